@@ -1,0 +1,395 @@
+#include "output/output.h"
+#include "output/output_pack.h"
+#include "output/output_temp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Plain output: small writes gather in `held`, large ones go straight to
+ * write().  Compressed output is always packed in whole buffers, so that the bytes of
+ * the file do not depend on how the caller cut its writes.
+ */
+enum {
+	BUFFER_SIZE = 256 * 1024,
+	DIRECT_SIZE = 64 * 1024,
+	WRITE_MOST = 1 << 30, /* bytes in one write(); Linux takes no more than 2 GiB */
+	LINKS_MOST = 40,      /* as the kernel */
+	REASON_SIZE = 128,
+};
+
+struct output {
+	int fd;
+	bool force;
+	bool finished; /* all bytes are handed to the system */
+	int failure;   /* errno of the first failure; 0: none */
+	char *error;   /* "name: reason"; has room for both from the start */
+	size_t error_size;
+	char *name;   /* for messages */
+	char *target; /* where the file goes, links followed; NULL: written directly */
+	struct output_temp temp;
+	struct output_pack *pack; /* NULL: plain */
+	unsigned long long bytes;
+	size_t nheld;
+	char *held;
+};
+
+static void
+say(char *why, size_t n, const char *name, const char *reason)
+{
+	if (n > 0)
+		(void)snprintf(why, n, "%s: %s", name, reason);
+}
+
+static void
+say_errno(char *why, size_t n, const char *name, int error)
+{
+	char reason[REASON_SIZE];
+	if (strerror_r(error, reason, sizeof reason) != 0)
+		(void)snprintf(reason, sizeof reason, "error %d", error);
+	say(why, n, name, reason);
+}
+
+/* Hands out the message of the failure; when it is too long, the start of the name goes, not the reason. */
+static void
+tell(const struct output *o, char *why, size_t n)
+{
+	const size_t len = strlen(o->error);
+	if (n <= len && n > 4) {
+		const char *tail = o->error + (len - (n - 4));
+		while ((*tail & 0xc0) == 0x80) /* no half UTF-8 */
+			tail++;
+		(void)snprintf(why, n, "...%s", tail);
+	} else if (n > 0) {
+		(void)snprintf(why, n, "%s", o->error);
+	}
+}
+
+static bool
+fail(struct output *o, int error)
+{
+	if (o->failure == 0) {
+		o->failure = error;
+		say_errno(o->error, o->error_size, o->name, error);
+	}
+	return false;
+}
+
+static bool
+fail_because(struct output *o, int error, const char *reason)
+{
+	if (o->failure == 0) {
+		o->failure = error;
+		say(o->error, o->error_size, o->name, reason);
+	}
+	return false;
+}
+
+/* ---- Opening ---- */
+
+/* The descriptor a name stands for: "-", /dev/stdout, /dev/fd/N; -1: a file.  Opened by name, a redirected
+ * /dev/stdout would be an existing file. */
+static int
+inherited_fd(const char *path)
+{
+	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strncmp(path, "/dev/fd/", 8) != 0)
+		return -1;
+	const char *digits = path + 8;
+	const size_t n = strlen(digits);
+	if (n == 0 || n > 6 || strspn(digits, "0123456789") != n)
+		return -1;
+	return (int)strtol(digits, NULL, 10);
+}
+
+/* Where the link `at` leads, not looking further; malloced.  NULL: errno EINVAL says that it is no link. */
+static char *
+link_target(const char *at)
+{
+	char to[PATH_MAX];
+	const ssize_t n = readlink(at, to, sizeof to);
+	if (n < 0)
+		return NULL;
+	if ((size_t)n == sizeof to) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	const char *slash = strrchr(at, '/');
+	const size_t folder = to[0] == '/' || slash == NULL ? 0 : (size_t)(slash + 1 - at);
+	char *path = malloc(folder + (size_t)n + 1);
+	if (path == NULL)
+		return NULL;
+	memcpy(path, at, folder);
+	memcpy(path + folder, to, (size_t)n);
+	path[folder + (size_t)n] = '\0';
+	return path;
+}
+
+/* Like realpath(), but the last name need not exist, and folders stay as they are written.  Malloced; NULL:
+ * errno. */
+static char *
+follow_links(const char *path)
+{
+	char *at = strdup(path);
+	for (int i = 0; at != NULL && i < LINKS_MOST; i++) {
+		char *next = link_target(at);
+		if (next == NULL && (errno == EINVAL || errno == ENOENT))
+			return at;
+		const int why = errno;
+		free(at);
+		errno = why;
+		at = next;
+	}
+	if (at != NULL) {
+		free(at);
+		errno = ELOOP;
+	}
+	return NULL;
+}
+
+/* keep_mode: of the file that is replaced; -1: there is none. */
+static bool
+open_temp(struct output *o, const char *path, int keep_mode)
+{
+	o->target = follow_links(path);
+	if (o->target == NULL)
+		return fail(o, errno);
+	if (o->target[strlen(o->target) - 1] == '/')
+		return fail_because(o, EISDIR, "names a directory");
+	o->fd = output_temp_create(&o->temp, o->target, keep_mode);
+	if (o->fd >= 0)
+		return true;
+	if (errno == ENOENT)
+		return fail_because(o, ENOENT, "its directory does not exist");
+	return fail(o, errno);
+}
+
+static bool
+open_path(struct output *o, const char *path)
+{
+	struct stat st;
+	if (path[0] == '\0')
+		return fail(o, ENOENT);
+	if (stat(path, &st) != 0)
+		return errno == ENOENT ? open_temp(o, path, -1) : fail(o, errno);
+	if (S_ISDIR(st.st_mode))
+		return fail(o, EISDIR);
+	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) && !o->force)
+		return fail_because(o, EEXIST, "already exists (use -f to replace it)");
+	if (S_ISREG(st.st_mode))
+		return open_temp(o, path, (int)(st.st_mode & 0777));
+	o->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	return o->fd >= 0 || fail(o, errno);
+}
+
+static bool
+open_somehow(struct output *o, const char *path)
+{
+	const int inherited = inherited_fd(path);
+	if (inherited >= 0) {
+		/* A copy, so that closing it tells late errors and leaves the original open. */
+		o->fd = fcntl(inherited, F_DUPFD_CLOEXEC, 0);
+		return o->fd >= 0 || fail(o, errno);
+	}
+	const enum output_packing packing = output_packing_of(path);
+	if (packing != OUTPUT_PLAIN) {
+		o->pack = output_pack_open(packing);
+		if (o->pack == NULL)
+			return fail(o, ENOMEM);
+	}
+	return open_path(o, path);
+}
+
+static void
+release(struct output *o)
+{
+	if (o->fd >= 0)
+		(void)close(o->fd);
+	output_temp_remove(&o->temp);
+	output_pack_close(o->pack);
+	free(o->target);
+	free(o->held);
+	free(o->name);
+	free(o->error);
+	free(o);
+}
+
+/* Everything in memory, nothing opened; NULL: no memory. */
+static struct output *
+output_new(const char *name)
+{
+	struct output *o = calloc(1, sizeof *o);
+	if (o == NULL)
+		return NULL;
+	o->fd = -1;
+	o->name = strdup(name);
+	o->error_size = strlen(name) + REASON_SIZE + 2;
+	o->error = calloc(1, o->error_size);
+	o->held = malloc(BUFFER_SIZE);
+	if (o->name != NULL && o->error != NULL && o->held != NULL)
+		return o;
+	release(o);
+	return NULL;
+}
+
+struct output *
+output_open(const char *path, unsigned flags, char *why, size_t n)
+{
+	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+	struct output *o = output_new(name);
+	if (o == NULL) {
+		say_errno(why, n, name, ENOMEM);
+		return NULL;
+	}
+	o->force = (flags & OUTPUT_FORCE) != 0;
+	if (open_somehow(o, path))
+		return o;
+	tell(o, why, n);
+	release(o);
+	return NULL;
+}
+
+/* ---- Writing ---- */
+
+/* Standard output may be a pipe that somebody else made non-blocking. */
+static int
+wait_writable(int fd)
+{
+	struct pollfd ask = { .fd = fd, .events = POLLOUT };
+	return poll(&ask, 1, -1) >= 0 || errno == EINTR ? 0 : errno;
+}
+
+static bool
+send_all(struct output *o, const char *p, size_t n)
+{
+	while (n > 0) {
+		const ssize_t done = write(o->fd, p, n < WRITE_MOST ? n : WRITE_MOST);
+		int why = done < 0 ? errno : EIO; /* nothing written, no reason given */
+		if (done > 0) {
+			p += done;
+			n -= (size_t)done;
+			continue;
+		}
+		if (why == EAGAIN)
+			why = wait_writable(o->fd);
+		if (why != 0 && why != EINTR)
+			return fail(o, why);
+	}
+	return true;
+}
+
+static bool
+send_packed(void *to, const char *p, size_t n)
+{
+	return send_all(to, p, n);
+}
+
+/* Writes out what waits; `last`: and what ends the file. */
+static bool
+flush_held(struct output *o, bool last)
+{
+	const size_t n = o->nheld;
+	o->nheld = 0;
+	if (o->pack == NULL)
+		return send_all(o, o->held, n);
+	const char *why = output_pack_feed(o->pack, o->held, n, last, send_packed, o);
+	if (why != NULL)
+		return fail_because(o, EIO, why);
+	return o->failure == 0;
+}
+
+bool
+output_write(struct output *o, const char *p, size_t n)
+{
+	if (o->failure != 0 || o->finished)
+		return false;
+	o->bytes += n;
+	if (o->pack == NULL && n >= DIRECT_SIZE)
+		return flush_held(o, false) && send_all(o, p, n);
+	while (n > 0) {
+		const size_t room = BUFFER_SIZE - o->nheld;
+		const size_t k = n < room ? n : room;
+		memcpy(o->held + o->nheld, p, k);
+		o->nheld += k;
+		p += k;
+		n -= k;
+		if (k == room && !flush_held(o, false))
+			return false;
+	}
+	return true;
+}
+
+const char *
+output_error(const struct output *o)
+{
+	return o->failure != 0 ? o->error : NULL;
+}
+
+bool
+output_pipe_closed(const struct output *o)
+{
+	return o->failure == EPIPE;
+}
+
+unsigned long long
+output_bytes(const struct output *o)
+{
+	return o->bytes;
+}
+
+/* ---- The end ---- */
+
+bool
+output_finish(struct output *o)
+{
+	if (o->failure == 0 && !o->finished) {
+		o->finished = true;
+		(void)flush_held(o, true);
+	}
+	return o->failure == 0;
+}
+
+static bool
+close_checked(struct output *o)
+{
+	const int fd = o->fd;
+	o->fd = -1;
+	/* Linux has closed it even when it says EINTR. */
+	return close(fd) == 0 || errno == EINTR || fail(o, errno);
+}
+
+static bool
+publish(struct output *o)
+{
+	if (o->target == NULL)
+		return true;
+	const int why = output_temp_publish(&o->temp, o->force);
+	if (why == EEXIST && !o->force)
+		return fail_because(o, why, "appeared while it was written (use -f to replace it)");
+	return why == 0 || fail(o, why);
+}
+
+bool
+output_commit(struct output *o, char *why, size_t n)
+{
+	const bool done = output_finish(o) && close_checked(o) && publish(o);
+	if (!done)
+		tell(o, why, n);
+	release(o);
+	return done;
+}
+
+void
+output_discard(struct output *o)
+{
+	if (o != NULL)
+		release(o);
+}

@@ -1,0 +1,62 @@
+#ifndef OUTPUT_OUTPUT_H
+#define OUTPUT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Where bytes go: a file or standard output, compressed when the name says so.
+ *
+ * A file is written under a temporary name in the same folder and gets its own
+ * name only in output_commit(), so a reader never meets half of it; until then
+ * a signal (INT, TERM, HUP) or output_discard() removes the temporary file.
+ * The first failure sticks: later writes do nothing, commit fails.
+ * Nothing here writes to stderr; the message says path and reason.
+ */
+struct output;
+
+enum output_flags {
+	OUTPUT_FORCE = 1, /* an existing file may be replaced */
+};
+
+/* Opens `path`; "-" is standard output (never compressed, whatever its name).  A name that ends in .gz or
+ * .zst is compressed (ISA-L, libzstd).  An existing path is refused without OUTPUT_FORCE; a folder always; an
+ * existing thing that is not a regular file (/dev/null, /dev/full, a FIFO) is written to directly, without a
+ * temporary name, no OUTPUT_FORCE needed for devices (except block devices: a disk is as easily lost as a
+ * file).  /dev/stdout and /dev/fd/N are the open descriptors themselves, wherever they lead.  A link is
+ * followed: its target is replaced, the link stays.  The mode is that of the replaced file, else 0666 less
+ * the umask. On failure: NULL, and *why holds the message ("out.json: already exists (use -f to replace
+ * it)"), NUL-terminated, at most n bytes. */
+struct output *output_open(const char *path, unsigned flags, char *why, size_t n);
+
+/* Hands over n bytes; they are copied or written before it returns.  false after any failure. */
+bool output_write(struct output *o, const char *p, size_t n);
+
+/* The reason of the first failure with the path ("out.json: No space left on device"); NULL if there was
+ * none. Valid until the output is closed. */
+const char *output_error(const struct output *o);
+
+/* True if the first failure was a closed pipe (EPIPE): the tool then ends without a word. */
+bool output_pipe_closed(const struct output *o);
+
+/* Bytes given to output_write so far. */
+unsigned long long output_bytes(const struct output *o);
+
+/* Writes out what waits, and the end of a compressed file; nothing may be written after it.  Not needed
+ * before output_commit(), but it is the moment to ask output_pipe_closed(), as commit frees `o`.  false after
+ * any failure. */
+bool output_finish(struct output *o);
+
+/* Writes out what waits, closes, renames; frees `o`.  false: it failed, *why says so, nothing is left behind.
+ */
+bool output_commit(struct output *o, char *why, size_t n);
+
+/* Throws away; removes the temporary file; frees `o`.  NULL is fine. */
+void output_discard(struct output *o);
+
+/* Installs the handlers that remove temporary files on SIGINT, SIGTERM, SIGHUP (then the signal ends the
+ * process as usual), and ignores SIGPIPE and SIGXFSZ so that a closed pipe and a size limit are errors of
+ * write(). A signal that is ignored already (nohup) stays ignored.  Once, from main. */
+void output_handle_signals(void);
+
+#endif
