@@ -1,0 +1,112 @@
+#include "input/input_source.h"
+
+#include <stdlib.h>
+
+/* A plain regular file: the window is the whole mapping. */
+enum {
+	FORGET_STEP = 8 << 20, /* mapped bytes behind the reader that may stay in memory */
+	STAT_STEP = 256 << 10, /* bytes read between two looks at the size of the file */
+};
+
+struct file {
+	struct input_source source;
+	struct input_mapping *mapping; /* source.current keeps it alive */
+	size_t forgotten;              /* offset up to which pages were given back */
+	size_t looked;                 /* offset of the last look at the size */
+	unsigned faults;               /* missing pages already told of */
+};
+
+static bool
+file_more(struct input *in)
+{
+	in->last = true;
+	return false;
+}
+
+static struct input *
+file_reopen(const struct input *in)
+{
+	const struct file *f = (const struct file *)in->source;
+	struct input *again = input_new(in->path);
+
+	if (again == NULL)
+		return NULL;
+	input_buffer_ref(&f->mapping->buffer);
+	(void)input_file_start(again, f->mapping);
+	return again;
+}
+
+static void
+file_behind(struct input *in)
+{
+	struct file *f = (struct file *)in->source;
+	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
+
+	if (at < f->forgotten) /* somebody went back */
+		f->forgotten = at;
+	if (at - f->forgotten < FORGET_STEP)
+		return;
+	input_map_forget(f->mapping, f->forgotten, at);
+	f->forgotten = at;
+}
+
+/* A file cut inside of a page, or inside of the last pages, reads as zeros without a
+ * signal: so its size is looked at too, now and then and at the end. */
+static bool
+size_shrank(struct input *in, struct file *f)
+{
+	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
+
+	if (in->p != in->end && at - f->looked < STAT_STEP)
+		return false;
+	f->looked = at;
+	return input_map_is_longer(f->mapping, in->path);
+}
+
+static bool
+file_shrunk(struct input *in)
+{
+	struct file *f = (struct file *)in->source;
+	const unsigned faults = input_map_faults(f->mapping);
+
+	if (faults == f->faults && !size_shrank(in, f))
+		return false;
+	f->faults = faults;
+	input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
+	in->fault_offset = input_offset(in, in->p);
+	return true;
+}
+
+static void
+file_close(struct input *in)
+{
+	free(in->source);
+}
+
+static const struct input_source_ops file_ops = {
+	.more = file_more,
+	.reopen = file_reopen,
+	.behind = file_behind,
+	.shrunk = file_shrunk,
+	.close = file_close,
+};
+
+bool
+input_file_start(struct input *in, struct input_mapping *m)
+{
+	struct file *f = calloc(1, sizeof *f);
+
+	if (f == NULL) {
+		input_buffer_drop(&m->buffer);
+		return input_fail(in, INPUT_SYSTEM, "out of memory");
+	}
+	f->source.file_size = m->buffer.cap;
+	f->source.can_reopen = true;
+	f->mapping = m;
+	f->faults = input_map_faults(m);
+	in->source = &f->source;
+	in->ops = &file_ops;
+	input_show(in, &m->buffer, m->buffer.bytes, m->buffer.bytes + m->buffer.cap);
+	in->last = true;
+	return true;
+}

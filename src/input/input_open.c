@@ -1,0 +1,233 @@
+#include "input/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input/input_source.h"
+
+/* From a path to a source: what is it, may it be read, is it packed. */
+
+/* The descriptor that a path stands for ("-", "/dev/stdin", "/dev/fd/63"); -1: an ordinary path. */
+static int
+fd_of_path(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	const char *digits = NULL;
+	int fd = -1;
+
+	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0)
+		return STDIN_FILENO;
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			digits = path + strlen(folders[i]);
+	if (digits == NULL)
+		return -1;
+	for (; *digits >= '0' && *digits <= '9' && fd < 100000000; digits++)
+		fd = (fd < 0 ? 0 : fd * 10) + (*digits - '0');
+	return *digits == '\0' ? fd : -1;
+}
+
+/* What a named thing is that cannot be a trace; NULL: a regular file. */
+static const char *
+not_a_file(mode_t mode)
+{
+	if (S_ISREG(mode))
+		return NULL;
+	if (S_ISDIR(mode))
+		return "is a directory";
+	if (S_ISFIFO(mode))
+		return "is a named FIFO: feed it to standard input instead (tracetool ... - < FIFO)";
+	if (S_ISCHR(mode))
+		return "is a character device";
+	if (S_ISBLK(mode))
+		return "is a block device: feed it to standard input instead (tracetool ... - < DEVICE)";
+	return S_ISSOCK(mode) ? "is a socket" : "is not a regular file";
+}
+
+static bool
+fail_stat(struct input *in, int error)
+{
+	struct stat st;
+
+	if (error == ENOENT && lstat(in->path, &st) == 0 && S_ISLNK(st.st_mode))
+		return input_fail(in, INPUT_MISSING, "is a link to nowhere");
+	return input_fail_errno(in, "", error);
+}
+
+/* Looked at before it is opened: opening a FIFO or a device can be felt on its other side. */
+static int
+open_named(struct input *in, struct stat *st)
+{
+	const char *reason;
+	int fd;
+
+	if (stat(in->path, st) != 0) {
+		(void)fail_stat(in, errno);
+		return -1;
+	}
+	reason = not_a_file(st->st_mode);
+	if (reason == NULL) {
+		/* Non-blocking in case that it became a FIFO in between. */
+		fd = open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+		if (fd < 0 || fstat(fd, st) != 0) {
+			(void)fail_stat(in, errno);
+			if (fd >= 0)
+				(void)close(fd);
+			return -1;
+		}
+		reason = not_a_file(st->st_mode);
+		if (reason == NULL)
+			return fd;
+		(void)close(fd);
+	}
+	(void)input_fail(in, INPUT_NOT_A_FILE, "%s", reason);
+	return -1;
+}
+
+/* A descriptor that somebody opened for us may be nearly anything. */
+static int
+open_given(struct input *in, int given, struct stat *st)
+{
+	const int fd = fcntl(given, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0 || fstat(fd, st) != 0)
+		(void)input_fail_errno(in, given == STDIN_FILENO ? "standard input: " : "", errno);
+	else if (S_ISDIR(st->st_mode))
+		(void)input_fail(in, INPUT_NOT_A_FILE, "is a directory");
+	else if (isatty(fd))
+		(void)input_fail(in, INPUT_NOT_A_FILE, "%s is a terminal",
+				 given == STDIN_FILENO ? "standard input" : "the descriptor");
+	else
+		return fd;
+	if (fd >= 0)
+		(void)close(fd);
+	return -1;
+}
+
+static uint32_t
+le32(const char *p)
+{
+	const unsigned char *u = (const unsigned char *)p;
+
+	return (uint32_t)u[0] | (uint32_t)u[1] << 8 | (uint32_t)u[2] << 16 | (uint32_t)u[3] << 24;
+}
+
+enum input_packing
+input_packing_of(const char *p, size_t n)
+{
+	if (n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0)
+		return INPUT_GZIP;
+	/* zstd may begin with frames to be skipped: a magic number of 16, a size, that many bytes. */
+	while (n >= 8 && (le32(p) & 0xfffffff0U) == 0x184d2a50U) {
+		const size_t size = le32(p + 4);
+
+		if (size > n - 8)
+			return INPUT_PLAIN;
+		p += 8 + size;
+		n -= 8 + size;
+	}
+	return n >= 4 && le32(p) == 0xfd2fb528U ? INPUT_ZSTD : INPUT_PLAIN;
+}
+
+static bool
+start_mapped(struct input *in, struct input_mapping *m)
+{
+	in->packing = input_packing_of(m->buffer.bytes, m->buffer.cap);
+	return in->packing == INPUT_PLAIN ? input_file_start(in, m) : input_unpack_start_mapped(in, m);
+}
+
+/* The first bytes, as many as the first window has; they go to the source afterwards. */
+static bool
+probe(struct input *in, int fd, struct input_buffer *b)
+{
+	while (b->len < INPUT_FIRST_WINDOW) {
+		const ssize_t n = input_read_fd(fd, b->bytes + b->len, b->cap - b->len);
+
+		if (n < 0 && b->len == 0)
+			return input_fail_errno(in, "cannot read: ", errno);
+		if (n <= 0) /* an error after some bytes comes again when they are used up */
+			break;
+		b->len += (size_t)n;
+	}
+	in->packing = input_packing_of(b->bytes, b->len);
+	return true;
+}
+
+static bool
+start_stream(struct input *in, int fd)
+{
+	struct input_pool *pool = input_pool_new();
+	struct input_buffer *b = pool != NULL ? input_buffer_new(pool, INPUT_BUFFER_SIZE) : NULL;
+
+	if (b != NULL && probe(in, fd, b))
+		return in->packing == INPUT_PLAIN ? input_stream_start(in, fd, b, pool)
+						  : input_unpack_start_stream(in, fd, b, pool);
+	if (b == NULL)
+		(void)input_fail(in, INPUT_SYSTEM, "out of memory");
+	input_buffer_drop(b);
+	input_pool_close(pool);
+	(void)close(fd);
+	return false;
+}
+
+/* Mapped if it is a file from its start; read if not, or if it cannot be mapped.
+ * (Files of /proc claim to be of size 0.) */
+static bool
+start(struct input *in, int fd, const struct stat *st)
+{
+	struct input_mapping *m = NULL;
+
+	if (S_ISREG(st->st_mode) && st->st_size > 0 && (uint64_t)st->st_size <= SIZE_MAX / 2 &&
+	    lseek(fd, 0, SEEK_CUR) == 0)
+		m = input_map(fd, (size_t)st->st_size, st->st_dev, st->st_ino);
+	if (m == NULL) {
+		if (!start_stream(in, fd))
+			return false;
+		if (S_ISREG(st->st_mode) && st->st_size > 0) {
+			in->source->file_size = (uint64_t)st->st_size;
+			in->source->can_reopen = fd_of_path(in->path) < 0;
+		}
+		return true;
+	}
+	(void)close(fd);
+	return start_mapped(in, m);
+}
+
+void
+input_prime(struct input *in)
+{
+	(void)input_need(in, INPUT_FIRST_WINDOW);
+	if (in->p != in->end) {
+		if (in->fault != INPUT_OK) {
+			in->fault = INPUT_OK;
+			in->fault_text[0] = '\0';
+			in->last = false;
+		}
+	} else if (in->fault == INPUT_OK || in->fault == INPUT_TRAILING) {
+		(void)input_fail(in, INPUT_EMPTY, in->packing == INPUT_PLAIN ? "is empty" : "is empty when unpacked");
+	}
+}
+
+struct input *
+input_open(const char *path)
+{
+	struct input *in = input_new(path);
+	struct stat st;
+	int given, fd;
+
+	if (in == NULL)
+		return NULL;
+	in->last = true;
+	given = fd_of_path(path);
+	fd = given >= 0 ? open_given(in, given, &st) : open_named(in, &st);
+	if (fd < 0)
+		return in;
+	in->last = false;
+	if (start(in, fd, &st))
+		input_prime(in);
+	return in;
+}
