@@ -43,8 +43,8 @@ begin_member(struct gzip *z, struct unpack_io *io)
 	if (io->nin < 2 && (io->nin == 0 || io->in[0] == 0x1f))
 		return input_unpack_stop(io, UNPACK_CUT, "gzip stream ends early at", io->offset + io->nin);
 	if (io->in[0] != 0x1f || io->in[1] != 0x8b)
-		return input_unpack_stop(io, UNPACK_TRAILING, "bytes that are not gzip follow the gzip stream at",
-					 io->offset);
+		return input_unpack_stop(io, UNPACK_TRAILING,
+		                         "bytes that are not gzip follow the gzip stream at", io->offset);
 	isal_inflate_reset(&z->inflate);
 	z->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER;
 	isal_gzip_header_init(&z->header);
@@ -62,8 +62,8 @@ skip_padding(struct unpack_io *io)
 		io->offset++;
 	}
 	if (io->nin > 0)
-		return input_unpack_stop(io, UNPACK_TRAILING, "bytes that are not gzip follow the gzip stream at",
-					 io->offset);
+		return input_unpack_stop(io, UNPACK_TRAILING,
+		                         "bytes that are not gzip follow the gzip stream at", io->offset);
 	return io->last ? UNPACK_END : UNPACK_GOING;
 }
 

@@ -21,7 +21,8 @@ portion_destroy(struct input_buffer *b)
 	free(b);
 }
 
-/* The bytes are an allocation of their own, and not one byte longer: a checker of memory sees each step outside. */
+/* The bytes are an allocation of their own, and not one byte longer: a checker of memory sees each step
+ * outside. */
 static struct input_buffer *
 portion_new(size_t n)
 {

@@ -100,7 +100,7 @@ open_given(struct input *in, int given, struct stat *st)
 		(void)input_fail(in, INPUT_NOT_A_FILE, "is a directory");
 	else if (isatty(fd))
 		(void)input_fail(in, INPUT_NOT_A_FILE, "%s is a terminal",
-				 given == STDIN_FILENO ? "standard input" : "the descriptor");
+		                 given == STDIN_FILENO ? "standard input" : "the descriptor");
 	else
 		return fd;
 	if (fd >= 0)
@@ -163,9 +163,10 @@ start_stream(struct input *in, int fd)
 	struct input_pool *pool = input_pool_new();
 	struct input_buffer *b = pool != NULL ? input_buffer_new(pool, INPUT_BUFFER_SIZE) : NULL;
 
+	input_widen_pipe(fd);
 	if (b != NULL && probe(in, fd, b))
 		return in->packing == INPUT_PLAIN ? input_stream_start(in, fd, b, pool)
-						  : input_unpack_start_stream(in, fd, b, pool);
+		                                  : input_unpack_start_stream(in, fd, b, pool);
 	if (b == NULL)
 		(void)input_fail(in, INPUT_SYSTEM, "out of memory");
 	input_buffer_drop(b);
@@ -208,7 +209,8 @@ input_prime(struct input *in)
 			in->last = false;
 		}
 	} else if (in->fault == INPUT_OK || in->fault == INPUT_TRAILING) {
-		(void)input_fail(in, INPUT_EMPTY, in->packing == INPUT_PLAIN ? "is empty" : "is empty when unpacked");
+		(void)input_fail(in, INPUT_EMPTY,
+		                 in->packing == INPUT_PLAIN ? "is empty" : "is empty when unpacked");
 	}
 }
 

@@ -76,7 +76,8 @@ input_packed_start_mapped(struct packed_bytes *packed, struct input_mapping *m, 
 }
 
 bool
-input_packed_start_stream(struct packed_bytes *packed, int fd, struct input_buffer *probed, struct unpack_io *io)
+input_packed_start_stream(struct packed_bytes *packed, int fd, struct input_buffer *probed,
+                          struct unpack_io *io)
 {
 	int cancel[2];
 

@@ -64,8 +64,8 @@ replace_page(uintptr_t at)
 		if (start <= 1 || at < start || at >= end)
 			continue;
 		atomic_fetch_add(&slots[i].faults, 1);
-		return mmap((void *)(at / page * page), page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-			   -1, 0) != MAP_FAILED;
+		return mmap((void *)(at / page * page), page, PROT_READ,
+		            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 	}
 	return false;
 }

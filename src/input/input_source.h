@@ -55,7 +55,8 @@ struct input_source_ops {
 struct input *input_new(const char *path);
 
 /* Sets the fault at the end of the window, and `last`; false, so that it can be returned. */
-__attribute__((format(printf, 3, 4))) bool input_fail(struct input *in, enum input_fault fault, const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) bool input_fail(struct input *in, enum input_fault fault,
+                                                      const char *fmt, ...);
 bool input_fail_errno(struct input *in, const char *what, int error); /* what: "" or "cannot map: " */
 
 /* The window moves to [p, end) in b, whose reference is taken over; the first unread byte stays the first. */
@@ -96,10 +97,15 @@ bool input_file_start(struct input *in, struct input_mapping *m);
 /* probed: bytes already read from fd, with their reference; may be NULL. */
 bool input_stream_start(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool);
 bool input_unpack_start_mapped(struct input *in, struct input_mapping *m);
-bool input_unpack_start_stream(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool);
+bool input_unpack_start_stream(struct input *in, int fd, struct input_buffer *probed,
+                               struct input_pool *pool);
 
 /* Reads; EINTR and a descriptor set non-blocking by somebody else are dealt with. */
 ssize_t input_read_fd(int fd, void *to, size_t n);
+
+/* A pipe as large as a buffer instead of 64 KiB: a third of the time, as nobody waits for the other side
+ * after every few records.  No harm if it cannot be. */
+void input_widen_pipe(int fd);
 
 /* What the first bytes of a file say. */
 enum input_packing input_packing_of(const char *p, size_t n);
@@ -111,7 +117,7 @@ struct unpack_io {
 	uint64_t offset; /* of `in` in the packed bytes */
 	bool last;       /* no packed bytes follow these */
 	unsigned char *out;
-	size_t nout;      /* room */
+	size_t nout;     /* room */
 	char fault[160]; /* one line, when the unpacker stops */
 };
 
@@ -133,7 +139,8 @@ struct unpacker {
 extern const struct unpacker input_gzip, input_zstd;
 
 /* Sets io->fault to the text and the packed offset; gives back `step`. */
-enum unpack_step input_unpack_stop(struct unpack_io *io, enum unpack_step step, const char *text, uint64_t offset);
+enum unpack_step input_unpack_stop(struct unpack_io *io, enum unpack_step step, const char *text,
+                                   uint64_t offset);
 
 /* Packed bytes as they lie in a mapping or come through a descriptor. */
 struct packed_bytes {
@@ -151,7 +158,7 @@ bool input_packed_fill(struct packed_bytes *packed, struct unpack_io *io);
 /* The first bytes; false: no descriptors left (errno).  Takes over what it is given only on success. */
 bool input_packed_start_mapped(struct packed_bytes *packed, struct input_mapping *m, struct unpack_io *io);
 bool input_packed_start_stream(struct packed_bytes *packed, int fd, struct input_buffer *probed,
-			       struct unpack_io *io);
+                               struct unpack_io *io);
 void input_packed_cancel(struct packed_bytes *packed);
 void input_packed_close(struct packed_bytes *packed);
 

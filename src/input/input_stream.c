@@ -1,6 +1,8 @@
+#define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "input/input_source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +40,14 @@ input_read_fd(int fd, void *to, size_t n)
 	}
 }
 
+void
+input_widen_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+	(void)fcntl(fd, F_SETPIPE_SZ, INPUT_BUFFER_SIZE);
+#endif
+}
+
 /* The unread bytes move to a new buffer with room behind them. */
 static bool
 make_room(struct input *in, struct stream *s)
@@ -48,7 +58,8 @@ make_room(struct input *in, struct stream *s)
 	if (unread <= SIZE_MAX / 4)
 		b = input_buffer_new(s->pool, unread * 2);
 	if (b == NULL)
-		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)", unread);
+		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
+		                  unread);
 	memcpy(b->bytes, in->p, unread);
 	input_show(in, b, b->bytes, b->bytes + unread);
 	return true;

@@ -1,18 +1,16 @@
-#define _GNU_SOURCE /* MAP_ANONYMOUS, posix_openpt */
+#define _GNU_SOURCE /* posix_openpt, mkdtemp */
 #include "input/input.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "input/input_samples.h"
 
 /* A folder of its own for each test. */
 static char folder[] = "/tmp/input-test-XXXXXX";
@@ -49,15 +47,6 @@ file_with(const char *name, const char *p, size_t n)
 	if (f == NULL || fwrite(p, 1, n, f) != n || fclose(f) != 0)
 		abort();
 	return path;
-}
-
-static uint64_t
-random_next(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state;
 }
 
 static void
@@ -178,7 +167,8 @@ Test(input, file_is_one_window)
 	input_close(NULL);
 }
 
-/* Records: one byte of length class, four of length, the bytes.  Read from `in` and compared with the original. */
+/* Records: one byte of length class, four of length, the bytes.  Read from `in` and compared with the
+ * original. */
 struct kept {
 	const char *p;
 	size_t at, n;
@@ -265,44 +255,13 @@ Test(input, memory_empty_and_reopened)
 	input_close(in);
 }
 
-/* Standard input is a pipe that a child fills in portions. */
-static pid_t
-pipe_in(const char *p, size_t n, size_t portion, unsigned pause_us)
-{
-	int ends[2];
-	pid_t pid;
-
-	if (pipe(ends) != 0)
-		abort();
-	pid = fork();
-	if (pid == 0) {
-		close(ends[0]);
-		signal(SIGPIPE, SIG_DFL);
-		for (size_t at = 0; at < n;) {
-			const size_t left = n - at < portion ? n - at : portion;
-			const ssize_t w = write(ends[1], p + at, left);
-
-			if (w <= 0)
-				_exit(1);
-			at += (size_t)w;
-			if (pause_us > 0)
-				nanosleep(&(struct timespec){ .tv_nsec = pause_us * 1000L }, NULL);
-		}
-		_exit(0);
-	}
-	close(ends[1]);
-	dup2(ends[0], 0);
-	close(ends[0]);
-	return pid;
-}
-
 Test(input, pipe_records)
 {
 	static const struct {
 		size_t size, longest, portion;
 		unsigned pause;
 	} cases[] = {
-		{ 12 << 20, 10000, 1 << 16, 0 },     { 3 << 20, 200, 4093, 0 },  { 200000, 100000, 3000, 300 },
+		{ 12 << 20, 10000, 1 << 16, 0 },   { 3 << 20, 200, 4093, 0 }, { 200000, 100000, 3000, 300 },
 		{ 24 << 20, 6 << 20, 1 << 20, 0 }, { 30, 20, 1, 1000 },
 	};
 	char *bytes = malloc(24 << 20);
@@ -311,7 +270,7 @@ Test(input, pipe_records)
 		const size_t n = make_records(bytes, cases[i].size, cases[i].longest, 3 + i);
 
 		for (int held = 0; held < 2; held++) {
-			const pid_t pid = pipe_in(bytes, n, cases[i].portion, cases[i].pause);
+			const pid_t pid = pipe_in(bytes, n, cases[i].portion, cases[i].pause, false);
 			struct input *in = input_open("-");
 
 			cr_expect_eq(input_file_size(in), 0);
@@ -329,7 +288,7 @@ Test(input, pipe_by_other_names)
 	static const char *const names[] = { "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0" };
 
 	for (size_t i = 0; i < 3; i++) {
-		const pid_t pid = pipe_in("hello", 5, 2, 100);
+		const pid_t pid = pipe_in("hello", 5, 2, 100, false);
 		struct input *in = input_open(names[i]);
 
 		cr_expect_eq(in->fault, INPUT_OK, "%s", in->fault_text);
@@ -343,7 +302,7 @@ Test(input, pipe_by_other_names)
 
 Test(input, pipe_left_non_blocking_by_somebody)
 {
-	const pid_t pid = pipe_in("hello", 5, 1, 3000);
+	const pid_t pid = pipe_in("hello", 5, 1, 3000, false);
 	struct input *in;
 
 	fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_NONBLOCK);
@@ -357,7 +316,7 @@ Test(input, pipe_left_non_blocking_by_somebody)
 Test(input, pipe_closed_early)
 {
 	char *bytes = calloc(1, 4 << 20);
-	const pid_t pid = pipe_in(bytes, 4 << 20, 1 << 20, 0);
+	const pid_t pid = pipe_in(bytes, 4 << 20, 1 << 20, 0, false);
 	struct input *in = input_open("-");
 
 	cr_expect_geq(in->end - in->p, 65536);
@@ -371,7 +330,7 @@ Test(input, pipe_closed_early)
 Test(input, pipe_drained)
 {
 	char *bytes = calloc(1, 5000000);
-	const pid_t pid = pipe_in(bytes, 5000000, 1 << 20, 0);
+	const pid_t pid = pipe_in(bytes, 5000000, 1 << 20, 0, false);
 	struct input *in = input_open("-");
 	struct input_holds holds = { 0 };
 

@@ -173,7 +173,7 @@ static bool
 mapping_shrank(const struct input *in, const struct unpack *u)
 {
 	return u->packed.mapping != NULL && (input_map_faults(u->packed.mapping) != u->missing_pages ||
-					     input_map_is_longer(u->packed.mapping, in->path));
+	                                     input_map_is_longer(u->packed.mapping, in->path));
 }
 
 /* After the last buffer, so the thread is done and its fields can be read. */
@@ -200,7 +200,8 @@ join_in_new_buffer(struct input *in, struct unpack *u, const struct input_buffer
 	if (unread <= SIZE_MAX / 4)
 		joined = input_buffer_new(u->pool, (unread + b->len) * 2);
 	if (joined == NULL)
-		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)", unread);
+		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
+		                  unread);
 	memcpy(joined->bytes, in->p, unread);
 	memcpy(joined->bytes + unread, b->bytes + b->first, b->len);
 	input_show(in, joined, joined->bytes, joined->bytes + unread + b->len);
@@ -304,7 +305,8 @@ static const struct input_source_ops unpack_ops = {
 	.close = unpack_close,
 };
 
-/* Signals that are sent to the process go to the threads that expect them; faults stay with who makes them. */
+/* Signals that are sent to the process go to the threads that expect them; faults stay with who makes them.
+ */
 static int
 start_thread(struct unpack *u)
 {

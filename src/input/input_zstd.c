@@ -66,8 +66,8 @@ begin_frame(struct zstd *z, struct unpack_io *io)
 	if (io->nin == 0 && !z->first)
 		return UNPACK_END;
 	if (!is_magic(io->in, io->nin))
-		return input_unpack_stop(io, UNPACK_TRAILING, "bytes that are not zstd follow the zstd stream at",
-					 io->offset);
+		return input_unpack_stop(io, UNPACK_TRAILING,
+		                         "bytes that are not zstd follow the zstd stream at", io->offset);
 	if (io->nin < 4)
 		return input_unpack_stop(io, UNPACK_CUT, "zstd stream ends early at", io->offset + io->nin);
 	z->first = false;

@@ -1,0 +1,337 @@
+#define _GNU_SOURCE /* mkstemp, truncate */
+#include "input/input.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+
+#include "input/input_samples.h"
+
+/* What is unpacked, and how damage is told: gzip and zstd. */
+
+static char path[] = "/tmp/input-packed-XXXXXX";
+
+static void
+setup(void)
+{
+	const int fd = mkstemp(path);
+
+	if (fd < 0)
+		abort();
+	close(fd);
+}
+
+static void
+clean(void)
+{
+	unlink(path);
+}
+
+TestSuite(input_packed, .init = setup, .fini = clean, .timeout = 120);
+
+static const char *
+write_file(const struct bytes *b)
+{
+	FILE *f = fopen(path, "wb");
+
+	if (f == NULL || fwrite(b->p, 1, b->n, f) != b->n || fclose(f) != 0)
+		abort();
+	return path;
+}
+
+/* Reads to the end in windows of odd sizes; what comes must be the start of `text`.  The number of bytes. */
+static size_t
+read_all(struct input *in, const struct bytes *text)
+{
+	size_t at = 0;
+	uint64_t seed = 5;
+
+	for (;;) {
+		const size_t want = 1 + random_next(&seed) % 70000;
+		size_t n;
+
+		(void)input_need(in, want);
+		n = (size_t)(in->end - in->p);
+		if (n == 0)
+			break;
+		if (n > want)
+			n = want;
+		cr_assert_leq(n, text->n - at);
+		cr_assert(memcmp(in->p, text->p + at, n) == 0, "other bytes at %zu", at);
+		cr_assert_eq(input_offset(in, in->p), at);
+		in->p += n;
+		at += n;
+	}
+	cr_assert(in->last);
+	cr_assert_not(input_more(in));
+	return at;
+}
+
+static void
+expect(const struct bytes *packed, const struct bytes *text, size_t n, enum input_fault fault)
+{
+	struct input *in = input_open(write_file(packed));
+	size_t got;
+
+	cr_assert_not_null(in);
+	if (n > 0)
+		cr_expect_eq(in->fault, INPUT_OK, "at first: %s", in->fault_text);
+	got = read_all(in, text);
+	cr_expect_eq(got, n, "%zu of %zu bytes, %s", got, n, in->fault_text);
+	cr_expect_eq(in->fault, fault, "fault %d: %s", (int)in->fault, in->fault_text);
+	if (fault != INPUT_OK)
+		cr_expect_eq(in->fault_offset, n);
+	cr_expect_eq(input_file_size(in), packed->n);
+	input_close(in);
+}
+
+Test(input_packed, gzip_of_all_kinds)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 3 << 20, 1);
+	for (uint32_t level = 0; level <= 3; level++) {
+		packed.n = 0;
+		put_gzip(&packed, text.p, text.n, level);
+		expect(&packed, &text, text.n, INPUT_OK);
+	}
+	packed.n = 0;
+	put_gzip_stored(&packed, text.p, text.n);
+	expect(&packed, &text, text.n, INPUT_OK);
+	packed.n = 0;
+	put_gzip_with_fields(&packed, text.p, text.n);
+	expect(&packed, &text, text.n, INPUT_OK);
+	free(text.p);
+	free(packed.p);
+}
+
+Test(input_packed, gzip_of_many_members)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+	uint64_t seed = 9;
+
+	put_text(&text, 6 << 20, 2);
+	for (size_t at = 0; at < text.n;) {
+		size_t n = random_next(&seed) % 20000;
+
+		if (n > text.n - at)
+			n = text.n - at;
+		switch (random_next(&seed) % 4) {
+		case 0:
+			put_gzip_stored(&packed, text.p + at, n);
+			break;
+		case 1:
+			put_gzip_with_fields(&packed, text.p + at, n);
+			break;
+		case 2:
+			put_gzip(&packed, "", 0, 1);
+			n = 0;
+			break;
+		default:
+			put_gzip(&packed, text.p + at, n, (uint32_t)(n % 4));
+			break;
+		}
+		at += n;
+	}
+	expect(&packed, &text, text.n, INPUT_OK);
+	put(&packed, (char[600]){ 0 }, 600);
+	expect(&packed, &text, text.n, INPUT_OK);
+	put(&packed, "x", 1);
+	expect(&packed, &text, text.n, INPUT_TRAILING);
+	free(text.p);
+	free(packed.p);
+}
+
+Test(input_packed, trailing_bytes)
+{
+	static const char *const junk[] = { "x", "\x1e\x8b", "\x1fx", "junk and more of it" };
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 1000, 3);
+	for (size_t i = 0; i < 4; i++)
+		for (int zstd = 0; zstd < 2; zstd++) {
+			struct input *in;
+
+			packed.n = 0;
+			if (zstd)
+				put_zstd(&packed, text.p, text.n, 3);
+			else
+				put_gzip(&packed, text.p, text.n, 1);
+			put(&packed, junk[i], strlen(junk[i]));
+			expect(&packed, &text, 1000, INPUT_TRAILING);
+			in = input_open(path);
+			cr_expect_eq(in->packing, zstd ? INPUT_ZSTD : INPUT_GZIP);
+			cr_expect_eq(input_drain(in), 1000);
+			cr_expect_not_null(strstr(in->fault_text, zstd ? "not zstd" : "not gzip"), "%s",
+			                   in->fault_text);
+			input_close(in);
+		}
+	free(text.p);
+	free(packed.p);
+}
+
+Test(input_packed, nothing_inside)
+{
+	struct bytes packed = { 0 }, text = { 0 };
+
+	put_text(&text, 1, 1);
+	put_gzip(&packed, "", 0, 1);
+	put_gzip(&packed, "", 0, 2);
+	expect(&packed, &text, 0, INPUT_EMPTY);
+	packed.n = 0;
+	put_zstd(&packed, "", 0, 1);
+	expect(&packed, &text, 0, INPUT_EMPTY);
+	free(packed.p);
+	free(text.p);
+}
+
+Test(input_packed, not_unpacked_twice)
+{
+	struct bytes text = { 0 }, once = { 0 }, twice = { 0 };
+
+	put_text(&text, 5000, 4);
+	put_gzip(&once, text.p, text.n, 1);
+	put_gzip(&twice, once.p, once.n, 1);
+	expect(&twice, &once, once.n, INPUT_OK);
+	free(text.p);
+	free(once.p);
+	free(twice.p);
+}
+
+static void
+cut_everywhere(const struct bytes *packed, const struct bytes *text, size_t first)
+{
+	size_t last = 0;
+
+	for (size_t n = first; n < packed->n; n++) {
+		struct input *in = input_open(write_file(&(struct bytes){ .p = packed->p, .n = n }));
+		const size_t got = read_all(in, text);
+		char where[64];
+
+		cr_assert_eq(in->fault, INPUT_CUT, "%zu: %d %s", n, (int)in->fault, in->fault_text);
+		snprintf(where, sizeof where, "ends early at packed byte %zu", n);
+		cr_assert_not_null(strstr(in->fault_text, where), "%s: %s", where, in->fault_text);
+		cr_assert_geq(got, last); /* more packed bytes never give less */
+		last = got;
+		input_close(in);
+	}
+}
+
+Test(input_packed, cut_at_every_byte)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 900, 5);
+	put_gzip_with_fields(&packed, text.p, text.n);
+	cut_everywhere(&packed, &text, 3);
+	packed.n = 0;
+	put_gzip_stored(&packed, text.p, text.n);
+	cut_everywhere(&packed, &text, 3);
+	packed.n = 0;
+	put_zstd(&packed, text.p, text.n, 3);
+	cut_everywhere(&packed, &text, 4);
+	free(text.p);
+	free(packed.p);
+}
+
+/* Cut inside of the second member or frame: at its first byte there is nothing missing. */
+Test(input_packed, cut_in_the_second_member)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 300, 6);
+	for (int zstd = 0; zstd < 2; zstd++) {
+		size_t border = 0;
+
+		packed.n = 0;
+		for (int i = 0; i < 2; i++) {
+			border = packed.n;
+			if (zstd)
+				put_zstd(&packed, text.p + i * 150, 150, 3);
+			else
+				put_gzip(&packed, text.p + i * 150, 150, 1);
+		}
+		expect(&(struct bytes){ .p = packed.p, .n = border }, &text, 150, INPUT_OK);
+		cut_everywhere(&packed, &text, border + 1);
+		expect(&packed, &text, 300, INPUT_OK);
+	}
+	free(text.p);
+	free(packed.p);
+}
+
+static size_t
+flip_everywhere(const struct bytes *packed, const struct bytes *text)
+{
+	size_t faults = 0;
+
+	for (size_t bit = 0; bit < packed->n * 8; bit++) {
+		struct input *in;
+		bool same;
+
+		packed->p[bit / 8] = (char)(packed->p[bit / 8] ^ (1 << bit % 8));
+		in = input_open(write_file(packed));
+		packed->p[bit / 8] = (char)(packed->p[bit / 8] ^ (1 << bit % 8));
+		if (in->packing != INPUT_PLAIN) {
+			(void)input_need(in, text->n + 1);
+			same = (size_t)(in->end - in->p) == text->n && memcmp(in->p, text->p, text->n) == 0;
+			(void)input_drain(in);
+			cr_assert(in->fault != INPUT_OK || same, "bit %zu is not noticed", bit);
+			cr_assert((in->fault == INPUT_OK) == (in->fault_text[0] == '\0'));
+			faults += in->fault != INPUT_OK;
+		}
+		input_close(in);
+	}
+	return faults;
+}
+
+Test(input_packed, every_bit_changed)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 300, 7);
+	put_gzip_with_fields(&packed, text.p, 150);
+	put_gzip(&packed, text.p + 150, 150, 1);
+	cr_expect_gt(flip_everywhere(&packed, &text), packed.n * 7);
+	packed.n = 0;
+	put_zstd(&packed, text.p, 150, 3);
+	put_zstd(&packed, text.p + 150, 150, 3);
+	cr_expect_gt(flip_everywhere(&packed, &text), packed.n * 7);
+	free(text.p);
+	free(packed.p);
+}
+
+Test(input_packed, wrong_checksum_and_length)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 2 << 20, 8);
+	for (size_t from_end = 1; from_end <= 8; from_end++) {
+		packed.n = 0;
+		put_gzip(&packed, text.p, text.n, 1);
+		packed.p[packed.n - from_end] ^= 0x10;
+		expect(&packed, &text, text.n, INPUT_CORRUPT);
+	}
+	free(text.p);
+	free(packed.p);
+}
+
+Test(input_packed, zstd_of_all_kinds)
+{
+	static const int levels[] = { -5, 1, 3, 12 };
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 2 << 20, 9);
+	put(&packed, "\x53\x2a\x4d\x18\3\0\0\0abc", 11); /* a frame to be skipped */
+	for (size_t i = 0; i < 4; i++) {
+		put_zstd(&packed, text.p + i * (text.n / 4), text.n / 4, levels[i]);
+		put(&packed, "\x50\x2a\x4d\x18\0\0\0\0", 8);
+	}
+	expect(&packed, &text, text.n, INPUT_OK);
+	packed.n = 0;
+	put(&packed, "\x50\x2a\x4d\x18\xff\xff\xff\xff zstd?", 14);
+	expect(&packed, &packed, packed.n, INPUT_OK); /* nothing says that this is zstd */
+	packed.n = 0;
+	put(&packed, "\x28\xb5\x2f\xfd\0\xff\0\0\0", 9); /* a window of terabytes */
+	expect(&packed, &text, 0, INPUT_SYSTEM);
+	free(text.p);
+	free(packed.p);
+}
