@@ -1,0 +1,376 @@
+/* The program on every .htdump sample: what it finds, by whichever way the bytes come, and what it refuses.
+ */
+#include <cJSON.h>
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cli_test_util.h"
+#include "htdump/htdump_oracle.h"
+
+#define GOOD "testdata/htdump/good"
+#define BAD "testdata/htdump/bad"
+
+/* The findings of `validate --format json` in the form of the .expect files, to be freed; notes only if
+ * wanted. */
+static char *
+findings_text(const struct ran *r, bool notes, const char *path)
+{
+	const char *end = NULL;
+	cJSON *const report = cJSON_ParseWithLengthOpts(r->out, r->out_n + 1, &end, true);
+	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
+	                   *f;
+	size_t n = 0;
+	char *const text = calloc(1, 65536);
+
+	cr_assert_not_null(file, "%s: no report: %.200s%.200s", path, r->out, r->err);
+	cr_assert_not_null(text);
+	n += (size_t)sprintf(text, "exit %d\n", r->status);
+	cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
+	{
+		const char *const rule = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule"));
+		const char *const level = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "level"));
+		const cJSON *const offset = cJSON_GetObjectItemCaseSensitive(f, "offset");
+
+		cr_assert(rule != NULL && level != NULL && cJSON_IsNumber(offset) && n < 60000, "%s", path);
+		if (notes || strcmp(level, "note") != 0)
+			n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n", rule, offset->valuedouble);
+	}
+	cJSON_Delete(report);
+	return text;
+}
+
+static struct ran
+validate(const char *path, const void *in, size_t n)
+{
+	const char *const args[] = { "validate", "--format", "json", path, NULL };
+
+	return run_tool(args, in, n);
+}
+
+static void
+expect_findings(struct ran r, const char *want, bool notes, const char *path, const char *way)
+{
+	char *const got = findings_text(&r, notes, path);
+
+	cr_expect_str_eq(got, want, "%s, %s:\n%swhere this was expected:\n%s", path, way, got, want);
+	free(got);
+	ran_free(&r);
+}
+
+/* The same bytes as a file, down a pipe, and compressed in two ways. */
+static void
+expect_by_all_ways(const char *path, const char *want, bool notes)
+{
+	size_t n, packed;
+	char *const p = read_whole(path, &n), *const dir = make_folder();
+	char copy[1024];
+
+	cr_assert_not_null(p, "%s", path);
+	expect_findings(validate(path, NULL, 0), want, notes, path, "file");
+	expect_findings(validate("-", p, n), want, notes, path, "pipe");
+	void *z = gzip_copy(p, n, &packed);
+	snprintf(copy, sizeof copy, "%s/copy.gz", dir);
+	cr_assert(write_whole(copy, z, packed));
+	expect_findings(validate(copy, NULL, 0), want, notes, path, "gzip");
+	expect_findings(validate("-", z, packed), want, notes, path, "gzip down a pipe");
+	free(z);
+	z = zstd_copy(p, n, &packed);
+	snprintf(copy, sizeof copy, "%s/copy.zst", dir);
+	cr_assert(write_whole(copy, z, packed));
+	expect_findings(validate(copy, NULL, 0), want, notes, path, "zstd");
+	free(z);
+	free(p);
+	remove_folder(dir);
+}
+
+Test(htdump_cli, bad_samples_say_what_is_expected)
+{
+	char **const names = list_folder(BAD, ".htdump");
+
+	cr_expect_not_null(names[0]);
+	for (size_t i = 0; names[i] != NULL; i++) {
+		char path[1024], expect[1024];
+		size_t n;
+
+		snprintf(path, sizeof path, BAD "/%s", names[i]);
+		snprintf(expect, sizeof expect, BAD "/%.*s.expect", (int)strcspn(names[i], "."), names[i]);
+		char *const want = read_whole(expect, &n);
+		cr_assert_not_null(want, "%s", expect);
+		expect_by_all_ways(path, want, true);
+		free(want);
+	}
+	list_free(names);
+}
+
+Test(htdump_cli, a_name_of_17_MB_is_refused)
+{
+	size_t n;
+	char *const want = read_whole(BAD "/string-unterminated-long.expect", &n);
+	char *const p = read_whole(BAD "/string-unterminated-long.htdump.zst", &n);
+
+	cr_assert(want != NULL && p != NULL);
+	expect_findings(validate(BAD "/string-unterminated-long.htdump.zst", NULL, 0), want, true,
+	                "long name", "file");
+	expect_findings(validate("-", p, n), want, true, "long name", "pipe");
+	free(want);
+	free(p);
+}
+
+Test(htdump_cli, good_samples_are_clean)
+{
+	char **const names = list_folder(GOOD, ".htdump");
+	char path[1024];
+
+	cr_expect_not_null(names[0]);
+	for (size_t i = 0; names[i] != NULL; i++) {
+		snprintf(path, sizeof path, GOOD "/%s", names[i]);
+		expect_by_all_ways(path, "exit 0\n", false);
+	}
+	list_free(names);
+}
+
+Test(htdump_cli, packed_samples_are_clean)
+{
+	static const char *const paths[] = {
+		GOOD "/wire-little.htdump.gz",
+		GOOD "/wire-little-members.htdump.gz",
+		GOOD "/wire-little.htdump.zst",
+	};
+
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+		expect_findings(validate(paths[i], NULL, 0), "exit 0\n", false, paths[i], "file");
+}
+
+static struct ran
+convert(const char *path, const void *in, size_t n)
+{
+	const char *const args[] = { "convert", "--to", "chrome", path, "-", NULL };
+
+	return run_tool(args, in, n);
+}
+
+/* The lines of one kind, in order: what must not depend on how the bytes came (names of the input are in
+ * others). */
+static char *
+event_lines(const struct ran *r)
+{
+	char *const lines = calloc(1, r->out_n + 1);
+	size_t used = 0;
+
+	cr_assert_not_null(lines);
+	for (const char *p = r->out; *p != '\0';) {
+		const size_t n = strcspn(p, "\n");
+		const size_t bare = n > 0 && p[n - 1] == ',' ? n - 1 : n;
+		cJSON *const json = cJSON_ParseWithLength(p, bare);
+		const char *const ph = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "ph"));
+
+		if (ph != NULL && strcmp(ph, "M") != 0) {
+			memcpy(lines + used, p, bare);
+			lines[used + bare] = '\n';
+			used += bare + 1;
+		}
+		cJSON_Delete(json);
+		p += n + (p[n] == '\n');
+	}
+	return lines;
+}
+
+/* Labels that are named later stay unresolved on a pipe: it cannot be read twice. */
+static bool
+needs_two_passes(const char *name)
+{
+	return strcmp(name, "late-mapping.htdump") == 0;
+}
+
+static void
+expect_same_events(const struct ran *a, struct ran b, const char *path, const char *way)
+{
+	char *const x = event_lines(a), *const y = event_lines(&b);
+
+	cr_expect_eq(b.status, 0, "%s, %s: %s", path, way, b.err);
+	cr_expect_str_eq(x, y, "%s: other events by %s", path, way);
+	free(x);
+	free(y);
+	ran_free(&b);
+}
+
+Test(htdump_cli, same_input_same_output)
+{
+	char **const names = list_folder(GOOD, ".htdump");
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		char path[1024];
+		size_t n, packed;
+
+		snprintf(path, sizeof path, GOOD "/%s", names[i]);
+		char *const p = read_whole(path, &n);
+		struct ran first = convert(path, NULL, 0), second = convert(path, NULL, 0);
+		cr_expect_eq(first.status, 0, "%s: %s", path, first.err);
+		cr_expect_str_eq(first.out, second.out, "%s: two runs differ", path);
+		void *const z = gzip_copy(p, n, &packed);
+		if (!needs_two_passes(names[i])) {
+			expect_same_events(&first, convert("-", p, n), path, "pipe");
+			expect_same_events(&first, convert("-", z, packed), path, "gzip down a pipe");
+		}
+		ran_free(&first);
+		ran_free(&second);
+		free(z);
+		free(p);
+	}
+	list_free(names);
+}
+
+Test(htdump_cli, packed_copies_give_the_same_events)
+{
+	static const char *const paths[] = {
+		GOOD "/wire-little.htdump.gz",
+		GOOD "/wire-little-members.htdump.gz",
+		GOOD "/wire-little.htdump.zst",
+	};
+	struct ran plain = convert(GOOD "/wire-little.htdump", NULL, 0);
+
+	cr_expect_eq(plain.status, 0);
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+		expect_same_events(&plain, convert(paths[i], NULL, 0), paths[i], "file");
+	ran_free(&plain);
+}
+
+/* A file on disk is whole or not there. */
+Test(htdump_cli, convert_writes_a_file)
+{
+	char *const dir = make_folder(), out[600];
+	const char *const args[] = { "convert", GOOD "/wire-little.htdump", out, NULL };
+	const char *const bad[] = { "convert", "-f", BAD "/unknown-class.htdump", out, NULL };
+	size_t n;
+
+	snprintf(out, sizeof out, "%s/out.json", dir);
+	struct ran r = run_tool(args, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_eq(r.out_n, 0);
+	char *const text = read_whole(out, &n);
+	cr_assert_not_null(text);
+	cJSON *const json = cJSON_Parse(text);
+	cr_expect_not_null(json);
+	ran_free(&r);
+	r = run_tool(args, NULL, 0);
+	cr_expect_neq(r.status, 0, "an existing file was overwritten");
+	ran_free(&r);
+	remove(out);
+	r = run_tool(bad, NULL, 0);
+	cr_expect(r.status == 1 || r.status == 2, "exit status %d", r.status);
+	cr_expect_gt(r.err_n, 0);
+	ran_free(&r);
+	/* Nothing but what stands under its own name may be left. */
+	char **const names = list_folder(dir, "");
+	cr_expect(names[0] == NULL || (strcmp(names[0], "out.json") == 0 && names[1] == NULL), "left: %s",
+	          names[0]);
+	list_free(names);
+	cJSON_Delete(json);
+	free(text);
+	remove_folder(dir);
+}
+
+/* Every way a compressed file can be cut: exit 2, and said why. */
+Test(htdump_cli, cut_compressed_files)
+{
+	size_t n;
+	char *const p = read_whole(GOOD "/wire-little.htdump.gz", &n);
+
+	cr_assert_not_null(p);
+	for (size_t cut = 20; cut < n; cut += 41) {
+		struct ran r = validate("-", p, cut);
+		char *const got = findings_text(&r, true, "cut gzip");
+
+		cr_expect_eq(r.status, 2, "cut at %zu: exit status %d", cut, r.status);
+		cr_expect_not_null(strchr(strchr(got, '\n') + 1, '\n'), "cut at %zu: no finding", cut);
+		free(got);
+		ran_free(&r);
+	}
+	free(p);
+}
+
+/* Whatever is cut or changed: no crash, no hang, and a reason for every refusal. */
+static void
+expect_explained(const void *p, size_t n, const char *what, size_t at)
+{
+	struct ran r = validate("-", p, n);
+
+	cr_expect(r.status >= 0 && r.status <= 2, "%s %zu: exit status %d", what, at, r.status);
+	if (r.status != 0) {
+		char *const got = findings_text(&r, true, what);
+
+		cr_expect_not_null(strchr(strchr(got, '\n') + 1, '\n'), "%s %zu: exit %d without a finding",
+		                   what, at, r.status);
+		free(got);
+	}
+	ran_free(&r);
+}
+
+Test(htdump_cli, cut_anywhere)
+{
+	size_t n;
+	char *const p = read_whole(GOOD "/document-big.htdump", &n);
+
+	cr_assert_not_null(p);
+	for (size_t cut = 0; cut < n; cut += cut < 64 ? 1 : 13)
+		expect_explained(p, cut, "cut at", cut);
+	free(p);
+}
+
+Test(htdump_cli, any_byte_changed)
+{
+	size_t n;
+	char *const p = read_whole(GOOD "/late-mapping.htdump", &n);
+
+	cr_assert_not_null(p);
+	for (size_t at = 0; at < n; at += 5) {
+		const char was = p[at];
+
+		p[at] = (char)(was ^ (1 << at % 8));
+		expect_explained(p, n, "changed at", at);
+		p[at] = was;
+	}
+	free(p);
+}
+
+/* A label that is named after its use is resolved in a file; on a pipe the number stands, and the tool says
+ * so. */
+Test(htdump_cli, late_mapping_on_a_pipe)
+{
+	size_t n;
+	char *const p = read_whole(GOOD "/late-mapping.htdump", &n);
+	struct ran file = convert(GOOD "/late-mapping.htdump", NULL, 0), piped = convert("-", p, n);
+
+	cr_expect_eq(piped.status, 0, "%s", piped.err);
+	cr_expect_not_null(strstr(file.out, "\"even\""));
+	cr_expect_null(strstr(piped.out, "\"name\":\"even\""));
+	cr_expect_not_null(strstr(piped.out, "\"93823560581120\""), "the number as a name");
+	cr_expect_gt(piped.err_n, 0, "unresolved labels must be said");
+	ran_free(&file);
+	ran_free(&piped);
+	free(p);
+}
+
+/* Two whole files behind each other are one valid file. */
+Test(htdump_cli, concatenation)
+{
+	size_t n, m;
+	char *const a = read_whole(GOOD "/wire-little.htdump", &n), *const b = read_whole(
+	                                                                GOOD "/wire-big.htdump", &m);
+	char *const both = malloc(n + m);
+
+	cr_assert(a != NULL && b != NULL && both != NULL);
+	memcpy(both, a, n);
+	memcpy(both + n, b, m);
+	expect_findings(validate("-", both, n + m), "exit 0\n", false, "little and big", "pipe");
+	memcpy(both, b, m);
+	memcpy(both + m, a, n);
+	expect_findings(validate("-", both, n + m), "exit 0\n", false, "big and little", "pipe");
+	free(a);
+	free(b);
+	free(both);
+}

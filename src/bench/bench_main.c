@@ -1,0 +1,292 @@
+/*
+ * make bench: how fast, how much memory.
+ *
+ * Every job runs several times and the median counts; two yardsticks run beside them (looking at every byte
+ * of the input, writing as many bytes as the largest output), because machines differ and are seldom idle.
+ * Writes nothing outside its folder.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/bench_inputs.h"
+#include "bench/bench_run.h"
+
+#define MAX_RUNS 99
+
+enum from { FROM_FILE, FROM_GZIP, FROM_PIPE };
+
+/* IN and OUT among the arguments stand for the paths. */
+struct job {
+	const char *label;
+	const char *args[8];
+	enum from from;
+	bool to_file; /* else standard output, which is /dev/null */
+};
+
+static const struct job jobs[] = {
+	{ "convert to a file", { "convert", "-f", "--to", "chrome", "IN", "OUT" }, FROM_FILE, true },
+	{ "convert", { "convert", "--to", "chrome", "IN", "-" }, FROM_FILE, false },
+	{ "convert, gzip", { "convert", "--to", "chrome", "IN", "-" }, FROM_GZIP, false },
+	{ "convert, pipe", { "convert", "--to", "chrome", "-", "-" }, FROM_PIPE, false },
+	{ "validate", { "validate", "IN" }, FROM_FILE, false },
+	{ "validate, gzip", { "validate", "IN" }, FROM_GZIP, false },
+	{ "validate, pipe", { "validate", "-" }, FROM_PIPE, false },
+	{ "stats", { "stats", "IN" }, FROM_FILE, false },
+	{ "stats, gzip", { "stats", "IN" }, FROM_GZIP, false },
+	{ "stats, pipe", { "stats", "-" }, FROM_PIPE, false },
+};
+
+struct bench {
+	const char *tool;
+	char dir[400];
+	unsigned runs;
+	bool big, json;
+	const char *only; /* part of a job's label, or NULL */
+	bool any_row;
+};
+
+struct row {
+	const char *format, *label;
+	double wall, cpu, best_wall;  /* seconds: medians, and the best */
+	uint64_t in_bytes, out_bytes; /* out: 0 where there is none */
+	long rss_kib;                 /* the largest of the runs */
+};
+
+static int
+compare_double(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+row_costs(struct row *row, const struct bench_cost *costs, unsigned n)
+{
+	double wall[MAX_RUNS], cpu[MAX_RUNS];
+
+	for (unsigned i = 0; i < n; i++) {
+		wall[i] = costs[i].wall;
+		cpu[i] = costs[i].cpu;
+		if (costs[i].rss_kib > row->rss_kib)
+			row->rss_kib = costs[i].rss_kib;
+	}
+	qsort(wall, n, sizeof wall[0], compare_double);
+	qsort(cpu, n, sizeof cpu[0], compare_double);
+	row->wall = wall[n / 2];
+	row->cpu = cpu[n / 2];
+	row->best_wall = wall[0];
+}
+
+static double
+rate(uint64_t bytes, double seconds)
+{
+	return seconds > 0 ? (double)bytes / 1e6 / seconds : 0;
+}
+
+static void
+print_row(struct bench *b, const struct row *r)
+{
+	if (b->json) {
+		printf("%s\n{\"format\":\"%s\",\"job\":\"%s\",\"in_bytes\":%llu,\"out_bytes\":%llu,\"wall_"
+		       "s\":%.6f,"
+		       "\"best_wall_s\":%.6f,\"cpu_s\":%.6f,\"rss_kib\":%ld}",
+		       b->any_row ? "," : "", r->format, r->label, (unsigned long long)r->in_bytes,
+		       (unsigned long long)r->out_bytes, r->wall, r->best_wall, r->cpu, r->rss_kib);
+	} else {
+		if (!b->any_row)
+			printf("%-10s %-22s %9s %9s %9s %9s %8s %8s %8s\n", "format", "job", "in MB/s",
+			       "best", "cpu MB/s", "out MB/s", "wall s", "cpu s", "RSS MiB");
+		printf("%-10s %-22s %9.0f %9.0f %9.0f ", r->format, r->label, rate(r->in_bytes, r->wall),
+		       rate(r->in_bytes, r->best_wall), rate(r->in_bytes, r->cpu));
+		if (r->out_bytes > 0)
+			printf("%9.0f", rate(r->out_bytes, r->wall));
+		else
+			printf("%9s", "-");
+		printf(" %8.3f %8.3f %8.1f\n", r->wall, r->cpu, (double)r->rss_kib / 1024);
+	}
+	b->any_row = true;
+	fflush(stdout);
+}
+
+static uint64_t
+file_size(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static bool
+run_job(struct bench *b, const struct job *job, struct row *row, const char *plain, const char *gz,
+        const char *out)
+{
+	const char *const in = job->from == FROM_GZIP ? gz : plain;
+	struct bench_cost costs[MAX_RUNS];
+	const char *argv[10] = { b->tool };
+
+	for (size_t i = 0; i < 8 && job->args[i] != NULL; i++) {
+		argv[i + 1] = job->args[i];
+		if (strcmp(job->args[i], "IN") == 0)
+			argv[i + 1] = in;
+		if (strcmp(job->args[i], "OUT") == 0)
+			argv[i + 1] = out;
+	}
+	row->label = job->label;
+	for (unsigned i = 0; i < b->runs; i++) {
+		if (!bench_run(argv, job->from == FROM_PIPE ? plain : NULL, "/dev/null", &costs[i]))
+			return false;
+		if (costs[i].status != 0) {
+			fprintf(stderr, "bench: %s %s: exit status %d\n", b->tool, argv[1], costs[i].status);
+			return false;
+		}
+	}
+	row_costs(row, costs, b->runs);
+	return true;
+}
+
+static void
+yardsticks(struct bench *b, const char *format, const char *plain, const char *scratch, uint64_t out_bytes)
+{
+	struct bench_cost costs[MAX_RUNS];
+	struct row row = { .format = format, .label = "(look at every byte)", .in_bytes = file_size(plain) };
+	unsigned n = 0;
+
+	while (n < b->runs && bench_sum_mapped(plain, &costs[n]))
+		n++;
+	if (n > 0) {
+		row_costs(&row, costs, n);
+		print_row(b, &row);
+	}
+	if (out_bytes == 0)
+		return;
+	row = (struct row){
+		.format = format, .label = "(write the output)", .in_bytes = out_bytes, .out_bytes = out_bytes
+	};
+	for (n = 0; n < b->runs && bench_write_file(scratch, out_bytes, &costs[n]); n++)
+		;
+	unlink(scratch);
+	if (n > 0) {
+		row_costs(&row, costs, n);
+		print_row(b, &row);
+	}
+}
+
+static bool
+bench_format(struct bench *b, const struct bench_input *in)
+{
+	char plain[600], gz[600], out[600];
+	uint64_t out_bytes = 0;
+	bool ok = true;
+
+	if (!bench_input_ensure(in, b->dir, b->big, false, plain, sizeof plain) ||
+	    !bench_input_ensure(in, b->dir, b->big, true, gz, sizeof gz)) {
+		fprintf(stderr, "bench: cannot make the %s input in %s: %s\n", in->format, b->dir,
+		        strerror(errno));
+		return false;
+	}
+	snprintf(out, sizeof out, "%s/out.json", b->dir);
+	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+		struct row row = { .format = in->format, .in_bytes = file_size(plain) };
+
+		/* The big input is there for the memory; its output would be several times as large. */
+		if ((b->big && jobs[i].to_file) ||
+		    (b->only != NULL && strstr(jobs[i].label, b->only) == NULL))
+			continue;
+		if (!run_job(b, &jobs[i], &row, plain, gz, out)) {
+			ok = false;
+			continue;
+		}
+		if (jobs[i].to_file)
+			out_bytes = file_size(out);
+		if (strncmp(jobs[i].label, "convert", 7) == 0)
+			row.out_bytes = out_bytes;
+		print_row(b, &row);
+	}
+	unlink(out);
+	snprintf(out, sizeof out, "%s/scratch", b->dir);
+	yardsticks(b, in->format, plain, out, out_bytes);
+	return ok;
+}
+
+static int
+usage(FILE *f)
+{
+	fputs("usage: bench [-n RUNS] [-t TOOL] [-d FOLDER] [-j WORD] [--big] [--json] [FORMAT...]\n"
+	      "  -n RUNS    runs of each job; the median is shown (5)\n"
+	      "  -t TOOL    the program (./tracetool)\n"
+	      "  -d FOLDER  for inputs and outputs ($TMPDIR/tracetool-bench)\n"
+	      "  -j WORD    only jobs with this word in their name\n"
+	      "  --big      inputs of 2 GB, to see the memory\n"
+	      "  --json     one object per row\n",
+	      f);
+	return f == stdout ? 0 : 3;
+}
+
+static bool
+wanted(const char *format, int argc, char **argv)
+{
+	bool found = optind == argc;
+
+	for (int i = optind; i < argc; i++)
+		found = found || strcmp(argv[i], format) == 0;
+	return found;
+}
+
+static bool
+run_all(struct bench *b, int argc, char **argv)
+{
+	bool ok = true;
+
+	if (mkdir(b->dir, 0777) != 0 && errno != EEXIST) {
+		fprintf(stderr, "bench: %s: %s\n", b->dir, strerror(errno));
+		return false;
+	}
+	if (b->json)
+		fputs("[", stdout);
+	for (const struct bench_input *in = bench_inputs; in->format != NULL; in++)
+		if (wanted(in->format, argc, argv))
+			ok = bench_format(b, in) && ok;
+	if (b->json)
+		fputs("\n]\n", stdout);
+	return ok;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "big", no_argument, NULL, 'b' },
+		{ "json", no_argument, NULL, 'J' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const char *const tmp = getenv("TMPDIR");
+	struct bench b = { .tool = "./tracetool", .runs = 5 };
+	int ch;
+
+	snprintf(b.dir, sizeof b.dir, "%s/tracetool-bench", tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
+	while ((ch = getopt_long(argc, argv, "n:t:d:j:h", long_options, NULL)) != -1)
+		if (ch == 'n')
+			b.runs = (unsigned)strtoul(optarg, NULL, 10);
+		else if (ch == 't')
+			b.tool = optarg;
+		else if (ch == 'd')
+			snprintf(b.dir, sizeof b.dir, "%s", optarg);
+		else if (ch == 'j')
+			b.only = optarg;
+		else if (ch == 'b')
+			b.big = true;
+		else if (ch == 'J')
+			b.json = true;
+		else
+			return usage(ch == 'h' ? stdout : stderr);
+	if (b.runs < 1 || b.runs > MAX_RUNS)
+		return usage(stderr);
+	return run_all(&b, argc, argv) ? 0 : 2;
+}
