@@ -1,0 +1,36 @@
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include "base/slice.h"
+
+struct arena_block;
+
+/*
+ * Memory that is given back all at once.  Zero-initialise to start.  Nothing
+ * handed out ever moves.  All functions that return a pointer return NULL when
+ * there is no memory; the arena stays usable.
+ */
+struct arena {
+	struct arena_block *head;
+	size_t used; /* bytes handed out since the last reset, rounding included */
+};
+
+/* n bytes, not cleared, aligned for any type; n == 0 gives a valid pointer. */
+void *arena_alloc(struct arena *a, size_t n);
+
+/* Cleared memory for `count` things of `size` bytes; NULL too when the product overflows. */
+void *arena_zalloc(struct arena *a, size_t count, size_t size);
+
+/* A copy of the bytes with a NUL after them (not counted in n); flags are kept.
+ * p is NULL when there is no memory. */
+struct slice arena_copy(struct arena *a, struct slice s);
+
+/* printf into the arena; p is NULL when there is no memory. */
+struct slice arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Everything handed out becomes invalid; one block is kept for reuse. */
+void arena_reset(struct arena *a);
+
+void arena_free(struct arena *a);
+
+#endif

@@ -1,0 +1,125 @@
+#ifndef BASE_CURSOR_H
+#define BASE_CURSOR_H
+
+#include "base/slice.h"
+
+/*
+ * Reads fields from [p, end) with every length checked before it is used.
+ * The first failure sticks and names the field that was wanted; from then on
+ * all reads give zeros and nothing moves.  A record reader reads straight down the
+ * page and asks once at the end.
+ */
+struct cursor {
+	const char *p, *end;
+	const char *missing;    /* NULL, or the name of the first field that did not fit */
+	const char *missing_at; /* where that field starts */
+	uint64_t missing_bytes; /* how many bytes it lacks (at least) */
+	bool big;               /* byte order of multi-byte integers */
+};
+
+static inline struct cursor
+cursor_on(const char *p, const char *end, bool big)
+{
+	return (struct cursor){ .p = p, .end = end, .big = big };
+}
+
+static inline size_t
+cursor_left(const struct cursor *c)
+{
+	return (size_t)(c->end - c->p);
+}
+
+/* True if n more bytes are there; else the failure is noted under the name `what`. */
+static inline bool
+cursor_has(struct cursor *c, uint64_t n, const char *what)
+{
+	if (c->missing == NULL && n <= cursor_left(c))
+		return true;
+	if (c->missing == NULL) {
+		c->missing = what;
+		c->missing_at = c->p;
+		c->missing_bytes = n - cursor_left(c);
+	}
+	return false;
+}
+
+/* Notes a failure found by the caller (a string without its end, ...). */
+static inline void
+cursor_fail(struct cursor *c, uint64_t lacking, const char *what)
+{
+	if (c->missing == NULL) {
+		c->missing = what;
+		c->missing_at = c->p;
+		c->missing_bytes = lacking;
+	}
+}
+
+/* Loads from unaligned memory in a given byte order. */
+static inline uint16_t
+load_u16(const char *p, bool big)
+{
+	uint16_t v;
+	memcpy(&v, p, sizeof v);
+	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? v : __builtin_bswap16(v);
+}
+
+static inline uint32_t
+load_u32(const char *p, bool big)
+{
+	uint32_t v;
+	memcpy(&v, p, sizeof v);
+	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? v : __builtin_bswap32(v);
+}
+
+static inline uint64_t
+load_u64(const char *p, bool big)
+{
+	uint64_t v;
+	memcpy(&v, p, sizeof v);
+	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? v : __builtin_bswap64(v);
+}
+
+static inline uint8_t
+cursor_u8(struct cursor *c, const char *what)
+{
+	return cursor_has(c, 1, what) ? (uint8_t)*c->p++ : 0;
+}
+
+static inline uint16_t
+cursor_u16(struct cursor *c, const char *what)
+{
+	if (!cursor_has(c, 2, what))
+		return 0;
+	c->p += 2;
+	return load_u16(c->p - 2, c->big);
+}
+
+static inline uint32_t
+cursor_u32(struct cursor *c, const char *what)
+{
+	if (!cursor_has(c, 4, what))
+		return 0;
+	c->p += 4;
+	return load_u32(c->p - 4, c->big);
+}
+
+static inline uint64_t
+cursor_u64(struct cursor *c, const char *what)
+{
+	if (!cursor_has(c, 8, what))
+		return 0;
+	c->p += 8;
+	return load_u64(c->p - 8, c->big);
+}
+
+/* n bytes where they lie; {NULL, 0} when they do not fit.  n fits 32 bits. */
+static inline struct slice
+cursor_take(struct cursor *c, uint32_t n, const char *what)
+{
+	if (!cursor_has(c, n, what))
+		return (struct slice){ NULL, 0, 0 };
+	c->p += n;
+	return slice_of(c->p - n, n);
+}
+
+#endif

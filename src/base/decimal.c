@@ -1,0 +1,267 @@
+#include "base/decimal.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define E8 UINT64_C(100000000)
+#define E19 UINT64_C(10000000000000000000)
+#define ZEROS UINT64_C(0x3030303030303030)
+
+/* Stores a word whose lowest byte is the first character. */
+static inline void
+store8(char *p, uint64_t w)
+{
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		w = __builtin_bswap64(w);
+	memcpy(p, &w, sizeof w);
+}
+
+/*
+ * v < 10^8 as eight digits, one a byte, the first in the lowest byte.  Halves
+ * all lanes at once: 4+4 digits, 2+2+2+2, then single ones.  A lane x becomes
+ * its quotient q and, in the lane above, x - q * base; shifting first makes
+ * that one product and one subtraction.  10486 / 2^20 and 103 / 2^10 are exact
+ * for the quotients by 100 and by 10 that occur.
+ */
+static inline uint64_t
+digits8(uint64_t v)
+{
+	const uint64_t by10000 = v / 10000;
+	const uint64_t four = (v << 32) - by10000 * ((UINT64_C(10000) << 32) - 1);
+	const uint64_t by100 = four * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+	const uint64_t two = (four << 16) - by100 * ((100 << 16) - 1);
+	const uint64_t by10 = two * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+
+	return (two << 8) - by10 * ((10 << 8) - 1);
+}
+
+/* v < 10^8 without leading zeros; eight bytes are stored whatever the length. */
+static inline char *
+put_head(char *p, uint64_t v)
+{
+	const uint64_t digits = digits8(v);
+	/* The last digit stays, even when it is 0. */
+	const unsigned skip = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) & ~7u;
+
+	store8(p, (digits | ZEROS) >> skip);
+	return p + 8 - skip / 8;
+}
+
+static inline char *
+put8(char *p, uint64_t v)
+{
+	store8(p, digits8(v) | ZEROS);
+	return p + 8;
+}
+
+static inline char *
+put_u64(char *p, uint64_t v)
+{
+	if (v < E8)
+		return put_head(p, v);
+
+	const uint64_t high = v / E8;
+	if (high < E8)
+		p = put_head(p, high);
+	else
+		p = put8(put_head(p, high / E8), high % E8);
+	return put8(p, v % E8);
+}
+
+char *
+decimal_u64(char *p, uint64_t v)
+{
+	return put_u64(p, v);
+}
+
+/* The magnitude of INT64_MIN has no int64_t. */
+static inline uint64_t
+magnitude(int64_t v)
+{
+	return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+}
+
+char *
+decimal_i64(char *p, int64_t v)
+{
+	*p = '-';
+	return put_u64(p + (v < 0), magnitude(v));
+}
+
+/* The last eight digits, less `skip` of them, with the point before the last three. */
+static inline char *
+put_point8(char *p, uint64_t digits, unsigned skip)
+{
+	const uint64_t text = digits | ZEROS;
+	const uint64_t whole = text & ((UINT64_C(1) << 40) - 1);
+
+	/* Nine bytes: five digits, the point and two digits, the last digit. */
+	store8(p, (whole | (uint64_t)'.' << 40 | (text >> 40) << 48) >> skip * 8);
+	p += 8 - skip;
+	*p = (char)(text >> 56);
+	return p + 1;
+}
+
+static inline char *
+put_usec(char *p, uint64_t ns)
+{
+	if (ns >= E8)
+		return put_point8(put_u64(p, ns / E8), digits8(ns % E8), 0);
+
+	const uint64_t digits = digits8(ns);
+	/* One digit stays before the point. */
+	return put_point8(p, digits, (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 32) / 8);
+}
+
+char *
+decimal_usec(char *p, uint64_t ns)
+{
+	return put_usec(p, ns);
+}
+
+char *
+decimal_usec_signed(char *p, int64_t ns)
+{
+	*p = '-';
+	return put_usec(p + (ns < 0), magnitude(ns));
+}
+
+/* Exactly 19 digits; v < 10^19. */
+static char *
+put19(char *p, uint64_t v)
+{
+	const uint64_t high = v / E8;
+	const uint64_t three = high / E8;
+
+	*p++ = (char)('0' + three / 100);
+	*p++ = (char)('0' + three / 10 % 10);
+	*p++ = (char)('0' + three % 10);
+	return put8(put8(p, high % E8), v % E8);
+}
+
+char *
+decimal_u128(char *p, unsigned __int128 v)
+{
+	if (v <= UINT64_MAX)
+		return put_u64(p, (uint64_t)v);
+
+	const unsigned __int128 high = v / E19;
+	if (high < E19)
+		p = put_u64(p, (uint64_t)high);
+	else
+		p = put19(put_u64(p, (uint64_t)(high / E19)), (uint64_t)(high % E19));
+	return put19(p, (uint64_t)(v % E19));
+}
+
+/* The eight hexadecimal digits of v, the first in the lowest byte. */
+static inline uint64_t
+hex8(uint32_t v)
+{
+	uint64_t w = v;
+
+	w = (w | w << 16) & UINT64_C(0x0000ffff0000ffff);
+	w = (w | w << 8) & UINT64_C(0x00ff00ff00ff00ff);
+	w = (w | w << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+
+	const uint64_t letters = (w + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+	return __builtin_bswap64(w + ZEROS + letters * ('a' - '0' - 10));
+}
+
+char *
+decimal_hex(char *p, uint64_t v)
+{
+	const unsigned skip = (unsigned)__builtin_clzll(v | 1) / 4;
+
+	v <<= skip * 4;
+	memcpy(p, "0x", 2);
+	store8(p + 2, hex8((uint32_t)(v >> 32)));
+	store8(p + 10, hex8((uint32_t)v));
+	return p + 2 + 16 - skip;
+}
+
+/*
+ * Doubles with few digits, without printf.  When m / 10^k, both exact, gives v
+ * again, then the decimal "m e-k" reads back as v; and a decimal of at most 15
+ * digits that does so is the one %.15g prints.  Below 10^-4 %g has an
+ * exponent, so those are left to it.  NULL: not that simple.
+ */
+static char *
+put_short_f64(char *p, double v)
+{
+	double power = 1;
+
+	if (FLT_EVAL_METHOD != 0 || !(v >= 1e-4 && v < 1e15))
+		return NULL;
+	for (int k = 0; k <= 18 && v * power < 1e15; k++, power *= 10) {
+		const uint64_t m = (uint64_t)(v * power + 0.5);
+		if ((double)m / power != v || m >= UINT64_C(1000000000000000))
+			continue;
+		const uint64_t scale = (uint64_t)power;
+		p = put_u64(p, m / scale);
+		if (k == 0)
+			return p;
+		*p++ = '.';
+		uint64_t rest = m % scale;
+		for (int i = k; i-- > 0; rest /= 10)
+			p[i] = (char)('0' + rest % 10);
+		return p + k;
+	}
+	return NULL;
+}
+
+/* Copies what printf made; its decimal point may be any bytes, by the locale. */
+static char *
+copy_number(char *p, const char *s)
+{
+	for (bool in_point = false; *s != '\0'; s++) {
+		const bool ours = (*s >= '0' && *s <= '9') || *s == '-' || *s == '+' || *s == 'e';
+		if (ours || !in_point)
+			*p++ = ours ? *s : '.';
+		in_point = !ours;
+	}
+	return p;
+}
+
+char *
+decimal_f64(char *p, double v)
+{
+	char s[64];
+
+	if (signbit(v)) {
+		*p++ = '-';
+		v = -v;
+	}
+	if (v == 0) {
+		*p++ = '0';
+		return p;
+	}
+
+	char *const end = put_short_f64(p, v);
+	if (end != NULL)
+		return end;
+	for (int digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
+		(void)snprintf(s, sizeof s, "%.*g", digits, v);
+		if (strtod(s, NULL) == v)
+			break;
+	}
+	return copy_number(p, s);
+}
+
+char *
+decimal_f32(char *p, float v)
+{
+	char s[64];
+
+	if (v > -1e6f && v < 1e6f && v == (float)(int32_t)v && !(v == 0 && signbit(v)))
+		return decimal_i64(p, (int32_t)v);
+	for (int digits = FLT_DIG; digits <= FLT_DECIMAL_DIG; digits++) {
+		(void)snprintf(s, sizeof s, "%.*g", digits, (double)v);
+		if (strtof(s, NULL) == v)
+			break;
+	}
+	return copy_number(p, s);
+}

@@ -1,0 +1,55 @@
+#ifndef BASE_SLICE_H
+#define BASE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * Borrowed text: bytes that belong to somebody else (the input, an arena, a
+ * string literal) and that need not end in NUL.  The flags remember what has
+ * been found out about the bytes, so that nobody has to look twice; a flag
+ * that is not set means "not known", never "not so".
+ */
+struct slice {
+	const char *p;
+	uint32_t n;
+	uint32_t flags;
+};
+
+enum slice_flags {
+	SLICE_UTF8 = 1,     /* valid UTF-8 */
+	SLICE_JSON = 2,     /* valid UTF-8 and no byte needs an escape in a JSON string */
+	SLICE_RAW_JSON = 4, /* the bytes are JSON text of their own (a number, an object, ...) */
+};
+
+/* A literal that holds nothing but printable ASCII without quotes and backslashes. */
+#define SLICE_LIT(s) ((struct slice){ (s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON })
+
+static inline struct slice
+slice_of(const char *p, size_t n)
+{
+	return (struct slice){ p, (uint32_t)n, 0 };
+}
+
+/* `s` must end in NUL. */
+static inline struct slice
+slice_str(const char *s)
+{
+	return slice_of(s, strlen(s));
+}
+
+static inline bool
+slice_equal(struct slice a, struct slice b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool
+slice_is(struct slice a, const char *literal)
+{
+	return slice_equal(a, slice_str(literal));
+}
+
+#endif

@@ -1,0 +1,165 @@
+#include "base/table.h"
+
+#include <stdlib.h>
+
+#define SLOTS_MIN ((size_t)16)
+
+/* Twice the slots; 0: more than memory can hold. */
+static size_t
+doubled(const void *slots, size_t mask, size_t slot_size)
+{
+	const size_t n = slots == NULL ? SLOTS_MIN : (mask + 1) * 2;
+
+	return mask >= SIZE_MAX / 4 || n > SIZE_MAX / slot_size ? 0 : n;
+}
+
+/* At most three quarters in use, so that each search ends at an empty slot, soon. */
+static bool
+is_crowded(const void *slots, size_t mask, size_t used)
+{
+	return slots == NULL || used >= (mask + 1) / 4 * 3;
+}
+
+/* The slot of the key, or the empty one where it belongs. */
+static struct table64_slot *
+find64(struct table64_slot *slots, size_t mask, uint64_t seed, uint64_t key)
+{
+	size_t i = (size_t)hash_u64(key, seed) & mask;
+
+	while (slots[i].value != TABLE_NONE && slots[i].key != key)
+		i = (i + 1) & mask;
+	return &slots[i];
+}
+
+uint32_t
+table64_get(const struct table64 *t, uint64_t key)
+{
+	return t->slots == NULL ? TABLE_NONE : find64(t->slots, t->mask, t->seed, key)->value;
+}
+
+static bool
+grow64(struct table64 *t)
+{
+	const size_t n = doubled(t->slots, t->mask, sizeof *t->slots);
+	struct table64_slot *slots = n == 0 ? NULL : malloc(n * sizeof *slots);
+
+	if (slots == NULL)
+		return false;
+	if (t->slots == NULL)
+		t->seed = hash_seed();
+	for (size_t i = 0; i < n; i++)
+		slots[i] = (struct table64_slot){ 0, TABLE_NONE };
+	for (size_t i = 0; t->slots != NULL && i <= t->mask; i++)
+		if (t->slots[i].value != TABLE_NONE)
+			*find64(slots, n - 1, t->seed, t->slots[i].key) = t->slots[i];
+	free(t->slots);
+	t->slots = slots;
+	t->mask = n - 1;
+	return true;
+}
+
+bool
+table64_put(struct table64 *t, uint64_t key, uint32_t value)
+{
+	struct table64_slot *s = t->slots == NULL ? NULL : find64(t->slots, t->mask, t->seed, key);
+
+	if (s != NULL && s->value != TABLE_NONE) {
+		s->value = value;
+		return true;
+	}
+	if (is_crowded(t->slots, t->mask, t->used)) {
+		if (!grow64(t))
+			return false;
+		s = find64(t->slots, t->mask, t->seed, key);
+	}
+	*s = (struct table64_slot){ key, value };
+	t->used++;
+	return true;
+}
+
+void
+table64_free(struct table64 *t)
+{
+	free(t->slots);
+	*t = (struct table64){ 0 };
+}
+
+static inline bool
+same_key(const struct tabletext_slot *s, uint64_t hash, struct slice key)
+{
+	return s->hash == hash && s->n == key.n && (key.n == 0 || memcmp(s->p, key.p, key.n) == 0);
+}
+
+static struct tabletext_slot *
+find_text(struct tabletext_slot *slots, size_t mask, uint64_t hash, struct slice key)
+{
+	size_t i = (size_t)hash & mask;
+
+	while (slots[i].value != TABLE_NONE && !same_key(&slots[i], hash, key))
+		i = (i + 1) & mask;
+	return &slots[i];
+}
+
+uint32_t
+tabletext_get(const struct tabletext *t, struct slice key)
+{
+	if (t->slots == NULL)
+		return TABLE_NONE;
+	return find_text(t->slots, t->mask, hash_bytes(key.p, key.n, t->seed), key)->value;
+}
+
+/* Puts a key that is known to be new. */
+static void
+settle(struct tabletext_slot *slots, size_t mask, struct tabletext_slot one)
+{
+	size_t i = (size_t)one.hash & mask;
+
+	while (slots[i].value != TABLE_NONE)
+		i = (i + 1) & mask;
+	slots[i] = one;
+}
+
+static bool
+grow_text(struct tabletext *t)
+{
+	const size_t n = doubled(t->slots, t->mask, sizeof *t->slots);
+	struct tabletext_slot *slots = n == 0 ? NULL : malloc(n * sizeof *slots);
+
+	if (slots == NULL)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		slots[i] = (struct tabletext_slot){ .value = TABLE_NONE };
+	for (size_t i = 0; t->slots != NULL && i <= t->mask; i++)
+		if (t->slots[i].value != TABLE_NONE)
+			settle(slots, n - 1, t->slots[i]);
+	free(t->slots);
+	t->slots = slots;
+	t->mask = n - 1;
+	return true;
+}
+
+bool
+tabletext_put(struct tabletext *t, struct slice key, uint32_t value)
+{
+	if (t->slots == NULL)
+		t->seed = hash_seed();
+
+	const uint64_t hash = hash_bytes(key.p, key.n, t->seed);
+	struct tabletext_slot *s = t->slots == NULL ? NULL : find_text(t->slots, t->mask, hash, key);
+	if (s != NULL && s->value != TABLE_NONE) {
+		s->value = value;
+		return true;
+	}
+	if (is_crowded(t->slots, t->mask, t->used) && !grow_text(t))
+		return false;
+	settle(t->slots, t->mask, (struct tabletext_slot){ hash, key.p, key.n, value });
+	t->used++;
+	return true;
+}
+
+void
+tabletext_free(struct tabletext *t)
+{
+	free(t->slots);
+	*t = (struct tabletext){ 0 };
+}

@@ -1,0 +1,173 @@
+#include "base/table.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+static uint64_t
+next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+Test(table, empty_tables_know_nothing)
+{
+	struct table64 t = { 0 };
+	struct tabletext x = { 0 };
+
+	cr_assert_eq(table64_get(&t, 0), TABLE_NONE);
+	cr_assert_eq(tabletext_get(&x, slice_str("")), TABLE_NONE);
+	table64_free(&t);
+	tabletext_free(&x);
+}
+
+/* Few distinct keys, so that many are replaced; the list is searched from end to end. */
+Test(table, table64_against_a_list)
+{
+	enum { KEYS = 700 };
+	static uint64_t key[KEYS];
+	static uint32_t value[KEYS];
+	struct table64 t = { 0 };
+	uint64_t state = 7;
+	size_t n = 0;
+
+	for (uint32_t round = 0; round < 5000; round++) {
+		const uint64_t k = next_random(&state) % KEYS << (round % 2 * 50);
+		size_t i = 0;
+		while (i < n && key[i] != k)
+			i++;
+		cr_assert_eq(table64_get(&t, k), i < n ? value[i] : TABLE_NONE);
+		if (i == n && n == KEYS)
+			continue;
+		key[i] = k;
+		value[i] = round;
+		n += i == n;
+		cr_assert(table64_put(&t, k, round));
+		cr_assert_eq(table64_get(&t, k), round);
+		cr_assert_eq(t.used, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		cr_assert_eq(table64_get(&t, key[i]), value[i]);
+	table64_free(&t);
+	cr_assert_eq(table64_get(&t, key[0]), TABLE_NONE);
+}
+
+/* Numbers in a row, multiples of large powers of two, and both ends. */
+Test(table, table64_grows)
+{
+	for (unsigned shift = 0; shift < 48; shift += 12) {
+		struct table64 t = { 0 };
+		for (uint32_t i = 0; i < 60000; i++)
+			cr_assert(table64_put(&t, (uint64_t)i << shift, i));
+		cr_assert(table64_put(&t, UINT64_MAX, 5));
+		for (uint32_t i = 0; i < 60000; i++)
+			cr_assert_eq(table64_get(&t, (uint64_t)i << shift), i);
+		cr_assert_eq(table64_get(&t, UINT64_MAX), 5);
+		cr_assert_eq(table64_get(&t, UINT64_MAX - 1), TABLE_NONE);
+		cr_assert_eq(t.used, 60001);
+		cr_assert_leq(t.used, t.mask);
+		table64_free(&t);
+	}
+}
+
+Test(table, tabletext_grows_and_replaces)
+{
+	enum { KEYS = 20000 };
+	static char text[KEYS][24];
+	struct tabletext t = { 0 };
+
+	for (uint32_t i = 0; i < KEYS; i++) {
+		(void)snprintf(text[i], sizeof text[i], "%*u", (int)(i % 20) + 1, i);
+		cr_assert_eq(tabletext_get(&t, slice_str(text[i])), TABLE_NONE);
+		cr_assert(tabletext_put(&t, slice_str(text[i]), i));
+	}
+	cr_assert_eq(t.used, KEYS);
+	for (uint32_t i = 0; i < KEYS; i += 3) {
+		char copy[24];
+		memcpy(copy, text[i], sizeof copy);
+		cr_assert(tabletext_put(&t, slice_str(copy), i + 1));
+		memset(copy, 'x', sizeof copy);
+	}
+	cr_assert_eq(t.used, KEYS);
+	for (uint32_t i = 0; i < KEYS; i++)
+		cr_assert_eq(tabletext_get(&t, slice_str(text[i])), i % 3 == 0 ? i + 1 : i);
+	tabletext_free(&t);
+}
+
+Test(table, tabletext_keys_of_any_bytes)
+{
+	struct tabletext t = { 0 };
+	static const char zeros[40];
+
+	cr_assert(tabletext_put(&t, (struct slice){ NULL, 0, 0 }, 1000));
+	for (uint32_t n = 1; n <= 40; n++)
+		cr_assert(tabletext_put(&t, slice_of(zeros, n), n));
+	cr_assert_eq(tabletext_get(&t, slice_of(zeros, 0)), 1000);
+	for (uint32_t n = 1; n <= 40; n++)
+		cr_assert_eq(tabletext_get(&t, slice_of(zeros, n)), n);
+	cr_assert_eq(t.used, 41);
+	tabletext_free(&t);
+}
+
+Test(table, seed_is_one_for_the_process)
+{
+	cr_assert_neq(hash_seed(), 0);
+	cr_assert_eq(hash_seed(), hash_seed());
+}
+
+/* The buffer is exactly as long as the key, so that a sanitizer sees each byte too many. */
+Test(table, hash_reads_all_bytes_and_no_others)
+{
+	for (size_t n = 0; n <= 70; n++) {
+		unsigned char *p = malloc(n == 0 ? 1 : n);
+		memset(p, 0x5a, n);
+		const uint64_t h = hash_bytes((char *)p, n, 99);
+		cr_assert_eq(hash_bytes((char *)p, n, 99), h);
+		cr_assert_neq(hash_bytes((char *)p, n, 100), h);
+		for (size_t bit = 0; bit < n * 8; bit++) {
+			p[bit / 8] ^= (unsigned char)(1u << bit % 8);
+			cr_assert_neq(hash_bytes((char *)p, n, 99), h, "length %zu bit %zu", n, bit);
+			p[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		}
+		free(p);
+	}
+}
+
+/* Each input bit must flip about half of the output bits, each output bit about half of the time. */
+static void
+check_avalanche(size_t n, bool number)
+{
+	enum { TRIALS = 1000 };
+	static unsigned flips[64];
+	uint64_t state = 12345;
+
+	for (size_t bit = 0; bit < n * 8; bit++) {
+		memset(flips, 0, sizeof flips);
+		for (int trial = 0; trial < TRIALS; trial++) {
+			uint64_t w[4];
+			for (size_t i = 0; i < 4; i++)
+				w[i] = next_random(&state);
+			const uint64_t before = number ? hash_u64(w[0], 77) : hash_bytes((char *)w, n, 77);
+			((unsigned char *)w)[bit / 8] ^= (unsigned char)(1u << bit % 8);
+			const uint64_t after = number ? hash_u64(w[0], 77) : hash_bytes((char *)w, n, 77);
+			for (size_t i = 0; i < 64; i++)
+				flips[i] += (unsigned)((before ^ after) >> i) & 1;
+		}
+		/* Fair coins: 500 +- 6 standard deviations of 15.8. */
+		for (size_t i = 0; i < 64; i++)
+			cr_assert(flips[i] > 405 && flips[i] < 595, "%zu bytes, bit %zu to %zu: %u", n, bit,
+			          i, flips[i]);
+	}
+}
+
+Test(table, hash_is_good_in_all_bits)
+{
+	check_avalanche(8, true);
+	check_avalanche(3, false);
+	check_avalanche(6, false);
+	check_avalanche(12, false);
+	check_avalanche(16, false);
+	check_avalanche(29, false);
+}
