@@ -39,7 +39,7 @@ begin_member(struct gzip *z, struct unpack_io *io)
 		return UNPACK_GOING;
 	}
 	if (io->nin < 2 && !io->last)
-		return UNPACK_GOING;
+		return UNPACK_HUNGRY;
 	if (io->nin < 2 && (io->nin == 0 || io->in[0] == 0x1f))
 		return input_unpack_stop(io, UNPACK_CUT, "gzip stream ends early at", io->offset + io->nin);
 	if (io->in[0] != 0x1f || io->in[1] != 0x8b)
@@ -64,7 +64,7 @@ skip_padding(struct unpack_io *io)
 	if (io->nin > 0)
 		return input_unpack_stop(io, UNPACK_TRAILING,
 		                         "bytes that are not gzip follow the gzip stream at", io->offset);
-	return io->last ? UNPACK_END : UNPACK_GOING;
+	return io->last ? UNPACK_END : UNPACK_HUNGRY;
 }
 
 static const char *
@@ -120,6 +120,7 @@ in_member(struct gzip *z, struct unpack_io *io)
 {
 	const size_t nin = io->nin, nout = io->nout;
 	const int r = run(z, io);
+	bool idle;
 
 	if (r < 0 || r == ISAL_NEED_DICT) {
 		/* Bits that were taken in ahead do not count. */
@@ -135,9 +136,13 @@ in_member(struct gzip *z, struct unpack_io *io)
 		z->phase = BETWEEN_MEMBERS;
 		return UNPACK_GOING;
 	}
-	if (io->last && io->nin == nin && io->nout == nout && io->nout > 0)
-		return input_unpack_stop(io, UNPACK_CUT, "gzip stream ends early at", io->offset + io->nin);
-	return UNPACK_GOING;
+	idle = io->nin == nin && io->nout == nout;
+	if (io->nout == 0 || (io->nin > 0 && !idle))
+		return UNPACK_GOING;
+	if (!io->last)
+		return UNPACK_HUNGRY;
+	return idle ? input_unpack_stop(io, UNPACK_CUT, "gzip stream ends early at", io->offset + io->nin)
+	            : UNPACK_GOING;
 }
 
 static enum unpack_step

@@ -122,7 +122,9 @@ struct unpack_io {
 };
 
 enum unpack_step {
-	UNPACK_GOING, /* wants more bytes (it may leave a few), or more room */
+	UNPACK_GOING,  /* got on, or wants more room */
+	UNPACK_HUNGRY, /* needs more packed bytes than it was given (it may leave a few); never when they are
+	                  the last */
 	UNPACK_END,
 	UNPACK_CUT,
 	UNPACK_CORRUPT,
@@ -132,7 +134,6 @@ enum unpack_step {
 
 struct unpacker {
 	void *(*start)(void); /* NULL: no memory */
-	/* With last set and nothing to be done it must not say GOING. */
 	enum unpack_step (*step)(void *state, struct unpack_io *io);
 	void (*stop)(void *state);
 };

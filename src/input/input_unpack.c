@@ -74,14 +74,12 @@ fill_buffer(struct unpack *u, int *error)
 	struct unpack_io *io = &u->io;
 
 	while (io->nout > 0) {
-		const size_t nin = io->nin, nout = io->nout;
 		const enum unpack_step step = u->unpacker->step(u->state, io);
 
-		if (step != UNPACK_GOING)
+		if (step != UNPACK_GOING && step != UNPACK_HUNGRY)
 			return step;
-		if ((io->nin != nin || io->nout != nout) && (io->nin > 0 || io->last))
-			continue;
-		if (!io->last && !input_packed_fill(&u->packed, io)) {
+		/* Only when hungry: a pipe may stay silent for long. */
+		if (step == UNPACK_HUNGRY && !input_packed_fill(&u->packed, io)) {
 			*error = errno;
 			return UNPACK_CUT;
 		}

@@ -62,7 +62,7 @@ static enum unpack_step
 begin_frame(struct zstd *z, struct unpack_io *io)
 {
 	if (io->nin < 4 && !io->last)
-		return UNPACK_GOING;
+		return UNPACK_HUNGRY;
 	if (io->nin == 0 && !z->first)
 		return UNPACK_END;
 	if (!is_magic(io->in, io->nin))
@@ -109,6 +109,7 @@ zstd_step(void *state, struct unpack_io *io)
 	ZSTD_inBuffer in = { .src = io->in, .size = io->nin };
 	ZSTD_outBuffer out = { .dst = io->out, .size = io->nout };
 	size_t r;
+	bool idle;
 
 	if (!z->in_frame)
 		return begin_frame(z, io);
@@ -120,11 +121,17 @@ zstd_step(void *state, struct unpack_io *io)
 	io->nout -= out.pos;
 	if (ZSTD_isError(r))
 		return stop_with(io, r);
-	if (r == 0)
+	if (r == 0) {
 		z->in_frame = false;
-	else if (io->last && in.pos == 0 && out.pos == 0 && io->nout > 0)
-		return input_unpack_stop(io, UNPACK_CUT, "zstd stream ends early at", io->offset + io->nin);
-	return UNPACK_GOING;
+		return UNPACK_GOING;
+	}
+	idle = in.pos == 0 && out.pos == 0;
+	if (io->nout == 0 || (io->nin > 0 && !idle))
+		return UNPACK_GOING;
+	if (!io->last)
+		return UNPACK_HUNGRY;
+	return idle ? input_unpack_stop(io, UNPACK_CUT, "zstd stream ends early at", io->offset + io->nin)
+	            : UNPACK_GOING;
 }
 
 const struct unpacker input_zstd = { .start = zstd_start, .step = zstd_step, .stop = zstd_stop };
