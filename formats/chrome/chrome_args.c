@@ -1,0 +1,251 @@
+#include "base/decimal.h"
+#include "chrome/chrome_state.h"
+
+/* Field values as JSON: exact, escaped, and never a NaN. */
+
+#define MAX_DEPTH 100 /* readers bound nesting well below this */
+
+static void
+lose(struct page *page, enum chrome_loss kind, const struct event *e, uint64_t count)
+{
+	ledger_add(&page->ledger, &chrome_losses[kind], e->offset, count);
+}
+
+static void
+put_string(struct page *page, struct slice s, const struct event *e)
+{
+	const size_t bad = text_json_string(&page->text, s);
+
+	if (bad > 0)
+		lose(page, CHROME_BAD_TEXT, e, 1);
+}
+
+/* Bytes without a meaning as text: "0x" and two digits each. */
+static void
+put_bytes(struct text *t, const char *p, uint32_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *to = text_room(t, (size_t)n * 2 + 4);
+
+	if (to == NULL)
+		return;
+	*to++ = '"';
+	*to++ = '0';
+	*to++ = 'x';
+	for (uint32_t i = 0; i < n; i++) {
+		*to++ = digits[(unsigned char)p[i] >> 4];
+		*to++ = digits[p[i] & 15];
+	}
+	*to++ = '"';
+	t->n = (size_t)(to - t->p);
+}
+
+static void
+put_address(struct text *t, uint64_t v)
+{
+	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
+
+	if (p == NULL)
+		return;
+	*p++ = '"';
+	p = decimal_hex(p, v);
+	*p++ = '"';
+	t->n = (size_t)(p - t->p);
+}
+
+static void put_value(struct page *page, const struct value *v, const struct event *e, unsigned depth);
+
+static bool
+keys_are_text(const struct value *v)
+{
+	for (uint32_t i = 0; i < v->count; i++)
+		if (v->values[2 * (size_t)i].type != VALUE_STRING)
+			return false;
+	return true;
+}
+
+/* A map whose keys are all text is an object, any other a list of pairs. */
+static void
+put_map(struct page *page, const struct value *v, const struct event *e, unsigned depth)
+{
+	struct text *const t = &page->text;
+	const bool object = keys_are_text(v);
+
+	text_char(t, object ? '{' : '[');
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct value *const key = &v->values[2 * (size_t)i];
+		text_str(t, i > 0 ? (object ? "," : ",[") : (object ? "" : "["));
+		put_value(page, key, e, depth + 1);
+		text_char(t, object ? ':' : ',');
+		put_value(page, key + 1, e, depth + 1);
+		if (!object)
+			text_char(t, ']');
+	}
+	text_char(t, object ? '}' : ']');
+}
+
+static void
+put_list(struct page *page, const struct value *v, const struct event *e, unsigned depth)
+{
+	text_char(&page->text, '[');
+	for (uint32_t i = 0; i < v->count; i++) {
+		if (i > 0)
+			text_char(&page->text, ',');
+		put_value(page, &v->values[i], e, depth + 1);
+	}
+	text_char(&page->text, ']');
+}
+
+static void
+put_value(struct page *page, const struct value *v, const struct event *e, unsigned depth)
+{
+	struct text *const t = &page->text;
+
+	switch ((enum value_type)v->type) {
+	case VALUE_NONE:
+		text_str(t, "null");
+		break;
+	case VALUE_BOOL:
+		text_str(t, v->u64 != 0 ? "true" : "false");
+		break;
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+		text_json_u64(t, v->u64);
+		break;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		text_json_i64(t, v->i64);
+		break;
+	case VALUE_F32:
+		if (!text_json_f32(t, (float)v->f64))
+			lose(page, CHROME_NOT_A_NUMBER, e, 1);
+		break;
+	case VALUE_F64:
+		if (!text_json_f64(t, v->f64))
+			lose(page, CHROME_NOT_A_NUMBER, e, 1);
+		break;
+	case VALUE_ADDRESS:
+		put_address(t, v->u64);
+		break;
+	case VALUE_STRING:
+		put_string(page, value_text(v), e);
+		break;
+	case VALUE_BYTES:
+		put_bytes(t, v->p, v->count);
+		break;
+	case VALUE_JSON:
+		text_add(t, v->p, v->count);
+		break;
+	case VALUE_LIST:
+	case VALUE_MAP:
+		if (depth >= MAX_DEPTH) {
+			text_str(t, "null");
+			lose(page, CHROME_TOO_DEEP, e, 1);
+		} else if (v->type == VALUE_LIST) {
+			put_list(page, v, e, depth);
+		} else {
+			put_map(page, v, e, depth);
+		}
+		break;
+	}
+}
+
+void
+chrome_value(struct page *page, const struct value *v, const struct event *e)
+{
+	put_value(page, v, e, 0);
+}
+
+static void
+put_field(struct page *page, const struct field *f, const struct event *e)
+{
+	struct text *const t = &page->text;
+
+	if ((f->name.flags & SLICE_JSON) != 0) {
+		char *p = text_room(t, (size_t)f->name.n + 3 + DECIMAL_U64_MAX);
+		if (p == NULL)
+			return;
+		*p++ = '"';
+		memcpy(p, f->name.p, f->name.n);
+		p += f->name.n;
+		*p++ = '"';
+		*p++ = ':';
+		t->n = (size_t)(p - t->p);
+	} else {
+		put_string(page, f->name, e);
+		text_char(t, ':');
+	}
+	put_value(page, &f->value, e, 0);
+}
+
+/* The true thread id of events whose tid is another; the key is one that the event's own fields do not use. */
+static void
+put_true_tid(struct page *page, const struct batch *b, const struct event *e)
+{
+	const char *key = "true_tid";
+
+	for (uint16_t i = 0; i < e->nfields; i++)
+		if (slice_is(b->fields[e->first_field + i].name, key))
+			key = "true_tid (track)";
+	text_printf(&page->text, "\"%s\":", key);
+	text_json_u64(&page->text, e->track->id);
+	if (e->nfields > 0)
+		text_char(&page->text, ',');
+}
+
+static bool
+is_number(const struct value *v)
+{
+	return v->type >= VALUE_BOOL && v->type <= VALUE_F64;
+}
+
+void
+chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e, struct page *page)
+{
+	struct text *const t = &page->text;
+	const bool counter = e->phase == PHASE_COUNTER;
+	const bool renamed = !counter && st->tracks[e->track->index].renamed;
+	bool first = true;
+
+	if (e->nfields == 0 && !renamed)
+		return;
+	text_add(t, ",\"args\":{", 9);
+	if (renamed)
+		put_true_tid(page, b, e);
+	for (uint16_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (counter && !is_number(&f->value)) { /* a series must be a number */
+			lose(page, CHROME_COUNTER_TEXT, e, 1);
+			continue;
+		}
+		if (!first)
+			text_char(t, ',');
+		first = false;
+		put_field(page, f, e);
+	}
+	text_char(t, '}');
+}
+
+bool
+chrome_time_exact(uint64_t ns)
+{
+	/* Below 2^43 us neighbouring doubles are less than a nanosecond apart. */
+	if (ns < (uint64_t)1000 << 43)
+		return true;
+	const int top = 63 - __builtin_clzll(ns / 1000); /* the highest bit of the microseconds */
+	const int shift = 52 - top;                      /* doubles here are multiples of 2^-shift us */
+	const unsigned __int128 one = 1;
+	unsigned __int128 back;
+	if (shift >= 0) {
+		const unsigned __int128 m = (((unsigned __int128)ns << shift) + 500) / 1000;
+		back = (m * 1000 + ((one << shift) >> 1)) >> shift;
+	} else {
+		const unsigned __int128 unit = (one << -shift) * 1000;
+		back = (ns + unit / 2) / unit * unit;
+	}
+	return back == ns;
+}

@@ -1,0 +1,64 @@
+#ifndef CHROME_STATE_H
+#define CHROME_STATE_H
+
+#include <inttypes.h>
+
+#include "format/format.h"
+
+/* What an event of a track says about it: `,"pid":1,"tid":7`. */
+struct chrome_track {
+	char text[48];
+	uint8_t len;
+	bool renamed; /* pid or tid are not the true ones */
+	uint32_t pid, tid;
+};
+
+/* `","cat":"NAME","ph":"`, ready to copy. */
+struct chrome_class {
+	char *text;
+	uint32_t len;
+};
+
+/* Numbers that viewers can hold: pids and tids that fit 32 bits and are not 0. */
+struct chrome_ids {
+	struct table64 used; /* pid << 32 | tid (0 for the process itself) */
+	uint32_t next_pid, next_tid, next_extra_tid;
+};
+
+struct chrome_state {
+	struct arena arena;
+	struct chrome_ids ids;
+	struct chrome_track *tracks; /* by track index */
+	uint32_t ntracks;
+	struct chrome_class *classes; /* by class index */
+	uint32_t nclasses;
+};
+
+enum chrome_loss {
+	CHROME_TIME_ROUNDED,
+	CHROME_BAD_TEXT,
+	CHROME_NOT_A_NUMBER,
+	CHROME_COUNTER_TEXT,
+	CHROME_TOO_DEEP,
+	CHROME_LOSSES
+};
+
+extern const struct loss chrome_losses[CHROME_LOSSES];
+
+/* ---- chrome_ids.c ---- */
+
+/* Gives every new track its numbers, in order of arrival.  false: no memory. */
+bool chrome_declare_track(struct chrome_state *st, const struct track *t);
+
+/* ---- chrome_args.c ---- */
+
+/* The fields of an event as `,"args":{...}`; nothing when there are none. */
+void chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e, struct page *page);
+
+/* One value as JSON; losses are said for e. */
+void chrome_value(struct page *page, const struct value *v, const struct event *e);
+
+/* True if a reader that holds microseconds in a double gets the nanoseconds back. */
+bool chrome_time_exact(uint64_t ns);
+
+#endif

@@ -1,0 +1,301 @@
+#include <stdlib.h>
+
+#include "base/decimal.h"
+#include "chrome/chrome_state.h"
+
+/*
+ * Chrome trace event JSON, object form, one event a line ("Trace Event
+ * Format").  The object form, because some viewers refuse the array form and
+ * because facts of the whole trace have a place in it; they stand at the end,
+ * when all of them are known.
+ */
+
+const struct loss chrome_losses[CHROME_LOSSES] = {
+	[CHROME_TIME_ROUNDED] = { "chrome/time-rounded",
+	                          "times that viewers, which hold microseconds in a double, cannot show to the nanosecond" },
+	[CHROME_BAD_TEXT] = { "chrome/invalid-utf8", "texts with bytes that are not UTF-8, replaced by U+FFFD" },
+	[CHROME_NOT_A_NUMBER] = { "chrome/not-a-number", "values that are no JSON numbers (NaN, infinity), written as text" },
+	[CHROME_COUNTER_TEXT] = { "chrome/counter-text", "fields of counters that are no numbers, left out" },
+	[CHROME_TOO_DEEP] = { "chrome/too-deep", "values nested too deep, written as null" },
+};
+
+/* ---- declarations ---- */
+
+static bool
+grow(void *list, uint32_t *n, uint32_t want, size_t size)
+{
+	void **const at = list;
+	uint64_t cap = *n;
+
+	while (cap < want)
+		cap = cap * 2 + 64;
+	if (cap == *n)
+		return true;
+	char *p = realloc(*at, (size_t)cap * size);
+	if (p == NULL)
+		return false;
+	memset(p + *n * size, 0, (size_t)(cap - *n) * size);
+	*at = p;
+	*n = (uint32_t)cap;
+	return true;
+}
+
+static bool
+declare_class(struct chrome_state *st, const struct class *c)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, "\",\"cat\":");
+	text_json_string(&t, c->category);
+	text_str(&t, ",\"ph\":\"");
+	char *const p = arena_alloc(&st->arena, t.n);
+	if (p != NULL && !t.failed) {
+		memcpy(p, t.p, t.n);
+		st->classes[c->index] = (struct chrome_class){ p, (uint32_t)t.n };
+	}
+	const bool ok = p != NULL && !t.failed;
+	text_free(&t);
+	return ok;
+}
+
+static bool
+chrome_declare(struct writer *w, const struct batch *b)
+{
+	struct chrome_state *const st = w->state;
+
+	if (!grow(&st->tracks, &st->ntracks, b->end_track, sizeof *st->tracks) ||
+	    !grow(&st->classes, &st->nclasses, b->end_class, sizeof *st->classes))
+		return false;
+	for (uint32_t i = b->first_track; i < b->end_track; i++)
+		if (!chrome_declare_track(st, w->trace->tracks[i]))
+			return false;
+	for (uint32_t i = b->first_class; i < b->end_class; i++)
+		if (!declare_class(st, w->trace->classes[i]))
+			return false;
+	return true;
+}
+
+/* ---- lines ---- */
+
+static void
+put_metadata(struct text *t, const char *name, const struct chrome_track *c, const struct track *k)
+{
+	text_printf(t, ",\n{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, name, c->pid);
+	if (k->kind == TRACK_THREAD)
+		text_printf(t, ",\"tid\":%" PRIu32, c->tid);
+	text_str(t, ",\"args\":{");
+}
+
+/* Lanes stand below the track they belong to, tracks in order of arrival. */
+static uint32_t
+sort_index(const struct track *k)
+{
+	return k->lane > 0 ? k->parent->index * 64 + k->lane : k->index * 64;
+}
+
+static void
+render_track(const struct chrome_state *st, const struct track *k, struct page *page)
+{
+	struct text *const t = &page->text;
+	const struct chrome_track *const c = &st->tracks[k->index];
+	const bool process = k->kind == TRACK_PROCESS;
+
+	put_metadata(t, process ? "process_name" : "thread_name", c, k);
+	text_str(t, "\"name\":");
+	if (text_json_string(t, k->name) > 0)
+		ledger_add(&page->ledger, &chrome_losses[CHROME_BAD_TEXT], 0, 1);
+	if (c->renamed) {
+		text_str(t, process ? ",\"true_pid\":" : ",\"true_tid\":");
+		text_json_u64(t, k->id);
+	}
+	text_str(t, "}}");
+	if (process)
+		return;
+	put_metadata(t, "thread_sort_index", c, k);
+	text_printf(t, "\"sort_index\":%" PRIu32 "}}", sort_index(k));
+}
+
+static char *
+put_literal(char *p, const char *s, size_t n)
+{
+	memcpy(p, s, n);
+	return p + n;
+}
+#define PUT(p, literal) put_literal(p, literal, sizeof(literal) - 1)
+
+static void
+put_name(struct page *page, const struct event *e)
+{
+	struct text *const t = &page->text;
+	char *p = text_room(t, e->name.n + 16);
+
+	if (p == NULL)
+		return;
+	p = PUT(p, ",\n{\"name\":\"");
+	if ((e->name.flags & SLICE_JSON) != 0) {
+		memcpy(p, e->name.p, e->name.n);
+		t->n = (size_t)(p - t->p) + e->name.n;
+		return;
+	}
+	t->n = (size_t)(p - t->p);
+	if (text_json_chars(t, e->name) > 0)
+		ledger_add(&page->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
+}
+
+static char *
+put_phase(char *p, const struct event *e)
+{
+	switch ((enum phase)e->phase) {
+	case PHASE_BEGIN:
+		return PUT(p, "B\",\"ts\":");
+	case PHASE_END:
+		return PUT(p, "E\",\"ts\":");
+	case PHASE_COUNTER:
+		return PUT(p, "C\",\"ts\":");
+	case PHASE_FLOW_OUT:
+	case PHASE_FLOW_IN:
+		/* a text id is read as hexadecimal, and so holds all 64 bits */
+		p = e->phase == PHASE_FLOW_OUT ? PUT(p, "s\",\"id\":\"") : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
+		p = decimal_hex(p, e->dur);
+		return PUT(p, "\",\"ts\":");
+	default:
+		return PUT(p, "i\",\"s\":\"t\",\"ts\":");
+	}
+}
+
+/* False if a viewer will show another nanosecond. */
+static bool
+times_exact(const struct writer *w, const struct event *e)
+{
+	const uint64_t ts = w->rebased && e->ts > INT64_MAX ? -e->ts : e->ts;
+
+	return chrome_time_exact(ts) && (e->phase != PHASE_SPAN || chrome_time_exact(e->dur));
+}
+
+static void
+render_event(const struct writer *w, const struct batch *b, const struct event *e, struct page *page)
+{
+	const struct chrome_state *const st = w->state;
+	const struct chrome_class *const c = &st->classes[e->cls->index];
+	const struct chrome_track *const k = &st->tracks[e->track->index];
+	struct text *const t = &page->text;
+
+	put_name(page, e);
+	char *p = text_room(t, c->len + sizeof k->text + 2 * DECIMAL_USEC_MAX + 64);
+	if (p == NULL)
+		return;
+	p = put_literal(p, c->text, c->len);
+	p = e->phase == PHASE_SPAN ? PUT(p, "X\",\"ts\":") : put_phase(p, e);
+	p = w->rebased ? decimal_usec_signed(p, (int64_t)e->ts) : decimal_usec(p, e->ts);
+	if (e->phase == PHASE_SPAN) {
+		p = PUT(p, ",\"dur\":");
+		p = decimal_usec(p, e->dur);
+	}
+	memcpy(p, k->text, sizeof k->text);
+	t->n = (size_t)(p - t->p) + k->len;
+	if (!times_exact(w, e))
+		ledger_add(&page->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
+	chrome_args(st, b, e, page);
+	text_char(t, '}');
+}
+
+/* ---- the writer ---- */
+
+static bool
+chrome_open(struct writer *w, struct page *page)
+{
+	(void)w;
+	text_str(&page->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	return true;
+}
+
+/* Every line begins with the comma behind the line before it; the very first has none before. */
+static void
+chrome_render(const struct writer *w, const struct batch *b, struct page *page)
+{
+	struct text *const t = &page->text;
+	const size_t start = t->n;
+
+	for (uint32_t i = b->first_track; i < b->end_track; i++)
+		render_track(w->state, w->trace->tracks[i], page);
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->events[i].phase != PHASE_STRUCTURE)
+			render_event(w, b, &b->events[i], page);
+	if (page->first && t->n > start)
+		t->p[start] = ' ';
+}
+
+static void
+put_text_member(struct text *t, const char *name, const char *value)
+{
+	text_printf(t, ",\n\"%s\":", name);
+	text_json_string(t, slice_str(value));
+}
+
+static bool
+chrome_close(struct writer *w, struct page *page)
+{
+	struct text *const t = &page->text;
+	const struct trace *const trace = w->trace;
+
+	text_str(t, "\n],\n\"otherData\":{\n\"tool\":");
+	text_json_string(t, slice_str(w->tool));
+	put_text_member(t, "format", trace->format);
+	put_text_member(t, "dialect", trace->dialect);
+	if (trace->byte_order != NULL)
+		put_text_member(t, "byte_order", trace->byte_order);
+	put_text_member(t, "clock", trace->clock);
+	text_str(t, ",\n\"epoch_ns\":");
+	if (trace->epoch_known)
+		text_json_u64(t, trace->epoch_ns);
+	else
+		text_str(t, "null");
+	if (w->rebased) {
+		text_str(t, ",\n\"rebased_by_ns\":");
+		text_json_u64(t, w->rebased_by);
+	}
+	for (uint32_t i = 0; i < trace->nmeta; i++) {
+		text_str(t, ",\n");
+		text_json_string(t, trace->meta[i].name);
+		text_char(t, ':');
+		chrome_value(page, &trace->meta[i].value, &(struct event){ .ts = 0 });
+	}
+	text_str(t, ",\n\"losses\":{");
+	for (size_t i = 0; i < w->total->n; i++)
+		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", w->total->rows[i].loss->id, w->total->rows[i].count);
+	text_str(t, "}\n}}\n");
+	return true;
+}
+
+static void
+chrome_free(struct writer *w)
+{
+	struct chrome_state *const st = w->state;
+
+	arena_free(&st->arena);
+	table64_free(&st->ids.used);
+	free(st->tracks);
+	free(st->classes);
+}
+
+static const struct writer_ops ops = {
+	.state_size = sizeof(struct chrome_state),
+	.flags = WRITER_NESTED,
+	.open = chrome_open,
+	.declare = chrome_declare,
+	.render = chrome_render,
+	.close = chrome_close,
+	.free = chrome_free,
+};
+
+static const char *const suffixes[] = { ".json", NULL };
+
+extern const struct format chrome_format;
+
+const struct format chrome_format = {
+	.name = "chrome",
+	.title = "Chrome trace event JSON",
+	.spec = "Trace Event Format (Chromium)",
+	.suffixes = suffixes,
+	.writer = &ops,
+};

@@ -1,0 +1,174 @@
+#include <stdlib.h>
+
+#include "htdump/htdump_state.h"
+
+/* Records as events: which span, on whose track, with which fields. */
+
+uint64_t
+ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l)
+{
+	const char *const p = st->starts[l->step] + l->at;
+
+	switch (l->value) {
+	case VALUE_U8:
+		return (uint8_t)*p;
+	case VALUE_I8:
+		return (uint64_t)(int64_t)(int8_t)*p;
+	case VALUE_U16:
+		return load_u16(p, st->big);
+	case VALUE_I16:
+		return (uint64_t)(int64_t)(int16_t)load_u16(p, st->big);
+	case VALUE_U32:
+		return load_u32(p, st->big);
+	case VALUE_I32:
+		return (uint64_t)(int64_t)(int32_t)load_u32(p, st->big);
+	default:
+		return load_u64(p, st->big);
+	}
+}
+
+static struct value
+leaf_value(const struct ht_state *st, const struct ht_leaf *l)
+{
+	struct value v = { .type = l->value };
+
+	switch (l->value) {
+	case VALUE_STRING:
+		return value_string(ht_leaf_string(st, l));
+	case VALUE_BYTES:
+		v.p = st->starts[l->step] + l->at;
+		v.count = l->size;
+		return v;
+	case VALUE_ADDRESS:
+		v.u64 = l->size == 4 ? load_u32(st->starts[l->step] + l->at, st->big) : load_u64(st->starts[l->step] + l->at, st->big);
+		return v;
+	case VALUE_F32: {
+		const uint32_t bits = load_u32(st->starts[l->step] + l->at, st->big);
+		float f;
+		memcpy(&f, &bits, sizeof f);
+		v.f64 = (double)f;
+		return v;
+	}
+	default: /* integers, and a double's bits */
+		v.u64 = ht_leaf_integer(st, l);
+		return v;
+	}
+}
+
+static const struct track *
+new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+{
+	struct trace *const trace = st->r->trace;
+	char name[40];
+
+	if (trace->ntracks >= TRACE_MAX_TRACKS) {
+		ht_find(st, HT_RULE_THREAD_LIMIT, rec, "thread %" PRIu64 " and others share one track", id);
+		if (st->more_threads == NULL)
+			st->more_threads = trace_add_thread(trace, st->process, UINT64_MAX, SLICE_LIT("more threads"));
+		return st->more_threads;
+	}
+	const int n = snprintf(name, sizeof name, "thread %" PRIu64, id);
+	const struct slice text = { name, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
+	struct track *const t = trace_add_thread(trace, st->process, id, text);
+	return t != NULL && table64_put(&st->threads, id, t->index) ? t : NULL;
+}
+
+static const struct track *
+thread_track(struct ht_state *st, uint64_t id, const struct ht_record *rec)
+{
+	if (st->last_track != NULL && st->last_thread == id)
+		return st->last_track;
+	const uint32_t known = table64_get(&st->threads, id);
+	const struct track *const t = known != TABLE_NONE ? st->r->trace->tracks[known] : new_thread(st, id, rec);
+	st->last_thread = id;
+	st->last_track = t;
+	return t;
+}
+
+/* The decimal text of a label that nothing names. */
+static struct slice
+label_number(struct batch *b, uint64_t label)
+{
+	struct slice s = arena_printf(&b->scratch, "%" PRIu64, label);
+
+	s.flags = SLICE_UTF8 | SLICE_JSON;
+	return s;
+}
+
+static enum ht_step_result
+name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+
+	e->name = rec->c->name;
+	if (plan->label != HT_NO_LEAF && plan->leaves[plan->label].value == VALUE_STRING) {
+		e->name = ht_leaf_string(st, &plan->leaves[plan->label]);
+	} else if (plan->label != HT_NO_LEAF) {
+		e->name = st->label_name;
+		if (e->name.p == NULL)
+			e->name = label_number(b, ht_leaf_integer(st, &plan->leaves[plan->label]));
+		if (e->name.p == NULL)
+			return HT_NO_MEMORY;
+	} else if (plan->name != HT_NO_LEAF) {
+		e->name = ht_leaf_string(st, &plan->leaves[plan->name]);
+	}
+	return HT_DONE;
+}
+
+static enum ht_step_result
+add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e, const struct field *extra)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	struct field *f = batch_fields(b, plan->nargs + 2);
+
+	if (f == NULL)
+		return HT_NO_MEMORY;
+	e->first_field = b->nfields;
+	*f++ = (struct field){ st->wire ? SLICE_LIT("id") : SLICE_LIT("event_id"), value_u64(rec->id) };
+	for (uint32_t i = 0; i < plan->nargs; i++) {
+		const struct ht_leaf *const l = &plan->leaves[plan->args[i]];
+		*f++ = (struct field){ l->name, leaf_value(st, l) };
+	}
+	if (extra->name.p != NULL)
+		*f++ = *extra;
+	e->nfields = (uint16_t)(f - (b->fields + b->nfields));
+	b->nfields += e->nfields;
+	return HT_DONE;
+}
+
+enum ht_step_result
+ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	const bool structure = rec->c->kind != HT_KIND_EVENT;
+	struct field extra = { .name = { NULL, 0, 0 } };
+	struct event *const e = &b->events[b->n];
+
+	*e = (struct event){ .ts = rec->ts, .cls = rec->c->cls, .offset = rec->offset };
+	e->phase = structure ? PHASE_STRUCTURE : PHASE_INSTANT;
+	if (!structure) {
+		const uint64_t thread = plan->thread == HT_NO_LEAF ? 0 : ht_leaf_integer(st, &plan->leaves[plan->thread]);
+		e->track = thread_track(st, thread, rec);
+		if (e->track == NULL)
+			return HT_NO_MEMORY;
+	}
+	if (!structure && plan->duration != HT_NO_LEAF) {
+		const struct value v = leaf_value(st, &plan->leaves[plan->duration]);
+		e->phase = PHASE_SPAN;
+		e->dur = v.u64;
+		if (e->dur > UINT64_MAX - e->ts) { /* the finding was made where the record was judged */
+			extra = (struct field){ plan->leaves[plan->duration].name, v };
+			e->dur = UINT64_MAX - e->ts;
+		}
+	}
+	enum ht_step_result result = structure ? HT_DONE : name_event(st, rec, b, e);
+	if (structure)
+		e->name = rec->c->name;
+	if (result == HT_DONE && (st->r->want & WANT_FIELDS) != 0)
+		result = add_fields(st, rec, b, e, &extra);
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
+	if (result == HT_DONE)
+		b->n++;
+	return result;
+}

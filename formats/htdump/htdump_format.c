@@ -1,0 +1,35 @@
+#include "htdump/htdump_state.h"
+
+const struct rule ht_rules[HT_RULE_COUNT] = {
+#define RULE(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+#include "htdump/htdump_rules.def"
+#undef RULE
+};
+
+static const struct rule *const rule_list[] = {
+#define RULE(name, id, level, text, spec, explain) &ht_rules[HT_RULE_##name],
+#include "htdump/htdump_rules.def"
+#undef RULE
+	NULL
+};
+
+static const char *const suffixes[] = { ".htdump", NULL };
+static const char *const dialects[] = { "wire", "document", NULL };
+
+static const struct format_option options[] = {
+	{ "label-map", "FILE", "names of integer labels: lines of category, label, number" },
+	{ NULL, NULL, NULL },
+};
+
+extern const struct format htdump_format;
+
+const struct format htdump_format = {
+	.name = "htdump",
+	.title = "HawkTracer dump",
+	.spec = "HTDUMP format design (HawkTracer)",
+	.suffixes = suffixes,
+	.dialects = dialects,
+	.options = options,
+	.reader = &ht_reader_ops,
+	.rules = rule_list,
+};

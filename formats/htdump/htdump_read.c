@@ -1,0 +1,407 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "htdump/htdump_state.h"
+
+/*
+ * HawkTracer .htdump ("HTDUMP format design"): events one after the other,
+ * each a head of 20 bytes and the fields of its class, which an earlier pair
+ * of description events laid out.  No lengths, no resynchronisation.
+ */
+
+void
+ht_find(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
+{
+	char detail[900];
+	va_list ap;
+
+	if (st->r->judge == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof detail, fmt, ap);
+	va_end(ap);
+	finding_add(st->r->judge, &ht_rules[rule], rec->offset, rec->ordinal, "%s", detail);
+}
+
+void
+ht_tally_add(struct ht_tally *t, const struct ht_record *rec, uint64_t now, uint64_t before)
+{
+	if (t->count++ == 0)
+		*t = (struct ht_tally){ 1, rec->offset, rec->ordinal, now, before };
+}
+
+bool
+ht_state_reserve_steps(struct ht_state *st, uint32_t n)
+{
+	if (n <= st->steps_cap)
+		return true;
+	const char **starts = realloc(st->starts, n * sizeof *starts);
+	if (starts != NULL)
+		st->starts = starts;
+	struct slice *strings = realloc(st->strings, n * sizeof *strings);
+	if (strings != NULL)
+		st->strings = strings;
+	if (starts == NULL || strings == NULL)
+		return false;
+	st->steps_cap = n;
+	return true;
+}
+
+/* ---- opening ---- */
+
+static const char *
+base_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return strcmp(path, "-") == 0 ? "standard input" : slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+}
+
+static bool
+set_up_trace(struct ht_state *st)
+{
+	struct trace *const trace = st->r->trace;
+	const char *const name = base_name(st->r->in->path);
+
+	trace->dialect = st->wire ? "wire" : "document";
+	trace->byte_order = st->big ? "big" : "little";
+	struct track *const process = trace_add_process(trace, textscan_slice(name, (uint32_t)strlen(name)));
+	st->process = process;
+	return process != NULL;
+}
+
+static bool
+ht_open(struct reader *r)
+{
+	struct ht_state *const st = r->state;
+	const char *const map = option_find(r->options, "label-map");
+	const size_t head = (size_t)(r->in->end - r->in->p);
+
+	st->r = r;
+	ht_probe_layout(slice_of(r->in->p, head < 65536 ? head : 65536), head < 65536 && r->in->last, &st->wire, &st->guess_big);
+	if (r->dialect != NULL)
+		st->wire = strcmp(r->dialect, "wire") == 0;
+	st->looked_ahead = st->ahead_of != NULL; /* the look ahead itself looks no further */
+	if (!set_up_trace(st) || !ht_classes_init(st) || !ht_state_reserve_steps(st, 8))
+		return false;
+	return map == NULL || ht_label_map_read(st, map);
+}
+
+static void
+ht_close(struct reader *r)
+{
+	struct ht_state *const st = r->state;
+
+	ht_classes_free(st);
+	table64_free(&st->mappings.index);
+	free(st->mappings.labels);
+	arena_free(&st->mappings.text);
+	idset_free(&st->ids);
+	table64_free(&st->threads);
+	free(st->starts);
+	free(st->strings);
+}
+
+/* ---- measuring a record ---- */
+
+/* Finds the parts of a record behind its head.  HT_MORE: the window ends inside it. */
+static enum ht_step_result
+measure(struct ht_state *st, struct ht_record *rec, const char *end)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	const char *p = rec->p + HT_HEAD_SIZE;
+
+	for (uint32_t i = 0; i < plan->nsteps; i++) {
+		const struct ht_step step = plan->steps[i];
+		if (step.fixed > (size_t)(end - p))
+			return HT_MORE;
+		st->starts[i] = p;
+		p += step.fixed;
+		if (step.string == 0)
+			continue;
+		const size_t left = (size_t)(end - p);
+		if (!textscan_cstring(p, left > HT_MAX_STRING ? p + HT_MAX_STRING : end, &st->strings[i]))
+			return left >= HT_MAX_STRING ? HT_BAD : HT_MORE;
+		if ((st->strings[i].flags & SLICE_UTF8) == 0)
+			rec->bad_text = true;
+		p += st->strings[i].n + 1;
+	}
+	rec->end = p;
+	return HT_DONE;
+}
+
+/* Says in which field of the record the input ends, or which string has no end. */
+static enum ht_step_result
+say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
+{
+	static const char *const wire_head[] = { "klass_id", "timestamp", "id" };
+	static const char *const document_head[] = { "timestamp", "event_id", "klass_id" };
+	static const uint32_t wire_sizes[] = { 4, 8, 8 }, document_sizes[] = { 8, 8, 4 };
+	struct cursor c = cursor_on(rec->p, end, false);
+	const char *const class_name = rec->c != NULL ? rec->c->name.p : "";
+	struct quoted q, q2;
+	char name[320];
+
+	for (int i = 0; i < 3; i++)
+		cursor_take(&c, (st->wire ? wire_sizes : document_sizes)[i], (st->wire ? wire_head : document_head)[i]);
+	for (uint32_t i = 0; c.missing == NULL && i < rec->c->plan->nleaves; i++) {
+		const struct ht_leaf *const l = &rec->c->plan->leaves[i];
+		struct slice s;
+		snprintf(name, sizeof name, "%s", quoted(&q, l->name));
+		if (l->value != VALUE_STRING) {
+			cursor_take(&c, l->size, name);
+			continue;
+		}
+		const bool bounded = cursor_left(&c) > HT_MAX_STRING;
+		if (textscan_cstring(c.p, bounded ? c.p + HT_MAX_STRING : end, &s)) {
+			cursor_take(&c, s.n + 1, name);
+			continue;
+		}
+		ht_find(st, HT_RULE_STRING_UNTERMINATED, rec, "%s of class %s has no NUL in the %" PRIu64 " bytes that are left%s", name,
+		        quoted(&q2, slice_str(class_name)), (uint64_t)cursor_left(&c), bounded ? ", the first 16 MiB were searched" : "");
+		return HT_BAD;
+	}
+	ht_find(st, HT_RULE_CUT_RECORD, rec, "field %s%s%s ends %" PRIu64 " bytes short: %zu bytes of the event are there",
+	        c.missing != NULL ? c.missing : "?", rec->c != NULL ? " of class " : "",
+	        rec->c != NULL ? quoted(&q2, rec->c->name) : "", c.missing_bytes, (size_t)(end - rec->p));
+	return HT_BAD;
+}
+
+/* ---- judging what every record has ---- */
+
+static void
+judge_id(struct ht_state *st, const struct ht_record *rec)
+{
+	/* Producers give these two no number of their own, only 0. */
+	if (rec->c->kind == HT_KIND_ENDIANNESS || (rec->c->kind == HT_KIND_SYSTEM && rec->id == 0))
+		return;
+	if (idset_add(&st->ids, rec->id) == IDSET_SEEN)
+		ht_tally_add(&st->id_repeated, rec, rec->id, 0);
+	else if (rec->id < st->last_id)
+		ht_tally_add(&st->id_backwards, rec, rec->id, st->last_id);
+	st->last_id = rec->id;
+}
+
+static void
+say_bad_text(struct ht_state *st, const struct ht_record *rec)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	struct quoted q, q2, q3;
+
+	for (uint32_t i = 0; i < plan->nleaves; i++) {
+		if (plan->leaves[i].value != VALUE_STRING)
+			continue;
+		const struct slice s = ht_leaf_string(st, &plan->leaves[i]);
+		if ((s.flags & SLICE_UTF8) == 0)
+			ht_find(st, HT_RULE_INVALID_UTF8, rec, "%s of class %s is %s", quoted(&q, plan->leaves[i].name),
+			        quoted(&q2, rec->c->name), quoted(&q3, s));
+	}
+}
+
+static void
+judge_duration(struct ht_state *st, const struct ht_record *rec)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	const uint64_t dur = ht_leaf_integer(st, &plan->leaves[plan->duration]);
+
+	if (dur > UINT64_MAX - rec->ts)
+		ht_find(st, HT_RULE_DURATION_OVERFLOW, rec, "timestamp %" PRIu64 " plus duration %" PRIu64, rec->ts, dur);
+}
+
+/* ---- what records do ---- */
+
+/* "it holds from the next event on" */
+static void
+set_byte_order(struct ht_state *st, const struct ht_record *rec)
+{
+	struct trace *const trace = st->r->trace;
+	const uint8_t order = (uint8_t)st->starts[0][0];
+	const bool was = st->big;
+
+	if (order > 1)
+		finding_add(st->r->judge, &ht_rules[HT_RULE_BAD_BYTE_ORDER], rec->offset + HT_HEAD_SIZE, rec->ordinal,
+		            "endianness is %u; the file is read as %s endian", order, (st->any_event ? was : st->guess_big) ? "big" : "little");
+	st->big = order <= 1 ? order == 1 : st->any_event ? was : st->guess_big;
+	if (!st->any_event)
+		trace->byte_order = st->big ? "big" : "little";
+	else if (was != st->big)
+		trace->byte_order = "mixed";
+	if (st->any_event) {
+		ht_classes_restart(st);
+		idset_free(&st->ids);
+		st->last_id = 0;
+	}
+}
+
+static enum ht_step_result
+learn_version(struct ht_state *st, const struct ht_record *rec)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	struct trace *const trace = st->r->trace;
+	char text[80];
+	size_t n = 0;
+
+	if (trace->nmeta > 0)
+		return HT_DONE;
+	for (uint32_t i = 0; i < plan->nleaves && i < 3 && ht_value_is_integer(plan->leaves[i].value); i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu64, i > 0 ? "." : "",
+		                      ht_leaf_integer(st, &plan->leaves[i]));
+	const struct slice version = { text, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
+	return trace_add_meta(trace, SLICE_LIT("HawkTracer"), value_string(version)) ? HT_DONE : HT_NO_MEMORY;
+}
+
+static enum ht_step_result
+learn_mapping(struct ht_state *st, const struct ht_record *rec)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	struct ht_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
+
+	return ht_mapping_add(to, ht_leaf_integer(st, &plan->leaves[plan->identifier]),
+	                      ht_leaf_string(st, &plan->leaves[plan->label]),
+	                      st->ahead_of != NULL ? HT_LABEL_AHEAD : HT_LABEL_MET, rec);
+}
+
+static enum ht_step_result
+act(struct ht_state *st, const struct ht_record *rec)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+
+	switch ((enum ht_kind)rec->c->kind) {
+	case HT_KIND_ENDIANNESS:
+		set_byte_order(st, rec);
+		return HT_DONE;
+	case HT_KIND_INFO:
+		return ht_describe_class(st, rec);
+	case HT_KIND_FIELD:
+		return ht_describe_field(st, rec);
+	case HT_KIND_MAPPING:
+		return learn_mapping(st, rec);
+	case HT_KIND_SYSTEM:
+		return learn_version(st, rec);
+	case HT_KIND_EVENT:
+		if (plan->duration != HT_NO_LEAF)
+			judge_duration(st, rec);
+		if (plan->label != HT_NO_LEAF && plan->leaves[plan->label].value != VALUE_STRING && st->ahead_of == NULL)
+			st->label_name = ht_mapping_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec);
+		return HT_DONE;
+	case HT_KIND_BARE:
+		break;
+	}
+	return HT_DONE;
+}
+
+/* ---- the loop ---- */
+
+static enum ht_step_result
+find_class(struct ht_state *st, struct ht_record *rec)
+{
+	const uint32_t klass = load_u32(rec->p + (st->wire ? 0 : 16), st->big);
+
+	rec->c = ht_class_find(st, klass);
+	if (rec->c == NULL) {
+		ht_find(st, HT_RULE_UNKNOWN_CLASS, rec, "class %u was not described", klass);
+		return HT_BAD;
+	}
+	rec->ts = load_u64(rec->p + (st->wire ? 4 : 0), st->big);
+	rec->id = load_u64(rec->p + (st->wire ? 12 : 8), st->big);
+	return rec->c->plan != NULL ? HT_DONE : ht_plan_make(st, rec->c, rec);
+}
+
+/* One record at the start of the window; HT_MORE: nothing happened, the window is too short. */
+static enum ht_step_result
+record(struct ht_state *st, struct batch *b)
+{
+	struct reader *const r = st->r;
+	struct input *const in = r->in;
+	struct ht_record rec = { .p = in->p, .offset = input_offset(in, in->p), .ordinal = r->trace->records + 1 };
+	enum ht_step_result result;
+
+	if (in->end - in->p < HT_HEAD_SIZE)
+		return in->last ? say_cut(st, &rec, in->end) : HT_MORE;
+	if ((result = find_class(st, &rec)) != HT_DONE)
+		return result;
+	result = measure(st, &rec, in->end);
+	if (result == HT_BAD || (result == HT_MORE && in->last))
+		return say_cut(st, &rec, in->end);
+	if (result != HT_DONE)
+		return result;
+	if (rec.bad_text)
+		say_bad_text(st, &rec);
+	judge_id(st, &rec);
+	if (!st->any_event && rec.c->kind != HT_KIND_ENDIANNESS)
+		ht_find(st, HT_RULE_NO_BYTE_ORDER, &rec, "class %u comes first; the file is read as little endian", rec.c->id);
+	if ((result = act(st, &rec)) != HT_DONE)
+		return result;
+	st->any_event = true;
+	r->trace->records++;
+	rec.c->cls->records++;
+	const bool structure = rec.c->kind != HT_KIND_EVENT;
+	r->trace->events += !structure;
+	if ((r->want & (structure ? WANT_STRUCTURE : WANT_TIMES)) != 0 &&
+	    (result = ht_event_add(st, &rec, b)) != HT_DONE)
+		return result;
+	in->p = rec.end;
+	return HT_DONE;
+}
+
+static void
+say_tally(struct ht_state *st, enum ht_rule rule, const struct ht_tally *t, const char *fmt, ...)
+{
+	char detail[200];
+	va_list ap;
+
+	if (t->count == 0)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof detail, fmt, ap);
+	va_end(ap);
+	finding_add(st->r->judge, &ht_rules[rule], t->offset, t->record, "%s; %" PRIu64 " in all", detail, t->count);
+}
+
+static enum fill
+finish(struct ht_state *st, enum fill fill)
+{
+	say_tally(st, HT_RULE_ID_REPEATED, &st->id_repeated, "event id %" PRIu64 " comes a second time", st->id_repeated.now);
+	say_tally(st, HT_RULE_ID_BACKWARDS, &st->id_backwards, "event id %" PRIu64 " after %" PRIu64, st->id_backwards.now,
+	          st->id_backwards.before);
+	if (st->mapping_class)
+		say_tally(st, HT_RULE_LABEL_UNRESOLVED, &st->unresolved, "label %" PRIu64 " has no name%s", st->unresolved.now,
+		          input_can_reopen(st->r->in) ? "" : " yet, and the input cannot be read twice");
+	return fill;
+}
+
+static enum fill
+ht_fill(struct reader *r, struct batch *b)
+{
+	struct ht_state *const st = r->state;
+	struct input *const in = r->in;
+
+	/* a record gives one event at most, so counting records keeps the batch in bounds */
+	for (uint32_t left = b->cap; left > 0;) {
+		if (in->p == in->end && (in->last || !input_more(in)))
+			return finish(st, FILL_END);
+		switch (record(st, b)) {
+		case HT_DONE:
+			left--;
+			break;
+		case HT_MORE:
+			input_more(in);
+			break;
+		case HT_NO_MEMORY:
+			return FILL_NO_MEMORY;
+		case HT_BAD:
+			r->unread = input_drain(in);
+			return finish(st, FILL_BAD);
+		}
+	}
+	return FILL_MORE;
+}
+
+const struct reader_ops ht_reader_ops = {
+	.state_size = sizeof(struct ht_state),
+	.probe = ht_probe,
+	.open = ht_open,
+	.fill = ht_fill,
+	.close = ht_close,
+};

@@ -1,0 +1,224 @@
+#ifndef HTDUMP_STATE_H
+#define HTDUMP_STATE_H
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/idset.h"
+#include "format/format.h"
+#include "htdump/htdump_wire.h"
+
+enum ht_rule {
+#define RULE(name, id, level, text, spec, explain) HT_RULE_##name,
+#include "htdump/htdump_rules.def"
+#undef RULE
+	HT_RULE_COUNT
+};
+
+extern const struct rule ht_rules[HT_RULE_COUNT];
+
+/* A field as a class info's field info describes it. */
+struct ht_field {
+	struct slice name, type_name; /* in the trace's arena */
+	uint64_t size;
+	uint8_t type; /* enum ht_type */
+};
+
+/* What the name and type of a field say it is ("Well-known classes"). */
+enum ht_meaning { HT_MEANS_NOTHING, HT_MEANS_DURATION, HT_MEANS_THREAD, HT_MEANS_LABEL, HT_MEANS_NAME, HT_MEANS_IDENTIFIER };
+
+/* A field of the unfolded class: bases first, structs in their place. */
+struct ht_leaf {
+	struct slice name; /* unique in its class; members of a struct are "struct.member" */
+	uint8_t value;     /* enum value_type */
+	uint8_t meaning;   /* enum ht_meaning */
+	uint16_t step;     /* which run of fixed-size fields it lies in ... */
+	uint32_t at;       /* ... and where; strings end their step */
+	uint32_t size;     /* bytes; 0 for a string */
+};
+
+/* A run of fixed-size fields, and whether a string follows it. */
+struct ht_step {
+	uint32_t fixed;
+	uint32_t string;
+};
+
+#define HT_NO_LEAF UINT32_MAX
+
+/* The unfolded class, made when its first event comes. */
+struct ht_plan {
+	struct ht_leaf *leaves;
+	struct ht_step *steps;
+	uint32_t *args; /* the leaves that become fields of the event */
+	uint32_t nleaves, nsteps, nargs;
+	uint32_t duration, thread, label, name, identifier; /* leaves with a meaning, or HT_NO_LEAF */
+};
+
+enum ht_kind { HT_KIND_EVENT, HT_KIND_ENDIANNESS, HT_KIND_INFO, HT_KIND_FIELD, HT_KIND_MAPPING, HT_KIND_SYSTEM, HT_KIND_BARE };
+
+struct ht_class {
+	struct class *cls;
+	struct slice name;
+	uint32_t id;
+	uint32_t nfields, fields_cap;
+	struct ht_field *fields; /* owned (malloc) */
+	uint8_t declared;        /* field_count of its class info */
+	uint8_t kind;            /* enum ht_kind */
+	bool used;               /* an event of it was met */
+	bool stale;              /* described before the latest EndiannessInfoEvent */
+	bool unfolding;          /* on the path while a class is unfolded */
+	bool rechecking;         /* described again: field infos are compared ... */
+	uint32_t recheck;        /* ... from this one on */
+	struct ht_plan *plan;    /* NULL until used */
+};
+
+/* Where the name of an integer label comes from; the later in this list, the better. */
+enum ht_label_source {
+	HT_LABEL_MAP_FILE, /* --label-map */
+	HT_LABEL_AHEAD,    /* found by looking ahead */
+	HT_LABEL_MET,      /* a mapping that stands before this place */
+};
+
+struct ht_label {
+	struct slice text;
+	enum ht_label_source source;
+};
+
+/* Integer labels and their names. */
+struct ht_mappings {
+	struct table64 index; /* identifier -> labels[] */
+	struct ht_label *labels;
+	uint32_t n, cap;
+	uint32_t bytes; /* of all texts */
+	struct arena text;
+};
+
+/* Something that is said once, with a count. */
+struct ht_tally {
+	uint64_t count, offset, record;
+	uint64_t now, before; /* the two values of the first time */
+};
+
+struct ht_state {
+	struct reader *r;
+	bool wire; /* else document */
+	bool big;
+	bool guess_big; /* the order that the second event fits, should the first not say it */
+	bool any_event; /* a record was read */
+	uint32_t nclasses, classes_cap;
+	struct ht_class **classes; /* in order of arrival; owned */
+	struct table64 by_id;      /* class id -> classes[] */
+	struct tabletext by_name;  /* class name -> classes[] */
+	struct ht_class *direct[HT_DIRECT]; /* classes of small ids, for speed */
+	uint32_t total_fields, total_leaves;
+	uint32_t described_bytes; /* of all names in descriptions */
+
+	/* where the parts of the present record lie: per step its start and its string */
+	const char **starts;
+	struct slice *strings;
+	uint32_t steps_cap;
+
+	struct ht_mappings mappings;
+	struct slice label_name;   /* of the present record's integer label; p NULL: it has none */
+	struct ht_state *ahead_of; /* this is a look ahead: mappings go to that state */
+	bool mapping_class; /* a string mapping class was described */
+	bool looked_ahead;
+	struct ht_tally unresolved;
+
+	struct idset ids;
+	uint64_t last_id;
+	struct ht_tally id_repeated, id_backwards;
+
+	const struct track *process;
+	struct table64 threads; /* thread id -> trace.tracks[] */
+	uint64_t last_thread;
+	const struct track *last_track;
+	const struct track *more_threads;
+};
+
+/* What came of one record. */
+enum ht_step_result {
+	HT_DONE,
+	HT_MORE, /* the window ends inside the record */
+	HT_BAD,  /* nothing after this place can be trusted; a finding said why */
+	HT_NO_MEMORY
+};
+
+/* One record where it lies. */
+struct ht_record {
+	const char *p, *end; /* all of its bytes */
+	uint64_t ts, id;
+	uint64_t offset, ordinal;
+	struct ht_class *c;
+	bool bad_text; /* a string is not UTF-8 */
+};
+
+static inline struct slice
+ht_leaf_string(const struct ht_state *st, const struct ht_leaf *l)
+{
+	return st->strings[l->step];
+}
+
+/* The value of an integer leaf, signed ones sign-extended. */
+uint64_t ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l);
+
+bool ht_value_is_integer(uint8_t value);
+
+/* ---- htdump_class.c: descriptions and layouts ---- */
+
+bool ht_classes_init(struct ht_state *st);
+void ht_classes_free(struct ht_state *st);
+struct ht_class *ht_class_find(const struct ht_state *st, uint32_t id);
+
+/* A new EndiannessInfoEvent: from here on classes may be described afresh. */
+void ht_classes_restart(struct ht_state *st);
+
+/* A class info or field info record was read into the state's steps. */
+enum ht_step_result ht_describe_class(struct ht_state *st, const struct ht_record *rec);
+enum ht_step_result ht_describe_field(struct ht_state *st, const struct ht_record *rec);
+
+/* ---- htdump_plan.c: unfolding a class ---- */
+
+/* Makes c->plan.  HT_BAD: its layout cannot be known (a finding at `rec` said why). */
+enum ht_step_result ht_plan_make(struct ht_state *st, struct ht_class *c, const struct ht_record *rec);
+
+void ht_plan_free(struct ht_plan *plan);
+
+/* Room for the parts of a record of n steps. */
+bool ht_state_reserve_steps(struct ht_state *st, uint32_t n);
+
+/* ---- htdump_mapping.c: names of integer labels ---- */
+
+/* Remembers a name; rec is the mapping's record (NULL: from a file). */
+enum ht_step_result ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text,
+                                   enum ht_label_source source, const struct ht_record *rec);
+
+/* The name, or a slice whose p is NULL (counted); looks ahead in the input when needed and possible. */
+struct slice ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec);
+
+/* Reads a label map file; false after a finding. */
+bool ht_label_map_read(struct ht_state *st, const char *path);
+
+/* ---- htdump_probe.c: which layout ---- */
+
+int ht_probe(struct slice head, bool whole);
+
+/* The bits that speak for it, the layout, and the byte order that the second event fits. */
+int ht_probe_layout(struct slice head, bool whole, bool *wire, bool *big);
+
+/* ---- htdump_event.c: records as events ---- */
+
+/* Adds the event of a record whose parts are in the state's steps. */
+enum ht_step_result ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b);
+
+/* ---- htdump_read.c ---- */
+
+extern const struct reader_ops ht_reader_ops;
+
+/* Counts something that is said once, at the end, with the place and values of its first time. */
+void ht_tally_add(struct ht_tally *t, const struct ht_record *rec, uint64_t now, uint64_t before);
+
+void ht_find(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,112 @@
+#include "check/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "output/text.h"
+
+void
+judge_init(struct judge *j, const char *path, finding_sink *sink, void *ctx)
+{
+	*j = (struct judge){ .path = path, .sink = sink, .ctx = ctx };
+}
+
+void
+judge_free(struct judge *j)
+{
+	free(j->counts);
+	*j = (struct judge){ .path = NULL };
+}
+
+/* The ordinal of this finding among those of its rule, from 1 on. */
+static uint64_t
+count_up(struct judge *j, const struct rule *rule)
+{
+	for (size_t i = 0; i < j->ncounts; i++)
+		if (j->counts[i].rule == rule)
+			return ++j->counts[i].count;
+	if (j->ncounts == j->counts_cap) {
+		const size_t cap = j->counts_cap == 0 ? 16 : j->counts_cap * 2;
+		struct rule_count *p = realloc(j->counts, cap * sizeof *p);
+		if (p == NULL)
+			return 1; /* it is still said, and counted by level */
+		j->counts = p;
+		j->counts_cap = cap;
+	}
+	j->counts[j->ncounts++] = (struct rule_count){ rule, 1 };
+	return 1;
+}
+
+static void
+add(struct judge *j, struct finding f, const char *fmt, va_list ap)
+{
+	char message[1024];
+
+	if (j->muted != NULL && j->muted(j->muted_ctx))
+		return;
+	j->levels[f.rule->level]++;
+	if (count_up(j, f.rule) > FINDINGS_SHOWN || j->sink == NULL)
+		return;
+	vsnprintf(message, sizeof message, fmt, ap);
+	f.message = message;
+	j->sink(j->ctx, j, &f);
+}
+
+void
+finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (j == NULL)
+		return;
+	va_start(ap, fmt);
+	add(j, (struct finding){ .rule = rule, .offset = offset, .record = record }, fmt, ap);
+	va_end(ap);
+}
+
+void
+finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t record,
+                 const char *fmt, ...)
+{
+	va_list ap;
+
+	if (j == NULL)
+		return;
+	va_start(ap, fmt);
+	add(j, (struct finding){ .rule = rule, .offset = offset, .line = line, .record = record }, fmt, ap);
+	va_end(ap);
+}
+
+uint64_t
+judge_count(const struct judge *j, const struct rule *rule)
+{
+	for (size_t i = 0; i < j->ncounts; i++)
+		if (j->counts[i].rule == rule)
+			return j->counts[i].count;
+	return 0;
+}
+
+const char *
+level_name(enum level level)
+{
+	static const char *const names[] = { "note", "warning", "error" };
+
+	return names[level];
+}
+
+const char *
+quoted(struct quoted *q, struct slice s)
+{
+	struct text t = { .p = NULL };
+
+	text_char(&t, '"');
+	text_visible(&t, s, 60);
+	text_char(&t, '"');
+	const size_t n = t.failed ? 0 : t.n < sizeof q->s ? t.n : sizeof q->s - 1;
+	if (n > 0)
+		memcpy(q->s, t.p, n);
+	q->s[n] = '\0';
+	text_free(&t);
+	return q->s;
+}

@@ -1,0 +1,78 @@
+#ifndef CHECK_FINDING_H
+#define CHECK_FINDING_H
+
+#include "base/slice.h"
+
+/*
+ * Findings: what is wrong (or worth knowing) at one place of one input.
+ *
+ * A rule is a row; its id never changes meaning.  Whoever finds something says
+ * it here, once; callers above only pass the result on.
+ */
+enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_ERROR, LEVEL_COUNT };
+
+struct rule {
+	const char *id;      /* "htdump/unknown-class": the format, then words */
+	enum level level;
+	const char *text;    /* one line: what is wrong */
+	const char *spec;    /* the sentence of the specification it enforces, or "" */
+	const char *explain; /* a paragraph: what it means, what to do */
+};
+
+/* How many findings of one rule are kept for each input; the rest is counted. */
+#define FINDINGS_SHOWN 20
+
+struct finding {
+	const struct rule *rule;
+	uint64_t offset; /* in the (unpacked) trace */
+	uint64_t line;   /* 0: not a text format */
+	uint64_t record; /* ordinal, the first record is 1; 0: before any record or none */
+	const char *message;
+};
+
+struct rule_count {
+	const struct rule *rule;
+	uint64_t count;
+};
+
+struct judge;
+
+/* Called for each finding that is shown, as it is found. */
+typedef void finding_sink(void *ctx, const struct judge *j, const struct finding *f);
+
+/* The findings of one input. */
+struct judge {
+	const char *path;
+	finding_sink *sink; /* may be NULL: then they are only counted */
+	void *ctx;
+	struct rule_count *counts; /* in order of first finding */
+	size_t ncounts, counts_cap;
+	uint64_t levels[LEVEL_COUNT];
+	bool (*muted)(void *); /* asked before each finding; true: drop it (the bytes cannot be trusted) */
+	void *muted_ctx;
+};
+
+void judge_init(struct judge *j, const char *path, finding_sink *sink, void *ctx);
+void judge_free(struct judge *j);
+
+/* Says a finding.  j may be NULL (a quiet pass): nothing happens.  The message is the detail with the values that disagree;
+ * trace text in it must have gone through quoted().  */
+void finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The same for text formats. */
+void finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t record,
+                      const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* How often a rule was found. */
+uint64_t judge_count(const struct judge *j, const struct rule *rule);
+
+const char *level_name(enum level level);
+
+/* Trace text made safe for a message: in quotes, escaped, at most some 60 bytes of it.  The buffer is the caller's. */
+struct quoted {
+	char s[300];
+};
+const char *quoted(struct quoted *q, struct slice s);
+
+#endif

@@ -1,0 +1,20 @@
+#ifndef CHECK_INPUT_RULES_H
+#define CHECK_INPUT_RULES_H
+
+#include "check/finding.h"
+#include "input/input.h"
+
+enum input_rule {
+#define RULE(name, id, level, text, spec, explain) INPUT_RULE_##name,
+#include "check/input_rules.def"
+#undef RULE
+	INPUT_RULE_COUNT
+};
+
+/* Rows by enum input_rule. */
+extern const struct rule input_rules[INPUT_RULE_COUNT];
+
+/* The rule that a fault of the input breaks; NULL for INPUT_OK. */
+const struct rule *input_fault_rule(enum input_fault fault);
+
+#endif

@@ -1,0 +1,167 @@
+#include <inttypes.h>
+
+#include "cmd/report_out.h"
+#include "cmd/say.h"
+#include "cmd/value_text.h"
+
+enum { O_HEX, O_LIMIT, O_OUTPUT, O_FORCE };
+
+static const struct cmd_option own[] = {
+	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
+	[O_LIMIT] = { "limit", "N", "stop after N records", 'n' },
+	[O_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
+	[O_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
+	{ NULL, NULL, NULL, 0 },
+};
+
+const struct command cat_command = {
+	.name = "cat",
+	.operands = "[options] IN ...",
+	.summary = "Shows every record of a trace on a line of its own, with its offset.",
+	.options = own,
+	.reads = true,
+	.run = cmd_cat,
+};
+
+struct cat {
+	struct options options;
+	struct report_out out;
+	bool hex;
+	uint64_t limit, left; /* records; UINT64_MAX: all */
+	struct text text;
+};
+
+static bool
+parse(struct cat *c)
+{
+	struct options *const o = &c->options;
+	const char *arg;
+	int opt;
+
+	c->limit = UINT64_MAX;
+	while ((opt = options_next(o, &arg)) >= 0) {
+		if (opt == O_HEX)
+			c->hex = true;
+		else if (opt == O_OUTPUT)
+			c->out.path = arg;
+		else if (opt == O_FORCE)
+			c->out.force = true;
+		else if (!options_number(o, "--limit", arg, &c->limit))
+			return false;
+	}
+	if (opt == OPTIONS_STOP)
+		return false;
+	if (o->first_operand == o->argc) {
+		o->status = options_mistake(o, "name at least one trace (- for standard input)");
+		return false;
+	}
+	return true;
+}
+
+/* Sixteen bytes a line: offset, hexadecimal, letters. */
+static void
+put_hex(struct text *t, uint64_t offset, struct slice bytes)
+{
+	for (uint32_t from = 0; from < bytes.n; from += 16) {
+		const uint32_t n = bytes.n - from < 16 ? bytes.n - from : 16;
+		text_printf(t, "    %08" PRIx64 " ", offset + from);
+		for (uint32_t i = 0; i < 16; i++)
+			if (i < n)
+				text_printf(t, " %02x", (unsigned char)bytes.p[from + i]);
+			else
+				text_str(t, "   ");
+		text_str(t, "  ");
+		for (uint32_t i = 0; i < n; i++) {
+			const char c = bytes.p[from + i];
+			text_char(t, c >= ' ' && c < 0x7f ? c : '.');
+		}
+		text_char(t, '\n');
+	}
+}
+
+static void
+put_event(struct text *t, const struct batch *b, const struct event *e)
+{
+	static const char *const phases[] = {
+		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",       [PHASE_END] = "end",         [PHASE_INSTANT] = "instant",
+		[PHASE_COUNTER] = "counter", [PHASE_FLOW_OUT] = "flow-out", [PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
+	};
+
+	text_printf(t, "@%" PRIu64 " %s ", e->offset, phases[e->phase]);
+	value_text_word(t, e->cls->name);
+	text_printf(t, " ts=%" PRIu64, e->ts);
+	if (e->phase == PHASE_SPAN)
+		text_printf(t, " dur=%" PRIu64, e->dur);
+	if (e->phase != PHASE_STRUCTURE) {
+		text_str(t, " track=");
+		value_text_word(t, e->track->name);
+		text_str(t, " name=");
+		value_text_word(t, e->name);
+	}
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		text_char(t, ' ');
+		value_text_word(t, f->name);
+		text_char(t, '=');
+		value_text_put(t, &f->value);
+	}
+	text_char(t, '\n');
+}
+
+static bool
+take(void *ctx, struct flow *f, struct batch *b)
+{
+	struct cat *const c = ctx;
+
+	(void)f;
+	for (uint32_t i = 0; i < b->n && c->left > 0; i++) {
+		put_event(&c->text, b, &b->events[i]);
+		if (c->hex)
+			put_hex(&c->text, b->events[i].offset, b->bytes[i]);
+		c->left -= c->left != UINT64_MAX;
+		if (c->text.n >= 65536)
+			report_out_put(&c->out, &c->text);
+	}
+	report_out_put(&c->out, &c->text);
+	return c->left > 0 && output_error(c->out.out) == NULL;
+}
+
+static enum exit_status
+show_one(struct cat *c, const char *path)
+{
+	struct flow f;
+	const struct flow_job job = {
+		.path = path,
+		.from = c->options.from,
+		.dialect = c->options.dialect,
+		.options = options_values(&c->options),
+		.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | (c->hex ? WANT_BYTES : 0U),
+		.sink = say_finding,
+		.ctx = &c->options,
+	};
+
+	c->left = c->limit;
+	if (flow_open(&f, &job))
+		flow_run(&f, take, c);
+	const enum exit_status status = say_end(&c->options, &f);
+	flow_close(&f);
+	return status;
+}
+
+enum exit_status
+cmd_cat(const struct command *cmd, int argc, char **argv)
+{
+	struct cat c = { .hex = false };
+	enum exit_status status = STATUS_CLEAN;
+
+	options_init(&c.options, cmd, argc, argv);
+	if (!parse(&c))
+		return c.options.status;
+	if (!report_out_open(&c.out))
+		return STATUS_UNREADABLE;
+	for (int i = c.options.first_operand; i < argc && output_error(c.out.out) == NULL; i++)
+		status = worse(status, show_one(&c, argv[i]));
+	status = worse(status, report_out_close(&c.out));
+	text_free(&c.text);
+	return status;
+}

@@ -1,0 +1,55 @@
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include "flow/flow.h"
+#include "output/output.h"
+#include "output/text.h"
+
+/* One name and number for the whole program. */
+#define TOOL_VERSION "0.1.0"
+#define TOOL_NAME "tracetool " TOOL_VERSION
+
+/* The same meaning in every command; of several inputs the worst counts. */
+enum exit_status {
+	STATUS_CLEAN = 0,
+	STATUS_FINDINGS = 1, /* findings at or above the fail level; a loss with --fail-on-loss */
+	STATUS_UNREADABLE = 2, /* an input could not be read, or an output failed */
+	STATUS_USAGE = 3,
+};
+
+struct cmd_option {
+	const char *name; /* long name */
+	const char *arg;  /* name of the argument in the help; NULL: none */
+	const char *help; /* one line */
+	char letter;      /* 0: no short form */
+};
+
+struct command {
+	const char *name;
+	const char *operands; /* for the usage line */
+	const char *summary;  /* one line */
+	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
+	bool reads;           /* takes traces: has the options of reading */
+	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);
+};
+
+extern const struct command *const commands[]; /* NULL-terminated */
+
+enum exit_status cmd_convert(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_validate(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_info(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv);
+
+extern const struct command convert_command, validate_command, stats_command, cat_command, info_command, formats_command,
+    explain_command;
+
+static inline enum exit_status
+worse(enum exit_status a, enum exit_status b)
+{
+	return a > b ? a : b;
+}
+
+#endif

@@ -1,0 +1,103 @@
+#include "cmd/report_out.h"
+#include "cmd/say.h"
+#include "format/registry.h"
+
+enum { O_JSON };
+
+static const struct cmd_option own[] = {
+	[O_JSON] = { "json", NULL, "as JSON", 0 },
+	{ NULL, NULL, NULL, 0 },
+};
+
+const struct command formats_command = {
+	.name = "formats",
+	.operands = "[--json]",
+	.summary = "Lists the formats, their dialects, and whether they can be read and written.",
+	.options = own,
+	.run = cmd_formats,
+};
+
+static void
+put_words(struct text *t, const char *const *words)
+{
+	for (const char *const *w = words; w != NULL && *w != NULL; w++)
+		text_printf(t, "%s%s", w > words ? " " : "", *w);
+}
+
+static void
+as_text(struct text *t)
+{
+	struct text words = { .p = NULL };
+
+	text_printf(t, "%-10s %-10s %-10s %-16s %s\n", "name", "can", "suffix", "dialects", "what");
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		const bool r = (*f)->reader != NULL, w = (*f)->writer != NULL;
+		text_printf(t, "%-10s %-10s ", (*f)->name, r && w ? "read write" : r ? "read" : "write");
+		put_words(&words, (*f)->suffixes);
+		text_printf(t, "%-10.*s ", (int)words.n, words.n > 0 ? words.p : "");
+		text_clear(&words);
+		put_words(&words, (*f)->dialects);
+		text_printf(t, "%-16.*s %s\n", (int)words.n, words.n > 0 ? words.p : "", (*f)->title);
+		text_clear(&words);
+	}
+	text_free(&words);
+}
+
+static void
+put_list(struct text *t, const char *name, const char *const *words)
+{
+	text_printf(t, ",\"%s\":[", name);
+	for (const char *const *w = words; w != NULL && *w != NULL; w++) {
+		text_str(t, w > words ? "," : "");
+		text_json_string(t, slice_str(*w));
+	}
+	text_char(t, ']');
+}
+
+static void
+as_json(struct text *t)
+{
+	text_str(t, "[");
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		text_str(t, f > formats ? ",\n{\"name\":" : "\n{\"name\":");
+		text_json_string(t, slice_str((*f)->name));
+		text_str(t, ",\"title\":");
+		text_json_string(t, slice_str((*f)->title));
+		text_str(t, ",\"specification\":");
+		text_json_string(t, slice_str((*f)->spec));
+		text_printf(t, ",\"reads\":%s,\"writes\":%s", (*f)->reader != NULL ? "true" : "false",
+		            (*f)->writer != NULL ? "true" : "false");
+		put_list(t, "suffixes", (*f)->suffixes);
+		put_list(t, "dialects", (*f)->dialects);
+		text_char(t, '}');
+	}
+	text_str(t, "\n]\n");
+}
+
+enum exit_status
+cmd_formats(const struct command *cmd, int argc, char **argv)
+{
+	struct options o;
+	struct report_out out = { .path = NULL };
+	struct text t = { .p = NULL };
+	const char *arg;
+	bool json = false;
+	int opt;
+
+	options_init(&o, cmd, argc, argv);
+	while ((opt = options_next(&o, &arg)) >= 0)
+		json = true;
+	if (opt == OPTIONS_STOP)
+		return o.status;
+	if (o.first_operand < argc)
+		return options_mistake(&o, "takes no names");
+	if (!report_out_open(&out))
+		return STATUS_UNREADABLE;
+	if (json)
+		as_json(&t);
+	else
+		as_text(&t);
+	report_out_put(&out, &t);
+	text_free(&t);
+	return report_out_close(&out);
+}

@@ -1,0 +1,164 @@
+#include <inttypes.h>
+
+#include "cmd/report_out.h"
+#include "cmd/say.h"
+#include "cmd/value_text.h"
+
+const struct command info_command = {
+	.name = "info",
+	.operands = "[options] IN ...",
+	.summary = "Names a trace: format, dialect, size, times, threads, and the classes of its records with their fields.",
+	.reads = true,
+	.run = cmd_info,
+};
+
+struct info {
+	struct options options;
+	struct report_out out;
+	struct text text;
+	struct progress progress;
+	/* of the present trace */
+	uint64_t first_ns, last_ns;
+};
+
+static bool
+take(void *ctx, struct flow *f, struct batch *b)
+{
+	struct info *const n = ctx;
+
+	(void)f;
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		const uint64_t end = e->phase == PHASE_SPAN ? e->ts + e->dur : e->ts;
+		n->first_ns = e->ts < n->first_ns ? e->ts : n->first_ns;
+		n->last_ns = end > n->last_ns ? end : n->last_ns;
+	}
+	return true;
+}
+
+static void
+put_size(struct text *t, const struct flow *f)
+{
+	static const char *const packings[] = { [INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd" };
+	const uint64_t bytes = input_offset(f->in, f->in->p) + f->reader.unread;
+	const uint64_t packed = input_file_size(f->in);
+
+	text_printf(t, "size:     %" PRIu64 " bytes", bytes);
+	if (f->in->packing != INPUT_PLAIN && packed > 0)
+		text_printf(t, ", %s: %" PRIu64 " bytes", packings[f->in->packing], packed);
+	else if (f->in->packing != INPUT_PLAIN)
+		text_printf(t, " unpacked, %s", packings[f->in->packing]);
+	text_char(t, '\n');
+}
+
+static void
+put_classes(struct text *t, const struct trace *trace)
+{
+	text_printf(t, "classes:  %" PRIu32 "\n", trace->nclasses);
+	for (uint32_t i = 0; i < trace->nclasses; i++) {
+		const struct class *const c = trace->classes[i];
+		text_printf(t, "  %10" PRIu64 "  ", c->records);
+		value_text_word(t, c->name);
+		for (uint32_t k = 0; k < c->nfields; k++) {
+			text_str(t, k > 0 ? ", " : "  (");
+			value_text_word(t, c->fields[k].name);
+			text_char(t, ' ');
+			text_visible(t, c->fields[k].type, 40);
+		}
+		text_str(t, c->nfields > 0 ? ")\n" : "\n");
+	}
+}
+
+static uint32_t
+count_tracks(const struct trace *trace, enum track_kind kind)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < trace->ntracks; i++)
+		n += trace->tracks[i]->kind == kind;
+	return n;
+}
+
+static void
+put_trace(struct text *t, const struct info *n, const struct flow *f)
+{
+	const struct trace *const trace = &f->trace;
+	struct shown_path shown;
+
+	text_printf(t, "file:     %s\n", show_path(&shown, f->job->path));
+	text_printf(t, "format:   %s (%s), dialect %s", f->format->name, f->format->title, trace->dialect);
+	text_printf(t, "%s%s\n", trace->byte_order != NULL ? ", byte order " : "", trace->byte_order != NULL ? trace->byte_order : "");
+	put_size(t, f);
+	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records, trace->events);
+	if (trace->events > 0)
+		text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all\n", n->first_ns, n->last_ns,
+		            n->last_ns - n->first_ns);
+	text_printf(t, "clock:    %s", trace->clock);
+	if (trace->epoch_known)
+		text_printf(t, ", 0 is %" PRIu64 " ns after 1970\n", trace->epoch_ns);
+	else
+		text_str(t, ", its wall time is not known\n");
+	text_printf(t, "tracks:   %" PRIu32 " in %" PRIu32 " process%s\n", count_tracks(trace, TRACK_THREAD),
+	            count_tracks(trace, TRACK_PROCESS), count_tracks(trace, TRACK_PROCESS) == 1 ? "" : "es");
+	for (uint32_t i = 0; i < trace->nmeta; i++) {
+		value_text_word(t, trace->meta[i].name);
+		text_str(t, ": ");
+		value_text_put(t, &trace->meta[i].value);
+		text_char(t, '\n');
+	}
+	put_classes(t, trace);
+}
+
+static enum exit_status
+name_one(struct info *n, const char *path)
+{
+	struct flow f;
+	const struct flow_job job = {
+		.path = path,
+		.from = n->options.from,
+		.dialect = n->options.dialect,
+		.options = options_values(&n->options),
+		.want = WANT_TIMES,
+		.sink = say_finding,
+		.ctx = &n->options,
+		.progress = progress_show,
+		.progress_ctx = &n->progress,
+	};
+
+	progress_init(&n->progress, &n->options);
+	n->first_ns = UINT64_MAX;
+	n->last_ns = 0;
+	if (flow_open(&f, &job)) {
+		flow_run(&f, take, n);
+		put_trace(&n->text, n, &f);
+		report_out_put(&n->out, &n->text);
+	}
+	progress_clear(&n->progress);
+	const enum exit_status status = say_end(&n->options, &f);
+	flow_close(&f);
+	return status;
+}
+
+enum exit_status
+cmd_info(const struct command *cmd, int argc, char **argv)
+{
+	struct info n = { .first_ns = 0 };
+	enum exit_status status = STATUS_CLEAN;
+	const char *arg;
+
+	options_init(&n.options, cmd, argc, argv);
+	if (options_next(&n.options, &arg) == OPTIONS_STOP)
+		return n.options.status;
+	if (n.options.first_operand == argc)
+		return options_mistake(&n.options, "name at least one trace (- for standard input)");
+	if (!report_out_open(&n.out))
+		return STATUS_UNREADABLE;
+	for (int i = n.options.first_operand; i < argc; i++) {
+		if (i > n.options.first_operand)
+			text_char(&n.text, '\n');
+		status = worse(status, name_one(&n, argv[i]));
+	}
+	status = worse(status, report_out_close(&n.out));
+	text_free(&n.text);
+	return status;
+}

@@ -1,0 +1,290 @@
+#include "cmd/options.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "cmd/say.h"
+#include "format/registry.h"
+
+enum common { COMMON_HELP, COMMON_FROM, COMMON_DIALECT, COMMON_QUIET, COMMON_COLOR, COMMON_COUNT };
+
+/* The first is for every command, the others for those that read traces. */
+static const struct cmd_option common_options[COMMON_COUNT] = {
+	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
+	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: told by its content)", 0 },
+	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: told by its content)", 0 },
+	[COMMON_QUIET] = { "quiet", NULL, "say errors only", 'q' },
+	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
+};
+
+/* getopt's values: the command's own options from OWN, the common ones from COMMON, formats' from FORMATS on. */
+enum { OWN = 256, COMMON = 512, FORMATS = 768 };
+
+void
+options_init(struct options *o, const struct command *cmd, int argc, char **argv)
+{
+	*o = (struct options){ .cmd = cmd, .argc = argc, .argv = argv };
+	optind = 0; /* start afresh: main has looked at the command line before */
+	opterr = 0;
+}
+
+enum exit_status
+options_mistake(const struct options *o, const char *fmt, ...)
+{
+	char detail[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof detail, fmt, ap);
+	va_end(ap);
+	say("%s: %s (tracetool %s --help shows how)", o->cmd->name, detail, o->cmd->name);
+	return STATUS_USAGE;
+}
+
+static int
+common_count(const struct options *o)
+{
+	return o->cmd->reads ? COMMON_COUNT : COMMON_HELP + 1;
+}
+
+/* The i-th option that formats bring, over all formats; NULL beyond the last. */
+static const struct format_option *
+format_option(size_t i)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		for (const struct format_option *p = (*f)->options; p != NULL && p->name != NULL; p++)
+			if (i-- == 0)
+				return p;
+	return NULL;
+}
+
+struct getopt_table {
+	struct option rows[OPTIONS_MAX + 1];
+	char letters[3 * OPTIONS_MAX + 2];
+	size_t n, nletters;
+};
+
+static void
+add_row(struct getopt_table *t, const struct cmd_option *p, int value)
+{
+	if (t->n == OPTIONS_MAX)
+		return;
+	t->rows[t->n++] = (struct option){ p->name, p->arg != NULL ? required_argument : no_argument, NULL, value };
+	if (p->letter != 0) {
+		t->letters[t->nletters++] = p->letter;
+		if (p->arg != NULL)
+			t->letters[t->nletters++] = ':';
+	}
+}
+
+static void
+make_table(const struct options *o, struct getopt_table *t)
+{
+	*t = (struct getopt_table){ .n = 0 };
+	t->letters[t->nletters++] = ':'; /* a missing argument is told apart from an unknown option */
+	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
+		add_row(t, &o->cmd->options[i], OWN + i);
+	for (int i = 0; i < common_count(o); i++)
+		add_row(t, &common_options[i], COMMON + i);
+	const struct format_option *p;
+	for (int i = 0; o->cmd->reads && (p = format_option((size_t)i)) != NULL; i++)
+		add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
+}
+
+/* ---- help ---- */
+
+static void
+help_row(struct text *t, const struct cmd_option *p)
+{
+	char left[64];
+
+	snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ', p->letter != 0 ? p->letter : ' ',
+	         p->letter != 0 ? "," : " ", p->name, p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
+	text_printf(t, "  %-26s %s\n", left, p->help);
+}
+
+static enum exit_status
+print_help(const struct options *o)
+{
+	struct text t = { .p = NULL };
+	char why[512];
+	const struct format_option *p;
+
+	text_printf(&t, "usage: tracetool %s %s\n\n%s\n\n", o->cmd->name, o->cmd->operands, o->cmd->summary);
+	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
+		help_row(&t, &o->cmd->options[i]);
+	for (int i = common_count(o) - 1; i >= 0; i--)
+		help_row(&t, &common_options[i]);
+	for (size_t i = 0; o->cmd->reads && (p = format_option(i)) != NULL; i++)
+		help_row(&t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
+	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
+	struct output *const out = output_open("-", 0, why, sizeof why);
+	bool ok = out != NULL && output_write(out, t.p, t.n);
+	ok = out != NULL && output_commit(out, why, sizeof why) && ok;
+	text_free(&t);
+	return ok ? STATUS_CLEAN : STATUS_UNREADABLE;
+}
+
+/* ---- parsing ---- */
+
+static int
+stop(struct options *o, enum exit_status status)
+{
+	o->status = status;
+	return OPTIONS_STOP;
+}
+
+static enum exit_status
+unknown_option(const struct options *o, const struct getopt_table *t)
+{
+	const char *const typed = o->argv[optind - 1];
+
+	if (typed[0] != '-' || typed[1] != '-')
+		return options_mistake(o, "there is no option -%c", optopt);
+	for (size_t i = 0; i < t->n; i++)
+		if (nearest_plausible(typed + 2, t->rows[i].name))
+			return options_mistake(o, "there is no option %s; did you mean --%s?", typed, t->rows[i].name);
+	return options_mistake(o, "there is no option %s, or it takes no argument, or its name is cut too short", typed);
+}
+
+static bool
+take_from(struct options *o, const char *name)
+{
+	o->from = format_by_name(name);
+	if (o->from != NULL && o->from->reader != NULL)
+		return true;
+	o->status = options_mistake(o, "there is no input format named %s; tracetool formats lists them", name);
+	return false;
+}
+
+static bool
+take_common(struct options *o, enum common which, const char *arg)
+{
+	static const char *const when[] = { "auto", "always", "never", NULL };
+
+	if (which == COMMON_FROM)
+		return take_from(o, arg);
+	if (which == COMMON_DIALECT)
+		o->dialect = arg;
+	if (which == COMMON_QUIET)
+		o->quiet = true;
+	if (which == COMMON_COLOR) {
+		const int i = options_word(o, "--color", arg, when);
+		o->color_always = i == 1;
+		o->color_never = i == 2;
+		return i >= 0;
+	}
+	return true;
+}
+
+/* A dialect must be one of the format's; when the format is told by content, one that some format has. */
+static bool
+check_dialect(struct options *o)
+{
+	if (o->dialect == NULL)
+		return true;
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if (o->from == NULL || *f == o->from)
+			for (const char *const *d = (*f)->dialects; d != NULL && *d != NULL; d++)
+				if (strcmp(*d, o->dialect) == 0)
+					return true;
+	o->status = options_mistake(o, "no %s dialect is named %s; tracetool formats lists them",
+	                            o->from != NULL ? o->from->name : "format's", o->dialect);
+	return false;
+}
+
+static void
+take_format_option(struct options *o, const struct format_option *p, const char *arg)
+{
+	struct option_value *const v = &o->values[o->nvalues];
+
+	if (o->nvalues == OPTIONS_MAX)
+		return;
+	*v = (struct option_value){ p->name, arg != NULL ? arg : "", o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
+	o->nvalues++;
+}
+
+int
+options_next(struct options *o, const char **arg)
+{
+	struct getopt_table t;
+
+	make_table(o, &t);
+	for (;;) {
+		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
+		if (c == -1) {
+			o->first_operand = optind;
+			return check_dialect(o) ? OPTIONS_END : OPTIONS_STOP;
+		}
+		if (c == ':')
+			return stop(o, options_mistake(o, "option %s needs an argument", o->argv[optind - 1]));
+		if (c == '?')
+			return stop(o, unknown_option(o, &t));
+		for (int i = 0; c < OWN && o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
+			if (o->cmd->options[i].letter == c)
+				c = OWN + i;
+		for (int i = 0; c < OWN && i < common_count(o); i++)
+			if (common_options[i].letter == c)
+				c = COMMON + i;
+		if (c < COMMON) {
+			*arg = optarg;
+			return c - OWN;
+		}
+		if (c == COMMON + COMMON_HELP)
+			return stop(o, print_help(o));
+		if (c >= FORMATS)
+			take_format_option(o, format_option((size_t)(c - FORMATS)), optarg);
+		else if (!take_common(o, (enum common)(c - COMMON), optarg))
+			return OPTIONS_STOP;
+	}
+}
+
+int
+options_word(struct options *o, const char *option, const char *arg, const char *const *words)
+{
+	struct text list = { .p = NULL };
+	int i;
+
+	for (i = 0; words[i] != NULL; i++) {
+		if (strcmp(words[i], arg) == 0) {
+			text_free(&list);
+			return i;
+		}
+		text_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
+	}
+	o->status = options_mistake(o, "%s takes one of %.*s, not %s", option, (int)list.n, list.p, arg);
+	text_free(&list);
+	return -1;
+}
+
+bool
+options_number(struct options *o, const char *option, const char *arg, uint64_t *v)
+{
+	char *end;
+
+	*v = strtoull(arg, &end, 10);
+	if (arg[0] >= '0' && arg[0] <= '9' && *end == '\0')
+		return true;
+	o->status = options_mistake(o, "%s takes a number, not %s", option, arg);
+	return false;
+}
+
+const struct option_value *
+options_values(const struct options *o)
+{
+	return o->nvalues > 0 ? &o->values[o->nvalues - 1] : NULL;
+}
+
+bool
+options_color(const struct options *o, int fd)
+{
+	const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
+
+	if (o->color_always || o->color_never)
+		return o->color_always;
+	return (no == NULL || *no == '\0') && term != NULL && strcmp(term, "dumb") != 0 && isatty(fd);
+}

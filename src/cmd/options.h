@@ -1,0 +1,51 @@
+#ifndef CMD_OPTIONS_H
+#define CMD_OPTIONS_H
+
+#include "cmd/cmd.h"
+
+#define OPTIONS_MAX 48 /* long options of one command, those of the formats included */
+
+/*
+ * The command line of one subcommand.  Common options (help, reading, the
+ * formats' own) are dealt with here; options_next() hands out the command's own.
+ */
+struct options {
+	const struct command *cmd;
+	int argc;
+	char **argv;
+	/* reading */
+	const struct format *from;
+	const char *dialect;
+	bool quiet;
+	bool color_always, color_never;
+	struct option_value values[OPTIONS_MAX]; /* of formats' own options */
+	size_t nvalues;
+	/* result */
+	int first_operand; /* index in argv */
+	enum exit_status status; /* when options_next() says OPTIONS_STOP */
+};
+
+enum { OPTIONS_END = -1, OPTIONS_STOP = -2 };
+
+void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
+
+/* The index of the command's next own option (*arg is its argument, or NULL), OPTIONS_END after the last one, OPTIONS_STOP when the
+ * command is to return o->status at once (--help, a mistake: it was said). */
+int options_next(struct options *o, const char **arg);
+
+/* One of several words; its index, or -1 after a message and o->status set. */
+int options_word(struct options *o, const char *option, const char *arg, const char *const *words);
+
+/* A number that is all of arg; false after a message. */
+bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v);
+
+/* The list for readers and writers. */
+const struct option_value *options_values(const struct options *o);
+
+/* Whether text that goes to this descriptor shall be coloured. */
+bool options_color(const struct options *o, int fd);
+
+/* A mistake in the command line: says it and where help is; returns STATUS_USAGE. */
+enum exit_status options_mistake(const struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,41 @@
+#include "cmd/report_out.h"
+
+#include "cmd/say.h"
+
+bool
+report_out_open(struct report_out *r)
+{
+	char why[512];
+
+	r->out = output_open(r->path != NULL ? r->path : "-", r->force ? OUTPUT_FORCE : 0, why, sizeof why);
+	if (r->out == NULL)
+		say("%s", why);
+	return r->out != NULL;
+}
+
+void
+report_out_put(struct report_out *r, struct text *t)
+{
+	r->no_memory |= t->failed;
+	output_write(r->out, t->p, t->n);
+	text_clear(t);
+}
+
+enum exit_status
+report_out_close(struct report_out *r)
+{
+	char why[512];
+
+	if (!r->no_memory && output_finish(r->out)) {
+		if (output_commit(r->out, why, sizeof why))
+			return STATUS_CLEAN;
+		say("%s", why);
+		return STATUS_UNREADABLE;
+	}
+	if (r->no_memory)
+		say("memory ran out while the report was made");
+	else if (!output_pipe_closed(r->out))
+		say("%s", output_error(r->out));
+	output_discard(r->out);
+	return STATUS_UNREADABLE;
+}

@@ -1,0 +1,133 @@
+#include "cmd/say.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check/report.h"
+
+static void
+put(const char *p, size_t n)
+{
+	while (n > 0) {
+		const ssize_t k = write(STDERR_FILENO, p, n);
+		if (k <= 0)
+			return; /* nowhere left to say it */
+		p += k;
+		n -= (size_t)k;
+	}
+}
+
+void
+say_text(const struct text *t)
+{
+	put(t->p, t->n);
+}
+
+void
+say(const char *fmt, ...)
+{
+	char line[2048];
+	va_list ap;
+
+	int n = snprintf(line, sizeof line, "tracetool: ");
+	va_start(ap, fmt);
+	n += vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
+	va_end(ap);
+	if ((size_t)n > sizeof line - 2)
+		n = (int)sizeof line - 2;
+	line[n++] = '\n';
+	put(line, (size_t)n);
+}
+
+const char *
+show_path(struct shown_path *p, const char *path)
+{
+	struct text t = { .p = NULL };
+
+	text_visible(&t, slice_str(path), 0);
+	const size_t n = t.failed ? 0 : t.n < sizeof p->s ? t.n : sizeof p->s - 1;
+	if (n > 0)
+		memcpy(p->s, t.p, n);
+	p->s[n] = '\0';
+	text_free(&t);
+	return p->s;
+}
+
+void
+say_finding(void *ctx, const struct judge *j, const struct finding *f)
+{
+	const struct options *const o = ctx;
+	struct text t = { .p = NULL };
+
+	if (f->rule->level < (o->quiet ? LEVEL_ERROR : LEVEL_WARNING))
+		return;
+	report_text_finding(&t, j, f, options_color(o, STDERR_FILENO));
+	say_text(&t);
+	text_free(&t);
+}
+
+enum exit_status
+say_end(const struct options *o, const struct flow *f)
+{
+	struct text t = { .p = NULL };
+
+	if (!o->quiet)
+		report_text_rest(&t, &f->judge);
+	if (f->reader.unread > 0) {
+		struct shown_path shown;
+		text_printf(&t, "%s: %" PRIu64 " bytes stay unread\n", show_path(&shown, f->job->path), f->reader.unread);
+	}
+	say_text(&t);
+	text_free(&t);
+	if (f->unreadable)
+		return STATUS_UNREADABLE;
+	return f->judge.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
+}
+
+/* ---- progress ---- */
+
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void
+progress_init(struct progress *p, const struct options *o)
+{
+	*p = (struct progress){ .wanted = !o->quiet && isatty(STDERR_FILENO) };
+	p->started_ms = p->last_ms = now_ms();
+}
+
+void
+progress_show(void *progress, const struct input *in)
+{
+	struct progress *const p = progress;
+	char line[80];
+
+	if (!p->wanted)
+		return;
+	const int64_t now = now_ms();
+	if (now - p->started_ms < 1000 || now - p->last_ms < 200)
+		return;
+	p->last_ms = now;
+	p->shown = true;
+	const uint64_t at = input_offset(in, in->p), size = in->packing == INPUT_PLAIN ? input_file_size(in) : 0;
+	const int n = size > 0 ? snprintf(line, sizeof line, "\r%3u %% of %" PRIu64 " MB\033[K", (unsigned)(at * 100 / size), size / 1000000)
+	                       : snprintf(line, sizeof line, "\r%" PRIu64 " MB\033[K", at / 1000000);
+	put(line, (size_t)n);
+}
+
+void
+progress_clear(struct progress *p)
+{
+	if (p->shown)
+		put("\r\033[K", 4);
+	p->shown = false;
+}

@@ -1,0 +1,36 @@
+#ifndef CMD_SAY_H
+#define CMD_SAY_H
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+
+/* The only place that writes to stderr. */
+
+/* "tracetool: MESSAGE". */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The text as it is. */
+void say_text(const struct text *t);
+
+/* A finding_sink for commands whose findings are talk, not data: warnings and errors, as text; ctx is a struct options. */
+void say_finding(void *ctx, const struct judge *j, const struct finding *f);
+
+/* After a flow: repeats that were not shown; then what the findings mean for the exit status (fail level: error). */
+enum exit_status say_end(const struct options *o, const struct flow *f);
+
+/* Paths as messages show them: escaped. */
+struct shown_path {
+	char s[512];
+};
+const char *show_path(struct shown_path *p, const char *path);
+
+/* How far a long run is; on stderr, when that is a terminal, after the first second. */
+struct progress {
+	bool wanted, shown;
+	int64_t started_ms, last_ms;
+};
+void progress_init(struct progress *p, const struct options *o);
+void progress_show(void *progress, const struct input *in); /* flow_job.progress */
+void progress_clear(struct progress *p);
+
+#endif

@@ -1,0 +1,141 @@
+#include "cmd/report_out.h"
+#include "cmd/say.h"
+#include "stats/stats_report.h"
+
+enum { O_FORMAT, O_TOP, O_OUTPUT, O_FORCE };
+
+static const struct cmd_option own[] = {
+	[O_FORMAT] = { "format", "text|json", "the report's form (default: text)", 0 },
+	[O_TOP] = { "top", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
+	[O_OUTPUT] = { "output", "FILE", "write the report to FILE", 'o' },
+	[O_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
+	{ NULL, NULL, NULL, 0 },
+};
+
+const struct command stats_command = {
+	.name = "stats",
+	.operands = "[options] IN ...",
+	.summary = "Counts events by name and says what took the time.",
+	.options = own,
+	.reads = true,
+	.run = cmd_stats,
+};
+
+struct stats_run {
+	struct options options;
+	struct report_out out;
+	bool json, first;
+	uint64_t top;
+	struct text text;
+	struct progress progress;
+};
+
+static bool
+parse(struct stats_run *s)
+{
+	static const char *const forms[] = { "text", "json", NULL };
+	struct options *const o = &s->options;
+	const char *arg;
+	int opt, word = 0;
+
+	s->top = STATS_TOP;
+	while ((opt = options_next(o, &arg)) >= 0) {
+		if (opt == O_FORMAT)
+			s->json = (word = options_word(o, "--format", arg, forms)) == 1;
+		else if (opt == O_TOP)
+			word = options_number(o, "--top", arg, &s->top) ? 0 : -1;
+		else if (opt == O_OUTPUT)
+			s->out.path = arg;
+		else
+			s->out.force = true;
+		if (word < 0)
+			return false;
+	}
+	if (opt == OPTIONS_STOP)
+		return false;
+	if (o->first_operand == o->argc) {
+		o->status = options_mistake(o, "name at least one trace (- for standard input)");
+		return false;
+	}
+	return true;
+}
+
+static bool
+take(void *ctx, struct flow *f, struct batch *b)
+{
+	if (stats_batch(ctx, b))
+		return true;
+	flow_no_memory(f);
+	return false;
+}
+
+static void
+report(struct stats_run *s, const struct flow *f, const struct stats *stats)
+{
+	const struct stats_view view = {
+		.path = f->job->path,
+		.bytes = input_offset(f->in, f->in->p) + f->reader.unread,
+		.trace = &f->trace,
+		.stats = stats,
+	};
+	const bool ok = s->json ? stats_json_input(&s->text, &view, s->first) : stats_text(&s->text, &view, (size_t)s->top);
+
+	s->out.no_memory |= !ok;
+	s->first = false;
+	report_out_put(&s->out, &s->text);
+}
+
+static enum exit_status
+count_one(struct stats_run *s, const char *path)
+{
+	struct flow f;
+	struct stats stats;
+	const struct flow_job job = {
+		.path = path,
+		.from = s->options.from,
+		.dialect = s->options.dialect,
+		.options = options_values(&s->options),
+		.want = WANT_TIMES,
+		.sink = say_finding,
+		.ctx = &s->options,
+		.progress = progress_show,
+		.progress_ctx = &s->progress,
+	};
+
+	progress_init(&s->progress, &s->options);
+	if (flow_open(&f, &job)) {
+		const bool ready = stats_init(&stats);
+		if (!ready)
+			flow_no_memory(&f);
+		else if (flow_run(&f, take, &stats))
+			report(s, &f, &stats);
+		stats_free(&stats);
+	}
+	progress_clear(&s->progress);
+	const enum exit_status status = say_end(&s->options, &f);
+	flow_close(&f);
+	return status;
+}
+
+enum exit_status
+cmd_stats(const struct command *cmd, int argc, char **argv)
+{
+	struct stats_run s = { .first = true };
+	enum exit_status status = STATUS_CLEAN;
+
+	options_init(&s.options, cmd, argc, argv);
+	if (!parse(&s))
+		return s.options.status;
+	if (!report_out_open(&s.out))
+		return STATUS_UNREADABLE;
+	if (s.json)
+		s.out.no_memory |= !stats_json_begin(&s.text, TOOL_NAME);
+	for (int i = s.options.first_operand; i < argc; i++)
+		status = worse(status, count_one(&s, argv[i]));
+	if (s.json)
+		s.out.no_memory |= !stats_json_end(&s.text);
+	report_out_put(&s.out, &s.text);
+	status = worse(status, report_out_close(&s.out));
+	text_free(&s.text);
+	return status;
+}

@@ -1,0 +1,160 @@
+#include <unistd.h>
+
+#include "check/report.h"
+#include "cmd/report_out.h"
+#include "cmd/say.h"
+
+enum { O_FORMAT, O_FAIL_LEVEL, O_OUTPUT, O_FORCE };
+
+static const struct cmd_option own[] = {
+	[O_FORMAT] = { "format", "text|json", "the report's form (default: text, one finding a line)", 0 },
+	[O_FAIL_LEVEL] = { "fail-level", "LEVEL", "exit 1 from this level on: error (default), warning, note or never", 0 },
+	[O_OUTPUT] = { "output", "FILE", "write the report to FILE", 'o' },
+	[O_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
+	{ NULL, NULL, NULL, 0 },
+};
+
+const struct command validate_command = {
+	.name = "validate",
+	.operands = "[options] IN ...",
+	.summary = "Judges traces by the rules of their formats, and says where each fault is.",
+	.options = own,
+	.reads = true,
+	.run = cmd_validate,
+};
+
+struct validate {
+	struct options options;
+	struct report_out out;
+	bool json, color;
+	int fail_level; /* LEVEL_COUNT: never */
+	struct report_json report;
+	struct text findings; /* of the present file, for JSON */
+	struct text text;
+	struct progress progress;
+};
+
+static bool
+parse(struct validate *v)
+{
+	static const char *const forms[] = { "text", "json", NULL };
+	static const char *const levels[] = { "note", "warning", "error", "never", NULL };
+	struct options *const o = &v->options;
+	const char *arg;
+	int opt, word = 0;
+
+	v->fail_level = LEVEL_ERROR;
+	while ((opt = options_next(o, &arg)) >= 0 && word >= 0) {
+		if (opt == O_FORMAT)
+			v->json = (word = options_word(o, "--format", arg, forms)) == 1;
+		else if (opt == O_FAIL_LEVEL)
+			v->fail_level = word = options_word(o, "--fail-level", arg, levels);
+		else if (opt == O_OUTPUT)
+			v->out.path = arg;
+		else
+			v->out.force = true;
+	}
+	if (opt == OPTIONS_STOP || word < 0)
+		return false;
+	if (o->first_operand == o->argc) {
+		o->status = options_mistake(o, "name at least one trace (- for standard input)");
+		return false;
+	}
+	return true;
+}
+
+static void
+take_finding(void *ctx, const struct judge *j, const struct finding *f)
+{
+	struct validate *const v = ctx;
+
+	if (v->json) {
+		report_json_finding(&v->findings, f);
+		return;
+	}
+	if (v->options.quiet && f->rule->level < LEVEL_ERROR)
+		return;
+	report_text_finding(&v->text, j, f, v->color);
+	report_out_put(&v->out, &v->text);
+}
+
+static enum exit_status
+report_file(struct validate *v, const struct flow *f)
+{
+	const struct judge *const j = &f->judge;
+	const struct report_file file = {
+		.path = f->job->path,
+		.format = f->format != NULL ? f->format->name : NULL,
+		.dialect = f->format != NULL ? f->trace.dialect : NULL,
+		.records = f->trace.records,
+		.unread_bytes = f->reader.unread,
+		.valid = j->levels[LEVEL_ERROR] == 0 && !f->unreadable,
+	};
+
+	if (v->json) {
+		report_json_file(&v->report, j, &file, &v->findings);
+		text_clear(&v->findings);
+		report_out_put(&v->out, &v->report.text);
+	} else if (!v->options.quiet) {
+		report_text_rest(&v->text, j);
+		report_text_summary(&v->text, j, &file);
+		report_out_put(&v->out, &v->text);
+	}
+	if (f->unreadable)
+		return STATUS_UNREADABLE;
+	for (int level = v->fail_level; level < LEVEL_COUNT; level++)
+		if (j->levels[level] > 0)
+			return STATUS_FINDINGS;
+	return STATUS_CLEAN;
+}
+
+static enum exit_status
+validate_one(struct validate *v, const char *path)
+{
+	struct flow f;
+	const struct flow_job job = {
+		.path = path,
+		.from = v->options.from,
+		.dialect = v->options.dialect,
+		.options = options_values(&v->options),
+		.want = WANT_JUDGEMENT,
+		.sink = take_finding,
+		.ctx = v,
+		.progress = progress_show,
+		.progress_ctx = &v->progress,
+	};
+
+	progress_init(&v->progress, &v->options);
+	if (flow_open(&f, &job))
+		flow_run(&f, NULL, NULL);
+	progress_clear(&v->progress);
+	const enum exit_status status = report_file(v, &f);
+	flow_close(&f);
+	return status;
+}
+
+enum exit_status
+cmd_validate(const struct command *cmd, int argc, char **argv)
+{
+	struct validate v = { .json = false };
+	enum exit_status status = STATUS_CLEAN;
+
+	options_init(&v.options, cmd, argc, argv);
+	if (!parse(&v))
+		return v.options.status;
+	if (!report_out_open(&v.out))
+		return STATUS_UNREADABLE;
+	v.color = v.out.path == NULL && options_color(&v.options, STDOUT_FILENO);
+	if (v.json)
+		report_json_begin(&v.report, TOOL_NAME);
+	for (int i = v.options.first_operand; i < argc; i++)
+		status = worse(status, validate_one(&v, argv[i]));
+	if (v.json)
+		report_json_end(&v.report);
+	report_out_put(&v.out, &v.report.text);
+	status = worse(status, report_out_close(&v.out));
+	text_free(&v.report.text);
+	text_free(&v.findings);
+	text_free(&v.text);
+	return status;
+}

@@ -1,0 +1,130 @@
+#include "event/trace.h"
+
+#include <stdlib.h>
+
+void
+trace_init(struct trace *t)
+{
+	*t = (struct trace){ .format = "", .dialect = "", .clock = "unknown" };
+}
+
+void
+trace_free(struct trace *t)
+{
+	arena_free(&t->arena);
+	free(t->classes);
+	free(t->tracks);
+	free(t->meta);
+	table64_free(&t->lanes);
+	*t = (struct trace){ .format = "" };
+}
+
+/* A larger place for an array of `size`-byte things, or NULL (and the old one stays). */
+static void *
+grown(void *old, uint32_t n, uint32_t *cap, size_t size)
+{
+	if (n < *cap)
+		return old;
+	const uint32_t want = *cap == 0 ? 16 : *cap * 2;
+	void *p = realloc(old, (size_t)want * size);
+	if (p != NULL)
+		*cap = want;
+	return p;
+}
+
+struct class *
+trace_add_class(struct trace *t, struct slice name)
+{
+	struct class **list = grown(t->classes, t->nclasses, &t->classes_cap, sizeof *list);
+	struct class *c = arena_zalloc(&t->arena, 1, sizeof *c);
+	if (list != NULL)
+		t->classes = list;
+	if (list == NULL || c == NULL)
+		return NULL;
+	c->name = arena_copy(&t->arena, name);
+	if (c->name.p == NULL)
+		return NULL;
+	c->category = c->name;
+	c->index = t->nclasses;
+	t->classes[t->nclasses++] = c;
+	return c;
+}
+
+static struct track *
+add_track(struct trace *t, struct slice name)
+{
+	struct track **list = grown(t->tracks, t->ntracks, &t->tracks_cap, sizeof *list);
+	struct track *k = arena_zalloc(&t->arena, 1, sizeof *k);
+	if (list != NULL)
+		t->tracks = list;
+	if (list == NULL || k == NULL)
+		return NULL;
+	k->name = arena_copy(&t->arena, name);
+	if (k->name.p == NULL)
+		return NULL;
+	k->index = t->ntracks;
+	t->tracks[t->ntracks++] = k;
+	return k;
+}
+
+struct track *
+trace_add_process(struct trace *t, struct slice name)
+{
+	struct track *k = add_track(t, name);
+	if (k != NULL)
+		k->kind = TRACK_PROCESS;
+	return k;
+}
+
+struct track *
+trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name)
+{
+	struct track *k = add_track(t, name);
+	if (k == NULL)
+		return NULL;
+	k->kind = TRACK_THREAD;
+	k->has_id = true;
+	k->id = id;
+	k->parent = process;
+	return k;
+}
+
+bool
+trace_add_meta(struct trace *t, struct slice name, struct value value)
+{
+	struct field *list = grown(t->meta, t->nmeta, &t->meta_cap, sizeof *list);
+	if (list == NULL)
+		return false;
+	t->meta = list;
+	name = arena_copy(&t->arena, name);
+	if (value.type == VALUE_STRING)
+		value = value_string(arena_copy(&t->arena, value_text(&value)));
+	if (name.p == NULL || (value.type == VALUE_STRING && value.p == NULL))
+		return false;
+	t->meta[t->nmeta++] = (struct field){ name, value };
+	return true;
+}
+
+const struct track *
+trace_lane(struct trace *t, const struct track *track, uint16_t lane)
+{
+	if (lane == 0)
+		return track;
+	const uint64_t key = (uint64_t)track->index << 16 | lane;
+	const uint32_t known = table64_get(&t->lanes, key);
+	if (known != TABLE_NONE)
+		return t->tracks[known];
+	struct slice name = arena_printf(&t->arena, "%.*s (%u)", (int)track->name.n, track->name.p, lane + 1U);
+	if (name.p == NULL)
+		return NULL;
+	name.flags = track->name.flags; /* " (2)" is plain */
+	struct track *k = add_track(t, name);
+	if (k == NULL || !table64_put(&t->lanes, key, k->index))
+		return NULL;
+	k->kind = TRACK_THREAD;
+	k->lane = lane;
+	k->has_id = track->has_id;
+	k->id = track->id;
+	k->parent = track;
+	return k;
+}

@@ -1,0 +1,55 @@
+#ifndef FLOW_FLOW_H
+#define FLOW_FLOW_H
+
+#include "format/format.h"
+
+/*
+ * The one loop: input -> reader -> batches -> whoever wants them.  All
+ * commands run it; `validate` is the loop with nobody at the end.
+ */
+
+/* What to read and how.  All pointers are borrowed and outlive the flow. */
+struct flow_job {
+	const char *path;          /* "-": standard input */
+	const struct format *from; /* NULL: told by content */
+	const char *dialect;       /* NULL: told by content */
+	const struct option_value *options;
+	unsigned want;      /* enum want */
+	bool rebase;        /* subtract the earliest time (the first event's, where the input cannot be read twice) */
+	finding_sink *sink; /* told of each finding; may be NULL */
+	void *ctx;
+	/* Told between batches how far the reader is; may be NULL. */
+	void (*progress)(void *ctx, const struct input *in);
+	void *progress_ctx;
+};
+
+struct flow {
+	const struct flow_job *job;
+	struct input *in;
+	const struct format *format; /* NULL: nobody recognised it */
+	struct trace trace;
+	struct judge judge;
+	struct reader reader;
+	struct batch batch;
+	uint64_t rebase_ns;     /* what was subtracted */
+	bool rebased;
+	bool open;              /* the reader is open */
+	bool unreadable;        /* exit status 2: the input failed, was cut, is of no known format, or memory ran out */
+	bool complete;          /* the reader reached the end of the trace */
+};
+
+/* Takes a batch.  false: stop (it has said or remembered why). */
+typedef bool flow_taker(void *ctx, struct flow *f, struct batch *b);
+
+/* Opens the input and finds its format.  false: nothing can be read; findings said why.  In any case end with flow_close. */
+bool flow_open(struct flow *f, const struct flow_job *job);
+
+/* Reads to the end, or to where the input cannot be read on.  false: a taker said stop. */
+bool flow_run(struct flow *f, flow_taker *taker, void *ctx);
+
+void flow_close(struct flow *f);
+
+/* Says that memory ran out, as a finding of this input. */
+void flow_no_memory(struct flow *f);
+
+#endif

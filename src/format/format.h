@@ -1,0 +1,129 @@
+#ifndef FORMAT_FORMAT_H
+#define FORMAT_FORMAT_H
+
+/*
+ * The whole contract between the engine and a format.  A format is one folder
+ * under formats/ and one line in formats.def; it sees this header (and what it
+ * includes) and output/text.h, and nothing else of the engine.
+ */
+
+#include "base/arena.h"
+#include "base/cursor.h"
+#include "base/table.h"
+#include "base/textscan.h"
+#include "check/finding.h"
+#include "event/batch.h"
+#include "event/event.h"
+#include "event/trace.h"
+#include "format/ledger.h"
+#include "input/input.h"
+#include "output/text.h"
+
+/* ---- options that a format brings to the command line ---- */
+
+struct format_option {
+	const char *name; /* long option without dashes */
+	const char *arg;  /* name of its argument in the help; NULL: a flag */
+	const char *help; /* one line */
+};
+
+struct option_value {
+	const char *name;
+	const char *value; /* "" for a flag */
+	const struct option_value *next;
+};
+
+/* The last value given for an option, or NULL. */
+const char *option_find(const struct option_value *list, const char *name);
+
+/* ---- reading ---- */
+
+/* What somebody will look at.  A reader judges always, and builds nothing nobody asked for. */
+enum want {
+	WANT_JUDGEMENT = 0, /* batches stay empty */
+	WANT_TIMES = 1,     /* events with phase, ts, dur, name, class, track, offset */
+	WANT_FIELDS = 2,    /* and their fields */
+	WANT_STRUCTURE = 4, /* structure records too */
+	WANT_BYTES = 8,     /* and batch.bytes */
+};
+
+struct reader {
+	struct input *in;
+	struct trace *trace;
+	struct judge *judge; /* may be NULL: a quiet pass */
+	unsigned want;       /* enum want */
+	const char *dialect; /* asked for by the user, or NULL */
+	const struct option_value *options;
+	void *state;     /* state_size bytes, zeroed and freed by the engine */
+	uint64_t unread; /* bytes left unread because they cannot be trusted; set with FILL_BAD */
+};
+
+enum fill {
+	FILL_MORE, /* the batch is as full as it should be; call again */
+	FILL_END,  /* the batch holds the last events */
+	FILL_BAD,  /* the same, but the input cannot be read on (a finding said why) */
+	FILL_NO_MEMORY, /* the engine says so */
+};
+
+struct reader_ops {
+	size_t state_size;
+	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: not mine.  `whole`: nothing
+	 * follows `head`.  Looks only.  Most bits win. */
+	int (*probe)(struct slice head, bool whole);
+	/* Before the first fill: sets up trace (dialect, clock, ...).  false: no memory, or a bad option; a finding said why. */
+	bool (*open)(struct reader *r);
+	/* Adds at most b->cap events and consumes at most some MiB of records, so that the engine can look around. */
+	enum fill (*fill)(struct reader *r, struct batch *b);
+	void (*close)(struct reader *r); /* NULL if the state owns nothing; also called when open failed */
+};
+
+/* ---- writing ---- */
+
+/* A run of output and what it could not hold. */
+struct page {
+	struct text text;
+	struct ledger ledger;
+	bool first; /* no earlier page got anything from render */
+};
+
+struct writer {
+	const struct trace *trace;
+	const struct option_value *options;
+	const char *tool;           /* name and version of this program */
+	const struct ledger *total; /* in close: all losses of the run */
+	bool rebased;               /* ts is a signed number: rebased_by was subtracted */
+	uint64_t rebased_by;
+	void *state;
+};
+
+enum writer_flags {
+	WRITER_NESTED = 1, /* spans of one track must nest: the engine moves overlapping ones to extra lanes */
+};
+
+struct writer_ops {
+	size_t state_size;
+	unsigned flags; /* enum writer_flags */
+	bool (*open)(struct writer *w, struct page *page);
+	/* In order, before render: the tracks and classes that are new in this batch.  false: no memory. */
+	bool (*declare)(struct writer *w, const struct batch *b);
+	/* Turns a batch into bytes.  Touches nothing but the page. */
+	void (*render)(const struct writer *w, const struct batch *b, struct page *page);
+	bool (*close)(struct writer *w, struct page *page);
+	void (*free)(struct writer *w); /* NULL if the state owns nothing */
+};
+
+/* ---- a format ---- */
+
+struct format {
+	const char *name;
+	const char *title;
+	const char *spec;            /* which document it follows */
+	const char *const *suffixes; /* ".htdump", ...; NULL-terminated; the first is the usual one */
+	const char *const *dialects; /* NULL-terminated; NULL: none */
+	const struct format_option *options; /* ended by a name of NULL; NULL: none */
+	const struct reader_ops *reader;     /* NULL: cannot be read */
+	const struct writer_ops *writer;     /* NULL: cannot be written */
+	const struct rule *const *rules;     /* NULL-terminated; NULL: none */
+};
+
+#endif

@@ -1,0 +1,115 @@
+#include "format/registry.h"
+
+#include "base/nearest.h"
+#include "check/input_rules.h"
+
+#define FORMAT(name) extern const struct format name##_format;
+#include "formats.def"
+#undef FORMAT
+
+const struct format *const formats[] = {
+#define FORMAT(name) &name##_format,
+#include "formats.def"
+#undef FORMAT
+	NULL
+};
+
+const struct format *
+format_by_name(const char *name)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if (strcmp((*f)->name, name) == 0)
+			return *f;
+	return NULL;
+}
+
+static bool
+ends_in(const char *path, size_t n, const char *suffix)
+{
+	const size_t m = strlen(suffix);
+
+	return n > m && memcmp(path + n - m, suffix, m) == 0;
+}
+
+const struct format *
+format_by_suffix(const char *path)
+{
+	size_t n = strlen(path);
+
+	if (ends_in(path, n, ".gz"))
+		n -= 3;
+	else if (ends_in(path, n, ".zst"))
+		n -= 4;
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer != NULL)
+			for (const char *const *s = (*f)->suffixes; *s != NULL; s++)
+				if (ends_in(path, n, *s))
+					return *f;
+	return NULL;
+}
+
+const struct format *
+format_probe(struct slice head, bool whole)
+{
+	const struct format *best = NULL;
+	int most = 0;
+
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		const int bits = (*f)->reader != NULL ? (*f)->reader->probe(head, whole) : 0;
+		if (bits > most) {
+			most = bits;
+			best = *f;
+		}
+	}
+	return best;
+}
+
+const char *
+option_find(const struct option_value *list, const char *name)
+{
+	for (; list != NULL; list = list->next)
+		if (strcmp(list->name, name) == 0)
+			return list->value;
+	return NULL;
+}
+
+const struct rule *
+rule_by_id(const char *id)
+{
+	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
+		if (strcmp(input_rules[i].id, id) == 0)
+			return &input_rules[i];
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
+			if (strcmp((*r)->id, id) == 0)
+				return *r;
+	return NULL;
+}
+
+static void
+keep_nearer(const char *typed, const char *id, const char **best, size_t *distance)
+{
+	const char *const words = strchr(id, '/');
+	const size_t whole = nearest_distance(typed, id);
+	const size_t part = words != NULL ? nearest_distance(typed, words + 1) : whole;
+	const size_t d = whole < part ? whole : part;
+
+	if (d < *distance) {
+		*distance = d;
+		*best = id;
+	}
+}
+
+const char *
+rule_nearest(const char *id)
+{
+	const char *best = NULL;
+	size_t distance = 6; /* rule ids are long words: up to five wrong letters are a mistyping */
+
+	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
+		keep_nearer(id, input_rules[i].id, &best, &distance);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
+			keep_nearer(id, (*r)->id, &best, &distance);
+	return best;
+}

@@ -1,0 +1,23 @@
+#ifndef FORMAT_REGISTRY_H
+#define FORMAT_REGISTRY_H
+
+#include "format/format.h"
+
+/* All formats, in the order of formats.def, NULL-terminated. */
+extern const struct format *const formats[];
+
+const struct format *format_by_name(const char *name); /* NULL: none */
+
+/* The writable format whose suffix the path ends in (before .gz or .zst); NULL: none. */
+const struct format *format_by_suffix(const char *path);
+
+/* The readable format that claims the bytes; NULL: nobody does. */
+const struct format *format_probe(struct slice head, bool whole);
+
+/* A rule of any format or of the engine; NULL: none. */
+const struct rule *rule_by_id(const char *id);
+
+/* The nearest rule id to a mistyped one; NULL if none is near. */
+const char *rule_nearest(const char *id);
+
+#endif

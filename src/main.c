@@ -1,0 +1,83 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cmd/cmd.h"
+#include "cmd/report_out.h"
+#include "cmd/say.h"
+
+static enum exit_status
+print(struct text *t)
+{
+	struct report_out out = { .path = NULL };
+
+	if (!report_out_open(&out))
+		return STATUS_UNREADABLE;
+	report_out_put(&out, t);
+	text_free(t);
+	return report_out_close(&out);
+}
+
+static enum exit_status
+print_help(void)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, "usage: tracetool COMMAND [options] ...\n\n"
+	             "Converts, validates and counts traces.\n\n");
+	for (const struct command *const *c = commands; *c != NULL; c++)
+		text_printf(&t, "  %-10s %s\n", (*c)->name, (*c)->summary);
+	text_str(&t, "\ntracetool COMMAND --help and the manual page tracetool(1) say more.\n"
+	             "Exit status: 0 clean, 1 findings, 2 an input or output failed, 3 wrong command line.\n");
+	return print(&t);
+}
+
+static enum exit_status
+print_version(void)
+{
+	struct text t = { .p = NULL };
+
+	text_str(&t, TOOL_NAME "\n");
+	return print(&t);
+}
+
+static enum exit_status
+unknown_command(const char *name)
+{
+	struct shown_path shown;
+	const char *best = NULL;
+	size_t distance = 4;
+
+	for (const struct command *const *c = commands; *c != NULL; c++) {
+		const size_t d = nearest_distance(name, (*c)->name);
+		if (d < distance && nearest_plausible(name, (*c)->name)) {
+			distance = d;
+			best = (*c)->name;
+		}
+	}
+	if (best != NULL)
+		say("there is no command %s; did you mean %s?", show_path(&shown, name), best);
+	else
+		say("there is no command %s (tracetool --help lists them)", show_path(&shown, name));
+	return STATUS_USAGE;
+}
+
+int
+main(int argc, char **argv)
+{
+	output_handle_signals();
+	input_handle_signals();
+	if (argc < 2) {
+		say("name a command (tracetool --help lists them)");
+		return STATUS_USAGE;
+	}
+	const char *const name = argv[1];
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+		return (int)print_help();
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
+		return (int)print_version();
+	for (const struct command *const *c = commands; *c != NULL; c++)
+		if (strcmp((*c)->name, name) == 0)
+			return (int)(*c)->run(*c, argc - 1, argv + 1);
+	return (int)unknown_command(name);
+}
