@@ -1,0 +1,157 @@
+#include "stats/histogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+histogram_pool_free(struct histogram_pool *pool)
+{
+	free(pool->buckets);
+	*pool = (struct histogram_pool){ 0 };
+}
+
+/* Room for n blocks more; false: the pool or memory is at its end. */
+static bool
+pool_reserve(struct histogram_pool *pool, uint32_t n)
+{
+	if (pool->n == 0)
+		n++; /* block 0 stands for none */
+	if (n > HISTOGRAM_POOL_BLOCKS - pool->n)
+		return false;
+	if (n <= pool->cap - pool->n)
+		return true;
+	uint32_t cap = pool->cap * 2 > pool->n + n ? pool->cap * 2 : pool->n + n;
+	if (cap > HISTOGRAM_POOL_BLOCKS)
+		cap = HISTOGRAM_POOL_BLOCKS;
+	uint64_t *p = realloc(pool->buckets, (size_t)cap * HISTOGRAM_BUCKETS * sizeof *p);
+	if (p == NULL)
+		return false;
+	pool->buckets = p;
+	pool->cap = cap;
+	return true;
+}
+
+/* The caller has reserved it. */
+static uint16_t
+pool_take(struct histogram_pool *pool)
+{
+	if (pool->n == 0)
+		pool->n = 1;
+	memset(pool->buckets + (size_t)pool->n * HISTOGRAM_BUCKETS, 0, HISTOGRAM_BUCKETS * sizeof *pool->buckets);
+	return (uint16_t)pool->n++;
+}
+
+static void
+count_one(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+{
+	uint32_t block, bucket;
+
+	histogram_place(v, &block, &bucket);
+	if (h->blocks[block] == 0)
+		h->blocks[block] = pool_take(pool);
+	pool->buckets[(size_t)h->blocks[block] * HISTOGRAM_BUCKETS + bucket]++;
+}
+
+/* Moves the numbers kept into blocks; false: there are not enough. */
+static bool
+leave_kept(struct histogram *h, struct histogram_pool *pool)
+{
+	uint64_t kept[HISTOGRAM_KEPT];
+	uint64_t needed = 0;
+
+	for (uint32_t i = 0; i < HISTOGRAM_KEPT; i++) {
+		uint32_t block, bucket;
+		histogram_place(h->kept[i], &block, &bucket);
+		needed |= UINT64_C(1) << block;
+	}
+	if (!pool_reserve(pool, (uint32_t)__builtin_popcountll(needed)))
+		return false;
+	memcpy(kept, h->kept, sizeof kept);
+	memset(h->blocks, 0, sizeof h->blocks);
+	h->spread = true;
+	for (uint32_t i = 0; i < HISTOGRAM_KEPT; i++)
+		count_one(h, pool, kept[i]);
+	return true;
+}
+
+/* Counts v at the near end of the nearest block there is. */
+static void
+count_nearest(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+{
+	uint32_t block, bucket;
+
+	histogram_place(v, &block, &bucket);
+	for (uint32_t d = 1; d < HISTOGRAM_BLOCKS; d++) {
+		size_t to = 0, end = 0;
+		if (d <= block && h->blocks[block - d] != 0) {
+			to = h->blocks[block - d];
+			end = HISTOGRAM_BUCKETS - 1;
+		} else if (block + d < HISTOGRAM_BLOCKS) {
+			to = h->blocks[block + d];
+		}
+		if (to != 0) {
+			pool->buckets[to * HISTOGRAM_BUCKETS + end]++;
+			h->count++;
+			return;
+		}
+	}
+}
+
+void
+histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+{
+	if (!h->spread && !leave_kept(h, pool)) {
+		pool->coarse++;
+		return;
+	}
+	uint32_t block, bucket;
+	histogram_place(v, &block, &bucket);
+	if (h->blocks[block] == 0 && !pool_reserve(pool, 1)) {
+		pool->coarse++;
+		count_nearest(h, pool, v);
+		return;
+	}
+	count_one(h, pool, v);
+	h->count++;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint64_t
+bucket_middle(uint32_t block, uint32_t bucket)
+{
+	if (block < 2)
+		return block * 64 + bucket;
+	uint32_t shift = block - 1; /* a bucket is 2^shift wide */
+	return ((uint64_t)(64 + bucket) << shift) + (UINT64_C(1) << (shift - 1));
+}
+
+uint64_t
+histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent)
+{
+	if (h->count == 0)
+		return 0;
+	uint64_t rank = (uint64_t)(((unsigned __int128)h->count * percent + 99) / 100);
+	if (!h->spread) {
+		uint64_t kept[HISTOGRAM_KEPT];
+		memcpy(kept, h->kept, sizeof kept);
+		qsort(kept, h->count, sizeof *kept, by_value);
+		return kept[rank - 1];
+	}
+	uint64_t below = 0;
+	for (uint32_t i = 0; i < HISTOGRAM_BLOCKS; i++)
+		for (uint32_t j = 0; h->blocks[i] != 0 && j < HISTOGRAM_BUCKETS; j++) {
+			below += pool->buckets[(size_t)h->blocks[i] * HISTOGRAM_BUCKETS + j];
+			if (below < rank)
+				continue;
+			uint64_t v = bucket_middle(i, j);
+			return v < h->min ? h->min : v > h->max ? h->max : v;
+		}
+	return h->max; /* not reached: the buckets add up to count */
+}

@@ -1,0 +1,282 @@
+#include "stats/stats.h"
+
+#include <stdlib.h>
+
+/* Grows a zeroed array so that [index] is in it. */
+static bool
+grow_zeroed(void **array, uint32_t *n, uint32_t index, size_t size)
+{
+	if (index < *n)
+		return true;
+	size_t count = *n < 64 ? 64 : *n;
+	while (count <= index)
+		count *= 2;
+	if (count > UINT32_MAX || count > SIZE_MAX / size)
+		return false;
+	char *p = realloc(*array, count * size);
+	if (p == NULL)
+		return false;
+	memset(p + *n * size, 0, (count - *n) * size);
+	*array = p;
+	*n = (uint32_t)count;
+	return true;
+}
+
+/* ---- spans between BEGIN and END ---- */
+
+struct open_span {
+	uint64_t start;
+	uint32_t name; /* number in span_names, or NAMES_OTHER */
+};
+
+struct open_track {
+	struct open_span *spans;
+	uint32_t n, cap;
+	uint64_t beyond; /* open ones above these, which are not kept */
+};
+
+bool
+stats_init(struct stats *s)
+{
+	*s = (struct stats){ 0 };
+	nesting_init(&s->nesting);
+	names_init(&s->span_names, &s->text);
+	names_init(&s->categories, &s->text);
+	names_init(&s->instants.names, &s->text);
+	names_init(&s->counters.names, &s->text);
+	return true;
+}
+
+void
+stats_free(struct stats *s)
+{
+	for (uint32_t i = 0; i < s->nopen_tracks; i++)
+		free(s->open[i].spans);
+	free(s->open);
+	free(s->seen);
+	free(s->class_category);
+	free(s->groups);
+	free(s->instants.counts);
+	free(s->counters.counts);
+	names_free(&s->span_names);
+	names_free(&s->categories);
+	names_free(&s->instants.names);
+	names_free(&s->counters.names);
+	histogram_pool_free(&s->pool);
+	nesting_free(&s->nesting);
+	arena_free(&s->text);
+	*s = (struct stats){ 0 };
+}
+
+/* ---- names ---- */
+
+static bool
+class_category(struct stats *s, const struct class *cls, uint32_t *category)
+{
+	if (cls->index < s->nclasses && s->class_category[cls->index] != 0) {
+		*category = s->class_category[cls->index] - 1;
+		return true;
+	}
+	void *array = s->class_category;
+	if (!grow_zeroed(&array, &s->nclasses, cls->index, sizeof *s->class_category))
+		return false;
+	s->class_category = array;
+	*category = names_index(&s->categories, cls->category, 0);
+	if (*category == NAMES_FAILED)
+		return false;
+	if (*category == NAMES_OTHER)
+		*category = NAMES_MAX;
+	s->class_category[cls->index] = *category + 1;
+	return true;
+}
+
+/* The number of a span's name and category, with a group behind it. */
+static bool
+span_name(struct stats *s, const struct event *e, uint32_t *name)
+{
+	uint32_t category;
+
+	if (!class_category(s, e->cls, &category))
+		return false;
+	*name = names_index(&s->span_names, e->name, category);
+	if (*name == NAMES_FAILED)
+		return false;
+	if (*name == NAMES_OTHER || *name < s->groups_cap)
+		return true;
+	void *array = s->groups;
+	if (!grow_zeroed(&array, &s->groups_cap, *name, sizeof *s->groups))
+		return false;
+	s->groups = array;
+	return true;
+}
+
+/* ---- one event ---- */
+
+static bool
+add_span(struct stats *s, const struct track *track, uint32_t name, uint64_t start, uint64_t dur)
+{
+	struct span_group *g = name == NAMES_OTHER ? &s->other : &s->groups[name];
+	struct nest_result nest;
+
+	if (!nesting_span(&s->nesting, track->index, start, dur, &nest))
+		return false;
+	s->late += nest.late;
+	if (dur < g->min || g->count == 0)
+		g->min = dur;
+	if (dur > g->max)
+		g->max = dur;
+	g->count++;
+	g->sum += dur;
+	g->self += dur - nest.covered;
+	histogram_add(&g->durations, &s->pool, dur);
+	return true;
+}
+
+static bool
+begin_span(struct stats *s, const struct event *e)
+{
+	void *array = s->open;
+	if (!grow_zeroed(&array, &s->nopen_tracks, e->track->index, sizeof *s->open))
+		return false;
+	s->open = array;
+
+	struct open_track *t = &s->open[e->track->index];
+	uint32_t more = t->cap == 0 ? 8 : t->cap;
+	bool full = t->n == t->cap && (t->n == STATS_DEPTH || more > STATS_OPEN_MAX - s->open_room);
+	if (t->beyond > 0 || full) {
+		t->beyond++;
+		s->unpaired++;
+		return true;
+	}
+	if (t->n == t->cap) {
+		struct open_span *p = realloc(t->spans, ((size_t)t->cap + more) * sizeof *p);
+		if (p == NULL)
+			return false;
+		t->spans = p;
+		t->cap += more;
+		s->open_room += more;
+	}
+	uint32_t name;
+	if (!span_name(s, e, &name))
+		return false;
+	t->spans[t->n++] = (struct open_span){ .start = e->ts, .name = name };
+	s->nopen++;
+	return true;
+}
+
+/* Whatever its name: END closes the innermost. */
+static bool
+end_span(struct stats *s, const struct event *e)
+{
+	struct open_track *t = e->track->index < s->nopen_tracks ? &s->open[e->track->index] : NULL;
+
+	if (t == NULL || t->n == 0 || t->beyond > 0) {
+		s->unpaired++;
+		if (t != NULL && t->beyond > 0)
+			t->beyond--;
+		return true;
+	}
+	const struct open_span *open = &t->spans[--t->n];
+	s->nopen--;
+	return add_span(s, e->track, open->name, open->start, e->ts > open->start ? e->ts - open->start : 0);
+}
+
+static bool
+tally_add(struct tally *t, struct slice name)
+{
+	uint32_t i = names_index(&t->names, name, 0);
+
+	if (i == NAMES_FAILED)
+		return false;
+	if (i == NAMES_OTHER) {
+		t->other++;
+		return true;
+	}
+	void *array = t->counts;
+	if (!grow_zeroed(&array, &t->cap, i, sizeof *t->counts))
+		return false;
+	t->counts = array;
+	t->counts[i]++;
+	return true;
+}
+
+static bool
+see_track(struct stats *s, const struct track *track)
+{
+	void *array = s->seen;
+
+	if (!grow_zeroed(&array, &s->nseen, track->index, 1))
+		return false;
+	s->seen = array;
+	s->tracks += s->seen[track->index] == 0 && track->kind == TRACK_THREAD;
+	s->seen[track->index] = 1;
+	return true;
+}
+
+static void
+see_time(struct stats *s, const struct event *e)
+{
+	uint64_t end = e->ts;
+
+	if (e->phase == PHASE_SPAN)
+		end = e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
+	if (e->ts < s->first_ns || s->events == 0)
+		s->first_ns = e->ts;
+	if (end > s->last_ns)
+		s->last_ns = end;
+	s->events++;
+}
+
+static bool
+add_event(struct stats *s, const struct event *e)
+{
+	uint32_t name;
+
+	switch ((enum phase)e->phase) {
+	case PHASE_SPAN:
+		return span_name(s, e, &name) && add_span(s, e->track, name, e->ts, e->dur);
+	case PHASE_BEGIN:
+		return begin_span(s, e);
+	case PHASE_END:
+		return end_span(s, e);
+	case PHASE_INSTANT:
+		return tally_add(&s->instants, e->name);
+	case PHASE_COUNTER:
+		return tally_add(&s->counters, e->name);
+	case PHASE_FLOW_OUT:
+	case PHASE_FLOW_IN:
+	case PHASE_STRUCTURE:
+		break;
+	}
+	return true;
+}
+
+bool
+stats_batch(struct stats *s, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct event *e = &b->events[i];
+
+		if (e->phase == PHASE_STRUCTURE)
+			continue;
+		see_time(s, e);
+		if (e->track->index >= s->nseen || !s->seen[e->track->index])
+			if (!see_track(s, e->track))
+				return false;
+		if (!add_event(s, e))
+			return false;
+	}
+	return true;
+}
+
+uint64_t
+stats_unpaired(const struct stats *s)
+{
+	return s->unpaired + s->nopen;
+}
+
+uint64_t
+stats_other_names(const struct stats *s)
+{
+	return s->other.count + s->instants.other + s->counters.other;
+}

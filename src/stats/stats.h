@@ -1,0 +1,101 @@
+#ifndef STATS_STATS_H
+#define STATS_STATS_H
+
+#include "event/batch.h"
+#include "event/trace.h"
+#include "flow/nesting.h"
+#include "stats/histogram.h"
+#include "stats/names.h"
+
+/*
+ * What the events of one input add up to.  Memory is bounded for any input
+ * (below 40 MiB, and what nesting.h takes): beyond 65,536 groups of a kind, or some MiB of names, events
+ * are counted under "(other names)".
+ */
+#define STATS_DEPTH 4096          /* open spans (BEGIN without END) of a track */
+#define STATS_OPEN_MAX (1 << 18)  /* of all tracks */
+
+/* Spans of one name and category. */
+struct span_group {
+	unsigned __int128 sum;  /* ns */
+	unsigned __int128 self; /* ns not covered by children on the same track */
+	uint64_t count, min, max;
+	struct histogram durations;
+};
+
+/* The nearest integer; halves up.  count > 0. */
+static inline uint64_t
+span_mean(const struct span_group *g)
+{
+	return (uint64_t)((g->sum + g->count / 2) / g->count);
+}
+
+/* Instants or counters by name. */
+struct tally {
+	struct names names;
+	uint64_t *counts; /* by number of the name */
+	uint32_t cap;
+	uint64_t other; /* events without a name of their own */
+};
+
+struct open_track;
+
+struct stats {
+	uint64_t events;
+	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
+	uint64_t tracks;            /* threads that have events */
+	uint64_t late;              /* spans that came after their parent: not subtracted from its self time */
+	uint64_t unpaired;          /* BEGIN that were not kept and END without BEGIN; see stats_unpaired */
+
+	struct arena text; /* all names */
+	struct names span_names;
+	struct span_group *groups; /* by number of the name */
+	uint32_t groups_cap;
+	struct span_group other;
+	struct tally instants, counters;
+	struct histogram_pool pool;
+	struct names categories;
+	uint32_t *class_category; /* by index of the class; 0: not known yet, else number of the category + 1 */
+	uint32_t nclasses;
+	uint8_t *seen; /* by index of the track */
+	uint32_t nseen;
+	struct nesting nesting;
+	struct open_track *open; /* by index of the track */
+	uint32_t nopen_tracks;
+	uint32_t nopen; /* spans that are open now */
+	uint32_t open_room;
+};
+
+/* After this it must stay where it is.  false: no memory. */
+bool stats_init(struct stats *s);
+void stats_free(struct stats *s);
+
+/* Adds a batch; batches come in the order of the trace.  false: no memory. */
+bool stats_batch(struct stats *s, const struct batch *b);
+
+/* BEGIN without END and END without BEGIN, so far. */
+uint64_t stats_unpaired(const struct stats *s);
+
+/* Events (spans, instants, counters) that are counted under "(other names)". */
+uint64_t stats_other_names(const struct stats *s);
+
+/* ---- results, sorted ---- */
+
+struct span_row {
+	struct slice name, category;
+	const struct span_group *group;
+};
+
+struct tally_row {
+	struct slice name;
+	uint64_t count;
+};
+
+/* Largest sum first, then by the bytes of name and category.  Texts and groups live as long as `s` and until the next
+ * batch; the caller frees *rows.  false: no memory. */
+bool stats_span_rows(const struct stats *s, struct span_row **rows, size_t *n);
+
+/* Largest count first, then by the bytes of the name. */
+bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n);
+
+#endif
