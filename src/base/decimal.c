@@ -7,7 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__SSE2__) && defined(__x86_64__)
+#include <emmintrin.h>
+#define VECTOR 1
+#else
+#define VECTOR 0
+#endif
+
 #define E8 UINT64_C(100000000)
+#define E16 UINT64_C(10000000000000000)
 #define E19 UINT64_C(10000000000000000000)
 #define ZEROS UINT64_C(0x3030303030303030)
 
@@ -39,37 +47,110 @@ digits8(uint64_t v)
 	return (two << 8) - by10 * ((10 << 8) - 1);
 }
 
-/* v < 10^8 without leading zeros; eight bytes are stored whatever the length. */
-static inline char *
-put_head(char *p, uint64_t v)
-{
-	const uint64_t digits = digits8(v);
-	/* The last digit stays, even when it is 0. */
-	const unsigned skip = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) & ~7u;
+/* The same for v < 10^16: two words of eight digits. */
+struct digits16 {
+	uint64_t first, last;
+};
 
-	store8(p, (digits | ZEROS) >> skip);
-	return p + 8 - skip / 8;
+#if VECTOR
+
+/* As digits8(), both words at once; 5243 / 2^19 and 6554 / 2^16 are the quotients by 100 and by 10. */
+static inline struct digits16
+digits16(uint64_t v)
+{
+	const uint64_t high = v / E8;
+	const __m128i eight = _mm_set_epi64x((long long)(v - high * E8), (long long)high);
+
+	/* 3518437209 / 2^45 is 1 / 10000 for all below 10^8. */
+	const __m128i by10000 = _mm_srli_epi64(_mm_mul_epu32(eight, _mm_set1_epi64x(3518437209)), 45);
+	const __m128i low4 = _mm_sub_epi64(eight, _mm_mul_epu32(by10000, _mm_set1_epi64x(10000)));
+	const __m128i four = _mm_or_si128(by10000, _mm_slli_epi64(low4, 32));
+
+	const __m128i by100 = _mm_srli_epi16(_mm_mulhi_epu16(four, _mm_set1_epi16(5243)), 3);
+	const __m128i low2 = _mm_sub_epi16(four, _mm_mullo_epi16(by100, _mm_set1_epi16(100)));
+	const __m128i two = _mm_or_si128(by100, _mm_slli_epi32(low2, 16));
+
+	const __m128i by10 = _mm_mulhi_epu16(two, _mm_set1_epi16(6554));
+	const __m128i low1 = _mm_sub_epi16(two, _mm_mullo_epi16(by10, _mm_set1_epi16(10)));
+	const __m128i one = _mm_or_si128(by10, _mm_slli_epi16(low1, 8));
+
+	return (struct digits16){ (uint64_t)_mm_cvtsi128_si64(one),
+		                  (uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(one, one)) };
+}
+
+#else
+
+static inline struct digits16
+digits16(uint64_t v)
+{
+	return (struct digits16){ digits8(v / E8), digits8(v % E8) };
+}
+
+#endif
+
+/* Digits without the zeros before them; eight bytes are stored whatever the length.  The last digit stays,
+ * even when it is 0. */
+static inline char *
+put_stripped(char *p, uint64_t digits)
+{
+	const unsigned skip = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
+
+	store8(p, (digits | ZEROS) >> skip * 8);
+	return p + 8 - skip;
 }
 
 static inline char *
-put8(char *p, uint64_t v)
+put8(char *p, uint64_t digits)
 {
-	store8(p, digits8(v) | ZEROS);
+	store8(p, digits | ZEROS);
 	return p + 8;
+}
+
+/* v < 10^4 without leading zeros; four bytes are stored.  Half of digits8() and put_stripped(). */
+static inline char *
+put_head4(char *p, uint32_t v)
+{
+	const uint32_t by100 = v * 10486 >> 20;
+	const uint32_t two = (v << 16) - by100 * ((100 << 16) - 1);
+	const uint32_t by10 = two * 103 >> 10 & 0x000f000f;
+	const uint32_t digits = (two << 8) - by10 * ((10 << 8) - 1);
+	const unsigned skip = (unsigned)__builtin_ctz(digits | 1u << 24) / 8;
+	uint32_t text = (digits | 0x30303030) >> skip * 8;
+
+	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+		text = __builtin_bswap32(text);
+	memcpy(p, &text, sizeof text);
+	return p + 4 - skip;
+}
+
+/* All but the last eight digits of v >= 10^8, which are left in *last.  Compilers find it too large
+ * to inline, which costs a fifth of the time. */
+__attribute__((always_inline)) static inline char *
+put_upper(char *p, uint64_t v, uint64_t *last)
+{
+	struct digits16 low;
+
+	if (v < E16) {
+		low = digits16(v);
+		p = put_stripped(p, low.first);
+	} else {
+		const uint64_t high = v / E16;
+		low = digits16(v - high * E16);
+		p = put8(put_head4(p, (uint32_t)high), low.first);
+	}
+	*last = low.last;
+	return p;
 }
 
 static inline char *
 put_u64(char *p, uint64_t v)
 {
-	if (v < E8)
-		return put_head(p, v);
+	uint64_t last;
 
-	const uint64_t high = v / E8;
-	if (high < E8)
-		p = put_head(p, high);
-	else
-		p = put8(put_head(p, high / E8), high % E8);
-	return put8(p, v % E8);
+	if (v < E8)
+		return put_stripped(p, digits8(v));
+	p = put_upper(p, v, &last);
+	return put8(p, last);
 }
 
 char *
@@ -109,12 +190,15 @@ put_point8(char *p, uint64_t digits, unsigned skip)
 static inline char *
 put_usec(char *p, uint64_t ns)
 {
-	if (ns >= E8)
-		return put_point8(put_u64(p, ns / E8), digits8(ns % E8), 0);
+	uint64_t last;
 
-	const uint64_t digits = digits8(ns);
+	if (ns >= E8) {
+		p = put_upper(p, ns, &last);
+		return put_point8(p, last, 0);
+	}
+	last = digits8(ns);
 	/* One digit stays before the point. */
-	return put_point8(p, digits, (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 32) / 8);
+	return put_point8(p, last, (unsigned)__builtin_ctzll(last | UINT64_C(1) << 32) / 8);
 }
 
 char *
@@ -140,7 +224,7 @@ put19(char *p, uint64_t v)
 	*p++ = (char)('0' + three / 100);
 	*p++ = (char)('0' + three / 10 % 10);
 	*p++ = (char)('0' + three % 10);
-	return put8(put8(p, high % E8), v % E8);
+	return put8(put8(p, digits8(high % E8)), digits8(v % E8));
 }
 
 char *
