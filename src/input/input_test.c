@@ -89,7 +89,8 @@ Test(input, faults_of_named_things)
 	expect_fault(path, INPUT_NOT_A_FILE, "is a named FIFO: feed it to standard input");
 	path = in_folder("socket");
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
-	strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+	cr_assert_lt(strlen(path), sizeof address.sun_path);
+	memcpy(address.sun_path, path, strlen(path));
 	cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
 	expect_fault(path, INPUT_NOT_A_FILE, "is a socket");
 	expect_fault(file_with("empty", "", 0), INPUT_EMPTY, "empty");
@@ -232,9 +233,8 @@ Test(input, memory_slowly)
 	const size_t n = make_records(bytes, sizeof bytes, 1000, 7);
 
 	read_records(input_from_memory(bytes, n), bytes, n, false);
-	for (size_t step = 1; step < 40; step++) {
+	for (size_t step = 1; step < 40; step++)
 		read_records(input_from_memory_slowly(bytes, n, step), bytes, n, step % 2 == 0);
-	}
 	read_records(input_from_memory_slowly(bytes, n, n - 1), bytes, n, true);
 	read_records(input_from_memory_slowly(bytes, n, SIZE_MAX), bytes, n, true);
 }
