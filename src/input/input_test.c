@@ -62,8 +62,7 @@ expect_fault(const char *path, enum input_fault fault, const char *text)
 	cr_expect_eq(in->p, in->end);
 	cr_expect(in->last);
 	cr_expect_not(input_more(in));
-	cr_expect_not(input_need(in, 1));
-	cr_expect(input_need(in, 0));
+	cr_expect(!input_need(in, 1) && input_need(in, 0));
 	cr_expect_eq(input_drain(in), 0);
 	cr_expect_not(input_shrunk(in));
 	input_behind(in);
