@@ -30,7 +30,7 @@ Test(lanes, overlaps_move)
 
 	/* The next batch: the lane is known. */
 	struct event more[] = { { .ts = 7, .dur = 20, .phase = PHASE_SPAN, .track = a },
-		{ .ts = 30, .dur = 2, .phase = PHASE_SPAN, .track = a } };
+		                { .ts = 30, .dur = 2, .phase = PHASE_SPAN, .track = a } };
 	b = (struct batch){ .events = more, .n = 2, .first_track = 4, .end_track = 4 };
 	cr_assert(lanes_batch(&lanes, &trace, &b, &ledger));
 	cr_assert(more[0].track->lane == 3 && more[1].track == a);
@@ -50,7 +50,8 @@ Test(lanes, what_is_left_is_counted)
 	cr_assert(lanes_init(&lanes));
 	const struct track *a = trace_add_thread(&trace, NULL, 1, SLICE_LIT("a"));
 	for (uint64_t i = 0; i < NEST_LANES + 3; i++)
-		events[i] = (struct event){ .ts = i, .dur = 500, .phase = PHASE_SPAN, .track = a, .offset = 40 * i };
+		events[i] =
+		    (struct event){ .ts = i, .dur = 500, .phase = PHASE_SPAN, .track = a, .offset = 40 * i };
 	struct batch b = { .events = events, .n = NEST_LANES + 3, .end_track = 1 };
 	cr_assert(lanes_batch(&lanes, &trace, &b, &ledger));
 	cr_assert_eq(ledger.n, 1);

@@ -153,9 +153,9 @@ track_trim(struct nesting *n, struct nest_track *t)
 	}
 }
 
-/* All room is given out: collects what is not used, and if that is little, makes everybody do with half.  A sweep looks
- * at every track, so it must be earned by growth (or lower the limit, which happens a few times only).
- * false: nothing to be had. */
+/* All room is given out: collects what is not used, and if that is little, makes everybody do with half.  A
+ * sweep looks at every track, so it must be earned by growth (or lower the limit, which happens a few times
+ * only). false: nothing to be had. */
 static bool
 nesting_sweep(struct nesting *n)
 {
@@ -239,7 +239,8 @@ scratch_add(struct nesting *n, const struct nest_span *spans, size_t count)
 	return true;
 }
 
-/* The waiting spans of a lane that stays as it is: at most LANE_LOOK, the newest, and within the track's credit. */
+/* The waiting spans of a lane that stays as it is: at most LANE_LOOK, the newest, and within the track's
+ * credit. */
 static bool
 look_into_lane(struct nesting *n, struct nest_track *t, const struct nest_lane *l, struct nest_span x)
 {
@@ -282,11 +283,11 @@ scratch_union(struct nesting *n, bool sorted)
 	return covered;
 }
 
-/* The union of the spans within x, over all lanes.  `own`: the lane whose spans[lo .. hi) x will replace (they
- * are all looked at, since they go away), or -1. */
+/* The union of the spans within x, over all lanes.  `own`: the lane whose spans[lo .. hi) x will replace
+ * (they are all looked at, since they go away), or -1. */
 static bool
 track_covered(struct nesting *n, struct nest_track *t, struct nest_span x, int own, struct spot at,
-    uint64_t *covered)
+              uint64_t *covered)
 {
 	uint32_t parts = 0;
 
@@ -344,7 +345,8 @@ track_add_lane(struct nesting *n, struct nest_track *t, bool *left)
 	return true;
 }
 
-/* Puts x in place of the entries it covers, or between them.  true when it has been done, or is not to be done. */
+/* Puts x in place of the entries it covers, or between them.  true when it has been done, or is not to be
+ * done. */
 static bool
 lane_keep(struct nesting *n, struct nest_track *t, struct nest_lane *l, struct nest_span x, struct spot at)
 {

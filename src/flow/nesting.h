@@ -82,7 +82,8 @@ nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, st
 	uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
 	struct nest_lane *l = track < n->ntracks ? &n->tracks[track].first : NULL;
 
-	if (l == NULL || n->tracks[track].nmore > 0 || start == end || (l->n > 0 && end < l->spans[l->n - 1].end))
+	if (l == NULL || n->tracks[track].nmore > 0 || start == end ||
+	    (l->n > 0 && end < l->spans[l->n - 1].end))
 		return nesting_place(n, track, (struct nest_span){ start, end }, out);
 
 	/* One lane, nothing waits that ends later: children are at the top of the stack, mostly few. */

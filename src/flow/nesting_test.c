@@ -155,7 +155,8 @@ expect_bounds(const struct nesting *n)
 
 /* Nested calls in the order of their ends; returns the end.  want[] gets the time covered by children. */
 static uint64_t
-call_tree(uint64_t *seed, uint64_t now, int depth, struct nest_span *spans, uint64_t *want, size_t *n, size_t max)
+call_tree(uint64_t *seed, uint64_t now, int depth, struct nest_span *spans, uint64_t *want, size_t *n,
+          size_t max)
 {
 	uint64_t start = now, covered = 0;
 	uint64_t children = depth < 8 ? next_random(seed) % 5 : 0;
@@ -341,7 +342,8 @@ Test(nesting, tracks_are_many)
 			put(&n, track, 10 * i, 10 * i + 5);
 	expect_bounds(&n);
 	for (uint32_t track = 0; track < TRACKS; track++)
-		cr_assert_eq(put(&n, track, 10 * (ROUNDS - 2), 10 * ROUNDS).covered, 10, "two children are still there");
+		cr_assert_eq(put(&n, track, 10 * (ROUNDS - 2), 10 * ROUNDS).covered, 10,
+		             "two children are still there");
 	expect_bounds(&n);
 	nesting_free(&n);
 }
@@ -404,8 +406,8 @@ Test(nesting, same_answers_each_time)
 		nesting_init(&n);
 		for (int i = 0; i < 100000; i++) {
 			uint64_t start = next_random(&seed) % 1000000;
-			struct nest_result r =
-			    put(&n, (uint32_t)(next_random(&seed) % 3), start, start + next_random(&seed) % 900);
+			struct nest_result r = put(&n, (uint32_t)(next_random(&seed) % 3), start,
+			                           start + next_random(&seed) % 900);
 			sums[run] = sums[run] * 31 + r.covered + r.lane + r.late * 3u + r.left * 5u;
 		}
 		expect_bounds(&n);

@@ -79,8 +79,8 @@ text_time(struct text *t, unsigned __int128 ns)
 				return;
 			}
 			if (decimals > 0 && v < 10000) {
-				text_printf(t, "%u.%0*u %s", (unsigned)v / power, decimals, (unsigned)v % power,
-				    names[i]);
+				text_printf(t, "%u.%0*u %s", (unsigned)v / power, decimals,
+				            (unsigned)v % power, names[i]);
 				return;
 			}
 		}

@@ -9,12 +9,12 @@
 /* Zero-initialise, then set `columns`. */
 struct columns {
 	unsigned columns;
-	unsigned left;   /* bit i: column i stands at the left of its width, not at the right */
+	unsigned left;    /* bit i: column i stands at the left of its width, not at the right */
 	struct text text; /* all cells; the maker writes here, then calls columns_next */
 	struct columns_cell {
 		size_t end;     /* of the cell in text */
 		uint32_t width; /* in characters */
-	} *cells;
+	} * cells;
 	size_t n, cap;
 	uint32_t widths[COLUMNS_MAX];
 };

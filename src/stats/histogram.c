@@ -37,7 +37,8 @@ pool_take(struct histogram_pool *pool)
 {
 	if (pool->n == 0)
 		pool->n = 1;
-	memset(pool->buckets + (size_t)pool->n * HISTOGRAM_BUCKETS, 0, HISTOGRAM_BUCKETS * sizeof *pool->buckets);
+	memset(pool->buckets + (size_t)pool->n * HISTOGRAM_BUCKETS, 0,
+	       HISTOGRAM_BUCKETS * sizeof *pool->buckets);
 	return (uint16_t)pool->n++;
 }
 

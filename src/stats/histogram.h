@@ -75,8 +75,8 @@ histogram_add(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 	histogram_spread(h, pool, v);
 }
 
-/* By nearest rank: the ceil(percent / 100 * count)-th smallest number, or the middle of the bucket that it is in, within
- * [min, max].  percent is 1 .. 100; an empty histogram gives 0. */
+/* By nearest rank: the ceil(percent / 100 * count)-th smallest number, or the middle of the bucket that it is
+ * in, within [min, max].  percent is 1 .. 100; an empty histogram gives 0. */
 uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent);
 
 #endif

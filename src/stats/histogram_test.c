@@ -34,7 +34,7 @@ expect_percentiles(uint64_t *v, size_t n)
 		uint64_t want = v[(p * n + 99) / 100 - 1], got = histogram_percentile(&h, &pool, p);
 		uint64_t off = want > got ? want - got : got - want;
 		cr_assert(off <= want / 100, "n %zu, p%u: %lu, exactly %lu", n, p, (unsigned long)got,
-		    (unsigned long)want);
+		          (unsigned long)want);
 		if (n <= HISTOGRAM_KEPT || want < 128)
 			cr_assert_eq(got, want);
 	}
@@ -107,13 +107,15 @@ Test(histogram, pool_ends)
 	cr_assert_gt(pool.coarse, 0);
 	cr_assert_leq(pool.n, HISTOGRAM_POOL_BLOCKS);
 	for (unsigned i = 0; i < MANY; i++) {
-		uint64_t p50 = histogram_percentile(&h[i], &pool, 50), p99 = histogram_percentile(&h[i], &pool, 99);
+		uint64_t p50 = histogram_percentile(&h[i], &pool, 50),
+		         p99 = histogram_percentile(&h[i], &pool, 99);
 		known += h[i].count;
 		cr_assert(h[i].min == 1 << 10 && h[i].max == UINT64_C(1) << 39);
 		cr_assert(p50 >= h[i].min && p50 <= p99 && p99 <= h[i].max);
 	}
 	cr_assert_geq(known + pool.coarse, added);
-	cr_assert_eq(histogram_percentile(&h[0], &pool, 50), (1 << 24) + (1 << 17), "the first are as good as ever");
+	cr_assert_eq(histogram_percentile(&h[0], &pool, 50), (1 << 24) + (1 << 17),
+	             "the first are as good as ever");
 	histogram_pool_free(&pool);
 	free(h);
 }

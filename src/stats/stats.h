@@ -12,8 +12,8 @@
  * (below 40 MiB, and what nesting.h takes): beyond 65,536 groups of a kind, or some MiB of names, events
  * are counted under "(other names)".
  */
-#define STATS_DEPTH 4096          /* open spans (BEGIN without END) of a track */
-#define STATS_OPEN_MAX (1 << 18)  /* of all tracks */
+#define STATS_DEPTH 4096         /* open spans (BEGIN without END) of a track */
+#define STATS_OPEN_MAX (1 << 18) /* of all tracks */
 
 /* Spans of one name and category. */
 struct span_group {
@@ -44,8 +44,8 @@ struct stats {
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
 	uint64_t tracks;            /* threads that have events */
-	uint64_t late;              /* spans that came after their parent: not subtracted from its self time */
-	uint64_t unpaired;          /* BEGIN that were not kept and END without BEGIN; see stats_unpaired */
+	uint64_t late;     /* spans that came after their parent: not subtracted from its self time */
+	uint64_t unpaired; /* BEGIN that were not kept and END without BEGIN; see stats_unpaired */
 
 	struct arena text; /* all names */
 	struct names span_names;
@@ -55,7 +55,8 @@ struct stats {
 	struct tally instants, counters;
 	struct histogram_pool pool;
 	struct names categories;
-	uint32_t *class_category; /* by index of the class; 0: not known yet, else number of the category + 1 */
+	uint32_t
+	    *class_category; /* by index of the class; 0: not known yet, else number of the category + 1 */
 	uint32_t nclasses;
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
@@ -91,8 +92,8 @@ struct tally_row {
 	uint64_t count;
 };
 
-/* Largest sum first, then by the bytes of name and category.  Texts and groups live as long as `s` and until the next
- * batch; the caller frees *rows.  false: no memory. */
+/* Largest sum first, then by the bytes of name and category.  Texts and groups live as long as `s` and until
+ * the next batch; the caller frees *rows.  false: no memory. */
 bool stats_span_rows(const struct stats *s, struct span_row **rows, size_t *n);
 
 /* Largest count first, then by the bytes of the name. */

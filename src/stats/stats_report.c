@@ -19,8 +19,8 @@ put_head(struct text *t, const struct stats_view *v)
 	text_printf(t, ": %s", trace->format != NULL ? trace->format : "unknown format");
 	if (trace->dialect != NULL && trace->dialect[0] != 0)
 		text_printf(t, " (%s)", trace->dialect);
-	text_printf(t, ", %" PRIu64 " bytes, %" PRIu64 " records, %" PRIu64 " events, %" PRIu64 " tracks\n", v->bytes,
-	    trace->records, trace->events, s->tracks);
+	text_printf(t, ", %" PRIu64 " bytes, %" PRIu64 " records, %" PRIu64 " events, %" PRIu64 " tracks\n",
+	            v->bytes, trace->records, trace->events, s->tracks);
 	if (s->events == 0)
 		return;
 	text_printf(t, "time %" PRIu64 " to %" PRIu64 " ns (", s->first_ns, s->last_ns);
@@ -34,15 +34,21 @@ put_notes(struct text *t, const struct stats *s)
 	uint64_t other = stats_other_names(s), unpaired = stats_unpaired(s);
 
 	if (other > 0)
-		text_printf(t, "%" PRIu64 " events are counted under \"(other names)\": there are too many names\n", other);
+		text_printf(
+		    t, "%" PRIu64 " events are counted under \"(other names)\": there are too many names\n",
+		    other);
 	if (unpaired > 0)
 		text_printf(t, "%" PRIu64 " begins and ends of spans have no partner\n", unpaired);
 	if (s->late > 0)
-		text_printf(t, "%" PRIu64 " spans came after their parent and are not subtracted from its self time\n",
-		    s->late);
+		text_printf(t,
+		            "%" PRIu64
+		            " spans came after their parent and are not subtracted from its self time\n",
+		            s->late);
 	if (s->pool.coarse > 0)
-		text_printf(t, "%" PRIu64 " durations are not exact to 1 %% in percentiles: there are too many names\n",
-		    s->pool.coarse);
+		text_printf(t,
+		            "%" PRIu64
+		            " durations are not exact to 1 %% in percentiles: there are too many names\n",
+		            s->pool.coarse);
 }
 
 /* Prints the table, with a line on what is not in it. */
@@ -81,8 +87,8 @@ span_cells(struct columns *c, const struct span_row *row, const struct histogram
 static bool
 put_spans(struct text *t, const struct stats *s, size_t top)
 {
-	static const char *const heads[] = { "name", "category", "count", "total", "self", "mean", "p50", "p90", "p99",
-		"max" };
+	static const char *const heads[] = { "name", "category", "count", "total", "self",
+		                             "mean", "p50",      "p90",   "p99",   "max" };
 	struct columns c = { .columns = 10, .left = 3 };
 	struct span_row *rows;
 	size_t n;
@@ -155,5 +161,6 @@ stats_text(struct text *t, const struct stats_view *v, size_t top)
 	put_head(t, v);
 	put_notes(t, v->stats);
 	return put_spans(t, v->stats, top) && put_tally(t, "instants", &v->stats->instants, top) &&
-	       put_tally(t, "counters", &v->stats->counters, top) && put_classes(t, v->trace, top) && !t->failed;
+	       put_tally(t, "counters", &v->stats->counters, top) && put_classes(t, v->trace, top) &&
+	       !t->failed;
 }

@@ -53,11 +53,12 @@ stats_span_rows(const struct stats *s, struct span_row **rows, size_t *n)
 		if (i >= s->groups_cap || s->groups[i].count == 0)
 			continue; /* opened, never closed */
 		r[(*n)++] = (struct span_row){ .name = names_text(&s->span_names, i),
-			.category = category_text(s, s->span_names.names[i].with),
-			.group = &s->groups[i] };
+			                       .category = category_text(s, s->span_names.names[i].with),
+			                       .group = &s->groups[i] };
 	}
 	if (s->other.count > 0)
-		r[(*n)++] = (struct span_row){ .name = other_names, .category = SLICE_LIT(""), .group = &s->other };
+		r[(*n)++] =
+		    (struct span_row){ .name = other_names, .category = SLICE_LIT(""), .group = &s->other };
 	qsort(r, *n, sizeof *r, by_sum);
 	*rows = r;
 	return true;
@@ -73,7 +74,8 @@ stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n)
 	*n = 0;
 	for (uint32_t i = 0; i < t->names.n; i++)
 		if (i < t->cap && t->counts[i] > 0)
-			r[(*n)++] = (struct tally_row){ .name = names_text(&t->names, i), .count = t->counts[i] };
+			r[(*n)++] =
+			    (struct tally_row){ .name = names_text(&t->names, i), .count = t->counts[i] };
 	if (t->other > 0)
 		r[(*n)++] = (struct tally_row){ .name = other_names, .count = t->other };
 	qsort(r, *n, sizeof *r, by_count);

@@ -49,8 +49,12 @@ stage_free(struct stage *g)
 static void
 add(struct stage *g, enum phase phase, unsigned thread, struct slice name, uint64_t ts, uint64_t dur)
 {
-	struct event e = { .ts = ts, .dur = dur, .name = name, .cls = g->cls[0], .track = g->threads[thread],
-		.phase = (uint8_t)phase };
+	struct event e = { .ts = ts,
+		           .dur = dur,
+		           .name = name,
+		           .cls = g->cls[0],
+		           .track = g->threads[thread],
+		           .phase = (uint8_t)phase };
 	struct batch b = { .events = &e, .n = 1 };
 
 	cr_assert(stats_batch(&g->stats, &b));
@@ -98,7 +102,7 @@ expect_group(const struct stage *g, const struct event *events, size_t n, const 
 	const unsigned percents[] = { 50, 90, 99 };
 	for (size_t i = 0; i < 3; i++)
 		expect_near(histogram_percentile(&row->group->durations, &g->stats.pool, percents[i]),
-		    durs[(percents[i] * count + 99) / 100 - 1]);
+		            durs[(percents[i] * count + 99) / 100 - 1]);
 	free(durs);
 }
 
@@ -227,7 +231,8 @@ Test(stats, names_are_bounded)
 	cr_assert(stats_tally_rows(&g.stats.instants, &rows, &n));
 	cr_assert_eq(n, NAMES_MAX + 1);
 	cr_assert(slice_is(rows[0].name, "(other names)") && rows[0].count == 5000);
-	cr_assert(slice_is(rows[1].name, "n0") && slice_is(rows[2].name, "n1") && slice_is(rows[3].name, "n10"));
+	cr_assert(slice_is(rows[1].name, "n0") && slice_is(rows[2].name, "n1") &&
+	          slice_is(rows[3].name, "n10"));
 	cr_assert_eq(g.stats.other.count, 5000);
 	cr_assert_eq(stats_other_names(&g.stats), 10000);
 	cr_assert_eq(g.stats.counters.counts[0], 1);
@@ -331,7 +336,8 @@ Test(stats, text)
 
 	stage_init(&g);
 	for (int i = 0; i < 40; i++)
-		add(&g, PHASE_SPAN, 0, slice_of("\x1b[31mABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 6 + (size_t)i),
+		add(&g, PHASE_SPAN, 0,
+		    slice_of("\x1b[31mABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 6 + (size_t)i),
 		    (uint64_t)i * 2000000, 1234567);
 	struct stats_view v = { .path = "x", .bytes = 5, .trace = &g.trace, .stats = &g.stats };
 	cr_assert(stats_text(&t, &v, STATS_TOP));
