@@ -22,6 +22,7 @@ struct shown {
 };
 
 struct output {
+	const char *id_key; /* of the event id, among the arguments */
 	struct shown *events;
 	size_t n, cap;
 };
@@ -94,7 +95,7 @@ take_line(struct output *o, const char *line, size_t n, const char *path)
 	e.pid = id_of(cJSON_GetObjectItemCaseSensitive(e.json, "pid"), "pid");
 	e.tid = id_of(cJSON_GetObjectItemCaseSensitive(e.json, "tid"), "tid");
 	cr_expect(e.pid <= UINT32_MAX && e.tid <= UINT32_MAX, "%s: ids beyond 32 bits", path);
-	e.id = id_of(cJSON_GetObjectItemCaseSensitive(e.args, "id"), "id among args");
+	e.id = id_of(cJSON_GetObjectItemCaseSensitive(e.args, o->id_key), "event id among args");
 	if (o->n == o->cap) {
 		o->cap = 2 * o->cap + 64;
 		o->events = realloc(o->events, o->cap * sizeof *o->events);
@@ -121,7 +122,7 @@ expect_clean_text(const char *text, size_t n, const char *path)
 }
 
 static void
-read_output(struct output *o, const struct ran *r, const char *path)
+read_output(struct output *o, const struct ran *r, const char *id_key, const char *path)
 {
 	const char *end = NULL;
 	cJSON *const all = cJSON_ParseWithLengthOpts(r->out, r->out_n + 1, &end, true);
@@ -131,7 +132,7 @@ read_output(struct output *o, const struct ran *r, const char *path)
 	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(all, "displayTimeUnit")),
 	                 "ns");
 	expect_clean_text(r->out, r->out_n, path);
-	*o = (struct output){ 0 };
+	*o = (struct output){ .id_key = id_key };
 	for (const char *p = r->out; *p != '\0';) {
 		size_t n = strcspn(p, "\n");
 		const char *const next = p + n + (p[n] == '\n');
@@ -252,7 +253,9 @@ has_own_place(const struct oracle_event *e, const struct oracle_field *f)
 static void
 same_event(const struct oracle_event *want, const struct shown *got, const char *path)
 {
-	size_t known = 1; /* the id */
+	const cJSON *const true_tid = cJSON_GetObjectItemCaseSensitive(got->args, "true_tid");
+	size_t known =
+	    1 + (true_tid != NULL); /* the event id; the thread id where the tid had to be another */
 	char text[600] = "";
 
 	cr_expect_eq(want->ts, got->ts, "%s: record at %" PRIu64, path, want->offset);
@@ -260,6 +263,11 @@ same_event(const struct oracle_event *want, const struct shown *got, const char 
 	cr_expect_eq(got->ph, want->span ? 'X' : 'i', "%s: record at %" PRIu64, path, want->offset);
 	cr_expect_str_eq(got->name, want->name, "%s: record at %" PRIu64, path, want->offset);
 	cr_expect_eq(want->id, got->id, "%s: record at %" PRIu64, path, want->offset);
+	if (true_tid != NULL)
+		cr_expect_eq(id_of(true_tid, "true_tid"), want->tid, "%s: record at %" PRIu64, path,
+		             want->offset);
+	else
+		cr_expect_eq(got->tid, want->tid, "%s: record at %" PRIu64, path, want->offset);
 	for (size_t i = 0; i < want->nfields; i++) {
 		const struct oracle_field *const f = &want->fields[i];
 		const cJSON *const v = cJSON_GetObjectItemCaseSensitive(got->args, f->key);
@@ -326,7 +334,7 @@ compare_file(const char *path, bool lanes)
 	cr_assert_eq(r.status, 0, "%s: exit status %d: %s", path, r.status, r.err);
 	oracle_decode(&o, (const unsigned char *)p, n);
 	cr_assert_null(o.fault, "%s: %s", path, o.fault);
-	read_output(&got, &r, path);
+	read_output(&got, &r, o.id_key, path);
 	cr_expect_eq(got.n, o.n, "%s: %zu events, should be %zu", path, got.n, o.n);
 	struct oracle_event **const want = calloc(o.n + 1, sizeof *want);
 	cr_assert_not_null(want);

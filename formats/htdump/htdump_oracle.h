@@ -20,7 +20,7 @@ enum oracle_kind {
 };
 
 struct oracle_field {
-	char key[64];
+	char key[264];
 	enum oracle_kind kind;
 	uint64_t u; /* SIGNED: two's complement */
 	double d;
@@ -49,6 +49,7 @@ struct oracle {
 	struct oracle_class_count counts[64];
 	size_t ncounts;
 	uint64_t records;
+	const char *id_key; /* what the layout calls the event id */
 	const char *fault; /* why it gave up, or NULL */
 };
 

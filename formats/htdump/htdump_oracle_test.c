@@ -78,6 +78,7 @@ type_of(bool wire, uint64_t v)
 	return v <= 6 ? (enum type)v : T_UNKNOWN;
 }
 
+/* Only the wire puts HT_ before them. */
 static const char *const builtin_names[] = {
 	"HT_EndiannessInfoEvent",
 	"HT_Event",
@@ -152,7 +153,7 @@ field_info(struct decoder *d)
 }
 
 static struct oracle_field
-scalar(struct decoder *d, const struct ofield *f)
+scalar(struct decoder *d, const struct ofield *f, const char *prefix)
 {
 	static const enum oracle_kind kinds[] = {
 		[T_STRING] = ORACLE_STRING, [T_INTEGER] = ORACLE_SIGNED,  [T_FLOAT] = ORACLE_FLOAT,
@@ -160,7 +161,7 @@ scalar(struct decoder *d, const struct ofield *f)
 	};
 	struct oracle_field v = { .kind = kinds[f->type] };
 
-	snprintf(v.key, sizeof v.key, "%s", f->name);
+	snprintf(v.key, sizeof v.key, "%s%s", prefix, f->name);
 	if (f->type == T_STRING) {
 		v.s = string(d);
 		return v;
@@ -181,10 +182,12 @@ scalar(struct decoder *d, const struct ofield *f)
 }
 
 static void
-class_fields(struct decoder *d, const struct oclass *c, struct oracle_event *e, unsigned depth)
+class_fields(struct decoder *d, const struct oclass *c, struct oracle_event *e, const char *prefix,
+             unsigned depth)
 {
 	for (size_t i = 0; i < c->nfields && d->o->fault == NULL; i++) {
 		const struct ofield *const f = &c->fields[i];
+		char inside[200];
 
 		if (f->type == T_STRUCT &&
 		    (strcmp(f->type_name, "HT_Event") == 0 || strcmp(f->type_name, "Event") == 0))
@@ -192,14 +195,19 @@ class_fields(struct decoder *d, const struct oclass *c, struct oracle_event *e, 
 		if (f->type == T_STRUCT) {
 			const struct oclass *const inner = class_by_name(d, f->type_name);
 
+			/* The fields of a base are the own ones of the class; others need to be told apart.
+			 */
+			snprintf(inside, sizeof inside, "%s%s%s", prefix,
+			         strcmp(f->name, "base") == 0 ? "" : f->name,
+			         strcmp(f->name, "base") == 0 ? "" : ".");
 			if (inner == NULL || depth > 20)
 				d->o->fault = "structure of no class";
 			else
-				class_fields(d, inner, e, depth + 1);
+				class_fields(d, inner, e, inside, depth + 1);
 		} else if (f->type == T_UNKNOWN || f->size > 8 || e->nfields == ORACLE_MAX_FIELDS) {
 			d->o->fault = "impossible field";
 		} else {
-			e->fields[e->nfields++] = scalar(d, f);
+			e->fields[e->nfields++] = scalar(d, f, prefix);
 		}
 	}
 }
@@ -234,7 +242,7 @@ own_record(struct decoder *d, uint32_t id, struct oracle_event *e)
 		return;
 	}
 	count_class(d->o, c->name);
-	class_fields(d, c, e, 0);
+	class_fields(d, c, e, "", 0);
 	if (strcmp(c->name, "HT_StringMappingEvent") == 0 && e->nfields == 2) {
 		cr_assert_lt(d->nmappings, sizeof d->mappings / sizeof d->mappings[0]);
 		d->mappings[d->nmappings++] = (struct mapping){ e->fields[0].u, e->fields[1].s };
@@ -262,7 +270,7 @@ record(struct decoder *d)
 	}
 	d->o->records++;
 	if (id <= 3)
-		count_class(d->o, builtin_names[id]);
+		count_class(d->o, builtin_names[id] + (d->wire ? 0 : strlen("HT_")));
 	if (id == 0) {
 		d->big = number(d, 1) != 0;
 		d->nclasses = 0; /* another file begins */
@@ -314,6 +322,7 @@ oracle_decode(struct oracle *o, const unsigned char *p, size_t n)
 	/* The second record is a class info (2): its class id is at another place in the two layouts. */
 	d->wire = n < 41 || !(p[37] + p[38] + p[39] + p[40] == 2 && memcmp(p + 16, "\0\0\0", 4) == 0 &&
 	                      p[21] + p[22] + p[23] + p[24] != 2);
+	o->id_key = d->wire ? "id" : "event_id";
 	while (d->at < n && o->fault == NULL)
 		record(d);
 	for (size_t i = 0; i < o->n; i++)

@@ -109,7 +109,7 @@ odd_doubles(struct ht_build *b)
 	}
 }
 
-/* Bases of one, two and five steps, and a structure inlined in the middle. */
+/* Bases of one, two and five steps, and one structure inlined at two places. */
 static void
 inheritance(struct ht_build *b)
 {
@@ -122,6 +122,7 @@ inheritance(struct ht_build *b)
 		{ "uint8_t", "before", 1, HT_UNSIGNED },
 		{ "Point", "where", 8, HT_STRUCT },
 		{ "const char*", "after", 8, HT_STRING },
+		{ "Point", "there", 8, HT_STRUCT },
 	};
 
 	ht_prologue(b);
@@ -147,6 +148,8 @@ inheritance(struct ht_build *b)
 	ht_u32(b, 0xffffffff);
 	ht_u32(b, 12);
 	ht_string(b, "behind the point");
+	ht_u32(b, 77);
+	ht_u32(b, 0x80000000u);
 	ht_event(b, 20, 8001);
 	ht_u32(b, 3);
 	ht_u32(b, 4);
