@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "stats/columns.h"
 #include "stats/stats_report.h"
 
 static uint64_t
@@ -352,4 +353,31 @@ Test(stats, text)
 	cr_assert_null(strstr(t.p, "more\n"));
 	text_free(&t);
 	stage_free(&g);
+}
+
+Test(stats, times_for_people)
+{
+	static const struct {
+		unsigned __int128 ns;
+		const char *want;
+	} rows[] = { { 0, "0 ns" },
+		     { 999, "999 ns" },
+		     { 1000, "1.000 us" },
+		     { 9999, "9.999 us" },
+		     { 12344, "12.34 us" },
+		     { 999949, "999.9 us" },
+		     { 999950, "1.000 ms" },
+		     { 999949999, "999.9 ms" },
+		     { 999950000, "1.000 s" },
+		     { UINT64_C(12345678901234), "12346 s" },
+		     { (unsigned __int128)UINT64_MAX * 1000000000, "18446744073709551615 s" } };
+	struct text t = { 0 };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		text_clear(&t);
+		text_time(&t, rows[i].ns);
+		text_char(&t, 0);
+		cr_assert_str_eq(t.p, rows[i].want);
+	}
+	text_free(&t);
 }
