@@ -1,29 +1,33 @@
-# tracetool: one Makefile, no list of sources.  `make help` names the targets.
+# tracetool.  One Makefile, no list of sources; `make help` names the targets.
 
 PREFIX ?= /usr/local
+DESTDIR ?=
 CFLAGS ?= -O2 -g
 BUILD  ?= build
+FORMAT ?= htdump
 
 WARN := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wno-unused-parameter
-DEPS_PC   := libcjson libisal libzstd yaml-0.1
-PC_CFLAGS  = $(shell pkg-config --cflags $(DEPS_PC) 2>/dev/null)
-LIBS       = $(shell pkg-config --libs $(DEPS_PC) 2>/dev/null) -lpthread -lm
-CPP_ALL    = -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iformats -I$(BUILD)/gen $(PC_CFLAGS)
+LIB_PC    := libcjson libisal libzstd
+PC_CFLAGS := $(shell pkg-config --cflags $(LIB_PC) 2>/dev/null)
+LIBS      := $(shell pkg-config --libs $(LIB_PC) 2>/dev/null) -lpthread -lm
+TEST_LIBS := $(shell pkg-config --libs criterion 2>/dev/null)
+CPP_ALL   := -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iformats $(PC_CFLAGS)
 
-# Sources by wildcard: whoever adds a file edits nothing here.
+# Sources by wildcard: whoever adds a file edits nothing here.  A file with a main() of its own is named after its program.
 ALL_C   := $(wildcard src/*.c src/*/*.c formats/*/*.c)
+MAINS   := src/main.c src/bench/bench_main.c src/bench/make_testdata.c src/fuzz/fuzz_replay.c src/fuzz/fuzz_read.c
 TESTS   := $(filter %_test.c,$(ALL_C))
-FUZZ    := $(wildcard src/fuzz/*.c)
-BENCH   := $(wildcard src/bench/*.c)
-LIB_C   := $(filter-out $(TESTS) $(FUZZ) $(BENCH) src/main.c,$(ALL_C))
+AIDS    := $(filter-out $(MAINS) $(TESTS),$(wildcard src/bench/*.c src/fuzz/*.c))
+LIB_C   := $(filter-out $(MAINS) $(TESTS) $(AIDS),$(ALL_C))
 LIB_O   := $(LIB_C:%.c=$(BUILD)/%.o)
+AID_O   := $(AIDS:%.c=$(BUILD)/%.o)
 TEST_O  := $(TESTS:%.c=$(BUILD)/%.o)
 
-all: tracetool
+all: tracetool ## build ./tracetool (the default)
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 tracetool: $(BUILD)/tracetool
 	@cp -f $< $@.tmp && mv -f $@.tmp $@
@@ -31,17 +35,102 @@ tracetool: $(BUILD)/tracetool
 $(BUILD)/tracetool: $(LIB_O) $(BUILD)/src/main.o
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests: $(LIB_O) $(TEST_O)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcriterion $(LIBS)
+$(BUILD)/tests: $(LIB_O) $(AID_O) $(TEST_O)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+$(BUILD)/bench: $(LIB_O) $(AID_O) $(BUILD)/src/bench/bench_main.o
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/make_testdata: $(LIB_O) $(AID_O) $(BUILD)/src/bench/make_testdata.o
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/fuzz_replay: $(LIB_O) $(AID_O) $(BUILD)/src/fuzz/fuzz_replay.o
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/fuzz/fuzz_read.c
+	$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(CPP_ALL) -MMD -MP $(CFLAGS) -c -o $@ $<
 
--include $(LIB_O:.o=.d) $(TEST_O:.o=.d)
+-include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C))
+
+# ---- the two commands of the README: everything, from nothing ----
+
+SAMPLE := testdata/htdump/good/overlapping.htdump
+
+demo: deps ## install what is missing, build, and show convert, validate and stats on a sample
+	@$(MAKE) --no-print-directory -s tracetool
+	@echo '$$ tracetool validate $(SAMPLE)'; ./tracetool validate $(SAMPLE)
+	@echo; echo '$$ tracetool stats $(SAMPLE)'; ./tracetool stats $(SAMPLE)
+	@echo; echo '$$ tracetool convert $(SAMPLE) build/demo.json'; ./tracetool convert -f $(SAMPLE) build/demo.json
+	@head -n 6 build/demo.json; echo '...'; echo
+	@echo 'Open build/demo.json in https://ui.perfetto.dev or chrome://tracing.'
+
+test: deps ## install what is missing, build, and run all tests
+	@$(MAKE) --no-print-directory run-tests
+
+run-tests: tracetool $(BUILD)/tests
+	TRACETOOL_BIN=$(BUILD)/tracetool $(BUILD)/tests
+
+# ---- what CI runs besides ----
+
+SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+check: deps check-layers check-names check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
+	@$(MAKE) --no-print-directory run-replay
+	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
+		build-sanitize/fuzz_replay
+	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
+	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool build-sanitize/tests
+
+run-replay: $(BUILD)/fuzz_replay
+	$(BUILD)/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
+
+check-layers: ## includes point one way; the engine names no format
+	@sh src/check/layers.sh
+
+check-names: ## file names are unique in the tree
+	@d=$$(git ls-files src formats 2>/dev/null | sed 's|.*/||' | sort | uniq -d); \
+	if [ -n "$$d" ]; then echo "file names that are not unique: $$d"; exit 1; fi
+
+check-man: ## the manual pages are well-formed
+	@out=$$(mandoc -T lint -W warning man/*.[1-9]); if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
+
+check-testdata: ## testdata/ is what its generator makes
+	@$(MAKE) --no-print-directory $(BUILD)/make_testdata
+	@rm -rf $(BUILD)/testdata && $(BUILD)/make_testdata $(BUILD)/testdata
+	@for f in $$(cd $(BUILD)/testdata && find . -type f); do cmp "$(BUILD)/testdata/$$f" "testdata/$$f" || exit 1; done
+
+# ---- measuring, fuzzing ----
+
+bench: tracetool $(BUILD)/bench ## measure speed and memory (BENCH_ARGS='--big' adds the 2 GB input)
+	$(BUILD)/bench $(BENCH_ARGS)
+
+fuzz: ## fuzz a reader: make fuzz FORMAT=htdump [FUZZ_ARGS='-max_total_time=600'] (needs clang)
+	@mkdir -p build-fuzz/corpus-$(FORMAT)
+	$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang \
+		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' build-fuzz/fuzz_$(FORMAT)
+	build-fuzz/fuzz_$(FORMAT) $(FUZZ_ARGS) build-fuzz/corpus-$(FORMAT) $(wildcard testdata/fuzz/$(FORMAT) \
+		testdata/$(FORMAT)/good testdata/$(FORMAT)/bad)
+
+# ---- installing ----
+
+install: tracetool ## install under PREFIX (DESTDIR is put before it)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
+		$(DESTDIR)$(PREFIX)/share/tracetool/schemas
+	install -m 755 tracetool $(DESTDIR)$(PREFIX)/bin
+	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 schemas/*.json $(DESTDIR)$(PREFIX)/share/tracetool/schemas
+
+# Debian's packages, and for each how to see that it is there already.
+deps: ## install the Debian packages that are missing (nothing happens when all are there)
+	@sh src/check/deps.sh
 
 clean: ## remove everything that was built
-	rm -rf $(BUILD) tracetool
+	rm -rf build build-sanitize build-fuzz tracetool
 
-.PHONY: all help clean
+.PHONY: all help demo test run-tests check run-replay check-layers check-names check-man check-testdata bench fuzz install deps clean
 .DELETE_ON_ERROR:

@@ -4,29 +4,6 @@
 
 /* Records as events: which span, on whose track, with which fields. */
 
-uint64_t
-ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l)
-{
-	const char *const p = st->starts[l->step] + l->at;
-
-	switch (l->value) {
-	case VALUE_U8:
-		return (uint8_t)*p;
-	case VALUE_I8:
-		return (uint64_t)(int64_t)(int8_t)*p;
-	case VALUE_U16:
-		return load_u16(p, st->big);
-	case VALUE_I16:
-		return (uint64_t)(int64_t)(int16_t)load_u16(p, st->big);
-	case VALUE_U32:
-		return load_u32(p, st->big);
-	case VALUE_I32:
-		return (uint64_t)(int64_t)(int32_t)load_u32(p, st->big);
-	default:
-		return load_u64(p, st->big);
-	}
-}
-
 static struct value
 leaf_value(const struct ht_state *st, const struct ht_leaf *l)
 {

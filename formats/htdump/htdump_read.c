@@ -176,7 +176,7 @@ judge_id(struct ht_state *st, const struct ht_record *rec)
 	/* Producers give these two no number of their own, only 0. */
 	if (rec->c->kind == HT_KIND_ENDIANNESS || (rec->c->kind == HT_KIND_SYSTEM && rec->id == 0))
 		return;
-	if (idset_add(&st->ids, rec->id) == IDSET_SEEN)
+	if (idset_add(&st->ids, rec->id))
 		ht_tally_add(&st->id_repeated, rec, rec->id, 0);
 	else if (rec->id < st->last_id)
 		ht_tally_add(&st->id_backwards, rec, rec->id, st->last_id);

@@ -159,8 +159,29 @@ ht_leaf_string(const struct ht_state *st, const struct ht_leaf *l)
 	return st->strings[l->step];
 }
 
-/* The value of an integer leaf, signed ones sign-extended. */
-uint64_t ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l);
+/* The value of an integer leaf (or the bits of a double), signed ones sign-extended. */
+static inline uint64_t
+ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l)
+{
+	const char *const p = st->starts[l->step] + l->at;
+
+	switch (l->value) {
+	case VALUE_U8:
+		return (uint8_t)*p;
+	case VALUE_I8:
+		return (uint64_t)(int64_t)(int8_t)*p;
+	case VALUE_U16:
+		return load_u16(p, st->big);
+	case VALUE_I16:
+		return (uint64_t)(int64_t)(int16_t)load_u16(p, st->big);
+	case VALUE_U32:
+		return load_u32(p, st->big);
+	case VALUE_I32:
+		return (uint64_t)(int64_t)(int32_t)load_u32(p, st->big);
+	default:
+		return load_u64(p, st->big);
+	}
+}
 
 bool ht_value_is_integer(uint8_t value);
 

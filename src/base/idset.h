@@ -6,28 +6,44 @@
 #include <stdint.h>
 
 /*
- * A set of numbers that come nearly in sequence, kept as sorted runs
- * [first, last].  Made for sequence numbers: millions of them in a few runs.
- * At most IDSET_MAX_RUNS runs are kept; beyond that the set is full: it
- * forgets nothing, but takes no new runs and says so.  Zero-initialise to start.
+ * Remembers sequence numbers, to tell which come twice.  Made for numbers that
+ * come nearly in order: a bit each, in pages of 4096, at most 4096 pages, so
+ * 2 MiB for any input.  A page gives way to one that lies a multiple of
+ * IDSET_SPAN away, so a repeat is seen for certain when fewer than IDSET_SPAN
+ * numbers lie between the two.  Zero-initialise to start.
  */
-#define IDSET_MAX_RUNS 65536
+#define IDSET_PAGE 4096
+#define IDSET_PAGES 4096
+#define IDSET_SPAN ((uint64_t)IDSET_PAGE * IDSET_PAGES)
 
-struct idset_run {
-	uint64_t first, last;
+struct idset_page {
+	uint64_t number; /* id / IDSET_PAGE + 1; 0: not in use */
+	uint64_t *bits;
 };
 
 struct idset {
-	struct idset_run *runs; /* sorted, disjoint, never adjacent */
-	size_t n, cap;
-	size_t recent; /* the run that grew last */
+	struct idset_page *pages;
 };
 
-enum idset_result { IDSET_NEW, IDSET_SEEN, IDSET_FULL /* new, but not remembered */ };
+/* Makes the page of id the present one in its place, empty.  NULL: no memory. */
+uint64_t *idset_turn_page(struct idset *s, uint64_t id);
 
-/* Adds id.  O(1) when it follows the previous one, O(log runs) to find, O(runs) only when a run is made or two merge.
- * Out of memory counts as FULL. */
-enum idset_result idset_add(struct idset *s, uint64_t id);
+/* Adds id; true if it is remembered already.  Always O(1).  Without memory it remembers nothing and answers false. */
+static inline bool
+idset_add(struct idset *s, uint64_t id)
+{
+	const uint64_t number = id / IDSET_PAGE + 1;
+	const struct idset_page *const page = s->pages != NULL ? &s->pages[number % IDSET_PAGES] : NULL;
+	uint64_t *const bits = page != NULL && page->number == number ? page->bits : idset_turn_page(s, id);
+
+	if (bits == NULL)
+		return false;
+	uint64_t *const word = &bits[id % IDSET_PAGE / 64];
+	const uint64_t bit = (uint64_t)1 << id % 64;
+	const bool seen = (*word & bit) != 0;
+	*word |= bit;
+	return seen;
+}
 
 void idset_free(struct idset *s);
 
