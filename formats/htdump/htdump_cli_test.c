@@ -239,6 +239,31 @@ Test(htdump_cli, packed_copies_give_the_same_events)
 	ran_free(&plain);
 }
 
+/* What could be read of a broken trace still makes whole documents. */
+Test(htdump_cli, bad_samples_give_whole_documents)
+{
+	char **const names = list_folder(BAD, ".htdump");
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		char path[1024];
+
+		snprintf(path, sizeof path, BAD "/%s", names[i]);
+		const char *const stats[] = { "stats", "--format", "json", path, NULL };
+		struct ran r[] = { convert(path, NULL, 0), run_tool(stats, NULL, 0) };
+		for (int k = 0; k < 2; k++) {
+			const char *end = NULL;
+			cJSON *const json = cJSON_ParseWithLengthOpts(r[k].out, r[k].out_n + 1, &end, true);
+
+			cr_expect_not_null(json, "%s: %s is no JSON", path, k == 0 ? "convert" : "stats");
+			cr_expect(r[k].status == 0 || r[k].status == 1, "%s: exit status %d", path,
+			          r[k].status);
+			cJSON_Delete(json);
+			ran_free(&r[k]);
+		}
+	}
+	list_free(names);
+}
+
 /* A file on disk is whole or not there. */
 Test(htdump_cli, convert_writes_a_file)
 {
@@ -353,6 +378,25 @@ Test(htdump_cli, late_mapping_on_a_pipe)
 	ran_free(&file);
 	ran_free(&piped);
 	free(p);
+}
+
+Test(htdump_cli, label_map_names_what_no_mapping_does)
+{
+	static const char map[] = "any zero 0\nany largest 18446744073709551615\n";
+	char *const dir = make_folder(), path[600];
+
+	snprintf(path, sizeof path, "%s/labels", dir);
+	cr_assert(write_whole(path, map, sizeof map - 1));
+	const char *const args[] = { "convert", "--label-map", path,
+		                     "--to",    "chrome",      GOOD "/labels-without-mapping.htdump",
+		                     "-",       NULL };
+	struct ran r = run_tool(args, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_not_null(strstr(r.out, "\"name\":\"zero\""));
+	cr_expect_not_null(strstr(r.out, "\"name\":\"largest\""));
+	cr_expect_not_null(strstr(r.out, "\"name\":\"one\""), "the mapping of the file");
+	ran_free(&r);
+	remove_folder(dir);
 }
 
 /* Two whole files behind each other are one valid file. */

@@ -319,12 +319,27 @@ expect_tracks(struct oracle_event *const *want, const struct output *o, bool lan
 		}
 }
 
+/* Takes the earliest time off all times. */
 static void
-compare_file(const char *path, bool lanes)
+rebase(struct oracle *o)
 {
-	const char *const with[] = { "convert", "--to", "chrome", path, "-", NULL };
-	const char *const without[] = { "convert", "--lanes=off", "--to", "chrome", path, "-", NULL };
-	struct ran r = run_tool(lanes ? with : without, NULL, 0);
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < o->n; i++)
+		first = o->events[i].ts < first ? o->events[i].ts : first;
+	for (size_t i = 0; i < o->n; i++)
+		o->events[i].ts -= first;
+}
+
+enum how { PLAIN, NO_LANES, REBASED };
+
+static void
+compare_file(const char *path, enum how how)
+{
+	static const char *const options[] = { "--lanes=on", "--lanes=off", "--rebase" };
+	const char *const args[] = { "convert", options[how], "--to", "chrome", path, "-", NULL };
+	const bool lanes = how != NO_LANES;
+	struct ran r = run_tool(args, NULL, 0);
 	struct oracle o;
 	struct output got;
 	size_t n;
@@ -334,6 +349,8 @@ compare_file(const char *path, bool lanes)
 	cr_assert_eq(r.status, 0, "%s: exit status %d: %s", path, r.status, r.err);
 	oracle_decode(&o, (const unsigned char *)p, n);
 	cr_assert_null(o.fault, "%s: %s", path, o.fault);
+	if (how == REBASED)
+		rebase(&o);
 	read_output(&got, &r, o.id_key, path);
 	cr_expect_eq(got.n, o.n, "%s: %zu events, should be %zu", path, got.n, o.n);
 	struct oracle_event **const want = calloc(o.n + 1, sizeof *want);
@@ -365,8 +382,11 @@ compare_folder(const char *dir)
 	cr_expect_not_null(names[0], "nothing in %s", dir);
 	for (size_t i = 0; names[i] != NULL; i++) {
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		compare_file(path, true);
-		compare_file(path, false);
+		compare_file(path, PLAIN);
+		compare_file(path, NO_LANES);
+		if (strcmp(names[i], "max-integers.htdump") !=
+		    0) /* rebased times are signed: 2^63 ns must do */
+			compare_file(path, REBASED);
 	}
 	list_free(names);
 }
