@@ -1,9 +1,9 @@
 /*
- * Writes testdata/htdump: every sample of ht_samples.h, and for the bad ones what must be found in them.
- * The same program writes the same bytes; run it again after changing a sample.
+ * Writes testdata/<format>/good and bad: for htdump every sample of ht_samples.h, and for the bad ones what
+ * must be found in them.  The same bytes each time (but another version of libzstd may pack otherwise); run
+ * it again after changing a sample.  Its operand is another place for testdata/.
  */
 #include <errno.h>
-#include <isa-l/igzip_lib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,30 +25,67 @@ write_file(const char *path, const void *p, size_t n)
 	return ok;
 }
 
-/* One gzip member with neither name nor time in its head.  Returns its size; 0: failed. */
-static size_t
-gzip(void *out, size_t cap, const unsigned char *p, size_t n)
-{
-	unsigned char level_buf[ISAL_DEF_LVL1_DEFAULT];
-	struct isal_zstream s;
+struct bits {
+	unsigned char *out;
+	size_t n;
+	uint32_t held; /* not yet written, the first in the lowest bit */
+	unsigned count;
+};
 
-	isal_deflate_stateless_init(&s);
-	s.gzip_flag = IGZIP_GZIP;
-	s.level = 1;
-	s.level_buf = level_buf;
-	s.level_buf_size = sizeof level_buf;
-	s.end_of_stream = 1;
-	s.next_in = malloc(n + 1); /* ISA-L wants it writable */
-	if (s.next_in == NULL)
-		return 0;
-	memcpy(s.next_in, p, n);
-	unsigned char *const copy = s.next_in;
-	s.avail_in = (uint32_t)n;
-	s.next_out = out;
-	s.avail_out = (uint32_t)cap;
-	const bool ok = isal_deflate_stateless(&s) == COMP_OK;
-	free(copy);
-	return ok ? s.total_out : 0;
+static void
+put_bits(struct bits *b, uint32_t v, unsigned count)
+{
+	b->held |= v << b->count;
+	for (b->count += count; b->count >= 8; b->count -= 8) {
+		b->out[b->n++] = (unsigned char)(b->held & 0xff);
+		b->held >>= 8;
+	}
+}
+
+/* Huffman codes go in from their highest bit. */
+static void
+put_code(struct bits *b, uint32_t code, unsigned count)
+{
+	while (count-- > 0)
+		put_bits(b, code >> count & 1, 1);
+}
+
+static void
+put_le32(struct bits *b, uint32_t v)
+{
+	put_bits(b, v & 0xffff, 16);
+	put_bits(b, v >> 16, 16);
+}
+
+/* One gzip member with neither name nor time in its head: RFC 1952, and RFC 1951 with literals in the fixed
+ * code only. Written out here because what a library makes differs between processors, and a sample must not.
+ * At most 9 bits a byte and 32 bytes more. */
+static size_t
+gzip(unsigned char *out, const unsigned char *p, size_t n)
+{
+	static const unsigned char head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };
+	struct bits b = { .out = out };
+	uint32_t crc = UINT32_MAX;
+
+	memcpy(out, head, sizeof head);
+	b.n = sizeof head;
+	put_bits(&b, 1, 1); /* the last block */
+	put_bits(&b, 1, 2); /* of the fixed code */
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] < 144)
+			put_code(&b, 0x30u + p[i], 8);
+		else
+			put_code(&b, 0x190u + p[i] - 144, 9);
+		crc ^= p[i];
+		for (unsigned k = 0; k < 8; k++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+	}
+	put_code(&b, 0, 7); /* the end of the block */
+	if (b.count > 0)
+		put_bits(&b, 0, 8 - b.count);
+	put_le32(&b, ~crc);
+	put_le32(&b, (uint32_t)n);
+	return b.n;
 }
 
 static bool
@@ -67,11 +104,11 @@ write_packed(const char *stem, const struct ht_build *b, enum ht_packing packing
 		memcpy(out, b->p, b->n);
 		n = b->n;
 	} else if (packing == HT_GZIP) {
-		n = gzip(out, cap, b->p, b->n);
+		n = gzip(out, b->p, b->n);
 	} else if (packing == HT_GZIP_MEMBERS) {
-		n = gzip(out, cap, b->p, 100);
-		n += gzip(out + n, cap - n, b->p, 0); /* empty members are allowed */
-		n += gzip(out + n, cap - n, b->p + 100, b->n - 100);
+		n = gzip(out, b->p, 100);
+		n += gzip(out + n, b->p, 0); /* empty members are allowed */
+		n += gzip(out + n, b->p + 100, b->n - 100);
 	} else {
 		n = ZSTD_compress(out, cap, b->p, b->n, 19);
 	}
@@ -101,7 +138,7 @@ write_good(const char *dir, const struct ht_good *sample)
 
 	ht_init(&b, sample->layout, sample->big);
 	sample->make(&b);
-	snprintf(stem, sizeof stem, "%s/good/%s", dir, sample->name);
+	snprintf(stem, sizeof stem, "%s/htdump/good/%s", dir, sample->name);
 	const bool ok = write_packed(stem, &b, sample->packing);
 	ht_free(&b);
 	return ok;
@@ -116,7 +153,7 @@ write_bad(const char *dir, const struct ht_bad *sample)
 
 	ht_init(&b, sample->layout, sample->big);
 	sample->make(&b, &e);
-	snprintf(stem, sizeof stem, "%s/bad/%s", dir, sample->name);
+	snprintf(stem, sizeof stem, "%s/htdump/bad/%s", dir, sample->name);
 	const bool ok = write_packed(stem, &b, sample->packing) && write_expected(stem, sample, &e);
 	ht_free(&b);
 	return ok;
@@ -125,7 +162,7 @@ write_bad(const char *dir, const struct ht_bad *sample)
 static bool
 make_dirs(const char *dir)
 {
-	static const char *const below[] = { "", "/good", "/bad" };
+	static const char *const below[] = { "", "/htdump", "/htdump/good", "/htdump/bad" };
 	char path[400];
 
 	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
@@ -141,7 +178,7 @@ make_dirs(const char *dir)
 int
 main(int argc, char **argv)
 {
-	const char *const dir = argc > 1 ? argv[1] : "testdata/htdump";
+	const char *const dir = argc > 1 ? argv[1] : "testdata";
 	bool ok = make_dirs(dir);
 
 	for (const struct ht_good *g = ht_good; ok && g->name != NULL; g++)
