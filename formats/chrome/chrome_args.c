@@ -160,25 +160,42 @@ chrome_value(struct page *page, const struct value *v, const struct event *e)
 	put_value(page, v, e, 0);
 }
 
+static bool
+is_unsigned(const struct value *v)
+{
+	return v->type >= VALUE_U8 && v->type <= VALUE_U64;
+}
+
+#define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are written as text */
+
+/* `,"name":value`.  Plain names and unsigned numbers, which most fields are, in one go. */
 static void
-put_field(struct page *page, const struct field *f, const struct event *e)
+put_field(struct page *page, const struct field *f, const struct event *e, bool first)
 {
 	struct text *const t = &page->text;
 
-	if ((f->name.flags & SLICE_JSON) != 0) {
-		char *p = text_room(t, (size_t)f->name.n + 3 + DECIMAL_U64_MAX);
-		if (p == NULL)
-			return;
-		*p++ = '"';
-		memcpy(p, f->name.p, f->name.n);
-		p += f->name.n;
-		*p++ = '"';
-		*p++ = ':';
-		t->n = (size_t)(p - t->p);
-	} else {
+	if ((f->name.flags & SLICE_JSON) == 0) {
+		if (!first)
+			text_char(t, ',');
 		put_string(page, f->name, e);
 		text_char(t, ':');
+		put_value(page, &f->value, e, 0);
+		return;
 	}
+	char *p = text_room(t, (size_t)f->name.n + 4 + DECIMAL_U64_MAX);
+	if (p == NULL)
+		return;
+	*p = ',';
+	p += !first;
+	*p++ = '"';
+	p = text_put(p, f->name.p, f->name.n);
+	*p++ = '"';
+	*p++ = ':';
+	if (is_unsigned(&f->value) && f->value.u64 <= MAX_EXACT) {
+		t->n = (size_t)(decimal_u64(p, f->value.u64) - t->p);
+		return;
+	}
+	t->n = (size_t)(p - t->p);
 	put_value(page, &f->value, e, 0);
 }
 
@@ -213,7 +230,11 @@ chrome_args(const struct chrome_state *st, const struct batch *b, const struct e
 
 	if (e->nfields == 0 && !renamed)
 		return;
-	text_add(t, ",\"args\":{", 9);
+	char *const p = text_room(t, 16);
+	if (p == NULL)
+		return;
+	memcpy(p, ",\"args\":{", 9);
+	t->n += 9;
 	if (renamed)
 		put_true_tid(page, b, e);
 	for (uint16_t i = 0; i < e->nfields; i++) {
@@ -222,10 +243,8 @@ chrome_args(const struct chrome_state *st, const struct batch *b, const struct e
 			lose(page, CHROME_COUNTER_TEXT, e, 1);
 			continue;
 		}
-		if (!first)
-			text_char(t, ',');
+		put_field(page, f, e, first);
 		first = false;
-		put_field(page, f, e);
 	}
 	text_char(t, '}');
 }

@@ -133,8 +133,7 @@ put_name(struct page *page, const struct event *e)
 		return;
 	p = PUT(p, ",\n{\"name\":\"");
 	if ((e->name.flags & SLICE_JSON) != 0) {
-		memcpy(p, e->name.p, e->name.n);
-		t->n = (size_t)(p - t->p) + e->name.n;
+		t->n = (size_t)(text_put(p, e->name.p, e->name.n) - t->p);
 		return;
 	}
 	t->n = (size_t)(p - t->p);
@@ -184,7 +183,7 @@ render_event(const struct writer *w, const struct batch *b, const struct event *
 	char *p = text_room(t, c->len + sizeof k->text + 2 * DECIMAL_USEC_MAX + 64);
 	if (p == NULL)
 		return;
-	p = put_literal(p, c->text, c->len);
+	p = text_put(p, c->text, c->len);
 	p = e->phase == PHASE_SPAN ? PUT(p, "X\",\"ts\":") : put_phase(p, e);
 	p = w->rebased ? decimal_usec_signed(p, (int64_t)e->ts) : decimal_usec(p, e->ts);
 	if (e->phase == PHASE_SPAN) {

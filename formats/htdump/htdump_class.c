@@ -163,10 +163,8 @@ ht_classes_free(struct ht_state *st)
 }
 
 struct ht_class *
-ht_class_find(const struct ht_state *st, uint32_t id)
+ht_class_find_far(const struct ht_state *st, uint32_t id)
 {
-	if (id < HT_DIRECT)
-		return st->direct[id];
 	const uint32_t i = table64_get(&st->by_id, id);
 	return i == TABLE_NONE ? NULL : st->classes[i];
 }

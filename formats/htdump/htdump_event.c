@@ -77,7 +77,6 @@ name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 {
 	const struct ht_plan *const plan = rec->c->plan;
 
-	e->name = rec->c->name;
 	if (plan->label != HT_NO_LEAF && plan->leaves[plan->label].value == VALUE_STRING) {
 		e->name = ht_leaf_string(st, &plan->leaves[plan->label]);
 	} else if (plan->label != HT_NO_LEAF) {
@@ -93,22 +92,30 @@ name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 }
 
 static enum ht_step_result
-add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e, const struct field *extra)
+add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
-	struct field *f = batch_fields(b, plan->nargs + 2);
+	const bool cut = e->phase == PHASE_SPAN && e->dur != rec->dur;
+	struct field *const first = batch_fields(b, plan->nargs + 2);
+	struct field *f = first;
 
 	if (f == NULL)
 		return HT_NO_MEMORY;
-	e->first_field = b->nfields;
-	*f++ = (struct field){ st->wire ? SLICE_LIT("id") : SLICE_LIT("event_id"), value_u64(rec->id) };
-	for (uint32_t i = 0; i < plan->nargs; i++) {
+	f->name = st->wire ? SLICE_LIT("id") : SLICE_LIT("event_id");
+	f->value = value_u64(rec->id);
+	f++;
+	for (uint32_t i = 0; i < plan->nargs; i++, f++) {
 		const struct ht_leaf *const l = &plan->leaves[plan->args[i]];
-		*f++ = (struct field){ l->name, leaf_value(st, l) };
+		f->name = l->name;
+		f->value = leaf_value(st, l);
 	}
-	if (extra->name.p != NULL)
-		*f++ = *extra;
-	e->nfields = (uint16_t)(f - (b->fields + b->nfields));
+	if (cut) { /* the true duration, which does not fit behind its start */
+		f->name = plan->leaves[plan->duration].name;
+		f->value = leaf_value(st, &plan->leaves[plan->duration]);
+		f++;
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)(f - first);
 	b->nfields += e->nfields;
 	return HT_DONE;
 }
@@ -117,32 +124,29 @@ enum ht_step_result
 ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 {
 	const struct ht_plan *const plan = rec->c->plan;
-	const bool structure = rec->c->kind != HT_KIND_EVENT;
-	struct field extra = { .name = { NULL, 0, 0 } };
 	struct event *const e = &b->events[b->n];
+	enum ht_step_result result = HT_DONE;
 
-	*e = (struct event){ .ts = rec->ts, .cls = rec->c->cls, .offset = rec->offset };
-	e->phase = structure ? PHASE_STRUCTURE : PHASE_INSTANT;
-	if (!structure) {
-		const uint64_t thread = plan->thread == HT_NO_LEAF ? 0 : ht_leaf_integer(st, &plan->leaves[plan->thread]);
-		e->track = thread_track(st, thread, rec);
+	e->ts = rec->ts;
+	e->dur = 0;
+	e->name = rec->c->name;
+	e->cls = rec->c->cls;
+	e->track = NULL;
+	e->offset = rec->offset;
+	e->nfields = 0;
+	e->flags = 0;
+	e->phase = PHASE_STRUCTURE;
+	if (rec->c->kind == HT_KIND_EVENT) {
+		e->track = thread_track(st, plan->thread == HT_NO_LEAF ? 0 : ht_leaf_integer(st, &plan->leaves[plan->thread]), rec);
 		if (e->track == NULL)
 			return HT_NO_MEMORY;
+		e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
+		/* a span that ends past 2^64, which was said where the record was judged, is cut there */
+		e->dur = rec->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : rec->dur;
+		result = name_event(st, rec, b, e);
 	}
-	if (!structure && plan->duration != HT_NO_LEAF) {
-		const struct value v = leaf_value(st, &plan->leaves[plan->duration]);
-		e->phase = PHASE_SPAN;
-		e->dur = v.u64;
-		if (e->dur > UINT64_MAX - e->ts) { /* the finding was made where the record was judged */
-			extra = (struct field){ plan->leaves[plan->duration].name, v };
-			e->dur = UINT64_MAX - e->ts;
-		}
-	}
-	enum ht_step_result result = structure ? HT_DONE : name_event(st, rec, b, e);
-	if (structure)
-		e->name = rec->c->name;
 	if (result == HT_DONE && (st->r->want & WANT_FIELDS) != 0)
-		result = add_fields(st, rec, b, e, &extra);
+		result = add_fields(st, rec, b, e);
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
 	if (result == HT_DONE)

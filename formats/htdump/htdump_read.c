@@ -202,11 +202,8 @@ say_bad_text(struct ht_state *st, const struct ht_record *rec)
 static void
 judge_duration(struct ht_state *st, const struct ht_record *rec)
 {
-	const struct ht_plan *const plan = rec->c->plan;
-	const uint64_t dur = ht_leaf_integer(st, &plan->leaves[plan->duration]);
-
-	if (dur > UINT64_MAX - rec->ts)
-		ht_find(st, HT_RULE_DURATION_OVERFLOW, rec, "timestamp %" PRIu64 " plus duration %" PRIu64, rec->ts, dur);
+	if (rec->dur > UINT64_MAX - rec->ts)
+		ht_find(st, HT_RULE_DURATION_OVERFLOW, rec, "timestamp %" PRIu64 " plus duration %" PRIu64, rec->ts, rec->dur);
 }
 
 /* ---- what records do ---- */
@@ -263,7 +260,7 @@ learn_mapping(struct ht_state *st, const struct ht_record *rec)
 }
 
 static enum ht_step_result
-act(struct ht_state *st, const struct ht_record *rec)
+act(struct ht_state *st, struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 
@@ -280,8 +277,10 @@ act(struct ht_state *st, const struct ht_record *rec)
 	case HT_KIND_SYSTEM:
 		return learn_version(st, rec);
 	case HT_KIND_EVENT:
-		if (plan->duration != HT_NO_LEAF)
+		if (plan->duration != HT_NO_LEAF) {
+			rec->dur = ht_leaf_integer(st, &plan->leaves[plan->duration]);
 			judge_duration(st, rec);
+		}
 		if (plan->label != HT_NO_LEAF && plan->leaves[plan->label].value != VALUE_STRING && st->ahead_of == NULL)
 			st->label_name = ht_mapping_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec);
 		return HT_DONE;

@@ -148,6 +148,7 @@ enum ht_step_result {
 struct ht_record {
 	const char *p, *end; /* all of its bytes */
 	uint64_t ts, id;
+	uint64_t dur; /* spans only, else 0 */
 	uint64_t offset, ordinal;
 	struct ht_class *c;
 	bool bad_text; /* a string is not UTF-8 */
@@ -189,7 +190,13 @@ bool ht_value_is_integer(uint8_t value);
 
 bool ht_classes_init(struct ht_state *st);
 void ht_classes_free(struct ht_state *st);
-struct ht_class *ht_class_find(const struct ht_state *st, uint32_t id);
+struct ht_class *ht_class_find_far(const struct ht_state *st, uint32_t id);
+
+static inline struct ht_class *
+ht_class_find(const struct ht_state *st, uint32_t id)
+{
+	return id < HT_DIRECT ? st->direct[id] : ht_class_find_far(st, id);
+}
 
 /* A new EndiannessInfoEvent: from here on classes may be described afresh. */
 void ht_classes_restart(struct ht_state *st);

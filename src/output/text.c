@@ -68,17 +68,6 @@ text_slice(struct text *t, struct slice s)
 }
 
 void
-text_char(struct text *t, char c)
-{
-	char *const to = text_room(t, 1);
-
-	if (to == NULL)
-		return;
-	*to = c;
-	t->n++;
-}
-
-void
 text_u64(struct text *t, uint64_t v)
 {
 	char *const to = text_room(t, DECIMAL_U64_MAX);

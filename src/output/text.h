@@ -51,10 +51,20 @@ text_put(char *to, const char *from, size_t n)
 	return to + n;
 }
 
+static inline void
+text_char(struct text *t, char c)
+{
+	char *const p = text_room(t, 1);
+
+	if (p != NULL) {
+		*p = c;
+		t->n++;
+	}
+}
+
 void text_add(struct text *t, const char *p, size_t n);
 void text_str(struct text *t, const char *s); /* NUL-terminated */
 void text_slice(struct text *t, struct slice s);
-void text_char(struct text *t, char c);
 void text_u64(struct text *t, uint64_t v);
 void text_i64(struct text *t, int64_t v);
 void text_u128(struct text *t, unsigned __int128 v);
