@@ -166,7 +166,7 @@ put_phase(char *p, const struct event *e)
 static bool
 times_exact(const struct writer *w, const struct event *e)
 {
-	const uint64_t ts = w->rebased && e->ts > INT64_MAX ? -e->ts : e->ts;
+	const uint64_t ts = w->signed_time && e->ts > INT64_MAX ? -e->ts : e->ts;
 
 	return chrome_time_exact(ts) && (e->phase != PHASE_SPAN || chrome_time_exact(e->dur));
 }
@@ -185,7 +185,7 @@ render_event(const struct writer *w, const struct batch *b, const struct event *
 		return;
 	p = text_put(p, c->text, c->len);
 	p = e->phase == PHASE_SPAN ? PUT(p, "X\",\"ts\":") : put_phase(p, e);
-	p = w->rebased ? decimal_usec_signed(p, (int64_t)e->ts) : decimal_usec(p, e->ts);
+	p = w->signed_time ? decimal_usec_signed(p, (int64_t)e->ts) : decimal_usec(p, e->ts);
 	if (e->phase == PHASE_SPAN) {
 		p = PUT(p, ",\"dur\":");
 		p = decimal_usec(p, e->dur);
@@ -221,7 +221,7 @@ chrome_render(const struct writer *w, const struct batch *b, struct page *page)
 		if (b->events[i].phase != PHASE_STRUCTURE)
 			render_event(w, b, &b->events[i], page);
 	if (page->first && t->n > start)
-		t->p[start] = ' ';
+		memmove(t->p + start, t->p + start + 1, --t->n - start);
 }
 
 static void

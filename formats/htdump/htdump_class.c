@@ -36,13 +36,22 @@ static const struct builtin_field builtin_fields[] = {
 	{ HT_CLASS_FIELD, "data_type", "data_type", HT_UNSIGNED, 1 },
 };
 
+bool
+ht_describe_room(struct ht_state *st, uint64_t n)
+{
+	n += HT_TEXT_COST;
+	if (n > HT_MAX_DESCRIBED - st->described_bytes)
+		return false;
+	st->described_bytes += (uint32_t)n;
+	return true;
+}
+
 /* Text that lives as long as the trace; p is NULL when memory or the bound for descriptions is exceeded. */
 static struct slice
 keep(struct ht_state *st, struct slice s)
 {
-	if (s.n > HT_MAX_LABEL_BYTES - st->described_bytes)
+	if (!ht_describe_room(st, s.n))
 		return (struct slice){ NULL, 0, 0 };
-	st->described_bytes += s.n;
 	return arena_copy(&st->r->trace->arena, s);
 }
 
@@ -186,7 +195,34 @@ clear_class(struct ht_state *st, struct ht_class *c)
 	ht_plan_free(c->plan);
 	c->plan = NULL;
 	c->nfields = 0;
-	c->used = c->stale = c->rechecking = false;
+	c->used = c->stale = c->rechecking = c->renewing = false;
+}
+
+/* The class is described again as it was, so far: its fields are compared as they come.  `fresh`: by a new stream, which may
+ * describe it otherwise without breaking a rule. */
+static void
+start_recheck(struct ht_state *st, struct ht_class *c, bool fresh)
+{
+	if (fresh) {
+		if (c->plan != NULL)
+			st->total_leaves -= c->plan->nleaves;
+		ht_plan_free(c->plan);
+		c->plan = NULL;
+		c->used = c->stale = false;
+	}
+	c->rechecking = true;
+	c->renewing = fresh;
+	c->recheck = 0;
+}
+
+void
+ht_class_end_description(struct ht_state *st, struct ht_class *c)
+{
+	if (c->renewing && c->recheck < c->nfields) {
+		st->total_fields -= c->nfields - c->recheck;
+		c->nfields = c->recheck;
+	}
+	c->rechecking = c->renewing = false;
 }
 
 static enum ht_step_result
@@ -218,17 +254,15 @@ ht_describe_class(struct ht_state *st, const struct ht_record *rec)
 		        quoted(&q, c->name), c->cls->records);
 		return HT_DONE;
 	}
-	if (c != NULL && !c->stale && slice_equal(c->name, name) && c->declared == count) {
-		c->rechecking = true;
-		c->recheck = 0;
+	if (c != NULL && slice_equal(c->name, name) && c->declared == count) {
+		start_recheck(st, c, c->stale || c->renewing);
 		return HT_DONE;
 	}
 	if (c != NULL && !c->stale)
 		ht_find(st, HT_RULE_CLASS_REDEFINED, rec, "class %u was %s with %u fields, here it is %s with %u", id,
 		        quoted(&q, c->name), c->declared, quoted(&q2, name), count);
-	if (st->nclasses >= HT_MAX_CLASSES || name.n > HT_MAX_LABEL_BYTES - st->described_bytes)
+	if (st->nclasses >= HT_MAX_CLASSES || !ht_describe_room(st, name.n + HT_CLASS_COST))
 		return limit_reached(st, rec);
-	st->described_bytes += name.n;
 	if (c == NULL)
 		c = new_class(st, id, name);
 	else {
@@ -325,8 +359,10 @@ ht_describe_field(struct ht_state *st, const struct ht_record *rec)
 		struct ht_field *known = &c->fields[c->recheck++];
 		if (field_equal(known, &f))
 			return HT_DONE;
-		ht_find(st, HT_RULE_CLASS_REDEFINED, rec, "field %u of class %u was %s, here it is %s or of another type or size",
-		        c->recheck, id, quoted(&q, known->name), quoted(&q2, f.name));
+		if (!c->renewing)
+			ht_find(st, HT_RULE_CLASS_REDEFINED, rec,
+			        "field %u of class %u was %s, here it is %s or of another type or size", c->recheck, id,
+			        quoted(&q, known->name), quoted(&q2, f.name));
 		if (!keep_field(st, &f))
 			return limit_reached(st, rec);
 		*known = f;

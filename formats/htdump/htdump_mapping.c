@@ -46,7 +46,9 @@ ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text, enum
 		old->source = source;
 		return HT_DONE;
 	}
-	if (old != NULL && old->source == HT_LABEL_MET)
+	if (old != NULL && old->source == HT_LABEL_MET && !finding_is_shown(st->r->judge, &ht_rules[HT_RULE_MAPPING_CHANGED]))
+		ht_find(st, HT_RULE_MAPPING_CHANGED, rec, "not shown");
+	else if (old != NULL && old->source == HT_LABEL_MET)
 		ht_find(st, HT_RULE_MAPPING_CHANGED, rec, "label %" PRIu64 " was %s, from here on it is %s", identifier,
 		        quoted(&q, old->text), quoted(&q2, text));
 	if (!room_for(m, text.n))

@@ -124,10 +124,9 @@ leaf_name(struct unfold *u, struct slice prefix, struct slice name)
 	struct slice full = name;
 
 	if (prefix.n > 0) {
-		if ((uint64_t)prefix.n + name.n > HT_MAX_LABEL_BYTES - st->described_bytes)
+		if (!ht_describe_room(st, (uint64_t)prefix.n + name.n))
 			return (struct slice){ NULL, 0, 0 };
 		full = arena_printf(arena, "%.*s%.*s", (int)prefix.n, prefix.p, (int)name.n, name.p);
-		st->described_bytes += full.n;
 		full.flags = prefix.flags & name.flags;
 	}
 	const struct slice plain = full;
@@ -136,13 +135,12 @@ leaf_name(struct unfold *u, struct slice prefix, struct slice name)
 		return full.p != NULL && tabletext_put(&u->names, full, 1) ? full : (struct slice){ NULL, 0, 0 };
 	do {
 		times++;
-		if (plain.n + 12U > HT_MAX_LABEL_BYTES - st->described_bytes)
+		if (!ht_describe_room(st, plain.n + UINT64_C(13)))
 			return (struct slice){ NULL, 0, 0 };
 		full = arena_printf(arena, "%.*s (%u)", (int)plain.n, plain.p, times);
 		if (full.p == NULL)
 			return full;
 		full.flags = plain.flags;
-		st->described_bytes += full.n;
 	} while (tabletext_get(&u->names, full) != TABLE_NONE);
 	if (!tabletext_put(&u->names, plain, times) || !tabletext_put(&u->names, full, 1))
 		full.p = NULL;
@@ -211,13 +209,12 @@ visit_struct(struct unfold *u, const struct frame *at, const struct ht_field *f,
 		return HT_BAD;
 	}
 	if (!is_base) {
-		if ((uint64_t)prefix.n + f->name.n > HT_MAX_LABEL_BYTES - st->described_bytes)
+		if (!ht_describe_room(st, (uint64_t)prefix.n + f->name.n + 1))
 			return limit_reached(u);
 		prefix = arena_printf(&st->r->trace->arena, "%.*s%.*s.", (int)at->prefix.n, at->prefix.p, (int)f->name.n, f->name.p);
 		if (prefix.p == NULL)
 			return HT_NO_MEMORY;
 		prefix.flags = f->name.flags & (at->prefix.n > 0 ? at->prefix.flags : SLICE_UTF8 | SLICE_JSON);
-		st->described_bytes += prefix.n;
 	}
 	return enter(u, st->classes[i], prefix, at->member || !is_base);
 }
@@ -367,6 +364,7 @@ ht_plan_make(struct ht_state *st, struct ht_class *c, const struct ht_record *re
 
 	if (plan == NULL)
 		return HT_NO_MEMORY;
+	ht_class_end_description(st, c);
 	if (c->id >= HT_BUILTIN_CLASSES)
 		judge_field_count(st, c, rec);
 	enum ht_step_result result = unfold_all(&u);

@@ -13,15 +13,11 @@
 void
 ht_find(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
 {
-	char detail[900];
 	va_list ap;
 
-	if (st->r->judge == NULL)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(detail, sizeof detail, fmt, ap);
+	finding_add_v(st->r->judge, &ht_rules[rule], rec->offset, rec->ordinal, fmt, ap);
 	va_end(ap);
-	finding_add(st->r->judge, &ht_rules[rule], rec->offset, rec->ordinal, "%s", detail);
 }
 
 void
@@ -193,7 +189,11 @@ say_bad_text(struct ht_state *st, const struct ht_record *rec)
 		if (plan->leaves[i].value != VALUE_STRING)
 			continue;
 		const struct slice s = ht_leaf_string(st, &plan->leaves[i]);
-		if ((s.flags & SLICE_UTF8) == 0)
+		if ((s.flags & SLICE_UTF8) != 0)
+			continue;
+		if (!finding_is_shown(st->r->judge, &ht_rules[HT_RULE_INVALID_UTF8]))
+			ht_find(st, HT_RULE_INVALID_UTF8, rec, "not shown");
+		else
 			ht_find(st, HT_RULE_INVALID_UTF8, rec, "%s of class %s is %s", quoted(&q, plan->leaves[i].name),
 			        quoted(&q2, rec->c->name), quoted(&q3, s));
 	}
@@ -344,7 +344,7 @@ record(struct ht_state *st, struct batch *b)
 	return HT_DONE;
 }
 
-static void
+__attribute__((format(printf, 4, 5))) static void
 say_tally(struct ht_state *st, enum ht_rule rule, const struct ht_tally *t, const char *fmt, ...)
 {
 	char detail[200];

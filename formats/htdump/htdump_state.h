@@ -68,7 +68,8 @@ struct ht_class {
 	bool stale;              /* described before the latest EndiannessInfoEvent */
 	bool unfolding;          /* on the path while a class is unfolded */
 	bool rechecking;         /* described again: field infos are compared ... */
-	uint32_t recheck;        /* ... from this one on */
+	bool renewing;           /* ... by a later stream, which may describe it otherwise */
+	uint32_t recheck;        /* the next field to compare */
 	struct ht_plan *plan;    /* NULL until used */
 };
 
@@ -111,7 +112,7 @@ struct ht_state {
 	struct tabletext by_name;  /* class name -> classes[] */
 	struct ht_class *direct[HT_DIRECT]; /* classes of small ids, for speed */
 	uint32_t total_fields, total_leaves;
-	uint32_t described_bytes; /* of all names in descriptions */
+	uint32_t described_bytes; /* of all descriptions; at most HT_MAX_DESCRIBED */
 
 	/* where the parts of the present record lie: per step its start and its string */
 	const char **starts;
@@ -200,6 +201,12 @@ ht_class_find(const struct ht_state *st, uint32_t id)
 
 /* A new EndiannessInfoEvent: from here on classes may be described afresh. */
 void ht_classes_restart(struct ht_state *st);
+
+/* Accounts for n more bytes of description; false: the bound is reached. */
+bool ht_describe_room(struct ht_state *st, uint64_t n);
+
+/* The first event of the class is there: what was compared so far is all of its fields. */
+void ht_class_end_description(struct ht_state *st, struct ht_class *c);
 
 /* A class info or field info record was read into the state's steps. */
 enum ht_step_result ht_describe_class(struct ht_state *st, const struct ht_record *rec);

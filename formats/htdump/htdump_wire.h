@@ -50,6 +50,9 @@ ht_type_of(uint8_t code, int wire)
 #define HT_MAX_OPAQUE 65536U    /* size of a field whose type is not known */
 #define HT_DIRECT 64U           /* class ids below this are looked up without hashing */
 #define HT_MAX_MAPPINGS 262144U
+#define HT_MAX_DESCRIBED (16U << 20) /* bytes that all descriptions together cost */
+#define HT_TEXT_COST 16U              /* what a text costs besides its bytes */
+#define HT_CLASS_COST 128U            /* what a class costs besides its name */
 #define HT_MAX_LABEL_BYTES (16U << 20) /* of all mapped labels together */
 
 #endif

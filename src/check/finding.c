@@ -38,7 +38,7 @@ count_up(struct judge *j, const struct rule *rule)
 	return 1;
 }
 
-static void
+__attribute__((format(printf, 3, 0))) static void
 add(struct judge *j, struct finding f, const char *fmt, va_list ap)
 {
 	char message[1024];
@@ -54,14 +54,19 @@ add(struct judge *j, struct finding f, const char *fmt, va_list ap)
 }
 
 void
+finding_add_v(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt, va_list ap)
+{
+	if (j != NULL)
+		add(j, (struct finding){ .rule = rule, .offset = offset, .record = record }, fmt, ap);
+}
+
+void
 finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (j == NULL)
-		return;
 	va_start(ap, fmt);
-	add(j, (struct finding){ .rule = rule, .offset = offset, .record = record }, fmt, ap);
+	finding_add_v(j, rule, offset, record, fmt, ap);
 	va_end(ap);
 }
 

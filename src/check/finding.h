@@ -1,6 +1,8 @@
 #ifndef CHECK_FINDING_H
 #define CHECK_FINDING_H
 
+#include <stdarg.h>
+
 #include "base/slice.h"
 
 /*
@@ -60,12 +62,22 @@ void judge_free(struct judge *j);
 void finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
+void finding_add_v(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt,
+                   va_list ap) __attribute__((format(printf, 5, 0)));
+
 /* The same for text formats. */
 void finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t record,
                       const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* How often a rule was found. */
 uint64_t judge_count(const struct judge *j, const struct rule *rule);
+
+/* Whether the next finding of a rule will be shown; if not, its message need not be made ("" will do). */
+static inline bool
+finding_is_shown(const struct judge *j, const struct rule *rule)
+{
+	return j != NULL && judge_count(j, rule) < FINDINGS_SHOWN;
+}
 
 const char *level_name(enum level level);
 

@@ -40,7 +40,7 @@ static void
 put_size(struct text *t, const struct flow *f)
 {
 	static const char *const packings[] = { [INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd" };
-	const uint64_t bytes = input_offset(f->in, f->in->p) + f->reader.unread;
+	const uint64_t bytes = input_offset(f->in, f->in->p);
 	const uint64_t packed = input_file_size(f->in);
 
 	text_printf(t, "size:     %" PRIu64 " bytes", bytes);

@@ -74,7 +74,7 @@ report(struct stats_run *s, const struct flow *f, const struct stats *stats)
 {
 	const struct stats_view view = {
 		.path = f->job->path,
-		.bytes = input_offset(f->in, f->in->p) + f->reader.unread,
+		.bytes = input_offset(f->in, f->in->p),
 		.trace = &f->trace,
 		.stats = stats,
 	};

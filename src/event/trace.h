@@ -35,7 +35,7 @@ struct track {
 };
 
 /* More tracks than these are put together on one; hostile input must not make memory grow with it. */
-#define TRACE_MAX_TRACKS 131072
+#define TRACE_MAX_TRACKS 98304
 
 /* What is known of a whole trace.  The reader fills it while it reads. */
 struct trace {

@@ -91,7 +91,8 @@ struct writer {
 	const struct option_value *options;
 	const char *tool;           /* name and version of this program */
 	const struct ledger *total; /* in close: all losses of the run */
-	bool rebased;               /* ts is a signed number: rebased_by was subtracted */
+	bool rebased;     /* rebased_by was subtracted from ts ... */
+	bool signed_time; /* ... and it may be more than ts was: read ts as a signed number */
 	uint64_t rebased_by;
 	void *state;
 };
