@@ -36,7 +36,8 @@ findings_text(const struct ran *r, bool notes, const char *path)
 		const cJSON *const offset = cJSON_GetObjectItemCaseSensitive(f, "offset");
 
 		cr_assert(rule != NULL && level != NULL && cJSON_IsNumber(offset) && n < 60000, "%s", path);
-		if (notes || strcmp(level, "note") != 0)
+		/* on a pipe even a good sample's labels may be named too late */
+		if (notes || (strcmp(level, "note") != 0 && strcmp(rule, "htdump/label-unresolved") != 0))
 			n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n", rule, offset->valuedouble);
 	}
 	cJSON_Delete(report);
@@ -388,7 +389,7 @@ Test(htdump_cli, label_map_names_what_no_mapping_does)
 	snprintf(path, sizeof path, "%s/labels", dir);
 	cr_assert(write_whole(path, map, sizeof map - 1));
 	const char *const args[] = { "convert", "--label-map", path,
-		                     "--to",    "chrome",      GOOD "/labels-without-mapping.htdump",
+		                     "--to",    "chrome",      BAD "/label-unresolved.htdump",
 		                     "-",       NULL };
 	struct ran r = run_tool(args, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);

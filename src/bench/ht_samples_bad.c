@@ -360,6 +360,17 @@ mapping_changed(struct ht_build *b, struct ht_expected *e)
 }
 
 static void
+label_unresolved(struct ht_build *b, struct ht_expected *e)
+{
+	ht_prologue(b);
+	ht_mapping(b, 1, "one");
+	ht_span_int(b, 100, 5, 1, 1);
+	expect(e, "label-unresolved", b->n);
+	ht_span_int(b, 200, 5, 1, UINT64_MAX);
+	ht_span_int(b, 300, 5, 1, 0);
+}
+
+static void
 no_base(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
@@ -405,6 +416,7 @@ const struct ht_bad ht_bad[] = {
 	{ "id-backwards", HT_WIRE, false, 0, id_backwards, HT_PLAIN },
 	{ "duration-overflow", HT_WIRE, false, 1, duration_overflow, HT_PLAIN },
 	{ "mapping-changed", HT_WIRE, false, 0, mapping_changed, HT_PLAIN },
+	{ "label-unresolved", HT_WIRE, false, 0, label_unresolved, HT_PLAIN },
 	{ "no-base", HT_WIRE, false, 0, no_base, HT_PLAIN },
 	{ 0 },
 };

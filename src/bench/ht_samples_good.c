@@ -186,16 +186,6 @@ late_mapping(struct ht_build *b)
 }
 
 static void
-labels_without_mapping(struct ht_build *b)
-{
-	ht_prologue(b);
-	ht_mapping(b, 1, "one");
-	ht_span_int(b, 100, 5, 1, 1);
-	ht_span_int(b, 200, 5, 1, UINT64_MAX);
-	ht_span_int(b, 300, 5, 1, 0);
-}
-
-static void
 append_again(struct ht_build *b, bool big)
 {
 	b->big = big;
@@ -419,7 +409,6 @@ const struct ht_good ht_good[] = {
 	{ "inheritance", HT_WIRE, false, inheritance, HT_PLAIN },
 	{ "inheritance-document", HT_DOCUMENT, true, inheritance, HT_PLAIN },
 	{ "late-mapping", HT_WIRE, false, late_mapping, HT_PLAIN },
-	{ "labels-without-mapping", HT_WIRE, false, labels_without_mapping, HT_PLAIN },
 	{ "concatenated", HT_WIRE, false, concatenated, HT_PLAIN },
 	{ "concatenated-other-classes", HT_WIRE, false, concatenated_other_classes, HT_PLAIN },
 	{ "no-events", HT_WIRE, false, no_events, HT_PLAIN },
