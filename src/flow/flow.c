@@ -132,10 +132,15 @@ find_format(struct flow *f)
 bool
 flow_open(struct flow *f, const struct flow_job *job)
 {
-	*f = (struct flow){ .job = job };
+	return flow_open_input(f, job, input_open(job->path));
+}
+
+bool
+flow_open_input(struct flow *f, const struct flow_job *job, struct input *in)
+{
+	*f = (struct flow){ .job = job, .in = in };
 	trace_init(&f->trace);
 	judge_init(&f->judge, job->path, job->sink, job->ctx);
-	f->in = input_open(job->path);
 	if (f->in == NULL) {
 		flow_no_memory(f);
 		return false;

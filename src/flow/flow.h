@@ -44,6 +44,9 @@ typedef bool flow_taker(void *ctx, struct flow *f, struct batch *b);
 /* Opens the input and finds its format.  false: nothing can be read; findings said why.  In any case end with flow_close. */
 bool flow_open(struct flow *f, const struct flow_job *job);
 
+/* The same on an input that is open already (NULL: there was no memory for it); flow_close closes it.  job->path is only its name then. */
+bool flow_open_input(struct flow *f, const struct flow_job *job, struct input *in);
+
 /* Reads to the end, or to where the input cannot be read on.  false: a taker said stop. */
 bool flow_run(struct flow *f, flow_taker *taker, void *ctx);
 
