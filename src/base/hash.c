@@ -80,10 +80,14 @@ uint64_t
 hash_seed(void)
 {
 	const unsigned long at = getauxval(AT_RANDOM);
-	uint64_t r[2] = { (uint64_t)getpid(), (uint64_t)(uintptr_t)&hash_seed };
+	uint64_t r[2];
 
-	if (at != 0)
+	if (at != 0) {
 		memcpy(r, (const void *)at, sizeof r);
+	} else {
+		r[0] = (uint64_t)getpid();
+		r[1] = (uint64_t)(uintptr_t)&hash_seed;
+	}
 	/* Folded, so that the seed does not give away bytes that guard the stack. */
 	return fold(r[0] ^ HASH_A, r[1] ^ HASH_B) | 1;
 }
