@@ -1,0 +1,28 @@
+#ifndef FUZZ_CONTRACT_H
+#define FUZZ_CONTRACT_H
+
+#include "flow/flow.h"
+#include "fuzz/fuzz_check.h"
+
+/*
+ * What event.h, batch.h and trace.h promise, held against the batches of one
+ * pass.  Every byte that can be reached is read.
+ */
+struct contract {
+	struct fuzz_result *result;
+	const char *p; /* the whole input */
+	size_t n;
+	uint64_t end;    /* of the last record seen: the next one starts here or later */
+	uint64_t shown;  /* records seen in batches */
+	uint64_t events; /* those that are not structure */
+	uint64_t hash;   /* of all events, in order */
+};
+
+/* A flow_taker; ctx is the struct contract, the job wants everything.  false: a promise is broken, and noted.
+ */
+bool contract_take(void *ctx, struct flow *f, struct batch *b);
+
+/* At the end of the pass, the reader still open. */
+bool contract_end(void *ctx, struct flow *f);
+
+#endif

@@ -1,0 +1,246 @@
+#include "fuzz/fuzz_check.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "format/registry.h"
+#include "fuzz/contract.h"
+#include "fuzz/fuzz_outputs.h"
+#include "fuzz/fuzz_pass.h"
+#include "fuzz/strict_json.h"
+
+#define WANT_ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
+
+/* Enough of the input for a reader to see ahead what it sees of the whole. */
+#define FIRST_WINDOW 2048
+
+/* A record of n bytes that comes in small steps is copied at each of them. */
+#define MAX_COPIED (UINT64_C(256) << 20)
+
+#define MUST(condition, ...)                                                                                 \
+	do                                                                                                   \
+		if (!(condition))                                                                            \
+			return fuzz_broken(p->result, __VA_ARGS__);                                          \
+	while (0)
+
+bool
+fuzz_broken(struct fuzz_result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (r->fault[0] != '\0')
+		return false;
+	va_start(ap, fmt);
+	vsnprintf(r->fault, sizeof r->fault, fmt, ap);
+	va_end(ap);
+	if (r->fault[0] == '\0')
+		snprintf(r->fault, sizeof r->fault, "a broken promise");
+	return false;
+}
+
+/* ---- findings ---- */
+
+/* A message is a line that may go to a terminal. */
+static bool
+message_holds(const char *s)
+{
+	const char *const end = s + strlen(s);
+
+	for (const char *m = s; m < end;) {
+		const size_t n = strict_utf8_length(m, end);
+		if (n == 0 || (unsigned char)*m < 0x20 || *m == 0x7f)
+			return false;
+		m += n;
+	}
+	return s < end;
+}
+
+/* Readers see less ahead in a small window: after such a fault they may guess otherwise. */
+static bool
+goes_by_first_window(const struct rule *rule)
+{
+	const char *const words = strchr(rule->id, '/');
+
+	return words != NULL && strcmp(words + 1, "bad-byte-order") == 0;
+}
+
+static void
+take_finding(void *ctx, const struct judge *j, const struct finding *f)
+{
+	struct fuzz_pass *const p = ctx;
+	struct fuzz_outcome *const o = &p->outcome;
+
+	(void)j;
+	if (f->offset > p->n)
+		fuzz_broken(p->result, "%s: at offset %" PRIu64 " of %zu", f->rule->id, f->offset, p->n);
+	if (!message_holds(f->message))
+		fuzz_broken(p->result, "%s at offset %" PRIu64 ": a message that is no line of text",
+		            f->rule->id, f->offset);
+	o->findings = hash_u64(o->findings ^ f->offset, (uintptr_t)f->rule);
+	o->findings = hash_u64(o->findings, f->record);
+	o->findings ^= hash_bytes(f->message, strlen(f->message), 1);
+	o->said++;
+	o->guessed |= goes_by_first_window(f->rule);
+}
+
+/* ---- one pass ---- */
+
+static bool
+end_holds(struct fuzz_pass *p, const struct flow *f)
+{
+	const struct judge *const j = &f->judge;
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < j->ncounts; i++)
+		found += j->counts[i].count;
+	MUST(found == j->levels[LEVEL_ERROR] + j->levels[LEVEL_WARNING] + j->levels[LEVEL_NOTE],
+	     "findings were lost");
+	MUST(p->outcome.status == 0 || p->outcome.said > 0, "exit status %d and not a word why",
+	     p->outcome.status);
+	MUST((f->complete && !f->unreadable) || j->levels[LEVEL_ERROR] > 0,
+	     "not all was read, and no error says why");
+	MUST(f->reader.unread <= p->n, "%" PRIu64 " bytes of %zu are unread", f->reader.unread, p->n);
+	MUST(!f->complete || f->reader.unread == 0, "read to the end, but %" PRIu64 " bytes are unread",
+	     f->reader.unread);
+	MUST(!f->open || (f->in->p == f->in->end && f->in->last), "the input was left before its end");
+	MUST(f->trace.events <= f->trace.records, "%" PRIu64 " events in %" PRIu64 " records",
+	     f->trace.events, f->trace.records);
+	return true;
+}
+
+static void
+note_outcome(struct fuzz_pass *p, const struct flow *f)
+{
+	struct fuzz_outcome *const o = &p->outcome;
+	const struct judge *const j = &f->judge;
+
+	o->format = f->format;
+	o->dialect = f->open ? f->trace.dialect : NULL;
+	o->byte_order = f->open ? f->trace.byte_order : NULL;
+	o->records = f->trace.records;
+	o->events = f->trace.events;
+	o->unread = f->reader.unread;
+	o->complete = f->complete;
+	o->status = f->unreadable ? 2 : j->levels[LEVEL_ERROR] > 0 ? 1 : 0;
+	for (size_t i = 0; i < j->ncounts; i++)
+		o->findings = hash_u64(o->findings ^ j->counts[i].count, (uintptr_t)j->counts[i].rule);
+}
+
+bool
+fuzz_pass_run(struct fuzz_pass *p)
+{
+	struct flow f;
+	const struct flow_job job = {
+		.path = "memory",
+		.from = p->from,
+		.dialect = p->dialect,
+		.want = p->want,
+		.rebase = p->rebase,
+		.sink = take_finding,
+		.ctx = p,
+	};
+	struct input *const in =
+	    p->step > 0 ? input_from_memory_slowly(p->p, p->n, p->step) : input_from_memory(p->p, p->n);
+	bool ok = true;
+
+	if (in != NULL && p->first_window > 0)
+		input_need(in, p->first_window < p->n ? p->first_window : p->n);
+	if (flow_open_input(&f, &job, in))
+		ok = (p->begin == NULL || p->begin(p->ctx, &f)) && flow_run(&f, p->take, p->ctx) &&
+		     (p->end == NULL || p->end(p->ctx, &f));
+	note_outcome(p, &f);
+	if (ok)
+		ok = in != NULL && end_holds(p, &f);
+	flow_close(&f);
+	return ok && p->result->fault[0] == '\0';
+}
+
+/* ---- passes that must agree ---- */
+
+static bool
+outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want, const char *which)
+{
+	const struct fuzz_outcome *const o = &p->outcome;
+
+	MUST(o->format == want->format && o->dialect == want->dialect && o->byte_order == want->byte_order,
+	     "%s: another format, dialect or byte order", which);
+	MUST(o->records == want->records && o->events == want->events,
+	     "%s: %" PRIu64 " records and %" PRIu64 " events, judgement met %" PRIu64 " and %" PRIu64, which,
+	     o->records, o->events, want->records, want->events);
+	MUST(o->said == want->said && o->findings == want->findings, "%s: other findings", which);
+	MUST(o->unread == want->unread && o->complete == want->complete && o->status == want->status,
+	     "%s: another end", which);
+	return true;
+}
+
+/* A pass with everything wanted, through a window of `step` bytes; 0: the whole. */
+static bool
+check_events(struct fuzz_pass pass, const struct fuzz_outcome *want, uint64_t *hash)
+{
+	struct contract c = { .result = pass.result, .p = pass.p, .n = pass.n };
+	struct fuzz_pass *const p = &pass;
+
+	p->want = WANT_ALL;
+	p->take = contract_take;
+	p->ctx = &c;
+	p->end = contract_end;
+	if (p->step > 0 && want->guessed)
+		p->first_window = FIRST_WINDOW;
+	if (!fuzz_pass_run(p) ||
+	    !outcomes_agree(p, want, p->step > 0 ? "in small steps" : "with everything wanted"))
+		return false;
+	MUST(p->step == 0 || *hash == 0 || c.hash == *hash, "in steps of %zu: other events", p->step);
+	*hash = c.hash;
+	return true;
+}
+
+static bool
+check_steps(struct fuzz_pass pass, const struct fuzz_outcome *want, unsigned parts)
+{
+	static const struct {
+		unsigned part;
+		size_t step;
+	} rows[] = { { FUZZ_EVENTS, 0 }, { FUZZ_SLOW_64, 64 }, { FUZZ_SLOW_7, 7 }, { FUZZ_SLOW_1, 1 } };
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		pass.step = rows[i].step;
+		/* a small first window is not enough to tell the format and dialect */
+		if (pass.step > 0) {
+			pass.from = want->format;
+			pass.dialect = want->dialect;
+		}
+		if (pass.step > 0 && (uint64_t)pass.n * pass.n / pass.step > MAX_COPIED)
+			continue;
+		if ((parts & rows[i].part) != 0 && !check_events(pass, want, &hash))
+			return false;
+	}
+	return true;
+}
+
+bool
+fuzz_check(struct fuzz_result *r, const char *p, size_t n, const struct format *format, const char *dialect,
+           unsigned parts)
+{
+	struct fuzz_pass judgement = { .result = r, .p = p, .n = n, .from = format, .dialect = dialect };
+
+	*r = (struct fuzz_result){ .fault = "" };
+	const bool ok = fuzz_pass_run(&judgement);
+	r->status = judgement.outcome.status;
+	if (!ok)
+		return fuzz_broken(r, "the pass of validate ended early");
+	if (judgement.outcome.dialect == NULL)
+		return true; /* nothing was opened; all passes would end here */
+	struct fuzz_pass pass = { .result = r, .p = p, .n = n, .from = format, .dialect = dialect };
+	if (!check_steps(pass, &judgement.outcome, parts))
+		return fuzz_broken(r, "a pass with everything wanted ended early");
+	if ((parts & FUZZ_CONVERT) != 0 && !fuzz_convert(pass, &judgement.outcome))
+		return fuzz_broken(r, "converting ended early");
+	pass.rebase = true;
+	if ((parts & FUZZ_REBASE) != 0 && !fuzz_convert(pass, &judgement.outcome))
+		return fuzz_broken(r, "converting with times from 0 ended early");
+	pass.rebase = false;
+	return (parts & FUZZ_STATS) == 0 || fuzz_stats(pass, &judgement.outcome) ||
+	       fuzz_broken(r, "counting ended early");
+}

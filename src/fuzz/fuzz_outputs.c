@@ -1,0 +1,265 @@
+#include "fuzz/fuzz_outputs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "flow/lanes.h"
+#include "format/registry.h"
+#include "fuzz/strict_json.h"
+#include "stats/stats_report.h"
+
+#define TOOL "tracetool of the fuzzer"
+
+#define MUST(condition, ...)                                                                                 \
+	do                                                                                                   \
+		if (!(condition))                                                                            \
+			return fuzz_broken(c->result, __VA_ARGS__);                                          \
+	while (0)
+
+/* ---- converting ---- */
+
+/* As flow/writing.h, but into memory. */
+struct conversion {
+	struct fuzz_result *result;
+	const struct format *to;
+	struct writer writer;
+	struct lanes lanes;
+	struct page page;
+	struct ledger total;
+};
+
+static bool
+conversion_begin(void *ctx, struct flow *f)
+{
+	struct conversion *const c = ctx;
+
+	c->writer = (struct writer){ .trace = &f->trace, .tool = TOOL, .rebased = f->job->rebase };
+	c->writer.state = calloc(1, c->to->writer->state_size);
+	c->page.first = true;
+	MUST(c->writer.state != NULL && lanes_init(&c->lanes) && c->to->writer->open(&c->writer, &c->page),
+	     "no memory");
+	return true;
+}
+
+static bool
+conversion_take(void *ctx, struct flow *f, struct batch *b)
+{
+	struct conversion *const c = ctx;
+	const struct writer_ops *const ops = c->to->writer;
+	const size_t before = c->page.text.n;
+
+	MUST((ops->flags & WRITER_NESTED) == 0 || lanes_batch(&c->lanes, &f->trace, b, &c->page.ledger),
+	     "no memory");
+	b->end_track = f->trace.ntracks;
+	MUST(ops->declare(&c->writer, b), "no memory");
+	ops->render(&c->writer, b, &c->page);
+	c->page.first &= c->page.text.n == before;
+	MUST(!c->page.text.failed, "no memory");
+	return true;
+}
+
+/* Lines that hold an event; those of the output's own making have their phase right behind the name. */
+static uint64_t
+event_lines(struct slice text)
+{
+	static const char begin[] = "{\"name\":", own[] = ",\"ph\":";
+	const char *const end = text.p + text.n;
+	uint64_t n = 0;
+
+	for (const char *line = text.p; line < end;) {
+		const char *const stop = memchr(line, '\n', (size_t)(end - line));
+		const char *const line_end = stop != NULL ? stop : end;
+		if ((size_t)(line_end - line) > sizeof begin && memcmp(line, begin, sizeof begin - 1) == 0) {
+			const char *const p = strict_json_string_end(line + sizeof begin - 1, line_end);
+			n += p != NULL && (size_t)(line_end - p) > sizeof own &&
+			     memcmp(p, own, sizeof own - 1) != 0;
+		}
+		line = stop != NULL ? stop + 1 : end;
+	}
+	return n;
+}
+
+static bool
+conversion_end(void *ctx, struct flow *f)
+{
+	struct conversion *const c = ctx;
+	const struct text *const t = &c->page.text;
+	size_t at;
+
+	ledger_merge(&c->total, &c->page.ledger);
+	c->writer.total = &c->total;
+	c->writer.rebased_by = f->rebase_ns;
+	MUST(c->to->writer->close(&c->writer, &c->page) && !t->failed, "no memory");
+	for (size_t i = 0; i < c->total.n; i++)
+		MUST(c->total.rows[i].count > 0 &&
+		         c->total.rows[i].first_offset <= input_offset(f->in, f->in->end),
+		     "loss %s: %" PRIu64 " from offset %" PRIu64, c->total.rows[i].loss->id,
+		     c->total.rows[i].count, c->total.rows[i].first_offset);
+	if (strcmp(c->to->suffixes[0], ".json") != 0)
+		return true;
+	const char *const why = strict_json_fault(t->p, t->n, &at);
+	MUST(why == NULL, "%s: byte %zu of the output: %s", c->to->name, at, why);
+	const uint64_t lines = event_lines(slice_of(t->p, t->n));
+	MUST(lines == f->trace.events, "%s: %" PRIu64 " lines for %" PRIu64 " events", c->to->name, lines,
+	     f->trace.events);
+	return true;
+}
+
+static bool
+convert_to(struct fuzz_pass pass, const struct format *to, const struct fuzz_outcome *want)
+{
+	struct conversion conversion = { .result = pass.result, .to = to }, *const c = &conversion;
+
+	pass.want = WANT_TIMES | WANT_FIELDS;
+	pass.begin = conversion_begin;
+	pass.take = conversion_take;
+	pass.end = conversion_end;
+	pass.ctx = c;
+	const bool ok = fuzz_pass_run(&pass);
+	if (c->writer.state != NULL && to->writer->free != NULL)
+		to->writer->free(&c->writer);
+	free(c->writer.state);
+	lanes_free(&c->lanes);
+	text_free(&c->page.text);
+	if (!ok)
+		return false;
+	MUST(pass.outcome.findings == want->findings && pass.outcome.status == want->status,
+	     "convert finds what validate does not");
+	return true;
+}
+
+bool
+fuzz_convert(struct fuzz_pass pass, const struct fuzz_outcome *want)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer != NULL && !convert_to(pass, *f, want))
+			return false;
+	return true;
+}
+
+/* ---- counting ---- */
+
+struct counting {
+	struct fuzz_result *result;
+	struct stats stats;
+	bool ready;
+	struct text text;
+};
+
+static bool
+counting_begin(void *ctx, struct flow *f)
+{
+	struct counting *const c = ctx;
+
+	(void)f;
+	c->ready = stats_init(&c->stats);
+	MUST(c->ready, "no memory");
+	return true;
+}
+
+static bool
+counting_take(void *ctx, struct flow *f, struct batch *b)
+{
+	struct counting *const c = ctx;
+
+	(void)f;
+	MUST(stats_batch(&c->stats, b), "no memory");
+	return true;
+}
+
+/* Of one table; *all: events so far. */
+static bool
+tally_holds(struct counting *c, const struct tally *t, uint64_t *all)
+{
+	struct tally_row *rows;
+	size_t n;
+
+	MUST(stats_tally_rows(t, &rows, &n), "no memory");
+	for (size_t i = 0; i < n; i++)
+		*all += rows[i].count;
+	for (size_t i = 1; i < n; i++)
+		if (rows[i].count > rows[i - 1].count)
+			fuzz_broken(c->result, "stats: rows %zu and %zu are in the wrong order", i - 1, i);
+	free(rows);
+	return c->result->fault[0] == '\0';
+}
+
+static bool
+group_holds(struct counting *c, const struct span_row *r)
+{
+	const struct span_group *const g = r->group;
+
+	MUST(g->count > 0 && g->min <= g->max && g->sum >= g->max,
+	     "stats: a group of %" PRIu64 " spans of %" PRIu64 " to %" PRIu64 " ns", g->count, g->min,
+	     g->max);
+	MUST(g->min <= span_mean(g) && span_mean(g) <= g->max,
+	     "stats: the mean %" PRIu64 " of %" PRIu64 " to %" PRIu64, span_mean(g), g->min, g->max);
+	MUST(g->self <= g->sum, "stats: more time of their own than time in all");
+	return true;
+}
+
+static bool
+sums_hold(struct counting *c, uint64_t events)
+{
+	struct span_row *rows;
+	uint64_t all = 0;
+	size_t n;
+	bool ok = true;
+
+	MUST(stats_span_rows(&c->stats, &rows, &n), "no memory");
+	for (size_t i = 0; i < n && ok; i++) {
+		ok = group_holds(c, &rows[i]);
+		all += rows[i].group->count;
+	}
+	free(rows);
+	if (!ok || !tally_holds(c, &c->stats.instants, &all) || !tally_holds(c, &c->stats.counters, &all))
+		return false;
+	MUST(c->stats.events == events && all <= events,
+	     "stats: %" PRIu64 " events, %" PRIu64 " of them in tables, of %" PRIu64, c->stats.events, all,
+	     events);
+	MUST(events == 0 || c->stats.first_ns <= c->stats.last_ns,
+	     "stats: from %" PRIu64 " to %" PRIu64 " ns", c->stats.first_ns, c->stats.last_ns);
+	return true;
+}
+
+static bool
+counting_end(void *ctx, struct flow *f)
+{
+	struct counting *const c = ctx;
+	const struct stats_view view = {
+		.path = "memory", .bytes = 1, .trace = &f->trace, .stats = &c->stats
+	};
+	size_t at;
+
+	if (!sums_hold(c, f->trace.events))
+		return false;
+	MUST(stats_text(&c->text, &view, 0), "no memory");
+	text_clear(&c->text);
+	MUST(stats_json_begin(&c->text, TOOL) && stats_json_input(&c->text, &view, true) &&
+	         stats_json_end(&c->text),
+	     "no memory");
+	const char *const why = strict_json_fault(c->text.p, c->text.n, &at);
+	MUST(why == NULL, "stats: byte %zu of the report: %s", at, why);
+	return true;
+}
+
+bool
+fuzz_stats(struct fuzz_pass pass, const struct fuzz_outcome *want)
+{
+	struct counting counting = { .result = pass.result }, *const c = &counting;
+
+	pass.want = WANT_TIMES;
+	pass.begin = counting_begin;
+	pass.take = counting_take;
+	pass.end = counting_end;
+	pass.ctx = c;
+	const bool ok = fuzz_pass_run(&pass);
+	if (c->ready)
+		stats_free(&c->stats);
+	text_free(&c->text);
+	if (!ok)
+		return false;
+	MUST(pass.outcome.findings == want->findings && pass.outcome.status == want->status,
+	     "stats finds what validate does not");
+	return true;
+}
