@@ -1,5 +1,6 @@
 #include "cmd/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,23 +142,36 @@ stop(struct options *o, enum exit_status status)
 static enum exit_status
 unknown_option(const struct options *o, const struct getopt_table *t)
 {
-	const char *const typed = o->argv[optind - 1];
+	const char *const typed = o->argv[optind - 1], *best = NULL;
+	size_t distance = SIZE_MAX;
+	struct shown_path shown;
 
-	if (typed[0] != '-' || typed[1] != '-')
-		return options_mistake(o, "there is no option -%c", optopt);
-	for (size_t i = 0; i < t->n; i++)
-		if (nearest_plausible(typed + 2, t->rows[i].name))
-			return options_mistake(o, "there is no option %s; did you mean --%s?", typed, t->rows[i].name);
-	return options_mistake(o, "there is no option %s, or it takes no argument, or its name is cut too short", typed);
+	if (typed[0] != '-' || typed[1] != '-') {
+		const char letter[] = { (char)optopt, '\0' };
+		return options_mistake(o, "there is no option -%s", show_path(&shown, letter));
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		const size_t d = nearest_distance(typed + 2, t->rows[i].name);
+		if (d < distance && nearest_plausible(typed + 2, t->rows[i].name)) {
+			distance = d;
+			best = t->rows[i].name;
+		}
+	}
+	show_path(&shown, typed);
+	if (best != NULL && distance > 0)
+		return options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, best);
+	return options_mistake(o, "there is no option %s, or it takes no argument, or its name is cut too short", shown.s);
 }
 
 static bool
 take_from(struct options *o, const char *name)
 {
+	struct shown_path shown;
+
 	o->from = format_by_name(name);
 	if (o->from != NULL && o->from->reader != NULL)
 		return true;
-	o->status = options_mistake(o, "there is no input format named %s; tracetool formats lists them", name);
+	o->status = options_mistake(o, "there is no input format named %s; tracetool formats lists them", show_path(&shown, name));
 	return false;
 }
 
@@ -185,6 +199,8 @@ take_common(struct options *o, enum common which, const char *arg)
 static bool
 check_dialect(struct options *o)
 {
+	struct shown_path shown;
+
 	if (o->dialect == NULL)
 		return true;
 	for (const struct format *const *f = formats; *f != NULL; f++)
@@ -192,8 +208,11 @@ check_dialect(struct options *o)
 			for (const char *const *d = (*f)->dialects; d != NULL && *d != NULL; d++)
 				if (strcmp(*d, o->dialect) == 0)
 					return true;
-	o->status = options_mistake(o, "no %s dialect is named %s; tracetool formats lists them",
-	                            o->from != NULL ? o->from->name : "format's", o->dialect);
+	show_path(&shown, o->dialect);
+	if (o->from != NULL)
+		o->status = options_mistake(o, "%s has no dialect named %s; tracetool formats lists them", o->from->name, shown.s);
+	else
+		o->status = options_mistake(o, "no format has a dialect named %s; tracetool formats lists them", shown.s);
 	return false;
 }
 
@@ -247,6 +266,7 @@ int
 options_word(struct options *o, const char *option, const char *arg, const char *const *words)
 {
 	struct text list = { .p = NULL };
+	struct shown_path shown;
 	int i;
 
 	for (i = 0; words[i] != NULL; i++) {
@@ -256,7 +276,7 @@ options_word(struct options *o, const char *option, const char *arg, const char 
 		}
 		text_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
 	}
-	o->status = options_mistake(o, "%s takes one of %.*s, not %s", option, (int)list.n, list.p, arg);
+	o->status = options_mistake(o, "%s takes one of %.*s, not %s", option, (int)list.n, list.p, show_path(&shown, arg));
 	text_free(&list);
 	return -1;
 }
@@ -264,12 +284,14 @@ options_word(struct options *o, const char *option, const char *arg, const char 
 bool
 options_number(struct options *o, const char *option, const char *arg, uint64_t *v)
 {
+	struct shown_path shown;
 	char *end;
 
+	errno = 0;
 	*v = strtoull(arg, &end, 10);
-	if (arg[0] >= '0' && arg[0] <= '9' && *end == '\0')
+	if (arg[0] >= '0' && arg[0] <= '9' && *end == '\0' && errno == 0)
 		return true;
-	o->status = options_mistake(o, "%s takes a number, not %s", option, arg);
+	o->status = options_mistake(o, "%s takes a number, not %s", option, show_path(&shown, arg));
 	return false;
 }
 

@@ -1,0 +1,213 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/input_rules.h"
+#include "cmd/cli_test_util.h"
+#include "cmd/cmd.h"
+#include "cmd/docs_test_util.h"
+#include "format/registry.h"
+
+/* The manual pages agree with the tables of the program: rules, losses, options, commands. */
+
+static void
+expect_rule(const char *page, const char *text, const struct rule *r)
+{
+	char line[256];
+
+	snprintf(line, sizeof line, "\n.It Sy %s Pq %s\n", r->id, level_name(r->level));
+	cr_expect_not_null(strstr(text, line), "%s lacks the rule %s (%s)", page, r->id,
+	                   level_name(r->level));
+}
+
+Test(docs_rules, each_rule_is_in_its_page)
+{
+	char *text = doc_text("man/tracetool-validate.1");
+
+	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
+		expect_rule("tracetool-validate.1", text, &input_rules[i]);
+	free(text);
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		char page[256];
+		snprintf(page, sizeof page, "man/tracetool-%s.5", (*f)->name);
+		text = doc_text(page);
+		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
+			expect_rule(page, text, *r);
+		free(text);
+	}
+}
+
+/* ".It Sy ID Pq LEVEL" is a rule, ".It Sy a/b" without a level a kind of loss. */
+static size_t
+check_ids(const char *page, const char *text)
+{
+	size_t n = 0;
+
+	for (const char *at = text; (at = strstr(at, "\n.It Sy ")) != NULL; at++) {
+		char id[128] = "", level[16] = "";
+		const int words = sscanf(at, "\n.It Sy %127s Pq %15s", id, level);
+		const struct rule *const r = rule_by_id(id);
+		if (strchr(id, '/') == NULL)
+			continue;
+		n++;
+		if (words == 2)
+			cr_expect(r != NULL && strcmp(level_name(r->level), level) == 0,
+			          "%s: there is no rule %s (%s)", page, id, level);
+		else
+			cr_expect_null(r, "%s: the rule %s has no level", page, id);
+	}
+	return n;
+}
+
+/* The text of all manual pages, one behind the other. */
+static char *
+all_pages(void)
+{
+	struct ran r = run_program((const char *const[]){ "sh", "-c", "cat man/*", NULL }, NULL, 0);
+
+	cr_assert_eq(r.status, 0);
+	free(r.err);
+	return r.out;
+}
+
+Test(docs_rules, each_rule_of_a_page_exists)
+{
+	char **const names = list_folder("man", "");
+	size_t n = 0;
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		char page[512];
+		snprintf(page, sizeof page, "man/%s", names[i]);
+		char *const text = doc_text(page);
+		n += check_ids(page, text);
+		free(text);
+	}
+	cr_expect(n >= INPUT_RULE_COUNT);
+	list_free(names);
+}
+
+/* Kinds of loss are in no table of their own: they are looked for in the sources. */
+Test(docs_rules, each_kind_of_loss_is_in_a_page)
+{
+	char *const pages = all_pages();
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c",
+	                                       "grep -hoE '\"[a-z0-9]+/[a-z0-9-]+\"' "
+	                                       "$(ls formats/*/*.c src/flow/*.c | grep -v _test) | "
+	                                       "tr -d '\"' | sort -u",
+	                                       NULL },
+	                NULL, 0);
+	size_t n = 0;
+
+	for (char *id = strtok(r.out, "\n"); id != NULL; id = strtok(NULL, "\n"), n++) {
+		char line[256];
+		snprintf(line, sizeof line, "\n.It Sy %s", id);
+		cr_expect_not_null(strstr(pages, line), "no manual page has %s", id);
+	}
+	cr_expect(n > 0);
+	ran_free(&r);
+	free(pages);
+}
+
+/* ---- options ---- */
+
+/* "\n.It Fl o , Fl -output" or "\n.It Fl -output", followed by the argument or the line's end. */
+static bool
+page_has_option(const char *text, char letter, const char *name)
+{
+	char item[128];
+
+	if (letter != 0)
+		snprintf(item, sizeof item, "\n.It Fl %c , Fl -%s", letter, name);
+	else
+		snprintf(item, sizeof item, "\n.It Fl -%s", name);
+	const char *const at = strstr(text, item);
+	return at != NULL && (at[strlen(item)] == ' ' || at[strlen(item)] == '\n');
+}
+
+/* The next row of a help text that is about an option: "  -o, --output OUT   ..."; false: no more. */
+static bool
+help_option(const char **at, char *letter, char name[64])
+{
+	while (**at != '\0') {
+		const char *const line = *at;
+		*at += strcspn(line, "\n");
+		*at += **at == '\n';
+		*letter = 0;
+		if (strncmp(line, "  -", 3) == 0 && sscanf(line, "  -%c, --%63[a-z-]", letter, name) == 2)
+			return true;
+		*letter = 0;
+		if (strncmp(line, "      --", 8) == 0 && sscanf(line, "      --%63[a-z-]", name) == 1)
+			return true;
+	}
+	return false;
+}
+
+static void
+check_options(const struct command *c, const char *page, const char *text, const char *help)
+{
+	const char *at = help;
+	char letter, name[64];
+	size_t shown = 0, described = 0;
+
+	for (; help_option(&at, &letter, name); shown++)
+		cr_expect(page_has_option(text, letter, name), "%s lacks -%c, --%s", page,
+		          letter != 0 ? letter : ' ', name);
+	for (const char *item = text; (item = strstr(item, "\n.It Fl ")) != NULL; item++)
+		described++;
+	cr_expect_eq(shown, described, "%s describes %zu options, --help shows %zu", page, described, shown);
+	for (const struct cmd_option *o = c->options; o != NULL && o->name != NULL; o++) {
+		snprintf(name, sizeof name, "--%s", o->name);
+		cr_expect_not_null(strstr(help, name), "%s --help lacks %s", c->name, name);
+		cr_expect_not_null(strstr(help, o->help), "%s --help lacks the text of %s", c->name, name);
+	}
+}
+
+Test(docs_rules, each_command_has_a_page_with_its_options)
+{
+	char *const overview = doc_text("man/tracetool.1"), *const readme = doc_text("README.md");
+
+	for (const struct command *const *c = commands; *c != NULL; c++) {
+		char page[256], word[128];
+		snprintf(page, sizeof page, "man/tracetool-%s.1", (*c)->name);
+		char *const text = doc_text(page);
+		struct ran r = run_tool((const char *const[]){ (*c)->name, "--help", NULL }, NULL, 0);
+		cr_expect_eq(r.status, 0);
+		check_options(*c, page, text, r.out);
+		snprintf(word, sizeof word, "\n.It Cm %s\n", (*c)->name);
+		cr_expect_not_null(strstr(overview, word), "tracetool.1 lacks %s", (*c)->name);
+		snprintf(word, sizeof word, "tracetool %s", (*c)->name);
+		cr_expect_not_null(strstr(readme, word), "README.md lacks %s", word);
+		ran_free(&r);
+		free(text);
+	}
+	free(overview);
+	free(readme);
+}
+
+Test(docs_rules, options_of_formats_are_in_their_pages)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		char page[256], name[128];
+		snprintf(page, sizeof page, "man/tracetool-%s.5", (*f)->name);
+		char *const text = doc_text(page);
+		for (const struct format_option *o = (*f)->options; o != NULL && o->name != NULL; o++) {
+			snprintf(name, sizeof name, "\n.Fl -%s", o->name);
+			cr_expect_not_null(strstr(text, name), "%s lacks --%s", page, o->name);
+		}
+		for (const char *const *d = (*f)->dialects; d != NULL && *d != NULL; d++)
+			cr_expect_not_null(strstr(text, *d), "%s lacks the dialect %s", page, *d);
+		for (const char *const *s = (*f)->suffixes; *s != NULL; s++)
+			cr_expect_not_null(strstr(text, *s), "%s lacks the suffix %s", page, *s);
+		free(text);
+	}
+}
+
+Test(docs_rules, version_is_in_the_changes)
+{
+	char *const text = doc_text("CHANGELOG.md");
+
+	cr_expect_not_null(strstr(text, "\n## " TOOL_VERSION), "CHANGELOG.md lacks version " TOOL_VERSION);
+	free(text);
+}
