@@ -119,6 +119,7 @@ new_class(struct ht_state *st, uint32_t id, struct slice name)
 	if (c == NULL)
 		return NULL;
 	c->id = id;
+	c->stream = st->stream;
 	if (!append_class(st, c)) {
 		free(c);
 		return NULL;
@@ -189,8 +190,14 @@ ht_class_find_far(const struct ht_state *st, uint32_t id)
 void
 ht_classes_restart(struct ht_state *st)
 {
-	for (uint32_t i = HT_BUILTIN_CLASSES; i < st->nclasses; i++)
-		st->classes[i]->stale = true;
+	st->stream++; /* not a mark in each class: hostile input has many classes, and many of these events */
+}
+
+/* Described before the latest EndiannessInfoEvent. */
+static bool
+is_stale(const struct ht_state *st, const struct ht_class *c)
+{
+	return c->stream != st->stream;
 }
 
 /* Forgets the fields, so that the class can be described afresh. */
@@ -203,7 +210,8 @@ clear_class(struct ht_state *st, struct ht_class *c)
 	ht_plan_free(c->plan);
 	c->plan = NULL;
 	c->nfields = 0;
-	c->used = c->stale = c->rechecking = c->renewing = false;
+	c->stream = st->stream;
+	c->used = c->rechecking = c->renewing = false;
 }
 
 /* The class is described again as it was, so far: its fields are compared as they come.  `fresh`: by a new stream, which may
@@ -216,7 +224,8 @@ start_recheck(struct ht_state *st, struct ht_class *c, bool fresh)
 			st->total_leaves -= c->plan->nleaves;
 		ht_plan_free(c->plan);
 		c->plan = NULL;
-		c->used = c->stale = false;
+		c->stream = st->stream;
+		c->used = false;
 	}
 	c->rechecking = true;
 	c->renewing = fresh;
@@ -257,16 +266,16 @@ ht_describe_class(struct ht_state *st, const struct ht_record *rec)
 			        builtin_names[id][st->wire ? 0 : 1], quoted(&q, name));
 		return HT_DONE;
 	}
-	if (c != NULL && c->used && !c->stale) {
+	if (c != NULL && c->used && !is_stale(st, c)) {
 		ht_find(st, HT_RULE_CLASS_AFTER_USE, rec, "class %u (%s) is described again after %" PRIu64 " of its events", id,
 		        quoted(&q, c->name), c->cls->records);
 		return HT_DONE;
 	}
 	if (c != NULL && slice_equal(c->name, name) && c->declared == count) {
-		start_recheck(st, c, c->stale || c->renewing);
+		start_recheck(st, c, is_stale(st, c) || c->renewing);
 		return HT_DONE;
 	}
-	if (c != NULL && !c->stale)
+	if (c != NULL && !is_stale(st, c))
 		ht_find(st, HT_RULE_CLASS_REDEFINED, rec, "class %u was %s with %u fields, here it is %s with %u", id,
 		        quoted(&q, c->name), c->declared, quoted(&q2, name), count);
 	if (st->nclasses >= HT_MAX_CLASSES || !ht_describe_room(st, name.n + HT_CLASS_COST))
@@ -352,7 +361,7 @@ ht_describe_field(struct ht_state *st, const struct ht_record *rec)
 
 	if (id < HT_BUILTIN_CLASSES)
 		return HT_DONE;
-	if (c == NULL || c->stale) {
+	if (c == NULL || is_stale(st, c)) {
 		ht_find(st, HT_RULE_FIELD_WITHOUT_CLASS, rec, "field %s belongs to class %u, which was not described",
 		        quoted(&q, st->strings[1]), id);
 		return HT_DONE;

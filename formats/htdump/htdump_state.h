@@ -65,11 +65,11 @@ struct ht_class {
 	uint8_t declared;        /* field_count of its class info */
 	uint8_t kind;            /* enum ht_kind */
 	bool used;               /* an event of it was met */
-	bool stale;              /* described before the latest EndiannessInfoEvent */
 	bool unfolding;          /* on the path while a class is unfolded */
 	bool rechecking;         /* described again: field infos are compared ... */
 	bool renewing;           /* ... by a later stream, which may describe it otherwise */
 	uint32_t recheck;        /* the next field to compare */
+	uint64_t stream;         /* after how many further EndiannessInfoEvents it was described */
 	struct ht_plan *plan;    /* NULL until used */
 };
 
@@ -106,6 +106,7 @@ struct ht_state {
 	bool big;
 	bool guess_big; /* the order that the second event fits, should the first not say it */
 	bool any_event; /* a record was read */
+	uint64_t stream; /* EndiannessInfoEvents after the first event: files appended to another */
 	uint32_t nclasses, classes_cap;
 	struct ht_class **classes; /* in order of arrival; owned */
 	struct table64 by_id;      /* class id -> classes[] */
