@@ -14,6 +14,7 @@ struct frame {
 	struct ht_class *c;
 	struct slice prefix; /* "struct." for members, empty for bases */
 	uint32_t next;       /* the field to visit; 0 is the base, then 1 + index */
+	int32_t base;        /* the field that is the base, or -1; found once, not at each field */
 	bool member;
 };
 
@@ -77,7 +78,8 @@ enter(struct unfold *u, struct ht_class *c, struct slice prefix, bool member)
 		        quoted(&q, c->name), quoted(&q2, u->top->name));
 		return HT_BAD;
 	}
-	if (!member && u->st->wire && c->id >= HT_BUILTIN_CLASSES && base_of(c) < 0)
+	const int32_t base = base_of(c);
+	if (!member && u->st->wire && c->id >= HT_BUILTIN_CLASSES && base < 0)
 		ht_find(u->st, HT_RULE_NO_BASE, u->rec, "class %s lists no base", quoted(&q, c->name));
 	if (u->nframes == u->frames_cap) {
 		const uint32_t cap = u->frames_cap == 0 ? 8 : u->frames_cap * 2;
@@ -88,7 +90,7 @@ enter(struct unfold *u, struct ht_class *c, struct slice prefix, bool member)
 		u->frames_cap = cap;
 	}
 	c->unfolding = true;
-	u->frames[u->nframes++] = (struct frame){ .c = c, .prefix = prefix, .member = member };
+	u->frames[u->nframes++] = (struct frame){ .c = c, .prefix = prefix, .base = base, .member = member };
 	return HT_DONE;
 }
 
@@ -225,7 +227,7 @@ visit(struct unfold *u)
 {
 	struct frame *const top = &u->frames[u->nframes - 1];
 	const struct frame at = *top; /* entering a class may move the frames */
-	const int32_t base = base_of(at.c);
+	const int32_t base = at.base;
 
 	if (at.next > at.c->nfields) {
 		at.c->unfolding = false;
