@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/nearest.h"
+#include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 
@@ -111,8 +112,9 @@ help_row(struct text *t, const struct cmd_option *p)
 static enum exit_status
 print_help(const struct options *o)
 {
+	struct report_out out = { .path = NULL };
+	enum exit_status status = STATUS_UNREADABLE;
 	struct text t = { .p = NULL };
-	char why[512];
 	const struct format_option *p;
 
 	text_printf(&t, "usage: tracetool %s %s\n\n%s\n\n", o->cmd->name, o->cmd->operands, o->cmd->summary);
@@ -123,11 +125,12 @@ print_help(const struct options *o)
 	for (size_t i = 0; o->cmd->reads && (p = format_option(i)) != NULL; i++)
 		help_row(&t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
-	struct output *const out = output_open("-", 0, why, sizeof why);
-	bool ok = out != NULL && output_write(out, t.p, t.n);
-	ok = out != NULL && output_commit(out, why, sizeof why) && ok;
+	if (report_out_open(&out)) {
+		report_out_put(&out, &t);
+		status = report_out_close(&out);
+	}
 	text_free(&t);
-	return ok ? STATUS_CLEAN : STATUS_UNREADABLE;
+	return status;
 }
 
 /* ---- parsing ---- */

@@ -1,0 +1,183 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cli_test_util.h"
+#include "cmd/cmd.h"
+
+/* The command line itself: help, version, and mistakes, each with one clear line. */
+
+#define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
+#define SAMPLE "testdata/htdump/good/wire-little.htdump"
+
+static size_t
+count_lines(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s != '\0'; s++)
+		n += *s == '\n';
+	return n;
+}
+
+/* Status 3, nothing on stdout, one line on stderr that holds these words. */
+static void
+expect_mistake(struct ran r, const char *words)
+{
+	cr_expect_eq(r.status, STATUS_USAGE, "%s: status %d: %s", words, r.status, r.err);
+	cr_expect_str_eq(r.out, "", "%s: %s", words, r.out);
+	cr_expect_eq(count_lines(r.err), 1, "%s: %s", words, r.err);
+	cr_expect_eq(strncmp(r.err, "tracetool: ", 11), 0, "%s", r.err);
+	cr_expect_not_null(strstr(r.err, words), "%s is not in: %s", words, r.err);
+	ran_free(&r);
+}
+
+static void
+expect_help(struct ran r, const char *words)
+{
+	cr_expect_eq(r.status, 0);
+	cr_expect_str_eq(r.err, "");
+	cr_expect_not_null(strstr(r.out, words), "%s is not in: %s", words, r.out);
+	for (const char *line = r.out; *line != '\0'; line += strcspn(line, "\n") + 1)
+		cr_expect(strcspn(line, "\n") <= 130, "a long line: %.140s", line);
+	ran_free(&r);
+}
+
+Test(cmd, help_of_each_command)
+{
+	for (const struct command *const *c = commands; *c != NULL; c++) {
+		char usage[256];
+		snprintf(usage, sizeof usage, "usage: tracetool %s %s\n", (*c)->name, (*c)->operands);
+		expect_help(RUN((*c)->name, "--help"), usage);
+		expect_help(RUN((*c)->name, "-h"), usage);
+		expect_help(RUN((*c)->name, "nowhere", "--help"), usage);
+		expect_help(RUN("--help"), (*c)->summary);
+	}
+	expect_help(RUN("-h"), "usage: tracetool COMMAND");
+	expect_help(RUN("help"), "usage: tracetool COMMAND");
+}
+
+Test(cmd, version_is_one_line)
+{
+	static const char *const ways[] = { "--version", "-V" };
+
+	for (int i = 0; i < 2; i++) {
+		struct ran r = RUN(ways[i]);
+		cr_expect_eq(r.status, 0);
+		cr_expect_str_eq(r.out, TOOL_NAME "\n");
+		cr_expect_str_eq(r.err, "");
+		ran_free(&r);
+	}
+}
+
+Test(cmd, no_command_or_an_unknown_one)
+{
+	expect_mistake(run_tool((const char *const[]){ NULL }, NULL, 0), "name a command");
+	expect_mistake(RUN("valdiate", "x"), "did you mean validate?");
+	expect_mistake(RUN("stat"), "did you mean stats?");
+	expect_mistake(RUN("convrt"), "did you mean convert?");
+	expect_mistake(RUN("xyzzy"), "there is no command xyzzy");
+	expect_mistake(RUN(""), "there is no command");
+	expect_mistake(RUN("--frob"), "there is no command --frob");
+	expect_mistake(RUN("a\x1b[31m\nb"), "a\\x1b[31m\\x0ab");
+}
+
+Test(cmd, unknown_options)
+{
+	expect_mistake(RUN("validate", "--fomat", "json", SAMPLE), "did you mean --format?");
+	expect_mistake(RUN("validate", "--quite", SAMPLE), "did you mean --quiet?");
+	expect_mistake(RUN("convert", "--rebsae", SAMPLE, "-"), "did you mean --rebase?");
+	expect_mistake(RUN("stats", "--xyzzy", SAMPLE), "there is no option --xyzzy");
+	expect_mistake(RUN("stats", "-Z", SAMPLE), "there is no option -Z");
+	expect_mistake(RUN("stats", "-qZ", SAMPLE), "there is no option -Z");
+	expect_mistake(RUN("stats", "--quiet=3", SAMPLE), "--quiet=3");
+	expect_mistake(RUN("formats", "--from", "htdump"), "--from");
+	expect_mistake(RUN("stats", "--\x1b[31m", SAMPLE), "--\\x1b[31m");
+}
+
+Test(cmd, arguments_that_are_missing_or_wrong)
+{
+	expect_mistake(RUN("validate", SAMPLE, "--format"), "option --format needs an argument");
+	expect_mistake(RUN("convert", SAMPLE, "-o"), "option -o needs an argument");
+	expect_mistake(RUN("validate", "--format", "xml", SAMPLE), "text, json, not xml");
+	expect_mistake(RUN("validate", "--fail-level", "fatal", SAMPLE),
+	               "note, warning, error, never, not fatal");
+	expect_mistake(RUN("stats", "--format", "", SAMPLE), "--format takes one of");
+	expect_mistake(RUN("convert", "--lanes", "maybe", SAMPLE, "-"), "on, off, not maybe");
+	expect_mistake(RUN("cat", "--color", "sometimes", SAMPLE), "auto, always, never, not sometimes");
+	expect_mistake(RUN("cat", "--limit", "ten", SAMPLE), "--limit takes a number, not ten");
+	expect_mistake(RUN("cat", "--limit", "-1", SAMPLE), "--limit takes a number, not -1");
+	expect_mistake(RUN("cat", "--limit", "1x", SAMPLE), "--limit takes a number, not 1x");
+	expect_mistake(RUN("stats", "--top", "18446744073709551616", SAMPLE), "--top takes a number");
+	expect_mistake(RUN("stats", "--top", "", SAMPLE), "--top takes a number");
+	expect_mistake(RUN("info", "--from", "json", SAMPLE), "there is no input format named json");
+	expect_mistake(RUN("info", "--from", "chrome", SAMPLE), "there is no input format named chrome");
+	expect_mistake(RUN("info", "--dialect", "spoken", SAMPLE), "no format has a dialect named spoken");
+	expect_mistake(RUN("info", "--from", "htdump", "--dialect", "spoken", SAMPLE),
+	               "htdump has no dialect named spoken");
+	expect_mistake(RUN("explain", "a\x1b[31mb"), "a\\x1b[31mb");
+}
+
+Test(cmd, operands_that_are_missing_or_too_many)
+{
+	expect_mistake(RUN("validate"), "name at least one trace");
+	expect_mistake(RUN("stats", "-q"), "name at least one trace");
+	expect_mistake(RUN("cat"), "name at least one trace");
+	expect_mistake(RUN("info", "--"), "name at least one trace");
+	expect_mistake(RUN("convert"), "one input and one output");
+	expect_mistake(RUN("convert", SAMPLE), "one input and one output");
+	expect_mistake(RUN("convert", SAMPLE, "a.json", "b.json"), "one input and one output");
+	expect_mistake(RUN("convert", "-o", "a.json", SAMPLE, "b.json"), "one input and one output");
+	expect_mistake(RUN("formats", "htdump"), "takes no names");
+	expect_mistake(RUN("convert", SAMPLE, "out.txt"), "does not tell the output's format");
+	expect_mistake(RUN("convert", SAMPLE, "-"), "does not tell the output's format");
+	expect_mistake(RUN("convert", SAMPLE, "out.htdump"), "does not tell the output's format");
+	expect_mistake(RUN("convert", "--to", "perfetto", SAMPLE, "-"), "no output format named perfetto");
+	expect_mistake(RUN("convert", "--to", "htdump", SAMPLE, "-"), "no output format named htdump");
+}
+
+/* Options anywhere, shortened, with = or without; -- ends them. */
+Test(cmd, ways_to_write_options)
+{
+	struct ran want = RUN("stats", "--format", "json", SAMPLE);
+
+	cr_expect_eq(want.status, 0);
+	struct ran got[] = {
+		RUN("stats", SAMPLE, "--format", "json"),
+		RUN("stats", "--format=json", SAMPLE),
+		RUN("stats", "--form=json", "--", SAMPLE),
+		RUN("stats", "--format=text", "--format=json", SAMPLE),
+		RUN("stats", "--from=htdump", "--dialect=wire", "--format=json", SAMPLE),
+	};
+	for (size_t i = 0; i < sizeof got / sizeof got[0]; i++) {
+		cr_expect_eq(got[i].status, 0);
+		cr_expect_str_eq(got[i].out, want.out, "way %zu", i);
+		ran_free(&got[i]);
+	}
+	ran_free(&want);
+	struct ran r = RUN("validate", "--", "--help");
+	cr_expect_eq(r.status, STATUS_UNREADABLE);
+	cr_expect_not_null(strstr(r.out, "--help:@0: error: No such file or directory [input/missing]\n"));
+	ran_free(&r);
+}
+
+Test(cmd, explain)
+{
+	struct ran r = RUN("explain", "htdump/no-base");
+
+	cr_expect_eq(r.status, 0);
+	cr_expect_eq(strncmp(r.out, "htdump/no-base (warning): ", 26), 0, "%s", r.out);
+	ran_free(&r);
+	r = RUN("explain");
+	cr_expect_eq(r.status, 0);
+	cr_expect(count_lines(r.out) > 20);
+	ran_free(&r);
+	expect_mistake(RUN("explain", "htdump/unknwon-class"), "did you mean htdump/unknown-class?");
+	expect_mistake(RUN("explain", "quite/another-thing-altogether"), "there is no rule");
+	r = RUN("explain", "input/empty", "no/such-thing-anywhere-at-all", "input/missing");
+	cr_expect_eq(r.status, STATUS_USAGE);
+	cr_expect_not_null(strstr(r.out, "input/empty (error): "));
+	cr_expect_not_null(strstr(r.out, "input/missing (error): "));
+	ran_free(&r);
+}
