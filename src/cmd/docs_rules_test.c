@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,10 @@
 #include "cmd/cli_test_util.h"
 #include "cmd/cmd.h"
 #include "cmd/docs_test_util.h"
+#include "flow/nesting.h"
 #include "format/registry.h"
+#include "htdump/htdump_wire.h"
+#include "stats/histogram.h"
 
 /* The manual pages agree with the tables of the program: rules, losses, options, commands. */
 
@@ -202,6 +206,53 @@ Test(docs_rules, options_of_formats_are_in_their_pages)
 			cr_expect_not_null(strstr(text, *s), "%s lacks the suffix %s", page, *s);
 		free(text);
 	}
+}
+
+/* ---- limits ---- */
+
+/* The number with commas, as the pages write it, then these words. */
+static void
+expect_limit(const char *page, const char *text, uint64_t v, const char *words)
+{
+	char digits[32], item[128];
+	size_t n = 0;
+
+	const int len = snprintf(digits, sizeof digits, "%" PRIu64, v);
+	for (int i = 0; i < len; i++) {
+		if (i > 0 && (len - i) % 3 == 0)
+			item[n++] = ',';
+		item[n++] = digits[i];
+	}
+	snprintf(item + n, sizeof item - n, "%s", words);
+	cr_expect_not_null(strstr(text, item), "%s lacks the limit: %s", page, item);
+}
+
+Test(docs_rules, limits_are_those_of_the_program)
+{
+	char *text = doc_text("man/tracetool-chrome.5");
+
+	expect_limit("chrome", text, NEST_TRACK_ROOM, " over all its lanes");
+	expect_limit("chrome", text, NEST_TOTAL_ROOM, ".");
+	expect_limit("chrome", text, NEST_DEPTH, " places below the newest");
+	expect_limit("chrome", text, NEST_LANES, " lanes");
+	expect_limit("chrome", text, NEST_EXTRA_LANES, " extra ones");
+	free(text);
+	text = doc_text("man/tracetool-stats.1");
+	expect_limit("stats", text, NEST_TRACK_ROOM, " spans of a thread");
+	expect_limit("stats", text, NEST_TOTAL_ROOM, " of all threads");
+	expect_limit("stats", text, HISTOGRAM_KEPT, " spans of a name");
+	free(text);
+	text = doc_text("man/tracetool-htdump.5");
+	expect_limit("htdump", text, HT_MAX_STRING >> 20, " MiB\n.It classes");
+	expect_limit("htdump", text, HT_MAX_CLASSES, "\n.It described fields");
+	expect_limit("htdump", text, HT_MAX_FIELDS, "\n.It fields of all used classes");
+	expect_limit("htdump", text, HT_MAX_LEAVES, "\n.It fields visited");
+	expect_limit("htdump", text, HT_MAX_UNFOLD, "\n.It memory of all descriptions");
+	expect_limit("htdump", text, HT_MAX_DESCRIBED >> 20, " MiB\n.It a field of no known type");
+	expect_limit("htdump", text, HT_MAX_OPAQUE, " bytes");
+	expect_limit("htdump", text, HT_MAX_MAPPINGS, "\n.It their names");
+	expect_limit("htdump", text, HT_MAX_LABEL_BYTES >> 20, " MiB\n.It threads");
+	free(text);
 }
 
 Test(docs_rules, version_is_in_the_changes)
