@@ -45,7 +45,7 @@ static const char script[] =
     "cat formats/formats.def >> \"$1/formats/formats.def\"\n"
     "exec " COMPILER
     " $warn $flags -o \"$1/tracetool\" \"$1\"/formats/tick/*.c src/format/registry.c $objects "
-    "$(pkg-config --libs libcjson libisal libzstd) -lpthread -lm\n";
+    "$(pkg-config --libs $(sed -n 's/^LIB_PC *:= *//p' Makefile)) -lpthread -lm\n";
 
 /* A C block of the README begins with a comment that is its path; one without goes to formats.def. */
 static void
