@@ -6,6 +6,13 @@ CFLAGS ?= -O2 -g
 BUILD  ?= build
 FORMAT ?= htdump
 
+# make V=1 shows whole commands.
+ifdef V
+say = $(1)
+else
+say = @echo "  $(2) $(3)"; $(1)
+endif
+
 WARN := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wno-unused-parameter
 LIB_PC    := libcjson libisal libzstd
@@ -33,26 +40,26 @@ tracetool: $(BUILD)/tracetool
 	@cp -f $< $@.tmp && mv -f $@.tmp $@
 
 $(BUILD)/tracetool: $(LIB_O) $(BUILD)/src/main.o
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
 $(BUILD)/tests: $(LIB_O) $(AID_O) $(TEST_O)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS),LD,$@)
 
 $(BUILD)/bench: $(LIB_O) $(AID_O) $(BUILD)/src/bench/bench_main.o
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
 $(BUILD)/make_testdata: $(LIB_O) $(AID_O) $(BUILD)/src/bench/make_testdata.o
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
 $(BUILD)/fuzz_replay: $(LIB_O) $(AID_O) $(BUILD)/src/fuzz/fuzz_replay.o
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
 $(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/fuzz/fuzz_read.c
 	$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(CPP_ALL) -MMD -MP $(CFLAGS) -c -o $@ $<
+	$(call say,$(CC) $(WARN) $(CPP_ALL) -MMD -MP $(CFLAGS) -c -o $@ $<,CC,$<)
 
 -include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C))
 

@@ -65,11 +65,18 @@ unknown_command(const char *name)
 int
 main(int argc, char **argv)
 {
+	char help[] = "--help";
+
 	output_handle_signals();
 	input_handle_signals();
 	if (argc < 2) {
 		say("name a command (tracetool --help lists them)");
 		return STATUS_USAGE;
+	}
+	if (strcmp(argv[1], "help") == 0 && argc > 2) { /* help COMMAND is COMMAND --help */
+		argv[1] = argv[2];
+		argv[2] = help;
+		argc = 3;
 	}
 	const char *const name = argv[1];
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)

@@ -158,9 +158,10 @@ say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 		        quoted(&q2, slice_str(class_name)), (uint64_t)cursor_left(&c), bounded ? ", the first 16 MiB were searched" : "");
 		return HT_BAD;
 	}
-	ht_find(st, HT_RULE_CUT_RECORD, rec, "field %s%s%s ends %" PRIu64 " bytes short: %zu bytes of the event are there",
+	ht_find(st, HT_RULE_CUT_RECORD, rec, "field %s%s%s ends %" PRIu64 " byte%s short: %zu of the event's bytes are there",
 	        c.missing != NULL ? c.missing : "?", rec->c != NULL ? " of class " : "",
-	        rec->c != NULL ? quoted(&q2, rec->c->name) : "", c.missing_bytes, (size_t)(end - rec->p));
+	        rec->c != NULL ? quoted(&q2, rec->c->name) : "", c.missing_bytes,
+	        c.missing_bytes == 1 ? "" : "s", (size_t)(end - rec->p));
 	return HT_BAD;
 }
 

@@ -22,7 +22,8 @@ say_fault(struct flow *f)
 	if (rule == NULL)
 		return;
 	f->judge.muted = NULL; /* the bytes are not to be trusted; this sentence about them is */
-	finding_add(&f->judge, rule, f->in->fault_offset, 0, "%s", f->in->fault_text);
+	finding_add(&f->judge, rule, f->in->fault_offset, 0, "%s%s", strncmp(f->in->fault_text, "is ", 3) == 0 ? "the input " : "",
+	            f->in->fault_text);
 	if (rule->level == LEVEL_ERROR)
 		f->unreadable = true;
 }

@@ -94,7 +94,7 @@ keep_nearer(const char *typed, const char *id, const char **best, size_t *distan
 	const size_t part = words != NULL ? nearest_distance(typed, words + 1) : whole;
 	const size_t d = whole < part ? whole : part;
 
-	if (d < *distance) {
+	if (d < *distance && (nearest_plausible(typed, id) || (words != NULL && nearest_plausible(typed, words + 1)))) {
 		*distance = d;
 		*best = id;
 	}
@@ -104,7 +104,7 @@ const char *
 rule_nearest(const char *id)
 {
 	const char *best = NULL;
-	size_t distance = 6; /* rule ids are long words: up to five wrong letters are a mistyping */
+	size_t distance = SIZE_MAX;
 
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		keep_nearer(id, input_rules[i].id, &best, &distance);

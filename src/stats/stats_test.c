@@ -111,7 +111,7 @@ Test(stats, like_the_slow_way)
 {
 	enum { N = 60000 };
 	struct event *events = calloc(N, sizeof *events);
-	char names[100][24];
+	char names[100][40];
 	struct stage g;
 	struct span_row *rows;
 	uint64_t seed = 3, spans = 0, counted = 0, first = UINT64_MAX, last = 0;
