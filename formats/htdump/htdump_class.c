@@ -80,24 +80,11 @@ index_of(const struct ht_state *st, const struct ht_class *c)
 	return table64_get(&st->by_id, c->id);
 }
 
-/* The trace's class of this name: one for all descriptions that share it, under whatever ids. */
-static struct class *
-class_of_name(struct ht_state *st, struct slice name)
-{
-	struct trace *const trace = st->r->trace;
-	const uint32_t known = tabletext_get(&st->trace_classes, name);
-
-	if (known != TABLE_NONE)
-		return trace->classes[known];
-	struct class *const cls = trace_add_class(trace, name);
-	return cls != NULL && tabletext_put(&st->trace_classes, cls->name, cls->index) ? cls : NULL;
-}
-
 /* Gives a class its name, and with it its meaning.  false: no memory. */
 static bool
 name_class(struct ht_state *st, struct ht_class *c, struct slice name)
 {
-	c->cls = class_of_name(st, name);
+	c->cls = trace_add_class(st->r->trace, name);
 	if (c->cls == NULL)
 		return false;
 	c->name = c->cls->name;
@@ -177,7 +164,6 @@ ht_classes_free(struct ht_state *st)
 	free(st->classes);
 	table64_free(&st->by_id);
 	tabletext_free(&st->by_name);
-	tabletext_free(&st->trace_classes);
 }
 
 struct ht_class *

@@ -111,7 +111,6 @@ struct ht_state {
 	struct ht_class **classes; /* in order of arrival; owned */
 	struct table64 by_id;      /* class id -> classes[] */
 	struct tabletext by_name;  /* class name -> classes[] */
-	struct tabletext trace_classes; /* class name -> trace.classes[] */
 	struct ht_class *direct[HT_DIRECT]; /* classes of small ids, for speed */
 	uint32_t total_fields, total_leaves;
 	uint32_t described_bytes; /* of all descriptions; at most HT_MAX_DESCRIBED */

@@ -3,6 +3,7 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/value_text.h"
+#include "input/input_tree.h"
 
 enum { O_HEX, O_LIMIT, O_OUTPUT, O_FORCE };
 
@@ -29,6 +30,8 @@ struct cat {
 	bool hex;
 	uint64_t limit, left; /* records; UINT64_MAX: all */
 	struct text text;
+	bool several; /* more than one file */
+	enum exit_status status; /* the worst so far */
 };
 
 static bool
@@ -108,6 +111,19 @@ put_event(struct text *t, const struct batch *b, const struct event *e)
 	text_char(t, '\n');
 }
 
+/* Where there are several files, each is named before its records. */
+static bool
+opened(void *ctx, struct flow *f)
+{
+	struct cat *const c = ctx;
+	struct shown_path shown;
+
+	c->left = c->limit;
+	if (c->several)
+		text_printf(&c->text, "# %s\n", show_path(&shown, f->judge.path));
+	return true;
+}
+
 static bool
 take(void *ctx, struct flow *f, struct batch *b)
 {
@@ -126,9 +142,19 @@ take(void *ctx, struct flow *f, struct batch *b)
 	return c->left > 0 && output_error(c->out.out) == NULL;
 }
 
-static enum exit_status
+static void
+done(void *ctx, struct flow *f)
+{
+	struct cat *const c = ctx;
+
+	report_out_put(&c->out, &c->text);
+	c->status = worse(c->status, say_end(&c->options, f));
+}
+
+static void
 show_one(struct cat *c, const char *path)
 {
+	static const struct flow_hooks hooks = { opened, take, done };
 	struct flow f;
 	const struct flow_job job = {
 		.path = path,
@@ -140,28 +166,24 @@ show_one(struct cat *c, const char *path)
 		.ctx = &c->options,
 	};
 
-	c->left = c->limit;
-	if (flow_open(&f, &job))
-		flow_run(&f, take, c);
-	const enum exit_status status = say_end(&c->options, &f);
+	flow_each(&f, &job, &hooks, c);
 	flow_close(&f);
-	return status;
 }
 
 enum exit_status
 cmd_cat(const struct command *cmd, int argc, char **argv)
 {
 	struct cat c = { .hex = false };
-	enum exit_status status = STATUS_CLEAN;
 
 	options_init(&c.options, cmd, argc, argv);
 	if (!parse(&c))
 		return c.options.status;
 	if (!report_out_open(&c.out))
 		return STATUS_UNREADABLE;
+	c.several = argc - c.options.first_operand > 1 || input_is_folder(argv[c.options.first_operand]);
 	for (int i = c.options.first_operand; i < argc && output_error(c.out.out) == NULL; i++)
-		status = worse(status, show_one(&c, argv[i]));
-	status = worse(status, report_out_close(&c.out));
+		show_one(&c, argv[i]);
+	c.status = worse(c.status, report_out_close(&c.out));
 	text_free(&c.text);
-	return status;
+	return c.status;
 }

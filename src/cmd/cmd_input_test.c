@@ -41,7 +41,8 @@ Test(cmd_input, things_that_are_no_traces)
 	expect_refused("nowhere/at/all", "nowhere/at/all:@0: error: ");
 	expect_refused("nowhere", "[input/missing]");
 	expect_refused("", "[input/missing]");
-	expect_refused(dir, "is a directory [input/not-a-file]");
+	expect_refused(dir, "is a directory without files that are named like traces");
+	expect_refused(dir, "[input/not-a-file]");
 	expect_refused("/dev/null", "[input/not-a-file]");
 	expect_refused("/dev/zero", "[input/not-a-file]");
 	expect_refused("-", "[input/empty]"); /* its standard input is /dev/null */
@@ -112,8 +113,8 @@ Test(cmd_input, of_several_inputs_the_worst_counts_and_all_are_read)
 	ran_free(&r);
 	r = RUN("cat", "-n", "1", SAMPLE, BROKEN);
 	cr_expect(r.status <= STATUS_FINDINGS); /* how much is judged behind the limit is not promised */
-	cr_expect_eq(strncmp(r.out, "@0 ", 3), 0);
-	cr_expect_not_null(strstr(r.out, "\n@0 "));
+	cr_expect_eq(strncmp(r.out, "# " SAMPLE "\n@0 ", sizeof("# " SAMPLE "\n@0 ") - 1), 0, "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\n# " BROKEN "\n@0 "));
 	ran_free(&r);
 }
 

@@ -125,10 +125,10 @@ Test(cmd, operands_that_are_missing_or_too_many)
 	expect_mistake(RUN("stats", "-q"), "name at least one trace");
 	expect_mistake(RUN("cat"), "name at least one trace");
 	expect_mistake(RUN("info", "--"), "name at least one trace");
-	expect_mistake(RUN("convert"), "one input and one output");
-	expect_mistake(RUN("convert", SAMPLE), "one input and one output");
+	expect_mistake(RUN("convert"), "name an input and an output");
+	expect_mistake(RUN("convert", SAMPLE), "name an input and an output");
+	expect_mistake(RUN("convert", "-o", "a.json"), "name an input and an output");
 	expect_mistake(RUN("convert", SAMPLE, "a.json", "b.json"), "one input and one output");
-	expect_mistake(RUN("convert", "-o", "a.json", SAMPLE, "b.json"), "one input and one output");
 	expect_mistake(RUN("formats", "htdump"), "takes no names");
 	expect_mistake(RUN("convert", SAMPLE, "out.txt"), "does not tell the output's format");
 	expect_mistake(RUN("convert", SAMPLE, "-"), "does not tell the output's format");

@@ -19,8 +19,8 @@ static const struct cmd_option own[] = {
 
 const struct command convert_command = {
 	.name = "convert",
-	.operands = "[options] IN OUT",
-	.summary = "Writes a trace in another format.  - is standard input or output; OUT.gz and OUT.zst are compressed.",
+	.operands = "[options] IN OUT  |  [options] IN ... -o OUT",
+	.summary = "Writes traces in another format.  - is standard input or output; OUT.gz and OUT.zst are compressed.",
 	.options = own,
 	.reads = true,
 	.run = cmd_convert,
@@ -28,10 +28,16 @@ const struct command convert_command = {
 
 struct convert {
 	struct options options;
-	const char *in, *out;
+	const char *const *in; /* operands */
+	size_t nin;
+	const char *out;
 	const struct format *to;
 	bool force, no_lanes, rebase, fail_on_loss, keep_partial;
 	struct progress progress;
+	struct output *output; /* NULL: no input could be opened so far */
+	struct writing writing;
+	bool begun;
+	enum exit_status status; /* of the inputs so far */
 };
 
 static bool
@@ -63,14 +69,15 @@ parse(struct convert *c)
 	if (opt == OPTIONS_STOP)
 		return false;
 	const int operands = o->argc - o->first_operand;
-	if (operands != (c->out == NULL ? 2 : 1)) {
-		o->status = options_mistake(o, "takes one input and one output, not %d name%s", operands + (c->out != NULL),
-		                            operands + (c->out != NULL) == 1 ? "" : "s");
+	if (operands < 1 || (c->out == NULL && operands != 2)) {
+		o->status = options_mistake(o, operands > 2 ? "takes one input and one output; for more inputs name the output with -o"
+		                                            : "name an input and an output");
 		return false;
 	}
-	c->in = o->argv[o->first_operand];
+	c->in = (const char *const *)o->argv + o->first_operand;
+	c->nin = c->out == NULL ? 1 : (size_t)operands;
 	if (c->out == NULL)
-		c->out = o->argv[o->first_operand + 1];
+		c->out = c->in[1];
 	c->to = to != NULL ? format_by_name(to) : format_by_suffix(c->out);
 	if (c->to != NULL && c->to->writer != NULL)
 		return true;
@@ -92,63 +99,71 @@ say_losses(const struct convert *c, const struct ledger *l)
 		    l->rows[i].loss->text, l->rows[i].first_offset, l->rows[i].loss->id);
 }
 
-/* What the input's faults leave worth having: a cut or damaged packed stream keeps what came before, a failing system does not. */
+/* The first input that can be read makes the output. */
 static bool
-worth_keeping(const struct convert *c, const struct flow *f)
+opened(void *ctx, struct flow *f)
 {
-	const bool failed = f->in->fault == INPUT_SHRUNK || f->in->fault == INPUT_SYSTEM;
+	struct convert *const c = ctx;
+	char why[512];
 
-	return !failed || c->keep_partial;
+	if (c->begun)
+		return true;
+	c->output = output_open(c->out, c->force ? OUTPUT_FORCE : 0, why, sizeof why);
+	if (c->output == NULL) {
+		say("%s", why);
+		c->status = STATUS_UNREADABLE;
+		return false;
+	}
+	c->begun = true;
+	return writing_begin(&c->writing, f, c->to, c->output, !c->no_lanes, options_values(&c->options), TOOL_NAME);
 }
 
-/* Ends the output, well or not; all that went wrong with it is said here. */
+static bool
+take(void *ctx, struct flow *f, struct batch *b)
+{
+	struct convert *const c = ctx;
+
+	return writing_take(&c->writing, f, b);
+}
+
+static void
+done(void *ctx, struct flow *f)
+{
+	struct convert *const c = ctx;
+
+	progress_clear(&c->progress);
+	if (c->begun && c->writing.no_memory)
+		flow_no_memory(f);
+	c->status = worse(c->status, say_end(&c->options, f));
+}
+
+/* Ends the output, well or not; all that went wrong with it is said here.  A cut or damaged packed stream is worth keeping as far
+ * as it went, what a failing system left is not. */
 static enum exit_status
-finish(const struct convert *c, struct flow *f, struct writing *w, struct output *out, bool written)
+finish(struct convert *c, const struct flow *f, bool written)
 {
 	char why[512];
 
-	if (w->no_memory)
-		flow_no_memory(f);
-	const bool keep = written && worth_keeping(c, f) && writing_end(w, f) && output_finish(out);
-	if (keep) {
-		if (output_commit(out, why, sizeof why)) {
-			say_losses(c, &w->total);
-			return c->fail_on_loss && w->total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
+	if (!c->begun)
+		return STATUS_UNREADABLE;
+	if (written && (!f->failed || c->keep_partial) && writing_end(&c->writing, f) && output_finish(c->output)) {
+		if (output_commit(c->output, why, sizeof why)) {
+			say_losses(c, &c->writing.total);
+			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 		}
 		say("%s", why);
 		return STATUS_UNREADABLE;
 	}
-	if (output_error(out) != NULL && !output_pipe_closed(out))
-		say("%s", output_error(out));
-	output_discard(out);
+	if (output_error(c->output) != NULL && !output_pipe_closed(c->output))
+		say("%s", output_error(c->output));
+	output_discard(c->output);
 	return STATUS_UNREADABLE;
-}
-
-static enum exit_status
-run(struct convert *c, struct flow *f)
-{
-	struct writing w;
-	struct output *out;
-	char why[512];
-
-	if (!flow_open(f, f->job))
-		return STATUS_UNREADABLE;
-	out = output_open(c->out, c->force ? OUTPUT_FORCE : 0, why, sizeof why);
-	if (out == NULL) {
-		say("%s", why);
-		return STATUS_UNREADABLE;
-	}
-	const bool written = writing_begin(&w, f, c->to, out, !c->no_lanes, options_values(&c->options), TOOL_NAME) &&
-	    flow_run(f, writing_take, &w);
-	progress_clear(&c->progress);
-	const enum exit_status status = finish(c, f, &w, out, written);
-	writing_free(&w);
-	return status;
 }
 
 enum exit_status
 cmd_convert(const struct command *cmd, int argc, char **argv)
 {
+	static const struct flow_hooks hooks = { opened, take, done };
 	struct convert c = { .in = NULL };
 	struct flow f;
 
@@ -157,7 +172,8 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 		return c.options.status;
 	progress_init(&c.progress, &c.options);
 	const struct flow_job job = {
-		.path = c.in,
+		.paths = c.in,
+		.npaths = c.nin,
 		.from = c.options.from,
 		.dialect = c.options.dialect,
 		.options = options_values(&c.options),
@@ -168,9 +184,10 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 		.progress = progress_show,
 		.progress_ctx = &c.progress,
 	};
-	f.job = &job;
-	const enum exit_status status = run(&c, &f);
-	const enum exit_status found = say_end(&c.options, &f);
+	const bool written = flow_each(&f, &job, &hooks, &c);
+	const enum exit_status status = finish(&c, &f, written);
+	if (c.begun)
+		writing_free(&c.writing);
 	flow_close(&f);
-	return worse(status, found);
+	return worse(status, c.status);
 }

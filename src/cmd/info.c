@@ -19,6 +19,9 @@ struct info {
 	struct progress progress;
 	/* of the present trace */
 	uint64_t first_ns, last_ns;
+	uint64_t files, packed;
+	enum input_packing packing; /* of the last file */
+	enum exit_status status;    /* the worst so far */
 };
 
 static bool
@@ -37,17 +40,17 @@ take(void *ctx, struct flow *f, struct batch *b)
 }
 
 static void
-put_size(struct text *t, const struct flow *f)
+put_size(struct text *t, const struct info *n, const struct flow *f)
 {
 	static const char *const packings[] = { [INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd" };
-	const uint64_t bytes = input_offset(f->in, f->in->p);
-	const uint64_t packed = input_file_size(f->in);
 
-	text_printf(t, "size:     %" PRIu64 " bytes", bytes);
-	if (f->in->packing != INPUT_PLAIN && packed > 0)
-		text_printf(t, ", %s: %" PRIu64 " bytes", packings[f->in->packing], packed);
-	else if (f->in->packing != INPUT_PLAIN)
-		text_printf(t, " unpacked, %s", packings[f->in->packing]);
+	text_printf(t, "size:     %" PRIu64 " bytes", f->bytes);
+	if (n->packing != INPUT_PLAIN && n->packed > 0)
+		text_printf(t, ", %s: %" PRIu64 " bytes", packings[n->packing], n->packed);
+	else if (n->packing != INPUT_PLAIN)
+		text_printf(t, " unpacked, %s", packings[n->packing]);
+	if (n->files != 1)
+		text_printf(t, ", in %" PRIu64 " files", n->files);
 	text_char(t, '\n');
 }
 
@@ -88,7 +91,7 @@ put_trace(struct text *t, const struct info *n, const struct flow *f)
 	text_printf(t, "file:     %s\n", show_path(&shown, f->job->path));
 	text_printf(t, "format:   %s (%s), dialect %s", f->format->name, f->format->title, trace->dialect);
 	text_printf(t, "%s%s\n", trace->byte_order != NULL ? ", byte order " : "", trace->byte_order != NULL ? trace->byte_order : "");
-	put_size(t, f);
+	put_size(t, n, f);
 	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records, trace->events);
 	if (trace->events > 0)
 		text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all\n", n->first_ns, n->last_ns,
@@ -109,9 +112,30 @@ put_trace(struct text *t, const struct info *n, const struct flow *f)
 	put_classes(t, trace);
 }
 
-static enum exit_status
+static bool
+opened(void *ctx, struct flow *f)
+{
+	struct info *const n = ctx;
+
+	n->files++;
+	n->packing = f->in->packing;
+	n->packed += input_file_size(f->in);
+	return true;
+}
+
+static void
+done(void *ctx, struct flow *f)
+{
+	struct info *const n = ctx;
+
+	progress_clear(&n->progress);
+	n->status = worse(n->status, say_end(&n->options, f));
+}
+
+static void
 name_one(struct info *n, const char *path)
 {
+	static const struct flow_hooks hooks = { opened, take, done };
 	struct flow f;
 	const struct flow_job job = {
 		.path = path,
@@ -127,23 +151,18 @@ name_one(struct info *n, const char *path)
 
 	progress_init(&n->progress, &n->options);
 	n->first_ns = UINT64_MAX;
-	n->last_ns = 0;
-	if (flow_open(&f, &job)) {
-		flow_run(&f, take, n);
+	n->last_ns = n->files = n->packed = 0;
+	if (flow_each(&f, &job, &hooks, n) && n->files > 0) {
 		put_trace(&n->text, n, &f);
 		report_out_put(&n->out, &n->text);
 	}
-	progress_clear(&n->progress);
-	const enum exit_status status = say_end(&n->options, &f);
 	flow_close(&f);
-	return status;
 }
 
 enum exit_status
 cmd_info(const struct command *cmd, int argc, char **argv)
 {
 	struct info n = { .first_ns = 0 };
-	enum exit_status status = STATUS_CLEAN;
 	const char *arg;
 
 	options_init(&n.options, cmd, argc, argv);
@@ -156,9 +175,9 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	for (int i = n.options.first_operand; i < argc; i++) {
 		if (i > n.options.first_operand)
 			text_char(&n.text, '\n');
-		status = worse(status, name_one(&n, argv[i]));
+		name_one(&n, argv[i]);
 	}
-	status = worse(status, report_out_close(&n.out));
+	n.status = worse(n.status, report_out_close(&n.out));
 	text_free(&n.text);
-	return status;
+	return n.status;
 }

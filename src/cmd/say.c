@@ -78,7 +78,7 @@ say_end(const struct options *o, const struct flow *f)
 		report_text_rest(&t, &f->judge);
 	if (f->reader.unread > 0) {
 		struct shown_path shown;
-		text_printf(&t, "%s: %" PRIu64 " bytes stay unread\n", show_path(&shown, f->job->path), f->reader.unread);
+		text_printf(&t, "%s: %" PRIu64 " bytes stay unread\n", show_path(&shown, f->judge.path), f->reader.unread);
 	}
 	say_text(&t);
 	text_free(&t);

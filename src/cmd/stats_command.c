@@ -28,6 +28,9 @@ struct stats_run {
 	uint64_t top;
 	struct text text;
 	struct progress progress;
+	struct stats stats;      /* of the present operand */
+	bool any;                /* some of its inputs could be read */
+	enum exit_status status; /* the worst so far */
 };
 
 static bool
@@ -61,23 +64,39 @@ parse(struct stats_run *s)
 }
 
 static bool
+opened(void *ctx, struct flow *f)
+{
+	struct stats_run *const s = ctx;
+
+	(void)f;
+	s->any = true;
+	return true;
+}
+
+static bool
 take(void *ctx, struct flow *f, struct batch *b)
 {
-	if (stats_batch(ctx, b))
+	struct stats_run *const s = ctx;
+
+	if (stats_batch(&s->stats, b))
 		return true;
 	flow_no_memory(f);
 	return false;
 }
 
 static void
-report(struct stats_run *s, const struct flow *f, const struct stats *stats)
+done(void *ctx, struct flow *f)
 {
-	const struct stats_view view = {
-		.path = f->job->path,
-		.bytes = input_offset(f->in, f->in->p),
-		.trace = &f->trace,
-		.stats = stats,
-	};
+	struct stats_run *const s = ctx;
+
+	progress_clear(&s->progress);
+	s->status = worse(s->status, say_end(&s->options, f));
+}
+
+static void
+report(struct stats_run *s, const struct flow *f, const char *path)
+{
+	const struct stats_view view = { .path = path, .bytes = f->bytes, .trace = &f->trace, .stats = &s->stats };
 	const bool ok = s->json ? stats_json_input(&s->text, &view, s->first) : stats_text(&s->text, &view, (size_t)s->top);
 
 	s->out.no_memory |= !ok;
@@ -85,11 +104,12 @@ report(struct stats_run *s, const struct flow *f, const struct stats *stats)
 	report_out_put(&s->out, &s->text);
 }
 
-static enum exit_status
+/* One operand: a file, or a folder whose files are one trace. */
+static void
 count_one(struct stats_run *s, const char *path)
 {
+	static const struct flow_hooks hooks = { opened, take, done };
 	struct flow f;
-	struct stats stats;
 	const struct flow_job job = {
 		.path = path,
 		.from = s->options.from,
@@ -103,25 +123,18 @@ count_one(struct stats_run *s, const char *path)
 	};
 
 	progress_init(&s->progress, &s->options);
-	if (flow_open(&f, &job)) {
-		const bool ready = stats_init(&stats);
-		if (!ready)
-			flow_no_memory(&f);
-		else if (flow_run(&f, take, &stats))
-			report(s, &f, &stats);
-		stats_free(&stats);
-	}
-	progress_clear(&s->progress);
-	const enum exit_status status = say_end(&s->options, &f);
+	s->any = false;
+	s->out.no_memory |= !stats_init(&s->stats);
+	if (flow_each(&f, &job, &hooks, s) && s->any)
+		report(s, &f, path);
+	stats_free(&s->stats);
 	flow_close(&f);
-	return status;
 }
 
 enum exit_status
 cmd_stats(const struct command *cmd, int argc, char **argv)
 {
 	struct stats_run s = { .first = true };
-	enum exit_status status = STATUS_CLEAN;
 
 	options_init(&s.options, cmd, argc, argv);
 	if (!parse(&s))
@@ -131,11 +144,11 @@ cmd_stats(const struct command *cmd, int argc, char **argv)
 	if (s.json)
 		s.out.no_memory |= !stats_json_begin(&s.text, TOOL_NAME);
 	for (int i = s.options.first_operand; i < argc; i++)
-		status = worse(status, count_one(&s, argv[i]));
+		count_one(&s, argv[i]);
 	if (s.json)
 		s.out.no_memory |= !stats_json_end(&s.text);
 	report_out_put(&s.out, &s.text);
-	status = worse(status, report_out_close(&s.out));
+	s.status = worse(s.status, report_out_close(&s.out));
 	text_free(&s.text);
-	return status;
+	return s.status;
 }

@@ -32,6 +32,7 @@ struct validate {
 	struct text findings; /* of the present file, for JSON */
 	struct text text;
 	struct progress progress;
+	enum exit_status status; /* the worst so far */
 };
 
 static bool
@@ -78,19 +79,34 @@ take_finding(void *ctx, const struct judge *j, const struct finding *f)
 	report_out_put(&v->out, &v->text);
 }
 
+/* The exit status that the findings of one input mean. */
 static enum exit_status
-report_file(struct validate *v, const struct flow *f)
+judged(const struct validate *v, const struct flow *f)
 {
+	if (f->unreadable)
+		return STATUS_UNREADABLE;
+	for (int level = v->fail_level; level < LEVEL_COUNT; level++)
+		if (f->judge.levels[level] > 0)
+			return STATUS_FINDINGS;
+	return STATUS_CLEAN;
+}
+
+/* One input was read, or could not be. */
+static void
+done(void *ctx, struct flow *f)
+{
+	struct validate *const v = ctx;
 	const struct judge *const j = &f->judge;
 	const struct report_file file = {
-		.path = f->job->path,
-		.format = f->format != NULL ? f->format->name : NULL,
-		.dialect = f->format != NULL ? f->trace.dialect : NULL,
-		.records = f->trace.records,
-		.unread_bytes = f->reader.unread,
+		.path = j->path,
+		.format = f->open ? f->format->name : NULL,
+		.dialect = f->open ? f->trace.dialect : NULL,
+		.records = f->trace.records - j->records_before,
+		.unread_bytes = f->open ? f->reader.unread : 0,
 		.valid = j->levels[LEVEL_ERROR] == 0 && !f->unreadable,
 	};
 
+	progress_clear(&v->progress);
 	if (v->json) {
 		report_json_file(&v->report, j, &file, &v->findings);
 		text_clear(&v->findings);
@@ -100,17 +116,13 @@ report_file(struct validate *v, const struct flow *f)
 		report_text_summary(&v->text, j, &file);
 		report_out_put(&v->out, &v->text);
 	}
-	if (f->unreadable)
-		return STATUS_UNREADABLE;
-	for (int level = v->fail_level; level < LEVEL_COUNT; level++)
-		if (j->levels[level] > 0)
-			return STATUS_FINDINGS;
-	return STATUS_CLEAN;
+	v->status = worse(v->status, judged(v, f));
 }
 
-static enum exit_status
+static void
 validate_one(struct validate *v, const char *path)
 {
+	static const struct flow_hooks hooks = { .done = done };
 	struct flow f;
 	const struct flow_job job = {
 		.path = path,
@@ -125,19 +137,14 @@ validate_one(struct validate *v, const char *path)
 	};
 
 	progress_init(&v->progress, &v->options);
-	if (flow_open(&f, &job))
-		flow_run(&f, NULL, NULL);
-	progress_clear(&v->progress);
-	const enum exit_status status = report_file(v, &f);
+	flow_each(&f, &job, &hooks, v);
 	flow_close(&f);
-	return status;
 }
 
 enum exit_status
 cmd_validate(const struct command *cmd, int argc, char **argv)
 {
 	struct validate v = { .json = false };
-	enum exit_status status = STATUS_CLEAN;
 
 	options_init(&v.options, cmd, argc, argv);
 	if (!parse(&v))
@@ -148,13 +155,13 @@ cmd_validate(const struct command *cmd, int argc, char **argv)
 	if (v.json)
 		report_json_begin(&v.report, TOOL_NAME);
 	for (int i = v.options.first_operand; i < argc; i++)
-		status = worse(status, validate_one(&v, argv[i]));
+		validate_one(&v, argv[i]);
 	if (v.json)
 		report_json_end(&v.report);
 	report_out_put(&v.out, &v.report.text);
-	status = worse(status, report_out_close(&v.out));
+	v.status = worse(v.status, report_out_close(&v.out));
 	text_free(&v.report.text);
 	text_free(&v.findings);
 	text_free(&v.text);
-	return status;
+	return v.status;
 }

@@ -16,6 +16,7 @@ trace_free(struct trace *t)
 	free(t->tracks);
 	free(t->meta);
 	table64_free(&t->lanes);
+	tabletext_free(&t->class_names);
 	*t = (struct trace){ .format = "" };
 }
 
@@ -35,6 +36,9 @@ grown(void *old, uint32_t n, uint32_t *cap, size_t size)
 struct class *
 trace_add_class(struct trace *t, struct slice name)
 {
+	const uint32_t known = tabletext_get(&t->class_names, name);
+	if (known != TABLE_NONE)
+		return t->classes[known];
 	struct class **list = grown(t->classes, t->nclasses, &t->classes_cap, sizeof *list);
 	struct class *c = arena_zalloc(&t->arena, 1, sizeof *c);
 	if (list != NULL)
@@ -42,7 +46,7 @@ trace_add_class(struct trace *t, struct slice name)
 	if (list == NULL || c == NULL)
 		return NULL;
 	c->name = arena_copy(&t->arena, name);
-	if (c->name.p == NULL)
+	if (c->name.p == NULL || !tabletext_put(&t->class_names, c->name, t->nclasses))
 		return NULL;
 	c->category = c->name;
 	c->index = t->nclasses;

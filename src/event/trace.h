@@ -52,7 +52,8 @@ struct trace {
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
-	struct table64 lanes; /* track index << 16 | lane -> track index */
+	struct tabletext class_names; /* name -> classes[] */
+	struct table64 lanes;         /* track index << 16 | lane -> track index */
 	uint64_t records;     /* all records met */
 	uint64_t events;      /* those that are not structure */
 };
@@ -61,7 +62,7 @@ void trace_init(struct trace *t);
 void trace_free(struct trace *t);
 
 /* Each of these returns NULL (false) when memory is out.  Texts are copied into the trace's arena. */
-struct class *trace_add_class(struct trace *t, struct slice name);
+struct class *trace_add_class(struct trace *t, struct slice name); /* the one of this name, if there is one already */
 struct track *trace_add_process(struct trace *t, struct slice name);
 struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name);
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);

@@ -4,6 +4,7 @@
 
 #include "check/input_rules.h"
 #include "format/registry.h"
+#include "input/input_tree.h"
 
 /* Small enough that events, fields and the text made of them stay in the second-level cache. */
 #define BATCH_EVENTS 1024
@@ -33,7 +34,7 @@ flow_no_memory(struct flow *f)
 {
 	finding_add(&f->judge, &input_rules[INPUT_RULE_NO_MEMORY], f->in != NULL ? input_offset(f->in, f->in->p) : 0, 0,
 	            "the system gives no more memory");
-	f->unreadable = true;
+	f->unreadable = f->failed = true;
 }
 
 static bool
@@ -52,36 +53,32 @@ reader_end(struct reader *r, const struct format *format)
 	r->state = NULL;
 }
 
-/* The least time of all events, by a quiet pass of its own.  false: the input cannot be read twice, or holds no event. */
-static bool
-earliest_time(const struct flow *f, uint64_t *ts)
+/* Lowers *ts to the least time of all events of an input, by a quiet pass of its own; takes over `in`. */
+static void
+earliest_time(const struct flow_job *job, const struct format *format, struct input *in, bool *found, uint64_t *ts)
 {
 	struct trace trace;
 	struct batch b = { .cap = 0 };
-	struct reader r = { .want = WANT_TIMES, .dialect = f->job->dialect, .options = f->job->options, .trace = &trace };
+	struct reader r = { .in = in, .want = WANT_TIMES, .dialect = job->dialect, .options = job->options, .trace = &trace };
 	enum fill fill = FILL_MORE;
-	bool found = false;
 
-	if (!input_can_reopen(f->in) || (r.in = input_reopen(f->in)) == NULL)
-		return false;
 	trace_init(&trace);
-	if (reader_begin(&r, f->format) && batch_init(&b, BATCH_EVENTS, false))
+	if (reader_begin(&r, format) && batch_init(&b, BATCH_EVENTS, false))
 		while (fill == FILL_MORE) {
 			batch_recycle(&b);
 			input_hold(r.in, &b.holds);
-			fill = f->format->reader->fill(&r, &b);
+			fill = format->reader->fill(&r, &b);
 			for (uint32_t i = 0; i < b.n; i++)
-				if (!found || b.events[i].ts < *ts) {
+				if (!*found || b.events[i].ts < *ts) {
 					*ts = b.events[i].ts;
-					found = true;
+					*found = true;
 				}
 			input_behind(r.in);
 		}
 	batch_free(&b);
-	reader_end(&r, f->format);
+	reader_end(&r, format);
 	trace_free(&trace);
 	input_close(r.in);
-	return found;
 }
 
 static void
@@ -90,7 +87,11 @@ rebase(struct flow *f, struct batch *b)
 	if (b->n == 0)
 		return;
 	if (!f->rebased) {
-		if (!earliest_time(f, &f->rebase_ns))
+		struct input *const again = input_can_reopen(f->in) ? input_reopen(f->in) : NULL;
+		if (again != NULL)
+			earliest_time(f->job, f->format, again, &f->rebased, &f->rebase_ns);
+		f->signed_time = !f->rebased;
+		if (!f->rebased)
 			f->rebase_ns = b->events[0].ts;
 		f->rebased = true;
 	}
@@ -113,6 +114,7 @@ find_format(struct flow *f)
 {
 	const size_t head = (size_t)(f->in->end - f->in->p);
 	const size_t looked = head < 65536 ? head : 65536;
+	const struct format *const before = f->trace.format[0] != '\0' ? f->format : NULL;
 
 	f->format = f->job->from != NULL ? f->job->from : format_probe(slice_of(f->in->p, looked), looked == head && f->in->last);
 	if (f->format == NULL) {
@@ -121,6 +123,10 @@ find_format(struct flow *f)
 	} else if (f->job->dialect != NULL && !has_dialect(f->format, f->job->dialect)) {
 		finding_add(&f->judge, &input_rules[INPUT_RULE_WRONG_DIALECT], 0, 0, "the input is in format %s, which has no dialect %s",
 		            f->format->name, f->job->dialect);
+	} else if (before != NULL && f->format != before) {
+		finding_add(&f->judge, &input_rules[INPUT_RULE_OTHER_FORMAT], 0, 0, "the input is in format %s, the files before it are in %s",
+		            f->format->name, before->name);
+		f->format = before;
 	} else {
 		f->trace.format = f->format->name;
 		return true;
@@ -130,39 +136,29 @@ find_format(struct flow *f)
 	return false;
 }
 
-bool
-flow_open(struct flow *f, const struct flow_job *job)
+/* ---- one input ---- */
+
+static void
+flow_init(struct flow *f, const struct flow_job *job)
 {
-	return flow_open_input(f, job, input_open(job->path));
+	*f = (struct flow){ .job = job };
+	trace_init(&f->trace);
 }
 
-bool
-flow_open_input(struct flow *f, const struct flow_job *job, struct input *in)
+static bool
+open_reader(struct flow *f)
 {
-	*f = (struct flow){ .job = job, .in = in };
-	trace_init(&f->trace);
-	judge_init(&f->judge, job->path, job->sink, job->ctx);
-	if (f->in == NULL) {
-		flow_no_memory(f);
-		return false;
-	}
-	if (f->in->p == f->in->end) {
-		say_fault(f);
-		return false;
-	}
-	if (!find_format(f))
-		return false;
-	f->judge.muted = is_shrunk;
-	f->judge.muted_ctx = f->in;
+	const char *const dialect = f->trace.dialect;
+
 	f->reader = (struct reader){
 		.in = f->in,
 		.trace = &f->trace,
 		.judge = &f->judge,
-		.want = job->want,
-		.dialect = job->dialect,
-		.options = job->options,
+		.want = f->job->want,
+		.dialect = f->job->dialect,
+		.options = f->job->options,
 	};
-	if (!batch_init(&f->batch, BATCH_EVENTS, (job->want & WANT_BYTES) != 0)) {
+	if (f->batch.events == NULL && !batch_init(&f->batch, BATCH_EVENTS, (f->job->want & WANT_BYTES) != 0)) {
 		flow_no_memory(f);
 		return false;
 	}
@@ -172,7 +168,57 @@ flow_open_input(struct flow *f, const struct flow_job *job, struct input *in)
 		if (f->judge.levels[LEVEL_ERROR] == 0)
 			flow_no_memory(f);
 	}
+	if (dialect[0] != '\0' && strcmp(dialect, f->trace.dialect) != 0)
+		f->trace.dialect = "mixed";
 	return f->open;
+}
+
+/* Opens the next input of the trace; `in` is taken over, NULL: there was no memory for it. */
+static bool
+enter(struct flow *f, const char *path, struct input *in)
+{
+	f->in = in;
+	f->open = f->unreadable = f->complete = false;
+	judge_init(&f->judge, path, f->job->sink, f->job->ctx);
+	f->judge.records_before = f->trace.records;
+	if (in == NULL) {
+		flow_no_memory(f);
+		return false;
+	}
+	if (in->p == in->end) {
+		say_fault(f);
+		return false;
+	}
+	if (!find_format(f))
+		return false;
+	f->judge.muted = is_shrunk;
+	f->judge.muted_ctx = in;
+	return open_reader(f);
+}
+
+static void
+leave(struct flow *f)
+{
+	if (f->format != NULL)
+		reader_end(&f->reader, f->format);
+	batch_recycle(&f->batch);
+	judge_free(&f->judge);
+	input_close(f->in);
+	f->in = NULL;
+}
+
+bool
+flow_open(struct flow *f, const struct flow_job *job)
+{
+	flow_init(f, job);
+	return enter(f, job->path, input_open(job->path));
+}
+
+bool
+flow_open_input(struct flow *f, const struct flow_job *job, struct input *in)
+{
+	flow_init(f, job);
+	return enter(f, job->path, in);
 }
 
 bool
@@ -203,17 +249,145 @@ flow_run(struct flow *f, flow_taker *taker, void *ctx)
 		flow_no_memory(f);
 	if (wanted)
 		say_fault(f);
+	f->bytes += input_offset(f->in, f->in->p);
+	f->failed |= f->in->fault == INPUT_SHRUNK || f->in->fault == INPUT_SYSTEM;
 	return wanted;
 }
 
 void
 flow_close(struct flow *f)
 {
-	if (f->format != NULL)
-		reader_end(&f->reader, f->format);
+	leave(f);
 	batch_free(&f->batch);
-	judge_free(&f->judge);
 	trace_free(&f->trace);
-	input_close(f->in);
-	f->in = NULL;
+}
+
+/* ---- an operand ---- */
+
+static bool
+each_input(struct flow *f, const char *path, const struct flow_hooks *hooks, void *ctx)
+{
+	bool go_on = true;
+
+	if (enter(f, path, input_open(path)))
+		go_on = (hooks->opened == NULL || hooks->opened(ctx, f)) && flow_run(f, hooks->take, ctx);
+	if (hooks->done != NULL)
+		hooks->done(ctx, f);
+	return go_on;
+}
+
+/* Something in a folder that cannot be read, as a finding of its own. */
+static void
+each_problem(struct flow *f, const char *path, enum input_fault fault, const char *text, const struct flow_hooks *hooks, void *ctx)
+{
+	judge_init(&f->judge, path, f->job->sink, f->job->ctx);
+	finding_add(&f->judge, input_fault_rule(fault), 0, 0, "%s", text);
+	f->open = f->complete = false;
+	f->unreadable = true;
+	if (hooks->done != NULL)
+		hooks->done(ctx, f);
+	leave(f);
+}
+
+static bool
+wants_name(void *format, const char *name)
+{
+	return format_wants_name(format, name);
+}
+
+/* Files to be read, and what stands in their way. */
+struct operand {
+	const char *path;
+	struct input_tree tree; /* of a folder */
+	bool folder;
+};
+
+static void
+list_operand(struct operand *o, const struct flow_job *job, const char *path)
+{
+	/* the callback takes a plain pointer; the format is only looked at */
+	union {
+		const struct format *format;
+		void *ctx;
+	} from = { .format = job->from };
+
+	*o = (struct operand){ .path = path, .folder = input_is_folder(path) };
+	if (o->folder)
+		input_tree_list(&o->tree, path, wants_name, from.ctx);
+}
+
+/* The earliest time of all files, so that none comes before it. */
+static void
+rebase_file(struct flow *f, const char *path)
+{
+	struct input *const in = strcmp(path, "-") == 0 ? NULL : input_open(path);
+	const size_t head = in != NULL ? (size_t)(in->end - in->p) : 0;
+	const size_t looked = head < 65536 ? head : 65536;
+	const struct format *format = f->job->from;
+
+	if (head > 0 && format == NULL)
+		format = format_probe(slice_of(in->p, looked), looked == head && in->last);
+	if (head > 0 && format != NULL && input_can_reopen(in))
+		earliest_time(f->job, format, in, &f->rebased, &f->rebase_ns);
+	else
+		input_close(in);
+}
+
+static void
+rebase_operand(struct flow *f, const struct operand *o)
+{
+	if (!o->folder)
+		rebase_file(f, o->path);
+	for (size_t i = 0; i < o->tree.n; i++)
+		rebase_file(f, o->tree.paths[i]);
+}
+
+static bool
+each_of_operand(struct flow *f, const struct operand *o, const struct flow_hooks *hooks, void *ctx)
+{
+	const struct input_tree *const t = &o->tree;
+	bool go_on = true;
+
+	if (!o->folder) {
+		go_on = each_input(f, o->path, hooks, ctx);
+		leave(f);
+	}
+	for (size_t i = 0; i < t->nproblems; i++)
+		each_problem(f, t->problems[i].path, t->problems[i].fault, t->problems[i].text, hooks, ctx);
+	if (t->no_memory)
+		each_problem(f, o->path, INPUT_SYSTEM, "the system gives no more memory", hooks, ctx);
+	else if (o->folder && t->n == 0 && t->nproblems == 0)
+		each_problem(f, o->path, INPUT_NOT_A_FILE,
+		             "the input is a directory without files that are named like traces (tracetool formats lists the suffixes)", hooks, ctx);
+	for (size_t i = 0; i < t->n && go_on; i++) {
+		go_on = each_input(f, t->paths[i], hooks, ctx);
+		leave(f);
+	}
+	return go_on;
+}
+
+bool
+flow_each(struct flow *f, const struct flow_job *job, const struct flow_hooks *hooks, void *ctx)
+{
+	const char *const *const paths = job->paths != NULL ? job->paths : &job->path;
+	const size_t n = job->paths != NULL ? job->npaths : 1;
+	struct operand *const o = calloc(n, sizeof *o);
+	bool go_on = true;
+
+	flow_init(f, job);
+	if (o == NULL) {
+		each_problem(f, paths[0], INPUT_SYSTEM, "the system gives no more memory", hooks, ctx);
+		return true;
+	}
+	for (size_t i = 0; i < n; i++)
+		list_operand(&o[i], job, paths[i]);
+	/* one input that can be read twice is looked at when its first event comes */
+	for (size_t i = 0; i < n && job->rebase && (n > 1 || o[0].folder); i++)
+		rebase_operand(f, &o[i]);
+	for (size_t i = 0; i < n && go_on; i++)
+		go_on = each_of_operand(f, &o[i], hooks, ctx);
+	for (size_t i = 0; i < n; i++)
+		input_tree_free(&o[i].tree);
+	free(o);
+	return go_on;
 }

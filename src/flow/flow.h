@@ -11,6 +11,8 @@
 /* What to read and how.  All pointers are borrowed and outlive the flow. */
 struct flow_job {
 	const char *path;          /* "-": standard input */
+	const char *const *paths;  /* for flow_each: npaths operands that make one trace; NULL: path alone */
+	size_t npaths;
 	const struct format *from; /* NULL: told by content */
 	const char *dialect;       /* NULL: told by content */
 	const struct option_value *options;
@@ -33,9 +35,14 @@ struct flow {
 	struct batch batch;
 	uint64_t rebase_ns;     /* what was subtracted */
 	bool rebased;
+	bool signed_time;       /* a time may have been before that */
+	/* of the present input */
 	bool open;              /* the reader is open */
 	bool unreadable;        /* exit status 2: the input failed, was cut, is of no known format, or memory ran out */
 	bool complete;          /* the reader reached the end of the trace */
+	/* of all inputs so far */
+	uint64_t bytes;         /* read, unpacked */
+	bool failed;            /* the system failed: what was read may lack what was there */
 };
 
 /* Takes a batch.  false: stop (it has said or remembered why). */
@@ -51,6 +58,17 @@ bool flow_open_input(struct flow *f, const struct flow_job *job, struct input *i
 bool flow_run(struct flow *f, flow_taker *taker, void *ctx);
 
 void flow_close(struct flow *f);
+
+/* What is to happen with the inputs of an operand; any may be NULL. */
+struct flow_hooks {
+	bool (*opened)(void *ctx, struct flow *f); /* it can be read.  false: stop */
+	flow_taker *take;
+	void (*done)(void *ctx, struct flow *f); /* it was read, or could not be; its findings are complete */
+};
+
+/* Reads the operands one after the other into one trace.  An operand is a file, or a folder: its files that are named like a
+ * trace, in the order of the bytes of their paths.  In any case end with flow_close.  false: a hook said stop. */
+bool flow_each(struct flow *f, const struct flow_job *job, const struct flow_hooks *hooks, void *ctx);
 
 /* Says that memory ran out, as a finding of this input. */
 void flow_no_memory(struct flow *f);

@@ -31,21 +31,44 @@ ends_in(const char *path, size_t n, const char *suffix)
 	return n > m && memcmp(path + n - m, suffix, m) == 0;
 }
 
+/* The length of the name without what compression adds to it. */
+static size_t
+unpacked_length(const char *name)
+{
+	const size_t n = strlen(name);
+
+	return ends_in(name, n, ".gz") ? n - 3 : ends_in(name, n, ".zst") ? n - 4 : n;
+}
+
+static bool
+has_suffix(const struct format *f, const char *name)
+{
+	const size_t n = unpacked_length(name);
+
+	for (const char *const *s = f->suffixes; *s != NULL; s++)
+		if (ends_in(name, n, *s))
+			return true;
+	return false;
+}
+
 const struct format *
 format_by_suffix(const char *path)
 {
-	size_t n = strlen(path);
-
-	if (ends_in(path, n, ".gz"))
-		n -= 3;
-	else if (ends_in(path, n, ".zst"))
-		n -= 4;
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->writer != NULL)
-			for (const char *const *s = (*f)->suffixes; *s != NULL; s++)
-				if (ends_in(path, n, *s))
-					return *f;
+		if ((*f)->writer != NULL && has_suffix(*f, path))
+			return *f;
 	return NULL;
+}
+
+bool
+format_wants_name(const struct format *format, const char *name)
+{
+	if (format != NULL)
+		return has_suffix(format, name);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->reader != NULL && has_suffix(*f, name))
+			return true;
+	return false;
 }
 
 const struct format *

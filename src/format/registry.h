@@ -11,6 +11,10 @@ const struct format *format_by_name(const char *name); /* NULL: none */
 /* The writable format whose suffix the path ends in (before .gz or .zst); NULL: none. */
 const struct format *format_by_suffix(const char *path);
 
+/* Whether a file of this name, found in a folder, may be a trace: its suffix (before .gz or .zst) is one of the format's,
+ * or of any readable format when that is NULL. */
+bool format_wants_name(const struct format *format, const char *name);
+
 /* The readable format that claims the bytes; NULL: nobody does. */
 const struct format *format_probe(struct slice head, bool whole);
 

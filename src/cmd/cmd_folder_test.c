@@ -1,0 +1,167 @@
+/* Folders and several inputs as one trace. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cli_test_util.h"
+#include "cmd/cmd.h"
+
+#define GOOD "testdata/htdump/good/"
+#define BAD "testdata/htdump/bad/"
+
+static void
+copy(const char *from, const char *dir, const char *name)
+{
+	char path[1024];
+	size_t n;
+	char *const p = read_whole(from, &n);
+
+	cr_assert_not_null(p, "%s", from);
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	cr_assert(write_whole(path, p, n), "%s", path);
+	free(p);
+}
+
+static void
+sub_folder(const char *dir, const char *name)
+{
+	char path[1024];
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	cr_assert_eq(mkdir(path, 0700), 0);
+}
+
+/* b/ before c, a loop, a file that is no trace, and one that is broken. */
+static char *
+make_tree(void)
+{
+	char *const dir = make_folder();
+	char path[1024];
+
+	sub_folder(dir, "b");
+	copy(GOOD "wire-little.htdump", dir, "b/one.htdump");
+	copy(GOOD "wire-little.htdump.gz", dir, "a.htdump.gz");
+	copy(GOOD "document-big.htdump", dir, "c.htdump");
+	copy("README.md", dir, "notes.txt");
+	snprintf(path, sizeof path, "%s/b/loop", dir);
+	cr_assert_eq(symlink("..", path), 0);
+	return dir;
+}
+
+static size_t
+count(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	for (const char *p = text; (p = strstr(p, word)) != NULL; p += strlen(word))
+		n++;
+	return n;
+}
+
+static struct ran
+run(const char *a, const char *b, const char *c, const char *d, const char *e)
+{
+	const char *const args[] = { a, b, c, d, e, NULL };
+
+	return run_tool(args, NULL, 0);
+}
+
+Test(cmd_folder, files_in_the_order_of_their_paths)
+{
+	char *const dir = make_tree(), want[3][1100];
+	struct ran r = run("validate", dir, NULL, NULL, NULL);
+	const char *at[3];
+
+	cr_expect_eq(r.status, STATUS_CLEAN, "%s", r.out);
+	snprintf(want[0], sizeof want[0], "%s/a.htdump.gz: valid htdump (wire)", dir);
+	snprintf(want[1], sizeof want[1], "%s/b/one.htdump: valid htdump (wire)", dir);
+	snprintf(want[2], sizeof want[2], "%s/c.htdump: valid htdump (", dir);
+	for (int i = 0; i < 3; i++)
+		cr_assert_not_null(at[i] = strstr(r.out, want[i]), "%s is not in: %s", want[i], r.out);
+	cr_expect(at[0] < at[1] && at[1] < at[2]);
+	cr_expect_eq(count(r.out, "one.htdump"), 1, "a loop of links: %s", r.out);
+	cr_expect_null(strstr(r.out, "notes.txt"));
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+Test(cmd_folder, one_trace_with_a_process_for_each_file)
+{
+	char *const dir = make_tree();
+	struct ran one = run("convert", "--to", "chrome", GOOD "wire-little.htdump", "-");
+	struct ran all = run("convert", "--to", "chrome", dir, "-");
+
+	cr_expect_eq(all.status, STATUS_CLEAN, "%s", all.err);
+	cr_expect_eq(count(all.out, "\"process_name\""), 3);
+	cr_expect_not_null(strstr(all.out, "\"pid\":3"));
+	cr_expect_not_null(strstr(all.out, "\"dialect\":\"mixed\""));
+	cr_expect_gt(count(all.out, "\"ph\":\"X\"") + count(all.out, "\"ph\":\"i\""),
+	             count(one.out, "\"ph\":\"X\"") + count(one.out, "\"ph\":\"i\""));
+	ran_free(&one);
+	ran_free(&all);
+	remove_folder(dir);
+}
+
+Test(cmd_folder, several_inputs_need_o)
+{
+	struct ran r = run("convert", GOOD "wire-little.htdump", GOOD "wire-big.htdump", "x.json", NULL);
+
+	cr_expect_eq(r.status, STATUS_USAGE);
+	cr_expect_not_null(strstr(r.err, "-o"));
+	ran_free(&r);
+	const char *const args[] = { "convert", "--to", "chrome", "-o", "-", GOOD "wire-little.htdump", GOOD "wire-big.htdump", NULL };
+	r = run_tool(args, NULL, 0);
+	cr_expect_eq(r.status, STATUS_CLEAN, "%s", r.err);
+	cr_expect_eq(count(r.out, "\"process_name\""), 2);
+	ran_free(&r);
+}
+
+Test(cmd_folder, a_broken_file_spoils_no_other)
+{
+	char *const dir = make_tree();
+	struct ran whole = run("stats", "--format", "json", dir, NULL);
+
+	copy(BAD "unknown-class.htdump", dir, "b/broken.htdump");
+	copy("README.md", dir, "b/text.htdump");
+	struct ran r = run("stats", "--format", "json", dir, NULL);
+	cr_expect_eq(r.status, STATUS_UNREADABLE, "text.htdump is of no known format");
+	cr_expect_not_null(strstr(r.err, "b/broken.htdump:@"), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, "b/text.htdump:@0: error: "), "%s", r.err);
+	cr_expect_gt(r.out_n, whole.out_n / 2);
+	cr_expect_not_null(strstr(r.out, "\"spans\""));
+	ran_free(&whole);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+Test(cmd_folder, earliest_time_of_all_files)
+{
+	char *const dir = make_tree();
+	struct ran r = run("convert", "--rebase", "--to=chrome", dir, "-");
+
+	cr_expect_eq(r.status, STATUS_CLEAN, "%s", r.err);
+	cr_expect_null(strstr(r.out, "\"ts\":-"));
+	cr_expect_not_null(strstr(r.out, "\"ts\":0.000"));
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+Test(cmd_folder, what_cannot_be_read_in_a_folder_is_said)
+{
+	char *const dir = make_tree(), path[1024];
+
+	snprintf(path, sizeof path, "%s/pipe.htdump", dir);
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	snprintf(path, sizeof path, "%s/gone.htdump", dir);
+	cr_assert_eq(symlink("nothing", path), 0);
+	struct ran r = run("validate", dir, NULL, NULL, NULL);
+	cr_expect_eq(r.status, STATUS_UNREADABLE);
+	cr_expect_not_null(strstr(r.out, "pipe.htdump:@0: error: is not a regular file [input/not-a-file]"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "gone.htdump:@0: error: "), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "c.htdump: valid"), "%s", r.out);
+	ran_free(&r);
+	remove_folder(dir);
+}

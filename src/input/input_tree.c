@@ -1,0 +1,264 @@
+#include "input/input_tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A folder still to be looked into; they are a list, not recursion, so depth costs nothing. */
+struct folder {
+	char *path;
+};
+
+struct seen {
+	dev_t dev;
+	ino_t ino;
+};
+
+struct walk {
+	struct input_tree *tree;
+	bool (*wanted)(void *ctx, const char *name);
+	void *ctx;
+	struct folder *todo;
+	size_t ntodo, todo_cap;
+	struct seen *seen; /* open addressing; ino 0 is no folder */
+	size_t nseen, seen_cap;
+};
+
+/* Makes room for one more in an array; false: no memory. */
+static bool
+room(void *array, size_t n, size_t *cap, size_t size)
+{
+	void **const at = array;
+
+	if (n < *cap)
+		return true;
+	const size_t want = *cap == 0 ? 16 : *cap * 2;
+	void *const p = realloc(*at, want * size);
+	if (p == NULL)
+		return false;
+	*at = p;
+	*cap = want;
+	return true;
+}
+
+static void
+add_problem(struct walk *w, const char *path, enum input_fault fault, const char *text)
+{
+	struct input_tree *const t = w->tree;
+	char *const copy = strdup(path), *const why = strdup(text);
+
+	if (copy == NULL || why == NULL || !room(&t->problems, t->nproblems, &t->problems_cap, sizeof *t->problems)) {
+		free(copy);
+		free(why);
+		t->no_memory = true;
+		return;
+	}
+	t->problems[t->nproblems++] = (struct input_tree_problem){ copy, fault, why };
+}
+
+static size_t
+slot_of(const struct walk *w, dev_t dev, ino_t ino)
+{
+	size_t i = ((size_t)ino * 0x9e3779b97f4a7c15U ^ (size_t)dev) % w->seen_cap;
+
+	while (w->seen[i].ino != 0 && (w->seen[i].ino != ino || w->seen[i].dev != dev))
+		i = (i + 1) % w->seen_cap;
+	return i;
+}
+
+static bool
+grow_seen(struct walk *w)
+{
+	struct seen *const old = w->seen;
+	const size_t n = w->seen_cap;
+
+	w->seen_cap = n == 0 ? 64 : n * 2;
+	w->seen = calloc(w->seen_cap, sizeof *w->seen);
+	if (w->seen == NULL) {
+		w->seen = old;
+		w->seen_cap = n;
+		return false;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (old[i].ino != 0)
+			w->seen[slot_of(w, old[i].dev, old[i].ino)] = old[i];
+	free(old);
+	return true;
+}
+
+/* True the first time this folder is met. */
+static bool
+is_new(struct walk *w, const struct stat *st)
+{
+	if (w->nseen * 2 >= w->seen_cap && !grow_seen(w)) {
+		w->tree->no_memory = true;
+		return false;
+	}
+	const size_t i = slot_of(w, st->st_dev, st->st_ino);
+	if (w->seen[i].ino != 0)
+		return false;
+	w->seen[i] = (struct seen){ st->st_dev, st->st_ino };
+	w->nseen++;
+	return true;
+}
+
+static void
+add_todo(struct walk *w, char *path)
+{
+	if (room(&w->todo, w->ntodo, &w->todo_cap, sizeof *w->todo)) {
+		w->todo[w->ntodo++] = (struct folder){ path };
+		return;
+	}
+	free(path);
+	w->tree->no_memory = true;
+}
+
+static void
+add_file(struct walk *w, char *path)
+{
+	struct input_tree *const t = w->tree;
+
+	if (t->n < INPUT_TREE_MAX && room(&t->paths, t->n, &t->cap, sizeof *t->paths)) {
+		t->paths[t->n++] = path;
+		return;
+	}
+	if (t->n >= INPUT_TREE_MAX)
+		add_problem(w, path, INPUT_SYSTEM, "is one file too many: at most a million are read");
+	else
+		t->no_memory = true;
+	free(path);
+}
+
+/* One entry of a folder; takes over `path`. */
+static void
+visit(struct walk *w, char *path, const char *name)
+{
+	struct stat st;
+	const bool wanted = w->wanted(w->ctx, name);
+
+	if (stat(path, &st) != 0) {
+		if (wanted)
+			add_problem(w, path, errno == EACCES ? INPUT_DENIED : INPUT_MISSING, strerror(errno));
+		free(path);
+	} else if (S_ISDIR(st.st_mode)) {
+		if (is_new(w, &st))
+			add_todo(w, path);
+		else
+			free(path);
+	} else if (wanted && S_ISREG(st.st_mode)) {
+		add_file(w, path);
+	} else {
+		if (wanted)
+			add_problem(w, path, INPUT_NOT_A_FILE, "is not a regular file");
+		free(path);
+	}
+}
+
+static int
+by_path(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names in a folder, each with the folder's path before it. */
+static size_t
+read_names(struct walk *w, const char *path, DIR *dir, char ***names)
+{
+	const size_t n = strlen(path);
+	const struct dirent *e;
+	size_t count = 0, cap = 0;
+
+	while ((errno = 0, e = readdir(dir)) != NULL) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		const size_t size = n + 1 + strlen(e->d_name) + 1;
+		char *const full = room(names, count, &cap, sizeof **names) ? malloc(size) : NULL;
+		if (full == NULL) {
+			w->tree->no_memory = true;
+			return count;
+		}
+		snprintf(full, size, "%s%s%s", path, n > 0 && path[n - 1] == '/' ? "" : "/", e->d_name);
+		(*names)[count++] = full;
+	}
+	if (errno != 0)
+		add_problem(w, path, INPUT_SYSTEM, strerror(errno));
+	return count;
+}
+
+/* In the order of the names, so that of two ways to a folder always the same one is taken. */
+static void
+read_folder(struct walk *w, const char *path)
+{
+	DIR *const dir = opendir(path);
+	char **names = NULL;
+
+	if (dir == NULL) {
+		add_problem(w, path, errno == EACCES ? INPUT_DENIED : INPUT_SYSTEM, strerror(errno));
+		return;
+	}
+	const size_t n = read_names(w, path, dir, &names);
+	closedir(dir);
+	if (n > 0)
+		qsort(names, n, sizeof *names, by_path);
+	for (size_t i = 0; i < n; i++)
+		visit(w, names[i], strrchr(names[i], '/') + 1);
+	free(names);
+}
+
+static int
+by_problem_path(const void *a, const void *b)
+{
+	return strcmp(((const struct input_tree_problem *)a)->path, ((const struct input_tree_problem *)b)->path);
+}
+
+bool
+input_is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+void
+input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name), void *ctx)
+{
+	struct walk w = { .tree = t, .wanted = wanted, .ctx = ctx };
+	struct stat st;
+	char *const top = strdup(folder);
+
+	if (top == NULL)
+		t->no_memory = true;
+	else if (stat(top, &st) == 0 && is_new(&w, &st))
+		add_todo(&w, top);
+	else
+		free(top);
+	while (w.ntodo > 0) {
+		char *const path = w.todo[--w.ntodo].path;
+		if (!t->no_memory)
+			read_folder(&w, path);
+		free(path);
+	}
+	free(w.todo);
+	free(w.seen);
+	if (t->n > 0)
+		qsort(t->paths, t->n, sizeof *t->paths, by_path);
+	if (t->nproblems > 0)
+		qsort(t->problems, t->nproblems, sizeof *t->problems, by_problem_path);
+}
+
+void
+input_tree_free(struct input_tree *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		free(t->paths[i]);
+	for (size_t i = 0; i < t->nproblems; i++) {
+		free(t->problems[i].path);
+		free(t->problems[i].text);
+	}
+	free(t->paths);
+	free(t->problems);
+	*t = (struct input_tree){ .n = 0 };
+}

@@ -1,0 +1,41 @@
+#ifndef INPUT_INPUT_TREE_H
+#define INPUT_INPUT_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "input/input.h"
+
+/*
+ * The files under a folder.  Links are followed, each folder is visited once
+ * (so loops of links are harmless), and the result does not depend on the order
+ * in which the file system names things: files are sorted by the bytes of
+ * their paths.
+ */
+struct input_tree_problem {
+	char *path;
+	enum input_fault fault; /* INPUT_DENIED, INPUT_NOT_A_FILE, INPUT_SYSTEM */
+	char *text;             /* the reason, without the path */
+};
+
+struct input_tree {
+	char **paths; /* the folder's name, a slash, and the way to the file */
+	size_t n, cap;
+	struct input_tree_problem *problems; /* what could not be looked into, sorted too */
+	size_t nproblems, problems_cap;
+	bool no_memory;
+};
+
+/* More files than these are not listed; that is a problem of the folder. */
+#define INPUT_TREE_MAX 1000000
+
+/* Whether the path leads to a folder. */
+bool input_is_folder(const char *path);
+
+/* Lists the files whose last name is wanted.  Things with a wanted name that are no regular files are problems.  Fills *t (zeroed
+ * before); end with input_tree_free(). */
+void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name), void *ctx);
+
+void input_tree_free(struct input_tree *t);
+
+#endif
