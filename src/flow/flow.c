@@ -244,6 +244,7 @@ flow_run(struct flow *f, flow_taker *taker, void *ctx)
 		if (f->job->progress != NULL)
 			f->job->progress(f->job->progress_ctx, f->in);
 	}
+	input_shrunk(f->in); /* what was taken since the last look may be made of zeros too */
 	f->complete = fill == FILL_END;
 	if (fill == FILL_NO_MEMORY)
 		flow_no_memory(f);
