@@ -63,7 +63,8 @@ earliest_time(const struct flow_job *job, const struct format *format, struct in
 	enum fill fill = FILL_MORE;
 
 	trace_init(&trace);
-	if (reader_begin(&r, format) && batch_init(&b, BATCH_EVENTS, false))
+	r.shared = format->reader->shared_size > 0 ? calloc(1, format->reader->shared_size) : NULL;
+	if ((r.shared != NULL || format->reader->shared_size == 0) && reader_begin(&r, format) && batch_init(&b, BATCH_EVENTS, false))
 		while (fill == FILL_MORE) {
 			batch_recycle(&b);
 			input_hold(r.in, &b.holds);
@@ -77,6 +78,9 @@ earliest_time(const struct flow_job *job, const struct format *format, struct in
 		}
 	batch_free(&b);
 	reader_end(&r, format);
+	if (r.shared != NULL && format->reader->shared_close != NULL)
+		format->reader->shared_close(r.shared);
+	free(r.shared);
 	trace_free(&trace);
 	input_close(r.in);
 }
@@ -145,6 +149,19 @@ flow_init(struct flow *f, const struct flow_job *job)
 	trace_init(&f->trace);
 }
 
+/* What the format's readers share, made when the first of them is opened. */
+static bool
+have_shared(struct flow *f)
+{
+	const size_t size = f->format->reader->shared_size;
+
+	if (size == 0 || f->shared != NULL)
+		return true;
+	f->shared = calloc(1, size);
+	f->shared_format = f->format;
+	return f->shared != NULL;
+}
+
 static bool
 open_reader(struct flow *f)
 {
@@ -158,10 +175,12 @@ open_reader(struct flow *f)
 		.dialect = f->job->dialect,
 		.options = f->job->options,
 	};
-	if (f->batch.events == NULL && !batch_init(&f->batch, BATCH_EVENTS, (f->job->want & WANT_BYTES) != 0)) {
+	if (!have_shared(f) ||
+	    (f->batch.events == NULL && !batch_init(&f->batch, BATCH_EVENTS, (f->job->want & WANT_BYTES) != 0))) {
 		flow_no_memory(f);
 		return false;
 	}
+	f->reader.shared = f->shared;
 	f->open = reader_begin(&f->reader, f->format);
 	if (!f->open) {
 		f->unreadable = true;
@@ -260,6 +279,9 @@ flow_close(struct flow *f)
 {
 	leave(f);
 	batch_free(&f->batch);
+	if (f->shared != NULL && f->shared_format->reader->shared_close != NULL)
+		f->shared_format->reader->shared_close(f->shared);
+	free(f->shared);
 	trace_free(&f->trace);
 }
 
@@ -367,6 +389,29 @@ each_of_operand(struct flow *f, const struct operand *o, const struct flow_hooks
 	return go_on;
 }
 
+/* After the last input: what only the whole trace shows. */
+static void
+judge_trace(struct flow *f, const char *path, const struct flow_hooks *hooks, void *ctx)
+{
+	if (f->shared == NULL || f->shared_format->reader->judge_trace == NULL)
+		return;
+	judge_init(&f->judge, path, f->job->sink, f->job->ctx);
+	f->judge.records_before = f->trace.records;
+	f->open = f->unreadable = f->complete = false;
+	f->reader = (struct reader){
+		.trace = &f->trace,
+		.judge = &f->judge,
+		.want = f->job->want,
+		.options = f->job->options,
+		.shared = f->shared,
+	};
+	f->shared_format->reader->judge_trace(&f->reader);
+	const bool found = f->judge.ncounts > 0;
+	if (found && hooks->done != NULL)
+		hooks->done(ctx, f);
+	judge_free(&f->judge);
+}
+
 bool
 flow_each(struct flow *f, const struct flow_job *job, const struct flow_hooks *hooks, void *ctx)
 {
@@ -387,6 +432,8 @@ flow_each(struct flow *f, const struct flow_job *job, const struct flow_hooks *h
 		rebase_operand(f, &o[i]);
 	for (size_t i = 0; i < n && go_on; i++)
 		go_on = each_of_operand(f, &o[i], hooks, ctx);
+	if (go_on)
+		judge_trace(f, paths[0], hooks, ctx);
 	for (size_t i = 0; i < n; i++)
 		input_tree_free(&o[i].tree);
 	free(o);

@@ -33,6 +33,8 @@ struct flow {
 	struct judge judge;
 	struct reader reader;
 	struct batch batch;
+	void *shared;           /* of the format: reader_ops.shared_size */
+	const struct format *shared_format;
 	uint64_t rebase_ns;     /* what was subtracted */
 	bool rebased;
 	bool signed_time;       /* a time may have been before that */

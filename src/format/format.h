@@ -55,6 +55,7 @@ struct reader {
 	const char *dialect; /* asked for by the user, or NULL */
 	const struct option_value *options;
 	void *state;     /* state_size bytes, zeroed and freed by the engine */
+	void *shared;    /* shared_size bytes, likewise, for all inputs of one trace */
 	uint64_t unread; /* bytes left unread because they cannot be trusted; set with FILL_BAD */
 };
 
@@ -75,6 +76,12 @@ struct reader_ops {
 	/* Adds at most b->cap events and consumes at most some MiB of records, so that the engine can look around. */
 	enum fill (*fill)(struct reader *r, struct batch *b);
 	void (*close)(struct reader *r); /* NULL if the state owns nothing; also called when open failed */
+	/* What the inputs of one trace (the files of a folder) know of each other; size 0: nothing. */
+	size_t shared_size;
+	/* After the last input: judges the trace as a whole.  Only judge (its path is the operand), trace, want, options and shared are set.
+	 * NULL: nothing to judge. */
+	void (*judge_trace)(struct reader *r);
+	void (*shared_close)(void *shared); /* NULL if it owns nothing */
 };
 
 /* ---- writing ---- */
