@@ -397,7 +397,9 @@ judge_trace(struct flow *f, const char *path, const struct flow_hooks *hooks, vo
 		return;
 	judge_init(&f->judge, path, f->job->sink, f->job->ctx);
 	f->judge.records_before = f->trace.records;
-	f->open = f->unreadable = f->complete = false;
+	f->format = f->shared_format;
+	f->open = true;
+	f->unreadable = f->complete = false;
 	f->reader = (struct reader){
 		.trace = &f->trace,
 		.judge = &f->judge,
