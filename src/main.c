@@ -9,9 +9,9 @@
 static enum exit_status
 print(struct text *t)
 {
-	struct report_out out = { .path = NULL };
+	struct report_out out = { .out = NULL };
 
-	if (!report_out_open(&out))
+	if (!report_out_open(&out, NULL))
 		return STATUS_UNREADABLE;
 	report_out_put(&out, t);
 	text_free(t);

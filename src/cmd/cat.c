@@ -5,13 +5,11 @@
 #include "cmd/value_text.h"
 #include "input/input_tree.h"
 
-enum { O_HEX, O_LIMIT, O_OUTPUT, O_FORCE };
+enum { O_HEX, O_LIMIT };
 
 static const struct cmd_option own[] = {
 	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
 	[O_LIMIT] = { "limit", "N", "stop after N records", 'n' },
-	[O_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
-	[O_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -21,6 +19,7 @@ const struct command cat_command = {
 	.summary = "Shows every record of a trace on a line of its own, with its offset.",
 	.options = own,
 	.reads = true,
+	.writes = true,
 	.run = cmd_cat,
 };
 
@@ -45,20 +44,10 @@ parse(struct cat *c)
 	while ((opt = options_next(o, &arg)) >= 0) {
 		if (opt == O_HEX)
 			c->hex = true;
-		else if (opt == O_OUTPUT)
-			c->out.path = arg;
-		else if (opt == O_FORCE)
-			c->out.force = true;
 		else if (!options_number(o, "--limit", arg, &c->limit))
 			return false;
 	}
-	if (opt == OPTIONS_STOP)
-		return false;
-	if (o->first_operand == o->argc) {
-		o->status = options_mistake(o, "name at least one trace (- for standard input)");
-		return false;
-	}
-	return true;
+	return opt == OPTIONS_END && options_name_traces(o);
 }
 
 /* Sixteen bytes a line: offset, hexadecimal, letters. */
@@ -178,7 +167,7 @@ cmd_cat(const struct command *cmd, int argc, char **argv)
 	options_init(&c.options, cmd, argc, argv);
 	if (!parse(&c))
 		return c.options.status;
-	if (!report_out_open(&c.out))
+	if (!report_out_open(&c.out, &c.options))
 		return STATUS_UNREADABLE;
 	c.several = argc - c.options.first_operand > 1 || input_is_folder(argv[c.options.first_operand]);
 	for (int i = c.options.first_operand; i < argc && output_error(c.out.out) == NULL; i++)

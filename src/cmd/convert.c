@@ -4,11 +4,9 @@
 #include "flow/writing.h"
 #include "format/registry.h"
 
-enum { O_OUTPUT, O_FORCE, O_TO, O_LANES, O_REBASE, O_FAIL_ON_LOSS, O_KEEP_PARTIAL };
+enum { O_TO, O_LANES, O_REBASE, O_FAIL_ON_LOSS, O_KEEP_PARTIAL };
 
 static const struct cmd_option own[] = {
-	[O_OUTPUT] = { "output", "OUT", "the output, instead of the second operand", 'o' },
-	[O_FORCE] = { "force", NULL, "replace an existing output", 'f' },
 	[O_TO] = { "to", "FORMAT", "the output's format (default: told by the end of its name)", 0 },
 	[O_LANES] = { "lanes", "on|off", "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the earliest time of the trace from all times", 0 },
@@ -23,6 +21,7 @@ const struct command convert_command = {
 	.summary = "Writes traces in another format.  - is standard input or output; OUT.gz and OUT.zst are compressed.",
 	.options = own,
 	.reads = true,
+	.writes = true,
 	.run = cmd_convert,
 };
 
@@ -32,7 +31,7 @@ struct convert {
 	size_t nin;
 	const char *out;
 	const struct format *to;
-	bool force, no_lanes, rebase, fail_on_loss, keep_partial;
+	bool no_lanes, rebase, fail_on_loss, keep_partial;
 	struct progress progress;
 	struct output *output; /* NULL: no input could be opened so far */
 	struct writing writing;
@@ -49,11 +48,7 @@ parse(struct convert *c)
 	int opt;
 
 	while ((opt = options_next(o, &arg)) >= 0) {
-		if (opt == O_OUTPUT)
-			c->out = arg;
-		else if (opt == O_FORCE)
-			c->force = true;
-		else if (opt == O_TO)
+		if (opt == O_TO)
 			to = arg;
 		else if (opt == O_REBASE)
 			c->rebase = true;
@@ -69,6 +64,7 @@ parse(struct convert *c)
 	if (opt == OPTIONS_STOP)
 		return false;
 	const int operands = o->argc - o->first_operand;
+	c->out = o->output;
 	if (operands < 1 || (c->out == NULL && operands != 2)) {
 		o->status = options_mistake(o, operands > 2 ? "takes one input and one output; for more inputs name the output with -o"
 		                                            : "name an input and an output");
@@ -108,7 +104,7 @@ opened(void *ctx, struct flow *f)
 
 	if (c->begun)
 		return true;
-	c->output = output_open(c->out, c->force ? OUTPUT_FORCE : 0, why, sizeof why);
+	c->output = output_open(c->out, c->options.force ? OUTPUT_FORCE : 0, why, sizeof why);
 	if (c->output == NULL) {
 		say("%s", why);
 		c->status = STATUS_UNREADABLE;

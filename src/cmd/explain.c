@@ -84,7 +84,7 @@ enum exit_status
 cmd_explain(const struct command *cmd, int argc, char **argv)
 {
 	struct options o;
-	struct report_out out = { .path = NULL };
+	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	const char *arg;
 	enum exit_status status = STATUS_CLEAN;
@@ -92,7 +92,7 @@ cmd_explain(const struct command *cmd, int argc, char **argv)
 	options_init(&o, cmd, argc, argv);
 	if (options_next(&o, &arg) == OPTIONS_STOP)
 		return o.status;
-	if (!report_out_open(&out))
+	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
 	if (o.first_operand == argc)
 		list_rules(&t);

@@ -78,7 +78,7 @@ enum exit_status
 cmd_formats(const struct command *cmd, int argc, char **argv)
 {
 	struct options o;
-	struct report_out out = { .path = NULL };
+	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	const char *arg;
 	bool json = false;
@@ -91,7 +91,7 @@ cmd_formats(const struct command *cmd, int argc, char **argv)
 		return o.status;
 	if (o.first_operand < argc)
 		return options_mistake(&o, "takes no names");
-	if (!report_out_open(&out))
+	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
 	if (json)
 		as_json(&t);

@@ -9,6 +9,7 @@ const struct command info_command = {
 	.operands = "[options] IN ...",
 	.summary = "Names a trace: format, dialect, size, times, threads, and the classes of its records with their fields.",
 	.reads = true,
+	.writes = true,
 	.run = cmd_info,
 };
 
@@ -166,11 +167,9 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	const char *arg;
 
 	options_init(&n.options, cmd, argc, argv);
-	if (options_next(&n.options, &arg) == OPTIONS_STOP)
+	if (options_next(&n.options, &arg) == OPTIONS_STOP || !options_name_traces(&n.options))
 		return n.options.status;
-	if (n.options.first_operand == argc)
-		return options_mistake(&n.options, "name at least one trace (- for standard input)");
-	if (!report_out_open(&n.out))
+	if (!report_out_open(&n.out, &n.options))
 		return STATUS_UNREADABLE;
 	for (int i = n.options.first_operand; i < argc; i++) {
 		if (i > n.options.first_operand)

@@ -12,15 +12,26 @@
 #include "cmd/say.h"
 #include "format/registry.h"
 
-enum common { COMMON_HELP, COMMON_FROM, COMMON_DIALECT, COMMON_QUIET, COMMON_COLOR, COMMON_COUNT };
+enum common {
+	COMMON_HELP,
+	COMMON_FROM,
+	COMMON_DIALECT,
+	COMMON_QUIET,
+	COMMON_COLOR,
+	COMMON_OUTPUT,
+	COMMON_FORCE,
+	COMMON_COUNT
+};
 
-/* The first is for every command, the others for those that read traces. */
+/* The first is for every command, the next for those that read traces, the last two for those of them that take -o. */
 static const struct cmd_option common_options[COMMON_COUNT] = {
 	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
 	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: told by its content)", 0 },
 	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: told by its content)", 0 },
 	[COMMON_QUIET] = { "quiet", NULL, "say errors only", 'q' },
 	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
+	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
+	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
 };
 
 /* getopt's values: the command's own options from OWN, the common ones from COMMON, formats' from FORMATS on. */
@@ -50,7 +61,7 @@ options_mistake(const struct options *o, const char *fmt, ...)
 static int
 common_count(const struct options *o)
 {
-	return o->cmd->reads ? COMMON_COUNT : COMMON_HELP + 1;
+	return !o->cmd->reads ? COMMON_HELP + 1 : o->cmd->writes ? COMMON_COUNT : COMMON_OUTPUT;
 }
 
 /* The i-th option that formats bring, over all formats; NULL beyond the last. */
@@ -112,7 +123,7 @@ help_row(struct text *t, const struct cmd_option *p)
 static enum exit_status
 print_help(const struct options *o)
 {
-	struct report_out out = { .path = NULL };
+	struct report_out out = { .out = NULL };
 	enum exit_status status = STATUS_UNREADABLE;
 	struct text t = { .p = NULL };
 	const struct format_option *p;
@@ -125,7 +136,7 @@ print_help(const struct options *o)
 	for (size_t i = 0; o->cmd->reads && (p = format_option(i)) != NULL; i++)
 		help_row(&t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
-	if (report_out_open(&out)) {
+	if (report_out_open(&out, o)) {
 		report_out_put(&out, &t);
 		status = report_out_close(&out);
 	}
@@ -189,6 +200,10 @@ take_common(struct options *o, enum common which, const char *arg)
 		o->dialect = arg;
 	if (which == COMMON_QUIET)
 		o->quiet = true;
+	if (which == COMMON_OUTPUT)
+		o->output = arg;
+	if (which == COMMON_FORCE)
+		o->force = true;
 	if (which == COMMON_COLOR) {
 		const int i = options_word(o, "--color", arg, when);
 		o->color_always = i == 1;
@@ -295,6 +310,15 @@ options_number(struct options *o, const char *option, const char *arg, uint64_t 
 	if (arg[0] >= '0' && arg[0] <= '9' && *end == '\0' && errno == 0)
 		return true;
 	o->status = options_mistake(o, "%s takes a number, not %s", option, show_path(&shown, arg));
+	return false;
+}
+
+bool
+options_name_traces(struct options *o)
+{
+	if (o->first_operand < o->argc)
+		return true;
+	o->status = options_mistake(o, "name at least one trace (- for standard input)");
 	return false;
 }
 

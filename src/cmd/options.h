@@ -17,6 +17,9 @@ struct options {
 	const struct format *from;
 	const char *dialect;
 	bool quiet;
+	/* writing */
+	const char *output; /* NULL: not named */
+	bool force;
 	bool color_always, color_never;
 	struct option_value values[OPTIONS_MAX]; /* of formats' own options */
 	size_t nvalues;
@@ -38,6 +41,9 @@ int options_word(struct options *o, const char *option, const char *arg, const c
 
 /* A number that is all of arg; false after a message. */
 bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v);
+
+/* Whether there is an operand; false after a message and o->status set. */
+bool options_name_traces(struct options *o);
 
 /* The list for readers and writers. */
 const struct option_value *options_values(const struct options *o);

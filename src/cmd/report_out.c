@@ -3,11 +3,12 @@
 #include "cmd/say.h"
 
 bool
-report_out_open(struct report_out *r)
+report_out_open(struct report_out *r, const struct options *o)
 {
+	const bool file = o != NULL && o->output != NULL;
 	char why[512];
 
-	r->out = output_open(r->path != NULL ? r->path : "-", r->force ? OUTPUT_FORCE : 0, why, sizeof why);
+	r->out = output_open(file ? o->output : "-", file && o->force ? OUTPUT_FORCE : 0, why, sizeof why);
 	if (r->out == NULL)
 		say("%s", why);
 	return r->out != NULL;

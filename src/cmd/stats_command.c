@@ -2,13 +2,11 @@
 #include "cmd/say.h"
 #include "stats/stats_report.h"
 
-enum { O_FORMAT, O_TOP, O_OUTPUT, O_FORCE };
+enum { O_FORMAT, O_TOP };
 
 static const struct cmd_option own[] = {
 	[O_FORMAT] = { "format", "text|json", "the report's form (default: text)", 0 },
 	[O_TOP] = { "top", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
-	[O_OUTPUT] = { "output", "FILE", "write the report to FILE", 'o' },
-	[O_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -18,6 +16,7 @@ const struct command stats_command = {
 	.summary = "Counts events by name and says what took the time.",
 	.options = own,
 	.reads = true,
+	.writes = true,
 	.run = cmd_stats,
 };
 
@@ -43,24 +42,14 @@ parse(struct stats_run *s)
 
 	s->top = STATS_TOP;
 	while ((opt = options_next(o, &arg)) >= 0) {
-		if (opt == O_FORMAT)
-			s->json = (word = options_word(o, "--format", arg, forms)) == 1;
-		else if (opt == O_TOP)
+		if (opt == O_TOP)
 			word = options_number(o, "--top", arg, &s->top) ? 0 : -1;
-		else if (opt == O_OUTPUT)
-			s->out.path = arg;
 		else
-			s->out.force = true;
+			s->json = (word = options_word(o, "--format", arg, forms)) == 1;
 		if (word < 0)
 			return false;
 	}
-	if (opt == OPTIONS_STOP)
-		return false;
-	if (o->first_operand == o->argc) {
-		o->status = options_mistake(o, "name at least one trace (- for standard input)");
-		return false;
-	}
-	return true;
+	return opt == OPTIONS_END && options_name_traces(o);
 }
 
 static bool
@@ -139,7 +128,7 @@ cmd_stats(const struct command *cmd, int argc, char **argv)
 	options_init(&s.options, cmd, argc, argv);
 	if (!parse(&s))
 		return s.options.status;
-	if (!report_out_open(&s.out))
+	if (!report_out_open(&s.out, &s.options))
 		return STATUS_UNREADABLE;
 	if (s.json)
 		s.out.no_memory |= !stats_json_begin(&s.text, TOOL_NAME);

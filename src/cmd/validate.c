@@ -4,13 +4,11 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 
-enum { O_FORMAT, O_FAIL_LEVEL, O_OUTPUT, O_FORCE };
+enum { O_FORMAT, O_FAIL_LEVEL };
 
 static const struct cmd_option own[] = {
 	[O_FORMAT] = { "format", "text|json", "the report's form (default: text, one finding a line)", 0 },
 	[O_FAIL_LEVEL] = { "fail-level", "LEVEL", "exit 1 from this level on: error (default), warning, note or never", 0 },
-	[O_OUTPUT] = { "output", "FILE", "write the report to FILE", 'o' },
-	[O_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -20,6 +18,7 @@ const struct command validate_command = {
 	.summary = "Judges traces by the rules of their formats, and says where each fault is.",
 	.options = own,
 	.reads = true,
+	.writes = true,
 	.run = cmd_validate,
 };
 
@@ -45,23 +44,15 @@ parse(struct validate *v)
 	int opt, word = 0;
 
 	v->fail_level = LEVEL_ERROR;
-	while ((opt = options_next(o, &arg)) >= 0 && word >= 0) {
+	while ((opt = options_next(o, &arg)) >= 0) {
 		if (opt == O_FORMAT)
 			v->json = (word = options_word(o, "--format", arg, forms)) == 1;
-		else if (opt == O_FAIL_LEVEL)
-			v->fail_level = word = options_word(o, "--fail-level", arg, levels);
-		else if (opt == O_OUTPUT)
-			v->out.path = arg;
 		else
-			v->out.force = true;
+			v->fail_level = word = options_word(o, "--fail-level", arg, levels);
+		if (word < 0)
+			return false;
 	}
-	if (opt == OPTIONS_STOP || word < 0)
-		return false;
-	if (o->first_operand == o->argc) {
-		o->status = options_mistake(o, "name at least one trace (- for standard input)");
-		return false;
-	}
-	return true;
+	return opt == OPTIONS_END && options_name_traces(o);
 }
 
 static void
@@ -149,9 +140,9 @@ cmd_validate(const struct command *cmd, int argc, char **argv)
 	options_init(&v.options, cmd, argc, argv);
 	if (!parse(&v))
 		return v.options.status;
-	if (!report_out_open(&v.out))
+	if (!report_out_open(&v.out, &v.options))
 		return STATUS_UNREADABLE;
-	v.color = v.out.path == NULL && options_color(&v.options, STDOUT_FILENO);
+	v.color = v.options.output == NULL && options_color(&v.options, STDOUT_FILENO);
 	if (v.json)
 		report_json_begin(&v.report, TOOL_NAME);
 	for (int i = v.options.first_operand; i < argc; i++)

@@ -4,67 +4,11 @@
 #include <criterion/criterion.h>
 #include <fcntl.h>
 
-#include "input/input_samples.h"
+#include "input/input_file_sample.h"
 
 /* What is unpacked, and how damage is told: gzip and zstd. */
 
-static char path[] = "/tmp/input-packed-XXXXXX";
-
-static void
-setup(void)
-{
-	const int fd = mkstemp(path);
-
-	if (fd < 0)
-		abort();
-	close(fd);
-}
-
-static void
-clean(void)
-{
-	unlink(path);
-}
-
-TestSuite(input_packed, .init = setup, .fini = clean, .timeout = 120);
-
-static const char *
-write_file(const struct bytes *b)
-{
-	FILE *f = fopen(path, "wb");
-
-	if (f == NULL || fwrite(b->p, 1, b->n, f) != b->n || fclose(f) != 0)
-		abort();
-	return path;
-}
-
-/* Reads to the end in windows of odd sizes; what comes must be the start of `text`.  The number of bytes. */
-static size_t
-read_all(struct input *in, const struct bytes *text)
-{
-	size_t at = 0;
-	uint64_t seed = 5;
-
-	for (;;) {
-		const size_t want = 1 + random_next(&seed) % 70000;
-		size_t n;
-
-		(void)input_need(in, want);
-		n = (size_t)(in->end - in->p);
-		if (n == 0)
-			break;
-		if (n > want)
-			n = want;
-		cr_assert_leq(n, text->n - at);
-		cr_assert(memcmp(in->p, text->p + at, n) == 0, "other bytes at %zu", at);
-		cr_assert_eq(input_offset(in, in->p), at);
-		in->p += n;
-		at += n;
-	}
-	cr_assert(in->last);
-	cr_assert_not(input_more(in));
-	return at;
-}
+TestSuite(input_packed, .init = samples_begin, .fini = samples_end, .timeout = 120);
 
 static void
 expect(const struct bytes *packed, const struct bytes *text, size_t n, enum input_fault fault)
@@ -158,7 +102,7 @@ Test(input_packed, trailing_bytes)
 				put_gzip(&packed, text.p, text.n, 1);
 			put(&packed, junk[i], strlen(junk[i]));
 			expect(&packed, &text, 1000, INPUT_TRAILING);
-			in = input_open(path);
+			in = input_open(sample_path);
 			cr_expect_eq(in->packing, zstd ? INPUT_ZSTD : INPUT_GZIP);
 			cr_expect_eq(input_drain(in), 1000);
 			cr_expect_not_null(strstr(in->fault_text, zstd ? "not zstd" : "not gzip"), "%s",

@@ -6,67 +6,11 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "input/input_samples.h"
+#include "input/input_file_sample.h"
 
 /* The thread that unpacks: pipes, closing, reopening, long records, memory. */
 
-static char path[] = "/tmp/input-unpack-XXXXXX";
-
-static void
-setup(void)
-{
-	const int fd = mkstemp(path);
-
-	if (fd < 0)
-		abort();
-	close(fd);
-}
-
-static void
-clean(void)
-{
-	unlink(path);
-}
-
-TestSuite(input_unpack, .init = setup, .fini = clean, .timeout = 120);
-
-static const char *
-write_file(const struct bytes *b)
-{
-	FILE *f = fopen(path, "wb");
-
-	if (f == NULL || fwrite(b->p, 1, b->n, f) != b->n || fclose(f) != 0)
-		abort();
-	return path;
-}
-
-/* Reads to the end in windows of odd sizes; what comes must be the start of `text`.  The number of bytes. */
-static size_t
-read_all(struct input *in, const struct bytes *text)
-{
-	size_t at = 0;
-	uint64_t seed = 5;
-
-	for (;;) {
-		const size_t want = 1 + random_next(&seed) % 70000;
-		size_t n;
-
-		(void)input_need(in, want);
-		n = (size_t)(in->end - in->p);
-		if (n == 0)
-			break;
-		if (n > want)
-			n = want;
-		cr_assert_leq(n, text->n - at);
-		cr_assert(memcmp(in->p, text->p + at, n) == 0, "other bytes at %zu", at);
-		cr_assert_eq(input_offset(in, in->p), at);
-		in->p += n;
-		at += n;
-	}
-	cr_assert(in->last);
-	cr_assert_not(input_more(in));
-	return at;
-}
+TestSuite(input_unpack, .init = samples_begin, .fini = samples_end, .timeout = 120);
 
 Test(input_unpack, through_pipes)
 {
@@ -133,7 +77,7 @@ Test(input_unpack, closed_early)
 	put_gzip(&packed, text.p, text.n, 0);
 	write_file(&packed);
 	for (int i = 0; i < 20; i++) {
-		struct input *in = input_open(path);
+		struct input *in = input_open(sample_path);
 
 		cr_expect_geq(in->end - in->p, 65536);
 		if (i % 2 == 0)
@@ -208,7 +152,7 @@ Test(input_unpack, long_records)
 	put_zstd(&packed, text.p, text.n, 1);
 	write_file(&packed);
 	for (size_t step = 50000; step < 20 << 20; step = step * 3) {
-		struct input *in = input_open(path);
+		struct input *in = input_open(sample_path);
 		size_t at = 0;
 
 		for (; input_need(in, step); at += step) {
@@ -233,7 +177,7 @@ Test(input_unpack, shrinking_file)
 	put_gzip_stored(&packed, text.p, text.n);
 	input_handle_signals();
 	in = input_open(write_file(&packed));
-	cr_assert_eq(truncate(path, 100000), 0);
+	cr_assert_eq(truncate(sample_path, 100000), 0);
 	(void)input_drain(in);
 	cr_expect_eq(in->fault, INPUT_SHRUNK, "%s", in->fault_text);
 	cr_expect(input_shrunk(in));
