@@ -377,8 +377,10 @@ ht_fill(struct reader *r, struct batch *b)
 	struct ht_state *const st = r->state;
 	struct input *const in = r->in;
 
-	/* a record gives one event at most, so counting records keeps the batch in bounds */
-	for (uint32_t left = b->cap; left > 0;) {
+	/* a record gives one event at most, so counting records keeps the batch in bounds; counting bytes keeps the buffers of a
+	 * pipe in bounds that the batch holds on to */
+	const uint64_t start = input_offset(in, in->p);
+	for (uint32_t left = b->cap; left > 0 && input_offset(in, in->p) - start < HT_FILL_BYTES;) {
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, FILL_END);
 		switch (record(st, b)) {
