@@ -267,34 +267,104 @@ decimal_hex(char *p, uint64_t v)
 	return p + 2 + 16 - skip;
 }
 
-/*
- * Doubles with few digits, without printf.  When m / 10^k, both exact, gives v
- * again, then the decimal "m e-k" reads back as v; and a decimal of at most 15
- * digits that does so is the one %.15g prints.  Below 10^-4 %g has an
- * exponent, so those are left to it.  NULL: not that simple.
- */
-static char *
-put_short_f64(char *p, double v)
-{
-	double power = 1;
+/* A positive double from 10^-4 up, below 10^15: mantissa 2^exponent, and that times 10^scale is product 2^-shift, with 17
+ * digits before the point. */
+struct scaled {
+	uint64_t mantissa;
+	unsigned __int128 product;
+	uint64_t half_step; /* 5^scale: half the distance to the next double, in the units of 2 product */
+	unsigned scale, shift;
+};
 
-	if (FLT_EVAL_METHOD != 0 || !(v >= 1e-4 && v < 1e15))
-		return NULL;
-	for (int k = 0; k <= 18 && v * power < 1e15; k++, power *= 10) {
-		const uint64_t m = (uint64_t)(v * power + 0.5);
-		if ((double)m / power != v || m >= UINT64_C(1000000000000000))
-			continue;
-		const uint64_t scale = (uint64_t)power;
-		p = put_u64(p, m / scale);
-		if (k == 0)
-			return p;
-		*p++ = '.';
-		uint64_t rest = m % scale;
-		for (int i = k; i-- > 0; rest /= 10)
-			p[i] = (char)('0' + rest % 10);
-		return p + k;
+/* scale is 2 to 21 here, so the product of 53 and at most 49 bits is exact. */
+static struct scaled
+scale_f64(double v)
+{
+	static const uint64_t fives[] = {
+		25, 125, 625, 3125, 15625, 78125, 390625, 1953125, 9765625, 48828125, 244140625, 1220703125, 6103515625,
+		30517578125, 152587890625, 762939453125, 3814697265625, 19073486328125, 95367431640625, 476837158203125
+	};
+	struct scaled s;
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	const int exponent = (int)(bits >> 52) - 1075;
+	s.mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+	/* 1233 / 4096 is a little less than the logarithm of 2, so the first digit may come out one place too high */
+	s.scale = (unsigned)(16 - ((exponent + 52) * 1233 >> 12));
+	for (;; s.scale--) {
+		s.half_step = fives[s.scale - 2];
+		s.product = (unsigned __int128)s.mantissa * s.half_step;
+		s.shift = (unsigned)(-exponent - (int)s.scale);
+		if ((uint64_t)(s.product >> s.shift) < E8 * E8 * 10)
+			return s;
 	}
-	return NULL;
+}
+
+/* The 17 digits less those that `unit` (1, 10, 100) cuts off, rounded as printf does. */
+static uint64_t
+round_scaled(const struct scaled *s, unsigned unit)
+{
+	const uint64_t whole = (uint64_t)(s->product >> s->shift), digits = whole / unit;
+	const unsigned __int128 rest = s->product - ((unsigned __int128)(digits * unit) << s->shift);
+	const unsigned __int128 half = (unsigned __int128)unit << (s->shift - 1);
+
+	return digits + (rest > half || (rest == half && (digits & 1) != 0));
+}
+
+/* Whether the decimal of these 17 digits is nearer to the double than to its neighbours; a tie goes to the even one. */
+static bool
+reads_back(const struct scaled *s, uint64_t digits)
+{
+	const unsigned __int128 here = (unsigned __int128)digits << (s->shift + 1), there = s->product << 1;
+	unsigned __int128 away = here > there ? here - there : there - here;
+
+	if (here < there && s->mantissa == UINT64_C(1) << 52)
+		away *= 2; /* below a power of two doubles lie twice as close */
+	return away < s->half_step || (away == s->half_step && (s->mantissa & 1) == 0);
+}
+
+/* digits / 10^places, without zeros at the end. */
+static char *
+put_places(char *p, uint64_t digits, unsigned places)
+{
+	char text[DECIMAL_U64_MAX];
+
+	for (; places >= 8 && digits % E8 == 0; places -= 8)
+		digits /= E8;
+	for (; places > 0 && digits % 10 == 0; places--)
+		digits /= 10;
+	if (places == 0)
+		return put_u64(p, digits);
+
+	const unsigned n = (unsigned)(put_u64(text, digits) - text);
+	const unsigned before = n > places ? n - places : 0, zeros = n > places ? 0 : places - n;
+	memcpy(p, n > places ? text : "0", before > 0 ? before : 1);
+	p += before > 0 ? before : 1;
+	*p++ = '.';
+	memset(p, '0', zeros);
+	memcpy(p + zeros, text + before, n - before);
+	return p + zeros + n - before;
+}
+
+/* Without printf, from 10^-4 to 10^15, where %g has no exponent.  NULL: not there. */
+static char *
+put_fixed_f64(char *p, double v)
+{
+	if (!(v >= 1e-4 && v < 1e15))
+		return NULL;
+	if (v == (double)(uint64_t)v)
+		return put_u64(p, (uint64_t)v);
+
+	const struct scaled s = scale_f64(v);
+	unsigned cut = 2, unit = 100;
+	uint64_t digits = round_scaled(&s, unit);
+	while (cut > 0 && !reads_back(&s, digits * unit)) {
+		unit /= 10;
+		cut--;
+		digits = round_scaled(&s, unit);
+	}
+	return put_places(p, digits, s.scale - cut);
 }
 
 /* Copies what printf made; its decimal point may be any bytes, by the locale. */
@@ -324,7 +394,7 @@ decimal_f64(char *p, double v)
 		return p;
 	}
 
-	char *const end = put_short_f64(p, v);
+	char *const end = put_fixed_f64(p, v);
 	if (end != NULL)
 		return end;
 	for (int digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
