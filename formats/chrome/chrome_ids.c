@@ -7,11 +7,11 @@
  * pid and tid: viewers hold 32 bits.  Perfetto turns a larger number into 0,
  * and a tid of 0 into the pid, so that strangers meet on one track.  Ids that
  * fit are kept; larger ones get the smallest numbers that are free, and the
- * true id is said in names and arguments.  Extra lanes, and thread 0, come
+ * true id is said in names and arguments.  Extra lanes, and process or thread 0, come
  * beside true ids that are still to be met: their numbers start where those of
  * no operating system lie, so that they take away no other thread's number.
  */
-#define FIRST_EXTRA_TID 4194304U /* the largest pid of Linux */
+#define FIRST_EXTRA_ID 4194304U /* the largest pid of Linux */
 
 static bool
 is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
@@ -32,12 +32,16 @@ keeps_its_id(const struct track *t)
 }
 
 static uint32_t
-free_pid(struct chrome_ids *ids)
+free_pid(struct chrome_ids *ids, bool extra)
 {
+	uint32_t *const next = extra ? &ids->next_extra_pid : &ids->next_pid;
+
+	if (extra && *next == 0)
+		*next = FIRST_EXTRA_ID;
 	do
-		ids->next_pid++;
-	while (!is_free(ids, ids->next_pid, 0));
-	return ids->next_pid;
+		++*next;
+	while (!is_free(ids, *next, 0));
+	return *next;
 }
 
 /* All processes draw from the same two sequences, so the search never starts over. */
@@ -47,7 +51,7 @@ free_tid(struct chrome_ids *ids, uint32_t pid, bool extra)
 	uint32_t *const next = extra ? &ids->next_extra_tid : &ids->next_tid;
 
 	if (extra && *next == 0)
-		*next = FIRST_EXTRA_TID;
+		*next = FIRST_EXTRA_ID;
 	do
 		++*next;
 	while (!is_free(ids, pid, *next));
@@ -59,7 +63,7 @@ number_process(struct chrome_state *st, const struct track *t, struct chrome_tra
 {
 	const bool kept = keeps_its_id(t) && is_free(&st->ids, (uint32_t)t->id, 0);
 
-	c->pid = kept ? (uint32_t)t->id : free_pid(&st->ids);
+	c->pid = kept ? (uint32_t)t->id : free_pid(&st->ids, t->has_id && t->id == 0);
 	c->renamed = t->has_id && t->id != c->pid;
 }
 
