@@ -1,0 +1,287 @@
+#include "heph/heph_state.h"
+
+/* The attributes of an event: name, type, value, up to the end of the packet. */
+
+/* Equal for equal names: made of the first bytes, the last ones and the length. */
+static inline uint32_t
+signature_of(struct slice name)
+{
+	uint32_t first = 0, last = 0;
+
+	if (name.n >= 4) {
+		memcpy(&first, name.p, 4);
+		memcpy(&last, name.p + name.n - 4, 4);
+	} else {
+		for (uint32_t i = 0; i < name.n; i++)
+			first = first << 8 | (unsigned char)name.p[i];
+	}
+	return (first + name.n) * UINT32_C(0x9E3779B1) ^ last * UINT32_C(0x85EBCA77);
+}
+
+static inline void
+add_name(struct heph_names *names, struct slice name)
+{
+	const uint32_t signature = signature_of(name);
+	const uint64_t bit = (uint64_t)1 << (signature >> 26);
+
+	if ((names->seen & bit) != 0)
+		heph_names_compare(names, name, signature);
+	names->seen |= bit;
+	if (names->n < HEPH_SIGNED_NAMES) {
+		names->signatures[names->n] = signature;
+		names->names[names->n++] = name;
+	} else {
+		names->clash = true;
+	}
+}
+
+/* ---- values ---- */
+
+/* One attribute on the way. */
+struct attribute {
+	struct slice name;
+	const char *p;      /* its value; then the byte behind it */
+	struct value value; /* only if it is wanted */
+	bool bad;           /* the value does not fit, or is of no known type; a finding said why */
+	bool kept;          /* false: beyond a bound */
+};
+
+static void
+value_past_packet(struct heph_state *st, const struct heph_packet *k, struct attribute *a, const char *what,
+                  uint64_t n)
+{
+	struct quoted q = { .s = "" };
+	char text[400];
+
+	a->bad = true;
+	if (heph_is_shown(st, HEPH_RULE_PAST_PACKET))
+		quoted(&q, a->name);
+	snprintf(text, sizeof text, "%s of attribute %s", what, q.s);
+	heph_past_packet(st, k, a->p, text, n, (uint64_t)(k->end - a->p));
+}
+
+static void
+say_bad_value(struct heph_state *st, const struct heph_packet *k, const struct attribute *a, struct slice s)
+{
+	struct quoted q = { .s = "" };
+	char text[400];
+
+	if (heph_is_shown(st, HEPH_RULE_INVALID_UTF8))
+		quoted(&q, a->name);
+	snprintf(text, sizeof text, "the value of attribute %s", q.s);
+	heph_bad_text(st, k, text, s);
+}
+
+static inline bool
+string(struct heph_state *st, const struct heph_packet *k, struct attribute *a, struct value *v)
+{
+	const size_t left = (size_t)(k->end - a->p);
+	const uint32_t n = left >= 2 ? load_u16(a->p, true) : 0;
+
+	if (left < 2 || n > left - 2) {
+		value_past_packet(st, k, a, "a string", (uint64_t)n + 2);
+		return false;
+	}
+	const struct slice s = heph_text(a->p + 2, n, v != NULL);
+	if ((s.flags & SLICE_UTF8) == 0)
+		say_bad_value(st, k, a, s);
+	if (v != NULL)
+		*v = value_string(s);
+	a->p += 2 + n;
+	return true;
+}
+
+static void
+unknown_type(struct heph_state *st, const struct heph_packet *k, struct attribute *a, uint8_t type)
+{
+	const enum heph_rule rule = type == HEPH_ARRAY ? HEPH_RULE_UNTYPED_ARRAY : HEPH_RULE_UNKNOWN_TYPE;
+	struct quoted q = { .s = "" };
+
+	a->bad = true;
+	if (heph_is_shown(st, rule))
+		quoted(&q, a->name);
+	heph_find(st, rule, k, a->p - 1, "attribute %s is of type 0x%02X", q.s, type);
+}
+
+static inline struct value
+number(uint8_t type, const char *p)
+{
+	static const uint8_t values[4] = { 0, VALUE_U64, VALUE_I64, VALUE_F64 };
+
+	return (struct value){ .type = values[type & 3], .u64 = load_u64(p, true) };
+}
+
+/* Whether n more elements of arrays may be kept; this and the bound below are the same for who only judges.
+ */
+static bool
+may_keep(struct heph_state *st, struct heph_packet *k, const struct attribute *a, uint32_t n)
+{
+	if (n <= HEPH_MAX_ELEMENTS - k->nelements) {
+		k->nelements += n;
+		return true;
+	}
+	heph_find(st, HEPH_RULE_LIMIT, k, a->p,
+	          "an array of %" PRIu32 " after others of %" PRIu32 " in its event; it is not kept", n,
+	          k->nelements);
+	return false;
+}
+
+/* Count and values; one check for all numbers, one each for strings.  b NULL: the value is not wanted. */
+static enum heph_result
+array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t type, struct batch *b)
+{
+	const size_t left = (size_t)(k->end - a->p);
+	const uint32_t n = left >= 2 ? load_u16(a->p, true) : 0, size = type == HEPH_STRING ? 2 : 8;
+	struct value *values = NULL;
+
+	if (left < 2 || (size_t)n * size > left - 2) {
+		value_past_packet(st, k, a, "an array", (uint64_t)n * size + 2);
+		return HEPH_DONE;
+	}
+	if (a->kept && !may_keep(st, k, a, n))
+		a->kept = false;
+	a->p += 2;
+	if (b != NULL && a->kept) {
+		values = arena_alloc(&b->scratch, n * sizeof *values);
+		if (values == NULL)
+			return HEPH_NO_MEMORY;
+		a->value = (struct value){ .type = VALUE_LIST, .count = n, .values = values };
+	}
+	if (type != HEPH_STRING) {
+		for (uint32_t i = 0; i < n && values != NULL; i++)
+			values[i] = number(type, a->p + (size_t)i * 8);
+		a->p += (size_t)n * 8;
+		return HEPH_DONE;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!string(st, k, a, values != NULL ? &values[i] : NULL))
+			break;
+	return HEPH_DONE;
+}
+
+static inline enum heph_result
+value(struct heph_state *st, struct heph_packet *k, struct attribute *a, struct batch *b)
+{
+	const uint8_t type = (uint8_t)*a->p++;
+
+	switch (type) {
+	case HEPH_UNSIGNED:
+	case HEPH_SIGNED:
+	case HEPH_FLOAT:
+		if (k->end - a->p < 8) {
+			value_past_packet(st, k, a, "the value", 8);
+			return HEPH_DONE;
+		}
+		a->value = number(type, a->p);
+		a->p += 8;
+		return HEPH_DONE;
+	case HEPH_STRING:
+		string(st, k, a, b != NULL ? &a->value : NULL);
+		return HEPH_DONE;
+	case HEPH_ARRAY | HEPH_UNSIGNED:
+	case HEPH_ARRAY | HEPH_SIGNED:
+	case HEPH_ARRAY | HEPH_FLOAT:
+	case HEPH_ARRAY | HEPH_STRING:
+		return array(st, k, a, type & 0x7F, b);
+	default:
+		unknown_type(st, k, a, type);
+		return HEPH_DONE;
+	}
+}
+
+/* ---- all of them ---- */
+
+/* Where the next attribute should be, another packet may lie: then it is the size of this one that is wrong,
+ * even if it leads to a third, and this one ends here. */
+static bool
+is_next_packet(struct heph_state *st, struct heph_packet *k, const char *p)
+{
+	if (!heph_is_packet(p, k->end, st->r->in->end))
+		return false;
+	heph_find(st, HEPH_RULE_PACKET_TOO_LARGE, k, k->p + 4,
+	          "%" PRIu64 " bytes, but after %" PRIu64 " of them the next packet starts",
+	          (uint64_t)(k->end - k->p), (uint64_t)(p - k->p));
+	k->end = p;
+	k->followed = true;
+	return true;
+}
+
+/* The name of the attribute at p; false: it does not fit. */
+static inline bool
+read_name(struct heph_state *st, struct heph_packet *k, const char *p, bool build, struct attribute *a)
+{
+	const size_t left = (size_t)(k->end - p);
+
+	if (left < HEPH_ATTRIBUTE_MIN) {
+		heph_find(st, HEPH_RULE_LEFT_OVER, k, p, "%zu byte%s, an attribute has %d at least", left,
+		          left == 1 ? "" : "s", HEPH_ATTRIBUTE_MIN);
+		return false;
+	}
+	const uint32_t n = load_u16(p, true);
+	if (n > left - 3) {
+		if (!is_next_packet(st, k, p))
+			heph_past_packet(st, k, p, "an attribute name, with a type,", (uint64_t)n + 3, left);
+		return false;
+	}
+	a->name = heph_text(p + 2, n, build);
+	a->p = p + 2 + n;
+	a->bad = false;
+	if ((a->name.flags & SLICE_UTF8) == 0)
+		heph_bad_text(st, k, "an attribute name", a->name);
+	return true;
+}
+
+/* Makes it a field of the event; there is a bound, which is said once. */
+static inline enum heph_result
+keep(struct heph_packet *k, const struct attribute *a, struct batch *b)
+{
+	struct field *const f = batch_fields(b, k->nfields + 1);
+
+	if (f == NULL)
+		return HEPH_NO_MEMORY;
+	f[k->nfields].name = a->name;
+	f[k->nfields++].value = a->value;
+	return HEPH_DONE;
+}
+
+static void
+begin_names(struct heph_names *names, const struct heph_packet *k, const struct batch *b)
+{
+	names->seen = 0;
+	names->n = 0;
+	names->clash = false;
+	for (uint32_t i = 0; b != NULL && i < k->nfields; i++)
+		add_name(names, b->fields[b->nfields + i].name);
+}
+
+enum heph_result
+heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b)
+{
+	const char *const first = p;
+	struct attribute a;
+	uint32_t n = 0;
+	enum heph_result result;
+
+	begin_names(&st->names, k, b);
+	while (p < k->end) {
+		if (n == HEPH_MAX_ATTRIBUTES)
+			heph_find(st, HEPH_RULE_LIMIT, k, p,
+			          "more than %u attributes; these from here on are not kept",
+			          HEPH_MAX_ATTRIBUTES);
+		a.kept = n < HEPH_MAX_ATTRIBUTES;
+		if (!read_name(st, k, p, b != NULL, &a))
+			break;
+		if ((result = value(st, k, &a, b)) != HEPH_DONE)
+			return result;
+		if (a.bad)
+			break;
+		if (n++ < HEPH_MAX_ATTRIBUTES)
+			add_name(&st->names, a.name);
+		if (a.kept && b != NULL && (result = keep(k, &a, b)) != HEPH_DONE)
+			return result;
+		p = a.p;
+	}
+	if (p < k->end)
+		k->fault = p;
+	return st->names.clash ? heph_names_settle(st, k, first, n, b) : HEPH_DONE;
+}

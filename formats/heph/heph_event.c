@@ -1,0 +1,81 @@
+#include "heph/heph_state.h"
+
+/* Event packets: a span each, on the track of its stream and substream. */
+
+/* What an event brings besides its attributes. */
+static enum heph_result
+add_own_fields(struct heph_packet *k, struct batch *b)
+{
+	struct field *const f = batch_fields(b, 2);
+
+	if (f == NULL)
+		return HEPH_NO_MEMORY;
+	f[0].name = SLICE_LIT(HEPH_COUNTER_FIELD);
+	f[0].value = (struct value){ .type = VALUE_U32, .u64 = k->counter };
+	k->nfields = 1;
+	if (k->stop < k->start) { /* the span gets no length, so this would be lost */
+		f[1].name = SLICE_LIT(HEPH_END_FIELD);
+		f[1].value = value_u64(k->stop);
+		k->nfields = 2;
+	}
+	return HEPH_DONE;
+}
+
+static enum heph_result
+add_event(struct heph_state *st, const struct heph_packet *k, struct batch *b)
+{
+	const char *const end = k->fault != NULL && !k->followed ? k->fault : k->end;
+	struct event *const e = &b->events[b->n];
+
+	e->track = heph_track(st, k);
+	if (e->track == NULL)
+		return HEPH_NO_MEMORY;
+	e->ts = k->start;
+	e->dur = k->stop < k->start ? 0 : k->stop - k->start;
+	e->name = k->description;
+	e->cls = st->event_class;
+	e->offset = k->offset;
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)k->nfields;
+	e->phase = PHASE_SPAN;
+	e->flags = 0;
+	b->nfields += k->nfields;
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(k->p, (size_t)(end - k->p));
+	b->n++;
+	return HEPH_DONE;
+}
+
+enum heph_result
+heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
+{
+	const bool build = (st->r->want & WANT_FIELDS) != 0;
+	const uint32_t n = load_u16(k->p + 40, true);
+	const size_t left = (size_t)(k->end - k->p) - HEPH_EVENT_MIN;
+	enum heph_result result;
+
+	k->stream = load_u32(k->p + 8, true);
+	k->counter = load_u32(k->p + 12, true);
+	k->substream = load_u64(k->p + 16, true);
+	k->start = load_u64(k->p + 24, true);
+	k->stop = load_u64(k->p + 32, true);
+	if ((result = heph_judge_counter(st, k)) != HEPH_DONE)
+		return result;
+	if (n > left) {
+		k->fault = k->p + 40;
+		heph_past_packet(st, k, k->fault, "the description", n, left);
+		return HEPH_DONE;
+	}
+	k->description = heph_text(k->p + HEPH_EVENT_MIN, n, st->r->want != WANT_JUDGEMENT);
+	if ((k->description.flags & SLICE_UTF8) == 0)
+		heph_bad_text(st, k, "the description", k->description);
+	heph_judge_time(st, k);
+	if (build && (result = add_own_fields(k, b)) != HEPH_DONE)
+		return result;
+	if (n < left &&
+	    (result = heph_attributes_read(st, k, k->description.p + n, build ? b : NULL)) != HEPH_DONE)
+		return result;
+	st->event_class->records++;
+	st->r->trace->events++;
+	return (st->r->want & WANT_TIMES) != 0 ? add_event(st, k, b) : HEPH_DONE;
+}
