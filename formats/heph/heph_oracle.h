@@ -1,0 +1,56 @@
+#ifndef HEPH_ORACLE_H
+#define HEPH_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A second opinion on Heph traces for tests: slow, plain, written from the specification and sharing nothing
+ * with the reader.  It takes well-formed files only.
+ */
+
+struct heph_oracle_value {
+	uint64_t bits; /* of a number, as it stands */
+	const char *s; /* a string, in the file */
+	size_t n;
+};
+
+struct heph_oracle_attribute {
+	const char *name;
+	size_t name_n;
+	unsigned type;                    /* as in the file */
+	struct heph_oracle_value *values; /* one, or those of an array */
+	size_t n;
+};
+
+struct heph_oracle_event {
+	uint32_t stream, counter;
+	uint64_t substream, start, end, offset;
+	const char *name;
+	size_t name_n;
+	struct heph_oracle_attribute *attributes;
+	size_t n;
+};
+
+struct heph_oracle {
+	struct heph_oracle_event *events;
+	size_t n, packets;
+	bool epoch_known;
+	uint64_t epoch;
+	size_t types[256]; /* how often each type byte comes */
+	size_t tracks;     /* different pairs of stream and substream */
+	const char *fault; /* why it gave up, or NULL */
+};
+
+/* The bytes must stay as long as the answer. */
+void heph_oracle_decode(struct heph_oracle *o, const unsigned char *p, size_t n);
+void heph_oracle_free(struct heph_oracle *o);
+
+/* A number as a double. */
+double heph_oracle_double(uint64_t bits);
+
+/* Where the traces of Heph itself are, or NULL when they are not there. */
+const char *heph_oracle_traces(void);
+
+#endif
