@@ -191,7 +191,7 @@ ht_label_map_read(struct ht_state *st, const char *path)
 		const size_t n = (size_t)((nl != NULL ? nl : in->end) - in->p);
 		number++;
 		if (n > HT_MAX_STRING)
-			ok = bad_line(st, path, number, "longer than 16 MiB");
+			ok = bad_line(st, path, number, "longer than 4 MiB");
 		else
 			ok = map_line(st, slice_of(in->p, n), path, number);
 		in->p += nl != NULL ? n + 1 : n;

@@ -155,7 +155,7 @@ say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 			continue;
 		}
 		ht_find(st, HT_RULE_STRING_UNTERMINATED, rec, "%s of class %s has no NUL in the %" PRIu64 " bytes that are left%s", name,
-		        quoted(&q2, slice_str(class_name)), (uint64_t)cursor_left(&c), bounded ? ", the first 16 MiB were searched" : "");
+		        quoted(&q2, slice_str(class_name)), (uint64_t)cursor_left(&c), bounded ? ", the first 4 MiB were searched" : "");
 		return HT_BAD;
 	}
 	ht_find(st, HT_RULE_CUT_RECORD, rec, "field %s%s%s ends %" PRIu64 " byte%s short: %zu of the event's bytes are there",

@@ -241,7 +241,7 @@ class_name_unterminated(struct ht_build *b, struct ht_expected *e)
 	b->n -= 2;
 }
 
-/* Longer than any name: the NUL is there, but 16 MiB away. */
+/* Longer than any name: the NUL is there, but far away. */
 static void
 string_too_long(struct ht_build *b, struct ht_expected *e)
 {
