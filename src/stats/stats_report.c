@@ -10,6 +10,12 @@
 #define CATEGORY_BYTES 24 /* of a category */
 
 static void
+put_count(struct text *t, const char *before, uint64_t n, const char *what)
+{
+	text_printf(t, "%s%" PRIu64 " %s%s", before, n, what, n == 1 ? "" : "s");
+}
+
+static void
 put_head(struct text *t, const struct stats_view *v)
 {
 	const struct trace *trace = v->trace;
@@ -19,8 +25,11 @@ put_head(struct text *t, const struct stats_view *v)
 	text_printf(t, ": %s", trace->format != NULL ? trace->format : "unknown format");
 	if (trace->dialect != NULL && trace->dialect[0] != 0)
 		text_printf(t, " (%s)", trace->dialect);
-	text_printf(t, ", %" PRIu64 " bytes, %" PRIu64 " records, %" PRIu64 " events, %" PRIu64 " tracks\n",
-	            v->bytes, trace->records, trace->events, s->tracks);
+	put_count(t, ", ", v->bytes, "byte");
+	put_count(t, ", ", trace->records, "record");
+	put_count(t, ", ", trace->events, "event");
+	put_count(t, ", ", s->tracks, "track");
+	text_char(t, '\n');
 	if (s->events == 0)
 		return;
 	text_printf(t, "time %" PRIu64 " to %" PRIu64 " ns (", s->first_ns, s->last_ns);
