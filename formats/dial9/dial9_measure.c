@@ -1,0 +1,215 @@
+#include <stdlib.h>
+
+#include "dial9/dial9_state.h"
+
+/*
+ * How long an event is, at full speed.  A schema becomes a list of steps in
+ * which neighbouring fields of fixed size are one; numbers and references have
+ * a largest size, so that one comparison with the end of the window serves for
+ * all fields up to the next text.  Whatever is not plain (a strange Bool or
+ * presence byte, an id that is not defined, text that is not UTF-8, a long
+ * number) is left to dial9_walk.c, which looks closely and says what it sees.
+ */
+
+enum op_kind {
+	OP_END,
+	OP_GAP, /* only the gap */
+	OP_VARINT,
+	OP_BOOL,
+	OP_STRING_REF,
+	OP_STACK_REF,
+	OP_OPTIONAL, /* the step behind it is there or not */
+	OP_STRING,
+	OP_BYTES,
+	OP_STACK,
+};
+
+#define MAX_FIELDS 64         /* schemas with more are measured field by field */
+#define MAX_TEXT (32U << 10)  /* longer values too: no event may pass the bound for frames unseen */
+
+static uint32_t
+fixed_size(unsigned type)
+{
+	switch (type) {
+	case D9_U8:
+		return 1;
+	case D9_U16:
+		return 2;
+	case D9_U32:
+		return 4;
+	case D9_I64:
+	case D9_F64:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* ---- making the steps ---- */
+
+struct maker {
+	struct d9_op ops[4 * MAX_FIELDS + 4];
+	uint32_t n, gap;
+	uint32_t run;      /* the step that answers for the bytes of the present run */
+	uint32_t run_need; /* so many so far */
+};
+
+static void
+put(struct maker *m, enum op_kind kind, uint32_t bytes)
+{
+	m->run_need += m->gap + bytes;
+	m->ops[m->n++] = (struct d9_op){ .kind = (uint8_t)kind, .gap = (uint8_t)m->gap };
+	m->gap = 0;
+}
+
+static void
+skip(struct maker *m, uint32_t bytes)
+{
+	if (m->gap + bytes > 255)
+		put(m, OP_GAP, 0);
+	m->gap += bytes;
+}
+
+/* A value of any length ends the run: its head belongs to it, what follows to the next. */
+static void
+put_text(struct maker *m, enum op_kind kind)
+{
+	put(m, kind, 4);
+	m->ops[m->run].need = m->run_need;
+	m->run = m->n - 1;
+	m->run_need = 0;
+}
+
+static bool
+put_field(struct maker *m, uint8_t type)
+{
+	const unsigned inner = type & ~(unsigned)D9_OPTIONAL;
+	const bool optional = inner != type;
+
+	if (optional)
+		put(m, OP_OPTIONAL, 1);
+	switch (inner) {
+	case D9_VARINT:
+		put(m, OP_VARINT, D9_VARINT_MAX);
+		return true;
+	case D9_BOOL:
+		put(m, OP_BOOL, 1);
+		return true;
+	case D9_POOLED_STRING:
+		put(m, OP_STRING_REF, 4);
+		return true;
+	case D9_POOLED_STACK:
+		put(m, OP_STACK_REF, 4);
+		return true;
+	case D9_STRING:
+	case D9_BYTES:
+	case D9_STACK:
+		if (optional) /* its run would depend on the presence byte */
+			return false;
+		put_text(m, inner == D9_STRING ? OP_STRING : inner == D9_BYTES ? OP_BYTES : OP_STACK);
+		return true;
+	case D9_STRING_MAP:
+	case D9_LIST:
+	case D9_MAP:
+		return false;
+	default:
+		skip(m, fixed_size(inner));
+		if (optional)
+			put(m, OP_GAP, 0);
+		return true;
+	}
+}
+
+bool
+d9_ops_make(struct d9_state *st, struct d9_schema *s)
+{
+	struct maker m = { .gap = s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD };
+
+	(void)st;
+	if (!s->readable || s->kind != D9_KIND_PLAIN || s->nfields > MAX_FIELDS)
+		return true;
+	put(&m, OP_GAP, 0); /* the head, which answers for the first run */
+	for (uint32_t i = 0; i < s->nfields; i++)
+		if (!put_field(&m, s->fields[i].type))
+			return true;
+	put(&m, OP_END, 0);
+	m.ops[m.run].need = m.run_need;
+	s->need = m.ops[0].need;
+	s->ops = malloc(m.n * sizeof *s->ops);
+	if (s->ops != NULL)
+		memcpy(s->ops, m.ops, m.n * sizeof *s->ops);
+	return s->ops != NULL;
+}
+
+/* ---- taking them ---- */
+
+#define CONTINUED UINT64_C(0x8080808080808080)
+
+static inline bool
+defined(const struct d9_pool *pool, const char *p)
+{
+	const uint32_t id = load_u32(p, false);
+
+	return id < pool->ndirect && pool->direct[id] != 0;
+}
+
+/* The end of a value of any length whose count or length stands at p; NULL: look closely. */
+static const char *
+measure_text(const struct d9_op *op, const char *p, const char *end)
+{
+	const uint32_t n = load_u32(p, false);
+	const size_t left = (size_t)(end - p) - 4;
+	const size_t bytes = op->kind == OP_STACK ? (size_t)n * 8 : n;
+
+	if (bytes > MAX_TEXT || bytes > left || op->need > left - bytes)
+		return NULL;
+	if (op->kind == OP_STRING && (textscan_slice(p + 4, n).flags & SLICE_UTF8) == 0)
+		return NULL;
+	return p + 4 + bytes;
+}
+
+const char *
+d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
+{
+	for (const struct d9_op *op = s->ops;; op++) {
+		p += op->gap;
+		switch ((enum op_kind)op->kind) {
+		case OP_END:
+			return p;
+		case OP_GAP:
+			break;
+		case OP_VARINT: {
+			const uint64_t last = ~load_u64(p, false) & CONTINUED;
+			if (last == 0)
+				return NULL;
+			p += ((unsigned)__builtin_ctzll(last) >> 3) + 1;
+			break;
+		}
+		case OP_BOOL:
+			if ((unsigned char)*p++ > 1)
+				return NULL;
+			break;
+		case OP_STRING_REF:
+			if (!defined(&st->pools[D9_STRINGS], p))
+				return NULL;
+			p += 4;
+			break;
+		case OP_STACK_REF:
+			if (!defined(&st->pools[D9_STACKS], p))
+				return NULL;
+			p += 4;
+			break;
+		case OP_OPTIONAL:
+			if ((unsigned char)*p > 1)
+				return NULL;
+			op += *p++ == 0;
+			break;
+		case OP_STRING:
+		case OP_BYTES:
+		case OP_STACK:
+			if ((p = measure_text(op, p, end)) == NULL)
+				return NULL;
+			break;
+		}
+	}
+}

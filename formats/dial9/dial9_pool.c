@@ -1,0 +1,223 @@
+#include <stdlib.h>
+
+#include "dial9/dial9_state.h"
+
+/*
+ * The pools of one segment: strings and stacks by id ("String Pool Frame").
+ * When nobody wants values, only is known which ids are defined and a hash of
+ * their contents.  An id that is referenced and not defined waits in `pending`
+ * until it is, or until the segment ends.
+ */
+
+#define ENTRY_COST (sizeof(struct d9_entry) + sizeof(struct table64_slot))
+
+const struct d9_entry *
+d9_pool_far(const struct d9_pool *pool, uint32_t id)
+{
+	const uint32_t known = table64_get(&pool->far, id);
+
+	return known != TABLE_NONE ? &pool->entries[known] : NULL;
+}
+
+/* Room for one more of `size` bytes; false: no memory. */
+static bool
+grow(void *list, uint32_t n, uint32_t *cap, size_t size)
+{
+	void **const at = list;
+
+	if (n < *cap)
+		return true;
+	const uint32_t want = *cap == 0 ? 64 : *cap * 2;
+	void *const p = realloc(*at, want * size);
+	if (p == NULL)
+		return false;
+	*at = p;
+	*cap = want;
+	return true;
+}
+
+static bool
+grow_direct(struct d9_pool *pool, uint32_t id)
+{
+	uint32_t want = pool->ndirect == 0 ? 1024 : pool->ndirect;
+
+	if (id < pool->ndirect)
+		return true;
+	while (want <= id)
+		want *= 2;
+	uint32_t *const p = realloc(pool->direct, want * sizeof *p);
+	if (p == NULL)
+		return false;
+	memset(p + pool->ndirect, 0, (want - pool->ndirect) * sizeof *p);
+	pool->direct = p;
+	pool->ndirect = want;
+	return true;
+}
+
+/* A place for a new id; NULL: no memory. */
+static struct d9_entry *
+add(struct d9_pool *pool, uint32_t id)
+{
+	if (!grow(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
+		return NULL;
+	if (id >= D9_DIRECT_IDS) {
+		if (!table64_put(&pool->far, id, pool->n))
+			return NULL;
+	} else {
+		if (!grow_direct(pool, id))
+			return NULL;
+		pool->direct[id] = pool->n + 1;
+	}
+	pool->entries[pool->n] = (struct d9_entry){ .id = id };
+	return &pool->entries[pool->n++];
+}
+
+/* Keeps the content of a definition, if anybody wants it. */
+static enum d9_result
+keep(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
+{
+	e->n = kind == D9_STRINGS ? data.n : data.n / 8;
+	e->flags = data.flags;
+	e->text = NULL;
+	if (!d9_wants_fields(st) && (st->ahead_of == NULL || kind == D9_STACKS))
+		return D9_DONE;
+	/* Symbols are wanted from the first stack on; and two passes at once should not hold large pools both. */
+	if (st->ahead_of == NULL && (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED) && !d9_look_ahead(st))
+		return D9_NO_MEMORY;
+	if (kind == D9_STACKS) {
+		e->values = d9_stack_values(st, &st->pool_text, data.p, e->n);
+		return e->values != NULL ? D9_DONE : D9_NO_MEMORY;
+	}
+	e->text = arena_copy(&st->pool_text, data).p;
+	return e->text != NULL ? D9_DONE : D9_NO_MEMORY;
+}
+
+static void
+settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint32_t waits = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
+
+	if (waits == TABLE_NONE || pool->pending[waits].defined)
+		return;
+	pool->pending[waits].defined = true;
+	d9_tally_add(&st->late, f, id);
+}
+
+/* What a definition costs: values are kept as such. */
+static uint64_t
+cost(enum d9_pool_kind kind, uint32_t bytes)
+{
+	return ENTRY_COST + (kind == D9_STRINGS ? bytes + 16 : (uint64_t)bytes / 8 * sizeof(struct value));
+}
+
+enum d9_result
+d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data, const struct d9_frame *f)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint64_t hash = hash_bytes(data.p, data.n, st->seed);
+	const uint64_t costs = cost(kind, data.n);
+	struct d9_entry *e = NULL;
+
+	settle_pending(st, kind, id, f);
+	if (st->ahead_of != NULL && table64_get(&pool->pending_index, id) != TABLE_NONE && d9_pool_find(pool, id) == NULL &&
+	    !d9_ahead_late(st, kind, id, data))
+		return D9_NO_MEMORY;
+	const struct d9_entry *const old = d9_pool_find(pool, id);
+	if (old != NULL && old->hash == hash && old->n == (kind == D9_STRINGS ? data.n : data.n / 8))
+		return D9_DONE;
+	if (old != NULL)
+		d9_tally_add(&st->redefined, f, id);
+	if (costs > D9_MAX_POOLED - st->pooled_bytes) {
+		d9_tally_add(&st->pool_limit, f, id);
+		st->pools_full = true;
+		return D9_DONE;
+	}
+	st->pooled_bytes += costs;
+	e = old != NULL ? &pool->entries[old - pool->entries] : add(pool, id);
+	if (e == NULL)
+		return D9_NO_MEMORY;
+	e->hash = hash;
+	return keep(st, kind, e, data);
+}
+
+enum d9_result
+d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint32_t known = table64_get(&pool->pending_index, id);
+
+	if (known != TABLE_NONE) {
+		pool->pending[known].count++;
+		return D9_DONE;
+	}
+	if (st->pools_full || pool->npending == D9_MAX_PENDING) {
+		d9_tally_add(&st->pool_limit, f, id);
+		return D9_DONE;
+	}
+	if (!grow(&pool->pending, pool->npending, &pool->pending_cap, sizeof *pool->pending) ||
+	    !table64_put(&pool->pending_index, id, pool->npending))
+		return D9_NO_MEMORY;
+	pool->pending[pool->npending++] =
+	    (struct d9_pending){ .offset = f->offset, .ordinal = f->ordinal, .count = 1, .id = id };
+	return D9_DONE;
+}
+
+static void
+say_undefined(struct d9_state *st, enum d9_pool_kind kind)
+{
+	const struct d9_pool *const pool = &st->pools[kind];
+	const enum d9_rule rule = kind == D9_STRINGS ? D9_RULE_UNDEFINED_STRING : D9_RULE_UNDEFINED_STACK;
+
+	for (uint32_t i = 0; i < pool->npending; i++) {
+		const struct d9_pending *const p = &pool->pending[i];
+		if (p->defined)
+			continue;
+		if (!finding_is_shown(st->r->judge, &d9_rules[rule]))
+			finding_add(st->r->judge, &d9_rules[rule], p->offset, p->ordinal, "not shown");
+		else
+			finding_add(st->r->judge, &d9_rules[rule], p->offset, p->ordinal,
+			            "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s", p->id,
+			            kind == D9_STRINGS ? "string" : "stack", p->count, p->count == 1 ? "" : "s");
+	}
+}
+
+static void
+forget(struct d9_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->n; i++)
+		if (pool->entries[i].id < D9_DIRECT_IDS)
+			pool->direct[pool->entries[i].id] = 0;
+	if (pool->far.used > 0)
+		table64_free(&pool->far);
+	if (pool->npending > 0)
+		table64_free(&pool->pending_index);
+	pool->n = 0;
+	pool->npending = 0;
+}
+
+void
+d9_pools_end(struct d9_state *st, bool whole)
+{
+	for (int k = 0; k < D9_POOLS; k++) {
+		if (whole && !st->pools_full)
+			say_undefined(st, (enum d9_pool_kind)k);
+		forget(&st->pools[k]);
+	}
+	arena_reset(&st->pool_text);
+	st->pooled_bytes = 0;
+	st->pools_full = false;
+}
+
+void
+d9_pools_free(struct d9_state *st)
+{
+	for (int k = 0; k < D9_POOLS; k++) {
+		free(st->pools[k].entries);
+		free(st->pools[k].direct);
+		free(st->pools[k].pending);
+		table64_free(&st->pools[k].far);
+		table64_free(&st->pools[k].pending_index);
+	}
+	arena_free(&st->pool_text);
+}

@@ -1,0 +1,337 @@
+#include <stdlib.h>
+
+#include "dial9/dial9_state.h"
+
+/*
+ * Schema frames.  Segments register the same schemas again and again, so a
+ * schema is known by its bytes behind the type_id and made once for the trace.
+ */
+
+#define SCHEMA_COST 512 /* what a schema costs besides its bytes and fields */
+#define FIELD_COST (sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_op) + 32)
+
+static const char *const type_names[2][D9_TYPES] = {
+	{ "unknown", "I64", "F64", "Bool", "String", "Bytes", "PooledStackFrames", "PooledString", "StackFrames", "Varint",
+	  "StringMap", "U8", "U16", "U32", "DynamicList", "DynamicMap" },
+	{ "unknown", "optional I64", "optional F64", "optional Bool", "optional String", "optional Bytes",
+	  "optional PooledStackFrames", "optional PooledString", "optional StackFrames", "optional Varint", "optional StringMap",
+	  "optional U8", "optional U16", "optional U32", "optional DynamicList", "optional DynamicMap" },
+};
+
+const char *
+d9_type_name(uint8_t type)
+{
+	return type_names[(type & D9_OPTIONAL) != 0][d9_type_known(type) ? type & ~D9_OPTIONAL : 0];
+}
+
+void
+d9_schemas_free(struct d9_schemas *s)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		free(s->all[i]->ops);
+		free(s->all[i]);
+	}
+	free(s->all);
+	free(s->by_type);
+	free(s->registered);
+	tabletext_free(&s->index);
+}
+
+void
+d9_schemas_forget(struct d9_schemas *s)
+{
+	for (uint32_t i = 0; i < s->nregistered; i++)
+		s->by_type[s->registered[i]] = NULL;
+	s->nregistered = 0;
+}
+
+/* ---- registering ---- */
+
+static bool
+grow_types(struct d9_schemas *s, uint16_t id)
+{
+	uint32_t want = s->ntypes == 0 ? 64 : s->ntypes;
+
+	if (id < s->ntypes)
+		return true;
+	while (want <= id)
+		want *= 2;
+	struct d9_schema **p = realloc(s->by_type, want * sizeof *p);
+	if (p == NULL)
+		return false;
+	for (uint32_t i = s->ntypes; i < want; i++)
+		p[i] = NULL;
+	s->by_type = p;
+	s->ntypes = want;
+	return true;
+}
+
+static bool
+note_registered(struct d9_schemas *s, uint16_t id)
+{
+	if (s->nregistered == s->registered_cap) {
+		const uint32_t cap = s->registered_cap == 0 ? 64 : s->registered_cap * 2;
+		uint16_t *const p = realloc(s->registered, cap * sizeof *p);
+		if (p == NULL)
+			return false;
+		s->registered = p;
+		s->registered_cap = cap;
+	}
+	s->registered[s->nregistered++] = id;
+	return true;
+}
+
+static enum d9_result
+registered(struct d9_state *st, const struct d9_frame *f, uint16_t id, struct d9_schema *schema)
+{
+	struct d9_schemas *const s = &st->schemas;
+	struct quoted q, q2;
+
+	if (!grow_types(s, id))
+		return D9_NO_MEMORY;
+	const struct d9_schema *const old = s->by_type[id];
+	if (old != NULL && old != schema)
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "type_id %u was %s with %" PRIu32 " fields, now it is %s with %" PRIu32, id,
+		        quoted(&q, old->cls->name), old->nfields, quoted(&q2, schema->cls->name), schema->nfields);
+	if (old == NULL && !note_registered(s, id))
+		return D9_NO_MEMORY;
+	s->by_type[id] = schema;
+	return D9_DONE;
+}
+
+/* ---- reading ---- */
+
+/* The bytes of a schema frame, without looking at what they mean. */
+static enum d9_result
+measure(struct d9_state *st, struct d9_frame *f)
+{
+	struct cursor c = cursor_on(f->p, f->end, false);
+
+	cursor_take(&c, 3, "tag and type_id");
+	cursor_take(&c, cursor_u16(&c, "name_len"), "name");
+	cursor_u8(&c, "has_timestamp");
+	const uint16_t n = cursor_u16(&c, "field_count");
+	if (c.missing == NULL && (uint64_t)n * 3 > cursor_left(&c))
+		return d9_lacks_length(st, "field_count", n, (uint64_t)n * 3 - cursor_left(&c), cursor_left(&c));
+	for (uint32_t i = 0; i < n && c.missing == NULL; i++) {
+		cursor_take(&c, cursor_u16(&c, "field name_len"), "field name");
+		cursor_u8(&c, "field_type");
+	}
+	if (c.missing != NULL)
+		return d9_lacks(st, &c);
+	f->end = c.p;
+	return D9_DONE;
+}
+
+static struct slice
+take_text(struct cursor *c)
+{
+	const uint16_t n = cursor_u16(c, "length");
+	const struct slice s = cursor_take(c, n, "text");
+
+	return textscan_slice(s.p, s.n);
+}
+
+static void
+judge_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, const struct d9_field *field, const char *at)
+{
+	static const char *const newer[] = { "field type 6 (PooledStackFrames)", "field type 14 (DynamicList)",
+		                             "field type 15 (DynamicMap)" };
+	const unsigned inner = field->type & ~(unsigned)D9_OPTIONAL;
+	struct quoted q;
+
+	if (!d9_type_known(field->type)) {
+		s->readable = false;
+		d9_find_at(st, inner == field->type ? D9_RULE_UNKNOWN_FIELD_TYPE : D9_RULE_OPTIONAL_UNKNOWN_TYPE, f, at,
+		           "field %s of %s has type 0x%02x", quoted(&q, field->name), quoted(&(struct quoted){ "" }, s->cls->name),
+		           field->type);
+	} else if (inner == D9_POOLED_STACK) {
+		d9_newer(st, f, at, newer[0]);
+	} else if (inner == D9_LIST || inner == D9_MAP) {
+		d9_newer(st, f, at, newer[1 + (inner == D9_MAP)]);
+	}
+}
+
+/* Arguments of one name would hide each other: the later gets a number. */
+static bool
+unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct tabletext *names, uint32_t i)
+{
+	struct d9_field *const field = &s->fields[i];
+	const struct slice plain = field->name;
+	struct quoted q, q2;
+	uint32_t same = tabletext_get(names, plain), nth = 1;
+
+	if (same == TABLE_NONE)
+		return tabletext_put(names, plain, 1);
+	if (finding_is_shown(st->r->judge, &d9_rules[D9_RULE_DUPLICATE_FIELD]))
+		d9_find(st, D9_RULE_DUPLICATE_FIELD, f, "field %" PRIu32 " of %s is another %s", i, quoted(&q, s->cls->name),
+		        quoted(&q2, plain));
+	else
+		d9_find(st, D9_RULE_DUPLICATE_FIELD, f, "not shown");
+	for (nth = same + 1;; nth++) {
+		struct slice name = arena_printf(&st->r->trace->arena, "%.*s (%" PRIu32 ")", (int)plain.n, plain.p, nth);
+		if (name.p == NULL)
+			return false;
+		name.flags = plain.flags;
+		if (tabletext_get(names, name) != TABLE_NONE)
+			continue;
+		field->name = name;
+		return tabletext_put(names, plain, nth) && tabletext_put(names, name, 1);
+	}
+}
+
+static bool
+unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
+{
+	struct tabletext names = { .slots = NULL };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < s->nfields; i++)
+		ok = unique_name(st, f, s, &names, i);
+	tabletext_free(&names);
+	return ok;
+}
+
+static uint8_t
+kind_of(const struct d9_schema *s)
+{
+	if (s->readable && s->timed && slice_is(s->cls->name, "ClockSyncEvent"))
+		return D9_KIND_CLOCK;
+	if (s->readable && slice_is(s->cls->name, "SegmentMetadataEvent"))
+		return D9_KIND_METADATA;
+	if (s->readable && slice_is(s->cls->name, "SymbolTableEntry"))
+		return D9_KIND_SYMBOL;
+	return D9_KIND_PLAIN;
+}
+
+/* Reads the fields at c, which lies in a copy of the frame `shift` bytes before it. */
+static bool
+read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c, const char *copy)
+{
+	struct class_field *const shown = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *shown);
+
+	s->fields = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->fields);
+	if (s->fields == NULL || shown == NULL)
+		return false;
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		struct d9_field *const field = &s->fields[i];
+		field->name = take_text(c);
+		field->type = cursor_u8(c, "field_type");
+		const char *const end = f->p + 3 + (c->p - copy);
+		struct slice there = field->name; /* in the frame, for the offset */
+		there.p = end - 1 - there.n;
+		d9_judge_text(st, f, there, "field name", s->cls->name);
+		judge_type(st, f, s, field, end - 1);
+	}
+	if (!unique_names(st, f, s))
+		return false;
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		const char *const type = d9_type_name(s->fields[i].type);
+		shown[i] = (struct class_field){ s->fields[i].name, { type, (uint32_t)strlen(type), SLICE_UTF8 | SLICE_JSON } };
+	}
+	s->cls->fields = shown;
+	s->cls->nfields = s->nfields;
+	return true;
+}
+
+static bool
+append(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
+{
+	if (s->n == s->cap) {
+		const uint32_t cap = s->cap == 0 ? 64 : s->cap * 2;
+		struct d9_schema **p = realloc(s->all, cap * sizeof *p);
+		if (p == NULL)
+			return false;
+		s->all = p;
+		s->cap = cap;
+	}
+	s->all[s->n++] = schema;
+	return tabletext_put(&s->index, key, s->n - 1);
+}
+
+/* A schema that was not met before; `key` is a copy of its bytes. */
+static struct d9_schema *
+new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
+{
+	struct cursor c = cursor_on(key.p, key.p + key.n, false);
+	struct d9_schema *const s = calloc(1, sizeof *s);
+
+	if (s == NULL || !append(&st->schemas, s, key)) {
+		free(s);
+		return NULL;
+	}
+	const struct slice name = take_text(&c);
+	struct slice there = name;
+	there.p = f->p + 5;
+	d9_judge_text(st, f, there, "schema name", (struct slice){ NULL, 0, 0 });
+	s->cls = trace_add_class(st->r->trace, name);
+	if (s->cls == NULL)
+		return NULL;
+	const uint8_t timed = cursor_u8(&c, "has_timestamp");
+	s->nfields = cursor_u16(&c, "field_count");
+	s->timed = timed == 1;
+	s->readable = timed <= 1;
+	if (!s->readable)
+		d9_find_at(st, D9_RULE_HAS_TIMESTAMP, f, f->p + 5 + name.n, "has_timestamp of %s is %u",
+		           quoted(&(struct quoted){ "" }, name), timed);
+	if (!read_fields(st, f, s, &c, key.p))
+		return NULL;
+	s->kind = kind_of(s);
+	s->thread = d9_field_named(s, "tid");
+	s->worker = d9_field_named(s, "worker_id");
+	return d9_ops_make(st, s) ? s : NULL;
+}
+
+/* ---- as a record ---- */
+
+static enum d9_result
+show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id, const struct d9_schema *s)
+{
+	struct value *const pairs = arena_zalloc(&b->scratch, s->nfields, 2 * sizeof *pairs);
+	const struct field fields[] = {
+		{ SLICE_LIT("type_id"), { .type = VALUE_U16, .u64 = id } },
+		{ SLICE_LIT("name"), value_string(s->cls->name) },
+		{ SLICE_LIT("has_timestamp"), { .type = VALUE_BOOL, .u64 = s->timed } },
+		{ SLICE_LIT("fields"), { .type = VALUE_MAP, .count = s->nfields, .values = pairs } },
+	};
+
+	if (pairs == NULL)
+		return D9_NO_MEMORY;
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		pairs[2 * i] = value_string(s->fields[i].name);
+		pairs[2 * i + 1] = value_string(s->cls->fields[i].type);
+	}
+	return d9_structure_add(st, D9_S_SCHEMA, f, b, fields, sizeof fields / sizeof fields[0]);
+}
+
+enum d9_result
+d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_schemas *const all = &st->schemas;
+	enum d9_result result = measure(st, f);
+
+	if (result != D9_DONE)
+		return result;
+	const struct slice bytes = slice_of(f->p + 3, (size_t)(f->end - f->p - 3));
+	const uint32_t known = tabletext_get(&all->index, bytes);
+	struct d9_schema *s = known != TABLE_NONE ? all->all[known] : NULL;
+	if (s == NULL) {
+		const uint16_t name_len = load_u16(bytes.p, false);
+		const uint64_t nfields = load_u16(bytes.p + 3 + name_len, false);
+		const uint64_t cost = SCHEMA_COST + 2 * ((uint64_t)name_len + bytes.n) + nfields * FIELD_COST;
+		if (all->n == D9_MAX_SCHEMAS || cost > D9_MAX_DESCRIBED - all->described_bytes) {
+			d9_find(st, D9_RULE_LIMIT, f, "schema %" PRIu32 " of the trace would cost %" PRIu64 " bytes; %" PRIu32 " are in use",
+			        all->n + 1, cost, all->described_bytes);
+			return D9_BAD;
+		}
+		all->described_bytes += (uint32_t)cost;
+		const struct slice key = arena_copy(&st->r->trace->arena, bytes);
+		if (key.p == NULL || (s = new_schema(st, f, key)) == NULL)
+			return D9_NO_MEMORY;
+	}
+	const uint16_t id = load_u16(f->p + 1, false);
+	result = registered(st, f, id, s);
+	if (result == D9_DONE && d9_wants_structure(st))
+		result = show(st, f, b, id, s);
+	return result;
+}
