@@ -95,7 +95,6 @@ entry(struct d9_state *st, struct d9_frame *f, struct batch *b, struct cursor *c
 	f->end = c->p;
 	if (head != NULL) {
 		st->open = *head;
-		st->records++;
 		d9_newer(st, f, f->p, "annotations frame 0x06");
 		if (d9_schema_of(st, head->type_id) == NULL)
 			d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f, "type_id %" PRIu32 " has no schema in this segment; %" PRIu32 " annotations",

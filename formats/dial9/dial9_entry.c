@@ -3,14 +3,13 @@
 /*
  * Pool frames: a count, then entries.  A frame may be larger than memory, so
  * its entries are read one by one; st->open says how many are still to come.
- * As records, the frame's first entry carries its head.
+ * Each entry is a record of its own; the first one carries the frame's head.
  */
 
 static void
 open_frame(struct d9_state *st, const struct d9_frame *f, uint8_t tag, uint32_t count)
 {
 	st->open = (struct d9_open_frame){ .tag = tag, .left = count, .count = count, .offset = f->offset };
-	st->records++;
 	if (count == 0)
 		st->last_offset = f->offset;
 }

@@ -14,7 +14,7 @@ static const struct rule *const rule_list[] = {
 };
 
 static const char *const suffixes[] = { ".dial9", ".bin", NULL };
-static const char *const dialects[] = { "0.3", "0.4", NULL };
+const char *const d9_dialects[] = { [D9_0_3] = "0.3", [D9_0_4] = "0.4", NULL };
 
 extern const struct format dial9_format;
 
@@ -23,7 +23,7 @@ const struct format dial9_format = {
 	.title = "dial9 trace",
 	.spec = "dial9-trace-format binary specification, version 1",
 	.suffixes = suffixes,
-	.dialects = dialects,
+	.dialects = d9_dialects,
 	.reader = &d9_reader_ops,
 	.rules = rule_list,
 };

@@ -37,10 +37,10 @@ d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const ch
 	if (st->strict)
 		d9_find_at(st, D9_RULE_NOT_IN_0_3, f, at, "%s is not in the document of 0.3", what);
 	else if (!st->newer)
-		d9_find_at(st, D9_RULE_FORMAT_0_4, f, at, "%s is the first", what);
+		d9_find_at(st, D9_RULE_FORMAT_0_4, f, at, "the first of them is %s", what);
 	st->newer = true;
 	if (!st->strict)
-		st->r->trace->dialect = "0.4";
+		st->r->trace->dialect = d9_dialects[D9_0_4];
 }
 
 void

@@ -197,13 +197,17 @@ forget(struct d9_pool *pool)
 }
 
 void
-d9_pools_end(struct d9_state *st, bool whole)
+d9_pools_judge(struct d9_state *st)
 {
-	for (int k = 0; k < D9_POOLS; k++) {
-		if (whole && !st->pools_full)
-			say_undefined(st, (enum d9_pool_kind)k);
+	for (int k = 0; k < D9_POOLS && !st->pools_full; k++)
+		say_undefined(st, (enum d9_pool_kind)k);
+}
+
+void
+d9_pools_forget(struct d9_state *st)
+{
+	for (int k = 0; k < D9_POOLS; k++)
 		forget(&st->pools[k]);
-	}
 	arena_reset(&st->pool_text);
 	st->pooled_bytes = 0;
 	st->pools_full = false;

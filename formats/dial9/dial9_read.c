@@ -36,7 +36,7 @@ set_up_trace(struct d9_state *st)
 	struct trace *const trace = st->r->trace;
 	const char *const name = base_name(st->r->in->path);
 
-	trace->dialect = st->strict ? "0.3" : st->newer ? "0.4" : "0.3";
+	trace->dialect = d9_dialects[st->r->dialect != NULL && !st->strict ? D9_0_4 : D9_0_3];
 	trace->byte_order = "little";
 	trace->clock = "monotonic";
 	for (int i = 0; i < D9_STRUCTURES; i++)
@@ -52,8 +52,7 @@ d9_open(struct reader *r)
 	struct d9_state *const st = r->state;
 
 	st->r = r;
-	st->strict = r->dialect != NULL && strcmp(r->dialect, "0.3") == 0;
-	st->newer = r->dialect != NULL && !st->strict;
+	st->strict = r->dialect != NULL && strcmp(r->dialect, d9_dialects[D9_0_3]) == 0;
 	st->seed = hash_seed();
 	return set_up_trace(st);
 }
@@ -95,7 +94,8 @@ new_segment(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	if (st->begun) {
 		d9_newer(st, f, f->p, "a header in mid-stream");
-		d9_pools_end(st, true);
+		d9_pools_judge(st);
+		d9_pools_forget(st);
 		d9_schemas_forget(&st->schemas);
 	}
 	st->begun = true;
@@ -158,11 +158,14 @@ counted(struct d9_state *st, const struct d9_frame *f, enum d9_structure which, 
 	return result;
 }
 
+/* An entry of a pool, or a frame that has none: when it is the last one, the frame is whole. */
 static enum d9_result
-entry_frame(struct d9_state *st, enum d9_structure which, enum d9_result result)
+entry(struct d9_state *st, enum d9_structure which, enum d9_result result)
 {
-	if (result == D9_DONE)
+	if (result == D9_DONE) {
+		st->records++;
 		st->structure[which]->records++;
+	}
 	return result;
 }
 
@@ -177,13 +180,13 @@ frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	case D9_TAG_SCHEMA:
 		return counted(st, f, D9_S_SCHEMA, d9_schema_frame(st, f, b));
 	case D9_TAG_STRINGS:
-		return entry_frame(st, D9_S_STRINGS, d9_pool_head(st, f, b));
+		return entry(st, D9_S_STRINGS, d9_pool_head(st, f, b));
 	case D9_TAG_STACKS:
-		return entry_frame(st, D9_S_STACKS, d9_pool_head(st, f, b));
+		return entry(st, D9_S_STACKS, d9_pool_head(st, f, b));
 	case D9_TAG_RESET:
 		return counted(st, f, D9_S_RESET, reset(st, f, b));
 	case D9_TAG_ANNOTATIONS:
-		return entry_frame(st, D9_S_ANNOTATIONS, d9_annotations_head(st, f, b));
+		return entry(st, D9_S_ANNOTATIONS, d9_annotations_head(st, f, b));
 	case D9_TAG_HEADER:
 		return counted(st, f, D9_S_HEADER, header(st, f, b));
 	default:
@@ -197,8 +200,9 @@ next_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	f->tag = st->open.tag;
 	f->offset = st->open.offset;
-	f->ordinal = st->records;
-	return f->tag == D9_TAG_ANNOTATIONS ? d9_annotation(st, f, b) : d9_pool_entry(st, f, b);
+	if (f->tag == D9_TAG_ANNOTATIONS)
+		return entry(st, D9_S_ANNOTATIONS, d9_annotation(st, f, b));
+	return entry(st, f->tag == D9_TAG_STRINGS ? D9_S_STRINGS : D9_S_STACKS, d9_pool_entry(st, f, b));
 }
 
 /* What stands at the start of the window.  D9_MORE: nothing happened, the window is too short. */
@@ -292,7 +296,8 @@ static enum fill
 finish(struct d9_state *st, enum fill fill)
 {
 	st->r->trace->records = st->records;
-	d9_pools_end(st, fill == FILL_END);
+	if (fill == FILL_END)
+		d9_pools_judge(st);
 	d9_say_tallies(st);
 	return fill;
 }

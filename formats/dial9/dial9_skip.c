@@ -208,10 +208,14 @@ annotation(struct skip *k)
 static void
 account_entry(struct d9_state *st, const struct d9_frame *f, uint8_t tag, uint32_t n)
 {
-	if (st->open.left == 0) {
+	static const enum d9_structure structures[] = {
+		[D9_TAG_STRINGS] = D9_S_STRINGS, [D9_TAG_STACKS] = D9_S_STACKS, [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS
+	};
+
+	st->records++;
+	st->structure[structures[tag]]->records++;
+	if (st->open.left == 0)
 		st->open = (struct d9_open_frame){ .tag = tag, .left = n, .count = n, .offset = f->offset };
-		st->records++;
-	}
 	if (--st->open.left == 0)
 		st->last_offset = st->open.offset;
 }

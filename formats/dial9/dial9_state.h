@@ -16,6 +16,10 @@ enum d9_rule {
 
 extern const struct rule d9_rules[D9_RULE_COUNT];
 
+enum d9_dialect { D9_0_3, D9_0_4 };
+
+extern const char *const d9_dialects[];
+
 /* What came of one step. */
 enum d9_result {
 	D9_DONE,
@@ -163,7 +167,7 @@ struct d9_tracks {
 struct d9_state {
 	struct reader *r;
 	bool strict;          /* judge by the document of 0.3 */
-	bool newer;           /* 0.4 was asked for, or met */
+	bool newer;           /* something was met that only 0.4 has */
 	bool begun;           /* the first header was read */
 	uint64_t base;        /* timestamp_base_ns */
 	uint64_t segment;     /* number of the present one; the first is 1 */
@@ -323,8 +327,11 @@ enum d9_result d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint3
 /* An id was referenced that is not defined (yet). */
 enum d9_result d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f);
 
-/* The end of a segment: says what was never defined (unless the end was not reached), and forgets everything. */
-void d9_pools_end(struct d9_state *st, bool whole);
+/* The end of a segment was reached: says what was never defined. */
+void d9_pools_judge(struct d9_state *st);
+
+/* Everything that values of earlier batches pointed to is gone. */
+void d9_pools_forget(struct d9_state *st);
 void d9_pools_free(struct d9_state *st);
 
 /* ---- dial9_entry.c: pool frames ---- */
