@@ -27,5 +27,7 @@ bool bench_make_htdump(FILE *f, uint64_t spans);
 
 /* Actors of five streams, with attributes of all types; some 90 bytes an event. */
 bool bench_make_heph(FILE *f, uint64_t events);
+/* Segments of two tokio workers: polls, wakes, spans, parking; some 12 bytes an event. */
+bool bench_make_dial9(FILE *f, uint64_t events);
 
 #endif
