@@ -32,7 +32,7 @@ learn(struct d9_state *st, const struct d9_frame *f, uint16_t index, struct slic
 	if (s == NULL)
 		return D9_DONE;
 	if (index >= s->nfields) {
-		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, %s has %" PRIu32 " fields", index,
+		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, field_count of %s is %" PRIu32, index,
 		        quoted(&q, s->cls->name), s->nfields);
 		return D9_DONE;
 	}
@@ -97,7 +97,7 @@ entry(struct d9_state *st, struct d9_frame *f, struct batch *b, struct cursor *c
 		st->open = *head;
 		d9_newer(st, f, f->p, "annotations frame 0x06");
 		if (d9_schema_of(st, head->type_id) == NULL)
-			d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f, "type_id %" PRIu32 " has no schema in this segment; %" PRIu32 " annotations",
+			d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f, "type_id %" PRIu32 " has no schema in this segment; count is %" PRIu32,
 			        head->type_id, head->count);
 	}
 	result = st->open.count > 0 ? learn(st, f, index, key, value) : D9_DONE;

@@ -14,7 +14,6 @@ open_frame(struct d9_state *st, const struct d9_frame *f, uint8_t tag, uint32_t 
 		st->last_offset = f->offset;
 }
 
-/* Name of an id for people, by the kind of its pool. */
 static enum d9_result
 show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint32_t id, struct slice data, bool first)
 {
@@ -30,7 +29,7 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint32_t id
 	fields[n] = (struct field){ strings ? SLICE_LIT("data") : SLICE_LIT("frames"), value_string(data) };
 	if (!strings) {
 		fields[n].value = (struct value){ .type = VALUE_LIST, .count = data.n / 8 };
-		fields[n].value.values = d9_stack_values(st, &b->scratch, data.p, data.n / 8);
+		fields[n].value.values = d9_stack_values(NULL, &b->scratch, data.p, data.n / 8);
 		if (fields[n].value.values == NULL)
 			return D9_NO_MEMORY;
 	}

@@ -129,8 +129,7 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	const uint16_t type_id = load_u16(f->p + 1, false);
 	const struct d9_schema *const s = d9_schema_of(st, type_id);
 	if (s == NULL) {
-		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f, "type_id %u has no schema; %" PRIu32 " type_ids have one in this segment", type_id,
-		        st->schemas.nregistered);
+		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f, "type_id %u has no schema in this segment; schemas there are: %" PRIu32, type_id, st->schemas.nregistered);
 		return D9_BAD;
 	}
 	if (!s->readable)

@@ -117,11 +117,11 @@ d9_say_cut(struct d9_state *st, const struct d9_frame *f)
 		snprintf(whose, sizeof whose, " of %s", quoted(&q2, lack->schema->cls->name));
 	last_frame(st, last, sizeof last);
 	if (lack->says_length)
-		d9_find(st, D9_RULE_LENGTH_PAST_END, f, "%s%s says %" PRIu64 ", but %" PRIu64 " bytes are left (%" PRIu64 " missing) in the %s frame; %s",
-		        lack->what, whose, lack->length, lack->left, lack->bytes, frame_name(f->tag), last);
+		d9_find(st, D9_RULE_LENGTH_PAST_END, f, "%s%s in the %s frame is %" PRIu64 ": bytes left %" PRIu64 ", missing %" PRIu64 "; %s",
+		        lack->what, whose, frame_name(f->tag), lack->length, lack->left, lack->bytes, last);
 	else
-		d9_find(st, D9_RULE_CUT_FRAME, f, "%s%s ends %" PRIu64 " bytes short in the %s frame; %s", lack->what, whose, lack->bytes,
-		        frame_name(f->tag), last);
+		d9_find(st, D9_RULE_CUT_FRAME, f, "%s%s in the %s frame: bytes missing %" PRIu64 "; %s", lack->what, whose,
+		        frame_name(f->tag), lack->bytes, last);
 	return D9_BAD;
 }
 

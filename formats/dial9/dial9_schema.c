@@ -81,18 +81,41 @@ note_registered(struct d9_schemas *s, uint16_t id)
 	return true;
 }
 
+/* The first thing in which two schemas differ. */
+static void
+say_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id, const struct d9_schema *old,
+              const struct d9_schema *now)
+{
+	struct quoted q, q2;
+	uint32_t i = 0;
+
+	while (i < old->nfields && i < now->nfields && old->fields[i].type == now->fields[i].type &&
+	       slice_equal(old->fields[i].name, now->fields[i].name))
+		i++;
+	if (!slice_equal(old->cls->name, now->cls->name))
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "type_id %u was %s, now it is %s", id, quoted(&q, old->cls->name),
+		        quoted(&q2, now->cls->name));
+	else if (old->nfields != now->nfields)
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "field_count of type_id %u was %" PRIu32 ", now it is %" PRIu32, id, old->nfields,
+		        now->nfields);
+	else if (i < old->nfields)
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "field %" PRIu32 " of type_id %u was %s %s, now it is %s %s", i, id,
+		        quoted(&q, old->fields[i].name), d9_type_name(old->fields[i].type), quoted(&q2, now->fields[i].name),
+		        d9_type_name(now->fields[i].type));
+	else
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "has_timestamp of type_id %u was %d, now it is %d", id, old->timed, now->timed);
+}
+
 static enum d9_result
 registered(struct d9_state *st, const struct d9_frame *f, uint16_t id, struct d9_schema *schema)
 {
 	struct d9_schemas *const s = &st->schemas;
-	struct quoted q, q2;
 
 	if (!grow_types(s, id))
 		return D9_NO_MEMORY;
 	const struct d9_schema *const old = s->by_type[id];
 	if (old != NULL && old != schema)
-		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "type_id %u was %s with %" PRIu32 " fields, now it is %s with %" PRIu32, id,
-		        quoted(&q, old->cls->name), old->nfields, quoted(&q2, schema->cls->name), schema->nfields);
+		say_redefined(st, f, id, old, schema);
 	if (old == NULL && !note_registered(s, id))
 		return D9_NO_MEMORY;
 	s->by_type[id] = schema;

@@ -291,8 +291,8 @@ const char *d9_field_at(const struct d9_schema *s, const struct d9_frame *f, uin
 /* The field of this name, or D9_NO_FIELD. */
 uint32_t d9_field_named(const struct d9_schema *s, const char *name);
 
-/* The names of a stack's addresses, or the addresses; NULL: no memory. */
-struct value *d9_stack_values(struct d9_state *st, struct arena *a, const char *addresses, uint32_t n);
+/* The names of a stack's addresses, or the addresses; st NULL: only those.  NULL: no memory. */
+struct value *d9_stack_values(const struct d9_state *st, struct arena *a, const char *addresses, uint32_t n);
 
 static inline uint64_t
 d9_varint(const char **p)

@@ -15,13 +15,13 @@ plain_text(const char **p)
 /* ---- stacks ---- */
 
 struct value *
-d9_stack_values(struct d9_state *st, struct arena *a, const char *addresses, uint32_t n)
+d9_stack_values(const struct d9_state *st, struct arena *a, const char *addresses, uint32_t n)
 {
 	struct value *const values = arena_zalloc(a, n, sizeof *values);
 
 	for (uint32_t i = 0; values != NULL && i < n; i++) {
 		const uint64_t address = load_u64(addresses + (size_t)i * 8, false);
-		const struct slice name = d9_symbol(st, address);
+		const struct slice name = st != NULL ? d9_symbol(st, address) : (struct slice){ NULL, 0, 0 };
 		values[i] = (struct value){ .type = VALUE_ADDRESS, .u64 = address };
 		if (name.p != NULL)
 			values[i] = value_string(name);
