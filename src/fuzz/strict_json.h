@@ -8,7 +8,7 @@
  * writers: it shares no code with them.  Stricter than the RFC: surrogates in
  * escapes come in pairs, and values nest at most STRICT_JSON_DEPTH deep.
  */
-#define STRICT_JSON_DEPTH 64
+#define STRICT_JSON_DEPTH 100
 
 /* NULL if the n bytes are one JSON value with nothing but white space around it; else what is wrong, and *at
  * is the place. */
