@@ -22,6 +22,7 @@ struct d9_ahead {
 	struct slice *late;
 	uint32_t nlate, late_cap;
 	struct arena text; /* of both */
+	uint64_t lost; /* that were not kept, because of the bounds */
 };
 
 /* Which definition: the id and its kind in 33 bits, the segment in the others. */
@@ -55,9 +56,12 @@ grow(void *list, uint32_t n, uint32_t *cap, size_t size)
 }
 
 static bool
-has_room(const struct d9_ahead *a, uint32_t n, uint32_t max, uint32_t bytes)
+has_room(struct d9_ahead *a, uint32_t n, uint32_t max, uint32_t bytes)
 {
-	return n < max && a->text.used <= D9_MAX_AHEAD_BYTES && bytes <= D9_MAX_AHEAD_BYTES - a->text.used;
+	const bool room = n < max && a->text.used <= D9_MAX_AHEAD_BYTES && bytes <= D9_MAX_AHEAD_BYTES - a->text.used;
+
+	a->lost += !room;
+	return room;
 }
 
 /* ---- collecting ---- */
@@ -118,6 +122,8 @@ d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct s
 {
 	struct d9_ahead *const a = st->ahead_of->ahead;
 
+	if (!countable(st->segment))
+		a->lost++;
 	if (!countable(st->segment) || !has_room(a, a->nlate, D9_MAX_LATE, data.n))
 		return true;
 	const struct slice copy = arena_copy(&a->text, data);
@@ -185,6 +191,12 @@ d9_ahead_free(struct d9_state *st)
 }
 
 /* ---- asking ---- */
+
+uint64_t
+d9_ahead_lost(const struct d9_state *st)
+{
+	return st->ahead != NULL ? st->ahead->lost : 0;
+}
 
 struct slice
 d9_symbol(const struct d9_state *st, uint64_t address)

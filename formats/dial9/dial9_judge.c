@@ -144,13 +144,14 @@ say(struct d9_state *st, enum d9_rule rule, const struct d9_tally *t, const char
 void
 d9_say_tallies(struct d9_state *st)
 {
-	const bool shows = d9_wants_fields(st) && !st->looked_ahead;
-
 	say(st, D9_RULE_BOOL_VALUE, &st->bools, "a Bool is %" PRIu64, st->bools.value);
-	say(st, D9_RULE_LATE_DEFINITION, &st->late, "id %" PRIu64 " is defined here, after its first use%s", st->late.value,
-	    shows ? ", and shown as a number before, for the input cannot be read twice" : "");
+	say(st, D9_RULE_LATE_DEFINITION, &st->late, "id %" PRIu64 " is defined here, after its first use", st->late.value);
 	say(st, D9_RULE_POOL_REDEFINED, &st->redefined, "id %" PRIu64 " gets another content", st->redefined.value);
 	say(st, D9_RULE_POOL_LIMIT, &st->pool_limit, "id %" PRIu64 " is not kept or shown", st->pool_limit.value);
+	if (d9_ahead_lost(st) > 0)
+		finding_add(st->r->judge, &d9_rules[D9_RULE_POOL_LIMIT], st->last_offset, 0,
+		            "%" PRIu64 " symbols and late definitions are not kept", d9_ahead_lost(st));
 	if (st->symbols_met)
-		say(st, D9_RULE_SYMBOLS_LATE, &st->symbols_late, "a stack of %" PRIu64 " addresses without names", st->symbols_late.value);
+		say(st, D9_RULE_NAMES_LATE, &st->symbols_late, "the %" PRIu64 " frames of a stack are shown as addresses", st->symbols_late.value);
+	say(st, D9_RULE_NAMES_LATE, &st->unresolved, "id %" PRIu64 " is shown as a number", st->unresolved.value);
 }

@@ -100,8 +100,14 @@ settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const s
 
 	if (waits == TABLE_NONE || pool->pending[waits].defined)
 		return;
-	pool->pending[waits].defined = true;
+	struct d9_pending *const p = &pool->pending[waits];
+	const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
+	p->defined = true;
 	d9_tally_add(&st->late, f, id);
+	if (!d9_wants_fields(st) || st->looked_ahead)
+		return;
+	d9_tally_add(&st->unresolved, &first, id);
+	st->unresolved.count += p->count - 1;
 }
 
 /* What a definition costs: values are kept as such. */

@@ -7,7 +7,7 @@
  * schema is known by its bytes behind the type_id and made once for the trace.
  */
 
-#define SCHEMA_COST 512 /* what a schema costs besides its bytes and fields */
+#define SCHEMA_COST 256 /* what a schema costs besides its bytes and fields */
 #define FIELD_COST (sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_op) + 32)
 
 static const char *const type_names[2][D9_TYPES] = {

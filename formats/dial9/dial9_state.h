@@ -189,7 +189,8 @@ struct d9_state {
 	bool symbols_met;
 	uint64_t seed; /* of the hashes of pool entries */
 
-	struct d9_tally bools, late, redefined, pool_limit, symbols_late;
+	struct d9_tally bools, late, redefined, pool_limit;
+	struct d9_tally symbols_late, unresolved; /* shown without names that stand later, on a pipe */
 	struct d9_tracks tracks;
 	uint64_t first_epoch; /* wall time at time 0 by the first ClockSyncEvent */
 	uint32_t meta_bytes;
@@ -377,6 +378,9 @@ const struct track *d9_track(struct d9_state *st, const struct d9_schema *s, con
 /* Reads the whole trace once, quietly, if that was not done and can be done.  false: no memory. */
 bool d9_look_ahead(struct d9_state *st);
 void d9_ahead_free(struct d9_state *st);
+
+/* Symbols and late definitions that were not kept. */
+uint64_t d9_ahead_lost(const struct d9_state *st);
 
 /* Called by the pass that looks ahead.  false: no memory. */
 bool d9_ahead_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);

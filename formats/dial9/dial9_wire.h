@@ -60,7 +60,7 @@ enum d9_type {
 #define D9_MAX_NESTING 64U           /* of lists and maps in one field */
 #define D9_MAX_FRAME (4U << 20)      /* bytes of an event, a schema or an entry of a pool */
 #define D9_MAX_SCHEMAS 65536U        /* that differ, in the whole trace */
-#define D9_MAX_DESCRIBED (12U << 20) /* bytes that all of them together cost */
+#define D9_MAX_DESCRIBED (16U << 20) /* bytes that all of them together cost */
 #define D9_MAX_POOLED (16U << 20)    /* bytes that the pools of one segment cost */
 #define D9_AHEAD_POOLED (1U << 20)    /* look ahead before the pools grow larger */
 #define D9_MAX_PENDING 16384U        /* ids of one segment that wait for their definition */

@@ -1,0 +1,73 @@
+#ifndef DIAL9_ORACLE_H
+#define DIAL9_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A second opinion on dial9 traces for tests: slow, plain, written from the
+ * specification and sharing nothing with the reader.  It takes well-formed
+ * traces only.
+ */
+
+struct d9o_field {
+	char name[256];
+	uint8_t type;
+};
+
+struct d9o_schema {
+	uint32_t segment;
+	uint16_t id;
+	bool timed;
+	char name[256];
+	struct d9o_field fields[16];
+	size_t nfields;
+};
+
+struct d9o_event {
+	size_t offset, values; /* of the frame, of its first value */
+	uint64_t ts;
+	uint32_t segment, schema;
+};
+
+/* An entry of a pool; kind 3 is a string, 4 a stack, 1 a symbol (id: number in `addresses`). */
+struct d9o_entry {
+	size_t offset, data;
+	uint64_t address, depth;
+	uint32_t segment, id, n;
+	uint8_t kind;
+};
+
+struct d9o {
+	const unsigned char *p;
+	size_t n, at;
+	const char *fault; /* why it gave up, or NULL */
+	struct d9o_schema *schemas;
+	struct d9o_event *events;
+	struct d9o_entry *entries;
+	size_t nschemas, nevents, nentries, schemas_cap, events_cap, entries_cap;
+	uint32_t segments;
+	size_t frames[256]; /* by tag; a header counts as 'T' */
+};
+
+/* The bytes must stay as long as the answer. */
+void d9o_decode(struct d9o *o, const unsigned char *p, size_t n);
+void d9o_free(struct d9o *o);
+
+/* The arguments of event i as JSON, an object; to be freed. */
+char *d9o_arguments(const struct d9o *o, size_t i);
+
+/* Steps of a decoder: a number of so many bytes, one in LEB128, over n bytes, over a value. */
+uint64_t d9o_number(struct d9o *o, size_t size);
+uint64_t d9o_leb(struct d9o *o);
+void d9o_skip(struct d9o *o, uint64_t n);
+void d9o_skip_value(struct d9o *o, uint8_t type);
+
+/* A whole file, unpacked; to be freed. */
+unsigned char *d9o_read(const char *path, size_t *n);
+
+/* Where the traces of dial9 itself are, or NULL when they are not there. */
+const char *d9o_traces(void);
+
+#endif
