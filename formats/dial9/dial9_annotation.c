@@ -36,9 +36,7 @@ learn(struct d9_state *st, const struct d9_frame *f, uint16_t index, struct slic
 		        quoted(&q, s->cls->name), s->nfields);
 		return D9_DONE;
 	}
-	/* class_field lies in the trace's arena; the class shows it as const to others only */
-	struct class_field *const shown = (struct class_field *)(uintptr_t)&s->cls->fields[index];
-	return !slice_is(key, "metrique.unit") || set_unit(st, shown, value) ? D9_DONE : D9_NO_MEMORY;
+	return !slice_is(key, "metrique.unit") || set_unit(st, &s->shown[index], value) ? D9_DONE : D9_NO_MEMORY;
 }
 
 static enum d9_result

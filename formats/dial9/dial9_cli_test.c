@@ -157,10 +157,10 @@ Test(dial9_cli, dialect_0_3)
 	const char *const document[] = { "validate", "--format", "json", "--dialect", "0.3", GOOD "/all-types.dial9", NULL };
 
 	expect_findings(run_tool(newer, NULL, 0),
-	                "exit 1\ndial9/not-in-0.3 29\ndial9/not-in-0.3 78\ndial9/not-in-0.3 85\ndial9/not-in-0.3 91\n"
-	                "dial9/not-in-0.3 102\ndial9/not-in-0.3 114\ndial9/not-in-0.3 115\n",
+	                "exit 1\ndial9/not-in-document 29\ndial9/not-in-document 78\ndial9/not-in-document 85\ndial9/not-in-document 91\n"
+	                "dial9/not-in-document 102\ndial9/not-in-document 114\ndial9/not-in-document 115\n",
 	                true, newer[5], "file");
-	expect_findings(run_tool(headers, NULL, 0), "exit 1\ndial9/not-in-0.3 157\ndial9/not-in-0.3 272\n", true, headers[5],
+	expect_findings(run_tool(headers, NULL, 0), "exit 1\ndial9/not-in-document 157\ndial9/not-in-document 272\n", true, headers[5],
 	                "file");
 	expect_findings(run_tool(document, NULL, 0), "exit 0\n", true, document[5], "file");
 }

@@ -13,7 +13,7 @@ static const struct rule *const rule_list[] = {
 	NULL
 };
 
-static const char *const suffixes[] = { ".dial9", ".bin", NULL };
+static const char *const suffixes[] = { ".bin", NULL };
 const char *const d9_dialects[] = { [D9_0_3] = "0.3", [D9_0_4] = "0.4", NULL };
 
 extern const struct format dial9_format;

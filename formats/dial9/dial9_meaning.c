@@ -17,13 +17,13 @@ learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_fram
 	if (i == D9_NO_FIELD || !d9_value_integer(s->fields[i].type, d9_field_at(s, f, i), &realtime) || realtime < st->base)
 		return;
 	const uint64_t epoch = realtime - st->base;
-	const uint64_t apart = epoch > st->first_epoch ? epoch - st->first_epoch : st->first_epoch - epoch;
+	const uint64_t first = trace->epoch_ns, apart = epoch > first ? epoch - first : first - epoch;
 	if (!trace->epoch_known) {
 		trace->epoch_known = true;
-		trace->epoch_ns = st->first_epoch = epoch;
+		trace->epoch_ns = epoch;
 	} else if (apart > SECOND) {
 		if (finding_is_shown(st->r->judge, &d9_rules[D9_RULE_CLOCK_CHANGED]))
-			d9_find(st, D9_RULE_CLOCK_CHANGED, f, "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, st->first_epoch, epoch);
+			d9_find(st, D9_RULE_CLOCK_CHANGED, f, "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, first, epoch);
 		else
 			d9_find(st, D9_RULE_CLOCK_CHANGED, f, "not shown");
 	}

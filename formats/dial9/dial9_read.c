@@ -36,7 +36,11 @@ set_up_trace(struct d9_state *st)
 	struct trace *const trace = st->r->trace;
 	const char *const name = base_name(st->r->in->path);
 
-	trace->dialect = d9_dialects[st->r->dialect != NULL && !st->strict ? D9_0_4 : D9_0_3];
+	/* another input of the same trace may have been newer */
+	if (st->r->dialect == NULL ? trace->dialect != d9_dialects[D9_0_4] : st->strict)
+		trace->dialect = d9_dialects[D9_0_3];
+	else
+		trace->dialect = d9_dialects[D9_0_4];
 	trace->byte_order = "little";
 	trace->clock = "monotonic";
 	for (int i = 0; i < D9_STRUCTURES; i++)
@@ -292,10 +296,17 @@ end_of_input(struct d9_state *st)
 	return d9_say_cut(st, &f);
 }
 
+static void
+tell_records(struct d9_state *st)
+{
+	st->r->trace->records += st->records - st->told;
+	st->told = st->records;
+}
+
 static enum fill
 finish(struct d9_state *st, enum fill fill)
 {
-	st->r->trace->records = st->records;
+	tell_records(st);
 	if (fill == FILL_END)
 		d9_pools_judge(st);
 	d9_say_tallies(st);
@@ -342,7 +353,7 @@ d9_fill(struct reader *r, struct batch *b)
 			return finish(st, FILL_BAD);
 		}
 	}
-	r->trace->records = st->records;
+	tell_records(st);
 	return FILL_MORE;
 }
 

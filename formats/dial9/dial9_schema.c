@@ -231,10 +231,9 @@ kind_of(const struct d9_schema *s)
 static bool
 read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c, const char *copy)
 {
-	struct class_field *const shown = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *shown);
-
+	s->shown = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->shown);
 	s->fields = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->fields);
-	if (s->fields == NULL || shown == NULL)
+	if (s->fields == NULL || s->shown == NULL)
 		return false;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		struct d9_field *const field = &s->fields[i];
@@ -250,10 +249,12 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 		return false;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		const char *const type = d9_type_name(s->fields[i].type);
-		shown[i] = (struct class_field){ s->fields[i].name, { type, (uint32_t)strlen(type), SLICE_UTF8 | SLICE_JSON } };
+		s->shown[i] = (struct class_field){ s->fields[i].name, { type, (uint32_t)strlen(type), SLICE_UTF8 | SLICE_JSON } };
 	}
-	s->cls->fields = shown;
-	s->cls->nfields = s->nfields;
+	if (s->cls->nfields == 0) {
+		s->cls->fields = s->shown;
+		s->cls->nfields = s->nfields;
+	}
 	return true;
 }
 
@@ -322,7 +323,7 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id
 		return D9_NO_MEMORY;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		pairs[2 * i] = value_string(s->fields[i].name);
-		pairs[2 * i + 1] = value_string(s->cls->fields[i].type);
+		pairs[2 * i + 1] = value_string(s->shown[i].type);
 	}
 	return d9_structure_add(st, D9_S_SCHEMA, f, b, fields, sizeof fields / sizeof fields[0]);
 }

@@ -59,6 +59,7 @@ struct d9_op {
 struct d9_schema {
 	struct class *cls;
 	struct d9_field *fields;
+	struct class_field *shown; /* the same for others; the class has those of the first schema of its name */
 	struct d9_op *ops; /* NULL: measured field by field */
 	uint32_t nfields;
 	uint32_t need; /* an event with so many bytes before the end is measured without looking for it */
@@ -172,7 +173,8 @@ struct d9_state {
 	uint64_t base;        /* timestamp_base_ns */
 	uint64_t segment;     /* number of the present one; the first is 1 */
 	uint64_t last_offset; /* of the last whole frame */
-	uint64_t records;     /* frames begun and whole, but for entries to come */
+	uint64_t records;     /* of this input: whole frames, and entries of pools */
+	uint64_t told;        /* of these the trace knows */
 
 	struct class *structure[D9_STRUCTURES];
 	struct d9_schemas schemas;
@@ -192,7 +194,6 @@ struct d9_state {
 	struct d9_tally bools, late, redefined, pool_limit;
 	struct d9_tally symbols_late, unresolved; /* shown without names that stand later, on a pipe */
 	struct d9_tracks tracks;
-	uint64_t first_epoch; /* wall time at time 0 by the first ClockSyncEvent */
 	uint32_t meta_bytes;
 	uint32_t event_pooled; /* bytes that the pools added to the present event */
 	uint64_t fill_pooled;  /* and to the present batch */
