@@ -22,7 +22,7 @@ struct d9_ahead {
 	struct slice *late;
 	uint32_t nlate, late_cap;
 	struct arena text; /* of both */
-	uint64_t lost; /* that were not kept, because of the bounds */
+	uint64_t lost;     /* that were not kept, because of the bounds */
 };
 
 /* Which definition: the id and its kind in 33 bits, the segment in the others. */
@@ -58,7 +58,8 @@ grow(void *list, uint32_t n, uint32_t *cap, size_t size)
 static bool
 has_room(struct d9_ahead *a, uint32_t n, uint32_t max, uint32_t bytes)
 {
-	const bool room = n < max && a->text.used <= D9_MAX_AHEAD_BYTES && bytes <= D9_MAX_AHEAD_BYTES - a->text.used;
+	const bool room =
+	    n < max && a->text.used <= D9_MAX_AHEAD_BYTES && bytes <= D9_MAX_AHEAD_BYTES - a->text.used;
 
 	a->lost += !room;
 	return room;
@@ -74,8 +75,9 @@ text_of(struct d9_state *st, uint8_t type, const char *p)
 		return (struct slice){ NULL, 0, 0 };
 	if ((type & ~D9_OPTIONAL) == D9_STRING)
 		return textscan_slice(p + 4, load_u32(p, false));
-	const struct d9_entry *const e =
-	    (type & ~D9_OPTIONAL) == D9_POOLED_STRING ? d9_pool_find(&st->pools[D9_STRINGS], load_u32(p, false)) : NULL;
+	const struct d9_entry *const e = (type & ~D9_OPTIONAL) == D9_POOLED_STRING
+	                                     ? d9_pool_find(&st->pools[D9_STRINGS], load_u32(p, false))
+	                                     : NULL;
 	return e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
 }
 
@@ -139,7 +141,9 @@ run(struct d9_state *st, struct input *in)
 	struct trace trace;
 	struct batch b;
 	struct d9_state ahead = { .ahead_of = st };
-	struct reader r = { .in = in, .trace = &trace, .want = WANT_JUDGEMENT, .dialect = st->r->dialect, .state = &ahead };
+	struct reader r = {
+		.in = in, .trace = &trace, .want = WANT_JUDGEMENT, .dialect = st->r->dialect, .state = &ahead
+	};
 	enum fill fill = FILL_NO_MEMORY;
 
 	trace_init(&trace);
@@ -201,7 +205,8 @@ d9_ahead_lost(const struct d9_state *st)
 struct slice
 d9_symbol(const struct d9_state *st, uint64_t address)
 {
-	const uint32_t known = st->ahead != NULL ? table64_get(&st->ahead->symbol_index, address) : TABLE_NONE;
+	const uint32_t known =
+	    st->ahead != NULL ? table64_get(&st->ahead->symbol_index, address) : TABLE_NONE;
 
 	return known != TABLE_NONE ? st->ahead->symbols[known].name : (struct slice){ NULL, 0, 0 };
 }
@@ -209,8 +214,9 @@ d9_symbol(const struct d9_state *st, uint64_t address)
 struct slice
 d9_late_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 {
-	const uint32_t known = st->ahead != NULL && countable(st->segment) ?
-	    table64_get(&st->ahead->late_index, late_key(st->segment, kind, id)) : TABLE_NONE;
+	const uint32_t known = st->ahead != NULL && countable(st->segment)
+	                           ? table64_get(&st->ahead->late_index, late_key(st->segment, kind, id))
+	                           : TABLE_NONE;
 
 	return known != TABLE_NONE ? st->ahead->late[known] : (struct slice){ NULL, 0, 0 };
 }

@@ -14,7 +14,8 @@ set_unit(struct d9_state *st, struct class_field *field, struct slice unit)
 
 	if (unit.n > 32 || memchr(field->type.p, '(', field->type.n) != NULL)
 		return true;
-	type = arena_printf(&st->r->trace->arena, "%.*s (%.*s)", (int)field->type.n, field->type.p, (int)unit.n, unit.p);
+	type = arena_printf(&st->r->trace->arena, "%.*s (%.*s)", (int)field->type.n, field->type.p,
+	                    (int)unit.n, unit.p);
 	if (type.p == NULL)
 		return false;
 	field->type = textscan_slice(type.p, type.n);
@@ -32,16 +33,17 @@ learn(struct d9_state *st, const struct d9_frame *f, uint16_t index, struct slic
 	if (s == NULL)
 		return D9_DONE;
 	if (index >= s->nfields) {
-		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, field_count of %s is %" PRIu32, index,
-		        quoted(&q, s->cls->name), s->nfields);
+		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, field_count of %s is %" PRIu32,
+		        index, quoted(&q, s->cls->name), s->nfields);
 		return D9_DONE;
 	}
-	return !slice_is(key, "metrique.unit") || set_unit(st, &s->shown[index], value) ? D9_DONE : D9_NO_MEMORY;
+	return !slice_is(key, "metrique.unit") || set_unit(st, &s->shown[index], value) ? D9_DONE
+	                                                                                : D9_NO_MEMORY;
 }
 
 static enum d9_result
-show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t index, struct slice key, struct slice value,
-     bool first)
+show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t index, struct slice key,
+     struct slice value, bool first)
 {
 	struct field fields[5];
 	uint32_t n = 0;
@@ -50,7 +52,8 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t in
 		return D9_DONE;
 	fields[n++] = (struct field){ SLICE_LIT("type_id"), { .type = VALUE_U32, .u64 = st->open.type_id } };
 	if (first)
-		fields[n++] = (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
+		fields[n++] =
+		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
 	if (st->open.count > 0) {
 		fields[n++] = (struct field){ SLICE_LIT("field_index"), { .type = VALUE_U16, .u64 = index } };
 		fields[n++] = (struct field){ SLICE_LIT("key"), value_string(key) };
@@ -79,7 +82,8 @@ take_entry(struct d9_state *st, struct cursor *c, uint16_t *index, struct slice 
 }
 
 static enum d9_result
-entry(struct d9_state *st, struct d9_frame *f, struct batch *b, struct cursor *c, const struct d9_open_frame *head)
+entry(struct d9_state *st, struct d9_frame *f, struct batch *b, struct cursor *c,
+      const struct d9_open_frame *head)
 {
 	struct slice key = { NULL, 0, 0 }, value = { NULL, 0, 0 };
 	uint16_t index = 0;
@@ -95,7 +99,8 @@ entry(struct d9_state *st, struct d9_frame *f, struct batch *b, struct cursor *c
 		st->open = *head;
 		d9_newer(st, f, f->p, "annotations frame 0x06");
 		if (d9_schema_of(st, head->type_id) == NULL)
-			d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f, "type_id %" PRIu32 " has no schema in this segment; count is %" PRIu32,
+			d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
+			        "type_id %" PRIu32 " has no schema in this segment; count is %" PRIu32,
 			        head->type_id, head->count);
 	}
 	result = st->open.count > 0 ? learn(st, f, index, key, value) : D9_DONE;
@@ -118,7 +123,8 @@ take_type_id(struct d9_state *st, const struct d9_frame *f, struct cursor *c, ui
 	for (unsigned shift = 0; c->missing == NULL; shift += 7) {
 		const uint8_t byte = cursor_u8(c, "type_id");
 		if (shift == 63 && byte >= 0x80) {
-			d9_find_at(st, D9_RULE_LEB128_TOO_LONG, f, start, "type_id of annotations has no end within %d bytes", D9_VARINT_MAX);
+			d9_find_at(st, D9_RULE_LEB128_TOO_LONG, f, start,
+			           "type_id of annotations has no end within %d bytes", D9_VARINT_MAX);
 			return D9_BAD;
 		}
 		v |= (uint64_t)(byte & 0x7f) << shift;

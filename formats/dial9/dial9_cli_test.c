@@ -17,7 +17,8 @@ static char *
 findings_of(const struct ran *r, bool notes, const char *path)
 {
 	cJSON *const report = cJSON_Parse(r->out);
-	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0), *f;
+	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
+	                   *f;
 	char *const text = calloc(1, 65536);
 	size_t n;
 
@@ -78,7 +79,8 @@ Test(dial9_cli, bad_samples_say_what_is_expected)
 	for (size_t i = 0; names[i] != NULL; i++) {
 		size_t n;
 		snprintf(path, sizeof path, BAD "/%s", names[i]);
-		snprintf(expect, sizeof expect, BAD "/%.*s.expect", (int)(strlen(names[i]) - strlen(".dial9")), names[i]);
+		snprintf(expect, sizeof expect, BAD "/%.*s.expect",
+		         (int)(strlen(names[i]) - strlen(".dial9")), names[i]);
 		char *const want = read_whole(expect, &n);
 		cr_assert_not_null(want, "%s", expect);
 		expect_by_all_ways(path, want, true);
@@ -108,7 +110,8 @@ Test(dial9_cli, bad_samples_give_whole_documents)
 
 	for (size_t i = 0; names[i] != NULL; i++) {
 		snprintf(path, sizeof path, BAD "/%s", names[i]);
-		struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", NULL }, NULL, 0);
+		struct ran r =
+		    run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", NULL }, NULL, 0);
 		cJSON *const json = cJSON_Parse(r.out);
 		cr_expect_not_null(json, "%s: no JSON", path);
 		cr_expect(r.status == 0 || r.status == 1, "%s: exit status %d", path, r.status);
@@ -145,22 +148,33 @@ Test(dial9_cli, bad_magic_when_the_format_is_named)
 {
 	const char *const args[] = { "validate", "--format", "json", "--from", "dial9", "-", NULL };
 
-	expect_findings(run_tool(args, "TRQ\0\1", 5), "exit 1\ndial9/bad-magic 0\n", true, "bad magic", "pipe");
-	expect_findings(run_tool(args, "TRC\0", 4), "exit 1\ndial9/cut-frame 0\n", true, "half a header", "pipe");
+	expect_findings(run_tool(args, "TRQ\0\1", 5), "exit 1\ndial9/bad-magic 0\n", true, "bad magic",
+	                "pipe");
+	expect_findings(run_tool(args, "TRC\0", 4), "exit 1\ndial9/cut-frame 0\n", true, "half a header",
+	                "pipe");
 }
 
-/* By the document of 0.3 alone: stack pool, types 6, 14, 15 and 6 and 14 again as optional ones, annotations. */
+/* By the document of 0.3 alone: stack pool, types 6, 14, 15 and 6 and 14 again as optional ones, annotations.
+ */
 Test(dial9_cli, dialect_0_3)
 {
-	const char *const newer[] = { "validate", "--format", "json", "--dialect", "0.3", GOOD "/all-types-0.4.dial9", NULL };
-	const char *const headers[] = { "validate", "--format", "json", "--dialect", "0.3", GOOD "/segments.dial9", NULL };
-	const char *const document[] = { "validate", "--format", "json", "--dialect", "0.3", GOOD "/all-types.dial9", NULL };
+	const char *const newer[] = { "validate",  "--format", "json",
+		                      "--dialect", "0.3",      GOOD "/all-types-0.4.dial9",
+		                      NULL };
+	const char *const headers[] = { "validate",  "--format", "json",
+		                        "--dialect", "0.3",      GOOD "/segments.dial9",
+		                        NULL };
+	const char *const document[] = { "validate",  "--format", "json",
+		                         "--dialect", "0.3",      GOOD "/all-types.dial9",
+		                         NULL };
 
 	expect_findings(run_tool(newer, NULL, 0),
-	                "exit 1\ndial9/not-in-document 29\ndial9/not-in-document 78\ndial9/not-in-document 85\ndial9/not-in-document 91\n"
+	                "exit 1\ndial9/not-in-document 29\ndial9/not-in-document 78\ndial9/not-in-document "
+	                "85\ndial9/not-in-document 91\n"
 	                "dial9/not-in-document 102\ndial9/not-in-document 114\ndial9/not-in-document 115\n",
 	                true, newer[5], "file");
-	expect_findings(run_tool(headers, NULL, 0), "exit 1\ndial9/not-in-document 157\ndial9/not-in-document 272\n", true, headers[5],
+	expect_findings(run_tool(headers, NULL, 0),
+	                "exit 1\ndial9/not-in-document 157\ndial9/not-in-document 272\n", true, headers[5],
 	                "file");
 	expect_findings(run_tool(document, NULL, 0), "exit 0\n", true, document[5], "file");
 }
@@ -189,8 +203,8 @@ Test(dial9_cli, samples_are_claimed_by_this_format_alone)
 		char *const p = read_whole(path, &n);
 		for (const struct format *const *f = formats; *f != NULL; f++)
 			if ((*f)->reader != NULL)
-				cr_expect_eq((*f)->reader->probe(slice_of(p, n), true) > 0, strcmp((*f)->name, "dial9") == 0,
-				          "%s and %s", path, (*f)->name);
+				cr_expect_eq((*f)->reader->probe(slice_of(p, n), true) > 0,
+				             strcmp((*f)->name, "dial9") == 0, "%s and %s", path, (*f)->name);
 		free(p);
 	}
 	list_free(names);

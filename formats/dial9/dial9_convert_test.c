@@ -56,7 +56,8 @@ expect_arguments(const struct d9o *o, size_t i, const char *line, const char *pa
 
 	/* cJSON refuses a NUL in text: then both are compared as they stand */
 	cr_expect(a != NULL && b != NULL ? cJSON_Compare(a, b, true) : strcmp(want, got) == 0,
-	          "%s: event %zu at byte %zu:\n%s\nwhere this was expected:\n%s", path, i, o->events[i].offset, got, want);
+	          "%s: event %zu at byte %zu:\n%s\nwhere this was expected:\n%s", path, i,
+	          o->events[i].offset, got, want);
 	cJSON_Delete(a);
 	cJSON_Delete(b);
 	free(want);
@@ -70,7 +71,8 @@ expect_name_and_time(const struct d9o *o, size_t i, const char *line, const char
 	cJSON *const json = cJSON_ParseWithLength(line, strlen(line) - (line[strlen(line) - 1] == ','));
 	const char *const name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "name"));
 
-	snprintf(ts, sizeof ts, "\"ts\":%" PRIu64 ".%03" PRIu64 ",", o->events[i].ts / 1000, o->events[i].ts % 1000);
+	snprintf(ts, sizeof ts, "\"ts\":%" PRIu64 ".%03" PRIu64 ",", o->events[i].ts / 1000,
+	         o->events[i].ts % 1000);
 	cr_expect_not_null(strstr(line, ts), "%s: event %zu: %.200s has not %s", path, i, line, ts);
 	if (json != NULL)
 		cr_expect_str_eq(name, o->schemas[o->events[i].schema].name, "%s: event %zu", path, i);
@@ -148,9 +150,11 @@ Test(dial9_convert, epoch_and_metadata)
 	const cJSON *const other = cJSON_GetObjectItemCaseSensitive(json, "otherData");
 
 	cr_assert_not_null(other, "%s", r.err);
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "epoch_ns")), "1779308077928415749");
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "epoch_ns")),
+	                 "1779308077928415749");
 	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "service")), "sample");
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "worker_threads")), "2");
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "worker_threads")),
+	                 "2");
 	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "dialect")), "0.4");
 	cJSON_Delete(json);
 	ran_free(&r);
@@ -165,7 +169,8 @@ Test(dial9_convert, what_a_pipe_cannot_know)
 	for (int i = 0; i < 2; i++) {
 		size_t n;
 		char *const p = read_whole(samples[i], &n);
-		struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", "-", "-", NULL }, p, n);
+		struct ran r =
+		    run_tool((const char *const[]){ "convert", "--to", "chrome", "-", "-", NULL }, p, n);
 
 		cr_expect_eq(r.status, 0, "%s: %s", samples[i], r.err);
 		cr_expect_not_null(strstr(r.err, "dial9/names-late"), "%s: %s", samples[i], r.err);

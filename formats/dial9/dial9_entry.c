@@ -15,7 +15,8 @@ open_frame(struct d9_state *st, const struct d9_frame *f, uint8_t tag, uint32_t 
 }
 
 static enum d9_result
-show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint32_t id, struct slice data, bool first)
+show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint32_t id, struct slice data,
+     bool first)
 {
 	const bool strings = st->open.tag == D9_TAG_STRINGS;
 	struct field fields[3];
@@ -24,7 +25,8 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint32_t id
 	if (!d9_wants_structure(st))
 		return D9_DONE;
 	if (first)
-		fields[n++] = (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
+		fields[n++] =
+		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
 	fields[n++] = (struct field){ SLICE_LIT("pool_id"), { .type = VALUE_U32, .u64 = id } };
 	fields[n] = (struct field){ strings ? SLICE_LIT("data") : SLICE_LIT("frames"), value_string(data) };
 	if (!strings) {

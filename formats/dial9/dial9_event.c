@@ -7,7 +7,9 @@ next_event(struct batch *b, const struct d9_frame *f, const struct class *cls, u
 {
 	struct event *const e = &b->events[b->n];
 
-	*e = (struct event){ .ts = ts, .name = cls->name, .cls = cls, .offset = f->at, .phase = PHASE_STRUCTURE };
+	*e = (struct event){
+		.ts = ts, .name = cls->name, .cls = cls, .offset = f->at, .phase = PHASE_STRUCTURE
+	};
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
 	return e;
@@ -34,7 +36,8 @@ d9_structure_add(struct d9_state *st, enum d9_structure which, const struct d9_f
 }
 
 static bool
-add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b, struct event *e)
+add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
+           struct event *e)
 {
 	struct field *const fields = batch_fields(b, s->nfields);
 	const char *p = d9_field_at(s, f, 0);
@@ -71,7 +74,8 @@ d9_advance(struct d9_state *st, const struct d9_frame *f)
 	const uint32_t delta = load_u32(f->p + 2, false) >> 8;
 
 	if (delta > UINT64_MAX - st->base) {
-		d9_find_at(st, D9_RULE_TIME_OVERFLOW, f, f->p + 3, "base %" PRIu64 " plus delta %" PRIu32, st->base, delta);
+		d9_find_at(st, D9_RULE_TIME_OVERFLOW, f, f->p + 3, "base %" PRIu64 " plus delta %" PRIu32,
+		           st->base, delta);
 		st->base = UINT64_MAX;
 	} else {
 		st->base += delta; /* "then set timestamp_base_ns = timestamp_ns" */
@@ -87,12 +91,13 @@ unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 		const uint8_t type = s->fields[i].type;
 		if (d9_type_known(type))
 			continue;
-		d9_find(st, type < D9_OPTIONAL ? D9_RULE_UNKNOWN_FIELD_TYPE : D9_RULE_OPTIONAL_UNKNOWN_TYPE, f,
-		        "an event of %s: the size of field %s is not known (type 0x%02x)", quoted(&q, s->cls->name),
-		        quoted(&q2, s->fields[i].name), type);
+		d9_find(st, type < D9_OPTIONAL ? D9_RULE_UNKNOWN_FIELD_TYPE : D9_RULE_OPTIONAL_UNKNOWN_TYPE,
+		        f, "an event of %s: the size of field %s is not known (type 0x%02x)",
+		        quoted(&q, s->cls->name), quoted(&q2, s->fields[i].name), type);
 		return D9_BAD;
 	}
-	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it holds a time is not known", quoted(&q, s->cls->name));
+	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it holds a time is not known",
+	        quoted(&q, s->cls->name));
 	return D9_BAD;
 }
 
@@ -129,7 +134,9 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	const uint16_t type_id = load_u16(f->p + 1, false);
 	const struct d9_schema *const s = d9_schema_of(st, type_id);
 	if (s == NULL) {
-		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f, "type_id %u has no schema in this segment; schemas there are: %" PRIu32, type_id, st->schemas.nregistered);
+		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f,
+		        "type_id %u has no schema in this segment; schemas there are: %" PRIu32, type_id,
+		        st->schemas.nregistered);
 		return D9_BAD;
 	}
 	if (!s->readable)

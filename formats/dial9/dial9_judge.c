@@ -15,7 +15,8 @@ d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const 
 }
 
 void
-d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at, const char *fmt, ...)
+d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at, const char *fmt,
+           ...)
 {
 	va_list ap;
 
@@ -44,7 +45,8 @@ d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const ch
 }
 
 void
-d9_judge_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what, struct slice whose)
+d9_judge_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
+              struct slice whose)
 {
 	struct quoted q, q2;
 
@@ -53,7 +55,8 @@ d9_judge_text(struct d9_state *st, const struct d9_frame *f, struct slice s, con
 	if (!finding_is_shown(st->r->judge, &d9_rules[D9_RULE_INVALID_UTF8]))
 		d9_find(st, D9_RULE_INVALID_UTF8, f, "not shown");
 	else if (whose.p != NULL)
-		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s of %s is %s", what, quoted(&q, whose), quoted(&q2, s));
+		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s of %s is %s", what, quoted(&q, whose),
+		           quoted(&q2, s));
 	else
 		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s is %s", what, quoted(&q2, s));
 }
@@ -68,7 +71,8 @@ d9_lacks(struct d9_state *st, const struct cursor *c)
 enum d9_result
 d9_lacks_length(struct d9_state *st, const char *what, uint64_t n, uint64_t bytes, uint64_t left)
 {
-	st->lack = (struct d9_lack){ .what = what, .bytes = bytes, .length = n, .left = left, .says_length = true };
+	st->lack =
+	    (struct d9_lack){ .what = what, .bytes = bytes, .length = n, .left = left, .says_length = true };
 	return D9_MORE;
 }
 
@@ -117,11 +121,13 @@ d9_say_cut(struct d9_state *st, const struct d9_frame *f)
 		snprintf(whose, sizeof whose, " of %s", quoted(&q2, lack->schema->cls->name));
 	last_frame(st, last, sizeof last);
 	if (lack->says_length)
-		d9_find(st, D9_RULE_LENGTH_PAST_END, f, "%s%s in the %s frame is %" PRIu64 ": bytes left %" PRIu64 ", missing %" PRIu64 "; %s",
+		d9_find(st, D9_RULE_LENGTH_PAST_END, f,
+		        "%s%s in the %s frame is %" PRIu64 ": bytes left %" PRIu64 ", missing %" PRIu64
+		        "; %s",
 		        lack->what, whose, frame_name(f->tag), lack->length, lack->left, lack->bytes, last);
 	else
-		d9_find(st, D9_RULE_CUT_FRAME, f, "%s%s in the %s frame: bytes missing %" PRIu64 "; %s", lack->what, whose,
-		        frame_name(f->tag), lack->bytes, last);
+		d9_find(st, D9_RULE_CUT_FRAME, f, "%s%s in the %s frame: bytes missing %" PRIu64 "; %s",
+		        lack->what, whose, frame_name(f->tag), lack->bytes, last);
 	return D9_BAD;
 }
 
@@ -138,20 +144,26 @@ say(struct d9_state *st, enum d9_rule rule, const struct d9_tally *t, const char
 	va_start(ap, fmt);
 	vsnprintf(detail, sizeof detail, fmt, ap);
 	va_end(ap);
-	finding_add(st->r->judge, &d9_rules[rule], t->offset, t->ordinal, "%s; %" PRIu64 " in all", detail, t->count);
+	finding_add(st->r->judge, &d9_rules[rule], t->offset, t->ordinal, "%s; %" PRIu64 " in all", detail,
+	            t->count);
 }
 
 void
 d9_say_tallies(struct d9_state *st)
 {
 	say(st, D9_RULE_BOOL_VALUE, &st->bools, "a Bool is %" PRIu64, st->bools.value);
-	say(st, D9_RULE_LATE_DEFINITION, &st->late, "id %" PRIu64 " is defined here, after its first use", st->late.value);
-	say(st, D9_RULE_POOL_REDEFINED, &st->redefined, "id %" PRIu64 " gets another content", st->redefined.value);
-	say(st, D9_RULE_POOL_LIMIT, &st->pool_limit, "id %" PRIu64 " is not kept or shown", st->pool_limit.value);
+	say(st, D9_RULE_LATE_DEFINITION, &st->late, "id %" PRIu64 " is defined here, after its first use",
+	    st->late.value);
+	say(st, D9_RULE_POOL_REDEFINED, &st->redefined, "id %" PRIu64 " gets another content",
+	    st->redefined.value);
+	say(st, D9_RULE_POOL_LIMIT, &st->pool_limit, "id %" PRIu64 " is not kept or shown",
+	    st->pool_limit.value);
 	if (d9_ahead_lost(st) > 0)
 		finding_add(st->r->judge, &d9_rules[D9_RULE_POOL_LIMIT], st->last_offset, 0,
 		            "%" PRIu64 " symbols and late definitions are not kept", d9_ahead_lost(st));
 	if (st->symbols_met)
-		say(st, D9_RULE_NAMES_LATE, &st->symbols_late, "the %" PRIu64 " frames of a stack are shown as addresses", st->symbols_late.value);
-	say(st, D9_RULE_NAMES_LATE, &st->unresolved, "id %" PRIu64 " is shown as a number", st->unresolved.value);
+		say(st, D9_RULE_NAMES_LATE, &st->symbols_late,
+		    "the %" PRIu64 " frames of a stack are shown as addresses", st->symbols_late.value);
+	say(st, D9_RULE_NAMES_LATE, &st->unresolved, "id %" PRIu64 " is shown as a number",
+	    st->unresolved.value);
 }

@@ -14,7 +14,8 @@ learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_fram
 	const uint32_t i = d9_field_named(s, "realtime_ns");
 	uint64_t realtime;
 
-	if (i == D9_NO_FIELD || !d9_value_integer(s->fields[i].type, d9_field_at(s, f, i), &realtime) || realtime < st->base)
+	if (i == D9_NO_FIELD || !d9_value_integer(s->fields[i].type, d9_field_at(s, f, i), &realtime) ||
+	    realtime < st->base)
 		return;
 	const uint64_t epoch = realtime - st->base;
 	const uint64_t first = trace->epoch_ns, apart = epoch > first ? epoch - first : first - epoch;
@@ -23,7 +24,8 @@ learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_fram
 		trace->epoch_ns = epoch;
 	} else if (apart > SECOND) {
 		if (finding_is_shown(st->r->judge, &d9_rules[D9_RULE_CLOCK_CHANGED]))
-			d9_find(st, D9_RULE_CLOCK_CHANGED, f, "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, first, epoch);
+			d9_find(st, D9_RULE_CLOCK_CHANGED, f,
+			        "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, first, epoch);
 		else
 			d9_find(st, D9_RULE_CLOCK_CHANGED, f, "not shown");
 	}
@@ -62,7 +64,8 @@ learn_metadata(struct d9_state *st, const struct d9_schema *s, const struct d9_f
 	struct value map;
 	bool ok = true;
 
-	if (i == D9_NO_FIELD || (s->fields[i].type & ~D9_OPTIONAL) != D9_STRING_MAP || f->end - f->p > D9_MAX_META_BYTES)
+	if (i == D9_NO_FIELD || (s->fields[i].type & ~D9_OPTIONAL) != D9_STRING_MAP ||
+	    f->end - f->p > D9_MAX_META_BYTES)
 		return D9_DONE;
 	st->event_pooled = 0;
 	ok = d9_value(st, &scratch, s->fields[i].type, d9_field_at(s, f, i), &map, f) != NULL;

@@ -24,8 +24,8 @@ enum op_kind {
 	OP_STACK,
 };
 
-#define MAX_FIELDS 64         /* schemas with more are measured field by field */
-#define MAX_TEXT (32U << 10)  /* longer values too: no event may pass the bound for frames unseen */
+#define MAX_FIELDS 64        /* schemas with more are measured field by field */
+#define MAX_TEXT (32U << 10) /* longer values too: no event may pass the bound for frames unseen */
 
 static uint32_t
 fixed_size(unsigned type)

@@ -88,7 +88,8 @@ find_entry(const struct d9o *o, uint8_t kind, uint32_t id, uint32_t segment, siz
 
 	for (size_t i = 0; i < o->nentries; i++) {
 		const struct d9o_entry *const e = &o->entries[i];
-		if (e->kind == kind && e->id == id && e->segment == segment && (e->offset < offset || found == NULL))
+		if (e->kind == kind && e->id == id && e->segment == segment &&
+		    (e->offset < offset || found == NULL))
 			found = e;
 	}
 	return found;
@@ -174,7 +175,8 @@ keys_are_text(const struct out *t, uint64_t n)
 		bool text = type == 4;
 		if (type == 7) {
 			struct d9o id = c;
-			text = find_entry(t->o, 3, (uint32_t)d9o_number(&id, 4), t->e->segment, t->e->offset) != NULL;
+			text = find_entry(t->o, 3, (uint32_t)d9o_number(&id, 4), t->e->segment,
+			                  t->e->offset) != NULL;
 		}
 		all = all && (text || i % 2 == 1);
 		d9o_skip_value(&c, type);

@@ -81,8 +81,10 @@ keep(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct sli
 	e->text = NULL;
 	if (!d9_wants_fields(st) && (st->ahead_of == NULL || kind == D9_STACKS))
 		return D9_DONE;
-	/* Symbols are wanted from the first stack on; and two passes at once should not hold large pools both. */
-	if (st->ahead_of == NULL && (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED) && !d9_look_ahead(st))
+	/* Symbols are wanted from the first stack on; and two passes at once should not hold large pools
+	 * both. */
+	if (st->ahead_of == NULL && (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED) &&
+	    !d9_look_ahead(st))
 		return D9_NO_MEMORY;
 	if (kind == D9_STACKS) {
 		e->values = d9_stack_values(st, &st->pool_text, data.p, e->n);
@@ -118,7 +120,8 @@ cost(enum d9_pool_kind kind, uint32_t bytes)
 }
 
 enum d9_result
-d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data, const struct d9_frame *f)
+d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
+               const struct d9_frame *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
 	const uint64_t hash = hash_bytes(data.p, data.n, st->seed);
@@ -126,8 +129,8 @@ d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct 
 	struct d9_entry *e = NULL;
 
 	settle_pending(st, kind, id, f);
-	if (st->ahead_of != NULL && table64_get(&pool->pending_index, id) != TABLE_NONE && d9_pool_find(pool, id) == NULL &&
-	    !d9_ahead_late(st, kind, id, data))
+	if (st->ahead_of != NULL && table64_get(&pool->pending_index, id) != TABLE_NONE &&
+	    d9_pool_find(pool, id) == NULL && !d9_ahead_late(st, kind, id, data))
 		return D9_NO_MEMORY;
 	const struct d9_entry *const old = d9_pool_find(pool, id);
 	if (old != NULL && old->hash == hash && old->n == (kind == D9_STRINGS ? data.n : data.n / 8))
@@ -183,8 +186,9 @@ say_undefined(struct d9_state *st, enum d9_pool_kind kind)
 			finding_add(st->r->judge, &d9_rules[rule], p->offset, p->ordinal, "not shown");
 		else
 			finding_add(st->r->judge, &d9_rules[rule], p->offset, p->ordinal,
-			            "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s", p->id,
-			            kind == D9_STRINGS ? "string" : "stack", p->count, p->count == 1 ? "" : "s");
+			            "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s",
+			            p->id, kind == D9_STRINGS ? "string" : "stack", p->count,
+			            p->count == 1 ? "" : "s");
 	}
 }
 

@@ -25,14 +25,17 @@ base_name(const char *path)
 {
 	const char *const slash = strrchr(path, '/');
 
-	return strcmp(path, "-") == 0 ? "standard input" : slash != NULL && slash[1] != '\0' ? slash + 1 : path;
+	return strcmp(path, "-") == 0              ? "standard input"
+	       : slash != NULL && slash[1] != '\0' ? slash + 1
+	                                           : path;
 }
 
 static bool
 set_up_trace(struct d9_state *st)
 {
-	static const char *const names[D9_STRUCTURES] = { "Header", "Schema", "StringPool", "StackPool", "TimestampReset",
-		                                          "SchemaAnnotations" };
+	static const char *const names[D9_STRUCTURES] = {
+		"Header", "Schema", "StringPool", "StackPool", "TimestampReset", "SchemaAnnotations"
+	};
 	struct trace *const trace = st->r->trace;
 	const char *const name = base_name(st->r->in->path);
 
@@ -44,7 +47,8 @@ set_up_trace(struct d9_state *st)
 	trace->byte_order = "little";
 	trace->clock = "monotonic";
 	for (int i = 0; i < D9_STRUCTURES; i++)
-		if ((st->structure[i] = trace_add_class(trace, textscan_slice(names[i], (uint32_t)strlen(names[i])))) == NULL)
+		if ((st->structure[i] = trace_add_class(
+		         trace, textscan_slice(names[i], (uint32_t)strlen(names[i])))) == NULL)
 			return false;
 	st->tracks.process = trace_add_process(trace, textscan_slice(name, (uint32_t)strlen(name)));
 	return st->tracks.process != NULL;
@@ -89,7 +93,9 @@ not_a_header(struct d9_state *st, const struct d9_frame *f, size_t n)
 	const uint64_t unread = input_drain(st->r->in);
 	st->r->unread = unread;
 	finding_add(st->r->judge, &d9_rules[D9_RULE_UNKNOWN_TAG], offset, f->ordinal,
-	            "tag 0x%02x: a newer reader is needed, %" PRIu64 " bytes from byte %" PRIu64 " on are not decoded", f->tag, unread, offset);
+	            "tag 0x%02x: a newer reader is needed, %" PRIu64 " bytes from byte %" PRIu64
+	            " on are not decoded",
+	            f->tag, unread, offset);
 	return D9_BAD;
 }
 
@@ -126,7 +132,8 @@ header(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	if (b->n > 0)
 		return D9_BORDER; /* the batch points into pools that are now forgotten */
 	if (f->p[4] != D9_VERSION) {
-		d9_find_at(st, D9_RULE_BAD_VERSION, f, f->p + 4, "version %u, known is %d", (uint8_t)f->p[4], D9_VERSION);
+		d9_find_at(st, D9_RULE_BAD_VERSION, f, f->p + 4, "version %u, known is %d", (uint8_t)f->p[4],
+		           D9_VERSION);
 		return D9_BAD;
 	}
 	f->end = f->p + D9_HEADER_SIZE;
@@ -215,7 +222,9 @@ step(struct d9_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const size_t window = (size_t)(in->end - in->p);
-	struct d9_frame f = { .p = in->p, .end = window > D9_MAX_FRAME ? in->p + D9_MAX_FRAME : in->end, .tag = (uint8_t)*in->p };
+	struct d9_frame f = { .p = in->p,
+		              .end = window > D9_MAX_FRAME ? in->p + D9_MAX_FRAME : in->end,
+		              .tag = (uint8_t)*in->p };
 
 	f.offset = f.at = input_offset(in, in->p);
 	f.ordinal = st->records + 1;
@@ -317,8 +326,9 @@ finish(struct d9_state *st, enum fill fill)
 static bool
 is_full(const struct d9_state *st, const struct batch *b, uint64_t start)
 {
-	return input_offset(st->r->in, st->r->in->p) - start >= D9_FILL_BYTES || b->nfields >= D9_FILL_FIELDS ||
-	    b->scratch.used >= D9_FILL_BYTES || st->fill_pooled >= D9_FILL_BYTES;
+	return input_offset(st->r->in, st->r->in->p) - start >= D9_FILL_BYTES ||
+	       b->nfields >= D9_FILL_FIELDS || b->scratch.used >= D9_FILL_BYTES ||
+	       st->fill_pooled >= D9_FILL_BYTES;
 }
 
 static enum fill

@@ -11,11 +11,11 @@
 
 /* Rules that no small file of bytes provokes, with where they are tested. */
 static const char *const elsewhere[] = {
-	"dial9/bad-magic",    /* dial9_cli: only when the format is named */
-	"dial9/not-in-document",   /* dial9_cli: only with --dialect 0.3 */
-	"dial9/names-late",   /* dial9_convert: only on a pipe */
-	"dial9/limit",        /* dial9_limits: a file of some MB; so too the next two */
-	"dial9/pool-limit",   "dial9/thread-limit", NULL,
+	"dial9/bad-magic",       /* dial9_cli: only when the format is named */
+	"dial9/not-in-document", /* dial9_cli: only with --dialect 0.3 */
+	"dial9/names-late",      /* dial9_convert: only on a pipe */
+	"dial9/limit",           /* dial9_limits: a file of some MB; so too the next two */
+	"dial9/pool-limit",      "dial9/thread-limit", NULL,
 };
 
 static bool
@@ -33,7 +33,8 @@ has_prefix(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* A sample is named after the rule it is there for, and expects that one, and the note on 0.4 at most besides. */
+/* A sample is named after the rule it is there for, and expects that one, and the note on 0.4 at most
+ * besides. */
 static bool
 provokes(const char *name, const char *id)
 {
@@ -50,7 +51,8 @@ provokes(const char *name, const char *id)
 	cr_assert_not_null(text, "%s", path);
 	for (char *row = strtok(strchr(text, '\n'), "\n"); row != NULL; row = strtok(NULL, "\n")) {
 		found = found || has_prefix(row, line);
-		cr_expect(has_prefix(row, line) || has_prefix(row, "dial9/newer-format "), "%s: %s", path, row);
+		cr_expect(has_prefix(row, line) || has_prefix(row, "dial9/newer-format "), "%s: %s", path,
+		          row);
 	}
 	free(text);
 	return found;

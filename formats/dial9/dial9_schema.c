@@ -11,11 +11,12 @@
 #define FIELD_COST (sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_op) + 32)
 
 static const char *const type_names[2][D9_TYPES] = {
-	{ "unknown", "I64", "F64", "Bool", "String", "Bytes", "PooledStackFrames", "PooledString", "StackFrames", "Varint",
-	  "StringMap", "U8", "U16", "U32", "DynamicList", "DynamicMap" },
+	{ "unknown", "I64", "F64", "Bool", "String", "Bytes", "PooledStackFrames", "PooledString",
+	  "StackFrames", "Varint", "StringMap", "U8", "U16", "U32", "DynamicList", "DynamicMap" },
 	{ "unknown", "optional I64", "optional F64", "optional Bool", "optional String", "optional Bytes",
-	  "optional PooledStackFrames", "optional PooledString", "optional StackFrames", "optional Varint", "optional StringMap",
-	  "optional U8", "optional U16", "optional U32", "optional DynamicList", "optional DynamicMap" },
+	  "optional PooledStackFrames", "optional PooledString", "optional StackFrames", "optional Varint",
+	  "optional StringMap", "optional U8", "optional U16", "optional U32", "optional DynamicList",
+	  "optional DynamicMap" },
 };
 
 const char *
@@ -93,17 +94,20 @@ say_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id, const 
 	       slice_equal(old->fields[i].name, now->fields[i].name))
 		i++;
 	if (!slice_equal(old->cls->name, now->cls->name))
-		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "type_id %u was %s, now it is %s", id, quoted(&q, old->cls->name),
-		        quoted(&q2, now->cls->name));
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "type_id %u was %s, now it is %s", id,
+		        quoted(&q, old->cls->name), quoted(&q2, now->cls->name));
 	else if (old->nfields != now->nfields)
-		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "field_count of type_id %u was %" PRIu32 ", now it is %" PRIu32, id, old->nfields,
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f,
+		        "field_count of type_id %u was %" PRIu32 ", now it is %" PRIu32, id, old->nfields,
 		        now->nfields);
 	else if (i < old->nfields)
-		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "field %" PRIu32 " of type_id %u was %s %s, now it is %s %s", i, id,
-		        quoted(&q, old->fields[i].name), d9_type_name(old->fields[i].type), quoted(&q2, now->fields[i].name),
-		        d9_type_name(now->fields[i].type));
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f,
+		        "field %" PRIu32 " of type_id %u was %s %s, now it is %s %s", i, id,
+		        quoted(&q, old->fields[i].name), d9_type_name(old->fields[i].type),
+		        quoted(&q2, now->fields[i].name), d9_type_name(now->fields[i].type));
 	else
-		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "has_timestamp of type_id %u was %d, now it is %d", id, old->timed, now->timed);
+		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "has_timestamp of type_id %u was %d, now it is %d",
+		        id, old->timed, now->timed);
 }
 
 static enum d9_result
@@ -135,7 +139,8 @@ measure(struct d9_state *st, struct d9_frame *f)
 	cursor_u8(&c, "has_timestamp");
 	const uint16_t n = cursor_u16(&c, "field_count");
 	if (c.missing == NULL && (uint64_t)n * 3 > cursor_left(&c))
-		return d9_lacks_length(st, "field_count", n, (uint64_t)n * 3 - cursor_left(&c), cursor_left(&c));
+		return d9_lacks_length(st, "field_count", n, (uint64_t)n * 3 - cursor_left(&c),
+		                       cursor_left(&c));
 	for (uint32_t i = 0; i < n && c.missing == NULL; i++) {
 		cursor_take(&c, cursor_u16(&c, "field name_len"), "field name");
 		cursor_u8(&c, "field_type");
@@ -156,18 +161,20 @@ take_text(struct cursor *c)
 }
 
 static void
-judge_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, const struct d9_field *field, const char *at)
+judge_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, const struct d9_field *field,
+           const char *at)
 {
-	static const char *const newer[] = { "field type 6 (PooledStackFrames)", "field type 14 (DynamicList)",
-		                             "field type 15 (DynamicMap)" };
+	static const char *const newer[] = { "field type 6 (PooledStackFrames)",
+		                             "field type 14 (DynamicList)", "field type 15 (DynamicMap)" };
 	const unsigned inner = field->type & ~(unsigned)D9_OPTIONAL;
 	struct quoted q;
 
 	if (!d9_type_known(field->type)) {
 		s->readable = false;
-		d9_find_at(st, inner == field->type ? D9_RULE_UNKNOWN_FIELD_TYPE : D9_RULE_OPTIONAL_UNKNOWN_TYPE, f, at,
-		           "field %s of %s has type 0x%02x", quoted(&q, field->name), quoted(&(struct quoted){ "" }, s->cls->name),
-		           field->type);
+		d9_find_at(st,
+		           inner == field->type ? D9_RULE_UNKNOWN_FIELD_TYPE : D9_RULE_OPTIONAL_UNKNOWN_TYPE,
+		           f, at, "field %s of %s has type 0x%02x", quoted(&q, field->name),
+		           quoted(&(struct quoted){ "" }, s->cls->name), field->type);
 	} else if (inner == D9_POOLED_STACK) {
 		d9_newer(st, f, at, newer[0]);
 	} else if (inner == D9_LIST || inner == D9_MAP) {
@@ -177,7 +184,8 @@ judge_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, c
 
 /* Arguments of one name would hide each other: the later gets a number. */
 static bool
-unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct tabletext *names, uint32_t i)
+unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct tabletext *names,
+            uint32_t i)
 {
 	struct d9_field *const field = &s->fields[i];
 	const struct slice plain = field->name;
@@ -187,12 +195,13 @@ unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 	if (same == TABLE_NONE)
 		return tabletext_put(names, plain, 1);
 	if (finding_is_shown(st->r->judge, &d9_rules[D9_RULE_DUPLICATE_FIELD]))
-		d9_find(st, D9_RULE_DUPLICATE_FIELD, f, "field %" PRIu32 " of %s is another %s", i, quoted(&q, s->cls->name),
-		        quoted(&q2, plain));
+		d9_find(st, D9_RULE_DUPLICATE_FIELD, f, "field %" PRIu32 " of %s is another %s", i,
+		        quoted(&q, s->cls->name), quoted(&q2, plain));
 	else
 		d9_find(st, D9_RULE_DUPLICATE_FIELD, f, "not shown");
 	for (nth = same + 1;; nth++) {
-		struct slice name = arena_printf(&st->r->trace->arena, "%.*s (%" PRIu32 ")", (int)plain.n, plain.p, nth);
+		struct slice name =
+		    arena_printf(&st->r->trace->arena, "%.*s (%" PRIu32 ")", (int)plain.n, plain.p, nth);
 		if (name.p == NULL)
 			return false;
 		name.flags = plain.flags;
@@ -229,7 +238,8 @@ kind_of(const struct d9_schema *s)
 
 /* Reads the fields at c, which lies in a copy of the frame `shift` bytes before it. */
 static bool
-read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c, const char *copy)
+read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
+            const char *copy)
 {
 	s->shown = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->shown);
 	s->fields = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->fields);
@@ -249,7 +259,9 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 		return false;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		const char *const type = d9_type_name(s->fields[i].type);
-		s->shown[i] = (struct class_field){ s->fields[i].name, { type, (uint32_t)strlen(type), SLICE_UTF8 | SLICE_JSON } };
+		s->shown[i] =
+		    (struct class_field){ s->fields[i].name,
+			                  { type, (uint32_t)strlen(type), SLICE_UTF8 | SLICE_JSON } };
 	}
 	if (s->cls->nfields == 0) {
 		s->cls->fields = s->shown;
@@ -344,7 +356,9 @@ d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 		const uint64_t nfields = load_u16(bytes.p + 3 + name_len, false);
 		const uint64_t cost = SCHEMA_COST + 2 * ((uint64_t)name_len + bytes.n) + nfields * FIELD_COST;
 		if (all->n == D9_MAX_SCHEMAS || cost > D9_MAX_DESCRIBED - all->described_bytes) {
-			d9_find(st, D9_RULE_LIMIT, f, "schema %" PRIu32 " of the trace would cost %" PRIu64 " bytes; %" PRIu32 " are in use",
+			d9_find(st, D9_RULE_LIMIT, f,
+			        "schema %" PRIu32 " of the trace would cost %" PRIu64 " bytes; %" PRIu32
+			        " are in use",
 			        all->n + 1, cost, all->described_bytes);
 			return D9_BAD;
 		}

@@ -201,16 +201,17 @@ annotation(struct skip *k)
 {
 	const char *const p = take(k, 4, "key_len");
 
-	return p != NULL && drop(k, load_u16(p + 2, false), load_u16(p + 2, false), "key_len") && run(k, 1, "value_len");
+	return p != NULL && drop(k, load_u16(p + 2, false), load_u16(p + 2, false), "key_len") &&
+	       run(k, 1, "value_len");
 }
 
 /* One entry less to come; the first one opens its frame. */
 static void
 account_entry(struct d9_state *st, const struct d9_frame *f, uint8_t tag, uint32_t n)
 {
-	static const enum d9_structure structures[] = {
-		[D9_TAG_STRINGS] = D9_S_STRINGS, [D9_TAG_STACKS] = D9_S_STACKS, [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS
-	};
+	static const enum d9_structure structures[] = { [D9_TAG_STRINGS] = D9_S_STRINGS,
+		                                        [D9_TAG_STACKS] = D9_S_STACKS,
+		                                        [D9_TAG_ANNOTATIONS] = D9_S_ANNOTATIONS };
 
 	st->records++;
 	st->structure[structures[tag]]->records++;
@@ -234,7 +235,8 @@ skip_frame(struct skip *k, const struct d9_frame *f, uint8_t tag)
 {
 	struct d9_state *const st = k->st;
 	const bool first = st->open.left == 0;
-	const uint32_t n = first && (tag == D9_TAG_STRINGS || tag == D9_TAG_STACKS) ? load_u32(f->p + 1, false) : 0;
+	const uint32_t n =
+	    first && (tag == D9_TAG_STRINGS || tag == D9_TAG_STACKS) ? load_u32(f->p + 1, false) : 0;
 	uint32_t id = 0;
 	bool ok = false;
 
@@ -277,7 +279,8 @@ d9_skip(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	enum d9_result result = skip_frame(&k, f, tag);
 	input_hold(in, &b->holds);
 	if (result == D9_DONE)
-		finding_add(st->r->judge, &d9_rules[D9_RULE_LIMIT], f->at, f->ordinal, "%" PRIu64 " bytes left out: at most %u can be held",
+		finding_add(st->r->judge, &d9_rules[D9_RULE_LIMIT], f->at, f->ordinal,
+		            "%" PRIu64 " bytes left out: at most %u can be held",
 		            input_offset(in, in->p) - f->at, D9_MAX_FRAME);
 	return result;
 }

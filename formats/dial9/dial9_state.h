@@ -33,7 +33,7 @@ enum d9_result {
 struct d9_frame {
 	const char *p, *end;      /* all of its bytes; while it is measured, `end` is the end of the window */
 	uint64_t offset, ordinal; /* of the frame, for findings */
-	uint64_t at;              /* offset of its own first byte: the frame's, but for later entries of a pool */
+	uint64_t at; /* offset of its own first byte: the frame's, but for later entries of a pool */
 	uint8_t tag;
 };
 
@@ -59,7 +59,8 @@ struct d9_op {
 struct d9_schema {
 	struct class *cls;
 	struct d9_field *fields;
-	struct class_field *shown; /* the same for others; the class has those of the first schema of its name */
+	struct class_field
+	    *shown;        /* the same for others; the class has those of the first schema of its name */
 	struct d9_op *ops; /* NULL: measured field by field */
 	uint32_t nfields;
 	uint32_t need; /* an event with so many bytes before the end is measured without looking for it */
@@ -181,7 +182,7 @@ struct d9_state {
 	struct d9_pool pools[D9_POOLS];
 	struct arena pool_text; /* what the entries of both pools point to */
 	uint64_t pooled_bytes;
-	bool pools_full;        /* some entry of this segment was not kept */
+	bool pools_full; /* some entry of this segment was not kept */
 	struct d9_open_frame open;
 	struct d9_lack lack;
 
@@ -210,15 +211,16 @@ struct d9_fault {
 
 void d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *at,
+                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void d9_tally_add(struct d9_tally *t, const struct d9_frame *f, uint64_t value);
 
 /* A feature that only 0.4 has was met at `at`: a note once, or an error each time with --dialect 0.3. */
 void d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what);
 
 /* Text that must be UTF-8; `what` and the field say which.  Says so if it is not. */
-void d9_judge_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what, struct slice whose);
+void d9_judge_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
+                   struct slice whose);
 
 /* The input ends inside a frame: st->lack says where. */
 enum d9_result d9_say_cut(struct d9_state *st, const struct d9_frame *f);
@@ -227,7 +229,8 @@ enum d9_result d9_say_cut(struct d9_state *st, const struct d9_frame *f);
 enum d9_result d9_lacks(struct d9_state *st, const struct cursor *c);
 
 /* The same for a length or count n that does not fit `left`. */
-enum d9_result d9_lacks_length(struct d9_state *st, const char *what, uint64_t n, uint64_t bytes, uint64_t left);
+enum d9_result d9_lacks_length(struct d9_state *st, const char *what, uint64_t n, uint64_t bytes,
+                               uint64_t left);
 
 /* What was counted, at the end of the trace. */
 void d9_say_tallies(struct d9_state *st);
@@ -263,7 +266,8 @@ enum d9_result d9_annotation(struct d9_state *st, struct d9_frame *f, struct bat
 /* Makes s->ops, s->need.  false: no memory. */
 bool d9_ops_make(struct d9_state *st, struct d9_schema *s);
 
-/* The end of an event that begins at p and has s->need bytes before `end`; NULL: not a plain case, look closely. */
+/* The end of an event that begins at p and has s->need bytes before `end`; NULL: not a plain case, look
+ * closely. */
 const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end);
 
 /* ---- dial9_walk.c: measuring and judging field by field ---- */
@@ -327,7 +331,8 @@ enum d9_result d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint3
                               const struct d9_frame *f);
 
 /* An id was referenced that is not defined (yet). */
-enum d9_result d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f);
+enum d9_result d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id,
+                            const struct d9_frame *f);
 
 /* The end of a segment was reached: says what was never defined. */
 void d9_pools_judge(struct d9_state *st);
@@ -350,8 +355,8 @@ enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct ba
 void d9_advance(struct d9_state *st, const struct d9_frame *f);
 
 /* Adds a structure record with these fields, if anybody wants it. */
-enum d9_result d9_structure_add(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
-                                const struct field *fields, uint32_t n);
+enum d9_result d9_structure_add(struct d9_state *st, enum d9_structure which, const struct d9_frame *f,
+                                struct batch *b, const struct field *fields, uint32_t n);
 
 static inline bool
 d9_wants_structure(const struct d9_state *st)
@@ -395,7 +400,8 @@ struct slice d9_late_find(const struct d9_state *st, enum d9_pool_kind kind, uin
 
 /* ---- dial9_skip.c: frames that are too large to hold ---- */
 
-/* Leaves out the event or pool entry at the start of the window, in pieces.  Its bytes are gone then, even when it is cut. */
+/* Leaves out the event or pool entry at the start of the window, in pieces.  Its bytes are gone then, even
+ * when it is cut. */
 enum d9_result d9_skip(struct d9_state *st, struct d9_frame *f, struct batch *b);
 
 /* ---- dial9_read.c ---- */

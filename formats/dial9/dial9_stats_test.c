@@ -37,11 +37,15 @@ count_of(const cJSON *rows, const char *name)
 static void
 frames_agree(const cJSON *classes, const cJSON *frames)
 {
-	static const char *const names[][2] = { { "header", "Header" }, { "1", "Schema" }, { "3", "StringPool" },
-		                                { "4", "StackPool" }, { "5", "TimestampReset" } };
+	static const char *const names[][2] = { { "header", "Header" },
+		                                { "1", "Schema" },
+		                                { "3", "StringPool" },
+		                                { "4", "StackPool" },
+		                                { "5", "TimestampReset" } };
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		cr_expect_eq(count_of(classes, names[i][1]), number_at(frames, names[i][0]), "frames %s", names[i][1]);
+		cr_expect_eq(count_of(classes, names[i][1]), number_at(frames, names[i][0]), "frames %s",
+		             names[i][1]);
 }
 
 static void
@@ -61,8 +65,9 @@ agree(const char *dir, const cJSON *want)
 	cr_expect_eq(number_at(in, "first_ns"), number_at(want, "first_ns"), "%s", path);
 	cr_expect_eq(number_at(in, "last_ns"), number_at(want, "last_ns"), "%s", path);
 	cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(want, "names"))
-		cr_expect_eq(count_of(rows, c->string), c->valuedouble, "%s: %s", path, c->string);
-	frames_agree(cJSON_GetObjectItemCaseSensitive(in, "classes"), cJSON_GetObjectItemCaseSensitive(want, "frames"));
+	    cr_expect_eq(count_of(rows, c->string), c->valuedouble, "%s: %s", path, c->string);
+	frames_agree(cJSON_GetObjectItemCaseSensitive(in, "classes"),
+	             cJSON_GetObjectItemCaseSensitive(want, "frames"));
 	cJSON_Delete(report);
 	ran_free(&r);
 }

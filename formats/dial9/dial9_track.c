@@ -8,18 +8,21 @@ add(struct d9_state *st, const char *kind, uint64_t id)
 	char name[40];
 	const int n = snprintf(name, sizeof name, "%s %" PRIu64, kind, id);
 
-	return trace_add_thread(st->r->trace, st->tracks.process, id, (struct slice){ name, (uint32_t)n, SLICE_UTF8 | SLICE_JSON });
+	return trace_add_thread(st->r->trace, st->tracks.process, id,
+	                        (struct slice){ name, (uint32_t)n, SLICE_UTF8 | SLICE_JSON });
 }
 
 static const struct track *
 too_many(struct d9_state *st, uint64_t id, const struct d9_frame *f)
 {
 	if (finding_is_shown(st->r->judge, &d9_rules[D9_RULE_THREAD_LIMIT]))
-		d9_find(st, D9_RULE_THREAD_LIMIT, f, "thread or worker %" PRIu64 " and others share one track", id);
+		d9_find(st, D9_RULE_THREAD_LIMIT, f,
+		        "thread or worker %" PRIu64 " and others share one track", id);
 	else
 		d9_find(st, D9_RULE_THREAD_LIMIT, f, "not shown");
 	if (st->tracks.more == NULL)
-		st->tracks.more = trace_add_thread(st->r->trace, st->tracks.process, UINT64_MAX, SLICE_LIT("more threads"));
+		st->tracks.more =
+		    trace_add_thread(st->r->trace, st->tracks.process, UINT64_MAX, SLICE_LIT("more threads"));
 	return st->tracks.more;
 }
 
@@ -57,10 +60,12 @@ d9_track(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *
 	uint64_t id;
 
 	for (int i = 0; i < 2; i++)
-		if (fields[i] != D9_NO_FIELD && d9_value_integer(s->fields[fields[i]].type, d9_field_at(s, f, fields[i]), &id))
+		if (fields[i] != D9_NO_FIELD &&
+		    d9_value_integer(s->fields[fields[i]].type, d9_field_at(s, f, fields[i]), &id))
 			return track_of(st, id, i == 1, f);
 	if (st->tracks.none == NULL) {
-		struct track *const none = trace_add_thread(st->r->trace, st->tracks.process, 0, SLICE_LIT("no thread"));
+		struct track *const none =
+		    trace_add_thread(st->r->trace, st->tracks.process, 0, SLICE_LIT("no thread"));
 		if (none != NULL)
 			none->has_id = false;
 		st->tracks.none = none;

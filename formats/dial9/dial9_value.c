@@ -30,7 +30,8 @@ d9_stack_values(const struct d9_state *st, struct arena *a, const char *addresse
 }
 
 static bool
-stack(struct d9_state *st, struct batch *b, const char *addresses, uint32_t n, struct value *v, const struct d9_frame *f)
+stack(struct d9_state *st, struct batch *b, const char *addresses, uint32_t n, struct value *v,
+      const struct d9_frame *f)
 {
 	if (!d9_look_ahead(st))
 		return false;
@@ -68,7 +69,8 @@ stack_cost(const struct value *values, uint32_t n)
 }
 
 static bool
-pooled(struct d9_state *st, struct batch *b, enum d9_pool_kind kind, uint32_t id, struct value *v, const struct d9_frame *f)
+pooled(struct d9_state *st, struct batch *b, enum d9_pool_kind kind, uint32_t id, struct value *v,
+       const struct d9_frame *f)
 {
 	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
 
@@ -112,7 +114,8 @@ string_map(struct batch *b, const char *p, struct value *v)
 
 /* Nested to D9_MAX_NESTING at most, which was judged. */
 static const char *
-elements(struct d9_state *st, struct batch *b, bool map, const char *p, struct value *v, const struct d9_frame *f)
+elements(struct d9_state *st, struct batch *b, bool map, const char *p, struct value *v,
+         const struct d9_frame *f)
 {
 	const uint32_t n = load_u32(p, false);
 	const size_t all = (size_t)n << map;
@@ -142,12 +145,14 @@ fixed(unsigned type, const char *p)
 	case D9_U32:
 		return (struct value){ .type = VALUE_U32, .u64 = load_u32(p, false) };
 	default: /* an I64, and a double's bits */
-		return (struct value){ .type = type == D9_I64 ? VALUE_I64 : VALUE_F64, .u64 = load_u64(p, false) };
+		return (struct value){ .type = type == D9_I64 ? VALUE_I64 : VALUE_F64,
+			               .u64 = load_u64(p, false) };
 	}
 }
 
 const char *
-d9_value(struct d9_state *st, struct batch *b, uint8_t type, const char *p, struct value *v, const struct d9_frame *f)
+d9_value(struct d9_state *st, struct batch *b, uint8_t type, const char *p, struct value *v,
+         const struct d9_frame *f)
 {
 	if ((type & D9_OPTIONAL) != 0 && *p++ == 0) {
 		*v = (struct value){ .type = VALUE_NONE };
@@ -160,7 +165,10 @@ d9_value(struct d9_state *st, struct batch *b, uint8_t type, const char *p, stru
 		return p;
 	case D9_POOLED_STRING:
 	case D9_POOLED_STACK:
-		return pooled(st, b, inner == D9_POOLED_STRING ? D9_STRINGS : D9_STACKS, load_u32(p, false), v, f) ? p + 4 : NULL;
+		return pooled(st, b, inner == D9_POOLED_STRING ? D9_STRINGS : D9_STACKS, load_u32(p, false),
+		              v, f)
+		           ? p + 4
+		           : NULL;
 	case D9_STRING:
 		*v = value_string(plain_text(&p));
 		return p;

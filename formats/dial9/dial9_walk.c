@@ -79,7 +79,8 @@ varint(struct walk *w)
 			return true;
 		w->odd = true;
 		if (w->saying)
-			d9_find_at(w->st, D9_RULE_LEB128_OVERFLOW, w->f, start, "byte 10 is 0x%02x, at most 0x01 fits 64 bits", byte);
+			d9_find_at(w->st, D9_RULE_LEB128_OVERFLOW, w->f, start,
+			           "byte 10 is 0x%02x, at most 0x01 fits 64 bits", byte);
 		return true;
 	}
 }
@@ -229,20 +230,23 @@ event(struct walk *w)
 }
 
 enum d9_result
-d9_say_fault(struct d9_state *st, const struct d9_schema *s, const struct d9_field *field, const struct d9_frame *f,
-             uint64_t at, const struct d9_fault *fault)
+d9_say_fault(struct d9_state *st, const struct d9_schema *s, const struct d9_field *field,
+             const struct d9_frame *f, uint64_t at, const struct d9_fault *fault)
 {
-	const char *const what = fault->rule == D9_RULE_PRESENCE_BYTE ? "presence byte" :
-	    fault->rule == D9_RULE_UNKNOWN_ELEMENT_TYPE ? "element type" :
-	    fault->rule == D9_RULE_NESTING ? "depth" : "LEB128 number";
+	const char *const what = fault->rule == D9_RULE_PRESENCE_BYTE          ? "presence byte"
+	                         : fault->rule == D9_RULE_UNKNOWN_ELEMENT_TYPE ? "element type"
+	                         : fault->rule == D9_RULE_NESTING              ? "depth"
+	                                                                       : "LEB128 number";
 	struct quoted q, q2;
 	char shown[40] = "";
 
 	if (fault->rule == D9_RULE_LEB128_TOO_LONG)
 		snprintf(shown, sizeof shown, "has no end within %d bytes", D9_VARINT_MAX);
 	else
-		snprintf(shown, sizeof shown, fault->rule == D9_RULE_NESTING ? "is %" PRIu64 : "is 0x%02" PRIx64, fault->value);
-	finding_add(st->r->judge, &d9_rules[fault->rule], at, f->ordinal, "%s in field %s of %s %s; the event begins at byte %" PRIu64, what,
+		snprintf(shown, sizeof shown,
+		         fault->rule == D9_RULE_NESTING ? "is %" PRIu64 : "is 0x%02" PRIx64, fault->value);
+	finding_add(st->r->judge, &d9_rules[fault->rule], at, f->ordinal,
+	            "%s in field %s of %s %s; the event begins at byte %" PRIu64, what,
 	            quoted(&q, field->name), quoted(&q2, s->cls->name), shown, f->offset);
 	return D9_BAD;
 }
@@ -255,7 +259,8 @@ d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct d9_frame *f
 	st->lack.says_length = false;
 	if (!event(&w)) {
 		if (w.stuck)
-			return d9_say_fault(st, s, w.field, f, f->at + (uint64_t)(w.fault.at - f->p), &w.fault);
+			return d9_say_fault(st, s, w.field, f, f->at + (uint64_t)(w.fault.at - f->p),
+			                    &w.fault);
 		if (!st->lack.says_length)
 			d9_lacks(st, &w.c);
 		st->lack.schema = s;

@@ -30,7 +30,7 @@ enum d9_tag {
 #define D9_EVENT_HEAD 3       /* tag, type_id */
 #define D9_TIMED_EVENT_HEAD 6 /* and timestamp_delta_ns */
 #define D9_RESET_SIZE 9
-#define D9_POOL_HEAD 5 /* tag, count */
+#define D9_POOL_HEAD 5  /* tag, count */
 #define D9_ENTRY_HEAD 8 /* pool_id, data_len or frame_count */
 
 /* "Field Types" */
@@ -62,7 +62,7 @@ enum d9_type {
 #define D9_MAX_SCHEMAS 65536U        /* that differ, in the whole trace */
 #define D9_MAX_DESCRIBED (16U << 20) /* bytes that all of them together cost */
 #define D9_MAX_POOLED (16U << 20)    /* bytes that the pools of one segment cost */
-#define D9_AHEAD_POOLED (1U << 20)    /* look ahead before the pools grow larger */
+#define D9_AHEAD_POOLED (1U << 20)   /* look ahead before the pools grow larger */
 #define D9_MAX_PENDING 16384U        /* ids of one segment that wait for their definition */
 #define D9_MAX_LATE 16384U           /* definitions behind their use, in the whole trace */
 #define D9_MAX_SYMBOLS 65536U

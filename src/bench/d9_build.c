@@ -111,7 +111,8 @@ d9b_header(struct d9_build *b)
 }
 
 size_t
-d9b_schema(struct d9_build *b, uint16_t id, const char *name, bool timed, const struct d9_field_desc *fields, size_t n)
+d9b_schema(struct d9_build *b, uint16_t id, const char *name, bool timed, const struct d9_field_desc *fields,
+           size_t n)
 {
 	const size_t at = frame(b, 1);
 

@@ -60,10 +60,11 @@ void d9b_text32(struct d9_build *b, const char *s); /* with one of 32 */
 
 /* Each of these writes a frame, or the head of one, and returns its offset. */
 size_t d9b_header(struct d9_build *b); /* and the time base is 0 again */
-size_t d9b_schema(struct d9_build *b, uint16_t id, const char *name, bool timed, const struct d9_field_desc *fields,
-                 size_t n);
+size_t d9b_schema(struct d9_build *b, uint16_t id, const char *name, bool timed,
+                  const struct d9_field_desc *fields, size_t n);
 size_t d9b_untimed(struct d9_build *b, uint16_t id);
-size_t d9b_event(struct d9_build *b, uint16_t id, uint64_t ts); /* a timed one, after a reset where one is needed */
+size_t d9b_event(struct d9_build *b, uint16_t id,
+                 uint64_t ts); /* a timed one, after a reset where one is needed */
 size_t d9b_event_delta(struct d9_build *b, uint16_t id, uint32_t delta);
 size_t d9b_reset(struct d9_build *b, uint64_t ts);
 size_t d9b_strings(struct d9_build *b, uint32_t count); /* the head; entries are u32 and text32 */

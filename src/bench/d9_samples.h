@@ -36,7 +36,8 @@ extern const struct d9_bad d9_cut[]; /* likewise: those whose input ends too ear
 
 void d9s_expect(struct d9_expected *e, const char *rule, uint64_t offset);
 
-/* A header, a whole event of schema 1, and schema 2 with this field (NULL: without); and another event at the end. */
+/* A header, a whole event of schema 1, and schema 2 with this field (NULL: without); and another event at the
+ * end. */
 void d9s_begin(struct d9_build *b, const struct d9_field_desc *field);
 void d9s_end(struct d9_build *b);
 

@@ -163,7 +163,9 @@ has_timestamp(struct d9_build *b, struct d9_expected *e)
 static void
 duplicate_field(struct d9_build *b, struct d9_expected *e)
 {
-	const struct d9_field_desc fields[] = { { "x", D9T_U8 }, { "x", D9T_U8 }, { "x (2)", D9T_U8 }, { "x", D9T_U8 } };
+	const struct d9_field_desc fields[] = {
+		{ "x", D9T_U8 }, { "x", D9T_U8 }, { "x (2)", D9T_U8 }, { "x", D9T_U8 }
+	};
 
 	d9s_begin(b, NULL);
 	const size_t at = d9b_schema(b, 5, "Twice", true, fields, 4);

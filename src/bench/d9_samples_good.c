@@ -5,9 +5,10 @@
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-static const struct d9_field_desc poll_start[] = {
-	{ "worker_id", D9T_VARINT }, { "local_queue", D9T_U8 }, { "task_id", D9T_VARINT }, { "spawn_loc", D9T_POOLED_STRING }
-};
+static const struct d9_field_desc poll_start[] = { { "worker_id", D9T_VARINT },
+	                                           { "local_queue", D9T_U8 },
+	                                           { "task_id", D9T_VARINT },
+	                                           { "spawn_loc", D9T_POOLED_STRING } };
 static const struct d9_field_desc poll_end[] = { { "worker_id", D9T_VARINT } };
 static const struct d9_field_desc sample[] = { { "tid", D9T_U32 }, { "callchain", D9T_POOLED_STACK } };
 static const struct d9_field_desc text[] = { { "text", D9T_STRING } };
@@ -36,18 +37,20 @@ document(struct d9_build *b)
 	d9b_varint(b, 3);
 }
 
-static const struct d9_field_desc every[] = {
-	{ "i64", D9T_I64 }, { "f64", D9T_F64 }, { "bool", D9T_BOOL }, { "string", D9T_STRING }, { "bytes", D9T_BYTES },
-	{ "pooled", D9T_POOLED_STRING }, { "frames", D9T_STACK }, { "varint", D9T_VARINT }, { "map", D9T_STRING_MAP },
-	{ "u8", D9T_U8 }, { "u16", D9T_U16 }, { "u32", D9T_U32 }
-};
+static const struct d9_field_desc every[] = { { "i64", D9T_I64 },        { "f64", D9T_F64 },
+	                                      { "bool", D9T_BOOL },      { "string", D9T_STRING },
+	                                      { "bytes", D9T_BYTES },    { "pooled", D9T_POOLED_STRING },
+	                                      { "frames", D9T_STACK },   { "varint", D9T_VARINT },
+	                                      { "map", D9T_STRING_MAP }, { "u8", D9T_U8 },
+	                                      { "u16", D9T_U16 },        { "u32", D9T_U32 } };
 
 static const struct d9_field_desc every_optional[] = {
-	{ "i64", D9T_I64 | D9T_OPTIONAL }, { "f64", D9T_F64 | D9T_OPTIONAL }, { "bool", D9T_BOOL | D9T_OPTIONAL },
-	{ "string", D9T_STRING | D9T_OPTIONAL }, { "bytes", D9T_BYTES | D9T_OPTIONAL },
-	{ "pooled", D9T_POOLED_STRING | D9T_OPTIONAL }, { "frames", D9T_STACK | D9T_OPTIONAL },
-	{ "varint", D9T_VARINT | D9T_OPTIONAL }, { "map", D9T_STRING_MAP | D9T_OPTIONAL }, { "u8", D9T_U8 | D9T_OPTIONAL },
-	{ "u16", D9T_U16 | D9T_OPTIONAL }, { "u32", D9T_U32 | D9T_OPTIONAL }
+	{ "i64", D9T_I64 | D9T_OPTIONAL },        { "f64", D9T_F64 | D9T_OPTIONAL },
+	{ "bool", D9T_BOOL | D9T_OPTIONAL },      { "string", D9T_STRING | D9T_OPTIONAL },
+	{ "bytes", D9T_BYTES | D9T_OPTIONAL },    { "pooled", D9T_POOLED_STRING | D9T_OPTIONAL },
+	{ "frames", D9T_STACK | D9T_OPTIONAL },   { "varint", D9T_VARINT | D9T_OPTIONAL },
+	{ "map", D9T_STRING_MAP | D9T_OPTIONAL }, { "u8", D9T_U8 | D9T_OPTIONAL },
+	{ "u16", D9T_U16 | D9T_OPTIONAL },        { "u32", D9T_U32 | D9T_OPTIONAL }
 };
 
 /* One value of type `which` among the twelve above; presence: 2 writes none, 0 and 1 themselves first. */
@@ -133,7 +136,8 @@ max_integers(struct d9_build *b)
 	d9b_reset(b, UINT64_MAX - 0xffffff);
 	d9b_event(b, 65535, UINT64_MAX); /* the largest delta, to the largest time */
 	d9b_varint(b, UINT64_MAX);
-	d9b_bytes(b, "\x81\x80\x80\x80\x80\x80\x80\x80\x80\x00", 10); /* 1, in more bytes than it needs: allowed */
+	d9b_bytes(b, "\x81\x80\x80\x80\x80\x80\x80\x80\x80\x00",
+	          10); /* 1, in more bytes than it needs: allowed */
 	d9b_u64(b, (uint64_t)1 << 63);
 	d9b_u64(b, UINT64_MAX >> 1);
 	d9b_u32(b, UINT32_MAX);
@@ -143,7 +147,9 @@ static void
 odd_doubles(struct d9_build *b)
 {
 	static const struct d9_field_desc fields[] = { { "v", D9T_F64 } };
-	const double values[] = { (double)NAN, (double)INFINITY, -(double)INFINITY, -0.0, 5e-324, 1.7976931348623157e308, 0.1 };
+	const double values[] = { (double)NAN, (double)INFINITY, -(double)INFINITY,
+		                  -0.0,        5e-324,           1.7976931348623157e308,
+		                  0.1 };
 
 	d9b_header(b);
 	d9b_schema(b, 1, "Double", true, fields, 1);
@@ -156,8 +162,12 @@ odd_doubles(struct d9_build *b)
 static void
 strange_texts(struct d9_build *b)
 {
-	static const char *const texts[] = { "", "\"quoted\" and \\", "line\nbreak\ttab\x01", "gr\xc3\xbc\xc3\x9f dich \xf0\x9f\x98\x80",
-		                             "sixteen bytes ..", "a text that is longer than sixteen bytes" };
+	static const char *const texts[] = { "",
+		                             "\"quoted\" and \\",
+		                             "line\nbreak\ttab\x01",
+		                             "gr\xc3\xbc\xc3\x9f dich \xf0\x9f\x98\x80",
+		                             "sixteen bytes ..",
+		                             "a text that is longer than sixteen bytes" };
 
 	d9b_header(b);
 	d9b_schema(b, 1, "a \"name\"", true, text, 1);
@@ -253,10 +263,11 @@ late(struct d9_build *b)
 static void
 all_types_0_4(struct d9_build *b)
 {
-	static const struct d9_field_desc fields[] = {
-		{ "stack", D9T_POOLED_STACK }, { "list", D9T_LIST }, { "map", D9T_MAP }, { "no stack", D9T_POOLED_STACK | D9T_OPTIONAL },
-		{ "some list", D9T_LIST | D9T_OPTIONAL }
-	};
+	static const struct d9_field_desc fields[] = { { "stack", D9T_POOLED_STACK },
+		                                       { "list", D9T_LIST },
+		                                       { "map", D9T_MAP },
+		                                       { "no stack", D9T_POOLED_STACK | D9T_OPTIONAL },
+		                                       { "some list", D9T_LIST | D9T_OPTIONAL } };
 	const uint64_t addresses[] = { 0x1000, 0x2000 };
 
 	d9b_header(b);
@@ -339,9 +350,10 @@ segments(struct d9_build *b)
 static void
 symbols(struct d9_build *b)
 {
-	static const struct d9_field_desc symbol[] = {
-		{ "addr", D9T_VARINT }, { "size", D9T_VARINT }, { "symbol_name", D9T_POOLED_STRING }, { "inline_depth", D9T_VARINT }
-	};
+	static const struct d9_field_desc symbol[] = { { "addr", D9T_VARINT },
+		                                       { "size", D9T_VARINT },
+		                                       { "symbol_name", D9T_POOLED_STRING },
+		                                       { "inline_depth", D9T_VARINT } };
 	const uint64_t addresses[] = { 0x1010, 0x2020, 0x3030 };
 
 	d9b_header(b);
@@ -372,7 +384,8 @@ symbols(struct d9_build *b)
 static void
 tracks(struct d9_build *b)
 {
-	static const struct d9_field_desc who[] = { { "worker_id", D9T_VARINT | D9T_OPTIONAL }, { "tid", D9T_U32 | D9T_OPTIONAL } };
+	static const struct d9_field_desc who[] = { { "worker_id", D9T_VARINT | D9T_OPTIONAL },
+		                                    { "tid", D9T_U32 | D9T_OPTIONAL } };
 
 	d9b_header(b);
 	d9b_schema(b, 0, "Who", true, who, COUNT(who));

@@ -71,7 +71,8 @@ make_folder(const char *dir, const char *name)
 bool
 d9_write_samples(const char *dir)
 {
-	bool ok = make_folder(dir, "dial9") && make_folder(dir, "dial9/good") && make_folder(dir, "dial9/bad");
+	bool ok =
+	    make_folder(dir, "dial9") && make_folder(dir, "dial9/good") && make_folder(dir, "dial9/bad");
 
 	for (const struct d9_good *g = d9_good; ok && g->name != NULL; g++)
 		ok = write_good(dir, g);
