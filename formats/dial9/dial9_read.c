@@ -121,9 +121,10 @@ header(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	const size_t left = (size_t)(f->end - f->p);
 	const size_t looked = left < D9_MAGIC_SIZE ? left : D9_MAGIC_SIZE;
 
-	if (memcmp(f->p, D9_MAGIC, looked) != 0)
+	const bool differs = memcmp(f->p, D9_MAGIC, looked) != 0;
+	if (differs && (looked == D9_MAGIC_SIZE || st->r->in->last))
 		return not_a_header(st, f, looked);
-	if (left < D9_HEADER_SIZE) {
+	if (differs || left < D9_HEADER_SIZE) { /* all of the magic is wanted to show it */
 		struct cursor c = cursor_on(f->p, f->end, false);
 		cursor_take(&c, D9_MAGIC_SIZE, "magic");
 		cursor_u8(&c, "version");
@@ -343,7 +344,7 @@ d9_fill(struct reader *r, struct batch *b)
 	for (uint32_t left = b->cap; left > 0 && result != D9_BORDER && !is_full(st, b, start);) {
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, end_of_input(st) == D9_DONE ? FILL_END : FILL_BAD);
-		if (r->want == WANT_JUDGEMENT && st->open.left == 0) {
+		if (r->want == WANT_JUDGEMENT && st->begun && st->open.left == 0) {
 			left -= judge_run(st, left);
 			if (left == 0 || in->p == in->end)
 				continue;
