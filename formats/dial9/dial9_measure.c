@@ -50,14 +50,14 @@ fixed_size(unsigned type)
 struct maker {
 	struct d9_op ops[4 * MAX_FIELDS + 4];
 	uint32_t n, gap;
-	uint32_t run;      /* the step that answers for the bytes of the present run */
-	uint32_t run_need; /* so many so far */
+	uint32_t first_need; /* of the run before the first text */
+	uint32_t *need;      /* of the present run */
 };
 
 static void
 put(struct maker *m, enum op_kind kind, uint32_t bytes)
 {
-	m->run_need += m->gap + bytes;
+	*m->need += m->gap + bytes;
 	m->ops[m->n++] = (struct d9_op){ .kind = (uint8_t)kind, .gap = (uint8_t)m->gap };
 	m->gap = 0;
 }
@@ -75,9 +75,7 @@ static void
 put_text(struct maker *m, enum op_kind kind)
 {
 	put(m, kind, 4);
-	m->ops[m->run].need = m->run_need;
-	m->run = m->n - 1;
-	m->run_need = 0;
+	m->need = &m->ops[m->n - 1].need;
 }
 
 static bool
@@ -128,13 +126,12 @@ d9_ops_make(struct d9_state *st, struct d9_schema *s)
 	(void)st;
 	if (!s->readable || s->kind != D9_KIND_PLAIN || s->nfields > MAX_FIELDS)
 		return true;
-	put(&m, OP_GAP, 0); /* the head, which answers for the first run */
+	m.need = &m.first_need;
 	for (uint32_t i = 0; i < s->nfields; i++)
 		if (!put_field(&m, s->fields[i].type))
 			return true;
 	put(&m, OP_END, 0);
-	m.ops[m.run].need = m.run_need;
-	s->need = m.ops[0].need;
+	s->need = m.first_need;
 	s->ops = malloc(m.n * sizeof *s->ops);
 	if (s->ops != NULL)
 		memcpy(s->ops, m.ops, m.n * sizeof *s->ops);
