@@ -231,6 +231,31 @@ put_text_member(struct text *t, const char *name, const char *value)
 	text_json_string(t, slice_str(value));
 }
 
+/* What the trace says of itself, in an object of its own, so that its names meet none of ours; a name that comes again gets a number. */
+static void
+put_meta(struct page *page, const struct trace *trace)
+{
+	struct text *const t = &page->text;
+	struct tabletext names = { .slots = NULL };
+
+	if (trace->nmeta == 0)
+		return;
+	text_str(t, ",\n\"trace\":{");
+	for (uint32_t i = 0; i < trace->nmeta; i++) {
+		const struct slice name = trace->meta[i].name;
+		const uint32_t times = tabletext_get(&names, name);
+		text_str(t, i > 0 ? ",\n\"" : "\n\"");
+		text_json_chars(t, name);
+		if (times != TABLE_NONE)
+			text_printf(t, " (%" PRIu32 ")", times + 1);
+		text_str(t, "\":");
+		chrome_value(page, &trace->meta[i].value, &(struct event){ .ts = 0 });
+		t->failed |= !tabletext_put(&names, name, times == TABLE_NONE ? 1 : times + 1);
+	}
+	text_char(t, '}');
+	tabletext_free(&names);
+}
+
 static bool
 chrome_close(struct writer *w, struct page *page)
 {
@@ -253,12 +278,7 @@ chrome_close(struct writer *w, struct page *page)
 		text_str(t, ",\n\"rebased_by_ns\":");
 		text_json_u64(t, w->rebased_by);
 	}
-	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		text_str(t, ",\n");
-		text_json_string(t, trace->meta[i].name);
-		text_char(t, ':');
-		chrome_value(page, &trace->meta[i].value, &(struct event){ .ts = 0 });
-	}
+	put_meta(page, trace);
 	text_str(t, ",\n\"losses\":{");
 	for (size_t i = 0; i < w->total->n; i++)
 		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", w->total->rows[i].loss->id, w->total->rows[i].count);

@@ -152,8 +152,8 @@ Test(dial9_convert, epoch_and_metadata)
 	cr_assert_not_null(other, "%s", r.err);
 	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "epoch_ns")),
 	                 "1779308077928415749");
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "service")), "sample");
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "worker_threads")),
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(other, "trace"), "service")), "sample");
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(other, "trace"), "worker_threads")),
 	                 "2");
 	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "dialect")), "0.4");
 	cJSON_Delete(json);
