@@ -1,5 +1,8 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "cmd/cmd.h"
@@ -62,11 +65,25 @@ unknown_command(const char *name)
 	return STATUS_USAGE;
 }
 
+/* A closed standard descriptor would be given to the next file that is opened, and messages would land in the output.
+ * It is taken by something that cannot be used either way: reading 0 and writing 1 or 2 go on failing. */
+static bool
+keep_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return false;
+	return true;
+}
+
 int
 main(int argc, char **argv)
 {
 	char help[] = "--help";
 
+	if (!keep_standard_descriptors())
+		return STATUS_UNREADABLE; /* there is nowhere to say it */
 	output_handle_signals();
 	input_handle_signals();
 	if (argc < 2) {
