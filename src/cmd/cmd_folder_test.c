@@ -165,3 +165,20 @@ Test(cmd_folder, what_cannot_be_read_in_a_folder_is_said)
 	ran_free(&r);
 	remove_folder(dir);
 }
+
+/* A file that is no trace, behind one that is broken: each gets what is said of itself only. */
+Test(cmd_folder, the_last_file_is_no_trace)
+{
+	char *const dir = make_folder(), unread[1100];
+
+	copy(BAD "cut-record.htdump", dir, "a.htdump");
+	copy("README.md", dir, "z.htdump");
+	struct ran r = run("info", dir, NULL, NULL, NULL);
+	cr_expect_eq(r.status, STATUS_UNREADABLE);
+	cr_expect_not_null(strstr(r.out, "format:   htdump"), "%s%s", r.out, r.err);
+	snprintf(unread, sizeof unread, "%s/a.htdump: 21 bytes stay unread", dir);
+	cr_expect_not_null(strstr(r.err, unread), "%s", r.err);
+	cr_expect_eq(count(r.err, "stay unread"), 1, "%s", r.err);
+	ran_free(&r);
+	remove_folder(dir);
+}

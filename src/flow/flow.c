@@ -124,6 +124,7 @@ find_format(struct flow *f)
 	if (f->format == NULL) {
 		finding_add(&f->judge, &input_rules[INPUT_RULE_UNKNOWN_FORMAT], 0, 0,
 		            "none of the formats recognises the first %zu bytes", looked);
+		f->format = before; /* that of the trace, if it has one already */
 	} else if (f->job->dialect != NULL && !has_dialect(f->format, f->job->dialect)) {
 		finding_add(&f->judge, &input_rules[INPUT_RULE_WRONG_DIALECT], 0, 0, "the input is in format %s, which has no dialect %s",
 		            f->format->name, f->job->dialect);
@@ -220,6 +221,7 @@ leave(struct flow *f)
 {
 	if (f->format != NULL)
 		reader_end(&f->reader, f->format);
+	f->reader = (struct reader){ .in = NULL }; /* the next input may not get as far as to have one */
 	batch_recycle(&f->batch);
 	judge_free(&f->judge);
 	input_close(f->in);
