@@ -182,3 +182,22 @@ Test(cmd_folder, the_last_file_is_no_trace)
 	ran_free(&r);
 	remove_folder(dir);
 }
+
+/* Descriptors can be read once only: nothing of them is looked at before, and their times may be the earliest. */
+Test(cmd_folder, rebase_with_a_pipe_beside_a_file)
+{
+	static const char *const names[] = { "-", "/dev/stdin", "/dev/fd/0" };
+	size_t n;
+	char *const early = read_whole(GOOD "overlapping.htdump", &n); /* begins at 1000 ns, the other at 5000000 */
+
+	cr_assert_not_null(early);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *const args[] = { "convert", "--rebase", "--to=chrome", "-o", "-", GOOD "wire-little.htdump", names[i], NULL };
+		struct ran r = run_tool(args, early, n);
+		cr_expect_eq(r.status, STATUS_CLEAN, "%s", r.err);
+		cr_expect_not_null(strstr(r.out, "{\"name\":\"first\",\"cat\":\"HT_CallstackStringEvent\",\"ph\":\"X\",\"ts\":-4999.000,"),
+		                   "%s: %s", names[i], r.out);
+		ran_free(&r);
+	}
+	free(early);
+}

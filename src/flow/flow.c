@@ -94,7 +94,7 @@ rebase(struct flow *f, struct batch *b)
 		struct input *const again = input_can_reopen(f->in) ? input_reopen(f->in) : NULL;
 		if (again != NULL)
 			earliest_time(f->job, f->format, again, &f->rebased, &f->rebase_ns);
-		f->signed_time = !f->rebased;
+		f->signed_time |= !f->rebased;
 		if (!f->rebased)
 			f->rebase_ns = b->events[0].ts;
 		f->rebased = true;
@@ -345,11 +345,13 @@ list_operand(struct operand *o, const struct flow_job *job, const char *path)
 static void
 rebase_file(struct flow *f, const char *path)
 {
-	struct input *const in = strcmp(path, "-") == 0 ? NULL : input_open(path);
+	/* what a descriptor gives can be read once; its times may lie before all others */
+	struct input *const in = input_is_named(path) ? input_open(path) : NULL;
 	const size_t head = in != NULL ? (size_t)(in->end - in->p) : 0;
 	const size_t looked = head < 65536 ? head : 65536;
 	const struct format *format = f->job->from;
 
+	f->signed_time |= !input_is_named(path);
 	if (head > 0 && format == NULL)
 		format = format_probe(slice_of(in->p, looked), looked == head && in->last);
 	if (head > 0 && format != NULL && input_can_reopen(in))

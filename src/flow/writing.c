@@ -27,7 +27,7 @@ writing_begin(struct writing *w, const struct flow *f, const struct format *to, 
 	w->with_lanes = with_lanes && (to->writer->flags & WRITER_NESTED) != 0;
 	w->writer = (struct writer){ .trace = &f->trace, .options = options, .tool = tool, .rebased = f->job->rebase };
 	/* else the least time is known and subtracted */
-	w->writer.signed_time = f->job->rebase && !f->rebased && !input_can_reopen(f->in);
+	w->writer.signed_time = f->job->rebase && (f->signed_time || (!f->rebased && !input_can_reopen(f->in)));
 	w->writer.state = calloc(1, to->writer->state_size);
 	w->page.first = true;
 	if (w->writer.state == NULL || (w->with_lanes && !lanes_init(&w->lanes)) || !to->writer->open(&w->writer, &w->page)) {

@@ -63,6 +63,9 @@ struct input {
  * or the whole input, so that probing works). */
 struct input *input_open(const char *path);
 
+/* Whether a path names a file, and is no descriptor that is open already: looking at it takes nothing away. */
+bool input_is_named(const char *path);
+
 /* Bytes in memory, for tests: not copied, the window is the whole. */
 struct input *input_from_memory(const char *p, size_t n);
 

@@ -31,6 +31,12 @@ fd_of_path(const char *path)
 	return *digits == '\0' ? fd : -1;
 }
 
+bool
+input_is_named(const char *path)
+{
+	return fd_of_path(path) < 0;
+}
+
 /* What a named thing is that cannot be a trace; NULL: a regular file. */
 static const char *
 not_a_file(mode_t mode)
