@@ -135,3 +135,90 @@ Test(htdump_limits, deep_inheritance)
 	ran_free(&r);
 	ht_free(&b);
 }
+
+static uint64_t
+rows_read(struct ht_build *b)
+{
+	const char *const args[] = { "stats", "--format", "json", "-", NULL };
+	struct ran r = run_tool(args, b->p, b->n);
+	cJSON *const report = cJSON_Parse(r.out);
+	const cJSON *const input = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "inputs"), 0);
+	const double n = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(input, "events"));
+
+	cr_expect_eq(r.status, 0, "exit status %d: %.500s", r.status, r.err);
+	cJSON_Delete(report);
+	ran_free(&r);
+	return (uint64_t)n;
+}
+
+/* A convert under a bound of memory; false: it failed. */
+static bool
+converts_within(const struct ht_build *b, unsigned kib)
+{
+	char command[200];
+
+	snprintf(command, sizeof command, "ulimit -v %u; \"$0\" convert --to chrome - - > /dev/null", kib);
+	struct ran r = run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
+	const bool ok = r.status == 0 || r.status == 1;
+	cr_expect(ok, "exit status %d: %.500s", r.status, r.err);
+	ran_free(&r);
+	return ok;
+}
+
+/* Address sanitizers reserve far more than any bound. */
+#if defined(__SANITIZE_ADDRESS__)
+#define NO_BOUND 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NO_BOUND 1
+#endif
+#endif
+
+/* Small files whose events have many fields, whose labels change for ever, and whose classes are described again for ever. */
+Test(htdump_limits, memory_stays_small)
+{
+	struct ht_field_desc fields[250];
+	char names[250][8], name[16];
+	struct ht_build b;
+
+	for (unsigned i = 0; i < 250; i++) {
+		snprintf(names[i], sizeof names[i], "f%u", i);
+		fields[i] = (struct ht_field_desc){ "uint8_t", names[i], 1, HT_UNSIGNED };
+	}
+#ifdef NO_BOUND
+	const uint32_t times = 1000, bound = UINT32_MAX;
+#else
+	const uint32_t times = 60000, bound = 160 << 10;
+#endif
+	ht_init(&b, HT_WIRE, false);
+	ht_prologue(&b);
+	ht_describe(&b, 100, "Leaf", NULL, fields, 250);
+	for (uint32_t i = 0; i < 40; i++)
+		fields[i] = (struct ht_field_desc){ "Leaf", names[i], 250, HT_STRUCT };
+	ht_describe(&b, 101, "Wide", NULL, fields, 40);
+	for (uint32_t i = 0; i < 2000; i++) {
+		static const char zeros[250 * 40];
+		ht_event(&b, 101, i);
+		ht_bytes(&b, zeros, sizeof zeros);
+	}
+	cr_expect_eq(rows_read(&b), 2000);
+	converts_within(&b, bound);
+	ht_free(&b);
+
+	ht_init(&b, HT_WIRE, false);
+	ht_prologue(&b);
+	for (unsigned i = 0; i < 250; i++) /* without bytes */
+		fields[i] = (struct ht_field_desc){ "x", names[i], 0, HT_UNSIGNED };
+	ht_class(&b, 100, "Leaf", 250);
+	for (unsigned i = 0; i < 250; i++)
+		ht_field_raw(&b, 100, fields[i], 77);
+	for (uint32_t i = 0; i < times; i++) {
+		snprintf(name, sizeof name, "N%u", i);
+		ht_endianness(&b);
+		ht_describe(&b, 101, name, "Leaf", NULL, 0);
+		ht_event(&b, 101, i);
+		ht_mapping(&b, 1, i % 2 == 0 ? "" : "a");
+	}
+	converts_within(&b, bound);
+	ht_free(&b);
+}

@@ -9,11 +9,12 @@
  * input collects the names that come later.
  */
 
-/* Room for one more label of n bytes; false when the bounds are reached (then it stays a number, and is counted). */
+/* Room for one more label of n bytes; false when the bounds are reached (then it stays a number, and is counted).  Names that
+ * were replaced take room too, and an empty one is not for nothing. */
 static bool
 room_for(const struct ht_mappings *m, uint32_t n)
 {
-	return m->n < HT_MAX_MAPPINGS && n <= HT_MAX_LABEL_BYTES - m->bytes;
+	return m->n < HT_MAX_MAPPINGS && m->bytes <= HT_MAX_LABEL_BYTES && n + HT_TEXT_COST <= HT_MAX_LABEL_BYTES - m->bytes;
 }
 
 static enum ht_step_result
@@ -56,7 +57,7 @@ ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text, enum
 	const struct ht_label label = { arena_copy(&m->text, text), source };
 	if (label.text.p == NULL)
 		return HT_NO_MEMORY;
-	m->bytes += text.n;
+	m->bytes += text.n + HT_TEXT_COST;
 	if (old == NULL)
 		return append(m, identifier, label);
 	*old = label;

@@ -333,13 +333,14 @@ show_fields(struct ht_state *st, const struct ht_class *c, const struct ht_plan 
 	};
 	struct class_field *f;
 
-	if (plan->nleaves == 0 || plan->nleaves > 256 || c->cls->nfields > 0 ||
+	if (plan->nleaves == 0 || plan->nleaves > 256 || c->cls->nfields > 0 || plan->nleaves > HT_MAX_LEAVES - st->shown_fields ||
 	    (f = arena_zalloc(&st->r->trace->arena, plan->nleaves, sizeof *f)) == NULL)
 		return;
 	for (uint32_t i = 0; i < plan->nleaves; i++)
 		f[i] = (struct class_field){ plan->leaves[i].name, slice_str(types[plan->leaves[i].value]) };
 	c->cls->fields = f;
 	c->cls->nfields = plan->nleaves;
+	st->shown_fields += plan->nleaves;
 }
 
 static enum ht_step_result

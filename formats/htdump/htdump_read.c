@@ -380,7 +380,7 @@ ht_fill(struct reader *r, struct batch *b)
 	/* a record gives one event at most, so counting records keeps the batch in bounds; counting bytes keeps the buffers of a
 	 * pipe in bounds that the batch holds on to */
 	const uint64_t start = input_offset(in, in->p);
-	for (uint32_t left = b->cap; left > 0 && input_offset(in, in->p) - start < HT_FILL_BYTES;) {
+	for (uint32_t left = b->cap; left > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_FILL_BYTES;) {
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, FILL_END);
 		switch (record(st, b)) {
@@ -388,7 +388,8 @@ ht_fill(struct reader *r, struct batch *b)
 			left--;
 			break;
 		case HT_MORE:
-			input_more(in);
+			/* a quarter more: a long record is not measured anew for each small piece of it that comes */
+			input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
 			break;
 		case HT_NO_MEMORY:
 			return FILL_NO_MEMORY;

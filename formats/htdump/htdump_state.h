@@ -113,6 +113,7 @@ struct ht_state {
 	struct tabletext by_name;  /* class name -> classes[] */
 	struct ht_class *direct[HT_DIRECT]; /* classes of small ids, for speed */
 	uint32_t total_fields, total_leaves;
+	uint32_t shown_fields; /* of all classes ever; at most HT_MAX_LEAVES */
 	uint32_t described_bytes; /* of all descriptions; at most HT_MAX_DESCRIBED */
 
 	/* where the parts of the present record lie: per step its start and its string */

@@ -54,6 +54,7 @@ ht_type_of(uint8_t code, int wire)
 #define HT_MAX_DESCRIBED (16U << 20) /* bytes that all descriptions together cost */
 #define HT_TEXT_COST 16U              /* what a text costs besides its bytes */
 #define HT_CLASS_COST 128U            /* what a class costs besides its name */
+#define HT_BATCH_FIELDS 65536U       /* a batch with so many fields is full */
 #define HT_MAX_LABEL_BYTES (16U << 20) /* of all mapped labels together */
 
 #endif
