@@ -1,0 +1,252 @@
+#include <stdlib.h>
+
+#include "dftracer/dftracer_state.h"
+
+/*
+ * Which version of the tracer wrote a trace.  Nothing is read otherwise for
+ * it: every record is taken as it is.  But people want to know, and a file of
+ * two versions deserves a word.
+ */
+
+const char *const dft_dialects[] = { "d0", "d1", "d2", "d2a", "d2b", "d2c", "d3", "d4", "d5", NULL };
+
+enum dialect { D0, D1, D2, D2A, D2B, D2C, D3, D4, D5, DIALECTS };
+
+#define BIT(d) (1u << (d))
+#define ALL (BIT(DIALECTS) - 1)
+
+/* Dialects that a hash of this look belongs to; ALL: it says nothing. */
+static unsigned
+by_hash(const struct dft_record *rec, const struct dft_arg *a)
+{
+	struct dft_hash h;
+
+	if (a == NULL || !dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h) || h.none)
+		return ALL;
+	if (h.text)
+		return BIT(D2C) | BIT(D4) | BIT(D5);
+	return h.value <= UINT16_MAX ? BIT(D2A) | BIT(D2B) : BIT(D3);
+}
+
+/* Dialects in which this record may stand; never 0. */
+static unsigned
+possible(const struct dft_record *rec, const struct dft_facts *f)
+{
+	const bool text = dft_is_text(dft_top_kind(rec, DFT_PID));
+	const bool letter = dft_is_text(dft_top_kind(rec, DFT_PH));
+	unsigned d = ALL, more;
+
+	d &= text ? BIT(D1) : ~BIT(D1);
+	if (dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT || !letter)
+		d &= BIT(D5);
+	else if (f->phase == DFT_PHASE_COMPLETE)
+		d &= ~BIT(D5);
+	if (f->phase == DFT_PHASE_COMPLETE && dft_top_kind(rec, DFT_ID) == DFT_ABSENT)
+		d &= BIT(D0) | BIT(D1) | BIT(D4) | BIT(D5);
+	if (f->phase == DFT_PHASE_COMPLETE && rec->special[DFT_MEANS_HOSTNAME] != 0)
+		d &= BIT(D0) | BIT(D1) | BIT(D2);
+	if (f->phase == DFT_PHASE_COUNTER || f->phase == DFT_PHASE_AGGREGATE)
+		d &= BIT(D4) | BIT(D5);
+	if (f->phase == DFT_PHASE_METADATA && letter && rec->p[rec->top[DFT_PH].at] == 'H')
+		d &= BIT(D2B);
+	more = d & by_hash(rec, dft_arg_of(rec, DFT_MEANS_HHASH));
+	d = more != 0 ? more : d;
+	more = d & by_hash(rec, dft_arg_of(rec, DFT_MEANS_FHASH));
+	d = more != 0 ? more : d;
+	return d != 0 ? d : ALL;
+}
+
+/* One thing that decides between two that look alike: the tracer's version is a number up to 1.0.8, and text later. */
+static unsigned
+by_version(const struct dft_record *rec)
+{
+	const struct dft_arg *const a = dft_arg_of(rec, DFT_MEANS_VERSION);
+
+	if (a == NULL || dft_top_kind(rec, DFT_NAME) != DFT_STRING || !slice_is(dft_top_text(rec, DFT_NAME), "start"))
+		return ALL;
+	return dft_is_text((enum dft_kind)a->kind) ? BIT(D4) | BIT(D5) : a->kind == DFT_UINT ? ALL & ~(BIT(D4) | BIT(D5)) : ALL;
+}
+
+/* Where all that was seen fits several: the one that was in use longest. */
+static const char *
+most_likely(unsigned d)
+{
+	static const enum dialect order[] = { D3, D4, D2A, D2, D1, D0, D2C, D5, D2B };
+
+	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+		if ((d & BIT(order[i])) != 0)
+			return dft_dialects[order[i]];
+	return dft_dialects[D3];
+}
+
+/* The phase, without a word about it. */
+static enum dft_phase
+quiet_phase(const struct dft_record *rec)
+{
+	const bool one = dft_top_kind(rec, DFT_PH) != DFT_ABSENT && rec->top[DFT_PH].n == 1;
+
+	switch (one ? rec->p[rec->top[DFT_PH].at] : '\0') {
+	case 'X':
+	case '1':
+		return DFT_PHASE_COMPLETE;
+	case 'M':
+	case 'H':
+	case '4':
+		return DFT_PHASE_METADATA;
+	case 'C':
+	case '2':
+		return DFT_PHASE_COUNTER;
+	case 'A':
+	case '3':
+		return DFT_PHASE_AGGREGATE;
+	default:
+		return DFT_PHASE_NONE;
+	}
+}
+
+/* ---- the first lines ---- */
+
+struct look {
+	struct dft_record rec;
+	struct dft_keys keys;
+	unsigned dialects;
+	unsigned records; /* whole ones with a name and a ph */
+	unsigned tracer;  /* those that say they are of this tracer */
+};
+
+static void
+look_at_line(struct look *x, const char *p, const char *e)
+{
+	struct dft_record *const rec = &x->rec;
+
+	while (p < e && *p != '{')
+		p++;
+	if (p == e || !dft_parse(rec, &x->keys, p, e))
+		return;
+	const struct dft_facts f = { .phase = quiet_phase(rec) };
+	if (f.phase == DFT_PHASE_NONE || dft_top_kind(rec, DFT_NAME) == DFT_ABSENT)
+		return;
+	const unsigned d = x->dialects & possible(rec, &f) & by_version(rec);
+	x->dialects = d != 0 ? d : x->dialects;
+	x->records++;
+	x->tracer += dft_top_kind(rec, DFT_ID) != DFT_ABSENT || rec->special[DFT_MEANS_HHASH] != 0 || rec->special[DFT_MEANS_HOSTNAME] != 0 ||
+	    slice_is(dft_top_text(rec, DFT_CAT), "dftracer") || dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT;
+}
+
+#define LINES 200 /* that are looked at */
+
+/* Whole lines only, and a last one that is the end of the trace. */
+static bool
+look(struct look *x, struct slice head, bool whole)
+{
+	const char *p = head.p, *const end = head.p + head.n;
+
+	*x = (struct look){ .dialects = ALL };
+	const bool ok = dft_keys_init(&x->keys);
+	for (int i = 0; ok && i < LINES && p < end; i++) {
+		const char *const nl = memchr(p, '\n', (size_t)(end - p));
+		if (nl != NULL || whole)
+			look_at_line(x, p, nl != NULL ? nl : end);
+		p = nl != NULL ? nl + 1 : end;
+	}
+	free(x->rec.args);
+	dft_keys_free(&x->keys);
+	return ok;
+}
+
+const char *
+dft_dialect_of(struct slice head, bool whole)
+{
+	struct look x;
+
+	return look(&x, head, whole) && x.records > 0 ? most_likely(x.dialects) : most_likely(BIT(D3));
+}
+
+/* ---- probing ---- */
+
+/* The first thing that is neither blank nor bracket begins an object with one of the names that begin records. */
+static bool
+begins_like_one(struct slice head)
+{
+	const char *p = head.p, *const end = head.p + head.n;
+
+	if (head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3;
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
+		p++;
+	return (end - p >= 6 && memcmp(p, "{\"id\":", 6) == 0) || (end - p >= 8 && memcmp(p, "{\"name\":", 8) == 0) ||
+	    (end - p >= 14 && memcmp(p, "{\"traceEvents\"", 14) == 0);
+}
+
+/* Nothing but a bracket or two: a process that traced nothing. */
+static bool
+is_empty_trace(struct slice head)
+{
+	bool open = false;
+
+	for (uint32_t i = 0; i < head.n; i++) {
+		if (head.p[i] == '[' || head.p[i] == ']')
+			open |= head.p[i] == '[';
+		else if (head.p[i] != '\n' && head.p[i] != '\r' && head.p[i] != ' ')
+			return false;
+	}
+	return open;
+}
+
+int
+dft_probe(struct slice head, bool whole)
+{
+	struct look x;
+
+	if (memchr(head.p, '{', head.n) == NULL)
+		return whole && is_empty_trace(head) ? 8 : 0;
+	if (!look(&x, head, whole))
+		return 0;
+	if (x.tracer > 0)
+		return 64;
+	if (x.records > 0)
+		return 32;
+	return begins_like_one(head) ? 24 : 0;
+}
+
+/* ---- while reading ---- */
+
+static unsigned
+bit_of(const char *dialect)
+{
+	for (unsigned i = 0; i < DIALECTS; i++)
+		if (strcmp(dft_dialects[i], dialect) == 0)
+			return BIT(i);
+	return ALL;
+}
+
+/* What of a record decides about its dialect, as far as it takes to know that the last one said the same. */
+static uint64_t
+signature(const struct dft_record *rec, const struct dft_facts *f)
+{
+	const struct dft_arg *const host = dft_arg_of(rec, DFT_MEANS_HHASH), *const file = dft_arg_of(rec, DFT_MEANS_FHASH);
+	uint64_t s = rec->shape | (uint64_t)f->phase << 40;
+
+	if (host != NULL)
+		s |= (uint64_t)host->kind << 44 | (uint64_t)(host->value.n > 5) << 48 | (uint64_t)(host->value.n > 1) << 49;
+	if (file != NULL)
+		s |= (uint64_t)file->kind << 50 | (uint64_t)(file->value.n > 5) << 54 | (uint64_t)(file->value.n > 1) << 55;
+	return s | (uint64_t)(rec->special[DFT_MEANS_HOSTNAME] != 0) << 56 | (uint64_t)1 << 63;
+}
+
+void
+dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+{
+	if (st->mixed_said || f->phase == DFT_PHASE_NONE || f->phase >= DFT_PHASE_BEGIN)
+		return;
+	const uint64_t s = signature(rec, f);
+	if (s == st->usual_signature)
+		return;
+	const unsigned d = possible(rec, f);
+	if ((d & bit_of(st->dialect)) != 0) {
+		st->usual_signature = s;
+		return;
+	}
+	st->mixed_said = true;
+	dft_find(st, DFT_RULE_MIXED_DIALECTS, rec, NULL, "the record is of dialect %s, the trace began as %s", most_likely(d), st->dialect);
+}

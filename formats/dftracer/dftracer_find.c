@@ -1,0 +1,121 @@
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "dftracer/dftracer_state.h"
+
+/* How findings are said: each names its column, and what ordinary files repeat is said once. */
+
+#define DETAIL 900
+
+__attribute__((format(printf, 5, 0))) static void
+say(struct dft_state *st, enum dft_rule rule, struct dft_place place, uint64_t column, const char *detail, va_list ap)
+{
+	char text[DETAIL] = "";
+
+	st->findings++;
+	if (dft_shown(st, rule))
+		vsnprintf(text, sizeof text, detail, ap);
+	finding_add_line(st->r->judge, &dft_rules[rule], place.offset, place.line, place.record, "column %" PRIu64 ": %s", column, text);
+}
+
+void
+dft_find(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at, const char *fmt, ...)
+{
+	const uint64_t into = at != NULL ? (uint64_t)(at - rec->p) : 0;
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(st, rule, (struct dft_place){ rec->offset + into, rec->line, rec->ordinal }, rec->column + into, fmt, ap);
+	va_end(ap);
+}
+
+void
+dft_find_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(st, rule, (struct dft_place){ offset, st->line.number, st->r->trace->records }, offset - st->line.start + 1, fmt, ap);
+	va_end(ap);
+}
+
+struct dft_place
+dft_place_of(const struct dft_record *rec)
+{
+	return (struct dft_place){ rec->offset, rec->line, rec->ordinal };
+}
+
+/* ---- once, with a count ---- */
+
+void
+dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_place place, uint64_t value, struct slice text)
+{
+	struct dft_tally *const t = &st->tallies[which];
+
+	if (t->count++ > 0)
+		return;
+	t->first = place;
+	t->value = value;
+	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
+	if (n > 0)
+		memcpy(t->text, text.p, n);
+	t->text[n] = '\0';
+}
+
+struct tally_words {
+	enum dft_rule rule;
+	const char *words; /* "...; N in all" */
+};
+
+static const struct tally_words tally_words[DFT_TALLIES] = {
+	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks stand before a record, as unfinished files of early versions have them" },
+	[DFT_BLANK_LINES] = { DFT_RULE_BLANK_LINE, "an empty line" },
+	[DFT_CR_LF] = { DFT_RULE_CR_LF, "a line ends in CR LF" },
+	[DFT_TRAILING_COMMAS] = { DFT_RULE_TRAILING_COMMA, "a comma follows a record" },
+	[DFT_QUOTED_NUMBERS] = { DFT_RULE_QUOTED_NUMBER, "a number of the record stands in quotes" },
+	[DFT_PHASE_FORMS] = { DFT_RULE_PHASE_FORM, "ph is written another way" },
+	[DFT_LATER_PHASES] = { DFT_RULE_LATER_PHASE, "the record is neither a complete nor a metadata event" },
+	[DFT_NO_IDS] = { DFT_RULE_NO_ID, "the record has no id" },
+	[DFT_NO_ARGS] = { DFT_RULE_NO_ARGS, "the event has no args" },
+	[DFT_EXTRA_FIELDS] = { DFT_RULE_EXTRA_FIELD, "the record has a field that the specification does not name" },
+	[DFT_SPARSE_METADATA] = { DFT_RULE_SPARSE_METADATA, "the metadata event lacks fields of the specification's samples" },
+	[DFT_NAMES_AS_TEXT] = { DFT_RULE_NAME_AS_TEXT, "a host or file name is given as text, not as a hash" },
+	[DFT_HASHES_AS_TEXT] = { DFT_RULE_HASH_AS_TEXT, "a hash is written as hexadecimal text" },
+	[DFT_IDS_REPEATED] = { DFT_RULE_ID_REPEATED, "an id comes a second time in its process" },
+	[DFT_HASHES_LATE] = { DFT_RULE_HASH_LATE, "a name comes after its first use, and the input cannot be read twice: the number stays" },
+};
+
+void
+dft_tallies_say(struct dft_state *st)
+{
+	struct quoted q;
+
+	for (int i = 0; i < DFT_TALLIES; i++) {
+		const struct dft_tally *const t = &st->tallies[i];
+		const struct rule *const rule = &dft_rules[tally_words[i].rule];
+		if (t->count == 0)
+			continue;
+		if (t->text[0] != '\0')
+			finding_add_line(st->r->judge, rule, t->first.offset, t->first.line, t->first.record, "%s (%s); %" PRIu64 " in all",
+			                 tally_words[i].words, quoted(&q, slice_str(t->text)), t->count);
+		else
+			finding_add_line(st->r->judge, rule, t->first.offset, t->first.line, t->first.record, "%s; %" PRIu64 " in all",
+			                 tally_words[i].words, t->count);
+	}
+}
+
+void
+dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec)
+{
+	static const char *const words[] = {
+		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: further ones are taken for one",
+		[DFT_LIMIT_HASHES] = "more hashes than are kept (262144, or 8 MiB of names): further ones stay numbers",
+		[DFT_LIMIT_CLASSES] = "more than 16384 categories: further ones are taken for one",
+		[DFT_LIMIT_TITLES] = "more than 32768 names of processes and threads: further ones are not shown",
+	};
+
+	if (st->limits_said[which])
+		return;
+	st->limits_said[which] = true;
+	dft_find(st, DFT_RULE_LIMIT, rec, NULL, "%s", words[which]);
+}

@@ -1,0 +1,298 @@
+#include <stdlib.h>
+
+#include "dftracer/dftracer_state.h"
+
+/*
+ * Names behind hashes.  Hashes are cut from the MD5 of the text: 16 bits in one
+ * dialect, 64 bits as a number or as sixteen digits in others.  The wide ones
+ * mean the same in every process, so one definition serves all; the narrow
+ * ones collide, and belong to the process that defined them.
+ */
+
+bool
+dft_names_init(struct dft_names *n)
+{
+	n->seed = hash_seed();
+	return true;
+}
+
+void
+dft_names_free(struct dft_names *n)
+{
+	free(n->names);
+	free(n->slots);
+	free(n->texts);
+	tabletext_free(&n->known);
+	arena_free(&n->arena);
+	*n = (struct dft_names){ .names = NULL };
+}
+
+/* ---- what a token says ---- */
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool
+dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_kind kind, struct dft_hash *h)
+{
+	const char *const p = rec->p + t.at;
+
+	*h = (struct dft_hash){ .text = kind == DFT_STRING };
+	if (kind == DFT_UINT) {
+		h->none = t.n == 1 && *p == '0';
+		return dft_digits(rec, t, &h->value);
+	}
+	if (kind != DFT_STRING)
+		return false;
+	h->none = t.n == 0 || (t.n == 1 && *p == '0');
+	if (h->none)
+		return true;
+	if (t.n != DFT_HEX_DIGITS)
+		return false;
+	for (uint32_t i = 0; i < t.n; i++) {
+		const int d = hex_digit(p[i]);
+		if (d < 0)
+			return false;
+		h->value = h->value << 4 | (unsigned)d;
+	}
+	return true;
+}
+
+/* ---- the table ---- */
+
+/* Which process a hash belongs to; 0: all. */
+static uint64_t
+scope_of(struct dft_hash h, uint64_t pid)
+{
+	return h.text || h.value > UINT16_MAX ? 0 : pid;
+}
+
+static uint64_t
+hash_of(const struct dft_names *n, enum dft_hash_kind kind, struct dft_hash h, uint64_t scope)
+{
+	return hash_u64(h.value ^ scope << 17 ^ (uint64_t)kind << 62 ^ (uint64_t)h.text << 61, n->seed);
+}
+
+/* The name's number; UINT32_MAX: it is not there, and *slot is where it belongs. */
+static uint32_t
+find(const struct dft_names *n, enum dft_hash_kind kind, struct dft_hash h, uint64_t scope, size_t *slot)
+{
+	if (n->slots == NULL)
+		return UINT32_MAX;
+	for (*slot = hash_of(n, kind, h, scope) & n->mask; n->slots[*slot] != 0; *slot = (*slot + 1) & n->mask) {
+		const struct dft_name *const e = &n->names[n->slots[*slot] - 1];
+		if (e->value == h.value && e->scope == scope && e->kind == kind && e->is_text == h.text)
+			return n->slots[*slot] - 1;
+	}
+	return UINT32_MAX;
+}
+
+static bool
+grow(struct dft_names *n)
+{
+	const uint32_t cap = n->cap == 0 ? 256 : n->cap * 2;
+	struct dft_name *const names = realloc(n->names, cap * sizeof *names);
+	size_t slot;
+
+	if (names == NULL)
+		return false;
+	n->names = names;
+	uint32_t *const slots = calloc((size_t)cap * 2, sizeof *slots);
+	if (slots == NULL)
+		return false;
+	free(n->slots);
+	n->slots = slots;
+	n->mask = (size_t)cap * 2 - 1;
+	n->cap = cap;
+	for (uint32_t i = 0; i < n->n; i++) {
+		const struct dft_name *const e = &n->names[i];
+		find(n, (enum dft_hash_kind)e->kind, (struct dft_hash){ e->value, e->is_text, false }, e->scope, &slot);
+		n->slots[slot] = i + 1;
+	}
+	return true;
+}
+
+/* The entry, new ones are undefined.  NULL: too many, or *no_memory. */
+static struct dft_name *
+entry(struct dft_names *n, enum dft_hash_kind kind, struct dft_hash h, uint64_t scope, bool *no_memory)
+{
+	size_t slot;
+	const uint32_t known = find(n, kind, h, scope, &slot);
+
+	*no_memory = false;
+	if (known != UINT32_MAX)
+		return &n->names[known];
+	if (n->n == DFT_MAX_HASHES)
+		return NULL;
+	if (n->n == n->cap) {
+		*no_memory = !grow(n);
+		if (*no_memory)
+			return NULL;
+		find(n, kind, h, scope, &slot);
+	}
+	struct dft_name *const e = &n->names[n->n];
+	*e = (struct dft_name){ .value = h.value, .scope = scope, .kind = (uint8_t)kind, .is_text = h.text };
+	n->slots[slot] = ++n->n;
+	return e;
+}
+
+/* A copy that lives with the table, equal texts once.  p NULL: too many, or *no_memory. */
+static struct slice
+intern(struct dft_names *n, struct slice text, bool *no_memory)
+{
+	const uint32_t known = tabletext_get(&n->known, text);
+
+	*no_memory = false;
+	if (known != TABLE_NONE)
+		return n->texts[known];
+	if (n->ntexts == DFT_MAX_TEXTS || text.n > DFT_MAX_TEXT_BYTES - n->bytes)
+		return (struct slice){ NULL, 0, 0 };
+	if (n->ntexts == n->texts_cap) {
+		const uint32_t cap = n->texts_cap == 0 ? 256 : n->texts_cap * 2;
+		struct slice *const p = realloc(n->texts, cap * sizeof *p);
+		*no_memory = p == NULL;
+		if (p == NULL)
+			return (struct slice){ NULL, 0, 0 };
+		n->texts = p;
+		n->texts_cap = cap;
+	}
+	const struct slice copy = arena_copy(&n->arena, text);
+	*no_memory = copy.p == NULL || !tabletext_put(&n->known, copy, n->ntexts);
+	if (*no_memory)
+		return (struct slice){ NULL, 0, 0 };
+	n->bytes += text.n;
+	return n->texts[n->ntexts++] = copy;
+}
+
+/* ---- definitions ---- */
+
+static const char *const kind_names[] = { "HH", "FH", "SH" };
+
+static void
+say_redefined(struct dft_state *st, const struct dft_record *rec, const struct dft_name *e, struct slice text)
+{
+	struct quoted q, q2;
+
+	if (!dft_shown(st, DFT_RULE_HASH_REDEFINED))
+		dft_find(st, DFT_RULE_HASH_REDEFINED, rec, NULL, "not shown");
+	else
+		dft_find(st, DFT_RULE_HASH_REDEFINED, rec, NULL,
+		         e->is_text ? "hash %s %016" PRIx64 " was %s, from here on it is %s" : "hash %s %" PRIu64 " was %s, from here on it is %s",
+		         kind_names[e->kind], e->value, quoted(&q, slice_of(e->text, e->n)), quoted(&q2, text));
+}
+
+bool
+dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
+                struct slice text, enum dft_source source)
+{
+	struct dft_names *const n = &st->names;
+	bool no_memory;
+	struct dft_name *const e = entry(n, kind, h, scope_of(h, pid), &no_memory);
+
+	if (e == NULL) {
+		if (!no_memory)
+			dft_limit(st, DFT_LIMIT_HASHES, rec);
+		return !no_memory;
+	}
+	const bool same = e->text != NULL && slice_equal(slice_of(e->text, e->n), text);
+	if (e->source == DFT_MET && source == DFT_MET && !same)
+		say_redefined(st, rec, e, text);
+	if (e->source > source || (e->source == DFT_AHEAD && source == DFT_AHEAD))
+		return true; /* of several that come later, the nearest */
+	e->source = (uint8_t)source;
+	if (same)
+		return true;
+	const struct slice copy = intern(n, text, &no_memory);
+	if (copy.p == NULL) {
+		if (!no_memory)
+			dft_limit(st, DFT_LIMIT_HASHES, rec);
+		return !no_memory;
+	}
+	e->text = copy.p;
+	e->n = copy.n;
+	e->flags = copy.flags;
+	return true;
+}
+
+/* ---- uses ---- */
+
+struct slice
+dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
+{
+	size_t slot;
+	const uint32_t i = h.none ? UINT32_MAX : find(&st->names, kind, h, scope_of(h, pid), &slot);
+
+	if (i == UINT32_MAX)
+		return (struct slice){ NULL, 0, 0 };
+	const struct dft_name *const e = &st->names.names[i];
+	return (struct slice){ e->text, e->n, e->flags };
+}
+
+struct slice
+dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
+{
+	bool no_memory;
+
+	if (h.none)
+		return (struct slice){ NULL, 0, 0 };
+	struct dft_name *const e = entry(&st->names, kind, h, scope_of(h, pid), &no_memory);
+	if (e == NULL) { /* without memory it stays a number, as beyond the limit */
+		dft_limit(st, DFT_LIMIT_HASHES, rec);
+		return (struct slice){ NULL, 0, 0 };
+	}
+	if (e->source != DFT_MET) {
+		if (e->uses == 0)
+			e->first_use = dft_place_of(rec);
+		e->uses += e->uses < UINT32_MAX;
+	}
+	return (struct slice){ e->text, e->n, e->flags };
+}
+
+/* Uses before the definition, where that could not be looked up ahead. */
+static void
+count_late(struct dft_state *st, const struct dft_name *e)
+{
+	const struct dft_place was = st->tallies[DFT_HASHES_LATE].first;
+	const uint64_t count = st->tallies[DFT_HASHES_LATE].count;
+
+	if ((st->r->want & WANT_FIELDS) == 0 || input_can_reopen(st->r->in))
+		return;
+	dft_tally_add(st, DFT_HASHES_LATE, e->first_use, 0, slice_of(NULL, 0));
+	st->tallies[DFT_HASHES_LATE].count = count + e->uses;
+	if (count == 0 || e->first_use.offset < was.offset)
+		st->tallies[DFT_HASHES_LATE].first = e->first_use;
+}
+
+/* Those that are undefined at the end, as one finding at the first use of all. */
+void
+dft_names_finish(struct dft_state *st)
+{
+	const struct dft_name *first = NULL;
+	uint64_t uses = 0, hashes = 0;
+	char value[24];
+
+	for (uint32_t i = 0; i < st->names.n; i++) {
+		const struct dft_name *const e = &st->names.names[i];
+		if (e->uses == 0)
+			continue;
+		if (e->source == DFT_MET) {
+			count_late(st, e);
+			continue;
+		}
+		hashes++;
+		uses += e->uses;
+		if (first == NULL || e->first_use.offset < first->first_use.offset)
+			first = e;
+	}
+	if (first == NULL)
+		return;
+	snprintf(value, sizeof value, first->is_text ? "%016" PRIx64 : "%" PRIu64, first->value);
+	finding_add_line(st->r->judge, &dft_rules[DFT_RULE_HASH_UNDEFINED], first->first_use.offset, first->first_use.line,
+	                 first->first_use.record, "no %s record defines the hash %s; %" PRIu64 " uses of %" PRIu64 " such hash%s in all",
+	                 kind_names[first->kind], value, uses, hashes, hashes == 1 ? "" : "es");
+}

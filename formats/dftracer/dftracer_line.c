@@ -1,0 +1,484 @@
+#include "dftracer/dftracer_state.h"
+
+/*
+ * What stands around the records: line ends, brackets, commas, blanks, runs of
+ * NUL, and pieces of records.  A step takes one such thing, or a record, from
+ * the start of the window; what it decides never depends on where windows end.
+ */
+
+static uint64_t
+offset_of(const struct dft_state *st, const char *p)
+{
+	return input_offset(st->r->in, p);
+}
+
+static void
+consume(struct dft_state *st, const char *to)
+{
+	st->r->in->p = to;
+	st->line.begun = true;
+}
+
+/* ---- line ends ---- */
+
+/* Where the bytes of the present line end that can be looked at; DFT_WAIT: more must come first. */
+static enum dft_step
+find_end(struct dft_state *st, const char **e)
+{
+	struct input *const in = st->r->in;
+	struct dft_line *const l = &st->line;
+	const uint64_t at = offset_of(st, in->p);
+	const char *const most = (size_t)(in->end - in->p) > DFT_MAX_LINE ? in->p + DFT_MAX_LINE : in->end;
+
+	if (!l->end_known) {
+		const char *const from = l->searched > at ? in->p + (l->searched - at) : in->p;
+		const char *const nl = from < most ? memchr(from, '\n', (size_t)(most - from)) : NULL;
+		l->searched = offset_of(st, most);
+		l->end_known = nl != NULL || (most == in->end && in->last);
+		l->end = offset_of(st, nl != NULL ? nl : most);
+	}
+	*e = l->end_known ? in->p + (l->end - at) : most;
+	if (l->end_known)
+		return DFT_DONE;
+	return most - in->p == DFT_MAX_LINE ? DFT_DONE : DFT_WAIT;
+}
+
+static void
+end_line(struct dft_state *st)
+{
+	struct dft_line *const l = &st->line;
+	const struct dft_place here = { l->start, l->number, st->r->trace->records };
+
+	if (l->records > 1)
+		dft_find_line(st, DFT_RULE_TWO_RECORDS, l->second, "%" PRIu32 " records stand on one line; the second begins here", l->records);
+	if (l->comma && l->records > 0)
+		dft_tally_add(st, DFT_TRAILING_COMMAS, (struct dft_place){ l->comma_at, l->number, here.record }, 0, slice_of(NULL, 0));
+	if (l->skipped > 0)
+		dft_find_line(st, DFT_RULE_RECORD_TOO_LONG, l->skip_start, "%" PRIu64 " bytes without an end were left out", l->skipped);
+}
+
+static void
+next_line(struct dft_state *st, uint64_t start)
+{
+	st->line = (struct dft_line){ .number = st->line.number + 1, .start = start };
+}
+
+static enum dft_step
+newline(struct dft_state *st)
+{
+	struct input *const in = st->r->in;
+
+	if (!st->line.begun || st->line.only_cr)
+		dft_tally_add(st, DFT_BLANK_LINES, (struct dft_place){ st->line.start, st->line.number, st->r->trace->records }, 0,
+		              slice_of(NULL, 0));
+	end_line(st);
+	in->p++;
+	next_line(st, offset_of(st, in->p));
+	return DFT_DONE;
+}
+
+/* ---- NUL ---- */
+
+static void
+say_nul_run(struct dft_state *st)
+{
+	struct dft_line *const l = &st->line;
+
+	if (l->nul_bytes == 0)
+		return;
+	dft_find_line(st, DFT_RULE_NUL_BYTES, l->nul_start, "%" PRIu64 " NUL byte%s", l->nul_bytes, l->nul_bytes == 1 ? "" : "s");
+	l->nul_bytes = 0;
+}
+
+static enum dft_step
+nul_run(struct dft_state *st)
+{
+	struct input *const in = st->r->in;
+	const char *p = in->p;
+	/* in portions: mapped pages behind are given back between them */
+	const char *const most = (size_t)(in->end - p) > DFT_MAX_LINE ? p + DFT_MAX_LINE : in->end;
+
+	if (st->line.nul_bytes == 0)
+		st->line.nul_start = offset_of(st, p);
+	while (p < most && *p == '\0')
+		p++;
+	st->line.nul_bytes += (uint64_t)(p - in->p);
+	consume(st, p);
+	return DFT_DONE;
+}
+
+/* ---- blanks, commas, brackets ---- */
+
+static enum dft_step
+blanks(struct dft_state *st, const char *e)
+{
+	const char *const p = st->r->in->p, *const q = dft_skip_blanks(p, e);
+	struct dft_line *const l = &st->line;
+	const bool first = !l->begun;
+
+	if (q == e && q[-1] == '\r')
+		dft_tally_add(st, DFT_CR_LF, (struct dft_place){ offset_of(st, q - 1), l->number, st->r->trace->records }, 0, slice_of(NULL, 0));
+	else if (first && q < e && *q == '{')
+		dft_tally_add(st, DFT_LEADING_BLANKS, (struct dft_place){ l->start, l->number, st->r->trace->records }, 0, slice_of(NULL, 0));
+	consume(st, q);
+	l->only_cr = first && q == e;
+	return DFT_DONE;
+}
+
+/* Something follows a `]` that seemed to be the last. */
+static void
+say_closed_early(struct dft_state *st)
+{
+	if (!st->closed)
+		return;
+	st->closed = false;
+	finding_add_line(st->r->judge, &dft_rules[DFT_RULE_BRACKET], st->closed_at.offset, st->closed_at.line, st->closed_at.record,
+	                 "a ] stands here, and records follow it");
+	st->findings++;
+}
+
+static enum dft_step
+open_bracket(struct dft_state *st, const char *e)
+{
+	const char *const p = st->r->in->p, *const q = dft_skip_blanks(p + 1, e);
+
+	if (st->closed)
+		say_closed_early(st); /* ][ is one thing */
+	else if (st->r->trace->records > 0 || st->opened)
+		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p), "a [ stands between records");
+	else if (q < e)
+		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p), "a [ does not stand on a line of its own");
+	st->opened = true;
+	consume(st, p + 1);
+	return DFT_DONE;
+}
+
+static enum dft_step
+close_bracket(struct dft_state *st)
+{
+	const char *const p = st->r->in->p;
+
+	say_closed_early(st);
+	if (st->line.records > 0)
+		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p), "a ] does not stand on a line of its own");
+	st->closed = true;
+	st->closed_at = (struct dft_place){ offset_of(st, p), st->line.number, st->r->trace->records };
+	consume(st, p + 1);
+	if (st->wrapped) {
+		st->trailer = true;
+		st->trailer_start = offset_of(st, p + 1);
+	}
+	return DFT_DONE;
+}
+
+static enum dft_step
+comma(struct dft_state *st)
+{
+	st->line.comma = true;
+	st->line.comma_at = offset_of(st, st->r->in->p);
+	consume(st, st->r->in->p + 1);
+	return DFT_DONE;
+}
+
+/* ---- objects around the records ---- */
+
+/* Behind `"traceEvents":[` near the start of an object at p; NULL: it has none. */
+static const char *
+wrapper_end(const char *p, const char *e)
+{
+	static const char key[] = "\"traceEvents\"";
+	const char *const most = e - p > 256 ? p + 256 : e;
+
+	for (const char *q = p; most - q >= (ptrdiff_t)sizeof key - 1; q++) {
+		if (*q != '"' || memcmp(q, key, sizeof key - 1) != 0)
+			continue;
+		q = dft_skip_blanks(q + sizeof key - 1, e);
+		if (q == e || *q != ':')
+			return NULL;
+		q = dft_skip_blanks(q + 1, e);
+		return q < e && *q == '[' ? q + 1 : NULL;
+	}
+	return NULL;
+}
+
+static bool
+unwrap(struct dft_state *st, const char *e)
+{
+	const char *const p = st->r->in->p;
+	const char *const q = st->r->trace->records == 0 && !st->wrapped ? wrapper_end(p, e) : NULL;
+
+	if (q == NULL)
+		return false;
+	dft_find_line(st, DFT_RULE_WRAPPED, offset_of(st, p), "the records stand in the array traceEvents of an object");
+	st->wrapped = st->opened = true;
+	consume(st, q);
+	return true;
+}
+
+/* What stands behind the array: to the end, without a look. */
+static enum dft_step
+pass_trailer(struct dft_state *st)
+{
+	struct input *const in = st->r->in;
+	const char *const most = (size_t)(in->end - in->p) > DFT_MAX_LINE ? in->p + DFT_MAX_LINE : in->end;
+
+	for (const char *p = in->p; p < most; p++)
+		if (*p != '}' && *p != '\n' && *p != '\r' && *p != ' ' && *p != '\t')
+			st->trailer_bytes++;
+	consume(st, most);
+	return DFT_DONE;
+}
+
+/* ---- what cannot be read ---- */
+
+static bool
+begins_record(const char *p, const char *e)
+{
+	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) || ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
+}
+
+/* A whole record that begins at p, and is more than some object with an id or name. */
+static bool
+is_record(struct dft_state *st, const char *p, const char *e)
+{
+	const struct dft_record *const rec = &st->record;
+
+	return dft_parse(&st->record, &st->keys, p, e) && dft_top_kind(rec, DFT_NAME) != DFT_ABSENT &&
+	    (dft_top_kind(rec, DFT_PH) != DFT_ABSENT || dft_top_kind(rec, DFT_TS) != DFT_ABSENT);
+}
+
+/* The next whole record on the line behind p; e: there is none.  Gives up after some that only look like one. */
+static const char *
+next_record(struct dft_state *st, const char *p, const char *e)
+{
+	unsigned tries = 0;
+
+	while (tries < 16 && ++p < e && (p = memchr(p, '{', (size_t)(e - p))) != NULL) {
+		if (!begins_record(p, e))
+			continue;
+		if (is_record(st, p, e))
+			return p;
+		tries++;
+	}
+	return e;
+}
+
+/* Leaves out [p, to).  Behind the end of what could be looked at, the rest of the line goes too. */
+static enum dft_step
+drop(struct dft_state *st, const char *to, const char *e)
+{
+	consume(st, to);
+	st->line.skipping = to == e && !st->line.end_known;
+	return DFT_DONE;
+}
+
+static enum dft_step
+garbage(struct dft_state *st, const char *e)
+{
+	const char *const p = st->r->in->p, *const to = next_record(st, p, e);
+	const struct slice s = slice_of(p, (size_t)(to - p));
+	struct quoted q;
+
+	dft_find_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, p), "a record must come here, not %s", quoted(&q, s));
+	return drop(st, to, e);
+}
+
+static enum dft_step
+too_long(struct dft_state *st, const char *e)
+{
+	st->line.skip_start = offset_of(st, st->r->in->p);
+	st->line.skipped = (uint64_t)(e - st->r->in->p);
+	return drop(st, e, e);
+}
+
+/* The record at p could not be read: says why, and finds where to go on. */
+static enum dft_step
+failed(struct dft_state *st, const char *e)
+{
+	const char *const p = st->r->in->p, *const at = st->record.fail_at, *const why = st->record.why;
+	const bool cut = st->record.cut;
+	struct quoted q;
+
+	if (cut && !st->line.end_known)
+		return too_long(st, e);
+	const char *const to = next_record(st, p, e);
+	if (to < e)
+		dft_find_line(st, DFT_RULE_CUT_RECORD, offset_of(st, p), "the record breaks off, and another begins at column %" PRIu64 " (%s at column %" PRIu64 ")",
+		              offset_of(st, to) - st->line.start + 1, why, offset_of(st, at) - st->line.start + 1);
+	else if (cut)
+		dft_find_line(st, DFT_RULE_CUT_RECORD, offset_of(st, p), "the line ends inside the record, after %zu bytes: %s (column %" PRIu64 ")",
+		              (size_t)(e - p), why, offset_of(st, at) - st->line.start + 1);
+	else
+		dft_find_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, at), "%s, not %s; the record was dropped", why,
+		              quoted(&q, slice_of(at, (size_t)(e - at))));
+	return drop(st, to, e);
+}
+
+/* The rest of a line that was given up. */
+static enum dft_step
+skip(struct dft_state *st, const char *e)
+{
+	if (st->line.skipped > 0)
+		st->line.skipped += (uint64_t)(e - st->r->in->p);
+	return drop(st, e, e);
+}
+
+/* ---- records ---- */
+
+static enum dft_step
+record(struct dft_state *st, struct batch *b, const char *e)
+{
+	struct dft_record *const rec = &st->record;
+	struct input *const in = st->r->in;
+	struct dft_line *const l = &st->line;
+
+	if (!dft_parse(rec, &st->keys, in->p, e)) {
+		if (rec->no_memory)
+			return DFT_NO_MEMORY;
+		/* on a line whose end is not known, there may be more of the record */
+		if (rec->cut && !l->end_known && e == in->end && e - in->p < (ptrdiff_t)DFT_MAX_LINE)
+			return DFT_WAIT;
+		return failed(st, e);
+	}
+	rec->offset = offset_of(st, in->p);
+	rec->line = l->number;
+	rec->column = rec->offset - l->start + 1;
+	rec->ordinal = st->r->trace->records + 1;
+	say_closed_early(st);
+	if (dft_record_take(st, b) == DFT_NO_MEMORY)
+		return DFT_NO_MEMORY;
+	if (++l->records == 2)
+		l->second = rec->offset;
+	l->comma = false;
+	consume(st, rec->end);
+	return DFT_DONE;
+}
+
+static enum dft_step
+byte_order_mark(struct dft_state *st)
+{
+	dft_find_line(st, DFT_RULE_BYTE_ORDER_MARK, 0, "the file begins with a byte order mark");
+	st->r->in->p += 3;
+	return DFT_DONE; /* the line has not begun */
+}
+
+enum dft_step
+dft_line_step(struct dft_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const char *e;
+
+	if (st->trailer)
+		return pass_trailer(st);
+	if (*in->p == '\0' && !st->line.skipping)
+		return nul_run(st);
+	say_nul_run(st);
+	if (*in->p == '\n')
+		return newline(st);
+	const enum dft_step step = find_end(st, &e);
+	if (step != DFT_DONE)
+		return step;
+	if (st->line.skipping)
+		return skip(st, e);
+	switch (*in->p) {
+	case ' ':
+	case '\t':
+	case '\r':
+		return blanks(st, e);
+	case ',':
+		return comma(st);
+	case '[':
+		return open_bracket(st, e);
+	case ']':
+		return close_bracket(st);
+	case '{':
+		return unwrap(st, e) ? DFT_DONE : record(st, b, e);
+	default:
+		if (offset_of(st, in->p) == 0 && e - in->p >= 3 && memcmp(in->p, "\xef\xbb\xbf", 3) == 0)
+			return byte_order_mark(st);
+		return garbage(st, e);
+	}
+}
+
+void
+dft_line_finish(struct dft_state *st)
+{
+	say_nul_run(st);
+	end_line(st);
+	if (st->trailer_bytes > 0)
+		dft_find_line(st, DFT_RULE_WRAPPED, st->trailer_start < st->line.start ? st->line.start : st->trailer_start,
+		              "more members of the object stand behind the array: they were not read");
+	if (st->r->trace->records > 0 && (!st->opened || !st->closed))
+		finding_add_line(st->r->judge, &dft_rules[DFT_RULE_NO_BRACKETS], 0, 1, 0, "%s missing",
+		                 st->opened ? "the closing ] is" : st->closed ? "the opening [ is" : "the opening [ and the closing ] are");
+}
+
+/* ---- fast ---- */
+
+/* Positions at which things lie that are behind p already. */
+static void
+catch_up(struct dft_state *st)
+{
+	const uint32_t at = (uint32_t)(st->r->in->p - st->index->base);
+
+	while (*st->lines < at)
+		st->lines++;
+	while (*st->quotes < at)
+		st->quotes++;
+	while (*st->odd < at)
+		st->odd++;
+}
+
+/* An index of the window from p on that has at least one line end; false: there is none near. */
+static bool
+have_index(struct dft_state *st)
+{
+	struct input *const in = st->r->in;
+	struct dft_index *const ix = st->index;
+
+	if (ix->base != NULL && (size_t)(in->p - ix->base) < ix->n) {
+		catch_up(st);
+		if (*st->lines != UINT32_MAX)
+			return true;
+	}
+	dft_index_make(ix, st->scanner, in->p, (size_t)(in->end - in->p));
+	st->lines = ix->lines.at;
+	st->quotes = ix->quotes.at;
+	st->odd = ix->odd.at;
+	return *st->lines != UINT32_MAX;
+}
+
+/* What is remembered between lines is of no account to an ordinary one. */
+static bool
+ordinary(const struct dft_state *st)
+{
+	return !st->line.begun && !st->closed && !st->trailer && !st->slow;
+}
+
+enum dft_step
+dft_lines_fast(struct dft_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	struct dft_record *const rec = &st->record;
+
+	if (!ordinary(st) || !have_index(st))
+		return DFT_DONE;
+	const char *const base = st->index->base;
+	while (b->n < b->cap && *st->lines != UINT32_MAX) {
+		const char *const e = base + *st->lines;
+		if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE ||
+		    !dft_parse_fast(rec, &st->keys, base, &st->quotes, in->p, e))
+			break;
+		rec->offset = offset_of(st, in->p);
+		rec->line = st->line.number;
+		rec->column = 1;
+		rec->ordinal = st->r->trace->records + 1;
+		if (dft_record_take(st, b) == DFT_NO_MEMORY)
+			return DFT_NO_MEMORY;
+		in->p = e + 1;
+		st->lines++;
+		st->line.number++;
+		st->line.start = rec->offset + (uint64_t)(in->p - rec->p);
+	}
+	return DFT_DONE;
+}

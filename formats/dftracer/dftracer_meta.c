@@ -1,0 +1,344 @@
+#include <stdlib.h>
+
+#include "dftracer/dftracer_state.h"
+
+/* What records say about the trace: names of hashes, processes and threads, time units, `start` and `end`. */
+
+static bool
+top_is(const struct dft_record *rec, enum dft_top which, const char *text)
+{
+	return dft_top_kind(rec, which) == DFT_STRING && slice_is(dft_top_text(rec, which), text);
+}
+
+static bool
+arg_is(const struct dft_record *rec, const struct dft_arg *a, const char *text)
+{
+	return a != NULL && a->kind == DFT_STRING && slice_is(dft_token_text(rec, a->value), text);
+}
+
+/* The text of an argument, escapes resolved, until the next record.  p NULL: no memory. */
+static struct slice
+arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a)
+{
+	const struct slice raw = dft_token_text(rec, a->value);
+
+	if (a->kind != DFT_ESCAPED && a->kind != DFT_MENDED)
+		return textscan_slice(raw.p, raw.n);
+	return dft_json_unescape(&st->moment, raw);
+}
+
+static struct slice
+host_of(const struct dft_record *rec)
+{
+	const struct dft_arg *const a = dft_arg_of(rec, DFT_MEANS_HHASH);
+
+	return a != NULL ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
+}
+
+/* ---- facts of the whole trace ---- */
+
+static bool
+has_meta(const struct trace *t, struct slice name)
+{
+	for (uint32_t i = 0; i < t->nmeta; i++)
+		if (slice_equal(t->meta[i].name, name))
+			return true;
+	return false;
+}
+
+/* "prefix.key": the first of each name is kept, and only as many as have room. */
+static bool
+add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
+{
+	struct trace *const trace = st->r->trace;
+
+	key.n = key.n < 200 ? key.n : 200;
+	const struct slice printed = arena_printf(&st->moment, "%s.%.*s", prefix, (int)key.n, key.p);
+	if (printed.p == NULL)
+		return false;
+	const struct slice name = textscan_slice(printed.p, printed.n);
+	if (has_meta(trace, name) || trace->nmeta >= DFT_MAX_META || text.n + name.n > DFT_MAX_META_BYTES - st->meta_bytes)
+		return true;
+	st->meta_bytes += text.n + name.n;
+	struct value v = value_string(text);
+	if (json) {
+		const struct slice copy = arena_copy(&trace->arena, text);
+		v = (struct value){ .type = VALUE_JSON, .count = copy.n, .p = copy.p };
+		if (copy.p == NULL)
+			return false;
+	}
+	return trace_add_meta(trace, name, v);
+}
+
+/* The arguments of a record, hashes as what they stand for. */
+static bool
+add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_record *rec, const struct dft_facts *f)
+{
+	for (uint32_t i = 0; i < rec->nargs && i < DFT_MAX_META; i++) {
+		const struct dft_arg *const a = &rec->args[i];
+		const bool json = (a->kind >= DFT_UINT && a->kind <= DFT_NUMBER) || (a->kind >= DFT_TRUE && a->kind <= DFT_ARRAY);
+		struct slice text = arg_text(st, rec, a), name = { NULL, 0, 0 };
+		struct dft_hash h;
+		if (text.p == NULL)
+			return false;
+		if (dft_means_hash((enum dft_meaning)a->meaning) && dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h))
+			name = dft_name_look(st, dft_hash_kind_of((enum dft_meaning)a->meaning), h, f->pid);
+		if (!add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text, json && name.p == NULL))
+			return false;
+	}
+	return true;
+}
+
+/* ---- hash records ---- */
+
+static bool
+define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, enum dft_hash_kind kind)
+{
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME);
+	const struct dft_arg *value = dft_arg_of(rec, DFT_MEANS_VALUE);
+	struct dft_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
+	struct dft_hash h;
+	struct quoted q;
+
+	if (value == NULL)
+		value = dft_arg_of(rec, DFT_MEANS_HASH); /* so on one day of September 2024 */
+	if (name == NULL || value == NULL) {
+		dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing in a hash record", name == NULL ? "name" : "value");
+		return true;
+	}
+	if (!dft_is_text((enum dft_kind)name->kind)) {
+		dft_find(st, DFT_RULE_FIELD_TYPE, rec, rec->p + name->value.at, "args.name is %s, not text, in a hash record",
+		         quoted(&q, dft_token_text(rec, name->value)));
+		return true;
+	}
+	if (!dft_hash_read(rec, value->value, (enum dft_kind)value->kind, &h)) {
+		dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + value->value.at,
+		         "args.value is %s, neither a number of 64 bits nor 16 hexadecimal digits", quoted(&q, dft_token_text(rec, value->value)));
+		return true;
+	}
+	if (h.none)
+		return true;
+	if (h.text)
+		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), 0, dft_token_text(rec, value->value));
+	const struct slice text = arg_text(st, rec, name);
+	return text.p != NULL && dft_name_define(to, rec, kind, h, f->pid, text, st->ahead_of != NULL ? DFT_AHEAD : DFT_MET);
+}
+
+/* ---- names of processes and threads ---- */
+
+static bool
+add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread, struct slice text)
+{
+	struct dft_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
+
+	if (!f->has_pid || (thread && !f->has_tid) || (st->ahead_of == NULL && (st->r->want & WANT_FIELDS) == 0))
+		return true;
+	if (st->ahead_of == NULL && !input_can_reopen(st->r->in) && f->process->track != NULL)
+		dft_tally_add(st, DFT_HASHES_LATE, dft_place_of(rec), 0, text);
+	return dft_title_add(to, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
+}
+
+static bool
+name_rank(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+{
+	const struct dft_arg *const value = dft_arg_of(rec, DFT_MEANS_VALUE);
+
+	if (value == NULL || !arg_is(rec, dft_arg_of(rec, DFT_MEANS_NAME), "rank"))
+		return true;
+	const struct slice rank = dft_token_text(rec, value->value);
+	const struct slice text = arena_printf(&st->moment, "Rank %.*s", (int)(rank.n < 20 ? rank.n : 20), rank.p);
+	return text.p != NULL && add_title(st, rec, f, false, text);
+}
+
+static bool
+name_track(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread)
+{
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME);
+
+	if (name == NULL || !dft_is_text((enum dft_kind)name->kind) || name->value.n == 0)
+		return true;
+	const struct slice text = arg_text(st, rec, name);
+	return text.p != NULL && add_title(st, rec, f, thread, text);
+}
+
+/* ---- time units ---- */
+
+static const struct {
+	const char *name;
+	uint64_t ns;
+} units[] = { { "NS", 1 }, { "US", 1000 }, { "MS", 1000000 }, { "SEC", 1000000000 } };
+
+/* 0: no such unit. */
+static uint64_t
+unit_of(struct slice name)
+{
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (slice_is(name, units[i].name))
+			return units[i].ns;
+	return 0;
+}
+
+static const char *
+unit_name(uint64_t ns)
+{
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (units[i].ns == ns)
+			return units[i].name;
+	return "?";
+}
+
+static void
+set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, const struct dft_arg *value)
+{
+	const struct slice name = dft_token_text(rec, value->value);
+	const uint64_t unit = value->kind == DFT_STRING ? unit_of(name) : 0;
+	struct quoted q;
+
+	if (unit == 0)
+		dft_find(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at, "time_metric is %s, none of US, NS, MS, SEC; %s stays in force",
+		         quoted(&q, name), unit_name(p->unit));
+	else if ((p->unit_said || p->calls > 0) && unit != p->unit)
+		dft_find(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at, "time_metric is %s after records in %s; from here on it is used",
+		         quoted(&q, name), unit_name(p->unit));
+	if (unit != 0) {
+		p->unit = unit;
+		p->unit_said = true;
+	}
+}
+
+static bool
+custom_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+{
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME), *const value = dft_arg_of(rec, DFT_MEANS_VALUE);
+
+	if (name == NULL || value == NULL)
+		return true;
+	if (arg_is(rec, name, "time_metric") && f->process != NULL)
+		set_unit(st, rec, f->process, value);
+	if ((st->r->want & WANT_TIMES) == 0)
+		return true;
+	const struct slice key = arg_text(st, rec, name), text = arg_text(st, rec, value);
+	return key.p != NULL && text.p != NULL && add_meta(st, "CM", key, text, false);
+}
+
+/* ---- start and end ---- */
+
+static bool
+start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+{
+	struct dft_process *const p = f->process;
+
+	if (p != NULL) {
+		p->started = true;
+		p->starts++;
+		p->start = dft_place_of(rec);
+	}
+	return (st->r->want & WANT_TIMES) == 0 || add_args_as_meta(st, "start", rec, f);
+}
+
+/* The number of all records before it up to 1.0.8, of the calls among them later, and with aggregation of more calls
+ * than there are records: a hint, which only says something where one process is told by one pid. */
+static void
+judge_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+{
+	const struct dft_arg *const a = dft_arg_of(rec, DFT_MEANS_NUM_EVENTS);
+	const struct dft_process *const p = f->process;
+	uint64_t n;
+
+	if (a == NULL || a->kind != DFT_UINT || !dft_digits(rec, a->value, &n) || p->starts != 1)
+		return;
+	const uint64_t all = p->records - 1, calls = p->calls - 1;
+	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
+		return;
+	dft_find(st, DFT_RULE_NUM_EVENTS, rec, rec->p + a->value.at,
+	         "num_events is %" PRIu64 "; %" PRIu64 " records of the process stand before it, %" PRIu64 " of them no metadata", n, all, calls);
+}
+
+/* The unit is said a second time inside args.cfg. */
+static void
+judge_end_unit(struct dft_state *st, const struct dft_record *rec, const struct dft_process *p)
+{
+	static const char key[] = "\"time_metric\":\"";
+	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_MEANS_CFG);
+	const struct slice s = cfg != NULL && cfg->kind == DFT_OBJECT ? dft_token_text(rec, cfg->value) : slice_of(NULL, 0);
+	struct quoted q;
+
+	for (uint32_t i = 0; s.n >= sizeof key && i <= s.n - sizeof key; i++) {
+		if (s.p[i] != '"' || memcmp(s.p + i, key, sizeof key - 1) != 0)
+			continue;
+		const char *const from = s.p + i + sizeof key - 1, *const to = memchr(from, '"', (size_t)(s.p + s.n - from));
+		const struct slice name = slice_of(from, to != NULL ? (size_t)(to - from) : 0);
+		if (unit_of(name) != p->unit)
+			dft_find(st, DFT_RULE_TIME_UNIT, rec, from, "cfg.time_metric is %s at the end, but times were read in %s", quoted(&q, name),
+			         unit_name(p->unit));
+		return;
+	}
+}
+
+static bool
+end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+{
+	struct dft_process *const p = f->process;
+
+	if (p != NULL) {
+		judge_num_events(st, rec, f);
+		judge_end_unit(st, rec, p);
+		p->started = false;
+		p->starts = 0;
+		p->records = p->calls = 0;
+		p->aggregated = false;
+	}
+	return (st->r->want & WANT_TIMES) == 0 || add_args_as_meta(st, "end", rec, f);
+}
+
+/* ---- all of them ---- */
+
+static bool
+learn_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+{
+	if (top_is(rec, DFT_NAME, "FH"))
+		return define_hash(st, rec, f, DFT_HASH_FILE);
+	if (top_is(rec, DFT_NAME, "HH"))
+		return define_hash(st, rec, f, DFT_HASH_HOST);
+	if (top_is(rec, DFT_NAME, "SH"))
+		return define_hash(st, rec, f, DFT_HASH_STRING);
+	if (top_is(rec, DFT_NAME, "PR"))
+		return name_rank(st, rec, f);
+	if (top_is(rec, DFT_NAME, "process_name"))
+		return name_track(st, rec, f, false);
+	if (top_is(rec, DFT_NAME, "thread_name"))
+		return name_track(st, rec, f, true);
+	return !top_is(rec, DFT_NAME, "CM") || custom_metadata(st, rec, f);
+}
+
+bool
+dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+{
+	bool ok = true;
+
+	if (f->phase == DFT_PHASE_METADATA)
+		ok = learn_metadata(st, rec, f);
+	else if (f->phase == DFT_PHASE_COMPLETE && rec->top[DFT_CAT].n == 8 && top_is(rec, DFT_CAT, "dftracer"))
+		ok = top_is(rec, DFT_NAME, "start") ? start(st, rec, f) : !top_is(rec, DFT_NAME, "end") || end(st, rec, f);
+	if (st->moment.used > 0)
+		arena_reset(&st->moment);
+	return ok;
+}
+
+void
+dft_learn_finish(struct dft_state *st)
+{
+	const struct dft_process *first = NULL;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < st->nprocesses; i++) {
+		const struct dft_process *const p = st->processes[i];
+		n += p->started;
+		if (p->started && (first == NULL || p->start.offset < first->start.offset))
+			first = p;
+	}
+	if (first != NULL)
+		finding_add_line(st->r->judge, &dft_rules[DFT_RULE_END_MISSING], first->start.offset, first->start.line, first->start.record,
+		                 "process %" PRId64 " starts here and has no end record; %" PRIu64 " such process%s in all", (int64_t)first->pid, n,
+		                 n == 1 ? "" : "es");
+}

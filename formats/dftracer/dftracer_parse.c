@@ -1,0 +1,338 @@
+#include <stdlib.h>
+
+#include "dftracer/dftracer_record.h"
+
+/* Records of any shape: the way that knows no haste, and finds every fault. */
+
+struct parse {
+	struct dft_record *rec;
+	struct dft_keys *keys;
+	const char *e;
+};
+
+static struct dft_token
+token(const struct dft_record *rec, const char *from, const char *to)
+{
+	return (struct dft_token){ (uint32_t)(from - rec->p), (uint32_t)(to - from) };
+}
+
+/* What stands between the quotes of a string [p, q), and all of anything else. */
+static struct dft_token
+value_token(const struct dft_record *rec, const char *p, const char *q, enum dft_kind kind)
+{
+	return dft_is_text(kind) ? token(rec, p + 1, q - 1) : token(rec, p, q);
+}
+
+/* ---- a quote that should have been escaped ---- */
+
+/* Behind the true end of a text stands the end of its object, or a comma and the next name. */
+static bool
+goes_on_well(const char *p, const char *e)
+{
+	p = dft_skip_blanks(p, e);
+	if (p == e)
+		return false;
+	if (*p == '}')
+		return true;
+	if (*p != ',')
+		return false;
+	p = dft_skip_blanks(p + 1, e);
+	if (p == e || *p != '"')
+		return false;
+	const char *const name = ++p;
+	while (p < e && (*p == '_' || *p == '.' || *p == '-' || (*p >= '0' && *p <= '9') || (*p | 0x20) >= 'a') && *p < 0x7f)
+		p++;
+	return p > name && e - p >= 2 && p[0] == '"' && p[1] == ':';
+}
+
+/* A record that begins inside a text was glued to it: then the text does not go on behind it. */
+static bool
+begins_record(const char *p, const char *e)
+{
+	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) || ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
+}
+
+/* Where the text that opens at `open` really ends, given that it goes wrong behind its first end; NULL: not to be told. */
+static const char *
+true_end(const char *open, const char *first_end, const char *e)
+{
+	for (const char *p = open + 1; p < e; p++) {
+		if (begins_record(p, e))
+			return NULL;
+		if (p >= first_end && *p == '"' && goes_on_well(p + 1, e))
+			return p + 1;
+	}
+	return NULL;
+}
+
+/* A string as a value.  Quotes inside that were not escaped are seen by what follows them. */
+static const char *
+string_value(struct parse *x, const char *p, enum dft_kind *kind)
+{
+	struct dft_record *const rec = x->rec;
+	const char *const q = dft_json_string(rec, p, x->e, kind);
+
+	if (q == NULL)
+		return NULL;
+	const char *const next = dft_skip_blanks(q, x->e);
+	if (next == x->e || *next == ',' || *next == '}' || *next == ']')
+		return q;
+	const char *const end = true_end(p, q, x->e);
+	if (end == NULL)
+		return q; /* what comes is no comma: that will be said */
+	dft_fault_add(rec, DFT_RULE_UNESCAPED_QUOTE, q - 1);
+	*kind = DFT_MENDED;
+	return end;
+}
+
+static const char *
+any_value(struct parse *x, const char *p, enum dft_kind *kind)
+{
+	if (p == x->e)
+		return dft_json_cut(x->rec, p, "a value is missing");
+	if (*p == '"')
+		return string_value(x, p, kind);
+	if (*p == '{' || *p == '[')
+		return dft_json_nested(x->rec, p, x->e, kind);
+	return dft_json_scalar(x->rec, p, x->e, kind);
+}
+
+/* `"name":`; *key is what stands between the quotes. */
+static const char *
+any_key(struct parse *x, const char *p, struct dft_token *key, enum dft_kind *kind)
+{
+	if (*p != '"')
+		return dft_json_fail(x->rec, p, "a name in quotes must come here");
+	const char *const q = dft_json_string(x->rec, p, x->e, kind);
+	if (q == NULL)
+		return NULL;
+	*key = token(x->rec, p + 1, q - 1);
+	p = dft_skip_blanks(q, x->e);
+	if (p == x->e)
+		return dft_json_cut(x->rec, p, "a value is missing");
+	return *p == ':' ? dft_skip_blanks(p + 1, x->e) : dft_json_fail(x->rec, p, "a colon must come here");
+}
+
+/* Behind a value: a comma, with more behind it, or the end of the object.  *more tells which. */
+static const char *
+comma_or_end(struct parse *x, const char *p, bool *more)
+{
+	p = dft_skip_blanks(p, x->e);
+	if (p == x->e)
+		return dft_json_cut(x->rec, p, "the object has no end");
+	*more = *p == ',';
+	if (*p == '}')
+		return p + 1;
+	if (!*more)
+		return dft_json_fail(x->rec, p, "a comma or the end must come here");
+	p = dft_skip_blanks(p + 1, x->e);
+	if (p == x->e)
+		return dft_json_cut(x->rec, p, "the object has no end");
+	if (*p != '}')
+		return p;
+	dft_fault_add(x->rec, DFT_RULE_COMMA_IN_OBJECT, p);
+	*more = false;
+	return p + 1;
+}
+
+/* ---- arguments ---- */
+
+static bool
+room_for_arg(struct dft_record *rec)
+{
+	if (rec->nargs < rec->args_cap)
+		return true;
+	if (rec->nargs >= DFT_MAX_ARGS) {
+		rec->too_many = true;
+		return false;
+	}
+	const uint32_t cap = rec->args_cap == 0 ? 256 : rec->args_cap * 2;
+	struct dft_arg *const p = realloc(rec->args, cap * sizeof *p);
+	rec->no_memory = p == NULL;
+	if (p == NULL)
+		return false;
+	rec->args = p;
+	rec->args_cap = cap;
+	return true;
+}
+
+/* Keys beyond those that have numbers are compared one by one, a bounded number of times. */
+static uint32_t
+count_same(const struct dft_record *rec, struct dft_token key)
+{
+	const uint32_t from = rec->nargs > 256 ? rec->nargs - 256 : 0;
+	const struct slice s = dft_token_text(rec, key);
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < rec->nargs; i++)
+		n += rec->args[i].number == DFT_NO_KEY && slice_equal(dft_token_text(rec, rec->args[i].key), s);
+	return n;
+}
+
+static void
+take_meaning(struct dft_record *rec, struct dft_arg *a, enum dft_meaning m)
+{
+	const uint32_t i = rec->nargs;
+
+	a->meaning = (uint8_t)m;
+	if (m == DFT_MEANS_NOTHING || a->repeats > 0)
+		return;
+	rec->special[m] = (uint16_t)(i + 1);
+	if (dft_means_hash(m) && i < 64)
+		rec->hashes |= UINT64_C(1) << i;
+}
+
+static void
+add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum dft_kind kind)
+{
+	struct dft_record *const rec = x->rec;
+
+	if (!room_for_arg(rec))
+		return;
+	struct dft_arg *const a = &rec->args[rec->nargs];
+	*a = (struct dft_arg){ .key = key, .value = value, .kind = (uint8_t)kind };
+	a->number = dft_key_number(x->keys, dft_token_text(rec, key));
+	if (a->number == DFT_NO_KEY) {
+		a->repeats = count_same(rec, key);
+	} else {
+		struct dft_key *const k = &x->keys->keys[a->number];
+		k->repeats = k->object == x->keys->object ? k->repeats + 1 : 0;
+		k->object = x->keys->object;
+		a->repeats = k->repeats;
+		take_meaning(rec, a, (enum dft_meaning)k->meaning);
+	}
+	if (a->repeats > 0)
+		dft_fault_add(rec, DFT_RULE_DUPLICATE_KEY, rec->p + key.at);
+	rec->nargs++;
+}
+
+/* The object of the arguments, at its brace. */
+static const char *
+arguments(struct parse *x, const char *p)
+{
+	bool more = true;
+
+	x->keys->object++;
+	p = dft_skip_blanks(p + 1, x->e);
+	if (p == x->e)
+		return dft_json_cut(x->rec, p, "the arguments have no end");
+	if (*p == '}')
+		return p + 1;
+	while (more) {
+		struct dft_token key;
+		enum dft_kind kind, key_kind;
+		const char *const v = any_key(x, p, &key, &key_kind);
+		if (v == NULL)
+			return NULL;
+		const char *const q = any_value(x, v, &kind);
+		if (q == NULL)
+			return NULL;
+		add_arg(x, key, value_token(x->rec, v, q, kind), kind);
+		if ((p = comma_or_end(x, q, &more)) == NULL)
+			return NULL;
+	}
+	return p;
+}
+
+/* ---- the record ---- */
+
+static void
+add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, enum dft_kind kind)
+{
+	const struct slice s = dft_token_text(rec, key);
+	uint32_t repeats = dft_top_of(s) != DFT_TOPS;
+
+	if (rec->nextras == DFT_EXTRAS) {
+		rec->too_many = true;
+		return;
+	}
+	for (uint32_t i = 0; i < rec->nextras; i++)
+		repeats += slice_equal(dft_token_text(rec, rec->extras[i].key), s);
+	if (repeats > 0)
+		dft_fault_add(rec, DFT_RULE_DUPLICATE_KEY, s.p);
+	rec->extras[rec->nextras++] =
+	    (struct dft_arg){ .key = key, .value = value, .number = DFT_NO_KEY, .kind = (uint8_t)kind, .repeats = repeats };
+}
+
+static bool
+is_digits_and_q(struct slice s)
+{
+	uint32_t i = 0;
+
+	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
+		i++;
+	return i > 0 && i + 1 == s.n && s.p[i] == 'q';
+}
+
+/* Versions of 2025 printed a "q" behind the pid of some metadata. */
+static void
+mend_pid(struct dft_record *rec, struct dft_token *value, enum dft_kind *kind)
+{
+	const struct slice s = dft_token_text(rec, *value);
+
+	if (*kind != DFT_BARE || !is_digits_and_q(s))
+		return;
+	for (uint32_t i = 0; i < rec->nfaults; i++)
+		if (rec->faults[i].rule == DFT_RULE_BAD_VALUE && rec->faults[i].at == value->at)
+			rec->faults[i--] = rec->faults[--rec->nfaults]; /* that it is no JSON value is said in better words */
+	value->n--;
+	dft_fault_add(rec, DFT_RULE_STRAY_Q, rec->p + value->at + value->n);
+	*kind = DFT_UINT;
+}
+
+/* One field of the record: its key at p. */
+static const char *
+top_field(struct parse *x, const char *p)
+{
+	struct dft_record *const rec = x->rec;
+	struct dft_token key;
+	enum dft_kind kind = DFT_OBJECT, key_kind;
+	const char *const v = any_key(x, p, &key, &key_kind);
+
+	if (v == NULL)
+		return NULL;
+	const enum dft_top which = dft_top_of(dft_token_text(rec, key));
+	const bool known = which != DFT_TOPS && dft_top_kind(rec, which) == DFT_ABSENT;
+	const bool args = known && which == DFT_ARGS && v < x->e && *v == '{';
+	const char *const q = args ? arguments(x, v) : any_value(x, v, &kind);
+	if (q == NULL)
+		return NULL;
+	struct dft_token value = value_token(rec, v, q, kind);
+	if (which == DFT_PID)
+		mend_pid(rec, &value, &kind);
+	if (!known) {
+		add_extra(rec, key, value, kind);
+		return q;
+	}
+	rec->top[which] = value;
+	rec->shape |= (uint64_t)kind << 4 * which;
+	return q;
+}
+
+bool
+dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e)
+{
+	struct parse x = { rec, keys, e };
+	bool more = true;
+
+	dft_record_clear(rec);
+	rec->p = p;
+	rec->end = NULL;
+	rec->no_memory = false;
+	p = dft_skip_blanks(p + 1, e);
+	if (p == e)
+		return dft_json_cut(rec, p, "the object has no end") != NULL;
+	if (*p == '}') {
+		rec->end = p + 1;
+		return true;
+	}
+	while (more) {
+		const char *const q = top_field(&x, p);
+		if (q == NULL || rec->no_memory)
+			return false;
+		if ((p = comma_or_end(&x, q, &more)) == NULL)
+			return false;
+	}
+	rec->end = p;
+	return true;
+}

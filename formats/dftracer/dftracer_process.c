@@ -1,0 +1,290 @@
+#include <stdlib.h>
+
+#include "dftracer/dftracer_state.h"
+
+/*
+ * Who did it.  A process is known by its pid and its host; a record that does
+ * not name its host (metadata of 2024) belongs to the first process of its
+ * pid, and a process whose host is not known yet gets the first that comes.
+ */
+
+/* Room in an array for one thing more, `most` of them at most. */
+static bool
+room_for(void **array, uint32_t n, uint32_t *cap, size_t size)
+{
+	if (n < *cap)
+		return true;
+	const uint32_t want = *cap == 0 ? 16 : *cap * 2;
+	void *const p = realloc(*array, want * size);
+	if (p == NULL)
+		return false;
+	*array = p;
+	*cap = want;
+	return true;
+}
+
+/* Numbers of less than 39 bits for all pids and tids: themselves where they are that small.  Past a bound all large ones
+ * are one. */
+#define SMALL (UINT64_C(1) << 38)
+
+static uint64_t
+small_number(struct dft_state *st, uint64_t v)
+{
+	if (v < SMALL)
+		return v;
+	const uint32_t known = table64_get(&st->large, v);
+	if (known != TABLE_NONE)
+		return SMALL + known;
+	const uint32_t n = (uint32_t)st->large.used;
+	if (n >= DFT_MAX_PROCESSES || !table64_put(&st->large, v, n))
+		return SMALL + DFT_MAX_PROCESSES;
+	return SMALL + n;
+}
+
+/* ---- hosts ---- */
+
+#define MAX_HOST 256 /* bytes of a name that count: the longest is 255 */
+
+/* 1, 2, ...; 0: too many, or no memory (then hosts are not told apart). */
+static uint32_t
+host_number(struct dft_state *st, struct slice host)
+{
+	const uint32_t known = tabletext_get(&st->hosts, host);
+	void *array = st->host_texts;
+
+	if (known != TABLE_NONE)
+		return known;
+	if (st->nhosts == DFT_MAX_HOSTS || !room_for(&array, st->nhosts, &st->hosts_cap, sizeof *st->host_texts))
+		return 0;
+	st->host_texts = array;
+	const struct slice copy = arena_copy(&st->arena, host);
+	if (copy.p == NULL || !tabletext_put(&st->hosts, copy, st->nhosts + 1))
+		return 0;
+	st->host_texts[st->nhosts++] = copy;
+	return st->nhosts;
+}
+
+/* ---- processes ---- */
+
+static uint64_t
+process_key(struct dft_state *st, uint64_t pid, uint32_t host)
+{
+	return small_number(st, pid) << 24 | host;
+}
+
+static struct dft_process *
+new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
+{
+	void *array = st->processes;
+
+	if (st->nprocesses == DFT_MAX_PROCESSES) {
+		dft_limit(st, DFT_LIMIT_PROCESSES, rec);
+		return st->processes[DFT_MAX_PROCESSES - 1];
+	}
+	if (!room_for(&array, st->nprocesses, &st->processes_cap, sizeof *st->processes))
+		return NULL;
+	st->processes = array;
+	struct dft_process *const p = arena_zalloc(&st->arena, 1, sizeof *p);
+	if (p == NULL)
+		return NULL;
+	*p = (struct dft_process){ .pid = pid, .number = st->nprocesses, .host = host, .unit = 1000 };
+	st->processes[st->nprocesses] = p;
+	return table64_put(&st->by_pid, process_key(st, pid, host), st->nprocesses++) ? p : NULL;
+}
+
+static struct dft_process *
+find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
+{
+	const uint64_t key = process_key(st, pid, host);
+	uint32_t known = table64_get(&st->by_pid, key);
+
+	if (known != TABLE_NONE)
+		return st->processes[known];
+	const uint64_t any = process_key(st, pid, 0);
+	known = host != 0 ? table64_get(&st->by_pid, any) : TABLE_NONE;
+	if (known != TABLE_NONE && st->processes[known]->host == 0) {
+		st->processes[known]->host = host;
+		return table64_put(&st->by_pid, key, known) ? st->processes[known] : NULL;
+	}
+	struct dft_process *const p = new_process(st, rec, pid, host);
+	if (p != NULL && known == TABLE_NONE && host != 0 && !table64_put(&st->by_pid, any, p->number))
+		return NULL;
+	return p;
+}
+
+struct dft_process *
+dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid, struct slice host)
+{
+	struct dft_process *const last = st->last;
+
+	host.n = host.n < MAX_HOST ? host.n : MAX_HOST;
+	if (host.n == 0)
+		return find_process(st, rec, pid, 0);
+	if (last != NULL && last->pid == pid && slice_equal(st->host_texts[last->host - 1], host))
+		return last;
+	struct dft_process *const p = find_process(st, rec, pid, host_number(st, host));
+	if (p != NULL && p->pid == pid && p->host != 0)
+		st->last = p;
+	return p;
+}
+
+/* ---- titles ---- */
+
+static uint64_t
+title_key(uint64_t owner, const uint64_t *small_tid)
+{
+	return owner << 40 | (small_tid != NULL ? *small_tid + 1 : 0);
+}
+
+bool
+dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid, struct slice text)
+{
+	struct dft_titles *const t = &st->titles;
+	host.n = host.n < MAX_HOST ? host.n : MAX_HOST;
+	const uint64_t who = process_key(st, pid, host.n > 0 ? host_number(st, host) : 0);
+	uint64_t small = tid != NULL ? small_number(st, *tid) : 0;
+	uint32_t owner = table64_get(&t->owners, who);
+	void *array = t->texts;
+
+	if (t->n == DFT_MAX_TITLES) {
+		dft_limit(st, DFT_LIMIT_TITLES, &st->record);
+		return true;
+	}
+	if (owner == TABLE_NONE) {
+		owner = t->nowners++;
+		if (!table64_put(&t->owners, who, owner))
+			return false;
+	}
+	if (!room_for(&array, t->n, &t->cap, sizeof *t->texts))
+		return false;
+	t->texts = array;
+	if (text.n > DFT_MAX_TITLE)
+		text = slice_of(text.p, DFT_MAX_TITLE);
+	t->texts[t->n] = arena_copy(&t->arena, text);
+	if (t->texts[t->n].p == NULL)
+		return false;
+	return table64_put(&t->index, title_key(owner, tid != NULL ? &small : NULL), t->n++);
+}
+
+static struct slice
+title_of(struct dft_state *st, const struct dft_process *p, const uint64_t *tid)
+{
+	const struct dft_titles *const t = &st->titles;
+	uint64_t small = tid != NULL ? small_number(st, *tid) : 0;
+
+	for (int i = 0; i < 2; i++) {
+		const uint32_t owner = table64_get(&t->owners, process_key(st, p->pid, i == 0 ? p->host : 0));
+		const uint32_t known =
+		    owner != TABLE_NONE ? table64_get(&t->index, title_key(owner, tid != NULL ? &small : NULL)) : TABLE_NONE;
+		if (known != TABLE_NONE)
+			return textscan_slice(t->texts[known].p, t->texts[known].n);
+	}
+	return (struct slice){ NULL, 0, 0 };
+}
+
+/* ---- tracks ---- */
+
+/* "the name (host)", or "process 12 (host)". */
+static struct slice
+process_name(struct dft_state *st, const struct dft_process *p, bool negative, char *buffer, size_t size)
+{
+	const struct slice title = title_of(st, p, NULL);
+	struct slice host = p->host != 0 ? st->host_texts[p->host - 1] : slice_of("", 0);
+	const struct dft_record whole = { .p = host.p };
+	struct dft_hash h;
+	int n;
+
+	/* the host is known as it is written: as a name, or as a hash */
+	const enum dft_kind kind = host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? DFT_UINT : DFT_STRING;
+	if (host.n > 0 && dft_hash_read(&whole, (struct dft_token){ 0, host.n }, kind, &h)) {
+		const struct slice name = dft_name_look(st, DFT_HASH_HOST, h, p->pid);
+		host = name.p != NULL ? name : host;
+	}
+	if (host.n > DFT_MAX_TITLE)
+		host.n = DFT_MAX_TITLE;
+	if (title.p != NULL)
+		n = snprintf(buffer, size, "%.*s", (int)title.n, title.p);
+	else if (negative)
+		n = snprintf(buffer, size, "process %" PRId64, (int64_t)p->pid);
+	else
+		n = snprintf(buffer, size, "process %" PRIu64, p->pid);
+	if (host.n > 0)
+		n += snprintf(buffer + n, size - (size_t)n, " (%.*s)", (int)host.n, host.p);
+	return textscan_slice(buffer, (uint32_t)n);
+}
+
+static const struct track *
+process_track(struct dft_state *st, struct dft_process *p, bool negative)
+{
+	char buffer[2 * DFT_MAX_TITLE + 40];
+
+	if (p->track != NULL)
+		return p->track;
+	struct track *const t = trace_add_process(st->r->trace, process_name(st, p, negative, buffer, sizeof buffer));
+	if (t == NULL)
+		return NULL;
+	t->has_id = true;
+	t->id = p->pid;
+	p->track = t;
+	return t;
+}
+
+static const struct track *
+new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, const uint64_t *tid, uint64_t key, bool negative)
+{
+	struct trace *const trace = st->r->trace;
+	const struct track *const process = process_track(st, p, negative);
+	char buffer[40];
+
+	if (process == NULL)
+		return NULL;
+	if (trace->ntracks >= TRACE_MAX_TRACKS - DFT_MAX_PROCESSES) { /* these are kept for processes */
+		dft_find(st, DFT_RULE_THREAD_LIMIT, rec, NULL, "thread %" PRIu64 " and others share one track", tid != NULL ? *tid : 0);
+		if (st->more == NULL)
+			st->more = trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));
+		return st->more;
+	}
+	struct slice name = tid != NULL ? title_of(st, p, tid) : SLICE_LIT("no thread");
+	if (name.p == NULL) {
+		const int n = snprintf(buffer, sizeof buffer, "thread %" PRIu64, *tid);
+		name = (struct slice){ buffer, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
+	}
+	struct track *const t = trace_add_thread(trace, process, tid != NULL ? *tid : 0, name);
+	if (t == NULL || !table64_put(&st->threads, key, t->index))
+		return NULL;
+	t->has_id = tid != NULL;
+	return t;
+}
+
+const struct track *
+dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, bool has_tid, uint64_t tid,
+                 bool negative_pid)
+{
+	if (st->last_thread != NULL && st->last_thread_process == p && has_tid && st->last_tid == tid)
+		return st->last_thread;
+	const uint64_t key = (uint64_t)p->number << 40 | (has_tid ? small_number(st, tid) + 1 : 0);
+	const uint32_t known = table64_get(&st->threads, key);
+	const struct track *const t =
+	    known != TABLE_NONE ? st->r->trace->tracks[known] : new_thread(st, rec, p, has_tid ? &tid : NULL, key, negative_pid);
+	if (has_tid) {
+		st->last_thread = t;
+		st->last_thread_process = p;
+		st->last_tid = tid;
+	}
+	return t;
+}
+
+void
+dft_processes_free(struct dft_state *st)
+{
+	free(st->processes);
+	table64_free(&st->by_pid);
+	table64_free(&st->large);
+	table64_free(&st->threads);
+	tabletext_free(&st->hosts);
+	free(st->host_texts);
+	table64_free(&st->titles.owners);
+	table64_free(&st->titles.index);
+	free(st->titles.texts);
+	arena_free(&st->titles.arena);
+}

@@ -1,0 +1,126 @@
+#include <stdlib.h>
+
+#include "dftracer/dftracer_state.h"
+
+/*
+ * DFTracer .pfw ("DFTracer Format"): JSON objects, one a line, in nine dialects
+ * that differ in how they write the same things.  Lines that are as tracers
+ * write them take a fast way; all others a patient one, which gives the same
+ * where both can.
+ */
+
+#define FILL_BYTES (4u << 20) /* of input, until the engine looks around */
+
+static bool
+dft_open(struct reader *r)
+{
+	struct dft_state *const st = r->state;
+	struct trace *const trace = r->trace;
+	const size_t head = (size_t)(r->in->end - r->in->p), looked = head < 65536 ? head : 65536;
+
+	st->r = r;
+	st->scanner = dft_scanner_best();
+	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
+	st->line.number = 1;
+	st->index = malloc(sizeof *st->index);
+	st->record.args_cap = 64;
+	st->record.args = malloc(st->record.args_cap * sizeof *st->record.args);
+	if (st->index == NULL || st->record.args == NULL || !dft_keys_init(&st->keys) || !dft_names_init(&st->names))
+		return false;
+	st->index->base = NULL;
+	st->dialect = r->dialect;
+	if (st->dialect == NULL)
+		st->dialect = dft_dialect_of(slice_of(r->in->p, looked), looked == head && r->in->last);
+	trace->dialect = st->dialect;
+	trace->clock = "unix";
+	trace->epoch_known = true;
+	trace->epoch_ns = 0;
+	return true;
+}
+
+static void
+dft_close(struct reader *r)
+{
+	struct dft_state *const st = r->state;
+
+	free(st->index);
+	free(st->record.args);
+	dft_keys_free(&st->keys);
+	dft_names_free(&st->names);
+	dft_processes_free(st);
+	tabletext_free(&st->classes);
+	idset_free(&st->ids);
+	arena_free(&st->arena);
+	arena_free(&st->moment);
+}
+
+enum dft_step
+dft_record_take(struct dft_state *st, struct batch *b)
+{
+	struct trace *const trace = st->r->trace;
+	const struct dft_record *const rec = &st->record;
+	struct dft_facts f;
+
+	if (!dft_judge(st, rec, &f) || !dft_learn(st, rec, &f))
+		return DFT_NO_MEMORY;
+	dft_dialect_check(st, rec, &f);
+	trace->records++;
+	trace->events += !dft_event_is_structure(&f);
+	return st->r->want == WANT_JUDGEMENT ? DFT_DONE : dft_event_add(st, rec, &f, b);
+}
+
+static enum fill
+finish(struct dft_state *st)
+{
+	dft_line_finish(st);
+	dft_learn_finish(st);
+	dft_names_finish(st);
+	dft_tallies_say(st);
+	return FILL_END;
+}
+
+/* Whether there are bytes in the window. */
+static bool
+any_left(struct dft_state *st)
+{
+	struct input *const in = st->r->in;
+
+	if (in->p < in->end)
+		return true;
+	st->index->base = NULL;
+	return !in->last && input_more(in);
+}
+
+static enum fill
+dft_fill(struct reader *r, struct batch *b)
+{
+	struct dft_state *const st = r->state;
+	struct input *const in = r->in;
+	const uint64_t start = input_offset(in, in->p);
+
+	if ((r->want & WANT_FIELDS) != 0 && !st->looked_ahead && input_can_reopen(in))
+		dft_look_ahead(st);
+	st->index->base = NULL; /* the window may have moved */
+	while (b->n < b->cap && input_offset(in, in->p) - start < FILL_BYTES) {
+		if (!any_left(st))
+			return finish(st);
+		enum dft_step step = dft_lines_fast(st, b);
+		if (step == DFT_DONE && b->n < b->cap && in->p < in->end)
+			step = dft_line_step(st, b);
+		if (step == DFT_NO_MEMORY)
+			return FILL_NO_MEMORY;
+		if (step == DFT_WAIT) {
+			st->index->base = NULL;
+			input_more(in);
+		}
+	}
+	return FILL_MORE;
+}
+
+const struct reader_ops dft_reader_ops = {
+	.state_size = sizeof(struct dft_state),
+	.probe = dft_probe,
+	.open = dft_open,
+	.fill = dft_fill,
+	.close = dft_close,
+};

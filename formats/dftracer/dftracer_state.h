@@ -1,0 +1,319 @@
+#ifndef DFTRACER_STATE_H
+#define DFTRACER_STATE_H
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/idset.h"
+#include "dftracer/dftracer_record.h"
+#include "dftracer/dftracer_scan.h"
+#include "dftracer/dftracer_wire.h"
+#include "format/format.h"
+
+extern const struct rule dft_rules[DFT_RULE_COUNT];
+
+/* A place in the trace that findings name. */
+struct dft_place {
+	uint64_t offset, line, record;
+};
+
+/* Something that is said once, at the end, with a count. */
+struct dft_tally {
+	uint64_t count;
+	struct dft_place first;
+	uint64_t value; /* of the first time */
+	char text[40];  /* likewise; "": none */
+};
+
+enum dft_tallied {
+	DFT_LEADING_BLANKS,
+	DFT_BLANK_LINES,
+	DFT_CR_LF,
+	DFT_TRAILING_COMMAS,
+	DFT_QUOTED_NUMBERS,
+	DFT_PHASE_FORMS,
+	DFT_LATER_PHASES,
+	DFT_NO_IDS,
+	DFT_NO_ARGS,
+	DFT_EXTRA_FIELDS,
+	DFT_SPARSE_METADATA,
+	DFT_NAMES_AS_TEXT,
+	DFT_HASHES_AS_TEXT,
+	DFT_IDS_REPEATED,
+	DFT_HASHES_LATE,
+	DFT_TALLIES
+};
+
+/* ---- hashes (dftracer_hash.c) ---- */
+
+enum dft_hash_kind { DFT_HASH_HOST, DFT_HASH_FILE, DFT_HASH_STRING, DFT_HASH_KINDS };
+
+/* Where a name comes from; the later in this list, the better. */
+enum dft_source {
+	DFT_UNDEFINED, /* only used so far */
+	DFT_AHEAD,     /* found by looking ahead */
+	DFT_MET,       /* a record that stands before this place */
+};
+
+/* A hash as a record has it. */
+struct dft_hash {
+	uint64_t value;
+	bool text; /* sixteen hexadecimal digits, else a number */
+	bool none; /* 0 or empty: there is no name */
+};
+
+struct dft_name {
+	uint64_t value, scope;
+	const char *text; /* of n bytes, in the arena; NULL: undefined */
+	uint32_t n, flags;
+	uint32_t uses; /* before its definition; at most UINT32_MAX */
+	uint8_t kind, source;
+	bool is_text;
+	struct dft_place first_use;
+};
+
+struct dft_names {
+	struct dft_name *names;
+	uint32_t n, cap;
+	uint32_t *slots; /* number + 1; 0: empty */
+	size_t mask;
+	uint64_t seed;
+	struct tabletext known; /* texts, so that equal ones are held once -> texts[] */
+	struct slice *texts;
+	uint32_t ntexts, texts_cap;
+	uint32_t bytes;
+	struct arena arena;
+};
+
+/* ---- processes and threads (dftracer_process.c) ---- */
+
+struct dft_process {
+	uint64_t pid;
+	uint32_t number;
+	uint32_t host; /* in dft_state.hosts; 0: not known */
+	uint64_t unit; /* ns that ts and dur count in */
+	bool unit_said;
+	bool started;  /* a `start` was met, and no `end` behind it */
+	bool aggregated;
+	uint32_t starts; /* since the last `end` */
+	uint64_t records, calls; /* since then, calls without metadata */
+	struct dft_place start;
+	const struct track *track; /* made when the first event needs it */
+};
+
+/* Names that metadata give to processes and threads.  They stand apart from these: who is named need not be met. */
+struct dft_titles {
+	struct table64 owners; /* small pid << 24 | host -> a number */
+	struct table64 index;  /* that number << 40, | small tid + 1 for a thread -> texts[] */
+	struct slice *texts;
+	uint32_t n, cap, nowners;
+	struct arena arena;
+};
+
+/* ---- the reader ---- */
+
+enum dft_step {
+	DFT_DONE,
+	DFT_WAIT, /* the window ends too early; nothing happened */
+	DFT_END,
+	DFT_NO_MEMORY,
+};
+
+/* The present line.  Offsets are those of the trace, since the window may move. */
+struct dft_line {
+	uint64_t number, start;
+	bool begun;        /* some of it was consumed */
+	bool only_cr;      /* nothing but blanks */
+	bool end_known;
+	bool skipping;     /* the rest of it was given up */
+	uint64_t end;      /* of its newline, or of the trace; valid if end_known */
+	uint64_t searched; /* no newline is before this */
+	uint32_t records;  /* on it ... */
+	uint64_t second;   /* ... and where the second begins */
+	bool comma;        /* the last thing on it */
+	uint64_t comma_at;
+	uint64_t nul_start, nul_bytes; /* of the run that is being read */
+	uint64_t skip_start, skipped;  /* of a record that is too long */
+};
+
+struct dft_state {
+	struct reader *r;
+	const struct dft_scanner *scanner;
+	struct dft_index *index;
+	const uint32_t *quotes; /* in the index: the first quote not yet used */
+	const uint32_t *lines, *odd;
+	struct dft_keys keys;
+	struct dft_record record;
+	struct dft_line line;
+	bool slow; /* for tests: never dft_parse_fast() */
+
+	bool opened, closed;   /* a `[` was met; a `]`, and nothing behind it */
+	struct dft_place closed_at;
+	bool wrapped, trailer; /* inside {"traceEvents":[ ... ; behind it */
+	uint64_t trailer_start, trailer_bytes;
+
+	const char *dialect;     /* as opened */
+	bool mixed_said;
+	uint64_t usual_signature; /* of records that are of it, see dftracer_dialect.c */
+	uint64_t sound_shape;    /* a shape and phase that was judged and found right ... */
+	unsigned sound_tallies;  /* ... and what is to be counted for it */
+	uint64_t findings;       /* said so far */
+	struct dft_tally tallies[DFT_TALLIES];
+
+	struct dft_names names;
+	struct dft_state *ahead_of; /* this is a look ahead: what it finds goes to that state */
+	bool looked_ahead;
+
+	struct dft_process **processes; /* owned */
+	uint32_t nprocesses, processes_cap;
+	struct table64 by_pid;        /* small pid << 24 | host -> processes[] */
+	struct table64 large;         /* pids and tids of more than 38 bits -> numbers */
+	struct dft_process *last;     /* of the last record that named its host */
+	struct tabletext hosts;       /* as written -> 1, 2, ... */
+	struct slice *host_texts;     /* of host 1, 2, ... */
+	uint32_t nhosts, hosts_cap;
+	struct table64 threads;       /* process << 40 | small tid -> trace.tracks[] */
+	const struct track *last_thread;
+	const struct dft_process *last_thread_process;
+	uint64_t last_tid;
+	const struct track *more;
+	struct dft_titles titles;
+	struct idset ids;
+	struct arena arena, moment; /* moment: for one record */
+
+	struct tabletext classes; /* category -> trace.classes[] */
+	struct class *last_class, *more_class;
+	uint32_t class_bytes, meta_bytes;
+	bool keep_ids, limits_said[4];
+};
+
+/* The numbers of a record, and what else was found out about it. */
+struct dft_facts {
+	enum dft_phase phase;
+	bool has_id, has_pid, has_tid, has_ts, has_dur;
+	uint64_t id, pid, tid; /* signed ones as two's complement */
+	uint64_t ts, dur;      /* ns */
+	bool negative_pid;
+	struct dft_process *process; /* NULL: it has no pid */
+};
+
+/* ---- findings (dftracer_find.c) ---- */
+
+/* At a byte of the present record (NULL: its first). */
+void dft_find(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* At an offset of the present line. */
+void dft_find_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static inline bool
+dft_shown(const struct dft_state *st, enum dft_rule rule)
+{
+	return finding_is_shown(st->r->judge, &dft_rules[rule]);
+}
+
+struct dft_place dft_place_of(const struct dft_record *rec);
+void dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_place place, uint64_t value, struct slice text);
+void dft_tallies_say(struct dft_state *st);
+
+/* Says the limit once. */
+enum dft_limit { DFT_LIMIT_PROCESSES, DFT_LIMIT_HASHES, DFT_LIMIT_CLASSES, DFT_LIMIT_TITLES };
+void dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec);
+
+/* ---- dftracer_line.c: framing ---- */
+
+/* One step at the start of the window: a record, or something that stands between records. */
+enum dft_step dft_line_step(struct dft_state *st, struct batch *b);
+
+/* As many ordinary lines as the batch and the next piece of the window hold; where it stops, dft_line_step() is needed. */
+enum dft_step dft_lines_fast(struct dft_state *st, struct batch *b);
+
+/* At the end: what is still open. */
+void dft_line_finish(struct dft_state *st);
+
+/* ---- dftracer_judge.c, dftracer_meta.c, dftracer_event.c: what a record says ---- */
+
+/* Judges the record in st->record, learns from it, adds its event. */
+enum dft_step dft_record_take(struct dft_state *st, struct batch *b);
+
+/* Fields, their kinds, the numbers.  False: no memory. */
+bool dft_judge(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
+
+/* Metadata records, `start` and `end`.  False: no memory. */
+bool dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
+/* Processes that started and did not end. */
+void dft_learn_finish(struct dft_state *st);
+
+/* Whether nothing but WANT_STRUCTURE brings it out. */
+bool dft_event_is_structure(const struct dft_facts *f);
+
+/* Adds the record's event, if that is wanted. */
+enum dft_step dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b);
+
+/* ---- dftracer_dialect.c ---- */
+
+extern const char *const dft_dialects[];
+
+/* What the first bytes say; NULL: nothing. */
+const char *dft_dialect_of(struct slice head, bool whole);
+
+/* Says it when a record is of another dialect than the trace seems to be. */
+void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
+
+int dft_probe(struct slice head, bool whole);
+
+/* ---- dftracer_hash.c ---- */
+
+/* Which kind of record defines the hash of an argument. */
+static inline enum dft_hash_kind
+dft_hash_kind_of(enum dft_meaning m)
+{
+	if (m == DFT_MEANS_HHASH)
+		return DFT_HASH_HOST;
+	return m == DFT_MEANS_CMD_HASH || m == DFT_MEANS_EXEC_HASH ? DFT_HASH_STRING : DFT_HASH_FILE;
+}
+
+bool dft_names_init(struct dft_names *n);
+void dft_names_free(struct dft_names *n);
+
+/* What a token says; false: neither a number nor sixteen hexadecimal digits. */
+bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_kind kind, struct dft_hash *h);
+
+/* Defines a name, with the findings that this may bring.  False: no memory. */
+bool dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
+                     struct slice text, enum dft_source source);
+
+/* The name, or p NULL; a use without a definition is remembered. */
+struct slice dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h,
+                          uint64_t pid);
+
+/* The name if it is known; nothing is remembered. */
+struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
+
+/* Says which were used and never defined. */
+void dft_names_finish(struct dft_state *st);
+
+/* ---- dftracer_process.c ---- */
+
+/* The process of a record: by its pid and its host (as written; n 0: not said).  NULL: no memory. */
+struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid, struct slice host);
+
+/* The tracks of events; NULL: no memory. */
+const struct track *dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, bool has_tid,
+                                     uint64_t tid, bool negative_pid);
+
+/* Remembers what metadata call a process (tid NULL) or thread.  False: no memory. */
+bool dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid, struct slice text);
+void dft_processes_free(struct dft_state *st);
+
+/* ---- dftracer_ahead.c ---- */
+
+/* Collects names from the whole input by a quiet pass over its metadata. */
+void dft_look_ahead(struct dft_state *st);
+
+/* ---- dftracer_read.c ---- */
+
+extern const struct reader_ops dft_reader_ops;
+
+#endif
