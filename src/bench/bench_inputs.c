@@ -8,6 +8,7 @@
 #include "bench/bench_inputs.h"
 
 const struct bench_input bench_inputs[] = {
+	{ "dftracer", ".pfw", 2000000, 10000000, bench_make_dftracer },
 	{ "htdump", ".htdump", 2000000, 50000000, bench_make_htdump },
 	{ "heph", ".bin.log", 2000000, 22000000, bench_make_heph },
 	{ "dial9", ".dial9", 8000000, 170000000, bench_make_dial9 },

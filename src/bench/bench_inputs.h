@@ -24,6 +24,7 @@ bool bench_input_ensure(const struct bench_input *in, const char *dir, bool big,
 
 /* Spans of four threads, each flushed in blocks, in order of their end; 40 bytes a span. */
 bool bench_make_htdump(FILE *f, uint64_t spans);
+bool bench_make_dftracer(FILE *f, uint64_t records);
 
 /* Actors of five streams, with attributes of all types; some 90 bytes an event. */
 bool bench_make_heph(FILE *f, uint64_t events);
