@@ -9,13 +9,6 @@
  * ones collide, and belong to the process that defined them.
  */
 
-bool
-dft_names_init(struct dft_names *n)
-{
-	n->seed = hash_seed();
-	return true;
-}
-
 void
 dft_names_free(struct dft_names *n)
 {
@@ -29,38 +22,49 @@ dft_names_free(struct dft_names *n)
 
 /* ---- what a token says ---- */
 
-static int
-hex_digit(char c)
+#define LANES UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+/* 0x80 in each byte of w (all ASCII) that is at least c. */
+static inline uint64_t
+at_least(uint64_t w, char c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return w + LANES * (uint64_t)(0x80 - c);
+}
+
+/* Eight hexadecimal digits, the first in the lowest byte; false: they are not. */
+static inline bool
+eight_hex_digits(uint64_t w, uint64_t *v)
+{
+	const uint64_t small = w | LANES * 0x20;
+	const uint64_t digit = at_least(w, '0') & ~at_least(w, '9' + 1), letter = at_least(small, 'a') & ~at_least(small, 'f' + 1);
+
+	if ((w & HIGHS) != 0 || ((digit | letter) & HIGHS) != HIGHS)
+		return false;
+	w = (w & LANES * 0x0f) + (w >> 6 & LANES) * 9;
+	w = (w << 4 | w >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+	w = (w << 8 | w >> 16) & UINT64_C(0x0000ffff0000ffff);
+	*v = (w << 16 | w >> 32) & UINT64_C(0xffffffff);
+	return true;
 }
 
 bool
 dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_kind kind, struct dft_hash *h)
 {
 	const char *const p = rec->p + t.at;
+	uint64_t high, low;
 
 	*h = (struct dft_hash){ .text = kind == DFT_STRING };
-	if (kind == DFT_UINT) {
-		h->none = t.n == 1 && *p == '0';
-		return dft_digits(rec, t, &h->value);
-	}
-	if (kind != DFT_STRING)
-		return false;
-	h->none = t.n == 0 || (t.n == 1 && *p == '0');
-	if (h->none)
-		return true;
-	if (t.n != DFT_HEX_DIGITS)
-		return false;
-	for (uint32_t i = 0; i < t.n; i++) {
-		const int d = hex_digit(p[i]);
-		if (d < 0)
+	if (kind == DFT_STRING && t.n == DFT_HEX_DIGITS) {
+		if (!eight_hex_digits(load_u64(p, false), &high) || !eight_hex_digits(load_u64(p + 8, false), &low))
 			return false;
-		h->value = h->value << 4 | (unsigned)d;
+		h->value = high << 32 | low;
+		return true;
 	}
-	return true;
+	h->none = (t.n == 1 && *p == '0') || (kind == DFT_STRING && t.n == 0);
+	if (kind == DFT_UINT)
+		return dft_digits(rec, t, &h->value);
+	return kind == DFT_STRING && h->none;
 }
 
 /* ---- the table ---- */
@@ -95,6 +99,7 @@ find(const struct dft_names *n, enum dft_hash_kind kind, struct dft_hash h, uint
 static bool
 grow(struct dft_names *n)
 {
+	n->seed = n->cap == 0 ? hash_seed() : n->seed;
 	const uint32_t cap = n->cap == 0 ? 256 : n->cap * 2;
 	struct dft_name *const names = realloc(n->names, cap * sizeof *names);
 	size_t slot;
@@ -233,24 +238,24 @@ dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_ha
 	return (struct slice){ e->text, e->n, e->flags };
 }
 
-struct slice
+bool
 dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
 {
 	bool no_memory;
 
 	if (h.none)
-		return (struct slice){ NULL, 0, 0 };
+		return true;
 	struct dft_name *const e = entry(&st->names, kind, h, scope_of(h, pid), &no_memory);
 	if (e == NULL) { /* without memory it stays a number, as beyond the limit */
 		dft_limit(st, DFT_LIMIT_HASHES, rec);
-		return (struct slice){ NULL, 0, 0 };
+		return false;
 	}
-	if (e->source != DFT_MET) {
-		if (e->uses == 0)
-			e->first_use = dft_place_of(rec);
-		e->uses += e->uses < UINT32_MAX;
-	}
-	return (struct slice){ e->text, e->n, e->flags };
+	if (e->source == DFT_MET)
+		return true;
+	if (e->uses == 0)
+		e->first_use = dft_place_of(rec);
+	e->uses += e->uses < UINT32_MAX;
+	return false;
 }
 
 /* Uses before the definition, where that could not be looked up ahead. */

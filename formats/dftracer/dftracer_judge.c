@@ -8,26 +8,8 @@
 
 /* ---- digits ---- */
 
-/* Eight digits, the first in the lowest byte. */
-static inline uint64_t
-eight_digits(uint64_t w)
-{
-	w = w * 10 + (w >> 8);
-	return ((w & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
-	        (w >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >> 32;
-}
-
-/* The n digits (at most 8) that end at `end`; 8 bytes can be read before it. */
-static inline uint64_t
-last_digits(const char *end, uint32_t n)
-{
-	const uint64_t w = load_u64(end - 8, false) ^ UINT64_C(0x3030303030303030);
-
-	return n == 0 ? 0 : eight_digits(w & ~UINT64_C(0) << 8 * (8 - n));
-}
-
-static bool
-digits_slow(const char *p, uint32_t n, uint64_t *v)
+bool
+dft_digits_slow(const char *p, uint32_t n, uint64_t *v)
 {
 	*v = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -37,21 +19,6 @@ digits_slow(const char *p, uint32_t n, uint64_t *v)
 		*v = *v * 10 + digit;
 	}
 	return n > 0;
-}
-
-bool
-dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
-{
-	const char *const p = rec->p + t.at, *const end = p + t.n;
-
-	if (t.at < 8 || t.n > 19 || t.n == 0)
-		return digits_slow(p, t.n, v);
-	*v = last_digits(end, t.n < 8 ? t.n : 8);
-	if (t.n > 8)
-		*v += last_digits(end - 8, t.n < 16 ? t.n - 8 : 8) * 100000000;
-	if (t.n > 16)
-		*v += last_digits(end - 16, t.n - 16) * UINT64_C(10000000000000000);
-	return true;
 }
 
 /* ---- names for messages ---- */
@@ -327,15 +294,12 @@ judge_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase p
 
 /* ---- numbers ---- */
 
-/* A whole number, quoted or not; false: it is none, or too large (which is said). */
 static bool
-whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative, uint64_t *v)
+odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative, uint64_t *v)
 {
 	const enum dft_kind kind = dft_top_kind(rec, which);
 	struct dft_token t = rec->top[which];
 
-	if (kind == DFT_UINT && t.n < 20)
-		return dft_digits(rec, t, v);
 	if (dft_is_text(kind) && !is_quoted_number(rec, which)) {
 		say_type(st, rec, which, "a whole number");
 		return false;
@@ -345,7 +309,7 @@ whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top wh
 	const bool minus = rec->p[t.at] == '-';
 	if (minus)
 		t = (struct dft_token){ t.at + 1, t.n - 1 };
-	if (!digits_slow(rec->p + t.at, t.n, v) || (minus && *v > (uint64_t)1 << 63)) {
+	if (!dft_digits(rec, t, v) || (minus && *v > (uint64_t)1 << 63)) {
 		say_range(st, rec, which, "which does not fit 64 bits");
 		return false;
 	}
@@ -356,6 +320,15 @@ whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top wh
 	if (minus)
 		*v = -*v;
 	return true;
+}
+
+/* A whole number, quoted or not; false: it is none, or too large (which is said). */
+static inline bool
+whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative, uint64_t *v)
+{
+	if (dft_top_kind(rec, which) == DFT_UINT && rec->top[which].n < 20)
+		return dft_digits(rec, rec->top[which], v);
+	return odd_number(st, rec, which, may_be_negative, v);
 }
 
 /* Up to nine digits of a fraction, in units of 10^-9. */
@@ -378,7 +351,7 @@ fractional_time(const struct dft_record *rec, enum dft_top which, uint64_t unit,
 	const uint32_t before = dot != NULL ? (uint32_t)(dot - s.p) : 0;
 	uint64_t whole;
 
-	if (dot == NULL || memchr(s.p, 'e', s.n) != NULL || memchr(s.p, 'E', s.n) != NULL || !digits_slow(s.p, before, &whole))
+	if (dot == NULL || memchr(s.p, 'e', s.n) != NULL || memchr(s.p, 'E', s.n) != NULL || !dft_digits_slow(s.p, before, &whole))
 		return false;
 	const uint64_t more = (uint64_t)fraction(dot + 1, s.n - before - 1) * unit / 1000000000;
 	if (whole > (UINT64_MAX - more) / unit)
@@ -387,7 +360,7 @@ fractional_time(const struct dft_record *rec, enum dft_top which, uint64_t unit,
 	return true;
 }
 
-static bool
+static inline bool
 time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, uint64_t unit, uint64_t *ns)
 {
 	uint64_t v;
@@ -465,7 +438,8 @@ judge_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f
 
 /* ---- hashes ---- */
 
-static void
+/* True if a record before this one defines it. */
+static bool
 judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
 {
 	struct dft_hash h;
@@ -475,23 +449,40 @@ judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_
 		if (a->meaning != DFT_MEANS_CWD) /* which may as well be the path itself */
 			dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at, "%s is %s, neither a number of 64 bits nor 16 hexadecimal digits",
 			         st->keys.keys[a->number].text, quoted(&q, dft_token_text(rec, a->value)));
-		return;
+		return false;
 	}
 	if (h.text && !h.none)
 		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), 0, dft_token_text(rec, a->value));
-	dft_name_use(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid);
+	return dft_name_use(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid);
+}
+
+/* The process that was found by this very hash knows whether it is defined. */
+static void
+judge_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, const struct dft_facts *f)
+{
+	struct dft_process *const p = f->process;
+	const bool same = p != NULL && p == st->last;
+
+	if (same && p->host_defined)
+		st->tallies[DFT_HASHES_AS_TEXT].count += a->kind == DFT_STRING;
+	else if (judge_hash(st, rec, a, f->pid) && same)
+		p->host_defined = true;
 }
 
 static void
 judge_hashes(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
+	/* metadata of later versions name their host by a hash too: no use, the record that defines it does so itself */
+	if (f->phase == DFT_PHASE_METADATA)
+		return;
 	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
 		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
-		/* metadata of later versions name their host by a hash too: no use, the record that defines it does so itself */
-		if (f->phase != DFT_PHASE_METADATA)
+		if (a->meaning == DFT_MEANS_HHASH)
+			judge_host_hash(st, rec, a, f);
+		else
 			judge_hash(st, rec, a, f->pid);
 	}
-	if (f->phase != DFT_PHASE_METADATA && (rec->special[DFT_MEANS_HOSTNAME] | rec->special[DFT_MEANS_FNAME]) != 0)
+	if ((rec->special[DFT_MEANS_HOSTNAME] | rec->special[DFT_MEANS_FNAME]) != 0)
 		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_place_of(rec), 0, slice_of(NULL, 0));
 }
 

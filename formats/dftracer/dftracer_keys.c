@@ -86,22 +86,6 @@ find(struct dft_keys *k, uint64_t low, uint64_t high, const char *p, uint32_t n)
 	return add(k, low, high, slice_of(p, n), slot);
 }
 
-/* The n lowest bytes of w, n at most 8. */
-static inline uint64_t
-low_bytes(uint64_t w, uint32_t n)
-{
-	return n >= 8 ? w : w & ((UINT64_C(1) << 8 * n) - 1);
-}
-
-uint16_t
-dft_key_number_short(struct dft_keys *k, const char *p, uint32_t n)
-{
-	const uint64_t low = low_bytes(load_u64(p, false), n);
-	const uint64_t high = n > 8 ? low_bytes(load_u64(p + 8, false), n - 8) : 0;
-
-	return find(k, low, high, p, n);
-}
-
 uint16_t
 dft_key_number(struct dft_keys *k, struct slice s)
 {

@@ -455,6 +455,21 @@ ordinary(const struct dft_state *st)
 	return !st->line.begun && !st->closed && !st->trailer && !st->slow;
 }
 
+/* A clean line that takes no known path: if it is a sound record, the next like it will. */
+static bool
+learn_line(struct dft_state *st, const char *e)
+{
+	struct dft_record *const rec = &st->record;
+
+	if (!dft_parse(rec, &st->keys, st->r->in->p, e) || rec->end != e || rec->nfaults > 0 || rec->nextras > 0 || rec->too_many)
+		return false;
+	dft_paths_learn(&st->paths, rec);
+	rec->clean = true;
+	while (*st->quotes < (uint32_t)(e - st->index->base))
+		st->quotes++;
+	return true;
+}
+
 enum dft_step
 dft_lines_fast(struct dft_state *st, struct batch *b)
 {
@@ -466,8 +481,9 @@ dft_lines_fast(struct dft_state *st, struct batch *b)
 	const char *const base = st->index->base;
 	while (b->n < b->cap && *st->lines != UINT32_MAX) {
 		const char *const e = base + *st->lines;
-		if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE ||
-		    !dft_parse_fast(rec, &st->keys, base, &st->quotes, in->p, e))
+		if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE)
+			break;
+		if (!dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e) && !learn_line(st, e))
 			break;
 		rec->offset = offset_of(st, in->p);
 		rec->line = st->line.number;

@@ -23,9 +23,9 @@ dft_open(struct reader *r)
 	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
 	st->line.number = 1;
 	st->index = malloc(sizeof *st->index);
-	st->record.args_cap = 64;
+	st->record.args_cap = 256;
 	st->record.args = malloc(st->record.args_cap * sizeof *st->record.args);
-	if (st->index == NULL || st->record.args == NULL || !dft_keys_init(&st->keys) || !dft_names_init(&st->names))
+	if (st->index == NULL || st->record.args == NULL || !dft_keys_init(&st->keys) || !dft_paths_init(&st->paths))
 		return false;
 	st->index->base = NULL;
 	st->dialect = r->dialect;
@@ -46,6 +46,7 @@ dft_close(struct reader *r)
 	free(st->index);
 	free(st->record.args);
 	dft_keys_free(&st->keys);
+	dft_paths_free(&st->paths);
 	dft_names_free(&st->names);
 	dft_processes_free(st);
 	tabletext_free(&st->classes);

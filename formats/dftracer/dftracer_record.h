@@ -175,9 +175,6 @@ void dft_keys_free(struct dft_keys *k);
 /* The number of a key of any length, new ones are added; DFT_NO_KEY: there are too many. */
 uint16_t dft_key_number(struct dft_keys *k, struct slice s);
 
-/* The same where 16 bytes can be read at p, n of them, at most 16, the key. */
-uint16_t dft_key_number_short(struct dft_keys *k, const char *p, uint32_t n);
-
 /* Which of the fields of records themselves; DFT_TOPS: none. */
 enum dft_top dft_top_of(struct slice key);
 
@@ -208,7 +205,7 @@ const char *dft_json_number(const char *p, const char *e, enum dft_kind *kind);
 /* Text of a string's token, escapes resolved, in the arena; bad escapes stay as they are.  p NULL: no memory. */
 struct slice dft_json_unescape(struct arena *a, struct slice s);
 
-/* ---- dftracer_parse.c, dftracer_fast.c: records ---- */
+/* ---- dftracer_parse.c: records ---- */
 
 /* Forgets what was found in the last record. */
 static inline void
@@ -224,15 +221,45 @@ dft_record_clear(struct dft_record *rec)
 /* Any record at p, byte by byte and with patience.  False: fail_at, why, cut (or no_memory) say why not. */
 bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
 
-/* A record that fills its line [p, e), has no odd bytes, and is as tracers write it; `quotes` are the positions from
- * `base` on of all quotes from p on, ended by guards, and moves behind those of the line.  At least DFT_SPARE bytes can be
- * read behind e.  False: it takes dft_parse() to say what is there, or what is wrong. */
-#define DFT_SPARE 32
-bool dft_parse_fast(struct dft_record *rec, struct dft_keys *keys, const char *base, const uint32_t **quotes,
-                    const char *p, const char *e);
+/* ---- numbers ---- */
 
-/* The number that a stretch of digits gives; false: more than 64 bits.  Looks at the 7 bytes before only if they
- * belong to the record. */
-bool dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v);
+/* Eight digits, the first in the lowest byte. */
+static inline uint64_t
+dft_eight_digits(uint64_t w)
+{
+	w = w * 10 + (w >> 8);
+	return ((w & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
+	        (w >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >> 32;
+}
+
+/* The n digits (1 to 8) that end at `end`; 8 bytes can be read before it. */
+static inline uint64_t
+dft_last_digits(const char *end, uint32_t n)
+{
+	const uint64_t w = load_u64(end - 8, false) ^ UINT64_C(0x3030303030303030);
+
+	return dft_eight_digits(w & ~UINT64_C(0) << 8 * (8 - n));
+}
+
+bool dft_digits_slow(const char *p, uint32_t n, uint64_t *v);
+
+/* The number that a stretch of digits gives; false: more than 64 bits (or something that is no digit, if it is short or
+ * long).  Of the bytes before it only those of the record are looked at. */
+static inline bool
+dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
+{
+	const char *const end = rec->p + t.at + t.n;
+
+	if (t.at < 8 || t.n - 1 > 18)
+		return dft_digits_slow(rec->p + t.at, t.n, v);
+	if (t.n <= 8) {
+		*v = dft_last_digits(end, t.n);
+		return true;
+	}
+	*v = dft_last_digits(end, 8) + dft_last_digits(end - 8, t.n < 16 ? t.n - 8 : 8) * 100000000;
+	if (t.n > 16)
+		*v += dft_last_digits(end - 16, t.n - 16) * UINT64_C(10000000000000000);
+	return true;
+}
 
 #endif

@@ -170,7 +170,17 @@ masks_avx2(const char *p, size_t blocks, struct dft_masks *out)
 	}
 }
 
-/* The same statements as flatten(), which this cannot call: there, bits are counted without the instruction. */
+/* The lowest bit of 0 is 64 to this instruction; what is written for it is overwritten. */
+AVX2 static inline uint64_t
+put_eight_bmi(uint32_t *to, uint64_t w, uint32_t at)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		to[i] = at + (uint32_t)_tzcnt_u64(w);
+		w = _blsr_u64(w);
+	}
+	return w;
+}
+
 AVX2 static void
 flatten_avx2(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 {
@@ -182,12 +192,9 @@ flatten_avx2(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 			continue;
 		const unsigned count = (unsigned)__builtin_popcountll(w);
 		const uint32_t at = (uint32_t)(i * DFT_BLOCK);
-		put_eight(to, &w, at);
-		if (count > 8) {
-			put_eight(to + 8, &w, at);
-			for (unsigned k = 16; k < count; k += 8)
-				put_eight(to + k, &w, at);
-		}
+		w = put_eight_bmi(to, w, at);
+		for (unsigned k = 8; k < count; k += 8)
+			w = put_eight_bmi(to + k, w, at);
 		to += count;
 	}
 	out->n = (uint32_t)(to - out->at);
@@ -198,6 +205,65 @@ has_avx2(void)
 {
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
 	    __builtin_cpu_supports("popcnt");
+}
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+
+AVX512 static void
+masks_avx512(const char *p, size_t blocks, struct dft_masks *out)
+{
+	const __m512i quote = _mm512_set1_epi8('"'), line = _mm512_set1_epi8('\n');
+	const __m512i back = _mm512_set1_epi8('\\'), space = _mm512_set1_epi8(' ');
+
+	for (size_t i = 0; i < blocks; i++, p += DFT_BLOCK) {
+		const __m512i v = _mm512_loadu_si512(p);
+		const uint64_t lines = _mm512_cmpeq_epi8_mask(v, line);
+		out->quotes[i] = _mm512_cmpeq_epi8_mask(v, quote);
+		out->lines[i] = lines;
+		out->odd[i] = (_mm512_cmplt_epi8_mask(v, space) | _mm512_cmpeq_epi8_mask(v, back)) & ~lines;
+	}
+}
+
+/* Sixteen of the bytes as positions. */
+AVX512 static inline void
+put_sixteen(uint32_t *to, __m128i bytes, __m512i at)
+{
+	_mm512_storeu_si512(to, _mm512_add_epi32(_mm512_cvtepu8_epi32(bytes), at));
+}
+
+/* The numbers 0 to 63 of the bits that are set, pushed together. */
+AVX512 static void
+flatten_avx512(const uint64_t *masks, size_t blocks, struct dft_positions *out)
+{
+	static const uint8_t counting[64] = {
+		0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+		32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+	};
+	const __m512i all = _mm512_loadu_si512(counting);
+	uint32_t *to = out->at;
+
+	for (size_t i = 0; i < blocks; i++) {
+		if (masks[i] == 0)
+			continue;
+		const unsigned count = (unsigned)__builtin_popcountll(masks[i]);
+		const __m512i set = _mm512_maskz_compress_epi8(masks[i], all), at = _mm512_set1_epi32((int)(i * DFT_BLOCK));
+		put_sixteen(to, _mm512_castsi512_si128(set), at);
+		if (count > 16)
+			put_sixteen(to + 16, _mm512_extracti32x4_epi32(set, 1), at);
+		if (count > 32) {
+			put_sixteen(to + 32, _mm512_extracti32x4_epi32(set, 2), at);
+			put_sixteen(to + 48, _mm512_extracti32x4_epi32(set, 3), at);
+		}
+		to += count;
+	}
+	out->n = (uint32_t)(to - out->at);
+}
+
+static bool
+has_avx512(void)
+{
+	return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+	    __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
 }
 
 #elif defined(NEON)
@@ -242,6 +308,7 @@ masks_neon(const char *p, size_t blocks, struct dft_masks *out)
 
 const struct dft_scanner dft_scanners[] = {
 #if defined(__x86_64__)
+	{ "avx512", masks_avx512, flatten_avx512, has_avx512 },
 	{ "avx2", masks_avx2, flatten_avx2, has_avx2 },
 	{ "sse2", masks_sse2, flatten_plain, always },
 #elif defined(NEON)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/idset.h"
+#include "dftracer/dftracer_paths.h"
 #include "dftracer/dftracer_record.h"
 #include "dftracer/dftracer_scan.h"
 #include "dftracer/dftracer_wire.h"
@@ -95,6 +96,7 @@ struct dft_process {
 	bool unit_said;
 	bool started;  /* a `start` was met, and no `end` behind it */
 	bool aggregated;
+	bool host_defined; /* the hash that names its host, if it is one */
 	uint32_t starts; /* since the last `end` */
 	uint64_t records, calls; /* since then, calls without metadata */
 	struct dft_place start;
@@ -142,10 +144,11 @@ struct dft_state {
 	struct dft_index *index;
 	const uint32_t *quotes; /* in the index: the first quote not yet used */
 	const uint32_t *lines, *odd;
+	struct dft_paths paths;
 	struct dft_keys keys;
 	struct dft_record record;
 	struct dft_line line;
-	bool slow; /* for tests: never dft_parse_fast() */
+	bool slow; /* for tests: never dft_lines_fast() */
 
 	bool opened, closed;   /* a `[` was met; a `]`, and nothing behind it */
 	struct dft_place closed_at;
@@ -274,7 +277,6 @@ dft_hash_kind_of(enum dft_meaning m)
 	return m == DFT_MEANS_CMD_HASH || m == DFT_MEANS_EXEC_HASH ? DFT_HASH_STRING : DFT_HASH_FILE;
 }
 
-bool dft_names_init(struct dft_names *n);
 void dft_names_free(struct dft_names *n);
 
 /* What a token says; false: neither a number nor sixteen hexadecimal digits. */
@@ -284,9 +286,8 @@ bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_ki
 bool dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
                      struct slice text, enum dft_source source);
 
-/* The name, or p NULL; a use without a definition is remembered. */
-struct slice dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h,
-                          uint64_t pid);
+/* Whether a record before this one defines it; a use without a definition is remembered. */
+bool dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
 
 /* The name if it is known; nothing is remembered. */
 struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
