@@ -191,6 +191,7 @@ struct fields {
 	const struct dft_record *rec;
 	const struct dft_facts *facts;
 	struct field *to;
+	uint32_t hashes; /* that were met */
 };
 
 static bool
@@ -227,17 +228,28 @@ static const struct {
 	[DFT_MEANS_CWD] = { SLICE_LIT("cwd"), DFT_MEANS_NOTHING },
 };
 
+static struct slice
+name_of_hash(struct fields *x, const struct dft_arg *a)
+{
+	const enum dft_meaning m = (enum dft_meaning)a->meaning;
+	const uint32_t i = x->hashes++;
+	struct dft_hash h;
+
+	if (i < x->facts->nnames)
+		return x->facts->names[i];
+	if (x->facts->phase != DFT_PHASE_METADATA || !dft_hash_read(x->rec, a->value, (enum dft_kind)a->kind, &h))
+		return slice_of(NULL, 0);
+	return dft_name_look(x->st, dft_hash_kind_of(m), h, x->facts->pid);
+}
+
 static bool
 put_hash(struct fields *x, const struct dft_arg *a)
 {
 	const enum dft_meaning m = (enum dft_meaning)a->meaning;
 	const bool taken = readable[m].taken != DFT_MEANS_NOTHING && x->rec->special[readable[m].taken] != 0;
-	struct slice name = { NULL, 0, 0 };
-	struct dft_hash h;
+	const struct slice name = name_of_hash(x, a);
 
-	if (a->repeats == 0 && !taken && dft_hash_read(x->rec, a->value, (enum dft_kind)a->kind, &h))
-		name = dft_name_look(x->st, dft_hash_kind_of(m), h, x->facts->pid);
-	if (name.p == NULL)
+	if (name.p == NULL || taken)
 		return put_arg(x, a);
 	*x->to++ = (struct field){ readable[m].name, value_string(name) };
 	return !x->st->keep_ids || m == DFT_MEANS_CWD || put_arg(x, a);
@@ -264,6 +276,9 @@ is_taken(const struct dft_record *rec, struct slice name)
 {
 	for (uint32_t i = 0; i < rec->nargs; i++)
 		if (slice_equal(dft_token_text(rec, rec->args[i].key), name))
+			return true;
+	for (size_t i = DFT_MEANS_HHASH; i < sizeof readable / sizeof readable[0]; i++)
+		if (slice_equal(readable[i].name, name))
 			return true;
 	return false;
 }
@@ -313,7 +328,8 @@ put_all(struct fields *x)
 			return false;
 	for (uint32_t i = 0; i < rec->nargs; i++) {
 		const struct dft_arg *const a = &rec->args[i];
-		if (dft_means_hash((enum dft_meaning)a->meaning) ? !put_hash(x, a) : !put_arg(x, a))
+		const bool hash = dft_means_hash((enum dft_meaning)a->meaning) && a->repeats == 0 && i < 64;
+		if (hash ? !put_hash(x, a) : !put_arg(x, a))
 			return false;
 	}
 	if (dft_top_kind(rec, DFT_ARGS) != DFT_ABSENT && dft_top_kind(rec, DFT_ARGS) != DFT_OBJECT)
@@ -341,7 +357,7 @@ static bool
 add_fields(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b, struct event *e)
 {
 	const uint32_t most = 2 * rec->nargs + rec->nextras + 6;
-	struct fields x = { st, b, rec, f, batch_fields(b, most) };
+	struct fields x = { st, b, rec, f, batch_fields(b, most), 0 };
 	const struct field *const first = x.to;
 
 	if (first == NULL)

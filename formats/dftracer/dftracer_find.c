@@ -48,15 +48,12 @@ dft_place_of(const struct dft_record *rec)
 /* ---- once, with a count ---- */
 
 void
-dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_place place, uint64_t value, struct slice text)
+dft_tally_first(struct dft_state *st, enum dft_tallied which, struct dft_place place, struct slice text)
 {
 	struct dft_tally *const t = &st->tallies[which];
-
-	if (t->count++ > 0)
-		return;
-	t->first = place;
-	t->value = value;
 	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
+
+	t->first = place;
 	if (n > 0)
 		memcpy(t->text, text.p, n);
 	t->text[n] = '\0';

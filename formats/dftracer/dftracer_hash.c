@@ -210,6 +210,7 @@ dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_has
 	if (e->source > source || (e->source == DFT_AHEAD && source == DFT_AHEAD))
 		return true; /* of several that come later, the nearest */
 	e->source = (uint8_t)source;
+	st->hosts_defined += kind == DFT_HASH_HOST;
 	if (same)
 		return true;
 	const struct slice copy = intern(n, text, &no_memory);
@@ -239,17 +240,20 @@ dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_ha
 }
 
 bool
-dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
+dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
+             struct slice *name)
 {
 	bool no_memory;
 
+	*name = (struct slice){ NULL, 0, 0 };
 	if (h.none)
-		return true;
+		return false;
 	struct dft_name *const e = entry(&st->names, kind, h, scope_of(h, pid), &no_memory);
 	if (e == NULL) { /* without memory it stays a number, as beyond the limit */
 		dft_limit(st, DFT_LIMIT_HASHES, rec);
 		return false;
 	}
+	*name = (struct slice){ e->text, e->n, e->flags };
 	if (e->source == DFT_MET)
 		return true;
 	if (e->uses == 0)
@@ -267,7 +271,7 @@ count_late(struct dft_state *st, const struct dft_name *e)
 
 	if ((st->r->want & WANT_FIELDS) == 0 || input_can_reopen(st->r->in))
 		return;
-	dft_tally_add(st, DFT_HASHES_LATE, e->first_use, 0, slice_of(NULL, 0));
+	dft_tally_add(st, DFT_HASHES_LATE, e->first_use, slice_of(NULL, 0));
 	st->tallies[DFT_HASHES_LATE].count = count + e->uses;
 	if (count == 0 || e->first_use.offset < was.offset)
 		st->tallies[DFT_HASHES_LATE].first = e->first_use;

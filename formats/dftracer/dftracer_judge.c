@@ -100,6 +100,15 @@ phase_of_digit(char c)
 	return c >= '1' && c <= '4' ? phases[c - '1'] : DFT_PHASE_NONE;
 }
 
+bool
+dft_is_metadata(const struct dft_record *rec)
+{
+	const enum dft_kind kind = dft_top_kind(rec, DFT_PH);
+	const char c = rec->top[DFT_PH].n == 1 && kind != DFT_ABSENT ? *top_at(rec, DFT_PH) : '\0';
+
+	return c != '\0' && (kind == DFT_UINT ? phase_of_digit(c) : phase_of_letter(c)) == DFT_PHASE_METADATA;
+}
+
 /* Which it was meant to be, where ph does not say. */
 static enum dft_phase
 guess_phase(const struct dft_record *rec)
@@ -156,9 +165,9 @@ judge_phase(struct dft_state *st, const struct dft_record *rec)
 		return phase;
 	}
 	if (kind == DFT_UINT || (c >= 'a' && c <= 'z'))
-		dft_tally_add(st, DFT_PHASE_FORMS, dft_place_of(rec), 0, text);
+		dft_tally_add(st, DFT_PHASE_FORMS, dft_place_of(rec), text);
 	if (phase == DFT_PHASE_COUNTER || phase == DFT_PHASE_AGGREGATE || c == 'H')
-		dft_tally_add(st, DFT_LATER_PHASES, dft_place_of(rec), 0, text);
+		dft_tally_add(st, DFT_LATER_PHASES, dft_place_of(rec), text);
 	if (phase == DFT_PHASE_COUNTER && is_aggregate(rec)) /* 2.x wrote both as C */
 		phase = DFT_PHASE_AGGREGATE;
 	return phase;
@@ -261,7 +270,7 @@ tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned t
 {
 	for (; tallies != 0; tallies &= tallies - 1) {
 		const enum dft_tallied which = (enum dft_tallied)__builtin_ctz(tallies);
-		dft_tally_add(st, which, dft_place_of(rec), 0, which == DFT_EXTRA_FIELDS ? SLICE_LIT("type") : slice_of(NULL, 0));
+		dft_tally_add(st, which, dft_place_of(rec), which == DFT_EXTRA_FIELDS ? SLICE_LIT("type") : slice_of(NULL, 0));
 	}
 }
 
@@ -433,14 +442,14 @@ judge_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f
 		return;
 	const uint64_t place = ((uint64_t)f->process->number << 44) + (uint64_t)f->process->number * 37 * IDSET_PAGE;
 	if (f->id < (uint64_t)1 << 44 && idset_add(&st->ids, place + f->id))
-		dft_tally_add(st, DFT_IDS_REPEATED, dft_place_of(rec), f->id, dft_top_text(rec, DFT_ID));
+		dft_tally_add(st, DFT_IDS_REPEATED, dft_place_of(rec), dft_top_text(rec, DFT_ID));
 }
 
 /* ---- hashes ---- */
 
 /* True if a record before this one defines it. */
 static bool
-judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
+judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid, struct slice *name)
 {
 	struct dft_hash h;
 	struct quoted q;
@@ -449,41 +458,49 @@ judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_
 		if (a->meaning != DFT_MEANS_CWD) /* which may as well be the path itself */
 			dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at, "%s is %s, neither a number of 64 bits nor 16 hexadecimal digits",
 			         st->keys.keys[a->number].text, quoted(&q, dft_token_text(rec, a->value)));
+		*name = (struct slice){ NULL, 0, 0 };
 		return false;
 	}
-	if (h.text && !h.none)
-		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), 0, dft_token_text(rec, a->value));
-	return dft_name_use(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid);
+	if (h.text && !h.none && st->tallies[DFT_HASHES_AS_TEXT].count++ == 0)
+		dft_tally_first(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
+	return dft_name_use(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid, name);
 }
 
-/* The process that was found by this very hash knows whether it is defined. */
+/* The process that was found by this very hash knows what it stands for. */
 static void
-judge_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, const struct dft_facts *f)
+judge_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, const struct dft_facts *f, struct slice *name)
 {
 	struct dft_process *const p = f->process;
 	const bool same = p != NULL && p == st->last;
 
-	if (same && p->host_defined)
+	if (same && p->host_name.p != NULL && p->host_known == st->hosts_defined) {
 		st->tallies[DFT_HASHES_AS_TEXT].count += a->kind == DFT_STRING;
-	else if (judge_hash(st, rec, a, f->pid) && same)
-		p->host_defined = true;
+		*name = p->host_name;
+	} else if (judge_hash(st, rec, a, f->pid, name) && same) {
+		p->host_known = st->hosts_defined;
+		p->host_name = *name;
+	}
 }
 
 static void
-judge_hashes(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+judge_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
+	struct slice name;
+
 	/* metadata of later versions name their host by a hash too: no use, the record that defines it does so itself */
 	if (f->phase == DFT_PHASE_METADATA)
 		return;
 	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
 		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
 		if (a->meaning == DFT_MEANS_HHASH)
-			judge_host_hash(st, rec, a, f);
+			judge_host_hash(st, rec, a, f, &name);
 		else
-			judge_hash(st, rec, a, f->pid);
+			judge_hash(st, rec, a, f->pid, &name);
+		if (f->nnames < DFT_NAMES)
+			f->names[f->nnames++] = name;
 	}
 	if ((rec->special[DFT_MEANS_HOSTNAME] | rec->special[DFT_MEANS_FNAME]) != 0)
-		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_place_of(rec), 0, slice_of(NULL, 0));
+		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_place_of(rec), slice_of(NULL, 0));
 }
 
 /* ---- faults of the text ---- */
@@ -515,13 +532,15 @@ say_faults(struct dft_state *st, const struct dft_record *rec)
 bool
 dft_judge(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
-	*f = (struct dft_facts){ .phase = DFT_PHASE_NONE };
+	f->has_id = false;
+	f->id = 0;
+	f->nnames = 0;
 	if (rec->nfaults > 0 || rec->too_many)
 		say_faults(st, rec);
 	f->phase = judge_phase(st, rec);
 	judge_shape(st, rec, f->phase);
 	if (rec->nextras > 0)
-		dft_tally_add(st, DFT_EXTRA_FIELDS, dft_place_of(rec), 0, dft_token_text(rec, rec->extras[0].key));
+		dft_tally_add(st, DFT_EXTRA_FIELDS, dft_place_of(rec), dft_token_text(rec, rec->extras[0].key));
 	if (!judge_process(st, rec, f))
 		return false;
 	judge_id(st, rec, f);

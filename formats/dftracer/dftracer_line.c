@@ -52,7 +52,7 @@ end_line(struct dft_state *st)
 	if (l->records > 1)
 		dft_find_line(st, DFT_RULE_TWO_RECORDS, l->second, "%" PRIu32 " records stand on one line; the second begins here", l->records);
 	if (l->comma && l->records > 0)
-		dft_tally_add(st, DFT_TRAILING_COMMAS, (struct dft_place){ l->comma_at, l->number, here.record }, 0, slice_of(NULL, 0));
+		dft_tally_add(st, DFT_TRAILING_COMMAS, (struct dft_place){ l->comma_at, l->number, here.record }, slice_of(NULL, 0));
 	if (l->skipped > 0)
 		dft_find_line(st, DFT_RULE_RECORD_TOO_LONG, l->skip_start, "%" PRIu64 " bytes without an end were left out", l->skipped);
 }
@@ -69,7 +69,7 @@ newline(struct dft_state *st)
 	struct input *const in = st->r->in;
 
 	if (!st->line.begun || st->line.only_cr)
-		dft_tally_add(st, DFT_BLANK_LINES, (struct dft_place){ st->line.start, st->line.number, st->r->trace->records }, 0,
+		dft_tally_add(st, DFT_BLANK_LINES, (struct dft_place){ st->line.start, st->line.number, st->r->trace->records },
 		              slice_of(NULL, 0));
 	end_line(st);
 	in->p++;
@@ -117,9 +117,9 @@ blanks(struct dft_state *st, const char *e)
 	const bool first = !l->begun;
 
 	if (q == e && q[-1] == '\r')
-		dft_tally_add(st, DFT_CR_LF, (struct dft_place){ offset_of(st, q - 1), l->number, st->r->trace->records }, 0, slice_of(NULL, 0));
+		dft_tally_add(st, DFT_CR_LF, (struct dft_place){ offset_of(st, q - 1), l->number, st->r->trace->records }, slice_of(NULL, 0));
 	else if (first && q < e && *q == '{')
-		dft_tally_add(st, DFT_LEADING_BLANKS, (struct dft_place){ l->start, l->number, st->r->trace->records }, 0, slice_of(NULL, 0));
+		dft_tally_add(st, DFT_LEADING_BLANKS, (struct dft_place){ l->start, l->number, st->r->trace->records }, slice_of(NULL, 0));
 	consume(st, q);
 	l->only_cr = first && q == e;
 	return DFT_DONE;

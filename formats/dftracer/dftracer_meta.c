@@ -119,7 +119,7 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 	if (h.none)
 		return true;
 	if (h.text)
-		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), 0, dft_token_text(rec, value->value));
+		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, value->value));
 	const struct slice text = arg_text(st, rec, name);
 	return text.p != NULL && dft_name_define(to, rec, kind, h, f->pid, text, st->ahead_of != NULL ? DFT_AHEAD : DFT_MET);
 }
@@ -134,7 +134,7 @@ add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_f
 	if (!f->has_pid || (thread && !f->has_tid) || (st->ahead_of == NULL && (st->r->want & WANT_FIELDS) == 0))
 		return true;
 	if (st->ahead_of == NULL && !input_can_reopen(st->r->in) && f->process->track != NULL)
-		dft_tally_add(st, DFT_HASHES_LATE, dft_place_of(rec), 0, text);
+		dft_tally_add(st, DFT_HASHES_LATE, dft_place_of(rec), text);
 	return dft_title_add(to, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
 }
 

@@ -65,16 +65,6 @@ next_node(const struct dft_node *at, const char *p)
 	return n;
 }
 
-static inline void
-put_arg(struct dft_record *rec, struct dft_arg *a, const struct dft_node *n, const char *v, const char *end)
-{
-	const uint32_t at = (uint32_t)(v - rec->p);
-
-	*a = n->arg;
-	a->key.at = at - n->key_back;
-	a->value = (struct dft_token){ at, (uint32_t)(end - v) };
-}
-
 /* A value that is no text, and of another kind than the path's first. */
 static const char *
 other_value(struct dft_record *rec, const struct dft_node *n, struct dft_arg *a, const char *v, const char *e)
@@ -101,10 +91,24 @@ is_plain_number(const char *v, const char *end)
 	return end > v && (*end == ',' || *end == '}') && (*v != '0' || end - v == 1);
 }
 
+/* What the whole path says. */
+static void
+take_shape(struct dft_record *rec, const struct dft_shape *shape)
+{
+	rec->shape ^= shape->shape;
+	rec->hashes = shape->hashes;
+	rec->nargs = shape->nargs;
+	memcpy(rec->special, shape->special, sizeof rec->special);
+	rec->nextras = 0;
+	rec->clean = true;
+	rec->too_many = false;
+}
+
 bool
 dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base, const uint32_t **quotes, const char *p,
                  const char *e)
 {
+	const char *const start = p;
 	const uint32_t line_end = (uint32_t)(e - base);
 	struct dft_arg *a = rec->args;
 	const struct dft_node *n = next_node(x->nodes, p);
@@ -114,44 +118,41 @@ dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *
 	rec->nfaults = 0;
 	rec->p = p;
 	for (; n != NULL && n->what != DFT_PATH_END; n = next_node(n, p)) {
+		struct dft_token *token;
 		/* q is at the first quote of the literal, for no value leaves one behind */
 		q += n->quotes;
 		const char *const v = base + q[-1] + n->after;
 		const char *end;
+		if (n->what == DFT_PATH_ARG) {
+			*a = n->arg;
+			a->key.at = (uint32_t)(v - start) - n->key_back;
+			token = &a->value;
+			a++;
+		} else {
+			token = &rec->top[n->what];
+		}
 		if (n->kind == DFT_STRING) {
-			if (*q >= line_end)
+			end = base + *q;
+			if (*q++ >= line_end)
 				return false;
-			end = base + *q++;
 			p = end + 1;
 		} else {
 			p = end = skip_digits(v);
+			if (n->kind != DFT_UINT || !is_plain_number(v, end)) {
+				p = end = other_value(rec, n, a - 1, v, e);
+				if (end == NULL)
+					return false;
+				while (*q < (uint32_t)(end - base))
+					q++;
+			}
 		}
-		if (n->what == DFT_PATH_ARG)
-			put_arg(rec, a, n, v, end);
-		if (n->kind != DFT_STRING && (n->kind != DFT_UINT || !is_plain_number(v, end))) {
-			p = end = other_value(rec, n, a, v, e);
-			if (end == NULL)
-				return false;
-			a->value.n = (uint32_t)(end - v);
-			while (*q < (uint32_t)(end - base))
-				q++;
-		}
-		if (n->what == DFT_PATH_ARG)
-			a++;
-		else
-			rec->top[n->what] = (struct dft_token){ (uint32_t)(v - rec->p), (uint32_t)(end - v) };
+		*token = (struct dft_token){ (uint32_t)(v - start), (uint32_t)(end - v) };
 	}
 	if (n == NULL || p + n->n != e)
 		return false;
 	*quotes = q + n->quotes;
 	rec->end = e;
-	rec->shape ^= n->shape->shape;
-	rec->hashes = n->shape->hashes;
-	rec->nargs = n->shape->nargs;
-	memcpy(rec->special, n->shape->special, sizeof rec->special);
-	rec->nextras = 0;
-	rec->clean = true;
-	rec->too_many = false;
+	take_shape(rec, n->shape);
 	return true;
 }
 

@@ -62,6 +62,9 @@ dft_record_take(struct dft_state *st, struct batch *b)
 	const struct dft_record *const rec = &st->record;
 	struct dft_facts f;
 
+	/* a look ahead is for names alone */
+	if (st->ahead_of != NULL && !dft_is_metadata(rec))
+		return DFT_DONE;
 	if (!dft_judge(st, rec, &f) || !dft_learn(st, rec, &f))
 		return DFT_NO_MEMORY;
 	dft_dialect_check(st, rec, &f);

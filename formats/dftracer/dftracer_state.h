@@ -22,8 +22,7 @@ struct dft_place {
 struct dft_tally {
 	uint64_t count;
 	struct dft_place first;
-	uint64_t value; /* of the first time */
-	char text[40];  /* likewise; "": none */
+	char text[40]; /* of the first time; "": none */
 };
 
 enum dft_tallied {
@@ -96,7 +95,8 @@ struct dft_process {
 	bool unit_said;
 	bool started;  /* a `start` was met, and no `end` behind it */
 	bool aggregated;
-	bool host_defined; /* the hash that names its host, if it is one */
+	uint64_t host_known;    /* dft_state.hosts_defined when its host's hash was looked up, and defined ... */
+	struct slice host_name; /* ... as this; p NULL before that */
 	uint32_t starts; /* since the last `end` */
 	uint64_t records, calls; /* since then, calls without metadata */
 	struct dft_place start;
@@ -175,6 +175,7 @@ struct dft_state {
 	struct tabletext hosts;       /* as written -> 1, 2, ... */
 	struct slice *host_texts;     /* of host 1, 2, ... */
 	uint32_t nhosts, hosts_cap;
+	uint64_t hosts_defined;       /* how often a host's hash got a name */
 	struct table64 threads;       /* process << 40 | small tid -> trace.tracks[] */
 	const struct track *last_thread;
 	const struct dft_process *last_thread_process;
@@ -190,6 +191,8 @@ struct dft_state {
 	bool keep_ids, limits_said[4];
 };
 
+#define DFT_NAMES 8 /* of a record's hashes that are remembered */
+
 /* The numbers of a record, and what else was found out about it. */
 struct dft_facts {
 	enum dft_phase phase;
@@ -198,6 +201,8 @@ struct dft_facts {
 	uint64_t ts, dur;      /* ns */
 	bool negative_pid;
 	struct dft_process *process; /* NULL: it has no pid */
+	struct slice names[DFT_NAMES]; /* what its hashes stand for, in order (p NULL: not known) ... */
+	uint32_t nnames;               /* ... as many as were looked up */
 };
 
 /* ---- findings (dftracer_find.c) ---- */
@@ -217,7 +222,15 @@ dft_shown(const struct dft_state *st, enum dft_rule rule)
 }
 
 struct dft_place dft_place_of(const struct dft_record *rec);
-void dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_place place, uint64_t value, struct slice text);
+void dft_tally_first(struct dft_state *st, enum dft_tallied which, struct dft_place place, struct slice text);
+
+static inline void
+dft_tally_add(struct dft_state *st, enum dft_tallied which, struct dft_place place, struct slice text)
+{
+	if (st->tallies[which].count++ == 0)
+		dft_tally_first(st, which, place, text);
+}
+
 void dft_tallies_say(struct dft_state *st);
 
 /* Says the limit once. */
@@ -242,6 +255,8 @@ enum dft_step dft_record_take(struct dft_state *st, struct batch *b);
 
 /* Fields, their kinds, the numbers.  False: no memory. */
 bool dft_judge(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
+
+bool dft_is_metadata(const struct dft_record *rec);
 
 /* Metadata records, `start` and `end`.  False: no memory. */
 bool dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
@@ -286,8 +301,10 @@ bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_ki
 bool dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
                      struct slice text, enum dft_source source);
 
-/* Whether a record before this one defines it; a use without a definition is remembered. */
-bool dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
+/* Whether a record before this one defines it, and its name (which may come from one behind it); a use without a
+ * definition is remembered. */
+bool dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
+                  struct slice *name);
 
 /* The name if it is known; nothing is remembered. */
 struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
