@@ -28,11 +28,20 @@ by_hash(const struct dft_record *rec, const struct dft_arg *a)
 	return h.value <= UINT16_MAX ? BIT(D2A) | BIT(D2B) : BIT(D3);
 }
 
+/* HH, FH, SH. */
+static bool
+defines_hash(const struct dft_record *rec, const struct dft_facts *f)
+{
+	const struct slice name = dft_top_text(rec, DFT_NAME);
+
+	return f->phase == DFT_PHASE_METADATA && dft_top_kind(rec, DFT_NAME) == DFT_STRING && name.n == 2 && name.p[1] == 'H';
+}
+
 /* Dialects in which this record may stand; never 0. */
 static unsigned
 possible(const struct dft_record *rec, const struct dft_facts *f)
 {
-	const bool text = dft_is_text(dft_top_kind(rec, DFT_PID));
+	const bool text = dft_is_text(dft_top_kind(rec, DFT_PID)) && *dft_top_text(rec, DFT_PID).p >= '0' && *dft_top_text(rec, DFT_PID).p <= '9';
 	const bool letter = dft_is_text(dft_top_kind(rec, DFT_PH));
 	unsigned d = ALL, more;
 
@@ -52,6 +61,8 @@ possible(const struct dft_record *rec, const struct dft_facts *f)
 	more = d & by_hash(rec, dft_arg_of(rec, DFT_MEANS_HHASH));
 	d = more != 0 ? more : d;
 	more = d & by_hash(rec, dft_arg_of(rec, DFT_MEANS_FHASH));
+	d = more != 0 ? more : d;
+	more = d & (defines_hash(rec, f) ? by_hash(rec, dft_arg_of(rec, DFT_MEANS_VALUE)) : ALL);
 	d = more != 0 ? more : d;
 	return d != 0 ? d : ALL;
 }
@@ -115,22 +126,30 @@ struct look {
 };
 
 static void
-look_at_line(struct look *x, const char *p, const char *e)
+look_at_record(struct look *x)
 {
 	struct dft_record *const rec = &x->rec;
-
-	while (p < e && *p != '{')
-		p++;
-	if (p == e || !dft_parse(rec, &x->keys, p, e))
-		return;
 	const struct dft_facts f = { .phase = quiet_phase(rec) };
+
 	if (f.phase == DFT_PHASE_NONE || dft_top_kind(rec, DFT_NAME) == DFT_ABSENT)
 		return;
 	const unsigned d = x->dialects & possible(rec, &f) & by_version(rec);
 	x->dialects = d != 0 ? d : x->dialects;
 	x->records++;
 	x->tracer += dft_top_kind(rec, DFT_ID) != DFT_ABSENT || rec->special[DFT_MEANS_HHASH] != 0 || rec->special[DFT_MEANS_HOSTNAME] != 0 ||
-	    slice_is(dft_top_text(rec, DFT_CAT), "dftracer") || dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT;
+	    dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT ||
+	    (dft_top_kind(rec, DFT_CAT) == DFT_STRING && slice_is(dft_top_text(rec, DFT_CAT), "dftracer"));
+}
+
+static void
+look_at_line(struct look *x, const char *p, const char *e)
+{
+	while (p < e && (p = memchr(p, '{', (size_t)(e - p))) != NULL) {
+		if (!dft_parse(&x->rec, &x->keys, p, e))
+			return;
+		look_at_record(x);
+		p = x->rec.end;
+	}
 }
 
 #define LINES 200 /* that are looked at */
@@ -227,6 +246,10 @@ signature(const struct dft_record *rec, const struct dft_facts *f)
 	const struct dft_arg *const host = dft_arg_of(rec, DFT_MEANS_HHASH), *const file = dft_arg_of(rec, DFT_MEANS_FHASH);
 	uint64_t s = rec->shape | (uint64_t)f->phase << 40;
 
+	/* records that define a hash are few */
+	if (defines_hash(rec, f))
+		return 0;
+
 	if (host != NULL)
 		s |= (uint64_t)host->kind << 44 | (uint64_t)(host->value.n > 5) << 48 | (uint64_t)(host->value.n > 1) << 49;
 	if (file != NULL)
@@ -240,7 +263,7 @@ dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const stru
 	if (st->mixed_said || f->phase == DFT_PHASE_NONE || f->phase >= DFT_PHASE_BEGIN)
 		return;
 	const uint64_t s = signature(rec, f);
-	if (s == st->usual_signature)
+	if (s != 0 && s == st->usual_signature)
 		return;
 	const unsigned d = possible(rec, f);
 	if ((d & bit_of(st->dialect)) != 0) {

@@ -252,7 +252,7 @@ differences(const struct dft_record *rec, enum dft_phase phase)
 	unsigned tallies = 0;
 
 	for (int i = 0; i < DFT_TOPS; i++)
-		if ((BIT(i) & NUMBERS) != 0 && dft_is_text(dft_top_kind(rec, (enum dft_top)i)))
+		if ((BIT(i) & NUMBERS) != 0 && dft_is_text(dft_top_kind(rec, (enum dft_top)i)) && is_quoted_number(rec, (enum dft_top)i))
 			tallies |= BIT(DFT_QUOTED_NUMBERS);
 	if ((has & BIT(DFT_ID)) == 0)
 		tallies |= BIT(DFT_NO_IDS);
@@ -285,7 +285,7 @@ judge_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase p
 {
 	if ((phase == DFT_PHASE_COMPLETE && rec->shape == USUAL_COMPLETE) || (phase == DFT_PHASE_METADATA && rec->shape == USUAL))
 		return;
-	const uint64_t key = rec->shape | (uint64_t)phase << 60;
+	const uint64_t key = rec->shape | (uint64_t)phase << 60 | (uint64_t)1 << 59; /* never 0 */
 	if (key != st->sound_shape) {
 		const uint64_t findings = st->findings;
 		say_missing(st, rec, phase);

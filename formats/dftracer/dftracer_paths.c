@@ -39,6 +39,8 @@ rare_value(struct dft_record *rec, const char *v, const char *e, enum dft_kind *
 {
 	const char *q;
 
+	if (*v == '"')
+		return NULL;
 	if (*v == '{' || *v == '[')
 		q = dft_json_nested(rec, v, e, kind);
 	else
@@ -211,23 +213,25 @@ make_node(const char *p, uint32_t n)
 	return node;
 }
 
-/* The child of `at` that is this node, made if need be; NULL: there are too many. */
+/* The child of `at` that is this node, made if need be; NULL: there are too many.  Longer literals come first: `"a":"`
+ * must be asked for before `"a":`, behind which no text may come. */
 static struct dft_node *
 step(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
 {
 	struct dft_node **link = &at->child;
 	uint32_t siblings = 0;
 
-	for (; *link != NULL; link = &(*link)->sibling, siblings++) {
-		struct dft_node *const k = *link;
-		if (k->n == node->n && memcmp(k->literal, node->literal, sizeof k->literal) == 0)
-			return k;
-	}
-	if (siblings == DFT_SIBLINGS)
+	for (; *link != NULL && (*link)->n >= node->n; link = &(*link)->sibling, siblings++)
+		if ((*link)->n == node->n && memcmp((*link)->literal, node->literal, sizeof node->literal) == 0)
+			return *link;
+	for (const struct dft_node *k = *link; k != NULL; k = k->sibling)
+		siblings++;
+	if (siblings >= DFT_SIBLINGS)
 		return NULL;
-	*link = &x->nodes[x->n++];
-	**link = *node;
-	return *link;
+	struct dft_node *const made = &x->nodes[x->n++];
+	*made = *node;
+	made->sibling = *link;
+	return *link = made;
 }
 
 static struct dft_node *
@@ -253,7 +257,8 @@ step_to_end(struct dft_paths *x, struct dft_node *at, const struct dft_record *r
 
 	node.what = DFT_PATH_END;
 	node.shape = shape;
-	if (step(x, at, &node) != &x->nodes[x->n - 1] || x->nodes[x->n - 1].shape != shape)
+	const struct dft_node *const end = step(x, at, &node);
+	if (end == NULL || end->shape != shape)
 		return;
 	*shape = (struct dft_shape){ .shape = kinds, .hashes = rec->hashes, .nargs = rec->nargs };
 	memcpy(shape->special, rec->special, sizeof shape->special);

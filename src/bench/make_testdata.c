@@ -11,6 +11,7 @@
 #include <zstd.h>
 
 #include "bench/d9_samples.h"
+#include "bench/dft_samples.h"
 #include "bench/heph_samples.h"
 #include "bench/ht_samples.h"
 
@@ -187,5 +188,5 @@ main(int argc, char **argv)
 		ok = write_good(dir, g);
 	for (const struct ht_bad *s = ht_bad; ok && s->name != NULL; s++)
 		ok = write_bad(dir, s);
-	return ok && heph_write_samples(dir) && d9_write_samples(dir) ? 0 : 1;
+	return ok && heph_write_samples(dir) && d9_write_samples(dir) && dft_samples_write(dir) ? 0 : 1;
 }
