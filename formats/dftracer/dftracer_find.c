@@ -106,8 +106,8 @@ dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *r
 {
 	static const char *const words[] = {
 		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: further ones are taken for one",
-		[DFT_LIMIT_HASHES] = "more hashes than are kept (262144, or 8 MiB of names): further ones stay numbers",
-		[DFT_LIMIT_CLASSES] = "more than 16384 categories: further ones are taken for one",
+		[DFT_LIMIT_HASHES] = "more hashes than are kept (131072, or 65536 names, or 8 MiB of them): further ones stay numbers",
+		[DFT_LIMIT_CLASSES] = "more than 4096 categories: further ones are taken for one",
 		[DFT_LIMIT_TITLES] = "more than 32768 names of processes and threads: further ones are not shown",
 	};
 

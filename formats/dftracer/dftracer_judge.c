@@ -533,7 +533,7 @@ bool
 dft_judge(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	f->has_id = false;
-	f->id = 0;
+	f->id = f->pid = f->tid = f->ts = f->dur = 0;
 	f->nnames = 0;
 	if (rec->nfaults > 0 || rec->too_many)
 		say_faults(st, rec);

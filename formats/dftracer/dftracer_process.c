@@ -238,7 +238,7 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 
 	if (process == NULL)
 		return NULL;
-	if (trace->ntracks >= TRACE_MAX_TRACKS - DFT_MAX_PROCESSES) { /* these are kept for processes */
+	if (st->threads.used >= DFT_MAX_THREADS) {
 		dft_find(st, DFT_RULE_THREAD_LIMIT, rec, NULL, "thread %" PRIu64 " and others share one track", tid != NULL ? *tid : 0);
 		if (st->more == NULL)
 			st->more = trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));

@@ -23,11 +23,12 @@ enum dft_phase {
 
 /* Tables that input can fill. */
 #define DFT_MAX_PROCESSES 16384
+#define DFT_MAX_THREADS 40000
 #define DFT_MAX_HOSTS 16384
-#define DFT_MAX_HASHES (1u << 18)
-#define DFT_MAX_TEXTS (1u << 17)          /* different names of hashes ... */
+#define DFT_MAX_HASHES (1u << 17)
+#define DFT_MAX_TEXTS (1u << 16)          /* different names of hashes ... */
 #define DFT_MAX_TEXT_BYTES (8u << 20)     /* ... and their bytes */
-#define DFT_MAX_CLASSES 16384
+#define DFT_MAX_CLASSES 4096
 #define DFT_MAX_CLASS_BYTES (1u << 20)
 #define DFT_MAX_TITLES 32768              /* names of processes and threads from metadata */
 #define DFT_MAX_TITLE 60                  /* bytes of one that are kept */

@@ -1,0 +1,237 @@
+/* The program on every .pfw sample: what it finds and keeps, by whichever way the bytes come. */
+#include <cJSON.h>
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cli_test_util.h"
+
+#define GOOD "testdata/dftracer/good"
+#define BAD "testdata/dftracer/bad"
+
+/* A report in the form of the .expect files, to be freed. */
+static char *
+outcome(const struct ran *r, const char *path)
+{
+	cJSON *const report = cJSON_ParseWithLength(r->out, r->out_n);
+	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0), *f;
+	char *const text = calloc(1, 65536);
+	size_t n;
+
+	cr_assert(file != NULL && text != NULL, "%s: no report: %.200s%.200s", path, r->out, r->err);
+	n = (size_t)sprintf(text, "exit %d\ndialect %s\nrecords %.0f\n", r->status,
+	                    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "dialect")),
+	                    cJSON_GetObjectItemCaseSensitive(file, "records")->valuedouble);
+	cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
+	{
+		n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n", cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")),
+		                      cJSON_GetObjectItemCaseSensitive(f, "offset")->valuedouble);
+		/* every finding has its line, unless it is about the packing */
+		cr_expect(cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(f, "line")) ||
+		          strncmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")), "input/", 6) == 0, "%s", path);
+	}
+	cJSON_Delete(report);
+	return text;
+}
+
+static struct ran
+validate(const char *path, const void *in, size_t n)
+{
+	return run_tool((const char *const[]){ "validate", "--format", "json", path, NULL }, in, n);
+}
+
+static void
+expect_outcome(struct ran r, const char *want, const char *path, const char *way)
+{
+	char *const got = outcome(&r, path);
+
+	cr_expect_str_eq(got, want, "%s, %s:\n%swhere this was expected:\n%s", path, way, got, want);
+	free(got);
+	ran_free(&r);
+}
+
+static bool
+is_packed(const char *name)
+{
+	return strstr(name, ".gz") != NULL;
+}
+
+/* The same bytes as a file, down a pipe, and compressed in two ways. */
+static void
+expect_by_all_ways(const char *path, const char *want)
+{
+	size_t n, packed;
+	char *const p = read_whole(path, &n), *const dir = make_folder();
+	char copy[1024];
+
+	cr_assert_not_null(p, "%s", path);
+	expect_outcome(validate(path, NULL, 0), want, path, "file");
+	expect_outcome(validate("-", p, n), want, path, "pipe");
+	if (!is_packed(path)) {
+		void *z = gzip_copy(p, n, &packed);
+		snprintf(copy, sizeof copy, "%s/copy.gz", dir);
+		cr_assert(write_whole(copy, z, packed));
+		expect_outcome(validate(copy, NULL, 0), want, path, "gzip");
+		free(z);
+		z = zstd_copy(p, n, &packed);
+		expect_outcome(validate("-", z, packed), want, path, "zstd down a pipe");
+		free(z);
+	}
+	free(p);
+	remove_folder(dir);
+}
+
+static void
+expect_folder(const char *folder)
+{
+	char **const names = list_folder(folder, ".expect");
+
+	cr_assert_not_null(names[0], "%s", folder);
+	for (size_t i = 0; names[i] != NULL; i++) {
+		char path[1024];
+		size_t n;
+
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		char *const want = read_whole(path, &n);
+		cr_assert_not_null(want, "%s", path);
+		snprintf(path + strlen(path) - strlen(".expect"), 16, ".pfw");
+		char *const plain = read_whole(path, &n);
+		if (plain == NULL)
+			strcat(path, ".gz");
+		free(plain);
+		expect_by_all_ways(path, want);
+		free(want);
+	}
+	list_free(names);
+}
+
+Test(dftracer_cli, good_samples)
+{
+	expect_folder(GOOD);
+}
+
+Test(dftracer_cli, bad_samples)
+{
+	expect_folder(BAD);
+}
+
+/* ---- what converting makes of them ---- */
+
+static struct ran
+convert(const char *path, const char *option)
+{
+	struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", option, NULL }, NULL, 0);
+	cJSON *const json = cJSON_ParseWithLength(r.out, r.out_n);
+
+	cr_expect_not_null(json, "%s: not JSON", path);
+	cJSON_Delete(json);
+	return r;
+}
+
+/* Each of these texts stands in what comes out. */
+static void
+expect_words(const char *path, int status, const char *const *words)
+{
+	struct ran r = convert(path, NULL);
+
+	cr_expect_eq(r.status, status, "%s: exit status %d: %s", path, r.status, r.err);
+	for (; *words != NULL; words++)
+		cr_expect_not_null(strstr(r.out, *words), "%s: no %s in:\n%s", path, *words, r.out);
+	ran_free(&r);
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+Test(dftracer_cli, repairs)
+{
+	expect_words(BAD "/unescaped-quote.pfw", 1, WORDS("\"text\":\"say \\\"hi\\\"\"", "\"ret\":1"));
+	expect_words(BAD "/bad-escape.pfw", 1, WORDS("\"path\":\"C:\\\\data\\\\x\""));
+	expect_words(BAD "/control-byte.pfw", 1, WORDS("\"text\":\"bell\\u0007\""));
+	expect_words(BAD "/raw-tab.pfw", 1, WORDS("\"text\":\"a\\tb\""));
+	expect_words(BAD "/invalid-utf8.pfw", 1, WORDS("\"name\":\"na\xef\xbf\xbdve\""));
+	expect_words(BAD "/nan-and-inf.pfw", 1, WORDS("\"x\":\"NaN\"", "\"x\":\"-Infinity\"", "\"y\":1e+06"));
+	expect_words(BAD "/comma-in-args.pfw", 1, WORDS("\"name\":\"last\"", "\"hostname\":\"node1\"}"));
+	expect_words(BAD "/bad-value.pfw", 1, WORDS("\"x\":\"007\",\"y\":\"None\""));
+	expect_words(BAD "/duplicate-key.pfw", 0, WORDS("\"step\":1,\"step (2)\":2,\"step (3)\":3"));
+	expect_words(BAD "/nul-in-a-text.pfw", 1, WORDS("\"path\":\"a\\u0000b\""));
+	expect_words(BAD "/two-records.pfw", 1, WORDS("\"name\":\"open\"", "\"name\":\"read\"", "\"name\":\"close\""));
+	expect_words(BAD "/cut-and-whole.pfw", 1, WORDS("\"name\":\"read\"", "\"name\":\"close\""));
+	expect_words(BAD "/missing-dur.pfw", 1, WORDS("\"name\":\"x\",\"cat\":\"POSIX\",\"ph\":\"i\""));
+	expect_words(GOOD "/non-ascii.pfw", 0, WORDS("\"name\":\"\xe6\x89\x93\xe5\xbc\x80\"", "\"note\":\"na\xc3\xafve \xf0\x9f\x98\x80\""));
+}
+
+Test(dftracer_cli, dialects_as_events)
+{
+	expect_words(GOOD "/d1.pfw", 0, WORDS("\"ts\":1698080323775510.000,\"dur\":141.000,\"pid\":1338896,\"tid\":2677792", "\"ret\":18,\"mode\":\"r\"", "\"ret\":\"3276800\""));
+	expect_words(GOOD "/d3.pfw", 0, WORDS("\"ret\":\"9223372036854775807\"", "\"offset\":\"18446744073709551615\"", "\"fname\":\"/data/a\"", "\"exec\":\"./sim\""));
+	expect_words(GOOD "/d4.pfw", 0, WORDS("\"ph\":\"C\"", "\"args\":{\"user_pct\":12.5,\"idle_pct\":10}", "\"name\":\"Rank 3 (node1)\"", "\"cwd\":\"/home/u\"",
+	                                      "\"shape\":{\"x\":[1,2,{\"y\":null}],\"ok\":true},\"loss\":0.25", "\"dft_cnt\":12,\"dur_sum\":480"));
+	expect_words(GOOD "/d5.pfw", 0, WORDS("\"ts\":1780000000000001.001,\"dur\":0.999", "\"relations\":{\"used\":[\"00000000000000aa\"],\"generated\":[]}", "\"type\":3"));
+	expect_words(GOOD "/merged.pfw", 0, WORDS("\"ts\":1750000000000000.000,\"dur\":2000000.000", "\"ts\":1750000000000001.000,\"dur\":2.000", "\"process 1 (node-a)\"",
+	                                          "\"process 1 (node-b)\"", "\"fname\":\"/late\""));
+	expect_words(GOOD "/rewritten.pfw", 0, WORDS("\"name\":\"say \\\"hi\\\"\"", "\"text\":\"tab\\tand \\\\ and \\u00e9\"", "\"list\":[1, 2.5, -3e-2, [], {}, \"\\n\"]",
+	                                             "\"none\":null,\"yes\":true,\"no\":false", "\"hostname\":\"node1 \\\"\xf0\x9f\x98\x80\\\"\""));
+}
+
+Test(dftracer_cli, keep_ids)
+{
+	struct ran r = convert(GOOD "/d3.pfw", "--keep-ids");
+
+	cr_expect_not_null(strstr(r.out, "\"fname\":\"/data/a\",\"fhash\":\"9007199254740995\""));
+	cr_expect_not_null(strstr(r.out, "\"hhash\":\"18446744073709551557\""));
+	ran_free(&r);
+}
+
+/* On a pipe names that come late stay numbers, and that is said; in a file they are found. */
+Test(dftracer_cli, late_names_on_a_pipe)
+{
+	size_t n;
+	char *const p = read_whole(GOOD "/merged.pfw", &n);
+	struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", "-", "-", NULL }, p, n);
+
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_not_null(strstr(r.out, "\"fhash\":\"00000000000000ff\""));
+	cr_expect_not_null(strstr(r.err, "[dftracer/hash-late]"), "%s", r.err);
+	ran_free(&r);
+	free(p);
+}
+
+/* What the packed stream holds before it goes wrong is kept. */
+Test(dftracer_cli, cut_gzip)
+{
+	size_t packed, used = 0;
+	char text[60000];
+
+	for (unsigned i = 0; used < sizeof text - 200; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used,
+		                         "{\"id\":%u,\"name\":\"x%u\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":%u,\"dur\":1,\"ph\":\"X\",\"args\":{}}\n", i, i * 7919, i);
+	unsigned char *const z = gzip_copy(text, used, &packed);
+	struct ran r = validate("-", z, packed / 2);
+	char *const got = outcome(&r, "cut gzip");
+	unsigned records = 0;
+	cr_expect_eq(r.status, 2);
+	cr_expect_not_null(strstr(got, "input/packed-cut"), "%s", got);
+	cr_assert_eq(sscanf(strstr(got, "records"), "records %u", &records), 1);
+	cr_expect(records > 100, "%s", got);
+	free(got);
+	ran_free(&r);
+	z[packed - 6] ^= 1;
+	r = validate("-", z, packed);
+	cr_expect_eq(r.status, 2);
+	cr_expect_not_null(strstr(r.out, "input/packed-corrupt"), "%s", r.out);
+	ran_free(&r);
+	free(z);
+}
+
+Test(dftracer_cli, info_names_the_dialect)
+{
+	struct ran r = run_tool((const char *const[]){ "info", GOOD "/d3.pfw", NULL }, NULL, 0);
+
+	cr_expect_eq(r.status, 0);
+	cr_expect_not_null(strstr(r.out, "dialect d3"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "start.version: 100008"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "start.exec_hash: \"./sim\""), "%s", r.out);
+	ran_free(&r);
+}

@@ -1,0 +1,71 @@
+/* The promises of the headers, held against all samples, and against cut and changed ones. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cli_test_util.h"
+#include "format/registry.h"
+#include "fuzz/fuzz_sweep.h"
+
+static void
+expect_sweep(const char *path, size_t sparse)
+{
+	struct fuzz_sweep s = { .light = true, .stride = 1, .sparse = sparse, .full_every = 97 };
+	struct fuzz_swept out;
+	char *const p = read_whole(path, &s.n);
+
+	cr_assert_not_null(p, "%s", path);
+	s.p = p;
+	cr_expect(fuzz_sweep_run(&s, &out), "%s: place %zu, byte %d: %s", path, out.place, out.byte, out.result.fault);
+	cr_expect(out.prefixes > 0 && out.changes > 0);
+	free(p);
+}
+
+Test(dftracer_damage, promises_hold_for_cut_and_changed_bytes)
+{
+	expect_sweep("testdata/dftracer/good/rewritten.pfw", 5);
+	expect_sweep("testdata/dftracer/good/d4.pfw", 23);
+	expect_sweep("testdata/dftracer/bad/array-on-a-line.pfw", 11);
+	expect_sweep("testdata/dftracer/bad/cut-and-whole.pfw", 11);
+}
+
+Test(dftracer_damage, promises_hold_for_samples)
+{
+	static const char *const folders[] = { "testdata/dftracer/good", "testdata/dftracer/bad" };
+	struct fuzz_result r;
+	char path[1024];
+
+	for (size_t k = 0; k < 2; k++) {
+		char **const names = list_folder(folders[k], ".pfw");
+		for (size_t i = 0; names[i] != NULL; i++) {
+			size_t n;
+			snprintf(path, sizeof path, "%s/%s", folders[k], names[i]);
+			char *const p = read_whole(path, &n);
+			cr_expect(fuzz_check(&r, p, n, NULL, NULL, FUZZ_ALL), "%s: %s", path, r.fault);
+			free(p);
+		}
+		list_free(names);
+	}
+}
+
+/* Long enough that most records take known paths; through small windows none does. */
+Test(dftracer_damage, promises_hold_for_many_records)
+{
+	static const char *const names[] = { "read", "write", "open", "close" };
+	static char p[100000];
+	struct fuzz_result r;
+	size_t n = 0;
+
+	for (unsigned i = 0; n < sizeof p - 400; i++) {
+		n += (size_t)snprintf(p + n, sizeof p - n,
+		                      "{\"id\":%u,\"name\":\"%s\",\"cat\":\"POSIX\",\"pid\":%u,\"tid\":%u,\"ts\":%u,\"dur\":%u,\"ph\":\"X\",\"args\":{", i,
+		                      names[i * 7 % 4], 7 + i % 3, 7 + i % 5, 1000 * i, i % 97);
+		if (i % 3 == 0)
+			n += (size_t)snprintf(p + n, sizeof p - n, "\"hhash\":%u,\"ret\":%d", 5692 + i % 2, i % 5 == 0 ? -1 : (int)i);
+		else if (i % 3 == 1)
+			n += (size_t)snprintf(p + n, sizeof p - n, "\"ret\":\"%u\",\"x\":%s", i, i % 2 == 0 ? "[1,\"a\"]" : "0.5");
+		n += (size_t)snprintf(p + n, sizeof p - n, "%s\n", i % 50 == 49 ? ",}}" : "}}");
+	}
+	cr_expect(fuzz_check(&r, p, n, NULL, NULL, FUZZ_ALL & ~(unsigned)FUZZ_SLOW_1), "%s", r.fault);
+}

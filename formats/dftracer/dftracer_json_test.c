@@ -1,0 +1,234 @@
+/*
+ * What the parser takes for a record without a fault is JSON to a strict judge
+ * and to cJSON, and the values are the same; what has a fault is not.
+ *
+ * cJSON is lax where the strict judge is not: it takes control bytes and bytes
+ * that are not UTF-8 in texts, numbers such as 01, 1. and +1 (what strtod
+ * takes), and lone surrogates of the lower half; it is asked only about what
+ * the strict judge accepts.
+ */
+#include <cJSON.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dftracer/dftracer_record.h"
+#include "fuzz/strict_json.h"
+
+struct parser {
+	struct dft_record rec;
+	struct dft_keys keys;
+};
+
+static void
+parser_init(struct parser *x)
+{
+	*x = (struct parser){ .rec = { .args = NULL } };
+	cr_assert(dft_keys_init(&x->keys));
+}
+
+static void
+parser_free(struct parser *x)
+{
+	free(x->rec.args);
+	dft_keys_free(&x->keys);
+}
+
+/* True: a record with nothing but blanks behind, no fault. */
+static bool
+is_sound(struct parser *x, const char *p, size_t n)
+{
+	if (n == 0 || *p != '{' || !dft_parse(&x->rec, &x->keys, p, p + n))
+		return false;
+	for (uint32_t i = 0; i < x->rec.nfaults; i++)
+		if (x->rec.faults[i].rule != DFT_RULE_DUPLICATE_KEY)
+			return false;
+	return dft_skip_blanks(x->rec.end, p + n) == p + n;
+}
+
+static void
+same_text(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
+{
+	struct arena arena = { 0 };
+	const struct slice raw = dft_token_text(rec, a->value);
+	const struct slice text = a->kind == DFT_ESCAPED ? dft_json_unescape(&arena, raw) : raw;
+
+	cr_assert(cJSON_IsString(v));
+	/* a NUL, which JSON allows as an escape, ends cJSON's text */
+	if (memchr(text.p, '\0', text.n) == NULL)
+		cr_expect(strlen(v->valuestring) == text.n && memcmp(v->valuestring, text.p, text.n) == 0, "%.*s", (int)text.n, text.p);
+	arena_free(&arena);
+}
+
+static void
+same_value(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
+{
+	const struct slice raw = dft_token_text(rec, a->value);
+	char number[64];
+
+	switch ((enum dft_kind)a->kind) {
+	case DFT_UINT:
+	case DFT_INT:
+	case DFT_NUMBER:
+		cr_assert(cJSON_IsNumber(v));
+		snprintf(number, sizeof number, "%.*s", (int)raw.n, raw.p);
+		if (raw.n < sizeof number - 1)
+			cr_expect(strtod(number, NULL) == v->valuedouble || v->valuedouble - v->valuedouble != 0, "%s", number);
+		break;
+	case DFT_STRING:
+	case DFT_ESCAPED:
+		same_text(rec, a, v);
+		break;
+	case DFT_TRUE:
+		cr_expect(cJSON_IsTrue(v));
+		break;
+	case DFT_FALSE:
+		cr_expect(cJSON_IsFalse(v));
+		break;
+	case DFT_NULL:
+		cr_expect(cJSON_IsNull(v));
+		break;
+	case DFT_OBJECT:
+		cr_expect(cJSON_IsObject(v));
+		break;
+	case DFT_ARRAY:
+		cr_expect(cJSON_IsArray(v));
+		break;
+	default:
+		cr_assert_fail("a sound record with a value of kind %u", a->kind);
+	}
+}
+
+/* The arguments, in order. */
+static void
+same_args(const struct dft_record *rec, const cJSON *json)
+{
+	const cJSON *args = cJSON_GetObjectItemCaseSensitive(json, "args"), *v;
+	uint32_t i = 0;
+
+	if (!cJSON_IsObject(args))
+		args = NULL;
+	cJSON_ArrayForEach(v, args)
+	{
+		cr_assert_lt(i, rec->nargs);
+		same_value(rec, &rec->args[i++], v);
+	}
+	cr_expect_eq(i, rec->nargs);
+}
+
+static void
+agree_on(struct parser *x, const char *bytes, size_t n)
+{
+	char *const p = malloc(n + 1); /* cJSON wants one byte more */
+	size_t at;
+
+	cr_assert_not_null(p);
+	memcpy(p, bytes, n);
+	p[n] = '\0';
+	const bool sound = is_sound(x, p, n);
+	const bool strict = n > 0 && *p == '{' && memchr(p, '\n', n) == NULL && strict_json_fault(p, n, &at) == NULL;
+	cr_assert_eq(sound, strict, "%s: %.*s", sound ? "taken for sound" : "not taken for sound", (int)n, p);
+	cJSON *const json = sound ? cJSON_ParseWithLength(p, n + 1) : NULL;
+	cr_assert(!sound || json != NULL, "cJSON refuses: %.*s", (int)n, p);
+	if (sound && x->rec.nfaults == 0)
+		same_args(&x->rec, json);
+	cJSON_Delete(json);
+	free(p);
+}
+
+static const char *const documents[] = {
+	"{}",
+	"{ }",
+	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1727387307981693,\"dur\":0,\"ph\":\"X\",\"args\":{\"hhash\":5692,\"p_idx\":-1}}",
+	"{\"args\":{\"a\":[1,2,{\"b\":[]},\"\\u00e9\\ud83d\\ude00\"],\"t\":true,\"f\":false,\"n\":null,\"e\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"}}",
+	"{\"args\" : { \"x\" : -0.5e-3 , \"y\" : 1E+9, \"z\":0 , \"\":{} } , \"ph\":1}",
+	"{\"args\":{\"utf\":\"na\xc3\xafve \xe6\x89\x93 \xf0\x9f\x98\x80\",\"a\":18446744073709551615,\"b\":-9223372036854775808}}",
+	"{\"args\":{\"deep\":[[[[[[[[{\"a\":[{}]}]]]]]]]]}, \"other\":[true,false,null,\"x\",0.1]}",
+	"{\"a\":007,\"b\":+1,\"c\":1.,\"d\":.5,\"e\":1e,\"f\":nan,\"g\":-inf,\"h\":True}",
+	"{\"args\":{\"a\":1,},\"b\":[1,],\"c\":{\"x\":1,}}",
+	"{\"name\":\"a\"b\",\"cat\":\"C:\\dir\",\"pid\":12q}",
+};
+
+Test(dftracer_json, documents_and_each_byte_of_them_changed)
+{
+	struct parser x;
+	char p[512];
+
+	parser_init(&x);
+	for (size_t d = 0; d < sizeof documents / sizeof documents[0]; d++) {
+		const size_t n = strlen(documents[d]);
+		for (size_t cut = 0; cut <= n; cut++)
+			agree_on(&x, documents[d], cut);
+		for (size_t at = 1; at < n; at++)
+			for (int c = 0; c < 256; c += at % 3 == 0 ? 1 : 3) {
+				memcpy(p, documents[d], n);
+				p[at] = (char)c;
+				agree_on(&x, p, n);
+			}
+	}
+	parser_free(&x);
+}
+
+/* Random strings of the pieces that JSON is made of. */
+Test(dftracer_json, random_pieces)
+{
+	static const char *const pieces[] = { "{", "}", "[", "]", ",", ":", "\"", "\"a\"", "\"args\"", "1", "-", "0", ".5", "e9", "true", "null",
+		                              " ", "\t", "\\", "\\u0041", "\\ud800", "\xc3\xa9", "\xff", "nan", "q", "{\"args\":{", "\"k\":", "}}" };
+	uint64_t random = 7;
+	struct parser x;
+
+	parser_init(&x);
+	for (unsigned round = 0; round < 60000; round++) {
+		char p[300] = "{";
+		size_t n = 1;
+		for (unsigned left = 1 + round % 12; left > 0; left--) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			const char *const piece = pieces[(random >> 33) % (sizeof pieces / sizeof pieces[0])];
+			memcpy(p + n, piece, strlen(piece));
+			n += strlen(piece);
+		}
+		agree_on(&x, p, n);
+	}
+	parser_free(&x);
+}
+
+Test(dftracer_json, digits)
+{
+	static const char *const rows[] = { "0", "7", "12345678", "123456789", "1727387307981693", "12345678901234567", "9999999999999999999",
+		                            "18446744073709551615", "18446744073709551616", "99999999999999999999999" };
+	char p[80];
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		for (uint32_t before = 0; before < 20; before++) {
+			const uint32_t n = (uint32_t)strlen(rows[i]);
+			memset(p, '9', sizeof p);
+			memcpy(p + before, rows[i], n);
+			const struct dft_record rec = { .p = p };
+			uint64_t v = 0;
+			const bool ok = dft_digits(&rec, (struct dft_token){ before, n }, &v);
+			cr_expect_eq(ok, n < 20 || strcmp(rows[i], "18446744073709551615") == 0, "%s", rows[i]);
+			if (ok)
+				cr_expect_eq(v, strtoull(rows[i], NULL, 10), "%s behind %u bytes", rows[i], before);
+		}
+}
+
+Test(dftracer_json, repeated_keys_are_counted)
+{
+	static const char text[] = "{\"args\":{\"a\":1,\"b\":2,\"a\":3,\"a\":{\"a\":4},\"a key of more than sixteen bytes\":1,\"a key of more than sixteen bytez\":1}}";
+	struct parser x;
+
+	parser_init(&x);
+	for (int i = 0; i < 3; i++) {
+		cr_assert(dft_parse(&x.rec, &x.keys, text, text + sizeof text - 1));
+		cr_assert_eq(x.rec.nargs, 6);
+		cr_expect_eq(x.rec.args[0].repeats, 0);
+		cr_expect_eq(x.rec.args[1].repeats, 0);
+		cr_expect_eq(x.rec.args[2].repeats, 1);
+		cr_expect_eq(x.rec.args[3].repeats, 2);
+		cr_expect_eq(x.rec.args[4].repeats, 0);
+		cr_expect_eq(x.rec.args[5].repeats, 0);
+		cr_expect_eq(x.rec.nfaults, 1);
+	}
+	parser_free(&x);
+}
