@@ -11,8 +11,9 @@ dft_look_ahead(struct dft_state *st)
 {
 	struct trace trace;
 	struct batch b;
+	struct dft_shared shared = { .nhosts = 0 };
 	struct dft_state ahead = { .ahead_of = st };
-	struct reader r = { .trace = &trace, .want = WANT_JUDGEMENT, .dialect = st->dialect, .state = &ahead };
+	struct reader r = { .trace = &trace, .want = WANT_JUDGEMENT, .dialect = st->dialect, .state = &ahead, .shared = &shared };
 	enum fill fill = FILL_MORE;
 
 	st->looked_ahead = true;
@@ -29,6 +30,7 @@ dft_look_ahead(struct dft_state *st)
 				input_behind(r.in);
 			}
 		dft_reader_ops.close(&r);
+		dft_shared_close(&shared);
 		batch_free(&b);
 	}
 	trace_free(&trace);

@@ -32,20 +32,20 @@ static struct class *
 find_class(struct dft_state *st, const struct dft_record *rec, struct slice name, struct slice category)
 {
 	struct trace *const trace = st->r->trace;
-	const uint32_t known = tabletext_get(&st->classes, name);
+	const uint32_t known = tabletext_get(&st->sh->classes, name);
 
 	if (known != TABLE_NONE)
 		return trace->classes[known];
-	if (trace->nclasses >= DFT_MAX_CLASSES || name.n > DFT_MAX_CLASS_BYTES - st->class_bytes) {
+	if (trace->nclasses >= DFT_MAX_CLASSES || name.n > DFT_MAX_CLASS_BYTES - st->sh->class_bytes) {
 		dft_limit(st, DFT_LIMIT_CLASSES, rec);
-		if (st->more_class == NULL)
-			st->more_class = trace_add_class(trace, SLICE_LIT("more categories"));
-		return st->more_class;
+		if (st->sh->more_class == NULL)
+			st->sh->more_class = trace_add_class(trace, SLICE_LIT("more categories"));
+		return st->sh->more_class;
 	}
 	struct class *const c = trace_add_class(trace, name);
-	if (c == NULL || !tabletext_put(&st->classes, c->name, c->index))
+	if (c == NULL || !tabletext_put(&st->sh->classes, c->name, c->index))
 		return NULL;
-	st->class_bytes += name.n;
+	st->sh->class_bytes += name.n;
 	if (!slice_equal(name, category)) {
 		c->category = arena_copy(&trace->arena, category);
 		if (c->category.p == NULL)
@@ -84,15 +84,15 @@ class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_fa
 
 	if (f->phase == DFT_PHASE_METADATA)
 		return metadata_class(st, rec);
-	if (kind == DFT_STRING && st->last_class != NULL && slice_equal(st->last_class->name, cat))
-		return st->last_class;
+	if (kind == DFT_STRING && st->sh->last_class != NULL && slice_equal(st->sh->last_class->name, cat))
+		return st->sh->last_class;
 	if (kind == DFT_ABSENT)
 		cat = SLICE_LIT("no category");
 	else
 		cat = plain_text(b, rec, rec->top[DFT_CAT], kind);
 	struct class *const c = cat.p != NULL ? find_class(st, rec, cat, cat) : NULL;
 	if (kind == DFT_STRING)
-		st->last_class = c;
+		st->sh->last_class = c;
 	return c;
 }
 

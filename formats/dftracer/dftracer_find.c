@@ -111,8 +111,8 @@ dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *r
 		[DFT_LIMIT_TITLES] = "more than 32768 names of processes and threads: further ones are not shown",
 	};
 
-	if (st->limits_said[which])
+	if (st->sh->limits_said[which])
 		return;
-	st->limits_said[which] = true;
+	st->sh->limits_said[which] = true;
 	dft_find(st, DFT_RULE_LIMIT, rec, NULL, "%s", words[which]);
 }

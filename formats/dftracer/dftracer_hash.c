@@ -195,7 +195,7 @@ bool
 dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
                 struct slice text, enum dft_source source)
 {
-	struct dft_names *const n = &st->names;
+	struct dft_names *const n = &st->sh->names;
 	bool no_memory;
 	struct dft_name *const e = entry(n, kind, h, scope_of(h, pid), &no_memory);
 
@@ -210,7 +210,7 @@ dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_has
 	if (e->source > source || (e->source == DFT_AHEAD && source == DFT_AHEAD))
 		return true; /* of several that come later, the nearest */
 	e->source = (uint8_t)source;
-	st->hosts_defined += kind == DFT_HASH_HOST;
+	st->sh->hosts_defined += kind == DFT_HASH_HOST;
 	if (same)
 		return true;
 	const struct slice copy = intern(n, text, &no_memory);
@@ -231,11 +231,11 @@ struct slice
 dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
 {
 	size_t slot;
-	const uint32_t i = h.none ? UINT32_MAX : find(&st->names, kind, h, scope_of(h, pid), &slot);
+	const uint32_t i = h.none ? UINT32_MAX : find(&st->sh->names, kind, h, scope_of(h, pid), &slot);
 
 	if (i == UINT32_MAX)
 		return (struct slice){ NULL, 0, 0 };
-	const struct dft_name *const e = &st->names.names[i];
+	const struct dft_name *const e = &st->sh->names.names[i];
 	return (struct slice){ e->text, e->n, e->flags };
 }
 
@@ -248,7 +248,7 @@ dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_k
 	*name = (struct slice){ NULL, 0, 0 };
 	if (h.none)
 		return false;
-	struct dft_name *const e = entry(&st->names, kind, h, scope_of(h, pid), &no_memory);
+	struct dft_name *const e = entry(&st->sh->names, kind, h, scope_of(h, pid), &no_memory);
 	if (e == NULL) { /* without memory it stays a number, as beyond the limit */
 		dft_limit(st, DFT_LIMIT_HASHES, rec);
 		return false;
@@ -285,18 +285,17 @@ dft_names_finish(struct dft_state *st)
 	uint64_t uses = 0, hashes = 0;
 	char value[24];
 
-	for (uint32_t i = 0; i < st->names.n; i++) {
-		const struct dft_name *const e = &st->names.names[i];
-		if (e->uses == 0)
-			continue;
-		if (e->source == DFT_MET) {
+	for (uint32_t i = 0; i < st->sh->names.n; i++) {
+		struct dft_name *const e = &st->sh->names.names[i];
+		if (e->uses > 0 && e->source == DFT_MET) {
 			count_late(st, e);
-			continue;
+		} else if (e->uses > 0) {
+			hashes++;
+			uses += e->uses;
+			if (first == NULL || e->first_use.offset < first->first_use.offset)
+				first = e;
 		}
-		hashes++;
-		uses += e->uses;
-		if (first == NULL || e->first_use.offset < first->first_use.offset)
-			first = e;
+		e->uses = 0; /* those of the next input are counted anew */
 	}
 	if (first == NULL)
 		return;

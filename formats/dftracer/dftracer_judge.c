@@ -441,7 +441,7 @@ judge_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f
 	if (!f->has_id || f->process == NULL)
 		return;
 	const uint64_t place = ((uint64_t)f->process->number << 44) + (uint64_t)f->process->number * 37 * IDSET_PAGE;
-	if (f->id < (uint64_t)1 << 44 && idset_add(&st->ids, place + f->id))
+	if (f->id < (uint64_t)1 << 44 && idset_add(&st->sh->ids, place + f->id))
 		dft_tally_add(st, DFT_IDS_REPEATED, dft_place_of(rec), dft_top_text(rec, DFT_ID));
 }
 
@@ -471,13 +471,13 @@ static void
 judge_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, const struct dft_facts *f, struct slice *name)
 {
 	struct dft_process *const p = f->process;
-	const bool same = p != NULL && p == st->last;
+	const bool same = p != NULL && p == st->sh->last;
 
-	if (same && p->host_name.p != NULL && p->host_known == st->hosts_defined) {
+	if (same && p->host_name.p != NULL && p->host_known == st->sh->hosts_defined) {
 		st->tallies[DFT_HASHES_AS_TEXT].count += a->kind == DFT_STRING;
 		*name = p->host_name;
 	} else if (judge_hash(st, rec, a, f->pid, name) && same) {
-		p->host_known = st->hosts_defined;
+		p->host_known = st->sh->hosts_defined;
 		p->host_name = *name;
 	}
 }

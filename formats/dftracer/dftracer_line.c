@@ -144,7 +144,7 @@ open_bracket(struct dft_state *st, const char *e)
 
 	if (st->closed)
 		say_closed_early(st); /* ][ is one thing */
-	else if (st->r->trace->records > 0 || st->opened)
+	else if (st->records > 0 || st->opened)
 		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p), "a [ stands between records");
 	else if (q < e)
 		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p), "a [ does not stand on a line of its own");
@@ -205,7 +205,7 @@ static bool
 unwrap(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p;
-	const char *const q = st->r->trace->records == 0 && !st->wrapped ? wrapper_end(p, e) : NULL;
+	const char *const q = st->records == 0 && !st->wrapped ? wrapper_end(p, e) : NULL;
 
 	if (q == NULL)
 		return false;
@@ -408,7 +408,7 @@ dft_line_finish(struct dft_state *st)
 	if (st->trailer_bytes > 0)
 		dft_find_line(st, DFT_RULE_WRAPPED, st->trailer_start < st->line.start ? st->line.start : st->trailer_start,
 		              "more members of the object stand behind the array: they were not read");
-	if (st->r->trace->records > 0 && (!st->opened || !st->closed))
+	if (st->records > 0 && (!st->opened || !st->closed))
 		finding_add_line(st->r->judge, &dft_rules[DFT_RULE_NO_BRACKETS], 0, 1, 0, "%s missing",
 		                 st->opened ? "the closing ] is" : st->closed ? "the opening [ is" : "the opening [ and the closing ] are");
 }

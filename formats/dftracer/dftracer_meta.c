@@ -57,9 +57,9 @@ add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slic
 	if (printed.p == NULL)
 		return false;
 	const struct slice name = textscan_slice(printed.p, printed.n);
-	if (has_meta(trace, name) || trace->nmeta >= DFT_MAX_META || text.n + name.n > DFT_MAX_META_BYTES - st->meta_bytes)
+	if (has_meta(trace, name) || trace->nmeta >= DFT_MAX_META || text.n + name.n > DFT_MAX_META_BYTES - st->sh->meta_bytes)
 		return true;
-	st->meta_bytes += text.n + name.n;
+	st->sh->meta_bytes += text.n + name.n;
 	struct value v = value_string(text);
 	if (json) {
 		const struct slice copy = arena_copy(&trace->arena, text);
@@ -331,11 +331,12 @@ dft_learn_finish(struct dft_state *st)
 	const struct dft_process *first = NULL;
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < st->nprocesses; i++) {
-		const struct dft_process *const p = st->processes[i];
+	for (uint32_t i = 0; i < st->sh->nprocesses; i++) {
+		struct dft_process *const p = st->sh->processes[i];
 		n += p->started;
 		if (p->started && (first == NULL || p->start.offset < first->start.offset))
 			first = p;
+		p->started = false; /* said once */
 	}
 	if (first != NULL)
 		finding_add_line(st->r->judge, &dft_rules[DFT_RULE_END_MISSING], first->start.offset, first->start.line, first->start.record,

@@ -32,11 +32,11 @@ small_number(struct dft_state *st, uint64_t v)
 {
 	if (v < SMALL)
 		return v;
-	const uint32_t known = table64_get(&st->large, v);
+	const uint32_t known = table64_get(&st->sh->large, v);
 	if (known != TABLE_NONE)
 		return SMALL + known;
-	const uint32_t n = (uint32_t)st->large.used;
-	if (n >= DFT_MAX_PROCESSES || !table64_put(&st->large, v, n))
+	const uint32_t n = (uint32_t)st->sh->large.used;
+	if (n >= DFT_MAX_PROCESSES || !table64_put(&st->sh->large, v, n))
 		return SMALL + DFT_MAX_PROCESSES;
 	return SMALL + n;
 }
@@ -49,19 +49,19 @@ small_number(struct dft_state *st, uint64_t v)
 static uint32_t
 host_number(struct dft_state *st, struct slice host)
 {
-	const uint32_t known = tabletext_get(&st->hosts, host);
-	void *array = st->host_texts;
+	const uint32_t known = tabletext_get(&st->sh->hosts, host);
+	void *array = st->sh->host_texts;
 
 	if (known != TABLE_NONE)
 		return known;
-	if (st->nhosts == DFT_MAX_HOSTS || !room_for(&array, st->nhosts, &st->hosts_cap, sizeof *st->host_texts))
+	if (st->sh->nhosts == DFT_MAX_HOSTS || !room_for(&array, st->sh->nhosts, &st->sh->hosts_cap, sizeof *st->sh->host_texts))
 		return 0;
-	st->host_texts = array;
-	const struct slice copy = arena_copy(&st->arena, host);
-	if (copy.p == NULL || !tabletext_put(&st->hosts, copy, st->nhosts + 1))
+	st->sh->host_texts = array;
+	const struct slice copy = arena_copy(&st->sh->arena, host);
+	if (copy.p == NULL || !tabletext_put(&st->sh->hosts, copy, st->sh->nhosts + 1))
 		return 0;
-	st->host_texts[st->nhosts++] = copy;
-	return st->nhosts;
+	st->sh->host_texts[st->sh->nhosts++] = copy;
+	return st->sh->nhosts;
 }
 
 /* ---- processes ---- */
@@ -75,39 +75,39 @@ process_key(struct dft_state *st, uint64_t pid, uint32_t host)
 static struct dft_process *
 new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
 {
-	void *array = st->processes;
+	void *array = st->sh->processes;
 
-	if (st->nprocesses == DFT_MAX_PROCESSES) {
+	if (st->sh->nprocesses == DFT_MAX_PROCESSES) {
 		dft_limit(st, DFT_LIMIT_PROCESSES, rec);
-		return st->processes[DFT_MAX_PROCESSES - 1];
+		return st->sh->processes[DFT_MAX_PROCESSES - 1];
 	}
-	if (!room_for(&array, st->nprocesses, &st->processes_cap, sizeof *st->processes))
+	if (!room_for(&array, st->sh->nprocesses, &st->sh->processes_cap, sizeof *st->sh->processes))
 		return NULL;
-	st->processes = array;
-	struct dft_process *const p = arena_zalloc(&st->arena, 1, sizeof *p);
+	st->sh->processes = array;
+	struct dft_process *const p = arena_zalloc(&st->sh->arena, 1, sizeof *p);
 	if (p == NULL)
 		return NULL;
-	*p = (struct dft_process){ .pid = pid, .number = st->nprocesses, .host = host, .unit = 1000 };
-	st->processes[st->nprocesses] = p;
-	return table64_put(&st->by_pid, process_key(st, pid, host), st->nprocesses++) ? p : NULL;
+	*p = (struct dft_process){ .pid = pid, .number = st->sh->nprocesses, .host = host, .unit = 1000 };
+	st->sh->processes[st->sh->nprocesses] = p;
+	return table64_put(&st->sh->by_pid, process_key(st, pid, host), st->sh->nprocesses++) ? p : NULL;
 }
 
 static struct dft_process *
 find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
 {
 	const uint64_t key = process_key(st, pid, host);
-	uint32_t known = table64_get(&st->by_pid, key);
+	uint32_t known = table64_get(&st->sh->by_pid, key);
 
 	if (known != TABLE_NONE)
-		return st->processes[known];
+		return st->sh->processes[known];
 	const uint64_t any = process_key(st, pid, 0);
-	known = host != 0 ? table64_get(&st->by_pid, any) : TABLE_NONE;
-	if (known != TABLE_NONE && st->processes[known]->host == 0) {
-		st->processes[known]->host = host;
-		return table64_put(&st->by_pid, key, known) ? st->processes[known] : NULL;
+	known = host != 0 ? table64_get(&st->sh->by_pid, any) : TABLE_NONE;
+	if (known != TABLE_NONE && st->sh->processes[known]->host == 0) {
+		st->sh->processes[known]->host = host;
+		return table64_put(&st->sh->by_pid, key, known) ? st->sh->processes[known] : NULL;
 	}
 	struct dft_process *const p = new_process(st, rec, pid, host);
-	if (p != NULL && known == TABLE_NONE && host != 0 && !table64_put(&st->by_pid, any, p->number))
+	if (p != NULL && known == TABLE_NONE && host != 0 && !table64_put(&st->sh->by_pid, any, p->number))
 		return NULL;
 	return p;
 }
@@ -115,16 +115,16 @@ find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, u
 struct dft_process *
 dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid, struct slice host)
 {
-	struct dft_process *const last = st->last;
+	struct dft_process *const last = st->sh->last;
 
 	host.n = host.n < MAX_HOST ? host.n : MAX_HOST;
 	if (host.n == 0)
 		return find_process(st, rec, pid, 0);
-	if (last != NULL && last->pid == pid && slice_equal(st->host_texts[last->host - 1], host))
+	if (last != NULL && last->pid == pid && slice_equal(st->sh->host_texts[last->host - 1], host))
 		return last;
 	struct dft_process *const p = find_process(st, rec, pid, host_number(st, host));
 	if (p != NULL && p->pid == pid && p->host != 0)
-		st->last = p;
+		st->sh->last = p;
 	return p;
 }
 
@@ -139,7 +139,7 @@ title_key(uint64_t owner, const uint64_t *small_tid)
 bool
 dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid, struct slice text)
 {
-	struct dft_titles *const t = &st->titles;
+	struct dft_titles *const t = &st->sh->titles;
 	host.n = host.n < MAX_HOST ? host.n : MAX_HOST;
 	const uint64_t who = process_key(st, pid, host.n > 0 ? host_number(st, host) : 0);
 	uint64_t small = tid != NULL ? small_number(st, *tid) : 0;
@@ -169,7 +169,7 @@ dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint6
 static struct slice
 title_of(struct dft_state *st, const struct dft_process *p, const uint64_t *tid)
 {
-	const struct dft_titles *const t = &st->titles;
+	const struct dft_titles *const t = &st->sh->titles;
 	uint64_t small = tid != NULL ? small_number(st, *tid) : 0;
 
 	for (int i = 0; i < 2; i++) {
@@ -189,7 +189,7 @@ static struct slice
 process_name(struct dft_state *st, const struct dft_process *p, bool negative, char *buffer, size_t size)
 {
 	const struct slice title = title_of(st, p, NULL);
-	struct slice host = p->host != 0 ? st->host_texts[p->host - 1] : slice_of("", 0);
+	struct slice host = p->host != 0 ? st->sh->host_texts[p->host - 1] : slice_of("", 0);
 	const struct dft_record whole = { .p = host.p };
 	struct dft_hash h;
 	int n;
@@ -238,11 +238,11 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 
 	if (process == NULL)
 		return NULL;
-	if (st->threads.used >= DFT_MAX_THREADS) {
+	if (st->sh->threads.used >= DFT_MAX_THREADS) {
 		dft_find(st, DFT_RULE_THREAD_LIMIT, rec, NULL, "thread %" PRIu64 " and others share one track", tid != NULL ? *tid : 0);
-		if (st->more == NULL)
-			st->more = trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));
-		return st->more;
+		if (st->sh->more == NULL)
+			st->sh->more = trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));
+		return st->sh->more;
 	}
 	struct slice name = tid != NULL ? title_of(st, p, tid) : SLICE_LIT("no thread");
 	if (name.p == NULL) {
@@ -250,7 +250,7 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 		name = (struct slice){ buffer, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
 	}
 	struct track *const t = trace_add_thread(trace, process, tid != NULL ? *tid : 0, name);
-	if (t == NULL || !table64_put(&st->threads, key, t->index))
+	if (t == NULL || !table64_put(&st->sh->threads, key, t->index))
 		return NULL;
 	t->has_id = tid != NULL;
 	return t;
@@ -260,31 +260,31 @@ const struct track *
 dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, bool has_tid, uint64_t tid,
                  bool negative_pid)
 {
-	if (st->last_thread != NULL && st->last_thread_process == p && has_tid && st->last_tid == tid)
-		return st->last_thread;
+	if (st->sh->last_thread != NULL && st->sh->last_thread_process == p && has_tid && st->sh->last_tid == tid)
+		return st->sh->last_thread;
 	const uint64_t key = (uint64_t)p->number << 40 | (has_tid ? small_number(st, tid) + 1 : 0);
-	const uint32_t known = table64_get(&st->threads, key);
+	const uint32_t known = table64_get(&st->sh->threads, key);
 	const struct track *const t =
 	    known != TABLE_NONE ? st->r->trace->tracks[known] : new_thread(st, rec, p, has_tid ? &tid : NULL, key, negative_pid);
 	if (has_tid) {
-		st->last_thread = t;
-		st->last_thread_process = p;
-		st->last_tid = tid;
+		st->sh->last_thread = t;
+		st->sh->last_thread_process = p;
+		st->sh->last_tid = tid;
 	}
 	return t;
 }
 
 void
-dft_processes_free(struct dft_state *st)
+dft_processes_free(struct dft_shared *sh)
 {
-	free(st->processes);
-	table64_free(&st->by_pid);
-	table64_free(&st->large);
-	table64_free(&st->threads);
-	tabletext_free(&st->hosts);
-	free(st->host_texts);
-	table64_free(&st->titles.owners);
-	table64_free(&st->titles.index);
-	free(st->titles.texts);
-	arena_free(&st->titles.arena);
+	free(sh->processes);
+	table64_free(&sh->by_pid);
+	table64_free(&sh->large);
+	table64_free(&sh->threads);
+	tabletext_free(&sh->hosts);
+	free(sh->host_texts);
+	table64_free(&sh->titles.owners);
+	table64_free(&sh->titles.index);
+	free(sh->titles.texts);
+	arena_free(&sh->titles.arena);
 }

@@ -19,6 +19,7 @@ dft_open(struct reader *r)
 	const size_t head = (size_t)(r->in->end - r->in->p), looked = head < 65536 ? head : 65536;
 
 	st->r = r;
+	st->sh = r->shared;
 	st->scanner = dft_scanner_best();
 	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
 	st->line.number = 1;
@@ -47,12 +48,19 @@ dft_close(struct reader *r)
 	free(st->record.args);
 	dft_keys_free(&st->keys);
 	dft_paths_free(&st->paths);
-	dft_names_free(&st->names);
-	dft_processes_free(st);
-	tabletext_free(&st->classes);
-	idset_free(&st->ids);
-	arena_free(&st->arena);
 	arena_free(&st->moment);
+}
+
+void
+dft_shared_close(void *shared)
+{
+	struct dft_shared *const sh = shared;
+
+	dft_names_free(&sh->names);
+	dft_processes_free(sh);
+	tabletext_free(&sh->classes);
+	idset_free(&sh->ids);
+	arena_free(&sh->arena);
 }
 
 enum dft_step
@@ -69,6 +77,7 @@ dft_record_take(struct dft_state *st, struct batch *b)
 		return DFT_NO_MEMORY;
 	dft_dialect_check(st, rec, &f);
 	trace->records++;
+	st->records++;
 	trace->events += !dft_event_is_structure(&f);
 	return st->r->want == WANT_JUDGEMENT ? DFT_DONE : dft_event_add(st, rec, &f, b);
 }
@@ -127,4 +136,6 @@ const struct reader_ops dft_reader_ops = {
 	.open = dft_open,
 	.fill = dft_fill,
 	.close = dft_close,
+	.shared_size = sizeof(struct dft_shared),
+	.shared_close = dft_shared_close,
 };

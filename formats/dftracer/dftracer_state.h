@@ -138,6 +138,33 @@ struct dft_line {
 	uint64_t skip_start, skipped;  /* of a record that is too long */
 };
 
+/* What the inputs of one trace know of each other: who did it, and what hashes stand for. */
+struct dft_shared {
+	struct dft_names names;
+	struct dft_process **processes; /* in the arena; the array is owned */
+	uint32_t nprocesses, processes_cap;
+	struct table64 by_pid;    /* small pid << 24 | host -> processes[] */
+	struct table64 large;     /* pids and tids of more than 38 bits -> numbers */
+	struct dft_process *last; /* of the last record that named its host */
+	struct tabletext hosts;   /* as written -> 1, 2, ... */
+	struct slice *host_texts; /* of host 1, 2, ... */
+	uint32_t nhosts, hosts_cap;
+	uint64_t hosts_defined;   /* how often a host's hash got a name */
+	struct table64 threads;   /* process << 40 | small tid -> trace.tracks[] */
+	const struct track *last_thread;
+	const struct dft_process *last_thread_process;
+	uint64_t last_tid;
+	const struct track *more;
+	struct dft_titles titles;
+	struct idset ids;
+	struct arena arena;
+
+	struct tabletext classes; /* category -> trace.classes[] */
+	struct class *last_class, *more_class;
+	uint32_t class_bytes, meta_bytes;
+	bool limits_said[4];
+};
+
 struct dft_state {
 	struct reader *r;
 	const struct dft_scanner *scanner;
@@ -163,32 +190,12 @@ struct dft_state {
 	uint64_t findings;       /* said so far */
 	struct dft_tally tallies[DFT_TALLIES];
 
-	struct dft_names names;
+	struct dft_shared *sh;
 	struct dft_state *ahead_of; /* this is a look ahead: what it finds goes to that state */
 	bool looked_ahead;
-
-	struct dft_process **processes; /* owned */
-	uint32_t nprocesses, processes_cap;
-	struct table64 by_pid;        /* small pid << 24 | host -> processes[] */
-	struct table64 large;         /* pids and tids of more than 38 bits -> numbers */
-	struct dft_process *last;     /* of the last record that named its host */
-	struct tabletext hosts;       /* as written -> 1, 2, ... */
-	struct slice *host_texts;     /* of host 1, 2, ... */
-	uint32_t nhosts, hosts_cap;
-	uint64_t hosts_defined;       /* how often a host's hash got a name */
-	struct table64 threads;       /* process << 40 | small tid -> trace.tracks[] */
-	const struct track *last_thread;
-	const struct dft_process *last_thread_process;
-	uint64_t last_tid;
-	const struct track *more;
-	struct dft_titles titles;
-	struct idset ids;
-	struct arena arena, moment; /* moment: for one record */
-
-	struct tabletext classes; /* category -> trace.classes[] */
-	struct class *last_class, *more_class;
-	uint32_t class_bytes, meta_bytes;
-	bool keep_ids, limits_said[4];
+	uint64_t records;           /* of this input */
+	struct arena moment;        /* for one record */
+	bool keep_ids;
 };
 
 #define DFT_NAMES 8 /* of a record's hashes that are remembered */
@@ -323,7 +330,7 @@ const struct track *dft_thread_track(struct dft_state *st, const struct dft_reco
 
 /* Remembers what metadata call a process (tid NULL) or thread.  False: no memory. */
 bool dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid, struct slice text);
-void dft_processes_free(struct dft_state *st);
+void dft_processes_free(struct dft_shared *sh);
 
 /* ---- dftracer_ahead.c ---- */
 
@@ -333,5 +340,6 @@ void dft_look_ahead(struct dft_state *st);
 /* ---- dftracer_read.c ---- */
 
 extern const struct reader_ops dft_reader_ops;
+void dft_shared_close(void *shared);
 
 #endif
