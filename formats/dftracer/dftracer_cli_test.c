@@ -235,3 +235,32 @@ Test(dftracer_cli, info_names_the_dialect)
 	cr_expect_not_null(strstr(r.out, "start.exec_hash: \"./sim\""), "%s", r.out);
 	ran_free(&r);
 }
+
+/* The files of a folder are one trace: a process that goes on in the second file is one process. */
+Test(dftracer_cli, a_folder_is_one_trace)
+{
+	static const char a[] = "{\"id\":1,\"name\":\"open\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":10,\"dur\":1,\"ph\":\"X\",\"args\":{\"hostname\":\"n\"}}\n";
+	static const char b[] = "{\"id\":2,\"name\":\"read\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":20,\"dur\":1,\"ph\":\"X\",\"args\":{\"hostname\":\"n\"}}\n"
+	                        "{\"id\":1,\"name\":\"read\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":20,\"dur\":1,\"ph\":\"X\",\"args\":{\"hostname\":\"m\"}}\n";
+	char *const dir = make_folder(), path[600];
+	size_t packed;
+	void *const z = gzip_copy(b, sizeof b - 1, &packed);
+
+	snprintf(path, sizeof path, "%s/a.pfw", dir);
+	cr_assert(write_whole(path, a, sizeof a - 1));
+	snprintf(path, sizeof path, "%s/b.pfw.gz", dir);
+	cr_assert(write_whole(path, z, packed));
+	struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", dir, "-", NULL }, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	const char *const first = strstr(r.out, "\"name\":\"process 7 (n)\""), *const other = strstr(r.out, "\"name\":\"process 7 (m)\"");
+	cr_assert(first != NULL && other != NULL, "%s", r.out);
+	cr_expect_null(strstr(first + 1, "\"name\":\"process 7 (n)\""), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\"name\":\"open\""));
+	ran_free(&r);
+	r = run_tool((const char *const[]){ "stats", dir, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_not_null(strstr(r.out, "3 events"), "%s", r.out);
+	ran_free(&r);
+	free(z);
+	remove_folder(dir);
+}

@@ -13,7 +13,7 @@ static const struct rule *const rule_list[] = {
 	NULL
 };
 
-static const char *const suffixes[] = { ".pfw", ".jsonl", ".ndjson", NULL };
+static const char *const suffixes[] = { ".pfw", NULL };
 
 static const struct format_option options[] = {
 	{ "keep-ids", NULL, "keep hashes beside the names that they stand for" },
