@@ -29,7 +29,7 @@ as_text(struct text *t)
 {
 	struct text words = { .p = NULL };
 
-	text_printf(t, "%-10s %-10s %-10s %-16s %s\n", "name", "can", "suffix", "dialects", "what");
+	text_printf(t, "%-10s %-10s %-10s %-24s %s\n", "name", "can", "suffix", "what", "dialects");
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const bool r = (*f)->reader != NULL, w = (*f)->writer != NULL;
 		text_printf(t, "%-10s %-10s ", (*f)->name, r && w ? "read write" : r ? "read" : "write");
@@ -37,7 +37,10 @@ as_text(struct text *t)
 		text_printf(t, "%-10.*s ", (int)words.n, words.n > 0 ? words.p : "");
 		text_clear(&words);
 		put_words(&words, (*f)->dialects);
-		text_printf(t, "%-16.*s %s\n", (int)words.n, words.n > 0 ? words.p : "", (*f)->title);
+		if (words.n > 0)
+			text_printf(t, "%-24s %.*s\n", (*f)->title, (int)words.n, words.p);
+		else
+			text_printf(t, "%s\n", (*f)->title);
 		text_clear(&words);
 	}
 	text_free(&words);
