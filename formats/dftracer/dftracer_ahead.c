@@ -13,7 +13,11 @@ dft_look_ahead(struct dft_state *st)
 	struct batch b;
 	struct dft_shared shared = { .nhosts = 0 };
 	struct dft_state ahead = { .ahead_of = st };
-	struct reader r = { .trace = &trace, .want = WANT_JUDGEMENT, .dialect = st->dialect, .state = &ahead, .shared = &shared };
+	struct reader r = { .trace = &trace,
+		            .want = WANT_JUDGEMENT,
+		            .dialect = st->dialect,
+		            .state = &ahead,
+		            .shared = &shared };
 	enum fill fill = FILL_MORE;
 
 	st->looked_ahead = true;

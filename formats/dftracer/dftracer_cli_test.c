@@ -16,7 +16,8 @@ static char *
 outcome(const struct ran *r, const char *path)
 {
 	cJSON *const report = cJSON_ParseWithLength(r->out, r->out_n);
-	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0), *f;
+	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
+	                   *f;
 	char *const text = calloc(1, 65536);
 	size_t n;
 
@@ -26,11 +27,14 @@ outcome(const struct ran *r, const char *path)
 	                    cJSON_GetObjectItemCaseSensitive(file, "records")->valuedouble);
 	cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
 	{
-		n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n", cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")),
+		n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n",
+		                      cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")),
 		                      cJSON_GetObjectItemCaseSensitive(f, "offset")->valuedouble);
 		/* every finding has its line, unless it is about the packing */
 		cr_expect(cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(f, "line")) ||
-		          strncmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")), "input/", 6) == 0, "%s", path);
+		              strncmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")),
+		                      "input/", 6) == 0,
+		          "%s", path);
 	}
 	cJSON_Delete(report);
 	return text;
@@ -122,7 +126,8 @@ Test(dftracer_cli, bad_samples)
 static struct ran
 convert(const char *path, const char *option)
 {
-	struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", option, NULL }, NULL, 0);
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", option, NULL }, NULL, 0);
 	cJSON *const json = cJSON_ParseWithLength(r.out, r.out_n);
 
 	cr_expect_not_null(json, "%s: not JSON", path);
@@ -156,23 +161,40 @@ Test(dftracer_cli, repairs)
 	expect_words(BAD "/bad-value.pfw", 1, WORDS("\"x\":\"007\",\"y\":\"None\""));
 	expect_words(BAD "/duplicate-key.pfw", 0, WORDS("\"step\":1,\"step (2)\":2,\"step (3)\":3"));
 	expect_words(BAD "/nul-in-a-text.pfw", 1, WORDS("\"path\":\"a\\u0000b\""));
-	expect_words(BAD "/two-records.pfw", 1, WORDS("\"name\":\"open\"", "\"name\":\"read\"", "\"name\":\"close\""));
+	expect_words(BAD "/two-records.pfw", 1,
+	             WORDS("\"name\":\"open\"", "\"name\":\"read\"", "\"name\":\"close\""));
 	expect_words(BAD "/cut-and-whole.pfw", 1, WORDS("\"name\":\"read\"", "\"name\":\"close\""));
 	expect_words(BAD "/missing-dur.pfw", 1, WORDS("\"name\":\"x\",\"cat\":\"POSIX\",\"ph\":\"i\""));
-	expect_words(GOOD "/non-ascii.pfw", 0, WORDS("\"name\":\"\xe6\x89\x93\xe5\xbc\x80\"", "\"note\":\"na\xc3\xafve \xf0\x9f\x98\x80\""));
+	expect_words(
+	    GOOD "/non-ascii.pfw", 0,
+	    WORDS("\"name\":\"\xe6\x89\x93\xe5\xbc\x80\"", "\"note\":\"na\xc3\xafve \xf0\x9f\x98\x80\""));
 }
 
 Test(dftracer_cli, dialects_as_events)
 {
-	expect_words(GOOD "/d1.pfw", 0, WORDS("\"ts\":1698080323775510.000,\"dur\":141.000,\"pid\":1338896,\"tid\":2677792", "\"ret\":18,\"mode\":\"r\"", "\"ret\":\"3276800\""));
-	expect_words(GOOD "/d3.pfw", 0, WORDS("\"ret\":\"9223372036854775807\"", "\"offset\":\"18446744073709551615\"", "\"fname\":\"/data/a\"", "\"exec\":\"./sim\""));
-	expect_words(GOOD "/d4.pfw", 0, WORDS("\"ph\":\"C\"", "\"args\":{\"user_pct\":12.5,\"idle_pct\":10}", "\"name\":\"Rank 3 (node1)\"", "\"cwd\":\"/home/u\"",
-	                                      "\"shape\":{\"x\":[1,2,{\"y\":null}],\"ok\":true},\"loss\":0.25", "\"dft_cnt\":12,\"dur_sum\":480"));
-	expect_words(GOOD "/d5.pfw", 0, WORDS("\"ts\":1780000000000001.001,\"dur\":0.999", "\"relations\":{\"used\":[\"00000000000000aa\"],\"generated\":[]}", "\"type\":3"));
-	expect_words(GOOD "/merged.pfw", 0, WORDS("\"ts\":1750000000000000.000,\"dur\":2000000.000", "\"ts\":1750000000000001.000,\"dur\":2.000", "\"process 1 (node-a)\"",
-	                                          "\"process 1 (node-b)\"", "\"fname\":\"/late\""));
-	expect_words(GOOD "/rewritten.pfw", 0, WORDS("\"name\":\"say \\\"hi\\\"\"", "\"text\":\"tab\\tand \\\\ and \\u00e9\"", "\"list\":[1, 2.5, -3e-2, [], {}, \"\\n\"]",
-	                                             "\"none\":null,\"yes\":true,\"no\":false", "\"hostname\":\"node1 \\\"\xf0\x9f\x98\x80\\\"\""));
+	expect_words(GOOD "/d1.pfw", 0,
+	             WORDS("\"ts\":1698080323775510.000,\"dur\":141.000,\"pid\":1338896,\"tid\":2677792",
+	                   "\"ret\":18,\"mode\":\"r\"", "\"ret\":\"3276800\""));
+	expect_words(GOOD "/d3.pfw", 0,
+	             WORDS("\"ret\":\"9223372036854775807\"", "\"offset\":\"18446744073709551615\"",
+	                   "\"fname\":\"/data/a\"", "\"exec\":\"./sim\""));
+	expect_words(GOOD "/d4.pfw", 0,
+	             WORDS("\"ph\":\"C\"", "\"args\":{\"user_pct\":12.5,\"idle_pct\":10}",
+	                   "\"name\":\"Rank 3 (node1)\"", "\"cwd\":\"/home/u\"",
+	                   "\"shape\":{\"x\":[1,2,{\"y\":null}],\"ok\":true},\"loss\":0.25",
+	                   "\"dft_cnt\":12,\"dur_sum\":480"));
+	expect_words(GOOD "/d5.pfw", 0,
+	             WORDS("\"ts\":1780000000000001.001,\"dur\":0.999",
+	                   "\"relations\":{\"used\":[\"00000000000000aa\"],\"generated\":[]}", "\"type\":3"));
+	expect_words(GOOD "/merged.pfw", 0,
+	             WORDS("\"ts\":1750000000000000.000,\"dur\":2000000.000",
+	                   "\"ts\":1750000000000001.000,\"dur\":2.000", "\"process 1 (node-a)\"",
+	                   "\"process 1 (node-b)\"", "\"fname\":\"/late\""));
+	expect_words(GOOD "/rewritten.pfw", 0,
+	             WORDS("\"name\":\"say \\\"hi\\\"\"", "\"text\":\"tab\\tand \\\\ and \\u00e9\"",
+	                   "\"list\":[1, 2.5, -3e-2, [], {}, \"\\n\"]",
+	                   "\"none\":null,\"yes\":true,\"no\":false",
+	                   "\"hostname\":\"node1 \\\"\xf0\x9f\x98\x80\\\"\""));
 }
 
 Test(dftracer_cli, keep_ids)
@@ -206,7 +228,9 @@ Test(dftracer_cli, cut_gzip)
 
 	for (unsigned i = 0; used < sizeof text - 200; i++)
 		used += (size_t)snprintf(text + used, sizeof text - used,
-		                         "{\"id\":%u,\"name\":\"x%u\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":%u,\"dur\":1,\"ph\":\"X\",\"args\":{}}\n", i, i * 7919, i);
+		                         "{\"id\":%u,\"name\":\"x%u\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,"
+		                         "\"ts\":%u,\"dur\":1,\"ph\":\"X\",\"args\":{}}\n",
+		                         i, i * 7919, i);
 	unsigned char *const z = gzip_copy(text, used, &packed);
 	struct ran r = validate("-", z, packed / 2);
 	char *const got = outcome(&r, "cut gzip");
@@ -239,9 +263,12 @@ Test(dftracer_cli, info_names_the_dialect)
 /* The files of a folder are one trace: a process that goes on in the second file is one process. */
 Test(dftracer_cli, a_folder_is_one_trace)
 {
-	static const char a[] = "{\"id\":1,\"name\":\"open\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":10,\"dur\":1,\"ph\":\"X\",\"args\":{\"hostname\":\"n\"}}\n";
-	static const char b[] = "{\"id\":2,\"name\":\"read\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":20,\"dur\":1,\"ph\":\"X\",\"args\":{\"hostname\":\"n\"}}\n"
-	                        "{\"id\":1,\"name\":\"read\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":20,\"dur\":1,\"ph\":\"X\",\"args\":{\"hostname\":\"m\"}}\n";
+	static const char a[] = "{\"id\":1,\"name\":\"open\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":10,"
+	                        "\"dur\":1,\"ph\":\"X\",\"args\":{\"hostname\":\"n\"}}\n";
+	static const char b[] = "{\"id\":2,\"name\":\"read\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":20,"
+	                        "\"dur\":1,\"ph\":\"X\",\"args\":{\"hostname\":\"n\"}}\n"
+	                        "{\"id\":1,\"name\":\"read\",\"cat\":\"P\",\"pid\":7,\"tid\":8,\"ts\":20,"
+	                        "\"dur\":1,\"ph\":\"X\",\"args\":{\"hostname\":\"m\"}}\n";
 	char *const dir = make_folder(), path[600];
 	size_t packed;
 	void *const z = gzip_copy(b, sizeof b - 1, &packed);
@@ -250,9 +277,11 @@ Test(dftracer_cli, a_folder_is_one_trace)
 	cr_assert(write_whole(path, a, sizeof a - 1));
 	snprintf(path, sizeof path, "%s/b.pfw.gz", dir);
 	cr_assert(write_whole(path, z, packed));
-	struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", dir, "-", NULL }, NULL, 0);
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "--to", "chrome", dir, "-", NULL }, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);
-	const char *const first = strstr(r.out, "\"name\":\"process 7 (n)\""), *const other = strstr(r.out, "\"name\":\"process 7 (m)\"");
+	const char *const first = strstr(r.out, "\"name\":\"process 7 (n)\""),
+	                  *const other = strstr(r.out, "\"name\":\"process 7 (m)\"");
 	cr_assert(first != NULL && other != NULL, "%s", r.out);
 	cr_expect_null(strstr(first + 1, "\"name\":\"process 7 (n)\""), "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "\"name\":\"open\""));

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* memmem */
-/* What `convert` writes, against a decoding line by line that shares nothing with the reader but cJSON's idea of JSON. */
+/* What `convert` writes, against a decoding line by line that shares nothing with the reader but cJSON's idea
+ * of JSON. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -104,7 +105,9 @@ oracle_read(struct oracle *o, const char *text, size_t n)
 
 	*o = (struct oracle){ .n = 0 };
 	for (const char *p = text; p < text + n; number++) {
-		const char *const nl = memchr(p, '\n', (size_t)(text + n - p)), *const e = nl != NULL ? nl : text + n;
+		const char *const nl = memchr(p, '\n', (size_t)(text + n - p)), *const e = nl != NULL
+		                                                                               ? nl
+		                                                                               : text + n;
 		take_line(o, p, (size_t)(e - p), number);
 		p = e + 1;
 	}
@@ -132,7 +135,8 @@ name_of(const struct oracle *o, const char *kind, const char *value, double pid,
 
 	for (size_t i = 0; i < o->nhashes; i++) {
 		const struct hash *const h = &o->hashes[i];
-		if (strcmp(h->kind, kind) != 0 || strcmp(h->value, value) != 0 || (strlen(value) < 6 && h->pid != pid))
+		if (strcmp(h->kind, kind) != 0 || strcmp(h->value, value) != 0 ||
+		    (strlen(value) < 6 && h->pid != pid))
 			continue;
 		if (h->line < line)
 			before = h;
@@ -145,7 +149,8 @@ name_of(const struct oracle *o, const char *kind, const char *value, double pid,
 static const struct {
 	const char *hash, *kind, *name;
 } readable[] = {
-	{ "hhash", "HH", "hostname" }, { "fhash", "FH", "fname" }, { "cmd_hash", "SH", "cmd" }, { "exec_hash", "SH", "exec" }, { "cwd", "FH", "cwd" },
+	{ "hhash", "HH", "hostname" }, { "fhash", "FH", "fname" }, { "cmd_hash", "SH", "cmd" },
+	{ "exec_hash", "SH", "exec" }, { "cwd", "FH", "cwd" },
 };
 
 /* An argument that is a hash: shown as its name. */
@@ -161,7 +166,8 @@ is_shown_by_name(const struct oracle *o, size_t i, const cJSON *arg, const cJSON
 		const char *const name = name_of(o, readable[k].kind, value, pid_of(o->events[i]), o->at[i]);
 		if (name == NULL)
 			return false;
-		cr_expect_str_eq(text_of(shown, readable[k].name), name, "%s of %s", arg->string, o->lines[i]);
+		cr_expect_str_eq(text_of(shown, readable[k].name), name, "%s of %s", arg->string,
+		                 o->lines[i]);
 		return true;
 	}
 	return false;
@@ -222,7 +228,8 @@ expect_event(const struct oracle *o, size_t i, const char *line, size_t n)
 	raw_value(o->lines[i], "tid", text, sizeof text);
 	if (strtod(text, NULL) > 0)
 		cr_expect(cJSON_GetObjectItemCaseSensitive(json, "tid")->valuedouble == strtod(text, NULL) ||
-		              strstr(copy, "\"true_tid\"") != NULL, "%s", copy);
+		              strstr(copy, "\"true_tid\"") != NULL,
+		          "%s", copy);
 	expect_args(o, i, cJSON_GetObjectItemCaseSensitive(json, "args"));
 	free(copy);
 	cJSON_Delete(json);
@@ -231,13 +238,16 @@ expect_event(const struct oracle *o, size_t i, const char *line, size_t n)
 static void
 expect_conversion(const char *path)
 {
-	struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", "--lanes", "off", path, "-", NULL }, NULL, 0);
+	struct ran r = run_tool(
+	    (const char *const[]){ "convert", "--to", "chrome", "--lanes", "off", path, "-", NULL }, NULL, 0);
 	const size_t len = strlen(path);
 	const bool packed = len > 3 && strcmp(path + len - 3, ".gz") == 0;
 	struct oracle *const o = malloc(sizeof *o);
 	size_t n, i = 0;
 
-	struct ran unpacked = packed ? run_program((const char *const[]){ "gzip", "-dc", path, NULL }, NULL, 0) : (struct ran){ .status = 0 };
+	struct ran unpacked = packed
+	                          ? run_program((const char *const[]){ "gzip", "-dc", path, NULL }, NULL, 0)
+	                          : (struct ran){ .status = 0 };
 	char *const text = packed ? unpacked.out : read_whole(path, &n);
 	cr_assert(o != NULL && text != NULL, "%s", path);
 	oracle_read(o, text, packed ? unpacked.out_n : n);
@@ -262,7 +272,9 @@ expect_conversion(const char *path)
 
 Test(dftracer_convert, every_field_of_every_event_of_the_samples)
 {
-	static const char *const names[] = { "sound", "d0", "d1", "d2", "d2c", "d3", "d4", "non-ascii" }; /* not those with blanks: raw_value() */
+	static const char *const names[] = {
+		"sound", "d0", "d1", "d2", "d2c", "d3", "d4", "non-ascii"
+	}; /* not those with blanks: raw_value() */
 	char path[400];
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -274,7 +286,8 @@ Test(dftracer_convert, every_field_of_every_event_of_the_samples)
 static const char *
 traces_folder(void)
 {
-	const char *const dir = getenv("TRACETOOL_TRACES") != NULL ? getenv("TRACETOOL_TRACES") : "../shared/traces";
+	const char *const dir =
+	    getenv("TRACETOOL_TRACES") != NULL ? getenv("TRACETOOL_TRACES") : "../shared/traces";
 	struct stat st;
 
 	return stat(dir, &st) == 0 ? dir : NULL;
@@ -282,7 +295,9 @@ traces_folder(void)
 
 Test(dftracer_convert, every_field_of_every_event_of_real_traces)
 {
-	static const char *const names[] = { "cm1-DEFAULT-3537780-preload.pfw.gz", "cm1-DEFAULT-3537781-preload.pfw.gz", "posix-v0.pfw", "graph.pfw" };
+	static const char *const names[] = { "cm1-DEFAULT-3537780-preload.pfw.gz",
+		                             "cm1-DEFAULT-3537781-preload.pfw.gz", "posix-v0.pfw",
+		                             "graph.pfw" };
 	const char *const dir = traces_folder();
 	char path[1024];
 
@@ -342,7 +357,8 @@ expect_stats(const char *dir, const cJSON *want, const char *text)
 		uint64_t count = 0;
 		cJSON_ArrayForEach(row, rows)
 		{
-			count += strcmp(text_of(row, "name"), name->string) == 0 ? number_at(row, "count") : 0;
+			count +=
+			    strcmp(text_of(row, "name"), name->string) == 0 ? number_at(row, "count") : 0;
 		}
 		cr_expect_eq(count, (uint64_t)name->valuedouble, "%s: %s", path, name->string);
 	}

@@ -17,7 +17,8 @@ expect_sweep(const char *path, size_t sparse)
 
 	cr_assert_not_null(p, "%s", path);
 	s.p = p;
-	cr_expect(fuzz_sweep_run(&s, &out), "%s: place %zu, byte %d: %s", path, out.place, out.byte, out.result.fault);
+	cr_expect(fuzz_sweep_run(&s, &out), "%s: place %zu, byte %d: %s", path, out.place, out.byte,
+	          out.result.fault);
 	cr_expect(out.prefixes > 0 && out.changes > 0);
 	free(p);
 }
@@ -59,12 +60,15 @@ Test(dftracer_damage, promises_hold_for_many_records)
 
 	for (unsigned i = 0; n < sizeof p - 400; i++) {
 		n += (size_t)snprintf(p + n, sizeof p - n,
-		                      "{\"id\":%u,\"name\":\"%s\",\"cat\":\"POSIX\",\"pid\":%u,\"tid\":%u,\"ts\":%u,\"dur\":%u,\"ph\":\"X\",\"args\":{", i,
-		                      names[i * 7 % 4], 7 + i % 3, 7 + i % 5, 1000 * i, i % 97);
+		                      "{\"id\":%u,\"name\":\"%s\",\"cat\":\"POSIX\",\"pid\":%u,\"tid\":%u,"
+		                      "\"ts\":%u,\"dur\":%u,\"ph\":\"X\",\"args\":{",
+		                      i, names[i * 7 % 4], 7 + i % 3, 7 + i % 5, 1000 * i, i % 97);
 		if (i % 3 == 0)
-			n += (size_t)snprintf(p + n, sizeof p - n, "\"hhash\":%u,\"ret\":%d", 5692 + i % 2, i % 5 == 0 ? -1 : (int)i);
+			n += (size_t)snprintf(p + n, sizeof p - n, "\"hhash\":%u,\"ret\":%d", 5692 + i % 2,
+			                      i % 5 == 0 ? -1 : (int)i);
 		else if (i % 3 == 1)
-			n += (size_t)snprintf(p + n, sizeof p - n, "\"ret\":\"%u\",\"x\":%s", i, i % 2 == 0 ? "[1,\"a\"]" : "0.5");
+			n += (size_t)snprintf(p + n, sizeof p - n, "\"ret\":\"%u\",\"x\":%s", i,
+			                      i % 2 == 0 ? "[1,\"a\"]" : "0.5");
 		n += (size_t)snprintf(p + n, sizeof p - n, "%s\n", i % 50 == 49 ? ",}}" : "}}");
 	}
 	cr_expect(fuzz_check(&r, p, n, NULL, NULL, FUZZ_ALL & ~(unsigned)FUZZ_SLOW_1), "%s", r.fault);

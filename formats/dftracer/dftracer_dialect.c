@@ -34,14 +34,16 @@ defines_hash(const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct slice name = dft_top_text(rec, DFT_NAME);
 
-	return f->phase == DFT_PHASE_METADATA && dft_top_kind(rec, DFT_NAME) == DFT_STRING && name.n == 2 && name.p[1] == 'H';
+	return f->phase == DFT_PHASE_METADATA && dft_top_kind(rec, DFT_NAME) == DFT_STRING && name.n == 2 &&
+	       name.p[1] == 'H';
 }
 
 /* Dialects in which this record may stand; never 0. */
 static unsigned
 possible(const struct dft_record *rec, const struct dft_facts *f)
 {
-	const bool text = dft_is_text(dft_top_kind(rec, DFT_PID)) && *dft_top_text(rec, DFT_PID).p >= '0' && *dft_top_text(rec, DFT_PID).p <= '9';
+	const bool text = dft_is_text(dft_top_kind(rec, DFT_PID)) && *dft_top_text(rec, DFT_PID).p >= '0' &&
+	                  *dft_top_text(rec, DFT_PID).p <= '9';
 	const bool letter = dft_is_text(dft_top_kind(rec, DFT_PH));
 	unsigned d = ALL, more;
 
@@ -67,15 +69,19 @@ possible(const struct dft_record *rec, const struct dft_facts *f)
 	return d != 0 ? d : ALL;
 }
 
-/* One thing that decides between two that look alike: the tracer's version is a number up to 1.0.8, and text later. */
+/* One thing that decides between two that look alike: the tracer's version is a number up to 1.0.8, and text
+ * later. */
 static unsigned
 by_version(const struct dft_record *rec)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_MEANS_VERSION);
 
-	if (a == NULL || dft_top_kind(rec, DFT_NAME) != DFT_STRING || !slice_is(dft_top_text(rec, DFT_NAME), "start"))
+	if (a == NULL || dft_top_kind(rec, DFT_NAME) != DFT_STRING ||
+	    !slice_is(dft_top_text(rec, DFT_NAME), "start"))
 		return ALL;
-	return dft_is_text((enum dft_kind)a->kind) ? BIT(D4) | BIT(D5) : a->kind == DFT_UINT ? ALL & ~(BIT(D4) | BIT(D5)) : ALL;
+	return dft_is_text((enum dft_kind)a->kind) ? BIT(D4) | BIT(D5)
+	       : a->kind == DFT_UINT               ? ALL & ~(BIT(D4) | BIT(D5))
+	                                           : ALL;
 }
 
 /* Where all that was seen fits several: the one that was in use longest. */
@@ -136,8 +142,9 @@ look_at_record(struct look *x)
 	const unsigned d = x->dialects & possible(rec, &f) & by_version(rec);
 	x->dialects = d != 0 ? d : x->dialects;
 	x->records++;
-	x->tracer += dft_top_kind(rec, DFT_ID) != DFT_ABSENT || rec->special[DFT_MEANS_HHASH] != 0 || rec->special[DFT_MEANS_HOSTNAME] != 0 ||
-	    dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT ||
+	x->tracer +=
+	    dft_top_kind(rec, DFT_ID) != DFT_ABSENT || rec->special[DFT_MEANS_HHASH] != 0 ||
+	    rec->special[DFT_MEANS_HOSTNAME] != 0 || dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT ||
 	    (dft_top_kind(rec, DFT_CAT) == DFT_STRING && slice_is(dft_top_text(rec, DFT_CAT), "dftracer"));
 }
 
@@ -183,7 +190,8 @@ dft_dialect_of(struct slice head, bool whole)
 
 /* ---- probing ---- */
 
-/* The first thing that is neither blank nor bracket begins an object with one of the names that begin records. */
+/* The first thing that is neither blank nor bracket begins an object with one of the names that begin
+ * records. */
 static bool
 begins_like_one(struct slice head)
 {
@@ -191,10 +199,12 @@ begins_like_one(struct slice head)
 
 	if (head.n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
-	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
+	while (p < end &&
+	       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
 		p++;
-	return (end - p >= 6 && memcmp(p, "{\"id\":", 6) == 0) || (end - p >= 8 && memcmp(p, "{\"name\":", 8) == 0) ||
-	    (end - p >= 14 && memcmp(p, "{\"traceEvents\"", 14) == 0);
+	return (end - p >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
+	       (end - p >= 8 && memcmp(p, "{\"name\":", 8) == 0) ||
+	       (end - p >= 14 && memcmp(p, "{\"traceEvents\"", 14) == 0);
 }
 
 /* Nothing but a bracket or two: a process that traced nothing. */
@@ -243,7 +253,8 @@ bit_of(const char *dialect)
 static uint64_t
 signature(const struct dft_record *rec, const struct dft_facts *f)
 {
-	const struct dft_arg *const host = dft_arg_of(rec, DFT_MEANS_HHASH), *const file = dft_arg_of(rec, DFT_MEANS_FHASH);
+	const struct dft_arg *const host = dft_arg_of(rec, DFT_MEANS_HHASH), *const file = dft_arg_of(
+	                                                                         rec, DFT_MEANS_FHASH);
 	uint64_t s = rec->shape | (uint64_t)f->phase << 40;
 
 	/* records that define a hash are few */
@@ -251,9 +262,11 @@ signature(const struct dft_record *rec, const struct dft_facts *f)
 		return 0;
 
 	if (host != NULL)
-		s |= (uint64_t)host->kind << 44 | (uint64_t)(host->value.n > 5) << 48 | (uint64_t)(host->value.n > 1) << 49;
+		s |= (uint64_t)host->kind << 44 | (uint64_t)(host->value.n > 5) << 48 |
+		     (uint64_t)(host->value.n > 1) << 49;
 	if (file != NULL)
-		s |= (uint64_t)file->kind << 50 | (uint64_t)(file->value.n > 5) << 54 | (uint64_t)(file->value.n > 1) << 55;
+		s |= (uint64_t)file->kind << 50 | (uint64_t)(file->value.n > 5) << 54 |
+		     (uint64_t)(file->value.n > 1) << 55;
 	return s | (uint64_t)(rec->special[DFT_MEANS_HOSTNAME] != 0) << 56 | (uint64_t)1 << 63;
 }
 
@@ -271,5 +284,6 @@ dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const stru
 		return;
 	}
 	st->mixed_said = true;
-	dft_find(st, DFT_RULE_MIXED_DIALECTS, rec, NULL, "the record is of dialect %s, the trace began as %s", most_likely(d), st->dialect);
+	dft_find(st, DFT_RULE_MIXED_DIALECTS, rec, NULL, "the record is of dialect %s, the trace began as %s",
+	         most_likely(d), st->dialect);
 }

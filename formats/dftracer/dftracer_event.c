@@ -62,13 +62,19 @@ metadata_class(struct dft_state *st, const struct dft_record *rec)
 		const char *name;
 		struct slice class;
 	} rows[] = {
-		{ "HH", SLICE_LIT("HH (host name)") },   { "FH", SLICE_LIT("FH (file name)") }, { "SH", SLICE_LIT("SH (string)") },
-		{ "PR", SLICE_LIT("PR (process)") },     { "CM", SLICE_LIT("CM (custom metadata)") },
-		{ "EH", SLICE_LIT("EH (entity)") },      { "ET", SLICE_LIT("ET (entity type)") },
-		{ "ER", SLICE_LIT("ER (entity relation)") }, { "process_name", SLICE_LIT("process_name") },
+		{ "HH", SLICE_LIT("HH (host name)") },
+		{ "FH", SLICE_LIT("FH (file name)") },
+		{ "SH", SLICE_LIT("SH (string)") },
+		{ "PR", SLICE_LIT("PR (process)") },
+		{ "CM", SLICE_LIT("CM (custom metadata)") },
+		{ "EH", SLICE_LIT("EH (entity)") },
+		{ "ET", SLICE_LIT("ET (entity type)") },
+		{ "ER", SLICE_LIT("ER (entity relation)") },
+		{ "process_name", SLICE_LIT("process_name") },
 		{ "thread_name", SLICE_LIT("thread_name") },
 	};
-	const struct slice name = dft_top_kind(rec, DFT_NAME) == DFT_STRING ? dft_top_text(rec, DFT_NAME) : slice_of(NULL, 0);
+	const struct slice name =
+	    dft_top_kind(rec, DFT_NAME) == DFT_STRING ? dft_top_text(rec, DFT_NAME) : slice_of(NULL, 0);
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (slice_is(name, rows[i].name))
@@ -134,12 +140,16 @@ not_finite_value(struct slice s)
 	const char first = (char)(s.p[*s.p == '-' || *s.p == '+'] | 0x20);
 	const double inf = (double)__builtin_inf();
 
-	return (struct value){ .type = VALUE_F64, .f64 = first == 'n' ? (double)__builtin_nan("") : minus ? -inf : inf };
+	return (struct value){ .type = VALUE_F64,
+		               .f64 = first == 'n' ? (double)__builtin_nan("")
+		                      : minus      ? -inf
+		                                   : inf };
 }
 
 /* false: no memory. */
 static bool
-arg_value(struct batch *b, const struct dft_record *rec, const struct dft_arg *a, bool counter, struct value *v)
+arg_value(struct batch *b, const struct dft_record *rec, const struct dft_arg *a, bool counter,
+          struct value *v)
 {
 	const struct slice s = dft_token_text(rec, a->value);
 
@@ -237,7 +247,8 @@ name_of_hash(struct fields *x, const struct dft_arg *a)
 
 	if (i < x->facts->nnames)
 		return x->facts->names[i];
-	if (x->facts->phase != DFT_PHASE_METADATA || !dft_hash_read(x->rec, a->value, (enum dft_kind)a->kind, &h))
+	if (x->facts->phase != DFT_PHASE_METADATA ||
+	    !dft_hash_read(x->rec, a->value, (enum dft_kind)a->kind, &h))
 		return slice_of(NULL, 0);
 	return dft_name_look(x->st, dft_hash_kind_of(m), h, x->facts->pid);
 }
@@ -259,7 +270,8 @@ put_hash(struct fields *x, const struct dft_arg *a)
 static bool
 put_top(struct fields *x, enum dft_top which, enum dft_meaning taken, struct slice name, struct slice other)
 {
-	const struct dft_arg a = { .value = x->rec->top[which], .kind = (uint8_t)dft_top_kind(x->rec, which) };
+	const struct dft_arg a = { .value = x->rec->top[which],
+		                   .kind = (uint8_t)dft_top_kind(x->rec, which) };
 
 	if (a.kind == DFT_ABSENT)
 		return true;
@@ -293,7 +305,8 @@ put_extra(struct fields *x, const struct dft_arg *a)
 		return false;
 	if (renamed) {
 		struct field *const f = x->to - 1;
-		f->name = arena_printf(&x->b->scratch, "%.*s (record, %u)", (int)key.n, key.p, a->repeats + 1);
+		f->name =
+		    arena_printf(&x->b->scratch, "%.*s (record, %u)", (int)key.n, key.p, a->repeats + 1);
 		if (f->name.p == NULL)
 			return false;
 		f->name = textscan_slice(f->name.p, f->name.n);
@@ -346,15 +359,18 @@ put_odd(struct fields *x, const struct event *e)
 
 	if (odd && !put_top(x, DFT_PH, DFT_MEANS_NOTHING, SLICE_LIT("ph (record)"), SLICE_LIT("ph")))
 		return false;
-	if (!x->facts->has_ts && !put_top(x, DFT_TS, DFT_MEANS_NOTHING, SLICE_LIT("ts (record)"), SLICE_LIT("ts")))
+	if (!x->facts->has_ts &&
+	    !put_top(x, DFT_TS, DFT_MEANS_NOTHING, SLICE_LIT("ts (record)"), SLICE_LIT("ts")))
 		return false;
-	if ((e->phase != PHASE_SPAN || (x->facts->has_dur && e->dur != x->facts->dur)) && dft_top_kind(rec, DFT_DUR) != DFT_ABSENT)
+	if ((e->phase != PHASE_SPAN || (x->facts->has_dur && e->dur != x->facts->dur)) &&
+	    dft_top_kind(rec, DFT_DUR) != DFT_ABSENT)
 		return put_top(x, DFT_DUR, DFT_MEANS_NOTHING, SLICE_LIT("dur (record)"), SLICE_LIT("dur"));
 	return true;
 }
 
 static bool
-add_fields(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b, struct event *e)
+add_fields(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b,
+           struct event *e)
 {
 	const uint32_t most = 2 * rec->nargs + rec->nextras + 6;
 	struct fields x = { st, b, rec, f, batch_fields(b, most), 0 };

@@ -8,24 +8,28 @@
 #define DETAIL 900
 
 __attribute__((format(printf, 5, 0))) static void
-say(struct dft_state *st, enum dft_rule rule, struct dft_place place, uint64_t column, const char *detail, va_list ap)
+say(struct dft_state *st, enum dft_rule rule, struct dft_place place, uint64_t column, const char *detail,
+    va_list ap)
 {
 	char text[DETAIL] = "";
 
 	st->findings++;
 	if (dft_shown(st, rule))
 		vsnprintf(text, sizeof text, detail, ap);
-	finding_add_line(st->r->judge, &dft_rules[rule], place.offset, place.line, place.record, "column %" PRIu64 ": %s", column, text);
+	finding_add_line(st->r->judge, &dft_rules[rule], place.offset, place.line, place.record,
+	                 "column %" PRIu64 ": %s", column, text);
 }
 
 void
-dft_find(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at, const char *fmt, ...)
+dft_find(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
+         const char *fmt, ...)
 {
 	const uint64_t into = at != NULL ? (uint64_t)(at - rec->p) : 0;
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(st, rule, (struct dft_place){ rec->offset + into, rec->line, rec->ordinal }, rec->column + into, fmt, ap);
+	say(st, rule, (struct dft_place){ rec->offset + into, rec->line, rec->ordinal }, rec->column + into,
+	    fmt, ap);
 	va_end(ap);
 }
 
@@ -35,7 +39,8 @@ dft_find_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const c
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(st, rule, (struct dft_place){ offset, st->line.number, st->r->trace->records }, offset - st->line.start + 1, fmt, ap);
+	say(st, rule, (struct dft_place){ offset, st->line.number, st->r->trace->records },
+	    offset - st->line.start + 1, fmt, ap);
 	va_end(ap);
 }
 
@@ -65,21 +70,27 @@ struct tally_words {
 };
 
 static const struct tally_words tally_words[DFT_TALLIES] = {
-	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks stand before a record, as unfinished files of early versions have them" },
+	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks stand before a record, as unfinished files "
+	                                                  "of early versions have them" },
 	[DFT_BLANK_LINES] = { DFT_RULE_BLANK_LINE, "an empty line" },
 	[DFT_CR_LF] = { DFT_RULE_CR_LF, "a line ends in CR LF" },
 	[DFT_TRAILING_COMMAS] = { DFT_RULE_TRAILING_COMMA, "a comma follows a record" },
 	[DFT_QUOTED_NUMBERS] = { DFT_RULE_QUOTED_NUMBER, "a number of the record stands in quotes" },
 	[DFT_PHASE_FORMS] = { DFT_RULE_PHASE_FORM, "ph is written another way" },
-	[DFT_LATER_PHASES] = { DFT_RULE_LATER_PHASE, "the record is neither a complete nor a metadata event" },
+	[DFT_LATER_PHASES] = { DFT_RULE_LATER_PHASE,
+	                       "the record is neither a complete nor a metadata event" },
 	[DFT_NO_IDS] = { DFT_RULE_NO_ID, "the record has no id" },
 	[DFT_NO_ARGS] = { DFT_RULE_NO_ARGS, "the event has no args" },
-	[DFT_EXTRA_FIELDS] = { DFT_RULE_EXTRA_FIELD, "the record has a field that the specification does not name" },
-	[DFT_SPARSE_METADATA] = { DFT_RULE_SPARSE_METADATA, "the metadata event lacks fields of the specification's samples" },
-	[DFT_NAMES_AS_TEXT] = { DFT_RULE_NAME_AS_TEXT, "a host or file name is given as text, not as a hash" },
+	[DFT_EXTRA_FIELDS] = { DFT_RULE_EXTRA_FIELD,
+	                       "the record has a field that the specification does not name" },
+	[DFT_SPARSE_METADATA] = { DFT_RULE_SPARSE_METADATA,
+	                          "the metadata event lacks fields of the specification's samples" },
+	[DFT_NAMES_AS_TEXT] = { DFT_RULE_NAME_AS_TEXT,
+	                        "a host or file name is given as text, not as a hash" },
 	[DFT_HASHES_AS_TEXT] = { DFT_RULE_HASH_AS_TEXT, "a hash is written as hexadecimal text" },
 	[DFT_IDS_REPEATED] = { DFT_RULE_ID_REPEATED, "an id comes a second time in its process" },
-	[DFT_HASHES_LATE] = { DFT_RULE_HASH_LATE, "a name comes after its first use, and the input cannot be read twice: the number stays" },
+	[DFT_HASHES_LATE] = { DFT_RULE_HASH_LATE, "a name comes after its first use, and the input cannot be "
+	                                          "read twice: the number stays" },
 };
 
 void
@@ -93,11 +104,12 @@ dft_tallies_say(struct dft_state *st)
 		if (t->count == 0)
 			continue;
 		if (t->text[0] != '\0')
-			finding_add_line(st->r->judge, rule, t->first.offset, t->first.line, t->first.record, "%s (%s); %" PRIu64 " in all",
-			                 tally_words[i].words, quoted(&q, slice_str(t->text)), t->count);
+			finding_add_line(st->r->judge, rule, t->first.offset, t->first.line, t->first.record,
+			                 "%s (%s); %" PRIu64 " in all", tally_words[i].words,
+			                 quoted(&q, slice_str(t->text)), t->count);
 		else
-			finding_add_line(st->r->judge, rule, t->first.offset, t->first.line, t->first.record, "%s; %" PRIu64 " in all",
-			                 tally_words[i].words, t->count);
+			finding_add_line(st->r->judge, rule, t->first.offset, t->first.line, t->first.record,
+			                 "%s; %" PRIu64 " in all", tally_words[i].words, t->count);
 	}
 }
 
@@ -106,9 +118,11 @@ dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *r
 {
 	static const char *const words[] = {
 		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: further ones are taken for one",
-		[DFT_LIMIT_HASHES] = "more hashes than are kept (131072, or 65536 names, or 8 MiB of them): further ones stay numbers",
+		[DFT_LIMIT_HASHES] = "more hashes than are kept (131072, or 65536 names, or 8 MiB of them): "
+		                     "further ones stay numbers",
 		[DFT_LIMIT_CLASSES] = "more than 4096 categories: further ones are taken for one",
-		[DFT_LIMIT_TITLES] = "more than 32768 names of processes and threads: further ones are not shown",
+		[DFT_LIMIT_TITLES] =
+		    "more than 32768 names of processes and threads: further ones are not shown",
 	};
 
 	if (st->sh->limits_said[which])

@@ -37,7 +37,8 @@ static inline bool
 eight_hex_digits(uint64_t w, uint64_t *v)
 {
 	const uint64_t small = w | LANES * 0x20;
-	const uint64_t digit = at_least(w, '0') & ~at_least(w, '9' + 1), letter = at_least(small, 'a') & ~at_least(small, 'f' + 1);
+	const uint64_t digit = at_least(w, '0') & ~at_least(w, '9' + 1),
+	               letter = at_least(small, 'a') & ~at_least(small, 'f' + 1);
 
 	if ((w & HIGHS) != 0 || ((digit | letter) & HIGHS) != HIGHS)
 		return false;
@@ -56,7 +57,8 @@ dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_kind ki
 
 	*h = (struct dft_hash){ .text = kind == DFT_STRING };
 	if (kind == DFT_STRING && t.n == DFT_HEX_DIGITS) {
-		if (!eight_hex_digits(load_u64(p, false), &high) || !eight_hex_digits(load_u64(p + 8, false), &low))
+		if (!eight_hex_digits(load_u64(p, false), &high) ||
+		    !eight_hex_digits(load_u64(p + 8, false), &low))
 			return false;
 		h->value = high << 32 | low;
 		return true;
@@ -88,7 +90,8 @@ find(const struct dft_names *n, enum dft_hash_kind kind, struct dft_hash h, uint
 {
 	if (n->slots == NULL)
 		return UINT32_MAX;
-	for (*slot = hash_of(n, kind, h, scope) & n->mask; n->slots[*slot] != 0; *slot = (*slot + 1) & n->mask) {
+	for (*slot = hash_of(n, kind, h, scope) & n->mask; n->slots[*slot] != 0;
+	     *slot = (*slot + 1) & n->mask) {
 		const struct dft_name *const e = &n->names[n->slots[*slot] - 1];
 		if (e->value == h.value && e->scope == scope && e->kind == kind && e->is_text == h.text)
 			return n->slots[*slot] - 1;
@@ -116,7 +119,8 @@ grow(struct dft_names *n)
 	n->cap = cap;
 	for (uint32_t i = 0; i < n->n; i++) {
 		const struct dft_name *const e = &n->names[i];
-		find(n, (enum dft_hash_kind)e->kind, (struct dft_hash){ e->value, e->is_text, false }, e->scope, &slot);
+		find(n, (enum dft_hash_kind)e->kind, (struct dft_hash){ e->value, e->is_text, false },
+		     e->scope, &slot);
 		n->slots[slot] = i + 1;
 	}
 	return true;
@@ -187,13 +191,15 @@ say_redefined(struct dft_state *st, const struct dft_record *rec, const struct d
 		dft_find(st, DFT_RULE_HASH_REDEFINED, rec, NULL, "not shown");
 	else
 		dft_find(st, DFT_RULE_HASH_REDEFINED, rec, NULL,
-		         e->is_text ? "hash %s %016" PRIx64 " was %s, from here on it is %s" : "hash %s %" PRIu64 " was %s, from here on it is %s",
-		         kind_names[e->kind], e->value, quoted(&q, slice_of(e->text, e->n)), quoted(&q2, text));
+		         e->is_text ? "hash %s %016" PRIx64 " was %s, from here on it is %s"
+		                    : "hash %s %" PRIu64 " was %s, from here on it is %s",
+		         kind_names[e->kind], e->value, quoted(&q, slice_of(e->text, e->n)),
+		         quoted(&q2, text));
 }
 
 bool
-dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
-                struct slice text, enum dft_source source)
+dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
+                struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source)
 {
 	struct dft_names *const n = &st->sh->names;
 	bool no_memory;
@@ -240,8 +246,8 @@ dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_ha
 }
 
 bool
-dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
-             struct slice *name)
+dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h,
+             uint64_t pid, struct slice *name)
 {
 	bool no_memory;
 
@@ -300,7 +306,71 @@ dft_names_finish(struct dft_state *st)
 	if (first == NULL)
 		return;
 	snprintf(value, sizeof value, first->is_text ? "%016" PRIx64 : "%" PRIu64, first->value);
-	finding_add_line(st->r->judge, &dft_rules[DFT_RULE_HASH_UNDEFINED], first->first_use.offset, first->first_use.line,
-	                 first->first_use.record, "no %s record defines the hash %s; %" PRIu64 " uses of %" PRIu64 " such hash%s in all",
+	finding_add_line(st->r->judge, &dft_rules[DFT_RULE_HASH_UNDEFINED], first->first_use.offset,
+	                 first->first_use.line, first->first_use.record,
+	                 "no %s record defines the hash %s; %" PRIu64 " uses of %" PRIu64
+	                 " such hash%s in all",
 	                 kind_names[first->kind], value, uses, hashes, hashes == 1 ? "" : "es");
+}
+
+/* ---- the hashes of a record ---- */
+
+/* True if a record before this one defines it. */
+static bool
+judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
+           struct slice *name)
+{
+	struct dft_hash h;
+	struct quoted q;
+
+	if (!dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h)) {
+		if (a->meaning != DFT_MEANS_CWD) /* which may as well be the path itself */
+			dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
+			         "%s is %s, neither a number of 64 bits nor 16 hexadecimal digits",
+			         st->keys.keys[a->number].text, quoted(&q, dft_token_text(rec, a->value)));
+		*name = (struct slice){ NULL, 0, 0 };
+		return false;
+	}
+	if (h.text && !h.none && st->tallies[DFT_HASHES_AS_TEXT].count++ == 0)
+		dft_tally_first(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
+	return dft_name_use(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid, name);
+}
+
+/* The process that was found by this very hash knows what it stands for. */
+static void
+judge_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
+                const struct dft_facts *f, struct slice *name)
+{
+	struct dft_process *const p = f->process;
+	const bool same = p != NULL && p == st->sh->last;
+
+	if (same && p->host_name.p != NULL && p->host_known == st->sh->hosts_defined) {
+		st->tallies[DFT_HASHES_AS_TEXT].count += a->kind == DFT_STRING;
+		*name = p->host_name;
+	} else if (judge_hash(st, rec, a, f->pid, name) && same) {
+		p->host_known = st->sh->hosts_defined;
+		p->host_name = *name;
+	}
+}
+
+void
+dft_judge_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	struct slice name;
+
+	/* metadata of later versions name their host by a hash too: no use, the record that defines it does
+	 * so itself */
+	if (f->phase == DFT_PHASE_METADATA)
+		return;
+	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
+		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
+		if (a->meaning == DFT_MEANS_HHASH)
+			judge_host_hash(st, rec, a, f, &name);
+		else
+			judge_hash(st, rec, a, f->pid, &name);
+		if (f->nnames < DFT_NAMES)
+			f->names[f->nnames++] = name;
+	}
+	if ((rec->special[DFT_MEANS_HOSTNAME] | rec->special[DFT_MEANS_FNAME]) != 0)
+		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_place_of(rec), slice_of(NULL, 0));
 }

@@ -240,8 +240,8 @@ ends_value(const char *p, const char *e)
 static bool
 is_word_byte(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '-' || c == '.' ||
-	    c == '_' || c == '#';
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+	       c == '-' || c == '.' || c == '_' || c == '#';
 }
 
 static bool

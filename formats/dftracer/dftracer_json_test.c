@@ -57,7 +57,8 @@ same_text(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
 	cr_assert(cJSON_IsString(v));
 	/* a NUL, which JSON allows as an escape, ends cJSON's text */
 	if (memchr(text.p, '\0', text.n) == NULL)
-		cr_expect(strlen(v->valuestring) == text.n && memcmp(v->valuestring, text.p, text.n) == 0, "%.*s", (int)text.n, text.p);
+		cr_expect(strlen(v->valuestring) == text.n && memcmp(v->valuestring, text.p, text.n) == 0,
+		          "%.*s", (int)text.n, text.p);
 	arena_free(&arena);
 }
 
@@ -74,7 +75,9 @@ same_value(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v
 		cr_assert(cJSON_IsNumber(v));
 		snprintf(number, sizeof number, "%.*s", (int)raw.n, raw.p);
 		if (raw.n < sizeof number - 1)
-			cr_expect(strtod(number, NULL) == v->valuedouble || v->valuedouble - v->valuedouble != 0, "%s", number);
+			cr_expect(strtod(number, NULL) == v->valuedouble ||
+			              v->valuedouble - v->valuedouble != 0,
+			          "%s", number);
 		break;
 	case DFT_STRING:
 	case DFT_ESCAPED:
@@ -127,7 +130,8 @@ agree_on(struct parser *x, const char *bytes, size_t n)
 	memcpy(p, bytes, n);
 	p[n] = '\0';
 	const bool sound = is_sound(x, p, n);
-	const bool strict = n > 0 && *p == '{' && memchr(p, '\n', n) == NULL && strict_json_fault(p, n, &at) == NULL;
+	const bool strict =
+	    n > 0 && *p == '{' && memchr(p, '\n', n) == NULL && strict_json_fault(p, n, &at) == NULL;
 	cr_assert_eq(sound, strict, "%s: %.*s", sound ? "taken for sound" : "not taken for sound", (int)n, p);
 	cJSON *const json = sound ? cJSON_ParseWithLength(p, n + 1) : NULL;
 	cr_assert(!sound || json != NULL, "cJSON refuses: %.*s", (int)n, p);
@@ -140,10 +144,13 @@ agree_on(struct parser *x, const char *bytes, size_t n)
 static const char *const documents[] = {
 	"{}",
 	"{ }",
-	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1727387307981693,\"dur\":0,\"ph\":\"X\",\"args\":{\"hhash\":5692,\"p_idx\":-1}}",
-	"{\"args\":{\"a\":[1,2,{\"b\":[]},\"\\u00e9\\ud83d\\ude00\"],\"t\":true,\"f\":false,\"n\":null,\"e\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"}}",
+	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1727387307981693,\"dur\":0,"
+	"\"ph\":\"X\",\"args\":{\"hhash\":5692,\"p_idx\":-1}}",
+	"{\"args\":{\"a\":[1,2,{\"b\":[]},\"\\u00e9\\ud83d\\ude00\"],\"t\":true,\"f\":false,\"n\":null,\"e\":"
+	"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"}}",
 	"{\"args\" : { \"x\" : -0.5e-3 , \"y\" : 1E+9, \"z\":0 , \"\":{} } , \"ph\":1}",
-	"{\"args\":{\"utf\":\"na\xc3\xafve \xe6\x89\x93 \xf0\x9f\x98\x80\",\"a\":18446744073709551615,\"b\":-9223372036854775808}}",
+	"{\"args\":{\"utf\":\"na\xc3\xafve \xe6\x89\x93 "
+	"\xf0\x9f\x98\x80\",\"a\":18446744073709551615,\"b\":-9223372036854775808}}",
 	"{\"args\":{\"deep\":[[[[[[[[{\"a\":[{}]}]]]]]]]]}, \"other\":[true,false,null,\"x\",0.1]}",
 	"{\"a\":007,\"b\":+1,\"c\":1.,\"d\":.5,\"e\":1e,\"f\":nan,\"g\":-inf,\"h\":True}",
 	"{\"args\":{\"a\":1,},\"b\":[1,],\"c\":{\"x\":1,}}",
@@ -173,8 +180,11 @@ Test(dftracer_json, documents_and_each_byte_of_them_changed)
 /* Random strings of the pieces that JSON is made of. */
 Test(dftracer_json, random_pieces)
 {
-	static const char *const pieces[] = { "{", "}", "[", "]", ",", ":", "\"", "\"a\"", "\"args\"", "1", "-", "0", ".5", "e9", "true", "null",
-		                              " ", "\t", "\\", "\\u0041", "\\ud800", "\xc3\xa9", "\xff", "nan", "q", "{\"args\":{", "\"k\":", "}}" };
+	static const char *const pieces[] = { "{",  "}",           "[",        "]",        ",",    ":",
+		                              "\"", "\"a\"",       "\"args\"", "1",        "-",    "0",
+		                              ".5", "e9",          "true",     "null",     " ",    "\t",
+		                              "\\", "\\u0041",     "\\ud800",  "\xc3\xa9", "\xff", "nan",
+		                              "q",  "{\"args\":{", "\"k\":",   "}}" };
 	uint64_t random = 7;
 	struct parser x;
 
@@ -195,8 +205,16 @@ Test(dftracer_json, random_pieces)
 
 Test(dftracer_json, digits)
 {
-	static const char *const rows[] = { "0", "7", "12345678", "123456789", "1727387307981693", "12345678901234567", "9999999999999999999",
-		                            "18446744073709551615", "18446744073709551616", "99999999999999999999999" };
+	static const char *const rows[] = { "0",
+		                            "7",
+		                            "12345678",
+		                            "123456789",
+		                            "1727387307981693",
+		                            "12345678901234567",
+		                            "9999999999999999999",
+		                            "18446744073709551615",
+		                            "18446744073709551616",
+		                            "99999999999999999999999" };
 	char p[80];
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -207,15 +225,18 @@ Test(dftracer_json, digits)
 			const struct dft_record rec = { .p = p };
 			uint64_t v = 0;
 			const bool ok = dft_digits(&rec, (struct dft_token){ before, n }, &v);
-			cr_expect_eq(ok, n < 20 || strcmp(rows[i], "18446744073709551615") == 0, "%s", rows[i]);
+			cr_expect_eq(ok, n < 20 || strcmp(rows[i], "18446744073709551615") == 0, "%s",
+			             rows[i]);
 			if (ok)
-				cr_expect_eq(v, strtoull(rows[i], NULL, 10), "%s behind %u bytes", rows[i], before);
+				cr_expect_eq(v, strtoull(rows[i], NULL, 10), "%s behind %u bytes", rows[i],
+				             before);
 		}
 }
 
 Test(dftracer_json, repeated_keys_are_counted)
 {
-	static const char text[] = "{\"args\":{\"a\":1,\"b\":2,\"a\":3,\"a\":{\"a\":4},\"a key of more than sixteen bytes\":1,\"a key of more than sixteen bytez\":1}}";
+	static const char text[] = "{\"args\":{\"a\":1,\"b\":2,\"a\":3,\"a\":{\"a\":4},\"a key of more than "
+	                           "sixteen bytes\":1,\"a key of more than sixteen bytez\":1}}";
 	struct parser x;
 
 	parser_init(&x);

@@ -6,33 +6,22 @@
  * records, so a shape that was found right is not looked at again.
  */
 
-/* ---- digits ---- */
-
-bool
-dft_digits_slow(const char *p, uint32_t n, uint64_t *v)
-{
-	*v = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const unsigned digit = (unsigned)(p[i] - '0');
-		if (digit > 9 || *v > (UINT64_MAX - digit) / 10)
-			return false;
-		*v = *v * 10 + digit;
-	}
-	return n > 0;
-}
-
 /* ---- names for messages ---- */
 
-static const char *const top_names[DFT_TOPS] = {
+const char *const dft_top_names[DFT_TOPS] = {
 	[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type", [DFT_PID] = "pid",
 	[DFT_TID] = "tid", [DFT_TS] = "ts",     [DFT_DUR] = "dur", [DFT_PH] = "ph",     [DFT_ARGS] = "args",
 };
 
 static const char *const kind_names[] = {
-	[DFT_ABSENT] = "absent",        [DFT_UINT] = "a number",  [DFT_INT] = "a negative number", [DFT_NUMBER] = "a number with a fraction",
-	[DFT_STRING] = "text",          [DFT_ESCAPED] = "text",   [DFT_MENDED] = "text",           [DFT_TRUE] = "true",
-	[DFT_FALSE] = "false",          [DFT_NULL] = "null",      [DFT_OBJECT] = "an object",      [DFT_ARRAY] = "an array",
-	[DFT_NOT_FINITE] = "no number", [DFT_BARE] = "no value",  [DFT_TANGLED] = "no JSON",
+	[DFT_ABSENT] = "absent",         [DFT_UINT] = "a number",
+	[DFT_INT] = "a negative number", [DFT_NUMBER] = "a number with a fraction",
+	[DFT_STRING] = "text",           [DFT_ESCAPED] = "text",
+	[DFT_MENDED] = "text",           [DFT_TRUE] = "true",
+	[DFT_FALSE] = "false",           [DFT_NULL] = "null",
+	[DFT_OBJECT] = "an object",      [DFT_ARRAY] = "an array",
+	[DFT_NOT_FINITE] = "no number",  [DFT_BARE] = "no value",
+	[DFT_TANGLED] = "no JSON",
 };
 
 static const char *
@@ -41,23 +30,14 @@ top_at(const struct dft_record *rec, enum dft_top which)
 	return rec->p + rec->top[which].at;
 }
 
-static void
-say_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted)
+void
+dft_say_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted)
 {
 	const enum dft_kind kind = dft_top_kind(rec, which);
 	struct quoted q;
 
-	dft_find(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), not %s", top_names[which],
-	         kind_names[kind], quoted(&q, dft_top_text(rec, which)), wanted);
-}
-
-static void
-say_range(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *why)
-{
-	struct quoted q;
-
-	dft_find(st, DFT_RULE_NUMBER_RANGE, rec, top_at(rec, which), "%s is %s, %s", top_names[which],
-	         quoted(&q, dft_top_text(rec, which)), why);
+	dft_find(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), not %s",
+	         dft_top_names[which], kind_names[kind], quoted(&q, dft_top_text(rec, which)), wanted);
 }
 
 /* ---- the phase ---- */
@@ -95,7 +75,8 @@ phase_of_letter(char c)
 static enum dft_phase
 phase_of_digit(char c)
 {
-	static const enum dft_phase phases[] = { DFT_PHASE_COMPLETE, DFT_PHASE_COUNTER, DFT_PHASE_AGGREGATE, DFT_PHASE_METADATA };
+	static const enum dft_phase phases[] = { DFT_PHASE_COMPLETE, DFT_PHASE_COUNTER, DFT_PHASE_AGGREGATE,
+		                                 DFT_PHASE_METADATA };
 
 	return c >= '1' && c <= '4' ? phases[c - '1'] : DFT_PHASE_NONE;
 }
@@ -124,17 +105,19 @@ odd_phase(struct dft_state *st, const struct dft_record *rec)
 	const enum dft_kind kind = dft_top_kind(rec, DFT_PH);
 	const enum dft_phase guess = guess_phase(rec);
 	static const char *const taken[] = { [DFT_PHASE_NONE] = "the record is kept, but is no event",
-		                             [DFT_PHASE_COMPLETE] = "it is taken for a complete event, as it has ts and dur",
-		                             [DFT_PHASE_INSTANT] = "it is taken for an instant, as it has ts" };
+		                             [DFT_PHASE_COMPLETE] =
+		                                 "it is taken for a complete event, as it has ts and dur",
+		                             [DFT_PHASE_INSTANT] =
+		                                 "it is taken for an instant, as it has ts" };
 	struct quoted q;
 
 	if (kind == DFT_ABSENT)
 		dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "ph is missing; %s", taken[guess]);
 	else if (kind != DFT_UINT && !dft_is_text(kind))
-		say_type(st, rec, DFT_PH, "a letter");
+		dft_say_type(st, rec, DFT_PH, "a letter");
 	else
-		dft_find(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH), "ph is %s; %s", quoted(&q, dft_top_text(rec, DFT_PH)),
-		         taken[guess]);
+		dft_find(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH), "ph is %s; %s",
+		         quoted(&q, dft_top_text(rec, DFT_PH)), taken[guess]);
 	return guess;
 }
 
@@ -156,12 +139,15 @@ judge_phase(struct dft_state *st, const struct dft_record *rec)
 		return DFT_PHASE_COMPLETE;
 	if (kind == DFT_STRING && c == 'M')
 		return DFT_PHASE_METADATA;
-	enum dft_phase phase = !one ? DFT_PHASE_NONE : kind == DFT_UINT ? phase_of_digit(c) : phase_of_letter(c);
+	enum dft_phase phase = !one               ? DFT_PHASE_NONE
+	                       : kind == DFT_UINT ? phase_of_digit(c)
+	                                          : phase_of_letter(c);
 	if (phase == DFT_PHASE_NONE || phase >= DFT_PHASE_BEGIN) {
 		if (phase == DFT_PHASE_NONE)
 			return odd_phase(st, rec);
 		struct quoted q;
-		dft_find(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH), "ph is %s, which is Chrome's and not DFTracer's", quoted(&q, text));
+		dft_find(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH),
+		         "ph is %s, which is Chrome's and not DFTracer's", quoted(&q, text));
 		return phase;
 	}
 	if (kind == DFT_UINT || (c >= 'a' && c <= 'z'))
@@ -179,7 +165,8 @@ judge_phase(struct dft_state *st, const struct dft_record *rec)
 
 static const unsigned needed[] = {
 	[DFT_PHASE_NONE] = BIT(DFT_NAME),
-	[DFT_PHASE_COMPLETE] = BIT(DFT_NAME) | BIT(DFT_CAT) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) | BIT(DFT_DUR),
+	[DFT_PHASE_COMPLETE] =
+	    BIT(DFT_NAME) | BIT(DFT_CAT) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) | BIT(DFT_DUR),
 	[DFT_PHASE_METADATA] = BIT(DFT_NAME),
 	[DFT_PHASE_COUNTER] = BIT(DFT_NAME) | BIT(DFT_TS),
 	[DFT_PHASE_AGGREGATE] = BIT(DFT_NAME) | BIT(DFT_TS),
@@ -207,22 +194,14 @@ static void
 say_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
 {
 	const unsigned missing = needed[phase] & ~present(rec);
-	static const char *const kinds[] = { "record", "complete event", "metadata event", "counter", "aggregate", "begin", "end", "instant" };
+	static const char *const kinds[] = { "record",  "complete event", "metadata event",
+		                             "counter", "aggregate",      "begin",
+		                             "end",     "instant" };
 
 	for (int i = 0; i < DFT_TOPS; i++)
 		if ((missing & BIT(i)) != 0)
-			dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "%s is missing in a %s", top_names[i], kinds[phase]);
-}
-
-static bool
-is_quoted_number(const struct dft_record *rec, enum dft_top which)
-{
-	const struct slice s = dft_top_text(rec, which);
-	uint32_t i = s.n > 1 && *s.p == '-';
-
-	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
-		i++;
-	return s.n > 0 && i == s.n;
+			dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "%s is missing in a %s",
+			         dft_top_names[i], kinds[phase]);
 }
 
 static void
@@ -234,13 +213,14 @@ judge_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 		return;
 	if (which == DFT_NAME || which == DFT_CAT) {
 		if (!dft_is_text(kind))
-			say_type(st, rec, which, "text");
+			dft_say_type(st, rec, which, "text");
 	} else if (which == DFT_ARGS) {
 		if (kind != DFT_OBJECT)
-			say_type(st, rec, which, "an object");
-	} else if (which != DFT_PH) { /* which was judged before; text is looked at where the number is read */
+			dft_say_type(st, rec, which, "an object");
+	} else if (which !=
+	           DFT_PH) { /* which was judged before; text is looked at where the number is read */
 		if (kind != DFT_UINT && kind != DFT_INT && (which == DFT_TYPE || !dft_is_text(kind)))
-			say_type(st, rec, which, "a whole number");
+			dft_say_type(st, rec, which, "a whole number");
 	}
 }
 
@@ -252,7 +232,8 @@ differences(const struct dft_record *rec, enum dft_phase phase)
 	unsigned tallies = 0;
 
 	for (int i = 0; i < DFT_TOPS; i++)
-		if ((BIT(i) & NUMBERS) != 0 && dft_is_text(dft_top_kind(rec, (enum dft_top)i)) && is_quoted_number(rec, (enum dft_top)i))
+		if ((BIT(i) & NUMBERS) != 0 && dft_is_text(dft_top_kind(rec, (enum dft_top)i)) &&
+		    dft_is_quoted_number(rec, (enum dft_top)i))
 			tallies |= BIT(DFT_QUOTED_NUMBERS);
 	if ((has & BIT(DFT_ID)) == 0)
 		tallies |= BIT(DFT_NO_IDS);
@@ -270,20 +251,24 @@ tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned t
 {
 	for (; tallies != 0; tallies &= tallies - 1) {
 		const enum dft_tallied which = (enum dft_tallied)__builtin_ctz(tallies);
-		dft_tally_add(st, which, dft_place_of(rec), which == DFT_EXTRA_FIELDS ? SLICE_LIT("type") : slice_of(NULL, 0));
+		dft_tally_add(st, which, dft_place_of(rec),
+		              which == DFT_EXTRA_FIELDS ? SLICE_LIT("type") : slice_of(NULL, 0));
 	}
 }
 
 /* A complete event as of 2024, and a metadata event likewise. */
 #define KIND(which, kind) ((uint64_t)(kind) << 4 * (which))
-#define USUAL (KIND(DFT_ID, DFT_UINT) | KIND(DFT_NAME, DFT_STRING) | KIND(DFT_CAT, DFT_STRING) | KIND(DFT_PID, DFT_UINT) | \
-	KIND(DFT_TID, DFT_UINT) | KIND(DFT_PH, DFT_STRING) | KIND(DFT_ARGS, DFT_OBJECT))
+#define USUAL                                                                                                \
+	(KIND(DFT_ID, DFT_UINT) | KIND(DFT_NAME, DFT_STRING) | KIND(DFT_CAT, DFT_STRING) |                   \
+	 KIND(DFT_PID, DFT_UINT) | KIND(DFT_TID, DFT_UINT) | KIND(DFT_PH, DFT_STRING) |                      \
+	 KIND(DFT_ARGS, DFT_OBJECT))
 #define USUAL_COMPLETE (USUAL | KIND(DFT_TS, DFT_UINT) | KIND(DFT_DUR, DFT_UINT))
 
 static void
 judge_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
 {
-	if ((phase == DFT_PHASE_COMPLETE && rec->shape == USUAL_COMPLETE) || (phase == DFT_PHASE_METADATA && rec->shape == USUAL))
+	if ((phase == DFT_PHASE_COMPLETE && rec->shape == USUAL_COMPLETE) ||
+	    (phase == DFT_PHASE_METADATA && rec->shape == USUAL))
 		return;
 	const uint64_t key = rec->shape | (uint64_t)phase << 60 | (uint64_t)1 << 59; /* never 0 */
 	if (key != st->sound_shape) {
@@ -301,208 +286,6 @@ judge_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase p
 	tally_differences(st, rec, st->sound_tallies);
 }
 
-/* ---- numbers ---- */
-
-static bool
-odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative, uint64_t *v)
-{
-	const enum dft_kind kind = dft_top_kind(rec, which);
-	struct dft_token t = rec->top[which];
-
-	if (dft_is_text(kind) && !is_quoted_number(rec, which)) {
-		say_type(st, rec, which, "a whole number");
-		return false;
-	}
-	if (kind != DFT_UINT && kind != DFT_INT && !dft_is_text(kind))
-		return false;
-	const bool minus = rec->p[t.at] == '-';
-	if (minus)
-		t = (struct dft_token){ t.at + 1, t.n - 1 };
-	if (!dft_digits(rec, t, v) || (minus && *v > (uint64_t)1 << 63)) {
-		say_range(st, rec, which, "which does not fit 64 bits");
-		return false;
-	}
-	if (minus && !may_be_negative && *v > 0) {
-		say_range(st, rec, which, "but it cannot be negative");
-		return false;
-	}
-	if (minus)
-		*v = -*v;
-	return true;
-}
-
-/* A whole number, quoted or not; false: it is none, or too large (which is said). */
-static inline bool
-whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative, uint64_t *v)
-{
-	if (dft_top_kind(rec, which) == DFT_UINT && rec->top[which].n < 20)
-		return dft_digits(rec, rec->top[which], v);
-	return odd_number(st, rec, which, may_be_negative, v);
-}
-
-/* Up to nine digits of a fraction, in units of 10^-9. */
-static uint32_t
-fraction(const char *p, uint32_t n)
-{
-	uint32_t v = 0;
-
-	for (uint32_t i = 0; i < 9; i++)
-		v = v * 10 + (i < n ? (uint32_t)(p[i] - '0') : 0);
-	return v;
-}
-
-/* Times with a fraction, which no tracer writes but other tools do, count to the nanosecond. */
-static bool
-fractional_time(const struct dft_record *rec, enum dft_top which, uint64_t unit, uint64_t *ns)
-{
-	const struct slice s = dft_top_text(rec, which);
-	const char *const dot = memchr(s.p, '.', s.n);
-	const uint32_t before = dot != NULL ? (uint32_t)(dot - s.p) : 0;
-	uint64_t whole;
-
-	if (dot == NULL || memchr(s.p, 'e', s.n) != NULL || memchr(s.p, 'E', s.n) != NULL || !dft_digits_slow(s.p, before, &whole))
-		return false;
-	const uint64_t more = (uint64_t)fraction(dot + 1, s.n - before - 1) * unit / 1000000000;
-	if (whole > (UINT64_MAX - more) / unit)
-		return false;
-	*ns = whole * unit + more;
-	return true;
-}
-
-static inline bool
-time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, uint64_t unit, uint64_t *ns)
-{
-	uint64_t v;
-
-	if (dft_top_kind(rec, which) == DFT_NUMBER)
-		return fractional_time(rec, which, unit, ns);
-	if (!whole_number(st, rec, which, false, &v))
-		return false;
-	if (v > UINT64_MAX / unit) {
-		say_range(st, rec, which, "which is more nanoseconds than fit 64 bits");
-		return false;
-	}
-	*ns = v * unit;
-	return true;
-}
-
-static void
-judge_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
-{
-	const uint64_t unit = f->process != NULL ? f->process->unit : 1000;
-
-	f->has_ts = time_number(st, rec, DFT_TS, unit, &f->ts);
-	f->has_dur = time_number(st, rec, DFT_DUR, unit, &f->dur);
-	if (f->has_ts && f->has_dur && f->dur > UINT64_MAX - f->ts) {
-		say_range(st, rec, DFT_DUR, "and with ts that is more nanoseconds than fit 64 bits; it was cut there");
-		f->dur = UINT64_MAX - f->ts;
-	}
-}
-
-/* ---- who ---- */
-
-static struct slice
-host_of(const struct dft_record *rec)
-{
-	const struct dft_arg *const hash = dft_arg_of(rec, DFT_MEANS_HHASH), *const name = dft_arg_of(rec, DFT_MEANS_HOSTNAME);
-	const struct dft_arg *const a = hash != NULL ? hash : name;
-
-	return a != NULL && a->kind <= DFT_MENDED ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
-}
-
-static bool
-judge_process(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
-{
-	struct dft_process *p;
-
-	f->has_pid = whole_number(st, rec, DFT_PID, true, &f->pid);
-	f->negative_pid = f->has_pid && rec->p[rec->top[DFT_PID].at] == '-';
-	f->has_tid = whole_number(st, rec, DFT_TID, true, &f->tid);
-	f->process = NULL;
-	if (!f->has_pid)
-		return true;
-	p = f->process = dft_process_of(st, rec, f->pid, host_of(rec));
-	if (p == NULL)
-		return false;
-	p->records++;
-	p->calls += f->phase != DFT_PHASE_METADATA;
-	p->aggregated |= f->phase == DFT_PHASE_AGGREGATE;
-	return true;
-}
-
-/* Ids count the records of a process.  Each process has its own place in the set: far from others, and not where their
- * pages lie. */
-static void
-judge_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
-{
-	if (f->phase >= DFT_PHASE_BEGIN)
-		return; /* Chrome's ids are those of flows and of spans */
-	f->has_id = whole_number(st, rec, DFT_ID, false, &f->id);
-	if (!f->has_id || f->process == NULL)
-		return;
-	const uint64_t place = ((uint64_t)f->process->number << 44) + (uint64_t)f->process->number * 37 * IDSET_PAGE;
-	if (f->id < (uint64_t)1 << 44 && idset_add(&st->sh->ids, place + f->id))
-		dft_tally_add(st, DFT_IDS_REPEATED, dft_place_of(rec), dft_top_text(rec, DFT_ID));
-}
-
-/* ---- hashes ---- */
-
-/* True if a record before this one defines it. */
-static bool
-judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid, struct slice *name)
-{
-	struct dft_hash h;
-	struct quoted q;
-
-	if (!dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h)) {
-		if (a->meaning != DFT_MEANS_CWD) /* which may as well be the path itself */
-			dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at, "%s is %s, neither a number of 64 bits nor 16 hexadecimal digits",
-			         st->keys.keys[a->number].text, quoted(&q, dft_token_text(rec, a->value)));
-		*name = (struct slice){ NULL, 0, 0 };
-		return false;
-	}
-	if (h.text && !h.none && st->tallies[DFT_HASHES_AS_TEXT].count++ == 0)
-		dft_tally_first(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
-	return dft_name_use(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid, name);
-}
-
-/* The process that was found by this very hash knows what it stands for. */
-static void
-judge_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, const struct dft_facts *f, struct slice *name)
-{
-	struct dft_process *const p = f->process;
-	const bool same = p != NULL && p == st->sh->last;
-
-	if (same && p->host_name.p != NULL && p->host_known == st->sh->hosts_defined) {
-		st->tallies[DFT_HASHES_AS_TEXT].count += a->kind == DFT_STRING;
-		*name = p->host_name;
-	} else if (judge_hash(st, rec, a, f->pid, name) && same) {
-		p->host_known = st->sh->hosts_defined;
-		p->host_name = *name;
-	}
-}
-
-static void
-judge_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
-{
-	struct slice name;
-
-	/* metadata of later versions name their host by a hash too: no use, the record that defines it does so itself */
-	if (f->phase == DFT_PHASE_METADATA)
-		return;
-	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
-		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
-		if (a->meaning == DFT_MEANS_HHASH)
-			judge_host_hash(st, rec, a, f, &name);
-		else
-			judge_hash(st, rec, a, f->pid, &name);
-		if (f->nnames < DFT_NAMES)
-			f->names[f->nnames++] = name;
-	}
-	if ((rec->special[DFT_MEANS_HOSTNAME] | rec->special[DFT_MEANS_FNAME]) != 0)
-		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_place_of(rec), slice_of(NULL, 0));
-}
-
 /* ---- faults of the text ---- */
 
 static const char *const fault_words[DFT_RULE_COUNT] = {
@@ -510,7 +293,8 @@ static const char *const fault_words[DFT_RULE_COUNT] = {
 	[DFT_RULE_CONTROL_BYTE] = "a control byte stands in a text as it is; it was kept",
 	[DFT_RULE_INVALID_UTF8] = "the text is not UTF-8 here; its bytes were kept",
 	[DFT_RULE_BAD_ESCAPE] = "a backslash that begins no escape of JSON; it was kept as it is",
-	[DFT_RULE_UNESCAPED_QUOTE] = "a quote inside a text is not escaped; what follows shows where the text ends",
+	[DFT_RULE_UNESCAPED_QUOTE] =
+	    "a quote inside a text is not escaped; what follows shows where the text ends",
 	[DFT_RULE_COMMA_IN_OBJECT] = "a comma has nothing behind it; it was passed over",
 	[DFT_RULE_STRAY_Q] = "a q follows the pid; it was passed over",
 	[DFT_RULE_NOT_FINITE] = "JSON has no such number; it was kept",
@@ -526,7 +310,9 @@ say_faults(struct dft_state *st, const struct dft_record *rec)
 		dft_find(st, (enum dft_rule)f->rule, rec, rec->p + f->at, "%s", fault_words[f->rule]);
 	}
 	if (rec->too_many)
-		dft_find(st, DFT_RULE_LIMIT, rec, NULL, "more than 60000 args, or 16 fields that the format does not know: the rest was left out");
+		dft_find(st, DFT_RULE_LIMIT, rec, NULL,
+		         "more than 60000 args, or 16 fields that the format does not know: the rest was "
+		         "left out");
 }
 
 bool
@@ -540,11 +326,10 @@ dft_judge(struct dft_state *st, const struct dft_record *rec, struct dft_facts *
 	f->phase = judge_phase(st, rec);
 	judge_shape(st, rec, f->phase);
 	if (rec->nextras > 0)
-		dft_tally_add(st, DFT_EXTRA_FIELDS, dft_place_of(rec), dft_token_text(rec, rec->extras[0].key));
-	if (!judge_process(st, rec, f))
+		dft_tally_add(st, DFT_EXTRA_FIELDS, dft_place_of(rec),
+		              dft_token_text(rec, rec->extras[0].key));
+	if (!dft_judge_numbers(st, rec, f))
 		return false;
-	judge_id(st, rec, f);
-	judge_times(st, rec, f);
-	judge_hashes(st, rec, f);
+	dft_judge_hashes(st, rec, f);
 	return true;
 }

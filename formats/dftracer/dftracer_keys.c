@@ -12,15 +12,24 @@ static const struct {
 	const char *text;
 	enum dft_meaning meaning;
 } meanings[] = {
-	{ "hhash", DFT_MEANS_HHASH },       { "fhash", DFT_MEANS_FHASH },
-	{ "cmd_hash", DFT_MEANS_CMD_HASH }, { "exec_hash", DFT_MEANS_EXEC_HASH },
-	{ "cwd", DFT_MEANS_CWD },           { "hostname", DFT_MEANS_HOSTNAME },
-	{ "fname", DFT_MEANS_FNAME },       { "cmd", DFT_MEANS_CMD },
-	{ "exec", DFT_MEANS_EXEC },         { "name", DFT_MEANS_NAME },
-	{ "value", DFT_MEANS_VALUE },       { "hash", DFT_MEANS_HASH },
-	{ "version", DFT_MEANS_VERSION },   { "num_events", DFT_MEANS_NUM_EVENTS },
-	{ "cfg", DFT_MEANS_CFG },           { "dft_cnt", DFT_MEANS_COUNT_OF_CALLS },
-	{ "id", DFT_MEANS_ID },             { "type", DFT_MEANS_TYPE },
+	{ "hhash", DFT_MEANS_HHASH },
+	{ "fhash", DFT_MEANS_FHASH },
+	{ "cmd_hash", DFT_MEANS_CMD_HASH },
+	{ "exec_hash", DFT_MEANS_EXEC_HASH },
+	{ "cwd", DFT_MEANS_CWD },
+	{ "hostname", DFT_MEANS_HOSTNAME },
+	{ "fname", DFT_MEANS_FNAME },
+	{ "cmd", DFT_MEANS_CMD },
+	{ "exec", DFT_MEANS_EXEC },
+	{ "name", DFT_MEANS_NAME },
+	{ "value", DFT_MEANS_VALUE },
+	{ "hash", DFT_MEANS_HASH },
+	{ "version", DFT_MEANS_VERSION },
+	{ "num_events", DFT_MEANS_NUM_EVENTS },
+	{ "cfg", DFT_MEANS_CFG },
+	{ "dft_cnt", DFT_MEANS_COUNT_OF_CALLS },
+	{ "id", DFT_MEANS_ID },
+	{ "type", DFT_MEANS_TYPE },
 };
 
 bool
@@ -54,7 +63,8 @@ meaning_of(struct slice s)
 static inline uint32_t
 first_slot(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
 {
-	const unsigned __int128 m = (unsigned __int128)(low ^ k->seed) * (high ^ n ^ (k->seed << 32 | k->seed >> 32));
+	const unsigned __int128 m =
+	    (unsigned __int128)(low ^ k->seed) * (high ^ n ^ (k->seed << 32 | k->seed >> 32));
 
 	return (uint32_t)((uint64_t)m ^ (uint64_t)(m >> 64)) % DFT_KEY_SLOTS;
 }
@@ -68,7 +78,9 @@ add(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t sl
 	if (text.p == NULL)
 		return DFT_NO_KEY; /* a key without a number is read all the same */
 	k->bytes += s.n;
-	k->keys[k->n] = (struct dft_key){ .low = low, .high = high, .n = s.n, .text = text.p, .meaning = (uint8_t)meaning_of(s) };
+	k->keys[k->n] = (struct dft_key){
+		.low = low, .high = high, .n = s.n, .text = text.p, .meaning = (uint8_t)meaning_of(s)
+	};
 	k->slots[slot] = (uint16_t)(k->n + 1);
 	return (uint16_t)k->n++;
 }
@@ -80,7 +92,8 @@ find(struct dft_keys *k, uint64_t low, uint64_t high, const char *p, uint32_t n)
 
 	for (; k->slots[slot] != 0; slot = (slot + 1) % DFT_KEY_SLOTS) {
 		const struct dft_key *const key = &k->keys[k->slots[slot] - 1];
-		if (key->low == low && key->high == high && key->n == n && (n <= 16 || memcmp(key->text, p, n) == 0))
+		if (key->low == low && key->high == high && key->n == n &&
+		    (n <= 16 || memcmp(key->text, p, n) == 0))
 			return (uint16_t)(k->slots[slot] - 1);
 	}
 	return add(k, low, high, slice_of(p, n), slot);
@@ -103,8 +116,9 @@ enum dft_top
 dft_top_of(struct slice key)
 {
 	static const char *const names[DFT_TOPS] = {
-		[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type", [DFT_PID] = "pid",
-		[DFT_TID] = "tid", [DFT_TS] = "ts",     [DFT_DUR] = "dur", [DFT_PH] = "ph",     [DFT_ARGS] = "args",
+		[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type",
+		[DFT_PID] = "pid", [DFT_TID] = "tid",   [DFT_TS] = "ts",   [DFT_DUR] = "dur",
+		[DFT_PH] = "ph",   [DFT_ARGS] = "args",
 	};
 
 	for (int i = 0; i < DFT_TOPS; i++)

@@ -8,7 +8,9 @@
 #include "cmd/cli_test_util.h"
 #include "output/text.h"
 
-#define RECORD "{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"dur\":1,\"ph\":\"X\",\"args\":{\"hhash\":1}}\n"
+#define RECORD                                                                                               \
+	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"dur\":1,\"ph\":\"X\"," \
+	"\"args\":{\"hhash\":1}}\n"
 
 static struct ran
 validate(const struct text *t)
@@ -93,7 +95,8 @@ Test(dftracer_limits, too_many_args)
 {
 	struct text t = { .p = NULL };
 
-	text_str(&t, "{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"dur\":1,\"ph\":\"X\",\"args\":{\"a\":1");
+	text_str(&t, "{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"dur\":1,"
+	             "\"ph\":\"X\",\"args\":{\"a\":1");
 	for (unsigned i = 0; i < 70000; i++)
 		text_printf(&t, ",\"k%u\":%u", i, i);
 	text_str(&t, "}}\n");
@@ -105,8 +108,10 @@ Test(dftracer_limits, too_many_hashes)
 	struct text t = { .p = NULL };
 
 	for (unsigned i = 0; i < 140000; i++)
-		text_printf(&t, "{\"id\":%u,\"name\":\"FH\",\"cat\":\"d\",\"pid\":7,\"tid\":7,\"ph\":\"M\",\"args\":{\"name\":\"/data/file/%u\",\"value\":%u}}\n", i,
-		            i, 70000 + i);
+		text_printf(&t,
+		            "{\"id\":%u,\"name\":\"FH\",\"cat\":\"d\",\"pid\":7,\"tid\":7,\"ph\":\"M\","
+		            "\"args\":{\"name\":\"/data/file/%u\",\"value\":%u}}\n",
+		            i, i, 70000 + i);
 	expect(&t, 0, "[dftracer/limit]");
 }
 
@@ -115,7 +120,10 @@ Test(dftracer_limits, too_many_processes)
 	struct text t = { .p = NULL };
 
 	for (unsigned i = 0; i < 20000; i++)
-		text_printf(&t, "{\"id\":%u,\"name\":\"r\",\"cat\":\"d\",\"pid\":%u,\"tid\":7,\"ts\":%u,\"dur\":1,\"ph\":\"X\",\"args\":{\"hhash\":1}}\n", i, i, i);
+		text_printf(&t,
+		            "{\"id\":%u,\"name\":\"r\",\"cat\":\"d\",\"pid\":%u,\"tid\":7,\"ts\":%u,\"dur\":"
+		            "1,\"ph\":\"X\",\"args\":{\"hhash\":1}}\n",
+		            i, i, i);
 	expect(&t, 0, "[dftracer/limit]");
 }
 
@@ -127,8 +135,10 @@ Test(dftracer_limits, everything_new_in_every_record)
 
 	for (uint64_t i = 0; i < 100000; i++)
 		text_printf(&t,
-		            "{\"id\":%" PRIu64 ",\"name\":\"n%" PRIu64 "\",\"cat\":\"c%" PRIu64 "\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64
-		            ",\"ts\":%" PRIu64 ",\"dur\":1,\"ph\":\"X\",\"args\":{\"hhash\":\"%016" PRIx64 "\",\"k%" PRIu64 "\":1}}\n",
+		            "{\"id\":%" PRIu64 ",\"name\":\"n%" PRIu64 "\",\"cat\":\"c%" PRIu64
+		            "\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":%" PRIu64
+		            ",\"dur\":1,\"ph\":\"X\",\"args\":{\"hhash\":\"%016" PRIx64 "\",\"k%" PRIu64
+		            "\":1}}\n",
 		            i << 40, i, i, i << 44, i, i, i * 77, i);
 	r = run_tool((const char *const[]){ "convert", "--to", "chrome", "-", "-", NULL }, t.p, t.n);
 	cr_expect_eq(r.status, 0, "exit status %d: %.500s", r.status, r.err);

@@ -50,11 +50,14 @@ end_line(struct dft_state *st)
 	const struct dft_place here = { l->start, l->number, st->r->trace->records };
 
 	if (l->records > 1)
-		dft_find_line(st, DFT_RULE_TWO_RECORDS, l->second, "%" PRIu32 " records stand on one line; the second begins here", l->records);
+		dft_find_line(st, DFT_RULE_TWO_RECORDS, l->second,
+		              "%" PRIu32 " records stand on one line; the second begins here", l->records);
 	if (l->comma && l->records > 0)
-		dft_tally_add(st, DFT_TRAILING_COMMAS, (struct dft_place){ l->comma_at, l->number, here.record }, slice_of(NULL, 0));
+		dft_tally_add(st, DFT_TRAILING_COMMAS,
+		              (struct dft_place){ l->comma_at, l->number, here.record }, slice_of(NULL, 0));
 	if (l->skipped > 0)
-		dft_find_line(st, DFT_RULE_RECORD_TOO_LONG, l->skip_start, "%" PRIu64 " bytes without an end were left out", l->skipped);
+		dft_find_line(st, DFT_RULE_RECORD_TOO_LONG, l->skip_start,
+		              "%" PRIu64 " bytes without an end were left out", l->skipped);
 }
 
 static void
@@ -69,7 +72,8 @@ newline(struct dft_state *st)
 	struct input *const in = st->r->in;
 
 	if (!st->line.begun || st->line.only_cr)
-		dft_tally_add(st, DFT_BLANK_LINES, (struct dft_place){ st->line.start, st->line.number, st->r->trace->records },
+		dft_tally_add(st, DFT_BLANK_LINES,
+		              (struct dft_place){ st->line.start, st->line.number, st->r->trace->records },
 		              slice_of(NULL, 0));
 	end_line(st);
 	in->p++;
@@ -86,7 +90,8 @@ say_nul_run(struct dft_state *st)
 
 	if (l->nul_bytes == 0)
 		return;
-	dft_find_line(st, DFT_RULE_NUL_BYTES, l->nul_start, "%" PRIu64 " NUL byte%s", l->nul_bytes, l->nul_bytes == 1 ? "" : "s");
+	dft_find_line(st, DFT_RULE_NUL_BYTES, l->nul_start, "%" PRIu64 " NUL byte%s", l->nul_bytes,
+	              l->nul_bytes == 1 ? "" : "s");
 	l->nul_bytes = 0;
 }
 
@@ -117,9 +122,13 @@ blanks(struct dft_state *st, const char *e)
 	const bool first = !l->begun;
 
 	if (q == e && q[-1] == '\r')
-		dft_tally_add(st, DFT_CR_LF, (struct dft_place){ offset_of(st, q - 1), l->number, st->r->trace->records }, slice_of(NULL, 0));
+		dft_tally_add(st, DFT_CR_LF,
+		              (struct dft_place){ offset_of(st, q - 1), l->number, st->r->trace->records },
+		              slice_of(NULL, 0));
 	else if (first && q < e && *q == '{')
-		dft_tally_add(st, DFT_LEADING_BLANKS, (struct dft_place){ l->start, l->number, st->r->trace->records }, slice_of(NULL, 0));
+		dft_tally_add(st, DFT_LEADING_BLANKS,
+		              (struct dft_place){ l->start, l->number, st->r->trace->records },
+		              slice_of(NULL, 0));
 	consume(st, q);
 	l->only_cr = first && q == e;
 	return DFT_DONE;
@@ -132,8 +141,8 @@ say_closed_early(struct dft_state *st)
 	if (!st->closed)
 		return;
 	st->closed = false;
-	finding_add_line(st->r->judge, &dft_rules[DFT_RULE_BRACKET], st->closed_at.offset, st->closed_at.line, st->closed_at.record,
-	                 "a ] stands here, and records follow it");
+	finding_add_line(st->r->judge, &dft_rules[DFT_RULE_BRACKET], st->closed_at.offset, st->closed_at.line,
+	                 st->closed_at.record, "a ] stands here, and records follow it");
 	st->findings++;
 }
 
@@ -147,7 +156,8 @@ open_bracket(struct dft_state *st, const char *e)
 	else if (st->records > 0 || st->opened)
 		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p), "a [ stands between records");
 	else if (q < e)
-		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p), "a [ does not stand on a line of its own");
+		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p),
+		              "a [ does not stand on a line of its own");
 	st->opened = true;
 	consume(st, p + 1);
 	return DFT_DONE;
@@ -160,7 +170,8 @@ close_bracket(struct dft_state *st)
 
 	say_closed_early(st);
 	if (st->line.records > 0)
-		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p), "a ] does not stand on a line of its own");
+		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p),
+		              "a ] does not stand on a line of its own");
 	st->closed = true;
 	st->closed_at = (struct dft_place){ offset_of(st, p), st->line.number, st->r->trace->records };
 	consume(st, p + 1);
@@ -209,7 +220,8 @@ unwrap(struct dft_state *st, const char *e)
 
 	if (q == NULL)
 		return false;
-	dft_find_line(st, DFT_RULE_WRAPPED, offset_of(st, p), "the records stand in the array traceEvents of an object");
+	dft_find_line(st, DFT_RULE_WRAPPED, offset_of(st, p),
+	              "the records stand in the array traceEvents of an object");
 	st->wrapped = st->opened = true;
 	consume(st, q);
 	return true;
@@ -234,7 +246,8 @@ pass_trailer(struct dft_state *st)
 static bool
 begins_record(const char *p, const char *e)
 {
-	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) || ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
+	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
+	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
 }
 
 /* A whole record that begins at p, and is more than some object with an id or name. */
@@ -244,10 +257,11 @@ is_record(struct dft_state *st, const char *p, const char *e)
 	const struct dft_record *const rec = &st->record;
 
 	return dft_parse(&st->record, &st->keys, p, e) && dft_top_kind(rec, DFT_NAME) != DFT_ABSENT &&
-	    (dft_top_kind(rec, DFT_PH) != DFT_ABSENT || dft_top_kind(rec, DFT_TS) != DFT_ABSENT);
+	       (dft_top_kind(rec, DFT_PH) != DFT_ABSENT || dft_top_kind(rec, DFT_TS) != DFT_ABSENT);
 }
 
-/* The next whole record on the line behind p; e: there is none.  Gives up after some that only look like one. */
+/* The next whole record on the line behind p; e: there is none.  Gives up after some that only look like one.
+ */
 static const char *
 next_record(struct dft_state *st, const char *p, const char *e)
 {
@@ -279,7 +293,8 @@ garbage(struct dft_state *st, const char *e)
 	const struct slice s = slice_of(p, (size_t)(to - p));
 	struct quoted q;
 
-	dft_find_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, p), "a record must come here, not %s", quoted(&q, s));
+	dft_find_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, p), "a record must come here, not %s",
+	              quoted(&q, s));
 	return drop(st, to, e);
 }
 
@@ -303,13 +318,18 @@ failed(struct dft_state *st, const char *e)
 		return too_long(st, e);
 	const char *const to = next_record(st, p, e);
 	if (to < e)
-		dft_find_line(st, DFT_RULE_CUT_RECORD, offset_of(st, p), "the record breaks off, and another begins at column %" PRIu64 " (%s at column %" PRIu64 ")",
-		              offset_of(st, to) - st->line.start + 1, why, offset_of(st, at) - st->line.start + 1);
+		dft_find_line(st, DFT_RULE_CUT_RECORD, offset_of(st, p),
+		              "the record breaks off, and another begins at column %" PRIu64
+		              " (%s at column %" PRIu64 ")",
+		              offset_of(st, to) - st->line.start + 1, why,
+		              offset_of(st, at) - st->line.start + 1);
 	else if (cut)
-		dft_find_line(st, DFT_RULE_CUT_RECORD, offset_of(st, p), "the line ends inside the record, after %zu bytes: %s (column %" PRIu64 ")",
+		dft_find_line(st, DFT_RULE_CUT_RECORD, offset_of(st, p),
+		              "the line ends inside the record, after %zu bytes: %s (column %" PRIu64 ")",
 		              (size_t)(e - p), why, offset_of(st, at) - st->line.start + 1);
 	else
-		dft_find_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, at), "%s, not %s; the record was dropped", why,
+		dft_find_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, at),
+		              "%s, not %s; the record was dropped", why,
 		              quoted(&q, slice_of(at, (size_t)(e - at))));
 	return drop(st, to, e);
 }
@@ -406,95 +426,12 @@ dft_line_finish(struct dft_state *st)
 	say_nul_run(st);
 	end_line(st);
 	if (st->trailer_bytes > 0)
-		dft_find_line(st, DFT_RULE_WRAPPED, st->trailer_start < st->line.start ? st->line.start : st->trailer_start,
+		dft_find_line(st, DFT_RULE_WRAPPED,
+		              st->trailer_start < st->line.start ? st->line.start : st->trailer_start,
 		              "more members of the object stand behind the array: they were not read");
 	if (st->records > 0 && (!st->opened || !st->closed))
 		finding_add_line(st->r->judge, &dft_rules[DFT_RULE_NO_BRACKETS], 0, 1, 0, "%s missing",
-		                 st->opened ? "the closing ] is" : st->closed ? "the opening [ is" : "the opening [ and the closing ] are");
-}
-
-/* ---- fast ---- */
-
-/* Positions at which things lie that are behind p already. */
-static void
-catch_up(struct dft_state *st)
-{
-	const uint32_t at = (uint32_t)(st->r->in->p - st->index->base);
-
-	while (*st->lines < at)
-		st->lines++;
-	while (*st->quotes < at)
-		st->quotes++;
-	while (*st->odd < at)
-		st->odd++;
-}
-
-/* An index of the window from p on that has at least one line end; false: there is none near. */
-static bool
-have_index(struct dft_state *st)
-{
-	struct input *const in = st->r->in;
-	struct dft_index *const ix = st->index;
-
-	if (ix->base != NULL && (size_t)(in->p - ix->base) < ix->n) {
-		catch_up(st);
-		if (*st->lines != UINT32_MAX)
-			return true;
-	}
-	dft_index_make(ix, st->scanner, in->p, (size_t)(in->end - in->p));
-	st->lines = ix->lines.at;
-	st->quotes = ix->quotes.at;
-	st->odd = ix->odd.at;
-	return *st->lines != UINT32_MAX;
-}
-
-/* What is remembered between lines is of no account to an ordinary one. */
-static bool
-ordinary(const struct dft_state *st)
-{
-	return !st->line.begun && !st->closed && !st->trailer && !st->slow;
-}
-
-/* A clean line that takes no known path: if it is a sound record, the next like it will. */
-static bool
-learn_line(struct dft_state *st, const char *e)
-{
-	struct dft_record *const rec = &st->record;
-
-	if (!dft_parse(rec, &st->keys, st->r->in->p, e) || rec->end != e || rec->nfaults > 0 || rec->nextras > 0 || rec->too_many)
-		return false;
-	dft_paths_learn(&st->paths, rec);
-	rec->clean = true;
-	while (*st->quotes < (uint32_t)(e - st->index->base))
-		st->quotes++;
-	return true;
-}
-
-enum dft_step
-dft_lines_fast(struct dft_state *st, struct batch *b)
-{
-	struct input *const in = st->r->in;
-	struct dft_record *const rec = &st->record;
-
-	if (!ordinary(st) || !have_index(st))
-		return DFT_DONE;
-	const char *const base = st->index->base;
-	while (b->n < b->cap && *st->lines != UINT32_MAX) {
-		const char *const e = base + *st->lines;
-		if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE)
-			break;
-		if (!dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e) && !learn_line(st, e))
-			break;
-		rec->offset = offset_of(st, in->p);
-		rec->line = st->line.number;
-		rec->column = 1;
-		rec->ordinal = st->r->trace->records + 1;
-		if (dft_record_take(st, b) == DFT_NO_MEMORY)
-			return DFT_NO_MEMORY;
-		in->p = e + 1;
-		st->lines++;
-		st->line.number++;
-		st->line.start = rec->offset + (uint64_t)(in->p - rec->p);
-	}
-	return DFT_DONE;
+		                 st->opened   ? "the closing ] is"
+		                 : st->closed ? "the opening [ is"
+		                              : "the opening [ and the closing ] are");
 }

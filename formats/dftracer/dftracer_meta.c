@@ -57,7 +57,8 @@ add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slic
 	if (printed.p == NULL)
 		return false;
 	const struct slice name = textscan_slice(printed.p, printed.n);
-	if (has_meta(trace, name) || trace->nmeta >= DFT_MAX_META || text.n + name.n > DFT_MAX_META_BYTES - st->sh->meta_bytes)
+	if (has_meta(trace, name) || trace->nmeta >= DFT_MAX_META ||
+	    text.n + name.n > DFT_MAX_META_BYTES - st->sh->meta_bytes)
 		return true;
 	st->sh->meta_bytes += text.n + name.n;
 	struct value v = value_string(text);
@@ -72,18 +73,22 @@ add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slic
 
 /* The arguments of a record, hashes as what they stand for. */
 static bool
-add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_record *rec, const struct dft_facts *f)
+add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_record *rec,
+                 const struct dft_facts *f)
 {
 	for (uint32_t i = 0; i < rec->nargs && i < DFT_MAX_META; i++) {
 		const struct dft_arg *const a = &rec->args[i];
-		const bool json = (a->kind >= DFT_UINT && a->kind <= DFT_NUMBER) || (a->kind >= DFT_TRUE && a->kind <= DFT_ARRAY);
+		const bool json = (a->kind >= DFT_UINT && a->kind <= DFT_NUMBER) ||
+		                  (a->kind >= DFT_TRUE && a->kind <= DFT_ARRAY);
 		struct slice text = arg_text(st, rec, a), name = { NULL, 0, 0 };
 		struct dft_hash h;
 		if (text.p == NULL)
 			return false;
-		if (dft_means_hash((enum dft_meaning)a->meaning) && dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h))
+		if (dft_means_hash((enum dft_meaning)a->meaning) &&
+		    dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h))
 			name = dft_name_look(st, dft_hash_kind_of((enum dft_meaning)a->meaning), h, f->pid);
-		if (!add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text, json && name.p == NULL))
+		if (!add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
+		              json && name.p == NULL))
 			return false;
 	}
 	return true;
@@ -92,7 +97,8 @@ add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_reco
 /* ---- hash records ---- */
 
 static bool
-define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, enum dft_hash_kind kind)
+define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+            enum dft_hash_kind kind)
 {
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME);
 	const struct dft_arg *value = dft_arg_of(rec, DFT_MEANS_VALUE);
@@ -103,17 +109,20 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 	if (value == NULL)
 		value = dft_arg_of(rec, DFT_MEANS_HASH); /* so on one day of September 2024 */
 	if (name == NULL || value == NULL) {
-		dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing in a hash record", name == NULL ? "name" : "value");
+		dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing in a hash record",
+		         name == NULL ? "name" : "value");
 		return true;
 	}
 	if (!dft_is_text((enum dft_kind)name->kind)) {
-		dft_find(st, DFT_RULE_FIELD_TYPE, rec, rec->p + name->value.at, "args.name is %s, not text, in a hash record",
+		dft_find(st, DFT_RULE_FIELD_TYPE, rec, rec->p + name->value.at,
+		         "args.name is %s, not text, in a hash record",
 		         quoted(&q, dft_token_text(rec, name->value)));
 		return true;
 	}
 	if (!dft_hash_read(rec, value->value, (enum dft_kind)value->kind, &h)) {
 		dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + value->value.at,
-		         "args.value is %s, neither a number of 64 bits nor 16 hexadecimal digits", quoted(&q, dft_token_text(rec, value->value)));
+		         "args.value is %s, neither a number of 64 bits nor 16 hexadecimal digits",
+		         quoted(&q, dft_token_text(rec, value->value)));
 		return true;
 	}
 	if (h.none)
@@ -121,17 +130,20 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 	if (h.text)
 		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, value->value));
 	const struct slice text = arg_text(st, rec, name);
-	return text.p != NULL && dft_name_define(to, rec, kind, h, f->pid, text, st->ahead_of != NULL ? DFT_AHEAD : DFT_MET);
+	return text.p != NULL &&
+	       dft_name_define(to, rec, kind, h, f->pid, text, st->ahead_of != NULL ? DFT_AHEAD : DFT_MET);
 }
 
 /* ---- names of processes and threads ---- */
 
 static bool
-add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread, struct slice text)
+add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread,
+          struct slice text)
 {
 	struct dft_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
 
-	if (!f->has_pid || (thread && !f->has_tid) || (st->ahead_of == NULL && (st->r->want & WANT_FIELDS) == 0))
+	if (!f->has_pid || (thread && !f->has_tid) ||
+	    (st->ahead_of == NULL && (st->r->want & WANT_FIELDS) == 0))
 		return true;
 	if (st->ahead_of == NULL && !input_can_reopen(st->r->in) && f->process->track != NULL)
 		dft_tally_add(st, DFT_HASHES_LATE, dft_place_of(rec), text);
@@ -146,7 +158,8 @@ name_rank(struct dft_state *st, const struct dft_record *rec, const struct dft_f
 	if (value == NULL || !arg_is(rec, dft_arg_of(rec, DFT_MEANS_NAME), "rank"))
 		return true;
 	const struct slice rank = dft_token_text(rec, value->value);
-	const struct slice text = arena_printf(&st->moment, "Rank %.*s", (int)(rank.n < 20 ? rank.n : 20), rank.p);
+	const struct slice text =
+	    arena_printf(&st->moment, "Rank %.*s", (int)(rank.n < 20 ? rank.n : 20), rank.p);
 	return text.p != NULL && add_title(st, rec, f, false, text);
 }
 
@@ -188,18 +201,21 @@ unit_name(uint64_t ns)
 }
 
 static void
-set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, const struct dft_arg *value)
+set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process *p,
+         const struct dft_arg *value)
 {
 	const struct slice name = dft_token_text(rec, value->value);
 	const uint64_t unit = value->kind == DFT_STRING ? unit_of(name) : 0;
 	struct quoted q;
 
 	if (unit == 0)
-		dft_find(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at, "time_metric is %s, none of US, NS, MS, SEC; %s stays in force",
-		         quoted(&q, name), unit_name(p->unit));
+		dft_find(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
+		         "time_metric is %s, none of US, NS, MS, SEC; %s stays in force", quoted(&q, name),
+		         unit_name(p->unit));
 	else if ((p->unit_said || p->calls > 0) && unit != p->unit)
-		dft_find(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at, "time_metric is %s after records in %s; from here on it is used",
-		         quoted(&q, name), unit_name(p->unit));
+		dft_find(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
+		         "time_metric is %s after records in %s; from here on it is used", quoted(&q, name),
+		         unit_name(p->unit));
 	if (unit != 0) {
 		p->unit = unit;
 		p->unit_said = true;
@@ -209,7 +225,8 @@ set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process 
 static bool
 custom_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
-	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME), *const value = dft_arg_of(rec, DFT_MEANS_VALUE);
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME), *const value = dft_arg_of(
+	                                                                        rec, DFT_MEANS_VALUE);
 
 	if (name == NULL || value == NULL)
 		return true;
@@ -236,8 +253,9 @@ start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts
 	return (st->r->want & WANT_TIMES) == 0 || add_args_as_meta(st, "start", rec, f);
 }
 
-/* The number of all records before it up to 1.0.8, of the calls among them later, and with aggregation of more calls
- * than there are records: a hint, which only says something where one process is told by one pid. */
+/* The number of all records before it up to 1.0.8, of the calls among them later, and with aggregation of
+ * more calls than there are records: a hint, which only says something where one process is told by one pid.
+ */
 static void
 judge_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
@@ -251,7 +269,9 @@ judge_num_events(struct dft_state *st, const struct dft_record *rec, const struc
 	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
 		return;
 	dft_find(st, DFT_RULE_NUM_EVENTS, rec, rec->p + a->value.at,
-	         "num_events is %" PRIu64 "; %" PRIu64 " records of the process stand before it, %" PRIu64 " of them no metadata", n, all, calls);
+	         "num_events is %" PRIu64 "; %" PRIu64 " records of the process stand before it, %" PRIu64
+	         " of them no metadata",
+	         n, all, calls);
 }
 
 /* The unit is said a second time inside args.cfg. */
@@ -260,17 +280,20 @@ judge_end_unit(struct dft_state *st, const struct dft_record *rec, const struct 
 {
 	static const char key[] = "\"time_metric\":\"";
 	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_MEANS_CFG);
-	const struct slice s = cfg != NULL && cfg->kind == DFT_OBJECT ? dft_token_text(rec, cfg->value) : slice_of(NULL, 0);
+	const struct slice s =
+	    cfg != NULL && cfg->kind == DFT_OBJECT ? dft_token_text(rec, cfg->value) : slice_of(NULL, 0);
 	struct quoted q;
 
 	for (uint32_t i = 0; s.n >= sizeof key && i <= s.n - sizeof key; i++) {
 		if (s.p[i] != '"' || memcmp(s.p + i, key, sizeof key - 1) != 0)
 			continue;
-		const char *const from = s.p + i + sizeof key - 1, *const to = memchr(from, '"', (size_t)(s.p + s.n - from));
+		const char *const from = s.p + i + sizeof key - 1, *const to = memchr(
+		                                                       from, '"', (size_t)(s.p + s.n - from));
 		const struct slice name = slice_of(from, to != NULL ? (size_t)(to - from) : 0);
 		if (unit_of(name) != p->unit)
-			dft_find(st, DFT_RULE_TIME_UNIT, rec, from, "cfg.time_metric is %s at the end, but times were read in %s", quoted(&q, name),
-			         unit_name(p->unit));
+			dft_find(st, DFT_RULE_TIME_UNIT, rec, from,
+			         "cfg.time_metric is %s at the end, but times were read in %s",
+			         quoted(&q, name), unit_name(p->unit));
 		return;
 	}
 }
@@ -318,8 +341,10 @@ dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_f
 
 	if (f->phase == DFT_PHASE_METADATA)
 		ok = learn_metadata(st, rec, f);
-	else if (f->phase == DFT_PHASE_COMPLETE && rec->top[DFT_CAT].n == 8 && top_is(rec, DFT_CAT, "dftracer"))
-		ok = top_is(rec, DFT_NAME, "start") ? start(st, rec, f) : !top_is(rec, DFT_NAME, "end") || end(st, rec, f);
+	else if (f->phase == DFT_PHASE_COMPLETE && rec->top[DFT_CAT].n == 8 &&
+	         top_is(rec, DFT_CAT, "dftracer"))
+		ok = top_is(rec, DFT_NAME, "start") ? start(st, rec, f)
+		                                    : !top_is(rec, DFT_NAME, "end") || end(st, rec, f);
 	if (st->moment.used > 0)
 		arena_reset(&st->moment);
 	return ok;
@@ -339,7 +364,9 @@ dft_learn_finish(struct dft_state *st)
 		p->started = false; /* said once */
 	}
 	if (first != NULL)
-		finding_add_line(st->r->judge, &dft_rules[DFT_RULE_END_MISSING], first->start.offset, first->start.line, first->start.record,
-		                 "process %" PRId64 " starts here and has no end record; %" PRIu64 " such process%s in all", (int64_t)first->pid, n,
-		                 n == 1 ? "" : "es");
+		finding_add_line(st->r->judge, &dft_rules[DFT_RULE_END_MISSING], first->start.offset,
+		                 first->start.line, first->start.record,
+		                 "process %" PRId64 " starts here and has no end record; %" PRIu64
+		                 " such process%s in all",
+		                 (int64_t)first->pid, n, n == 1 ? "" : "es");
 }

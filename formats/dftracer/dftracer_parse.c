@@ -40,7 +40,9 @@ goes_on_well(const char *p, const char *e)
 	if (p == e || *p != '"')
 		return false;
 	const char *const name = ++p;
-	while (p < e && (*p == '_' || *p == '.' || *p == '-' || (*p >= '0' && *p <= '9') || (*p | 0x20) >= 'a') && *p < 0x7f)
+	while (p < e &&
+	       (*p == '_' || *p == '.' || *p == '-' || (*p >= '0' && *p <= '9') || (*p | 0x20) >= 'a') &&
+	       *p < 0x7f)
 		p++;
 	return p > name && e - p >= 2 && p[0] == '"' && p[1] == ':';
 }
@@ -49,10 +51,12 @@ goes_on_well(const char *p, const char *e)
 static bool
 begins_record(const char *p, const char *e)
 {
-	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) || ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
+	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
+	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
 }
 
-/* Where the text that opens at `open` really ends, given that it goes wrong behind its first end; NULL: not to be told. */
+/* Where the text that opens at `open` really ends, given that it goes wrong behind its first end; NULL: not
+ * to be told. */
 static const char *
 true_end(const char *open, const char *first_end, const char *e)
 {
@@ -165,7 +169,8 @@ count_same(const struct dft_record *rec, struct dft_token key)
 	uint32_t n = 0;
 
 	for (uint32_t i = from; i < rec->nargs; i++)
-		n += rec->args[i].number == DFT_NO_KEY && slice_equal(dft_token_text(rec, rec->args[i].key), s);
+		n += rec->args[i].number == DFT_NO_KEY &&
+		     slice_equal(dft_token_text(rec, rec->args[i].key), s);
 	return n;
 }
 
@@ -250,8 +255,9 @@ add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, 
 		repeats += slice_equal(dft_token_text(rec, rec->extras[i].key), s);
 	if (repeats > 0)
 		dft_fault_add(rec, DFT_RULE_DUPLICATE_KEY, s.p);
-	rec->extras[rec->nextras++] =
-	    (struct dft_arg){ .key = key, .value = value, .number = DFT_NO_KEY, .kind = (uint8_t)kind, .repeats = repeats };
+	rec->extras[rec->nextras++] = (struct dft_arg){
+		.key = key, .value = value, .number = DFT_NO_KEY, .kind = (uint8_t)kind, .repeats = repeats
+	};
 }
 
 static bool
@@ -274,7 +280,8 @@ mend_pid(struct dft_record *rec, struct dft_token *value, enum dft_kind *kind)
 		return;
 	for (uint32_t i = 0; i < rec->nfaults; i++)
 		if (rec->faults[i].rule == DFT_RULE_BAD_VALUE && rec->faults[i].at == value->at)
-			rec->faults[i--] = rec->faults[--rec->nfaults]; /* that it is no JSON value is said in better words */
+			rec->faults[i--] = rec->faults[--rec->nfaults]; /* that it is no JSON value is said in
+			                                                   better words */
 	value->n--;
 	dft_fault_add(rec, DFT_RULE_STRAY_Q, rec->p + value->at + value->n);
 	*kind = DFT_UINT;

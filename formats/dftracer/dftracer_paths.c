@@ -21,13 +21,15 @@ dft_paths_free(struct dft_paths *x)
 
 /* ---- following ---- */
 
-/* The first byte that is no digit; the line end is one.  What carries of the addition change only bytes behind it. */
+/* The first byte that is no digit; the line end is one.  What carries of the addition change only bytes
+ * behind it. */
 static inline const char *
 skip_digits(const char *p)
 {
 	for (;; p += 8) {
 		const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
-		const uint64_t other = ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+		const uint64_t other =
+		    ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
 		if (other != 0)
 			return p + (__builtin_ctzll(other) >> 3);
 	}
@@ -51,7 +53,8 @@ rare_value(struct dft_record *rec, const char *v, const char *e, enum dft_kind *
 static inline bool
 matches(const struct dft_node *n, const char *p)
 {
-	const uint64_t differs = ((load_u64(p, false) ^ n->literal[0]) & n->mask[0]) | ((load_u64(p + 8, false) ^ n->literal[1]) & n->mask[1]);
+	const uint64_t differs = ((load_u64(p, false) ^ n->literal[0]) & n->mask[0]) |
+	                         ((load_u64(p + 8, false) ^ n->literal[1]) & n->mask[1]);
 
 	return differs == 0 && (n->n <= 16 || ((load_u64(p + 16, false) ^ n->literal[2]) & n->mask[2]) == 0);
 }
@@ -74,7 +77,8 @@ other_value(struct dft_record *rec, const struct dft_node *n, struct dft_arg *a,
 	enum dft_kind kind;
 	const char *end;
 
-	if (*v == '-' && (end = skip_digits(v + 1)) > v + 1 && (v[1] != '0' || end == v + 2) && (*end == ',' || *end == '}'))
+	if (*v == '-' && (end = skip_digits(v + 1)) > v + 1 && (v[1] != '0' || end == v + 2) &&
+	    (*end == ',' || *end == '}'))
 		kind = DFT_INT;
 	else
 		end = rare_value(rec, v, e, &kind);
@@ -107,8 +111,8 @@ take_shape(struct dft_record *rec, const struct dft_shape *shape)
 }
 
 bool
-dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base, const uint32_t **quotes, const char *p,
-                 const char *e)
+dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base, const uint32_t **quotes,
+                 const char *p, const char *e)
 {
 	const char *const start = p;
 	const uint32_t line_end = (uint32_t)(e - base);
@@ -188,7 +192,8 @@ find_stops(const struct dft_record *rec, struct stop *stops)
 			add_stop(stops, &n, (struct stop){ rec->top[i], NULL, (uint8_t)kind, (uint8_t)i });
 	}
 	for (uint32_t i = 0; i < rec->nargs; i++)
-		add_stop(stops, &n, (struct stop){ rec->args[i].value, &rec->args[i], rec->args[i].kind, DFT_PATH_ARG });
+		add_stop(stops, &n,
+		         (struct stop){ rec->args[i].value, &rec->args[i], rec->args[i].kind, DFT_PATH_ARG });
 	return n;
 }
 
@@ -213,8 +218,8 @@ make_node(const char *p, uint32_t n)
 	return node;
 }
 
-/* The child of `at` that is this node, made if need be; NULL: there are too many.  Longer literals come first: `"a":"`
- * must be asked for before `"a":`, behind which no text may come. */
+/* The child of `at` that is this node, made if need be; NULL: there are too many.  Longer literals come
+ * first: `"a":"` must be asked for before `"a":`, behind which no text may come. */
 static struct dft_node *
 step(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
 {
@@ -222,7 +227,8 @@ step(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
 	uint32_t siblings = 0;
 
 	for (; *link != NULL && (*link)->n >= node->n; link = &(*link)->sibling, siblings++)
-		if ((*link)->n == node->n && memcmp((*link)->literal, node->literal, sizeof node->literal) == 0)
+		if ((*link)->n == node->n &&
+		    memcmp((*link)->literal, node->literal, sizeof node->literal) == 0)
 			return *link;
 	for (const struct dft_node *k = *link; k != NULL; k = k->sibling)
 		siblings++;
@@ -235,7 +241,8 @@ step(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
 }
 
 static struct dft_node *
-step_to_value(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec, const struct stop *s, uint32_t from)
+step_to_value(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec, const struct stop *s,
+              uint32_t from)
 {
 	struct dft_node node = make_node(rec->p + from, s->value.at - from);
 
@@ -250,7 +257,8 @@ step_to_value(struct dft_paths *x, struct dft_node *at, const struct dft_record 
 
 /* The literal that ends the line, and what its path says. */
 static void
-step_to_end(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec, uint64_t kinds, uint32_t from)
+step_to_end(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec, uint64_t kinds,
+            uint32_t from)
 {
 	struct dft_node node = make_node(rec->p + from, (uint32_t)(rec->end - rec->p) - from);
 	struct dft_shape *const shape = &x->shapes[x->nshapes];
@@ -276,14 +284,16 @@ dft_paths_learn(struct dft_paths *x, const struct dft_record *rec)
 	if (rec->nargs > DFT_MAX_DEPTH_OF_PATH)
 		return;
 	const uint32_t n = find_stops(rec, stops);
-	if (x->n + n + 1 > DFT_MAX_NODES || x->nshapes == DFT_MAX_SHAPES) { /* shapes without end: the old ones make room */
+	if (x->n + n + 1 > DFT_MAX_NODES ||
+	    x->nshapes == DFT_MAX_SHAPES) { /* shapes without end: the old ones make room */
 		x->nodes[0].child = NULL;
 		x->n = 1;
 		x->nshapes = 0;
 	}
 	at = &x->nodes[0];
 	for (uint32_t i = 0; i < n; i++) {
-		if (stops[i].value.at - from > DFT_LITERAL || (at = step_to_value(x, at, rec, &stops[i], from)) == NULL)
+		if (stops[i].value.at - from > DFT_LITERAL ||
+		    (at = step_to_value(x, at, rec, &stops[i], from)) == NULL)
 			return;
 		if (stops[i].arg == NULL) /* the path's kind may be that of an earlier record */
 			kinds ^= (uint64_t)(stops[i].kind ^ at->kind) << 4 * stops[i].top;

@@ -23,8 +23,8 @@ room_for(void **array, uint32_t n, uint32_t *cap, size_t size)
 	return true;
 }
 
-/* Numbers of less than 39 bits for all pids and tids: themselves where they are that small.  Past a bound all large ones
- * are one. */
+/* Numbers of less than 39 bits for all pids and tids: themselves where they are that small.  Past a bound all
+ * large ones are one. */
 #define SMALL (UINT64_C(1) << 38)
 
 static uint64_t
@@ -54,7 +54,8 @@ host_number(struct dft_state *st, struct slice host)
 
 	if (known != TABLE_NONE)
 		return known;
-	if (st->sh->nhosts == DFT_MAX_HOSTS || !room_for(&array, st->sh->nhosts, &st->sh->hosts_cap, sizeof *st->sh->host_texts))
+	if (st->sh->nhosts == DFT_MAX_HOSTS ||
+	    !room_for(&array, st->sh->nhosts, &st->sh->hosts_cap, sizeof *st->sh->host_texts))
 		return 0;
 	st->sh->host_texts = array;
 	const struct slice copy = arena_copy(&st->sh->arena, host);
@@ -175,7 +176,9 @@ title_of(struct dft_state *st, const struct dft_process *p, const uint64_t *tid)
 	for (int i = 0; i < 2; i++) {
 		const uint32_t owner = table64_get(&t->owners, process_key(st, p->pid, i == 0 ? p->host : 0));
 		const uint32_t known =
-		    owner != TABLE_NONE ? table64_get(&t->index, title_key(owner, tid != NULL ? &small : NULL)) : TABLE_NONE;
+		    owner != TABLE_NONE
+		        ? table64_get(&t->index, title_key(owner, tid != NULL ? &small : NULL))
+		        : TABLE_NONE;
 		if (known != TABLE_NONE)
 			return textscan_slice(t->texts[known].p, t->texts[known].n);
 	}
@@ -195,7 +198,9 @@ process_name(struct dft_state *st, const struct dft_process *p, bool negative, c
 	int n;
 
 	/* the host is known as it is written: as a name, or as a hash */
-	const enum dft_kind kind = host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? DFT_UINT : DFT_STRING;
+	const enum dft_kind kind =
+	    host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? DFT_UINT
+	                                                                                   : DFT_STRING;
 	if (host.n > 0 && dft_hash_read(&whole, (struct dft_token){ 0, host.n }, kind, &h)) {
 		const struct slice name = dft_name_look(st, DFT_HASH_HOST, h, p->pid);
 		host = name.p != NULL ? name : host;
@@ -220,7 +225,8 @@ process_track(struct dft_state *st, struct dft_process *p, bool negative)
 
 	if (p->track != NULL)
 		return p->track;
-	struct track *const t = trace_add_process(st->r->trace, process_name(st, p, negative, buffer, sizeof buffer));
+	struct track *const t =
+	    trace_add_process(st->r->trace, process_name(st, p, negative, buffer, sizeof buffer));
 	if (t == NULL)
 		return NULL;
 	t->has_id = true;
@@ -230,7 +236,8 @@ process_track(struct dft_state *st, struct dft_process *p, bool negative)
 }
 
 static const struct track *
-new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, const uint64_t *tid, uint64_t key, bool negative)
+new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, const uint64_t *tid,
+           uint64_t key, bool negative)
 {
 	struct trace *const trace = st->r->trace;
 	const struct track *const process = process_track(st, p, negative);
@@ -239,9 +246,11 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 	if (process == NULL)
 		return NULL;
 	if (st->sh->threads.used >= DFT_MAX_THREADS) {
-		dft_find(st, DFT_RULE_THREAD_LIMIT, rec, NULL, "thread %" PRIu64 " and others share one track", tid != NULL ? *tid : 0);
+		dft_find(st, DFT_RULE_THREAD_LIMIT, rec, NULL,
+		         "thread %" PRIu64 " and others share one track", tid != NULL ? *tid : 0);
 		if (st->sh->more == NULL)
-			st->sh->more = trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));
+			st->sh->more =
+			    trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));
 		return st->sh->more;
 	}
 	struct slice name = tid != NULL ? title_of(st, p, tid) : SLICE_LIT("no thread");
@@ -257,15 +266,17 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 }
 
 const struct track *
-dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, bool has_tid, uint64_t tid,
-                 bool negative_pid)
+dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, bool has_tid,
+                 uint64_t tid, bool negative_pid)
 {
-	if (st->sh->last_thread != NULL && st->sh->last_thread_process == p && has_tid && st->sh->last_tid == tid)
+	if (st->sh->last_thread != NULL && st->sh->last_thread_process == p && has_tid &&
+	    st->sh->last_tid == tid)
 		return st->sh->last_thread;
 	const uint64_t key = (uint64_t)p->number << 40 | (has_tid ? small_number(st, tid) + 1 : 0);
 	const uint32_t known = table64_get(&st->sh->threads, key);
-	const struct track *const t =
-	    known != TABLE_NONE ? st->r->trace->tracks[known] : new_thread(st, rec, p, has_tid ? &tid : NULL, key, negative_pid);
+	const struct track *const t = known != TABLE_NONE
+	                                  ? st->r->trace->tracks[known]
+	                                  : new_thread(st, rec, p, has_tid ? &tid : NULL, key, negative_pid);
 	if (has_tid) {
 		st->sh->last_thread = t;
 		st->sh->last_thread_process = p;

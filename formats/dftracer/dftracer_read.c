@@ -26,7 +26,8 @@ dft_open(struct reader *r)
 	st->index = malloc(sizeof *st->index);
 	st->record.args_cap = 256;
 	st->record.args = malloc(st->record.args_cap * sizeof *st->record.args);
-	if (st->index == NULL || st->record.args == NULL || !dft_keys_init(&st->keys) || !dft_paths_init(&st->paths))
+	if (st->index == NULL || st->record.args == NULL || !dft_keys_init(&st->keys) ||
+	    !dft_paths_init(&st->paths))
 		return false;
 	st->index->base = NULL;
 	st->dialect = r->dialect;

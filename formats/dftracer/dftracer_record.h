@@ -40,7 +40,19 @@ dft_is_text(enum dft_kind kind)
 }
 
 /* The fields of the records themselves. */
-enum dft_top { DFT_ID, DFT_NAME, DFT_CAT, DFT_TYPE, DFT_PID, DFT_TID, DFT_TS, DFT_DUR, DFT_PH, DFT_ARGS, DFT_TOPS };
+enum dft_top {
+	DFT_ID,
+	DFT_NAME,
+	DFT_CAT,
+	DFT_TYPE,
+	DFT_PID,
+	DFT_TID,
+	DFT_TS,
+	DFT_DUR,
+	DFT_PH,
+	DFT_ARGS,
+	DFT_TOPS
+};
 
 /* Arguments that mean something to the reader. */
 enum dft_meaning {
@@ -88,8 +100,8 @@ struct dft_arg {
 	uint32_t repeats; /* how many arguments of the record before it have this key */
 };
 
-#define DFT_FAULTS 8     /* of one record that are said; the rest is counted */
-#define DFT_EXTRAS 16    /* top-level fields that the format does not know */
+#define DFT_FAULTS 8  /* of one record that are said; the rest is counted */
+#define DFT_EXTRAS 16 /* top-level fields that the format does not know */
 #define DFT_MAX_ARGS 60000
 #define DFT_MAX_DEPTH 60 /* of values in values; writers and viewers hold little more */
 
@@ -102,19 +114,20 @@ struct dft_fault {
 struct dft_record {
 	const char *p, *end; /* from { to behind } */
 	uint64_t offset, ordinal, line;
-	uint64_t column; /* of its first byte, from 1 on */
-	uint64_t shape;  /* kinds of the top-level fields, four bits each */
+	uint64_t column;                /* of its first byte, from 1 on */
+	uint64_t shape;                 /* kinds of the top-level fields, four bits each */
 	struct dft_token top[DFT_TOPS]; /* those that are there */
-	uint16_t special[DFT_MEANINGS]; /* argument + 1 of a meaning, the first if there are several; 0: none */
-	struct dft_arg *args;           /* the reader's, used again */
+	uint16_t
+	    special[DFT_MEANINGS]; /* argument + 1 of a meaning, the first if there are several; 0: none */
+	struct dft_arg *args;      /* the reader's, used again */
 	uint32_t nargs, args_cap;
 	uint64_t hashes; /* which of the first 64 arguments are hashes by their keys */
 	struct dft_arg extras[DFT_EXTRAS];
 	uint32_t nextras;
 	struct dft_fault faults[DFT_FAULTS];
 	uint32_t nfaults;
-	bool clean;         /* all of its text is printable ASCII without escapes */
-	bool too_many;      /* arguments or extras were left out */
+	bool clean;    /* all of its text is printable ASCII without escapes */
+	bool too_many; /* arguments or extras were left out */
 	/* when it could not be read */
 	const char *fail_at, *why;
 	bool cut; /* the bytes end before it does */
@@ -155,9 +168,9 @@ struct dft_key {
 	uint64_t low, high; /* the first 16 bytes, zeros behind the end */
 	uint32_t n;
 	uint8_t meaning;
-	const char *text;  /* in the arena */
-	uint64_t object;   /* the last one that had it ... */
-	uint32_t repeats;  /* ... and how often before */
+	const char *text; /* in the arena */
+	uint64_t object;  /* the last one that had it ... */
+	uint32_t repeats; /* ... and how often before */
 };
 
 struct dft_keys {
@@ -190,9 +203,10 @@ dft_skip_blanks(const char *p, const char *e)
 	return p;
 }
 
-/* These read a value at p, which ends before e; they return where it ends, or NULL after setting why it does not
- * (rec->fail_at, why, cut).  What is wrong but readable is added to the record's faults. */
-const char *dft_json_string(struct dft_record *rec, const char *p, const char *e, enum dft_kind *kind); /* at the opening quote; behind the closing one */
+/* These read a value at p, which ends before e; they return where it ends, or NULL after setting why it does
+ * not (rec->fail_at, why, cut).  What is wrong but readable is added to the record's faults. */
+const char *dft_json_string(struct dft_record *rec, const char *p, const char *e,
+                            enum dft_kind *kind); /* at the opening quote; behind the closing one */
 const char *dft_json_scalar(struct dft_record *rec, const char *p, const char *e, enum dft_kind *kind);
 const char *dft_json_nested(struct dft_record *rec, const char *p, const char *e, enum dft_kind *kind);
 
@@ -202,7 +216,8 @@ const char *dft_json_cut(struct dft_record *rec, const char *at, const char *why
 /* Strictly a JSON number; NULL: none. */
 const char *dft_json_number(const char *p, const char *e, enum dft_kind *kind);
 
-/* Text of a string's token, escapes resolved, in the arena; bad escapes stay as they are.  p NULL: no memory. */
+/* Text of a string's token, escapes resolved, in the arena; bad escapes stay as they are.  p NULL: no memory.
+ */
 struct slice dft_json_unescape(struct arena *a, struct slice s);
 
 /* ---- dftracer_parse.c: records ---- */
@@ -229,7 +244,8 @@ dft_eight_digits(uint64_t w)
 {
 	w = w * 10 + (w >> 8);
 	return ((w & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
-	        (w >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >> 32;
+	        (w >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >>
+	       32;
 }
 
 /* The n digits (1 to 8) that end at `end`; 8 bytes can be read before it. */
@@ -243,8 +259,8 @@ dft_last_digits(const char *end, uint32_t n)
 
 bool dft_digits_slow(const char *p, uint32_t n, uint64_t *v);
 
-/* The number that a stretch of digits gives; false: more than 64 bits (or something that is no digit, if it is short or
- * long).  Of the bytes before it only those of the record are looked at. */
+/* The number that a stretch of digits gives; false: more than 64 bits (or something that is no digit, if it
+ * is short or long).  Of the bytes before it only those of the record are looked at. */
 static inline bool
 dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
 {

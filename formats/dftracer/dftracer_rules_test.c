@@ -53,7 +53,7 @@ Test(dftracer_rules, every_rule_has_a_sample)
 		const char *const id = (*r)->id;
 		/* notes are what sound traces of some dialect have */
 		const bool found = is_expected("testdata/dftracer/bad", id) ||
-		    ((*r)->level == LEVEL_NOTE && is_expected("testdata/dftracer/good", id));
+		                   ((*r)->level == LEVEL_NOTE && is_expected("testdata/dftracer/good", id));
 		cr_expect(found != is_elsewhere(id), "%s", id);
 	}
 }

@@ -84,7 +84,8 @@ gather(uint64_t w)
 	return ((w & HIGHS) >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }
 
-/* 0x80 in each byte that is c; exact, for bytes below 0x80 are compared without a carry into their neighbours. */
+/* 0x80 in each byte that is c; exact, for bytes below 0x80 are compared without a carry into their
+ * neighbours. */
 INLINE uint64_t
 equal(uint64_t w, char c)
 {
@@ -159,9 +160,12 @@ masks_avx2(const char *p, size_t blocks, struct dft_masks *out)
 		uint64_t quotes = 0, lines = 0, odd = 0;
 		for (unsigned k = 0; k < 2; k++, p += 32) {
 			const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
-			const __m256i o = _mm256_or_si256(_mm256_cmpgt_epi8(space, v), _mm256_cmpeq_epi8(v, back));
-			quotes |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, quote)) << 32 * k;
-			lines |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, line)) << 32 * k;
+			const __m256i o =
+			    _mm256_or_si256(_mm256_cmpgt_epi8(space, v), _mm256_cmpeq_epi8(v, back));
+			quotes |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, quote))
+			          << 32 * k;
+			lines |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, line))
+			         << 32 * k;
 			odd |= (uint64_t)(uint32_t)_mm256_movemask_epi8(o) << 32 * k;
 		}
 		out->quotes[i] = quotes;
@@ -203,8 +207,8 @@ flatten_avx2(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 static bool
 has_avx2(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-	    __builtin_cpu_supports("popcnt");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+	       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
@@ -236,8 +240,9 @@ AVX512 static void
 flatten_avx512(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 {
 	static const uint8_t counting[64] = {
-		0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-		32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+		0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+		22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+		44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
 	};
 	const __m512i all = _mm512_loadu_si512(counting);
 	uint32_t *to = out->at;
@@ -246,7 +251,8 @@ flatten_avx512(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 		if (masks[i] == 0)
 			continue;
 		const unsigned count = (unsigned)__builtin_popcountll(masks[i]);
-		const __m512i set = _mm512_maskz_compress_epi8(masks[i], all), at = _mm512_set1_epi32((int)(i * DFT_BLOCK));
+		const __m512i set = _mm512_maskz_compress_epi8(masks[i], all),
+		              at = _mm512_set1_epi32((int)(i * DFT_BLOCK));
 		put_sixteen(to, _mm512_castsi512_si128(set), at);
 		if (count > 16)
 			put_sixteen(to + 16, _mm512_extracti32x4_epi32(set, 1), at);
@@ -262,8 +268,9 @@ flatten_avx512(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 static bool
 has_avx512(void)
 {
-	return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-	    __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+	return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
+	       __builtin_cpu_supports("avx512vbmi2");
 }
 
 #elif defined(NEON)
@@ -296,9 +303,12 @@ masks_neon(const char *p, size_t blocks, struct dft_masks *out)
 
 	for (size_t i = 0; i < blocks; i++, p += DFT_BLOCK) {
 		const uint8_t *const at = (const uint8_t *)p;
-		const uint8x16_t a = vld1q_u8(at), b = vld1q_u8(at + 16), c = vld1q_u8(at + 32), d = vld1q_u8(at + 48);
-		const uint64_t lines = bits_of(vceqq_u8(a, line), vceqq_u8(b, line), vceqq_u8(c, line), vceqq_u8(d, line));
-		out->quotes[i] = bits_of(vceqq_u8(a, quote), vceqq_u8(b, quote), vceqq_u8(c, quote), vceqq_u8(d, quote));
+		const uint8x16_t a = vld1q_u8(at), b = vld1q_u8(at + 16), c = vld1q_u8(at + 32),
+		                 d = vld1q_u8(at + 48);
+		const uint64_t lines =
+		    bits_of(vceqq_u8(a, line), vceqq_u8(b, line), vceqq_u8(c, line), vceqq_u8(d, line));
+		out->quotes[i] =
+		    bits_of(vceqq_u8(a, quote), vceqq_u8(b, quote), vceqq_u8(c, quote), vceqq_u8(d, quote));
 		out->lines[i] = lines;
 		out->odd[i] = bits_of(odd_of(a), odd_of(b), odd_of(c), odd_of(d)) & ~lines;
 	}

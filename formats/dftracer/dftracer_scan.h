@@ -20,7 +20,8 @@ struct dft_masks {
 	uint64_t quotes[DFT_BLOCKS], lines[DFT_BLOCKS], odd[DFT_BLOCKS];
 };
 
-/* Positions, relative to where the piece starts, in order.  Behind the last stand DFT_GUARDS times UINT32_MAX. */
+/* Positions, relative to where the piece starts, in order.  Behind the last stand DFT_GUARDS times
+ * UINT32_MAX. */
 #define DFT_GUARDS 8
 struct dft_positions {
 	uint32_t n;

@@ -29,7 +29,8 @@ expect_positions(const struct dft_positions *got, const char *p, size_t n, int w
 		const bool is = what == 0 ? p[i] == '"' : what == 1 ? p[i] == '\n' : is_odd(p[i]);
 		if (!is)
 			continue;
-		cr_assert(k < got->n && got->at[k] == i, "%s: what %d at %zu of %zu is not found", name, what, i, n);
+		cr_assert(k < got->n && got->at[k] == i, "%s: what %d at %zu of %zu is not found", name, what,
+		          i, n);
 		k++;
 	}
 	cr_assert_eq(k, got->n, "%s: what %d: %u found, %u there", name, what, got->n, k);
@@ -91,7 +92,8 @@ Test(dftracer_scan, random_bytes_dense_and_sparse)
 	for (unsigned round = 0; round < 60; round++) {
 		for (size_t i = 0; i < sizeof p; i++) {
 			const uint64_t r = next_random(&random);
-			p[i] = r % (round + 1) == 0 ? "\"\n\\\t\x1f\x7f\x80\xff"[r / 64 % 8] : (char)('a' + r % 26);
+			p[i] = r % (round + 1) == 0 ? "\"\n\\\t\x1f\x7f\x80\xff"[r / 64 % 8]
+			                            : (char)('a' + r % 26);
 		}
 		expect_all_agree(p, sizeof p - round);
 	}

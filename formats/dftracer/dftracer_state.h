@@ -93,17 +93,18 @@ struct dft_process {
 	uint32_t host; /* in dft_state.hosts; 0: not known */
 	uint64_t unit; /* ns that ts and dur count in */
 	bool unit_said;
-	bool started;  /* a `start` was met, and no `end` behind it */
+	bool started; /* a `start` was met, and no `end` behind it */
 	bool aggregated;
-	uint64_t host_known;    /* dft_state.hosts_defined when its host's hash was looked up, and defined ... */
-	struct slice host_name; /* ... as this; p NULL before that */
-	uint32_t starts; /* since the last `end` */
+	uint64_t host_known; /* dft_state.hosts_defined when its host's hash was looked up, and defined ... */
+	struct slice host_name;  /* ... as this; p NULL before that */
+	uint32_t starts;         /* since the last `end` */
 	uint64_t records, calls; /* since then, calls without metadata */
 	struct dft_place start;
 	const struct track *track; /* made when the first event needs it */
 };
 
-/* Names that metadata give to processes and threads.  They stand apart from these: who is named need not be met. */
+/* Names that metadata give to processes and threads.  They stand apart from these: who is named need not be
+ * met. */
 struct dft_titles {
 	struct table64 owners; /* small pid << 24 | host -> a number */
 	struct table64 index;  /* that number << 40, | small tid + 1 for a thread -> texts[] */
@@ -124,8 +125,8 @@ enum dft_step {
 /* The present line.  Offsets are those of the trace, since the window may move. */
 struct dft_line {
 	uint64_t number, start;
-	bool begun;        /* some of it was consumed */
-	bool only_cr;      /* nothing but blanks */
+	bool begun;   /* some of it was consumed */
+	bool only_cr; /* nothing but blanks */
 	bool end_known;
 	bool skipping;     /* the rest of it was given up */
 	uint64_t end;      /* of its newline, or of the trace; valid if end_known */
@@ -149,8 +150,8 @@ struct dft_shared {
 	struct tabletext hosts;   /* as written -> 1, 2, ... */
 	struct slice *host_texts; /* of host 1, 2, ... */
 	uint32_t nhosts, hosts_cap;
-	uint64_t hosts_defined;   /* how often a host's hash got a name */
-	struct table64 threads;   /* process << 40 | small tid -> trace.tracks[] */
+	uint64_t hosts_defined; /* how often a host's hash got a name */
+	struct table64 threads; /* process << 40 | small tid -> trace.tracks[] */
 	const struct track *last_thread;
 	const struct dft_process *last_thread_process;
 	uint64_t last_tid;
@@ -177,24 +178,24 @@ struct dft_state {
 	struct dft_line line;
 	bool slow; /* for tests: never dft_lines_fast() */
 
-	bool opened, closed;   /* a `[` was met; a `]`, and nothing behind it */
+	bool opened, closed; /* a `[` was met; a `]`, and nothing behind it */
 	struct dft_place closed_at;
 	bool wrapped, trailer; /* inside {"traceEvents":[ ... ; behind it */
 	uint64_t trailer_start, trailer_bytes;
 
-	const char *dialect;     /* as opened */
+	const char *dialect; /* as opened */
 	bool mixed_said;
 	uint64_t usual_signature; /* of records that are of it, see dftracer_dialect.c */
-	uint64_t sound_shape;    /* a shape and phase that was judged and found right ... */
-	unsigned sound_tallies;  /* ... and what is to be counted for it */
-	uint64_t findings;       /* said so far */
+	uint64_t sound_shape;     /* a shape and phase that was judged and found right ... */
+	unsigned sound_tallies;   /* ... and what is to be counted for it */
+	uint64_t findings;        /* said so far */
 	struct dft_tally tallies[DFT_TALLIES];
 
 	struct dft_shared *sh;
 	struct dft_state *ahead_of; /* this is a look ahead: what it finds goes to that state */
 	bool looked_ahead;
-	uint64_t records;           /* of this input */
-	struct arena moment;        /* for one record */
+	uint64_t records;    /* of this input */
+	struct arena moment; /* for one record */
 	bool keep_ids;
 };
 
@@ -207,7 +208,7 @@ struct dft_facts {
 	uint64_t id, pid, tid; /* signed ones as two's complement */
 	uint64_t ts, dur;      /* ns */
 	bool negative_pid;
-	struct dft_process *process; /* NULL: it has no pid */
+	struct dft_process *process;   /* NULL: it has no pid */
 	struct slice names[DFT_NAMES]; /* what its hashes stand for, in order (p NULL: not known) ... */
 	uint32_t nnames;               /* ... as many as were looked up */
 };
@@ -215,8 +216,8 @@ struct dft_facts {
 /* ---- findings (dftracer_find.c) ---- */
 
 /* At a byte of the present record (NULL: its first). */
-void dft_find(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+void dft_find(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
+              const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* At an offset of the present line. */
 void dft_find_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
@@ -249,7 +250,8 @@ void dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_reco
 /* One step at the start of the window: a record, or something that stands between records. */
 enum dft_step dft_line_step(struct dft_state *st, struct batch *b);
 
-/* As many ordinary lines as the batch and the next piece of the window hold; where it stops, dft_line_step() is needed. */
+/* As many ordinary lines as the batch and the next piece of the window hold; where it stops, dft_line_step()
+ * is needed. */
 enum dft_step dft_lines_fast(struct dft_state *st, struct batch *b);
 
 /* At the end: what is still open. */
@@ -265,6 +267,13 @@ bool dft_judge(struct dft_state *st, const struct dft_record *rec, struct dft_fa
 
 bool dft_is_metadata(const struct dft_record *rec);
 
+extern const char *const dft_top_names[DFT_TOPS];
+void dft_say_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted);
+
+/* dftracer_numbers.c: process, id, times.  False: no memory. */
+bool dft_judge_numbers(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
+bool dft_is_quoted_number(const struct dft_record *rec, enum dft_top which);
+
 /* Metadata records, `start` and `end`.  False: no memory. */
 bool dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
 /* Processes that started and did not end. */
@@ -274,7 +283,8 @@ void dft_learn_finish(struct dft_state *st);
 bool dft_event_is_structure(const struct dft_facts *f);
 
 /* Adds the record's event, if that is wanted. */
-enum dft_step dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b);
+enum dft_step dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                            struct batch *b);
 
 /* ---- dftracer_dialect.c ---- */
 
@@ -305,16 +315,20 @@ void dft_names_free(struct dft_names *n);
 bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_kind kind, struct dft_hash *h);
 
 /* Defines a name, with the findings that this may bring.  False: no memory. */
-bool dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
-                     struct slice text, enum dft_source source);
+bool dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
+                     struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source);
 
-/* Whether a record before this one defines it, and its name (which may come from one behind it); a use without a
- * definition is remembered. */
-bool dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid,
-                  struct slice *name);
+/* Whether a record before this one defines it, and its name (which may come from one behind it); a use
+ * without a definition is remembered. */
+bool dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
+                  struct dft_hash h, uint64_t pid, struct slice *name);
 
 /* The name if it is known; nothing is remembered. */
-struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
+struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
+                           uint64_t pid);
+
+/* The hashes among the arguments: what they stand for, and whether they are hashes at all. */
+void dft_judge_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
 
 /* Says which were used and never defined. */
 void dft_names_finish(struct dft_state *st);
@@ -322,14 +336,16 @@ void dft_names_finish(struct dft_state *st);
 /* ---- dftracer_process.c ---- */
 
 /* The process of a record: by its pid and its host (as written; n 0: not said).  NULL: no memory. */
-struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid, struct slice host);
+struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
+                                   struct slice host);
 
 /* The tracks of events; NULL: no memory. */
-const struct track *dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, bool has_tid,
-                                     uint64_t tid, bool negative_pid);
+const struct track *dft_thread_track(struct dft_state *st, const struct dft_record *rec,
+                                     struct dft_process *p, bool has_tid, uint64_t tid, bool negative_pid);
 
 /* Remembers what metadata call a process (tid NULL) or thread.  False: no memory. */
-bool dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid, struct slice text);
+bool dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid,
+                   struct slice text);
 void dft_processes_free(struct dft_shared *sh);
 
 /* ---- dftracer_ahead.c ---- */

@@ -17,8 +17,8 @@ enum dft_phase {
 
 #define DFT_HEX_DIGITS 16 /* of a hash as text */
 
-/* A record longer than this is not read, so that it need not be held in memory.  Tracers cut theirs at 16 KiB or write
- * one path and some numbers. */
+/* A record longer than this is not read, so that it need not be held in memory.  Tracers cut theirs at 16 KiB
+ * or write one path and some numbers. */
 #define DFT_MAX_LINE (8u << 20)
 
 /* Tables that input can fill. */
@@ -26,13 +26,13 @@ enum dft_phase {
 #define DFT_MAX_THREADS 40000
 #define DFT_MAX_HOSTS 16384
 #define DFT_MAX_HASHES (1u << 17)
-#define DFT_MAX_TEXTS (1u << 16)          /* different names of hashes ... */
-#define DFT_MAX_TEXT_BYTES (8u << 20)     /* ... and their bytes */
+#define DFT_MAX_TEXTS (1u << 16)      /* different names of hashes ... */
+#define DFT_MAX_TEXT_BYTES (8u << 20) /* ... and their bytes */
 #define DFT_MAX_CLASSES 4096
 #define DFT_MAX_CLASS_BYTES (1u << 20)
-#define DFT_MAX_TITLES 32768              /* names of processes and threads from metadata */
-#define DFT_MAX_TITLE 60                  /* bytes of one that are kept */
-#define DFT_MAX_META 64                   /* facts of the whole trace ... */
-#define DFT_MAX_META_BYTES (64u << 10)    /* ... and their bytes */
+#define DFT_MAX_TITLES 32768           /* names of processes and threads from metadata */
+#define DFT_MAX_TITLE 60               /* bytes of one that are kept */
+#define DFT_MAX_META 64                /* facts of the whole trace ... */
+#define DFT_MAX_META_BYTES (64u << 10) /* ... and their bytes */
 
 #endif

@@ -57,7 +57,8 @@ static void
 metadata(struct generator *g, struct process *p, const char *kind, const char *name, uint64_t hash)
 {
 	put(g,
-	    "{\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"dftracer\",\"pid\":%u,\"tid\":%u,\"ph\":\"M\",\"args\":{\"hhash\":\"%016" PRIx64
+	    "{\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"dftracer\",\"pid\":%u,\"tid\":%u,\"ph\":\"M\","
+	                       "\"args\":{\"hhash\":\"%016" PRIx64
 	    "\",\"name\":\"%s\",\"value\":\"%016" PRIx64 "\"}}\n",
 	    p->id++, kind, p->pid, p->pid, hash_of(7), name, hash);
 }
@@ -68,28 +69,34 @@ begin_process(struct generator *g, struct process *p)
 	metadata(g, p, "HH", "node0173", hash_of(7));
 	metadata(g, p, "SH", "/usr/bin/simulate", hash_of(8));
 	put(g,
-	    "{\"id\":%" PRIu64 ",\"name\":\"start\",\"cat\":\"dftracer\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
-	    ",\"dur\":0,\"ph\":\"X\",\"args\":{\"hhash\":\"%016" PRIx64 "\",\"version\":\"2.0.1\",\"cmd_hash\":\"%016" PRIx64 "\"}}\n",
+	    "{\"id\":%" PRIu64
+	    ",\"name\":\"start\",\"cat\":\"dftracer\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
+	    ",\"dur\":0,\"ph\":\"X\",\"args\":{\"hhash\":\"%016" PRIx64
+	    "\",\"version\":\"2.0.1\",\"cmd_hash\":\"%016" PRIx64 "\"}}\n",
 	    p->id++, p->pid, p->pid, p->now, hash_of(7), hash_of(8));
 }
 
 static void
 call(struct generator *g, struct process *p)
 {
-	static const char *const names[] = { "read", "write", "open64", "close", "lseek64", "__xstat", "__fxstat", "fopen64", "fread", "fwrite" };
+	static const char *const names[] = { "read",    "write",    "open64",  "close", "lseek64",
+		                             "__xstat", "__fxstat", "fopen64", "fread", "fwrite" };
 	const uint64_t r = next_random(&g->random);
-	const unsigned which = (unsigned)(r % 10), file = (unsigned)(r >> 8) % FILES, dur = (unsigned)(r >> 32) % 3000;
+	const unsigned which = (unsigned)(r % 10), file = (unsigned)(r >> 8) % FILES,
+	               dur = (unsigned)(r >> 32) % 3000;
 
 	p->now += 5 + (r >> 48);
 	put(g,
 	    "{\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
 	    ",\"dur\":%u,\"ph\":\"X\",\"args\":{\"hhash\":\"%016" PRIx64 "\",\"fhash\":\"%016" PRIx64 "\"",
-	    p->id++, names[which], which < 7 ? "POSIX" : "STDIO", p->pid, p->pid + (unsigned)(r >> 16) % 2, p->now, dur, hash_of(7),
-	    hash_of(1000 + file % (p->files > 0 ? p->files : 1)));
+	    p->id++, names[which], which < 7 ? "POSIX" : "STDIO", p->pid, p->pid + (unsigned)(r >> 16) % 2,
+	    p->now, dur, hash_of(7), hash_of(1000 + file % (p->files > 0 ? p->files : 1)));
 	if (which < 2 || which > 7)
 		put(g, ",\"count\":%u,\"ret\":%u,\"fd\":%u", 4096 + file, 4096 + file, file % 64);
 	else if (which == 2 || which == 7)
-		put(g, which == 2 ? ",\"flags\":524288,\"mode\":438,\"ret\":%u" : ",\"mode\":\"r\",\"ret\":%u", file % 64);
+		put(g,
+		    which == 2 ? ",\"flags\":524288,\"mode\":438,\"ret\":%u" : ",\"mode\":\"r\",\"ret\":%u",
+		    file % 64);
 	put(g, "}}\n");
 }
 
@@ -98,9 +105,10 @@ turn(struct generator *g, struct process *p, uint64_t *left)
 {
 	char name[80];
 
-	for (unsigned i = 0; i < TURN && *left > 0; i++, --*left) {
+	for (unsigned i = 0; i<TURN && * left> 0; i++, --*left) {
 		if (p->files < FILES && i % 8 == 0) {
-			snprintf(name, sizeof name, "/p/lustre1/user/run/output_%06u_%06u.dat", p->files, p->files % 7);
+			snprintf(name, sizeof name, "/p/lustre1/user/run/output_%06u_%06u.dat", p->files,
+			         p->files % 7);
 			metadata(g, p, "FH", name, hash_of(1000 + p->files++));
 		} else {
 			call(g, p);
@@ -115,7 +123,8 @@ bench_make_dftracer(FILE *f, uint64_t records)
 
 	put(&g, "[\n");
 	for (unsigned i = 0; i < PROCESSES; i++) {
-		g.processes[i] = (struct process){ .now = 1758000000000000u + i, .id = 1, .pid = 3537780 + i };
+		g.processes[i] =
+		    (struct process){ .now = 1758000000000000u + i, .id = 1, .pid = 3537780 + i };
 		begin_process(&g, &g.processes[i]);
 	}
 	while (g.ok && records > 0)
@@ -124,8 +133,10 @@ bench_make_dftracer(FILE *f, uint64_t records)
 	for (unsigned i = 0; i < PROCESSES; i++) {
 		struct process *const p = &g.processes[i];
 		put(&g,
-		    "{\"id\":%" PRIu64 ",\"name\":\"end\",\"cat\":\"dftracer\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
-		    ",\"dur\":0,\"ph\":\"X\",\"args\":{\"hhash\":\"%016" PRIx64 "\",\"num_events\":%" PRIu64 "}}\n",
+		    "{\"id\":%" PRIu64
+		    ",\"name\":\"end\",\"cat\":\"dftracer\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
+		    ",\"dur\":0,\"ph\":\"X\",\"args\":{\"hhash\":\"%016" PRIx64 "\",\"num_events\":%" PRIu64
+		    "}}\n",
 		    p->id, p->pid, p->pid, p->now, hash_of(7), p->id - 1);
 	}
 	put(&g, "]");

@@ -4,12 +4,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The .pfw samples of testdata/: what `make testdata` writes, and what `tracetool validate` must find in them. */
+/* The .pfw samples of testdata/: what `make testdata` writes, and what `tracetool validate` must find in
+ * them. */
 
 enum dft_packing {
 	DFT_PLAIN,
 	DFT_GZIP,
-	DFT_GZIP_MEMBERS,      /* two, and an empty one before; a line crosses from one to the other */
+	DFT_GZIP_MEMBERS, /* two, and an empty one before; a line crosses from one to the other */
 	DFT_GZIP_NO_TRAILER,
 	DFT_GZIP_BAD_CRC,
 	DFT_GZIP_NULS_BEHIND,

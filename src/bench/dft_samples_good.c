@@ -1,6 +1,8 @@
 #include "bench/dft_samples.h"
 #include "bench/dft_samples_parts.h"
 
+/* clang-format off */
+
 /* ---- dialects ---- */
 
 /* August 2023: bare numbers, no id, host names as text, core_affinity in every record, three blanks at the start. */

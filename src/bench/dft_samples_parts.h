@@ -3,6 +3,8 @@
 
 /* What samples are put together from: records of September 2024 (dialect d2a), as the specification shows them. */
 
+/* clang-format off */
+
 #define HOST "{\"id\":1,\"name\":\"HH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ph\":\"M\",\"args\":{\"name\":\"node1\",\"value\":5692}}"
 #define FILE_A "{\"id\":2,\"name\":\"FH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ph\":\"M\",\"args\":{\"name\":\"/data/a\",\"value\":22}}"
 #define EVENT(id, name, args) \

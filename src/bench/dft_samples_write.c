@@ -116,7 +116,8 @@ static bool
 write_expected(const char *stem, const struct dft_sample *s)
 {
 	char path[512], text[2048];
-	int n = snprintf(text, sizeof text, "exit %d\ndialect %s\nrecords %u\n", s->exit_status, s->dialect, s->records);
+	int n = snprintf(text, sizeof text, "exit %d\ndialect %s\nrecords %u\n", s->exit_status, s->dialect,
+	                 s->records);
 
 	for (size_t i = 0; i < DFT_MAX_EXPECTED && s->expected[i].rule != NULL; i++) {
 		const struct dft_expected *const e = &s->expected[i];

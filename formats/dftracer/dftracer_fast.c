@@ -1,0 +1,89 @@
+#include "dftracer/dftracer_state.h"
+
+/* Ordinary lines: a record and nothing else, clean, as the records before it.  All others are left to
+ * dft_line_step(). */
+
+/* Positions at which things lie that are behind p already. */
+static void
+catch_up(struct dft_state *st)
+{
+	const uint32_t at = (uint32_t)(st->r->in->p - st->index->base);
+
+	while (*st->lines < at)
+		st->lines++;
+	while (*st->quotes < at)
+		st->quotes++;
+	while (*st->odd < at)
+		st->odd++;
+}
+
+/* An index of the window from p on that has at least one line end; false: there is none near. */
+static bool
+have_index(struct dft_state *st)
+{
+	struct input *const in = st->r->in;
+	struct dft_index *const ix = st->index;
+
+	if (ix->base != NULL && (size_t)(in->p - ix->base) < ix->n) {
+		catch_up(st);
+		if (*st->lines != UINT32_MAX)
+			return true;
+	}
+	dft_index_make(ix, st->scanner, in->p, (size_t)(in->end - in->p));
+	st->lines = ix->lines.at;
+	st->quotes = ix->quotes.at;
+	st->odd = ix->odd.at;
+	return *st->lines != UINT32_MAX;
+}
+
+/* What is remembered between lines is of no account to an ordinary one. */
+static bool
+ordinary(const struct dft_state *st)
+{
+	return !st->line.begun && !st->closed && !st->trailer && !st->slow;
+}
+
+/* A clean line that takes no known path: if it is a sound record, the next like it will. */
+static bool
+learn_line(struct dft_state *st, const char *e)
+{
+	struct dft_record *const rec = &st->record;
+
+	if (!dft_parse(rec, &st->keys, st->r->in->p, e) || rec->end != e || rec->nfaults > 0 ||
+	    rec->nextras > 0 || rec->too_many)
+		return false;
+	dft_paths_learn(&st->paths, rec);
+	rec->clean = true;
+	while (*st->quotes < (uint32_t)(e - st->index->base))
+		st->quotes++;
+	return true;
+}
+
+enum dft_step
+dft_lines_fast(struct dft_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	struct dft_record *const rec = &st->record;
+
+	if (!ordinary(st) || !have_index(st))
+		return DFT_DONE;
+	const char *const base = st->index->base;
+	while (b->n < b->cap && *st->lines != UINT32_MAX) {
+		const char *const e = base + *st->lines;
+		if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE)
+			break;
+		if (!dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e) && !learn_line(st, e))
+			break;
+		rec->offset = input_offset(in, in->p);
+		rec->line = st->line.number;
+		rec->column = 1;
+		rec->ordinal = st->r->trace->records + 1;
+		if (dft_record_take(st, b) == DFT_NO_MEMORY)
+			return DFT_NO_MEMORY;
+		in->p = e + 1;
+		st->lines++;
+		st->line.number++;
+		st->line.start = rec->offset + (uint64_t)(in->p - rec->p);
+	}
+	return DFT_DONE;
+}

@@ -1,0 +1,199 @@
+#include "dftracer/dftracer_state.h"
+
+/* The numbers of a record: ids, times, and whose it is. */
+
+/* ---- digits ---- */
+
+bool
+dft_digits_slow(const char *p, uint32_t n, uint64_t *v)
+{
+	*v = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const unsigned digit = (unsigned)(p[i] - '0');
+		if (digit > 9 || *v > (UINT64_MAX - digit) / 10)
+			return false;
+		*v = *v * 10 + digit;
+	}
+	return n > 0;
+}
+
+bool
+dft_is_quoted_number(const struct dft_record *rec, enum dft_top which)
+{
+	const struct slice s = dft_top_text(rec, which);
+	uint32_t i = s.n > 1 && *s.p == '-';
+
+	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
+		i++;
+	return s.n > 0 && i == s.n;
+}
+
+static void
+say_range(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *why)
+{
+	struct quoted q;
+
+	dft_find(st, DFT_RULE_NUMBER_RANGE, rec, rec->p + rec->top[which].at, "%s is %s, %s",
+	         dft_top_names[which], quoted(&q, dft_top_text(rec, which)), why);
+}
+
+/* ---- whole numbers ---- */
+
+static bool
+odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
+           uint64_t *v)
+{
+	const enum dft_kind kind = dft_top_kind(rec, which);
+	struct dft_token t = rec->top[which];
+
+	if (dft_is_text(kind) && !dft_is_quoted_number(rec, which)) {
+		dft_say_type(st, rec, which, "a whole number");
+		return false;
+	}
+	if (kind != DFT_UINT && kind != DFT_INT && !dft_is_text(kind))
+		return false;
+	const bool minus = rec->p[t.at] == '-';
+	if (minus)
+		t = (struct dft_token){ t.at + 1, t.n - 1 };
+	if (!dft_digits(rec, t, v) || (minus && *v > (uint64_t)1 << 63)) {
+		say_range(st, rec, which, "which does not fit 64 bits");
+		return false;
+	}
+	if (minus && !may_be_negative && *v > 0) {
+		say_range(st, rec, which, "but it cannot be negative");
+		return false;
+	}
+	if (minus)
+		*v = -*v;
+	return true;
+}
+
+/* A whole number, quoted or not; false: it is none, or too large (which is said). */
+static inline bool
+whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
+             uint64_t *v)
+{
+	if (dft_top_kind(rec, which) == DFT_UINT && rec->top[which].n < 20)
+		return dft_digits(rec, rec->top[which], v);
+	return odd_number(st, rec, which, may_be_negative, v);
+}
+
+/* Up to nine digits of a fraction, in units of 10^-9. */
+static uint32_t
+fraction(const char *p, uint32_t n)
+{
+	uint32_t v = 0;
+
+	for (uint32_t i = 0; i < 9; i++)
+		v = v * 10 + (i < n ? (uint32_t)(p[i] - '0') : 0);
+	return v;
+}
+
+/* Times with a fraction, which no tracer writes but other tools do, count to the nanosecond. */
+static bool
+fractional_time(const struct dft_record *rec, enum dft_top which, uint64_t unit, uint64_t *ns)
+{
+	const struct slice s = dft_top_text(rec, which);
+	const char *const dot = memchr(s.p, '.', s.n);
+	const uint32_t before = dot != NULL ? (uint32_t)(dot - s.p) : 0;
+	uint64_t whole;
+
+	if (dot == NULL || memchr(s.p, 'e', s.n) != NULL || memchr(s.p, 'E', s.n) != NULL ||
+	    !dft_digits_slow(s.p, before, &whole))
+		return false;
+	const uint64_t more = (uint64_t)fraction(dot + 1, s.n - before - 1) * unit / 1000000000;
+	if (whole > (UINT64_MAX - more) / unit)
+		return false;
+	*ns = whole * unit + more;
+	return true;
+}
+
+static inline bool
+time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, uint64_t unit,
+            uint64_t *ns)
+{
+	uint64_t v;
+
+	if (dft_top_kind(rec, which) == DFT_NUMBER)
+		return fractional_time(rec, which, unit, ns);
+	if (!whole_number(st, rec, which, false, &v))
+		return false;
+	if (v > UINT64_MAX / unit) {
+		say_range(st, rec, which, "which is more nanoseconds than fit 64 bits");
+		return false;
+	}
+	*ns = v * unit;
+	return true;
+}
+
+static void
+judge_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	const uint64_t unit = f->process != NULL ? f->process->unit : 1000;
+
+	f->has_ts = time_number(st, rec, DFT_TS, unit, &f->ts);
+	f->has_dur = time_number(st, rec, DFT_DUR, unit, &f->dur);
+	if (f->has_ts && f->has_dur && f->dur > UINT64_MAX - f->ts) {
+		say_range(st, rec, DFT_DUR,
+		          "and with ts that is more nanoseconds than fit 64 bits; it was cut there");
+		f->dur = UINT64_MAX - f->ts;
+	}
+}
+
+/* ---- who ---- */
+
+static struct slice
+host_of(const struct dft_record *rec)
+{
+	const struct dft_arg *const hash = dft_arg_of(rec, DFT_MEANS_HHASH), *const name = dft_arg_of(
+	                                                                         rec, DFT_MEANS_HOSTNAME);
+	const struct dft_arg *const a = hash != NULL ? hash : name;
+
+	return a != NULL && a->kind <= DFT_MENDED ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
+}
+
+static bool
+judge_process(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	struct dft_process *p;
+
+	f->has_pid = whole_number(st, rec, DFT_PID, true, &f->pid);
+	f->negative_pid = f->has_pid && rec->p[rec->top[DFT_PID].at] == '-';
+	f->has_tid = whole_number(st, rec, DFT_TID, true, &f->tid);
+	f->process = NULL;
+	if (!f->has_pid)
+		return true;
+	p = f->process = dft_process_of(st, rec, f->pid, host_of(rec));
+	if (p == NULL)
+		return false;
+	p->records++;
+	p->calls += f->phase != DFT_PHASE_METADATA;
+	p->aggregated |= f->phase == DFT_PHASE_AGGREGATE;
+	return true;
+}
+
+/* Ids count the records of a process.  Each process has its own place in the set: far from others, and not
+ * where their pages lie. */
+static void
+judge_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	if (f->phase >= DFT_PHASE_BEGIN)
+		return; /* Chrome's ids are those of flows and of spans */
+	f->has_id = whole_number(st, rec, DFT_ID, false, &f->id);
+	if (!f->has_id || f->process == NULL)
+		return;
+	const uint64_t place =
+	    ((uint64_t)f->process->number << 44) + (uint64_t)f->process->number * 37 * IDSET_PAGE;
+	if (f->id < (uint64_t)1 << 44 && idset_add(&st->sh->ids, place + f->id))
+		dft_tally_add(st, DFT_IDS_REPEATED, dft_place_of(rec), dft_top_text(rec, DFT_ID));
+}
+
+bool
+dft_judge_numbers(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	if (!judge_process(st, rec, f))
+		return false;
+	judge_id(st, rec, f);
+	judge_times(st, rec, f);
+	return true;
+}
