@@ -70,8 +70,7 @@ struct tally_words {
 };
 
 static const struct tally_words tally_words[DFT_TALLIES] = {
-	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks stand before a record, as unfinished files "
-	                                                  "of early versions have them" },
+	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks stand before a record" },
 	[DFT_BLANK_LINES] = { DFT_RULE_BLANK_LINE, "an empty line" },
 	[DFT_CR_LF] = { DFT_RULE_CR_LF, "a line ends in CR LF" },
 	[DFT_TRAILING_COMMAS] = { DFT_RULE_TRAILING_COMMA, "a comma follows a record" },
@@ -118,8 +117,7 @@ dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *r
 {
 	static const char *const words[] = {
 		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: further ones are taken for one",
-		[DFT_LIMIT_HASHES] = "more hashes than are kept (131072, or 65536 names, or 8 MiB of them): "
-		                     "further ones stay numbers",
+		[DFT_LIMIT_HASHES] = "more than 131072 hashes or 65536 names: further ones stay numbers",
 		[DFT_LIMIT_CLASSES] = "more than 4096 categories: further ones are taken for one",
 		[DFT_LIMIT_TITLES] =
 		    "more than 32768 names of processes and threads: further ones are not shown",
