@@ -182,6 +182,7 @@ open_reader(struct flow *f)
 		return false;
 	}
 	f->reader.shared = f->shared;
+	f->reader.in_folder = f->in_folder;
 	f->open = reader_begin(&f->reader, f->format);
 	if (!f->open) {
 		f->unreadable = true;
@@ -375,6 +376,7 @@ each_of_operand(struct flow *f, const struct operand *o, const struct flow_hooks
 	const struct input_tree *const t = &o->tree;
 	bool go_on = true;
 
+	f->in_folder = o->folder;
 	if (!o->folder) {
 		go_on = each_input(f, o->path, hooks, ctx);
 		leave(f);

@@ -39,6 +39,7 @@ struct flow {
 	bool rebased;
 	bool signed_time;       /* a time may have been before that */
 	/* of the present input */
+	bool in_folder;         /* it was found in a folder */
 	bool open;              /* the reader is open */
 	bool unreadable;        /* exit status 2: the input failed, was cut, is of no known format, or memory ran out */
 	bool complete;          /* the reader reached the end of the trace */

@@ -56,6 +56,7 @@ struct reader {
 	const struct option_value *options;
 	void *state;     /* state_size bytes, zeroed and freed by the engine */
 	void *shared;    /* shared_size bytes, likewise, for all inputs of one trace */
+	bool in_folder;  /* the input was found in a folder: what belongs to it can be expected beside it */
 	uint64_t unread; /* bytes left unread because they cannot be trusted; set with FILL_BAD */
 };
 

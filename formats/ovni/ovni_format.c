@@ -1,0 +1,27 @@
+#include "ovni/ovni_state.h"
+
+const struct rule ovni_rules[OVNI_RULE_COUNT] = {
+#define RULE(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+#include "ovni/ovni_rules.def"
+#undef RULE
+};
+
+static const struct rule *const rule_list[] = {
+#define RULE(name, id, level, text, spec, explain) &ovni_rules[OVNI_RULE_##name],
+#include "ovni/ovni_rules.def"
+#undef RULE
+	NULL
+};
+
+static const char *const suffixes[] = { ".obs", NULL };
+
+extern const struct format ovni_format;
+
+const struct format ovni_format = {
+	.name = "ovni",
+	.title = "ovni trace stream",
+	.spec = "ovni trace specification v3",
+	.suffixes = suffixes,
+	.reader = &ovni_reader_ops,
+	.rules = rule_list,
+};

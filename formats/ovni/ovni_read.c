@@ -1,0 +1,340 @@
+#include "ovni/ovni_state.h"
+
+/* The walk through a stream: header, framing, clocks. */
+
+/* How many bytes of records one fill judges before the engine may look around. */
+#define JUDGED_AT_ONCE (4U << 20)
+
+/* What came of one event. */
+enum step {
+	STEP_DONE,
+	STEP_MORE, /* the window ends inside the event; nothing was done */
+	STEP_BAD,
+	STEP_NO_MEMORY
+};
+
+static int
+ovni_probe(struct slice head, bool whole)
+{
+	if (head.n < 4 || memcmp(head.p, OVNI_MAGIC, 4) != 0)
+		return 0;
+	if (head.n < OVNI_HEADER_SIZE)
+		return whole ? 32 : 0;
+	const uint32_t version = load_u32(head.p + 4, false);
+	return version == OVNI_VERSION || version == OVNI_VERSION_SWAPPED ? 64 : 32;
+}
+
+static void
+tally_add(struct ovni_tally *t, uint64_t offset, uint64_t record, uint64_t now, uint64_t before)
+{
+	if (t->count++ == 0)
+		*t = (struct ovni_tally){ 1, offset, record, now, before };
+}
+
+/* ---- the header ---- */
+
+/* FILL_MORE: go on behind it. */
+static enum fill
+read_header(struct ovni_state *st)
+{
+	struct reader *const r = st->r;
+	struct input *const in = r->in;
+	const bool there = input_need(in, OVNI_HEADER_SIZE);
+	const size_t n = (size_t)(in->end - in->p);
+	struct quoted q;
+
+	if (n < 4 || memcmp(in->p, OVNI_MAGIC, 4) != 0) {
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_BAD_MAGIC], 0, 0, "the first bytes are %s, not \"ovni\"", quoted(&q, slice_of(in->p, n < 4 ? n : 4)));
+		return FILL_BAD;
+	}
+	if (!there) {
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0, "%zu of 8 bytes are there", n);
+		return FILL_BAD;
+	}
+	const uint32_t version = load_u32(in->p + 4, false);
+	st->big = version == OVNI_VERSION_SWAPPED;
+	if (version != OVNI_VERSION && !st->big) {
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_BAD_VERSION], 4, 0, "version %" PRIu32 ", expected 1", version);
+		return FILL_BAD;
+	}
+	if (st->big)
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_BIG_ENDIAN], 4, 0, "the version field is %" PRIu32 ": 1 in big endian", version);
+	r->trace->byte_order = r->trace->byte_order != NULL && (r->trace->byte_order[0] == 'b') != st->big ? "mixed" : st->big ? "big" : "little";
+	in->p += OVNI_HEADER_SIZE;
+	st->started = true;
+	return FILL_MORE;
+}
+
+/* ---- judging one event ---- */
+
+static void
+judge_region(struct ovni_state *st, char value, uint64_t offset, uint64_t record)
+{
+	const struct rule *const rule = &ovni_rules[OVNI_RULE_REGION_UNMATCHED];
+
+	if (value == '[') {
+		if (st->in_region)
+			finding_add(st->r->judge, rule, offset, record, "OU[ inside the region that was opened at byte %" PRIu64, st->region_offset);
+		st->in_region = true;
+		st->region_offset = offset;
+		st->region_record = record;
+	} else if (value == ']') {
+		if (!st->in_region)
+			finding_add(st->r->judge, rule, offset, record, "OU] without OU[ before it");
+		st->in_region = false;
+	}
+}
+
+static void
+judge_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t offset, uint64_t record)
+{
+	if (clock < st->last && st->in_region && !end_of_region)
+		tally_add(&st->unsorted, offset, record, clock, st->last);
+	else if (clock < st->last)
+		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_CLOCK_BACKWARDS], offset, record, "clock %" PRIu64 " after %" PRIu64, clock, st->last);
+	if (clock > INT64_MAX)
+		tally_add(&st->large, offset, record, clock, 0);
+	st->last = clock;
+}
+
+static void
+judge_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t record)
+{
+	const uint8_t flags = (uint8_t)p[0];
+	const bool unordered = p[1] == 'O' && p[2] == 'U';
+
+	if ((flags & OVNI_FLAGS_RESERVED) != 0)
+		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_RESERVED_FLAGS], offset, record, "flags 0x%02x: the bits 0x%02x are reserved", flags,
+		            flags & OVNI_FLAGS_RESERVED);
+	if ((flags & OVNI_FLAG_JUMBO) != 0 && (flags & 15) != OVNI_JUMBO_NIBBLE)
+		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE], offset, record, "flags 0x%02x: payload size code %u, expected 3", flags, flags & 15);
+	judge_clock(st, load_u64(p + 4, st->big), unordered && p[3] == ']', offset, record);
+	if (unordered)
+		judge_region(st, p[3], offset, record);
+	if (p[1] == 'O' && p[2] == 'H' && p[3] == 'e')
+		st->ended = true;
+}
+
+/* ---- one event ---- */
+
+static enum step
+say_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
+{
+	finding_add(st->r->judge, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->trace->records + 1,
+	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are there", field, there, wanted);
+	return STEP_BAD;
+}
+
+/* Counts an event that is whole, and hands it on. */
+static enum step
+take(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload, uint64_t offset)
+{
+	struct reader *const r = st->r;
+
+	r->trace->records++;
+	r->trace->events++;
+	judge_event(st, record.p, offset, r->trace->records);
+	if ((r->want & WANT_TIMES) == 0)
+		return STEP_DONE;
+	struct class *const cls = ovni_class(st, load_u32(record.p, false), offset, r->trace->records);
+	if (cls == NULL || !ovni_event_add(st, b, record, payload, offset, cls))
+		return STEP_NO_MEMORY;
+	cls->records++;
+	return STEP_DONE;
+}
+
+/* Passes over the data of a jumbo event too large to be kept; it counts when all of it was there. */
+static enum step
+skip_jumbo(struct ovni_state *st, struct batch *b)
+{
+	struct reader *const r = st->r;
+	struct input *const in = r->in;
+	const uint32_t size = load_u32(st->jumbo + OVNI_EVENT_SIZE, st->big);
+	const size_t left = (size_t)(in->end - in->p);
+
+	if (left < st->skip) {
+		st->skip -= left;
+		in->p = in->end;
+		if (!in->last)
+			return STEP_MORE;
+		return say_cut(st, st->skip_offset, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip, (uint64_t)OVNI_JUMBO_HEAD + size);
+	}
+	in->p += st->skip;
+	st->skip = 0;
+	finding_add(r->judge, &ovni_rules[OVNI_RULE_LIMIT], st->skip_offset, r->trace->records + 1,
+	            "a jumbo event of %" PRIu32 " bytes: of more than %u the data is left out", size, OVNI_MAX_JUMBO);
+	const struct slice head = arena_copy(&b->scratch, slice_of(st->jumbo, OVNI_JUMBO_HEAD));
+	return head.p == NULL ? STEP_NO_MEMORY : take(st, b, head, slice_of(NULL, 0), st->skip_offset);
+}
+
+static enum step
+jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
+{
+	struct input *const in = st->r->in;
+	const size_t left = (size_t)(in->end - in->p);
+
+	if (left < OVNI_JUMBO_HEAD)
+		return in->last ? say_cut(st, offset, "jumbo size", left, OVNI_JUMBO_HEAD) : STEP_MORE;
+	const uint32_t size = load_u32(in->p + OVNI_EVENT_SIZE, st->big);
+	if (size > OVNI_MAX_JUMBO) {
+		memcpy(st->jumbo, in->p, OVNI_JUMBO_HEAD);
+		st->skip = size;
+		st->skip_offset = offset;
+		in->p += OVNI_JUMBO_HEAD;
+		return skip_jumbo(st, b);
+	}
+	if (size > left - OVNI_JUMBO_HEAD)
+		return in->last ? say_cut(st, offset, "jumbo data", left, (uint64_t)OVNI_JUMBO_HEAD + size) : STEP_MORE;
+	if (size > OVNI_WRITER_JUMBO)
+		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_JUMBO_SIZE], offset, st->r->trace->records + 1,
+		            "%" PRIu32 " bytes of data, the library writes at most %u", size, OVNI_WRITER_JUMBO);
+	const enum step step = take(st, b, slice_of(in->p, OVNI_JUMBO_HEAD + size), slice_of(in->p + OVNI_JUMBO_HEAD, size), offset);
+	if (step == STEP_DONE)
+		in->p += OVNI_JUMBO_HEAD + size;
+	return step;
+}
+
+static enum step
+event(struct ovni_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const size_t left = (size_t)(in->end - in->p);
+	const uint64_t offset = input_offset(in, in->p);
+
+	if (st->skip > 0)
+		return skip_jumbo(st, b);
+	if (left < OVNI_EVENT_SIZE)
+		return in->last ? say_cut(st, offset, "event header", left, OVNI_EVENT_SIZE) : STEP_MORE;
+	if ((in->p[0] & OVNI_FLAG_JUMBO) != 0)
+		return jumbo(st, b, offset);
+	const uint32_t nibble = (uint8_t)in->p[0] & 15;
+	const uint32_t payload = nibble + (nibble != 0);
+	if (left < OVNI_EVENT_SIZE + payload)
+		return in->last ? say_cut(st, offset, "payload", left, OVNI_EVENT_SIZE + payload) : STEP_MORE;
+	const enum step step = take(st, b, slice_of(in->p, OVNI_EVENT_SIZE + payload),
+	                            slice_of(payload > 0 ? in->p + OVNI_EVENT_SIZE : NULL, payload), offset);
+	if (step == STEP_DONE)
+		in->p += OVNI_EVENT_SIZE + payload;
+	return step;
+}
+
+/* ---- the loop ---- */
+
+/*
+ * Events about which there is nothing to say: no jumbo, no reserved flag, neither OU nor OH, and the clock does
+ * not go back.  As signed numbers, so that the first of 2^63 or more stops here too.  One check serves the
+ * longest event, so the last few of a window are left to event().
+ */
+static inline const char *
+walk_plain(const char *p, const char *end, uint64_t *last, uint64_t *count, bool big)
+{
+	int64_t before = (int64_t)*last;
+	uint64_t n = 0;
+
+	while (end - p >= OVNI_EVENT_SIZE + 16) {
+		const uint32_t word = load_u32(p, false), model_category = word >> 8 & 0xffff;
+		const int64_t clock = (int64_t)load_u64(p + 4, big);
+		if ((word & 0xf0) != 0 || model_category == ('O' | 'U' << 8) || model_category == ('O' | 'H' << 8) || clock < before || clock < 0)
+			break;
+		before = clock;
+		n++;
+		p += OVNI_EVENT_SIZE + (word & 15) + ((word & 15) != 0);
+	}
+	*last = (uint64_t)before;
+	*count += n;
+	return p;
+}
+
+/* Only judges. */
+static void
+judge_plain(struct ovni_state *st)
+{
+	struct input *const in = st->r->in;
+	uint64_t n = 0;
+
+	if (st->skip > 0 || st->last > INT64_MAX)
+		return;
+	const char *const end = (size_t)(in->end - in->p) > JUDGED_AT_ONCE ? in->p + JUDGED_AT_ONCE : in->end;
+	in->p = st->big ? walk_plain(in->p, end, &st->last, &n, true) : walk_plain(in->p, end, &st->last, &n, false);
+	st->r->trace->records += n;
+	st->r->trace->events += n;
+}
+
+static enum fill
+finish(struct ovni_state *st, enum fill fill)
+{
+	struct reader *const r = st->r;
+	const uint64_t here = input_offset(r->in, r->in->p), n = r->trace->records - st->first_record;
+	const struct ovni_tally *t = &st->unsorted;
+
+	if (t->count > 0)
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record,
+		            "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]; %" PRIu64 " in all", t->now, t->before, t->count);
+	t = &st->large;
+	if (t->count > 0)
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, "clock %" PRIu64 "; %" PRIu64 " in all", t->now, t->count);
+	if (fill == FILL_BAD) {
+		r->unread = input_drain(r->in);
+		return fill;
+	}
+	if (st->in_region)
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset, st->region_record, "OU[ without OU] behind it");
+	if (n == 0)
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
+	else if (!st->ended)
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, r->trace->records, "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
+	return fill;
+}
+
+static enum fill
+ovni_fill(struct reader *r, struct batch *b)
+{
+	struct ovni_state *const st = r->state;
+	struct input *const in = r->in;
+
+	if (!st->started && read_header(st) != FILL_MORE) {
+		r->unread = input_drain(in);
+		return FILL_BAD;
+	}
+	/* an event gives one entry at most, so counting them keeps the batch in bounds */
+	for (uint32_t left = b->cap; left > 0;) {
+		if ((r->want & WANT_TIMES) == 0)
+			judge_plain(st);
+		if (in->p == in->end && (in->last || !input_more(in)) && st->skip == 0)
+			return finish(st, FILL_END);
+		switch (event(st, b)) {
+		case STEP_DONE:
+			left--;
+			break;
+		case STEP_MORE:
+			input_more(in);
+			break;
+		case STEP_BAD:
+			return finish(st, FILL_BAD);
+		case STEP_NO_MEMORY:
+			return FILL_NO_MEMORY;
+		}
+	}
+	return FILL_MORE;
+}
+
+static bool
+ovni_open(struct reader *r)
+{
+	struct ovni_state *const st = r->state;
+
+	st->r = r;
+	st->first_record = r->trace->records;
+	r->trace->clock = "monotonic";
+	return ovni_metadata_read(st);
+}
+
+const struct reader_ops ovni_reader_ops = {
+	.state_size = sizeof(struct ovni_state),
+	.probe = ovni_probe,
+	.open = ovni_open,
+	.fill = ovni_fill,
+	.shared_size = sizeof(struct ovni_shared),
+	.judge_trace = ovni_judge_trace,
+	.shared_close = ovni_shared_close,
+};

@@ -1,0 +1,104 @@
+#include <stdlib.h>
+
+#include "ovni/ovni_state.h"
+
+/* What only the whole trace shows. */
+
+void
+ovni_shared_close(void *shared)
+{
+	struct ovni_shared *const sh = shared;
+
+	arena_free(&sh->text);
+	free(sh->looms);
+	free(sh->processes);
+	free(sh->cpus);
+	free(sh->labels);
+	tabletext_free(&sh->loom_index);
+	tabletext_free(&sh->label_index);
+	table64_free(&sh->process_index);
+	table64_free(&sh->tids);
+	table64_free(&sh->phyids);
+}
+
+static int
+by_index(const void *a, const void *b)
+{
+	const struct ovni_cpu *const x = a, *const y = b;
+
+	if (x->loom != y->loom)
+		return x->loom < y->loom ? -1 : 1;
+	return x->index != y->index ? (x->index < y->index ? -1 : 1) : (x->phyid > y->phyid) - (x->phyid < y->phyid);
+}
+
+/* "from 0 to N - 1": sorted, each CPU has its place as its index. */
+static void
+judge_cpus(struct reader *r)
+{
+	struct ovni_shared *const sh = r->shared;
+	struct quoted q;
+	uint32_t place = 0;
+	bool said = false;
+
+	if (sh->ncpus > 0)
+		qsort(sh->cpus, sh->ncpus, sizeof *sh->cpus, by_index);
+	for (uint32_t i = 0; i < sh->ncpus; i++) {
+		const struct ovni_cpu *const c = &sh->cpus[i];
+		if (i == 0 || c->loom != c[-1].loom) {
+			place = 0;
+			said = false;
+		}
+		if (c->index != place++ && !said) {
+			ovni_say(r, OVNI_RULE_CPU_INDEX, "loom %s has %" PRIu32 " CPUs, and one of index %" PRIu32 " (phyid %" PRIu32 ") in place %" PRIu32,
+			         quoted(&q, sh->looms[c->loom].name), sh->looms[c->loom].cpus, c->index, c->phyid, place - 1);
+			said = true;
+		}
+	}
+	for (uint32_t i = 0; i < sh->nlooms; i++)
+		if (sh->looms[i].cpus == 0)
+			ovni_say(r, OVNI_RULE_NO_CPUS, "no stream of loom %s gives its CPUs", quoted(&q, sh->looms[i].name));
+}
+
+/* A process whose loom some of its threads leave out is known by its pid in the looms that were named. */
+static bool
+has_twin(const struct ovni_shared *sh, int64_t pid)
+{
+	for (uint32_t i = 0; i < sh->nlooms && i < 256; i++)
+		if (table64_get(&sh->process_index, (uint64_t)(i + 1) << 32 | (uint64_t)pid) != TABLE_NONE)
+			return true;
+	return false;
+}
+
+static void
+judge_processes(struct reader *r)
+{
+	const struct ovni_shared *const sh = r->shared;
+	uint32_t ranked = 0, placed = 0;
+
+	for (uint32_t i = 0; i < sh->nprocesses; i++) {
+		const struct ovni_process *const p = &sh->processes[i];
+		if (p->loom == TABLE_NONE) {
+			if (!has_twin(sh, p->pid))
+				ovni_say(r, OVNI_RULE_NO_LOOM, "no thread of process %" PRId64 " gives ovni.loom", p->pid);
+			continue;
+		}
+		placed++;
+		ranked += p->rank >= 0;
+		if (p->app_id < 0)
+			ovni_say(r, OVNI_RULE_APP_ID, "no thread of process %" PRId64 " gives a positive ovni.app_id", p->pid);
+	}
+	if (ranked > 0 && ranked < placed)
+		ovni_say(r, OVNI_RULE_RANK_MIXED, "%" PRIu32 " of %" PRIu32 " processes have a rank", ranked, placed);
+}
+
+void
+ovni_judge_trace(struct reader *r)
+{
+	const struct ovni_shared *const sh = r->shared;
+
+	/* single streams are judged for themselves: the others may say what these do not */
+	if (!sh->in_folder)
+		return;
+	judge_processes(r);
+	judge_cpus(r);
+}
