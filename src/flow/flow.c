@@ -318,7 +318,39 @@ each_problem(struct flow *f, const char *path, enum input_fault fault, const cha
 static bool
 wants_name(void *format, const char *name)
 {
-	return format_wants_name(format, name);
+	return format_wants_name(format, name) || format_of_companion(format, name) != NULL;
+}
+
+static const char *
+last_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* A file that belongs to traces of a format but holds no events.  false: it is none. */
+static bool
+each_companion(struct flow *f, const char *path, const struct flow_hooks *hooks, void *ctx)
+{
+	const struct format *const format = format_of_companion(f->job->from, last_name(path)), *const before = f->format;
+
+	if (format == NULL)
+		return false;
+	if (format->reader->judge_companion == NULL)
+		return true;
+	judge_init(&f->judge, path, f->job->sink, f->job->ctx);
+	f->judge.records_before = f->trace.records;
+	f->format = format;
+	f->open = true;
+	f->unreadable = f->complete = false;
+	f->reader = (struct reader){ .trace = &f->trace, .judge = &f->judge, .want = f->job->want, .options = f->job->options };
+	format->reader->judge_companion(&f->reader);
+	if (f->judge.ncounts > 0 && hooks->done != NULL)
+		hooks->done(ctx, f);
+	judge_free(&f->judge);
+	f->format = before;
+	return true;
 }
 
 /* Files to be read, and what stands in their way. */
@@ -367,7 +399,8 @@ rebase_operand(struct flow *f, const struct operand *o)
 	if (!o->folder)
 		rebase_file(f, o->path);
 	for (size_t i = 0; i < o->tree.n; i++)
-		rebase_file(f, o->tree.paths[i]);
+		if (format_of_companion(f->job->from, last_name(o->tree.paths[i])) == NULL)
+			rebase_file(f, o->tree.paths[i]);
 }
 
 static bool
@@ -389,6 +422,8 @@ each_of_operand(struct flow *f, const struct operand *o, const struct flow_hooks
 		each_problem(f, o->path, INPUT_NOT_A_FILE,
 		             "the input is a directory without files that are named like traces (tracetool formats lists the suffixes)", hooks, ctx);
 	for (size_t i = 0; i < t->n && go_on; i++) {
+		if (each_companion(f, t->paths[i], hooks, ctx))
+			continue;
 		go_on = each_input(f, t->paths[i], hooks, ctx);
 		leave(f);
 	}

@@ -77,6 +77,10 @@ struct reader_ops {
 	/* Adds at most b->cap events and consumes at most some MiB of records, so that the engine can look around. */
 	enum fill (*fill)(struct reader *r, struct batch *b);
 	void (*close)(struct reader *r); /* NULL if the state owns nothing; also called when open failed */
+	/* Names of files in a folder that belong to a trace of this format but hold no events; NULL-terminated; NULL: none. */
+	const char *const *companions;
+	/* Judges such a file where it lies (judge's path is its own); in, state and shared are not set.  NULL: not asked. */
+	void (*judge_companion)(struct reader *r);
 	/* What the inputs of one trace (the files of a folder) know of each other; size 0: nothing. */
 	size_t shared_size;
 	/* After the last input: judges the trace as a whole.  Only judge (its path is the operand), trace, want, options and shared are set.

@@ -60,6 +60,28 @@ format_by_suffix(const char *path)
 	return NULL;
 }
 
+static bool
+is_companion(const struct format *f, const char *name)
+{
+	const char *const *const names = f->reader != NULL ? f->reader->companions : NULL;
+
+	for (size_t i = 0; names != NULL && names[i] != NULL; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+const struct format *
+format_of_companion(const struct format *format, const char *name)
+{
+	if (format != NULL)
+		return is_companion(format, name) ? format : NULL;
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if (is_companion(*f, name))
+			return *f;
+	return NULL;
+}
+
 bool
 format_wants_name(const struct format *format, const char *name)
 {

@@ -15,6 +15,9 @@ const struct format *format_by_suffix(const char *path);
  * or of any readable format when that is NULL. */
 bool format_wants_name(const struct format *format, const char *name);
 
+/* The format (this one, or any when NULL) to whose traces a file of this name belongs without holding events; NULL: none. */
+const struct format *format_of_companion(const struct format *format, const char *name);
+
 /* The readable format that claims the bytes; NULL: nobody does. */
 const struct format *format_probe(struct slice head, bool whole);
 
