@@ -245,19 +245,22 @@ walk_plain(const char *p, const char *end, uint64_t *last, uint64_t *count, bool
 	return p;
 }
 
-/* Only judges. */
-static void
+/* Only judges.  true: enough for one fill. */
+static bool
 judge_plain(struct ovni_state *st)
 {
 	struct input *const in = st->r->in;
 	uint64_t n = 0;
 
 	if (st->skip > 0 || st->last > INT64_MAX)
-		return;
-	const char *const end = (size_t)(in->end - in->p) > JUDGED_AT_ONCE ? in->p + JUDGED_AT_ONCE : in->end;
+		return false;
+	const bool more = (size_t)(in->end - in->p) > JUDGED_AT_ONCE;
+	const char *const start = in->p, *const end = more ? start + JUDGED_AT_ONCE : in->end;
 	in->p = st->big ? walk_plain(in->p, end, &st->last, &n, true) : walk_plain(in->p, end, &st->last, &n, false);
 	st->r->trace->records += n;
 	st->r->trace->events += n;
+	st->judged += (size_t)(in->p - start);
+	return st->judged >= JUDGED_AT_ONCE / 2;
 }
 
 static enum fill
@@ -296,10 +299,11 @@ ovni_fill(struct reader *r, struct batch *b)
 		r->unread = input_drain(in);
 		return FILL_BAD;
 	}
+	st->judged = 0;
 	/* an event gives one entry at most, so counting them keeps the batch in bounds */
 	for (uint32_t left = b->cap; left > 0;) {
-		if ((r->want & WANT_TIMES) == 0)
-			judge_plain(st);
+		if ((r->want & WANT_TIMES) == 0 && judge_plain(st))
+			return FILL_MORE;
 		if (in->p == in->end && (in->last || !input_more(in)) && st->skip == 0)
 			return finish(st, FILL_END);
 		switch (event(st, b)) {
@@ -329,11 +333,15 @@ ovni_open(struct reader *r)
 	return ovni_metadata_read(st);
 }
 
+static const char *const companions[] = { "stream.json", "metadata.json", NULL };
+
 const struct reader_ops ovni_reader_ops = {
 	.state_size = sizeof(struct ovni_state),
 	.probe = ovni_probe,
 	.open = ovni_open,
 	.fill = ovni_fill,
+	.companions = companions,
+	.judge_companion = ovni_judge_companion,
 	.shared_size = sizeof(struct ovni_shared),
 	.judge_trace = ovni_judge_trace,
 	.shared_close = ovni_shared_close,

@@ -38,7 +38,8 @@ struct ovni_state {
 	uint64_t first_record; /* records of the trace before this stream */
 	bool in_region; /* between OU[ and OU] */
 	uint64_t region_offset, region_record;
-	bool ended; /* OHe was met */
+	bool ended;    /* OHe was met */
+	size_t judged; /* bytes of plain events in this fill */
 	struct ovni_tally unsorted, large;
 
 	/* a jumbo event too large to be kept: its head, and how much is still to be passed over */
@@ -133,6 +134,7 @@ bool ovni_room(void *array, uint32_t n, uint32_t *cap, size_t size);
 void ovni_limit(struct ovni_state *st, const char *what, uint32_t most);
 void ovni_shared_close(void *shared);
 void ovni_judge_trace(struct reader *r);
+void ovni_judge_companion(struct reader *r);
 
 /* ---- ovni_event.c ---- */
 

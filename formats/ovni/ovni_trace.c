@@ -102,3 +102,36 @@ ovni_judge_trace(struct reader *r)
 	judge_processes(r);
 	judge_cpus(r);
 }
+
+/* ---- files beside streams ---- */
+
+static bool
+exists(const char *path, size_t folder, const char *name)
+{
+	char *const other = malloc(folder + strlen(name) + 1);
+	bool found = other == NULL;
+
+	if (other != NULL) {
+		memcpy(other, path, folder);
+		memcpy(other + folder, name, strlen(name) + 1);
+		struct input *const in = input_open(other);
+		found = in == NULL || in->fault != INPUT_MISSING;
+		input_close(in);
+	}
+	free(other);
+	return found;
+}
+
+/* stream.json wants events beside it; metadata.json is of the layouts before there were streams. */
+void
+ovni_judge_companion(struct reader *r)
+{
+	const char *const path = r->judge->path, *const slash = strrchr(path, '/');
+	const char *const name = slash != NULL ? slash + 1 : path;
+	const size_t folder = (size_t)(name - path);
+
+	if (strcmp(name, "stream.json") != 0)
+		ovni_say(r, OVNI_RULE_OLD_LAYOUT, "metadata.json is of metadata version 1 or 2");
+	else if (!exists(path, folder, "stream.obs") && !exists(path, folder, "stream.obs.gz") && !exists(path, folder, "stream.obs.zst"))
+		ovni_say(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs beside it");
+}
