@@ -12,6 +12,7 @@ const struct bench_input bench_inputs[] = {
 	{ "htdump", ".htdump", 2000000, 50000000, bench_make_htdump },
 	{ "heph", ".bin.log", 2000000, 22000000, bench_make_heph },
 	{ "dial9", ".dial9", 8000000, 170000000, bench_make_dial9 },
+	{ "ovni", ".obs", 10000000, 150000000, bench_make_ovni },
 	{ 0 },
 };
 

@@ -31,4 +31,7 @@ bool bench_make_heph(FILE *f, uint64_t events);
 /* Segments of two tokio workers: polls, wakes, spans, parking; some 12 bytes an event. */
 bool bench_make_dial9(FILE *f, uint64_t events);
 
+/* Events of one thread, 13 bytes each on average. */
+bool bench_make_ovni(FILE *f, uint64_t events);
+
 #endif

@@ -14,6 +14,7 @@
 #include "bench/dft_samples.h"
 #include "bench/heph_samples.h"
 #include "bench/ht_samples.h"
+#include "bench/ovni_samples.h"
 
 static bool
 write_file(const char *path, const void *p, size_t n)
@@ -188,5 +189,5 @@ main(int argc, char **argv)
 		ok = write_good(dir, g);
 	for (const struct ht_bad *s = ht_bad; ok && s->name != NULL; s++)
 		ok = write_bad(dir, s);
-	return ok && heph_write_samples(dir) && d9_write_samples(dir) && dft_samples_write(dir) ? 0 : 1;
+	return ok && heph_write_samples(dir) && d9_write_samples(dir) && dft_samples_write(dir) && ovni_write_samples(dir) ? 0 : 1;
 }

@@ -1,0 +1,176 @@
+/* Real traces, and the samples, against a slow decoder written from the specification. */
+#include <cJSON.h>
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cli_test_util.h"
+
+struct oracle_event {
+	char code[16];
+	uint64_t clock;
+	unsigned flags;
+	const unsigned char *payload;
+	size_t n;
+};
+
+static uint64_t
+number(const unsigned char *p, int n)
+{
+	uint64_t v = 0;
+
+	while (n-- > 0)
+		v = v << 8 | p[n];
+	return v;
+}
+
+/* The event at *at of a well-formed little-endian stream; false: no more. */
+static bool
+next(const unsigned char *p, size_t n, size_t *at, struct oracle_event *e)
+{
+	if (*at >= n)
+		return false;
+	const unsigned char *const q = p + *at;
+	e->flags = q[0];
+	memcpy(e->code, q + 1, 3);
+	e->code[3] = '\0';
+	e->clock = number(q + 4, 8);
+	e->payload = q + 12;
+	e->n = (q[0] & 15) == 0 ? 0 : (q[0] & 15) + 1u;
+	if ((q[0] & 16) != 0) {
+		e->n = number(q + 12, 4);
+		e->payload = q + 16;
+		*at += 4;
+	}
+	*at += 12 + e->n;
+	return true;
+}
+
+static void
+expect_event(const cJSON *got, const struct oracle_event *e, const char *path)
+{
+	const cJSON *const args = cJSON_GetObjectItemCaseSensitive(got, "args");
+	const cJSON *const payload = cJSON_GetObjectItemCaseSensitive(args, "payload");
+	char hex[400] = "0x";
+
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(got, "name")), e->code, "%s", path);
+	cr_expect_eq((unsigned)cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(args, "flags")), e->flags, "%s", path);
+	if (e->n == 0 && (e->flags & 16) == 0)
+		cr_expect_null(payload, "%s", path);
+	else if (e->n <= 100) {
+		for (size_t i = 0; i < e->n; i++)
+			sprintf(hex + 2 + 2 * i, "%02x", e->payload[i]);
+		cr_expect(payload != NULL && payload->valuestring != NULL);
+		if (payload != NULL && e->n > 0)
+			cr_expect_str_eq(payload->valuestring, hex, "%s: %s", path, e->code);
+	}
+}
+
+/* The first and last 1000 events of a stream that the program converted. */
+static void
+agree(const char *path)
+{
+	struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", NULL }, NULL, 0);
+	cJSON *const root = cJSON_ParseWithLength(r.out, r.out_n);
+	const cJSON *got = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
+	struct oracle_event e;
+	size_t n, at = 8, count = 0, i = 0;
+	unsigned char *const p = (unsigned char *)read_whole(path, &n);
+
+	cr_assert(root != NULL && p != NULL, "%s: %.200s", path, r.err);
+	while (next(p, n, &at, &e))
+		count++;
+	got = got->child;
+	while (got != NULL && strcmp(cJSON_GetObjectItemCaseSensitive(got, "ph")->valuestring, "M") == 0)
+		got = got->next;
+	for (at = 8; next(p, n, &at, &e) && got != NULL; got = got->next, i++)
+		if (i < 1000 || i + 1000 >= count)
+			expect_event(got, &e, path);
+	cr_expect_eq(i, count, "%s: %zu events of %zu", path, i, count);
+	cJSON_Delete(root);
+	ran_free(&r);
+	free(p);
+}
+
+Test(ovni_oracle, samples)
+{
+	agree("testdata/ovni/good/document.obs");
+	agree("testdata/ovni/good/equal-clocks.obs");
+	agree("testdata/ovni/good/empty-jumbo.obs");
+	agree("testdata/ovni/good/sorted-region.obs");
+}
+
+static const char *
+traces(void)
+{
+	const char *const dir = getenv("TRACETOOL_TRACES");
+
+	return dir != NULL && *dir != '\0' ? dir : "../shared/traces";
+}
+
+Test(ovni_oracle, streams_of_real_traces)
+{
+	char command[600];
+
+	snprintf(command, sizeof command, "find '%s/ovni/good' -name stream.obs 2>/dev/null | sort", traces());
+	struct ran r = run_program((const char *const[]){ "sh", "-c", command, NULL }, NULL, 0);
+	if (r.out_n == 0)
+		cr_skip_test("no traces of ovni itself at %s", traces());
+	for (char *path = strtok(r.out, "\n"); path != NULL; path = strtok(NULL, "\n"))
+		agree(path);
+	ran_free(&r);
+}
+
+/* ---- EXPECTED.json ---- */
+
+static void
+agree_with_expected(const cJSON *want)
+{
+	char path[600];
+	const cJSON *name, *row;
+
+	snprintf(path, sizeof path, "%s/%s", traces(), want->string);
+	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", path, NULL }, NULL, 0);
+	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
+	const cJSON *const in = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "inputs"), 0);
+	const cJSON *const classes = cJSON_GetObjectItemCaseSensitive(in, "classes");
+
+	cr_assert_not_null(in, "%s: %.300s", path, r.err);
+	cr_expect_eq(r.status != 0, strncmp(want->string, "ovni/bad/", 9) == 0, "%s: exit status %d", path, r.status);
+	static const char *const keys[] = { "events", "first_ns", "last_ns" };
+	for (size_t i = 0; i < 3; i++)
+		cr_expect(cJSON_Compare(cJSON_GetObjectItemCaseSensitive(in, keys[i]), cJSON_GetObjectItemCaseSensitive(want, keys[i]), true) ||
+		              cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(want, "events")) < 1,
+		          "%s: %s", path, keys[i]);
+	const cJSON *const names = cJSON_GetObjectItemCaseSensitive(want, "names");
+	cr_expect_eq(cJSON_GetArraySize(classes), cJSON_GetArraySize(names), "%s", path);
+	cJSON_ArrayForEach(row, classes)
+	{
+		name = cJSON_GetObjectItemCaseSensitive(names, cJSON_GetObjectItemCaseSensitive(row, "name")->valuestring);
+		cr_expect(cJSON_Compare(name, cJSON_GetObjectItemCaseSensitive(row, "count"), true), "%s: %s", path,
+		          cJSON_GetObjectItemCaseSensitive(row, "name")->valuestring);
+	}
+	cJSON_Delete(report);
+	ran_free(&r);
+}
+
+Test(ovni_oracle, counts_of_real_traces)
+{
+	char path[600];
+	const cJSON *want;
+	size_t n;
+
+	snprintf(path, sizeof path, "%s/EXPECTED.json", traces());
+	char *const text = read_whole(path, &n);
+	if (text == NULL)
+		cr_skip_test("no %s", path);
+	cJSON *const all = cJSON_Parse(text);
+	cJSON_ArrayForEach(want, all)
+		if (strncmp(want->string, "ovni/", 5) == 0)
+			agree_with_expected(want);
+	cJSON_Delete(all);
+	free(text);
+}

@@ -1,0 +1,35 @@
+#ifndef BENCH_OVNI_SAMPLES_H
+#define BENCH_OVNI_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The ovni samples of testdata/: what `make testdata` writes. */
+
+/* A stream alone: NAME.obs. */
+struct ovni_sample {
+	const char *name;
+	const char *rule; /* without "ovni/"; NULL: a good one */
+	int exit_status;
+	unsigned offset;  /* of the finding */
+	const char *bytes;
+	size_t n;
+};
+
+extern const struct ovni_sample ovni_samples[]; /* ended by a name of NULL */
+
+/* A folder of up to two streams, NAME/a and NAME/b; the metadata is what is wrong. */
+struct ovni_folder {
+	const char *name;
+	const char *rule;
+	int exit_status;
+	const char *a, *b; /* stream.json; "": the file is missing; b NULL: there is no second stream */
+	bool no_events; /* stream.obs is missing in a */
+	const char *file; /* the name of a's metadata, if it is not stream.json */
+};
+
+extern const struct ovni_folder ovni_folders[]; /* ended by a name of NULL */
+
+bool ovni_write_samples(const char *dir);
+
+#endif

@@ -1,0 +1,96 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bench/ovni_samples.h"
+
+/* Writes testdata/ovni: streams, folders, and for the bad ones what must be found in them. */
+
+static bool
+write_file(const char *path, const char *p, size_t n)
+{
+	FILE *const f = fopen(path, "wb");
+	bool ok = f != NULL && fwrite(p, 1, n, f) == n;
+
+	if (f != NULL && fclose(f) != 0)
+		ok = false;
+	if (!ok)
+		fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
+	return ok;
+}
+
+static bool
+make_dir(const char *path)
+{
+	if (mkdir(path, 0777) == 0 || errno == EEXIST)
+		return true;
+	fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
+	return false;
+}
+
+static bool
+write_expected(const char *stem, int status, const char *rule, unsigned offset)
+{
+	char path[600], text[200];
+	const int n = snprintf(text, sizeof text, "exit %d\novni/%s %u\n", status, rule, offset);
+
+	snprintf(path, sizeof path, "%s.expect", stem);
+	return write_file(path, text, (size_t)n);
+}
+
+static bool
+write_sample(const char *dir, const struct ovni_sample *s)
+{
+	char stem[500], path[600];
+
+	snprintf(stem, sizeof stem, "%s/ovni/%s/%s", dir, s->rule != NULL ? "bad" : "good", s->name);
+	snprintf(path, sizeof path, "%s.obs", stem);
+	return write_file(path, s->bytes, s->n) && (s->rule == NULL || write_expected(stem, s->exit_status, s->rule, s->offset));
+}
+
+static bool
+write_stream(const char *folder, const char *json, const char *file, bool events)
+{
+	static const char stream[] = "ovni\1\0\0\0\0OHe\1\0\0\0\0\0\0\0";
+	char path[700];
+
+	if (!make_dir(folder))
+		return false;
+	snprintf(path, sizeof path, "%s/%s", folder, file);
+	if (json[0] != '\0' && !write_file(path, json, strlen(json)))
+		return false;
+	snprintf(path, sizeof path, "%s/stream.obs", folder);
+	return !events || write_file(path, stream, sizeof stream - 1);
+}
+
+static bool
+write_folder(const char *dir, const struct ovni_folder *f)
+{
+	char stem[500], path[600];
+
+	snprintf(stem, sizeof stem, "%s/ovni/folders/%s", dir, f->name);
+	snprintf(path, sizeof path, "%s/a", stem);
+	if (!make_dir(stem) || !write_stream(path, f->a, f->file != NULL ? f->file : "stream.json", !f->no_events))
+		return false;
+	snprintf(path, sizeof path, "%s/b", stem);
+	return f->b == NULL || write_stream(path, f->b, "stream.json", true);
+}
+
+bool
+ovni_write_samples(const char *dir)
+{
+	static const char *const below[] = { "/ovni", "/ovni/good", "/ovni/bad", "/ovni/folders" };
+	char path[500];
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < sizeof below / sizeof below[0]; i++) {
+		snprintf(path, sizeof path, "%s%s", dir, below[i]);
+		ok = make_dir(path);
+	}
+	for (const struct ovni_sample *s = ovni_samples; ok && s->name != NULL; s++)
+		ok = write_sample(dir, s);
+	for (const struct ovni_folder *f = ovni_folders; ok && f->name != NULL; f++)
+		ok = write_folder(dir, f);
+	return ok;
+}
