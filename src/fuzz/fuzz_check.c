@@ -209,7 +209,7 @@ check_steps(struct fuzz_pass pass, const struct fuzz_outcome *want, unsigned par
 		/* a small first window is not enough to tell the format and dialect */
 		if (pass.step > 0) {
 			pass.from = want->format;
-			pass.dialect = want->dialect;
+			pass.dialect = want->dialect[0] != '\0' ? want->dialect : NULL;
 		}
 		if (pass.step > 0 && (uint64_t)pass.n * pass.n / pass.step > MAX_COPIED)
 			continue;
