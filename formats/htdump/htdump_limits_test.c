@@ -151,18 +151,16 @@ rows_read(struct ht_build *b)
 	return (uint64_t)n;
 }
 
-/* A convert under a bound of memory; false: it failed. */
-static bool
+/* Converts under a bound of memory; 0: without one. */
+static void
 converts_within(const struct ht_build *b, unsigned kib)
 {
 	char command[200];
 
-	snprintf(command, sizeof command, "ulimit -v %u; \"$0\" convert --to chrome - - > /dev/null", kib);
+	snprintf(command, sizeof command, "%s ulimit -v %u; \"$0\" convert --to chrome - - > /dev/null", kib == 0 ? ":" : "", kib);
 	struct ran r = run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
-	const bool ok = r.status == 0 || r.status == 1;
-	cr_expect(ok, "exit status %d: %.500s", r.status, r.err);
+	cr_expect(r.status == 0 || r.status == 1, "exit status %d: %.500s", r.status, r.err);
 	ran_free(&r);
-	return ok;
 }
 
 /* Address sanitizers reserve far more than any bound. */
@@ -186,7 +184,7 @@ Test(htdump_limits, memory_stays_small)
 		fields[i] = (struct ht_field_desc){ "uint8_t", names[i], 1, HT_UNSIGNED };
 	}
 #ifdef NO_BOUND
-	const uint32_t times = 1000, bound = UINT32_MAX;
+	const uint32_t times = 1000, bound = 0;
 #else
 	const uint32_t times = 60000, bound = 160 << 10;
 #endif
