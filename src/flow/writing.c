@@ -37,6 +37,45 @@ writing_begin(struct writing *w, const struct flow *f, const struct format *to, 
 	return hand_over(w);
 }
 
+#define SLICE_BYTES (256U << 10) /* of text in the events that are rendered in one go, one event more, and what handing over waits for */
+
+/* Where the events end that are rendered in one go from the i-th on: labels of some MiB each must not become text all at once. */
+static uint32_t
+slice_end(const struct batch *b, uint32_t i)
+{
+	uint64_t bytes = 0;
+
+	for (; i < b->n && bytes < SLICE_BYTES; i++) {
+		const struct event *const e = &b->events[i];
+		const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
+		bytes += e->name.n;
+		for (; f < end; f++)
+			bytes += f->name.n + (f->value.type >= VALUE_STRING ? f->value.count : 0);
+	}
+	return i;
+}
+
+/* false: no memory, or the output failed. */
+static bool
+render(struct writing *w, const struct batch *b)
+{
+	struct batch part = *b;
+	uint32_t i = 0;
+
+	do {
+		part.events = b->events + i;
+		part.n = slice_end(b, i) - i;
+		w->to->writer->render(&w->writer, &part, &w->page);
+		w->page.first &= w->page.text.n == 0;
+		part.first_track = part.end_track;
+		part.first_class = part.end_class;
+		i += part.n;
+		if ((i >= b->n || w->page.text.n >= SLICE_BYTES) && !hand_over(w))
+			return false;
+	} while (i < b->n);
+	return true;
+}
+
 bool
 writing_take(void *ctx, struct flow *f, struct batch *b)
 {
@@ -51,9 +90,7 @@ writing_take(void *ctx, struct flow *f, struct batch *b)
 		w->no_memory = true;
 		return false;
 	}
-	w->to->writer->render(&w->writer, b, &w->page);
-	w->page.first &= w->page.text.n == 0;
-	return hand_over(w);
+	return render(w, b);
 }
 
 bool
