@@ -265,20 +265,21 @@ dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_k
 	if (e->uses == 0)
 		e->first_use = dft_place_of(rec);
 	e->uses += e->uses < UINT32_MAX;
+	e->unnamed += e->text == NULL && (st->r->want & WANT_FIELDS) != 0 && e->unnamed < UINT32_MAX;
 	return false;
 }
 
-/* Uses before the definition, where that could not be looked up ahead. */
+/* Uses before the definition that could not be looked up ahead. */
 static void
 count_late(struct dft_state *st, const struct dft_name *e)
 {
 	const struct dft_place was = st->tallies[DFT_HASHES_LATE].first;
 	const uint64_t count = st->tallies[DFT_HASHES_LATE].count;
 
-	if ((st->r->want & WANT_FIELDS) == 0 || input_can_reopen(st->r->in))
+	if (e->unnamed == 0)
 		return;
 	dft_tally_add(st, DFT_HASHES_LATE, e->first_use, slice_of(NULL, 0));
-	st->tallies[DFT_HASHES_LATE].count = count + e->uses;
+	st->tallies[DFT_HASHES_LATE].count = count + e->unnamed;
 	if (count == 0 || e->first_use.offset < was.offset)
 		st->tallies[DFT_HASHES_LATE].first = e->first_use;
 }
@@ -301,7 +302,7 @@ dft_names_finish(struct dft_state *st)
 			if (first == NULL || e->first_use.offset < first->first_use.offset)
 				first = e;
 		}
-		e->uses = 0; /* those of the next input are counted anew */
+		e->uses = e->unnamed = 0; /* those of the next input are counted anew */
 	}
 	if (first == NULL)
 		return;

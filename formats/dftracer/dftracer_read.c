@@ -118,6 +118,10 @@ dft_fill(struct reader *r, struct batch *b)
 	while (b->n < b->cap && input_offset(in, in->p) - start < FILL_BYTES) {
 		if (!any_left(st))
 			return finish(st);
+		if (st->ahead_of != NULL)
+			dft_ahead_skip(st);
+		if (in->p == in->end)
+			continue;
 		enum dft_step step = dft_lines_fast(st, b);
 		if (step == DFT_DONE && b->n < b->cap && in->p < in->end)
 			step = dft_line_step(st, b);

@@ -266,12 +266,12 @@ dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
 {
 	const char *const end = rec->p + t.at + t.n;
 
-	if (t.at < 8 || t.n - 1 > 18)
-		return dft_digits_slow(rec->p + t.at, t.n, v);
-	if (t.n <= 8) {
+	if (t.n - 1 < 8 && t.at + t.n >= 8) {
 		*v = dft_last_digits(end, t.n);
 		return true;
 	}
+	if (t.at < 8 || t.n - 1 > 18)
+		return dft_digits_slow(rec->p + t.at, t.n, v);
 	*v = dft_last_digits(end, 8) + dft_last_digits(end - 8, t.n < 16 ? t.n - 8 : 8) * 100000000;
 	if (t.n > 16)
 		*v += dft_last_digits(end - 16, t.n - 16) * UINT64_C(10000000000000000);

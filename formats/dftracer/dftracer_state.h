@@ -67,6 +67,7 @@ struct dft_name {
 	const char *text; /* of n bytes, in the arena; NULL: undefined */
 	uint32_t n, flags;
 	uint32_t uses; /* before its definition; at most UINT32_MAX */
+	uint32_t unnamed; /* of these, shown as numbers */
 	uint8_t kind, source;
 	bool is_text;
 	struct dft_place first_use;
@@ -193,6 +194,7 @@ struct dft_state {
 
 	struct dft_shared *sh;
 	struct dft_state *ahead_of; /* this is a look ahead: what it finds goes to that state */
+	bool few_metadata;          /* ... and only lines with ph "M" can hold something */
 	bool looked_ahead;
 	uint64_t records;    /* of this input */
 	struct arena moment; /* for one record */
@@ -296,6 +298,9 @@ const char *dft_dialect_of(struct slice head, bool whole);
 /* Says it when a record is of another dialect than the trace seems to be. */
 void dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f);
 
+/* Whether all metadata of the dialect have ph "M". */
+bool dft_writes_m(const char *dialect);
+
 int dft_probe(struct slice head, bool whole);
 
 /* ---- dftracer_hash.c ---- */
@@ -352,6 +357,9 @@ void dft_processes_free(struct dft_shared *sh);
 
 /* Collects names from the whole input by a quiet pass over its metadata. */
 void dft_look_ahead(struct dft_state *st);
+
+/* Passes over lines of the window that hold no metadata. */
+void dft_ahead_skip(struct dft_state *st);
 
 /* ---- dftracer_read.c ---- */
 

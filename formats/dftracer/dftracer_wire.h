@@ -21,6 +21,8 @@ enum dft_phase {
  * or write one path and some numbers. */
 #define DFT_MAX_LINE (8u << 20)
 
+#define DFT_SKIP (1u << 20) /* bytes that a look ahead passes over in one go */
+
 /* Tables that input can fill. */
 #define DFT_MAX_PROCESSES 16384
 #define DFT_MAX_THREADS 40000
