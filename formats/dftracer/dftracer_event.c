@@ -86,19 +86,21 @@ static struct class *
 class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b)
 {
 	const enum dft_kind kind = dft_top_kind(rec, DFT_CAT);
-	struct slice cat = dft_top_text(rec, DFT_CAT);
+	struct slice cat = kind != DFT_ABSENT ? dft_top_text(rec, DFT_CAT) : slice_of("", 0);
 
 	if (f->phase == DFT_PHASE_METADATA)
 		return metadata_class(st, rec);
-	if (kind == DFT_STRING && st->sh->last_class != NULL && slice_equal(st->sh->last_class->name, cat))
-		return st->sh->last_class;
+	struct class **const recent =
+	    &st->sh->recent_class[cat.n > 0 ? (uint32_t)(unsigned char)cat.p[cat.n - 1] % DFT_RECENT : 0];
+	if (kind == DFT_STRING && *recent != NULL && slice_equal((*recent)->name, cat))
+		return *recent;
 	if (kind == DFT_ABSENT)
 		cat = SLICE_LIT("no category");
 	else
 		cat = plain_text(b, rec, rec->top[DFT_CAT], kind);
 	struct class *const c = cat.p != NULL ? find_class(st, rec, cat, cat) : NULL;
 	if (kind == DFT_STRING)
-		st->sh->last_class = c;
+		*recent = c;
 	return c;
 }
 
@@ -333,8 +335,11 @@ put_all(struct fields *x)
 {
 	const struct dft_record *const rec = x->rec;
 
-	if (!put_top(x, DFT_ID, DFT_MEANS_ID, SLICE_LIT("id"), SLICE_LIT("id (record)")) ||
-	    !put_top(x, DFT_TYPE, DFT_MEANS_TYPE, SLICE_LIT("type"), SLICE_LIT("type (record)")))
+	if (x->facts->has_id && rec->special[DFT_MEANS_ID] == 0 && dft_top_kind(rec, DFT_ID) == DFT_UINT)
+		*x->to++ = (struct field){ SLICE_LIT("id"), value_u64(x->facts->id) };
+	else if (!put_top(x, DFT_ID, DFT_MEANS_ID, SLICE_LIT("id"), SLICE_LIT("id (record)")))
+		return false;
+	if (!put_top(x, DFT_TYPE, DFT_MEANS_TYPE, SLICE_LIT("type"), SLICE_LIT("type (record)")))
 		return false;
 	for (uint32_t i = 0; i < rec->nextras; i++)
 		if (!put_extra(x, &rec->extras[i]))

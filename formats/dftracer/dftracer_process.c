@@ -269,19 +269,17 @@ const struct track *
 dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, bool has_tid,
                  uint64_t tid, bool negative_pid)
 {
-	if (st->sh->last_thread != NULL && st->sh->last_thread_process == p && has_tid &&
-	    st->sh->last_tid == tid)
-		return st->sh->last_thread;
+	struct dft_thread *const recent = &st->sh->recent[(tid ^ p->number) % DFT_RECENT];
+
+	if (has_tid && recent->process == p && recent->tid == tid)
+		return recent->track;
 	const uint64_t key = (uint64_t)p->number << 40 | (has_tid ? small_number(st, tid) + 1 : 0);
 	const uint32_t known = table64_get(&st->sh->threads, key);
 	const struct track *const t = known != TABLE_NONE
 	                                  ? st->r->trace->tracks[known]
 	                                  : new_thread(st, rec, p, has_tid ? &tid : NULL, key, negative_pid);
-	if (has_tid) {
-		st->sh->last_thread = t;
-		st->sh->last_thread_process = p;
-		st->sh->last_tid = tid;
-	}
+	if (has_tid && t != NULL)
+		*recent = (struct dft_thread){ p, t, tid };
 	return t;
 }
 

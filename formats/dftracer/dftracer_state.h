@@ -66,7 +66,7 @@ struct dft_name {
 	uint64_t value, scope;
 	const char *text; /* of n bytes, in the arena; NULL: undefined */
 	uint32_t n, flags;
-	uint32_t uses; /* before its definition; at most UINT32_MAX */
+	uint32_t uses;    /* before its definition; at most UINT32_MAX */
 	uint32_t unnamed; /* of these, shown as numbers */
 	uint8_t kind, source;
 	bool is_text;
@@ -140,6 +140,15 @@ struct dft_line {
 	uint64_t skip_start, skipped;  /* of a record that is too long */
 };
 
+#define DFT_RECENT 16
+
+/* A thread whose track was asked for lately. */
+struct dft_thread {
+	const struct dft_process *process;
+	const struct track *track;
+	uint64_t tid;
+};
+
 /* What the inputs of one trace know of each other: who did it, and what hashes stand for. */
 struct dft_shared {
 	struct dft_names names;
@@ -151,18 +160,17 @@ struct dft_shared {
 	struct tabletext hosts;   /* as written -> 1, 2, ... */
 	struct slice *host_texts; /* of host 1, 2, ... */
 	uint32_t nhosts, hosts_cap;
-	uint64_t hosts_defined; /* how often a host's hash got a name */
-	struct table64 threads; /* process << 40 | small tid -> trace.tracks[] */
-	const struct track *last_thread;
-	const struct dft_process *last_thread_process;
-	uint64_t last_tid;
+	uint64_t hosts_defined;               /* how often a host's hash got a name */
+	struct table64 threads;               /* process << 40 | small tid -> trace.tracks[] */
+	struct dft_thread recent[DFT_RECENT]; /* by tid */
 	const struct track *more;
 	struct dft_titles titles;
 	struct idset ids;
 	struct arena arena;
 
-	struct tabletext classes; /* category -> trace.classes[] */
-	struct class *last_class, *more_class;
+	struct tabletext classes;               /* category -> trace.classes[] */
+	struct class *recent_class[DFT_RECENT]; /* by a byte of the name */
+	struct class *more_class;
 	uint32_t class_bytes, meta_bytes;
 	bool limits_said[4];
 };
