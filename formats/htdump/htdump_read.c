@@ -111,11 +111,13 @@ measure(struct ht_state *st, struct ht_record *rec, const char *end)
 	for (uint32_t i = 0; i < plan->nsteps; i++) {
 		const struct ht_step step = plan->steps[i];
 		if (step.fixed > (size_t)(end - p))
-			return HT_MORE;
+			return (uint64_t)(p - rec->p) + step.fixed > HT_MAX_RECORD ? HT_BAD : HT_MORE;
 		st->starts[i] = p;
 		p += step.fixed;
 		if (step.string == 0)
 			continue;
+		if (p - rec->p > HT_MAX_RECORD)
+			return HT_BAD;
 		const size_t left = (size_t)(end - p);
 		if (!textscan_cstring(p, left > HT_MAX_STRING ? p + HT_MAX_STRING : end, &st->strings[i]))
 			return left >= HT_MAX_STRING ? HT_BAD : HT_MORE;
@@ -149,6 +151,11 @@ say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 			cursor_take(&c, l->size, name);
 			continue;
 		}
+		if (c.p - rec->p > HT_MAX_RECORD) {
+			ht_find(st, HT_RULE_LIMIT, rec, "%s of class %s begins more than 8 MiB behind the start of its event", name,
+			        quoted(&q2, slice_str(class_name)));
+			return HT_BAD;
+		}
 		const bool bounded = cursor_left(&c) > HT_MAX_STRING;
 		if (textscan_cstring(c.p, bounded ? c.p + HT_MAX_STRING : end, &s)) {
 			cursor_take(&c, s.n + 1, name);
@@ -156,6 +163,10 @@ say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 		}
 		ht_find(st, HT_RULE_STRING_UNTERMINATED, rec, "%s of class %s has no NUL in the %" PRIu64 " bytes that are left%s", name,
 		        quoted(&q2, slice_str(class_name)), (uint64_t)cursor_left(&c), bounded ? ", the first 4 MiB were searched" : "");
+		return HT_BAD;
+	}
+	if (!st->r->in->last) { /* there is more, but no end to it */
+		ht_find(st, HT_RULE_LIMIT, rec, "an event of class %s has more than 8 MiB of numbers", quoted(&q2, slice_str(class_name)));
 		return HT_BAD;
 	}
 	ht_find(st, HT_RULE_CUT_RECORD, rec, "field %s%s%s ends %" PRIu64 " byte%s short: %zu of the event's bytes are there",

@@ -43,6 +43,7 @@ ht_type_of(uint8_t code, int wire)
 
 /* Bounds of this program, far above what a real trace holds, so that hostile input costs little. */
 #define HT_MAX_STRING (4U << 20)  /* bytes before the NUL */
+#define HT_MAX_RECORD (8U << 20)  /* bytes of a record before its last string */
 #define HT_FILL_BYTES (1U << 20)   /* of records that one batch is made of, and one record more */
 #define HT_MAX_CLASSES 65536U
 #define HT_MAX_FIELDS 262144U   /* of all classes together */
