@@ -26,9 +26,10 @@ rule output base
 rule event base input
 rule check base input output
 rule format base input output event check
-rule flow base input output event check format
-rule stats base input output event check format flow
-rule cmd base input output event check format flow stats
+rule vocab base input event check
+rule flow base input output event check format vocab
+rule stats base input output event check format vocab flow
+rule cmd base input output event check format vocab flow stats
 
 # A format sees format.h, base/ and output/text.h, and its own folder.
 for dir in formats/*/; do

@@ -77,7 +77,11 @@ struct event {
 	uint32_t first_field;      /* in the batch's fields */
 	uint16_t nfields;
 	uint8_t phase; /* enum phase */
-	uint8_t flags;
+	uint8_t flags; /* enum event_flags */
+};
+
+enum event_flags {
+	EVENT_ASYNC = 1, /* a span that overlaps others of its track at will; `offset` tells it from others */
 };
 
 static inline struct value

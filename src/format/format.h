@@ -45,6 +45,7 @@ enum want {
 	WANT_FIELDS = 2,    /* and their fields */
 	WANT_STRUCTURE = 4, /* structure records too */
 	WANT_BYTES = 8,     /* and batch.bytes */
+	WANT_ORDER = 16,    /* for the engine: streams of one trace are merged by time */
 };
 
 struct reader {
@@ -87,6 +88,16 @@ struct reader_ops {
 	 * NULL: nothing to judge. */
 	void (*judge_trace)(struct reader *r);
 	void (*shared_close)(void *shared); /* NULL if it owns nothing */
+	/* Before the first input of a trace: reads what belongs to all of them.  Set are judge (its path is the operand), in_folder, trace, want,
+	 * options and shared.  false: as open.  NULL: nothing to do. */
+	bool (*open_trace)(struct reader *r);
+	/* The inputs of one trace are streams, each in order of time, that the engine merges by it (WANT_ORDER).  Their states are alive at the same
+	 * time, so they should be small. */
+	bool merges;
+	/* Whether to judge with these options the events must come in that order. */
+	bool (*judges_order)(const struct option_value *options);
+	/* Judges an event in that order; r is the reader of its stream.  NULL: not asked. */
+	void (*judge_event)(struct reader *r, const struct batch *b, const struct event *e);
 };
 
 /* ---- writing ---- */

@@ -1,0 +1,148 @@
+#include "event/definitions.h"
+
+#include <stdlib.h>
+
+/* Open addressing; slots are removed only when the table is laid anew. */
+struct definition_slot {
+	uint64_t key1, key2, tick;
+	struct value value;
+	uint32_t scope;
+	uint8_t table;
+	bool used;
+};
+
+#define FIRST_CAP 64U
+
+void
+definitions_free(struct definitions *d)
+{
+	free(d->slots);
+	arena_free(&d->text);
+	*d = (struct definitions){ .slots = NULL };
+}
+
+static uint64_t
+mix(uint64_t h)
+{
+	h = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15U;
+	return h ^ (h >> 29);
+}
+
+static uint32_t
+place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	uint64_t h = mix(mix(key1 ^ (uint64_t)table << 56) ^ key2 ^ (uint64_t)scope << 32);
+
+	for (;; h++) {
+		const uint32_t i = (uint32_t)h & (d->cap - 1);
+		const struct definition_slot *const s = &d->slots[i];
+		if (!s->used || (s->key1 == key1 && s->key2 == key2 && s->scope == scope && s->table == table))
+			return i;
+	}
+}
+
+/* Lays the table anew with room for `cap` slots, without the numbers older than `tick`.  false: no memory. */
+static bool
+lay(struct definitions *d, uint32_t cap, uint64_t tick)
+{
+	struct definitions to = *d;
+
+	to.slots = calloc(cap, sizeof *to.slots);
+	if (to.slots == NULL)
+		return false;
+	to.cap = cap;
+	to.n = 0;
+	for (uint32_t i = 0; i < d->cap; i++) {
+		const struct definition_slot *const s = &d->slots[i];
+		if (!s->used)
+			continue;
+		if (s->value.type != VALUE_STRING && s->tick < tick) {
+			to.forgotten++;
+			continue;
+		}
+		to.slots[place(&to, s->table, s->scope, s->key1, s->key2)] = *s;
+		to.n++;
+	}
+	free(d->slots);
+	*d = to;
+	return true;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Forgets the older half of the numbers.  false: no memory. */
+static bool
+forget(struct definitions *d)
+{
+	uint64_t *const ticks = calloc(d->n, sizeof *ticks);
+	uint32_t n = 0;
+
+	if (ticks == NULL)
+		return false;
+	for (uint32_t i = 0; i < d->cap; i++)
+		if (d->slots[i].used && d->slots[i].value.type != VALUE_STRING)
+			ticks[n++] = d->slots[i].tick;
+	qsort(ticks, n, sizeof *ticks, by_value);
+	const bool ok = n == 0 || lay(d, d->cap, ticks[n / 2] + (n == 1));
+	free(ticks);
+	return ok;
+}
+
+/* A free slot for one more; *full: there is none to be had.  false: no memory. */
+static bool
+have_room(struct definitions *d, bool *full)
+{
+	*full = false;
+	if (d->n < d->cap / 4 * 3)
+		return true;
+	if (d->cap < DEFINITIONS_MAX / 3 * 4)
+		return lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2, 0);
+	if (!forget(d))
+		return false;
+	*full = d->n >= d->cap / 4 * 3;
+	return true;
+}
+
+bool
+definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value)
+{
+	bool full;
+
+	if (d->cap > 0) {
+		const struct definition_slot *const old = &d->slots[place(d, table, scope, key1, key2)];
+		if (old->used && value.type == VALUE_STRING && old->value.type == VALUE_STRING &&
+		    slice_equal(value_text(&old->value), value_text(&value)))
+			return true;
+	}
+	if (!have_room(d, &full))
+		return false;
+	if (full || (value.type == VALUE_STRING && value.count > DEFINITIONS_TEXT - d->text_bytes)) {
+		d->forgotten++;
+		return true;
+	}
+	if (value.type == VALUE_STRING) {
+		const struct slice kept = arena_copy(&d->text, value_text(&value));
+		if (kept.p == NULL)
+			return false;
+		d->text_bytes += value.count;
+		value = value_string(kept);
+	}
+	struct definition_slot *const s = &d->slots[place(d, table, scope, key1, key2)];
+	d->n += !s->used;
+	*s = (struct definition_slot){ key1, key2, d->tick++, value, scope, table, true };
+	return true;
+}
+
+struct value
+definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	if (d->cap == 0)
+		return (struct value){ .type = VALUE_NONE };
+	return d->slots[place(d, table, scope, key1, key2)].value; /* all zero where it is free: VALUE_NONE */
+}

@@ -1,0 +1,41 @@
+#ifndef EVENT_DEFINITIONS_H
+#define EVENT_DEFINITIONS_H
+
+#include "base/arena.h"
+#include "event/event.h"
+
+/*
+ * What events say for others to look up: the label of a task type, the type of
+ * a task, the name of a mark.  A definition stands in a numbered table, belongs
+ * to a scope (a process, a thread, or the whole trace) and has a key of two
+ * numbers (the second is 0 where one is enough).  The latest one counts.
+ *
+ * Memory is bounded for any input: beyond DEFINITIONS_MAX entries the oldest
+ * half of those that hold numbers is forgotten (tasks end, types stay), then no
+ * new ones are taken; texts take DEFINITIONS_TEXT bytes at most in all.  What was
+ * not kept is counted.  The same input gives the same answers.
+ */
+#define DEFINITIONS_MAX (1U << 18) /* about */
+#define DEFINITIONS_TEXT (16U << 20)
+#define DEFINITIONS_WHOLE_TRACE UINT32_MAX /* as scope */
+
+struct definition_slot;
+
+struct definitions {
+	struct definition_slot *slots; /* by hash */
+	uint32_t n, cap;
+	uint64_t tick;       /* grows with each definition; tells old from new */
+	struct arena text;
+	uint32_t text_bytes;
+	uint64_t forgotten;  /* definitions that were not kept */
+};
+
+void definitions_free(struct definitions *d);
+
+/* value: a number (U64) or a STRING, whose text is copied.  false: no memory. */
+bool definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value);
+
+/* The definition, or one of type VALUE_NONE.  Its text lives as long as d. */
+struct value definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2);
+
+#endif

@@ -1,0 +1,116 @@
+#ifndef EVENT_MEANING_H
+#define EVENT_MEANING_H
+
+#include "event/event.h"
+
+/*
+ * What the events of a class mean.  Formats carry names and fields; meaning is
+ * data that a vocabulary gives (tracetool-schema(5)).  A meaning is looked up
+ * once for each class and lives as long as the vocabulary.
+ *
+ * Who applies it: the engine (flow/interpret.h), event by event; or the reader
+ * itself where it knows places of fields in advance.  A reader that did so sets
+ * class.meant, and the engine leaves the events of that class as they are.
+ */
+
+enum meaning_phase {
+	MEANING_AS_READ, /* the phase that the reader gave */
+	MEANING_SPAN,    /* from ts, as long as the field `duration` says */
+	MEANING_BEGIN,   /* opens a span */
+	MEANING_END,     /* closes the innermost open one of the same `pair` (and `key`) */
+	MEANING_STATE,   /* the track's state named `state` is from now on the event's name; closes the state before */
+	MEANING_STATE_END,
+	MEANING_INSTANT,
+	MEANING_COUNTER, /* each numeric field of `values` (or each, if there are none) is one series */
+	MEANING_STRUCTURE, /* no event in time: its `defines`, `facts`, `epoch` are all there is to it */
+};
+
+/* Tables of definitions: what one event says (a name, another number) for others to look up.  Declared by the vocabulary. */
+#define MEANING_MAX_TABLES 64
+#define MEANING_NO_TABLE 255
+
+/* The value of a field, looked up in tables one after the other: {taskid|task|type}.  With two fields the first
+ * look-up takes both as its key: {type,value|label}. */
+struct meaning_ref {
+	struct slice field[2];
+	uint8_t nfields; /* 0: nothing */
+	uint8_t ntables;
+	uint8_t tables[3]; /* numbers of tables */
+};
+
+/* Text, then a reference. */
+struct meaning_part {
+	struct slice text;
+	struct meaning_ref ref; /* nfields 0: text only */
+};
+
+/* A text with references in it.  One that cannot be resolved fails: the next alternative is tried. */
+struct meaning_template {
+	const struct meaning_part *parts;
+	uint32_t nparts; /* 0: no template */
+};
+
+/* How the bytes of a payload are to be read. */
+struct meaning_layout_field {
+	struct slice name;
+	uint8_t type;  /* enum value_type: U8..F64, ADDRESS; STRING: up to a NUL, which must be there; BYTES: all that is left */
+	bool repeated; /* to the end of the payload: a list */
+};
+
+/* Puts the text or number of `value` into a table, under a key of one or two fields. */
+struct meaning_define {
+	uint8_t table;
+	struct slice key[2];
+	uint8_t nkeys;
+	struct meaning_ref value; /* one field, looked up or not */
+};
+
+/* Whose time line the event is on, if not the one that the reader gave. */
+struct meaning_track {
+	struct meaning_template name; /* tracks of one process and one name are one; it has one reference at most */
+	struct slice id;              /* the field that is the thread's number in the system; p NULL: it has none */
+	struct meaning_ref number;    /* the reference in name, or nothing */
+	bool below;                   /* a track of its own below the event's track: "thread 7: marks" */
+};
+
+struct meaning {
+	uint8_t phase; /* enum meaning_phase */
+	bool async;    /* spans that overlap at will (the life of a task): not nested on a track */
+	uint16_t pair;  /* number of the word that both ends share; 0: END closes the innermost whatever it is */
+	uint16_t state; /* STATE, STATE_END: number of the word, > 0 */
+	struct meaning_ref key; /* BEGIN and END belong together only if this is equal too */
+	struct slice category;  /* p NULL: the class's own */
+	const struct meaning_template *names; /* the first that can be resolved; none can: the reader's name */
+	uint32_t nnames;
+	const struct meaning_track *tracks; /* the first whose fields are there */
+	uint32_t ntracks;
+	struct slice duration;  /* field, ns */
+	const struct slice *values; /* fields of a COUNTER */
+	uint32_t nvalues;
+	struct slice flow_name; /* arrows of one name and one key; p NULL: none */
+	struct slice flow_out, flow_in; /* fields that are the key */
+	bool has_layout;
+	struct slice payload; /* the field whose bytes the layout is of */
+	const struct meaning_layout_field *layout;
+	uint32_t nlayout;
+	uint32_t layout_size; /* bytes of its fields of fixed size; what strings and repeated fields need comes on top */
+	bool layout_open;     /* it has fields of no fixed size */
+	const struct meaning_define *defines;
+	uint32_t ndefines;
+	struct slice epoch; /* field: wall time at this event, ns since 1970 */
+	struct slice facts; /* field: a map of facts of the whole trace */
+	const struct field *words; /* `reader:` what only the format's reader understands; values are STRING */
+	uint32_t nwords;
+	/* The event's own name must match this (glob); else `otherwise` (NULL: nothing) is the meaning.  p NULL: any. */
+	struct slice named;
+	const struct meaning *otherwise;
+	bool needs_fields; /* some of the above looks at fields, so they must be built whoever asks */
+};
+
+/* The text of a word, or one with p NULL. */
+struct slice meaning_word(const struct meaning *m, const char *name);
+
+/* * is any text, ? is any one byte, \ takes away the meaning of the byte behind it; all else is itself. */
+bool meaning_glob(struct slice pattern, struct slice text);
+
+#endif

@@ -1,0 +1,37 @@
+#ifndef VOCAB_VOCAB_H
+#define VOCAB_VOCAB_H
+
+#include "check/finding.h"
+#include "event/trace.h"
+
+/*
+ * Vocabularies: what the events of a format mean, written in YAML
+ * (tracetool-schema(5)).  One for each format is built into the program; files
+ * of the user come before it, rule by rule: the first rule that matches a
+ * class counts.
+ */
+
+/* Mistakes in a file, with file, line and column in the message's own fields: line is finding.line, the column is named in the text. */
+extern const struct rule vocab_rules[];
+enum vocab_rule { VOCAB_RULE_UNREADABLE, VOCAB_RULE_SYNTAX, VOCAB_RULE_UNKNOWN_KEY, VOCAB_RULE_BAD_VALUE, VOCAB_RULE_COUNT };
+/* ... as a list that ends in NULL. */
+extern const struct rule *const vocab_rule_list[];
+
+/* An empty vocabulary for traces of one format.  NULL: no memory. */
+struct vocabulary *vocab_new(const char *format);
+void vocab_free(struct vocabulary *v); /* NULL is fine */
+
+/* Adds the rules of a file behind those that are there; one that is for another format adds nothing.  *rules: how many it
+ * holds (may be NULL).  false: it has mistakes, which `judge` was told; nothing of it was taken.  judge->path is the file. */
+bool vocab_add_file(struct vocabulary *v, const char *path, struct judge *judge, size_t *rules);
+
+/* The same with text in memory. */
+bool vocab_add_text(struct vocabulary *v, const char *text, size_t n, struct judge *judge, size_t *rules);
+
+/* The YAML text that is built in for a format; p NULL: there is none. */
+struct slice vocab_builtin(const char *format);
+
+/* The format that the last file or text was for; NULL: none was read. */
+const char *vocab_last_format(const struct vocabulary *v);
+
+#endif
