@@ -29,6 +29,9 @@ enum meaning_phase {
 #define MEANING_MAX_TABLES 64
 #define MEANING_NO_TABLE 255
 
+/* Whose definitions a table holds: what stands in it is only found by events of the same process (thread). */
+enum meaning_scope { MEANING_SCOPE_PROCESS, MEANING_SCOPE_THREAD, MEANING_SCOPE_TRACE };
+
 /* The value of a field, looked up in tables one after the other: {taskid|task|type}.  With two fields the first
  * look-up takes both as its key: {type,value|label}. */
 struct meaning_ref {
@@ -77,7 +80,8 @@ struct meaning {
 	uint8_t phase; /* enum meaning_phase */
 	bool async;    /* spans that overlap at will (the life of a task): not nested on a track */
 	uint16_t pair;  /* number of the word that both ends share; 0: END closes the innermost whatever it is */
-	uint16_t state; /* STATE, STATE_END: number of the word, > 0 */
+	uint16_t state; /* STATE, STATE_END: number of the word, > 0; pairs and states share no number */
+	struct slice state_name; /* ... and the word itself */
 	struct meaning_ref key; /* BEGIN and END belong together only if this is equal too */
 	struct slice category;  /* p NULL: the class's own */
 	const struct meaning_template *names; /* the first that can be resolved; none can: the reader's name */

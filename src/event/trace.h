@@ -82,6 +82,7 @@ struct vocabulary_ops {
 /* What readers see of a vocabulary; vocab/ makes it. */
 struct vocabulary {
 	const struct vocabulary_ops *ops;
+	uint8_t scopes[MEANING_MAX_TABLES]; /* enum meaning_scope of each table */
 };
 
 void trace_init(struct trace *t);
