@@ -16,8 +16,8 @@ static const struct rule *const rule_list[] = {
 static const char *const suffixes[] = { ".pfw", NULL };
 
 static const struct format_option options[] = {
-	{ "keep-ids", NULL, "keep hashes beside the names that they stand for" },
-	{ NULL, NULL, NULL },
+	{ "keep-ids", NULL, "keep hashes beside the names that they stand for", NULL },
+	{ NULL, NULL, NULL, NULL },
 };
 
 extern const struct format dftracer_format;

@@ -15,6 +15,22 @@ static const struct rule *const rule_list[] = {
 
 static const char *const suffixes[] = { ".obs", NULL };
 
+static const char *const groups[] = { "format", "hygiene", "state", NULL };
+
+static const struct format_option options[] = {
+	{ "rules", "GROUP", "judge by these rules too: format and hygiene (both always on), state", groups },
+	{ NULL, NULL, NULL, NULL },
+};
+
+bool
+ovni_wants_state(const struct option_value *list)
+{
+	for (; list != NULL; list = list->next)
+		if (strcmp(list->name, "rules") == 0 && strcmp(list->value, "state") == 0)
+			return true;
+	return false;
+}
+
 extern const struct format ovni_format;
 
 const struct format ovni_format = {
@@ -22,6 +38,7 @@ const struct format ovni_format = {
 	.title = "ovni trace stream",
 	.spec = "ovni trace specification v3",
 	.suffixes = suffixes,
+	.options = options,
 	.reader = &ovni_reader_ops,
 	.rules = rule_list,
 };

@@ -326,8 +326,10 @@ static bool
 ovni_open(struct reader *r)
 {
 	struct ovni_state *const st = r->state;
+	struct ovni_shared *const sh = r->shared;
 
 	st->r = r;
+	sh->rules_state = ovni_wants_state(r->options);
 	st->first_record = r->trace->records;
 	r->trace->clock = "monotonic";
 	return ovni_metadata_read(st);

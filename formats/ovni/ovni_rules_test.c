@@ -154,3 +154,18 @@ Test(ovni_rules, cut_and_damaged_streams_keep_every_promise)
 		cr_expect(fuzz_sweep_run(&sweep, &swept), "%s: place %zu, byte %d: %s", s->name, swept.place, swept.byte, swept.result.fault);
 	}
 }
+
+Test(ovni_rules, groups_are_named_by_an_option)
+{
+	static const char *const good[] = { "format", "hygiene", "state" };
+	struct ran r;
+
+	for (size_t i = 0; i < 3; i++) {
+		r = run_tool((const char *const[]){ "validate", "--rules", good[i], "testdata/ovni/good/equal-clocks.obs", NULL }, NULL, 0);
+		cr_expect_eq(r.status, 0, "%s: %s%s", good[i], r.out, r.err);
+		ran_free(&r);
+	}
+	r = run_tool((const char *const[]){ "validate", "--rules", "states", "testdata/ovni/good/equal-clocks.obs", NULL }, NULL, 0);
+	cr_expect(r.status == 3 && strstr(r.err, "format, hygiene, state") != NULL, "%d: %s", r.status, r.err);
+	ran_free(&r);
+}

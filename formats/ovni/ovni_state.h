@@ -16,6 +16,9 @@ enum ovni_rule {
 
 extern const struct rule ovni_rules[OVNI_RULE_COUNT];
 
+/* Whether the user asked for the group of rules named state (--rules). */
+bool ovni_wants_state(const struct option_value *list);
+
 /* Something that is said once, with a count. */
 struct ovni_tally {
 	uint64_t count, offset, record;
@@ -86,6 +89,7 @@ struct ovni_shared {
 	struct arena text;
 	uint32_t text_bytes;
 	bool in_folder;
+	bool rules_state; /* --rules state */
 	bool limited; /* a limit was said */
 	struct ovni_loom *looms;
 	uint32_t nlooms, looms_cap;

@@ -234,15 +234,20 @@ check_dialect(struct options *o)
 	return false;
 }
 
-static void
+static bool
 take_format_option(struct options *o, const struct format_option *p, const char *arg)
 {
 	struct option_value *const v = &o->values[o->nvalues];
+	char name[64];
 
+	snprintf(name, sizeof name, "--%s", p->name);
+	if (p->words != NULL && options_word(o, name, arg, p->words) < 0)
+		return false;
 	if (o->nvalues == OPTIONS_MAX)
-		return;
+		return true;
 	*v = (struct option_value){ p->name, arg != NULL ? arg : "", o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
 	o->nvalues++;
+	return true;
 }
 
 int
@@ -273,9 +278,7 @@ options_next(struct options *o, const char **arg)
 		}
 		if (c == COMMON + COMMON_HELP)
 			return stop(o, print_help(o));
-		if (c >= FORMATS)
-			take_format_option(o, format_option((size_t)(c - FORMATS)), optarg);
-		else if (!take_common(o, (enum common)(c - COMMON), optarg))
+		if (c >= FORMATS ? !take_format_option(o, format_option((size_t)(c - FORMATS)), optarg) : !take_common(o, (enum common)(c - COMMON), optarg))
 			return OPTIONS_STOP;
 	}
 }

@@ -25,6 +25,7 @@ struct format_option {
 	const char *name; /* long option without dashes */
 	const char *arg;  /* name of its argument in the help; NULL: a flag */
 	const char *help; /* one line */
+	const char *const *words; /* the arguments that it takes, ended by NULL; NULL: any */
 };
 
 struct option_value {
