@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "base/decimal.h"
 #include "chrome/chrome_state.h"
 
@@ -199,25 +201,68 @@ put_field(struct page *page, const struct field *f, const struct event *e, bool 
 	put_value(page, &f->value, e, 0);
 }
 
+static bool
+has_field(const struct batch *b, const struct event *e, const char *name)
+{
+	for (uint16_t i = 0; i < e->nfields; i++)
+		if (slice_is(b->fields[e->first_field + i].name, name))
+			return true;
+	return false;
+}
+
 /* The true thread id of events whose tid is another; the key is one that the event's own fields do not use. */
 static void
 put_true_tid(struct page *page, const struct batch *b, const struct event *e)
 {
-	const char *key = "true_tid";
+	char key[24] = "true_tid";
 
-	for (uint16_t i = 0; i < e->nfields; i++)
-		if (slice_is(b->fields[e->first_field + i].name, key))
-			key = "true_tid (track)";
+	for (uint32_t i = 2; has_field(b, e, key); i++)
+		snprintf(key, sizeof key, "true_tid (%" PRIu32 ")", i);
 	text_printf(&page->text, "\"%s\":", key);
 	text_json_u64(&page->text, e->track->id);
 	if (e->nfields > 0)
 		text_char(&page->text, ',');
 }
 
+/* A series must be a number: no text for large ones, and no truth value.  false: it is none. */
 static bool
-is_number(const struct value *v)
+put_number(struct text *t, const struct value *v)
 {
-	return v->type >= VALUE_BOOL && v->type <= VALUE_F64;
+	if (v->type == VALUE_BOOL)
+		text_u64(t, v->u64 != 0);
+	else if (is_unsigned(v))
+		text_u64(t, v->u64);
+	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
+		text_i64(t, v->i64);
+	else if ((v->type != VALUE_F32 && v->type != VALUE_F64) || v->f64 - v->f64 != 0) /* NaN and the infinities */
+		return false;
+	else if (v->type == VALUE_F32)
+		text_json_f32(t, (float)v->f64);
+	else
+		text_json_f64(t, v->f64);
+	return true;
+}
+
+static void
+put_series(const struct batch *b, const struct event *e, struct page *page)
+{
+	struct text *const t = &page->text;
+	bool first = true;
+
+	for (uint16_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		const size_t before = t->n;
+		if (!first)
+			text_char(t, ',');
+		put_string(page, f->name, e);
+		text_char(t, ':');
+		if (put_number(t, &f->value)) {
+			first = false;
+			continue;
+		}
+		t->n = before;
+		lose(page, CHROME_COUNTER_TEXT, e, 1);
+	}
 }
 
 void
@@ -226,7 +271,6 @@ chrome_args(const struct chrome_state *st, const struct batch *b, const struct e
 	struct text *const t = &page->text;
 	const bool counter = e->phase == PHASE_COUNTER;
 	const bool renamed = !counter && st->tracks[e->track->index].renamed;
-	bool first = true;
 
 	if (e->nfields == 0 && !renamed)
 		return;
@@ -237,15 +281,11 @@ chrome_args(const struct chrome_state *st, const struct batch *b, const struct e
 	t->n += 9;
 	if (renamed)
 		put_true_tid(page, b, e);
-	for (uint16_t i = 0; i < e->nfields; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
-		if (counter && !is_number(&f->value)) { /* a series must be a number */
-			lose(page, CHROME_COUNTER_TEXT, e, 1);
-			continue;
-		}
-		put_field(page, f, e, first);
-		first = false;
-	}
+	if (counter)
+		put_series(b, e, page);
+	else
+		for (uint16_t i = 0; i < e->nfields; i++)
+			put_field(page, &b->fields[e->first_field + i], e, i == 0);
 	text_char(t, '}');
 }
 

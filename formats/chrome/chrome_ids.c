@@ -7,7 +7,7 @@
  * pid and tid: viewers hold 32 bits.  Perfetto turns a larger number into 0,
  * and a tid of 0 into the pid, so that strangers meet on one track.  Ids that
  * fit are kept; larger ones get the smallest numbers that are free, and the
- * true id is said in names and arguments.  Extra lanes, and process or thread 0, come
+ * true id is said in names and arguments.  Extra lanes, tracks below others, and process or thread 0, come
  * beside true ids that are still to be met: their numbers start where those of
  * no operating system lie, so that they take away no other thread's number.
  */
@@ -28,7 +28,7 @@ take(struct chrome_ids *ids, uint32_t pid, uint32_t tid)
 static bool
 keeps_its_id(const struct track *t)
 {
-	return t->has_id && t->lane == 0 && t->id > 0 && t->id <= UINT32_MAX;
+	return t->has_id && t->lane == 0 && !t->below && t->id > 0 && t->id <= UINT32_MAX;
 }
 
 static uint32_t
@@ -76,8 +76,34 @@ number_thread(struct chrome_state *st, const struct track *t, struct chrome_trac
 		process = process->parent;
 	c->pid = process != NULL ? st->tracks[process->index].pid : 1;
 	const bool kept = keeps_its_id(t) && is_free(&st->ids, c->pid, (uint32_t)t->id);
-	c->tid = kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, t->lane > 0 || t->id == 0);
+	c->tid = kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, t->lane > 0 || t->below || t->id == 0);
 	c->renamed = t->has_id && t->id != c->tid;
+}
+
+/*
+ * Order: a thread (or process), its lanes, then the tracks below it, each with
+ * its lanes; threads in order of arrival.  Tracks are declared one by one,
+ * parents first, so that each thread has a range of its own from the start:
+ * for 63 tracks below it, further ones share the last place.  There are fewer
+ * than 2^18 tracks (TRACE_MAX_TRACKS, NEST_EXTRA_LANES), so it fits 31 bits.
+ */
+#define SORT_LANES 64
+#define SORT_BELOW 64
+
+static uint32_t
+sort_index(struct chrome_state *st, const struct track *t)
+{
+	const struct track *root = t;
+
+	if (t->lane > 0)
+		return st->tracks[t->parent->index].sort + (t->lane < SORT_LANES ? t->lane : SORT_LANES - 1U);
+	if (!t->below)
+		return t->index * SORT_BELOW * SORT_LANES;
+	while ((root->below || root->lane > 0) && root->parent != NULL)
+		root = root->parent;
+	struct chrome_track *const r = &st->tracks[root->index];
+	r->below += r->below < SORT_BELOW - 1;
+	return r->sort + r->below * SORT_LANES;
 }
 
 bool
@@ -89,6 +115,7 @@ chrome_declare_track(struct chrome_state *st, const struct track *t)
 		number_process(st, t, c);
 	else
 		number_thread(st, t, c);
+	c->sort = sort_index(st, t);
 	c->len = (uint8_t)snprintf(c->text, sizeof c->text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, c->pid, c->tid);
 	return take(&st->ids, c->pid, c->tid);
 }

@@ -11,6 +11,8 @@ struct chrome_track {
 	uint8_t len;
 	bool renamed; /* pid or tid are not the true ones */
 	uint32_t pid, tid;
+	uint32_t sort;  /* where viewers show it among the threads of its process */
+	uint32_t below; /* how many tracks stand below it */
 };
 
 /* `","cat":"NAME","ph":"`, ready to copy. */

@@ -86,13 +86,6 @@ put_metadata(struct text *t, const char *name, const struct chrome_track *c, con
 	text_str(t, ",\"args\":{");
 }
 
-/* Lanes stand below the track they belong to, tracks in order of arrival. */
-static uint32_t
-sort_index(const struct track *k)
-{
-	return k->lane > 0 ? k->parent->index * 64 + k->lane : k->index * 64;
-}
-
 static void
 render_track(const struct chrome_state *st, const struct track *k, struct page *page)
 {
@@ -112,7 +105,7 @@ render_track(const struct chrome_state *st, const struct track *k, struct page *
 	if (process)
 		return;
 	put_metadata(t, "thread_sort_index", c, k);
-	text_printf(t, "\"sort_index\":%" PRIu32 "}}", sort_index(k));
+	text_printf(t, "\"sort_index\":%" PRIu32 "}}", c->sort);
 }
 
 static char *
@@ -141,10 +134,29 @@ put_name(struct page *page, const struct event *e)
 		ledger_add(&page->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
 }
 
+/* Viewers match the two ends of an async span by category and id (read as hexadecimal).  Offsets tell the spans of one input
+ * from each other, tracks those of several. */
+static char *
+put_async(char *p, const struct event *e, char end)
+{
+	*p++ = end;
+	p = PUT(p, "\",\"id\":\"");
+	p = decimal_hex(p, e->offset ^ (uint64_t)e->track->index << 44);
+	return PUT(p, "\",\"ts\":");
+}
+
+static bool
+is_async(const struct event *e)
+{
+	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
+}
+
 static char *
 put_phase(char *p, const struct event *e)
 {
 	switch ((enum phase)e->phase) {
+	case PHASE_SPAN:
+		return is_async(e) ? put_async(p, e, 'b') : PUT(p, "X\",\"ts\":");
 	case PHASE_BEGIN:
 		return PUT(p, "B\",\"ts\":");
 	case PHASE_END:
@@ -158,35 +170,90 @@ put_phase(char *p, const struct event *e)
 		p = decimal_hex(p, e->dur);
 		return PUT(p, "\",\"ts\":");
 	default:
-		return PUT(p, "i\",\"s\":\"t\",\"ts\":");
+		return e->track->kind == TRACK_PROCESS ? PUT(p, "i\",\"s\":\"p\",\"ts\":") : PUT(p, "i\",\"s\":\"t\",\"ts\":");
 	}
+}
+
+/* The last time there is, for spans that would end behind it. */
+static uint64_t
+span_end(const struct writer *w, const struct event *e)
+{
+	const uint64_t last = w->signed_time ? INT64_MAX : UINT64_MAX;
+	const uint64_t least = w->signed_time ? UINT64_C(1) << 63 : 0;
+	const uint64_t left = (last - least) - (e->ts - least); /* both count from the first time there is */
+
+	return e->dur > left ? last : e->ts + e->dur;
 }
 
 /* False if a viewer will show another nanosecond. */
 static bool
+is_exact(const struct writer *w, uint64_t ts)
+{
+	return chrome_time_exact(w->signed_time && ts > INT64_MAX ? -ts : ts);
+}
+
+static bool
 times_exact(const struct writer *w, const struct event *e)
 {
-	const uint64_t ts = w->signed_time && e->ts > INT64_MAX ? -e->ts : e->ts;
+	if (!is_exact(w, e->ts))
+		return false;
+	if (is_async(e))
+		return is_exact(w, span_end(w, e));
+	return e->phase != PHASE_SPAN || chrome_time_exact(e->dur);
+}
 
-	return chrome_time_exact(ts) && (e->phase != PHASE_SPAN || chrome_time_exact(e->dur));
+static char *
+put_time(const struct writer *w, char *p, uint64_t ts)
+{
+	return w->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
+}
+
+/* `","cat":"...","ph":"`.  Viewers match the ends of an arrow by category too, so these have one that is not of their class. */
+static char *
+put_category(const struct chrome_state *st, char *p, const struct event *e)
+{
+	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
+		return PUT(p, "\",\"cat\":\"flow\",\"ph\":\"");
+	return text_put(p, st->classes[e->cls->index].text, st->classes[e->cls->index].len);
+}
+
+/* Room for a line without its name, category and args. */
+#define LINE_ROOM (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 96)
+
+static void
+render_async_end(const struct writer *w, const struct event *e, struct page *page)
+{
+	const struct chrome_state *const st = w->state;
+	const struct chrome_track *const k = &st->tracks[e->track->index];
+	struct text *const t = &page->text;
+
+	put_name(page, e);
+	char *p = text_room(t, st->classes[e->cls->index].len + LINE_ROOM);
+	if (p == NULL)
+		return;
+	p = put_category(st, p, e);
+	p = put_async(p, e, 'e');
+	p = put_time(w, p, span_end(w, e));
+	p = put_literal(p, k->text, k->len);
+	*p++ = '}';
+	t->n = (size_t)(p - t->p);
 }
 
 static void
 render_event(const struct writer *w, const struct batch *b, const struct event *e, struct page *page)
 {
 	const struct chrome_state *const st = w->state;
-	const struct chrome_class *const c = &st->classes[e->cls->index];
 	const struct chrome_track *const k = &st->tracks[e->track->index];
 	struct text *const t = &page->text;
 
 	put_name(page, e);
-	char *p = text_room(t, c->len + sizeof k->text + 2 * DECIMAL_USEC_MAX + 64);
+	char *p = text_room(t, st->classes[e->cls->index].len + LINE_ROOM);
 	if (p == NULL)
 		return;
-	p = text_put(p, c->text, c->len);
-	p = e->phase == PHASE_SPAN ? PUT(p, "X\",\"ts\":") : put_phase(p, e);
-	p = w->signed_time ? decimal_usec_signed(p, (int64_t)e->ts) : decimal_usec(p, e->ts);
-	if (e->phase == PHASE_SPAN) {
+	p = put_category(st, p, e);
+	p = put_phase(p, e);
+	p = put_time(w, p, e->ts);
+	if (e->phase == PHASE_SPAN && !is_async(e)) {
 		p = PUT(p, ",\"dur\":");
 		p = decimal_usec(p, e->dur);
 	}
@@ -196,6 +263,8 @@ render_event(const struct writer *w, const struct batch *b, const struct event *
 		ledger_add(&page->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
 	chrome_args(st, b, e, page);
 	text_char(t, '}');
+	if (is_async(e))
+		render_async_end(w, e, page);
 }
 
 /* ---- the writer ---- */

@@ -27,7 +27,7 @@ lanes_batch(struct lanes *l, struct trace *trace, struct batch *b, struct ledger
 		struct event *e = &b->events[i];
 		struct nest_result r;
 
-		if (e->phase != PHASE_SPAN)
+		if (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0)
 			continue;
 		if (!nesting_span(&l->nesting, e->track->index, e->ts, e->dur, &r))
 			return false;

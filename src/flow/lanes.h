@@ -7,7 +7,7 @@
 #include "format/ledger.h"
 
 /* The stage before a writer that needs nested spans: a span that overlaps others of its track in part only is
- * moved to an extra lane, a track of its own (see trace_lane). */
+ * moved to an extra lane, a track of its own (see trace_lane).  Spans that may overlap at will (EVENT_ASYNC) stay. */
 struct lanes {
 	struct nesting nesting;
 };

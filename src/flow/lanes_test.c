@@ -19,12 +19,14 @@ Test(lanes, overlaps_move)
 		{ .ts = 15, .dur = 1, .phase = PHASE_SPAN, .track = a },
 		{ .ts = 6, .dur = 11, .phase = PHASE_SPAN, .track = a },
 		{ .phase = PHASE_STRUCTURE },
+		{ .ts = 7, .dur = 20, .phase = PHASE_SPAN, .flags = EVENT_ASYNC, .track = a },
 	};
-	struct batch b = { .events = events, .n = 6, .end_track = 2 };
+	struct batch b = { .events = events, .n = 7, .end_track = 2 };
 	cr_assert(lanes_batch(&lanes, &trace, &b, &ledger));
 	cr_assert(events[0].track == a && events[2].track == a && events[3].track == a);
 	cr_assert(events[1].track != a && events[1].track->lane == 1 && events[1].track->parent == a);
 	cr_assert(events[4].track->lane == 2);
+	cr_assert(events[6].track == a);
 	cr_assert(b.first_track == 0 && b.end_track == 4 && trace.ntracks == 4);
 	cr_assert_eq(ledger.n, 0);
 

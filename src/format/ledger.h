@@ -6,7 +6,7 @@
 /* One kind of thing that an output cannot hold. */
 struct loss {
 	const char *id;   /* "chrome/time-rounded" */
-	const char *text; /* one line, said with a count before it */
+	const char *text; /* one line, said with a count behind it: "texts that ...: 3" */
 };
 
 struct ledger_row {

@@ -58,6 +58,18 @@ conversion_take(void *ctx, struct flow *f, struct batch *b)
 	return true;
 }
 
+/* The second line of a span that has two: its end. */
+static bool
+is_second(const char *p, const char *end)
+{
+	static const char cat[] = ",\"cat\":", phase[] = ",\"ph\":\"e\"";
+
+	if ((size_t)(end - p) < sizeof cat || memcmp(p, cat, sizeof cat - 1) != 0)
+		return false;
+	p = strict_json_string_end(p + sizeof cat - 1, end);
+	return p != NULL && (size_t)(end - p) >= sizeof phase && memcmp(p, phase, sizeof phase - 1) == 0;
+}
+
 /* Lines that hold an event; those of the output's own making have their phase right behind the name. */
 static uint64_t
 event_lines(struct slice text)
@@ -72,7 +84,7 @@ event_lines(struct slice text)
 		if ((size_t)(line_end - line) > sizeof begin && memcmp(line, begin, sizeof begin - 1) == 0) {
 			const char *const p = strict_json_string_end(line + sizeof begin - 1, line_end);
 			n += p != NULL && (size_t)(line_end - p) > sizeof own &&
-			     memcmp(p, own, sizeof own - 1) != 0;
+			     memcmp(p, own, sizeof own - 1) != 0 && !is_second(p, line_end);
 		}
 		line = stop != NULL ? stop + 1 : end;
 	}
