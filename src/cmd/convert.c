@@ -91,8 +91,8 @@ say_losses(const struct convert *c, const struct ledger *l)
 	struct shown_path shown;
 
 	for (size_t i = 0; i < l->n && !c->options.quiet; i++)
-		say("%s: %" PRIu64 " %s; the first at input offset %" PRIu64 " [%s]", show_path(&shown, c->out), l->rows[i].count,
-		    l->rows[i].loss->text, l->rows[i].first_offset, l->rows[i].loss->id);
+		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]", show_path(&shown, c->out),
+		    l->rows[i].loss->text, l->rows[i].count, l->rows[i].first_offset, l->rows[i].loss->id);
 }
 
 /* The first input that can be read makes the output. */
@@ -138,6 +138,7 @@ done(void *ctx, struct flow *f)
 static enum exit_status
 finish(struct convert *c, const struct flow *f, bool written)
 {
+	struct shown_path shown;
 	char why[512];
 
 	if (!c->begun)
@@ -150,6 +151,8 @@ finish(struct convert *c, const struct flow *f, bool written)
 		say("%s", why);
 		return STATUS_UNREADABLE;
 	}
+	if (written && c->writing.no_memory) /* at the very end, when no input is there to say it of */
+		say("%s: the system gives no more memory", show_path(&shown, c->out));
 	if (output_error(c->output) != NULL && !output_pipe_closed(c->output))
 		say("%s", output_error(c->output));
 	output_discard(c->output);
