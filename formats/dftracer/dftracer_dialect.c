@@ -48,9 +48,9 @@ possible(const struct dft_record *rec, const struct dft_facts *f)
 	unsigned d = ALL, more;
 
 	d &= text ? BIT(D1) : ~BIT(D1);
-	if (dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT || !letter)
+	if (dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT || dft_top_kind(rec, DFT_PH) == DFT_UINT)
 		d &= BIT(D5);
-	else if (f->phase == DFT_PHASE_COMPLETE)
+	else if (f->phase == DFT_PHASE_COMPLETE && letter)
 		d &= ~BIT(D5);
 	if (f->phase == DFT_PHASE_COMPLETE && dft_top_kind(rec, DFT_ID) == DFT_ABSENT)
 		d &= BIT(D0) | BIT(D1) | BIT(D4) | BIT(D5);
@@ -152,6 +152,11 @@ static void
 look_at_line(struct look *x, const char *p, const char *e)
 {
 	while (p < e && (p = memchr(p, '{', (size_t)(e - p))) != NULL) {
+		const char *const inside = x->records == 0 ? dft_wrapper_end(p, e) : NULL;
+		if (inside != NULL) {
+			p = inside;
+			continue;
+		}
 		if (!dft_parse(&x->rec, &x->keys, p, e))
 			return;
 		look_at_record(x);
@@ -204,7 +209,7 @@ begins_like_one(struct slice head)
 		p++;
 	return (end - p >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
 	       (end - p >= 8 && memcmp(p, "{\"name\":", 8) == 0) ||
-	       (end - p >= 14 && memcmp(p, "{\"traceEvents\"", 14) == 0);
+	       (p < end && *p == '{' && dft_wrapper_end(p, end) != NULL);
 }
 
 /* Nothing but a bracket or two: a process that traced nothing. */

@@ -7,9 +7,8 @@
 
 #define DETAIL 900
 
-__attribute__((format(printf, 5, 0))) static void
-say(struct dft_state *st, enum dft_rule rule, struct dft_place place, uint64_t column, const char *detail,
-    va_list ap)
+__attribute__((format(printf, 4, 0))) static void
+say(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *detail, va_list ap)
 {
 	char text[DETAIL] = "";
 
@@ -17,7 +16,7 @@ say(struct dft_state *st, enum dft_rule rule, struct dft_place place, uint64_t c
 	if (dft_shown(st, rule))
 		vsnprintf(text, sizeof text, detail, ap);
 	finding_add_line(st->r->judge, &dft_rules[rule], place.offset, place.line, place.record,
-	                 "column %" PRIu64 ": %s", column, text);
+	                 "column %" PRIu64 ": %s", place.column, text);
 }
 
 void
@@ -28,8 +27,8 @@ dft_find(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec,
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(st, rule, (struct dft_place){ rec->offset + into, rec->line, rec->ordinal }, rec->column + into,
-	    fmt, ap);
+	say(st, rule,
+	    (struct dft_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal }, fmt, ap);
 	va_end(ap);
 }
 
@@ -39,15 +38,18 @@ dft_find_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const c
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(st, rule, (struct dft_place){ offset, st->line.number, st->r->trace->records },
-	    offset - st->line.start + 1, fmt, ap);
+	say(st, rule, dft_place_at(st, offset), fmt, ap);
 	va_end(ap);
 }
 
-struct dft_place
-dft_place_of(const struct dft_record *rec)
+void
+dft_find_at(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *fmt, ...)
 {
-	return (struct dft_place){ rec->offset, rec->line, rec->ordinal };
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(st, rule, place, fmt, ap);
+	va_end(ap);
 }
 
 /* ---- once, with a count ---- */
@@ -87,6 +89,7 @@ static const struct tally_words tally_words[DFT_TALLIES] = {
 	[DFT_NAMES_AS_TEXT] = { DFT_RULE_NAME_AS_TEXT,
 	                        "a host or file name is given as text, not as a hash" },
 	[DFT_HASHES_AS_TEXT] = { DFT_RULE_HASH_AS_TEXT, "a hash is written as hexadecimal text" },
+	[DFT_TEXT_IDS] = { DFT_RULE_ID_AS_TEXT, "the id is text" },
 	[DFT_IDS_REPEATED] = { DFT_RULE_ID_REPEATED, "an id comes a second time in its process" },
 	[DFT_HASHES_LATE] = { DFT_RULE_HASH_LATE, "a name comes after its first use, and the input cannot be "
 	                                          "read twice: the number stays" },
@@ -99,16 +102,15 @@ dft_tallies_say(struct dft_state *st)
 
 	for (int i = 0; i < DFT_TALLIES; i++) {
 		const struct dft_tally *const t = &st->tallies[i];
-		const struct rule *const rule = &dft_rules[tally_words[i].rule];
+		const enum dft_rule rule = tally_words[i].rule;
 		if (t->count == 0)
 			continue;
 		if (t->text[0] != '\0')
-			finding_add_line(st->r->judge, rule, t->first.offset, t->first.line, t->first.record,
-			                 "%s (%s); %" PRIu64 " in all", tally_words[i].words,
-			                 quoted(&q, slice_str(t->text)), t->count);
+			dft_find_at(st, rule, t->first, "%s (%s); %" PRIu64 " in all", tally_words[i].words,
+			            quoted(&q, slice_str(t->text)), t->count);
 		else
-			finding_add_line(st->r->judge, rule, t->first.offset, t->first.line, t->first.record,
-			                 "%s; %" PRIu64 " in all", tally_words[i].words, t->count);
+			dft_find_at(st, rule, t->first, "%s; %" PRIu64 " in all", tally_words[i].words,
+			            t->count);
 	}
 }
 

@@ -307,11 +307,9 @@ dft_names_finish(struct dft_state *st)
 	if (first == NULL)
 		return;
 	snprintf(value, sizeof value, first->is_text ? "%016" PRIx64 : "%" PRIu64, first->value);
-	finding_add_line(st->r->judge, &dft_rules[DFT_RULE_HASH_UNDEFINED], first->first_use.offset,
-	                 first->first_use.line, first->first_use.record,
-	                 "no %s record defines the hash %s; %" PRIu64 " uses of %" PRIu64
-	                 " such hash%s in all",
-	                 kind_names[first->kind], value, uses, hashes, hashes == 1 ? "" : "es");
+	dft_find_at(st, DFT_RULE_HASH_UNDEFINED, first->first_use,
+	            "no %s record defines the hash %s; %" PRIu64 " uses of %" PRIu64 " such hash%s in all",
+	            kind_names[first->kind], value, uses, hashes, hashes == 1 ? "" : "es");
 }
 
 /* ---- the hashes of a record ---- */

@@ -121,10 +121,13 @@ odd_phase(struct dft_state *st, const struct dft_record *rec)
 	return guess;
 }
 
+/* Tracers count calls in dft_cnt; the aggregator of later utilities gives dur as sum, avg, min, max. */
 static bool
 is_aggregate(const struct dft_record *rec)
 {
-	return rec->special[DFT_MEANS_COUNT_OF_CALLS] != 0;
+	const struct dft_arg *const dur = dft_arg_of(rec, DFT_MEANS_DURATION);
+
+	return rec->special[DFT_MEANS_COUNT_OF_CALLS] != 0 || (dur != NULL && dur->kind == DFT_OBJECT);
 }
 
 static enum dft_phase

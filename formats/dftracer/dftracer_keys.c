@@ -28,6 +28,7 @@ static const struct {
 	{ "num_events", DFT_MEANS_NUM_EVENTS },
 	{ "cfg", DFT_MEANS_CFG },
 	{ "dft_cnt", DFT_MEANS_COUNT_OF_CALLS },
+	{ "dur", DFT_MEANS_DURATION },
 	{ "id", DFT_MEANS_ID },
 	{ "type", DFT_MEANS_TYPE },
 };

@@ -47,14 +47,12 @@ static void
 end_line(struct dft_state *st)
 {
 	struct dft_line *const l = &st->line;
-	const struct dft_place here = { l->start, l->number, st->r->trace->records };
 
 	if (l->records > 1)
 		dft_find_line(st, DFT_RULE_TWO_RECORDS, l->second,
 		              "%" PRIu32 " records stand on one line; the second begins here", l->records);
 	if (l->comma && l->records > 0)
-		dft_tally_add(st, DFT_TRAILING_COMMAS,
-		              (struct dft_place){ l->comma_at, l->number, here.record }, slice_of(NULL, 0));
+		dft_tally_add(st, DFT_TRAILING_COMMAS, dft_place_at(st, l->comma_at), slice_of(NULL, 0));
 	if (l->skipped > 0)
 		dft_find_line(st, DFT_RULE_RECORD_TOO_LONG, l->skip_start,
 		              "%" PRIu64 " bytes without an end were left out", l->skipped);
@@ -72,9 +70,7 @@ newline(struct dft_state *st)
 	struct input *const in = st->r->in;
 
 	if (!st->line.begun || st->line.only_cr)
-		dft_tally_add(st, DFT_BLANK_LINES,
-		              (struct dft_place){ st->line.start, st->line.number, st->r->trace->records },
-		              slice_of(NULL, 0));
+		dft_tally_add(st, DFT_BLANK_LINES, dft_place_at(st, st->line.start), slice_of(NULL, 0));
 	end_line(st);
 	in->p++;
 	next_line(st, offset_of(st, in->p));
@@ -122,13 +118,9 @@ blanks(struct dft_state *st, const char *e)
 	const bool first = !l->begun;
 
 	if (q == e && q[-1] == '\r')
-		dft_tally_add(st, DFT_CR_LF,
-		              (struct dft_place){ offset_of(st, q - 1), l->number, st->r->trace->records },
-		              slice_of(NULL, 0));
+		dft_tally_add(st, DFT_CR_LF, dft_place_at(st, offset_of(st, q - 1)), slice_of(NULL, 0));
 	else if (first && q < e && *q == '{')
-		dft_tally_add(st, DFT_LEADING_BLANKS,
-		              (struct dft_place){ l->start, l->number, st->r->trace->records },
-		              slice_of(NULL, 0));
+		dft_tally_add(st, DFT_LEADING_BLANKS, dft_place_at(st, l->start), slice_of(NULL, 0));
 	consume(st, q);
 	l->only_cr = first && q == e;
 	return DFT_DONE;
@@ -141,9 +133,7 @@ say_closed_early(struct dft_state *st)
 	if (!st->closed)
 		return;
 	st->closed = false;
-	finding_add_line(st->r->judge, &dft_rules[DFT_RULE_BRACKET], st->closed_at.offset, st->closed_at.line,
-	                 st->closed_at.record, "a ] stands here, and records follow it");
-	st->findings++;
+	dft_find_at(st, DFT_RULE_BRACKET, st->closed_at, "a ] stands here, and records follow it");
 }
 
 static enum dft_step
@@ -173,7 +163,7 @@ close_bracket(struct dft_state *st)
 		dft_find_line(st, DFT_RULE_BRACKET, offset_of(st, p),
 		              "a ] does not stand on a line of its own");
 	st->closed = true;
-	st->closed_at = (struct dft_place){ offset_of(st, p), st->line.number, st->r->trace->records };
+	st->closed_at = dft_place_at(st, offset_of(st, p));
 	consume(st, p + 1);
 	if (st->wrapped) {
 		st->trailer = true;
@@ -193,30 +183,11 @@ comma(struct dft_state *st)
 
 /* ---- objects around the records ---- */
 
-/* Behind `"traceEvents":[` near the start of an object at p; NULL: it has none. */
-static const char *
-wrapper_end(const char *p, const char *e)
-{
-	static const char key[] = "\"traceEvents\"";
-	const char *const most = e - p > 256 ? p + 256 : e;
-
-	for (const char *q = p; most - q >= (ptrdiff_t)sizeof key - 1; q++) {
-		if (*q != '"' || memcmp(q, key, sizeof key - 1) != 0)
-			continue;
-		q = dft_skip_blanks(q + sizeof key - 1, e);
-		if (q == e || *q != ':')
-			return NULL;
-		q = dft_skip_blanks(q + 1, e);
-		return q < e && *q == '[' ? q + 1 : NULL;
-	}
-	return NULL;
-}
-
 static bool
 unwrap(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p;
-	const char *const q = st->records == 0 && !st->wrapped ? wrapper_end(p, e) : NULL;
+	const char *const q = st->records == 0 && !st->wrapped ? dft_wrapper_end(p, e) : NULL;
 
 	if (q == NULL)
 		return false;
@@ -430,8 +401,8 @@ dft_line_finish(struct dft_state *st)
 		              st->trailer_start < st->line.start ? st->line.start : st->trailer_start,
 		              "more members of the object stand behind the array: they were not read");
 	if (st->records > 0 && (!st->opened || !st->closed))
-		finding_add_line(st->r->judge, &dft_rules[DFT_RULE_NO_BRACKETS], 0, 1, 0, "%s missing",
-		                 st->opened   ? "the closing ] is"
-		                 : st->closed ? "the opening [ is"
-		                              : "the opening [ and the closing ] are");
+		dft_find_at(st, DFT_RULE_NO_BRACKETS, (struct dft_place){ 0, 1, 1, 0 }, "%s missing",
+		            st->opened   ? "the closing ] is"
+		            : st->closed ? "the opening [ is"
+		                         : "the opening [ and the closing ] are");
 }

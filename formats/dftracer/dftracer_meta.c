@@ -263,7 +263,9 @@ judge_num_events(struct dft_state *st, const struct dft_record *rec, const struc
 	const struct dft_process *const p = f->process;
 	uint64_t n;
 
-	if (a == NULL || a->kind != DFT_UINT || !dft_digits(rec, a->value, &n) || p->starts != 1)
+	/* d1 writes wide numbers in quotes */
+	if (a == NULL || (a->kind != DFT_UINT && a->kind != DFT_STRING) ||
+	    !dft_digits_slow(rec->p + a->value.at, a->value.n, &n) || p->starts != 1)
 		return;
 	const uint64_t all = p->records - 1, calls = p->calls - 1;
 	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
@@ -364,9 +366,8 @@ dft_learn_finish(struct dft_state *st)
 		p->started = false; /* said once */
 	}
 	if (first != NULL)
-		finding_add_line(st->r->judge, &dft_rules[DFT_RULE_END_MISSING], first->start.offset,
-		                 first->start.line, first->start.record,
-		                 "process %" PRId64 " starts here and has no end record; %" PRIu64
-		                 " such process%s in all",
-		                 (int64_t)first->pid, n, n == 1 ? "" : "es");
+		dft_find_at(st, DFT_RULE_END_MISSING, first->start,
+		            "process %" PRId64 " starts here and has no end record; %" PRIu64
+		            " such process%s in all",
+		            (int64_t)first->pid, n, n == 1 ? "" : "es");
 }

@@ -179,6 +179,10 @@ judge_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f
 {
 	if (f->phase >= DFT_PHASE_BEGIN)
 		return; /* Chrome's ids are those of flows and of spans */
+	if (dft_is_text(dft_top_kind(rec, DFT_ID)) && !dft_is_quoted_number(rec, DFT_ID)) {
+		dft_tally_add(st, DFT_TEXT_IDS, dft_place_of(rec), dft_top_text(rec, DFT_ID));
+		return;
+	}
 	f->has_id = whole_number(st, rec, DFT_ID, false, &f->id);
 	if (!f->has_id || f->process == NULL)
 		return;

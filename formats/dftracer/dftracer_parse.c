@@ -25,16 +25,23 @@ value_token(const struct dft_record *rec, const char *p, const char *q, enum dft
 
 /* ---- a quote that should have been escaped ---- */
 
-/* Behind the true end of a text stands the end of its object, or a comma and the next name. */
+/* Nothing but closing braces, one at least, and blanks. */
 static bool
-goes_on_well(const char *p, const char *e)
+closes_line(const char *p, const char *e)
+{
+	const bool brace = p < e && *p == '}';
+
+	while (p < e && *p == '}')
+		p++;
+	return brace && dft_skip_blanks(p, e) == e;
+}
+
+/* A comma and the next name. */
+static bool
+names_next(const char *p, const char *e)
 {
 	p = dft_skip_blanks(p, e);
-	if (p == e)
-		return false;
-	if (*p == '}')
-		return true;
-	if (*p != ',')
+	if (p == e || *p != ',')
 		return false;
 	p = dft_skip_blanks(p + 1, e);
 	if (p == e || *p != '"')
@@ -55,36 +62,56 @@ begins_record(const char *p, const char *e)
 	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
 }
 
-/* Where the text that opens at `open` really ends, given that it goes wrong behind its first end; NULL: not
- * to be told. */
+/* Where the text that opens at `open` really ends, given that it goes wrong behind its first end (NULL: it has
+ * none); NULL: not to be told.  Behind the true end stands the end of the object, or a comma and the next
+ * name.  Of a quote behind a backslash more is asked. */
 static const char *
 true_end(const char *open, const char *first_end, const char *e)
 {
 	for (const char *p = open + 1; p < e; p++) {
 		if (begins_record(p, e))
 			return NULL;
-		if (p >= first_end && *p == '"' && goes_on_well(p + 1, e))
+		if (*p != '"')
+			continue;
+		const bool escaped = first_end == NULL || p + 1 < first_end;
+		const char *const next = dft_skip_blanks(p + 1, e);
+		if (names_next(next, e) || (escaped ? closes_line(next, e) : next < e && *next == '}'))
 			return p + 1;
 	}
 	return NULL;
 }
 
-/* A string as a value.  Quotes inside that were not escaped are seen by what follows them. */
+static void
+forget_faults_behind(struct dft_record *rec, const char *p)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < rec->nfaults; i++)
+		if (rec->faults[i].at < (uint32_t)(p - rec->p))
+			rec->faults[kept++] = rec->faults[i];
+	rec->nfaults = kept;
+}
+
+/* A string as a value.  Quotes inside that were not escaped are seen by what follows them, and so is a
+ * backslash that was not, before the last quote. */
 static const char *
 string_value(struct parse *x, const char *p, enum dft_kind *kind)
 {
 	struct dft_record *const rec = x->rec;
-	const char *const q = dft_json_string(rec, p, x->e, kind);
+	const char *const q = dft_json_string(rec, p, x->e, kind),
+	                  *const next = q != NULL ? dft_skip_blanks(q, x->e) : NULL;
 
-	if (q == NULL)
-		return NULL;
-	const char *const next = dft_skip_blanks(q, x->e);
-	if (next == x->e || *next == ',' || *next == '}' || *next == ']')
+	if (q != NULL && (next == x->e || *next == ',' || *next == '}' || *next == ']'))
 		return q;
 	const char *const end = true_end(p, q, x->e);
 	if (end == NULL)
 		return q; /* what comes is no comma: that will be said */
-	dft_fault_add(rec, DFT_RULE_UNESCAPED_QUOTE, q - 1);
+	if (q != NULL && end > q) {
+		dft_fault_add(rec, DFT_RULE_UNESCAPED_QUOTE, q - 1);
+	} else {
+		forget_faults_behind(rec, end);
+		dft_fault_add(rec, DFT_RULE_BAD_ESCAPE, end - 2);
+	}
 	*kind = DFT_MENDED;
 	return end;
 }
@@ -240,6 +267,24 @@ arguments(struct parse *x, const char *p)
 }
 
 /* ---- the record ---- */
+
+const char *
+dft_wrapper_end(const char *p, const char *e)
+{
+	static const char key[] = "\"traceEvents\"";
+	const char *const most = e - p > 256 ? p + 256 : e;
+
+	for (const char *q = p; most - q >= (ptrdiff_t)sizeof key - 1; q++) {
+		if (*q != '"' || memcmp(q, key, sizeof key - 1) != 0)
+			continue;
+		q = dft_skip_blanks(q + sizeof key - 1, e);
+		if (q == e || *q != ':')
+			return NULL;
+		q = dft_skip_blanks(q + 1, e);
+		return q < e && *q == '[' ? q + 1 : NULL;
+	}
+	return NULL;
+}
 
 static void
 add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, enum dft_kind kind)

@@ -72,6 +72,7 @@ enum dft_meaning {
 	DFT_MEANS_NUM_EVENTS,
 	DFT_MEANS_VERSION,
 	DFT_MEANS_COUNT_OF_CALLS, /* dft_cnt: it is an aggregate */
+	DFT_MEANS_DURATION,       /* an object: likewise */
 	DFT_MEANS_CFG,
 	DFT_MEANS_ID,
 	DFT_MEANS_TYPE,
@@ -235,6 +236,10 @@ dft_record_clear(struct dft_record *rec)
 
 /* Any record at p, byte by byte and with patience.  False: fail_at, why, cut (or no_memory) say why not. */
 bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
+
+/* Behind `"traceEvents":[` near the start of an object at p, as records are wrapped for Chrome; NULL: it has
+ * none. */
+const char *dft_wrapper_end(const char *p, const char *e);
 
 /* ---- numbers ---- */
 

@@ -15,7 +15,7 @@ extern const struct rule dft_rules[DFT_RULE_COUNT];
 
 /* A place in the trace that findings name. */
 struct dft_place {
-	uint64_t offset, line, record;
+	uint64_t offset, line, column, record;
 };
 
 /* Something that is said once, at the end, with a count. */
@@ -39,6 +39,7 @@ enum dft_tallied {
 	DFT_SPARSE_METADATA,
 	DFT_NAMES_AS_TEXT,
 	DFT_HASHES_AS_TEXT,
+	DFT_TEXT_IDS,
 	DFT_IDS_REPEATED,
 	DFT_HASHES_LATE,
 	DFT_TALLIES
@@ -239,7 +240,24 @@ dft_shown(const struct dft_state *st, enum dft_rule rule)
 	return finding_is_shown(st->r->judge, &dft_rules[rule]);
 }
 
-struct dft_place dft_place_of(const struct dft_record *rec);
+static inline struct dft_place
+dft_place_of(const struct dft_record *rec)
+{
+	return (struct dft_place){ rec->offset, rec->line, rec->column, rec->ordinal };
+}
+
+/* A place on the present line. */
+static inline struct dft_place
+dft_place_at(const struct dft_state *st, uint64_t offset)
+{
+	return (struct dft_place){ offset, st->line.number, offset - st->line.start + 1,
+		                   st->r->trace->records };
+}
+
+/* A finding that is made when its place has gone by. */
+void dft_find_at(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
 void dft_tally_first(struct dft_state *st, enum dft_tallied which, struct dft_place place, struct slice text);
 
 static inline void
