@@ -153,6 +153,8 @@ Test(dftracer_cli, repairs)
 {
 	expect_words(BAD "/unescaped-quote.pfw", 1, WORDS("\"text\":\"say \\\"hi\\\"\"", "\"ret\":1"));
 	expect_words(BAD "/bad-escape.pfw", 1, WORDS("\"path\":\"C:\\\\data\\\\x\""));
+	expect_words(BAD "/unescaped-backslash.pfw", 1,
+	             WORDS("\"name\":\"dir\\\\\"", "\"path\":\"C:\\\\\",\"ret\":1", "\"path\":\"D:\\\\\"}"));
 	expect_words(BAD "/control-byte.pfw", 1, WORDS("\"text\":\"bell\\u0007\""));
 	expect_words(BAD "/raw-tab.pfw", 1, WORDS("\"text\":\"a\\tb\""));
 	expect_words(BAD "/invalid-utf8.pfw", 1, WORDS("\"name\":\"na\xef\xbf\xbdve\""));
@@ -190,6 +192,8 @@ Test(dftracer_cli, dialects_as_events)
 	             WORDS("\"ts\":1750000000000000.000,\"dur\":2000000.000",
 	                   "\"ts\":1750000000000001.000,\"dur\":2.000", "\"process 1 (node-a)\"",
 	                   "\"process 1 (node-b)\"", "\"fname\":\"/late\""));
+	expect_words(GOOD "/aggregated.pfw", 0,
+	             WORDS("\"id\":\"7:8:read\"", "\"ph\":\"i\"", "\"dur\":{\"sum\":12,\"avg\":1.5}"));
 	expect_words(GOOD "/rewritten.pfw", 0,
 	             WORDS("\"name\":\"say \\\"hi\\\"\"", "\"text\":\"tab\\tand \\\\ and \\u00e9\"",
 	                   "\"list\":[1, 2.5, -3e-2, [], {}, \"\\n\"]",

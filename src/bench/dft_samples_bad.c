@@ -7,6 +7,8 @@
 #define ODD_LINE(line) FOUR line "\n" CLOSE "\n]"
 #define NULS_10 "\0\0\0\0\0\0\0\0\0\0"
 #define NULS_100 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10
+#define NULS_1000 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100
+#define NULS_4096 NULS_1000 NULS_1000 NULS_1000 NULS_1000 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 "\0\0\0\0\0\0"
 #define RECORD(fields) "{\"id\":6," fields "}"
 #define ROUTINE "\"name\":\"x\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,"
 #define DEEP_10 "[[[[[[[[[["
@@ -22,6 +24,8 @@
 /* Name, exit status, records that are kept, text, and what is found: rule, a text that marks the place, bytes behind it. */
 #define PACKED(name, packing, status, records, text, ...) { name, TEXT(text), status, "d2a", records, { __VA_ARGS__ }, packing }
 #define SAMPLE(name, ...) PACKED(name, DFT_PLAIN, __VA_ARGS__)
+
+#define PAIR(ph) "{\"id\":\"1:2:read\",\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"ph\":\"" ph "\",\"args\":{}}"
 
 /* clang-format off */
 
@@ -43,7 +47,7 @@ const struct dft_sample dft_bad[] = {
 	       { "cut-record", "{\"id\":5", 0 }, { "broken-json", "b\"}}", 0 }),
 	SAMPLE("invalid-utf8", 1, 5, FOUR EVENT("5", "na\xefve", "\"hhash\":5692") "\n]",
 	       { "invalid-utf8", "\xef", 0 }),
-	SAMPLE("nuls-at-the-end", 1, 5, SOUND "\n" NULS_100,
+	SAMPLE("nuls-at-the-end", 1, 5, SOUND "\n" NULS_4096,
 	       { "nul-bytes", NULL, sizeof(SOUND) }),
 	SAMPLE("nuls-before-a-record", 1, 5, FOUR NULS_100 CLOSE "\n]",
 	       { "nul-bytes", NULL, sizeof(FOUR) - 1 }),
@@ -77,6 +81,27 @@ const struct dft_sample dft_bad[] = {
 	       { "input/packed-corrupt", NULL, sizeof(SOUND) - 1 }),
 	PACKED("gzip-bytes-behind", DFT_GZIP_BYTES_BEHIND, 0, 5, SOUND,
 	       { "input/packed-trailing", NULL, sizeof(SOUND) - 1 }),
+
+	PACKED("gzip-cut", DFT_GZIP_CUT, 2, 3, SOUND,
+	       { "cut-record", "{\"id\":4", 0 }, { "no-brackets", NULL, 0 }, { "input/packed-cut", NULL, sizeof(SOUND) - 1 - ((sizeof(SOUND) - 1) / 3 - 8) }),
+
+	/* ---- what else tracers write when something goes wrong ---- */
+	SAMPLE("unescaped-backslash", 1, 6, FOUR EVENT("5", "dir\\", "\"hhash\":5692,\"path\":\"C:\\\",\"ret\":1") "\n" EVENT("6", "last", "\"hhash\":5692,\"path\":\"D:\\\"") "\n]",
+	       { "bad-escape", "\\\",\"cat", 0 }, { "bad-escape", "\\\"}}", 0 }),
+	SAMPLE("cut-at-4096-bytes", 1, 5, FOUR "{\"id\":6,\"name\":\"open\",\"cat\":\"POSIX\",\"args\":{\"path\":\"/very/lo\0\"ret\":\"1\",\"stale\n" CLOSE "\n]",
+	       { "broken-json", "ret\":\"1", 0 }),
+	SAMPLE("cut-at-16383-bytes", 1, 5, FOUR "{\"id\":6,\"name\":\"open\",\"cat\":\"POSIX\",\"args\":{\"path\":\"/very/lo" CLOSE "\n]",
+	       { "cut-record", "{\"id\":6", 0 }),
+	SAMPLE("two-writers", 1, 5, FOUR "{\"id\":6,\"name\":\"op" CLOSE "\nen\",\"cat\":\"POSIX\"}\n]",
+	       { "cut-record", "{\"id\":6", 0 }, { "broken-json", "en\",\"cat\":\"POSIX\"}", 0 }),
+	SAMPLE("crashed", 1, 4, "   " HOST "\n" FILE_A "\n" OPEN "\n" READ "\n{\"id\":5,\"na",
+	       { "cut-record", "{\"id\":5", 0 }, { "no-brackets", NULL, 0 }, { "leading-blanks", NULL, 0 }),
+	SAMPLE("glued-files", 1, 4, "[\n" HOST "\n" OPEN_NO_FILE "[\n" READ_NO_FILE EVENT("4", "close", "\"hhash\":5692") "\n]",
+	       { "bracket", "[\n{\"id\":3", 0 }, { "two-records", "{\"id\":4", 0 }),
+	SAMPLE("wrapped-on-a-line", 1, 2, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[" HOST "," OPEN_NO_FILE "]}",
+	       { "wrapped", NULL, 0 }, { "bracket", "]}", 0 }, { "two-records", "{\"id\":2", 0 }),
+	SAMPLE("pairs", 1, 7, FOUR CLOSE "\n" PAIR("b") "\n" PAIR("e") "\n]",
+	       { "unknown-phase", "b\",\"args", 0 }, { "unknown-phase", "e\",\"args", 0 }),
 
 	/* ---- the rules that no row above provokes alone ---- */
 	SAMPLE("broken-json", 1, 5, ODD_LINE("{\"id\":6,\"name\":\"x\" \"cat\":1}"),

@@ -103,6 +103,15 @@ static const char rewritten[] =
     "{\"args\": {\"hhash\": 5692, \"text\": \"tab\\tand \\\\ and \\u00e9\", \"list\": [1, 2.5, -3e-2, [], {}, \"\\n\"], \"none\": null, \"yes\": true, \"no\": false},"
     " \"ph\": \"X\", \"dur\": 3, \"ts\": 1727387308679940, \"tid\": 7, \"pid\": 7, \"cat\": \"PY\", \"name\": \"say \\\"hi\\\"\", \"id\": 2}\n]\n";
 
+/* As the aggregator of the utilities makes them: figures as objects, ids of several parts. */
+static const char aggregated[] =
+    "[\n{\"name\":\"trace_metadata\",\"ph\":\"M\",\"args\":{\"time_interval\":5000000}}\n"
+    "{\"name\":\"root_process\",\"ph\":\"M\",\"pid\":7,\"args\":{\"name\":\"root\"}}\n"
+    "{\"id\":\"7:8:read\",\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":5000000,\"dur\":5000000,\"ph\":\"X\","
+    "\"args\":{\"dur\":{\"sum\":12,\"avg\":1.5,\"min\":1,\"max\":2}}}\n"
+    "{\"name\":\"write\",\"cat\":\"POSIX\",\"ts\":5000000,\"ph\":\"C\",\"pid\":7,\"tid\":8,\"args\":{\"dur\":{\"sum\":12,\"avg\":1.5},"
+    "\"size\":{\"sum\":4096}}}\n]\n";
+
 #define NON_ASCII FOUR EVENT("5", "\xe6\x89\x93\xe5\xbc\x80", "\"hhash\":5692,\"note\":\"na\xc3\xafve \xf0\x9f\x98\x80\"") "\n]"
 
 const struct dft_sample dft_good[] = {
@@ -118,9 +127,11 @@ const struct dft_sample dft_good[] = {
 	{ "merged", TEXT(merged), 0, "d4", 6, { { "no-brackets", NULL, 0 }, { "no-id", "{", 0 }, { "hash-as-text", "{\"id\":1", 0 } }, DFT_PLAIN },
 	{ "rewritten", TEXT(rewritten), 0, "d2a", 2, { { 0 } }, DFT_PLAIN },
 	{ "non-ascii", TEXT(NON_ASCII), 0, "d2a", 5, { { 0 } }, DFT_PLAIN },
+	{ "aggregated", TEXT(aggregated), 0, "d4", 4, { { "later-phase", "{\"name\":\"write", 0 }, { "no-id", "{", 0 }, { "sparse-metadata", "{", 0 }, { "id-as-text", "{\"id\"", 0 } }, DFT_PLAIN },
 	{ "empty", TEXT("[\n]"), 0, "d3", 0, { { 0 } }, DFT_PLAIN },
 	{ "gzip", TEXT(SOUND), 0, "d2a", 5, { { 0 } }, DFT_GZIP },
 	{ "gzip-members", TEXT(SOUND), 0, "d2a", 5, { { 0 } }, DFT_GZIP_MEMBERS },
+	{ "gzip-members-of-lines", TEXT(SOUND), 0, "d2a", 5, { { 0 } }, DFT_GZIP_MEMBERS_OF_LINES },
 	{ "gzip-nuls-behind", TEXT(SOUND), 0, "d2a", 5, { { 0 } }, DFT_GZIP_NULS_BEHIND },
 	{ "plain-named-gz", TEXT(SOUND), 0, "d2a", 5, { { 0 } }, DFT_GZIP_IN_NAME_ONLY },
 	{ NULL, NULL, 0, 0, NULL, 0, { { 0 } }, DFT_PLAIN },

@@ -79,10 +79,15 @@ pack(struct packed *to, const struct dft_sample *s)
 		put(to, s->text, s->n);
 		return;
 	}
-	if (s->packing == DFT_GZIP_MEMBERS) {
-		put_member(to, "", 0);
-		put_member(to, s->text, s->n / 2);
-		put_member(to, s->text + s->n / 2, s->n - s->n / 2);
+	if (s->packing == DFT_GZIP_MEMBERS || s->packing == DFT_GZIP_MEMBERS_OF_LINES) {
+		size_t half = s->n / 2;
+		if (s->packing == DFT_GZIP_MEMBERS)
+			put_member(to, "", 0);
+		else
+			while (s->text[half - 1] != '\n')
+				half--;
+		put_member(to, s->text, half);
+		put_member(to, s->text + half, s->n - half);
 		return;
 	}
 	put_member(to, s->text, s->n);
