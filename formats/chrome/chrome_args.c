@@ -228,7 +228,9 @@ put_true_tid(struct page *page, const struct batch *b, const struct event *e)
 static bool
 put_number(struct text *t, const struct value *v)
 {
-	if (v->type == VALUE_BOOL)
+	if (v->type == VALUE_JSON && v->count > 0 && (*v->p == '-' || (*v->p >= '0' && *v->p <= '9')))
+		text_add(t, v->p, v->count); /* the digits that the trace has */
+	else if (v->type == VALUE_BOOL)
 		text_u64(t, v->u64 != 0);
 	else if (is_unsigned(v))
 		text_u64(t, v->u64);
