@@ -181,7 +181,7 @@ Test(dftracer_cli, dialects_as_events)
 	             WORDS("\"ret\":\"9223372036854775807\"", "\"offset\":\"18446744073709551615\"",
 	                   "\"fname\":\"/data/a\"", "\"exec\":\"./sim\""));
 	expect_words(GOOD "/d4.pfw", 0,
-	             WORDS("\"ph\":\"C\"", "\"args\":{\"user_pct\":12.5,\"idle_pct\":10}",
+	             WORDS("\"ph\":\"C\"", "\"args\":{\"user_pct\":12.5,\"idle_pct\":1e+01}",
 	                   "\"name\":\"Rank 3 (node1)\"", "\"cwd\":\"/home/u\"",
 	                   "\"shape\":{\"x\":[1,2,{\"y\":null}],\"ok\":true},\"loss\":0.25",
 	                   "\"dft_cnt\":12,\"dur_sum\":480"));

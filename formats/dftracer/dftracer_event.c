@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include "dftracer/dftracer_state.h"
 
 /* Records as events: which span, on whose track, with which fields. */
@@ -106,20 +104,11 @@ class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_fa
 
 /* ---- values ---- */
 
-/* A number with a fraction keeps its digits, except as a counter's: that must be a number to all. */
+/* Numbers that no 64 bits hold keep their digits as they stand. */
 static struct value
-fraction_value(struct slice s, bool as_number)
+json_value(struct slice s)
 {
-	char text[64];
-
-	if (!as_number || s.n >= sizeof text)
-		return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
-	memcpy(text, s.p, s.n);
-	text[s.n] = '\0';
-	const double v = strtod(text, NULL);
-	if (v - v != 0) /* 1e999 */
-		return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
-	return (struct value){ .type = VALUE_F64, .f64 = v };
+	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
 
 static struct value
@@ -129,7 +118,7 @@ integer_value(const struct dft_record *rec, struct dft_token t, bool minus)
 	uint64_t v;
 
 	if (!dft_digits(rec, digits, &v) || (minus && v > (uint64_t)1 << 63))
-		return fraction_value(dft_token_text(rec, t), false); /* more than 64 bits */
+		return json_value(dft_token_text(rec, t)); /* more than 64 bits */
 	if (minus)
 		return (struct value){ .type = VALUE_I64, .i64 = (int64_t)-v };
 	return value_u64(v);
@@ -150,8 +139,7 @@ not_finite_value(struct slice s)
 
 /* false: no memory. */
 static bool
-arg_value(struct batch *b, const struct dft_record *rec, const struct dft_arg *a, bool counter,
-          struct value *v)
+arg_value(struct batch *b, const struct dft_record *rec, const struct dft_arg *a, struct value *v)
 {
 	const struct slice s = dft_token_text(rec, a->value);
 
@@ -162,11 +150,8 @@ arg_value(struct batch *b, const struct dft_record *rec, const struct dft_arg *a
 	case DFT_INT:
 		*v = integer_value(rec, a->value, true);
 		return true;
-	case DFT_NUMBER:
-		*v = fraction_value(s, counter);
-		return true;
 	case DFT_ESCAPED: /* valid as it stands, quotes included */
-		*v = (struct value){ .type = VALUE_JSON, .count = s.n + 2, .p = s.p - 1 };
+		*v = json_value(slice_of(s.p - 1, s.n + 2));
 		return true;
 	case DFT_MENDED: {
 		const struct slice text = dft_json_unescape(&b->scratch, s);
@@ -177,9 +162,10 @@ arg_value(struct batch *b, const struct dft_record *rec, const struct dft_arg *a
 	case DFT_FALSE:
 		*v = (struct value){ .type = VALUE_BOOL, .u64 = a->kind == DFT_TRUE };
 		return true;
+	case DFT_NUMBER:
 	case DFT_OBJECT:
 	case DFT_ARRAY:
-		*v = (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
+		*v = json_value(s);
 		return true;
 	case DFT_NOT_FINITE:
 		*v = not_finite_value(s);
@@ -222,7 +208,7 @@ put_arg(struct fields *x, const struct dft_arg *a)
 	}
 	if (a->kind == DFT_STRING && x->rec->clean)
 		to->value = value_string(clean(dft_token_text(x->rec, a->value)));
-	else if (!arg_value(x->b, x->rec, a, x->facts->phase == DFT_PHASE_COUNTER, &to->value))
+	else if (!arg_value(x->b, x->rec, a, &to->value))
 		return false;
 	x->to++;
 	return true;
@@ -278,7 +264,7 @@ put_top(struct fields *x, enum dft_top which, enum dft_meaning taken, struct sli
 	if (a.kind == DFT_ABSENT)
 		return true;
 	x->to->name = x->rec->special[taken] != 0 ? other : name;
-	if (!arg_value(x->b, x->rec, &a, false, &x->to->value))
+	if (!arg_value(x->b, x->rec, &a, &x->to->value))
 		return false;
 	x->to++;
 	return true;
@@ -316,6 +302,14 @@ put_extra(struct fields *x, const struct dft_arg *a)
 	return true;
 }
 
+static bool
+is_number(struct slice s)
+{
+	enum dft_kind kind;
+
+	return s.n > 0 && dft_json_number(s.p, s.p + s.n, &kind) == s.p + s.n;
+}
+
 /* The event's series: what it measured, and nothing of who did it, which its track says. */
 static bool
 put_counter(struct fields *x)
@@ -326,6 +320,8 @@ put_counter(struct fields *x)
 			continue;
 		if (!put_arg(x, a))
 			return false;
+		if (a->kind == DFT_STRING && is_number(dft_token_text(x->rec, a->value)))
+			x->to[-1].value = json_value(dft_token_text(x->rec, a->value));
 	}
 	return true;
 }
