@@ -1,0 +1,45 @@
+#ifndef DFTRACER_TEST_UTIL_H
+#define DFTRACER_TEST_UTIL_H
+
+#include <cJSON.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What tests read JSON with, beside the reader. */
+
+static inline const char *
+text_of(const cJSON *o, const char *key)
+{
+	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, key));
+}
+
+/* The value of a key in the text of a flat part of a record, without quotes. */
+static inline void
+raw_value(const char *line, const char *key, char *to, size_t size)
+{
+	char pattern[40];
+
+	snprintf(pattern, sizeof pattern, "\"%s\":", key);
+	const char *p = strstr(line, pattern);
+	cr_assert_not_null(p, "%s in %s", key, line);
+	p += strlen(pattern);
+	p += strspn(p, " ");
+	p += *p == '"';
+	snprintf(to, size, "%.*s", (int)strcspn(p, ",}\""), p);
+}
+
+/* Where the real traces are; NULL: nowhere. */
+static inline const char *
+traces_folder(void)
+{
+	const char *const dir =
+	    getenv("TRACETOOL_TRACES") != NULL ? getenv("TRACETOOL_TRACES") : "../shared/traces";
+	struct stat st;
+
+	return stat(dir, &st) == 0 ? dir : NULL;
+}
+
+#endif
