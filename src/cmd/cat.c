@@ -150,6 +150,7 @@ show_one(struct cat *c, const char *path)
 		.from = c->options.from,
 		.dialect = c->options.dialect,
 		.options = options_values(&c->options),
+		.interpret = INTERPRET_EVENTS,
 		.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | (c->hex ? WANT_BYTES : 0U),
 		.sink = say_finding,
 		.ctx = &c->options,

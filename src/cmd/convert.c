@@ -176,6 +176,7 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 		.from = c.options.from,
 		.dialect = c.options.dialect,
 		.options = options_values(&c.options),
+		.interpret = INTERPRET_SPANS,
 		.want = WANT_TIMES | WANT_FIELDS,
 		.rebase = c.rebase,
 		.sink = say_finding,

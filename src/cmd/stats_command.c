@@ -85,6 +85,7 @@ done(void *ctx, struct flow *f)
 static void
 report(struct stats_run *s, const struct flow *f, const char *path)
 {
+	s->stats.unpaired = interpret_unpaired(&f->interpret);
 	const struct stats_view view = { .path = path, .bytes = f->bytes, .trace = &f->trace, .stats = &s->stats };
 	const bool ok = s->json ? stats_json_input(&s->text, &view, s->first) : stats_text(&s->text, &view, (size_t)s->top);
 
@@ -104,6 +105,7 @@ count_one(struct stats_run *s, const char *path)
 		.from = s->options.from,
 		.dialect = s->options.dialect,
 		.options = options_values(&s->options),
+		.interpret = INTERPRET_SPANS,
 		.want = WANT_TIMES,
 		.sink = say_finding,
 		.ctx = &s->options,

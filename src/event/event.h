@@ -82,6 +82,7 @@ struct event {
 
 enum event_flags {
 	EVENT_ASYNC = 1, /* a span that overlaps others of its track at will; `offset` tells it from others */
+	EVENT_BIG = 2,   /* set by readers: the bytes of its payload are in big-endian order */
 };
 
 static inline struct value

@@ -91,7 +91,7 @@ rebase(struct flow *f, struct batch *b)
 	if (b->n == 0)
 		return;
 	if (!f->rebased) {
-		struct input *const again = input_can_reopen(f->in) ? input_reopen(f->in) : NULL;
+		struct input *const again = f->in != NULL && input_can_reopen(f->in) ? input_reopen(f->in) : NULL;
 		if (again != NULL)
 			earliest_time(f->job, f->format, again, &f->rebased, &f->rebase_ns);
 		f->signed_time |= !f->rebased;
@@ -148,6 +148,7 @@ flow_init(struct flow *f, const struct flow_job *job)
 {
 	*f = (struct flow){ .job = job };
 	trace_init(&f->trace);
+	interpret_init(&f->interpret, &f->trace, job->interpret, job->want);
 }
 
 /* What the format's readers share, made when the first of them is opened. */
@@ -243,6 +244,18 @@ flow_open_input(struct flow *f, const struct flow_job *job, struct input *in)
 	return enter(f, job->path, in);
 }
 
+static bool
+hand_over(struct flow *f, flow_taker *taker, void *ctx)
+{
+	struct batch *const b = &f->batch;
+
+	if (f->job->rebase)
+		rebase(f, b);
+	b->end_track = f->trace.ntracks;
+	b->end_class = f->trace.nclasses;
+	return taker == NULL || taker(ctx, f, b);
+}
+
 bool
 flow_run(struct flow *f, flow_taker *taker, void *ctx)
 {
@@ -256,12 +269,11 @@ flow_run(struct flow *f, flow_taker *taker, void *ctx)
 		fill = f->format->reader->fill(&f->reader, b);
 		if (input_shrunk(f->in))
 			break; /* what is in this batch may be made of zeros */
-		if (f->job->rebase)
-			rebase(f, b);
-		b->end_track = f->trace.ntracks;
-		b->end_class = f->trace.nclasses;
-		if (taker != NULL)
-			wanted = taker(ctx, f, b);
+		if (f->job->interpret != INTERPRET_NOT && !interpret_batch(&f->interpret, f->format, &f->judge, b)) {
+			fill = FILL_NO_MEMORY;
+			break;
+		}
+		wanted = hand_over(f, taker, ctx);
 		input_behind(f->in);
 		if (f->job->progress != NULL)
 			f->job->progress(f->job->progress_ctx, f->in);
@@ -285,6 +297,7 @@ flow_close(struct flow *f)
 	if (f->shared != NULL && f->shared_format->reader->shared_close != NULL)
 		f->shared_format->reader->shared_close(f->shared);
 	free(f->shared);
+	interpret_free(&f->interpret);
 	trace_free(&f->trace);
 }
 
@@ -430,6 +443,29 @@ each_of_operand(struct flow *f, const struct operand *o, const struct flow_hooks
 	return go_on;
 }
 
+/* After the last input: the spans that are still open. */
+static bool
+hand_over_rest(struct flow *f, const char *path, const struct flow_hooks *hooks, void *ctx)
+{
+	bool more = f->job->interpret == INTERPRET_SPANS && f->batch.events != NULL, go_on = true;
+
+	judge_init(&f->judge, path, f->job->sink, f->job->ctx);
+	f->unreadable = f->complete = false;
+	while (more && go_on) {
+		batch_recycle(&f->batch);
+		go_on = interpret_finish(&f->interpret, &f->batch, &more);
+		if (!go_on)
+			flow_no_memory(f);
+		else if (f->batch.n > 0)
+			go_on = hand_over(f, hooks->take, ctx);
+	}
+	if ((!go_on || f->judge.ncounts > 0) && hooks->done != NULL)
+		hooks->done(ctx, f);
+	batch_recycle(&f->batch);
+	judge_free(&f->judge);
+	return go_on;
+}
+
 /* After the last input: what only the whole trace shows. */
 static void
 judge_trace(struct flow *f, const char *path, const struct flow_hooks *hooks, void *ctx)
@@ -475,6 +511,7 @@ flow_each(struct flow *f, const struct flow_job *job, const struct flow_hooks *h
 		rebase_operand(f, &o[i]);
 	for (size_t i = 0; i < n && go_on; i++)
 		go_on = each_of_operand(f, &o[i], hooks, ctx);
+	go_on = go_on && hand_over_rest(f, paths[0], hooks, ctx);
 	if (go_on)
 		judge_trace(f, paths[0], hooks, ctx);
 	for (size_t i = 0; i < n; i++)

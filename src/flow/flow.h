@@ -1,6 +1,7 @@
 #ifndef FLOW_FLOW_H
 #define FLOW_FLOW_H
 
+#include "flow/interpret.h"
 #include "format/format.h"
 
 /*
@@ -17,6 +18,7 @@ struct flow_job {
 	const char *dialect;       /* NULL: told by content */
 	const struct option_value *options;
 	unsigned want;      /* enum want */
+	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool rebase;        /* subtract the earliest time (the first event's, where the input cannot be read twice) */
 	finding_sink *sink; /* told of each finding; may be NULL */
 	void *ctx;
@@ -33,6 +35,7 @@ struct flow {
 	struct judge judge;
 	struct reader reader;
 	struct batch batch;
+	struct interpret interpret;
 	void *shared;           /* of the format: reader_ops.shared_size */
 	const struct format *shared_format;
 	uint64_t rebase_ns;     /* what was subtracted */

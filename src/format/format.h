@@ -97,6 +97,8 @@ struct reader_ops {
 	bool merges;
 	/* Whether to judge with these options the events must come in that order. */
 	bool (*judges_order)(const struct option_value *options);
+	/* It judges whether payloads fit what the vocabulary says of them; else the engine does where it reads them. */
+	bool judges_payloads;
 	/* Judges an event in that order; r is the reader of its stream.  NULL: not asked. */
 	void (*judge_event)(struct reader *r, const struct batch *b, const struct event *e);
 };

@@ -22,19 +22,6 @@ grow_zeroed(void **array, uint32_t *n, uint32_t index, size_t size)
 	return true;
 }
 
-/* ---- spans between BEGIN and END ---- */
-
-struct open_span {
-	uint64_t start;
-	uint32_t name; /* number in span_names, or NAMES_OTHER */
-};
-
-struct open_track {
-	struct open_span *spans;
-	uint32_t n, cap;
-	uint64_t beyond; /* open ones above these, which are not kept */
-};
-
 bool
 stats_init(struct stats *s)
 {
@@ -50,9 +37,6 @@ stats_init(struct stats *s)
 void
 stats_free(struct stats *s)
 {
-	for (uint32_t i = 0; i < s->nopen_tracks; i++)
-		free(s->open[i].spans);
-	free(s->open);
 	free(s->seen);
 	free(s->class_category);
 	free(s->groups);
@@ -113,12 +97,13 @@ span_name(struct stats *s, const struct event *e, uint32_t *name)
 /* ---- one event ---- */
 
 static bool
-add_span(struct stats *s, const struct track *track, uint32_t name, uint64_t start, uint64_t dur)
+add_span(struct stats *s, const struct event *e, uint32_t name)
 {
 	struct span_group *g = name == NAMES_OTHER ? &s->other : &s->groups[name];
-	struct nest_result nest;
+	struct nest_result nest = { .covered = 0 };
+	const uint64_t dur = e->dur;
 
-	if (!nesting_span(&s->nesting, track->index, start, dur, &nest))
+	if ((e->flags & EVENT_ASYNC) == 0 && !nesting_span(&s->nesting, e->track->index, e->ts, dur, &nest))
 		return false;
 	s->late += nest.late;
 	if (dur < g->min || g->count == 0)
@@ -130,55 +115,6 @@ add_span(struct stats *s, const struct track *track, uint32_t name, uint64_t sta
 	g->self += dur - nest.covered;
 	histogram_add(&g->durations, &s->pool, dur);
 	return true;
-}
-
-static bool
-begin_span(struct stats *s, const struct event *e)
-{
-	void *array = s->open;
-	if (!grow_zeroed(&array, &s->nopen_tracks, e->track->index, sizeof *s->open))
-		return false;
-	s->open = array;
-
-	struct open_track *t = &s->open[e->track->index];
-	uint32_t more = t->cap == 0 ? 8 : t->cap;
-	bool full = t->n == t->cap && (t->n == STATS_DEPTH || more > STATS_OPEN_MAX - s->open_room);
-	if (t->beyond > 0 || full) {
-		t->beyond++;
-		s->unpaired++;
-		return true;
-	}
-	if (t->n == t->cap) {
-		struct open_span *p = realloc(t->spans, ((size_t)t->cap + more) * sizeof *p);
-		if (p == NULL)
-			return false;
-		t->spans = p;
-		t->cap += more;
-		s->open_room += more;
-	}
-	uint32_t name;
-	if (!span_name(s, e, &name))
-		return false;
-	t->spans[t->n++] = (struct open_span){ .start = e->ts, .name = name };
-	s->nopen++;
-	return true;
-}
-
-/* Whatever its name: END closes the innermost. */
-static bool
-end_span(struct stats *s, const struct event *e)
-{
-	struct open_track *t = e->track->index < s->nopen_tracks ? &s->open[e->track->index] : NULL;
-
-	if (t == NULL || t->n == 0 || t->beyond > 0) {
-		s->unpaired++;
-		if (t != NULL && t->beyond > 0)
-			t->beyond--;
-		return true;
-	}
-	const struct open_span *open = &t->spans[--t->n];
-	s->nopen--;
-	return add_span(s, e->track, open->name, open->start, e->ts > open->start ? e->ts - open->start : 0);
 }
 
 static bool
@@ -234,15 +170,13 @@ add_event(struct stats *s, const struct event *e)
 
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
-		return span_name(s, e, &name) && add_span(s, e->track, name, e->ts, e->dur);
-	case PHASE_BEGIN:
-		return begin_span(s, e);
-	case PHASE_END:
-		return end_span(s, e);
+		return span_name(s, e, &name) && add_span(s, e, name);
 	case PHASE_INSTANT:
 		return tally_add(&s->instants, e->name);
 	case PHASE_COUNTER:
 		return tally_add(&s->counters, e->name);
+	case PHASE_BEGIN: /* the engine makes spans of them */
+	case PHASE_END:
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
 	case PHASE_STRUCTURE:
@@ -267,12 +201,6 @@ stats_batch(struct stats *s, const struct batch *b)
 			return false;
 	}
 	return true;
-}
-
-uint64_t
-stats_unpaired(const struct stats *s)
-{
-	return s->unpaired + s->nopen;
 }
 
 uint64_t

@@ -12,9 +12,6 @@
  * (below 40 MiB, and what nesting.h takes): beyond 65,536 groups of a kind, or some MiB of names, events
  * are counted under "(other names)".
  */
-#define STATS_DEPTH 4096         /* open spans (BEGIN without END) of a track */
-#define STATS_OPEN_MAX (1 << 18) /* of all tracks */
-
 /* Spans of one name and category. */
 struct span_group {
 	unsigned __int128 sum;  /* ns */
@@ -38,14 +35,12 @@ struct tally {
 	uint64_t other; /* events without a name of their own */
 };
 
-struct open_track;
-
 struct stats {
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
 	uint64_t tracks;            /* threads that have events */
 	uint64_t late;     /* spans that came after their parent: not subtracted from its self time */
-	uint64_t unpaired; /* BEGIN that were not kept and END without BEGIN; see stats_unpaired */
+	uint64_t unpaired; /* BEGIN without END and END without BEGIN; the engine knows, the caller sets it */
 
 	struct arena text; /* all names */
 	struct names span_names;
@@ -61,10 +56,6 @@ struct stats {
 	uint8_t *seen; /* by index of the track */
 	uint32_t nseen;
 	struct nesting nesting;
-	struct open_track *open; /* by index of the track */
-	uint32_t nopen_tracks;
-	uint32_t nopen; /* spans that are open now */
-	uint32_t open_room;
 };
 
 /* After this it must stay where it is.  false: no memory. */
@@ -73,9 +64,6 @@ void stats_free(struct stats *s);
 
 /* Adds a batch; batches come in the order of the trace.  false: no memory. */
 bool stats_batch(struct stats *s, const struct batch *b);
-
-/* BEGIN without END and END without BEGIN, so far. */
-uint64_t stats_unpaired(const struct stats *s);
 
 /* Events (spans, instants, counters) that are counted under "(other names)". */
 uint64_t stats_other_names(const struct stats *s);

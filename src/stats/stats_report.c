@@ -40,7 +40,7 @@ put_head(struct text *t, const struct stats_view *v)
 static void
 put_notes(struct text *t, const struct stats *s)
 {
-	uint64_t other = stats_other_names(s), unpaired = stats_unpaired(s);
+	uint64_t other = stats_other_names(s), unpaired = s->unpaired;
 
 	if (other > 0)
 		text_printf(

@@ -1,0 +1,473 @@
+#include "flow/interpret.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "flow/interpret_parts.h"
+
+#define FACTS_MAX 512U
+#define FACTS_BYTES (256U << 10)
+
+/* What is known of the events of a class without looking at them. */
+struct bound {
+	const struct meaning *m; /* NULL: nothing to do */
+	const struct bound *otherwise;
+	struct slice name; /* p NULL: it is made for each event, or the reader's stays */
+	bool known;
+	bool light;  /* nothing but a fixed name and a phase */
+	bool fields; /* its events have their fields, whoever asks */
+};
+
+enum verdict { KEEP, DROP, NO_MEMORY };
+
+void
+interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want)
+{
+	*in = (struct interpret){ .trace = trace, .want = want };
+	in->spans = mode == INTERPRET_SPANS;
+	in->fields = (want & WANT_FIELDS) != 0;
+	pairing_init(&in->pairing, trace);
+}
+
+void
+interpret_free(struct interpret *in)
+{
+	free(in->bounds);
+	arena_free(&in->arena);
+	interpret_lines_free(in);
+	pairing_free(&in->pairing);
+	*in = (struct interpret){ .trace = NULL };
+}
+
+/* ---- classes ---- */
+
+static struct slice
+with_flags(struct slice s)
+{
+	bool plain = utf8_valid(s.p, s.n);
+
+	s.flags = plain ? SLICE_UTF8 : 0;
+	for (uint32_t i = 0; i < s.n; i++)
+		plain &= (unsigned char)s.p[i] >= 0x20 && s.p[i] != '"' && s.p[i] != '\\';
+	s.flags |= plain ? SLICE_JSON : 0;
+	return s;
+}
+
+static bool
+looks_at_fields(const struct meaning *m, bool fields)
+{
+	return m->key.nfields > 0 || m->ndefines > 0 || m->ntracks > 0 || m->epoch.p != NULL || m->facts.p != NULL || m->flow_name.p != NULL ||
+	       (m->has_layout && fields);
+}
+
+static void
+bind_one(struct bound *bd, const struct class *cls, const struct meaning *m, bool fields)
+{
+	const bool simple = m->phase == MEANING_AS_READ || m->phase == MEANING_BEGIN || m->phase == MEANING_END || m->phase == MEANING_INSTANT;
+
+	*bd = (struct bound){ .m = m, .known = true, .fields = fields || class_needs_fields(cls) };
+	if (m->nnames > 0 && m->names[0].nparts == 1 && m->names[0].parts[0].ref.nfields == 0)
+		bd->name = with_flags(m->names[0].parts[0].text);
+	bd->light = simple && !m->async && m->named.p == NULL && (m->nnames == 0 || bd->name.p != NULL) &&
+	            !looks_at_fields(m, bd->fields);
+}
+
+/* false: no memory. */
+static bool
+bind(struct interpret *in, struct bound *bd, const struct class *cls)
+{
+	*bd = (struct bound){ .known = true };
+	if (cls->meaning == NULL || cls->meant)
+		return true;
+	for (const struct meaning *m = cls->meaning;; m = m->otherwise) {
+		bind_one(bd, cls, m, in->fields);
+		if (m->named.p == NULL || m->otherwise == NULL)
+			return true;
+		struct bound *const next = arena_zalloc(&in->arena, 1, sizeof *next);
+		if (next == NULL)
+			return false;
+		bd->otherwise = next;
+		bd = next;
+	}
+}
+
+/* NULL: no memory. */
+static const struct bound *
+new_bound(struct interpret *in, const struct class *cls)
+{
+	if (cls->index >= in->nbounds) {
+		const uint32_t n = in->trace->nclasses + in->trace->nclasses / 2 + 16;
+		struct bound *const p = n > cls->index ? realloc(in->bounds, n * sizeof *p) : NULL;
+		if (p == NULL)
+			return NULL;
+		memset(p + in->nbounds, 0, (n - in->nbounds) * sizeof *p);
+		in->bounds = p;
+		in->nbounds = n;
+	}
+	return bind(in, &in->bounds[cls->index], cls) ? &in->bounds[cls->index] : NULL;
+}
+
+/* A class may get its meaning, or another one, when it has been there for a while. */
+static inline const struct bound *
+bound_of(struct interpret *in, const struct class *cls)
+{
+	if (cls->index < in->nbounds) {
+		const struct bound *const bd = &in->bounds[cls->index];
+		if (bd->known && bd->m == (cls->meant ? NULL : cls->meaning))
+			return bd;
+	}
+	return new_bound(in, cls);
+}
+
+/* ---- what is said for others ---- */
+
+/* false: no memory. */
+static bool
+define(struct interpret *in, const struct batch *b, const struct event *e, const struct meaning_define *d)
+{
+	const struct value v = interpret_ref(in, b, e, &d->value);
+	uint64_t key[2] = { 0, 0 };
+
+	for (uint32_t i = 0; i < d->nkeys; i++) {
+		const struct value *const k = interpret_field(b, e, d->key[i]);
+		if (k == NULL || !interpret_number(k, &key[i]))
+			return true;
+	}
+	if (v.type == VALUE_NONE || v.type == VALUE_BYTES || v.type > VALUE_BYTES)
+		return true;
+	return definitions_put(&in->trace->definitions, d->table, interpret_scope(in, e, d->table), key[0], key[1], v);
+}
+
+static bool
+has_fact(const struct trace *t, struct slice name)
+{
+	for (uint32_t i = 0; i < t->nmeta; i++)
+		if (slice_equal(t->meta[i].name, name))
+			return true;
+	return false;
+}
+
+/* The first one of a name counts; texts and numbers only.  false: no memory. */
+static bool
+add_facts(struct interpret *in, const struct value *map)
+{
+	for (uint32_t i = 0; map->type == VALUE_MAP && i < map->count; i++) {
+		const struct value *const key = &map->values[2 * (size_t)i], *const v = key + 1;
+		const uint64_t bytes = (uint64_t)key->count + (v->type == VALUE_STRING ? v->count : 0);
+		if (key->type != VALUE_STRING || v->type > VALUE_STRING || v->type == VALUE_NONE)
+			continue;
+		if (in->trace->nmeta >= FACTS_MAX || bytes > FACTS_BYTES - in->facts_bytes || has_fact(in->trace, value_text(key)))
+			continue;
+		in->facts_bytes += (uint32_t)bytes;
+		if (!trace_add_meta(in->trace, value_text(key), *v))
+			return false;
+	}
+	return true;
+}
+
+static void
+learn_epoch(struct trace *t, const struct value *v, uint64_t ts)
+{
+	uint64_t wall;
+
+	if (t->epoch_known || v->type == VALUE_STRING || !interpret_number(v, &wall) || wall < ts)
+		return;
+	t->epoch_known = true;
+	t->epoch_ns = wall - ts;
+}
+
+/* Definitions, facts and the epoch.  false: no memory. */
+static bool
+learn(struct interpret *in, const struct batch *b, const struct event *e, const struct meaning *m)
+{
+	const struct value *v;
+
+	for (uint32_t i = 0; i < m->ndefines; i++)
+		if (!define(in, b, e, &m->defines[i]))
+			return false;
+	if (m->epoch.p != NULL && (v = interpret_field(b, e, m->epoch)) != NULL)
+		learn_epoch(in->trace, v, e->ts);
+	if (m->facts.p != NULL && (v = interpret_field(b, e, m->facts)) != NULL)
+		return add_facts(in, v);
+	return true;
+}
+
+/* ---- names ---- */
+
+/* false: no memory.  *lasting: the name outlives the batch. */
+static bool
+find_name(const struct interpret *in, struct batch *b, struct event *e, const struct bound *bd, bool *lasting)
+{
+	const struct meaning *const m = bd->m;
+	struct slice name;
+
+	*lasting = true;
+	if (bd->name.p != NULL) {
+		e->name = bd->name;
+		return true;
+	}
+	for (uint32_t i = 0; i < m->nnames; i++) {
+		const enum interpret_made made = interpret_template(in, b, e, &m->names[i], &name, lasting);
+		if (made == INTERPRET_MADE)
+			e->name = name;
+		if (made != INTERPRET_UNRESOLVED)
+			return made == INTERPRET_MADE;
+	}
+	*lasting = e->name.p == e->cls->name.p;
+	return true;
+}
+
+/* ---- phases ---- */
+
+static enum verdict
+closed(struct interpret *in, struct event *e, enum pairing_result result)
+{
+	switch (result) {
+	case PAIRING_SPAN:
+		return KEEP;
+	case PAIRING_ALONE:
+		pairing_alone(&in->pairing, e);
+		e->phase = PHASE_INSTANT;
+		return KEEP;
+	case PAIRING_DROPPED:
+		return DROP;
+	case PAIRING_NO_MEMORY:
+		break;
+	}
+	return NO_MEMORY;
+}
+
+static enum verdict
+begin(struct interpret *in, const struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	e->phase = PHASE_BEGIN;
+	if (!in->spans)
+		return KEEP;
+	return pairing_begin(&in->pairing, b, e, how) ? DROP : NO_MEMORY;
+}
+
+static enum verdict
+end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	e->phase = PHASE_END;
+	return in->spans ? closed(in, e, pairing_end(&in->pairing, b, e, how)) : KEEP;
+}
+
+/* The state before ends, and comes out; the new one begins. */
+static enum verdict
+state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	struct event closing = *e;
+
+	e->phase = PHASE_INSTANT;
+	if (!in->spans)
+		return KEEP;
+	closing.nfields = 0; /* they are the next one's */
+	const enum pairing_result result = pairing_end(&in->pairing, b, &closing, how);
+	if (result == PAIRING_NO_MEMORY || !pairing_begin(&in->pairing, b, e, how))
+		return NO_MEMORY;
+	if (result != PAIRING_SPAN)
+		return DROP;
+	*e = closing;
+	return KEEP;
+}
+
+static void
+span(struct batch *b, struct event *e, const struct meaning *m)
+{
+	struct field *const first = b->fields + e->first_field;
+	uint32_t i = 0;
+	uint64_t dur;
+
+	e->flags |= m->async ? EVENT_ASYNC : 0;
+	while (i < e->nfields && !slice_equal(first[i].name, m->duration))
+		i++;
+	if (m->duration.p == NULL || i == e->nfields)
+		return;
+	const struct value *const v = &first[i].value;
+	if (v->type == VALUE_STRING || v->type == VALUE_BYTES || !interpret_number(v, &dur) ||
+	    (v->type >= VALUE_I8 && v->type <= VALUE_I64 && v->i64 < 0))
+		return;
+	e->phase = PHASE_SPAN;
+	e->dur = dur;
+	if (dur > UINT64_MAX - e->ts) { /* cut where time ends; the field says the true length */
+		e->dur = UINT64_MAX - e->ts;
+		return;
+	}
+	memmove(first + i, first + i + 1, (e->nfields - i - 1U) * sizeof *first);
+	e->nfields--;
+}
+
+static bool
+is_series(const struct meaning *m, const struct field *f)
+{
+	if (f->value.type < VALUE_U8 || f->value.type > VALUE_F64)
+		return false;
+	for (uint32_t i = 0; i < m->nvalues; i++)
+		if (slice_equal(m->values[i], f->name))
+			return true;
+	return m->nvalues == 0;
+}
+
+/* A counter has nothing but numbers. */
+static void
+counter(struct batch *b, struct event *e, const struct meaning *m)
+{
+	struct field *const first = b->fields + e->first_field;
+	uint16_t n = 0;
+
+	e->phase = PHASE_COUNTER;
+	for (uint32_t i = 0; i < e->nfields; i++)
+		if (is_series(m, &first[i]))
+			first[n++] = first[i];
+	e->nfields = n;
+}
+
+static enum verdict
+apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct meaning *m, struct pairing_end_of how)
+{
+	how.fields = in->fields;
+	switch ((enum meaning_phase)m->phase) {
+	case MEANING_AS_READ:
+		return e->phase == PHASE_BEGIN ? begin(in, b, e, how) : e->phase == PHASE_END ? end(in, b, e, how) : KEEP;
+	case MEANING_BEGIN:
+		return begin(in, b, e, how);
+	case MEANING_END:
+		return end(in, b, e, how);
+	case MEANING_STATE:
+		return state(in, b, e, how);
+	case MEANING_STATE_END:
+		return in->spans ? closed(in, e, pairing_end(&in->pairing, b, e, how)) : KEEP;
+	case MEANING_SPAN:
+		span(b, e, m);
+		return KEEP;
+	case MEANING_INSTANT:
+		e->phase = PHASE_INSTANT;
+		return KEEP;
+	case MEANING_COUNTER:
+		counter(b, e, m);
+		return KEEP;
+	case MEANING_STRUCTURE:
+		e->phase = PHASE_STRUCTURE;
+		return (in->want & WANT_STRUCTURE) != 0 ? KEEP : DROP;
+	}
+	return KEEP;
+}
+
+/* ---- one event ---- */
+
+/* The track, and the key and kind of an end of a span.  false: no memory. */
+static bool
+find_place(struct interpret *in, struct batch *b, struct event *e, const struct meaning *m, struct pairing_end_of *how)
+{
+	const bool state = m->phase == MEANING_STATE || m->phase == MEANING_STATE_END;
+	const struct track *const own = e->track;
+
+	if (own == NULL)
+		return true;
+	if (m->ntracks > 0)
+		e->track = interpret_line(in, b, e, m);
+	else if (state)
+		e->track = interpret_state_line(in, b, e, m);
+	if (e->track == NULL)
+		return false;
+	if (m->key.nfields > 0) {
+		const struct event at_home = { .track = own, .first_field = e->first_field, .nfields = e->nfields };
+		const struct value v = interpret_ref(in, b, &at_home, &m->key);
+		if (!interpret_number(&v, &how->key))
+			how->key = 0;
+	}
+	how->pair = state ? m->state : m->pair;
+	how->flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) | (state ? PAIRING_STATE : 0));
+	return true;
+}
+
+/* Nobody says what it means; what the reader calls a beginning or an end is one. */
+static enum verdict
+as_read(struct interpret *in, struct batch *b, struct event *e)
+{
+	const struct pairing_end_of how = { .lasting = e->name.p == e->cls->name.p, .fields = in->fields };
+
+	return e->phase == PHASE_BEGIN ? begin(in, b, e, how) : e->phase == PHASE_END ? end(in, b, e, how) : KEEP;
+}
+
+static enum verdict
+interpret_event(struct interpret *in, struct batch *b, struct event *e, const struct bound *bd)
+{
+	struct pairing_end_of how = { .pair = 0 };
+
+	for (; bd != NULL && bd->m->named.p != NULL; bd = bd->otherwise)
+		if (meaning_glob(bd->m->named, e->name))
+			break;
+	if (bd == NULL)
+		return as_read(in, b, e);
+	if (bd->m->has_layout && bd->fields && !interpret_layout(in, b, e, bd->m))
+		return NO_MEMORY;
+	if (!learn(in, b, e, bd->m) || !find_name(in, b, e, bd, &how.lasting) || !find_place(in, b, e, bd->m, &how))
+		return NO_MEMORY;
+	if (e->track != NULL)
+		pairing_see(&in->pairing, e->track, e->ts);
+	return apply_phase(in, b, e, bd->m, how);
+}
+
+static inline enum verdict
+one(struct interpret *in, struct batch *b, struct event *e)
+{
+	const struct bound *const bd = bound_of(in, e->cls);
+
+	if (bd == NULL)
+		return NO_MEMORY;
+	if (e->track != NULL)
+		pairing_see(&in->pairing, e->track, e->ts);
+	if (bd->m == NULL)
+		return as_read(in, b, e);
+	if (!bd->light)
+		return interpret_event(in, b, e, bd);
+	if (bd->name.p != NULL)
+		e->name = bd->name;
+	return apply_phase(in, b, e, bd->m, (struct pairing_end_of){
+		.pair = bd->m->pair,
+		.lasting = bd->name.p != NULL || e->name.p == e->cls->name.p,
+	});
+}
+
+bool
+interpret_batch(struct interpret *in, const struct format *of, struct judge *judge, struct batch *b)
+{
+	uint32_t n = 0;
+
+	in->judge = judge;
+	in->judges_payloads = of->reader->judges_payloads;
+	pairing_recycle(&in->pairing);
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		const enum verdict v = one(in, b, e);
+		if (v == NO_MEMORY)
+			return false;
+		if (v == DROP)
+			continue;
+		if (e->phase == PHASE_SPAN && e->track != NULL)
+			pairing_see(&in->pairing, e->track, e->ts + e->dur);
+		if (n != i) {
+			b->events[n] = *e;
+			if (b->bytes != NULL)
+				b->bytes[n] = b->bytes[i];
+		}
+		n++;
+	}
+	b->n = n;
+	return true;
+}
+
+bool
+interpret_finish(struct interpret *in, struct batch *b, bool *more)
+{
+	pairing_recycle(&in->pairing);
+	return pairing_finish(&in->pairing, b, in->fields, more);
+}
+
+uint64_t
+interpret_unpaired(const struct interpret *in)
+{
+	return in->pairing.unpaired;
+}

@@ -1,0 +1,52 @@
+#ifndef FLOW_INTERPRET_H
+#define FLOW_INTERPRET_H
+
+#include "flow/pairing.h"
+#include "format/format.h"
+
+/*
+ * The stage that gives events their meaning (event/meaning.h): payloads become
+ * fields, definitions are kept and looked up, names and time lines are found,
+ * beginnings and ends become spans.  It goes over each batch once, in place,
+ * after the reader and before everybody else.
+ */
+
+enum interpret_mode {
+	INTERPRET_NOT,    /* events stay as the reader made them */
+	INTERPRET_EVENTS, /* each event for itself: fields, names, time lines */
+	INTERPRET_SPANS,  /* and beginnings and ends become spans */
+};
+
+struct bound;
+struct line_cached;
+
+struct interpret {
+	struct trace *trace;
+	unsigned want;
+	bool spans, fields;  /* spans are made; fields are wanted */
+	bool judges_payloads; /* the reader does */
+	struct judge *judge; /* of the present input; may be NULL */
+	struct bound *bounds; /* what is known of each class, by its index */
+	uint32_t nbounds;
+	struct arena arena;
+	struct tabletext lines;     /* time lines that events named: "scope:name" -> index of the track */
+	struct line_cached *cached; /* the recent ones */
+	uint32_t line_bytes;  /* of their names */
+	uint32_t facts_bytes;
+	struct pairing pairing;
+};
+
+/* `trace` is borrowed.  Nothing is allocated before it is needed. */
+void interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want);
+void interpret_free(struct interpret *in);
+
+/* The next batch of the reader, which `of` is of; it may be shorter afterwards.  false: no memory. */
+bool interpret_batch(struct interpret *in, const struct format *of, struct judge *judge, struct batch *b);
+
+/* After the last batch: adds what is still open.  *more: call again with an empty batch.  false: no memory. */
+bool interpret_finish(struct interpret *in, struct batch *b, bool *more);
+
+/* Begins and ends of spans without a partner, so far. */
+uint64_t interpret_unpaired(const struct interpret *in);
+
+#endif

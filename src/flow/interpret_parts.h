@@ -1,0 +1,51 @@
+#ifndef FLOW_INTERPRET_PARTS_H
+#define FLOW_INTERPRET_PARTS_H
+
+#include "flow/interpret.h"
+
+/* The parts of flow/interpret.c: what a meaning says, found in the fields of one event. */
+
+/* ---- interpret_text.c ---- */
+
+/* A field of the event, or NULL. */
+const struct value *interpret_field(const struct batch *b, const struct event *e, struct slice name);
+
+/* The number that stands for a value in keys: numbers themselves, of texts a hash.  false: it has none. */
+bool interpret_number(const struct value *v, uint64_t *number);
+
+/* A reference, looked up in the tables it names; VALUE_NONE: a field or a definition is not there. */
+struct value interpret_ref(const struct interpret *in, const struct batch *b, const struct event *e, const struct meaning_ref *r);
+
+/* Whose definitions stand in a table, seen from an event. */
+uint32_t interpret_scope(const struct interpret *in, const struct event *e, uint8_t table);
+
+enum interpret_made { INTERPRET_MADE, INTERPRET_UNRESOLVED, INTERPRET_NO_MEMORY };
+
+/* The text of a template.  *lasting: it outlives the batch. */
+enum interpret_made interpret_template(const struct interpret *in, struct batch *b, const struct event *e,
+                                       const struct meaning_template *t, struct slice *text, bool *lasting);
+
+/* ---- interpret_layout.c ---- */
+
+/* The payload's bytes become fields.  false: no memory. */
+bool interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct meaning *m);
+
+/* ---- interpret_line.c ---- */
+
+/* The time line of an event, as m->tracks say; NULL: no memory. */
+const struct track *interpret_line(struct interpret *in, struct batch *b, const struct event *e, const struct meaning *m);
+
+/* The line below a track that shows its states of this name; NULL: no memory. */
+const struct track *interpret_state_line(struct interpret *in, struct batch *b, const struct event *e, const struct meaning *m);
+
+void interpret_lines_free(struct interpret *in);
+
+static inline const struct track *
+interpret_process(const struct track *t)
+{
+	while (t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
+#endif

@@ -1,0 +1,137 @@
+#include "flow/kept.h"
+
+#include <stdlib.h>
+
+#define DEPTH 16 /* of lists in lists */
+
+/* Two runs: all values of lists, then all bytes. */
+struct extent {
+	uint64_t values, bytes;
+};
+
+struct place {
+	struct value *values;
+	char *bytes;
+};
+
+static uint64_t
+entries(const struct value *v)
+{
+	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->type == VALUE_LIST ? v->count : 0;
+}
+
+static bool
+is_text(const struct value *v)
+{
+	return v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON;
+}
+
+static bool
+fits(const struct extent *x, uint64_t limit)
+{
+	return x->values <= limit / sizeof(struct value) && x->bytes <= limit - x->values * sizeof(struct value);
+}
+
+static bool
+measure(const struct value *v, struct extent *x, uint64_t limit, int depth)
+{
+	const uint64_t n = entries(v);
+
+	x->bytes += is_text(v) ? v->count : 0;
+	x->values += n;
+	if (!fits(x, limit) || (n > 0 && depth == DEPTH))
+		return false;
+	for (uint64_t i = 0; i < n; i++)
+		if (!measure(&v->values[i], x, limit, depth + 1))
+			return false;
+	return true;
+}
+
+static struct slice
+copy_text(struct place *to, struct slice s)
+{
+	if (s.n > 0)
+		memcpy(to->bytes, s.p, s.n);
+	s.p = to->bytes;
+	to->bytes += s.n;
+	return s;
+}
+
+/* No deeper than measure() went. */
+static struct value
+copy_value(struct place *to, const struct value *v)
+{
+	const uint64_t n = entries(v);
+	struct value copy = *v;
+
+	if (is_text(v))
+		copy.p = copy_text(to, value_text(v)).p;
+	if (n == 0)
+		return copy;
+	struct value *const list = to->values;
+	to->values += n;
+	for (uint64_t i = 0; i < n; i++)
+		list[i] = copy_value(to, &v->values[i]);
+	copy.values = list;
+	return copy;
+}
+
+enum kept_made
+kept_new(struct kept **made, struct slice name, const struct field *fields, uint32_t n, uint32_t limit)
+{
+	struct extent x = { 0, name.p != NULL ? name.n : 0 };
+	const uint64_t head = sizeof(struct kept) + (uint64_t)n * sizeof(struct field);
+
+	*made = NULL;
+	if (head > limit || !fits(&x, limit - head))
+		return KEPT_TOO_MUCH;
+	for (uint32_t i = 0; i < n; i++) {
+		x.bytes += fields[i].name.n;
+		if (!measure(&fields[i].value, &x, limit - head, 0))
+			return KEPT_TOO_MUCH;
+	}
+	const uint64_t bytes = head + x.values * sizeof(struct value) + x.bytes;
+	struct kept *const k = malloc((size_t)bytes);
+	if (k == NULL)
+		return KEPT_NO_MEMORY;
+	struct place to = { .values = (struct value *)(void *)(k->fields + n) };
+	to.bytes = (char *)(to.values + x.values);
+	*k = (struct kept){ .bytes = (uint32_t)bytes, .nfields = n };
+	if (name.p != NULL)
+		k->name = copy_text(&to, name);
+	for (uint32_t i = 0; i < n; i++) {
+		k->fields[i].name = copy_text(&to, fields[i].name);
+		k->fields[i].value = copy_value(&to, &fields[i].value);
+	}
+	*made = k;
+	return KEPT_MADE;
+}
+
+void
+kept_free(struct kept *k)
+{
+	free(k);
+}
+
+static bool
+equal(const struct value *a, const struct value *b, int depth)
+{
+	if (a->type != b->type)
+		return false;
+	if (is_text(a))
+		return slice_equal(value_text(a), value_text(b));
+	if (a->type != VALUE_LIST && a->type != VALUE_MAP)
+		return a->type == VALUE_NONE || a->u64 == b->u64; /* of floats: the same bits */
+	if (a->count != b->count || depth == DEPTH)
+		return false;
+	for (uint64_t i = 0; i < entries(a); i++)
+		if (!equal(&a->values[i], &b->values[i], depth + 1))
+			return false;
+	return true;
+}
+
+bool
+kept_equal(const struct value *a, const struct value *b)
+{
+	return equal(a, b, 0);
+}
