@@ -27,7 +27,7 @@ MAINS   := src/main.c src/bench/bench_main.c src/bench/make_testdata.c src/fuzz/
 TESTS   := $(filter %_test.c,$(ALL_C))
 AIDS    := $(filter-out $(MAINS) $(TESTS),$(wildcard src/bench/*.c src/fuzz/*.c))
 LIB_C   := $(filter-out $(MAINS) $(TESTS) $(AIDS),$(ALL_C))
-LIB_O   := $(LIB_C:%.c=$(BUILD)/%.o)
+LIB_O   := $(LIB_C:%.c=$(BUILD)/%.o) $(BUILD)/schemas_builtin.o
 AID_O   := $(AIDS:%.c=$(BUILD)/%.o)
 TEST_O  := $(TESTS:%.c=$(BUILD)/%.o)
 
@@ -56,6 +56,16 @@ $(BUILD)/fuzz_replay: $(LIB_O) $(AID_O) $(BUILD)/src/fuzz/fuzz_replay.o
 
 $(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/fuzz/fuzz_read.c
 	$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+# The vocabularies, as C.  The folder itself is named so that a file that goes away is noticed.
+SCHEMAS := $(wildcard schemas/*.yaml)
+
+$(BUILD)/schemas_builtin.c: $(SCHEMAS) schemas src/vocab/embed.sh Makefile
+	@mkdir -p $(@D)
+	$(call say,sh src/vocab/embed.sh $(SCHEMAS) > $@,EMBED,schemas/*.yaml)
+
+$(BUILD)/schemas_builtin.o: $(BUILD)/schemas_builtin.c src/vocab/vocab_builtin.h
+	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -c -o $@ $<,CC,$<)
 
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -130,7 +140,7 @@ install: tracetool ## install under PREFIX (DESTDIR is put before it)
 	install -m 755 tracetool $(DESTDIR)$(PREFIX)/bin
 	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
-	install -m 644 schemas/*.json $(DESTDIR)$(PREFIX)/share/tracetool/schemas
+	install -m 644 schemas/*.json schemas/*.yaml $(DESTDIR)$(PREFIX)/share/tracetool/schemas
 
 # Debian's packages, and for each how to see that it is there already.
 deps: ## install the Debian packages that are missing (nothing happens when all are there)

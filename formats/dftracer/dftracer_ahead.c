@@ -54,6 +54,7 @@ dft_look_ahead(struct dft_state *st)
 	if (r.in == NULL)
 		return; /* hashes stay numbers, and are counted */
 	trace_init(&trace);
+	trace.vocabulary = st->r->trace->vocabulary;
 	if (batch_init(&b, 1, false)) {
 		if (dft_reader_ops.open(&r))
 			while (fill == FILL_MORE) {

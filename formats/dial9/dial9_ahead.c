@@ -147,6 +147,7 @@ run(struct d9_state *st, struct input *in)
 	enum fill fill = FILL_NO_MEMORY;
 
 	trace_init(&trace);
+	trace.vocabulary = st->r->trace->vocabulary;
 	if (batch_init(&b, 1024, false)) {
 		fill = d9_reader_ops.open(&r) ? FILL_MORE : FILL_NO_MEMORY;
 		while (fill == FILL_MORE) {

@@ -84,6 +84,7 @@ look_ahead(struct ht_state *st)
 	if (r.in == NULL)
 		return; /* labels stay numbers, and are counted */
 	trace_init(&trace);
+	trace.vocabulary = st->r->trace->vocabulary;
 	if (batch_init(&b, 1024, false)) {
 		if (ht_reader_ops.open(&r))
 			while (fill == FILL_MORE) {

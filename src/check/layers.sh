@@ -25,8 +25,8 @@ rule input base
 rule output base
 rule event base input
 rule check base input output
-rule format base input output event check
 rule vocab base input event check
+rule format base input output event check vocab
 rule flow base input output event check format vocab
 rule stats base input output event check format vocab flow
 rule cmd base input output event check format vocab flow stats

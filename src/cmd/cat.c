@@ -149,6 +149,8 @@ show_one(struct cat *c, const char *path)
 		.path = path,
 		.from = c->options.from,
 		.dialect = c->options.dialect,
+		.schemas = c->options.schemas,
+		.nschemas = c->options.nschemas,
 		.options = options_values(&c->options),
 		.interpret = INTERPRET_EVENTS,
 		.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | (c->hex ? WANT_BYTES : 0U),
@@ -175,5 +177,6 @@ cmd_cat(const struct command *cmd, int argc, char **argv)
 		show_one(&c, argv[i]);
 	c.status = worse(c.status, report_out_close(&c.out));
 	text_free(&c.text);
+	options_free(&c.options);
 	return c.status;
 }

@@ -2,5 +2,6 @@
 
 const struct command *const commands[] = {
 	&convert_command, &validate_command, &stats_command,  &cat_command,
-	&info_command,    &formats_command,  &explain_command, NULL,
+	&info_command,    &formats_command,  &explain_command,
+	&schema_command,  NULL,
 };

@@ -175,6 +175,8 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 		.npaths = c.nin,
 		.from = c.options.from,
 		.dialect = c.options.dialect,
+		.schemas = c.options.schemas,
+		.nschemas = c.options.nschemas,
 		.options = options_values(&c.options),
 		.interpret = INTERPRET_SPANS,
 		.want = WANT_TIMES | WANT_FIELDS,
@@ -189,5 +191,6 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 	if (c.begun)
 		writing_free(&c.writing);
 	flow_close(&f);
+	options_free(&c.options);
 	return worse(status, c.status);
 }

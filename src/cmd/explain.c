@@ -2,6 +2,7 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "format/registry.h"
+#include "vocab/vocab.h"
 
 const struct command explain_command = {
 	.name = "explain",
@@ -21,6 +22,8 @@ list_rules(struct text *t)
 {
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		put_row(t, &input_rules[i]);
+	for (const struct rule *const *r = vocab_rule_list; *r != NULL; r++)
+		put_row(t, *r);
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
 			put_row(t, *r);

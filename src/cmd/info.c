@@ -142,6 +142,8 @@ name_one(struct info *n, const char *path)
 		.path = path,
 		.from = n->options.from,
 		.dialect = n->options.dialect,
+		.schemas = n->options.schemas,
+		.nschemas = n->options.nschemas,
 		.options = options_values(&n->options),
 		.want = WANT_TIMES,
 		.sink = say_finding,
@@ -178,5 +180,6 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	}
 	n.status = worse(n.status, report_out_close(&n.out));
 	text_free(&n.text);
+	options_free(&n.options);
 	return n.status;
 }

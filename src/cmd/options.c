@@ -9,6 +9,7 @@
 
 #include "base/nearest.h"
 #include "cmd/report_out.h"
+#include "cmd/schema_files.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 
@@ -16,6 +17,7 @@ enum common {
 	COMMON_HELP,
 	COMMON_FROM,
 	COMMON_DIALECT,
+	COMMON_SCHEMA,
 	COMMON_QUIET,
 	COMMON_COLOR,
 	COMMON_OUTPUT,
@@ -28,6 +30,7 @@ static const struct cmd_option common_options[COMMON_COUNT] = {
 	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
 	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: told by its content)", 0 },
 	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: told by its content)", 0 },
+	[COMMON_SCHEMA] = { "schema", "FILE", "a vocabulary: what the events mean; the first given counts most", 0 },
 	[COMMON_QUIET] = { "quiet", NULL, "say errors only", 'q' },
 	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
 	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
@@ -190,6 +193,17 @@ take_from(struct options *o, const char *name)
 }
 
 static bool
+take_schema(struct options *o, const char *path)
+{
+	if (o->nschemas == OPTIONS_MAX_SCHEMAS) {
+		o->status = options_mistake(o, "takes %d vocabularies (--schema) at most", OPTIONS_MAX_SCHEMAS);
+		return false;
+	}
+	o->schemas[o->nschemas++] = (struct flow_schema){ .path = path };
+	return true;
+}
+
+static bool
 take_common(struct options *o, enum common which, const char *arg)
 {
 	static const char *const when[] = { "auto", "always", "never", NULL };
@@ -198,6 +212,8 @@ take_common(struct options *o, enum common which, const char *arg)
 		return take_from(o, arg);
 	if (which == COMMON_DIALECT)
 		o->dialect = arg;
+	if (which == COMMON_SCHEMA)
+		return take_schema(o, arg);
 	if (which == COMMON_QUIET)
 		o->quiet = true;
 	if (which == COMMON_OUTPUT)
@@ -234,6 +250,26 @@ check_dialect(struct options *o)
 	return false;
 }
 
+/* Mistakes in a vocabulary are told before anything is read or written.  The texts are kept: what cannot be read twice may have been named. */
+static bool
+read_schemas(struct options *o)
+{
+	for (size_t i = 0; i < o->nschemas; i++)
+		if (!schema_read(o, &o->schemas[i])) {
+			o->status = STATUS_UNREADABLE;
+			return false;
+		}
+	return true;
+}
+
+void
+options_free(struct options *o)
+{
+	for (size_t i = 0; i < o->nschemas; i++)
+		schema_free(&o->schemas[i]);
+	o->nschemas = 0;
+}
+
 static bool
 take_format_option(struct options *o, const struct format_option *p, const char *arg)
 {
@@ -260,7 +296,7 @@ options_next(struct options *o, const char **arg)
 		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
 		if (c == -1) {
 			o->first_operand = optind;
-			return check_dialect(o) ? OPTIONS_END : OPTIONS_STOP;
+			return check_dialect(o) && read_schemas(o) ? OPTIONS_END : OPTIONS_STOP;
 		}
 		if (c == ':')
 			return stop(o, options_mistake(o, "option %s needs an argument", o->argv[optind - 1]));

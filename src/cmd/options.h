@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 
 #define OPTIONS_MAX 48 /* long options of one command, those of the formats included */
+#define OPTIONS_MAX_SCHEMAS 16
 
 /*
  * The command line of one subcommand.  Common options (help, reading, the
@@ -17,6 +18,8 @@ struct options {
 	const struct format *from;
 	const char *dialect;
 	bool quiet;
+	struct flow_schema schemas[OPTIONS_MAX_SCHEMAS]; /* read and checked */
+	size_t nschemas;
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;
@@ -31,6 +34,9 @@ struct options {
 enum { OPTIONS_END = -1, OPTIONS_STOP = -2 };
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
+
+/* Gives back what was read for --schema. */
+void options_free(struct options *o);
 
 /* The index of the command's next own option (*arg is its argument, or NULL), OPTIONS_END after the last one, OPTIONS_STOP when the
  * command is to return o->status at once (--help, a mistake: it was said). */

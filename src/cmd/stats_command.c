@@ -104,6 +104,8 @@ count_one(struct stats_run *s, const char *path)
 		.path = path,
 		.from = s->options.from,
 		.dialect = s->options.dialect,
+		.schemas = s->options.schemas,
+		.nschemas = s->options.nschemas,
 		.options = options_values(&s->options),
 		.interpret = INTERPRET_SPANS,
 		.want = WANT_TIMES,
@@ -141,5 +143,6 @@ cmd_stats(const struct command *cmd, int argc, char **argv)
 	report_out_put(&s.out, &s.text);
 	s.status = worse(s.status, report_out_close(&s.out));
 	text_free(&s.text);
+	options_free(&s.options);
 	return s.status;
 }

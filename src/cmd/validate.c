@@ -119,6 +119,8 @@ validate_one(struct validate *v, const char *path)
 		.path = path,
 		.from = v->options.from,
 		.dialect = v->options.dialect,
+		.schemas = v->options.schemas,
+		.nschemas = v->options.nschemas,
 		.options = options_values(&v->options),
 		.want = WANT_JUDGEMENT,
 		.sink = take_finding,
@@ -154,5 +156,6 @@ cmd_validate(const struct command *cmd, int argc, char **argv)
 	text_free(&v.report.text);
 	text_free(&v.findings);
 	text_free(&v.text);
+	options_free(&v.options);
 	return v.status;
 }

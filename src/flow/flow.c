@@ -3,8 +3,10 @@
 #include <stdlib.h>
 
 #include "check/input_rules.h"
+#include "flow/meanings.h"
 #include "format/registry.h"
 #include "input/input_tree.h"
+#include "vocab/vocab.h"
 
 /* Small enough that events, fields and the text made of them stay in the second-level cache. */
 #define BATCH_EVENTS 1024
@@ -53,16 +55,32 @@ reader_end(struct reader *r, const struct format *format)
 	r->state = NULL;
 }
 
+/* The vocabulary of the trace, loaded when it is first needed: once for each trace, as all its inputs are of one format.  false: no memory, or
+ * mistakes in the user's files, which were told. */
+static bool
+have_vocabulary(struct flow *f, const struct format *format)
+{
+	if (f->vocabulary == NULL) {
+		f->vocabulary = meanings_load(f->job, format);
+		f->vocabulary_format = format;
+	}
+	f->trace.vocabulary = f->vocabulary;
+	return f->vocabulary != NULL;
+}
+
 /* Lowers *ts to the least time of all events of an input, by a quiet pass of its own; takes over `in`. */
 static void
-earliest_time(const struct flow_job *job, const struct format *format, struct input *in, bool *found, uint64_t *ts)
+earliest_time(struct flow *f, const struct format *format, struct input *in, bool *found, uint64_t *ts)
 {
+	const struct flow_job *const job = f->job;
 	struct trace trace;
 	struct batch b = { .cap = 0 };
 	struct reader r = { .in = in, .want = WANT_TIMES, .dialect = job->dialect, .options = job->options, .trace = &trace };
 	enum fill fill = FILL_MORE;
 
 	trace_init(&trace);
+	if (have_vocabulary(f, format) && f->vocabulary_format == format)
+		trace.vocabulary = f->vocabulary;
 	r.shared = format->reader->shared_size > 0 ? calloc(1, format->reader->shared_size) : NULL;
 	if ((r.shared != NULL || format->reader->shared_size == 0) && reader_begin(&r, format) && batch_init(&b, BATCH_EVENTS, false))
 		while (fill == FILL_MORE) {
@@ -93,7 +111,7 @@ rebase(struct flow *f, struct batch *b)
 	if (!f->rebased) {
 		struct input *const again = f->in != NULL && input_can_reopen(f->in) ? input_reopen(f->in) : NULL;
 		if (again != NULL)
-			earliest_time(f->job, f->format, again, &f->rebased, &f->rebase_ns);
+			earliest_time(f, f->format, again, &f->rebased, &f->rebase_ns);
 		f->signed_time |= !f->rebased;
 		if (!f->rebased)
 			f->rebase_ns = b->events[0].ts;
@@ -177,6 +195,10 @@ open_reader(struct flow *f)
 		.dialect = f->job->dialect,
 		.options = f->job->options,
 	};
+	if (!have_vocabulary(f, f->format)) {
+		f->unreadable = true;
+		return false;
+	}
 	if (!have_shared(f) ||
 	    (f->batch.events == NULL && !batch_init(&f->batch, BATCH_EVENTS, (f->job->want & WANT_BYTES) != 0))) {
 		flow_no_memory(f);
@@ -299,6 +321,7 @@ flow_close(struct flow *f)
 	free(f->shared);
 	interpret_free(&f->interpret);
 	trace_free(&f->trace);
+	vocab_free(f->vocabulary);
 }
 
 /* ---- an operand ---- */
@@ -401,7 +424,7 @@ rebase_file(struct flow *f, const char *path)
 	if (head > 0 && format == NULL)
 		format = format_probe(slice_of(in->p, looked), looked == head && in->last);
 	if (head > 0 && format != NULL && input_can_reopen(in))
-		earliest_time(f->job, format, in, &f->rebased, &f->rebase_ns);
+		earliest_time(f, format, in, &f->rebased, &f->rebase_ns);
 	else
 		input_close(in);
 }

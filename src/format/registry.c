@@ -2,6 +2,7 @@
 
 #include "base/nearest.h"
 #include "check/input_rules.h"
+#include "vocab/vocab.h"
 
 #define FORMAT(name) extern const struct format name##_format;
 #include "formats.def"
@@ -124,6 +125,9 @@ rule_by_id(const char *id)
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		if (strcmp(input_rules[i].id, id) == 0)
 			return &input_rules[i];
+	for (const struct rule *const *r = vocab_rule_list; *r != NULL; r++)
+		if (strcmp((*r)->id, id) == 0)
+			return *r;
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
 			if (strcmp((*r)->id, id) == 0)
@@ -153,6 +157,8 @@ rule_nearest(const char *id)
 
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		keep_nearer(id, input_rules[i].id, &best, &distance);
+	for (const struct rule *const *r = vocab_rule_list; *r != NULL; r++)
+		keep_nearer(id, (*r)->id, &best, &distance);
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
 			keep_nearer(id, (*r)->id, &best, &distance);

@@ -13,13 +13,24 @@
 
 /* Mistakes in a file, with file, line and column in the message's own fields: line is finding.line, the column is named in the text. */
 extern const struct rule vocab_rules[];
-enum vocab_rule { VOCAB_RULE_UNREADABLE, VOCAB_RULE_SYNTAX, VOCAB_RULE_UNKNOWN_KEY, VOCAB_RULE_BAD_VALUE, VOCAB_RULE_COUNT };
+enum vocab_rule {
+#define RULE(name, id, level, text, spec, explain) VOCAB_RULE_##name,
+#include "vocab/vocab_rules.def"
+#undef RULE
+	VOCAB_RULE_COUNT
+};
 /* ... as a list that ends in NULL. */
 extern const struct rule *const vocab_rule_list[];
 
-/* An empty vocabulary for traces of one format.  NULL: no memory. */
+/* An empty vocabulary for traces of one format (NULL: rules for any are taken).  The name is borrowed.  NULL: no memory. */
 struct vocabulary *vocab_new(const char *format);
 void vocab_free(struct vocabulary *v); /* NULL is fine */
+
+/* The names of the formats that a file may be for, ended by NULL and borrowed; without them any name will do. */
+void vocab_set_formats(struct vocabulary *v, const char *const *formats);
+
+/* The text of a file, to be freed; false after a finding. */
+bool vocab_read_file(const char *path, struct judge *judge, char **text, size_t *n);
 
 /* Adds the rules of a file behind those that are there; one that is for another format adds nothing.  *rules: how many it
  * holds (may be NULL).  false: it has mistakes, which `judge` was told; nothing of it was taken.  judge->path is the file. */

@@ -1,0 +1,90 @@
+#include "cmd/schema_files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/say.h"
+#include "format/registry.h"
+#include "vocab/vocab.h"
+
+#define FORMATS_MAX 64
+
+/* The names of the formats that can be read. */
+static void
+list_formats(const char *names[FORMATS_MAX])
+{
+	size_t n = 0;
+
+	for (const struct format *const *f = formats; *f != NULL && n < FORMATS_MAX - 1; f++)
+		if ((*f)->reader != NULL)
+			names[n++] = (*f)->name;
+	names[n] = NULL;
+}
+
+static bool
+check_text(struct slice text, struct judge *judge, struct schema_summary *summary)
+{
+	const char *names[FORMATS_MAX];
+	struct vocabulary *const v = vocab_new(NULL);
+	bool ok = false;
+
+	if (v == NULL) {
+		summary->unreadable = true;
+		say("the system gives no more memory");
+		return false;
+	}
+	list_formats(names);
+	vocab_set_formats(v, names);
+	ok = vocab_add_text(v, text.p, text.n, judge, &summary->rules);
+	if (ok)
+		snprintf(summary->format, sizeof summary->format, "%s", vocab_last_format(v));
+	vocab_free(v);
+	return ok;
+}
+
+bool
+schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text, struct schema_summary *summary)
+{
+	struct judge judge;
+	char *bytes;
+	size_t n;
+	bool ok = false;
+
+	*summary = (struct schema_summary){ .rules = 0 };
+	judge_init(&judge, path, sink, ctx);
+	if (vocab_read_file(path, &judge, &bytes, &n)) {
+		*text = slice_of(bytes, n);
+		ok = check_text(*text, &judge, summary);
+		if (!ok)
+			free(bytes);
+	} else {
+		summary->unreadable = true;
+	}
+	judge_free(&judge);
+	return ok;
+}
+
+bool
+schema_read(const struct options *o, struct flow_schema *s)
+{
+	struct schema_summary summary;
+	/* the sink takes a plain pointer; the options are only looked at */
+	union {
+		const struct options *options;
+		void *ctx;
+	} from = { .options = o };
+
+	return schema_check(s->path, say_finding, from.ctx, &s->text, &summary);
+}
+
+void
+schema_free(struct flow_schema *s)
+{
+	union {
+		const char *p;
+		void *mine;
+	} text = { .p = s->text.p };
+
+	free(text.mine);
+	s->text.p = NULL;
+}

@@ -1,0 +1,153 @@
+#include <stdlib.h>
+
+#include "vocab/vocab_state.h"
+
+/* Which rules are for a class, and what they make together. */
+
+static uint32_t
+add_pattern(struct vocab_patterns *p, struct slice text, uint32_t row)
+{
+	if (p->n == p->cap) {
+		const uint32_t cap = p->cap == 0 ? 64 : p->cap * 2;
+		struct vocab_pattern *const rows = realloc(p->rows, cap * sizeof *rows);
+		if (rows == NULL)
+			return VOCAB_NONE;
+		p->rows = rows;
+		p->cap = cap;
+	}
+	p->rows[p->n] = (struct vocab_pattern){ text, row, VOCAB_NONE };
+	return p->n++;
+}
+
+/* Rows are put in from the last to the first, so that the newest pattern of a text goes before the others of the same file. */
+static bool
+index_exact(struct vocab *v, struct slice text, uint32_t row, uint32_t first)
+{
+	const uint32_t i = add_pattern(&v->exact, text, row);
+	uint32_t head = tabletext_get(&v->exact_index, text), before = VOCAB_NONE;
+
+	if (i == VOCAB_NONE)
+		return false;
+	for (; head != TABLE_NONE && v->exact.rows[head].row < first; head = v->exact.rows[head].next)
+		before = head; /* of earlier files */
+	v->exact.rows[i].next = head != TABLE_NONE ? head : VOCAB_NONE;
+	if (before == VOCAB_NONE)
+		return tabletext_put(&v->exact_index, text, i);
+	v->exact.rows[before].next = i;
+	return true;
+}
+
+bool
+vocab_index_rows(struct vocab *v, uint32_t first)
+{
+	for (uint32_t i = v->nrows; i-- > first;)
+		for (uint32_t k = 0; k < v->rows[i]->nexact; k++)
+			if (!index_exact(v, v->rows[i]->exact[k], i, first))
+				return false;
+	for (uint32_t i = first; i < v->nrows; i++)
+		for (uint32_t k = 0; k < v->rows[i]->nglobs; k++)
+			if (add_pattern(&v->globs, v->rows[i]->globs[k], i) == VOCAB_NONE)
+				return false;
+	return true;
+}
+
+/* ---- a class ---- */
+
+struct search {
+	const struct vocab *v;
+	struct slice name;
+	trace_has_field *has;
+	const void *ctx;
+	uint32_t exact, glob; /* where each list goes on */
+};
+
+static bool
+has_fields(const struct search *s, const struct vocab_row *row)
+{
+	for (uint32_t i = 0; i < row->nfields; i++)
+		if (s->has == NULL || !s->has(s->ctx, row->fields[i]))
+			return false;
+	return true;
+}
+
+/* The next rule for the class; VOCAB_NONE: no more. */
+static uint32_t
+next_row(struct search *s)
+{
+	const struct vocab_patterns *const exact = &s->v->exact, *const globs = &s->v->globs;
+
+	for (;;) {
+		while (s->glob < globs->n && !meaning_glob(globs->rows[s->glob].text, s->name))
+			s->glob++;
+		const uint32_t a = s->exact != VOCAB_NONE ? exact->rows[s->exact].row : VOCAB_NONE;
+		const uint32_t b = s->glob < globs->n ? globs->rows[s->glob].row : VOCAB_NONE;
+		const uint32_t row = a < b ? a : b;
+		if (row == VOCAB_NONE)
+			return VOCAB_NONE;
+		while (s->exact != VOCAB_NONE && exact->rows[s->exact].row == row)
+			s->exact = exact->rows[s->exact].next;
+		while (s->glob < globs->n && globs->rows[s->glob].row == row)
+			s->glob++;
+		if (has_fields(s, s->v->rows[row]))
+			return row;
+	}
+}
+
+/* ---- rules that ask for the event's own name ---- */
+
+void
+vocab_chains_free(struct vocab_chains *c)
+{
+	if (c == NULL)
+		return;
+	table64_free(&c->index);
+	arena_free(&c->arena);
+	free(c);
+}
+
+/* The meaning of a rule with what follows it; `code` says what that is, and then what both are.  NULL: there are too many, or memory is out. */
+static const struct meaning *
+chain(const struct vocab *v, uint32_t row, const struct meaning *otherwise, uint32_t *code)
+{
+	struct vocab_chains *const c = v->chains;
+	const uint64_t key = (uint64_t)row << 32 | *code;
+	uint32_t i = table64_get(&c->index, key);
+
+	if (i == TABLE_NONE) {
+		struct meaning *const m = c->n < VOCAB_MAX_CHAINS ? arena_alloc(&c->arena, sizeof *m) : NULL;
+		if (m == NULL || !table64_put(&c->index, key, c->n))
+			return NULL;
+		*m = v->rows[row]->meaning;
+		m->otherwise = otherwise;
+		if (otherwise != NULL) {
+			m->category = otherwise->category; /* of the whole class */
+			m->needs_fields |= otherwise->needs_fields;
+		}
+		c->made[i = c->n++] = m;
+	}
+	*code = i + 1;
+	return c->made[i];
+}
+
+const struct meaning *
+vocab_find(const struct vocabulary *vocabulary, struct slice class_name, trace_has_field *has, const void *ctx)
+{
+	const struct vocab *const v = (const struct vocab *)vocabulary;
+	struct search s = { v, class_name, has, ctx, tabletext_get(&v->exact_index, class_name), 0 };
+	uint32_t rows[VOCAB_MAX_NAMED], n = 0, row, code = 0;
+	const struct meaning *m = NULL;
+
+	while ((row = next_row(&s)) != VOCAB_NONE && v->rows[row]->meaning.named.p != NULL && n < VOCAB_MAX_NAMED)
+		rows[n++] = row;
+	if (row != VOCAB_NONE && v->rows[row]->meaning.named.p == NULL) {
+		m = &v->rows[row]->meaning;
+		code = VOCAB_MAX_CHAINS + 1 + row;
+	}
+	while (n > 0) {
+		const struct meaning *const longer = chain(v, rows[--n], m, &code);
+		if (longer == NULL)
+			return NULL;
+		m = longer;
+	}
+	return m;
+}

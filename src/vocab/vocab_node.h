@@ -1,0 +1,31 @@
+#ifndef VOCAB_NODE_H
+#define VOCAB_NODE_H
+
+#include "base/arena.h"
+
+/* A YAML text as a tree that knows where each of its nodes stands.  Everything lies in the arena. */
+
+#define VOCAB_MAX_BYTES (4U << 20) /* of a file */
+#define VOCAB_MAX_DEPTH 16         /* of lists and mappings in one another; the language needs 6 */
+#define VOCAB_MAX_NODES (1U << 18)
+
+enum vocab_node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
+
+struct vocab_node {
+	uint8_t kind; /* enum vocab_node_kind */
+	uint32_t line, column; /* in characters, from 1 */
+	struct slice text; /* of a scalar; a NUL stands behind it */
+	struct vocab_node *child; /* the first item of a list; of a mapping: key, value, key, value, ... */
+	struct vocab_node *next;
+	uint32_t n; /* children */
+};
+
+struct vocab_node_error {
+	uint32_t line, column;
+	char text[160]; /* "": no memory */
+};
+
+/* The one document of a text, which is valid UTF-8.  NULL: it is none, *error says why. */
+struct vocab_node *vocab_node_parse(struct arena *a, struct slice text, struct vocab_node_error *error);
+
+#endif

@@ -1,0 +1,309 @@
+#include <stdio.h>
+
+#include "vocab/vocab_state.h"
+
+/* The parts of a rule that are lists and mappings themselves. */
+
+/* ---- layout ---- */
+
+static const char *const type_names[] = { "u8",  "u16", "u32", "u64",     "i8",     "i16",   "i32",
+	                                  "i64", "f32", "f64", "address", "string", "bytes", NULL };
+
+static const struct {
+	uint8_t type, size; /* size 0: none that is fixed */
+} types[] = {
+	{ VALUE_U8, 1 },  { VALUE_U16, 2 }, { VALUE_U32, 4 }, { VALUE_U64, 8 },     { VALUE_I8, 1 },     { VALUE_I16, 2 },   { VALUE_I32, 4 },
+	{ VALUE_I64, 8 }, { VALUE_F32, 4 }, { VALUE_F64, 8 }, { VALUE_ADDRESS, 8 }, { VALUE_STRING, 0 }, { VALUE_BYTES, 0 },
+};
+
+/* The index in types[], and whether it is repeated. */
+static bool
+take_type(struct vocab_draft *d, const struct vocab_node *node, uint32_t *type, bool *repeated)
+{
+	struct vocab_node one = *node;
+
+	*repeated = node->kind == NODE_SCALAR && node->text.n > 2 && memcmp(node->text.p + node->text.n - 2, "[]", 2) == 0;
+	if (*repeated)
+		one.text.n -= 2;
+	if (!vocab_choice(d, &one, "a type", type_names, type))
+		return false;
+	if (!*repeated || types[*type].size > 0)
+		return true;
+	vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "only types of fixed size are repeated, not %s", type_names[*type]);
+	return false;
+}
+
+static bool
+is_repeated_name(const struct meaning *m, const struct meaning_layout_field *fields, struct slice name)
+{
+	for (uint32_t i = 0; i < m->nlayout; i++)
+		if (slice_equal(fields[i].name, name))
+			return true;
+	return false;
+}
+
+static void
+take_layout_field(struct vocab_draft *d, const struct vocab_node *key, struct meaning *m, struct meaning_layout_field *fields)
+{
+	struct meaning_layout_field *const f = &fields[m->nlayout];
+	const struct meaning_layout_field *const before = m->nlayout > 0 ? f - 1 : NULL;
+	struct quoted q;
+	uint32_t type;
+
+	if (!vocab_text(d, key, "the name of a field", &f->name) || !take_type(d, key->next, &type, &f->repeated))
+		return;
+	if (is_repeated_name(m, fields, f->name)) {
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "the layout has two fields named %s", quoted(&q, f->name));
+		return;
+	}
+	if (before != NULL && (before->repeated || before->type == VALUE_BYTES)) {
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "%s comes behind a field that takes all that is left", quoted(&q, f->name));
+		return;
+	}
+	f->type = types[type].type;
+	if (f->repeated || types[type].size == 0)
+		m->layout_open = true;
+	else
+		m->layout_size += types[type].size;
+	m->nlayout++;
+}
+
+/* [a: u8, b: u16] is a list of mappings of one key each; {a: u8, b: u16} means the same. */
+void
+vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+{
+	const uint32_t most = value->n < VOCAB_MAX_LAYOUT ? value->n : VOCAB_MAX_LAYOUT;
+	struct meaning_layout_field *const fields = vocab_alloc(d, most + 1, sizeof *fields);
+
+	if (fields == NULL)
+		return;
+	m->has_layout = true;
+	m->layout = fields;
+	if (value->kind == NODE_SCALAR) {
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "layout is a list of fields with their types, as in [cpu: i32, tag: u64]");
+		return;
+	}
+	for (const struct vocab_node *item = value->child; item != NULL; item = item->next) {
+		const struct vocab_node *const key = value->kind == NODE_MAP ? item : item->child;
+		if (m->nlayout == VOCAB_MAX_LAYOUT) {
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "the layout has more than %u fields", VOCAB_MAX_LAYOUT);
+			return;
+		}
+		if (value->kind == NODE_LIST && (item->kind != NODE_MAP || item->n != 2))
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "a field of the layout is a name and a type, as in cpu: i32");
+		else
+			take_layout_field(d, key, m, fields);
+		if (value->kind == NODE_MAP)
+			item = item->next;
+	}
+}
+
+/* ---- track ---- */
+
+struct track_draft {
+	struct meaning_track track;
+	bool named;
+};
+
+static void
+track_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct track_draft *const t = ctx;
+	uint32_t refs = 0;
+
+	t->named = true;
+	if (!vocab_template(d, value, "name", &t->track.name))
+		return;
+	for (uint32_t i = 0; i < t->track.name.nparts; i++)
+		if (t->track.name.parts[i].ref.nfields > 0) {
+			t->track.number = t->track.name.parts[i].ref;
+			refs++;
+		}
+	if (refs > 1)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "the name of a track has one reference at most, this has %u", refs);
+}
+
+static void
+track_id(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct track_draft *const t = ctx;
+
+	vocab_text(d, value, "id", &t->track.id);
+}
+
+static void
+track_below(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct track_draft *const t = ctx;
+
+	vocab_bool(d, value, "below", &t->track.below);
+}
+
+static void
+take_one_track(struct vocab_draft *d, const struct vocab_node *value, struct meaning_track *out)
+{
+	static const struct vocab_key keys[] = { { "name", track_name }, { "id", track_id }, { "below", track_below } };
+	struct track_draft t = { .named = false };
+
+	if (value->kind == NODE_SCALAR)
+		track_name(d, value, &t);
+	else if (vocab_map(d, value, "track", keys, sizeof keys / sizeof keys[0], &t) && !t.named)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "track has no name");
+	*out = t.track;
+}
+
+void
+vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+{
+	const bool list = value->kind == NODE_LIST;
+	struct meaning_track *const tracks = vocab_alloc(d, list ? value->n : 1, sizeof *tracks);
+
+	if (tracks == NULL)
+		return;
+	m->tracks = tracks;
+	for (const struct vocab_node *item = list ? value->child : value; item != NULL; item = list ? item->next : NULL)
+		take_one_track(d, item, &tracks[m->ntracks++]);
+	if (m->ntracks == 0)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "track is an empty list");
+}
+
+/* ---- define ---- */
+
+struct define_draft {
+	struct meaning_define define;
+	bool table, key, value;
+};
+
+static void
+define_table(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct define_draft *const t = ctx;
+	struct slice name;
+
+	t->table = true;
+	if (vocab_text(d, value, "table", &name))
+		vocab_table(d, value, name, &t->define.table);
+}
+
+static void
+define_key(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct define_draft *const t = ctx;
+	const struct slice *fields;
+	uint32_t n;
+
+	t->key = true;
+	if (!vocab_texts(d, value, "key", &fields, &n))
+		return;
+	if (n > 2) {
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "key is one field or two, not %u", n);
+		return;
+	}
+	t->define.nkeys = (uint8_t)n;
+	for (uint32_t i = 0; i < n; i++)
+		t->define.key[i] = fields[i];
+}
+
+static void
+define_value(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct define_draft *const t = ctx;
+
+	t->value = true;
+	vocab_ref(d, value, "value", true, &t->define.value);
+}
+
+static void
+take_one_define(struct vocab_draft *d, const struct vocab_node *value, struct meaning_define *out)
+{
+	static const struct vocab_key keys[] = { { "table", define_table }, { "key", define_key }, { "value", define_value } };
+	struct define_draft t = { .table = false };
+
+	if (vocab_map(d, value, "define", keys, sizeof keys / sizeof keys[0], &t) && !(t.table && t.key && t.value))
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "define lacks its %s", !t.table ? "table" : !t.key ? "key" : "value");
+	*out = t.define;
+}
+
+void
+vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+{
+	const bool list = value->kind == NODE_LIST;
+	struct meaning_define *const defines = vocab_alloc(d, list ? value->n : 1, sizeof *defines);
+
+	if (defines == NULL)
+		return;
+	m->defines = defines;
+	for (const struct vocab_node *item = list ? value->child : value; item != NULL; item = list ? item->next : NULL)
+		take_one_define(d, item, &defines[m->ndefines++]);
+	if (m->ndefines == 0)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "define is an empty list");
+}
+
+/* ---- flow ---- */
+
+static void
+flow_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct meaning *const m = ctx;
+
+	vocab_text(d, value, "name", &m->flow_name);
+}
+
+static void
+flow_out(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct meaning *const m = ctx;
+
+	vocab_text(d, value, "out", &m->flow_out);
+}
+
+static void
+flow_in(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct meaning *const m = ctx;
+
+	vocab_text(d, value, "in", &m->flow_in);
+}
+
+void
+vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+{
+	static const struct vocab_key keys[] = { { "name", flow_name }, { "out", flow_out }, { "in", flow_in } };
+	const uint64_t mistakes = d->mistakes;
+
+	if (!vocab_map(d, value, "flow", keys, sizeof keys / sizeof keys[0], m) || d->mistakes != mistakes)
+		return;
+	if (m->flow_name.p == NULL)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "flow lacks its name");
+	else if (m->flow_out.p == NULL && m->flow_in.p == NULL)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "flow needs out or in: the field that both ends of an arrow share");
+}
+
+/* ---- reader ---- */
+
+void
+vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+{
+	if (value->kind != NODE_MAP) {
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "reader is a mapping of words");
+		return;
+	}
+	if (value->n / 2 > VOCAB_MAX_READER) {
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "reader has more than %u words", VOCAB_MAX_READER);
+		return;
+	}
+	struct field *const words = vocab_alloc(d, value->n / 2 + 1, sizeof *words);
+	if (words == NULL)
+		return;
+	m->words = words;
+	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next) {
+		struct slice name, text;
+		struct quoted q;
+		if (!vocab_text(d, key, "the name of a word", &name) || !vocab_text(d, key->next, "a word", &text))
+			continue;
+		if (meaning_word(m, name.p).p != NULL)
+			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time", quoted(&q, name));
+		else
+			words[m->nwords++] = (struct field){ name, value_string(text) };
+	}
+}

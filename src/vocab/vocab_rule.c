@@ -1,0 +1,288 @@
+#include <stdlib.h>
+
+#include "vocab/vocab_state.h"
+
+/* One item of `events`: which classes it is for, and what their events mean. */
+
+struct rule_draft {
+	struct vocab_row *row;
+	struct meaning *m;
+};
+
+static void
+take_event(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_texts(d, value, "event", &r->row->exact, &r->row->nexact);
+}
+
+static void
+take_match(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_texts(d, value, "match", &r->row->globs, &r->row->nglobs);
+}
+
+static void
+take_fields(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_texts(d, value, "fields", &r->row->fields, &r->row->nfields);
+}
+
+static void
+take_named(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_text(d, value, "named", &r->m->named);
+	if (d->v->nnamed == VOCAB_MAX_NAMED)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "there are more than %u rules with named in all", VOCAB_MAX_NAMED);
+	else
+		d->v->nnamed++;
+}
+
+static void
+take_phase(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	/* in the order of enum meaning_phase, the first left out */
+	static const char *const phases[] = { "span", "begin", "end", "state", "state-end", "instant", "counter", "structure", NULL };
+	struct rule_draft *const r = ctx;
+	uint32_t i;
+
+	if (vocab_choice(d, value, "phase", phases, &i))
+		r->m->phase = (uint8_t)(i + 1);
+}
+
+/* A key that only says something with some of the phases. */
+static void
+needs_phase(struct vocab_draft *d, const struct vocab_node *value, const struct rule_draft *r, const char *key, unsigned phases,
+            const char *names)
+{
+	if (r->m->phase != MEANING_AS_READ && (phases & 1U << r->m->phase) == 0)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "%s goes with phase %s", key, names);
+}
+
+static void
+take_pair(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+	struct slice ignored;
+
+	needs_phase(d, value, r, "pair", 1U << MEANING_BEGIN | 1U << MEANING_END, "begin or end");
+	vocab_number_word(d, &d->v->pairs, value, "pair", &r->m->pair, &ignored);
+}
+
+static void
+take_key(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	needs_phase(d, value, r, "key", 1U << MEANING_BEGIN | 1U << MEANING_END, "begin or end");
+	vocab_ref(d, value, "key", false, &r->m->key);
+}
+
+static void
+take_async(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	needs_phase(d, value, r, "async", 1U << MEANING_SPAN | 1U << MEANING_BEGIN | 1U << MEANING_END, "span, begin or end");
+	vocab_bool(d, value, "async", &r->m->async);
+}
+
+static void
+take_state(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	needs_phase(d, value, r, "state", 1U << MEANING_STATE | 1U << MEANING_STATE_END, "state or state-end");
+	vocab_number_word(d, &d->v->states, value, "state", &r->m->state, &r->m->state_name);
+}
+
+static void
+take_category(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_text(d, value, "category", &r->m->category);
+	if (r->m->named.p != NULL)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "category does not go with named: the events of a class share theirs");
+}
+
+static void
+take_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+	const bool list = value->kind == NODE_LIST;
+	struct meaning_template *const names = vocab_alloc(d, list ? value->n : 1, sizeof *names);
+
+	if (names == NULL)
+		return;
+	r->m->names = names;
+	for (const struct vocab_node *item = list ? value->child : value; item != NULL; item = list ? item->next : NULL)
+		if (vocab_template(d, item, "name", &names[r->m->nnames]))
+			r->m->nnames++;
+	if (value->kind == NODE_LIST && value->n == 0)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "name is an empty list");
+}
+
+static void
+take_track(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_take_track(d, value, r->m);
+}
+
+static void
+take_duration(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	needs_phase(d, value, r, "duration", 1U << MEANING_SPAN, "span");
+	vocab_text(d, value, "duration", &r->m->duration);
+}
+
+static void
+take_values(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	needs_phase(d, value, r, "values", 1U << MEANING_COUNTER, "counter");
+	vocab_texts(d, value, "values", &r->m->values, &r->m->nvalues);
+}
+
+static void
+take_flow(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_take_flow(d, value, r->m);
+}
+
+static void
+take_layout(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_take_layout(d, value, r->m);
+	if (r->m->payload.p == NULL)
+		r->m->payload = SLICE_LIT("payload");
+}
+
+static void
+take_payload(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_text(d, value, "payload", &r->m->payload);
+}
+
+static void
+take_define(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_take_define(d, value, r->m);
+}
+
+static void
+take_epoch(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_text(d, value, "epoch", &r->m->epoch);
+}
+
+static void
+take_facts(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_text(d, value, "facts", &r->m->facts);
+}
+
+static void
+take_reader(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_take_reader(d, value, r->m);
+}
+
+/* The phase first: others are judged by it.  The payload before the layout, which has a default for it. */
+static const struct vocab_key rule_keys[] = {
+	{ "event", take_event },       { "match", take_match },       { "fields", take_fields }, { "named", take_named },
+	{ "phase", take_phase },       { "pair", take_pair },         { "key", take_key },       { "async", take_async },
+	{ "state", take_state },       { "category", take_category }, { "name", take_name },     { "track", take_track },
+	{ "duration", take_duration }, { "values", take_values },     { "flow", take_flow },     { "payload", take_payload },
+	{ "layout", take_layout },     { "define", take_define },     { "epoch", take_epoch },   { "facts", take_facts },
+	{ "reader", take_reader },
+};
+
+static bool
+template_needs_fields(const struct meaning_template *t)
+{
+	for (uint32_t i = 0; i < t->nparts; i++)
+		if (t->parts[i].ref.nfields > 0)
+			return true;
+	return false;
+}
+
+/* A layout alone changes nothing for who wants no fields; nor do the values of a counter. */
+static bool
+needs_fields(const struct meaning *m)
+{
+	bool needs = m->key.nfields > 0 || m->duration.p != NULL || m->flow_out.p != NULL || m->flow_in.p != NULL || m->ndefines > 0 ||
+	    m->epoch.p != NULL || m->facts.p != NULL;
+
+	for (uint32_t i = 0; i < m->nnames; i++)
+		needs |= template_needs_fields(&m->names[i]);
+	for (uint32_t i = 0; i < m->ntracks; i++)
+		needs |= template_needs_fields(&m->tracks[i].name) || m->tracks[i].id.p != NULL;
+	return needs;
+}
+
+static bool
+add_row(struct vocab_draft *d, struct vocab_row *row)
+{
+	struct vocab *const v = d->v;
+
+	if (v->nrows == v->rows_cap) {
+		const uint32_t cap = v->rows_cap == 0 ? 64 : v->rows_cap * 2;
+		struct vocab_row **const rows = realloc(v->rows, cap * sizeof(struct vocab_row *));
+		if (rows == NULL) {
+			d->no_memory = true;
+			return false;
+		}
+		v->rows = rows;
+		v->rows_cap = cap;
+	}
+	v->rows[v->nrows++] = row;
+	return true;
+}
+
+void
+vocab_take_rule(struct vocab_draft *d, const struct vocab_node *node)
+{
+	struct vocab_row *const row = vocab_alloc(d, 1, sizeof *row);
+	struct rule_draft r = { .row = row };
+	const uint64_t mistakes = d->mistakes;
+
+	if (row == NULL)
+		return;
+	r.m = &row->meaning;
+	d->nrules++;
+	if (!vocab_map(d, node, "a rule", rule_keys, sizeof rule_keys / sizeof rule_keys[0], &r) || d->mistakes != mistakes)
+		return;
+	if (row->nexact == 0 && row->nglobs == 0)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "the rule names no events: event or match is needed");
+	if ((row->meaning.phase == MEANING_STATE || row->meaning.phase == MEANING_STATE_END) && row->meaning.state == 0)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "the rule does not say which state: state is needed");
+	row->meaning.needs_fields = needs_fields(&row->meaning);
+	add_row(d, row);
+}

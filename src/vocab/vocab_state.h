@@ -1,0 +1,154 @@
+#ifndef VOCAB_STATE_H
+#define VOCAB_STATE_H
+
+#include "base/arena.h"
+#include "base/table.h"
+#include "vocab/vocab.h"
+#include "vocab/vocab_node.h"
+
+#define VOCAB_NONE UINT32_MAX
+
+#define VOCAB_MAX_RULES 16384U  /* of a vocabulary */
+#define VOCAB_MAX_NAMED 1024U   /* of them with `named` */
+#define VOCAB_MAX_WORDS 65535U  /* of pairs and states: their numbers are 16 bits */
+#define VOCAB_MAX_CHAINS 32768U /* see struct vocab_chains */
+#define VOCAB_MAX_LAYOUT 256U   /* fields of a layout */
+#define VOCAB_MAX_READER 64U    /* words for a reader */
+#define VOCAB_MAX_KEYS 32       /* of a mapping */
+
+/* A rule of a file, compiled. */
+struct vocab_row {
+	const struct slice *exact; /* names of classes */
+	uint32_t nexact;
+	const struct slice *globs;
+	uint32_t nglobs;
+	const struct slice *fields; /* that the class must have */
+	uint32_t nfields;
+	struct meaning meaning; /* without `otherwise` */
+};
+
+/* An exact name or a glob, of a row; those of one text are linked in the order of the rows. */
+struct vocab_pattern {
+	struct slice text;
+	uint32_t row;
+	uint32_t next; /* VOCAB_NONE: no more */
+};
+
+struct vocab_patterns {
+	struct vocab_pattern *rows;
+	uint32_t n, cap;
+};
+
+/* What processes, or threads, are called. */
+struct vocab_names {
+	const struct meaning_template *all;
+	const struct meaning_template **single;
+	uint32_t nsingle, single_cap;
+	struct table64 by_id; /* -> single[] */
+};
+
+/* Meanings made for rules that ask for the event's own name: one for each rule and what follows it. */
+struct vocab_chains {
+	struct arena arena;
+	struct meaning *made[VOCAB_MAX_CHAINS];
+	uint32_t n;
+	struct table64 index; /* row << 32 | what follows: 0: nothing, i + 1: made[i], VOCAB_MAX_CHAINS + 1 + i: rows[i] -> made[] */
+};
+
+struct vocab {
+	struct vocabulary base;
+	const char *format;         /* rules for others are checked and dropped; NULL: all are taken */
+	const char *const *formats; /* those there are; NULL: not known */
+	struct slice last_format;   /* p NULL: none */
+	struct arena arena;
+	struct vocab_row **rows;
+	uint32_t nrows, rows_cap;
+	uint32_t nnamed; /* rows with `named` */
+	struct vocab_patterns exact, globs;
+	struct tabletext exact_index;      /* -> exact.rows[], the first of its text */
+	struct slice tables[MEANING_MAX_TABLES];
+	uint32_t ntables;
+	struct tabletext pairs, states; /* words -> numbers */
+	uint32_t nwords;
+	struct vocab_names processes, threads;
+	struct vocab_chains *chains; /* grows when classes are looked up */
+};
+
+/* Looks classes up; see struct vocabulary_ops. */
+const struct meaning *vocab_find(const struct vocabulary *v, struct slice class_name, trace_has_field *has, const void *ctx);
+
+/* Puts the rows from `first` on into the indexes.  false: no memory. */
+bool vocab_index_rows(struct vocab *v, uint32_t first);
+
+void vocab_chains_free(struct vocab_chains *c);
+
+/* ---- while a file is read ---- */
+
+struct vocab_draft {
+	struct vocab *v;
+	struct slice text; /* of the file */
+	struct arena nodes;
+	struct judge *judge;
+	uint64_t mistakes;
+	struct slice format; /* p NULL: not said (yet) */
+	bool no_memory;
+	uint8_t tables[MEANING_MAX_TABLES]; /* that this file declares */
+	uint32_t ntables;
+	uint32_t nrules;
+	struct vocab_names processes, threads;
+};
+
+/* Says a mistake at a node. */
+void vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct vocab_node *at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void vocab_say_at(struct vocab_draft *d, enum vocab_rule rule, uint32_t line, uint32_t column, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Memory that lives as long as the vocabulary.  NULL: the draft says so. */
+void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size);
+struct slice vocab_copy(struct vocab_draft *d, struct slice s);
+
+/* ---- values; `what` is the key, for messages.  false: a mistake was said, or memory is out ---- */
+
+bool vocab_text(struct vocab_draft *d, const struct vocab_node *node, const char *what, struct slice *out);
+bool vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *what, const struct slice **out, uint32_t *n);
+bool vocab_bool(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool *out);
+/* The index of one of several words. */
+bool vocab_choice(struct vocab_draft *d, const struct vocab_node *node, const char *what, const char *const *words, uint32_t *out);
+/* The number of a word of pairs or states. */
+bool vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct vocab_node *node, const char *what, uint16_t *out,
+                       struct slice *text);
+/* The number of a table that the file declares. */
+bool vocab_table(struct vocab_draft *d, const struct vocab_node *at, struct slice name, uint8_t *out);
+
+/* ---- mappings ---- */
+
+struct vocab_key {
+	const char *name;
+	void (*take)(struct vocab_draft *d, const struct vocab_node *value, void *ctx);
+};
+
+/* Hands each value of a mapping to its key's function, in the order of `keys`.  Unknown and repeated keys are said.  false: it is no mapping. */
+bool vocab_map(struct vocab_draft *d, const struct vocab_node *node, const char *what, const struct vocab_key *keys, size_t nkeys,
+               void *ctx);
+
+/* ---- templates (vocab_template.c) ---- */
+
+bool vocab_template(struct vocab_draft *d, const struct vocab_node *node, const char *what, struct meaning_template *out);
+/* A field, or one reference in braces; only_one: at most one field in it. */
+bool vocab_ref(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool only_one, struct meaning_ref *out);
+
+/* ---- parts of a rule ---- */
+
+void vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
+void vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
+void vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
+void vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
+void vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
+
+/* One item of `events`. */
+void vocab_take_rule(struct vocab_draft *d, const struct vocab_node *node);
+
+void vocab_names_free(struct vocab_names *n);
+
+#endif
