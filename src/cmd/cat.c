@@ -151,6 +151,7 @@ show_one(struct cat *c, const char *path)
 		.dialect = c->options.dialect,
 		.schemas = c->options.schemas,
 		.nschemas = c->options.nschemas,
+		.meanings = &c->options.meanings,
 		.options = options_values(&c->options),
 		.interpret = INTERPRET_EVENTS,
 		.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | (c->hex ? WANT_BYTES : 0U),

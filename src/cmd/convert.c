@@ -177,6 +177,7 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 		.dialect = c.options.dialect,
 		.schemas = c.options.schemas,
 		.nschemas = c.options.nschemas,
+		.meanings = &c.options.meanings,
 		.options = options_values(&c.options),
 		.interpret = INTERPRET_SPANS,
 		.want = WANT_TIMES | WANT_FIELDS,

@@ -144,6 +144,7 @@ name_one(struct info *n, const char *path)
 		.dialect = n->options.dialect,
 		.schemas = n->options.schemas,
 		.nschemas = n->options.nschemas,
+		.meanings = &n->options.meanings,
 		.options = options_values(&n->options),
 		.want = WANT_TIMES,
 		.sink = say_finding,

@@ -268,6 +268,7 @@ options_free(struct options *o)
 	for (size_t i = 0; i < o->nschemas; i++)
 		schema_free(&o->schemas[i]);
 	o->nschemas = 0;
+	meanings_free(&o->meanings);
 }
 
 static bool

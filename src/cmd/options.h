@@ -20,6 +20,7 @@ struct options {
 	bool quiet;
 	struct flow_schema schemas[OPTIONS_MAX_SCHEMAS]; /* read and checked */
 	size_t nschemas;
+	struct meanings meanings; /* kept from one input to the next */
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;

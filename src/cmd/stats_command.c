@@ -106,6 +106,7 @@ count_one(struct stats_run *s, const char *path)
 		.dialect = s->options.dialect,
 		.schemas = s->options.schemas,
 		.nschemas = s->options.nschemas,
+		.meanings = &s->options.meanings,
 		.options = options_values(&s->options),
 		.interpret = INTERPRET_SPANS,
 		.want = WANT_TIMES,

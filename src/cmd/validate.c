@@ -121,6 +121,7 @@ validate_one(struct validate *v, const char *path)
 		.dialect = v->options.dialect,
 		.schemas = v->options.schemas,
 		.nschemas = v->options.nschemas,
+		.meanings = &v->options.meanings,
 		.options = options_values(&v->options),
 		.want = WANT_JUDGEMENT,
 		.sink = take_finding,

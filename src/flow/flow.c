@@ -3,10 +3,8 @@
 #include <stdlib.h>
 
 #include "check/input_rules.h"
-#include "flow/meanings.h"
 #include "format/registry.h"
 #include "input/input_tree.h"
-#include "vocab/vocab.h"
 
 /* Small enough that events, fields and the text made of them stay in the second-level cache. */
 #define BATCH_EVENTS 1024
@@ -55,17 +53,11 @@ reader_end(struct reader *r, const struct format *format)
 	r->state = NULL;
 }
 
-/* The vocabulary of the trace, loaded when it is first needed: once for each trace, as all its inputs are of one format.  false: no memory, or
- * mistakes in the user's files, which were told. */
-static bool
-have_vocabulary(struct flow *f, const struct format *format)
+/* NULL: no memory, or mistakes in the user's files, which were told. */
+static const struct vocabulary *
+vocabulary_of(struct flow *f, const struct format *format)
 {
-	if (f->vocabulary == NULL) {
-		f->vocabulary = meanings_load(f->job, format);
-		f->vocabulary_format = format;
-	}
-	f->trace.vocabulary = f->vocabulary;
-	return f->vocabulary != NULL;
+	return meanings_of(f->job->meanings != NULL ? f->job->meanings : &f->meanings, f->job, format);
 }
 
 /* Lowers *ts to the least time of all events of an input, by a quiet pass of its own; takes over `in`. */
@@ -79,8 +71,7 @@ earliest_time(struct flow *f, const struct format *format, struct input *in, boo
 	enum fill fill = FILL_MORE;
 
 	trace_init(&trace);
-	if (have_vocabulary(f, format) && f->vocabulary_format == format)
-		trace.vocabulary = f->vocabulary;
+	trace.vocabulary = vocabulary_of(f, format);
 	r.shared = format->reader->shared_size > 0 ? calloc(1, format->reader->shared_size) : NULL;
 	if ((r.shared != NULL || format->reader->shared_size == 0) && reader_begin(&r, format) && batch_init(&b, BATCH_EVENTS, false))
 		while (fill == FILL_MORE) {
@@ -195,7 +186,8 @@ open_reader(struct flow *f)
 		.dialect = f->job->dialect,
 		.options = f->job->options,
 	};
-	if (!have_vocabulary(f, f->format)) {
+	f->trace.vocabulary = vocabulary_of(f, f->format);
+	if (f->trace.vocabulary == NULL) {
 		f->unreadable = true;
 		return false;
 	}
@@ -321,7 +313,7 @@ flow_close(struct flow *f)
 	free(f->shared);
 	interpret_free(&f->interpret);
 	trace_free(&f->trace);
-	vocab_free(f->vocabulary);
+	meanings_free(&f->meanings);
 }
 
 /* ---- an operand ---- */

@@ -2,18 +2,13 @@
 #define FLOW_FLOW_H
 
 #include "flow/interpret.h"
+#include "flow/meanings.h"
 #include "format/format.h"
 
 /*
  * The one loop: input -> reader -> batches -> whoever wants them.  All
  * commands run it; `validate` is the loop with nobody at the end.
  */
-
-/* A vocabulary of the user (tracetool-schema(5)); its text has been checked. */
-struct flow_schema {
-	const char *path; /* for messages */
-	struct slice text;
-};
 
 /* What to read and how.  All pointers are borrowed and outlive the flow. */
 struct flow_job {
@@ -25,6 +20,7 @@ struct flow_job {
 	const struct option_value *options;
 	const struct flow_schema *schemas; /* the first counts most; before what is built in */
 	size_t nschemas;
+	struct meanings *meanings; /* kept from flow to flow with the same schemas; NULL: those of the flow */
 	unsigned want;      /* enum want */
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool rebase;        /* subtract the earliest time (the first event's, where the input cannot be read twice) */
@@ -46,8 +42,7 @@ struct flow {
 	struct interpret interpret;
 	void *shared;           /* of the format: reader_ops.shared_size */
 	const struct format *shared_format;
-	struct vocabulary *vocabulary; /* of vocabulary_format; that of the trace */
-	const struct format *vocabulary_format;
+	struct meanings meanings; /* unless the job has them */
 	uint64_t rebase_ns;     /* what was subtracted */
 	bool rebased;
 	bool signed_time;       /* a time may have been before that */

@@ -1,7 +1,15 @@
 #include "flow/meanings.h"
 
+#include <stdlib.h>
+
 #include "check/input_rules.h"
+#include "flow/flow.h"
 #include "vocab/vocab.h"
+
+struct meanings_row {
+	const struct format *format;
+	struct vocabulary *vocabulary;
+};
 
 static void
 say_no_memory(const struct flow_job *job)
@@ -24,8 +32,8 @@ add(struct vocabulary *v, const struct flow_job *job, const char *path, struct s
 	return ok;
 }
 
-struct vocabulary *
-meanings_load(const struct flow_job *job, const struct format *format)
+static struct vocabulary *
+load(const struct flow_job *job, const struct format *format)
 {
 	struct vocabulary *const v = vocab_new(format->name);
 	const struct slice builtin = vocab_builtin(format->name);
@@ -41,4 +49,29 @@ meanings_load(const struct flow_job *job, const struct format *format)
 		return v;
 	vocab_free(v);
 	return NULL;
+}
+
+const struct vocabulary *
+meanings_of(struct meanings *m, const struct flow_job *job, const struct format *format)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->rows[i].format == format)
+			return m->rows[i].vocabulary;
+	struct meanings_row *const rows = realloc(m->rows, (m->n + 1) * sizeof *rows);
+	if (rows == NULL) {
+		say_no_memory(job);
+		return NULL;
+	}
+	m->rows = rows;
+	rows[m->n] = (struct meanings_row){ format, load(job, format) };
+	return rows[m->n].vocabulary != NULL ? rows[m->n++].vocabulary : NULL;
+}
+
+void
+meanings_free(struct meanings *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		vocab_free(m->rows[i].vocabulary);
+	free(m->rows);
+	*m = (struct meanings){ .n = 0 };
 }
