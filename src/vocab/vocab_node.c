@@ -74,8 +74,9 @@ open_node(struct nodes *t, enum vocab_node_kind kind, const yaml_event_t *e)
 static bool
 add_scalar(struct nodes *t, const yaml_event_t *e)
 {
+	if (memchr(e->data.scalar.value, '\0', e->data.scalar.length) != NULL)
+		return fail(t, e->start_mark, "a text holds a NUL character");
 	struct vocab_node *const node = add_node(t, NODE_SCALAR, e);
-
 	if (node == NULL)
 		return false;
 	node->text = arena_copy(t->arena, slice_of((const char *)e->data.scalar.value, e->data.scalar.length));
