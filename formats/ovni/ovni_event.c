@@ -81,6 +81,7 @@ ovni_class(struct ovni_state *st, uint32_t word, uint64_t offset, uint64_t recor
 		if (kept.p == NULL)
 			return NULL;
 		cls->category = kept;
+		trace_mean(trace, cls, NULL, NULL);
 	}
 	st->cache[slot].code = code;
 	st->cache[slot].cls = cls;
@@ -117,10 +118,10 @@ ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, stru
 	e->track = st->track;
 	e->offset = offset;
 	e->phase = PHASE_INSTANT;
-	e->flags = 0;
+	e->flags = st->big ? EVENT_BIG : 0;
 	e->first_field = b->nfields;
 	e->nfields = 0;
-	if ((st->r->want & WANT_FIELDS) != 0 && !add_fields(b, e, (uint8_t)record.p[0], payload))
+	if (((st->r->want & WANT_FIELDS) != 0 || class_needs_fields(cls)) && !add_fields(b, e, (uint8_t)record.p[0], payload))
 		return false;
 	if (b->bytes != NULL)
 		b->bytes[b->n] = record;

@@ -342,6 +342,7 @@ const struct reader_ops ovni_reader_ops = {
 	.probe = ovni_probe,
 	.open = ovni_open,
 	.fill = ovni_fill,
+	.judges_payloads = true,
 	.companions = companions,
 	.judge_companion = ovni_judge_companion,
 	.shared_size = sizeof(struct ovni_shared),
