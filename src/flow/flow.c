@@ -270,6 +270,15 @@ hand_over(struct flow *f, flow_taker *taker, void *ctx)
 	return taker == NULL || taker(ctx, f, b);
 }
 
+static bool
+more_arrows(struct flow *f)
+{
+	if (f->job->interpret != INTERPRET_SPANS)
+		return false;
+	batch_recycle(&f->batch);
+	return interpret_more(&f->interpret, &f->batch);
+}
+
 bool
 flow_run(struct flow *f, flow_taker *taker, void *ctx)
 {
@@ -288,6 +297,8 @@ flow_run(struct flow *f, flow_taker *taker, void *ctx)
 			break;
 		}
 		wanted = hand_over(f, taker, ctx);
+		while (wanted && more_arrows(f))
+			wanted = hand_over(f, taker, ctx);
 		input_behind(f->in);
 		if (f->job->progress != NULL)
 			f->job->progress(f->job->progress_ctx, f->in);

@@ -5,8 +5,7 @@
 #include "base/utf8.h"
 #include "flow/interpret_parts.h"
 
-#define FACTS_MAX 512U
-#define FACTS_BYTES (256U << 10)
+static const struct loss arrows_left = { "arrows/too-far", "arrows left out: too much happened between their ends" };
 
 /* What is known of the events of a class without looking at them. */
 struct bound {
@@ -27,6 +26,7 @@ interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mo
 	in->spans = mode == INTERPRET_SPANS;
 	in->fields = (want & WANT_FIELDS) != 0;
 	pairing_init(&in->pairing, trace);
+	arrows_init(&in->arrows); /* allocates nothing yet */
 }
 
 void
@@ -36,6 +36,7 @@ interpret_free(struct interpret *in)
 	arena_free(&in->arena);
 	interpret_lines_free(in);
 	pairing_free(&in->pairing);
+	arrows_free(&in->arrows);
 	*in = (struct interpret){ .trace = NULL };
 }
 
@@ -117,79 +118,6 @@ bound_of(struct interpret *in, const struct class *cls)
 			return bd;
 	}
 	return new_bound(in, cls);
-}
-
-/* ---- what is said for others ---- */
-
-/* false: no memory. */
-static bool
-define(struct interpret *in, const struct batch *b, const struct event *e, const struct meaning_define *d)
-{
-	const struct value v = interpret_ref(in, b, e, &d->value);
-	uint64_t key[2] = { 0, 0 };
-
-	for (uint32_t i = 0; i < d->nkeys; i++) {
-		const struct value *const k = interpret_field(b, e, d->key[i]);
-		if (k == NULL || !interpret_number(k, &key[i]))
-			return true;
-	}
-	if (v.type == VALUE_NONE || v.type == VALUE_BYTES || v.type > VALUE_BYTES)
-		return true;
-	return definitions_put(&in->trace->definitions, d->table, interpret_scope(in, e, d->table), key[0], key[1], v);
-}
-
-static bool
-has_fact(const struct trace *t, struct slice name)
-{
-	for (uint32_t i = 0; i < t->nmeta; i++)
-		if (slice_equal(t->meta[i].name, name))
-			return true;
-	return false;
-}
-
-/* The first one of a name counts; texts and numbers only.  false: no memory. */
-static bool
-add_facts(struct interpret *in, const struct value *map)
-{
-	for (uint32_t i = 0; map->type == VALUE_MAP && i < map->count; i++) {
-		const struct value *const key = &map->values[2 * (size_t)i], *const v = key + 1;
-		const uint64_t bytes = (uint64_t)key->count + (v->type == VALUE_STRING ? v->count : 0);
-		if (key->type != VALUE_STRING || v->type > VALUE_STRING || v->type == VALUE_NONE)
-			continue;
-		if (in->trace->nmeta >= FACTS_MAX || bytes > FACTS_BYTES - in->facts_bytes || has_fact(in->trace, value_text(key)))
-			continue;
-		in->facts_bytes += (uint32_t)bytes;
-		if (!trace_add_meta(in->trace, value_text(key), *v))
-			return false;
-	}
-	return true;
-}
-
-static void
-learn_epoch(struct trace *t, const struct value *v, uint64_t ts)
-{
-	uint64_t wall;
-
-	if (t->epoch_known || v->type == VALUE_STRING || !interpret_number(v, &wall) || wall < ts)
-		return;
-	t->epoch_known = true;
-	t->epoch_ns = wall - ts;
-}
-
-/* Definitions, facts and the epoch.  false: no memory. */
-static bool
-learn(struct interpret *in, const struct batch *b, const struct event *e, const struct meaning *m)
-{
-	const struct value *v;
-
-	for (uint32_t i = 0; i < m->ndefines; i++)
-		if (!define(in, b, e, &m->defines[i]))
-			return false;
-	if (m->epoch.p != NULL && (v = interpret_field(b, e, m->epoch)) != NULL)
-		learn_epoch(in->trace, v, e->ts);
-	if (m->facts.p != NULL && (v = interpret_field(b, e, m->facts)) != NULL)
-		return add_facts(in, v);
-	return true;
 }
 
 /* ---- names ---- */
@@ -403,10 +331,12 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 		return as_read(in, b, e);
 	if (bd->m->has_layout && bd->fields && !interpret_layout(in, b, e, bd->m))
 		return NO_MEMORY;
-	if (!learn(in, b, e, bd->m) || !find_name(in, b, e, bd, &how.lasting) || !find_place(in, b, e, bd->m, &how))
+	if (!interpret_learn(in, b, e, bd->m) || !find_name(in, b, e, bd, &how.lasting) || !find_place(in, b, e, bd->m, &how))
 		return NO_MEMORY;
 	if (e->track != NULL)
 		pairing_see(&in->pairing, e->track, e->ts);
+	if (bd->m->flow_name.p != NULL && in->spans && in->fields && e->track != NULL && !interpret_arrows(in, b, e, bd->m))
+		return NO_MEMORY;
 	return apply_phase(in, b, e, bd->m, how);
 }
 
@@ -460,10 +390,37 @@ interpret_batch(struct interpret *in, const struct format *of, struct judge *jud
 }
 
 bool
+interpret_more(struct interpret *in, struct batch *b)
+{
+	const uint32_t n = b->n;
+
+	if (b->cap - n >= 2)
+		arrows_give(&in->arrows, b, false);
+	return b->n > n;
+}
+
+bool
 interpret_finish(struct interpret *in, struct batch *b, bool *more)
 {
 	pairing_recycle(&in->pairing);
-	return pairing_finish(&in->pairing, b, in->fields, more);
+	if (!in->open_given) {
+		if (!pairing_finish(&in->pairing, b, in->fields, more))
+			return false;
+		in->open_given = !*more;
+	}
+	*more = true;
+	if (!in->open_given || b->cap - b->n < 2)
+		return true;
+	*more = arrows_give(&in->arrows, b, true);
+	if (!*more && in->arrows.left > 0)
+		ledger_add(&in->pairing.ledger, &arrows_left, 0, in->arrows.left);
+	return true;
+}
+
+const struct ledger *
+interpret_ledger(const struct interpret *in)
+{
+	return &in->pairing.ledger;
 }
 
 uint64_t

@@ -1,20 +1,21 @@
 #ifndef FLOW_INTERPRET_H
 #define FLOW_INTERPRET_H
 
+#include "flow/arrows.h"
 #include "flow/pairing.h"
 #include "format/format.h"
 
 /*
  * The stage that gives events their meaning (event/meaning.h): payloads become
  * fields, definitions are kept and looked up, names and time lines are found,
- * beginnings and ends become spans.  It goes over each batch once, in place,
- * after the reader and before everybody else.
+ * beginnings and ends become spans, wakes find what they woke.  It goes over
+ * each batch once, in place, after the reader and before everybody else.
  */
 
 enum interpret_mode {
 	INTERPRET_NOT,    /* events stay as the reader made them */
 	INTERPRET_EVENTS, /* each event for itself: fields, names, time lines */
-	INTERPRET_SPANS,  /* and beginnings and ends become spans */
+	INTERPRET_SPANS,  /* and beginnings and ends become spans; arrows, if fields are wanted */
 };
 
 struct bound;
@@ -34,6 +35,8 @@ struct interpret {
 	uint32_t line_bytes;  /* of their names */
 	uint32_t facts_bytes;
 	struct pairing pairing;
+	struct arrows arrows;
+	bool open_given; /* interpret_finish: all that was open is out */
 };
 
 /* `trace` is borrowed.  Nothing is allocated before it is needed. */
@@ -43,8 +46,14 @@ void interpret_free(struct interpret *in);
 /* The next batch of the reader, which `of` is of; it may be shorter afterwards.  false: no memory. */
 bool interpret_batch(struct interpret *in, const struct format *of, struct judge *judge, struct batch *b);
 
-/* After the last batch: adds what is still open.  *more: call again with an empty batch.  false: no memory. */
+/* Arrows that had no room in that batch: adds them to an empty one.  false: there are none. */
+bool interpret_more(struct interpret *in, struct batch *b);
+
+/* After the last batch: adds what is still open, and the last arrows.  *more: call again with an empty batch.  false: no memory. */
 bool interpret_finish(struct interpret *in, struct batch *b, bool *more);
+
+/* What became of spans and arrows that could not be had, so far. */
+const struct ledger *interpret_ledger(const struct interpret *in);
 
 /* Begins and ends of spans without a partner, so far. */
 uint64_t interpret_unpaired(const struct interpret *in);

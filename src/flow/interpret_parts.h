@@ -25,6 +25,14 @@ enum interpret_made { INTERPRET_MADE, INTERPRET_UNRESOLVED, INTERPRET_NO_MEMORY 
 enum interpret_made interpret_template(const struct interpret *in, struct batch *b, const struct event *e,
                                        const struct meaning_template *t, struct slice *text, bool *lasting);
 
+/* ---- interpret_learn.c ---- */
+
+/* Definitions, facts and the epoch.  false: no memory. */
+bool interpret_learn(struct interpret *in, const struct batch *b, const struct event *e, const struct meaning *m);
+
+/* The ends of arrows.  false: no memory. */
+bool interpret_arrows(struct interpret *in, const struct batch *b, const struct event *e, const struct meaning *m);
+
 /* ---- interpret_layout.c ---- */
 
 /* The payload's bytes become fields.  false: no memory. */

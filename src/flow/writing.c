@@ -96,7 +96,7 @@ writing_take(void *ctx, struct flow *f, struct batch *b)
 bool
 writing_end(struct writing *w, const struct flow *f)
 {
-	ledger_merge(&w->total, &f->interpret.pairing.ledger);
+	ledger_merge(&w->total, interpret_ledger(&f->interpret));
 	w->writer.total = &w->total;
 	w->writer.rebased_by = f->rebase_ns;
 	if (!w->to->writer->close(&w->writer, &w->page)) {
