@@ -8,11 +8,12 @@
 #include "bench/bench_inputs.h"
 
 const struct bench_input bench_inputs[] = {
-	{ "dftracer", ".pfw", 2000000, 10000000, bench_make_dftracer },
-	{ "htdump", ".htdump", 2000000, 50000000, bench_make_htdump },
-	{ "heph", ".bin.log", 2000000, 22000000, bench_make_heph },
-	{ "dial9", ".dial9", 8000000, 170000000, bench_make_dial9 },
-	{ "ovni", ".obs", 10000000, 150000000, bench_make_ovni },
+	{ "dftracer", ".pfw", 2000000, 10000000, bench_make_dftracer, NULL, false },
+	{ "htdump", ".htdump", 2000000, 50000000, bench_make_htdump, NULL, false },
+	{ "heph", ".bin.log", 2000000, 22000000, bench_make_heph, NULL, false },
+	{ "dial9", ".dial9", 8000000, 170000000, bench_make_dial9, NULL, false },
+	{ "ovni", ".obs", 10000000, 150000000, bench_make_ovni, bench_make_ovni_folder, false },
+	{ "ovni20k", "", 2000000, 2000000, NULL, bench_make_ovni_many, true },
 	{ 0 },
 };
 
@@ -78,4 +79,17 @@ bench_input_ensure(const struct bench_input *in, const char *dir, bool big, bool
 	if (!ok)
 		unlink(tmp);
 	return ok;
+}
+
+bool
+bench_folder_ensure(const struct bench_input *in, const char *dir, bool big, char *path, size_t path_cap)
+{
+	const uint64_t events = big ? in->big_events : in->events;
+	char tmp[700];
+
+	snprintf(path, path_cap, "%s/%s-%llu", dir, in->format, (unsigned long long)events);
+	if (exists(path))
+		return true;
+	snprintf(tmp, sizeof tmp, "%s.part", path);
+	return in->make_folder(tmp, events) && rename(tmp, path) == 0;
 }

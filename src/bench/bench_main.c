@@ -5,6 +5,7 @@
  * of the input, writing as many bytes as the largest output), because machines differ and are seldom idle.
  * Writes nothing outside its folder.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 #define MAX_RUNS 99
 
-enum from { FROM_FILE, FROM_GZIP, FROM_PIPE };
+enum from { FROM_FILE, FROM_GZIP, FROM_PIPE, FROM_FOLDER };
 
 /* IN and OUT among the arguments stand for the paths. */
 struct job {
@@ -39,6 +40,9 @@ static const struct job jobs[] = {
 	{ "stats", { "stats", "IN" }, FROM_FILE, false },
 	{ "stats, gzip", { "stats", "IN" }, FROM_GZIP, false },
 	{ "stats, pipe", { "stats", "-" }, FROM_PIPE, false },
+	{ "convert, folder", { "convert", "--to", "chrome", "IN", "-" }, FROM_FOLDER, false },
+	{ "validate, folder", { "validate", "IN" }, FROM_FOLDER, false },
+	{ "stats, folder", { "stats", "IN" }, FROM_FOLDER, false },
 };
 
 struct bench {
@@ -48,6 +52,11 @@ struct bench {
 	bool big, json;
 	const char *only; /* part of a job's label, or NULL */
 	bool any_row;
+};
+
+/* The forms of one input; "": there is none. */
+struct paths {
+	char plain[600], gz[600], folder[600], out[600];
 };
 
 struct row {
@@ -122,11 +131,42 @@ file_size(const char *path)
 	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static bool
-run_job(struct bench *b, const struct job *job, struct row *row, const char *plain, const char *gz,
-        const char *out)
+/* The bytes of a folder's files; as deep as inputs of ours go. */
+static uint64_t
+folder_size(const char *path, unsigned depth)
 {
-	const char *const in = job->from == FROM_GZIP ? gz : plain;
+	DIR *const d = opendir(path);
+	uint64_t bytes = 0;
+
+	for (const struct dirent *e = d != NULL ? readdir(d) : NULL; e != NULL; e = readdir(d)) {
+		char name[900];
+		struct stat st;
+
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+		if (stat(name, &st) != 0)
+			continue;
+		if (!S_ISDIR(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+		else if (depth > 0)
+			bytes += folder_size(name, depth - 1);
+	}
+	if (d != NULL)
+		closedir(d);
+	return bytes;
+}
+
+static const char *
+input_of(const struct job *job, const struct paths *p)
+{
+	return job->from == FROM_FOLDER ? p->folder : job->from == FROM_GZIP ? p->gz : p->plain;
+}
+
+static bool
+run_job(struct bench *b, const struct job *job, struct row *row, const struct paths *p)
+{
+	const char *const in = input_of(job, p);
 	struct bench_cost costs[MAX_RUNS];
 	const char *argv[10] = { b->tool };
 
@@ -135,11 +175,11 @@ run_job(struct bench *b, const struct job *job, struct row *row, const char *pla
 		if (strcmp(job->args[i], "IN") == 0)
 			argv[i + 1] = in;
 		if (strcmp(job->args[i], "OUT") == 0)
-			argv[i + 1] = out;
+			argv[i + 1] = p->out;
 	}
 	row->label = job->label;
 	for (unsigned i = 0; i < b->runs; i++) {
-		if (!bench_run(argv, job->from == FROM_PIPE ? plain : NULL, "/dev/null", &costs[i]))
+		if (!bench_run(argv, job->from == FROM_PIPE ? p->plain : NULL, "/dev/null", &costs[i]))
 			return false;
 		if (costs[i].status != 0) {
 			fprintf(stderr, "bench: %s %s: exit status %d\n", b->tool, argv[1], costs[i].status);
@@ -177,40 +217,61 @@ yardsticks(struct bench *b, const char *format, const char *plain, const char *s
 	}
 }
 
+/* Makes what is not there yet. */
+static bool
+ensure(const struct bench *b, const struct bench_input *in, struct paths *p)
+{
+	bool ok = true;
+
+	*p = (struct paths){ .plain = "" };
+	if (in->make != NULL)
+		ok = bench_input_ensure(in, b->dir, b->big, false, p->plain, sizeof p->plain) &&
+		    bench_input_ensure(in, b->dir, b->big, true, p->gz, sizeof p->gz);
+	if (ok && in->make_folder != NULL)
+		ok = bench_folder_ensure(in, b->dir, b->big, p->folder, sizeof p->folder);
+	snprintf(p->out, sizeof p->out, "%s/out.json", b->dir);
+	return ok;
+}
+
+/* The big input is there for the memory; its output would be several times as large. */
+static bool
+has_job(const struct bench *b, const struct job *job, const struct paths *p)
+{
+	return *input_of(job, p) != '\0' && (!b->big || !job->to_file) && (b->only == NULL || strstr(job->label, b->only) != NULL);
+}
+
 static bool
 bench_format(struct bench *b, const struct bench_input *in)
 {
-	char plain[600], gz[600], out[600];
+	struct paths p;
 	uint64_t out_bytes = 0;
 	bool ok = true;
 
-	if (!bench_input_ensure(in, b->dir, b->big, false, plain, sizeof plain) ||
-	    !bench_input_ensure(in, b->dir, b->big, true, gz, sizeof gz)) {
+	if (!ensure(b, in, &p)) {
 		fprintf(stderr, "bench: cannot make the %s input in %s: %s\n", in->format, b->dir,
 		        strerror(errno));
 		return false;
 	}
-	snprintf(out, sizeof out, "%s/out.json", b->dir);
 	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-		struct row row = { .format = in->format, .in_bytes = file_size(plain) };
+		const bool folder = jobs[i].from == FROM_FOLDER;
+		struct row row = { .format = in->format, .in_bytes = folder ? folder_size(p.folder, 5) : file_size(p.plain) };
 
-		/* The big input is there for the memory; its output would be several times as large. */
-		if ((b->big && jobs[i].to_file) ||
-		    (b->only != NULL && strstr(jobs[i].label, b->only) == NULL))
+		if (!has_job(b, &jobs[i], &p))
 			continue;
-		if (!run_job(b, &jobs[i], &row, plain, gz, out)) {
+		if (!run_job(b, &jobs[i], &row, &p)) {
 			ok = false;
 			continue;
 		}
 		if (jobs[i].to_file)
-			out_bytes = file_size(out);
-		if (strncmp(jobs[i].label, "convert", 7) == 0)
+			out_bytes = file_size(p.out);
+		if (strncmp(jobs[i].label, "convert", 7) == 0 && !folder)
 			row.out_bytes = out_bytes;
 		print_row(b, &row);
 	}
-	unlink(out);
-	snprintf(out, sizeof out, "%s/scratch", b->dir);
-	yardsticks(b, in->format, plain, out, out_bytes);
+	unlink(p.out);
+	snprintf(p.out, sizeof p.out, "%s/scratch", b->dir);
+	if (in->make != NULL)
+		yardsticks(b, in->format, p.plain, p.out, out_bytes);
 	return ok;
 }
 
@@ -223,18 +284,19 @@ usage(FILE *f)
 	      "  -d FOLDER  for inputs and outputs ($TMPDIR/tracetool-bench)\n"
 	      "  -j WORD    only jobs with this word in their name\n"
 	      "  --big      inputs of 2 GB, to see the memory\n"
-	      "  --json     one object per row\n",
+	      "  --json     one object per row\n"
+	      "All formats, or those that are named; ovni20k (20,000 streams) only when it is named.\n",
 	      f);
 	return f == stdout ? 0 : 3;
 }
 
 static bool
-wanted(const char *format, int argc, char **argv)
+wanted(const struct bench_input *in, int argc, char **argv)
 {
-	bool found = optind == argc;
+	bool found = optind == argc && !in->on_request;
 
 	for (int i = optind; i < argc; i++)
-		found = found || strcmp(argv[i], format) == 0;
+		found = found || strcmp(argv[i], in->format) == 0;
 	return found;
 }
 
@@ -250,7 +312,7 @@ run_all(struct bench *b, int argc, char **argv)
 	if (b->json)
 		fputs("[", stdout);
 	for (const struct bench_input *in = bench_inputs; in->format != NULL; in++)
-		if (wanted(in->format, argc, argv))
+		if (wanted(in, argc, argv))
 			ok = bench_format(b, in) && ok;
 	if (b->json)
 		fputs("\n]\n", stdout);
