@@ -23,15 +23,17 @@
  *     at the end:
  *             while (arrows_give(a, some_batch_with_room, true)) ...
  */
-#define ARROWS_WINDOW 262144 /* ends that wait; 48 bytes each, so 12 MiB */
+#define ARROWS_WINDOW 262144 /* ends that wait; 56 bytes each, so 14 MiB */
 
 struct arrow_end;
 
 struct arrows {
-	struct arrow_end *ends; /* [0, kept) wait, [at, sorted) are being handed out, [sorted, n) came meanwhile */
+	struct arrow_end *ends; /* as they came */
+	uint32_t *order, *to;   /* as long as ends; see arrows.c */
+	uint32_t *buckets;
 	uint32_t n, cap;
-	uint32_t kept, at, sorted;
-	uint32_t arrival; /* the next `in` from `at` on, or behind the last */
+	uint32_t at, resolved;  /* [at, resolved) are being handed out; later ones came meanwhile */
+	uint32_t old;           /* those before it leave the window then */
 	struct tabletext names; /* name -> its number */
 	struct slice *list;     /* of the names, by number */
 	uint32_t nnames;
@@ -51,7 +53,7 @@ bool arrows_in(struct arrows *a, struct slice name, uint64_t key, uint64_t ts, c
                const struct class *cls, uint64_t offset);
 
 /* Adds what is resolved to the batch, as far as b->cap goes: pairs of events FLOW_OUT and FLOW_IN with dur = the arrow's id (1, 2, 3 ...),
- * the arrow's name, no fields, and class, track, ts, offset of its two ends.  `end`: nothing more will come.  A batch needs room for two
+ * the arrow's name, no fields, and class, track, ts, offset of its two ends; in the order in which the outs came.  `end`: nothing more will come.  A batch needs room for two
  * events at least.  true: there is more, call again with another batch. */
 bool arrows_give(struct arrows *a, struct batch *b, bool end);
 
