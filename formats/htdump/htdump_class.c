@@ -80,7 +80,7 @@ index_of(const struct ht_state *st, const struct ht_class *c)
 	return table64_get(&st->by_id, c->id);
 }
 
-/* Gives a class its name, and with it its meaning.  false: no memory. */
+/* Gives a class its name.  false: no memory. */
 static bool
 name_class(struct ht_state *st, struct ht_class *c, struct slice name)
 {
@@ -89,11 +89,8 @@ name_class(struct ht_state *st, struct ht_class *c, struct slice name)
 		return false;
 	c->name = c->cls->name;
 	if (c->id >= HT_BUILTIN_CLASSES) {
-		const struct slice bare = name.n > 3 && memcmp(name.p, "HT_", 3) == 0 ? slice_of(name.p + 3, name.n - 3) : name;
-		c->kind = slice_is(bare, "StringMappingEvent") ? HT_KIND_MAPPING
-		    : slice_is(bare, "SystemInfoEvent")        ? HT_KIND_SYSTEM
-		                                               : HT_KIND_EVENT;
-		st->mapping_class |= c->kind == HT_KIND_MAPPING;
+		c->kind = HT_KIND_EVENT; /* until its fields are known */
+		st->mapping_class |= ht_class_may_map(st, c->name);
 	}
 	return tabletext_put(&st->by_name, c->name, index_of(st, c));
 }

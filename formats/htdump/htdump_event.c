@@ -36,7 +36,6 @@ static const struct track *
 new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 {
 	struct trace *const trace = st->r->trace;
-	char name[40];
 
 	if (trace->ntracks >= TRACE_MAX_TRACKS) {
 		ht_find(st, HT_RULE_THREAD_LIMIT, rec, "thread %" PRIu64 " and others share one track", id);
@@ -44,9 +43,8 @@ new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 			st->more_threads = trace_add_thread(trace, st->process, UINT64_MAX, SLICE_LIT("more threads"));
 		return st->more_threads;
 	}
-	const int n = snprintf(name, sizeof name, "thread %" PRIu64, id);
-	const struct slice text = { name, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
-	struct track *const t = trace_add_thread(trace, st->process, id, text);
+	const struct slice name = trace_track_name(trace, false, HT_THREAD, id);
+	struct track *const t = name.p != NULL ? trace_add_thread(trace, st->process, id, name) : NULL;
 	return t != NULL && table64_put(&st->threads, id, t->index) ? t : NULL;
 }
 
@@ -77,16 +75,14 @@ name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 {
 	const struct ht_plan *const plan = rec->c->plan;
 
-	if (plan->label != HT_NO_LEAF && plan->leaves[plan->label].value == VALUE_STRING) {
-		e->name = ht_leaf_string(st, &plan->leaves[plan->label]);
+	if (plan->name != HT_NO_LEAF) {
+		e->name = ht_leaf_string(st, &plan->leaves[plan->name]);
 	} else if (plan->label != HT_NO_LEAF) {
 		e->name = st->label_name;
 		if (e->name.p == NULL)
 			e->name = label_number(b, ht_leaf_integer(st, &plan->leaves[plan->label]));
 		if (e->name.p == NULL)
 			return HT_NO_MEMORY;
-	} else if (plan->name != HT_NO_LEAF) {
-		e->name = ht_leaf_string(st, &plan->leaves[plan->name]);
 	}
 	return HT_DONE;
 }
@@ -145,7 +141,7 @@ ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 		e->dur = rec->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : rec->dur;
 		result = name_event(st, rec, b, e);
 	}
-	if (result == HT_DONE && (st->r->want & WANT_FIELDS) != 0)
+	if (result == HT_DONE && ((st->r->want & WANT_FIELDS) != 0 || plan->always_fields))
 		result = add_fields(st, rec, b, e);
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));

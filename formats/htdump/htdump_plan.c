@@ -26,6 +26,7 @@ struct unfold {
 	uint32_t nframes, frames_cap;
 	struct ht_leaf *leaves;
 	uint32_t nleaves, leaves_cap;
+	struct ht_names own; /* names of the leaves, but for members of structs */
 	uint32_t visited;
 	struct tabletext names; /* leaf name -> how often */
 };
@@ -149,24 +150,6 @@ leaf_name(struct unfold *u, struct slice prefix, struct slice name)
 	return full;
 }
 
-static enum ht_meaning
-meaning_of(struct slice name, uint8_t value)
-{
-	const bool integer = ht_value_is_integer(value), string = value == VALUE_STRING;
-
-	if (integer && slice_is(name, "duration"))
-		return HT_MEANS_DURATION;
-	if (integer && slice_is(name, "thread_id"))
-		return HT_MEANS_THREAD;
-	if ((integer || string) && slice_is(name, "label"))
-		return HT_MEANS_LABEL;
-	if (string && slice_is(name, "name"))
-		return HT_MEANS_NAME;
-	if (integer && slice_is(name, "identifier"))
-		return HT_MEANS_IDENTIFIER;
-	return HT_MEANS_NOTHING;
-}
-
 static enum ht_step_result
 add_leaf(struct unfold *u, const struct frame *at, const struct ht_field *f)
 {
@@ -187,11 +170,15 @@ add_leaf(struct unfold *u, const struct frame *at, const struct ht_field *f)
 			return HT_NO_MEMORY;
 		u->leaves = p;
 		u->leaves_cap = cap;
+		struct slice *const own = realloc(u->own.own, cap * sizeof *own);
+		if (own == NULL)
+			return HT_NO_MEMORY;
+		u->own.own = own;
 	}
+	u->own.own[u->own.n++] = at->member ? (struct slice){ NULL, 0, 0 } : f->name;
 	u->leaves[u->nleaves++] = (struct ht_leaf){
 		.name = name,
 		.value = value_of(f),
-		.meaning = (uint8_t)(at->member ? HT_MEANS_NOTHING : meaning_of(f->name, value_of(f))),
 		.size = f->type == HT_STRING ? 0 : (uint32_t)f->size,
 	};
 	return HT_DONE;
@@ -266,26 +253,6 @@ make_steps(struct ht_plan *plan)
 	return true;
 }
 
-/* A field of the class itself goes before an inherited one of the same name, so the last wins. */
-static void
-find_meanings(struct ht_plan *plan)
-{
-	plan->duration = plan->thread = plan->label = plan->name = plan->identifier = HT_NO_LEAF;
-	for (uint32_t i = 0; i < plan->nleaves; i++) {
-		const enum ht_meaning m = (enum ht_meaning)plan->leaves[i].meaning;
-		uint32_t *const leaf = m == HT_MEANS_DURATION ? &plan->duration
-		    : m == HT_MEANS_THREAD                    ? &plan->thread
-		    : m == HT_MEANS_LABEL                     ? &plan->label
-		    : m == HT_MEANS_NAME                      ? &plan->name
-		    : m == HT_MEANS_IDENTIFIER                ? &plan->identifier
-		                                              : NULL;
-		if (leaf != NULL)
-			*leaf = i;
-	}
-	if (plan->label != HT_NO_LEAF)
-		plan->name = HT_NO_LEAF;
-}
-
 /* What has become the event's time, track or name is no field any more.  An integer label stays: it is more than its name. */
 static bool
 list_args(struct ht_plan *plan, bool structure)
@@ -294,20 +261,10 @@ list_args(struct ht_plan *plan, bool structure)
 	if (plan->args == NULL)
 		return false;
 	for (uint32_t i = 0; i < plan->nleaves; i++) {
-		const bool is_name = i == plan->name || (i == plan->label && plan->leaves[i].value == VALUE_STRING);
-		if (structure || (i != plan->duration && i != plan->thread && !is_name))
+		if (structure || (i != plan->duration && i != plan->thread && i != plan->name))
 			plan->args[plan->nargs++] = i;
 	}
 	return true;
-}
-
-/* A mapping that lacks what it needs is an event like any other. */
-static void
-confirm_kind(struct ht_class *c, const struct ht_plan *plan)
-{
-	if (c->kind == HT_KIND_MAPPING && (plan->identifier == HT_NO_LEAF || plan->label == HT_NO_LEAF ||
-	                                      plan->leaves[plan->label].value != VALUE_STRING))
-		c->kind = HT_KIND_EVENT;
 }
 
 static void
@@ -378,11 +335,11 @@ ht_plan_make(struct ht_state *st, struct ht_class *c, const struct ht_record *re
 	if (result == HT_DONE && (!make_steps(plan) || !ht_state_reserve_steps(st, plan->nsteps)))
 		result = HT_NO_MEMORY;
 	if (result == HT_DONE) {
-		find_meanings(plan);
-		confirm_kind(c, plan);
+		ht_plan_mean(st, c, &u.own, plan);
 		if (!list_args(plan, c->kind != HT_KIND_EVENT))
 			result = HT_NO_MEMORY;
 	}
+	free(u.own.own);
 	if (result != HT_DONE) {
 		ht_plan_free(plan);
 		return result;

@@ -251,13 +251,14 @@ learn_version(struct ht_state *st, const struct ht_record *rec)
 	char text[80];
 	size_t n = 0;
 
-	if (trace->nmeta > 0)
-		return HT_DONE;
+	for (uint32_t i = 0; i < trace->nmeta; i++)
+		if (slice_equal(trace->meta[i].name, rec->c->version))
+			return HT_DONE;
 	for (uint32_t i = 0; i < plan->nleaves && i < 3 && ht_value_is_integer(plan->leaves[i].value); i++)
 		n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu64, i > 0 ? "." : "",
 		                      ht_leaf_integer(st, &plan->leaves[i]));
 	const struct slice version = { text, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
-	return trace_add_meta(trace, SLICE_LIT("HawkTracer"), value_string(version)) ? HT_DONE : HT_NO_MEMORY;
+	return trace_add_meta(trace, rec->c->version, value_string(version)) ? HT_DONE : HT_NO_MEMORY;
 }
 
 static enum ht_step_result
@@ -267,7 +268,7 @@ learn_mapping(struct ht_state *st, const struct ht_record *rec)
 	struct ht_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
 
 	return ht_mapping_add(to, ht_leaf_integer(st, &plan->leaves[plan->identifier]),
-	                      ht_leaf_string(st, &plan->leaves[plan->label]),
+	                      ht_leaf_string(st, &plan->leaves[plan->name]),
 	                      st->ahead_of != NULL ? HT_LABEL_AHEAD : HT_LABEL_MET, rec);
 }
 
@@ -293,9 +294,10 @@ act(struct ht_state *st, struct ht_record *rec)
 			rec->dur = ht_leaf_integer(st, &plan->leaves[plan->duration]);
 			judge_duration(st, rec);
 		}
-		if (plan->label != HT_NO_LEAF && plan->leaves[plan->label].value != VALUE_STRING && st->ahead_of == NULL)
+		if (plan->label != HT_NO_LEAF && st->ahead_of == NULL)
 			st->label_name = ht_mapping_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec);
 		return HT_DONE;
+	case HT_KIND_STRUCTURE:
 	case HT_KIND_BARE:
 		break;
 	}
@@ -347,10 +349,8 @@ record(struct ht_state *st, struct batch *b)
 	st->any_event = true;
 	r->trace->records++;
 	rec.c->cls->records++;
-	const bool structure = rec.c->kind != HT_KIND_EVENT;
-	r->trace->events += !structure;
-	if ((r->want & (structure ? WANT_STRUCTURE : WANT_TIMES)) != 0 &&
-	    (result = ht_event_add(st, &rec, b)) != HT_DONE)
+	r->trace->events += rec.c->kind == HT_KIND_EVENT;
+	if ((r->want & rec.c->plan->want) != 0 && (result = ht_event_add(st, &rec, b)) != HT_DONE)
 		return result;
 	in->p = rec.end;
 	return HT_DONE;

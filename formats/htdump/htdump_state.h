@@ -24,14 +24,10 @@ struct ht_field {
 	uint8_t type; /* enum ht_type */
 };
 
-/* What the name and type of a field say it is ("Well-known classes"). */
-enum ht_meaning { HT_MEANS_NOTHING, HT_MEANS_DURATION, HT_MEANS_THREAD, HT_MEANS_LABEL, HT_MEANS_NAME, HT_MEANS_IDENTIFIER };
-
 /* A field of the unfolded class: bases first, structs in their place. */
 struct ht_leaf {
 	struct slice name; /* unique in its class; members of a struct are "struct.member" */
 	uint8_t value;     /* enum value_type */
-	uint8_t meaning;   /* enum ht_meaning */
 	uint16_t step;     /* which run of fixed-size fields it lies in ... */
 	uint32_t at;       /* ... and where; strings end their step */
 	uint32_t size;     /* bytes; 0 for a string */
@@ -51,10 +47,13 @@ struct ht_plan {
 	struct ht_step *steps;
 	uint32_t *args; /* the leaves that become fields of the event */
 	uint32_t nleaves, nsteps, nargs;
-	uint32_t duration, thread, label, name, identifier; /* leaves with a meaning, or HT_NO_LEAF */
+	/* Leaves that the reader makes something of, or HT_NO_LEAF: numbers but for `name`; `label` is looked up for a name. */
+	uint32_t duration, thread, label, name, identifier;
+	uint8_t want;       /* enum want: who wants its events */
+	bool always_fields; /* even if nobody wants fields */
 };
 
-enum ht_kind { HT_KIND_EVENT, HT_KIND_ENDIANNESS, HT_KIND_INFO, HT_KIND_FIELD, HT_KIND_MAPPING, HT_KIND_SYSTEM, HT_KIND_BARE };
+enum ht_kind { HT_KIND_EVENT, HT_KIND_ENDIANNESS, HT_KIND_INFO, HT_KIND_FIELD, HT_KIND_MAPPING, HT_KIND_SYSTEM, HT_KIND_STRUCTURE, HT_KIND_BARE };
 
 struct ht_class {
 	struct class *cls;
@@ -64,6 +63,7 @@ struct ht_class {
 	struct ht_field *fields; /* owned (malloc) */
 	uint8_t declared;        /* field_count of its class info */
 	uint8_t kind;            /* enum ht_kind */
+	struct slice version;    /* of HT_KIND_SYSTEM: what the version that it holds is called */
 	bool used;               /* an event of it was met */
 	bool unfolding;          /* on the path while a class is unfolded */
 	bool rechecking;         /* described again: field infos are compared ... */
@@ -189,6 +189,9 @@ ht_leaf_integer(const struct ht_state *st, const struct ht_leaf *l)
 
 bool ht_value_is_integer(uint8_t value);
 
+/* What the reader calls the track of a thread, unless a vocabulary has another name for it. */
+#define HT_THREAD "thread"
+
 /* ---- htdump_class.c: descriptions and layouts ---- */
 
 bool ht_classes_init(struct ht_state *st);
@@ -223,6 +226,20 @@ void ht_plan_free(struct ht_plan *plan);
 
 /* Room for the parts of a record of n steps. */
 bool ht_state_reserve_steps(struct ht_state *st, uint32_t n);
+
+/* ---- htdump_meaning.c: what a class means ---- */
+
+/* The names of a plan's leaves as their classes have them; p NULL: members of structs, which mean nothing. */
+struct ht_names {
+	struct slice *own;
+	uint32_t n;
+};
+
+/* Finds the leaves with a meaning, the kind of the class, and who wants its events. */
+void ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan);
+
+/* Whether a class may name integer labels, going by its name. */
+bool ht_class_may_map(const struct ht_state *st, struct slice name);
 
 /* ---- htdump_mapping.c: names of integer labels ---- */
 

@@ -1,0 +1,169 @@
+#include "htdump/htdump_state.h"
+
+/*
+ * What a class means is a vocabulary's matter.  Where it says no more than which
+ * field is the duration, the name and the thread, the reader does it itself: it
+ * knows the places of fields in advance, and labels that stand further on.
+ * All else is left to the engine, with all fields as they are.
+ */
+
+/* The leaf of this name, or HT_NO_LEAF.  A field of the class itself goes before an inherited one, so the last wins. */
+static uint32_t
+leaf_named(const struct ht_names *names, struct slice name)
+{
+	for (uint32_t i = names->n; name.p != NULL && i > 0; i--)
+		if (names->own[i - 1].p != NULL && slice_equal(names->own[i - 1], name))
+			return i - 1;
+	return HT_NO_LEAF;
+}
+
+static bool
+has_leaf(const void *ctx, struct slice name)
+{
+	return leaf_named(ctx, name) != HT_NO_LEAF;
+}
+
+static bool
+has_any(const void *ctx, struct slice name)
+{
+	(void)ctx;
+	(void)name;
+	return true;
+}
+
+static uint8_t
+label_table(const struct trace *trace)
+{
+	const struct vocabulary *const v = trace->vocabulary;
+
+	return v != NULL ? v->ops->table(v, SLICE_LIT("label")) : MEANING_NO_TABLE;
+}
+
+/* It puts the text of one field under the number of another into the table of labels. */
+static bool
+defines_labels(const struct trace *trace, const struct meaning *m)
+{
+	return m->phase == MEANING_STRUCTURE && m->ndefines == 1 && m->defines[0].nkeys == 1 && m->defines[0].value.nfields == 1 &&
+	    m->defines[0].value.ntables == 0 && m->defines[0].table != MEANING_NO_TABLE && m->defines[0].table == label_table(trace);
+}
+
+bool
+ht_class_may_map(const struct ht_state *st, struct slice name)
+{
+	const struct vocabulary *const v = st->r->trace->vocabulary;
+	const struct meaning *const m = v != NULL ? v->ops->find(v, name, has_any, NULL) : NULL;
+
+	return m != NULL && defines_labels(st->r->trace, m);
+}
+
+/* The one field that a template shows, with nothing around it; NULL: it is not as plain as that. */
+static const struct meaning_ref *
+only_field(const struct meaning_template *t)
+{
+	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields == 1 ? &t->parts[0].ref : NULL;
+}
+
+/* Sets plan->name or plan->label.  false: not so plain. */
+static bool
+find_name(const struct ht_names *names, struct ht_plan *plan, const struct meaning *m, uint8_t labels)
+{
+	for (uint32_t i = 0; i < m->nnames; i++) {
+		const struct meaning_ref *const ref = only_field(&m->names[i]);
+		if (ref == NULL || ref->ntables > 1 || (ref->ntables == 1 && (labels == MEANING_NO_TABLE || ref->tables[0] != labels)))
+			return false;
+		const uint32_t leaf = leaf_named(names, ref->field[0]);
+		if (leaf == HT_NO_LEAF || plan->name != HT_NO_LEAF || plan->label != HT_NO_LEAF)
+			continue;
+		if (ref->ntables == 1 && ht_value_is_integer(plan->leaves[leaf].value))
+			plan->label = leaf;
+		else if (ref->ntables == 0 && plan->leaves[leaf].value == VALUE_STRING)
+			plan->name = leaf;
+	}
+	return true;
+}
+
+/* Sets plan->thread.  false: another track than the thread whose number the field is. */
+static bool
+find_thread(const struct ht_names *names, struct ht_plan *plan, const struct meaning *m)
+{
+	if (m->ntracks == 0)
+		return true;
+	const struct meaning_track *const t = &m->tracks[0];
+	const struct meaning_part *const part = t->name.parts;
+	if (m->ntracks > 1 || t->below || t->name.nparts != 1 || !slice_is(part->text, HT_THREAD " ") || part->ref.nfields != 1 ||
+	    part->ref.ntables != 0 || t->id.p == NULL || !slice_equal(t->id, part->ref.field[0]))
+		return false;
+	const uint32_t leaf = leaf_named(names, t->id);
+	if (leaf != HT_NO_LEAF && ht_value_is_integer(plan->leaves[leaf].value))
+		plan->thread = leaf;
+	return true;
+}
+
+/* Whether it says no more than the reader can do. */
+static bool
+is_plain(const struct meaning *m)
+{
+	const bool phase = m->phase == MEANING_AS_READ || m->phase == MEANING_SPAN || m->phase == MEANING_INSTANT ||
+	    m->phase == MEANING_STRUCTURE;
+
+	return phase && !m->async && m->flow_name.p == NULL && !m->has_layout && m->ndefines == 0 && m->epoch.p == NULL &&
+	    m->facts.p == NULL && m->named.p == NULL;
+}
+
+static void
+forget(struct ht_plan *plan)
+{
+	plan->duration = plan->thread = plan->label = plan->name = plan->identifier = HT_NO_LEAF;
+}
+
+/* A mapping that lacks what it needs is an event like any other. */
+static bool
+mean_mapping(const struct ht_names *names, struct ht_plan *plan, const struct meaning_define *d)
+{
+	const uint32_t key = leaf_named(names, d->key[0]), text = leaf_named(names, d->value.field[0]);
+
+	if (key == HT_NO_LEAF || text == HT_NO_LEAF || !ht_value_is_integer(plan->leaves[key].value) ||
+	    plan->leaves[text].value != VALUE_STRING)
+		return false;
+	plan->identifier = key;
+	plan->name = text;
+	return true;
+}
+
+static void
+mean_event(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan, const struct meaning *m)
+{
+	const uint32_t duration = m->phase == MEANING_SPAN ? leaf_named(names, m->duration) : HT_NO_LEAF;
+
+	c->cls->meant = is_plain(m) && find_name(names, plan, m, label_table(st->r->trace)) && find_thread(names, plan, m);
+	if (!c->cls->meant)
+		forget(plan);
+	else if (duration != HT_NO_LEAF && ht_value_is_integer(plan->leaves[duration].value))
+		plan->duration = duration;
+}
+
+void
+ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan)
+{
+	const struct meaning *m = NULL;
+
+	forget(plan);
+	if (c->id >= HT_BUILTIN_CLASSES) {
+		m = trace_mean(st->r->trace, c->cls, has_leaf, names);
+		c->kind = HT_KIND_EVENT;
+		c->cls->meant = false;
+		c->version = (struct slice){ NULL, 0, 0 };
+	}
+	if (m != NULL && defines_labels(st->r->trace, m)) {
+		c->cls->meant = true;
+		if (mean_mapping(names, plan, &m->defines[0]))
+			c->kind = HT_KIND_MAPPING;
+	} else if (m != NULL) {
+		mean_event(st, c, names, plan, m);
+		c->version = m->phase == MEANING_STRUCTURE ? meaning_word(m, "version") : c->version;
+		if (m->phase == MEANING_STRUCTURE)
+			c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
+	}
+	plan->always_fields = class_needs_fields(c->cls);
+	plan->want = c->kind == HT_KIND_EVENT ? WANT_TIMES : WANT_STRUCTURE | (plan->always_fields ? WANT_TIMES : 0);
+}
