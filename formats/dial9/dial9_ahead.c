@@ -105,8 +105,8 @@ add_symbol(struct d9_ahead *a, uint64_t address, struct symbol symbol)
 bool
 d9_ahead_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
-	const uint32_t addr = d9_field_named(s, "addr"), name = d9_field_named(s, "symbol_name"),
-	               depth = d9_field_named(s, "inline_depth");
+	const uint32_t addr = s->parts[D9_PART_ADDRESS], name = s->parts[D9_PART_NAME],
+	               depth = s->parts[D9_PART_DEPTH];
 	struct symbol symbol = { .depth = 0 };
 	uint64_t address;
 

@@ -60,9 +60,11 @@ add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame 
 {
 	struct event *const e = next_event(b, f, s->cls, st->base);
 
-	e->phase = PHASE_INSTANT;
+	if (!s->structure)
+		e->phase = PHASE_INSTANT;
 	e->track = d9_track(st, s, f);
-	if (e->track == NULL || (d9_wants_fields(st) && !add_fields(st, s, f, b, e)))
+	if (e->track == NULL ||
+	    ((d9_wants_fields(st) || class_needs_fields(s->cls)) && !add_fields(st, s, f, b, e)))
 		return D9_NO_MEMORY;
 	b->n++;
 	return D9_DONE;
@@ -101,6 +103,14 @@ unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 	return D9_BAD;
 }
 
+/* Structure is wanted by those who look at it, and by the engine if it says something for others to look up. */
+static bool
+is_wanted(const struct d9_state *st, const struct d9_schema *s)
+{
+	return (st->r->want & WANT_TIMES) != 0 &&
+	       (!s->structure || d9_wants_structure(st) || class_needs_fields(s->cls));
+}
+
 /* An event whose end is known. */
 static enum d9_result
 whole_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b)
@@ -111,12 +121,12 @@ whole_event(struct d9_state *st, const struct d9_schema *s, const struct d9_fram
 	if (s->timed)
 		d9_advance(st, f);
 	st->records++;
-	trace->events++;
+	trace->events += !s->structure;
 	s->cls->records++;
 	st->last_offset = f->offset;
 	if (s->kind != D9_KIND_PLAIN)
 		result = d9_learn(st, s, f);
-	if (result == D9_DONE && (st->r->want & WANT_TIMES) != 0)
+	if (result == D9_DONE && is_wanted(st, s))
 		result = add_event(st, s, f, b);
 	return result;
 }

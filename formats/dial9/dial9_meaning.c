@@ -1,20 +1,66 @@
 #include "dial9/dial9_state.h"
 
 /*
- * The three events that say something about the whole trace: what the wall
- * clock was, what was recorded, and which names addresses have.
+ * A vocabulary says which events tell something about the whole trace: what the
+ * wall clock was, what was recorded, and which names addresses have.  The reader
+ * does these itself, as `validate` judges them and symbols stand at the end.
  */
 
 #define SECOND UINT64_C(1000000000)
+
+static bool
+has_field(const void *ctx, struct slice name)
+{
+	return d9_field_named(ctx, name) != D9_NO_FIELD;
+}
+
+/* Whether it says no more than what the reader does with events of this kind. */
+static bool
+is_done_by_reader(const struct d9_schema *s, const struct meaning *m)
+{
+	const bool phase = m->phase == MEANING_AS_READ || m->phase == MEANING_INSTANT || m->phase == MEANING_STRUCTURE;
+
+	return phase && s->kind != D9_KIND_PLAIN && m->nnames == 0 && m->ntracks == 0 && m->ndefines == 0 && m->flow_name.p == NULL &&
+	       !m->has_layout && m->named.p == NULL && (m->epoch.p == NULL || m->facts.p == NULL);
+}
+
+static void
+find_parts(struct d9_schema *s, const struct meaning *m)
+{
+	s->parts[D9_PART_CLOCK] = d9_field_named(s, m->epoch);
+	s->parts[D9_PART_FACTS] = d9_field_named(s, m->facts);
+	s->parts[D9_PART_ADDRESS] = d9_field_named(s, meaning_word(m, "address"));
+	s->parts[D9_PART_NAME] = d9_field_named(s, meaning_word(m, "name"));
+	s->parts[D9_PART_DEPTH] = d9_field_named(s, meaning_word(m, "depth"));
+}
+
+void
+d9_schema_mean(struct d9_state *st, struct d9_schema *s)
+{
+	const struct meaning *const m = trace_mean(st->r->trace, s->cls, has_field, s);
+
+	s->kind = D9_KIND_PLAIN;
+	if (m == NULL || !s->readable)
+		return;
+	find_parts(s, m);
+	s->structure = m->phase == MEANING_STRUCTURE;
+	if (slice_is(meaning_word(m, "symbol"), "true"))
+		s->kind = D9_KIND_SYMBOL;
+	else if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
+		s->kind = D9_KIND_CLOCK;
+	else if (s->parts[D9_PART_FACTS] != D9_NO_FIELD)
+		s->kind = D9_KIND_FACTS;
+	s->cls->meant = is_done_by_reader(s, m);
+}
 
 static void
 learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	struct trace *const trace = st->r->trace;
-	const uint32_t i = d9_field_named(s, "realtime_ns");
+	const uint32_t i = s->parts[D9_PART_CLOCK];
 	uint64_t realtime;
 
-	if (i == D9_NO_FIELD || !d9_value_integer(s->fields[i].type, d9_field_at(s, f, i), &realtime) ||
+	if (!d9_value_integer(s->fields[i].type, d9_field_at(s, f, i), &realtime) ||
 	    realtime < st->base)
 		return;
 	const uint64_t epoch = realtime - st->base;
@@ -57,14 +103,14 @@ learn_fact(struct d9_state *st, struct slice name, const struct value *v, const 
 }
 
 static enum d9_result
-learn_metadata(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+learn_facts(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
-	const uint32_t i = d9_field_named(s, "entries");
+	const uint32_t i = s->parts[D9_PART_FACTS];
 	struct batch scratch = { .cap = 0 };
 	struct value map;
 	bool ok = true;
 
-	if (i == D9_NO_FIELD || (s->fields[i].type & ~D9_OPTIONAL) != D9_STRING_MAP ||
+	if ((s->fields[i].type & ~D9_OPTIONAL) != D9_STRING_MAP ||
 	    f->end - f->p > D9_MAX_META_BYTES)
 		return D9_DONE;
 	st->event_pooled = 0;
@@ -82,8 +128,8 @@ d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *
 	case D9_KIND_CLOCK:
 		learn_clock(st, s, f);
 		return D9_DONE;
-	case D9_KIND_METADATA:
-		return st->ahead_of != NULL ? D9_DONE : learn_metadata(st, s, f);
+	case D9_KIND_FACTS:
+		return st->ahead_of != NULL ? D9_DONE : learn_facts(st, s, f);
 	case D9_KIND_SYMBOL:
 		st->symbols_met = true;
 		return st->ahead_of == NULL || d9_ahead_symbol(st, s, f) ? D9_DONE : D9_NO_MEMORY;

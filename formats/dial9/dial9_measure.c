@@ -124,7 +124,7 @@ d9_ops_make(struct d9_state *st, struct d9_schema *s)
 	struct maker m = { .gap = s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD };
 
 	(void)st;
-	if (!s->readable || s->kind != D9_KIND_PLAIN || s->nfields > MAX_FIELDS)
+	if (!s->readable || s->kind != D9_KIND_PLAIN || s->structure || s->nfields > MAX_FIELDS)
 		return true;
 	m.need = &m.first_need;
 	for (uint32_t i = 0; i < s->nfields; i++)

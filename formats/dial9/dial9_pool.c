@@ -72,6 +72,13 @@ add(struct d9_pool *pool, uint32_t id)
 	return &pool->entries[pool->n++];
 }
 
+/* Whether the content is looked at: texts become names of events too, stacks only fields. */
+static bool
+is_wanted(const struct d9_state *st, enum d9_pool_kind kind)
+{
+	return d9_wants_fields(st) || (kind == D9_STRINGS && (st->r->want & WANT_TIMES) != 0 && st->r->trace->vocabulary != NULL);
+}
+
 /* Keeps the content of a definition, if anybody wants it. */
 static enum d9_result
 keep(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
@@ -79,7 +86,7 @@ keep(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct sli
 	e->n = kind == D9_STRINGS ? data.n : data.n / 8;
 	e->flags = data.flags;
 	e->text = NULL;
-	if (!d9_wants_fields(st) && (st->ahead_of == NULL || kind == D9_STACKS))
+	if (!is_wanted(st, kind) && (st->ahead_of == NULL || kind == D9_STACKS))
 		return D9_DONE;
 	/* Symbols are wanted from the first stack on; and two passes at once should not hold large pools
 	 * both. */
@@ -106,7 +113,7 @@ settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const s
 	const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
 	p->defined = true;
 	d9_tally_add(&st->late, f, id);
-	if (!d9_wants_fields(st) || st->looked_ahead)
+	if (!is_wanted(st, kind) || st->looked_ahead)
 		return;
 	d9_tally_add(&st->unresolved, &first, id);
 	st->unresolved.count += p->count - 1;

@@ -224,18 +224,6 @@ unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
 	return ok;
 }
 
-static uint8_t
-kind_of(const struct d9_schema *s)
-{
-	if (s->readable && s->timed && slice_is(s->cls->name, "ClockSyncEvent"))
-		return D9_KIND_CLOCK;
-	if (s->readable && slice_is(s->cls->name, "SegmentMetadataEvent"))
-		return D9_KIND_METADATA;
-	if (s->readable && slice_is(s->cls->name, "SymbolTableEntry"))
-		return D9_KIND_SYMBOL;
-	return D9_KIND_PLAIN;
-}
-
 /* Reads the fields at c, which lies in a copy of the frame `shift` bytes before it. */
 static bool
 read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
@@ -312,9 +300,9 @@ new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 		           quoted(&(struct quoted){ "" }, name), timed);
 	if (!read_fields(st, f, s, &c, key.p))
 		return NULL;
-	s->kind = kind_of(s);
-	s->thread = d9_field_named(s, "tid");
-	s->worker = d9_field_named(s, "worker_id");
+	d9_schema_mean(st, s);
+	s->thread = d9_field_named(s, SLICE_LIT("tid"));
+	s->worker = d9_field_named(s, SLICE_LIT("worker_id"));
 	return d9_ops_make(st, s) ? s : NULL;
 }
 

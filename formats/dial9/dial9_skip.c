@@ -225,7 +225,7 @@ static void
 account_event(struct d9_state *st, struct d9_schema *s, const struct d9_frame *f)
 {
 	st->records++;
-	st->r->trace->events++;
+	st->r->trace->events += !s->structure;
 	s->cls->records++;
 	st->last_offset = f->offset;
 }

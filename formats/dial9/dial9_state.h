@@ -45,7 +45,10 @@ struct d9_field {
 };
 
 /* What this program does with an event besides showing it. */
-enum d9_kind { D9_KIND_PLAIN, D9_KIND_CLOCK, D9_KIND_METADATA, D9_KIND_SYMBOL };
+enum d9_kind { D9_KIND_PLAIN, D9_KIND_CLOCK, D9_KIND_FACTS, D9_KIND_SYMBOL };
+
+/* The fields that it does it with. */
+enum d9_part { D9_PART_CLOCK, D9_PART_FACTS, D9_PART_ADDRESS, D9_PART_NAME, D9_PART_DEPTH, D9_PARTS };
 
 /* A step of measuring an event: skip `gap` bytes, then what `kind` says (dial9_measure.c). */
 struct d9_op {
@@ -65,7 +68,9 @@ struct d9_schema {
 	uint32_t nfields;
 	uint32_t need; /* an event with so many bytes before the end is measured without looking for it */
 	uint32_t thread, worker; /* fields that name its track, or D9_NO_FIELD */
-	uint8_t kind;            /* enum d9_kind */
+	uint32_t parts[D9_PARTS]; /* places of fields, or D9_NO_FIELD */
+	uint8_t kind;             /* enum d9_kind */
+	bool structure;           /* no event in time */
 	bool timed;
 	bool readable;
 };
@@ -295,7 +300,7 @@ bool d9_value_integer(uint8_t type, const char *p, uint64_t *v);
 const char *d9_field_at(const struct d9_schema *s, const struct d9_frame *f, uint32_t i);
 
 /* The field of this name, or D9_NO_FIELD. */
-uint32_t d9_field_named(const struct d9_schema *s, const char *name);
+uint32_t d9_field_named(const struct d9_schema *s, struct slice name);
 
 /* The names of a stack's addresses, or the addresses; st NULL: only those.  NULL: no memory. */
 struct value *d9_stack_values(const struct d9_state *st, struct arena *a, const char *addresses, uint32_t n);
@@ -370,7 +375,10 @@ d9_wants_fields(const struct d9_state *st)
 	return (st->r->want & WANT_FIELDS) != 0;
 }
 
-/* ---- dial9_meaning.c: the clock, metadata ---- */
+/* ---- dial9_meaning.c: what a schema means; the clock, facts ---- */
+
+/* Looks up what the events of a schema mean. */
+void d9_schema_mean(struct d9_state *st, struct d9_schema *s);
 
 enum d9_result d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);
 

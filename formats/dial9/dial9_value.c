@@ -33,6 +33,9 @@ static bool
 stack(struct d9_state *st, struct batch *b, const char *addresses, uint32_t n, struct value *v,
       const struct d9_frame *f)
 {
+	*v = (struct value){ .type = VALUE_NONE };
+	if (!d9_wants_fields(st))
+		return true; /* names of events are not made of stacks */
 	if (!d9_look_ahead(st))
 		return false;
 	if (!st->looked_ahead)
@@ -75,6 +78,8 @@ pooled(struct d9_state *st, struct batch *b, enum d9_pool_kind kind, uint32_t id
 	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
 
 	*v = (struct value){ .type = VALUE_U32, .u64 = id };
+	if (kind == D9_STACKS && !d9_wants_fields(st))
+		return true;
 	if (e == NULL) {
 		if (!d9_look_ahead(st))
 			return false;
@@ -268,10 +273,10 @@ d9_field_at(const struct d9_schema *s, const struct d9_frame *f, uint32_t i)
 }
 
 uint32_t
-d9_field_named(const struct d9_schema *s, const char *name)
+d9_field_named(const struct d9_schema *s, struct slice name)
 {
-	for (uint32_t i = 0; i < s->nfields; i++)
-		if (slice_is(s->fields[i].name, name))
+	for (uint32_t i = 0; name.p != NULL && i < s->nfields; i++)
+		if (slice_equal(s->fields[i].name, name))
 			return i;
 	return D9_NO_FIELD;
 }
