@@ -187,7 +187,7 @@ title_of(struct dft_state *st, const struct dft_process *p, const uint64_t *tid)
 
 /* ---- tracks ---- */
 
-/* "the name (host)", or "process 12 (host)". */
+/* "the name (host)", or "process 12 (host)"; p NULL: no memory. */
 static struct slice
 process_name(struct dft_state *st, const struct dft_process *p, bool negative, char *buffer, size_t size)
 {
@@ -195,6 +195,7 @@ process_name(struct dft_state *st, const struct dft_process *p, bool negative, c
 	struct slice host = p->host != 0 ? st->sh->host_texts[p->host - 1] : slice_of("", 0);
 	const struct dft_record whole = { .p = host.p };
 	struct dft_hash h;
+	struct slice number;
 	int n;
 
 	/* the host is known as it is written: as a name, or as a hash */
@@ -211,8 +212,11 @@ process_name(struct dft_state *st, const struct dft_process *p, bool negative, c
 		n = snprintf(buffer, size, "%.*s", (int)title.n, title.p);
 	else if (negative)
 		n = snprintf(buffer, size, "process %" PRId64, (int64_t)p->pid);
+	else if ((number = trace_track_name(st->r->trace, true, "process", p->pid)).p != NULL)
+		n = snprintf(buffer, size, "%.*s", (int)(number.n < DFT_MAX_TITLE ? number.n : DFT_MAX_TITLE),
+		             number.p);
 	else
-		n = snprintf(buffer, size, "process %" PRIu64, p->pid);
+		return number;
 	if (host.n > 0)
 		n += snprintf(buffer + n, size - (size_t)n, " (%.*s)", (int)host.n, host.p);
 	return textscan_slice(buffer, (uint32_t)n);
@@ -225,8 +229,8 @@ process_track(struct dft_state *st, struct dft_process *p, bool negative)
 
 	if (p->track != NULL)
 		return p->track;
-	struct track *const t =
-	    trace_add_process(st->r->trace, process_name(st, p, negative, buffer, sizeof buffer));
+	const struct slice name = process_name(st, p, negative, buffer, sizeof buffer);
+	struct track *const t = name.p != NULL ? trace_add_process(st->r->trace, name) : NULL;
 	if (t == NULL)
 		return NULL;
 	t->has_id = true;
@@ -241,7 +245,6 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 {
 	struct trace *const trace = st->r->trace;
 	const struct track *const process = process_track(st, p, negative);
-	char buffer[40];
 
 	if (process == NULL)
 		return NULL;
@@ -254,11 +257,10 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 		return st->sh->more;
 	}
 	struct slice name = tid != NULL ? title_of(st, p, tid) : SLICE_LIT("no thread");
-	if (name.p == NULL) {
-		const int n = snprintf(buffer, sizeof buffer, "thread %" PRIu64, *tid);
-		name = (struct slice){ buffer, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
-	}
-	struct track *const t = trace_add_thread(trace, process, tid != NULL ? *tid : 0, name);
+	if (name.p == NULL)
+		name = trace_track_name(trace, false, "thread", *tid);
+	struct track *const t =
+	    name.p != NULL ? trace_add_thread(trace, process, tid != NULL ? *tid : 0, name) : NULL;
 	if (t == NULL || !table64_put(&st->sh->threads, key, t->index))
 		return NULL;
 	t->has_id = tid != NULL;

@@ -49,7 +49,8 @@ add_event(struct heph_state *st, const struct heph_packet *k, struct batch *b)
 enum heph_result
 heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 {
-	const bool build = (st->r->want & WANT_FIELDS) != 0;
+	const bool build = (st->r->want & WANT_FIELDS) != 0 ||
+	                   ((st->r->want & WANT_TIMES) != 0 && class_needs_fields(st->event_class));
 	const uint32_t n = load_u16(k->p + 40, true);
 	const size_t left = (size_t)(k->end - k->p) - HEPH_EVENT_MIN;
 	enum heph_result result;

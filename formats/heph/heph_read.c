@@ -61,7 +61,10 @@ heph_open(struct reader *r)
 	st->metadata_class = trace_add_class(r->trace, SLICE_LIT("metadata"));
 	r->trace->byte_order = "big";
 	r->trace->clock = "ns since the epoch option";
-	return st->event_class != NULL && st->metadata_class != NULL;
+	if (st->event_class == NULL || st->metadata_class == NULL)
+		return false;
+	trace_mean(r->trace, st->event_class, NULL, NULL);
+	return true;
 }
 
 static void

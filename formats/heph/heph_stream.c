@@ -181,17 +181,16 @@ heph_streams_finish(struct heph_state *st)
 
 /* ---- tracks ---- */
 
-/* "stream 7", a process of that number. */
+/* A process of the stream's number. */
 static const struct track *
 stream_process(struct heph_state *st, struct heph_stream *s)
 {
-	char name[40];
+	struct trace *const trace = st->r->trace;
 
 	if (s->process != NULL)
 		return s->process;
-	const int n = snprintf(name, sizeof name, "stream %" PRIu32, s->id);
-	struct track *const t =
-	    trace_add_process(st->r->trace, (struct slice){ name, (uint32_t)n, SLICE_UTF8 | SLICE_JSON });
+	const struct slice name = trace_track_name(trace, true, "stream", s->id);
+	struct track *const t = name.p != NULL ? trace_add_process(trace, name) : NULL;
 	if (t != NULL) {
 		t->has_id = true;
 		t->id = s->id;
@@ -217,19 +216,18 @@ more_track(struct heph_state *st)
 static const struct track *
 new_track(struct heph_state *st, const struct heph_packet *k, struct heph_stream *s, uint64_t key)
 {
-	char name[40];
+	struct trace *const trace = st->r->trace;
 
-	if (st->r->trace->ntracks + 2 > TRACE_MAX_TRACKS) {
+	if (trace->ntracks + 2 > TRACE_MAX_TRACKS) {
 		heph_find(st, HEPH_RULE_STREAM_LIMIT, k, k->p + 8,
 		          "stream %" PRIu32 ", substream %" PRIu64 " and others share one track", k->stream,
 		          k->substream);
 		return more_track(st);
 	}
 	const struct track *const process = stream_process(st, s);
-	const int n = snprintf(name, sizeof name, "substream %" PRIu64, k->substream);
-	const struct slice text = { name, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
+	const struct slice name = trace_track_name(trace, false, "substream", k->substream);
 	const struct track *const t =
-	    process != NULL ? trace_add_thread(st->r->trace, process, k->substream, text) : NULL;
+	    process != NULL && name.p != NULL ? trace_add_thread(trace, process, k->substream, name) : NULL;
 	return t != NULL && table64_put(&st->tracks, key, t->index) ? t : NULL;
 }
 
