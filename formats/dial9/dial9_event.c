@@ -55,6 +55,19 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 	return p != NULL;
 }
 
+/* Whose an event is the vocabulary says; until then it is nobody's in particular. */
+static const struct track *
+no_track(struct d9_state *st)
+{
+	if (st->no_track == NULL) {
+		struct track *const t = trace_add_thread(st->r->trace, st->process, 0, SLICE_LIT("no thread"));
+		if (t != NULL)
+			t->has_id = false;
+		st->no_track = t;
+	}
+	return st->no_track;
+}
+
 static enum d9_result
 add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b)
 {
@@ -62,7 +75,7 @@ add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame 
 
 	if (!s->structure)
 		e->phase = PHASE_INSTANT;
-	e->track = d9_track(st, s, f);
+	e->track = no_track(st);
 	if (e->track == NULL ||
 	    ((d9_wants_fields(st) || class_needs_fields(s->cls)) && !add_fields(st, s, f, b, e)))
 		return D9_NO_MEMORY;

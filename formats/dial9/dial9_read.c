@@ -50,8 +50,8 @@ set_up_trace(struct d9_state *st)
 		if ((st->structure[i] = trace_add_class(
 		         trace, textscan_slice(names[i], (uint32_t)strlen(names[i])))) == NULL)
 			return false;
-	st->tracks.process = trace_add_process(trace, textscan_slice(name, (uint32_t)strlen(name)));
-	return st->tracks.process != NULL;
+	st->process = trace_add_process(trace, textscan_slice(name, (uint32_t)strlen(name)));
+	return st->process != NULL;
 }
 
 static bool
@@ -73,8 +73,6 @@ d9_close(struct reader *r)
 	d9_schemas_free(&st->schemas);
 	d9_pools_free(st);
 	d9_ahead_free(st);
-	table64_free(&st->tracks.threads);
-	table64_free(&st->tracks.workers);
 }
 
 /* ---- headers and resets ---- */

@@ -301,8 +301,6 @@ new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 	if (!read_fields(st, f, s, &c, key.p))
 		return NULL;
 	d9_schema_mean(st, s);
-	s->thread = d9_field_named(s, SLICE_LIT("tid"));
-	s->worker = d9_field_named(s, SLICE_LIT("worker_id"));
 	return d9_ops_make(st, s) ? s : NULL;
 }
 

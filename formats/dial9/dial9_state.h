@@ -67,7 +67,6 @@ struct d9_schema {
 	struct d9_op *ops; /* NULL: measured field by field */
 	uint32_t nfields;
 	uint32_t need; /* an event with so many bytes before the end is measured without looking for it */
-	uint32_t thread, worker; /* fields that name its track, or D9_NO_FIELD */
 	uint32_t parts[D9_PARTS]; /* places of fields, or D9_NO_FIELD */
 	uint8_t kind;             /* enum d9_kind */
 	bool structure;           /* no event in time */
@@ -161,16 +160,6 @@ enum d9_structure {
 	D9_STRUCTURES
 };
 
-struct d9_tracks {
-	const struct track *process;
-	struct table64 threads, workers; /* id -> trace.tracks[] */
-	const struct track *none;        /* events that name neither */
-	const struct track *more;
-	uint64_t last_id;
-	const struct track *last;
-	bool last_is_worker;
-};
-
 struct d9_state {
 	struct reader *r;
 	bool strict;          /* judge by the document of 0.3 */
@@ -199,7 +188,7 @@ struct d9_state {
 
 	struct d9_tally bools, late, redefined, pool_limit;
 	struct d9_tally symbols_late, unresolved; /* shown without names that stand later, on a pipe */
-	struct d9_tracks tracks;
+	const struct track *process, *no_track;
 	uint32_t meta_bytes;
 	uint32_t event_pooled; /* bytes that the pools added to the present event */
 	uint64_t fill_pooled;  /* and to the present batch */
@@ -381,11 +370,6 @@ d9_wants_fields(const struct d9_state *st)
 void d9_schema_mean(struct d9_state *st, struct d9_schema *s);
 
 enum d9_result d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);
-
-/* ---- dial9_track.c ---- */
-
-/* The track of an event; NULL: no memory. */
-const struct track *d9_track(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);
 
 /* ---- dial9_ahead.c: what stands later in the trace ---- */
 

@@ -33,6 +33,7 @@ struct interpret {
 	struct tabletext lines;     /* time lines that events named: "scope:name" -> index of the track */
 	struct line_cached *cached; /* the recent ones */
 	uint32_t line_bytes;  /* of their names */
+	bool lines_full;      /* which was said */
 	uint32_t facts_bytes;
 	struct pairing pairing;
 	struct arrows arrows;

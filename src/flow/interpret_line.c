@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "check/input_rules.h"
 #include "flow/interpret_parts.h"
 
 #define CACHED 1024U
@@ -52,9 +53,21 @@ new_line(struct interpret *in, const struct track *base, bool below, struct slic
 	return k;
 }
 
+/* Said once for a trace. */
+static void
+say_limit(struct interpret *in, uint64_t offset, struct slice name)
+{
+	struct quoted q;
+
+	if (!in->lines_full && in->judge != NULL)
+		finding_add(in->judge, &input_rules[INPUT_RULE_LINE_LIMIT], offset, 0, "%s and others share one time line", quoted(&q, name));
+	in->lines_full = true;
+}
+
 /* The line of this name: lines of one process and one name are one.  NULL: no memory. */
 static const struct track *
-named_line(struct interpret *in, struct batch *b, const struct track *base, bool below, struct slice name, const struct value *id)
+named_line(struct interpret *in, struct batch *b, const struct event *e, const struct track *base, bool below, struct slice name,
+           const struct value *id)
 {
 	struct slice key = arena_printf(&b->scratch, "%c%" PRIu32 ":%.*s", below ? 'b' : 't', base->index, (int)name.n, name.p);
 	uint32_t known = key.p != NULL ? tabletext_get(&in->lines, key) : TABLE_NONE;
@@ -62,6 +75,7 @@ named_line(struct interpret *in, struct batch *b, const struct track *base, bool
 	if (key.p == NULL)
 		return NULL;
 	if (known == TABLE_NONE && (in->trace->ntracks >= TRACE_MAX_TRACKS || in->line_bytes > ALL_BYTES)) {
+		say_limit(in, e->offset, name);
 		base = interpret_process(base);
 		below = false;
 		name = SLICE_LIT("more tracks");
@@ -109,7 +123,7 @@ try_line(struct interpret *in, struct batch *b, const struct event *e, const str
 	}
 	if (name.n > NAME_BYTES)
 		name = slice_of(name.p, NAME_BYTES);
-	const struct track *const found = named_line(in, b, base, how->below, name, id);
+	const struct track *const found = named_line(in, b, e, base, how->below, name, id);
 	if (found == NULL)
 		return false;
 	*track = found;
@@ -138,7 +152,7 @@ interpret_state_line(struct interpret *in, struct batch *b, const struct event *
 		return NULL;
 	if (c->how == m->state_name.p && c->base == e->track && c->value == m->state)
 		return c->track;
-	const struct track *const found = named_line(in, b, e->track, true, m->state_name, NULL);
+	const struct track *const found = named_line(in, b, e, e->track, true, m->state_name, NULL);
 	if (found != NULL)
 		*c = (struct line_cached){ m->state_name.p, e->track, m->state, VALUE_NONE, found };
 	return found;
