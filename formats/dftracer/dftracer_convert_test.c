@@ -21,9 +21,9 @@ struct hash {
 
 struct event {
 	cJSON *json;
-	char *line;   /* its text: cJSON holds numbers as doubles */
-	size_t at;    /* line number */
-	char ph;      /* what must come out: X, C or i */
+	char *line;    /* its text: cJSON holds numbers as doubles */
+	size_t at;     /* line number */
+	char ph;       /* what must come out: X, C or i */
 	uint64_t unit; /* ns */
 };
 
@@ -109,7 +109,7 @@ static char
 phase_of(const cJSON *json)
 {
 	const cJSON *const ph = cJSON_GetObjectItemCaseSensitive(json, "ph"),
-	                  *const args = cJSON_GetObjectItemCaseSensitive(json, "args");
+	                   *const args = cJSON_GetObjectItemCaseSensitive(json, "args");
 	const char c = cJSON_IsString(ph) ? ph->valuestring[0]
 	               : cJSON_IsNumber(ph) && ph->valuedouble >= 1 && ph->valuedouble <= 4
 	                   ? "XCAM"[(int)ph->valuedouble - 1]
@@ -280,8 +280,8 @@ expect_time(const struct event *e, const char *line, const char *key)
 	cr_expect_str_eq(got, want, "%s of %s", key, e->line);
 }
 
-/* Viewers have no process or thread 0, and tell processes apart by their numbers alone: others are numbered anew,
- * and their true numbers told. */
+/* Viewers have no process or thread 0, and tell processes apart by their numbers alone: others are numbered
+ * anew, and their true numbers told. */
 static void
 expect_who(const struct event *e, const char *line, const char *all)
 {

@@ -40,7 +40,7 @@ have_index(struct dft_state *st)
 static bool
 ordinary(const struct dft_state *st)
 {
-	return !st->line.begun && !st->closed && !st->trailer && !st->slow;
+	return !st->line.begun && !st->closed && !st->trailer;
 }
 
 /* A clean line that takes no known path: if it is a sound record, the next like it will. */

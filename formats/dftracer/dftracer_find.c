@@ -27,8 +27,8 @@ dft_find(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec,
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(st, rule,
-	    (struct dft_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal }, fmt, ap);
+	say(st, rule, (struct dft_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal },
+	    fmt, ap);
 	va_end(ap);
 }
 

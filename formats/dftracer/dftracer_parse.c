@@ -62,8 +62,8 @@ begins_record(const char *p, const char *e)
 	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
 }
 
-/* Where the text that opens at `open` really ends, given that it goes wrong behind its first end (NULL: it has
- * none); NULL: not to be told.  Behind the true end stands the end of the object, or a comma and the next
+/* Where the text that opens at `open` really ends, given that it goes wrong behind its first end (NULL: it
+ * has none); NULL: not to be told.  Behind the true end stands the end of the object, or a comma and the next
  * name.  Of a quote behind a backslash more is asked. */
 static const char *
 true_end(const char *open, const char *first_end, const char *e)
@@ -98,8 +98,9 @@ static const char *
 string_value(struct parse *x, const char *p, enum dft_kind *kind)
 {
 	struct dft_record *const rec = x->rec;
-	const char *const q = dft_json_string(rec, p, x->e, kind),
-	                  *const next = q != NULL ? dft_skip_blanks(q, x->e) : NULL;
+	const char *const q = dft_json_string(rec, p, x->e, kind), *const next =
+	                                                               q != NULL ? dft_skip_blanks(q, x->e)
+	                                                                         : NULL;
 
 	if (q != NULL && (next == x->e || *next == ',' || *next == '}' || *next == ']'))
 		return q;

@@ -186,7 +186,6 @@ struct dft_state {
 	struct dft_keys keys;
 	struct dft_record record;
 	struct dft_line line;
-	bool slow; /* for tests: never dft_lines_fast() */
 
 	bool opened, closed; /* a `[` was met; a `]`, and nothing behind it */
 	struct dft_place closed_at;

@@ -1,0 +1,169 @@
+/* The fast way and the patient one see the same in every line that both read, whichever scanner finds the
+ * quotes. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dftracer/dftracer_paths.h"
+#include "dftracer/dftracer_random.h"
+#include "dftracer/dftracer_scan.h"
+#include "fuzz/fuzz_check.h"
+
+struct ways {
+	struct dft_record fast, patient;
+	struct dft_keys keys;
+	struct dft_paths paths;
+	struct dft_index *index;
+	unsigned long followed, learned;
+};
+
+static void
+ways_init(struct ways *x)
+{
+	*x = (struct ways){ .index = malloc(sizeof *x->index) };
+	x->fast.args_cap = 256;
+	x->fast.args = malloc(x->fast.args_cap * sizeof *x->fast.args);
+	cr_assert(x->index != NULL && x->fast.args != NULL && dft_keys_init(&x->keys) &&
+	          dft_paths_init(&x->paths));
+}
+
+static void
+ways_free(struct ways *x)
+{
+	free(x->index);
+	free(x->fast.args);
+	free(x->patient.args);
+	dft_keys_free(&x->keys);
+	dft_paths_free(&x->paths);
+}
+
+static bool
+same_token(struct dft_token a, struct dft_token b)
+{
+	return a.at == b.at && a.n == b.n;
+}
+
+static void
+expect_same(const struct dft_record *a, const struct dft_record *b)
+{
+	cr_assert_eq(a->end, b->end);
+	cr_assert_eq(a->shape, b->shape);
+	cr_assert_eq(a->hashes, b->hashes);
+	cr_assert_eq(a->nargs, b->nargs);
+	cr_assert_eq(a->nextras, b->nextras);
+	cr_assert_eq(memcmp(a->special, b->special, sizeof a->special), 0);
+	for (int i = 0; i < DFT_TOPS; i++)
+		if (dft_top_kind(a, (enum dft_top)i) != DFT_ABSENT &&
+		    !(i == DFT_ARGS && dft_top_kind(a, DFT_ARGS) == DFT_OBJECT))
+			cr_assert(same_token(a->top[i], b->top[i]), "field %d", i);
+	for (uint32_t i = 0; i < a->nargs; i++) {
+		const struct dft_arg *const x = &a->args[i], *const y = &b->args[i];
+		cr_assert(same_token(x->key, y->key) && same_token(x->value, y->value), "argument %u", i);
+		cr_assert(x->number == y->number && x->kind == y->kind && x->meaning == y->meaning &&
+		              x->repeats == y->repeats,
+		          "argument %u", i);
+	}
+}
+
+/* p: n bytes without a line end, and behind them room for one and DFT_SPARE bytes. */
+static void
+both_ways(struct ways *x, const struct dft_scanner *scanner, char *p, size_t n)
+{
+	const char *const e = p + n;
+
+	p[n] = '\n';
+	memset(p + n + 1, '7', DFT_SPARE);
+	if (n == 0 || *p != '{' || memchr(p, '\n', n) != NULL)
+		return;
+	dft_index_make(x->index, scanner, p, n + 1 + DFT_SPARE);
+	if (n >= DFT_CHUNK || x->index->lines.at[0] != n || x->index->odd.at[0] < n)
+		return;
+	const uint32_t *quotes = x->index->quotes.at;
+	const bool sound = dft_parse(&x->patient, &x->keys, p, e) && x->patient.end == e &&
+	                   x->patient.nfaults == 0 && x->patient.nextras == 0 && !x->patient.too_many;
+	if (dft_paths_follow(&x->paths, &x->fast, p, &quotes, p, e)) {
+		cr_assert(sound, "taken for sound: %.*s", (int)n, p);
+		expect_same(&x->fast, &x->patient);
+		cr_assert_eq(*quotes, UINT32_MAX); /* all of them were used */
+		x->followed++;
+	} else if (sound) {
+		dft_paths_learn(&x->paths, &x->patient);
+		x->learned++;
+	}
+}
+
+/* Another digit in one place, or what else may stand among digits: mostly the same path. */
+static void
+change_number(struct random_text *t, char *p, size_t n)
+{
+	size_t at = random_below(t, (uint32_t)n);
+
+	while (at < n && (p[at] < '0' || p[at] > '9'))
+		at++;
+	if (at < n)
+		p[at] = "0123456789000-+.eE,}]\"a "[random_below(t, 24)];
+}
+
+/* Each record a few times with other values, so that later ones take the path of the first. */
+static void
+try_scanner(struct ways *x, const struct dft_scanner *scanner, unsigned long rounds)
+{
+	static struct random_text t;
+	static char p[RANDOM_TEXT + DFT_SPARE + 1];
+
+	t.state = getenv("DFTRACER_SEED") != NULL ? strtoull(getenv("DFTRACER_SEED"), NULL, 10) : 99;
+	for (unsigned long i = 0; i < rounds; i++) {
+		random_record(&t);
+		if (!t.plain)
+			continue;
+		for (int again = 0; again < 12; again++) {
+			memcpy(p, t.p, t.n);
+			if (again > 0)
+				change_number(&t, p, t.n);
+			both_ways(x, scanner, p, t.n);
+		}
+		random_spoil(&t);
+		memcpy(p, t.p, t.n);
+		both_ways(x, scanner, p, t.n);
+	}
+}
+
+Test(dftracer_paths, the_fast_way_sees_what_the_patient_one_does, .timeout = 3600)
+{
+	const char *const rounds = getenv("DFTRACER_ROUNDS");
+
+	for (const struct dft_scanner *s = dft_scanners; s->name != NULL; s++) {
+		struct ways x;
+		if (!s->usable())
+			continue;
+		ways_init(&x);
+		try_scanner(&x, s, rounds != NULL ? strtoul(rounds, NULL, 10) : 5000);
+		cr_expect(x.followed > x.learned && x.learned > 100,
+		          "%s: %lu lines took a known path, %lu did not", s->name, x.followed, x.learned);
+		ways_free(&x);
+	}
+}
+
+/* The same by way of the whole program: in large windows lines take the fast way, in small ones never. */
+Test(dftracer_paths, many_random_lines)
+{
+	static struct random_text t;
+	static char p[120000];
+	struct fuzz_result r;
+
+	for (unsigned round = 0; round < 4; round++) {
+		size_t n = 0;
+		t.state = round;
+		while (n < sizeof p - RANDOM_TEXT) {
+			random_record(&t);
+			if (random_below(&t, 4) == 0)
+				random_spoil(&t);
+			memcpy(p + n, t.p, t.n);
+			n += t.n;
+			p[n++] = '\n';
+		}
+		cr_expect(
+		    fuzz_check(&r, p, n, NULL, NULL, FUZZ_JUDGE | FUZZ_EVENTS | FUZZ_CONVERT | FUZZ_SLOW_64),
+		    "%s", r.fault);
+	}
+}
