@@ -12,15 +12,24 @@ static const struct {
 	const char *text;
 	enum dft_meaning meaning;
 } meanings[] = {
-	{ "hhash", DFT_MEANS_HHASH },       { "fhash", DFT_MEANS_FHASH },
-	{ "cmd_hash", DFT_MEANS_CMD_HASH }, { "exec_hash", DFT_MEANS_EXEC_HASH },
-	{ "cwd", DFT_MEANS_CWD },           { "hostname", DFT_MEANS_HOSTNAME },
-	{ "fname", DFT_MEANS_FNAME },       { "cmd", DFT_MEANS_CMD },
-	{ "exec", DFT_MEANS_EXEC },         { "name", DFT_MEANS_NAME },
-	{ "value", DFT_MEANS_VALUE },       { "hash", DFT_MEANS_HASH },
-	{ "version", DFT_MEANS_VERSION },   { "num_events", DFT_MEANS_NUM_EVENTS },
-	{ "cfg", DFT_MEANS_CFG },           { "dft_cnt", DFT_MEANS_COUNT_OF_CALLS },
-	{ "dur", DFT_MEANS_DURATION },      { "id", DFT_MEANS_ID },
+	{ "hhash", DFT_MEANS_HHASH },
+	{ "fhash", DFT_MEANS_FHASH },
+	{ "cmd_hash", DFT_MEANS_CMD_HASH },
+	{ "exec_hash", DFT_MEANS_EXEC_HASH },
+	{ "cwd", DFT_MEANS_CWD },
+	{ "hostname", DFT_MEANS_HOSTNAME },
+	{ "fname", DFT_MEANS_FNAME },
+	{ "cmd", DFT_MEANS_CMD },
+	{ "exec", DFT_MEANS_EXEC },
+	{ "name", DFT_MEANS_NAME },
+	{ "value", DFT_MEANS_VALUE },
+	{ "hash", DFT_MEANS_HASH },
+	{ "version", DFT_MEANS_VERSION },
+	{ "num_events", DFT_MEANS_NUM_EVENTS },
+	{ "cfg", DFT_MEANS_CFG },
+	{ "dft_cnt", DFT_MEANS_COUNT_OF_CALLS },
+	{ "dur", DFT_MEANS_DURATION },
+	{ "id", DFT_MEANS_ID },
 	{ "type", DFT_MEANS_TYPE },
 };
 
