@@ -245,28 +245,28 @@ dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_ha
 	return (struct slice){ e->text, e->n, e->flags };
 }
 
-bool
-dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h,
-             uint64_t pid, struct slice *name)
+/* The name of a hash that is used, defined or not; a use without a definition is remembered.  NULL: none, or too
+ * many. */
+static const struct dft_name *
+use_name(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h,
+         uint64_t pid)
 {
 	bool no_memory;
 
-	*name = (struct slice){ NULL, 0, 0 };
 	if (h.none)
-		return false;
+		return NULL;
 	struct dft_name *const e = entry(&st->sh->names, kind, h, scope_of(h, pid), &no_memory);
 	if (e == NULL) { /* without memory it stays a number, as beyond the limit */
 		dft_limit(st, DFT_LIMIT_HASHES, rec);
-		return false;
+		return NULL;
 	}
-	*name = (struct slice){ e->text, e->n, e->flags };
 	if (e->source == DFT_MET)
-		return true;
+		return e;
 	if (e->uses == 0)
 		e->first_use = dft_place_of(rec);
 	e->uses += e->uses < UINT32_MAX;
 	e->unnamed += e->text == NULL && (st->r->want & WANT_FIELDS) != 0 && e->unnamed < UINT32_MAX;
-	return false;
+	return e;
 }
 
 /* Uses before the definition that could not be looked up ahead. */
@@ -314,10 +314,15 @@ dft_names_finish(struct dft_state *st)
 
 /* ---- the hashes of a record ---- */
 
-/* True if a record before this one defines it. */
-static bool
-judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
-           struct slice *name)
+/* Where the name of a hash of sixteen digits is kept at hand. */
+static inline struct dft_digits16 *
+recent_of(struct dft_names *n, uint64_t high, uint64_t low)
+{
+	return &n->recent[(high ^ low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb) >> 55];
+}
+
+static const struct dft_name *
+odd_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
 {
 	struct dft_hash h;
 	struct quoted q;
@@ -327,12 +332,41 @@ judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_
 			dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
 			         "%s is %s, neither a number of 64 bits nor 16 hexadecimal digits",
 			         st->keys.keys[a->number].text, quoted(&q, dft_token_text(rec, a->value)));
-		*name = (struct slice){ NULL, 0, 0 };
-		return false;
+		return NULL;
 	}
-	if (h.text && !h.none && st->tallies[DFT_HASHES_AS_TEXT].count++ == 0)
-		dft_tally_first(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
-	return dft_name_use(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid, name);
+	if (h.text && !h.none)
+		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
+	return use_name(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid);
+}
+
+/* True if a record before this one defines it. */
+static bool
+judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
+           struct slice *name)
+{
+	struct dft_names *const n = &st->sh->names;
+	const struct dft_name *e;
+
+	if (a->kind == DFT_STRING && a->value.n == DFT_HEX_DIGITS) {
+		const char *const p = rec->p + a->value.at;
+		const uint64_t high = load_u64(p, false), low = load_u64(p + 8, false);
+		const enum dft_hash_kind kind = dft_hash_kind_of((enum dft_meaning)a->meaning);
+		struct dft_digits16 *const recent = recent_of(n, high, low);
+		if (recent->high == high && recent->low == low && recent->kind == kind && recent->name != 0) {
+			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec),
+			              dft_token_text(rec, a->value));
+			e = &n->names[recent->name - 1];
+		} else {
+			e = odd_hash(st, rec, a, pid);
+			if (e != NULL && e->source == DFT_MET)
+				*recent = (struct dft_digits16){ high, low, (uint32_t)(e - n->names) + 1,
+					                         (uint8_t)kind };
+		}
+	} else {
+		e = odd_hash(st, rec, a, pid);
+	}
+	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
+	return e != NULL && e->source == DFT_MET;
 }
 
 /* The process that was found by this very hash knows what it stands for. */

@@ -74,7 +74,7 @@ whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top wh
              uint64_t *v)
 {
 	if (dft_top_kind(rec, which) == DFT_UINT && rec->top[which].n < 20)
-		return dft_digits(rec, rec->top[which], v);
+		return dft_digits(rec, rec->top[which], v); /* most numbers are this */
 	return odd_number(st, rec, which, may_be_negative, v);
 }
 

@@ -74,7 +74,17 @@ struct dft_name {
 	struct dft_place first_use;
 };
 
+/* A hash of sixteen digits that a record before this one defines, by its digits: most are used again and again. */
+struct dft_digits16 {
+	uint64_t high, low;
+	uint32_t name; /* number + 1; 0: none */
+	uint8_t kind;
+};
+
+#define DFT_RECENT_HASHES 512
+
 struct dft_names {
+	struct dft_digits16 recent[DFT_RECENT_HASHES];
 	struct dft_name *names;
 	uint32_t n, cap;
 	uint32_t *slots; /* number + 1; 0: empty */
@@ -347,11 +357,6 @@ bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_ki
 /* Defines a name, with the findings that this may bring.  False: no memory. */
 bool dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
                      struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source);
-
-/* Whether a record before this one defines it, and its name (which may come from one behind it); a use
- * without a definition is remembered. */
-bool dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
-                  struct dft_hash h, uint64_t pid, struct slice *name);
 
 /* The name if it is known; nothing is remembered. */
 struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h,
