@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "ovni/ovni_state.h"
 
 /* The walk through a stream: header, framing, clocks. */
@@ -134,12 +136,18 @@ take(struct ovni_state *st, struct batch *b, struct slice record, struct slice p
 	r->trace->records++;
 	r->trace->events++;
 	judge_event(st, record.p, offset, r->trace->records);
+	const uint32_t word = load_u32(record.p, false);
+	const bool plain = ovni_is_plain(r->shared, word);
+	if (plain && (r->want & WANT_TIMES) == 0)
+		return STEP_DONE;
+	struct ovni_code *const c = ovni_code(st, word, offset, r->trace->records);
+	if (c == NULL || (!plain && !ovni_judge_payload(st, c, record.p, payload, offset)))
+		return STEP_NO_MEMORY;
 	if ((r->want & WANT_TIMES) == 0)
 		return STEP_DONE;
-	struct class *const cls = ovni_class(st, load_u32(record.p, false), offset, r->trace->records);
-	if (cls == NULL || !ovni_event_add(st, b, record, payload, offset, cls))
+	if (!ovni_event_add(st, b, record, payload, offset, c->cls))
 		return STEP_NO_MEMORY;
-	cls->records++;
+	c->cls->records++;
 	return STEP_DONE;
 }
 
@@ -221,20 +229,20 @@ event(struct ovni_state *st, struct batch *b)
 /* ---- the loop ---- */
 
 /*
- * Events about which there is nothing to say: no jumbo, no reserved flag, neither OU nor OH, and the clock does
- * not go back.  As signed numbers, so that the first of 2^63 or more stops here too.  One check serves the
- * longest event, so the last few of a window are left to event().
+ * Events about which there is nothing to say: their code is plain, and the clock does not go back.  As signed
+ * numbers, so that the first of 2^63 or more stops here too.  One check serves the longest event, so the last few
+ * of a window are left to event().
  */
 static inline const char *
-walk_plain(const char *p, const char *end, uint64_t *last, uint64_t *count, bool big)
+walk_plain(const struct ovni_shared *sh, const char *p, const char *end, uint64_t *last, uint64_t *count, bool big)
 {
 	int64_t before = (int64_t)*last;
 	uint64_t n = 0;
 
 	while (end - p >= OVNI_EVENT_SIZE + 16) {
-		const uint32_t word = load_u32(p, false), model_category = word >> 8 & 0xffff;
+		const uint32_t word = load_u32(p, false);
 		const int64_t clock = (int64_t)load_u64(p + 4, big);
-		if ((word & 0xf0) != 0 || model_category == ('O' | 'U' << 8) || model_category == ('O' | 'H' << 8) || clock < before || clock < 0)
+		if (!ovni_is_plain(sh, word) || clock < before || clock < 0)
 			break;
 		before = clock;
 		n++;
@@ -249,6 +257,7 @@ walk_plain(const char *p, const char *end, uint64_t *last, uint64_t *count, bool
 static bool
 judge_plain(struct ovni_state *st)
 {
+	const struct ovni_shared *const sh = st->r->shared;
 	struct input *const in = st->r->in;
 	uint64_t n = 0;
 
@@ -256,7 +265,7 @@ judge_plain(struct ovni_state *st)
 		return false;
 	const bool more = (size_t)(in->end - in->p) > JUDGED_AT_ONCE;
 	const char *const start = in->p, *const end = more ? start + JUDGED_AT_ONCE : in->end;
-	in->p = st->big ? walk_plain(in->p, end, &st->last, &n, true) : walk_plain(in->p, end, &st->last, &n, false);
+	in->p = st->big ? walk_plain(sh, in->p, end, &st->last, &n, true) : walk_plain(sh, in->p, end, &st->last, &n, false);
 	st->r->trace->records += n;
 	st->r->trace->events += n;
 	st->judged += (size_t)(in->p - start);
@@ -270,6 +279,7 @@ finish(struct ovni_state *st, enum fill fill)
 	const uint64_t here = input_offset(r->in, r->in->p), n = r->trace->records - st->first_record;
 	const struct ovni_tally *t = &st->unsorted;
 
+	ovni_say_doubts(st);
 	if (t->count > 0)
 		finding_add(r->judge, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record,
 		            "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]; %" PRIu64 " in all", t->now, t->before, t->count);
@@ -335,6 +345,14 @@ ovni_open(struct reader *r)
 	return ovni_metadata_read(st);
 }
 
+static void
+ovni_close(struct reader *r)
+{
+	struct ovni_state *const st = r->state;
+
+	free(st->doubts);
+}
+
 static const char *const companions[] = { "stream.json", "metadata.json", NULL };
 
 const struct reader_ops ovni_reader_ops = {
@@ -343,6 +361,7 @@ const struct reader_ops ovni_reader_ops = {
 	.open = ovni_open,
 	.fill = ovni_fill,
 	.judges_payloads = true,
+	.close = ovni_close,
 	.companions = companions,
 	.judge_companion = ovni_judge_companion,
 	.shared_size = sizeof(struct ovni_shared),

@@ -32,8 +32,6 @@ struct ovni_thread {
 	int64_t app_id, rank, nranks;
 };
 
-#define OVNI_CACHE 256
-
 struct ovni_state {
 	struct reader *r;
 	bool big, started;
@@ -50,11 +48,9 @@ struct ovni_state {
 	uint64_t skip, skip_offset;
 
 	const struct track *track;
-	struct {
-		uint32_t code; /* the MCV's bytes << 8 */
-		struct class *cls;
-	} cache[OVNI_CACHE];
-	struct class *more_codes;
+	struct ovni_doubt *doubts; /* what is unusual about events, counted for each code; NULL: nothing */
+	uint32_t ndoubts;
+	struct ovni_tally more_doubts;
 };
 
 /* ---- ovni_shared.c: what the streams of one trace know of each other ---- */
@@ -85,7 +81,26 @@ struct ovni_label {
 	struct slice text;
 };
 
+/* An event code that was met. */
+struct ovni_code {
+	uint32_t bytes; /* the three bytes << 8 */
+	bool jumbo;     /* the vocabulary expects a jumbo event */
+	bool old;
+	int8_t old_size; /* bytes of the payload that older releases wrote; -1: none */
+	struct class *cls;
+	const struct meaning *meaning; /* NULL: the vocabulary does not know it */
+};
+
+#define OVNI_NEAR_BITS 8
+#define OVNI_PLAIN_BITS 11
+
 struct ovni_shared {
+	struct ovni_code *codes;
+	uint32_t ncodes, codes_cap;
+	struct table64 code_index;           /* bytes -> codes */
+	uint16_t near[1 << OVNI_NEAR_BITS];  /* likewise, by hash: the latest */
+	uint64_t plain[1 << OVNI_PLAIN_BITS]; /* see ovni_is_plain() */
+	struct ovni_code more_codes;         /* stands for those beyond the bound; */
 	struct arena text;
 	uint32_t text_bytes;
 	bool in_folder;
@@ -140,10 +155,48 @@ void ovni_shared_close(void *shared);
 void ovni_judge_trace(struct reader *r);
 void ovni_judge_companion(struct reader *r);
 
-/* ---- ovni_event.c ---- */
+/* ---- ovni_code.c ---- */
 
-/* The class of a code; NULL: no memory. */
-struct class *ovni_class(struct ovni_state *st, uint32_t word, uint64_t offset, uint64_t record);
+/* What is known of the code in the first four bytes of an event; NULL: no memory.  Valid until the next call. */
+struct ovni_code *ovni_code(struct ovni_state *st, uint32_t word, uint64_t offset, uint64_t record);
+
+/* Compares an event at p with what the vocabulary says of its code.  `payload`: its data where it is kept.  false: no memory. */
+bool ovni_judge_payload(struct ovni_state *st, const struct ovni_code *c, const char *p, struct slice payload, uint64_t offset);
+
+/* At the end of a stream. */
+void ovni_say_doubts(struct ovni_state *st);
+
+/*
+ * Codes together with flags that were judged and about whose events there is
+ * nothing to say, whatever their clock and payload hold: most events of most
+ * streams.  Two places for each; a zeroed one matches nothing.
+ */
+static inline uint32_t
+ovni_plain_place(uint32_t word)
+{
+	return (word * 0x9e3779b1U) >> (32 - OVNI_PLAIN_BITS);
+}
+
+static inline bool
+ovni_is_plain(const struct ovni_shared *sh, uint32_t word)
+{
+	const uint32_t place = ovni_plain_place(word);
+	const uint64_t want = (uint64_t)1 << 32 | word;
+
+	return sh->plain[place] == want || sh->plain[place ^ 1] == want;
+}
+
+/* Unordered regions and ends of threads change what is said of the stream; they are never plain. */
+static inline void
+ovni_remember_plain(struct ovni_shared *sh, uint32_t word)
+{
+	const uint32_t place = ovni_plain_place(word), model_category = word >> 8 & 0xffff;
+
+	if ((word & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) == 0 && model_category != ('O' | 'U' << 8) && word >> 8 != ('O' | 'H' << 8 | 'e' << 16))
+		sh->plain[sh->plain[place] == 0 ? place : place ^ 1] = (uint64_t)1 << 32 | word;
+}
+
+/* ---- ovni_event.c ---- */
 
 /* One event of size bytes at p.  `data`: its payload where it is kept.  false: no memory. */
 bool ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload, uint64_t offset, struct class *cls);

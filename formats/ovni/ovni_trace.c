@@ -10,12 +10,14 @@ ovni_shared_close(void *shared)
 	struct ovni_shared *const sh = shared;
 
 	arena_free(&sh->text);
+	free(sh->codes);
 	free(sh->looms);
 	free(sh->processes);
 	free(sh->cpus);
 	free(sh->labels);
 	tabletext_free(&sh->loom_index);
 	tabletext_free(&sh->label_index);
+	table64_free(&sh->code_index);
 	table64_free(&sh->process_index);
 	table64_free(&sh->tids);
 	table64_free(&sh->phyids);
