@@ -25,7 +25,7 @@ ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, stru
 {
 	struct event *const e = &b->events[b->n];
 
-	e->ts = load_u64(record.p + 4, st->big);
+	e->ts = ovni_moved(load_u64(record.p + 4, st->big), st->offset);
 	e->dur = 0;
 	e->name = cls->name;
 	e->cls = cls;

@@ -1,4 +1,5 @@
 #include <cJSON.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "ovni/ovni_state.h"
@@ -137,6 +138,7 @@ ovni_merge_thread(struct ovni_state *st, const struct ovni_thread *t, uint32_t *
 
 	if (!find_loom(st, t->loom, loom) || (t->pid > 0 && !find_process(st, t, *loom, &process)))
 		return false;
+	st->offset = ovni_offset_of(sh, t->loom);
 	if (process == TABLE_NONE || t->tid <= 0)
 		return true;
 	const uint64_t key = (uint64_t)process << 32 | (uint64_t)t->tid;
@@ -213,6 +215,39 @@ ovni_merge_cpus(struct ovni_state *st, const cJSON *list, uint32_t loom)
 
 /* ---- marks and counters ---- */
 
+/* The text of a 64-bit integer. */
+static bool
+label_value(const char *s, int64_t *v)
+{
+	const bool negative = s[0] == '-';
+	const char *const digits = s + negative;
+	const size_t n = strlen(digits);
+	char *end;
+
+	if (n == 0 || n > 19 || strspn(digits, "0123456789") != n)
+		return false;
+	errno = 0;
+	*v = strtoll(s, &end, 10);
+	return errno == 0;
+}
+
+/* false: the text is too long or none. */
+static bool
+has_label(struct ovni_state *st, uint32_t mark, const cJSON *label, int64_t *value)
+{
+	const char *const s = cJSON_GetStringValue(label);
+	struct quoted q;
+
+	if (s == NULL || !label_value(label->string, value))
+		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": label %s is no text of an integer", mark, quoted(&q, slice_str(label->string)));
+	else if (strlen(s) >= OVNI_MARK_TEXT)
+		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": label %" PRId64 " has %zu bytes, expected below %u", mark, *value, strlen(s),
+		         OVNI_MARK_TEXT);
+	else
+		return true;
+	return false;
+}
+
 static bool
 merge_label(struct ovni_state *st, uint32_t mark, const cJSON *label)
 {
@@ -221,12 +256,11 @@ merge_label(struct ovni_state *st, uint32_t mark, const cJSON *label)
 	char key[64];
 	struct slice kept;
 	struct quoted q, q2;
+	int64_t value;
 
-	if (s == NULL || strlen(label->string) > 20 || label->string[strspn(label->string, "-0123456789")] != '\0' || label->string[0] == '\0') {
-		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": label %s is no text of an integer", mark, quoted(&q, slice_str(label->string)));
+	if (!has_label(st, mark, label, &value))
 		return true;
-	}
-	snprintf(key, sizeof key, "%" PRIu32 ":%s", mark, label->string);
+	snprintf(key, sizeof key, "%" PRIu32 ":%" PRId64, mark, value);
 	const uint32_t known = tabletext_get(&sh->label_index, slice_str(key));
 	if (known != TABLE_NONE) {
 		if (!slice_is(sh->labels[known].text, s))
@@ -240,8 +274,9 @@ merge_label(struct ovni_state *st, uint32_t mark, const cJSON *label)
 	if (!ovni_merge_text(st, key, &kept) || !tabletext_put(&sh->label_index, kept, sh->nlabels) ||
 	    !ovni_room(&sh->labels, sh->nlabels, &sh->labels_cap, sizeof *sh->labels))
 		return false;
-	sh->labels[sh->nlabels] = (struct ovni_label){ .mark = mark };
-	return ovni_merge_text(st, s, &sh->labels[sh->nlabels++].text);
+	struct ovni_label *const l = &sh->labels[sh->nlabels++];
+	*l = (struct ovni_label){ .mark = mark, .value = value };
+	return ovni_merge_text(st, s, &l->text) && trace_define(st->r->trace, "mark-label", NULL, mark, (uint64_t)value, value_string(l->text));
 }
 
 static bool
@@ -252,7 +287,7 @@ merge_mark(struct ovni_state *st, uint32_t type, const cJSON *mark)
 	const char *const chan = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(mark, "chan_type"));
 	const cJSON *const labels = cJSON_GetObjectItemCaseSensitive(mark, "labels"), *label;
 
-	if (title == NULL || strlen(title) >= 512 || chan == NULL || (strcmp(chan, "single") != 0 && strcmp(chan, "stack") != 0)) {
+	if (title == NULL || strlen(title) >= OVNI_MARK_TEXT || chan == NULL || (strcmp(chan, "single") != 0 && strcmp(chan, "stack") != 0)) {
 		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 " has no title (below 512 bytes) and chan_type \"single\" or \"stack\"", type);
 		return true;
 	}
@@ -260,7 +295,8 @@ merge_mark(struct ovni_state *st, uint32_t type, const cJSON *mark)
 		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": labels is no object", type);
 	if (known->title.p != NULL && (!slice_is(known->title, title) || !slice_is(known->chan_type, chan)))
 		ovni_say(st->r, OVNI_RULE_MARK_CONFLICT, "title or chan_type of mark %" PRIu32 " differ from another stream's", type);
-	else if (known->title.p == NULL && (!ovni_merge_text(st, title, &known->title) || !ovni_merge_text(st, chan, &known->chan_type)))
+	else if (known->title.p == NULL && (!ovni_merge_text(st, title, &known->title) || !ovni_merge_text(st, chan, &known->chan_type) ||
+	                                    !trace_define(st->r->trace, "mark", NULL, type, 0, value_string(known->title))))
 		return false;
 	if (cJSON_IsObject(labels))
 		cJSON_ArrayForEach(label, labels)
@@ -310,7 +346,8 @@ ovni_merge_counters(struct ovni_state *st, const cJSON *hwc)
 			ovni_say(st->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc.%d has no name", i);
 		else if (sh->counters[i].p != NULL && !slice_is(sh->counters[i], name))
 			ovni_say(st->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc.%d is %s, another stream says %s", i, quoted(&q, slice_str(name)), quoted(&q2, sh->counters[i]));
-		else if (sh->counters[i].p == NULL && !ovni_merge_text(st, name, &sh->counters[i]))
+		else if (sh->counters[i].p == NULL && (!ovni_merge_text(st, name, &sh->counters[i]) ||
+		                                       !trace_define(st->r->trace, "counter", NULL, (uint64_t)i, 0, value_string(sh->counters[i]))))
 			return false;
 	}
 	sh->counters_seen = true;

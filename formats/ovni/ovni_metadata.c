@@ -73,21 +73,21 @@ find_duplicates(struct ovni_state *st, const cJSON *v)
 	return ok;
 }
 
-/* ---- the object "ovni" ---- */
-
+/* Objects of models; what they say beyond this is their own business. */
 static void
-judge_version_text(struct ovni_state *st, const cJSON *model)
+judge_models(struct ovni_state *st, const cJSON *root)
 {
-	const char *const s = cJSON_GetStringValue(model);
-	struct quoted q, q2;
-	unsigned a, b, c;
-	int n = 0;
+	const cJSON *const nosv = get(root, "nosv");
 
-	if (s == NULL)
-		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is no string", quoted(&q, slice_str(model->string)));
-	else if (strspn(s, "0123456789.") == 0 || sscanf(s, "%9u.%9u.%9u%n", &a, &b, &c, &n) != 3 || (s[n] != '\0' && s[n] != '-'))
-		ovni_say(st->r, OVNI_RULE_REQUIRE_VERSION, "model %s: version %s", quoted(&q, slice_str(model->string)), quoted(&q2, slice_str(s)));
+	if (nosv != NULL && !cJSON_IsObject(nosv))
+		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "nosv is no object");
+	if (get(nosv, "can_breakdown") != NULL && !cJSON_IsBool(get(nosv, "can_breakdown")))
+		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "nosv.can_breakdown is no boolean");
+	if (get(nosv, "lib_version") != NULL && !cJSON_IsString(get(nosv, "lib_version")))
+		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "nosv.lib_version is no string");
 }
+
+/* ---- the object "ovni" ---- */
 
 static void
 judge_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
@@ -97,6 +97,8 @@ judge_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
 	const char *const part = text_of(st, ovni, "part");
 	struct quoted q;
 
+	if (get(root, "ovni") != NULL && !cJSON_IsObject(ovni))
+		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "ovni is no object");
 	if (!cJSON_IsNumber(version))
 		ovni_say(st->r, OVNI_RULE_METADATA_VERSION, version == NULL ? "there is no version, expected 3" : "the version is no number, expected 3");
 	else if (version->valuedouble < 3 || version->valuedouble > 3)
@@ -115,7 +117,7 @@ judge_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
 		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "ovni.require is no object");
 	else
 		cJSON_ArrayForEach(model, require)
-			judge_version_text(st, model);
+			ovni_judge_require(st, model);
 }
 
 static bool
@@ -188,6 +190,7 @@ read_root(struct ovni_state *st, const cJSON *root, struct ovni_thread *t)
 
 	if (!find_duplicates(st, root))
 		return false;
+	judge_models(st, root);
 	judge_stream(st, root, ovni);
 	if (!judge_lib(st, ovni) || !read_thread(st, ovni, t) || !ovni_merge_thread(st, t, &loom))
 		return false;

@@ -96,6 +96,8 @@ judge_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t 
 		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_CLOCK_BACKWARDS], offset, record, "clock %" PRIu64 " after %" PRIu64, clock, st->last);
 	if (clock > INT64_MAX)
 		tally_add(&st->large, offset, record, clock, 0);
+	if (st->offset < 0 && clock < 0 - (uint64_t)st->offset)
+		tally_add(&st->below_zero, offset, record, clock, 0);
 	st->last = clock;
 }
 
@@ -261,7 +263,8 @@ judge_plain(struct ovni_state *st)
 	struct input *const in = st->r->in;
 	uint64_t n = 0;
 
-	if (st->skip > 0 || st->last > INT64_MAX)
+	/* clocks that an offset moves below zero are for event() to count */
+	if (st->skip > 0 || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
 		return false;
 	const bool more = (size_t)(in->end - in->p) > JUDGED_AT_ONCE;
 	const char *const start = in->p, *const end = more ? start + JUDGED_AT_ONCE : in->end;
@@ -286,6 +289,10 @@ finish(struct ovni_state *st, enum fill fill)
 	t = &st->large;
 	if (t->count > 0)
 		finding_add(r->judge, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, "clock %" PRIu64 "; %" PRIu64 " in all", t->now, t->count);
+	t = &st->below_zero;
+	if (t->count > 0)
+		finding_add(r->judge, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record,
+		            "clock %" PRIu64 " with the offset %" PRId64 " of its host; %" PRIu64 " in all", t->now, st->offset, t->count);
 	if (fill == FILL_BAD) {
 		r->unread = input_drain(r->in);
 		return fill;
@@ -358,6 +365,7 @@ static const char *const companions[] = { "stream.json", "metadata.json", NULL }
 const struct reader_ops ovni_reader_ops = {
 	.state_size = sizeof(struct ovni_state),
 	.probe = ovni_probe,
+	.open_trace = ovni_open_trace,
 	.open = ovni_open,
 	.fill = ovni_fill,
 	.judges_payloads = true,

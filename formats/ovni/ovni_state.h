@@ -41,13 +41,14 @@ struct ovni_state {
 	uint64_t region_offset, region_record;
 	bool ended;    /* OHe was met */
 	size_t judged; /* bytes of plain events in this fill */
-	struct ovni_tally unsorted, large;
+	struct ovni_tally unsorted, large, below_zero;
 
 	/* a jumbo event too large to be kept: its head, and how much is still to be passed over */
 	char jumbo[OVNI_JUMBO_HEAD];
 	uint64_t skip, skip_offset;
 
 	const struct track *track;
+	int64_t offset; /* ns that the clock of this host is to be moved */
 	struct ovni_doubt *doubts; /* what is unusual about events, counted for each code; NULL: nothing */
 	uint32_t ndoubts;
 	struct ovni_tally more_doubts;
@@ -64,6 +65,13 @@ struct ovni_process {
 	uint32_t loom;   /* in looms, or TABLE_NONE: not yet known */
 	int64_t pid, app_id, rank, nranks;
 	const struct track *track;
+};
+
+/* A line of clock-offsets.txt. */
+struct ovni_host {
+	struct slice name;
+	int64_t offset; /* ns */
+	bool used;
 };
 
 struct ovni_cpu {
@@ -109,6 +117,11 @@ struct ovni_shared {
 	struct ovni_loom *looms;
 	uint32_t nlooms, looms_cap;
 	struct tabletext loom_index;
+	struct ovni_host *hosts;
+	uint32_t nhosts, hosts_cap;
+	struct tabletext host_index;
+	bool offsets_read, offsets_named; /* the table was there; --clock-offsets named it */
+	char offsets_name[32];
 	struct ovni_process *processes;
 	uint32_t nprocesses, processes_cap;
 	struct table64 process_index; /* (loom + 1) << 32 | pid */
@@ -143,6 +156,7 @@ const char *ovni_json_fault(const char *p, size_t n, size_t *at);
 /* ---- ovni_merge.c ---- */
 
 struct cJSON;
+void ovni_judge_require(struct ovni_state *st, const struct cJSON *model); /* ovni_require.c */
 bool ovni_merge_cpus(struct ovni_state *st, const struct cJSON *list, uint32_t loom);
 bool ovni_merge_marks(struct ovni_state *st, const struct cJSON *marks);
 bool ovni_merge_counters(struct ovni_state *st, const struct cJSON *hwc);
@@ -194,6 +208,27 @@ ovni_remember_plain(struct ovni_shared *sh, uint32_t word)
 
 	if ((word & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) == 0 && model_category != ('O' | 'U' << 8) && word >> 8 != ('O' | 'H' << 8 | 'e' << 16))
 		sh->plain[sh->plain[place] == 0 ? place : place ^ 1] = (uint64_t)1 << 32 | word;
+}
+
+/* ---- ovni_offsets.c ---- */
+
+bool ovni_open_trace(struct reader *r);
+
+/* By how much the clocks of a loom are to be moved. */
+int64_t ovni_offset_of(struct ovni_shared *sh, struct slice loom);
+
+/* After the last stream. */
+void ovni_judge_offsets(struct reader *r);
+
+/* A clock on the time line of the trace; where that begins is where times below it are put. */
+static inline uint64_t
+ovni_moved(uint64_t clock, int64_t offset)
+{
+	const uint64_t by = offset < 0 ? 0 - (uint64_t)offset : (uint64_t)offset;
+
+	if (offset < 0)
+		return clock < by ? 0 : clock - by;
+	return clock > UINT64_MAX - by ? UINT64_MAX : clock + by;
 }
 
 /* ---- ovni_event.c ---- */

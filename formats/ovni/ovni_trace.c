@@ -12,10 +12,12 @@ ovni_shared_close(void *shared)
 	arena_free(&sh->text);
 	free(sh->codes);
 	free(sh->looms);
+	free(sh->hosts);
 	free(sh->processes);
 	free(sh->cpus);
 	free(sh->labels);
 	tabletext_free(&sh->loom_index);
+	tabletext_free(&sh->host_index);
 	tabletext_free(&sh->label_index);
 	table64_free(&sh->code_index);
 	table64_free(&sh->process_index);
@@ -98,6 +100,7 @@ ovni_judge_trace(struct reader *r)
 {
 	const struct ovni_shared *const sh = r->shared;
 
+	ovni_judge_offsets(r);
 	/* single streams are judged for themselves: the others may say what these do not */
 	if (!sh->in_folder)
 		return;

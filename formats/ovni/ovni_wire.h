@@ -30,6 +30,7 @@
 #define OVNI_MAX_JUMBO (4U << 20) /* bytes of data that are kept */
 #define OVNI_MAX_CODES 4096U      /* different MCVs told apart */
 #define OVNI_MAX_JSON (512U << 10)
+#define OVNI_MAX_OFFSETS (1U << 20) /* of clock-offsets.txt */
 #define OVNI_MAX_DEPTH 64 /* of stream.json */
 #define OVNI_MAX_LOOMS 16384U
 #define OVNI_MAX_PROCESSES 65536U
@@ -38,6 +39,7 @@
 #define OVNI_MAX_LABELS 16384U
 #define OVNI_MAX_TEXT (8U << 20) /* of names in all stream.json together */
 #define OVNI_MARK_TYPES 100
+#define OVNI_MARK_TEXT 512 /* titles and labels are shorter */
 #define OVNI_MAX_COUNTERS 100
 
 #endif

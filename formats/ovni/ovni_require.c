@@ -1,0 +1,62 @@
+#include <cJSON.h>
+
+#include "ovni/ovni_state.h"
+
+/*
+ * ovni.require: which models a stream uses, and the version of each.  The
+ * emulator wants the major number that it knows and a minor one that is not
+ * above; so versions are judged in the group "state" only.
+ */
+
+/* What ovni 1.14 knows. */
+static const struct {
+	const char *name;
+	unsigned major, minor;
+} models[] = {
+	{ "ovni", 1, 1 }, { "nanos6", 1, 1 }, { "nosv", 2, 7 }, { "nodes", 1, 0 }, { "openmp", 1, 2 }, { "mpi", 1, 0 }, { "tampi", 1, 0 }, { "kernel", 1, 0 },
+};
+
+/* A number of up to nine digits and what stands behind it. */
+static bool
+take_number(const char **s, unsigned *v)
+{
+	const size_t n = strspn(*s, "0123456789");
+
+	*v = 0;
+	for (size_t i = 0; i < n && n <= 9; i++)
+		*v = *v * 10 + (unsigned)((*s)[i] - '0');
+	*s += n;
+	return n > 0 && n <= 9;
+}
+
+/* MAJOR.MINOR.PATCH, and perhaps -WORDS. */
+static bool
+take_version(const char *s, unsigned *major, unsigned *minor)
+{
+	unsigned patch;
+
+	if (!take_number(&s, major) || *s++ != '.' || !take_number(&s, minor) || *s++ != '.')
+		return false;
+	return take_number(&s, &patch) && (*s == '\0' || *s == '-');
+}
+
+void
+ovni_judge_require(struct ovni_state *st, const cJSON *model)
+{
+	const struct ovni_shared *const sh = st->r->shared;
+	const char *const s = cJSON_GetStringValue(model);
+	unsigned major, minor;
+	struct quoted q;
+
+	if (s == NULL)
+		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is no string", quoted(&q, slice_str(model->string)));
+	for (size_t i = 0; i < sizeof models / sizeof models[0] && s != NULL && sh->rules_state; i++) {
+		if (strcmp(model->string, models[i].name) != 0)
+			continue;
+		if (!take_version(s, &major, &minor))
+			ovni_say(st->r, OVNI_RULE_REQUIRE_VERSION, "model %s: version %s", models[i].name, quoted(&q, slice_str(s)));
+		else if (major != models[i].major || minor > models[i].minor)
+			ovni_say(st->r, OVNI_RULE_MODEL_VERSION, "model %s: version %s is required, known are %u.0 to %u.%u", models[i].name,
+			         quoted(&q, slice_str(s)), models[i].major, models[i].major, models[i].minor);
+	}
+}
