@@ -148,6 +148,8 @@ ovni_merge_thread(struct ovni_state *st, const struct ovni_thread *t, uint32_t *
 		ovni_limit(st, "threads", OVNI_MAX_THREADS);
 	else if (!table64_put(&sh->tids, key, sh->ntids++))
 		return false;
+	st->process = process;
+	st->tid = (int32_t)t->tid;
 	const struct track *const parent = sh->processes[process].track;
 	if (parent == NULL || st->r->trace->ntracks >= TRACE_MAX_TRACKS)
 		return true;

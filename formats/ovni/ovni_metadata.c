@@ -89,7 +89,7 @@ judge_models(struct ovni_state *st, const cJSON *root)
 
 /* ---- the object "ovni" ---- */
 
-static void
+static bool
 judge_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
 {
 	const cJSON *const version = get(root, "version"), *const require = get(ovni, "require"), *model;
@@ -117,7 +117,12 @@ judge_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
 		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "ovni.require is no object");
 	else
 		cJSON_ArrayForEach(model, require)
+		{
 			ovni_judge_require(st, model);
+			if (!ovni_emulate_require(st, model->string))
+				return false;
+		}
+	return true;
 }
 
 static bool
@@ -191,8 +196,7 @@ read_root(struct ovni_state *st, const cJSON *root, struct ovni_thread *t)
 	if (!find_duplicates(st, root))
 		return false;
 	judge_models(st, root);
-	judge_stream(st, root, ovni);
-	if (!judge_lib(st, ovni) || !read_thread(st, ovni, t) || !ovni_merge_thread(st, t, &loom))
+	if (!judge_stream(st, root, ovni) || !judge_lib(st, ovni) || !read_thread(st, ovni, t) || !ovni_merge_thread(st, t, &loom))
 		return false;
 	if (cpus != NULL && !ovni_merge_cpus(st, cpus, loom))
 		return false;

@@ -299,9 +299,10 @@ finish(struct ovni_state *st, enum fill fill)
 	}
 	if (st->in_region)
 		finding_add(r->judge, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset, st->region_record, "OU[ without OU] behind it");
-	if (n == 0)
+	if (n == 0) {
 		finding_add(r->judge, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
-	else if (!st->ended)
+		ovni_emulate_nothing(st);
+	} else if (!st->ended)
 		finding_add(r->judge, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, r->trace->records, "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
 	return fill;
 }
@@ -312,6 +313,8 @@ ovni_fill(struct reader *r, struct batch *b)
 	struct ovni_state *const st = r->state;
 	struct input *const in = r->in;
 
+	if (ovni_emulate_failed(r->shared))
+		return FILL_NO_MEMORY;
 	if (!st->started && read_header(st) != FILL_MORE) {
 		r->unread = input_drain(in);
 		return FILL_BAD;
@@ -346,6 +349,8 @@ ovni_open(struct reader *r)
 	struct ovni_shared *const sh = r->shared;
 
 	st->r = r;
+	st->stream = sh->nstreams++;
+	st->process = TABLE_NONE;
 	sh->rules_state = ovni_wants_state(r->options);
 	st->first_record = r->trace->records;
 	r->trace->clock = "monotonic";
@@ -375,4 +380,6 @@ const struct reader_ops ovni_reader_ops = {
 	.shared_size = sizeof(struct ovni_shared),
 	.judge_trace = ovni_judge_trace,
 	.shared_close = ovni_shared_close,
+	.judges_order = ovni_wants_state,
+	.judge_event = ovni_emulate,
 };

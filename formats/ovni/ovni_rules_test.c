@@ -77,7 +77,7 @@ Test(ovni_rules, folders_say_what_is_expected)
 }
 
 /* Rules that no small file can provoke, or that every lone stream does; each has a test below. */
-static const char *const elsewhere[] = { "ovni/bad-magic", "ovni/limit", "ovni/jumbo-size", "ovni/no-metadata", NULL };
+static const char *const elsewhere[] = { "ovni/bad-magic", "ovni/limit", "ovni/jumbo-size", "ovni/no-metadata", "ovni/nesting-deep", NULL };
 
 Test(ovni_rules, every_rule_has_a_sample)
 {
@@ -87,6 +87,8 @@ Test(ovni_rules, every_rule_has_a_sample)
 			has |= s->rule != NULL && strcmp((*r)->id + 5, s->rule) == 0;
 		for (const struct ovni_folder *f = ovni_folders; f->name != NULL; f++)
 			has |= f->rule != NULL && strcmp((*r)->id + 5, f->rule) == 0;
+		for (const struct ovni_emulated *e = ovni_emulated; e->name != NULL; e++)
+			has |= e->rule != NULL && strcmp((*r)->id + 5, e->rule) == 0;
 		for (size_t i = 0; elsewhere[i] != NULL; i++)
 			other |= strcmp((*r)->id, elsewhere[i]) == 0;
 		cr_expect(has != other, "%s", (*r)->id);

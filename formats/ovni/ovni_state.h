@@ -52,6 +52,10 @@ struct ovni_state {
 	struct ovni_doubt *doubts; /* what is unusual about events, counted for each code; NULL: nothing */
 	uint32_t ndoubts;
 	struct ovni_tally more_doubts;
+	uint32_t stream;   /* in order of opening */
+	uint32_t process;  /* in ovni_shared.processes, or TABLE_NONE */
+	int32_t tid;       /* 0: not known */
+	uint32_t emulated; /* 1 + number of the thread in the emulator; 0: it has no event yet */
 };
 
 /* ---- ovni_shared.c: what the streams of one trace know of each other ---- */
@@ -114,6 +118,10 @@ struct ovni_shared {
 	bool in_folder;
 	bool rules_state; /* --rules state */
 	bool limited; /* a limit was said */
+	uint32_t nstreams;
+	struct slice required[OVNI_MAX_REQUIRED]; /* models in any ovni.require */
+	uint32_t nrequired;
+	struct ovni_emulator *emulator; /* NULL: no event was judged by the rules of the group state */
 	struct ovni_loom *looms;
 	uint32_t nlooms, looms_cap;
 	struct tabletext loom_index;
@@ -168,6 +176,16 @@ void ovni_limit(struct ovni_state *st, const char *what, uint32_t most);
 void ovni_shared_close(void *shared);
 void ovni_judge_trace(struct reader *r);
 void ovni_judge_companion(struct reader *r);
+
+/* ---- ovni_emulate.c: the rules of the group state ---- */
+
+void ovni_emulate(struct reader *r, const struct batch *b, const struct event *e);
+/* A stream without events: its thread never ends. */
+void ovni_emulate_nothing(struct ovni_state *st);
+bool ovni_emulate_failed(const struct ovni_shared *sh); /* no memory */
+void ovni_emulate_end(struct reader *r);
+void ovni_emulate_close(struct ovni_shared *sh);
+bool ovni_emulate_require(struct ovni_state *st, const char *model); /* false: no memory */
 
 /* ---- ovni_code.c ---- */
 

@@ -9,6 +9,7 @@ ovni_shared_close(void *shared)
 {
 	struct ovni_shared *const sh = shared;
 
+	ovni_emulate_close(sh);
 	arena_free(&sh->text);
 	free(sh->codes);
 	free(sh->looms);
@@ -101,6 +102,7 @@ ovni_judge_trace(struct reader *r)
 	const struct ovni_shared *const sh = r->shared;
 
 	ovni_judge_offsets(r);
+	ovni_emulate_end(r);
 	/* single streams are judged for themselves: the others may say what these do not */
 	if (!sh->in_folder)
 		return;

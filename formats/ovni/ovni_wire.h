@@ -41,5 +41,6 @@
 #define OVNI_MARK_TYPES 100
 #define OVNI_MARK_TEXT 512 /* titles and labels are shorter */
 #define OVNI_MAX_COUNTERS 100
+#define OVNI_MAX_REQUIRED 64 /* models in all ovni.require together */
 
 #endif

@@ -30,6 +30,19 @@ struct ovni_folder {
 
 extern const struct ovni_folder ovni_folders[]; /* ended by a name of NULL */
 
+/* A folder of up to two streams that the rules of the group "state" judge, and no others have anything to say of. */
+struct ovni_emulated {
+	const char *name;
+	const char *rule; /* NULL: a good one */
+	struct {
+		const char *json; /* NULL: there is no second stream */
+		const char *bytes;
+		size_t n;
+	} streams[2];
+};
+
+extern const struct ovni_emulated ovni_emulated[]; /* ended by a name of NULL */
+
 bool ovni_write_samples(const char *dir);
 
 #endif

@@ -77,10 +77,28 @@ write_folder(const char *dir, const struct ovni_folder *f)
 	return f->b == NULL || write_stream(path, f->b, "stream.json", true);
 }
 
+static bool
+write_emulated(const char *dir, const struct ovni_emulated *s)
+{
+	char folder[500], path[600];
+	bool ok;
+
+	snprintf(folder, sizeof folder, "%s/ovni/folders-state/%s", dir, s->name);
+	ok = make_dir(folder);
+	for (int i = 0; ok && i < 2 && s->streams[i].json != NULL; i++) {
+		snprintf(folder, sizeof folder, "%s/ovni/folders-state/%s/%c", dir, s->name, 'a' + i);
+		snprintf(path, sizeof path, "%s/stream.json", folder);
+		ok = make_dir(folder) && write_file(path, s->streams[i].json, strlen(s->streams[i].json));
+		snprintf(path, sizeof path, "%s/stream.obs", folder);
+		ok = ok && write_file(path, s->streams[i].bytes, s->streams[i].n);
+	}
+	return ok;
+}
+
 bool
 ovni_write_samples(const char *dir)
 {
-	static const char *const below[] = { "/ovni", "/ovni/good", "/ovni/bad", "/ovni/folders" };
+	static const char *const below[] = { "/ovni", "/ovni/good", "/ovni/bad", "/ovni/folders", "/ovni/folders-state" };
 	char path[500];
 	bool ok = true;
 
@@ -92,5 +110,7 @@ ovni_write_samples(const char *dir)
 		ok = write_sample(dir, s);
 	for (const struct ovni_folder *f = ovni_folders; ok && f->name != NULL; f++)
 		ok = write_folder(dir, f);
+	for (const struct ovni_emulated *s = ovni_emulated; ok && s->name != NULL; s++)
+		ok = write_emulated(dir, s);
 	return ok;
 }
