@@ -1,0 +1,36 @@
+#ifndef OVNI_RIG_TEST_H
+#define OVNI_RIG_TEST_H
+
+#include "ovni/ovni_emulate.h"
+
+/* For tests: a trace read and judged by the rules of the group "state" without the engine, whole streams in memory, merged by
+ * the dullest of means. */
+#define RIG_STREAMS 16
+#define RIG_TEXT 4000
+
+struct rig_stream {
+	struct reader reader;
+	struct judge judge;
+	struct batch batch;
+	uint32_t next;
+};
+
+struct rig {
+	struct trace trace;
+	void *shared;
+	struct rig_stream streams[RIG_STREAMS];
+	uint32_t n;
+	struct judge judge; /* of the trace */
+};
+
+/* Reads and judges the streams that lie in a folder, at any depth. */
+void rig_read(struct rig *rig, const char *folder);
+uint64_t rig_count(const struct rig *rig, enum ovni_rule rule);
+/* "ID COUNT\n" for each rule of the group that was broken. */
+void rig_text(const struct rig *rig, char text[RIG_TEXT]);
+void rig_free(struct rig *rig);
+
+/* Reads, compares that text, and gives all back. */
+void rig_expect(const char *folder, const char *want);
+
+#endif
