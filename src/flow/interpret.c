@@ -7,11 +7,16 @@
 
 static const struct loss arrows_left = { "arrows/too-far", "arrows left out: too much happened between their ends" };
 
+/* The short ways, where nobody wants fields. */
+enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
+
 /* What is known of the events of a class without looking at them. */
 struct bound {
 	const struct meaning *m; /* NULL: nothing to do */
 	const struct bound *otherwise;
 	struct slice name; /* p NULL: it is made for each event, or the reader's stays */
+	uint16_t pair;
+	uint8_t simple; /* enum simple */
 	bool known;
 	bool light;  /* nothing but a fixed name and a phase */
 	bool fields; /* its events have their fields, whoever asks */
@@ -50,7 +55,7 @@ with_flags(struct slice s)
 	s.flags = plain ? SLICE_UTF8 : 0;
 	for (uint32_t i = 0; i < s.n; i++)
 		plain &= (unsigned char)s.p[i] >= 0x20 && s.p[i] != '"' && s.p[i] != '\\';
-	s.flags |= plain ? SLICE_JSON : 0;
+	s.flags |= SLICE_STAYS | (plain ? SLICE_JSON : 0);
 	return s;
 }
 
@@ -62,15 +67,20 @@ looks_at_fields(const struct meaning *m, bool fields)
 }
 
 static void
-bind_one(struct bound *bd, const struct class *cls, const struct meaning *m, bool fields)
+bind_one(const struct interpret *in, struct bound *bd, const struct class *cls, const struct meaning *m)
 {
 	const bool simple = m->phase == MEANING_AS_READ || m->phase == MEANING_BEGIN || m->phase == MEANING_END || m->phase == MEANING_INSTANT;
 
-	*bd = (struct bound){ .m = m, .known = true, .fields = fields || class_needs_fields(cls) };
+	*bd = (struct bound){ .m = m, .known = true, .fields = in->fields || class_needs_fields(cls) };
 	if (m->nnames > 0 && m->names[0].nparts == 1 && m->names[0].parts[0].ref.nfields == 0)
 		bd->name = with_flags(m->names[0].parts[0].text);
 	bd->light = simple && !m->async && m->named.p == NULL && (m->nnames == 0 || bd->name.p != NULL) &&
 	            !looks_at_fields(m, bd->fields);
+	bd->pair = m->pair;
+	if (bd->light && in->spans && !in->fields)
+		bd->simple = m->phase == MEANING_BEGIN ? SIMPLE_BEGIN : m->phase == MEANING_END && m->pair > 0 ? SIMPLE_END : SIMPLE_NOT;
+	if (bd->light && bd->simple == SIMPLE_BEGIN && bd->name.p == NULL)
+		bd->simple = SIMPLE_NOT;
 }
 
 /* false: no memory. */
@@ -81,7 +91,7 @@ bind(struct interpret *in, struct bound *bd, const struct class *cls)
 	if (cls->meaning == NULL || cls->meant)
 		return true;
 	for (const struct meaning *m = cls->meaning;; m = m->otherwise) {
-		bind_one(bd, cls, m, in->fields);
+		bind_one(in, bd, cls, m);
 		if (m->named.p == NULL || m->otherwise == NULL)
 			return true;
 		struct bound *const next = arena_zalloc(&in->arena, 1, sizeof *next);
@@ -340,25 +350,36 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 	return apply_phase(in, b, e, bd->m, how);
 }
 
-static inline enum verdict
-one(struct interpret *in, struct batch *b, struct event *e)
+static enum verdict
+one(struct interpret *in, struct batch *b, struct event *e, const struct bound *bd)
 {
-	const struct bound *const bd = bound_of(in, e->cls);
+	enum verdict v;
 
-	if (bd == NULL)
-		return NO_MEMORY;
 	if (e->track != NULL)
 		pairing_see(&in->pairing, e->track, e->ts);
-	if (bd->m == NULL)
-		return as_read(in, b, e);
-	if (!bd->light)
-		return interpret_event(in, b, e, bd);
-	if (bd->name.p != NULL)
-		e->name = bd->name;
-	return apply_phase(in, b, e, bd->m, (struct pairing_end_of){
-		.pair = bd->m->pair,
-		.lasting = bd->name.p != NULL || e->name.p == e->cls->name.p,
-	});
+	if (bd->m == NULL) {
+		v = as_read(in, b, e);
+	} else if (!bd->light) {
+		v = interpret_event(in, b, e, bd);
+	} else {
+		const struct pairing_end_of how = { .pair = bd->pair, .lasting = bd->name.p != NULL || e->name.p == e->cls->name.p };
+		if (bd->name.p != NULL)
+			e->name = bd->name;
+		v = apply_phase(in, b, e, bd->m, how);
+	}
+	if (v == KEEP && e->phase == PHASE_SPAN && e->track != NULL)
+		pairing_see(&in->pairing, e->track, e->ts + e->dur);
+	return v;
+}
+
+static inline void
+move(struct batch *b, uint32_t to, uint32_t from)
+{
+	if (to == from)
+		return;
+	b->events[to] = b->events[from];
+	if (b->bytes != NULL)
+		b->bytes[to] = b->bytes[from];
 }
 
 bool
@@ -371,19 +392,20 @@ interpret_batch(struct interpret *in, const struct format *of, struct judge *jud
 	pairing_recycle(&in->pairing);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
-		const enum verdict v = one(in, b, e);
+		const struct bound *const bd = bound_of(in, e->cls);
+		if (bd == NULL)
+			return false;
+		if (bd->simple == SIMPLE_BEGIN && pairing_begin_plain(&in->pairing, e, bd->name, bd->pair))
+			continue;
+		if (bd->simple == SIMPLE_END && pairing_end_plain(&in->pairing, e, bd->pair, &b->events[n])) {
+			n++;
+			continue;
+		}
+		const enum verdict v = one(in, b, e, bd);
 		if (v == NO_MEMORY)
 			return false;
-		if (v == DROP)
-			continue;
-		if (e->phase == PHASE_SPAN && e->track != NULL)
-			pairing_see(&in->pairing, e->track, e->ts + e->dur);
-		if (n != i) {
-			b->events[n] = *e;
-			if (b->bytes != NULL)
-				b->bytes[n] = b->bytes[i];
-		}
-		n++;
+		if (v == KEEP)
+			move(b, n++, i);
 	}
 	b->n = n;
 	return true;

@@ -62,13 +62,16 @@ have_track(struct pairing *p, uint32_t index)
 static bool
 more_places(struct pairing *p)
 {
-	const uint32_t cap = p->cap == 0 ? 64 : p->cap * 2;
+	const uint32_t cap = p->n == 0 ? 64 : p->n * 2;
 	struct open_span *const s = realloc(p->spans, cap * sizeof *s);
 
 	if (s == NULL)
 		return false;
 	p->spans = s;
-	p->cap = cap;
+	for (; p->n < cap; p->n++) {
+		s[p->n] = (struct open_span){ .below = p->free };
+		p->free = p->n + 1;
+	}
 	return true;
 }
 
@@ -76,14 +79,11 @@ more_places(struct pairing *p)
 static struct open_span *
 take_place(struct pairing *p)
 {
-	if (p->free != 0) {
-		struct open_span *const s = &p->spans[p->free - 1];
-		p->free = s->below;
-		return s;
-	}
-	if (p->n == p->cap && !more_places(p))
+	if (p->free == 0 && !more_places(p))
 		return NULL;
-	return &p->spans[p->n++];
+	struct open_span *const s = &p->spans[p->free - 1];
+	p->free = s->below;
+	return s;
 }
 
 static void

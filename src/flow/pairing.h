@@ -55,7 +55,7 @@ struct open_track {
 struct pairing {
 	struct trace *trace;
 	struct open_span *spans;
-	uint32_t n, cap; /* places that were ever used, and that there are */
+	uint32_t n; /* places, free or not */
 	uint32_t free;   /* place + 1 of the first free one */
 	struct open_track *tracks; /* by index */
 	uint32_t ntracks;
@@ -111,6 +111,53 @@ pairing_see(struct pairing *p, const struct track *track, uint64_t ts)
 {
 	if (track->index < p->ntracks && ts > p->tracks[track->index].last)
 		p->tracks[track->index].last = ts;
+}
+
+/*
+ * The common cases, where nothing has to be copied or counted, without a call.  false: not that simple, nothing was done; the
+ * functions above do it.  `name` outlives the batch; nobody wants fields; no key.
+ */
+static inline bool
+pairing_begin_plain(struct pairing *p, const struct event *e, struct slice name, uint16_t pair)
+{
+	if (p->free == 0 || p->nbeyond > 0 || e->track->index >= p->ntracks)
+		return false;
+	struct open_track *const t = &p->tracks[e->track->index];
+	if (t->depth >= PAIRING_TRACK)
+		return false;
+	const uint32_t place = p->free;
+	struct open_span *const s = &p->spans[place - 1];
+	p->free = s->below;
+	*s = (struct open_span){ e->ts, e->offset, 0, name, e->cls, e->track, NULL, t->top, pair, 0 };
+	t->top = place;
+	t->depth++;
+	t->last = e->ts > t->last ? e->ts : t->last;
+	return true;
+}
+
+/* Writes the span to `to`, which may be e itself. */
+static inline bool
+pairing_end_plain(struct pairing *p, const struct event *e, uint16_t pair, struct event *to)
+{
+	if (p->nbeyond > 0 || e->track->index >= p->ntracks)
+		return false;
+	struct open_track *const t = &p->tracks[e->track->index];
+	const uint64_t end = e->ts;
+	const uint32_t place = t->top;
+	if (place == 0)
+		return false;
+	struct open_span *const s = &p->spans[place - 1];
+	if (s->pair != pair || s->key != 0 || s->kept != NULL || end < s->ts)
+		return false;
+	*to = (struct event){ .ts = s->ts, .dur = end - s->ts, .name = s->name, .cls = s->cls, .track = s->track, .offset = s->offset,
+		              .phase = PHASE_SPAN };
+	t->top = s->below;
+	t->depth--;
+	t->last = end > t->last ? end : t->last;
+	s->cls = NULL;
+	s->below = p->free;
+	p->free = place;
+	return true;
 }
 
 #endif

@@ -76,7 +76,7 @@ class_category(struct stats *s, const struct class *cls, uint32_t *category)
 
 /* The number of a span's name and category, with a group behind it. */
 static bool
-span_name(struct stats *s, const struct event *e, uint32_t *name)
+find_span_name(struct stats *s, const struct event *e, uint32_t *name)
 {
 	uint32_t category;
 
@@ -91,6 +91,24 @@ span_name(struct stats *s, const struct event *e, uint32_t *name)
 	if (!grow_zeroed(&array, &s->groups_cap, *name, sizeof *s->groups))
 		return false;
 	s->groups = array;
+	return true;
+}
+
+/* The same; a text that stays is not looked at twice. */
+static inline bool
+span_name(struct stats *s, const struct event *e, uint32_t *name)
+{
+	if ((e->name.flags & SLICE_STAYS) == 0)
+		return find_span_name(s, e, name);
+	const uint64_t place = (uint64_t)(uintptr_t)e->name.p ^ (uint64_t)e->cls->index << 16;
+	struct stats_known *const k = &s->known[(place * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+	if (k->p == e->name.p && k->n == e->name.n && k->cls == e->cls) {
+		*name = k->name;
+		return true;
+	}
+	if (!find_span_name(s, e, name))
+		return false;
+	*k = (struct stats_known){ e->name.p, e->cls, e->name.n, *name };
 	return true;
 }
 

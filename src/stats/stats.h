@@ -35,6 +35,15 @@ struct tally {
 	uint64_t other; /* events without a name of their own */
 };
 
+/* The number of a name that was met lately, by where its text lies. */
+struct stats_known {
+	const char *p;
+	const struct class *cls;
+	uint32_t n, name;
+};
+
+#define STATS_KNOWN 256
+
 struct stats {
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
@@ -44,6 +53,7 @@ struct stats {
 
 	struct arena text; /* all names */
 	struct names span_names;
+	struct stats_known known[STATS_KNOWN];
 	struct span_group *groups; /* by number of the name */
 	uint32_t groups_cap;
 	struct span_group other;
