@@ -73,7 +73,7 @@ expect_event(const cJSON *got, const struct oracle_event *e, const char *path)
 static void
 agree(const char *path)
 {
-	struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", NULL }, NULL, 0);
+	struct ran r = run_tool((const char *const[]){ "convert", "--schema", "testdata/ovni/raw.yaml", "--to", "chrome", path, "-", NULL }, NULL, 0);
 	cJSON *const root = cJSON_ParseWithLength(r.out, r.out_n);
 	const cJSON *got = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
 	struct oracle_event e;

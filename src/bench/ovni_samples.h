@@ -26,6 +26,7 @@ struct ovni_folder {
 	const char *a, *b; /* stream.json; "": the file is missing; b NULL: there is no second stream */
 	bool no_events; /* stream.obs is missing in a */
 	const char *file; /* the name of a's metadata, if it is not stream.json */
+	const char *offsets; /* clock-offsets.txt of the folder, or NULL */
 };
 
 extern const struct ovni_folder ovni_folders[]; /* ended by a name of NULL */

@@ -73,6 +73,9 @@ write_folder(const char *dir, const struct ovni_folder *f)
 	snprintf(path, sizeof path, "%s/a", stem);
 	if (!make_dir(stem) || !write_stream(path, f->a, f->file != NULL ? f->file : "stream.json", !f->no_events))
 		return false;
+	snprintf(path, sizeof path, "%s/clock-offsets.txt", stem);
+	if (f->offsets != NULL && !write_file(path, f->offsets, strlen(f->offsets)))
+		return false;
 	snprintf(path, sizeof path, "%s/b", stem);
 	return f->b == NULL || write_stream(path, f->b, "stream.json", true);
 }
