@@ -318,7 +318,7 @@ dft_names_finish(struct dft_state *st)
 static inline struct dft_digits16 *
 recent_of(struct dft_names *n, uint64_t high, uint64_t low)
 {
-	return &n->recent[(high ^ low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb) >> 55];
+	return &n->recent[(high ^ low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb) >> 53];
 }
 
 static const struct dft_name *

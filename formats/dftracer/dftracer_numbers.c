@@ -68,14 +68,26 @@ odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 	return true;
 }
 
+static __attribute__((noinline)) bool
+long_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
+            uint64_t *v)
+{
+	if (dft_top_kind(rec, which) == DFT_UINT && rec->top[which].n < 20)
+		return dft_digits(rec, rec->top[which], v);
+	return odd_number(st, rec, which, may_be_negative, v);
+}
+
 /* A whole number, quoted or not; false: it is none, or too large (which is said). */
 static inline bool
 whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
              uint64_t *v)
 {
-	if (dft_top_kind(rec, which) == DFT_UINT && rec->top[which].n < 20)
-		return dft_digits(rec, rec->top[which], v); /* most numbers are this */
-	return odd_number(st, rec, which, may_be_negative, v);
+	const struct dft_token t = rec->top[which];
+
+	if (dft_top_kind(rec, which) != DFT_UINT || !dft_few_digits(t))
+		return long_number(st, rec, which, may_be_negative, v);
+	*v = dft_last_digits(rec->p + t.at + t.n, t.n);
+	return true;
 }
 
 /* Up to nine digits of a fraction, in units of 10^-9. */

@@ -262,6 +262,13 @@ dft_last_digits(const char *end, uint32_t n)
 	return dft_eight_digits(w & ~UINT64_C(0) << 8 * (8 - n));
 }
 
+/* Whether dft_last_digits() reads a stretch of digits without a look at what is not of the record. */
+static inline bool
+dft_few_digits(struct dft_token t)
+{
+	return t.n - 1 < 8 && t.at + t.n >= 8;
+}
+
 bool dft_digits_slow(const char *p, uint32_t n, uint64_t *v);
 
 /* The number that a stretch of digits gives; false: more than 64 bits (or something that is no digit, if it
@@ -271,7 +278,7 @@ dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
 {
 	const char *const end = rec->p + t.at + t.n;
 
-	if (t.n - 1 < 8 && t.at + t.n >= 8) {
+	if (dft_few_digits(t)) {
 		*v = dft_last_digits(end, t.n);
 		return true;
 	}

@@ -81,7 +81,7 @@ struct dft_digits16 {
 	uint8_t kind;
 };
 
-#define DFT_RECENT_HASHES 512
+#define DFT_RECENT_HASHES 2048
 
 struct dft_names {
 	struct dft_digits16 recent[DFT_RECENT_HASHES];
