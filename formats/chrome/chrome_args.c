@@ -294,11 +294,13 @@ chrome_args(const struct chrome_state *st, const struct batch *b, const struct e
 bool
 chrome_time_exact(uint64_t ns)
 {
-	/* Below 2^43 us neighbouring doubles are less than a nanosecond apart. */
-	if (ns < (uint64_t)1000 << 43)
+	const uint64_t us = ns / 1000;
+
+	/* Below 2^43 us neighbouring doubles are less than a nanosecond apart, and below 2^53 all whole numbers are doubles. */
+	if (ns < (uint64_t)1000 << 43 || (us < (uint64_t)1 << 53 && us * 1000 == ns))
 		return true;
-	const int top = 63 - __builtin_clzll(ns / 1000); /* the highest bit of the microseconds */
-	const int shift = 52 - top;                      /* doubles here are multiples of 2^-shift us */
+	const int top = 63 - __builtin_clzll(us); /* the highest bit of the microseconds */
+	const int shift = 52 - top;               /* doubles here are multiples of 2^-shift us */
 	const unsigned __int128 one = 1;
 	unsigned __int128 back;
 	if (shift >= 0) {
