@@ -380,6 +380,7 @@ const struct reader_ops ovni_reader_ops = {
 	.shared_size = sizeof(struct ovni_shared),
 	.judge_trace = ovni_judge_trace,
 	.shared_close = ovni_shared_close,
+	.merges = true,
 	.judges_order = ovni_wants_state,
 	.judge_event = ovni_emulate,
 };

@@ -133,6 +133,25 @@ free_blocks(struct arena_block *b)
 }
 
 void
+arena_move(struct arena *to, struct arena *from)
+{
+	struct arena_block *last = from->head;
+
+	if (last == NULL)
+		return;
+	while (last->next != NULL)
+		last = last->next;
+	if (to->head == NULL) {
+		to->head = from->head;
+	} else { /* behind the head, whose rest stays in use */
+		last->next = to->head->next;
+		to->head->next = from->head;
+	}
+	to->used += from->used;
+	*from = (struct arena){ 0 };
+}
+
+void
 arena_reset(struct arena *a)
 {
 	struct arena_block *b = a->head;

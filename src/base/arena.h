@@ -28,6 +28,9 @@ struct slice arena_copy(struct arena *a, struct slice s);
 /* printf into the arena; p is NULL when there is no memory. */
 struct slice arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* All that was handed out by `from` is as if `to` had done it; `from` is empty then. */
+void arena_move(struct arena *to, struct arena *from);
+
 /* Everything handed out becomes invalid; one block is kept for reuse. */
 void arena_reset(struct arena *a);
 

@@ -154,7 +154,7 @@ show_one(struct cat *c, const char *path)
 		.meanings = &c->options.meanings,
 		.options = options_values(&c->options),
 		.interpret = INTERPRET_EVENTS,
-		.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | (c->hex ? WANT_BYTES : 0U),
+		.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_ORDER | (c->hex ? WANT_BYTES : 0U),
 		.sink = say_finding,
 		.ctx = &c->options,
 	};

@@ -180,7 +180,7 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 		.meanings = &c.options.meanings,
 		.options = options_values(&c.options),
 		.interpret = INTERPRET_SPANS,
-		.want = WANT_TIMES | WANT_FIELDS,
+		.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
 		.rebase = c.rebase,
 		.sink = say_finding,
 		.ctx = &c.options,

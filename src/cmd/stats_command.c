@@ -109,7 +109,7 @@ count_one(struct stats_run *s, const char *path)
 		.meanings = &s->options.meanings,
 		.options = options_values(&s->options),
 		.interpret = INTERPRET_SPANS,
-		.want = WANT_TIMES,
+		.want = WANT_TIMES | WANT_ORDER,
 		.sink = say_finding,
 		.ctx = &s->options,
 		.progress = progress_show,

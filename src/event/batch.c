@@ -40,7 +40,7 @@ batch_recycle(struct batch *b)
 bool
 batch_grow_fields(struct batch *b, uint32_t n)
 {
-	uint64_t want = (uint64_t)b->fields_cap * 2 + 64;
+	uint64_t want = (uint64_t)b->fields_cap * 2 + (b->cap < 64 ? b->cap : 64);
 	if (want < (uint64_t)b->nfields + n)
 		want = (uint64_t)b->nfields + n;
 	if (want > UINT32_MAX)

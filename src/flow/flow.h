@@ -1,6 +1,7 @@
 #ifndef FLOW_FLOW_H
 #define FLOW_FLOW_H
 
+#include "check/finding_kept.h"
 #include "flow/interpret.h"
 #include "flow/meanings.h"
 #include "format/format.h"
@@ -31,8 +32,11 @@ struct flow_job {
 	void *progress_ctx;
 };
 
+struct streams;
+
 struct flow {
 	const struct flow_job *job;
+	unsigned want; /* the job's, and what the reader needs to judge */
 	struct input *in;
 	const struct format *format; /* NULL: nobody recognised it */
 	struct trace trace;
@@ -46,8 +50,17 @@ struct flow {
 	uint64_t rebase_ns;     /* what was subtracted */
 	bool rebased;
 	bool signed_time;       /* a time may have been before that */
+	bool judging;           /* the reader judges event by event, in order of time */
+	struct streams *streams; /* inputs that are merged */
+	size_t piece;           /* how much of an input may be in memory; 0: as usual */
+	/* of the trace as a whole */
+	struct judge trace_judge; /* path NULL: there is none yet */
+	struct kept_findings trace_kept;
+	size_t kept_room;
+	bool trace_unreadable;
 	/* of the present input */
-	bool in_folder;         /* it was found in a folder */
+	const char *operand;    /* in which it was found */
+	bool in_folder;         /* which is a folder */
 	bool open;              /* the reader is open */
 	bool unreadable;        /* exit status 2: the input failed, was cut, is of no known format, or memory ran out */
 	bool complete;          /* the reader reached the end of the trace */
@@ -78,7 +91,10 @@ struct flow_hooks {
 };
 
 /* Reads the operands one after the other into one trace.  An operand is a file, or a folder: its files that are named like a
- * trace, in the order of the bytes of their paths.  In any case end with flow_close.  false: a hook said stop. */
+ * trace, in the order of the bytes of their paths.  In any case end with flow_close.  false: a hook said stop.
+ *
+ * Streams that are to be merged (reader_ops.merges, WANT_ORDER) are all opened first; `take` then gets their events in the order of
+ * (time, path, offset), with f->in NULL where they are of several, and `done` comes for one stream after the other when all are read. */
 bool flow_each(struct flow *f, const struct flow_job *job, const struct flow_hooks *hooks, void *ctx);
 
 /* Says that memory ran out, as a finding of this input. */

@@ -78,7 +78,7 @@ hold(struct input *in)
 	/* Taken even if it cannot be noted: better never freed than freed under somebody's slices. */
 	input_buffer_ref(b);
 	if (h->n == h->cap) {
-		const size_t cap = h->cap == 0 ? 8 : h->cap * 2;
+		const size_t cap = h->cap == 0 ? 2 : h->cap * 2;
 		struct input_buffer **more = realloc(h->buffers, cap * sizeof *more);
 
 		if (more == NULL) {
@@ -168,6 +168,41 @@ input_holds_free(struct input_holds *holds)
 	input_release(holds);
 	free(holds->buffers);
 	*holds = (struct input_holds){ 0 };
+}
+
+uint64_t
+input_holds_size(const struct input_holds *holds)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < holds->n; i++)
+		n += holds->buffers[i]->mapped ? 0 : holds->buffers[i]->cap;
+	return n;
+}
+
+bool
+input_holds_move(struct input_holds *to, struct input_holds *from)
+{
+	if (from->n > to->cap - to->n) {
+		const size_t cap = to->cap * 2 > to->n + from->n ? to->cap * 2 : to->n + from->n;
+		struct input_buffer **const more = realloc(to->buffers, cap * sizeof *more);
+
+		if (more == NULL)
+			return false;
+		to->buffers = more;
+		to->cap = cap;
+	}
+	for (size_t i = 0; i < from->n; i++)
+		to->buffers[to->n++] = from->buffers[i];
+	from->n = 0;
+	return true;
+}
+
+void
+input_keep(struct input *in, size_t bytes)
+{
+	if (in->ops != NULL && in->ops->keep != NULL)
+		in->ops->keep(in, bytes);
 }
 
 void

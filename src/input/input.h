@@ -63,6 +63,10 @@ struct input {
  * or the whole input, so that probing works). */
 struct input *input_open(const char *path);
 
+/* The same for one of very many inputs that are read side by side: of a plain regular file about `piece` bytes are in memory at a
+ * time, and neither a descriptor nor a mapping is kept. */
+struct input *input_open_pieces(const char *path, size_t piece);
+
 /* Whether a path names a file, and is no descriptor that is open already: looking at it takes nothing away. */
 bool input_is_named(const char *path);
 
@@ -116,6 +120,15 @@ void input_holds_free(struct input_holds *holds);
 
 /* Mapped files: pages before p will not be looked at again soon; gives them back to the system now and then. */
 void input_behind(struct input *in);
+
+/* How many bytes behind p may stay in memory, about; for inputs that are read side by side. */
+void input_keep(struct input *in, size_t bytes);
+
+/* Memory that stays in use because of what is held; mapped files do not count. */
+uint64_t input_holds_size(const struct input_holds *holds);
+
+/* Moves what is held from the one to the other.  false: no memory, and nothing was moved. */
+bool input_holds_move(struct input_holds *to, struct input_holds *from);
 
 /* True if bytes read since the last question may be wrong because the file shrank under the mapping; sets ->fault. */
 bool input_shrunk(struct input *in);

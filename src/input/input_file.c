@@ -11,6 +11,7 @@ enum {
 struct file {
 	struct input_source source;
 	struct input_mapping *mapping; /* source.current keeps it alive */
+	size_t step;                   /* how much of it may stay in memory behind the reader */
 	size_t forgotten;              /* offset up to which pages were given back */
 	size_t looked;                 /* offset of the last look at the size */
 	unsigned faults;               /* missing pages already told of */
@@ -21,6 +22,14 @@ file_more(struct input *in)
 {
 	in->last = true;
 	return false;
+}
+
+static void
+file_keep(struct input *in, size_t bytes)
+{
+	struct file *f = (struct file *)in->source;
+
+	f->step = bytes < FORGET_STEP ? bytes : FORGET_STEP;
 }
 
 static struct input *
@@ -44,7 +53,7 @@ file_behind(struct input *in)
 
 	if (at < f->forgotten) /* somebody went back */
 		f->forgotten = at;
-	if (at - f->forgotten < FORGET_STEP)
+	if (at - f->forgotten < f->step)
 		return;
 	input_map_forget(f->mapping, f->forgotten, at);
 	f->forgotten = at;
@@ -87,6 +96,7 @@ static const struct input_source_ops file_ops = {
 	.more = file_more,
 	.reopen = file_reopen,
 	.behind = file_behind,
+	.keep = file_keep,
 	.shrunk = file_shrunk,
 	.close = file_close,
 };
@@ -103,6 +113,7 @@ input_file_start(struct input *in, struct input_mapping *m)
 	f->source.file_size = m->buffer.cap;
 	f->source.can_reopen = true;
 	f->mapping = m;
+	f->step = FORGET_STEP;
 	f->faults = input_map_faults(m);
 	in->source = &f->source;
 	in->ops = &file_ops;

@@ -220,8 +220,26 @@ input_prime(struct input *in)
 	}
 }
 
-struct input *
-input_open(const char *path)
+/* Only plain regular files can be read by pieces; the others as always. */
+static void
+start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
+{
+	char head[64];
+	const ssize_t n = pread(fd, head, sizeof head, 0);
+
+	in->packing = n > 0 ? input_packing_of(head, (size_t)n) : INPUT_PLAIN;
+	if (n <= 0 || in->packing != INPUT_PLAIN || !S_ISREG(st->st_mode) || st->st_size <= 0 || (uint64_t)st->st_size > SIZE_MAX / 2) {
+		if (start(in, fd, st))
+			input_prime(in);
+		return;
+	}
+	(void)close(fd);
+	if (input_pieces_start(in, st, piece))
+		(void)input_more(in);
+}
+
+static struct input *
+open_input(const char *path, size_t piece)
 {
 	struct input *in = input_new(path);
 	struct stat st;
@@ -235,7 +253,21 @@ input_open(const char *path)
 	if (fd < 0)
 		return in;
 	in->last = false;
-	if (start(in, fd, &st))
+	if (piece > 0 && given < 0)
+		start_by_pieces(in, fd, &st, piece);
+	else if (start(in, fd, &st))
 		input_prime(in);
 	return in;
+}
+
+struct input *
+input_open(const char *path)
+{
+	return open_input(path, 0);
+}
+
+struct input *
+input_open_pieces(const char *path, size_t piece)
+{
+	return open_input(path, piece);
 }

@@ -22,10 +22,16 @@ static struct watched {
 	atomic_uint faults;
 } slots[INPUT_NO_SLOT];
 
+/* Where to look for a free slot first. */
+static atomic_size_t next_slot;
+
 size_t
 input_sigbus_watch(const void *start, size_t size)
 {
-	for (size_t i = 0; i < INPUT_NO_SLOT; i++) {
+	const size_t first = atomic_load(&next_slot);
+
+	for (size_t k = 0; k < INPUT_NO_SLOT; k++) {
+		const size_t i = (first + k) % INPUT_NO_SLOT;
 		uintptr_t free_slot = 0;
 
 		if (atomic_load_explicit(&slots[i].start, memory_order_relaxed) != 0 ||
@@ -34,6 +40,7 @@ input_sigbus_watch(const void *start, size_t size)
 		atomic_store(&slots[i].faults, 0);
 		atomic_store(&slots[i].end, (uintptr_t)start + size);
 		atomic_store(&slots[i].start, (uintptr_t)start);
+		atomic_store(&next_slot, i + 1);
 		return i;
 	}
 	return INPUT_NO_SLOT;
@@ -44,6 +51,8 @@ input_sigbus_unwatch(size_t slot)
 {
 	atomic_store(&slots[slot].end, 0); /* first: no address is below 0 */
 	atomic_store(&slots[slot].start, 0);
+	if (slot < atomic_load(&next_slot))
+		atomic_store(&next_slot, slot);
 }
 
 unsigned

@@ -2,6 +2,7 @@
 #define INPUT_INPUT_SOURCE_H
 
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "input/input.h"
@@ -20,6 +21,7 @@ struct input_buffer {
 	char *bytes;
 	size_t cap;
 	size_t first, len;         /* unpacked buffers: what was filled; room in front for an unread tail */
+	bool mapped;               /* a file: the system takes its memory back when it likes */
 	struct input_buffer *next; /* in a list of idle buffers or in a queue */
 	struct input_pool *pool;
 	void (*destroy)(struct input_buffer *b); /* when the last reference is gone */
@@ -47,6 +49,7 @@ struct input_source_ops {
 	bool (*more)(struct input *in);
 	struct input *(*reopen)(const struct input *in);
 	void (*behind)(struct input *in); /* NULL: nothing to do; so too below */
+	void (*keep)(struct input *in, size_t bytes);
 	bool (*shrunk)(struct input *in);
 	void (*close)(struct input *in); /* frees in->source, except current */
 };
@@ -86,13 +89,16 @@ bool input_map_is_longer(const struct input_mapping *m, const char *path);
 void input_prime(struct input *in);
 
 /* For the registry: which mapping a missing page belongs to. */
-enum { INPUT_NO_SLOT = 4096 };
+enum { INPUT_NO_SLOT = 32768 };
 size_t input_sigbus_watch(const void *start, size_t size); /* INPUT_NO_SLOT: full */
 void input_sigbus_unwatch(size_t slot);
 unsigned input_sigbus_faults(size_t slot);
 
 /* The kinds of source.  Each takes over what it is given, and on failure has set the fault. */
 bool input_file_start(struct input *in, struct input_mapping *m);
+
+/* Keeps `piece` bytes in memory, about, and no descriptor. */
+bool input_pieces_start(struct input *in, const struct stat *st, size_t piece);
 
 /* probed: bytes already read from fd, with their reference; may be NULL. */
 bool input_stream_start(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool);
