@@ -46,7 +46,7 @@ put_event(struct trace_made *t, uint32_t stream, uint32_t number, uint64_t *cloc
 	else
 		*clock += next_random(&t->random) % 3;
 	p[0] = jumbo ? 0x13 : 7;
-	memcpy(p + 1, "VTx", 3);
+	memcpy(p + 1, "ZZz", 3);
 	memcpy(p + 4, clock, 8);
 	memcpy(p + 12, &data, 4);
 	unsigned char *const payload = p + (jumbo ? 16 : 12);
