@@ -1,10 +1,10 @@
 #include <stdlib.h>
 
 #include "base/nearest.h"
+#include "check/report.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/schema_files.h"
-#include "check/report.h"
 #include "format/registry.h"
 #include "vocab/vocab.h"
 
@@ -40,7 +40,7 @@ check_one(struct schema *s, const char *path)
 	struct slice text;
 	enum exit_status status = STATUS_CLEAN;
 
-	if (schema_check(path, take_finding, s, &text, &summary)) {
+	if (schema_check(path, take_finding, s, &text, &summary, &s->text)) {
 		struct flow_schema taken = { .path = path, .text = text };
 		text_printf(&s->text, "%s: %zu rule%s for %s\n", show_path(&shown, path), summary.rules, summary.rules == 1 ? "" : "s",
 		            summary.format);

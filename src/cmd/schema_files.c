@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check/report.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "vocab/vocab.h"
@@ -43,7 +44,7 @@ check_text(struct slice text, struct judge *judge, struct schema_summary *summar
 }
 
 bool
-schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text, struct schema_summary *summary)
+schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text, struct schema_summary *summary, struct text *rest)
 {
 	struct judge judge;
 	char *bytes;
@@ -60,6 +61,7 @@ schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text
 	} else {
 		summary->unreadable = true;
 	}
+	report_text_rest(rest, &judge);
 	judge_free(&judge);
 	return ok;
 }
@@ -68,13 +70,17 @@ bool
 schema_read(const struct options *o, struct flow_schema *s)
 {
 	struct schema_summary summary;
+	struct text rest = { .p = NULL };
 	/* the sink takes a plain pointer; the options are only looked at */
 	union {
 		const struct options *options;
 		void *ctx;
 	} from = { .options = o };
 
-	return schema_check(s->path, say_finding, from.ctx, &s->text, &summary);
+	const bool ok = schema_check(s->path, say_finding, from.ctx, &s->text, &summary, &rest);
+	say_text(&rest);
+	text_free(&rest);
+	return ok;
 }
 
 void

@@ -14,6 +14,8 @@ struct schema_summary {
 	bool unreadable; /* it could not be read at all */
 };
 
-bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text, struct schema_summary *summary);
+/* On success *text is the file's, to be given to schema_free(); `rest` gets a line about the mistakes that the sink was not told.  false: it has
+ * mistakes. */
+bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text, struct schema_summary *summary, struct text *rest);
 
 #endif

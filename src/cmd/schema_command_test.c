@@ -1,0 +1,149 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cli_test_util.h"
+
+/* tracetool schema, and --schema of the commands that read traces, as a user meets them. */
+
+#define TRACE "testdata/dial9/good/document.dial9"
+
+/* A file of this text in a folder; the name is the caller's buffer. */
+static const char *
+write_schema(const char *dir, char path[1024], const char *text)
+{
+	snprintf(path, 1024, "%s/mine.yaml", dir);
+	cr_assert(write_whole(path, text, strlen(text)));
+	return path;
+}
+
+static void
+expect(const char *const *args, int status, const char *out, const char *err)
+{
+	struct ran r = run_tool(args, NULL, 0);
+
+	cr_expect_eq(r.status, status, "%s %s: status %d, not %d\n%s%s", args[0], args[1], r.status, status, r.out, r.err);
+	cr_expect(out != NULL ? strstr(r.out, out) != NULL : r.out_n == 0, "%s", r.out);
+	cr_expect(err != NULL ? strstr(r.err, err) != NULL : r.err_n == 0, "%s", r.err);
+	ran_free(&r);
+}
+
+#define RUN(...) (const char *const[]){ __VA_ARGS__, NULL }
+
+Test(schema_command, check)
+{
+	char *const dir = make_folder(), path[1024];
+
+	write_schema(dir, path, "format: heph\nevents: [{event: a}]\n");
+	expect(RUN("schema", "check", path), 0, "mine.yaml: 1 rule for heph\n", NULL);
+	expect(RUN("schema", "check", path, "schemas/ovni.yaml"), 0, " rules for ovni\n", NULL);
+	expect(RUN("schema", "check", path, "/nowhere.yaml"), 2, "/nowhere.yaml:@0: error: No such file or directory [schema/unreadable]\n", NULL);
+	expect(RUN("schema", "check", dir), 2, "[schema/unreadable]", NULL);
+	write_schema(dir, path, "format: hehp\nevents: [{event: a, pase: x}]\n");
+	expect(RUN("schema", "check", path, "schemas/ovni.yaml"), 1,
+	       "mine.yaml:1:@8: error: column 9: there is no input format named \"hehp\"; did you mean heph? [schema/bad-value]\n", NULL);
+	expect(RUN("schema", "check", path), 1, "mine.yaml:2:@33: error: column 21: a rule has no key \"pase\"; did you mean phase? [schema/unknown-key]\n",
+	       NULL);
+	remove_folder(dir);
+}
+
+Test(schema_command, more_mistakes_than_are_shown_are_counted)
+{
+	char *const dir = make_folder(), path[1024], text[2000] = "format: heph\nevents:\n";
+
+	for (int i = 0; i < 50; i++)
+		strcat(text, " - {}\n");
+	write_schema(dir, path, text);
+	expect(RUN("schema", "check", path), 1, "mine.yaml: 30 more of [schema/bad-value] are not shown\n", NULL);
+	expect(RUN("info", "--schema", path, TRACE), 2, NULL, "mine.yaml: 30 more of [schema/bad-value] are not shown\n");
+	remove_folder(dir);
+}
+
+Test(schema_command, show)
+{
+	size_t n;
+	char *const text = read_whole("schemas/ovni.yaml", &n);
+	struct ran r = run_tool(RUN("schema", "show", "ovni"), NULL, 0);
+
+	cr_assert_not_null(text);
+	cr_expect(r.status == 0 && r.out_n == n && memcmp(r.out, text, n) == 0);
+	ran_free(&r);
+	free(text);
+	expect(RUN("schema", "show"), 0, "ovni\n", NULL);
+	expect(RUN("schema", "show", "onvi"), 3, NULL, "no vocabulary is built in for onvi; did you mean ovni?");
+	expect(RUN("schema", "show", "chrome"), 3, NULL, "no vocabulary is built in for chrome; there are ");
+	expect(RUN("schema", "show", "ovni", "heph"), 3, NULL, "one format");
+}
+
+Test(schema_command, wrong_command_lines)
+{
+	expect(RUN("schema"), 3, NULL, "check or show");
+	expect(RUN("schema", "chekc"), 3, NULL, "takes one of check, show, not chekc");
+	expect(RUN("schema", "check"), 3, NULL, "name of a file");
+	expect(RUN("schema", "show", "--from", "ovni"), 3, NULL, "no option --from");
+	expect(RUN("info", TRACE, "--schema"), 3, NULL, "needs an argument");
+}
+
+/* Mistakes are told before anything is read or written, by every command. */
+Test(schema_command, mistakes_stop_every_command)
+{
+	char *const dir = make_folder(), path[1024], out[1024];
+	static const char *const commands[] = { "validate", "stats", "cat", "info" };
+	FILE *made;
+
+	write_schema(dir, path, "format: dial9\nevents: 7\n");
+	for (size_t i = 0; i < 4; i++)
+		expect(RUN(commands[i], "--schema", path, TRACE), 2, NULL, "mine.yaml:2:@22: error: column 9: events is a list of rules [schema/bad-value]\n");
+	snprintf(out, sizeof out, "%s/out.json", dir);
+	expect(RUN("convert", "--schema", path, TRACE, out), 2, NULL, "[schema/bad-value]");
+	made = fopen(out, "r");
+	cr_expect_null(made);
+	expect(RUN("validate", "--schema", "/nowhere", TRACE), 2, NULL, "/nowhere:@0: error: No such file or directory [schema/unreadable]\n");
+	remove_folder(dir);
+}
+
+Test(schema_command, one_for_another_format_changes_nothing)
+{
+	char *const dir = make_folder(), path[1024];
+	static const char *const commands[] = { "validate", "stats", "cat", "info" };
+
+	write_schema(dir, path, "format: heph\nevents: [{match: '*', phase: structure, name: mine}]\n");
+	for (size_t i = 0; i < 4; i++) {
+		struct ran with = run_tool(RUN(commands[i], "--schema", path, "--schema", path, TRACE), NULL, 0);
+		struct ran without = run_tool(RUN(commands[i], TRACE), NULL, 0);
+		cr_expect(with.status == 0 && strcmp(with.out, without.out) == 0 && with.err_n == 0, "%s", commands[i]);
+		ran_free(&with);
+		ran_free(&without);
+	}
+	remove_folder(dir);
+}
+
+/* A pipe can be read once only; several inputs need it for each. */
+Test(schema_command, a_vocabulary_from_a_pipe)
+{
+	struct ran r = run_tool(RUN("validate", "--schema", "/dev/stdin", TRACE, "testdata/heph/good/nested.bin.log", TRACE),
+	                        "format: dial9\nevents: []\n", 25);
+
+	cr_expect_eq(r.status, 0, "%s%s", r.out, r.err);
+	ran_free(&r);
+	r = run_tool(RUN("validate", "--schema", "/dev/stdin", TRACE), "format: dial9\nevents: x\n", 24);
+	cr_expect(r.status == 2 && strstr(r.err, "/dev/stdin:2:@22: ") != NULL, "%s", r.err);
+	ran_free(&r);
+}
+
+Test(schema_command, there_is_a_bound_to_their_number)
+{
+	const char *args[64] = { "info" };
+	size_t n = 1;
+
+	while (n <= 16)
+		args[n++] = "--schema=schemas/ovni.yaml";
+	args[n] = TRACE;
+	struct ran r = run_tool(args, NULL, 0);
+	cr_expect_eq(r.status, 0);
+	ran_free(&r);
+	args[n++] = "--schema=schemas/ovni.yaml";
+	args[n] = TRACE;
+	expect(args, 3, NULL, "16 vocabularies (--schema) at most");
+}
