@@ -8,10 +8,12 @@
 #include "cmd/cli_test_util.h"
 #include "cmd/cmd.h"
 #include "cmd/docs_test_util.h"
+#include "cmd/options.h"
 #include "flow/nesting.h"
 #include "format/registry.h"
 #include "htdump/htdump_wire.h"
 #include "stats/histogram.h"
+#include "vocab/vocab_state.h"
 
 /* The manual pages agree with the tables of the program: rules, losses, options, commands. */
 
@@ -31,6 +33,10 @@ Test(docs_rules, each_rule_is_in_its_page)
 
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		expect_rule("tracetool-validate.1", text, &input_rules[i]);
+	free(text);
+	text = doc_text("man/tracetool-schema.5");
+	for (const struct rule *const *r = vocab_rule_list; *r != NULL; r++)
+		expect_rule("tracetool-schema.5", text, *r);
 	free(text);
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		char page[256];
@@ -253,6 +259,19 @@ Test(docs_rules, limits_are_those_of_the_program)
 	expect_limit("htdump", text, HT_MAX_OPAQUE, " bytes");
 	expect_limit("htdump", text, HT_MAX_MAPPINGS, "\n.It their names");
 	expect_limit("htdump", text, HT_MAX_LABEL_BYTES >> 20, " MiB\n.It threads");
+	free(text);
+	text = doc_text("man/tracetool-schema.5");
+	expect_limit("schema", text, VOCAB_MAX_BYTES >> 20, " MiB, 262,144 values, 16 deep");
+	expect_limit("schema", text, VOCAB_MAX_NODES, " values, 16 deep");
+	expect_limit("schema", text, VOCAB_MAX_DEPTH, " deep");
+	expect_limit("schema", text, VOCAB_MAX_RULES, ", of all files");
+	expect_limit("schema", text, VOCAB_MAX_NAMED, ", likewise");
+	expect_limit("schema", text, VOCAB_MAX_WORDS, ", likewise");
+	expect_limit("schema", text, MEANING_MAX_TABLES, ", likewise");
+	expect_limit("schema", text, VOCAB_MAX_LAYOUT, "\n.It references");
+	expect_limit("schema", text, VOCAB_MAX_READER, "\n.It files\n16");
+	expect_limit("schema", text, OPTIONS_MAX_SCHEMAS, "\n.El");
+	expect_limit("schema", text, VOCAB_MAX_CHAINS, " different ways");
 	free(text);
 }
 

@@ -147,3 +147,22 @@ Test(schema_command, there_is_a_bound_to_their_number)
 	args[n] = TRACE;
 	expect(args, 3, NULL, "16 vocabularies (--schema) at most");
 }
+
+/* The user's rule replaces the one that is built in for the class; the others stay. */
+Test(schema_command, the_users_rule_wins)
+{
+	char *const dir = make_folder(), path[1024], second[1024];
+
+	expect(RUN("cat", TRACE), 0, "begin PollStartEvent ts=1000000000 track=\"worker 3\" name=src/main.rs:12:5 ", NULL);
+	write_schema(dir, path, "format: dial9\n"
+	                        "events: [{event: PollStartEvent, phase: instant, name: 'poll of {task_id}', track: 'mine {worker_id}'}]\n");
+	expect(RUN("cat", "--schema", path, TRACE), 0, "instant PollStartEvent ts=1000000000 track=\"mine 3\" name=\"poll of 300\" ", NULL);
+	expect(RUN("cat", "--schema", path, TRACE), 0, "end PollEndEvent ts=1000004000 track=\"worker 3\" name=\"end of poll\" ", NULL);
+	snprintf(second, sizeof second, "%s/second.yaml", dir);
+	static const char text[] = "format: dial9\nevents: [{match: 'Poll*', phase: counter, name: second}]\n";
+	cr_assert(write_whole(second, text, strlen(text)));
+	expect(RUN("cat", "--schema", path, "--schema", second, TRACE), 0, "instant PollStartEvent ", NULL);
+	expect(RUN("cat", "--schema", path, "--schema", second, TRACE), 0, "counter PollEndEvent ", NULL);
+	expect(RUN("cat", "--schema", second, "--schema", path, TRACE), 0, "counter PollStartEvent ", NULL);
+	remove_folder(dir);
+}
