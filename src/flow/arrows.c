@@ -288,7 +288,8 @@ arrows_give(struct arrows *a, struct batch *b, bool end)
 		while (a->at < a->resolved)
 			if (!hand_out(a, b, end && a->n == a->resolved))
 				return true;
-		close_up(a);
+		if (a->resolved > 0)
+			close_up(a); /* asked for each batch: nothing is moved while nothing has left */
 		if (a->n == 0 || (a->n < ARROWS_WINDOW && !end))
 			return false;
 		resolve(a, end);
