@@ -87,9 +87,11 @@ kept_new(struct kept **made, struct slice name, const struct field *fields, uint
 		return KEPT_TOO_MUCH;
 	for (uint32_t i = 0; i < n; i++) {
 		x.bytes += fields[i].name.n;
-		if (!measure(&fields[i].value, &x, limit - head, 0))
+		if (fields[i].value.type >= VALUE_STRING && !measure(&fields[i].value, &x, limit - head, 0))
 			return KEPT_TOO_MUCH;
 	}
+	if (!fits(&x, limit - head))
+		return KEPT_TOO_MUCH;
 	const uint64_t bytes = head + x.values * sizeof(struct value) + x.bytes;
 	struct kept *const k = malloc((size_t)bytes);
 	if (k == NULL)
@@ -101,7 +103,7 @@ kept_new(struct kept **made, struct slice name, const struct field *fields, uint
 		k->name = copy_text(&to, name);
 	for (uint32_t i = 0; i < n; i++) {
 		k->fields[i].name = copy_text(&to, fields[i].name);
-		k->fields[i].value = copy_value(&to, &fields[i].value);
+		k->fields[i].value = fields[i].value.type < VALUE_STRING ? fields[i].value : copy_value(&to, &fields[i].value);
 	}
 	*made = k;
 	return KEPT_MADE;
