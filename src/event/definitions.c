@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/table.h"
+
 /* Open addressing; slots are removed only when the table is laid anew. */
 struct definition_slot {
 	uint64_t key1, key2, tick;
@@ -21,17 +23,11 @@ definitions_free(struct definitions *d)
 	*d = (struct definitions){ .slots = NULL };
 }
 
-static uint64_t
-mix(uint64_t h)
-{
-	h = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15U;
-	return h ^ (h >> 29);
-}
-
 static uint32_t
 place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	uint64_t h = mix(mix(key1 ^ (uint64_t)table << 56) ^ key2 ^ (uint64_t)scope << 32);
+	const uint64_t whose = (uint64_t)table << 32 | scope;
+	uint64_t h = hash_u64(key1 ^ hash_u64(key2 ^ whose << 24, d->seed), d->seed);
 
 	for (;; h++) {
 		const uint32_t i = (uint32_t)h & (d->cap - 1);
@@ -101,6 +97,8 @@ have_room(struct definitions *d, bool *full)
 	*full = false;
 	if (d->n < d->cap / 4 * 3)
 		return true;
+	if (d->cap == 0)
+		d->seed = hash_seed();
 	if (d->cap < DEFINITIONS_MAX / 3 * 4)
 		return lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2, 0);
 	if (!forget(d))

@@ -15,7 +15,7 @@
  * new ones are taken; texts take DEFINITIONS_TEXT bytes at most in all.  What was
  * not kept is counted.  The same input gives the same answers.
  */
-#define DEFINITIONS_MAX (1U << 18) /* about */
+#define DEFINITIONS_MAX (3U << 16) /* in 2^18 slots of 48 bytes at most: 12 MiB, and twice that while the table is laid anew */
 #define DEFINITIONS_TEXT (16U << 20)
 #define DEFINITIONS_WHOLE_TRACE UINT32_MAX /* as scope */
 
@@ -24,6 +24,7 @@ struct definition_slot;
 struct definitions {
 	struct definition_slot *slots; /* by hash */
 	uint32_t n, cap;
+	uint64_t seed;       /* of the hash, so that no input can choose keys that meet */
 	uint64_t tick;       /* grows with each definition; tells old from new */
 	struct arena text;
 	uint32_t text_bytes;
