@@ -201,7 +201,7 @@ ovni_merge_cpus(struct ovni_state *st, const cJSON *list, uint32_t loom)
 	uint32_t index, phyid, n = 0;
 
 	if (!cJSON_IsArray(list) || list->child == NULL) {
-		ovni_say(st->r, OVNI_RULE_CPU_LIST, "ovni.loom_cpus is %s", cJSON_IsArray(list) ? "empty" : "no array");
+		ovni_say(st->r, OVNI_RULE_CPU_LIST, "%s is %s", st->prefix[0] != '\0' ? "ovni.loom_cpus" : "cpus", cJSON_IsArray(list) ? "empty" : "no array");
 		return true;
 	}
 	cJSON_ArrayForEach(cpu, list)

@@ -25,6 +25,8 @@ struct ovni_tally {
 	uint64_t now, before; /* the two values of the first time */
 };
 
+#define OVNI_NO_INTEGER INT64_MIN
+
 /* What the metadata of one stream says of its thread; -1: nothing. */
 struct ovni_thread {
 	struct slice loom; /* p NULL: not given */
@@ -47,6 +49,7 @@ struct ovni_state {
 	char jumbo[OVNI_JUMBO_HEAD];
 	uint64_t skip, skip_offset;
 
+	const char *json, *prefix; /* of the metadata that is being read: its file's name, what comes before names of keys */
 	const struct track *track;
 	int64_t offset; /* ns that the clock of this host is to be moved */
 	struct ovni_doubt *doubts; /* what is unusual about events, counted for each code; NULL: nothing */
@@ -155,6 +158,27 @@ bool ovni_metadata_read(struct ovni_state *st);
 
 /* The text of a finding about a stream as a whole. */
 void ovni_say(struct reader *r, enum ovni_rule rule, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- ovni_beside.c, ovni_metadata.c, ovni_layout.c ---- */
+
+struct cJSON;
+
+enum ovni_json { OVNI_JSON_READ, OVNI_JSON_MISSING, OVNI_JSON_NO_MEMORY };
+
+/* false: no memory. */
+typedef bool ovni_json_taker(struct ovni_state *st, const struct cJSON *root, void *ctx);
+
+/* Reads a file of the folder that the stream's path begins with (so many bytes, a slash included).  Whatever is wrong with it was said; only not
+ * that it is missing. */
+enum ovni_json ovni_json_read(struct ovni_state *st, size_t folder, const char *name, ovni_json_taker *take, void *ctx);
+
+const struct cJSON *ovni_get(const struct cJSON *o, const char *key); /* NULL: o is no object, or lacks the key */
+int64_t ovni_integer(struct ovni_state *st, const struct cJSON *o, const char *key);
+
+ovni_json_taker ovni_read_stream; /* ctx: struct ovni_thread */
+void ovni_read_app(struct ovni_state *st, struct ovni_thread *t, const struct cJSON *o);
+bool ovni_judge_lib(struct ovni_state *st, const struct cJSON *ovni);
+bool ovni_read_old(struct ovni_state *st, const char *path, size_t folder);
 
 /* ---- ovni_json.c ---- */
 
