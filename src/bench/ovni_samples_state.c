@@ -142,6 +142,12 @@ const struct ovni_emulated ovni_emulated[] = {
 	        E4("PPe", "\7", "\1") DIE("\x08")),
 	ONE("task-unfinished", "task-unfinished", RUN("\1") NOSV_TASK("\2", "\3") E8("VTx", "\4", "\1", "\0") DIE("\5")),
 	ONE("counters-undeclared", "counters-undeclared", RUN("\1") "\x13VWC" AT("\2") "\x08\0\0\0\1\0\0\0\0\0\0\0" DIE("\3")),
+	ONE_OF("require-version", "require-version", "{" OVNI("7", "\"ovni\":\"1.1\"", "") "}\n", RUN("\1") DIE("\2")),
+	ONE_OF("require-version-letters", "require-version", "{" OVNI("7", "\"ovni\":\"1.1.x\"", "") "}\n", RUN("\1") DIE("\2")),
+	ONE_OF("model-version", "model-version", "{" OVNI("7", "\"ovni\":\"1.2.0\"", "") "}\n", RUN("\1") DIE("\2")),
+	ONE_OF("model-version-old", "model-version", "{" OVNI("7", "\"ovni\":\"1.1.0\",\"nosv\":\"1.9.9\"", "") "}\n", RUN("\1") DIE("\2")),
+	/* an older minor number, words behind the patch, and somebody's own model */
+	ONE_OF("good-require", NULL, "{" OVNI("7", "\"ovni\":\"1.0.9-rc1\",\"taskr\":\"x\"", "") "}\n", RUN("\1") DIE("\2")),
 	/* 3600 s and 1 ns */
 	TWO("clock-gate", "clock-gate", RUN("\1") DIE("\2"), RUN_AT("\2\xa0\xb8\x30\x46\3\0\0") "\0OHe\3\xa0\xb8\x30\x46\3\0\0"),
 	{ 0 },
