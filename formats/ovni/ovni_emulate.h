@@ -83,6 +83,7 @@ enum emu_life { EMU_UNKNOWN, EMU_IS_RUNNING, EMU_IS_PAUSED, EMU_IS_COOLING, EMU_
 
 struct emu_thread {
 	uint64_t first;  /* clock of its first event */
+	uint64_t flush;  /* clock at which its flush began */
 	uint32_t stream; /* in order of paths */
 	uint32_t process, loom;
 	uint32_t scope; /* of its tasks: the process, or itself where that is not known */

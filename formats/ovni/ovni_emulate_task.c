@@ -11,17 +11,18 @@ struct flavour {
 	bool again;        /* a task that ended may be run once more */
 	bool nest_refused; /* no body over a running one */
 	bool zero_at_create;
+	bool create_exact; /* no bytes behind those that are known */
 };
 
 static const struct flavour *
 flavour_of(const struct emu_step_of *x)
 {
 	static const struct flavour flavours[] = {
-		{ "nanos6", false, false, false },
-		{ "nosv", true, true, false },
-		{ "openmp", true, false, true },
+		{ "nanos6", false, false, false, true },
+		{ "nosv", true, true, false, false },
+		{ "openmp", true, false, true, true },
 	};
-	static const struct flavour other = { "", true, false, false };
+	static const struct flavour other = { "", true, false, false, false };
 
 	for (size_t i = 0; i < sizeof flavours / sizeof flavours[0]; i++)
 		if (x->act->model != 0 && slice_is(x->em->models[x->act->model], flavours[i].model))
@@ -116,7 +117,7 @@ create(const struct emu_step_of *x)
 {
 	const uint32_t id = emu_u32(x, x->act->at_task);
 
-	if (!emu_payload(x, x->act->least, false))
+	if (!emu_payload(x, x->act->least, flavour_of(x)->create_exact))
 		return;
 	const uint32_t label = label_of(x, emu_u32(x, x->act->at_type));
 	if (id == 0 && flavour_of(x)->zero_at_create) {

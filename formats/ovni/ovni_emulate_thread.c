@@ -281,6 +281,8 @@ emu_affinity(const struct emu_step_of *x)
 
 /* ---- flush, progress: states that change each time ---- */
 
+#define FLUSH_SLOW_NS 10000000
+
 void
 emu_flush(const struct emu_step_of *x)
 {
@@ -290,6 +292,10 @@ emu_flush(const struct emu_step_of *x)
 	if (t->flushing == open)
 		emu_say(x, OVNI_RULE_STATE_REPEATED, "%.*s, and %s", (int)x->act->cls->name.n, x->act->cls->name.p,
 		        open ? "a flush is open already" : "no flush is open");
+	else if (!open && t->life == EMU_IS_RUNNING && x->e->ts > t->flush && x->e->ts - t->flush > FLUSH_SLOW_NS)
+		emu_say(x, OVNI_RULE_FLUSH_SLOW, "a flush of %" PRIu64 " ns", x->e->ts - t->flush);
+	if (open)
+		t->flush = x->e->ts;
 	t->flushing = open;
 }
 

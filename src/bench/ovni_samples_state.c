@@ -74,6 +74,8 @@ const struct ovni_emulated ovni_emulated[] = {
 	ONE("affinity-same", "affinity-same", RUN("\1") E8("OAr", "\2", "\0", "\7") DIE("\3")),
 	ONE("flush-open", "state-repeated", RUN("\1") E("OF[", "\2") E("OF[", "\3") E("OF]", "\4") DIE("\5")),
 	ONE("flush-close", "state-repeated", RUN("\1") E("OF]", "\2") DIE("\3")),
+	/* 10 ms and 1 ns */
+	ONE("flush-slow", "flush-slow", RUN("\1") E("OF[", "\2") "\0OF]\x83\x96\x98\0\0\0\0\0" "\0OHe\x84\x96\x98\0\0\0\0\0"),
 	ONE("progress", "state-repeated", RUN("\1") E("VPp", "\2") E("VPr", "\3") DIE("\4")),
 	ONE("nesting-mismatch", "nesting-mismatch", RUN("\1") E("VS[", "\2") E("VU]", "\3") E("VS]", "\4") DIE("\5")),
 	ONE("nesting-crossed", "nesting-mismatch", RUN("\1") E("VS[", "\2") E("VU[", "\3") E("VS]", "\4") DIE("\5")),
@@ -91,6 +93,7 @@ const struct ovni_emulated ovni_emulated[] = {
 	ONE_OF("mark-kind", "mark-kind", WITH_MARKS, RUN("\1") MARK("OM=", "\2", "\1", "\1") DIE("\3")),
 	ONE("payload-refused", "payload-refused", RUN("\1") E8("OAs", "\2", "\1", "\0") DIE("\3")),
 	ONE("payload-short", "payload-refused", RUN("\1") NOSV_TASK("\2", "\3") E4("VTx", "\4", "\1") DIE("\5")),
+	ONE("payload-long", "payload-refused", RUN("\1") TYPE("6Yc", "\2", "\4", "t") "\x0b" "6Tc" AT("\3") N("\1") N("\4") N("\0") DIE("\4")),
 	ONE("payload-not-jumbo", "payload-refused", RUN("\1") E8("VYc", "\2", "\1", "\0") DIE("\3")),
 	ONE_OF("counters-size", "payload-refused", WITH_COUNTERS, RUN("\1") "\x13VWC" AT("\2") "\x08\0\0\0\1\0\0\0\0\0\0\0" DIE("\3")),
 	ONE("event-refused", "event-refused", RUN("\1") E("XYZ", "\2") E("XYZ", "\3") DIE("\4")),
