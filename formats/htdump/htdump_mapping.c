@@ -32,6 +32,13 @@ append(struct ht_mappings *m, uint64_t identifier, struct ht_label label)
 	return table64_put(&m->index, identifier, m->n++) ? HT_DONE : HT_NO_MEMORY;
 }
 
+static bool
+share(struct ht_state *st, const struct ht_label *label)
+{
+	return definitions_put(&st->r->trace->definitions, st->mappings.table, DEFINITIONS_WHOLE_TRACE, label->identifier, 0,
+	                       value_string(label->text));
+}
+
 enum ht_step_result
 ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text, enum ht_label_source source,
                const struct ht_record *rec)
@@ -54,8 +61,8 @@ ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text, enum
 		        quoted(&q, old->text), quoted(&q2, text));
 	if (!room_for(m, text.n))
 		return HT_DONE;
-	const struct ht_label label = { arena_copy(&m->text, text), source };
-	if (label.text.p == NULL)
+	const struct ht_label label = { arena_copy(&m->text, text), identifier, source };
+	if (label.text.p == NULL || (m->shared && !share(st, &label)))
 		return HT_NO_MEMORY;
 	m->bytes += text.n + HT_TEXT_COST;
 	if (old == NULL)
@@ -98,6 +105,23 @@ look_ahead(struct ht_state *st)
 	}
 	trace_free(&trace);
 	input_close(r.in);
+}
+
+bool
+ht_mappings_share(struct ht_state *st, uint8_t table)
+{
+	struct ht_mappings *const m = &st->mappings;
+
+	if (m->shared)
+		return true;
+	if (!st->looked_ahead && input_can_reopen(st->r->in))
+		look_ahead(st);
+	m->shared = true;
+	m->table = table;
+	for (uint32_t i = 0; i < m->n; i++)
+		if (!share(st, &m->labels[i]))
+			return false;
+	return true;
 }
 
 struct slice

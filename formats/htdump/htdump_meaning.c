@@ -110,6 +110,29 @@ is_plain(const struct meaning *m)
 	    m->facts.p == NULL && m->named.p == NULL;
 }
 
+static bool
+looks_up(const struct meaning_ref *ref, uint8_t table)
+{
+	for (uint32_t i = 0; i < ref->ntables; i++)
+		if (ref->tables[i] == table)
+			return true;
+	return false;
+}
+
+/* Whether names, time lines or keys are made of labels. */
+static bool
+asks_for_labels(const struct meaning *m, uint8_t labels)
+{
+	bool asks = looks_up(&m->key, labels);
+
+	for (uint32_t i = 0; i < m->nnames; i++)
+		for (uint32_t k = 0; k < m->names[i].nparts; k++)
+			asks |= looks_up(&m->names[i].parts[k].ref, labels);
+	for (uint32_t i = 0; i < m->ntracks; i++)
+		asks |= looks_up(&m->tracks[i].number, labels);
+	return asks;
+}
+
 static void
 forget(struct ht_plan *plan)
 {
@@ -130,22 +153,28 @@ mean_mapping(const struct ht_names *names, struct ht_plan *plan, const struct me
 	return true;
 }
 
-static void
+/* false: no memory. */
+static bool
 mean_event(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan, const struct meaning *m)
 {
 	const uint32_t duration = m->phase == MEANING_SPAN ? leaf_named(names, m->duration) : HT_NO_LEAF;
+	const uint8_t labels = label_table(st->r->trace);
 
-	c->cls->meant = is_plain(m) && find_name(names, plan, m, label_table(st->r->trace)) && find_thread(names, plan, m);
-	if (!c->cls->meant)
+	c->cls->meant = is_plain(m) && find_name(names, plan, m, labels) && find_thread(names, plan, m);
+	if (!c->cls->meant) {
 		forget(plan);
-	else if (duration != HT_NO_LEAF && ht_value_is_integer(plan->leaves[duration].value))
+		return labels == MEANING_NO_TABLE || st->ahead_of != NULL || !asks_for_labels(m, labels) || ht_mappings_share(st, labels);
+	}
+	if (duration != HT_NO_LEAF && ht_value_is_integer(plan->leaves[duration].value))
 		plan->duration = duration;
+	return true;
 }
 
-void
+bool
 ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan)
 {
 	const struct meaning *m = NULL;
+	bool ok = true;
 
 	forget(plan);
 	if (c->id >= HT_BUILTIN_CLASSES) {
@@ -159,11 +188,12 @@ ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *nam
 		if (mean_mapping(names, plan, &m->defines[0]))
 			c->kind = HT_KIND_MAPPING;
 	} else if (m != NULL) {
-		mean_event(st, c, names, plan, m);
+		ok = mean_event(st, c, names, plan, m);
 		c->version = m->phase == MEANING_STRUCTURE ? meaning_word(m, "version") : c->version;
 		if (m->phase == MEANING_STRUCTURE)
 			c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
 	}
 	plan->always_fields = class_needs_fields(c->cls);
 	plan->want = c->kind == HT_KIND_EVENT ? WANT_TIMES : WANT_STRUCTURE | (plan->always_fields ? WANT_TIMES : 0);
+	return ok;
 }

@@ -335,8 +335,7 @@ ht_plan_make(struct ht_state *st, struct ht_class *c, const struct ht_record *re
 	if (result == HT_DONE && (!make_steps(plan) || !ht_state_reserve_steps(st, plan->nsteps)))
 		result = HT_NO_MEMORY;
 	if (result == HT_DONE) {
-		ht_plan_mean(st, c, &u.own, plan);
-		if (!list_args(plan, c->kind != HT_KIND_EVENT))
+		if (!ht_plan_mean(st, c, &u.own, plan) || !list_args(plan, c->kind != HT_KIND_EVENT))
 			result = HT_NO_MEMORY;
 	}
 	free(u.own.own);

@@ -82,6 +82,7 @@ enum ht_label_source {
 
 struct ht_label {
 	struct slice text;
+	uint64_t identifier;
 	enum ht_label_source source;
 };
 
@@ -92,6 +93,8 @@ struct ht_mappings {
 	uint32_t n, cap;
 	uint32_t bytes; /* of all texts */
 	struct arena text;
+	bool shared;   /* they are definitions of the trace as well, for rules that the engine applies ... */
+	uint8_t table; /* ... in this table */
 };
 
 /* Something that is said once, with a count. */
@@ -235,8 +238,8 @@ struct ht_names {
 	uint32_t n;
 };
 
-/* Finds the leaves with a meaning, the kind of the class, and who wants its events. */
-void ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan);
+/* Finds the leaves with a meaning, the kind of the class, and who wants its events.  false: no memory. */
+bool ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan);
 
 /* Whether a class may name integer labels, going by its name. */
 bool ht_class_may_map(const struct ht_state *st, struct slice name);
@@ -249,6 +252,9 @@ enum ht_step_result ht_mapping_add(struct ht_state *st, uint64_t identifier, str
 
 /* The name, or a slice whose p is NULL (counted); looks ahead in the input when needed and possible. */
 struct slice ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec);
+
+/* From here on all names, also those that stand later in the input, are definitions of the trace.  false: no memory. */
+bool ht_mappings_share(struct ht_state *st, uint8_t table);
 
 /* Reads a label map file; false after a finding. */
 bool ht_label_map_read(struct ht_state *st, const char *path);
