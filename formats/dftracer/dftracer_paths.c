@@ -37,11 +37,12 @@ skip_digits(const char *p)
 
 /* Behind a number, an object, an array or a word; NULL: it is none, or not without a fault. */
 static const char *
-rare_value(struct dft_record *rec, const char *v, const char *e, enum dft_kind *kind)
+rare_value(struct dft_record *rec, uint8_t which, const char *v, const char *e, enum dft_kind *kind)
 {
 	const char *q;
 
-	if (*v == '"')
+	if (*v == '"' ||
+	    (*v == '{' && which == DFT_ARGS)) /* arguments are no value, but a path of their own */
 		return NULL;
 	if (*v == '{' || *v == '[')
 		q = dft_json_nested(rec, v, e, kind);
@@ -81,7 +82,7 @@ other_value(struct dft_record *rec, const struct dft_node *n, struct dft_arg *a,
 	    (*end == ',' || *end == '}'))
 		kind = DFT_INT;
 	else
-		end = rare_value(rec, v, e, &kind);
+		end = rare_value(rec, n->what, v, e, &kind);
 	if (end == NULL)
 		return NULL;
 	if (n->what == DFT_PATH_ARG)
