@@ -235,7 +235,7 @@ take_events(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 		return;
 	}
 	for (const struct vocab_node *item = value->child; item != NULL; item = item->next) {
-		if (d->v->nrows == VOCAB_MAX_RULES) {
+		if (d->v->nrows == VOCAB_MAX_RULES || d->nrules == VOCAB_MAX_RULES) { /* bad ones take memory too */
 			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "there are more than %u rules in all", VOCAB_MAX_RULES);
 			return;
 		}

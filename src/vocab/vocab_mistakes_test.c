@@ -430,3 +430,23 @@ Test(vocab_mistakes, sweeps)
 			try_text(text, n);
 		}
 }
+
+/* What is no rule counts like one: each takes memory. */
+Test(vocab_mistakes, bad_rules_are_limited_too)
+{
+	char *const text = repeat("- x\n", 100000, "");
+	const size_t room = strlen(text) + 64;
+	char *const file = malloc(room);
+	struct vocabulary *const v = vocab_new("heph");
+	struct judge j;
+
+	cr_assert_not_null(file);
+	snprintf(file, room, "format: heph\nevents:\n%s", text);
+	judge_init(&j, "test.yaml", NULL, NULL);
+	cr_expect_not(vocab_add_text(v, file, strlen(file), &j, NULL));
+	cr_expect_eq(j.levels[LEVEL_ERROR], 16384 + 1);
+	judge_free(&j);
+	vocab_free(v);
+	free(file);
+	free(text);
+}
