@@ -146,3 +146,27 @@ Test(arena, reset_keeps_one_block_but_not_a_huge_one)
 	arena_free(&a);
 	arena_free(&a);
 }
+
+Test(arena, one_takes_over_what_another_gave)
+{
+	struct arena a = { .used = 0 }, b = { .used = 0 };
+	char *const in_b = arena_alloc(&b, 100), *const large = arena_alloc(&b, 50000);
+
+	cr_assert(in_b != NULL && large != NULL);
+	memset(in_b, 'b', 100);
+	memset(large, 'l', 50000);
+	arena_move(&a, &b);
+	cr_expect_eq(b.used, 0);
+	cr_expect_null(b.head);
+	char *const in_a = arena_alloc(&a, 100);
+	cr_assert_not_null(in_a);
+	memset(in_a, 'a', 100);
+	char *const again = arena_alloc(&b, 100);
+	cr_assert_not_null(again);
+	memset(again, 'c', 100);
+	arena_move(&a, &b);
+	arena_move(&a, &b); /* nothing */
+	cr_expect(in_a[99] == 'a' && in_b[0] == 'b' && in_b[99] == 'b' && large[49999] == 'l' && again[99] == 'c');
+	arena_free(&b);
+	arena_free(&a);
+}

@@ -27,7 +27,7 @@ count_up(struct judge *j, const struct rule *rule)
 		if (j->counts[i].rule == rule)
 			return ++j->counts[i].count;
 	if (j->ncounts == j->counts_cap) {
-		const size_t cap = j->counts_cap == 0 ? 16 : j->counts_cap * 2;
+		const size_t cap = j->counts_cap == 0 ? 4 : j->counts_cap * 2;
 		struct rule_count *p = realloc(j->counts, cap * sizeof *p);
 		if (p == NULL)
 			return 1; /* it is still said, and counted by level */
