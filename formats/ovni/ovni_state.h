@@ -242,6 +242,15 @@ ovni_is_plain(const struct ovni_shared *sh, uint32_t word)
 	return sh->plain[place] == want || sh->plain[place ^ 1] == want;
 }
 
+/* What is known of a code that was met lately, or NULL. */
+static inline const struct ovni_code *
+ovni_near(const struct ovni_shared *sh, uint32_t word)
+{
+	const uint32_t bytes = word & 0xffffff00U, near = sh->near[(bytes * 0x9e3779b1U) >> (32 - OVNI_NEAR_BITS)];
+
+	return near < sh->ncodes && sh->codes[near].bytes == bytes ? &sh->codes[near] : NULL;
+}
+
 /* Unordered regions and ends of threads change what is said of the stream; they are never plain. */
 static inline void
 ovni_remember_plain(struct ovni_shared *sh, uint32_t word)

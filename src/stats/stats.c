@@ -94,14 +94,21 @@ find_span_name(struct stats *s, const struct event *e, uint32_t *name)
 	return true;
 }
 
+static inline struct stats_known *
+known_place(struct stats_known *known, struct slice name, uint32_t cls)
+{
+	const uint64_t place = (uint64_t)(uintptr_t)name.p ^ (uint64_t)cls << 16;
+
+	return &known[(place * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+}
+
 /* The same; a text that stays is not looked at twice. */
 static inline bool
 span_name(struct stats *s, const struct event *e, uint32_t *name)
 {
 	if ((e->name.flags & SLICE_STAYS) == 0)
 		return find_span_name(s, e, name);
-	const uint64_t place = (uint64_t)(uintptr_t)e->name.p ^ (uint64_t)e->cls->index << 16;
-	struct stats_known *const k = &s->known[(place * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+	struct stats_known *const k = known_place(s->known, e->name, e->cls->index);
 	if (k->p == e->name.p && k->n == e->name.n && k->cls == e->cls) {
 		*name = k->name;
 		return true;
@@ -138,8 +145,14 @@ add_span(struct stats *s, const struct event *e, uint32_t name)
 static bool
 tally_add(struct tally *t, struct slice name)
 {
-	uint32_t i = names_index(&t->names, name, 0);
+	const bool stays = (name.flags & SLICE_STAYS) != 0;
+	struct stats_known *const k = known_place(t->known, name, 0);
 
+	if (stays && k->p == name.p && k->n == name.n) {
+		t->counts[k->name]++;
+		return true;
+	}
+	uint32_t i = names_index(&t->names, name, 0);
 	if (i == NAMES_FAILED)
 		return false;
 	if (i == NAMES_OTHER) {
@@ -151,6 +164,8 @@ tally_add(struct tally *t, struct slice name)
 		return false;
 	t->counts = array;
 	t->counts[i]++;
+	if (stays)
+		*k = (struct stats_known){ name.p, NULL, name.n, i };
 	return true;
 }
 

@@ -27,22 +27,23 @@ span_mean(const struct span_group *g)
 	return (uint64_t)((g->sum + g->count / 2) / g->count);
 }
 
-/* Instants or counters by name. */
-struct tally {
-	struct names names;
-	uint64_t *counts; /* by number of the name */
-	uint32_t cap;
-	uint64_t other; /* events without a name of their own */
-};
-
 /* The number of a name that was met lately, by where its text lies. */
 struct stats_known {
 	const char *p;
-	const struct class *cls;
+	const struct class *cls; /* NULL: of any */
 	uint32_t n, name;
 };
 
 #define STATS_KNOWN 256
+
+/* Instants or counters by name. */
+struct tally {
+	struct names names;
+	struct stats_known known[STATS_KNOWN];
+	uint64_t *counts; /* by number of the name */
+	uint32_t cap;
+	uint64_t other; /* events without a name of their own */
+};
 
 struct stats {
 	uint64_t events;
