@@ -140,8 +140,10 @@ find_payload(struct emu_step_of *x, const struct batch *b)
 static struct ovni_emulator *
 emulator_of(struct ovni_shared *sh)
 {
-	if (sh->emulator == NULL && (sh->emulator = calloc(1, sizeof *sh->emulator)) != NULL)
+	if (sh->emulator == NULL && (sh->emulator = calloc(1, sizeof *sh->emulator)) != NULL) {
 		sh->emulator->free_entry = TABLE_NONE;
+		sh->emulator->units.most = OVNI_EMU_UNITS;
+	}
 	return sh->emulator;
 }
 

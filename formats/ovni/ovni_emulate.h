@@ -134,8 +134,8 @@ enum emu_unit_kind { EMU_UNIT_TYPE = 1, EMU_UNIT_TASK, EMU_UNIT_BODY };
 enum emu_body { EMU_BODY_CREATED, EMU_BODY_RUNNING, EMU_BODY_PAUSED, EMU_BODY_DEAD };
 
 struct emu_unit {
-	uint64_t key;
-	uint32_t label; /* of a type or task: the hash of its text */
+	uint64_t key;   /* 0: forgotten */
+	uint32_t label; /* of a type or task: the hash of its text; of one that is forgotten: the next such, + 1 */
 	uint32_t thread : 24; /* that runs it */
 	uint32_t state : 4;   /* enum emu_body */
 	uint32_t parallel : 1;
@@ -145,7 +145,11 @@ struct emu_units {
 	struct emu_unit *units; /* in order of arrival */
 	uint32_t *slots;        /* index + 1; 0: empty */
 	uint32_t n, cap;
+	uint32_t most; /* OVNI_EMU_UNITS but in tests */
 	uint32_t mask;
+	uint32_t free; /* the first forgotten one, + 1; 0: none */
+	bool forgot;   /* not all that was added is known still */
+	bool full;     /* some could not be added */
 	uint64_t seed;
 };
 
@@ -226,8 +230,11 @@ void emu_counters(const struct emu_step_of *x);
 /* ---- ovni_emulate_units.c ---- */
 /* The index, or TABLE_NONE. */
 uint32_t emu_unit_find(const struct emu_units *t, uint64_t key);
-/* One more, that is not there; TABLE_NONE: the table is full (n is OVNI_EMU_UNITS) or there is no memory. */
+/* One more, that is not there; TABLE_NONE: there are as many as may be (emu_units_are_full()), or there is no memory. */
 uint32_t emu_unit_add(struct emu_units *t, uint64_t key);
+bool emu_units_are_full(const struct emu_units *t);
+/* Forgets plain tasks and bodies that have ended; how many. */
+uint32_t emu_units_forget(struct emu_units *t);
 void emu_units_free(struct emu_units *t);
 
 /* ---- ovni_emulate_end.c ---- */

@@ -418,20 +418,63 @@ Test(ovni_emulate_oracle, tasks)
 
 /* ---- the table of units ---- */
 
+#define KEY(i) ((uint64_t)EMU_UNIT_TASK << 62 | (i))
+
+static void
+expect_units(const struct emu_units *t, uint32_t n, uint32_t gone)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (emu_unit_find(t, KEY(i)) != (gone > 0 && i % gone == 0 ? TABLE_NONE : i))
+			cr_assert_fail("unit %u", i);
+}
+
 Test(ovni_emulate_oracle, units_are_found_until_the_table_is_full)
 {
-	struct emu_units t = { .units = NULL };
+	struct emu_units t = { .most = OVNI_EMU_UNITS };
 
-	cr_expect_eq(emu_unit_find(&t, 0), TABLE_NONE);
-	for (uint64_t i = 0; i < OVNI_EMU_UNITS; i++)
-		if (emu_unit_add(&t, i * 0x9e3779b97f4a7c15) != i)
-			cr_assert_fail("unit %d", (int)i);
-	for (uint64_t i = 0; i < OVNI_EMU_UNITS; i++)
-		if (emu_unit_find(&t, i * 0x9e3779b97f4a7c15) != i)
-			cr_assert_fail("unit %d", (int)i);
-	cr_expect_eq(emu_unit_find(&t, 1), TABLE_NONE);
-	cr_expect_eq(emu_unit_add(&t, 1), TABLE_NONE);
+	cr_expect_eq(emu_unit_find(&t, KEY(0)), TABLE_NONE);
+	for (uint32_t i = 0; i < OVNI_EMU_UNITS; i++)
+		if (emu_unit_add(&t, KEY(i)) != i)
+			cr_assert_fail("unit %u", i);
+	expect_units(&t, OVNI_EMU_UNITS, 0);
+	cr_expect(emu_units_are_full(&t) && emu_unit_add(&t, KEY(OVNI_EMU_UNITS)) == TABLE_NONE);
+	cr_expect_eq(emu_units_forget(&t), 0);
+	cr_expect(emu_units_are_full(&t) && !t.forgot);
+	for (uint32_t i = 0; i < OVNI_EMU_UNITS; i += 3)
+		t.units[i].state = EMU_BODY_DEAD;
+	cr_expect_eq(emu_units_forget(&t), (OVNI_EMU_UNITS + 2) / 3);
+	cr_expect(!emu_units_are_full(&t) && t.forgot);
+	expect_units(&t, OVNI_EMU_UNITS, 3);
+	for (uint32_t i = 0; i < (OVNI_EMU_UNITS + 2) / 3; i++)
+		if (emu_unit_find(&t, KEY(OVNI_EMU_UNITS + i)) != TABLE_NONE || emu_unit_add(&t, KEY(OVNI_EMU_UNITS + i)) % 3 != 0)
+			cr_assert_fail("unit %u", i);
+	cr_expect(emu_units_are_full(&t));
+	expect_units(&t, OVNI_EMU_UNITS, 3);
 	emu_units_free(&t);
+}
+
+/* More tasks than are remembered: those that ended make place, nothing false is said, and what is live is judged as before. */
+Test(ovni_emulate_oracle, tasks_are_forgotten_when_they_have_ended)
+{
+	char *const dir = make_folder();
+	const uint32_t n = 50000;
+	struct written w;
+
+	written_init(&w, 4 * n);
+	start(&w, 1, 0);
+	make_tasks(&w);
+	for (uint32_t i = 10; i < n; i++) {
+		const uint32_t id[2] = { i, 0 }, create[2] = { i, 1 };
+		put(&w, "VTc", i, create, 8);
+		put(&w, "VTx", i, id, 8);
+		put(&w, "VTe", i, id, 8);
+	}
+	put(&w, "OHe", n, NULL, 0);
+	save(&w, dir, 0);
+	rig_units = 100;
+	expect_counts(dir, 1, (const enum ovni_rule[]){ OVNI_RULE_TASKS_FORGOTTEN, OVNI_RULE_COUNT }, (const uint64_t[]){ 1 });
+	rig_units = 0;
+	remove_folder(dir);
 }
 
 /* ---- damage ---- */

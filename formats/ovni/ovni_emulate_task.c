@@ -43,24 +43,41 @@ body_key(uint32_t task, uint32_t body)
 	return (uint64_t)EMU_UNIT_BODY << 62 | (uint64_t)task << 32 | body;
 }
 
+/* Makes room by forgetting what has ended; not again and again for a few. */
+static bool
+make_room(const struct emu_step_of *x)
+{
+	struct emu_units *const t = &x->em->units;
+
+	const bool first = !t->forgot;
+
+	if (!t->full)
+		t->full = emu_units_forget(t) < t->most / 8;
+	if (first && t->forgot)
+		emu_say(x, OVNI_RULE_TASKS_FORGOTTEN, "more than %" PRIu32 " types, tasks and bodies, here first", t->most);
+	return !emu_units_are_full(t);
+}
+
 /* TABLE_NONE: no more of them, which was said. */
 static uint32_t
 add_unit(const struct emu_step_of *x, uint64_t key)
 {
-	const uint32_t i = emu_unit_add(&x->em->units, key);
+	struct emu_units *const t = &x->em->units;
 
-	if (i == TABLE_NONE && x->em->units.n >= OVNI_EMU_UNITS)
-		ovni_limit(x->st, "types, tasks and bodies", OVNI_EMU_UNITS);
-	else if (i == TABLE_NONE)
-		x->em->failed = true;
+	if (emu_units_are_full(t) && !make_room(x)) {
+		ovni_limit(x->st, "types, tasks and bodies that have not ended", t->most);
+		return TABLE_NONE;
+	}
+	const uint32_t i = emu_unit_add(t, key);
+	x->em->failed |= i == TABLE_NONE;
 	return i;
 }
 
-/* Whether what is missing may be elsewhere: in streams that are not read, or beyond the bound. */
+/* Whether what is missing may be elsewhere: in streams that are not read, or forgotten. */
 static bool
 may_be_elsewhere(const struct emu_step_of *x)
 {
-	return !x->sh->in_folder || x->em->units.n >= OVNI_EMU_UNITS;
+	return !x->sh->in_folder || x->em->units.forgot || x->em->units.full;
 }
 
 /* ---- types ---- */

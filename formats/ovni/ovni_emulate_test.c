@@ -1,4 +1,5 @@
 /* The rules of the group "state", one trace folder after the other: what the emulator refuses, and nothing else. */
+#include <cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,57 @@ Test(ovni_emulate, each_sample_breaks_its_rule_and_no_other)
 	}
 }
 
+/* The rules of the group that `validate` finds in a folder, in all files of its report: "ID COUNT" lines. */
+static int
+validated(const char *folder, bool state, char text[RIG_TEXT])
+{
+	struct ran r = run_tool((const char *const[]){ "validate", "--format", "json", folder, state ? "--rules" : NULL, "state", NULL }, NULL, 0);
+	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
+	const cJSON *file, *f;
+	uint64_t counts[OVNI_RULE_COUNT] = { 0 };
+	size_t n = 0;
+
+	cr_assert_not_null(report, "%s: %.300s", folder, r.err);
+	cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(report, "files"))
+		cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
+			for (int i = 0; i < OVNI_RULE_COUNT; i++)
+				counts[i] += rig_is_state(i) && strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")), ovni_rules[i].id) == 0;
+	text[0] = '\0';
+	for (int i = 0; i < OVNI_RULE_COUNT; i++)
+		if (counts[i] > 0)
+			n += (size_t)snprintf(text + n, RIG_TEXT - n, "%s %d\n", ovni_rules[i].id, (int)counts[i]);
+	const int status = r.status;
+	cJSON_Delete(report);
+	ran_free(&r);
+	return status;
+}
+
+static void
+expect_validated(const char *folder, const char *want, int status)
+{
+	char text[RIG_TEXT];
+
+	cr_expect_eq(validated(folder, true, text), status, "%s", folder);
+	cr_expect_str_eq(text, want, "%s: %s\nwhere this was expected: %s", folder, text, want);
+	cr_expect_eq(validated(folder, false, text), 0, "%s", folder);
+	cr_expect_str_eq(text, "", "%s: %s", folder, text);
+}
+
+Test(ovni_emulate, validate_judges_so_when_it_is_asked)
+{
+	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
+		char folder[300], want[200] = "";
+		snprintf(folder, sizeof folder, "testdata/ovni/folders-state/%s", s->name);
+		if (s->rule != NULL)
+			snprintf(want, sizeof want, "ovni/%s 1\n", s->rule);
+		expect_validated(folder, want, s->rule != NULL && strcmp(s->rule, "flush-slow") != 0);
+	}
+}
+
 Test(ovni_emulate, each_rule_has_a_sample)
 {
-	for (int i = OVNI_RULE_THREAD_STATE; i <= OVNI_RULE_CLOCK_GATE; i++) {
-		bool has = i == OVNI_RULE_NESTING_DEEP; /* see below */
+	for (int i = 0; i < OVNI_RULE_COUNT; i++) {
+		bool has = !rig_is_state(i) || i == OVNI_RULE_NESTING_DEEP || i == OVNI_RULE_TASKS_FORGOTTEN; /* in ovni_emulate_oracle_test.c */
 		for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++)
 			has |= s->rule != NULL && strcmp(ovni_rules[i].id + 5, s->rule) == 0;
 		cr_expect(has, "%s", ovni_rules[i].id);
@@ -45,6 +93,7 @@ expect_trace(const char *name, const char *want)
 	free(there);
 	snprintf(folder, sizeof folder, "%s/ovni/%s", traces, name);
 	rig_expect(folder, want);
+	expect_validated(folder, want, want[0] != '\0');
 }
 
 Test(ovni_emulate, traces_that_the_emulator_takes)

@@ -5,6 +5,7 @@
 /*
  * Types, tasks and bodies by number.  There may be a million of them, so a unit
  * takes 16 bytes and its slot 4, at most three quarters of the slots in use.
+ * Long runs have more tasks than that: those that ended are forgotten then.
  */
 
 static uint32_t
@@ -23,6 +24,14 @@ emu_unit_find(const struct emu_units *t, uint64_t key)
 	return t->slots != NULL ? t->slots[slot_of(t, key)] - 1 : TABLE_NONE;
 }
 
+static void
+fill_slots(struct emu_units *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->units[i].key != 0)
+			t->slots[slot_of(t, t->units[i].key)] = i + 1;
+}
+
 static bool
 grow_slots(struct emu_units *t)
 {
@@ -34,9 +43,26 @@ grow_slots(struct emu_units *t)
 	free(t->slots);
 	t->slots = slots;
 	t->mask = n - 1;
-	for (uint32_t i = 0; i < t->n; i++)
-		t->slots[slot_of(t, t->units[i].key)] = i + 1;
+	fill_slots(t);
 	return true;
+}
+
+bool
+emu_units_are_full(const struct emu_units *t)
+{
+	return t->n >= t->most && t->free == 0;
+}
+
+/* The index of a place that nothing is in. */
+static uint32_t
+free_place(struct emu_units *t)
+{
+	const uint32_t i = t->free - 1;
+
+	if (t->free == 0)
+		return t->n++;
+	t->free = t->units[i].label;
+	return i;
 }
 
 uint32_t
@@ -44,13 +70,36 @@ emu_unit_add(struct emu_units *t, uint64_t key)
 {
 	if (t->seed == 0)
 		t->seed = hash_seed();
-	if (t->n >= OVNI_EMU_UNITS || !ovni_room(&t->units, t->n, &t->cap, sizeof *t->units))
+	if (emu_units_are_full(t) || !ovni_room(&t->units, t->n, &t->cap, sizeof *t->units))
 		return TABLE_NONE;
 	if ((t->slots == NULL || t->n >= (t->mask + 1) / 4 * 3) && !grow_slots(t))
 		return TABLE_NONE;
-	t->units[t->n] = (struct emu_unit){ .key = key };
-	t->slots[slot_of(t, key)] = t->n + 1;
-	return t->n++;
+	const uint32_t i = free_place(t);
+	t->units[i] = (struct emu_unit){ .key = key };
+	t->slots[slot_of(t, key)] = i + 1;
+	return i;
+}
+
+/* Places stay what they are, for stacks and bodies name them. */
+uint32_t
+emu_units_forget(struct emu_units *t)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct emu_unit *const u = &t->units[i];
+		if (u->key >> 62 < EMU_UNIT_TASK || u->parallel || u->state != EMU_BODY_DEAD)
+			continue;
+		*u = (struct emu_unit){ .key = 0, .label = t->free };
+		t->free = i + 1;
+		n++;
+	}
+	t->forgot |= n > 0;
+	if (n > 0) {
+		memset(t->slots, 0, ((size_t)t->mask + 1) * sizeof *t->slots);
+		fill_slots(t);
+	}
+	return n;
 }
 
 void

@@ -8,6 +8,8 @@
 #include "cmd/cli_test_util.h"
 #include "vocab/vocab.h"
 
+uint32_t rig_units;
+
 /* One for the process: reading it takes longer than a small trace does. */
 static const struct vocabulary *
 rig_vocabulary(void)
@@ -78,12 +80,21 @@ rig_read(struct rig *rig, const char *folder)
 	cr_assert(npaths > 0, "%s", folder);
 	for (uint32_t i = 0; i < npaths; i++)
 		rig_stream(rig, paths[i], options);
-	for (struct rig_stream *s; (s = rig_next(rig)) != NULL; s->next++)
+	for (struct rig_stream *s; (s = rig_next(rig)) != NULL; s->next++) {
 		ovni_reader_ops.judge_event(&s->reader, &s->batch, &s->batch.events[s->next]);
+		if (rig_units != 0)
+			((struct ovni_shared *)rig->shared)->emulator->units.most = rig_units;
+	}
 	end.shared = rig->shared;
 	judge_init(&rig->judge, folder, NULL, NULL);
 	ovni_emulate_end(&end);
 	ran_free(&r);
+}
+
+bool
+rig_is_state(int rule)
+{
+	return rule >= OVNI_RULE_THREAD_STATE || rule == OVNI_RULE_MODEL_VERSION || rule == OVNI_RULE_REQUIRE_VERSION;
 }
 
 uint64_t
@@ -103,8 +114,8 @@ rig_text(const struct rig *rig, char text[RIG_TEXT])
 	size_t n = 0;
 
 	text[0] = '\0';
-	for (int i = OVNI_RULE_THREAD_STATE; i <= OVNI_RULE_CLOCK_GATE; i++)
-		if (rig_count(rig, (enum ovni_rule)i) > 0)
+	for (int i = 0; i < OVNI_RULE_COUNT; i++)
+		if (rig_is_state(i) && rig_count(rig, (enum ovni_rule)i) > 0)
 			n += (size_t)snprintf(text + n, RIG_TEXT - n, "%s %d\n", ovni_rules[i].id, (int)rig_count(rig, (enum ovni_rule)i));
 }
 

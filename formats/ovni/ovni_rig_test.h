@@ -23,8 +23,13 @@ struct rig {
 	struct judge judge; /* of the trace */
 };
 
+/* How many units the emulator keeps; 0: as many as in the program. */
+extern uint32_t rig_units;
+
 /* Reads and judges the streams that lie in a folder, at any depth. */
 void rig_read(struct rig *rig, const char *folder);
+/* Whether a rule is of the group. */
+bool rig_is_state(int rule);
 uint64_t rig_count(const struct rig *rig, enum ovni_rule rule);
 /* "ID COUNT\n" for each rule of the group that was broken. */
 void rig_text(const struct rig *rig, char text[RIG_TEXT]);
