@@ -100,7 +100,7 @@ expected(const struct d9o *o, struct sums *sums)
 struct output {
 	char tracks[4096][32]; /* tid % 4096 -> name */
 	struct sums sums;
-	size_t out, in, begins, ends, counters;
+	size_t out, in, begins, ends, unfinished, counters;
 };
 
 /* Microseconds with three digits behind the point, as ns. */
@@ -156,6 +156,7 @@ take_line(struct output *o, char *line, const char *path)
 	o->out += ph != NULL && *ph == 's';
 	o->in += ph != NULL && *ph == 'f';
 	o->begins += ph != NULL && *ph == 'b';
+	o->unfinished += ph != NULL && *ph == 'b' && strstr(line, "\"unfinished\":true") != NULL;
 	o->ends += ph != NULL && *ph == 'e';
 	o->counters += ph != NULL && *ph == 'C';
 	cJSON_Delete(e);
@@ -216,7 +217,8 @@ Test(dial9_meaning, a_metrics_service)
 	cr_expect_eq(got->out, got->in);
 	cr_expect_gt(got->out, 20000, "%zu arrows", got->out); /* of 31,824 wakes */
 	cr_expect_eq(got->begins, got->ends);
-	cr_expect_geq(got->begins, 309); /* tasks */
+	cr_expect_eq(got->begins, 309); /* tasks, some of which are ended in earlier blocks than they are spawned in */
+	cr_expect_eq(got->unfinished, 0);
 	free(got);
 }
 
@@ -225,6 +227,8 @@ Test(dial9_meaning, a_small_run)
 	struct output *const got = real_trace("block-in-place.bin");
 
 	cr_expect_eq(got->counters, 63);
+	cr_expect_eq(got->begins, 10);
+	cr_expect_eq(got->unfinished, 0);
 	cr_expect_eq(got->begins, got->ends);
 	free(got);
 }

@@ -41,6 +41,7 @@ interpret_free(struct interpret *in)
 	arena_free(&in->arena);
 	interpret_lines_free(in);
 	pairing_free(&in->pairing);
+	early_free(&in->early);
 	arrows_free(&in->arrows);
 	*in = (struct interpret){ .trace = NULL };
 }
@@ -176,10 +177,16 @@ closed(struct interpret *in, struct event *e, enum pairing_result result)
 }
 
 static enum verdict
-begin(struct interpret *in, const struct batch *b, struct event *e, struct pairing_end_of how)
+begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
+	bool met = false;
+
 	e->phase = PHASE_BEGIN;
 	if (!in->spans)
+		return KEEP;
+	if ((how.flags & PAIRING_ASYNC) != 0 && !early_meet(&in->early, &in->pairing, b, e, how, &met))
+		return NO_MEMORY;
+	if (met)
 		return KEEP;
 	return pairing_begin(&in->pairing, b, e, how) ? DROP : NO_MEMORY;
 }
@@ -187,8 +194,15 @@ begin(struct interpret *in, const struct batch *b, struct event *e, struct pairi
 static enum verdict
 end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
+	bool waits = false;
+
 	e->phase = PHASE_END;
-	return in->spans ? closed(in, e, pairing_end(&in->pairing, b, e, how)) : KEEP;
+	if (!in->spans)
+		return KEEP;
+	const enum pairing_result result = pairing_end(&in->pairing, b, e, how);
+	if (result == PAIRING_ALONE && (how.flags & PAIRING_ASYNC) != 0 && !early_keep(&in->early, &in->pairing, b, e, how, &waits))
+		return NO_MEMORY;
+	return waits ? DROP : closed(in, e, result);
 }
 
 /* The state before ends, and comes out; the new one begins. */
@@ -426,7 +440,7 @@ interpret_finish(struct interpret *in, struct batch *b, bool *more)
 {
 	pairing_recycle(&in->pairing);
 	if (!in->open_given) {
-		if (!pairing_finish(&in->pairing, b, in->fields, more))
+		if (!pairing_finish(&in->pairing, b, in->fields, more) || (!*more && !early_finish(&in->early, &in->pairing, b, more)))
 			return false;
 		in->open_given = !*more;
 	}

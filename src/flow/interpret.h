@@ -2,7 +2,7 @@
 #define FLOW_INTERPRET_H
 
 #include "flow/arrows.h"
-#include "flow/pairing.h"
+#include "flow/early.h"
 #include "format/format.h"
 
 /*
@@ -36,6 +36,7 @@ struct interpret {
 	bool lines_full;      /* which was said */
 	uint32_t facts_bytes;
 	struct pairing pairing;
+	struct early early;   /* ends that wait for their beginnings */
 	struct arrows arrows;
 	bool open_given; /* interpret_finish: all that was open is out */
 };

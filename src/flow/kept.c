@@ -137,3 +137,53 @@ kept_equal(const struct value *a, const struct value *b)
 {
 	return equal(a, b, 0);
 }
+
+/* ---- the fields of both ends ---- */
+
+/* The place of the END's field among those of the BEGIN that has its name; n: none has. */
+static uint32_t
+same_name(const struct field *begin, uint32_t n, const struct field *f, uint32_t i)
+{
+	if (i < n && slice_equal(begin[i].name, f->name))
+		return i;
+	for (i = 0; i < n; i++)
+		if (slice_equal(begin[i].name, f->name))
+			return i;
+	return i;
+}
+
+/* "end.NAME".  p NULL: no memory. */
+static struct slice
+end_name(struct batch *b, struct slice name)
+{
+	static const char before[] = "end.";
+	char *const p = arena_alloc(&b->scratch, sizeof before + name.n);
+
+	if (p == NULL)
+		return (struct slice){ NULL, 0, 0 };
+	memcpy(p, before, sizeof before - 1);
+	if (name.n > 0)
+		memcpy(p + sizeof before - 1, name.p, name.n);
+	return (struct slice){ p, (uint32_t)(sizeof before - 1) + name.n, name.flags };
+}
+
+bool
+kept_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend, struct field *to, uint32_t *n)
+{
+	*n = nbegin;
+	if (nbegin > 0)
+		memcpy(to, begin, nbegin * sizeof *to);
+	for (uint32_t i = 0; i < nend; i++) {
+		const uint32_t known = same_name(begin, nbegin, &end[i], i);
+		to[*n] = end[i];
+		if (known < nbegin) {
+			if (kept_equal(&begin[known].value, &end[i].value))
+				continue;
+			to[*n].name = end_name(b, end[i].name);
+			if (to[*n].name.p == NULL)
+				return false;
+		}
+		++*n;
+	}
+	return true;
+}

@@ -1,7 +1,7 @@
 #ifndef FLOW_KEPT_H
 #define FLOW_KEPT_H
 
-#include "event/event.h"
+#include "event/batch.h"
 
 /* A name and fields of an event, copied with all they point to, for as long as a span is open. */
 struct kept {
@@ -25,5 +25,9 @@ void kept_free(struct kept *k); /* NULL is fine */
 
 /* Same type, same content. */
 bool kept_equal(const struct value *a, const struct value *b);
+
+/* The fields of a span: those of its BEGIN, then what the END adds; one of the same name and another value is "end.NAME".  `to` has room
+ * for all, *n are used.  false: no memory. */
+bool kept_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend, struct field *to, uint32_t *n);
 
 #endif

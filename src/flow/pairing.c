@@ -271,60 +271,20 @@ pairing_begin(struct pairing *p, const struct batch *b, const struct event *e, s
 	return true;
 }
 
-/* The place of the END's field among those of the BEGIN that has its name; n: none has. */
-static uint32_t
-same_name(const struct kept *k, const struct field *f, uint32_t i)
-{
-	if (i < k->nfields && slice_equal(k->fields[i].name, f->name))
-		return i;
-	for (i = 0; i < k->nfields; i++)
-		if (slice_equal(k->fields[i].name, f->name))
-			return i;
-	return i;
-}
-
-/* "end.NAME".  p NULL: no memory. */
-static struct slice
-end_name(struct batch *b, struct slice name)
-{
-	static const char before[] = "end.";
-	char *const p = arena_alloc(&b->scratch, sizeof before + name.n);
-
-	if (p == NULL)
-		return (struct slice){ NULL, 0, 0 };
-	memcpy(p, before, sizeof before - 1);
-	if (name.n > 0)
-		memcpy(p + sizeof before - 1, name.p, name.n);
-	return (struct slice){ p, (uint32_t)(sizeof before - 1) + name.n, name.flags };
-}
-
 /* The span has the fields of its BEGIN, then what the END adds.  false: no memory. */
 static bool
 join_fields(struct pairing *p, struct batch *b, struct event *e, const struct kept *k)
 {
 	const uint32_t of_end = (uint32_t)e->nfields <= UINT16_MAX - k->nfields ? e->nfields : 0;
 	struct field *const to = batch_fields(b, k->nfields + of_end);
-	uint32_t n = k->nfields;
+	uint32_t n;
 
 	if (to == NULL)
 		return false;
 	if (of_end < e->nfields)
 		ledger_add(&p->ledger, &fields_left, e->offset, 1);
-	if (n > 0)
-		memcpy(to, k->fields, n * sizeof *to);
-	for (uint32_t i = 0; i < of_end; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
-		const uint32_t known = same_name(k, f, i);
-		to[n] = *f;
-		if (known < k->nfields) {
-			if (kept_equal(&k->fields[known].value, &f->value))
-				continue;
-			to[n].name = end_name(b, f->name);
-			if (to[n].name.p == NULL)
-				return false;
-		}
-		n++;
-	}
+	if (!kept_join(b, k->fields, k->nfields, b->fields + e->first_field, of_end, to, &n))
+		return false;
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)n;
 	b->nfields += n;
