@@ -50,6 +50,17 @@ Test(dftracer_damage, promises_hold_for_samples)
 	}
 }
 
+/* A rule is said once a record, but a nested value with a fault is no JSON all the same. */
+Test(dftracer_damage, the_same_fault_twice)
+{
+	static const char text[] =
+	    "{\"id\":1,\"name\":\"a\x01\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"ph\":\"X\","
+	    "\"args\":{\"x\":{\"y\":\"b\x01\"},\"z\":[nan],\"u\":[1,nan]}}\n";
+	struct fuzz_result r;
+
+	cr_expect(fuzz_check(&r, text, sizeof text - 1, NULL, NULL, FUZZ_ALL), "%s", r.fault);
+}
+
 /* Long enough that most records take known paths; through small windows none does. */
 Test(dftracer_damage, promises_hold_for_many_records)
 {

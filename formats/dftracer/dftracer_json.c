@@ -11,6 +11,7 @@
 void
 dft_fault_add(struct dft_record *rec, enum dft_rule rule, const char *at)
 {
+	rec->met++;
 	/* a rule once a record: one bad path has many bad bytes */
 	for (uint32_t i = 0; i < rec->nfaults && i < DFT_FAULTS; i++)
 		if (rec->faults[i].rule == rule)
@@ -363,7 +364,7 @@ open_level(struct nest *n, char c)
 const char *
 dft_json_nested(struct dft_record *rec, const char *p, const char *e, enum dft_kind *kind)
 {
-	const uint32_t faults = rec->nfaults;
+	const uint32_t met = rec->met;
 	const enum dft_kind outer = *p == '{' ? DFT_OBJECT : DFT_ARRAY;
 	struct nest n = { 0, 0 };
 	enum await await = open_level(&n, *p++);
@@ -396,6 +397,6 @@ dft_json_nested(struct dft_record *rec, const char *p, const char *e, enum dft_k
 		if (p == NULL)
 			return NULL;
 	}
-	*kind = rec->nfaults > faults ? DFT_TANGLED : outer;
+	*kind = rec->met > met ? DFT_TANGLED : outer;
 	return p;
 }

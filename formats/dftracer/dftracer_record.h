@@ -127,6 +127,7 @@ struct dft_record {
 	uint32_t nextras;
 	struct dft_fault faults[DFT_FAULTS];
 	uint32_t nfaults;
+	uint32_t met;  /* faults, those that were not kept too */
 	bool clean;    /* all of its text is printable ASCII without escapes */
 	bool too_many; /* arguments or extras were left out */
 	/* when it could not be read */
