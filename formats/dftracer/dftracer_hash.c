@@ -245,8 +245,8 @@ dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_ha
 	return (struct slice){ e->text, e->n, e->flags };
 }
 
-/* The name of a hash that is used, defined or not; a use without a definition is remembered.  NULL: none, or too
- * many. */
+/* The name of a hash that is used, defined or not; a use without a definition is remembered.  NULL: none, or
+ * too many. */
 static const struct dft_name *
 use_name(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h,
          uint64_t pid)
@@ -314,15 +314,9 @@ dft_names_finish(struct dft_state *st)
 
 /* ---- the hashes of a record ---- */
 
-/* Where the name of a hash of sixteen digits is kept at hand. */
-static inline struct dft_digits16 *
-recent_of(struct dft_names *n, uint64_t high, uint64_t low)
-{
-	return &n->recent[(high ^ low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb) >> 53];
-}
-
+/* By any look of it.  NULL: it has no name, and cannot get one. */
 static const struct dft_name *
-odd_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
+look_up(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
 {
 	struct dft_hash h;
 	struct quoted q;
@@ -339,32 +333,35 @@ odd_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_ar
 	return use_name(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid);
 }
 
+/* The same for sixteen digits; what was defined is kept at hand. */
+static inline const struct dft_name *
+look_up_digits(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
+{
+	struct dft_names *const n = &st->sh->names;
+	const char *const p = rec->p + a->value.at;
+	const uint64_t high = load_u64(p, false), low = load_u64(p + 8, false);
+	const uint8_t kind = (uint8_t)dft_hash_kind_of((enum dft_meaning)a->meaning);
+	const uint64_t mix = (high ^ low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb);
+	struct dft_digits16 *const recent = &n->recent[(mix >> 32) % DFT_RECENT_HASHES];
+
+	if (recent->high == high && recent->low == low && recent->kind == kind && recent->name != 0) {
+		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
+		return &n->names[recent->name - 1];
+	}
+	const struct dft_name *const e = look_up(st, rec, a, pid);
+	if (e != NULL && e->source == DFT_MET)
+		*recent = (struct dft_digits16){ high, low, (uint32_t)(e - n->names) + 1, kind };
+	return e;
+}
+
 /* True if a record before this one defines it. */
 static bool
 judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
            struct slice *name)
 {
-	struct dft_names *const n = &st->sh->names;
-	const struct dft_name *e;
+	const bool digits = a->kind == DFT_STRING && a->value.n == DFT_HEX_DIGITS;
+	const struct dft_name *const e = digits ? look_up_digits(st, rec, a, pid) : look_up(st, rec, a, pid);
 
-	if (a->kind == DFT_STRING && a->value.n == DFT_HEX_DIGITS) {
-		const char *const p = rec->p + a->value.at;
-		const uint64_t high = load_u64(p, false), low = load_u64(p + 8, false);
-		const enum dft_hash_kind kind = dft_hash_kind_of((enum dft_meaning)a->meaning);
-		struct dft_digits16 *const recent = recent_of(n, high, low);
-		if (recent->high == high && recent->low == low && recent->kind == kind && recent->name != 0) {
-			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec),
-			              dft_token_text(rec, a->value));
-			e = &n->names[recent->name - 1];
-		} else {
-			e = odd_hash(st, rec, a, pid);
-			if (e != NULL && e->source == DFT_MET)
-				*recent = (struct dft_digits16){ high, low, (uint32_t)(e - n->names) + 1,
-					                         (uint8_t)kind };
-		}
-	} else {
-		e = odd_hash(st, rec, a, pid);
-	}
 	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
 	return e != NULL && e->source == DFT_MET;
 }
