@@ -332,3 +332,27 @@ Test(ovni_streams, findings_stay_with_their_stream)
 	ran_free(&r);
 	free_trace(&t);
 }
+
+/* Unpacking takes memory and a thread each: there is an end to it, which is said. */
+Test(ovni_streams, packed_streams_up_to_a_number)
+{
+	struct trace_made t = make_trace(12, 20, PLAIN);
+
+	for (unsigned i = 0; i < 12; i++) {
+		char path[600];
+		size_t n, packed;
+		snprintf(path, sizeof path, "%s/%05u.obs", t.dir, i);
+		char *const p = read_whole(path, &n);
+		cr_assert_not_null(p);
+		void *const gz = gzip_copy(p, n, &packed);
+		cr_assert(write_whole(path, gz, packed));
+		free(gz);
+		free(p);
+	}
+	struct ran r = run("cat", t.dir, NULL, NULL);
+	cr_expect_eq(r.status, 2);
+	cr_expect_not_null(strstr(r.err, "00008.obs:@0: error: is packed, and more than 8 packed streams cannot be merged: unpack them [input/system]"), "%s", r.err);
+	cr_expect_null(strstr(r.err, "00007.obs:@0: error"), "%s", r.err);
+	ran_free(&r);
+	free_trace(&t);
+}

@@ -22,7 +22,7 @@
 #define LEAST_AT_HAND 4
 #define BYTES_AT_HAND (16U << 20) /* of the files of all streams */
 #define MOST_MAPPED 128 /* streams; with more, files are read by pieces */
-#define MOST_PACKED 16  /* streams; each has a thread and some MiB */
+#define MOST_PACKED 8  /* streams; each has a thread and some MiB */
 
 struct stream {
 	struct input *in;
