@@ -1,0 +1,66 @@
+#include "event/meaning.h"
+
+#include <criterion/criterion.h>
+
+/* By the definition, one byte after the other; slow. */
+static bool
+oracle(const char *p, size_t np, const char *t, size_t nt)
+{
+	if (np == 0)
+		return nt == 0;
+	if (*p == '*')
+		return oracle(p + 1, np - 1, t, nt) || (nt > 0 && oracle(p, np, t + 1, nt - 1));
+	if (nt == 0)
+		return false;
+	if (*p == '?')
+		return oracle(p + 1, np - 1, t + 1, nt - 1);
+	if (*p == '\\' && np > 1)
+		return p[1] == *t && oracle(p + 2, np - 2, t + 1, nt - 1);
+	return *p == *t && oracle(p + 1, np - 1, t + 1, nt - 1);
+}
+
+/* All patterns and texts of up to five bytes. */
+Test(meaning, globs_like_the_slow_way)
+{
+	static const char of_patterns[] = "ab*?\\", of_texts[] = "ab\\";
+	char pattern[5], text[5];
+	uint64_t matches = 0;
+
+	for (unsigned np = 0, patterns = 1; np <= 5; np++, patterns *= 5)
+		for (unsigned i = 0; i < patterns; i++) {
+			for (unsigned k = 0, x = i; k < np; k++, x /= 5)
+				pattern[k] = of_patterns[x % 5];
+			for (unsigned nt = 0, texts = 1; nt <= 4; nt++, texts *= 3)
+				for (unsigned j = 0; j < texts; j++) {
+					for (unsigned k = 0, x = j; k < nt; k++, x /= 3)
+						text[k] = of_texts[x % 3];
+					const bool want = oracle(pattern, np, text, nt);
+					matches += want;
+					if (meaning_glob(slice_of(pattern, np), slice_of(text, nt)) != want)
+						cr_assert_fail("%.*s on %.*s: not %d", (int)np, pattern, (int)nt, text, want);
+				}
+		}
+	cr_assert_gt(matches, 1000);
+}
+
+/* Many stars on a long text: the time of a product, not of a power. */
+Test(meaning, globs_are_not_slow, .timeout = 5)
+{
+	char pattern[200], text[20000];
+
+	for (size_t i = 0; i < sizeof pattern; i++)
+		pattern[i] = i % 2 == 0 ? '*' : 'a';
+	memset(text, 'a', sizeof text);
+	cr_assert(meaning_glob(slice_of(pattern, sizeof pattern), slice_of(text, sizeof text)));
+	pattern[sizeof pattern - 1] = 'b';
+	cr_assert_not(meaning_glob(slice_of(pattern, sizeof pattern), slice_of(text, sizeof text)));
+}
+
+Test(meaning, words)
+{
+	static const struct field words[] = { { SLICE_LIT("kind"), { .type = VALUE_STRING, .count = 4, .p = "push" } } };
+	const struct meaning m = { .words = words, .nwords = 1 };
+
+	cr_assert(slice_is(meaning_word(&m, "kind"), "push"));
+	cr_assert_null(meaning_word(&m, "kin").p);
+}
