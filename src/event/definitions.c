@@ -64,12 +64,23 @@ lay(struct definitions *d, uint32_t cap, uint64_t tick)
 	return true;
 }
 
-static int
-by_value(const void *a, const void *b)
+/* The k-th smallest, from 0 on, of numbers that are all different and below `end`: halves the range again and again. */
+static uint64_t
+kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
 {
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	uint64_t low = 0, high = end;
 
-	return (x > y) - (x < y);
+	while (high - low > 1) {
+		const uint64_t middle = low + (high - low) / 2;
+		uint32_t below = 0;
+		for (uint32_t i = 0; i < n; i++)
+			below += numbers[i] < middle;
+		if (below <= k)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* Forgets the older half of the numbers.  false: no memory. */
@@ -84,8 +95,7 @@ forget(struct definitions *d)
 	for (uint32_t i = 0; i < d->cap; i++)
 		if (d->slots[i].used && d->slots[i].value.type != VALUE_STRING)
 			ticks[n++] = d->slots[i].tick;
-	qsort(ticks, n, sizeof *ticks, by_value);
-	const bool ok = n == 0 || lay(d, d->cap, ticks[n / 2] + (n == 1));
+	const bool ok = n == 0 || lay(d, d->cap, kth(ticks, n, n / 2, d->tick) + (n == 1));
 	free(ticks);
 	return ok;
 }
