@@ -78,7 +78,8 @@ Test(ovni_rules, folders_say_what_is_expected)
 }
 
 /* Rules that no small file can provoke, or that every lone stream does; each has a test below. */
-static const char *const elsewhere[] = { "ovni/bad-magic", "ovni/limit", "ovni/jumbo-size", "ovni/no-metadata", "ovni/nesting-deep", "ovni/tasks-forgotten", NULL };
+static const char *const elsewhere[] = { "ovni/bad-magic", "ovni/limit", "ovni/jumbo-size", "ovni/no-metadata", "ovni/nesting-deep", "ovni/tasks-forgotten",
+                                         "ovni/clock-host", "ovni/old-unfinished", NULL };
 
 Test(ovni_rules, every_rule_has_a_sample)
 {
