@@ -174,3 +174,56 @@ Test(ovni_oracle, counts_of_real_traces)
 	cJSON_Delete(all);
 	free(text);
 }
+
+/* ---- what the folders of traces are sorted by ---- */
+
+/* The rules that a trace is bad by: those of a stream that was not closed, and of CPUs. */
+static const struct {
+	const char *trace;
+	const char *rules[5];
+} bad[] = {
+	{ "ovni/bad/ovni-duplicated-cpu-index", { "ovni/cpu-index" } },
+	{ "ovni/bad/ovni-empty-stream", { "ovni/not-finished", "ovni/no-require", "ovni/no-cpus", "ovni/no-events" } },
+	{ "ovni/bad/ovni-no-cpus", { "ovni/no-cpus" } },
+	{ "ovni/bad/ovni-thread-crash", { "ovni/not-finished", "ovni/no-require", "ovni/no-cpus", "ovni/no-thread-end" } },
+};
+
+static int
+count_rules(const cJSON *report)
+{
+	const cJSON *file;
+	int n = 0;
+
+	cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(report, "files"))
+		n += cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(file, "findings"));
+	return n;
+}
+
+Test(ovni_oracle, folders_of_real_traces_are_judged_as_they_are_sorted)
+{
+	static const char *const folders[] = { "good", "state", "bad" };
+	char dir[600];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(dir, sizeof dir, "%s/ovni/%s", traces(), folders[i]);
+		struct ran ls = run_program((const char *const[]){ "ls", dir, NULL }, NULL, 0);
+		if (ls.status != 0)
+			cr_skip_test("no traces at %s", dir);
+		for (char *name = strtok(ls.out, "\n"); name != NULL; name = strtok(NULL, "\n")) {
+			char path[1200], relative[300];
+			snprintf(path, sizeof path, "%s/%s", dir, name);
+			snprintf(relative, sizeof relative, "ovni/%s/%s", folders[i], name);
+			struct ran r = run_tool((const char *const[]){ "validate", "--format", "json", path, NULL }, NULL, 0);
+			cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
+			int expected = 0;
+			cr_expect_eq(r.status, i == 2, "%s: %d", path, r.status);
+			for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
+				for (int m = 0; strcmp(bad[k].trace, relative) == 0 && bad[k].rules[m] != NULL; m++, expected++)
+					cr_expect_not_null(strstr(r.out, bad[k].rules[m]), "%s: no %s", path, bad[k].rules[m]);
+			cr_expect_eq(count_rules(report), expected, "%s: %s", path, r.out);
+			cJSON_Delete(report);
+			ran_free(&r);
+		}
+		ran_free(&ls);
+	}
+}
