@@ -250,31 +250,6 @@ span(struct batch *b, struct event *e, const struct meaning *m)
 	e->nfields--;
 }
 
-static bool
-is_series(const struct meaning *m, const struct field *f)
-{
-	if (f->value.type < VALUE_U8 || f->value.type > VALUE_F64)
-		return false;
-	for (uint32_t i = 0; i < m->nvalues; i++)
-		if (slice_equal(m->values[i], f->name))
-			return true;
-	return m->nvalues == 0;
-}
-
-/* A counter has nothing but numbers. */
-static void
-counter(struct batch *b, struct event *e, const struct meaning *m)
-{
-	struct field *const first = b->fields + e->first_field;
-	uint16_t n = 0;
-
-	e->phase = PHASE_COUNTER;
-	for (uint32_t i = 0; i < e->nfields; i++)
-		if (is_series(m, &first[i]))
-			first[n++] = first[i];
-	e->nfields = n;
-}
-
 static enum verdict
 apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct meaning *m, struct pairing_end_of how)
 {
@@ -297,8 +272,7 @@ apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct
 		e->phase = PHASE_INSTANT;
 		return KEEP;
 	case MEANING_COUNTER:
-		counter(b, e, m);
-		return KEEP;
+		return interpret_series(b, e, m) ? KEEP : NO_MEMORY;
 	case MEANING_STRUCTURE:
 		e->phase = PHASE_STRUCTURE;
 		return (in->want & WANT_STRUCTURE) != 0 ? KEEP : DROP;

@@ -56,4 +56,7 @@ interpret_process(const struct track *t)
 	return t;
 }
 
+/* Makes the event a counter, which has nothing but numbers: a list of them is one series each, "NAME 1", "NAME 2" ...  false: no memory. */
+bool interpret_series(struct batch *b, struct event *e, const struct meaning *m);
+
 #endif

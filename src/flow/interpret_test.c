@@ -481,6 +481,29 @@ Test(interpret, spans_counters_structure)
 	stage_free(&g);
 }
 
+/* Lists of numbers are one series each; what holds something else is none. */
+Test(interpret, counters_of_lists)
+{
+	static const struct slice two[] = { SLICE_LIT("n"), SLICE_LIT("odd") };
+	static const struct meaning meaning = { .phase = MEANING_COUNTER, .values = two, .nvalues = 2 };
+	struct value numbers[3], odd[2] = { value_u64(1), value_string(SLICE_LIT("x")) };
+	struct stage g;
+
+	stage_init(&g, INTERPRET_SPANS, WANT_TIMES | WANT_FIELDS);
+	for (uint64_t i = 0; i < 3; i++)
+		numbers[i] = value_u64(70 + i);
+	struct event *const e = add(&g, class_of(&g, "list", &meaning), 0, 5);
+	add_field(&g, e, SLICE_LIT("other"), value_u64(1));
+	add_field(&g, e, SLICE_LIT("n"), (struct value){ .type = VALUE_LIST, .count = 3, .values = numbers });
+	add_field(&g, e, SLICE_LIT("odd"), (struct value){ .type = VALUE_LIST, .count = 2, .values = odd });
+	run(&g);
+	cr_assert_eq(g.batch.n, 1);
+	cr_assert_eq(g.batch.events[0].nfields, 3);
+	cr_assert_eq(field(&g, 0, "n 1")->u64, 70);
+	cr_assert_eq(field(&g, 0, "n 3")->u64, 72);
+	stage_free(&g);
+}
+
 Test(interpret, epoch_and_facts)
 {
 	static const struct meaning m = { .epoch = SLICE_LIT("wall"), .facts = SLICE_LIT("entries"), .needs_fields = true };

@@ -1,0 +1,67 @@
+/* The series of counters. */
+#include <inttypes.h>
+
+#include "flow/interpret_parts.h"
+
+static bool
+is_number(const struct value *v)
+{
+	return v->type >= VALUE_U8 && v->type <= VALUE_F64;
+}
+
+/* How many series a field is: a list of numbers is as many as it has. */
+static uint32_t
+series_of(const struct meaning *m, const struct field *f)
+{
+	uint32_t n = f->value.type == VALUE_LIST ? f->value.count : is_number(&f->value);
+
+	for (uint32_t i = 0; f->value.type == VALUE_LIST && i < f->value.count; i++)
+		if (!is_number(&f->value.values[i]))
+			n = 0;
+	for (uint32_t i = 0; i < m->nvalues; i++)
+		if (slice_equal(m->values[i], f->name))
+			return n;
+	return m->nvalues == 0 ? n : 0;
+}
+
+/* "NAME 1", "NAME 2" ...  false: no memory. */
+static bool
+put_list(struct batch *b, const struct field *list, struct field *to)
+{
+	for (uint32_t i = 0; i < list->value.count; i++) {
+		to[i] = (struct field){ arena_printf(&b->scratch, "%.*s %" PRIu32, (int)list->name.n, list->name.p, i + 1), list->value.values[i] };
+		if (to[i].name.p == NULL)
+			return false;
+		to[i].name.flags = list->name.flags;
+	}
+	return true;
+}
+
+bool
+interpret_series(struct batch *b, struct event *e, const struct meaning *m)
+{
+	uint64_t all = 0;
+	uint32_t n = 0;
+
+	e->phase = PHASE_COUNTER;
+	for (uint32_t i = 0; i < e->nfields; i++)
+		all += series_of(m, &b->fields[e->first_field + i]);
+	if (all > UINT16_MAX)
+		return true; /* nobody's counter: it stays as it is */
+	struct field *const to = batch_fields(b, (uint32_t)all);
+	if (to == NULL)
+		return false;
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		const uint32_t series = series_of(m, f);
+		if (series > 0 && f->value.type != VALUE_LIST)
+			to[n] = *f;
+		else if (series > 0 && !put_list(b, f, to + n))
+			return false;
+		n += series;
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)n;
+	b->nfields += n;
+	return true;
+}
