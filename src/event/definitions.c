@@ -23,11 +23,12 @@ definitions_free(struct definitions *d)
 	*d = (struct definitions){ .slots = NULL };
 }
 
+/* Keys that follow each other, as the numbers of tasks do, have places side by side: eight of them share a hash. */
 static uint32_t
 place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
 	const uint64_t whose = (uint64_t)table << 32 | scope;
-	uint64_t h = hash_u64(key1 ^ hash_u64(key2 ^ whose << 24, d->seed), d->seed);
+	uint64_t h = hash_u64(key1 >> 3 ^ hash_u64(key2 ^ whose << 24, d->seed), d->seed) << 3 | (key1 & 7);
 
 	for (;; h++) {
 		const uint32_t i = (uint32_t)h & (d->cap - 1);
