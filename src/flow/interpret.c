@@ -370,6 +370,13 @@ move(struct batch *b, uint32_t to, uint32_t from)
 		b->bytes[to] = b->bytes[from];
 }
 
+/* Most events of formats that say it all themselves; no time line is watched for the end of what is open. */
+static inline bool
+has_nothing_to_do(const struct interpret *in, const struct bound *bd, const struct event *e)
+{
+	return bd->m == NULL && in->pairing.ntracks == 0 && e->phase != PHASE_BEGIN && e->phase != PHASE_END;
+}
+
 bool
 interpret_batch(struct interpret *in, const struct format *of, struct judge *judge, struct batch *b)
 {
@@ -383,6 +390,10 @@ interpret_batch(struct interpret *in, const struct format *of, struct judge *jud
 		const struct bound *const bd = bound_of(in, e->cls);
 		if (bd == NULL)
 			return false;
+		if (has_nothing_to_do(in, bd, e)) {
+			move(b, n++, i);
+			continue;
+		}
 		if (bd->simple == SIMPLE_BEGIN && pairing_begin_plain(&in->pairing, e, bd->name, bd->pair))
 			continue;
 		if (bd->simple == SIMPLE_END && pairing_end_plain(&in->pairing, e, bd->pair, &b->events[n])) {
