@@ -33,6 +33,7 @@ struct flow_job {
 };
 
 struct streams;
+struct later;
 
 struct flow {
 	const struct flow_job *job;
@@ -52,6 +53,7 @@ struct flow {
 	bool signed_time;       /* a time may have been before that */
 	bool judging;           /* the reader judges event by event, in order of time */
 	struct streams *streams; /* inputs that are merged */
+	struct later *later;     /* and those that wait until that is done */
 	size_t piece;           /* how much of an input may be in memory; 0: as usual */
 	/* of the trace as a whole */
 	struct judge trace_judge; /* path NULL: there is none yet */

@@ -7,6 +7,36 @@
 
 /* Operands: files, and folders with all that is in them. */
 
+/* A stream that is to be merged with others, but cannot be. */
+struct later {
+	struct later *next;
+	const char *path; /* of the operands */
+	const char *operand;
+	bool in_folder;
+};
+
+/* false: no memory. */
+static bool
+put_off(struct flow *f, const char *path)
+{
+	struct later *const l = malloc(sizeof *l), **end = &f->later;
+
+	if (l == NULL)
+		return false;
+	while (*end != NULL)
+		end = &(*end)->next;
+	*l = (struct later){ NULL, path, f->operand, f->in_folder };
+	*end = l;
+	return true;
+}
+
+/* Reads the present input (flow_enter) alone. */
+static bool
+read_alone(struct flow *f, const struct flow_hooks *hooks, void *ctx)
+{
+	return !flow_open_present(f) || ((hooks->opened == NULL || hooks->opened(ctx, f)) && flow_run(f, hooks->take, ctx));
+}
+
 /* n: how many inputs there are at most. */
 static bool
 each_input(struct flow *f, const char *path, size_t n, const struct flow_hooks *hooks, void *ctx)
@@ -14,13 +44,38 @@ each_input(struct flow *f, const char *path, size_t n, const struct flow_hooks *
 	bool go_on = true;
 
 	if (flow_enter(f, path, f->piece > 0 ? input_open_pieces(path, f->piece) : input_open(path))) {
-		if (streams_wanted(f))
+		if (!streams_wanted(f))
+			go_on = read_alone(f, hooks, ctx);
+		else if (!streams_full(f))
 			return streams_add(f, n, hooks, ctx);
-		if (flow_open_present(f))
-			go_on = (hooks->opened == NULL || hooks->opened(ctx, f)) && flow_run(f, hooks->take, ctx);
+		else if (put_off(f, path))
+			return true;
+		else
+			flow_no_memory(f);
 	}
 	if (hooks->done != NULL)
 		hooks->done(ctx, f);
+	return go_on;
+}
+
+/* Those that were put off, one by one. */
+static bool
+each_later(struct flow *f, bool go_on, const struct flow_hooks *hooks, void *ctx)
+{
+	for (struct later *l = f->later, *next; l != NULL; l = next) {
+		next = l->next;
+		f->operand = l->operand;
+		f->in_folder = l->in_folder;
+		if (go_on && flow_enter(f, l->path, input_open(l->path))) {
+			finding_add(&f->judge, &input_rules[INPUT_RULE_NOT_MERGED], 0, 0, "is packed, and eight packed streams were merged already");
+			go_on = read_alone(f, hooks, ctx);
+			if (hooks->done != NULL)
+				hooks->done(ctx, f);
+		}
+		flow_leave(f);
+		free(l);
+	}
+	f->later = NULL;
 	return go_on;
 }
 
@@ -232,6 +287,7 @@ each_operand(struct flow *f, const struct operand *o, size_t n, const struct flo
 	for (size_t i = 0; i < n && go_on; i++)
 		go_on = each_of_operand(f, &o[i], inputs, hooks, ctx);
 	go_on = streams_run(f, go_on, hooks, ctx);
+	go_on = each_later(f, go_on, hooks, ctx);
 	go_on = go_on && each_rest(f, o[0].path, hooks, ctx);
 	judge_trace(f, go_on, hooks, ctx);
 	return go_on;

@@ -56,6 +56,9 @@ bool streams_wanted(const struct flow *f);
  * stop. */
 bool streams_add(struct flow *f, size_t n, const struct flow_hooks *hooks, void *ctx);
 
+/* Whether the present input cannot be one more of them: unpacking takes a thread and some MiB for each. */
+bool streams_full(const struct flow *f);
+
 /* Reads them all (go_on) and reports them.  false: a hook said stop. */
 bool streams_run(struct flow *f, bool go_on, const struct flow_hooks *hooks, void *ctx);
 

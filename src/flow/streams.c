@@ -136,27 +136,20 @@ open_stream(struct flow *f, struct stream *s)
 	return ok;
 }
 
-/* More packed streams than a few cannot be unpacked side by side. */
-static bool
-too_many_packed(struct flow *f)
+bool
+streams_full(const struct flow *f)
 {
-	if (f->in->packing == INPUT_PLAIN || f->streams == NULL || f->streams->packed < MOST_PACKED)
-		return false;
-	finding_add(&f->judge, &input_rules[INPUT_RULE_SYSTEM], 0, 0,
-	            "is packed, and more than %d packed streams cannot be merged: unpack them", MOST_PACKED);
-	f->unreadable = true;
-	return true;
+	return f->in->packing != INPUT_PLAIN && f->streams != NULL && f->streams->packed >= MOST_PACKED;
 }
 
 bool
 streams_add(struct flow *f, size_t n, const struct flow_hooks *hooks, void *ctx)
 {
-	struct stream *const s = too_many_packed(f) ? NULL : new_stream(f);
+	struct stream *const s = new_stream(f);
 	bool go_on = true;
 
 	if (s == NULL) {
-		if (!f->unreadable)
-			flow_no_memory(f);
+		flow_no_memory(f);
 		if (hooks->done != NULL)
 			hooks->done(ctx, f);
 		return true;
