@@ -75,6 +75,8 @@ render(struct run *r)
 	cr_assert(r->chrome->writer->declare(&r->writer, &r->batch));
 	r->chrome->writer->render(&r->writer, &r->batch, &r->page);
 	r->page.first = false;
+	r->batch.first_track = r->batch.end_track;
+	r->batch.first_class = r->batch.end_class;
 	batch_recycle(&r->batch);
 }
 

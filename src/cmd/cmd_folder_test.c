@@ -201,3 +201,15 @@ Test(cmd_folder, rebase_with_a_pipe_beside_a_file)
 	}
 	free(early);
 }
+
+/* What is still open comes at the end, when the streams are closed. */
+Test(cmd_folder, tracks_are_declared_once)
+{
+	struct ran r = run("convert", "--to", "chrome", "testdata/ovni/folders-state/nesting-left-open", "-");
+
+	cr_expect_eq(r.status, STATUS_CLEAN, "%s", r.err);
+	cr_expect_eq(count(r.out, "\"unfinished\":true"), 2, "%s", r.out);
+	cr_expect_eq(count(r.out, "\"process_name\""), 1, "%s", r.out);
+	cr_expect_eq(count(r.out, "true_pid"), 0);
+	ran_free(&r);
+}

@@ -31,8 +31,6 @@ batch_recycle(struct batch *b)
 {
 	b->n = 0;
 	b->nfields = 0;
-	b->first_track = b->end_track;
-	b->first_class = b->end_class;
 	arena_reset(&b->scratch);
 	input_release(&b->holds);
 }

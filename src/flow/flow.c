@@ -279,9 +279,15 @@ hand_on(struct flow *f, struct batch *b, flow_taker *taker, void *ctx)
 {
 	if (f->job->rebase)
 		rebase(f, b);
+	/* Inputs and what is left at the end come in batches of their own: what is new is counted here, not there. */
+	b->first_track = f->shown_tracks;
+	b->first_class = f->shown_classes;
 	b->end_track = f->trace.ntracks;
 	b->end_class = f->trace.nclasses;
-	return taker == NULL || taker(ctx, f, b);
+	const bool wanted = taker == NULL || taker(ctx, f, b);
+	f->shown_tracks = b->end_track; /* with the lanes that the taker made */
+	f->shown_classes = b->end_class;
+	return wanted;
 }
 
 static bool

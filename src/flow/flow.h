@@ -44,6 +44,7 @@ struct flow {
 	struct judge judge;
 	struct reader reader;
 	struct batch batch;
+	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
 	struct interpret interpret;
 	void *shared;           /* of the format: reader_ops.shared_size */
 	const struct format *shared_format;
