@@ -16,6 +16,10 @@ const struct ovni_sample ovni_samples[] = {
 	                      "\7VTcC\xcc\x2e\x5c\xb5\xb0\0\0\1\0\0\0\1\0\0\0\3VTx\3\xcd\x2e\x5c\xb5\xb0\0\0\1\0\0\0"
 	                      "\3VTp+}7\x5c\xb5\xb0\0\0\1\0\0\0\3VTr\xc3M@\x5c\xb5\xb0\0\0\1\0\0\0"
 	                      "\3VTe\3\x36I\x5c\xb5\xb0\0\0\1\0\0\0\0OHe\xf5\x36I\x5c\xb5\xb0\0\0"),
+	/* its examples of one event each: with payload, jumbo, without payload */
+	GOOD("document-events", HEAD "\x0fOHx\x58\xc1\xb0\xb5\x95\x43\x11\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0"
+	                             "\x13VYc\xeb\xc1\x4b\x1a\x96\xd0\x12\0\x0e\0\0\0\1\0\0\0testtype1\0"
+	                             "\0OHe\1\xc5\xcf\x1d\x96\xd0\x12\0"),
 	GOOD("equal-clocks", HEAD EVENT("VU[", "\5") EVENT("VU]", "\5") END("\5")),
 	GOOD("big-endian", "ovni\0\0\0\1\0VU[\0\0\0\0\0\0\0\5\x13VYc\0\0\0\0\0\0\0\6\0\0\0\5\0\0\0\1\0\0OHe\0\0\0\0\0\0\0\7"),
 	GOOD("strange-codes", HEAD EVENT("\0\xff\n", "\1") EVENT("\"\\ ", "\2") END("\3")),
