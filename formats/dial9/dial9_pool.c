@@ -113,7 +113,7 @@ settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const s
 	const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
 	p->defined = true;
 	d9_tally_add(&st->late, f, id);
-	if (!is_wanted(st, kind) || st->looked_ahead)
+	if (!p->shown || st->looked_ahead)
 		return;
 	d9_tally_add(&st->unresolved, &first, id);
 	st->unresolved.count += p->count - 1;
@@ -241,4 +241,14 @@ d9_pools_free(struct d9_state *st)
 		table64_free(&st->pools[k].pending_index);
 	}
 	arena_free(&st->pool_text);
+}
+
+void
+d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint32_t waits = table64_get(&pool->pending_index, id);
+
+	if (waits != TABLE_NONE)
+		pool->pending[waits].shown = true;
 }

@@ -105,6 +105,7 @@ struct d9_pending {
 	uint64_t offset, ordinal, count; /* of the first reference; how many there are */
 	uint32_t id;
 	bool defined; /* by now */
+	bool shown; /* as a number, in a field or a name */
 };
 
 /* The strings or stacks of one segment. */
@@ -327,6 +328,9 @@ enum d9_result d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint3
 /* An id was referenced that is not defined (yet). */
 enum d9_result d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id,
                             const struct d9_frame *f);
+
+/* Such an id was shown as a number. */
+void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 
 /* The end of a segment was reached: says what was never defined. */
 void d9_pools_judge(struct d9_state *st);

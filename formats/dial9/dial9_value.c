@@ -84,6 +84,8 @@ pooled(struct d9_state *st, struct batch *b, enum d9_pool_kind kind, uint32_t id
 		if (!d9_look_ahead(st))
 			return false;
 		const struct slice late = d9_late_find(st, kind, id);
+		if (late.p == NULL)
+			d9_pool_shown(st, kind, id);
 		if (late.p == NULL || !has_room(st, late.n, id, f))
 			return true;
 		if (kind == D9_STACKS)
