@@ -71,7 +71,7 @@ more_codes(struct ovni_state *st, struct slice text, uint64_t offset, uint64_t r
 	return sh->more_codes.cls != NULL ? &sh->more_codes : NULL;
 }
 
-/* Every event has flags, all but the smallest a payload. */
+/* Jumbo events have flags, all but the smallest a payload. */
 static bool
 has_field(const void *ctx, struct slice name)
 {

@@ -2,21 +2,22 @@
 
 /* Events as the engine sees them: instants named by their code.  What a code means is a vocabulary's matter. */
 
+/* The size in the low bits of the flags is that of the payload: flags are shown where they say more. */
 static bool
 add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload)
 {
 	struct field *const f = batch_fields(b, 2);
+	uint16_t n = 0;
 
 	if (f == NULL)
 		return false;
-	f[0] = (struct field){ SLICE_LIT("flags"), { .type = VALUE_U8, .u64 = flags } };
+	if ((flags & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) != 0)
+		f[n++] = (struct field){ SLICE_LIT("flags"), { .type = VALUE_U8, .u64 = flags } };
+	if (payload.p != NULL)
+		f[n++] = (struct field){ SLICE_LIT("payload"), { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
 	e->first_field = b->nfields;
-	e->nfields = 1;
-	if (payload.p != NULL) {
-		f[1] = (struct field){ SLICE_LIT("payload"), { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
-		e->nfields = 2;
-	}
-	b->nfields += e->nfields;
+	e->nfields = n;
+	b->nfields += n;
 	return true;
 }
 
