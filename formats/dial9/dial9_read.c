@@ -20,16 +20,6 @@ d9_probe(struct slice head, bool whole)
 
 /* ---- opening ---- */
 
-static const char *
-base_name(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-
-	return strcmp(path, "-") == 0              ? "standard input"
-	       : slash != NULL && slash[1] != '\0' ? slash + 1
-	                                           : path;
-}
-
 static bool
 set_up_trace(struct d9_state *st)
 {
@@ -37,7 +27,7 @@ set_up_trace(struct d9_state *st)
 		"Header", "Schema", "StringPool", "StackPool", "TimestampReset", "SchemaAnnotations"
 	};
 	struct trace *const trace = st->r->trace;
-	const char *const name = base_name(st->r->in->path);
+	const struct slice name = input_name(st->r->in);
 
 	/* another input of the same trace may have been newer */
 	if (st->r->dialect == NULL ? trace->dialect != d9_dialects[D9_0_4] : st->strict)
@@ -50,7 +40,7 @@ set_up_trace(struct d9_state *st)
 		if ((st->structure[i] = trace_add_class(
 		         trace, textscan_slice(names[i], (uint32_t)strlen(names[i])))) == NULL)
 			return false;
-	st->process = trace_add_process(trace, textscan_slice(name, (uint32_t)strlen(name)));
+	st->process = trace_add_process(trace, name);
 	return st->process != NULL;
 }
 

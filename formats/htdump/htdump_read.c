@@ -46,23 +46,15 @@ ht_state_reserve_steps(struct ht_state *st, uint32_t n)
 
 /* ---- opening ---- */
 
-static const char *
-base_name(const char *path)
-{
-	const char *const slash = strrchr(path, '/');
-
-	return strcmp(path, "-") == 0 ? "standard input" : slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 static bool
 set_up_trace(struct ht_state *st)
 {
 	struct trace *const trace = st->r->trace;
-	const char *const name = base_name(st->r->in->path);
+	const struct slice name = input_name(st->r->in);
 
 	trace->dialect = st->wire ? "wire" : "document";
 	trace->byte_order = st->big ? "big" : "little";
-	struct track *const process = trace_add_process(trace, textscan_slice(name, (uint32_t)strlen(name)));
+	struct track *const process = trace_add_process(trace, name);
 	st->process = process;
 	return process != NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/textscan.h"
 #include "input/input_source.h"
 
 /* What is the same for all sources: faults, the window, who holds which buffer. */
@@ -124,6 +125,15 @@ struct input *
 input_reopen(const struct input *in)
 {
 	return input_can_reopen(in) ? in->ops->reopen(in) : NULL;
+}
+
+struct slice
+input_name(const struct input *in)
+{
+	const char *const slash = strrchr(in->path, '/');
+	const char *const name = strcmp(in->path, "-") == 0 ? "standard input" : slash != NULL && slash[1] != '\0' ? slash + 1 : in->path;
+
+	return textscan_slice(name, (uint32_t)strlen(name));
 }
 
 uint64_t

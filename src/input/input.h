@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/slice.h"
+
 /*
  * Bytes of a trace, whatever they come from: a mapped file, a pipe, a gzip or
  * zstd stream.  The reader sees a window [p, end) and moves p forward; when a
@@ -104,6 +106,9 @@ bool input_can_reopen(const struct input *in);
 
 /* A second input on the same bytes, from the start; NULL if it cannot be.  Close it before the first. */
 struct input *input_reopen(const struct input *in);
+
+/* What people call it: its name without the folders before it. */
+struct slice input_name(const struct input *in);
 
 /* Size of the file in bytes as it lies (packed); 0 when unknown (pipes). */
 uint64_t input_file_size(const struct input *in);

@@ -70,6 +70,23 @@ expect_fault(const char *path, enum input_fault fault, const char *text)
 	input_close(in);
 }
 
+static void
+expect_name(const char *path, const char *name)
+{
+	const struct input in = { .path = path };
+
+	cr_expect(slice_is(input_name(&in), name), "%s", path);
+}
+
+Test(input, names)
+{
+	expect_name("a.bin", "a.bin");
+	expect_name("/tmp/x/a.bin", "a.bin");
+	expect_name("x/", "x/");
+	expect_name("-", "standard input");
+	expect_name("./-", "-");
+}
+
 Test(input, faults_of_named_things)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
