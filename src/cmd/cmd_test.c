@@ -54,6 +54,7 @@ Test(cmd, help_of_each_command)
 		expect_help(RUN((*c)->name, "nowhere", "--help"), usage);
 		expect_help(RUN("--help"), (*c)->summary);
 	}
+	expect_help(RUN("stats", "--help"), "\n\nOnly for htdump:\n      --label-map FILE");
 	expect_help(RUN("-h"), "usage: tracetool COMMAND");
 	expect_help(RUN("help"), "usage: tracetool COMMAND");
 }

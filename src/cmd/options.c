@@ -123,21 +123,33 @@ help_row(struct text *t, const struct cmd_option *p)
 	text_printf(t, "  %-26s %s\n", left, p->help);
 }
 
+/* An option that two formats share stands under both. */
+static void
+format_help(struct text *t)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		const struct format_option *p = (*f)->options;
+		if (p != NULL && p->name != NULL)
+			text_printf(t, "\nOnly for %s:\n", (*f)->name);
+		for (; p != NULL && p->name != NULL; p++)
+			help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
+	}
+}
+
 static enum exit_status
 print_help(const struct options *o)
 {
 	struct report_out out = { .out = NULL };
 	enum exit_status status = STATUS_UNREADABLE;
 	struct text t = { .p = NULL };
-	const struct format_option *p;
 
 	text_printf(&t, "usage: tracetool %s %s\n\n%s\n\n", o->cmd->name, o->cmd->operands, o->cmd->summary);
 	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
 		help_row(&t, &o->cmd->options[i]);
 	for (int i = common_count(o) - 1; i >= 0; i--)
 		help_row(&t, &common_options[i]);
-	for (size_t i = 0; o->cmd->reads && (p = format_option(i)) != NULL; i++)
-		help_row(&t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
+	if (o->cmd->reads)
+		format_help(&t);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
 	if (report_out_open(&out, o)) {
 		report_out_put(&out, &t);

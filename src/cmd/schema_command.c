@@ -138,7 +138,7 @@ cmd_schema(const struct command *cmd, int argc, char **argv)
 	if (s.options.first_operand == argc)
 		return options_mistake(&s.options, "say what to do: check or show");
 	s.color = options_color(&s.options, 1);
-	const int word = options_word(&s.options, "schema", argv[s.options.first_operand], words);
+	const int word = options_word(&s.options, "it", argv[s.options.first_operand], words);
 	status = word < 0 ? s.options.status : word == 0 ? check(&s) : show(&s);
 	text_free(&s.text);
 	return status;
