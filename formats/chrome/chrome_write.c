@@ -334,7 +334,8 @@ chrome_close(struct writer *w, struct page *page)
 	text_str(t, "\n],\n\"otherData\":{\n\"tool\":");
 	text_json_string(t, slice_str(w->tool));
 	put_text_member(t, "format", trace->format);
-	put_text_member(t, "dialect", trace->dialect);
+	if (trace->dialect[0] != '\0')
+		put_text_member(t, "dialect", trace->dialect);
 	if (trace->byte_order != NULL)
 		put_text_member(t, "byte_order", trace->byte_order);
 	put_text_member(t, "clock", trace->clock);

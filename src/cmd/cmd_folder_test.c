@@ -213,3 +213,17 @@ Test(cmd_folder, tracks_are_declared_once)
 	cr_expect_eq(count(r.out, "true_pid"), 0);
 	ran_free(&r);
 }
+
+Test(cmd_folder, a_format_without_dialects_names_none)
+{
+	struct ran r = run("info", "testdata/ovni/folders/good-two-threads", NULL, NULL, NULL);
+
+	cr_expect_null(strstr(r.out, "dialect"), "%s", r.out);
+	ran_free(&r);
+	r = run("convert", "--to", "chrome", "testdata/ovni/folders/good-two-threads", "-");
+	cr_expect_null(strstr(r.out, "dialect"), "%s", r.out);
+	ran_free(&r);
+	r = run("info", GOOD "wire-little.htdump", NULL, NULL, NULL);
+	cr_expect_not_null(strstr(r.out, "format:   htdump (HawkTracer dump), dialect wire, byte order little\n"), "%s", r.out);
+	ran_free(&r);
+}

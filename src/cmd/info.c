@@ -90,7 +90,8 @@ put_trace(struct text *t, const struct info *n, const struct flow *f)
 	struct shown_path shown;
 
 	text_printf(t, "file:     %s\n", show_path(&shown, f->job->path));
-	text_printf(t, "format:   %s (%s), dialect %s", f->format->name, f->format->title, trace->dialect);
+	text_printf(t, "format:   %s (%s)", f->format->name, f->format->title);
+	text_printf(t, "%s%s", trace->dialect[0] != '\0' ? ", dialect " : "", trace->dialect);
 	text_printf(t, "%s%s\n", trace->byte_order != NULL ? ", byte order " : "", trace->byte_order != NULL ? trace->byte_order : "");
 	put_size(t, n, f);
 	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records, trace->events);
