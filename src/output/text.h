@@ -124,4 +124,7 @@ bool text_json_f32(struct text *t, float v);
  * max 0: all. */
 void text_visible(struct text *t, struct slice s, size_t max);
 
+/* The same, but what is too long loses its middle: names are often paths, and their ends tell them apart. */
+void text_visible_ends(struct text *t, struct slice s, size_t max);
+
 #endif

@@ -374,3 +374,26 @@ Test(text, visible_is_harmless)
 	}
 	text_free(&t);
 }
+
+Test(text, visible_ends)
+{
+	static const struct {
+		const char *in;
+		size_t max;
+		const char *out;
+	} rows[] = {
+		{ "/home/me/src/main.rs:12", 23, "/home/me/src/main.rs:12" },
+		{ "/home/me/src/main.rs:12", 0, "/home/me/src/main.rs:12" },
+		{ "/home/me/src/main.rs:12", 15, "/home...main.rs:12" },
+		{ "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7, "\xc3\xa4...\xc3\xa4\xc3\xa4" }, /* never half a letter */
+		{ "abc\x80\x80\x80\x80\x80\x80", 6, "ab..." },
+		{ "\n12345678", 3, "\\x0a...78" },
+	};
+	struct text t = { 0 };
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		text_visible_ends(&t, slice_str(rows[i].in), rows[i].max);
+		check(&t, rows[i].out);
+	}
+	text_free(&t);
+}

@@ -92,3 +92,18 @@ text_visible(struct text *t, struct slice s, size_t max)
 	if (i < s.n)
 		text_add(t, "...", 3);
 }
+
+void
+text_visible_ends(struct text *t, struct slice s, size_t max)
+{
+	size_t tail = max - max / 3;
+
+	if (s.n <= max || max == 0) {
+		text_visible(t, s, 0);
+		return;
+	}
+	while (tail > 0 && ((unsigned char)s.p[s.n - tail] & 0xc0) == 0x80) /* within a character */
+		tail--;
+	text_visible(t, s, max / 3);
+	text_visible(t, slice_of(s.p + s.n - tail, tail), 0);
+}

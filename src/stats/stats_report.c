@@ -47,7 +47,10 @@ put_notes(struct text *t, const struct stats *s)
 		    t, "%" PRIu64 " events are counted under \"(other names)\": there are too many names\n",
 		    other);
 	if (unpaired > 0)
-		text_printf(t, "%" PRIu64 " begins and ends of spans have no partner\n", unpaired);
+		text_printf(t,
+		            "%" PRIu64 " span%s without a beginning or an end: an end alone is an instant, a beginning alone a span "
+		            "to the last time of its track\n",
+		            unpaired, unpaired == 1 ? "" : "s");
 	if (s->late > 0)
 		text_printf(t,
 		            "%" PRIu64
@@ -79,7 +82,7 @@ span_cells(struct columns *c, const struct span_row *row, const struct histogram
 {
 	const struct span_group *g = row->group;
 
-	text_visible(&c->text, row->name, NAME_BYTES);
+	text_visible_ends(&c->text, row->name, NAME_BYTES);
 	columns_next(c);
 	text_visible(&c->text, row->category, CATEGORY_BYTES);
 	columns_next(c);
@@ -120,7 +123,7 @@ static void
 count_cells(struct columns *c, struct slice name, uint64_t count)
 {
 	columns_u64(c, count);
-	text_visible(&c->text, name, NAME_BYTES);
+	text_visible_ends(&c->text, name, NAME_BYTES);
 	columns_next(c);
 }
 
