@@ -111,6 +111,51 @@ expect_folder(const char *folder)
 	list_free(names);
 }
 
+/* Line and column of each finding are where its offset is. */
+static void
+expect_places(const char *path)
+{
+	size_t n;
+	char *const p = read_whole(path, &n);
+	struct ran r = validate(path, NULL, 0);
+	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
+	const cJSON *f;
+
+	cr_assert(p != NULL && report != NULL, "%s", path);
+	cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(
+	                          cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
+	                          "findings"))
+	{
+		const double offset = cJSON_GetObjectItemCaseSensitive(f, "offset")->valuedouble;
+		size_t line = 1, column = 1;
+		for (const char *q = p; q < p + n && q < p + (size_t)offset; q++) {
+			column = *q == '\n' ? 1 : column + 1;
+			line += *q == '\n';
+		}
+		cr_expect(cJSON_GetObjectItemCaseSensitive(f, "line")->valuedouble == (double)line &&
+		              cJSON_GetObjectItemCaseSensitive(f, "column")->valuedouble == (double)column,
+		          "%s: not line %zu, column %zu: %s", path, line, column, cJSON_PrintUnformatted(f));
+	}
+	cJSON_Delete(report);
+	ran_free(&r);
+	free(p);
+}
+
+Test(dftracer_cli, findings_have_line_and_column)
+{
+	static const char *const folders[] = { GOOD, BAD };
+
+	for (size_t k = 0; k < 2; k++) {
+		char **const names = list_folder(folders[k], ".pfw");
+		for (size_t i = 0; names[i] != NULL; i++) {
+			char path[1024];
+			snprintf(path, sizeof path, "%s/%s", folders[k], names[i]);
+			expect_places(path);
+		}
+		list_free(names);
+	}
+}
+
 Test(dftracer_cli, good_samples)
 {
 	expect_folder(GOOD);

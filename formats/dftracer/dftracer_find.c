@@ -3,7 +3,7 @@
 
 #include "dftracer/dftracer_state.h"
 
-/* How findings are said: each names its column, and what ordinary files repeat is said once. */
+/* How findings are said: what ordinary files repeat is said once. */
 
 #define DETAIL 900
 
@@ -15,8 +15,8 @@ say(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char
 	st->findings++;
 	if (dft_shown(st, rule))
 		vsnprintf(text, sizeof text, detail, ap);
-	finding_add_line(st->r->judge, &dft_rules[rule], place.offset, place.line, place.record,
-	                 "column %" PRIu64 ": %s", place.column, text);
+	finding_add_line(st->r->judge, &dft_rules[rule], place.offset, place.line, place.column,
+	                 place.record, "%s", text);
 }
 
 void

@@ -73,15 +73,15 @@ finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t 
 }
 
 void
-finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t record,
-                 const char *fmt, ...)
+finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t column,
+                 uint64_t record, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (j == NULL)
 		return;
 	va_start(ap, fmt);
-	add(j, (struct finding){ .rule = rule, .offset = offset, .line = line, .record = record }, fmt, ap);
+	add(j, (struct finding){ .rule = rule, .offset = offset, .line = line, .column = column, .record = record }, fmt, ap);
 	va_end(ap);
 }
 

@@ -28,6 +28,7 @@ struct finding {
 	const struct rule *rule;
 	uint64_t offset; /* in the (unpacked) trace */
 	uint64_t line;   /* 0: not a text format */
+	uint64_t column; /* in bytes, the first of the line is 1; 0: the line as a whole, or no line */
 	uint64_t record; /* ordinal, the first record is 1; 0: before any record or none */
 	const char *message;
 };
@@ -67,8 +68,8 @@ void finding_add_v(struct judge *j, const struct rule *rule, uint64_t offset, ui
                    va_list ap) __attribute__((format(printf, 5, 0)));
 
 /* The same for text formats. */
-void finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t record,
-                      const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+void finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t column,
+                      uint64_t record, const char *fmt, ...) __attribute__((format(printf, 7, 8)));
 
 /* How often a rule was found. */
 uint64_t judge_count(const struct judge *j, const struct rule *rule);

@@ -16,8 +16,8 @@ note(void *ctx, const struct judge *j, const struct finding *f)
 {
 	struct said *const s = ctx;
 
-	s->n += (size_t)snprintf(s->text + s->n, sizeof s->text - s->n, "%s %s @%llu %s\n", j->path, f->rule->id, (unsigned long long)f->offset,
-	                         f->message);
+	s->n += (size_t)snprintf(s->text + s->n, sizeof s->text - s->n, "%s %s %d:%d:@%d %s\n", j->path, f->rule->id, (int)f->line, (int)f->column,
+	                         (int)f->offset, f->message);
 }
 
 Test(finding_kept, said_later_in_order)
@@ -29,13 +29,13 @@ Test(finding_kept, said_later_in_order)
 
 	judge_init(&j, "path", findings_keep, &k);
 	finding_add(&j, &a, 7, 0, "one");
-	finding_add(&j, &b, 3, 0, "two %d", 2);
+	finding_add_line(&j, &b, 3, 5, 2, 0, "two %d", 2);
 	cr_expect_eq(s.n, 0);
 	findings_say(&k, &j, note, &s);
-	cr_expect_str_eq(s.text, "path test/a @7 one\npath test/b @3 two 2\n");
+	cr_expect_str_eq(s.text, "path test/a 0:0:@7 one\npath test/b 5:2:@3 two 2\n");
 	cr_expect_eq(room, KEPT_ROOM, "what was said takes no room");
 	findings_say(&k, &j, note, &s);
-	cr_expect_eq(s.n, strlen("path test/a @7 one\npath test/b @3 two 2\n"), "said once");
+	cr_expect_eq(s.n, strlen("path test/a 0:0:@7 one\npath test/b 5:2:@3 two 2\n"), "said once");
 	judge_free(&j);
 }
 
@@ -51,8 +51,8 @@ Test(finding_kept, too_many_are_counted)
 		finding_add(&j, i == 9 ? &a : &b, 0, 0, "one of ten");
 	findings_say(&k, &j, note, &s);
 	cr_expect_eq(j.levels[LEVEL_NOTE] + j.levels[LEVEL_ERROR], 10);
-	cr_expect_not_null(strstr(s.text, "path test/b @0 one of ten\n"));
-	cr_expect_not_null(strstr(s.text, "path test/a @0 "), "the worst is named: %s", s.text);
+	cr_expect_not_null(strstr(s.text, "path test/b 0:0:@0 one of ten\n"));
+	cr_expect_not_null(strstr(s.text, "path test/a 0:0:@0 "), "the worst is named: %s", s.text);
 	cr_expect_not_null(strstr(s.text, " findings, perhaps of this rule, are counted and not shown"), "%s", s.text);
 	judge_free(&j);
 }

@@ -13,7 +13,7 @@ struct report_file {
 	bool valid; /* no errors, and all of it was read */
 };
 
-/* ---- text: one finding a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]` (`FILE:LINE:@OFFSET: ...` in text formats) ---- */
+/* ---- text: one finding a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]` (`FILE:LINE:COLUMN:@OFFSET: ...` in text formats) ---- */
 
 void report_text_finding(struct text *t, const struct judge *j, const struct finding *f, bool color);
 

@@ -22,6 +22,17 @@ put_string(struct text *t, const char *s)
 		text_str(t, "null");
 }
 
+/* A number from 1 on, or null where there is none. */
+static void
+put_place(struct text *t, const char *key, uint64_t place)
+{
+	text_str(t, key);
+	if (place > 0)
+		text_u64(t, place);
+	else
+		text_str(t, "null");
+}
+
 void
 report_json_begin(struct report_json *r, const char *tool)
 {
@@ -41,11 +52,8 @@ report_json_finding(struct text *t, const struct finding *f)
 	text_json_string(t, slice_str(level_name(f->rule->level)));
 	text_str(t, ",\"offset\":");
 	text_u64(t, f->offset);
-	text_str(t, ",\"line\":");
-	if (f->line > 0)
-		text_u64(t, f->line);
-	else
-		text_str(t, "null");
+	put_place(t, ",\"line\":", f->line);
+	put_place(t, ",\"column\":", f->line > 0 ? f->column : 0);
 	text_str(t, ",\"record\":");
 	text_u64(t, f->record);
 	text_str(t, ",\"message\":");

@@ -20,6 +20,8 @@ report_text_finding(struct text *t, const struct judge *j, const struct finding 
 	put_path(t, j->path);
 	if (f->line > 0)
 		text_printf(t, ":%" PRIu64, f->line);
+	if (f->line > 0 && f->column > 0)
+		text_printf(t, ":%" PRIu64, f->column);
 	text_printf(t, ":@%" PRIu64 ": ", f->offset);
 	text_printf(t, "%s%s%s: ", color ? level_colors[f->rule->level] : "", level_name(f->rule->level),
 	            color ? "\033[0m" : "");

@@ -42,8 +42,8 @@ Test(schema_command, check)
 	expect(RUN("schema", "check", dir), 2, "[schema/unreadable]", NULL);
 	write_schema(dir, path, "format: hehp\nevents: [{event: a, pase: x}]\n");
 	expect(RUN("schema", "check", path, "schemas/ovni.yaml"), 1,
-	       "mine.yaml:1:@8: error: column 9: there is no input format named \"hehp\"; did you mean heph? [schema/bad-value]\n", NULL);
-	expect(RUN("schema", "check", path), 1, "mine.yaml:2:@33: error: column 21: a rule has no key \"pase\"; did you mean phase? [schema/unknown-key]\n",
+	       "mine.yaml:1:9:@8: error: there is no input format named \"hehp\"; did you mean heph? [schema/bad-value]\n", NULL);
+	expect(RUN("schema", "check", path), 1, "mine.yaml:2:21:@33: error: a rule has no key \"pase\"; did you mean phase? [schema/unknown-key]\n",
 	       NULL);
 	remove_folder(dir);
 }
@@ -94,7 +94,7 @@ Test(schema_command, mistakes_stop_every_command)
 
 	write_schema(dir, path, "format: dial9\nevents: 7\n");
 	for (size_t i = 0; i < 4; i++)
-		expect(RUN(commands[i], "--schema", path, TRACE), 2, NULL, "mine.yaml:2:@22: error: column 9: events is a list of rules [schema/bad-value]\n");
+		expect(RUN(commands[i], "--schema", path, TRACE), 2, NULL, "mine.yaml:2:9:@22: error: events is a list of rules [schema/bad-value]\n");
 	snprintf(out, sizeof out, "%s/out.json", dir);
 	expect(RUN("convert", "--schema", path, TRACE, out), 2, NULL, "[schema/bad-value]");
 	made = fopen(out, "r");
@@ -128,7 +128,7 @@ Test(schema_command, a_vocabulary_from_a_pipe)
 	cr_expect_eq(r.status, 0, "%s%s", r.out, r.err);
 	ran_free(&r);
 	r = run_tool(RUN("validate", "--schema", "/dev/stdin", TRACE), "format: dial9\nevents: x\n", 24);
-	cr_expect(r.status == 2 && strstr(r.err, "/dev/stdin:2:@22: ") != NULL, "%s", r.err);
+	cr_expect(r.status == 2 && strstr(r.err, "/dev/stdin:2:9:@22: ") != NULL, "%s", r.err);
 	ran_free(&r);
 }
 

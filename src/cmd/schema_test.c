@@ -195,6 +195,8 @@ Test(schema, validate_refuses_what_is_no_report)
 		{ "\"level\":\"error\"", "\"level\":\"fatal\"" },
 		{ "\"line\":null", "\"line\":0" },
 		{ "\"line\":null", "\"line\":\"1\"" },
+		{ "\"column\":null", "\"column\":0" },
+		{ "\"column\":null,", "" },
 		{ "\"offset\":", "\"offset\":0.5,\"was\":" },
 		{ "\"record\":", "\"record\":-" },
 		{ "\"rule\":\"htdump/", "\"rule\":\"" },

@@ -11,7 +11,7 @@
  * class counts.
  */
 
-/* Mistakes in a file, with file, line and column in the message's own fields: line is finding.line, the column is named in the text. */
+/* Mistakes in a file, each with its line and column. */
 extern const struct rule vocab_rules[];
 enum vocab_rule {
 #define RULE(name, id, level, text, spec, explain) VOCAB_RULE_##name,

@@ -8,9 +8,9 @@
 
 /* Mistakes, and the plain values of the language. */
 
-/* The byte at which a place of the text stands: findings have offsets too. */
-static uint64_t
-offset_of(struct slice text, uint32_t line, uint32_t column)
+/* Where a place of the text stands, whose column counts characters: findings count bytes. */
+static const char *
+place_of(struct slice text, uint32_t line, uint32_t column)
 {
 	const char *p = text.p, *const end = text.p + text.n;
 
@@ -23,7 +23,7 @@ offset_of(struct slice text, uint32_t line, uint32_t column)
 	for (; column > 1 && p < end && *p != '\n'; column--)
 		for (p++; p < end && ((unsigned char)*p & 0xc0) == 0x80;)
 			p++;
-	return (uint64_t)(p - text.p);
+	return p;
 }
 
 __attribute__((format(printf, 5, 0))) static void
@@ -34,11 +34,15 @@ say_v(struct vocab_draft *d, enum vocab_rule which, uint32_t line, uint32_t colu
 
 	d->mistakes++;
 	if (!finding_is_shown(d->judge, rule)) {
-		finding_add_line(d->judge, rule, 0, line, 0, "%s", "");
+		finding_add_line(d->judge, rule, 0, line, 0, 0, "%s", "");
 		return;
 	}
 	vsnprintf(text, sizeof text, fmt, ap);
-	finding_add_line(d->judge, rule, offset_of(d->text, line, column), line, 0, "column %u: %s", column, text);
+	const char *const at = place_of(d->text, line, column);
+	const char *begin = at;
+	while (begin > d->text.p && begin[-1] != '\n')
+		begin--;
+	finding_add_line(d->judge, rule, (uint64_t)(at - d->text.p), line, (uint64_t)(at - begin) + 1, 0, "%s", text);
 }
 
 void
