@@ -278,6 +278,7 @@ Test(chrome, series_of_counters_are_numbers)
 	field(&r, "where", (struct value){ .type = VALUE_ADDRESS, .u64 = 1 });
 	event(&r, PHASE_COUNTER, "nothing", thread(&r, 8, "b"), 1000, 0);
 	field(&r, "text", value_string(SLICE_LIT("no number")));
+	event(&r, PHASE_COUNTER, "no field", thread(&r, 8, "b"), 1000, 0);
 	parse(&r);
 	const cJSON *const c = next(&r), *const args = args_of(c);
 	cr_assert_str_eq(text_of(c, "ph"), "C");
@@ -288,6 +289,7 @@ Test(chrome, series_of_counters_are_numbers)
 	cr_assert_float_eq(number_of(args, "half \"x\""), 0.5, 0);
 	cr_assert_not_null(strstr(r.page.text.p, ":18446744073709551615,\"low\":-9223372036854775808,"));
 	cr_assert_eq(cJSON_GetArraySize(args_of(next(&r))), 0);
+	cr_assert_str_eq(text_of(next(&r), "ph"), "i");
 	cr_assert_eq(loss_of(&r, "chrome/counter-text"), 4);
 	finish(&r);
 }

@@ -154,6 +154,8 @@ is_async(const struct event *e)
 static char *
 put_phase(char *p, const struct event *e)
 {
+	if (e->phase == PHASE_COUNTER && e->nfields > 0) /* viewers refuse one of nothing: an instant */
+		return PUT(p, "C\",\"ts\":");
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
 		return is_async(e) ? put_async(p, e, 'b') : PUT(p, "X\",\"ts\":");
@@ -161,8 +163,6 @@ put_phase(char *p, const struct event *e)
 		return PUT(p, "B\",\"ts\":");
 	case PHASE_END:
 		return PUT(p, "E\",\"ts\":");
-	case PHASE_COUNTER:
-		return PUT(p, "C\",\"ts\":");
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
 		/* a text id is read as hexadecimal, and so holds all 64 bits */
