@@ -84,7 +84,8 @@ kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
 	return low;
 }
 
-/* Forgets the older half of the numbers.  false: no memory. */
+/* Forgets the older half of the numbers; as texts leave them a part of the room, that is enough for many new ones.
+ * false: no memory. */
 static bool
 forget(struct definitions *d)
 {
@@ -118,33 +119,50 @@ have_room(struct definitions *d, bool *full)
 	return true;
 }
 
-bool
-definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value)
+/* The slot of this key, made if there is none; *slot NULL: there is no room for it.  false: no memory. */
+static bool
+slot_for(struct definitions *d, struct definition_slot key, struct definition_slot **slot)
 {
 	bool full;
 
-	if (d->cap > 0) {
-		const struct definition_slot *const old = &d->slots[place(d, table, scope, key1, key2)];
-		if (old->used && value.type == VALUE_STRING && old->value.type == VALUE_STRING &&
-		    slice_equal(value_text(&old->value), value_text(&value)))
-			return true;
-	}
+	*slot = d->cap > 0 ? &d->slots[place(d, key.table, key.scope, key.key1, key.key2)] : NULL;
+	if (*slot != NULL && (*slot)->used)
+		return true;
 	if (!have_room(d, &full))
 		return false;
-	if (full || (value.type == VALUE_STRING && value.count > DEFINITIONS_TEXT - d->text_bytes)) {
+	*slot = full ? NULL : &d->slots[place(d, key.table, key.scope, key.key1, key.key2)];
+	return true;
+}
+
+bool
+definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value)
+{
+	const struct definition_slot key = { .key1 = key1, .key2 = key2, .scope = scope, .table = table, .used = true };
+	const bool text = value.type == VALUE_STRING;
+	struct definition_slot *s;
+
+	if (!slot_for(d, key, &s))
+		return false;
+	const bool was_text = s != NULL && s->used && s->value.type == VALUE_STRING;
+	if (was_text && text && slice_equal(value_text(&s->value), value_text(&value)))
+		return true;
+	if (s == NULL || (text && (value.count > DEFINITIONS_TEXT - d->text_bytes || (!was_text && d->ntexts == DEFINITIONS_TEXTS)))) {
 		d->forgotten++;
 		return true;
 	}
-	if (value.type == VALUE_STRING) {
+	if (text) {
 		const struct slice kept = arena_copy(&d->text, value_text(&value));
 		if (kept.p == NULL)
 			return false;
 		d->text_bytes += value.count;
 		value = value_string(kept);
 	}
-	struct definition_slot *const s = &d->slots[place(d, table, scope, key1, key2)];
 	d->n += !s->used;
-	*s = (struct definition_slot){ key1, key2, d->tick++, value, scope, table, true };
+	d->ntexts += text;
+	d->ntexts -= was_text;
+	*s = key;
+	s->value = value;
+	s->tick = d->tick++;
 	return true;
 }
 

@@ -11,11 +11,13 @@
  * numbers (the second is 0 where one is enough).  The latest one counts.
  *
  * Memory is bounded for any input: beyond DEFINITIONS_MAX entries the oldest
- * half of those that hold numbers is forgotten (tasks end, types stay), then no
- * new ones are taken; texts take DEFINITIONS_TEXT bytes at most in all.  What was
- * not kept is counted.  The same input gives the same answers.
+ * half of those that hold numbers is forgotten (tasks end, types stay).  Texts are
+ * not forgotten: there are DEFINITIONS_TEXTS at most, so that each forgetting makes
+ * much room, and they take DEFINITIONS_TEXT bytes at most in all.  What was not
+ * kept is counted.  The same input gives the same answers.
  */
 #define DEFINITIONS_MAX (3U << 16) /* in 2^18 slots of 48 bytes at most: 12 MiB, and twice that while the table is laid anew */
+#define DEFINITIONS_TEXTS (DEFINITIONS_MAX / 4 * 3)
 #define DEFINITIONS_TEXT (16U << 20)
 #define DEFINITIONS_WHOLE_TRACE UINT32_MAX /* as scope */
 
@@ -24,6 +26,7 @@ struct definition_slot;
 struct definitions {
 	struct definition_slot *slots; /* by hash */
 	uint32_t n, cap;
+	uint32_t ntexts;     /* of the n */
 	uint64_t seed;       /* of the hash, so that no input can choose keys that meet */
 	uint64_t tick;       /* grows with each definition; tells old from new */
 	struct arena text;

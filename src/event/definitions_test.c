@@ -62,3 +62,26 @@ Test(definitions, texts_are_bounded)
 	cr_assert_eq(definitions_get(&d, 0, 0, 16, 0).type, VALUE_NONE);
 	definitions_free(&d);
 }
+
+/* Texts leave room for numbers, so that what is new always finds a place, and soon. */
+Test(definitions, short_texts_do_not_fill_it)
+{
+	struct definitions d = { .slots = NULL };
+
+	for (uint64_t i = 0; i < DEFINITIONS_MAX + 8; i++)
+		cr_assert(definitions_put(&d, 0, 0, i, 0, value_string(SLICE_LIT("x"))));
+	cr_assert_eq(definitions_get(&d, 0, 0, DEFINITIONS_TEXTS - 1, 0).type, VALUE_STRING);
+	cr_assert_eq(definitions_get(&d, 0, 0, DEFINITIONS_TEXTS, 0).type, VALUE_NONE);
+	cr_assert_eq(d.forgotten, DEFINITIONS_MAX + 8 - DEFINITIONS_TEXTS);
+	for (uint64_t i = 0; i < 2 * (uint64_t)DEFINITIONS_MAX; i++) {
+		cr_assert(definitions_put(&d, 1, 0, i, 0, value_u64(i)));
+		cr_assert_eq(definitions_get(&d, 1, 0, i, 0).u64, i);
+	}
+	/* one that is there takes no more room, whatever it becomes */
+	const uint32_t n = d.n;
+	cr_assert(definitions_put(&d, 0, 0, 0, 0, value_u64(7)));
+	cr_assert(definitions_put(&d, 0, 0, 1, 0, value_string(SLICE_LIT("y"))));
+	cr_assert_eq(d.n, n);
+	cr_assert_eq(d.ntexts, DEFINITIONS_TEXTS - 1);
+	definitions_free(&d);
+}
