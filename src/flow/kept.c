@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/table.h"
+
 #define DEPTH 16 /* of lists in lists */
 
 /* Two runs: all values of lists, then all bytes. */
@@ -140,16 +142,76 @@ kept_equal(const struct value *a, const struct value *b)
 
 /* ---- the fields of both ends ---- */
 
-/* The place of the END's field among those of the BEGIN that has its name; n: none has. */
-static uint32_t
-same_name(const struct field *begin, uint32_t n, const struct field *f, uint32_t i)
+/* Where the names of a BEGIN stand.  A few are looked for one by one; of many a table is made, so that two ends with
+ * thousands of fields cost no more than their bytes. */
+#define FEW_NAMES 32U
+
+struct names {
+	const struct field *fields;
+	uint32_t n, mask;
+	uint32_t *places; /* by hash: place + 1, of the first of that name; NULL: they are few */
+	uint64_t seed;
+};
+
+static uint32_t *
+name_slot(const struct names *names, struct slice name)
 {
-	if (i < n && slice_equal(begin[i].name, f->name))
+	uint64_t h = hash_bytes(name.p, name.n, names->seed);
+
+	for (;; h++) {
+		uint32_t *const slot = &names->places[h & names->mask];
+		if (*slot == 0 || slice_equal(names->fields[*slot - 1].name, name))
+			return slot;
+	}
+}
+
+/* false: no memory. */
+static bool
+names_of(struct names *names, struct batch *b, const struct field *fields, uint32_t n)
+{
+	uint32_t cap = 4 * FEW_NAMES;
+
+	*names = (struct names){ .fields = fields, .n = n };
+	if (n <= FEW_NAMES)
+		return true;
+	while (cap < 2 * n)
+		cap *= 2;
+	names->places = arena_zalloc(&b->scratch, cap, sizeof *names->places);
+	if (names->places == NULL)
+		return false;
+	names->mask = cap - 1;
+	names->seed = hash_seed();
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *const slot = name_slot(names, fields[i].name);
+		*slot = *slot == 0 ? i + 1 : *slot;
+	}
+	return true;
+}
+
+/* The place of the BEGIN's field that has the name of the END's i-th; as many as there are: none has. */
+static uint32_t
+same_name(const struct names *names, const struct field *f, uint32_t i)
+{
+	if (i < names->n && slice_equal(names->fields[i].name, f->name))
 		return i;
-	for (i = 0; i < n; i++)
-		if (slice_equal(begin[i].name, f->name))
+	if (names->places != NULL) {
+		i = *name_slot(names, f->name);
+		return i != 0 ? i - 1 : names->n;
+	}
+	for (i = 0; i < names->n; i++)
+		if (slice_equal(names->fields[i].name, f->name))
 			return i;
 	return i;
+}
+
+/* Whether the END says nothing but what the BEGIN said, in the same order: the ordinary case needs no look-ups. */
+static bool
+in_step(const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend)
+{
+	for (uint32_t i = 0; i < nend; i++)
+		if (i >= nbegin || !slice_equal(begin[i].name, end[i].name))
+			return false;
+	return true;
 }
 
 /* "end.NAME".  p NULL: no memory. */
@@ -170,11 +232,16 @@ end_name(struct batch *b, struct slice name)
 bool
 kept_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend, struct field *to, uint32_t *n)
 {
+	struct names names;
+
 	*n = nbegin;
 	if (nbegin > 0)
 		memcpy(to, begin, nbegin * sizeof *to);
+	if (!names_of(&names, b, begin, in_step(begin, nbegin, end, nend) ? 0 : nbegin))
+		return false;
+	names.n = nbegin;
 	for (uint32_t i = 0; i < nend; i++) {
-		const uint32_t known = same_name(begin, nbegin, &end[i], i);
+		const uint32_t known = same_name(&names, &end[i], i);
 		to[*n] = end[i];
 		if (known < nbegin) {
 			if (kept_equal(&begin[known].value, &end[i].value))
