@@ -257,7 +257,7 @@ ovni_judge_payload(struct ovni_state *st, const struct ovni_code *c, const char 
 
 	if (kind == DOUBT_NONE) {
 		if (!jumbo && (c->meaning == NULL || !c->meaning->layout_open))
-			ovni_remember_plain(sh, word);
+			ovni_remember_plain(sh, word, c->cls);
 		return true;
 	}
 	const struct ovni_doubt first = {

@@ -43,3 +43,53 @@ ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, stru
 	b->n++;
 	return true;
 }
+
+/*
+ * One check of what is left serves the longest event, so the last few of a window are left to the caller.  A time
+ * cannot leave its range: the first clock is not moved below zero, none goes back, none is above 2^63 - 1.
+ */
+static inline const char *
+add_plain(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, bool big)
+{
+	const struct ovni_shared *const sh = st->r->shared;
+	const char *const end = st->r->in->end;
+	const bool fields = (st->r->want & WANT_FIELDS) != 0;
+	const uint64_t by = (uint64_t)st->offset;
+	struct event *e = b->events + b->n, *const full = e + most;
+	uint64_t offset = input_offset(st->r->in, p), last = st->last;
+
+	for (; e < full && end - p >= OVNI_EVENT_SIZE + 16; e++) {
+		const uint32_t word = load_u32(p, false), payload = (word & 15) + ((word & 15) != 0);
+		const uint64_t clock = load_u64(p + 4, big);
+		struct class *const cls = ovni_plain_class(sh, word);
+		if (cls == NULL || clock < last || clock > INT64_MAX)
+			break;
+		*e = (struct event){ .ts = clock + by, .name = cls->name, .cls = cls, .track = st->track, .offset = offset,
+			             .first_field = b->nfields, .phase = PHASE_INSTANT, .flags = big ? EVENT_BIG : 0 };
+		if ((fields || class_needs_fields(cls)) && !add_fields(b, e, (uint8_t)word, slice_of(payload > 0 ? p + OVNI_EVENT_SIZE : NULL, payload)))
+			break;
+		if (b->bytes != NULL)
+			b->bytes[e - b->events] = slice_of(p, OVNI_EVENT_SIZE + payload);
+		cls->records++;
+		last = clock;
+		p += OVNI_EVENT_SIZE + payload;
+		offset += OVNI_EVENT_SIZE + payload;
+	}
+	b->n = (uint32_t)(e - b->events);
+	st->last = last;
+	return p;
+}
+
+uint32_t
+ovni_events_add_plain(struct ovni_state *st, struct batch *b, uint32_t most)
+{
+	struct reader *const r = st->r;
+	const uint32_t before = b->n;
+
+	if (st->skip > 0 || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
+		return 0;
+	r->in->p = st->big ? add_plain(st, b, r->in->p, most, true) : add_plain(st, b, r->in->p, most, false);
+	r->trace->records += b->n - before;
+	r->trace->events += b->n - before;
+	return b->n - before;
+}

@@ -275,42 +275,6 @@ judge_plain(struct ovni_state *st)
 	return st->judged >= JUDGED_AT_ONCE / 2;
 }
 
-/* Events about which there is nothing to say, for who wants names and times only: `most` at most; how many there were. */
-static uint32_t
-add_plain(struct ovni_state *st, struct batch *b, uint32_t most)
-{
-	const struct ovni_shared *const sh = st->r->shared;
-	struct input *const in = st->r->in;
-	const uint8_t flags = st->big ? EVENT_BIG : 0;
-	struct event *e = b->events + b->n, *const end = e + most;
-	uint64_t offset = input_offset(in, in->p), last = st->last;
-	const char *p = in->p;
-
-	if (st->skip > 0 || last > INT64_MAX || (st->offset < 0 && last < 0 - (uint64_t)st->offset))
-		return 0;
-	for (; e < end && in->end - p >= OVNI_EVENT_SIZE + 16; e++) {
-		const uint32_t word = load_u32(p, false);
-		const uint64_t clock = load_u64(p + 4, st->big);
-		const struct ovni_code *const c = ovni_near(sh, word);
-		if (!ovni_is_plain(sh, word) || clock < last || clock > INT64_MAX || c == NULL || class_needs_fields(c->cls))
-			break;
-		*e = (struct event){ .ts = ovni_moved(clock, st->offset), .name = c->cls->name, .cls = c->cls, .track = st->track,
-			             .offset = offset, .first_field = b->nfields, .phase = PHASE_INSTANT, .flags = flags };
-		c->cls->records++;
-		last = clock;
-		const uint32_t size = OVNI_EVENT_SIZE + (word & 15) + ((word & 15) != 0);
-		p += size;
-		offset += size;
-	}
-	const uint32_t n = (uint32_t)(e - (b->events + b->n));
-	b->n += n;
-	st->last = last;
-	st->r->trace->records += n;
-	st->r->trace->events += n;
-	in->p = p;
-	return n;
-}
-
 static enum fill
 finish(struct ovni_state *st, enum fill fill)
 {
@@ -355,13 +319,13 @@ ovni_fill(struct reader *r, struct batch *b)
 		r->unread = input_drain(in);
 		return FILL_BAD;
 	}
-	const bool light = (r->want & (WANT_TIMES | WANT_FIELDS)) == WANT_TIMES && b->bytes == NULL;
+	const bool wanted = (r->want & WANT_TIMES) != 0;
 	st->judged = 0;
 	/* an event gives one entry at most, so counting them keeps the batch in bounds */
 	for (uint32_t left = b->cap; left > 0;) {
-		if ((r->want & WANT_TIMES) == 0 && judge_plain(st))
+		if (!wanted && judge_plain(st))
 			return FILL_MORE;
-		if (light && (left -= add_plain(st, b, left)) == 0)
+		if (wanted && (left -= ovni_events_add_plain(st, b, left)) == 0)
 			break;
 		if (in->p == in->end && (in->last || !input_more(in)) && st->skip == 0)
 			return finish(st, FILL_END);

@@ -115,6 +115,7 @@ struct ovni_shared {
 	struct table64 code_index;           /* bytes -> codes */
 	uint16_t near[1 << OVNI_NEAR_BITS];  /* likewise, by hash: the latest */
 	uint64_t plain[1 << OVNI_PLAIN_BITS]; /* see ovni_is_plain() */
+	struct class *plain_classes[1 << OVNI_PLAIN_BITS];
 	struct ovni_code more_codes;         /* stands for those beyond the bound; */
 	struct arena text;
 	uint32_t text_bytes;
@@ -242,23 +243,30 @@ ovni_is_plain(const struct ovni_shared *sh, uint32_t word)
 	return sh->plain[place] == want || sh->plain[place ^ 1] == want;
 }
 
-/* What is known of a code that was met lately, or NULL. */
-static inline const struct ovni_code *
-ovni_near(const struct ovni_shared *sh, uint32_t word)
+/* The class of such an event; NULL: it is none. */
+static inline struct class *
+ovni_plain_class(const struct ovni_shared *sh, uint32_t word)
 {
-	const uint32_t bytes = word & 0xffffff00U, near = sh->near[(bytes * 0x9e3779b1U) >> (32 - OVNI_NEAR_BITS)];
+	const uint64_t want = (uint64_t)1 << 32 | word;
+	uint32_t place = ovni_plain_place(word);
 
-	return near < sh->ncodes && sh->codes[near].bytes == bytes ? &sh->codes[near] : NULL;
+	if (sh->plain[place] != want && sh->plain[place ^= 1] != want)
+		return NULL;
+	return sh->plain_classes[place];
 }
 
 /* Unordered regions and ends of threads change what is said of the stream; they are never plain. */
 static inline void
-ovni_remember_plain(struct ovni_shared *sh, uint32_t word)
+ovni_remember_plain(struct ovni_shared *sh, uint32_t word, struct class *cls)
 {
-	const uint32_t place = ovni_plain_place(word), model_category = word >> 8 & 0xffff;
+	const uint32_t model_category = word >> 8 & 0xffff;
+	uint32_t place = ovni_plain_place(word);
 
-	if ((word & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) == 0 && model_category != ('O' | 'U' << 8) && word >> 8 != ('O' | 'H' << 8 | 'e' << 16))
-		sh->plain[sh->plain[place] == 0 ? place : place ^ 1] = (uint64_t)1 << 32 | word;
+	if ((word & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) != 0 || model_category == ('O' | 'U' << 8) || word >> 8 == ('O' | 'H' << 8 | 'e' << 16))
+		return;
+	place ^= sh->plain[place] != 0;
+	sh->plain[place] = (uint64_t)1 << 32 | word;
+	sh->plain_classes[place] = cls;
 }
 
 /* ---- ovni_offsets.c ---- */
@@ -286,6 +294,9 @@ ovni_moved(uint64_t clock, int64_t offset)
 
 /* One event of size bytes at p.  `data`: its payload where it is kept.  false: no memory. */
 bool ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload, uint64_t offset, struct class *cls);
+
+/* The next events about which there is nothing to say, `most` at most; how many there were. */
+uint32_t ovni_events_add_plain(struct ovni_state *st, struct batch *b, uint32_t most);
 
 extern const struct reader_ops ovni_reader_ops;
 
