@@ -36,9 +36,9 @@ present(const struct sequence *s, uint32_t i)
 	return s[i].at < s[i].n ? (struct merge_entry){ s[i].keys[s[i].at], i } : merge_ended(i);
 }
 
-/* Sequences of `n` sources; few different keys, and often the largest there is. */
+/* Sequences of `n` sources; few different keys `step` from each other, and often the largest there is. */
 static void
-try(uint32_t n, uint64_t *random)
+try(uint32_t n, uint64_t step, uint64_t *random)
 {
 	struct sequence *const s = calloc(n, sizeof *s);
 	struct merge_entry *const first = calloc(n, sizeof *first);
@@ -48,7 +48,7 @@ try(uint32_t n, uint64_t *random)
 	for (uint32_t i = 0; i < n; i++) {
 		s[i].n = (uint32_t)(next_random(random) % MOST);
 		for (uint32_t k = 0; k < s[i].n; k++)
-			s[i].keys[k] = (k > 0 ? s[i].keys[k - 1] : 0) + next_random(random) % 3;
+			s[i].keys[k] = (k > 0 ? s[i].keys[k - 1] : 0) + next_random(random) % 3 * step;
 		if (s[i].n > 0 && i % 3 == 0)
 			s[i].keys[s[i].n - 1] = UINT64_MAX;
 		first[i] = present(s, i);
@@ -75,6 +75,17 @@ Test(merge, as_looking_at_all)
 
 	for (uint32_t n = 1; n < 40; n++)
 		for (int i = 0; i < 4; i++)
-			try(n, &random);
-	try(257, &random);
+			try(n, 1, &random);
+	try(257, 1, &random);
+}
+
+/* Clocks of different hosts lie years apart: keys do not fit a word together with their source. */
+Test(merge, keys_far_apart)
+{
+	uint64_t random = 2;
+
+	for (uint32_t n = 1; n < 40; n++)
+		for (unsigned shift = 32; shift < 57; shift += 3)
+			try(n, UINT64_C(1) << shift, &random);
+	try(257, UINT64_C(1) << 55, &random);
 }
