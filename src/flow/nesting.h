@@ -79,21 +79,21 @@ bool nesting_place(struct nesting *n, uint32_t track, struct nest_span x, struct
 static inline bool
 nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, struct nest_result *out)
 {
-	uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
-	struct nest_lane *l = track < n->ntracks ? &n->tracks[track].first : NULL;
+	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
+	struct nest_lane *const l = track < n->ntracks && n->tracks[track].nmore == 0 ? &n->tracks[track].first : NULL;
 
-	if (l == NULL || n->tracks[track].nmore > 0 || start == end ||
-	    (l->n > 0 && end < l->spans[l->n - 1].end))
+	if (l == NULL || l->n == 0 || start == end || end < l->spans[l->n - 1].end)
 		return nesting_place(n, track, (struct nest_span){ start, end }, out);
 
 	/* One lane, nothing waits that ends later: children are at the top of the stack, mostly few. */
-	uint32_t i = l->n, stop = i > 16 ? i - 16 : 0;
+	struct nest_span *top = l->spans + l->n, *const stop = l->n > 16 ? top - 16 : l->spans;
 	uint64_t covered = 0;
-	for (; i > stop && l->spans[i - 1].start >= start; i--)
-		covered += l->spans[i - 1].end - l->spans[i - 1].start;
-	if (i == l->cap || (i > 0 && l->spans[i - 1].end > start))
+	for (; top > stop && top[-1].start >= start; top--)
+		covered += top[-1].end - top[-1].start;
+	const uint32_t i = (uint32_t)(top - l->spans);
+	if (i == l->cap || (i > 0 && top[-1].end > start))
 		return nesting_place(n, track, (struct nest_span){ start, end }, out);
-	l->spans[i] = (struct nest_span){ start, end };
+	*top = (struct nest_span){ start, end };
 	l->n = i + 1;
 	*out = (struct nest_result){ .covered = covered };
 	return true;

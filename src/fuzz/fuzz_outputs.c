@@ -201,12 +201,12 @@ group_holds(struct counting *c, const struct span_row *r)
 {
 	const struct span_group *const g = r->group;
 
-	MUST(g->count > 0 && g->min <= g->max && g->sum >= g->max,
-	     "stats: a group of %" PRIu64 " spans of %" PRIu64 " to %" PRIu64 " ns", g->count, g->min,
-	     g->max);
-	MUST(g->min <= span_mean(g) && span_mean(g) <= g->max,
-	     "stats: the mean %" PRIu64 " of %" PRIu64 " to %" PRIu64, span_mean(g), g->min, g->max);
-	MUST(g->self <= g->sum, "stats: more time of their own than time in all");
+	MUST(g->count > 0 && g->durations.min <= g->durations.max && total_of(g->sum) >= g->durations.max,
+	     "stats: a group of %" PRIu64 " spans of %" PRIu64 " to %" PRIu64 " ns", g->count, g->durations.min,
+	     g->durations.max);
+	MUST(g->durations.min <= span_mean(g) && span_mean(g) <= g->durations.max,
+	     "stats: the mean %" PRIu64 " of %" PRIu64 " to %" PRIu64, span_mean(g), g->durations.min, g->durations.max);
+	MUST(total_of(g->self) <= total_of(g->sum), "stats: more time of their own than time in all");
 	return true;
 }
 

@@ -25,7 +25,7 @@ grow_zeroed(void **array, uint32_t *n, uint32_t index, size_t size)
 bool
 stats_init(struct stats *s)
 {
-	*s = (struct stats){ 0 };
+	*s = (struct stats){ .first_ns = UINT64_MAX };
 	nesting_init(&s->nesting);
 	names_init(&s->span_names, &s->text);
 	names_init(&s->categories, &s->text);
@@ -131,13 +131,9 @@ add_span(struct stats *s, const struct event *e, uint32_t name)
 	if ((e->flags & EVENT_ASYNC) == 0 && !nesting_span(&s->nesting, e->track->index, e->ts, dur, &nest))
 		return false;
 	s->late += nest.late;
-	if (dur < g->min || g->count == 0)
-		g->min = dur;
-	if (dur > g->max)
-		g->max = dur;
 	g->count++;
-	g->sum += dur;
-	g->self += dur - nest.covered;
+	total_add(&g->sum, dur);
+	total_add(&g->self, dur - nest.covered);
 	histogram_add(&g->durations, &s->pool, dur);
 	return true;
 }
@@ -189,7 +185,7 @@ see_time(struct stats *s, const struct event *e)
 
 	if (e->phase == PHASE_SPAN)
 		end = e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
-	if (e->ts < s->first_ns || s->events == 0)
+	if (e->ts < s->first_ns)
 		s->first_ns = e->ts;
 	if (end > s->last_ns)
 		s->last_ns = end;

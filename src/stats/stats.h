@@ -12,19 +12,37 @@
  * (below 40 MiB, and what nesting.h takes): beyond 65,536 groups of a kind, or some MiB of names, events
  * are counted under "(other names)".
  */
+
+/* A sum in two halves: compilers take one of 128 bits through memory. */
+struct total {
+	uint64_t low, high;
+};
+
+static inline void
+total_add(struct total *t, uint64_t v)
+{
+	t->high += __builtin_add_overflow(t->low, v, &t->low);
+}
+
+static inline unsigned __int128
+total_of(struct total t)
+{
+	return (unsigned __int128)t.high << 64 | t.low;
+}
+
 /* Spans of one name and category. */
 struct span_group {
-	unsigned __int128 sum;  /* ns */
-	unsigned __int128 self; /* ns not covered by children on the same track */
-	uint64_t count, min, max;
-	struct histogram durations;
+	struct total sum;  /* ns */
+	struct total self; /* ns not covered by children on the same track */
+	uint64_t count;
+	struct histogram durations; /* knows the least and the largest, too */
 };
 
 /* The nearest integer; halves up.  count > 0. */
 static inline uint64_t
 span_mean(const struct span_group *g)
 {
-	return (uint64_t)((g->sum + g->count / 2) / g->count);
+	return (uint64_t)((total_of(g->sum) + g->count / 2) / g->count);
 }
 
 /* The number of a name that was met lately, by where its text lies. */

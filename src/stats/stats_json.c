@@ -95,15 +95,15 @@ put_span(struct text *t, const struct span_row *row, const struct histogram_pool
 	put_string(t, ",\"category\":", row->category);
 	put_u64(t, ",\"count\":", g->count);
 	text_str(t, ",\"dur_ns\":{\"sum\":");
-	text_u128(t, g->sum);
-	put_u64(t, ",\"min\":", g->min);
-	put_u64(t, ",\"max\":", g->max);
+	text_u128(t, total_of(g->sum));
+	put_u64(t, ",\"min\":", g->durations.min);
+	put_u64(t, ",\"max\":", g->durations.max);
 	put_u64(t, ",\"mean\":", span_mean(g));
 	put_u64(t, ",\"p50\":", histogram_percentile(&g->durations, pool, 50));
 	put_u64(t, ",\"p90\":", histogram_percentile(&g->durations, pool, 90));
 	put_u64(t, ",\"p99\":", histogram_percentile(&g->durations, pool, 99));
 	text_str(t, "},\"self_ns\":");
-	text_u128(t, g->self);
+	text_u128(t, total_of(g->self));
 	text_char(t, '}');
 }
 

@@ -87,13 +87,13 @@ span_cells(struct columns *c, const struct span_row *row, const struct histogram
 	text_visible(&c->text, row->category, CATEGORY_BYTES);
 	columns_next(c);
 	columns_u64(c, g->count);
-	columns_time(c, g->sum);
-	columns_time(c, g->self);
+	columns_time(c, total_of(g->sum));
+	columns_time(c, total_of(g->self));
 	columns_time(c, span_mean(g));
 	columns_time(c, histogram_percentile(&g->durations, pool, 50));
 	columns_time(c, histogram_percentile(&g->durations, pool, 90));
 	columns_time(c, histogram_percentile(&g->durations, pool, 99));
-	columns_time(c, g->max);
+	columns_time(c, g->durations.max);
 }
 
 static bool

@@ -19,8 +19,8 @@ by_sum(const void *a, const void *b)
 {
 	const struct span_row *x = a, *y = b;
 
-	if (x->group->sum != y->group->sum)
-		return x->group->sum < y->group->sum ? 1 : -1;
+	if (total_of(x->group->sum) != total_of(y->group->sum))
+		return total_of(x->group->sum) < total_of(y->group->sum) ? 1 : -1;
 	int c = by_bytes(x->name, y->name);
 	return c != 0 ? c : by_bytes(x->category, y->category);
 }
