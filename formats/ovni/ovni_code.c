@@ -93,7 +93,7 @@ find_meaning(struct ovni_state *st, struct ovni_code *c)
 	c->jumbo = slice_is(meaning_word(m, "jumbo"), "true");
 	c->old = meaning_word(m, "old").p != NULL;
 	const struct slice size = meaning_word(m, "old-size");
-	c->old_size = size.p != NULL && size.n == 1 && size.p[0] >= '0' && size.p[0] <= '9' ? size.p[0] - '0' : -1;
+	c->old_size = size.p != NULL && size.n == 1 && size.p[0] >= '0' && size.p[0] <= '9' ? (int8_t)(size.p[0] - '0') : -1;
 }
 
 static struct ovni_code *
