@@ -151,11 +151,25 @@ is_async(const struct event *e)
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
 }
 
+/* Viewers put the counters of one name and process together, whatever thread they are of: one that is shown below its thread is
+ * told from others by the thread's number. */
+static char *
+put_counter(char *p, const struct track *k)
+{
+	p = PUT(p, "C\"");
+	if (k->below && k->parent->kind == TRACK_THREAD && k->parent->has_id) {
+		p = PUT(p, ",\"id\":\"");
+		p = decimal_u64(p, k->parent->id);
+		*p++ = '"';
+	}
+	return PUT(p, ",\"ts\":");
+}
+
 static char *
 put_phase(char *p, const struct event *e)
 {
 	if (e->phase == PHASE_COUNTER && e->nfields > 0) /* viewers refuse one of nothing: an instant */
-		return PUT(p, "C\",\"ts\":");
+		return put_counter(p, e->track);
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
 		return is_async(e) ? put_async(p, e, 'b') : PUT(p, "X\",\"ts\":");

@@ -91,6 +91,8 @@ struct meaning {
 	struct slice duration;  /* field, ns */
 	const struct slice *values; /* fields of a COUNTER */
 	uint32_t nvalues;
+	bool has_series;        /* the numbers of a list are series named by ... */
+	uint8_t series;         /* ... this table, under their places from 0 on */
 	struct slice flow_name; /* arrows of one name and one key; p NULL: none */
 	struct slice flow_out, flow_in; /* fields that are the key */
 	bool has_layout;

@@ -272,7 +272,7 @@ apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct
 		e->phase = PHASE_INSTANT;
 		return KEEP;
 	case MEANING_COUNTER:
-		return interpret_series(b, e, m) ? KEEP : NO_MEMORY;
+		return interpret_series(in, b, e, m) ? KEEP : NO_MEMORY;
 	case MEANING_STRUCTURE:
 		e->phase = PHASE_STRUCTURE;
 		return (in->want & WANT_STRUCTURE) != 0 ? KEEP : DROP;

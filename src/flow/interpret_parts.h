@@ -56,7 +56,8 @@ interpret_process(const struct track *t)
 	return t;
 }
 
-/* Makes the event a counter, which has nothing but numbers: a list of them is one series each, "NAME 1", "NAME 2" ...  false: no memory. */
-bool interpret_series(struct batch *b, struct event *e, const struct meaning *m);
+/* Makes the event a counter, which has nothing but numbers: a list of them is one series each, named by m->series or "NAME 1", "NAME 2" ...
+ * false: no memory. */
+bool interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct meaning *m);
 
 #endif

@@ -24,21 +24,37 @@ series_of(const struct meaning *m, const struct field *f)
 	return m->nvalues == 0 ? n : 0;
 }
 
-/* "NAME 1", "NAME 2" ...  false: no memory. */
+/* What the vocabulary's table has for a place in a list; p NULL: nothing, or something else than a text. */
+static struct slice
+name_of(const struct interpret *in, const struct event *e, const struct meaning *m, uint32_t place)
+{
+	const struct slice none = { NULL, 0, 0 };
+
+	if (!m->has_series)
+		return none;
+	const struct value v = definitions_get(&in->trace->definitions, m->series, interpret_scope(in, e, m->series), place, 0);
+	return v.type == VALUE_STRING ? value_text(&v) : none;
+}
+
+/* As the table has it, else "NAME 1", "NAME 2" ...  false: no memory. */
 static bool
-put_list(struct batch *b, const struct field *list, struct field *to)
+put_list(const struct interpret *in, struct batch *b, const struct event *e, const struct meaning *m, const struct field *list, struct field *to)
 {
 	for (uint32_t i = 0; i < list->value.count; i++) {
-		to[i] = (struct field){ arena_printf(&b->scratch, "%.*s %" PRIu32, (int)list->name.n, list->name.p, i + 1), list->value.values[i] };
-		if (to[i].name.p == NULL)
+		struct slice name = name_of(in, e, m, i);
+		if (name.p == NULL) {
+			name = arena_printf(&b->scratch, "%.*s %" PRIu32, (int)list->name.n, list->name.p, i + 1);
+			name.flags = list->name.flags;
+		}
+		if (name.p == NULL)
 			return false;
-		to[i].name.flags = list->name.flags;
+		to[i] = (struct field){ name, list->value.values[i] };
 	}
 	return true;
 }
 
 bool
-interpret_series(struct batch *b, struct event *e, const struct meaning *m)
+interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct meaning *m)
 {
 	uint64_t all = 0;
 	uint32_t n = 0;
@@ -56,7 +72,7 @@ interpret_series(struct batch *b, struct event *e, const struct meaning *m)
 		const uint32_t series = series_of(m, f);
 		if (series > 0 && f->value.type != VALUE_LIST)
 			to[n] = *f;
-		else if (series > 0 && !put_list(b, f, to + n))
+		else if (series > 0 && !put_list(in, b, e, m, f, to + n))
 			return false;
 		n += series;
 	}

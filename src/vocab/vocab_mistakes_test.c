@@ -116,6 +116,8 @@ static const struct {
 	{ HEAD " - @{event: a, phase: state-end}", R(BAD_VALUE), "state is needed" },
 	{ HEAD " - {event: a, phase: instant, duration: @d}", R(BAD_VALUE), "duration goes with phase span" },
 	{ HEAD " - {event: a, phase: instant, values: @d}", R(BAD_VALUE), "values goes with phase counter" },
+	{ HEAD " - {event: a, phase: instant, series: @t}", R(BAD_VALUE), "series goes with phase counter" },
+	{ HEAD " - {event: a, phase: counter, series: @u}", R(BAD_VALUE), "table" },
 	{ HEAD " - {event: a, key: @'{x'}", R(BAD_VALUE), "not closed" },
 	{ HEAD " - {event: a, key: @'{x} y'}", R(BAD_VALUE), "key is a field or one {reference}" },
 	{ HEAD " - {event: a, key: @'{{x}}'}", R(BAD_VALUE), "key is a field or one {reference}" },

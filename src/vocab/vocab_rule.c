@@ -157,6 +157,17 @@ take_values(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
+take_series(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+	struct slice table = { NULL, 0, 0 };
+
+	needs_phase(d, value, r, "series", 1U << MEANING_COUNTER, "counter");
+	vocab_text(d, value, "series", &table);
+	r->m->has_series = table.p != NULL && vocab_table(d, value, table, &r->m->series);
+}
+
+static void
 take_flow(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
@@ -221,7 +232,7 @@ static const struct vocab_key rule_keys[] = {
 	{ "state", take_state },       { "category", take_category }, { "name", take_name },     { "track", take_track },
 	{ "duration", take_duration }, { "values", take_values },     { "flow", take_flow },     { "payload", take_payload },
 	{ "layout", take_layout },     { "define", take_define },     { "epoch", take_epoch },   { "facts", take_facts },
-	{ "reader", take_reader },
+	{ "reader", take_reader },     { "series", take_series },
 };
 
 static bool
