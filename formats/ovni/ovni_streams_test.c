@@ -350,10 +350,10 @@ Test(ovni_streams, packed_streams_up_to_a_number)
 		free(p);
 	}
 	struct ran r = run("stats", t.dir, NULL, NULL);
-	char text[100];
+	char text[120];
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	for (unsigned i = 0; i < 12; i++) {
-		snprintf(text, sizeof text, "%05u.obs:@0: warning: is packed, and eight packed streams were merged already [input/not-merged]", i);
+		snprintf(text, sizeof text, "%05u.obs:@0: warning: the input is packed, and eight packed streams were merged already [input/not-merged]", i);
 		cr_expect_eq(strstr(r.err, text) != NULL, i >= 8, "%s", r.err);
 	}
 	snprintf(text, sizeof text, " %zu records", t.n);

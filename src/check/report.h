@@ -11,6 +11,7 @@ struct report_file {
 	uint64_t records;
 	uint64_t unread_bytes;
 	bool valid; /* no errors, and all of it was read */
+	bool whole; /* it is all files of the trace together, which have been counted one by one */
 };
 
 /* ---- text: one finding a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]` (`FILE:LINE:COLUMN:@OFFSET: ...` in text formats) ---- */

@@ -54,8 +54,11 @@ report_text_summary(struct text *t, const struct judge *j, const struct report_f
 	put_path(t, file->path);
 	text_str(t, file->valid ? ": valid" : ": not valid");
 	if (file->format != NULL)
-		text_printf(t, " %s%s%s%s, %" PRIu64 " record%s", file->format, file->dialect[0] != '\0' ? " (" : "", file->dialect,
-		            file->dialect[0] != '\0' ? ")" : "", file->records, file->records == 1 ? "" : "s");
+		text_printf(t, " %s%s%s%s", file->format, file->dialect[0] != '\0' ? " (" : "", file->dialect, file->dialect[0] != '\0' ? ")" : "");
+	if (file->format != NULL && file->whole)
+		text_str(t, " as a whole");
+	else if (file->format != NULL)
+		text_printf(t, ", %" PRIu64 " record%s", file->records, file->records == 1 ? "" : "s");
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--)
 		put_count(t, j->levels[level], level_name((enum level)level));
 	if (file->unread_bytes > 0)

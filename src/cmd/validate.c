@@ -95,6 +95,7 @@ done(void *ctx, struct flow *f)
 		.records = f->trace.records - j->records_before,
 		.unread_bytes = f->open ? f->reader.unread : 0,
 		.valid = j->levels[LEVEL_ERROR] == 0 && !f->unreadable,
+		.whole = f->whole,
 	};
 
 	progress_clear(&v->progress);

@@ -61,6 +61,7 @@ struct flow {
 	struct kept_findings trace_kept;
 	size_t kept_room;
 	bool trace_unreadable;
+	bool whole;             /* what is done now is no input, but all of them together */
 	/* of the present input */
 	const char *operand;    /* in which it was found */
 	bool in_folder;         /* which is a folder */

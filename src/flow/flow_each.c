@@ -67,7 +67,7 @@ each_later(struct flow *f, bool go_on, const struct flow_hooks *hooks, void *ctx
 		f->operand = l->operand;
 		f->in_folder = l->in_folder;
 		if (go_on && flow_enter(f, l->path, input_open(l->path))) {
-			finding_add(&f->judge, &input_rules[INPUT_RULE_NOT_MERGED], 0, 0, "is packed, and eight packed streams were merged already");
+			finding_add(&f->judge, &input_rules[INPUT_RULE_NOT_MERGED], 0, 0, "the input is packed, and eight packed streams were merged already");
 			go_on = read_alone(f, hooks, ctx);
 			if (hooks->done != NULL)
 				hooks->done(ctx, f);
@@ -257,8 +257,10 @@ judge_trace(struct flow *f, bool all, const struct flow_hooks *hooks, void *ctx)
 	};
 	if (all && f->shared != NULL && ops->judge_trace != NULL)
 		ops->judge_trace(&f->reader);
+	f->whole = true;
 	if ((f->judge.ncounts > 0 || f->unreadable) && hooks->done != NULL)
 		hooks->done(ctx, f);
+	f->whole = false;
 	judge_free(&f->judge);
 }
 
