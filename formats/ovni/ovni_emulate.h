@@ -58,7 +58,8 @@ enum emu_needs { EMU_ANY, EMU_ACTIVE, EMU_RUNNING };
 
 struct emu_act {
 	const struct class *cls; /* NULL: not yet looked at */
-	struct slice value_text; /* the state in words: "13.3" */
+	struct slice value_text; /* the state: "13.3" */
+	struct slice value_name; /* what people call it; p NULL: it has no fixed name */
 	uint32_t value;
 	uint8_t role, step, needs;
 	uint8_t model;  /* number of the model's word; 0: none */

@@ -172,6 +172,8 @@ resolve(struct ovni_emulator *em, const struct ovni_shared *sh, struct emu_act *
 	a->value_text = meaning_word(m, "value");
 	if (a->value_text.p == NULL)
 		a->value_text = SLICE_LIT("a state");
+	if (m->nnames == 1 && m->names->nparts == 1 && m->names->parts->ref.nfields == 0)
+		a->value_name = m->names->parts->text;
 	a->label = a->value_text.n > 6 && memcmp(a->value_text.p + a->value_text.n - 6, ".label", 6) == 0;
 	return number_value(em, a);
 }

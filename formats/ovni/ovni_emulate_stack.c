@@ -68,18 +68,28 @@ emu_top(const struct ovni_emulator *em, uint32_t thread, uint8_t id)
 /* ---- what is said ---- */
 
 struct state_text {
-	char s[80];
+	char s[360];
 };
+
+static int
+shown(struct slice s)
+{
+	return s.n < 40 ? (int)s.n : 40;
+}
 
 static const char *
 state_text(struct state_text *t, const struct emu_act *a, uint64_t value)
 {
+	struct quoted q;
+
 	if (a->role == EMU_MARK)
 		snprintf(t->s, sizeof t->s, "value %" PRId64, (int64_t)value);
 	else if (a->label)
 		snprintf(t->s, sizeof t->s, "a label");
+	else if (a->value_name.p != NULL)
+		snprintf(t->s, sizeof t->s, "%s (%.*s)", quoted(&q, a->value_name), shown(a->value_text), a->value_text.p);
 	else
-		snprintf(t->s, sizeof t->s, "state %.*s", (int)(a->value_text.n < 40 ? a->value_text.n : 40), a->value_text.p);
+		snprintf(t->s, sizeof t->s, "state %.*s", shown(a->value_text), a->value_text.p);
 	return t->s;
 }
 

@@ -114,3 +114,15 @@ Test(ovni_emulate, traces_that_the_emulator_refuses)
 	expect_trace("state/nanos6-rerun-task-bad", "ovni/task-again 1\n");
 	expect_trace("state/nosv-bad-double-execute", "ovni/task-nested 1\n");
 }
+
+/* Numbers of states are for the emulator; people know names. */
+Test(ovni_emulate, states_are_named)
+{
+	const char *const folder = "testdata/ovni/folders-state/nesting-mismatch";
+	struct ran r = run_tool((const char *const[]){ "validate", "--rules", "state", folder, NULL }, NULL, 0);
+
+	cr_expect_not_null(strstr(r.out, "VU] closes \"task submission\" (13.8), but the innermost open one is \"scheduler server, blocking\" (13.7), "
+	                                 "opened by VS[ at byte 36"),
+	                   "%s", r.out);
+	ran_free(&r);
+}
