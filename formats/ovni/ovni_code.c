@@ -87,9 +87,9 @@ find_meaning(struct ovni_state *st, struct ovni_code *c)
 
 	while (m != NULL && m->named.p != NULL && !meaning_glob(m->named, c->cls->name))
 		m = m->otherwise;
-	c->meaning = m;
 	if (m == NULL)
 		return;
+	c->meaning = meaning_shape(m);
 	c->jumbo = slice_is(meaning_word(m, "jumbo"), "true");
 	c->old = meaning_word(m, "old").p != NULL;
 	const struct slice size = meaning_word(m, "old-size");

@@ -209,7 +209,7 @@ emu_act_of(struct ovni_emulator *em, const struct ovni_shared *sh, const struct 
 	while (m != NULL && m->named.p != NULL && !meaning_glob(m->named, cls->name))
 		m = m->otherwise;
 	*a = (struct emu_act){ .judged = m == NULL, .refused = m == NULL };
-	if (m != NULL && !resolve(em, sh, a, m))
+	if (m != NULL && !resolve(em, sh, a, meaning_shape(m)))
 		return NULL;
 	a->cls = cls;
 	return a;

@@ -22,9 +22,12 @@ Test(ovni_emulate, each_sample_breaks_its_rule_and_no_other)
 
 /* The rules of the group that `validate` finds in a folder, in all files of its report: "ID COUNT" lines. */
 static int
-validated(const char *folder, bool state, char text[RIG_TEXT])
+validated(const char *folder, bool state, const char *schema, char text[RIG_TEXT])
 {
-	struct ran r = run_tool((const char *const[]){ "validate", "--format", "json", folder, state ? "--rules" : NULL, "state", NULL }, NULL, 0);
+	const char *const args[] = {
+		"validate", "--format", "json", folder, state ? "--rules" : NULL, "state", schema != NULL ? "--schema" : NULL, schema, NULL
+	};
+	struct ran r = run_tool(args, NULL, 0);
 	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
 	const cJSON *file, *f;
 	uint64_t counts[OVNI_RULE_COUNT] = { 0 };
@@ -50,9 +53,9 @@ expect_validated(const char *folder, const char *want, int status)
 {
 	char text[RIG_TEXT];
 
-	cr_expect_eq(validated(folder, true, text), status, "%s", folder);
+	cr_expect_eq(validated(folder, true, NULL, text), status, "%s", folder);
 	cr_expect_str_eq(text, want, "%s: %s\nwhere this was expected: %s", folder, text, want);
-	cr_expect_eq(validated(folder, false, text), 0, "%s", folder);
+	cr_expect_eq(validated(folder, false, NULL, text), 0, "%s", folder);
 	cr_expect_str_eq(text, "", "%s: %s", folder, text);
 }
 
@@ -64,6 +67,21 @@ Test(ovni_emulate, validate_judges_so_when_it_is_asked)
 		if (s->rule != NULL)
 			snprintf(want, sizeof want, "ovni/%s 1\n", s->rule);
 		expect_validated(folder, want, s->rule != NULL && strcmp(s->rule, "flush-slow") != 0);
+	}
+}
+
+/* A rule of the user for all events, without words for the reader: they are shown in another way, and judged as ever. */
+Test(ovni_emulate, a_schema_for_looks_changes_no_judgement)
+{
+	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
+		char folder[300], want[200] = "", text[RIG_TEXT];
+		if (s->rule != NULL && strcmp(s->rule, "event-refused") == 0)
+			continue; /* what the user has a rule for is known */
+		snprintf(folder, sizeof folder, "testdata/ovni/folders-state/%s", s->name);
+		if (s->rule != NULL)
+			snprintf(want, sizeof want, "ovni/%s 1\n", s->rule);
+		validated(folder, true, "testdata/ovni/raw.yaml", text);
+		cr_expect_str_eq(text, want, "%s: %s", folder, text);
 	}
 }
 

@@ -105,8 +105,9 @@ struct meaning {
 	uint32_t ndefines;
 	struct slice epoch; /* field: wall time at this event, ns since 1970 */
 	struct slice facts; /* field: a map of facts of the whole trace */
-	const struct field *words; /* `reader:` what only the format's reader understands; values are STRING */
+	const struct field *words; /* `reader:` what only the format's reader understands; values are STRING.  NULL: nothing is said */
 	uint32_t nwords;
+	const struct meaning *shape; /* see meaning_shape; NULL: this one */
 	/* The event's own name must match this (glob); else `otherwise` (NULL: nothing) is the meaning.  p NULL: any. */
 	struct slice named;
 	const struct meaning *otherwise;
@@ -115,6 +116,14 @@ struct meaning {
 
 /* The text of a word, or one with p NULL. */
 struct slice meaning_word(const struct meaning *m, const char *name);
+
+/* The meaning whose layout the format's reader goes by: where a rule took the words of another one and has no layout itself,
+ * the other one's, for the words are about its fields.  Its words are the same. */
+static inline const struct meaning *
+meaning_shape(const struct meaning *m)
+{
+	return m->shape != NULL ? m->shape : m;
+}
 
 /* * is any text, ? is any one byte, \ takes away the meaning of the byte behind it; all else is itself. */
 bool meaning_glob(struct slice pattern, struct slice text);

@@ -93,7 +93,21 @@ next_row(struct search *s)
 	}
 }
 
-/* ---- rules that ask for the event's own name ---- */
+/* The next rule that has words for the reader, whatever an event is called; VOCAB_NONE: no more. */
+static uint32_t
+next_worded(struct search *s)
+{
+	uint32_t row;
+
+	while ((row = next_row(s)) != VOCAB_NONE) {
+		const struct meaning *const m = &s->v->rows[row]->meaning;
+		if (m->named.p == NULL && m->words != NULL)
+			break;
+	}
+	return row;
+}
+
+/* ---- meanings of more than one rule: those that ask for the event's own name, and those without words for the reader ---- */
 
 void
 vocab_chains_free(struct vocab_chains *c)
@@ -105,28 +119,78 @@ vocab_chains_free(struct vocab_chains *c)
 	free(c);
 }
 
-/* The meaning of a rule with what follows it; `code` says what that is, and then what both are.  NULL: there are too many, or memory is out. */
-static const struct meaning *
-chain(const struct vocab *v, uint32_t row, const struct meaning *otherwise, uint32_t *code)
+static uint32_t
+code_of_row(uint32_t row)
+{
+	return VOCAB_MAX_CHAINS + 1 + row;
+}
+
+/* A copy of a rule's meaning that is one with something else; `code` says with what, and then what both are.  *fresh: it is
+ * new, and the rest is to be put in.  NULL: there are too many, or memory is out. */
+static struct meaning *
+made(const struct vocab *v, uint32_t row, uint32_t *code, bool *fresh)
 {
 	struct vocab_chains *const c = v->chains;
 	const uint64_t key = (uint64_t)row << 32 | *code;
 	uint32_t i = table64_get(&c->index, key);
 
-	if (i == TABLE_NONE) {
+	*fresh = i == TABLE_NONE;
+	if (*fresh) {
 		struct meaning *const m = c->n < VOCAB_MAX_CHAINS ? arena_alloc(&c->arena, sizeof *m) : NULL;
 		if (m == NULL || !table64_put(&c->index, key, c->n))
 			return NULL;
 		*m = v->rows[row]->meaning;
-		m->otherwise = otherwise;
-		if (otherwise != NULL) {
-			m->category = otherwise->category; /* of the whole class */
-			m->needs_fields |= otherwise->needs_fields;
-		}
 		c->made[i = c->n++] = m;
 	}
 	*code = i + 1;
 	return c->made[i];
+}
+
+/* The words for the reader are facts of the format: a rule that says nothing of them leaves them as they are. */
+static void
+inherit_words(struct meaning *m, const struct meaning *from)
+{
+	if (m->words != NULL || from == NULL || from->words == NULL)
+		return;
+	m->words = from->words;
+	m->nwords = from->nwords;
+	if (!m->has_layout)
+		m->shape = from->shape != NULL || from->has_layout ? meaning_shape(from) : NULL;
+}
+
+/* The meaning of a rule that holds for any name; `words` is the rule whose words it has. */
+static const struct meaning *
+plain(const struct vocab *v, uint32_t row, uint32_t words, uint32_t *code)
+{
+	if (words != VOCAB_NONE) {
+		bool fresh;
+		*code = code_of_row(words);
+		struct meaning *const m = made(v, row, code, &fresh);
+		if (m != NULL && fresh)
+			inherit_words(m, &v->rows[words]->meaning);
+		if (m != NULL)
+			return m;
+	}
+	*code = code_of_row(row);
+	return &v->rows[row]->meaning;
+}
+
+/* The meaning of a rule that asks for a name, with what counts for other names. */
+static const struct meaning *
+chain(const struct vocab *v, uint32_t row, const struct meaning *otherwise, const struct meaning *words, uint32_t *code)
+{
+	bool fresh;
+	struct meaning *const m = made(v, row, code, &fresh);
+
+	if (m == NULL || !fresh)
+		return m;
+	m->otherwise = otherwise;
+	if (otherwise != NULL) {
+		m->category = otherwise->category; /* of the whole class */
+		m->needs_fields |= otherwise->needs_fields;
+	}
+	inherit_words(m, words);
+	return m;
 }
 
 const struct meaning *
@@ -140,11 +204,12 @@ vocab_find(const struct vocabulary *vocabulary, struct slice class_name, trace_h
 	while ((row = next_row(&s)) != VOCAB_NONE && v->rows[row]->meaning.named.p != NULL && n < VOCAB_MAX_NAMED)
 		rows[n++] = row;
 	if (row != VOCAB_NONE && v->rows[row]->meaning.named.p == NULL) {
-		m = &v->rows[row]->meaning;
-		code = VOCAB_MAX_CHAINS + 1 + row;
+		const bool has_words = v->rows[row]->meaning.words != NULL;
+		m = plain(v, row, has_words ? VOCAB_NONE : next_worded(&s), &code);
 	}
+	const struct meaning *const last = m;
 	while (n > 0) {
-		const struct meaning *const longer = chain(v, rows[--n], m, &code);
+		const struct meaning *const longer = chain(v, rows[--n], m, last, &code);
 		if (longer == NULL)
 			return NULL;
 		m = longer;

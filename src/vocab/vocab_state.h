@@ -47,7 +47,8 @@ struct vocab_names {
 	struct table64 by_id; /* -> single[] */
 };
 
-/* Meanings made for rules that ask for the event's own name: one for each rule and what follows it. */
+/* Meanings made of several rules: one for each rule that asks for the event's own name and what follows it, one for each rule
+ * without words for the reader and the one whose words it has. */
 struct vocab_chains {
 	struct arena arena;
 	struct meaning *made[VOCAB_MAX_CHAINS];

@@ -274,6 +274,51 @@ Test(vocab, files_that_come_first_win)
 	vocab_free(v);
 }
 
+static const char *
+word_of(const struct vocabulary *v, const char *name, const char *const *fields)
+{
+	const struct meaning *const m = v->ops->find(v, slice_str(name), fields != NULL ? has_one : NULL, fields);
+	const struct slice word = m != NULL ? meaning_word(m, "w") : (struct slice){ NULL, 0, 0 };
+
+	return word.p != NULL ? word.p : "none";
+}
+
+Test(vocab, words_are_those_of_the_next_rule_that_has_some)
+{
+	struct vocabulary *const v = make("format: heph\n"
+	                                  "events:\n"
+	                                  "  - {event: [a, b, n], category: 1}\n"
+	                                  "  - {event: a, category: 2}\n"
+	                                  "  - {match: '?', fields: x, reader: {w: 1}, layout: [f: u32]}\n"
+	                                  "  - {event: c, reader: {}}\n"
+	                                  "  - {event: d, layout: [f: u8]}\n"
+	                                  "  - {event: e, named: y, phase: instant}\n"
+	                                  "  - {event: e, category: 4}\n",
+	                                  7);
+	static const char *const x[] = { "x", NULL };
+
+	add(v, "format: heph\nevents: [{event: b, named: z, reader: {w: 4}}, {event: [a, b, c, d, e], layout: [f: u16], reader: {w: 2}}]", 2);
+	cr_expect_str_eq(category_of(v, "a", NULL), "1");
+	cr_expect_str_eq(word_of(v, "a", NULL), "2");
+	cr_expect_str_eq(word_of(v, "a", x), "1");
+	cr_expect_str_eq(word_of(v, "b", NULL), "2", "not of a rule for certain names");
+	cr_expect_str_eq(word_of(v, "c", NULL), "none", "an empty mapping are no words");
+	cr_expect_str_eq(word_of(v, "n", NULL), "none");
+	const struct meaning *m = find(v, "a");
+	cr_expect(!m->has_layout && meaning_shape(m)->layout_size == 2, "the words are about fields of their rule");
+	cr_expect_eq(find(v, "a"), m, "made once");
+	cr_expect_neq(find(v, "b"), NULL);
+	m = find(v, "d");
+	cr_expect_str_eq(word_of(v, "d", NULL), "2");
+	cr_expect(meaning_shape(m) == m && m->layout_size == 1, "a layout of its own counts");
+	m = find(v, "e");
+	cr_expect(m->named.p != NULL && slice_is(meaning_word(m, "w"), "2") && meaning_shape(m)->layout_size == 2);
+	cr_expect(m->otherwise != NULL && slice_is(m->otherwise->category, "4") && slice_is(meaning_word(m->otherwise, "w"), "2"));
+	m = find(v, "n");
+	cr_expect_eq(meaning_shape(m), m);
+	vocab_free(v);
+}
+
 /* Against the plain reading of the language: the rules one after the other. */
 Test(vocab, random_rules)
 {
