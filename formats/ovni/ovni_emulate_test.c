@@ -88,7 +88,7 @@ Test(ovni_emulate, a_schema_for_looks_changes_no_judgement)
 Test(ovni_emulate, each_rule_has_a_sample)
 {
 	for (int i = 0; i < OVNI_RULE_COUNT; i++) {
-		bool has = !rig_is_state(i) || i == OVNI_RULE_NESTING_DEEP || i == OVNI_RULE_TASKS_FORGOTTEN; /* in ovni_emulate_oracle_test.c */
+		bool has = !rig_is_state(i) || i == OVNI_RULE_NESTING_DEEP || i == OVNI_RULE_TASKS_FORGOTTEN; /* in ovni_emulate_{oracle,tasks}_test.c */
 		for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++)
 			has |= s->rule != NULL && strcmp(ovni_rules[i].id + 5, s->rule) == 0;
 		cr_expect(has, "%s", ovni_rules[i].id);

@@ -3,7 +3,6 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -412,106 +411,4 @@ Test(input, too_many_files_for_the_registry)
 	cr_expect_geq(mapped, 4096);
 	for (size_t i = 0; i < FILES; i++)
 		input_close(in[i]);
-}
-
-static uint64_t
-sum(const char *p, const char *end)
-{
-	uint64_t total = 0;
-
-	for (; p < end; p++)
-		total += (unsigned char)*p;
-	return total;
-}
-
-Test(input, shrinking_file)
-{
-	char *bytes = malloc(1 << 20);
-	const char *path;
-	struct input *in, *again;
-
-	memset(bytes, 1, 1 << 20);
-	path = file_with("shrinks", bytes, 1 << 20);
-	input_handle_signals();
-	in = input_open(path);
-	again = input_reopen(in);
-	cr_expect_not(input_shrunk(in));
-	cr_assert_eq(truncate(path, 10000), 0);
-	cr_expect_eq(sum(in->p, in->end), 10000);
-	in->p += 20000;
-	cr_expect(input_shrunk(in));
-	cr_expect_eq(in->fault, INPUT_SHRUNK);
-	cr_expect_eq(in->fault_offset, 20000);
-	in->p = in->end;
-	cr_expect(input_shrunk(in));
-	again->p = again->end;
-	cr_expect(input_shrunk(again));
-	input_close(again);
-	input_close(in);
-	free(bytes);
-}
-
-Test(input, file_shrinking_within_its_last_page)
-{
-	const char *path = file_with("shrinks", "0123456789", 10);
-	struct input *in = input_open(path);
-
-	cr_expect_not(input_shrunk(in));
-	cr_assert_eq(truncate(path, 9), 0);
-	cr_expect_eq(input_drain(in), 10);
-	cr_expect(input_shrunk(in));
-	cr_expect_eq(in->fault, INPUT_SHRUNK);
-	input_close(in);
-}
-
-Test(input, growing_file_is_read_to_its_first_size)
-{
-	const char *path = file_with("grows", "0123456789", 10);
-	struct input *in = input_open(path);
-
-	cr_assert_eq(truncate(path, 100000), 0);
-	cr_expect_eq(input_drain(in), 10);
-	cr_expect_not(input_shrunk(in));
-	input_close(in);
-}
-
-Test(input, other_sigbus_still_kills, .signal = SIGBUS)
-{
-	input_handle_signals();
-	raise(SIGBUS);
-}
-
-static long
-resident_kb(void)
-{
-	FILE *f = fopen("/proc/self/statm", "r");
-	long size = 0, resident = 0;
-
-	if (f == NULL || fscanf(f, "%ld %ld", &size, &resident) != 2)
-		abort();
-	fclose(f);
-	return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
-Test(input, mapped_memory_stays_small)
-{
-	const char *path = file_with("large", "", 0);
-	const long before = resident_kb();
-	struct input *in;
-	long most = 0;
-
-	cr_assert_eq(truncate(path, 192 << 20), 0);
-	in = input_open(path);
-	while (in->p < in->end) {
-		cr_assert_eq(sum(in->p, in->p + 65536), 0);
-		in->p += 65536;
-		input_behind(in);
-		if (resident_kb() > most)
-			most = resident_kb();
-	}
-	cr_expect_lt(most - before, 24 << 10, "%ld KiB", most - before);
-	in->p -= 100 << 20; /* going back is allowed */
-	cr_expect_eq(sum(in->p, in->p + 65536), 0);
-	input_behind(in);
-	input_close(in);
 }
