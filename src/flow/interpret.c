@@ -17,7 +17,6 @@ struct bound {
 	struct slice name; /* p NULL: it is made for each event, or the reader's stays */
 	uint16_t pair;
 	uint8_t simple; /* enum simple */
-	bool known;
 	bool light;  /* nothing but a fixed name and a phase */
 	bool fields; /* its events have their fields, whoever asks */
 };
@@ -72,7 +71,7 @@ bind_one(const struct interpret *in, struct bound *bd, const struct class *cls, 
 {
 	const bool simple = m->phase == MEANING_AS_READ || m->phase == MEANING_BEGIN || m->phase == MEANING_END || m->phase == MEANING_INSTANT;
 
-	*bd = (struct bound){ .m = m, .known = true, .fields = in->fields || class_needs_fields(cls) };
+	*bd = (struct bound){ .m = m, .fields = in->fields || class_needs_fields(cls) };
 	if (m->nnames > 0 && m->names[0].nparts == 1 && m->names[0].parts[0].ref.nfields == 0)
 		bd->name = with_flags(m->names[0].parts[0].text);
 	bd->light = simple && !m->async && m->named.p == NULL && (m->nnames == 0 || bd->name.p != NULL) &&
@@ -88,7 +87,7 @@ bind_one(const struct interpret *in, struct bound *bd, const struct class *cls, 
 static bool
 bind(struct interpret *in, struct bound *bd, const struct class *cls)
 {
-	*bd = (struct bound){ .known = true };
+	*bd = (struct bound){ .m = NULL };
 	if (cls->meaning == NULL || cls->meant)
 		return true;
 	for (const struct meaning *m = cls->meaning;; m = m->otherwise) {
@@ -119,16 +118,13 @@ new_bound(struct interpret *in, const struct class *cls)
 	return bind(in, &in->bounds[cls->index], cls) ? &in->bounds[cls->index] : NULL;
 }
 
-/* A class may get its meaning, or another one, when it has been there for a while. */
+/* NULL: it is not known yet.  A class may get its meaning, or another one, when it has been there for a while; one without is as zeroes say. */
 static inline const struct bound *
-bound_of(struct interpret *in, const struct class *cls)
+known_bound(const struct interpret *in, const struct class *cls)
 {
-	if (cls->index < in->nbounds) {
-		const struct bound *const bd = &in->bounds[cls->index];
-		if (bd->known && bd->m == (cls->meant ? NULL : cls->meaning))
-			return bd;
-	}
-	return new_bound(in, cls);
+	const struct bound *const bd = cls->index < in->nbounds ? &in->bounds[cls->index] : NULL;
+
+	return bd != NULL && bd->m == (cls->meant ? NULL : cls->meaning) ? bd : NULL;
 }
 
 /* ---- names ---- */
@@ -377,6 +373,34 @@ has_nothing_to_do(const struct interpret *in, const struct bound *bd, const stru
 	return bd->m == NULL && in->pairing.ntracks == 0 && e->phase != PHASE_BEGIN && e->phase != PHASE_END;
 }
 
+/* The short ways, from the i-th event on, as far as they lead.  *n: how many events come out so far. */
+static uint32_t
+short_ways(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
+{
+	uint32_t to = *n;
+
+	for (; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		const struct bound *const bd = known_bound(in, e->cls);
+		if (bd == NULL)
+			break;
+		if (bd->simple == SIMPLE_BEGIN) {
+			if (!pairing_begin_plain(&in->pairing, e, bd->name, bd->pair))
+				break;
+		} else if (bd->simple == SIMPLE_END) {
+			if (!pairing_end_plain(&in->pairing, e, bd->pair, &b->events[to]))
+				break;
+			to++;
+		} else if (has_nothing_to_do(in, bd, e)) {
+			move(b, to++, i);
+		} else {
+			break;
+		}
+	}
+	*n = to;
+	return i;
+}
+
 bool
 interpret_batch(struct interpret *in, const struct format *of, struct judge *judge, struct batch *b)
 {
@@ -385,22 +409,10 @@ interpret_batch(struct interpret *in, const struct format *of, struct judge *jud
 	in->judge = judge;
 	in->judges_payloads = of->reader->judges_payloads;
 	pairing_recycle(&in->pairing);
-	for (uint32_t i = 0; i < b->n; i++) {
+	for (uint32_t i = short_ways(in, b, 0, &n); i < b->n; i = short_ways(in, b, i + 1, &n)) {
 		struct event *const e = &b->events[i];
-		const struct bound *const bd = bound_of(in, e->cls);
-		if (bd == NULL)
-			return false;
-		if (has_nothing_to_do(in, bd, e)) {
-			move(b, n++, i);
-			continue;
-		}
-		if (bd->simple == SIMPLE_BEGIN && pairing_begin_plain(&in->pairing, e, bd->name, bd->pair))
-			continue;
-		if (bd->simple == SIMPLE_END && pairing_end_plain(&in->pairing, e, bd->pair, &b->events[n])) {
-			n++;
-			continue;
-		}
-		const enum verdict v = one(in, b, e, bd);
+		const struct bound *const known = known_bound(in, e->cls), *const bd = known != NULL ? known : new_bound(in, e->cls);
+		const enum verdict v = bd != NULL ? one(in, b, e, bd) : NO_MEMORY;
 		if (v == NO_MEMORY)
 			return false;
 		if (v == KEEP)

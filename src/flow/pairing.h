@@ -120,18 +120,29 @@ pairing_see(struct pairing *p, const struct track *track, uint64_t ts)
 static inline bool
 pairing_begin_plain(struct pairing *p, const struct event *e, struct slice name, uint16_t pair)
 {
-	if (p->free == 0 || p->nbeyond > 0 || e->track->index >= p->ntracks)
+	const uint32_t place = p->free, track = e->track->index;
+
+	if (place == 0 || p->nbeyond > 0 || track >= p->ntracks)
 		return false;
-	struct open_track *const t = &p->tracks[e->track->index];
+	struct open_track *const t = &p->tracks[track];
+	struct open_span *const s = &p->spans[place - 1];
 	if (t->depth >= PAIRING_TRACK)
 		return false;
-	const uint32_t place = p->free;
-	struct open_span *const s = &p->spans[place - 1];
 	p->free = s->below;
-	*s = (struct open_span){ e->ts, e->offset, 0, name, e->cls, e->track, NULL, t->top, pair, 0 };
+	s->ts = e->ts;
+	s->offset = e->offset;
+	s->key = 0;
+	s->name = name;
+	s->cls = e->cls;
+	s->track = e->track;
+	s->kept = NULL;
+	s->below = t->top;
+	s->pair = pair;
+	s->flags = 0;
 	t->top = place;
 	t->depth++;
-	t->last = e->ts > t->last ? e->ts : t->last;
+	if (e->ts > t->last)
+		t->last = e->ts;
 	return true;
 }
 
@@ -139,10 +150,12 @@ pairing_begin_plain(struct pairing *p, const struct event *e, struct slice name,
 static inline bool
 pairing_end_plain(struct pairing *p, const struct event *e, uint16_t pair, struct event *to)
 {
-	if (p->nbeyond > 0 || e->track->index >= p->ntracks)
-		return false;
-	struct open_track *const t = &p->tracks[e->track->index];
 	const uint64_t end = e->ts;
+	const uint32_t track = e->track->index;
+
+	if (p->nbeyond > 0 || track >= p->ntracks)
+		return false;
+	struct open_track *const t = &p->tracks[track];
 	const uint32_t place = t->top;
 	if (place == 0)
 		return false;
@@ -153,7 +166,8 @@ pairing_end_plain(struct pairing *p, const struct event *e, uint16_t pair, struc
 		              .phase = PHASE_SPAN };
 	t->top = s->below;
 	t->depth--;
-	t->last = end > t->last ? end : t->last;
+	if (end > t->last)
+		t->last = end;
 	s->cls = NULL;
 	s->below = p->free;
 	p->free = place;
