@@ -145,27 +145,6 @@ ovni_code(struct ovni_state *st, uint32_t word, uint64_t offset, uint64_t record
 
 /* ---- payloads ---- */
 
-/* Bytes of a value of fixed size. */
-static uint32_t
-width(uint8_t type)
-{
-	switch (type) {
-	case VALUE_U8:
-	case VALUE_I8:
-	case VALUE_BOOL:
-		return 1;
-	case VALUE_U16:
-	case VALUE_I16:
-		return 2;
-	case VALUE_U32:
-	case VALUE_I32:
-	case VALUE_F32:
-		return 4;
-	default:
-		return 8;
-	}
-}
-
 /* A layout with texts, or values that repeat, against the bytes. */
 static enum doubt
 walk_layout(const struct meaning *m, struct slice payload)
@@ -183,11 +162,11 @@ walk_layout(const struct meaning *m, struct slice payload)
 				return DOUBT_TEXT;
 			at = (uint32_t)(nul - payload.p) + 1;
 		} else if (f->repeated) {
-			return left % width(f->type) == 0 ? DOUBT_NONE : DOUBT_SIZE;
-		} else if (left < width(f->type)) {
+			return left % meaning_width(f->type) == 0 ? DOUBT_NONE : DOUBT_SIZE;
+		} else if (left < meaning_width(f->type)) {
 			return DOUBT_SIZE;
 		} else {
-			at += width(f->type);
+			at += meaning_width(f->type);
 		}
 	}
 	return at == payload.n ? DOUBT_NONE : DOUBT_SIZE;

@@ -58,25 +58,6 @@ static const struct {
 
 /* ---- places in the payload ---- */
 
-static uint32_t
-size_of(uint8_t type)
-{
-	switch (type) {
-	case VALUE_U8:
-	case VALUE_I8:
-		return 1;
-	case VALUE_U16:
-	case VALUE_I16:
-		return 2;
-	case VALUE_U32:
-	case VALUE_I32:
-	case VALUE_F32:
-		return 4;
-	default:
-		return 8;
-	}
-}
-
 static uint8_t
 place_of(const struct meaning *m, const char *name, uint32_t size)
 {
@@ -87,8 +68,8 @@ place_of(const struct meaning *m, const char *name, uint32_t size)
 		if (f->type == VALUE_STRING || f->type == VALUE_BYTES || f->repeated || at >= EMU_NOWHERE - 8)
 			break;
 		if (slice_is(f->name, name))
-			return size_of(f->type) == size ? (uint8_t)at : EMU_NOWHERE;
-		at += size_of(f->type);
+			return meaning_width(f->type) == size ? (uint8_t)at : EMU_NOWHERE;
+		at += meaning_width(f->type);
 	}
 	return EMU_NOWHERE;
 }

@@ -114,6 +114,9 @@ struct meaning {
 	bool needs_fields; /* some of the above looks at fields, so they must be built whoever asks */
 };
 
+/* Bytes of a value of this type in a payload; 0: as many as there are, or up to a NUL. */
+uint32_t meaning_width(uint8_t type);
+
 /* The text of a word, or one with p NULL. */
 struct slice meaning_word(const struct meaning *m, const char *name);
 

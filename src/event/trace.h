@@ -38,6 +38,15 @@ struct track {
 	const struct track *parent; /* the process of a thread, the track of a lane or of one below it; NULL for a process */
 };
 
+/* The process that a track is of; a process itself. */
+static inline const struct track *
+track_process(const struct track *t)
+{
+	while (t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
 /* More tracks than these are put together on one; hostile input must not make memory grow with it. */
 #define TRACE_MAX_TRACKS 98304
 

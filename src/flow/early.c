@@ -25,18 +25,10 @@ early_free(struct early *a)
 	*a = (struct early){ .n = 0 };
 }
 
-static const struct track *
-process_of(const struct track *t)
-{
-	while (t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
 static uint32_t *
 bucket_of(const struct early *a, const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
-	const uint64_t which = (uint64_t)process_of(track)->index << 16 | how.pair;
+	const uint64_t which = (uint64_t)track_process(track)->index << 16 | how.pair;
 
 	return &a->buckets[hash_u64(how.key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
 }
@@ -122,7 +114,7 @@ find(const struct early *a, const struct pairing *p, const struct event *e, stru
 
 	for (unsigned i = 0; *link != 0 && i < LOOK; i++) {
 		struct early_end *const s = &a->ends[*link - 1];
-		if (s->pair == how.pair && s->key == how.key && s->ts >= e->ts && process_of(s->track) == process_of(e->track) &&
+		if (s->pair == how.pair && s->key == how.key && s->ts >= e->ts && track_process(s->track) == track_process(e->track) &&
 		    (best == NULL || s->ts < a->ends[*best - 1].ts))
 			best = link;
 		link = &s->next;

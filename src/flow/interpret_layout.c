@@ -7,11 +7,6 @@
 
 #define LIST_MAX 65536U /* values of a repeated field; a value takes more room than its byte */
 
-static const uint8_t sizes[] = {
-	[VALUE_U8] = 1,  [VALUE_U16] = 2, [VALUE_U32] = 4, [VALUE_U64] = 8, [VALUE_I8] = 1,      [VALUE_I16] = 2,
-	[VALUE_I32] = 4, [VALUE_I64] = 8, [VALUE_F32] = 4, [VALUE_F64] = 8, [VALUE_ADDRESS] = 8, [VALUE_JSON] = 0,
-};
-
 static uint64_t
 load_bytes(const char *p, uint32_t n, bool big)
 {
@@ -31,7 +26,7 @@ load_bytes(const char *p, uint32_t n, bool big)
 static struct value
 value_at(const char *p, uint8_t type, bool big)
 {
-	const uint64_t raw = load_bytes(p, sizes[type], big);
+	const uint64_t raw = load_bytes(p, meaning_width(type), big);
 	struct value v = { .type = type, .u64 = raw };
 	uint32_t raw32 = (uint32_t)raw;
 	float f;
@@ -65,13 +60,13 @@ enum taken { TAKEN, TAKEN_NOT, TAKEN_NO_MEMORY };
 static enum taken
 take_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
 {
-	const size_t left = cursor_left(c) / sizes[type];
+	const size_t left = cursor_left(c) / meaning_width(type);
 	const uint32_t n = left < LIST_MAX ? (uint32_t)left : LIST_MAX;
 	struct value *const list = arena_alloc(&b->scratch, n * sizeof *list);
 
 	if (list == NULL)
 		return TAKEN_NO_MEMORY;
-	for (uint32_t i = 0; i < n; i++, c->p += sizes[type])
+	for (uint32_t i = 0; i < n; i++, c->p += meaning_width(type))
 		list[i] = value_at(c->p, type, c->big);
 	*v = (struct value){ .type = VALUE_LIST, .count = n, .values = list };
 	return TAKEN;
@@ -95,14 +90,14 @@ take_value(struct batch *b, struct cursor *c, const struct meaning_layout_field 
 		c->p = nul + 1;
 		return TAKEN;
 	}
-	if (f->type >= sizeof sizes || sizes[f->type] == 0)
+	if (meaning_width(f->type) == 0)
 		return TAKEN_NOT;
 	if (f->repeated)
 		return take_list(b, c, f->type, v);
-	if (left < sizes[f->type])
+	if (left < meaning_width(f->type))
 		return TAKEN_NOT;
 	*v = value_at(c->p, f->type, c->big);
-	c->p += sizes[f->type];
+	c->p += meaning_width(f->type);
 	return TAKEN;
 }
 

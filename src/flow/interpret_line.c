@@ -76,7 +76,7 @@ named_line(struct interpret *in, struct batch *b, const struct event *e, const s
 		return NULL;
 	if (known == TABLE_NONE && (in->trace->ntracks >= TRACE_MAX_TRACKS || in->line_bytes > ALL_BYTES)) {
 		say_limit(in, e->offset, name);
-		base = interpret_process(base);
+		base = track_process(base);
 		below = false;
 		name = SLICE_LIT("more tracks");
 		id = NULL;
@@ -97,7 +97,7 @@ named_line(struct interpret *in, struct batch *b, const struct event *e, const s
 static bool
 try_line(struct interpret *in, struct batch *b, const struct event *e, const struct meaning_track *how, const struct track **track)
 {
-	const struct track *const base = how->below ? e->track : interpret_process(e->track);
+	const struct track *const base = how->below ? e->track : track_process(e->track);
 	const struct value v = interpret_ref(in, b, e, &how->number);
 	const struct value *const id = how->id.p != NULL ? interpret_field(b, e, how->id) : NULL;
 	const bool plain = v.type != VALUE_STRING && v.type != VALUE_BYTES;

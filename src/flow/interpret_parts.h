@@ -48,14 +48,6 @@ const struct track *interpret_state_line(struct interpret *in, struct batch *b, 
 
 void interpret_lines_free(struct interpret *in);
 
-static inline const struct track *
-interpret_process(const struct track *t)
-{
-	while (t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
 /* Makes the event a counter, which has nothing but numbers: a list of them is one series each, named by m->series or "NAME 1", "NAME 2" ...
  * false: no memory. */
 bool interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct meaning *m);

@@ -50,7 +50,7 @@ interpret_scope(const struct interpret *in, const struct event *e, uint8_t table
 
 	if (scope == MEANING_SCOPE_TRACE || e->track == NULL)
 		return DEFINITIONS_WHOLE_TRACE;
-	return scope == MEANING_SCOPE_THREAD ? e->track->index : interpret_process(e->track)->index;
+	return scope == MEANING_SCOPE_THREAD ? e->track->index : track_process(e->track)->index;
 }
 
 struct value

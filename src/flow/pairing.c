@@ -101,18 +101,10 @@ give_place(struct pairing *p, struct open_span *s)
 
 /* ---- lists ---- */
 
-static const struct track *
-process_of(const struct track *t)
-{
-	while (t->parent != NULL)
-		t = t->parent;
-	return t;
-}
-
 static uint32_t *
 bucket_of(const struct pairing *p, const struct track *track, uint16_t pair, uint64_t key)
 {
-	const uint64_t which = (uint64_t)process_of(track)->index << 16 | pair;
+	const uint64_t which = (uint64_t)track_process(track)->index << 16 | pair;
 
 	return &p->buckets[hash_u64(key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
 }
@@ -131,7 +123,7 @@ static bool
 belong(const struct open_span *s, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
-		return s->pair == how.pair && s->key == how.key && process_of(s->track) == process_of(track);
+		return s->pair == how.pair && s->key == how.key && track_process(s->track) == track_process(track);
 	if (how.pair == 0)
 		return how.key == 0 || s->key == how.key;
 	return s->pair == how.pair && s->key == how.key;
@@ -160,7 +152,7 @@ find(const struct pairing *p, const struct track *track, struct pairing_end_of h
 static uint64_t
 beyond_key(const struct track *track, struct pairing_end_of how)
 {
-	const struct track *const t = (how.flags & PAIRING_ASYNC) != 0 ? process_of(track) : track;
+	const struct track *const t = (how.flags & PAIRING_ASYNC) != 0 ? track_process(track) : track;
 
 	return (uint64_t)t->index << 16 | how.pair;
 }
