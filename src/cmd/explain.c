@@ -78,7 +78,8 @@ explain_all(const struct options *o, struct text *t)
 		else if (nearest != NULL)
 			status = options_mistake(o, "there is no rule %s; did you mean %s?", show_path(&shown, o->argv[i]), nearest);
 		else
-			status = options_mistake(o, "there is no rule %s; tracetool explain lists them", show_path(&shown, o->argv[i]));
+			status = options_mistake(o, "there is no rule %s; tracetool explain lists them, and the manual page of an output format what it loses",
+			                         show_path(&shown, o->argv[i]));
 	}
 	return status;
 }
