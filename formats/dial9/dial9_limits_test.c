@@ -206,3 +206,25 @@ Test(dial9_limits, too_many_threads)
 	cr_expect_not_null(strstr(r.err, "schema/line-limit"), "%.500s", r.err);
 	ran_free(&r);
 }
+
+/* Where a time line is asked for but no stacks, what stands behind a stack is still found. */
+Test(dial9_limits, fields_behind_a_stack_that_nobody_wants)
+{
+	static const struct d9_field_desc fields[] = { { "stack", D9T_STACK }, { "worker_id", D9T_VARINT } };
+	struct d9_build b;
+
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 1, "Sample", true, fields, 2);
+	for (uint32_t i = 0; i < 5; i++) {
+		d9b_event(&b, 1, 1000 + i);
+		d9b_u32(&b, i);
+		for (uint32_t k = 0; k < i; k++)
+			d9b_u64(&b, UINT64_C(0x7f7f7f7f00000000) * i + k);
+		d9b_varint(&b, 3);
+	}
+	struct ran r = run((const char *const[]){ "stats", "-", NULL }, &b);
+	cr_expect_eq(r.status, 0);
+	cr_expect_not_null(strstr(r.out, "5 events, 1 track\n"), "%.500s", r.out);
+	ran_free(&r);
+}

@@ -183,7 +183,8 @@ d9_value(struct d9_state *st, struct batch *b, uint8_t type, const char *p, stru
 		*v = (struct value){ .type = VALUE_BYTES, .count = load_u32(p, false), .p = p + 4 };
 		return p + 4 + v->count;
 	case D9_STACK:
-		return stack(st, b, p + 4, load_u32(p, false), v, f) ? p + 4 + (size_t)v->count * 8 : NULL;
+		/* its bytes are there whether it is built or not */
+		return stack(st, b, p + 4, load_u32(p, false), v, f) ? p + 4 + (size_t)load_u32(p, false) * 8 : NULL;
 	case D9_STRING_MAP:
 		return string_map(b, p, v);
 	case D9_LIST:
