@@ -8,6 +8,7 @@
 
 #include "cmd/cli_test_util.h"
 #include "flow/flow.h"
+#include "ovni/ovni_written_test.h"
 
 static uint64_t
 next_random(uint64_t *state)
@@ -360,4 +361,44 @@ Test(ovni_streams, packed_streams_up_to_a_number)
 	cr_expect_not_null(strstr(r.out, text), "%s", r.out);
 	ran_free(&r);
 	free_trace(&t);
+}
+
+/* ---- findings of what comes after the merge ---- */
+
+/* Lines with long names, more of them than are kept: said of the stream whose event was one too many. */
+Test(ovni_streams, too_many_lines_are_said_of_their_stream)
+{
+	char *const dir = make_folder();
+	char schema[600], long_name[301] = "", text[800];
+	struct written w[2];
+
+	memset(long_name, 'x', sizeof long_name - 1);
+	snprintf(schema, sizeof schema, "%s/lines.yaml", dir);
+	const int n = snprintf(text, sizeof text, "format: ovni\nevents:\n  - event: OM=\n    phase: instant\n    track: \"{value} %s\"\n"
+	                                          "    layout: [value: i64, type: i32]\n", long_name);
+	cr_assert(write_whole(schema, text, (size_t)n));
+	for (int i = 0; i < 2; i++) {
+		written_init(&w[i], 10100);
+		written_start(&w[i], 1, i);
+	}
+	/* the first stream has few lines; both go on to the end */
+	for (int64_t value = 0; value < 10000; value++) {
+		char mark[12] = { 0 };
+		memcpy(mark, &value, 8);
+		written_put(&w[1], "OM=", (uint64_t)value + 2, mark, 12);
+		if (value % 1000 == 0)
+			written_put(&w[0], "OB.", (uint64_t)value + 2, NULL, 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		written_put(&w[i], "OHe", 10100, NULL, 0);
+		written_save(&w[i], dir, i);
+	}
+	struct ran r = run_tool((const char *const[]){ "convert", "--schema", schema, "--to", "chrome", dir, "-", NULL }, NULL, 0);
+	const char *const said = strstr(r.err, "b/stream.obs:@");
+	const uint64_t offset = said != NULL ? strtoull(said + strlen("b/stream.obs:@"), NULL, 10) : 0;
+	cr_expect(r.status == 0 && said != NULL && strstr(said, " [schema/line-limit]\n") != NULL, "%d, %.300s", r.status, r.err);
+	cr_expect(offset > 8 + 28 && (offset - 8 - 28) % 24 == 0, "no event begins at %d", (int)offset);
+	cr_expect_null(strstr(r.err, "a/stream.obs:@"));
+	ran_free(&r);
+	remove_folder(dir);
 }

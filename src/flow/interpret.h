@@ -21,12 +21,19 @@ enum interpret_mode {
 struct bound;
 struct line_cached;
 
+/* Where a batch is of several inputs: who is told what is found in an event of it, by its number there. */
+struct interpret_judges {
+	struct judge *(*of)(void *ctx, uint32_t event); /* NULL: the judge of the batch */
+	void *ctx;
+};
+
 struct interpret {
 	struct trace *trace;
 	unsigned want;
 	bool spans, fields;  /* spans are made; fields are wanted */
 	bool judges_payloads; /* the reader does */
 	struct judge *judge; /* of the present input; may be NULL */
+	struct interpret_judges judges;
 	struct bound *bounds; /* what is known of each class, by its index */
 	uint32_t nbounds;
 	struct arena arena;

@@ -102,19 +102,20 @@ take_value(struct batch *b, struct cursor *c, const struct meaning_layout_field 
 }
 
 static void
-judge_size(const struct interpret *in, const struct event *e, const struct meaning *m, uint32_t size, uint32_t lacking,
-           size_t rest)
+judge_size(const struct interpret *in, const struct batch *b, const struct event *e, const struct meaning *m, uint32_t size,
+           uint32_t lacking, size_t rest)
 {
 	struct quoted q, q2;
 
-	if (in->judges_payloads || in->judge == NULL)
+	if (in->judges_payloads)
 		return;
+	struct judge *const judge = interpret_judge(in, b, e);
 	if (lacking < m->nlayout)
-		finding_add(in->judge, &input_rules[INPUT_RULE_PAYLOAD_SHORT], e->offset, 0,
+		finding_add(judge, &input_rules[INPUT_RULE_PAYLOAD_SHORT], e->offset, 0,
 		            "an event of %s: %" PRIu32 " bytes of payload end before field %s is whole", quoted(&q, e->cls->name), size,
 		            quoted(&q2, m->layout[lacking].name));
 	else if (rest > 0)
-		finding_add(in->judge, &input_rules[INPUT_RULE_PAYLOAD_LONG], e->offset, 0,
+		finding_add(judge, &input_rules[INPUT_RULE_PAYLOAD_LONG], e->offset, 0,
 		            "an event of %s: %" PRIu32 " bytes of payload, its fields take %zu of them", quoted(&q, e->cls->name), size,
 		            size - rest);
 }
@@ -157,7 +158,7 @@ interpret_layout(const struct interpret *in, struct batch *b, struct event *e, c
 	}
 	if (taken == TAKEN_NO_MEMORY)
 		return false;
-	judge_size(in, e, m, bytes.n, i, cursor_left(&c));
+	judge_size(in, b, e, m, bytes.n, i, cursor_left(&c));
 	if (cursor_left(&c) > 0)
 		to[n++] = (struct field){ SLICE_LIT("rest"), { .type = VALUE_BYTES, .count = (uint32_t)cursor_left(&c), .p = c.p } };
 	if (at + 1U < e->nfields) {

@@ -55,12 +55,12 @@ new_line(struct interpret *in, const struct track *base, bool below, struct slic
 
 /* Said once for a trace. */
 static void
-say_limit(struct interpret *in, uint64_t offset, struct slice name)
+say_limit(struct interpret *in, const struct batch *b, const struct event *e, struct slice name)
 {
 	struct quoted q;
 
-	if (!in->lines_full && in->judge != NULL)
-		finding_add(in->judge, &input_rules[INPUT_RULE_LINE_LIMIT], offset, 0, "%s and others share one time line", quoted(&q, name));
+	if (!in->lines_full)
+		finding_add(interpret_judge(in, b, e), &input_rules[INPUT_RULE_LINE_LIMIT], e->offset, 0, "%s and others share one time line", quoted(&q, name));
 	in->lines_full = true;
 }
 
@@ -75,7 +75,7 @@ named_line(struct interpret *in, struct batch *b, const struct event *e, const s
 	if (key.p == NULL)
 		return NULL;
 	if (known == TABLE_NONE && (in->trace->ntracks >= TRACE_MAX_TRACKS || in->line_bytes > ALL_BYTES)) {
-		say_limit(in, e->offset, name);
+		say_limit(in, b, e, name);
 		base = track_process(base);
 		below = false;
 		name = SLICE_LIT("more tracks");

@@ -5,6 +5,13 @@
 
 /* The parts of flow/interpret.c: what a meaning says, found in the fields of one event. */
 
+/* Who is told what is found in an event of the batch; may be NULL. */
+static inline struct judge *
+interpret_judge(const struct interpret *in, const struct batch *b, const struct event *e)
+{
+	return in->judges.of != NULL ? in->judges.of(in->judges.ctx, (uint32_t)(e - b->events)) : in->judge;
+}
+
 /* ---- interpret_text.c ---- */
 
 /* A field of the event, or NULL. */

@@ -262,6 +262,7 @@ struct merging {
 	struct at_hand *at_hand;
 	struct batch *out;
 	uint64_t out_bytes; /* of buffers that it holds */
+	uint32_t sources[MERGED_EVENTS]; /* which stream each of its events is of */
 	struct stream *last; /* the one filled last */
 	flow_taker *take;
 	void *ctx;
@@ -353,6 +354,7 @@ merge_events(struct merging *m)
 	for (struct merge_entry e = m->merge.first; m->wanted && e.source < MERGE_ENDED;) {
 		struct at_hand *const h = &m->at_hand[e.source];
 		const struct event *const from = h->next++;
+		m->sources[m->out->n] = e.source;
 		if (plain && from->nfields == 0) {
 			m->out->events[m->out->n++] = *from;
 		} else {
@@ -397,12 +399,21 @@ begin(struct merging *m)
 	return ok;
 }
 
+/* What is found in an event after the merge is said of its stream. */
+static struct judge *
+judge_of(void *merging, uint32_t event)
+{
+	const struct merging *const m = merging;
+	return &m->streams->list[m->sources[event]]->judge;
+}
+
 static bool
 merge_all(struct flow *f, const struct flow_hooks *hooks, void *ctx)
 {
 	struct merging m = { .f = f, .streams = f->streams, .out = &f->batch, .take = hooks->take, .ctx = ctx, .wanted = true };
 
 	f->judge = f->trace_judge;
+	f->interpret.judges = (struct interpret_judges){ judge_of, &m };
 	f->unreadable = false;
 	if (begin(&m)) {
 		merge_events(&m);
@@ -412,6 +423,7 @@ merge_all(struct flow *f, const struct flow_hooks *hooks, void *ctx)
 	}
 	f->trace_unreadable |= f->unreadable;
 	f->trace_judge = f->judge;
+	f->interpret.judges = (struct interpret_judges){ NULL, NULL };
 	merge_free(&m.merge);
 	batch_recycle(m.out);
 	free(m.at_hand);
