@@ -7,6 +7,9 @@
 /* How many bytes of records one fill judges before the engine may look around. */
 #define JUDGED_AT_ONCE (4U << 20)
 
+/* No event is begun in a fill behind this many bytes: a batch holds on to what its events are made of, and jumbos are large. */
+#define FILL_BYTES (1U << 20)
+
 /* What came of one event. */
 enum step {
 	STEP_DONE,
@@ -320,9 +323,10 @@ ovni_fill(struct reader *r, struct batch *b)
 		return FILL_BAD;
 	}
 	const bool wanted = (r->want & WANT_TIMES) != 0;
+	const uint64_t start = input_offset(in, in->p);
 	st->judged = 0;
 	/* an event gives one entry at most, so counting them keeps the batch in bounds */
-	for (uint32_t left = b->cap; left > 0;) {
+	for (uint32_t left = b->cap; left > 0 && input_offset(in, in->p) - start < FILL_BYTES;) {
 		if (!wanted && judge_plain(st))
 			return FILL_MORE;
 		if (wanted && (left -= ovni_events_add_plain(st, b, left)) == 0)
