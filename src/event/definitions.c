@@ -4,7 +4,7 @@
 
 #include "base/table.h"
 
-/* Open addressing; slots are removed only when the table is laid anew. */
+/* Open addressing; behind a slot that is emptied others move up. */
 struct definition_slot {
 	uint64_t key1, key2, tick;
 	struct value value;
@@ -23,24 +23,30 @@ definitions_free(struct definitions *d)
 	*d = (struct definitions){ .slots = NULL };
 }
 
-/* Keys that follow each other, as the numbers of tasks do, have places side by side: eight of them share a hash. */
+/* Where the search for a key starts.  Keys that follow each other, as the numbers of tasks do, have places side by side:
+ * eight of them share a hash. */
+static uint32_t
+first_place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	const uint64_t whose = (uint64_t)table << 32 | scope;
+	const uint64_t h = hash_u64(key1 >> 3 ^ hash_u64(key2 ^ whose << 24, d->seed), d->seed) << 3 | (key1 & 7);
+
+	return (uint32_t)h & (d->cap - 1);
+}
+
 static uint32_t
 place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	const uint64_t whose = (uint64_t)table << 32 | scope;
-	uint64_t h = hash_u64(key1 >> 3 ^ hash_u64(key2 ^ whose << 24, d->seed), d->seed) << 3 | (key1 & 7);
-
-	for (;; h++) {
-		const uint32_t i = (uint32_t)h & (d->cap - 1);
+	for (uint32_t i = first_place(d, table, scope, key1, key2);; i = (i + 1) & (d->cap - 1)) {
 		const struct definition_slot *const s = &d->slots[i];
 		if (!s->used || (s->key1 == key1 && s->key2 == key2 && s->scope == scope && s->table == table))
 			return i;
 	}
 }
 
-/* Lays the table anew with room for `cap` slots, without the numbers older than `tick`.  false: no memory. */
+/* Lays the table anew with room for `cap` slots.  false: no memory. */
 static bool
-lay(struct definitions *d, uint32_t cap, uint64_t tick)
+lay(struct definitions *d, uint32_t cap)
 {
 	struct definitions to = *d;
 
@@ -48,21 +54,33 @@ lay(struct definitions *d, uint32_t cap, uint64_t tick)
 	if (to.slots == NULL)
 		return false;
 	to.cap = cap;
-	to.n = 0;
 	for (uint32_t i = 0; i < d->cap; i++) {
 		const struct definition_slot *const s = &d->slots[i];
-		if (!s->used)
-			continue;
-		if (s->value.type != VALUE_STRING && s->tick < tick) {
-			to.forgotten++;
-			continue;
-		}
-		to.slots[place(&to, s->table, s->scope, s->key1, s->key2)] = *s;
-		to.n++;
+		if (s->used)
+			to.slots[place(&to, s->table, s->scope, s->key1, s->key2)] = *s;
 	}
 	free(d->slots);
 	*d = to;
 	return true;
+}
+
+/* Empties a slot; those behind it that it kept from their places move up. */
+static void
+take_out(struct definitions *d, uint32_t hole)
+{
+	const uint32_t mask = d->cap - 1;
+
+	for (uint32_t i = (hole + 1) & mask; d->slots[i].used; i = (i + 1) & mask) {
+		const struct definition_slot *const s = &d->slots[i];
+		const uint32_t home = first_place(d, s->table, s->scope, s->key1, s->key2);
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		d->slots[hole] = *s;
+		hole = i;
+	}
+	d->slots[hole] = (struct definition_slot){ .used = false };
+	d->n--;
+	d->forgotten++;
 }
 
 /* The k-th smallest, from 0 on, of numbers that are all different and below `end`: halves the range again and again. */
@@ -97,9 +115,12 @@ forget(struct definitions *d)
 	for (uint32_t i = 0; i < d->cap; i++)
 		if (d->slots[i].used && d->slots[i].value.type != VALUE_STRING)
 			ticks[n++] = d->slots[i].tick;
-	const bool ok = n == 0 || lay(d, d->cap, kth(ticks, n, n / 2, d->tick) + (n == 1));
+	const uint64_t keep = n > 0 ? kth(ticks, n, n / 2, d->tick) + (n == 1) : 0;
+	for (uint32_t i = 0; i < d->cap; i++)
+		while (d->slots[i].used && d->slots[i].value.type != VALUE_STRING && d->slots[i].tick < keep)
+			take_out(d, i);
 	free(ticks);
-	return ok;
+	return true;
 }
 
 /* A free slot for one more; *full: there is none to be had.  false: no memory. */
@@ -112,7 +133,7 @@ have_room(struct definitions *d, bool *full)
 	if (d->cap == 0)
 		d->seed = hash_seed();
 	if (d->cap < DEFINITIONS_MAX / 3 * 4)
-		return lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2, 0);
+		return lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2);
 	if (!forget(d))
 		return false;
 	*full = d->n >= d->cap / 4 * 3;

@@ -16,7 +16,7 @@
  * much room, and they take DEFINITIONS_TEXT bytes at most in all.  What was not
  * kept is counted.  The same input gives the same answers.
  */
-#define DEFINITIONS_MAX (3U << 16) /* in 2^18 slots of 48 bytes at most: 12 MiB, and twice that while the table is laid anew */
+#define DEFINITIONS_MAX (3U << 16) /* in 2^18 slots of 48 bytes at most: 12 MiB, and half of that more while it grows */
 #define DEFINITIONS_TEXTS (DEFINITIONS_MAX / 4 * 3)
 #define DEFINITIONS_TEXT (16U << 20)
 #define DEFINITIONS_WHOLE_TRACE UINT32_MAX /* as scope */
