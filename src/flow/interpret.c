@@ -285,8 +285,6 @@ find_place(struct interpret *in, struct batch *b, struct event *e, const struct 
 	const bool state = m->phase == MEANING_STATE || m->phase == MEANING_STATE_END;
 	const struct track *const own = e->track;
 
-	if (own == NULL)
-		return true;
 	if (m->ntracks > 0)
 		e->track = interpret_line(in, b, e, m);
 	else if (state)
@@ -327,11 +325,25 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 		return NO_MEMORY;
 	if (!interpret_learn(in, b, e, bd->m) || !find_name(in, b, e, bd, &how.lasting) || !find_place(in, b, e, bd->m, &how))
 		return NO_MEMORY;
-	if (e->track != NULL)
-		pairing_see(&in->pairing, e->track, e->ts);
-	if (bd->m->flow_name.p != NULL && in->spans && in->fields && e->track != NULL && !interpret_arrows(in, b, e, bd->m))
+	pairing_see(&in->pairing, e->track, e->ts);
+	if (bd->m->flow_name.p != NULL && in->spans && in->fields && !interpret_arrows(in, b, e, bd->m))
 		return NO_MEMORY;
 	return apply_phase(in, b, e, bd->m, how);
+}
+
+/* A record on nobody's time line: it may say something for others to look up, but it begins and ends nothing. */
+static enum verdict
+untimed(struct interpret *in, struct batch *b, struct event *e, const struct bound *bd)
+{
+	while (bd != NULL && bd->m != NULL && bd->m->named.p != NULL && !meaning_glob(bd->m->named, e->name))
+		bd = bd->otherwise;
+	if (bd != NULL && bd->m != NULL) {
+		if (bd->m->has_layout && bd->fields && !interpret_layout(in, b, e, bd->m))
+			return NO_MEMORY;
+		if (!interpret_learn(in, b, e, bd->m))
+			return NO_MEMORY;
+	}
+	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0 ? KEEP : DROP;
 }
 
 static enum verdict
@@ -339,8 +351,9 @@ one(struct interpret *in, struct batch *b, struct event *e, const struct bound *
 {
 	enum verdict v;
 
-	if (e->track != NULL)
-		pairing_see(&in->pairing, e->track, e->ts);
+	if (e->track == NULL)
+		return untimed(in, b, e, bd);
+	pairing_see(&in->pairing, e->track, e->ts);
 	if (bd->m == NULL) {
 		v = as_read(in, b, e);
 	} else if (!bd->light) {
@@ -351,7 +364,7 @@ one(struct interpret *in, struct batch *b, struct event *e, const struct bound *
 			e->name = bd->name;
 		v = apply_phase(in, b, e, bd->m, how);
 	}
-	if (v == KEEP && e->phase == PHASE_SPAN && e->track != NULL)
+	if (v == KEEP && e->phase == PHASE_SPAN)
 		pairing_see(&in->pairing, e->track, e->ts + e->dur);
 	return v;
 }
@@ -382,7 +395,7 @@ short_ways(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 	for (; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const struct bound *const bd = known_bound(in, e->cls);
-		if (bd == NULL)
+		if (bd == NULL || e->track == NULL)
 			break;
 		if (bd->simple == SIMPLE_BEGIN) {
 			if (!pairing_begin_plain(&in->pairing, e, bd->name, bd->pair))
