@@ -8,6 +8,7 @@
 #define CACHED 1024U
 #define NAME_BYTES 256U          /* of a line that an event names; the rest is cut */
 #define ALL_BYTES (4U << 20)     /* of all such names */
+#define ALL_TRACKS 65536U        /* when there are so many, events name no more; readers have the rest of TRACE_MAX_TRACKS */
 
 /* The answer for a rule, the process (or track, if the line is below one) and a number. */
 struct line_cached {
@@ -74,7 +75,7 @@ named_line(struct interpret *in, struct batch *b, const struct event *e, const s
 
 	if (key.p == NULL)
 		return NULL;
-	if (known == TABLE_NONE && (in->trace->ntracks >= TRACE_MAX_TRACKS || in->line_bytes > ALL_BYTES)) {
+	if (known == TABLE_NONE && (in->trace->ntracks >= ALL_TRACKS || in->line_bytes > ALL_BYTES)) {
 		say_limit(in, b, e, name);
 		base = track_process(base);
 		below = false;
