@@ -48,8 +48,8 @@ put_event(struct trace_made *t, uint32_t stream, uint32_t number, uint64_t *cloc
 		*clock += next_random(&t->random) % 3;
 	p[0] = jumbo ? 0x13 : 7;
 	memcpy(p + 1, "ZZz", 3);
-	memcpy(p + 4, clock, 8);
-	memcpy(p + 12, &data, 4);
+	written_number(p + 4, *clock, 8);
+	written_number(p + 12, data, 4);
 	unsigned char *const payload = p + (jumbo ? 16 : 12);
 	memset(payload, 0, data);
 	memcpy(payload, &stream, 4);
@@ -382,10 +382,8 @@ Test(ovni_streams, too_many_lines_are_said_of_their_stream)
 		written_start(&w[i], 1, i);
 	}
 	/* the first stream has few lines; both go on to the end */
-	for (int64_t value = 0; value < 10000; value++) {
-		char mark[12] = { 0 };
-		memcpy(mark, &value, 8);
-		written_put(&w[1], "OM=", (uint64_t)value + 2, mark, 12);
+	for (int32_t value = 0; value < 10000; value++) {
+		written_put(&w[1], "OM=", (uint64_t)value + 2, (const int32_t[3]){ value }, 12);
 		if (value % 1000 == 0)
 			written_put(&w[0], "OB.", (uint64_t)value + 2, NULL, 0);
 	}

@@ -18,25 +18,34 @@ written_dice(uint64_t *seed)
 }
 
 void
-written_put(struct written *w, const char *code, uint64_t clock, const void *payload, unsigned n)
+written_number(void *to, uint64_t v, unsigned bytes)
+{
+	unsigned char *const p = to;
+
+	for (unsigned i = 0; i < bytes; i++)
+		p[i] = (unsigned char)(v >> 8 * i);
+}
+
+void
+written_put(struct written *w, const char *code, uint64_t clock, const void *words, unsigned n)
 {
 	char *const p = w->p + w->n;
 
 	p[0] = n > 0 ? (char)(n - 1) : 0;
 	memcpy(p + 1, code, 3);
-	memcpy(p + 4, &clock, 8); /* as this machine writes it: little endian, like all known ones */
-	if (n > 0)
-		memcpy(p + 12, payload, n);
+	written_number(p + 4, clock, 8);
+	for (unsigned i = 0; i < n; i += 4) {
+		uint32_t word;
+		memcpy(&word, (const char *)words + i, sizeof word);
+		written_number(p + 12 + i, word, 4);
+	}
 	w->n += 12 + n;
 }
 
 void
 written_start(struct written *w, uint64_t clock, int32_t cpu)
 {
-	char payload[16] = { 0 };
-
-	memcpy(payload, &cpu, 4);
-	written_put(w, "OHx", clock, payload, 16);
+	written_put(w, "OHx", clock, (const int32_t[4]){ cpu }, 16);
 }
 
 void
