@@ -3,6 +3,8 @@
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
+#include "base/cursor.h"
+
 TestSuite(output_pack, .init = folder_make, .fini = folder_remove, .timeout = 30);
 
 /* Exactly one gzip member, checksum and length right, nothing after it. */
@@ -20,9 +22,7 @@ gunzipped(struct bytes packed, size_t room)
 	cr_assert_eq(isal_inflate(&z), ISAL_DECOMP_OK);
 	cr_assert_eq(z.block_state, ISAL_BLOCK_FINISH);
 	b.n = z.total_out;
-	uint32_t length;
-	memcpy(&length, packed.p + packed.n - 4, 4);
-	cr_assert_eq(length, b.n);
+	cr_assert_eq(load_u32(packed.p + packed.n - 4, false), b.n);
 	return b;
 }
 
