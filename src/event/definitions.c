@@ -19,6 +19,8 @@ void
 definitions_free(struct definitions *d)
 {
 	free(d->slots);
+	numbers_free(&d->numbers);
+	table64_free(&d->pairs);
 	arena_free(&d->text);
 	*d = (struct definitions){ .slots = NULL };
 }
@@ -130,8 +132,6 @@ have_room(struct definitions *d, bool *full)
 	*full = false;
 	if (d->n < d->cap / 4 * 3)
 		return true;
-	if (d->cap == 0)
-		d->seed = hash_seed();
 	if (d->cap < DEFINITIONS_MAX / 3 * 4)
 		return lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2);
 	if (!forget(d))
@@ -155,8 +155,8 @@ slot_for(struct definitions *d, struct definition_slot key, struct definition_sl
 	return true;
 }
 
-bool
-definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value)
+static bool
+put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value)
 {
 	const struct definition_slot key = { .key1 = key1, .key2 = key2, .scope = scope, .table = table, .used = true };
 	const bool text = value.type == VALUE_STRING;
@@ -187,10 +187,97 @@ definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t k
 	return true;
 }
 
+/* ---- small numbers ---- */
+
+#define MOST_PAIRS (UINT16_MAX - 1U)
+
+static uint32_t
+whose_of(const struct definitions *d, uint8_t table, uint32_t scope)
+{
+	return table64_get(&d->pairs, (uint64_t)table << 32 | scope);
+}
+
+/* The same, made if there is none; TABLE_NONE: there are too many.  false: no memory. */
+static bool
+whose_for(struct definitions *d, uint8_t table, uint32_t scope, uint32_t *whose)
+{
+	*whose = whose_of(d, table, scope);
+	if (*whose != TABLE_NONE || d->npairs == MOST_PAIRS)
+		return true;
+	*whose = d->npairs;
+	return table64_put(&d->pairs, (uint64_t)table << 32 | scope, d->npairs++);
+}
+
+static bool
+is_small(uint64_t key1, uint64_t key2, struct value v)
+{
+	return key2 == 0 && key1 <= UINT32_MAX && v.type != VALUE_STRING && v.u64 <= UINT32_MAX;
+}
+
+/* Puts a small number where it takes little room.  *done: it could be.  false: no memory. */
+static bool
+put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, uint32_t value, bool *done)
+{
+	uint32_t whose;
+
+	if (!whose_for(d, table, scope, &whose))
+		return false;
+	*done = whose != TABLE_NONE;
+	return !*done || numbers_put(&d->numbers, d->seed, (uint16_t)whose, key, value);
+}
+
+static void
+drop_small(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	const uint32_t whose = d->numbers.n > 0 && key2 == 0 && key1 <= UINT32_MAX ? whose_of(d, table, scope) : TABLE_NONE;
+
+	if (whose != TABLE_NONE)
+		numbers_drop(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1);
+}
+
+static struct value
+get_small(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	const struct value none = { .type = VALUE_NONE };
+	uint32_t value;
+
+	if (d->numbers.n == 0 || key2 != 0 || key1 > UINT32_MAX)
+		return none;
+	const uint32_t whose = whose_of(d, table, scope);
+	if (whose == TABLE_NONE || !numbers_get(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1, &value))
+		return none;
+	return value_u64(value);
+}
+
+/* ---- all ---- */
+
+static bool
+is_in_slots(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	return d->cap > 0 && d->slots[place(d, table, scope, key1, key2)].used;
+}
+
+bool
+definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value)
+{
+	bool done = false;
+
+	if (d->seed == 0)
+		d->seed = hash_seed() | 1;
+	/* what stands in the slots is found first */
+	if (is_small(key1, key2, value) && !is_in_slots(d, table, scope, key1, key2) &&
+	    !put_small(d, table, scope, (uint32_t)key1, (uint32_t)value.u64, &done))
+		return false;
+	if (done)
+		return true;
+	drop_small(d, table, scope, key1, key2); /* or it would come back when the slot is emptied */
+	return put_in_slots(d, table, scope, key1, key2, value);
+}
+
 struct value
 definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	if (d->cap == 0)
-		return (struct value){ .type = VALUE_NONE };
-	return d->slots[place(d, table, scope, key1, key2)].value; /* all zero where it is free: VALUE_NONE */
+	const struct definition_slot *const s = d->cap > 0 ? &d->slots[place(d, table, scope, key1, key2)] : NULL;
+
+	return s != NULL && s->used ? s->value : get_small(d, table, scope, key1, key2);
 }

@@ -85,3 +85,34 @@ Test(definitions, short_texts_do_not_fill_it)
 	cr_assert_eq(d.ntexts, DEFINITIONS_TEXTS - 1);
 	definitions_free(&d);
 }
+
+/* Numbers large and small, and texts, under one key: the latest counts, wherever it is kept. */
+Test(definitions, one_key_changes_its_kind)
+{
+	struct definitions d = { .slots = NULL };
+
+	for (uint32_t i = 0; i < 3; i++) {
+		cr_assert(definitions_put(&d, 0, 4, 1, 0, value_u64(7)));
+		cr_assert_eq(definitions_get(&d, 0, 4, 1, 0).u64, 7);
+		cr_assert(definitions_put(&d, 0, 4, 1, 0, value_u64(UINT64_MAX)));
+		cr_assert_eq(definitions_get(&d, 0, 4, 1, 0).u64, UINT64_MAX);
+		cr_assert(definitions_put(&d, 0, 4, 1, 0, value_string(SLICE_LIT("text"))));
+		cr_assert_eq(definitions_get(&d, 0, 4, 1, 0).type, VALUE_STRING);
+		cr_assert_eq(definitions_get(&d, 0, 5, 1, 0).type, VALUE_NONE);
+		cr_assert_eq(definitions_get(&d, 1, 4, 1, 0).type, VALUE_NONE);
+	}
+	definitions_free(&d);
+}
+
+/* What stands under one key for long does not come back when a later definition of it is forgotten. */
+Test(definitions, nothing_comes_back)
+{
+	struct definitions d = { .slots = NULL };
+
+	cr_assert(definitions_put(&d, 0, 0, 1, 0, value_u64(7)));
+	cr_assert(definitions_put(&d, 0, 0, 1, 0, value_u64(UINT64_MAX)));
+	for (uint64_t i = 0; i < 2 * (uint64_t)DEFINITIONS_MAX; i++)
+		cr_assert(definitions_put(&d, 0, 0, i << 40, 0, value_u64(i)));
+	cr_assert_eq(definitions_get(&d, 0, 0, 1, 0).type, VALUE_NONE);
+	definitions_free(&d);
+}

@@ -6,6 +6,7 @@
 #include "flow/interpret_parts.h"
 
 static const struct loss arrows_left = { "arrows/too-far", "arrows left out: too much happened between their ends" };
+static const struct loss names_forgotten = { "names/forgotten", "names that may be missing: what other events said for them was too much to keep" };
 
 /* The short ways, where nobody wants fields. */
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
@@ -131,7 +132,7 @@ known_bound(const struct interpret *in, const struct class *cls)
 
 /* false: no memory.  *lasting: the name outlives the batch. */
 static bool
-find_name(const struct interpret *in, struct batch *b, struct event *e, const struct bound *bd, bool *lasting)
+find_name(struct interpret *in, struct batch *b, struct event *e, const struct bound *bd, bool *lasting)
 {
 	const struct meaning *const m = bd->m;
 	struct slice name;
@@ -147,6 +148,8 @@ find_name(const struct interpret *in, struct batch *b, struct event *e, const st
 			e->name = name;
 		if (made != INTERPRET_UNRESOLVED)
 			return made == INTERPRET_MADE;
+		if (i == 0 && definitions_forgotten(&in->trace->definitions) > 0)
+			ledger_add(&in->pairing.ledger, &names_forgotten, e->offset, 1);
 	}
 	*lasting = e->name.p == e->cls->name.p;
 	return true;
