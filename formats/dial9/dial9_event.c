@@ -35,23 +35,31 @@ d9_structure_add(struct d9_state *st, enum d9_structure which, const struct d9_f
 	return D9_DONE;
 }
 
+/* All fields, or those that the meaning looks at. */
 static bool
 add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
            struct event *e)
 {
-	struct field *const fields = batch_fields(b, s->nfields);
+	const bool all = d9_wants_fields(st) || s->meaning != s->cls->meaning;
+	const uint32_t n = all ? s->nfields : s->nused;
+	struct field *const first = batch_fields(b, n), *to = first;
 	const char *p = d9_field_at(s, f, 0);
 
-	if (fields == NULL)
+	if (first == NULL)
 		return false;
 	st->event_pooled = 0;
-	for (uint32_t i = 0; i < s->nfields && p != NULL; i++) {
-		fields[i].name = s->fields[i].name;
-		p = d9_value(st, b, s->fields[i].type, p, &fields[i].value, f);
+	for (const struct d9_field *i = s->fields, *const end = s->fields + n; i < end && p != NULL; i++) {
+		if (!all && !i->used) {
+			p = d9_value_end(i->type, p);
+			continue;
+		}
+		to->name = i->name;
+		p = d9_value(st, b, i->type, p, &to->value, f);
+		to++;
 	}
 	e->first_field = b->nfields;
-	e->nfields = (uint16_t)s->nfields;
-	b->nfields += s->nfields;
+	e->nfields = (uint16_t)(to - first);
+	b->nfields += e->nfields;
 	return p != NULL;
 }
 

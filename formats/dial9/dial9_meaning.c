@@ -34,6 +34,17 @@ find_parts(struct d9_schema *s, const struct meaning *m)
 	s->parts[D9_PART_DEPTH] = d9_field_named(s, meaning_word(m, "depth"));
 }
 
+static void
+find_used(struct d9_schema *s, const struct meaning *m)
+{
+	s->meaning = m;
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		s->fields[i].used = meaning_uses(m, s->fields[i].name);
+		if (s->fields[i].used)
+			s->nused = i + 1;
+	}
+}
+
 void
 d9_schema_mean(struct d9_state *st, struct d9_schema *s)
 {
@@ -43,6 +54,7 @@ d9_schema_mean(struct d9_state *st, struct d9_schema *s)
 	if (m == NULL || !s->readable)
 		return;
 	find_parts(s, m);
+	find_used(s, m);
 	s->structure = m->phase == MEANING_STRUCTURE;
 	if (slice_is(meaning_word(m, "symbol"), "true"))
 		s->kind = D9_KIND_SYMBOL;

@@ -42,6 +42,7 @@ struct d9_frame {
 struct d9_field {
 	struct slice name;
 	uint8_t type; /* enum d9_type, perhaps with D9_OPTIONAL; as the schema says, known or not */
+	bool used;    /* its meaning looks at it */
 };
 
 /* What this program does with an event besides showing it. */
@@ -66,6 +67,8 @@ struct d9_schema {
 	    *shown;        /* the same for others; the class has those of the first schema of its name */
 	struct d9_op *ops; /* NULL: measured field by field */
 	uint32_t nfields;
+	uint32_t nused; /* up to the last that is used */
+	const struct meaning *meaning; /* by which they are used; that of the class may be of a later schema of its name */
 	uint32_t need; /* an event with so many bytes before the end is measured without looking for it */
 	uint32_t parts[D9_PARTS]; /* places of fields, or D9_NO_FIELD */
 	uint8_t kind;             /* enum d9_kind */

@@ -64,3 +64,30 @@ Test(meaning, words)
 	cr_assert(slice_is(meaning_word(&m, "kind"), "push"));
 	cr_assert_null(meaning_word(&m, "kin").p);
 }
+
+/* Each part of a meaning may look at fields; a meaning that comes second counts as well. */
+Test(meaning, fields_that_are_used)
+{
+	static const struct meaning_part parts[] = { { SLICE_LIT("x"), { .nfields = 0 } }, { SLICE_LIT(""), { .field = { SLICE_LIT("in_name") }, .nfields = 1 } } };
+	static const struct meaning_template names[] = { { parts, 2 } };
+	static const struct meaning_track tracks[] = { { .number = { .field = { SLICE_LIT("line") }, .nfields = 1 }, .id = SLICE_LIT("tid") } };
+	static const struct meaning_define defines[] = {
+		{ .key = { SLICE_LIT("k1"), SLICE_LIT("k2") }, .nkeys = 2, .value = { .field = { SLICE_LIT("v") }, .nfields = 1 } }
+	};
+	static const struct meaning second = { .names = names, .nnames = 1, .epoch = SLICE_LIT("wall"), .facts = SLICE_LIT("entries") };
+	static const struct meaning m = { .key = { .field = { SLICE_LIT("a"), SLICE_LIT("b") }, .nfields = 2 },
+		                          .tracks = tracks, .ntracks = 1, .defines = defines, .ndefines = 1, .duration = SLICE_LIT("d"),
+		                          .flow_out = SLICE_LIT("out"), .flow_in = SLICE_LIT("in"), .has_layout = true, .payload = SLICE_LIT("bytes"),
+		                          .values = &parts[1].ref.field[0], .nvalues = 1, .otherwise = &second };
+	static const struct meaning none = { .payload = SLICE_LIT("bytes"), .values = &parts[1].ref.field[0], .nvalues = 1 };
+	static const struct slice used[] = { SLICE_LIT("a"),  SLICE_LIT("b"),  SLICE_LIT("line"), SLICE_LIT("tid"),     SLICE_LIT("k1"),
+		                             SLICE_LIT("k2"), SLICE_LIT("v"),  SLICE_LIT("d"),    SLICE_LIT("out"),     SLICE_LIT("in"),
+		                             SLICE_LIT("bytes"), SLICE_LIT("wall"), SLICE_LIT("entries"), SLICE_LIT("in_name") };
+
+	for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
+		cr_expect(meaning_uses(&m, used[i]), "%s", used[i].p);
+		cr_expect_not(meaning_uses(&none, used[i]), "%s", used[i].p);
+	}
+	cr_expect_not(meaning_uses(&m, SLICE_LIT("other")));
+	cr_expect_not(meaning_uses(NULL, SLICE_LIT("a")));
+}
