@@ -108,6 +108,15 @@ tabletext_get(const struct tabletext *t, struct slice key)
 	return find_text(t->slots, t->mask, hash_bytes(key.p, key.n, t->seed), key)->value;
 }
 
+const char *
+tabletext_key(const struct tabletext *t, struct slice key)
+{
+	if (t->slots == NULL)
+		return NULL;
+	const struct tabletext_slot *const s = find_text(t->slots, t->mask, hash_bytes(key.p, key.n, t->seed), key);
+	return s->value != TABLE_NONE ? s->p : NULL;
+}
+
 /* Puts a key that is known to be new. */
 static void
 settle(struct tabletext_slot *slots, size_t mask, struct tabletext_slot one)

@@ -51,6 +51,9 @@ struct tabletext {
 /* The value, or TABLE_NONE.  Empty keys are keys like any other. */
 uint32_t tabletext_get(const struct tabletext *t, struct slice key);
 
+/* The bytes first given for this key, or NULL. */
+const char *tabletext_key(const struct tabletext *t, struct slice key);
+
 /* Sets or replaces; the key's bytes must outlive the table (they are not copied).  When the key is
  * already there, the bytes first given stay.  false: no memory, nothing changed. */
 bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value);

@@ -88,6 +88,7 @@ Test(table, tabletext_grows_and_replaces)
 		char copy[24];
 		memcpy(copy, text[i], sizeof copy);
 		cr_assert(tabletext_put(&t, slice_str(copy), i + 1));
+		cr_assert(tabletext_key(&t, slice_str(copy)) == text[i], "the bytes first given");
 		memset(copy, 'x', sizeof copy);
 	}
 	cr_assert_eq(t.used, KEYS);

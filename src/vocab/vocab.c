@@ -71,6 +71,7 @@ vocab_free(struct vocabulary *vocabulary)
 	vocab_names_free(&v->processes);
 	vocab_names_free(&v->threads);
 	tabletext_free(&v->exact_index);
+	tabletext_free(&v->texts);
 	tabletext_free(&v->pairs);
 	tabletext_free(&v->states);
 	free(v->exact.rows);

@@ -71,6 +71,7 @@ struct vocab {
 	uint32_t ntables;
 	struct tabletext pairs, states; /* words -> numbers */
 	uint32_t nwords;
+	struct tabletext texts; /* all of them, each once: names of fields are mostly equal by place then */
 	struct vocab_names processes, threads;
 	struct vocab_chains *chains; /* grows when classes are looked up */
 };

@@ -73,6 +73,7 @@ Test(vocab, phases_pairs_and_states)
 	cr_expect(a->key.nfields == 1 && b->key.nfields == 1 && a->needs_fields && b->needs_fields);
 	expect_slice(a->key.field[0], "id");
 	expect_slice(b->key.field[0], "id");
+	cr_expect(a->key.field[0].p == b->key.field[0].p, "equal texts are kept once");
 	expect_slice(a->category, "c");
 	cr_expect(c->async && !a->async && !c->needs_fields);
 	cr_expect_null(c->category.p);

@@ -77,9 +77,11 @@ vocab_alloc(struct vocab_draft *d, size_t n, size_t size)
 struct slice
 vocab_copy(struct vocab_draft *d, struct slice s)
 {
-	const struct slice copy = arena_copy(&d->v->arena, s);
+	const char *const known = tabletext_key(&d->v->texts, s);
+	const struct slice copy = known != NULL ? (struct slice){ known, s.n, s.flags } : arena_copy(&d->v->arena, s);
 
-	d->no_memory |= copy.p == NULL;
+	if (copy.p == NULL || (known == NULL && !tabletext_put(&d->v->texts, copy, 0)))
+		d->no_memory = true;
 	return copy;
 }
 
