@@ -35,6 +35,16 @@ d9_structure_add(struct d9_state *st, enum d9_structure which, const struct d9_f
 	return D9_DONE;
 }
 
+/* The most frequent type without a call. */
+static inline const char *
+value_of(struct d9_state *st, struct batch *b, uint8_t type, const char *p, struct value *v, const struct d9_frame *f)
+{
+	if (type != D9_VARINT)
+		return d9_value(st, b, type, p, v, f);
+	*v = value_u64(d9_varint(&p));
+	return p;
+}
+
 /* All fields, or those that the meaning looks at. */
 static bool
 add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
@@ -43,7 +53,7 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 	const bool all = d9_wants_fields(st) || s->meaning != s->cls->meaning;
 	const uint32_t n = all ? s->nfields : s->nused;
 	struct field *const first = batch_fields(b, n), *to = first;
-	const char *p = d9_field_at(s, f, 0);
+	const char *p = f->p + (s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
 
 	if (first == NULL)
 		return false;
@@ -54,7 +64,7 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 			continue;
 		}
 		to->name = i->name;
-		p = d9_value(st, b, i->type, p, &to->value, f);
+		p = value_of(st, b, i->type, p, &to->value, f);
 		to++;
 	}
 	e->first_field = b->nfields;

@@ -39,7 +39,7 @@ find_used(struct d9_schema *s, const struct meaning *m)
 {
 	s->meaning = m;
 	for (uint32_t i = 0; i < s->nfields; i++) {
-		s->fields[i].used = meaning_uses(m, s->fields[i].name);
+		s->fields[i].used = meaning_uses(m, &s->fields[i].name);
 		if (s->fields[i].used)
 			s->nused = i + 1;
 	}

@@ -7,8 +7,9 @@
  * which neighbouring fields of fixed size are one; numbers and references have
  * a largest size, so that one comparison with the end of the window serves for
  * all fields up to the next text.  Whatever is not plain (a strange Bool or
- * presence byte, an id that is not defined, text that is not UTF-8, a long
- * number) is left to dial9_walk.c, which looks closely and says what it sees.
+ * presence byte, an id that is not defined, text that is not UTF-8, a number
+ * of too many bits) is left to dial9_walk.c, which looks closely and says what
+ * it sees.
  */
 
 enum op_kind {
@@ -165,6 +166,15 @@ measure_text(const struct d9_op *op, const char *p, const char *end)
 	return p + 4 + bytes;
 }
 
+/* A number of more than eight bytes, such as the id that stands for nobody: 2^64 - 1. */
+static const char *
+measure_long(const char *p)
+{
+	if ((unsigned char)p[8] < 0x80)
+		return p + 9;
+	return (unsigned char)p[9] <= 1 ? p + D9_VARINT_MAX : NULL;
+}
+
 const char *
 d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
 {
@@ -177,9 +187,10 @@ d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, 
 			break;
 		case OP_VARINT: {
 			const uint64_t last = ~load_u64(p, false) & CONTINUED;
-			if (last == 0)
+			if (last != 0)
+				p += ((unsigned)__builtin_ctzll(last) >> 3) + 1;
+			else if ((p = measure_long(p)) == NULL)
 				return NULL;
-			p += ((unsigned)__builtin_ctzll(last) >> 3) + 1;
 			break;
 		}
 		case OP_BOOL:

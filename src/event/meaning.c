@@ -21,16 +21,25 @@ meaning_word(const struct meaning *m, const char *name)
 }
 
 static bool
-ref_uses(const struct meaning_ref *r, struct slice field)
+is_field(struct slice name, struct slice *field)
+{
+	if (name.p == NULL || !slice_equal(name, *field))
+		return false;
+	field->p = name.p;
+	return true;
+}
+
+static bool
+ref_uses(const struct meaning_ref *r, struct slice *field)
 {
 	for (uint32_t i = 0; i < r->nfields; i++)
-		if (slice_equal(r->field[i], field))
+		if (is_field(r->field[i], field))
 			return true;
 	return false;
 }
 
 static bool
-template_uses(const struct meaning_template *t, struct slice field)
+template_uses(const struct meaning_template *t, struct slice *field)
 {
 	for (uint32_t i = 0; i < t->nparts; i++)
 		if (ref_uses(&t->parts[i].ref, field))
@@ -39,16 +48,16 @@ template_uses(const struct meaning_template *t, struct slice field)
 }
 
 static bool
-define_uses(const struct meaning_define *d, struct slice field)
+define_uses(const struct meaning_define *d, struct slice *field)
 {
 	for (uint32_t i = 0; i < d->nkeys; i++)
-		if (slice_equal(d->key[i], field))
+		if (is_field(d->key[i], field))
 			return true;
 	return ref_uses(&d->value, field);
 }
 
 static bool
-parts_use(const struct meaning *m, struct slice field)
+parts_use(const struct meaning *m, struct slice *field)
 {
 	bool uses = false;
 
@@ -56,19 +65,19 @@ parts_use(const struct meaning *m, struct slice field)
 		uses |= template_uses(&m->names[i], field);
 	for (uint32_t i = 0; i < m->ntracks; i++)
 		uses |= template_uses(&m->tracks[i].name, field) || ref_uses(&m->tracks[i].number, field) ||
-		        (m->tracks[i].id.p != NULL && slice_equal(m->tracks[i].id, field));
+		        is_field(m->tracks[i].id, field);
 	for (uint32_t i = 0; i < m->ndefines; i++)
 		uses |= define_uses(&m->defines[i], field);
 	return uses;
 }
 
 bool
-meaning_uses(const struct meaning *m, struct slice field)
+meaning_uses(const struct meaning *m, struct slice *field)
 {
 	for (; m != NULL; m = m->otherwise) {
 		const struct slice single[] = { m->duration, m->flow_out, m->flow_in, m->epoch, m->facts, m->has_layout ? m->payload : m->facts };
 		for (size_t i = 0; i < sizeof single / sizeof single[0]; i++)
-			if (single[i].p != NULL && slice_equal(single[i], field))
+			if (is_field(single[i], field))
 				return true;
 		if (ref_uses(&m->key, field) || parts_use(m, field))
 			return true;

@@ -128,8 +128,9 @@ meaning_shape(const struct meaning *m)
 	return m->shape != NULL ? m->shape : m;
 }
 
-/* Whether it looks at a field of this name to say what the event is, whoever wants fields: readers need not build others then. */
-bool meaning_uses(const struct meaning *m, struct slice field);
+/* Whether it looks at a field of this name to say what the event is, whoever wants fields: readers need not build others then.
+ * The name becomes the meaning's own text, which is found without comparing bytes. */
+bool meaning_uses(const struct meaning *m, struct slice *field);
 
 /* * is any text, ? is any one byte, \ takes away the meaning of the byte behind it; all else is itself. */
 bool meaning_glob(struct slice pattern, struct slice text);

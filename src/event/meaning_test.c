@@ -85,9 +85,15 @@ Test(meaning, fields_that_are_used)
 		                             SLICE_LIT("bytes"), SLICE_LIT("wall"), SLICE_LIT("entries"), SLICE_LIT("in_name") };
 
 	for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
-		cr_expect(meaning_uses(&m, used[i]), "%s", used[i].p);
-		cr_expect_not(meaning_uses(&none, used[i]), "%s", used[i].p);
+		char text[16];
+		struct slice field = slice_of(text, used[i].n);
+		memcpy(text, used[i].p, used[i].n);
+		cr_expect_not(meaning_uses(&none, &field), "%s", used[i].p);
+		cr_expect(field.p == text);
+		cr_expect(meaning_uses(&m, &field), "%s", used[i].p);
+		cr_expect(field.p != text && slice_equal(field, used[i]), "the meaning's own text");
 	}
-	cr_expect_not(meaning_uses(&m, SLICE_LIT("other")));
-	cr_expect_not(meaning_uses(NULL, SLICE_LIT("a")));
+	struct slice other = SLICE_LIT("other");
+	cr_expect_not(meaning_uses(&m, &other));
+	cr_expect_not(meaning_uses(NULL, &other));
 }
