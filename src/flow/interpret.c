@@ -425,9 +425,17 @@ interpret_batch(struct interpret *in, const struct format *of, struct judge *jud
 	in->judge = judge;
 	in->judges_payloads = of->reader->judges_payloads;
 	pairing_recycle(&in->pairing);
-	for (uint32_t i = short_ways(in, b, 0, &n); i < b->n; i = short_ways(in, b, i + 1, &n)) {
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct bound *bd = known_bound(in, b->events[i].cls);
+		if (bd != NULL && (bd->m == NULL || bd->simple != SIMPLE_NOT)) {
+			i = short_ways(in, b, i, &n);
+			if (i == b->n)
+				break;
+			bd = known_bound(in, b->events[i].cls);
+		}
+		if (bd == NULL)
+			bd = new_bound(in, b->events[i].cls);
 		struct event *const e = &b->events[i];
-		const struct bound *const known = known_bound(in, e->cls), *const bd = known != NULL ? known : new_bound(in, e->cls);
 		const enum verdict v = bd != NULL ? one(in, b, e, bd) : NO_MEMORY;
 		if (v == NO_MEMORY)
 			return false;
