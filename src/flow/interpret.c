@@ -393,11 +393,14 @@ has_nothing_to_do(const struct interpret *in, const struct bound *bd, const stru
 static uint32_t
 short_ways(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 {
+	const struct class *cls = NULL;
+	const struct bound *bd = NULL;
 	uint32_t to = *n;
 
 	for (; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		const struct bound *const bd = known_bound(in, e->cls);
+		if (e->cls != cls)
+			bd = known_bound(in, cls = e->cls);
 		if (bd == NULL || e->track == NULL)
 			break;
 		if (bd->simple == SIMPLE_BEGIN) {
