@@ -292,13 +292,12 @@ chrome_args(const struct chrome_state *st, const struct batch *b, const struct e
 }
 
 bool
-chrome_time_exact(uint64_t ns)
+chrome_large_time_exact(uint64_t ns)
 {
 	const uint64_t us = ns / 1000;
 
-	/* Below 2^43 us neighbouring doubles are less than a nanosecond apart, and below 2^53 all whole numbers are doubles. */
-	if (ns < (uint64_t)1000 << 43 || (us < (uint64_t)1 << 53 && us * 1000 == ns))
-		return true;
+	if (us < (uint64_t)1 << 53 && us * 1000 == ns)
+		return true; /* all whole numbers below 2^53 are doubles */
 	const int top = 63 - __builtin_clzll(us); /* the highest bit of the microseconds */
 	const int shift = 52 - top;               /* doubles here are multiples of 2^-shift us */
 	const unsigned __int128 one = 1;

@@ -61,6 +61,13 @@ void chrome_args(const struct chrome_state *st, const struct batch *b, const str
 void chrome_value(struct page *page, const struct value *v, const struct event *e);
 
 /* True if a reader that holds microseconds in a double gets the nanoseconds back. */
-bool chrome_time_exact(uint64_t ns);
+bool chrome_large_time_exact(uint64_t ns);
+
+/* Below 2^43 us neighbouring doubles are less than a nanosecond apart. */
+static inline bool
+chrome_time_exact(uint64_t ns)
+{
+	return ns < (uint64_t)1000 << 43 || chrome_large_time_exact(ns);
+}
 
 #endif

@@ -116,7 +116,7 @@ put_literal(char *p, const char *s, size_t n)
 }
 #define PUT(p, literal) put_literal(p, literal, sizeof(literal) - 1)
 
-static void
+static inline void
 put_name(struct page *page, const struct event *e)
 {
 	struct text *const t = &page->text;
@@ -223,7 +223,7 @@ put_time(const struct writer *w, char *p, uint64_t ts)
 }
 
 /* `","cat":"...","ph":"`.  Viewers match the ends of an arrow by category too, so these have one that is not of their class. */
-static char *
+static inline char *
 put_category(const struct chrome_state *st, char *p, const struct event *e)
 {
 	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
