@@ -4,7 +4,7 @@
 
 #include "base/table.h"
 
-/* Open addressing; behind a slot that is emptied others move up. */
+/* Open addressing; behind slots that are emptied others move up. */
 struct definition_slot {
 	uint64_t key1, key2, tick;
 	struct value value;
@@ -66,23 +66,29 @@ lay(struct definitions *d, uint32_t cap)
 	return true;
 }
 
-/* Empties a slot; those behind it that it kept from their places move up. */
+/* Empties the slots of numbers older than `tick`; the others move up.  From an empty slot on nothing is in the way of an entry but
+ * what has its place already, so each finds one at or before the slot that it leaves. */
 static void
-take_out(struct definitions *d, uint32_t hole)
+take_out(struct definitions *d, uint64_t tick)
 {
 	const uint32_t mask = d->cap - 1;
+	uint32_t empty = 0;
 
-	for (uint32_t i = (hole + 1) & mask; d->slots[i].used; i = (i + 1) & mask) {
-		const struct definition_slot *const s = &d->slots[i];
-		const uint32_t home = first_place(d, s->table, s->scope, s->key1, s->key2);
-		if (((i - home) & mask) < ((i - hole) & mask))
+	while (d->slots[empty].used)
+		empty++;
+	for (uint32_t i = 1; i <= mask; i++) {
+		struct definition_slot *const s = &d->slots[(empty + i) & mask];
+		const struct definition_slot one = *s;
+		if (!one.used)
 			continue;
-		d->slots[hole] = *s;
-		hole = i;
+		*s = (struct definition_slot){ .used = false };
+		if (one.value.type != VALUE_STRING && one.tick < tick) {
+			d->n--;
+			d->forgotten++;
+		} else {
+			d->slots[place(d, one.table, one.scope, one.key1, one.key2)] = one;
+		}
 	}
-	d->slots[hole] = (struct definition_slot){ .used = false };
-	d->n--;
-	d->forgotten++;
 }
 
 /* The k-th smallest, from 0 on, of numbers that are all different and below `end`: halves the range again and again. */
@@ -117,10 +123,8 @@ forget(struct definitions *d)
 	for (uint32_t i = 0; i < d->cap; i++)
 		if (d->slots[i].used && d->slots[i].value.type != VALUE_STRING)
 			ticks[n++] = d->slots[i].tick;
-	const uint64_t keep = n > 0 ? kth(ticks, n, n / 2, d->tick) + (n == 1) : 0;
-	for (uint32_t i = 0; i < d->cap; i++)
-		while (d->slots[i].used && d->slots[i].value.type != VALUE_STRING && d->slots[i].tick < keep)
-			take_out(d, i);
+	if (n > 0)
+		take_out(d, kth(ticks, n, n / 2, d->tick) + (n == 1));
 	free(ticks);
 	return true;
 }
@@ -147,7 +151,7 @@ slot_for(struct definitions *d, struct definition_slot key, struct definition_sl
 	bool full;
 
 	*slot = d->cap > 0 ? &d->slots[place(d, key.table, key.scope, key.key1, key.key2)] : NULL;
-	if (*slot != NULL && (*slot)->used)
+	if (*slot != NULL && ((*slot)->used || d->n < d->cap / 4 * 3))
 		return true;
 	if (!have_room(d, &full))
 		return false;
