@@ -6,6 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#if !defined(__SIZEOF_INT128__) || UINTPTR_MAX < UINT64_MAX
+#error "tracetool is for 64-bit machines: sums of times and hashes are 128 bits wide"
+#endif
+
 /*
  * Borrowed text: bytes that belong to somebody else (the input, an arena, a
  * string literal) and that need not end in NUL.  The flags remember what has
