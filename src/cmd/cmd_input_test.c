@@ -211,3 +211,15 @@ Test(cmd_input, label_maps)
 	ran_free(&r);
 	remove_folder(dir);
 }
+
+Test(cmd_input, options_of_other_formats)
+{
+	struct ran r = RUN("validate", "--rules", "state", "testdata/htdump/good/wire-little.htdump");
+
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_not_null(strstr(r.out, "the input is in format htdump, --rules is for ovni [input/option-unused]"), "%s", r.out);
+	ran_free(&r);
+	r = RUN("validate", "--rules", "state", "testdata/ovni/good/document.obs");
+	cr_expect_null(strstr(r.out, "[input/option-unused]"), "%s", r.out);
+	ran_free(&r);
+}

@@ -89,6 +89,26 @@ has_dialect(const struct format *format, const char *name)
 	return false;
 }
 
+static bool
+has_option(const struct format *format, const char *name)
+{
+	for (const struct format_option *o = format->options; o != NULL && o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Options of readers of other formats do nothing here. */
+static void
+say_unused_options(struct flow *f)
+{
+	for (const struct option_value *v = f->job->options; v != NULL; v = v->next)
+		for (const struct format *const *other = formats; *other != NULL && !has_option(f->format, v->name); other++)
+			if ((*other)->reader != NULL && has_option(*other, v->name))
+				finding_add(&f->judge, &input_rules[INPUT_RULE_OPTION_UNUSED], 0, 0, "the input is in format %s, --%s is for %s",
+				            f->format->name, v->name, (*other)->name);
+}
+
 /* The format, by name or by content; false after a finding. */
 static bool
 find_format(struct flow *f)
@@ -115,6 +135,7 @@ find_format(struct flow *f)
 		f->format = before;
 	} else {
 		f->trace.format = f->format->name;
+		say_unused_options(f);
 		return true;
 	}
 	f->unreadable = true;
