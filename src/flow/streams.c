@@ -20,7 +20,7 @@
 #define EVENTS_AT_HAND 16384    /* of all streams */
 #define MOST_AT_HAND 256        /* of one */
 #define LEAST_AT_HAND 4
-#define BYTES_AT_HAND (16U << 20) /* of the files of all streams */
+#define BYTES_AT_HAND (12U << 20) /* of the files of all streams */
 #define MOST_MAPPED 128 /* streams; with more, files are read by pieces */
 #define MOST_PACKED 8  /* streams; each has a thread and some MiB */
 
