@@ -80,32 +80,6 @@ number_thread(struct chrome_state *st, const struct track *t, struct chrome_trac
 	c->renamed = t->has_id && t->id != c->tid;
 }
 
-/*
- * Order: a thread (or process), its lanes, then the tracks below it, each with
- * its lanes; threads in order of arrival.  Tracks are declared one by one,
- * parents first, so that each thread has a range of its own from the start:
- * for 63 tracks below it, further ones share the last place.  There are fewer
- * than 2^18 tracks (TRACE_MAX_TRACKS, NEST_EXTRA_LANES), so it fits 31 bits.
- */
-#define SORT_LANES 64
-#define SORT_BELOW 64
-
-static uint32_t
-sort_index(struct chrome_state *st, const struct track *t)
-{
-	const struct track *root = t;
-
-	if (t->lane > 0)
-		return st->tracks[t->parent->index].sort + (t->lane < SORT_LANES ? t->lane : SORT_LANES - 1U);
-	if (!t->below)
-		return t->index * SORT_BELOW * SORT_LANES;
-	while ((root->below || root->lane > 0) && root->parent != NULL)
-		root = root->parent;
-	struct chrome_track *const r = &st->tracks[root->index];
-	r->below += r->below < SORT_BELOW - 1;
-	return r->sort + r->below * SORT_LANES;
-}
-
 bool
 chrome_declare_track(struct chrome_state *st, const struct track *t)
 {
@@ -115,7 +89,6 @@ chrome_declare_track(struct chrome_state *st, const struct track *t)
 		number_process(st, t, c);
 	else
 		number_thread(st, t, c);
-	c->sort = sort_index(st, t);
 	c->len = (uint8_t)snprintf(c->text, sizeof c->text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, c->pid, c->tid);
 	return take(&st->ids, c->pid, c->tid);
 }

@@ -11,8 +11,6 @@ struct chrome_track {
 	uint8_t len;
 	bool renamed; /* pid or tid are not the true ones */
 	uint32_t pid, tid;
-	uint32_t sort;  /* where viewers show it among the threads of its process */
-	uint32_t below; /* how many tracks stand below it */
 };
 
 /* `","cat":"NAME","ph":"`, ready to copy. */
@@ -51,6 +49,11 @@ extern const struct loss chrome_losses[CHROME_LOSSES];
 
 /* Gives every new track its numbers, in order of arrival.  false: no memory. */
 bool chrome_declare_track(struct chrome_state *st, const struct track *t);
+
+/* ---- chrome_order.c ---- */
+
+/* Metadata events that tell viewers the order of processes and threads.  false: no memory. */
+bool chrome_put_order(const struct chrome_state *st, const struct trace *trace, struct text *t);
 
 /* ---- chrome_args.c ---- */
 

@@ -343,11 +343,11 @@ sort_of(const struct run *r, const char *name)
 	return sort;
 }
 
-/* Each thread is followed by its lanes and what stands below it, in whatever order they come. */
+/* Threads by their numbers, each followed by its lanes and what stands below it, in whatever order they come. */
 Test(chrome, order_of_tracks)
 {
-	static const char *const order[] = { "process: load", "process: load (2)", "a", "a (2)", "a (3)", "a: states", "a: states (2)",
-		                             "a: marks", "a: marks: deep", "b", "b (2)", "b: states", "c" };
+	static const char *const order[] = { "process: load", "process: load (2)", "b", "b (2)", "b: states", "c", "a", "a (2)", "a (3)",
+		                             "a: states", "a: states (2)", "a: marks", "a: marks: deep" };
 	struct run r;
 
 	begin(&r);
@@ -395,7 +395,27 @@ Test(chrome, numbers_of_tracks_below)
 	finish(&r);
 }
 
-/* More tracks below one thread than have places of their own still stand before the next thread. */
+/* Those without a number by the number in their name; before those that have one. */
+Test(chrome, order_of_names)
+{
+	static const char *const names[] = { "worker 10", "worker 9", "x", "worker 2", "lane 3", "worker" };
+	static const char *const order[] = { "lane 3", "worker", "worker 2", "worker 9", "worker 10", "x", "numbered" };
+	struct run r;
+
+	begin(&r);
+	thread(&r, 5, "numbered");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct track *const t = trace_add_thread(&r.trace, r.process, 0, slice_str(names[i]));
+		cr_assert_not_null(t);
+		t->has_id = false;
+	}
+	parse(&r);
+	for (size_t i = 0; i + 1 < sizeof order / sizeof *order; i++)
+		cr_assert(sort_of(&r, order[i]) >= 0 && sort_of(&r, order[i]) < sort_of(&r, order[i + 1]), "%s before %s", order[i], order[i + 1]);
+	finish(&r);
+}
+
+/* Many tracks below one thread still stand before the next thread. */
 Test(chrome, many_tracks_below_one)
 {
 	struct run r;

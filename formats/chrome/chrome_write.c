@@ -102,10 +102,6 @@ render_track(const struct chrome_state *st, const struct track *k, struct page *
 		text_json_u64(t, k->id);
 	}
 	text_str(t, "}}");
-	if (process)
-		return;
-	put_metadata(t, "thread_sort_index", c, k);
-	text_printf(t, "\"sort_index\":%" PRIu32 "}}", c->sort);
 }
 
 static char *
@@ -345,6 +341,8 @@ chrome_close(struct writer *w, struct page *page)
 	struct text *const t = &page->text;
 	const struct trace *const trace = w->trace;
 
+	if (!page->first && !chrome_put_order(w->state, trace, t))
+		return false;
 	text_str(t, "\n],\n\"otherData\":{\n\"tool\":");
 	text_json_string(t, slice_str(w->tool));
 	put_text_member(t, "format", trace->format);
