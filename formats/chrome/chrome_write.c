@@ -22,25 +22,6 @@ const struct loss chrome_losses[CHROME_LOSSES] = {
 /* ---- declarations ---- */
 
 static bool
-grow(void *list, uint32_t *n, uint32_t want, size_t size)
-{
-	void **const at = list;
-	uint64_t cap = *n;
-
-	while (cap < want)
-		cap = cap * 2 + 64;
-	if (cap == *n)
-		return true;
-	char *p = realloc(*at, (size_t)cap * size);
-	if (p == NULL)
-		return false;
-	memset(p + *n * size, 0, (size_t)(cap - *n) * size);
-	*at = p;
-	*n = (uint32_t)cap;
-	return true;
-}
-
-static bool
 declare_class(struct chrome_state *st, const struct class *c)
 {
 	struct text t = { .p = NULL };
@@ -63,8 +44,8 @@ chrome_declare(struct writer *w, const struct batch *b)
 {
 	struct chrome_state *const st = w->state;
 
-	if (!grow(&st->tracks, &st->ntracks, b->end_track, sizeof *st->tracks) ||
-	    !grow(&st->classes, &st->nclasses, b->end_class, sizeof *st->classes))
+	if ((b->end_track > 0 && !array_reach(&st->tracks, &st->ntracks, b->end_track - 1, sizeof *st->tracks)) ||
+	    (b->end_class > 0 && !array_reach(&st->classes, &st->nclasses, b->end_class - 1, sizeof *st->classes)))
 		return false;
 	for (uint32_t i = b->first_track; i < b->end_track; i++)
 		if (!chrome_declare_track(st, w->trace->tracks[i]))

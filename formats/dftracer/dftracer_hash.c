@@ -161,14 +161,9 @@ intern(struct dft_names *n, struct slice text, bool *no_memory)
 		return n->texts[known];
 	if (n->ntexts == DFT_MAX_TEXTS || text.n > DFT_MAX_TEXT_BYTES - n->bytes)
 		return (struct slice){ NULL, 0, 0 };
-	if (n->ntexts == n->texts_cap) {
-		const uint32_t cap = n->texts_cap == 0 ? 256 : n->texts_cap * 2;
-		struct slice *const p = realloc(n->texts, cap * sizeof *p);
-		*no_memory = p == NULL;
-		if (p == NULL)
-			return (struct slice){ NULL, 0, 0 };
-		n->texts = p;
-		n->texts_cap = cap;
+	if (!array_room(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts)) {
+		*no_memory = true;
+		return (struct slice){ NULL, 0, 0 };
 	}
 	const struct slice copy = arena_copy(&n->arena, text);
 	*no_memory = copy.p == NULL || !tabletext_put(&n->known, copy, n->ntexts);

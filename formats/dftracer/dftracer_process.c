@@ -8,21 +8,6 @@
  * pid, and a process whose host is not known yet gets the first that comes.
  */
 
-/* Room in an array for one thing more, `most` of them at most. */
-static bool
-room_for(void **array, uint32_t n, uint32_t *cap, size_t size)
-{
-	if (n < *cap)
-		return true;
-	const uint32_t want = *cap == 0 ? 16 : *cap * 2;
-	void *const p = realloc(*array, want * size);
-	if (p == NULL)
-		return false;
-	*array = p;
-	*cap = want;
-	return true;
-}
-
 /* Numbers of less than 39 bits for all pids and tids: themselves where they are that small.  Past a bound all
  * large ones are one. */
 #define SMALL (UINT64_C(1) << 38)
@@ -50,14 +35,12 @@ static uint32_t
 host_number(struct dft_state *st, struct slice host)
 {
 	const uint32_t known = tabletext_get(&st->sh->hosts, host);
-	void *array = st->sh->host_texts;
 
 	if (known != TABLE_NONE)
 		return known;
 	if (st->sh->nhosts == DFT_MAX_HOSTS ||
-	    !room_for(&array, st->sh->nhosts, &st->sh->hosts_cap, sizeof *st->sh->host_texts))
+	    !array_room(&st->sh->host_texts, st->sh->nhosts, &st->sh->hosts_cap, sizeof *st->sh->host_texts))
 		return 0;
-	st->sh->host_texts = array;
 	const struct slice copy = arena_copy(&st->sh->arena, host);
 	if (copy.p == NULL || !tabletext_put(&st->sh->hosts, copy, st->sh->nhosts + 1))
 		return 0;
@@ -76,15 +59,12 @@ process_key(struct dft_state *st, uint64_t pid, uint32_t host)
 static struct dft_process *
 new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
 {
-	void *array = st->sh->processes;
-
 	if (st->sh->nprocesses == DFT_MAX_PROCESSES) {
 		dft_limit(st, DFT_LIMIT_PROCESSES, rec);
 		return st->sh->processes[DFT_MAX_PROCESSES - 1];
 	}
-	if (!room_for(&array, st->sh->nprocesses, &st->sh->processes_cap, sizeof *st->sh->processes))
+	if (!array_room(&st->sh->processes, st->sh->nprocesses, &st->sh->processes_cap, sizeof(struct dft_process *)))
 		return NULL;
-	st->sh->processes = array;
 	struct dft_process *const p = arena_zalloc(&st->sh->arena, 1, sizeof *p);
 	if (p == NULL)
 		return NULL;
@@ -157,7 +137,6 @@ dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint6
 	const uint64_t who = process_key(st, pid, host.n > 0 ? host_number(st, host) : 0);
 	uint64_t small = tid != NULL ? small_number(st, *tid) : 0;
 	uint32_t owner = table64_get(&t->owners, who);
-	void *array = t->texts;
 
 	if (t->n == DFT_MAX_TITLES) {
 		dft_limit(st, DFT_LIMIT_TITLES, &st->record);
@@ -168,9 +147,8 @@ dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint6
 		if (!table64_put(&t->owners, who, owner))
 			return false;
 	}
-	if (!room_for(&array, t->n, &t->cap, sizeof *t->texts))
+	if (!array_room(&t->texts, t->n, &t->cap, sizeof *t->texts))
 		return false;
-	t->texts = array;
 	if (text.n > DFT_MAX_TITLE)
 		text = slice_of(text.p, DFT_MAX_TITLE);
 	t->texts[t->n] = arena_copy(&t->arena, text);

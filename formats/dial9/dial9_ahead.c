@@ -38,23 +38,6 @@ countable(uint64_t segment)
 	return segment < UINT64_C(1) << 31;
 }
 
-/* Room for one more of `size` bytes; false: no memory. */
-static bool
-grow(void *list, uint32_t n, uint32_t *cap, size_t size)
-{
-	void **const at = list;
-
-	if (n < *cap)
-		return true;
-	const uint32_t want = *cap == 0 ? 64 : *cap * 2;
-	void *const p = realloc(*at, want * size);
-	if (p == NULL)
-		return false;
-	*at = p;
-	*cap = want;
-	return true;
-}
-
 static bool
 has_room(struct d9_ahead *a, uint32_t n, uint32_t max, uint32_t bytes)
 {
@@ -96,7 +79,7 @@ add_symbol(struct d9_ahead *a, uint64_t address, struct symbol symbol)
 		a->symbols[known] = symbol;
 		return true;
 	}
-	if (!grow(&a->symbols, a->nsymbols, &a->symbols_cap, sizeof *a->symbols))
+	if (!array_room(&a->symbols, a->nsymbols, &a->symbols_cap, sizeof *a->symbols))
 		return false;
 	a->symbols[a->nsymbols] = symbol;
 	return table64_put(&a->symbol_index, address, a->nsymbols++);
@@ -129,7 +112,7 @@ d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct s
 	if (!countable(st->segment) || !has_room(a, a->nlate, D9_MAX_LATE, data.n))
 		return true;
 	const struct slice copy = arena_copy(&a->text, data);
-	if (copy.p == NULL || !grow(&a->late, a->nlate, &a->late_cap, sizeof *a->late))
+	if (copy.p == NULL || !array_room(&a->late, a->nlate, &a->late_cap, sizeof *a->late))
 		return false;
 	a->late[a->nlate] = copy;
 	return table64_put(&a->late_index, late_key(st->segment, kind, id), a->nlate++);

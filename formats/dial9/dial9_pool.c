@@ -19,23 +19,6 @@ d9_pool_far(const struct d9_pool *pool, uint32_t id)
 	return known != TABLE_NONE ? &pool->entries[known] : NULL;
 }
 
-/* Room for one more of `size` bytes; false: no memory. */
-static bool
-grow(void *list, uint32_t n, uint32_t *cap, size_t size)
-{
-	void **const at = list;
-
-	if (n < *cap)
-		return true;
-	const uint32_t want = *cap == 0 ? 64 : *cap * 2;
-	void *const p = realloc(*at, want * size);
-	if (p == NULL)
-		return false;
-	*at = p;
-	*cap = want;
-	return true;
-}
-
 static bool
 grow_direct(struct d9_pool *pool, uint32_t id)
 {
@@ -58,7 +41,7 @@ grow_direct(struct d9_pool *pool, uint32_t id)
 static struct d9_entry *
 add(struct d9_pool *pool, uint32_t id)
 {
-	if (!grow(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
+	if (!array_room(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
 		return NULL;
 	if (id >= D9_DIRECT_IDS) {
 		if (!table64_put(&pool->far, id, pool->n))
@@ -171,7 +154,7 @@ d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const str
 		d9_tally_add(&st->pool_limit, f, id);
 		return D9_DONE;
 	}
-	if (!grow(&pool->pending, pool->npending, &pool->pending_cap, sizeof *pool->pending) ||
+	if (!array_room(&pool->pending, pool->npending, &pool->pending_cap, sizeof *pool->pending) ||
 	    !table64_put(&pool->pending_index, id, pool->npending))
 		return D9_NO_MEMORY;
 	pool->pending[pool->npending++] =

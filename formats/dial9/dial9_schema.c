@@ -70,14 +70,8 @@ grow_types(struct d9_schemas *s, uint16_t id)
 static bool
 note_registered(struct d9_schemas *s, uint16_t id)
 {
-	if (s->nregistered == s->registered_cap) {
-		const uint32_t cap = s->registered_cap == 0 ? 64 : s->registered_cap * 2;
-		uint16_t *const p = realloc(s->registered, cap * sizeof *p);
-		if (p == NULL)
-			return false;
-		s->registered = p;
-		s->registered_cap = cap;
-	}
+	if (!array_room(&s->registered, s->nregistered, &s->registered_cap, sizeof *s->registered))
+		return false;
 	s->registered[s->nregistered++] = id;
 	return true;
 }
@@ -261,14 +255,8 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 static bool
 append(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
 {
-	if (s->n == s->cap) {
-		const uint32_t cap = s->cap == 0 ? 64 : s->cap * 2;
-		struct d9_schema **p = realloc(s->all, cap * sizeof *p);
-		if (p == NULL)
-			return false;
-		s->all = p;
-		s->cap = cap;
-	}
+	if (!array_room(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)))
+		return false;
 	s->all[s->n++] = schema;
 	return tabletext_put(&s->index, key, s->n - 1);
 }

@@ -14,14 +14,9 @@ new_stream(struct heph_state *st, const struct heph_packet *k, bool *no_memory)
 		          "stream %" PRIu32 " and others are not told apart", k->stream);
 		return TABLE_NONE;
 	}
-	if (st->nstreams == st->streams_cap) {
-		const uint32_t cap = st->streams_cap == 0 ? 16 : st->streams_cap * 2;
-		struct heph_stream *const p = realloc(st->streams, cap * sizeof *p);
-		*no_memory = p == NULL;
-		if (p == NULL)
-			return TABLE_NONE;
-		st->streams = p;
-		st->streams_cap = cap;
+	if (!array_room(&st->streams, st->nstreams, &st->streams_cap, sizeof *st->streams)) {
+		*no_memory = true;
+		return TABLE_NONE;
 	}
 	if (k->stream < HEPH_DIRECT) {
 		st->direct[k->stream] = st->nstreams + 1;

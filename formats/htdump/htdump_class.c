@@ -58,14 +58,8 @@ keep(struct ht_state *st, struct slice s)
 static bool
 append_class(struct ht_state *st, struct ht_class *c)
 {
-	if (st->nclasses == st->classes_cap) {
-		const uint32_t cap = st->classes_cap == 0 ? 32 : st->classes_cap * 2;
-		struct ht_class **p = realloc(st->classes, cap * sizeof *p);
-		if (p == NULL)
-			return false;
-		st->classes = p;
-		st->classes_cap = cap;
-	}
+	if (!array_room(&st->classes, st->nclasses, &st->classes_cap, sizeof(struct ht_class *)))
+		return false;
 	if (!table64_put(&st->by_id, c->id, st->nclasses))
 		return false;
 	st->classes[st->nclasses++] = c;
@@ -114,14 +108,8 @@ new_class(struct ht_state *st, uint32_t id, struct slice name)
 static bool
 append_field(struct ht_class *c, struct ht_field f)
 {
-	if (c->nfields == c->fields_cap) {
-		const uint32_t cap = c->fields_cap == 0 ? 4 : c->fields_cap * 2;
-		struct ht_field *p = realloc(c->fields, cap * sizeof *p);
-		if (p == NULL)
-			return false;
-		c->fields = p;
-		c->fields_cap = cap;
-	}
+	if (!array_room(&c->fields, c->nfields, &c->fields_cap, sizeof *c->fields))
+		return false;
 	c->fields[c->nfields++] = f;
 	return true;
 }

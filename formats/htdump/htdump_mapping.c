@@ -20,14 +20,8 @@ room_for(const struct ht_mappings *m, uint32_t n)
 static enum ht_step_result
 append(struct ht_mappings *m, uint64_t identifier, struct ht_label label)
 {
-	if (m->n == m->cap) {
-		const uint32_t cap = m->cap == 0 ? 64 : m->cap * 2;
-		struct ht_label *p = realloc(m->labels, cap * sizeof *p);
-		if (p == NULL)
-			return HT_NO_MEMORY;
-		m->labels = p;
-		m->cap = cap;
-	}
+	if (!array_room(&m->labels, m->n, &m->cap, sizeof *m->labels))
+		return HT_NO_MEMORY;
 	m->labels[m->n] = label;
 	return table64_put(&m->index, identifier, m->n++) ? HT_DONE : HT_NO_MEMORY;
 }

@@ -82,14 +82,8 @@ enter(struct unfold *u, struct ht_class *c, struct slice prefix, bool member)
 	const int32_t base = base_of(c);
 	if (!member && u->st->wire && c->id >= HT_BUILTIN_CLASSES && base < 0)
 		ht_find(u->st, HT_RULE_NO_BASE, u->rec, "class %s lists no base", quoted(&q, c->name));
-	if (u->nframes == u->frames_cap) {
-		const uint32_t cap = u->frames_cap == 0 ? 8 : u->frames_cap * 2;
-		struct frame *p = realloc(u->frames, cap * sizeof *p);
-		if (p == NULL)
-			return HT_NO_MEMORY;
-		u->frames = p;
-		u->frames_cap = cap;
-	}
+	if (!array_room(&u->frames, u->nframes, &u->frames_cap, sizeof *u->frames))
+		return HT_NO_MEMORY;
 	c->unfolding = true;
 	u->frames[u->nframes++] = (struct frame){ .c = c, .prefix = prefix, .base = base, .member = member };
 	return HT_DONE;

@@ -105,7 +105,7 @@ add_code(struct ovni_state *st, uint32_t bytes, struct slice text)
 	const char *const name = model_name(model);
 	char hex[8];
 
-	if (!ovni_room(&sh->codes, sh->ncodes, &sh->codes_cap, sizeof *sh->codes) || !table64_put(&sh->code_index, bytes, sh->ncodes))
+	if (!array_room(&sh->codes, sh->ncodes, &sh->codes_cap, sizeof *sh->codes) || !table64_put(&sh->code_index, bytes, sh->ncodes))
 		return NULL;
 	struct ovni_code *const c = &sh->codes[sh->ncodes++];
 	*c = (struct ovni_code){ .bytes = bytes, .old_size = -1, .cls = trace_add_class(trace, text) };

@@ -159,29 +159,11 @@ resolve(struct ovni_emulator *em, const struct ovni_shared *sh, struct emu_act *
 	return number_value(em, a);
 }
 
-static bool
-room_for_act(struct ovni_emulator *em, uint32_t index)
-{
-	uint32_t n = em->nacts == 0 ? 64 : em->nacts;
-
-	if (index < em->nacts)
-		return true;
-	while (n <= index)
-		n *= 2;
-	struct emu_act *const acts = realloc(em->acts, n * sizeof *acts);
-	if (acts == NULL)
-		return false;
-	memset(acts + em->nacts, 0, (n - em->nacts) * sizeof *acts);
-	em->acts = acts;
-	em->nacts = n;
-	return true;
-}
-
 /* NULL: no memory. */
 struct emu_act *
 emu_act_of(struct ovni_emulator *em, const struct ovni_shared *sh, const struct class *cls)
 {
-	if (!room_for_act(em, cls->index))
+	if (!array_reach(&em->acts, &em->nacts, cls->index, sizeof *em->acts))
 		return NULL;
 	struct emu_act *const a = &em->acts[cls->index];
 	if (a->cls != NULL)

@@ -26,7 +26,7 @@ make_stack(const struct emu_step_of *x, uint8_t id)
 		ovni_limit(x->st, "stacks of states", OVNI_EMU_STACKS);
 		return NULL;
 	}
-	if (!ovni_room(&em->stacks, em->nstacks, &em->stacks_cap, sizeof *em->stacks) ||
+	if (!array_room(&em->stacks, em->nstacks, &em->stacks_cap, sizeof *em->stacks) ||
 	    !table64_put(&em->stack_index, (uint64_t)x->thread << 8 | id, em->nstacks)) {
 		em->failed = true;
 		return NULL;
@@ -50,7 +50,7 @@ make_entry(const struct emu_step_of *x)
 		ovni_limit(x->st, "open states", OVNI_EMU_ENTRIES);
 		return TABLE_NONE;
 	}
-	if (!ovni_room(&em->entries, em->nentries, &em->entries_cap, sizeof *em->entries)) {
+	if (!array_room(&em->entries, em->nentries, &em->entries_cap, sizeof *em->entries)) {
 		em->failed = true;
 		return TABLE_NONE;
 	}

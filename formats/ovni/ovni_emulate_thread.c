@@ -34,7 +34,7 @@ add_thread(struct emu_step_of *x)
 	const struct ovni_state *const st = x->st;
 	struct ovni_emulator *const em = x->em;
 
-	if (!ovni_room(&em->threads, em->nthreads, &em->threads_cap, sizeof *em->threads))
+	if (!array_room(&em->threads, em->nthreads, &em->threads_cap, sizeof *em->threads))
 		return false;
 	const uint32_t process = process_of(x->sh, st->process), n = em->nthreads;
 	const uint32_t loom = process != TABLE_NONE ? x->sh->processes[process].loom : TABLE_NONE;

@@ -70,7 +70,7 @@ emu_unit_add(struct emu_units *t, uint64_t key)
 {
 	if (t->seed == 0)
 		t->seed = hash_seed();
-	if (emu_units_are_full(t) || !ovni_room(&t->units, t->n, &t->cap, sizeof *t->units))
+	if (emu_units_are_full(t) || !array_room(&t->units, t->n, &t->cap, sizeof *t->units))
 		return TABLE_NONE;
 	if ((t->slots == NULL || t->n >= (t->mask + 1) / 4 * 3) && !grow_slots(t))
 		return TABLE_NONE;

@@ -6,22 +6,6 @@
 
 /* What the streams of one trace say together ("computed by merging all the values"). */
 
-bool
-ovni_room(void *array, uint32_t n, uint32_t *cap, size_t size)
-{
-	void **const place = array;
-
-	if (n < *cap)
-		return true;
-	const uint32_t want = *cap == 0 ? 16 : *cap * 2;
-	void *const p = realloc(*place, want * size);
-	if (p == NULL)
-		return false;
-	*place = p;
-	*cap = want;
-	return true;
-}
-
 void
 ovni_limit(struct ovni_state *st, const char *what, uint32_t most)
 {
@@ -63,7 +47,7 @@ find_loom(struct ovni_state *st, struct slice name, uint32_t *loom)
 		ovni_limit(st, "looms", OVNI_MAX_LOOMS);
 		return true;
 	}
-	if (!ovni_room(&sh->looms, sh->nlooms, &sh->looms_cap, sizeof *sh->looms) || !tabletext_put(&sh->loom_index, name, sh->nlooms))
+	if (!array_room(&sh->looms, sh->nlooms, &sh->looms_cap, sizeof *sh->looms) || !tabletext_put(&sh->loom_index, name, sh->nlooms))
 		return false;
 	sh->looms[sh->nlooms] = (struct ovni_loom){ .name = name };
 	*loom = sh->nlooms++;
@@ -114,7 +98,7 @@ find_process(struct ovni_state *st, const struct ovni_thread *t, uint32_t loom, 
 		return true;
 	}
 	if (*process == TABLE_NONE) {
-		if (!ovni_room(&sh->processes, sh->nprocesses, &sh->processes_cap, sizeof *sh->processes) ||
+		if (!array_room(&sh->processes, sh->nprocesses, &sh->processes_cap, sizeof *sh->processes) ||
 		    !table64_put(&sh->process_index, key, sh->nprocesses))
 			return false;
 		*process = sh->nprocesses++;
@@ -176,7 +160,7 @@ merge_cpu(struct ovni_state *st, uint32_t loom, uint32_t index, uint32_t phyid)
 		ovni_limit(st, "CPUs", OVNI_MAX_CPUS);
 		return true;
 	}
-	if (!ovni_room(&sh->cpus, sh->ncpus, &sh->cpus_cap, sizeof *sh->cpus) || !table64_put(&sh->phyids, key, sh->ncpus))
+	if (!array_room(&sh->cpus, sh->ncpus, &sh->cpus_cap, sizeof *sh->cpus) || !table64_put(&sh->phyids, key, sh->ncpus))
 		return false;
 	sh->cpus[sh->ncpus++] = (struct ovni_cpu){ loom, index, phyid };
 	sh->looms[loom].cpus++;
@@ -274,7 +258,7 @@ merge_label(struct ovni_state *st, uint32_t mark, const cJSON *label)
 		return true;
 	}
 	if (!ovni_merge_text(st, key, &kept) || !tabletext_put(&sh->label_index, kept, sh->nlabels) ||
-	    !ovni_room(&sh->labels, sh->nlabels, &sh->labels_cap, sizeof *sh->labels))
+	    !array_room(&sh->labels, sh->nlabels, &sh->labels_cap, sizeof *sh->labels))
 		return false;
 	struct ovni_label *const l = &sh->labels[sh->nlabels++];
 	*l = (struct ovni_label){ .mark = mark, .value = value };

@@ -107,7 +107,7 @@ add_host(struct reader *r, const struct row *w, int64_t offset, uint32_t line)
 		return true;
 	}
 	const struct slice name = arena_copy(&sh->text, w->host);
-	if (name.p == NULL || !ovni_room(&sh->hosts, sh->nhosts, &sh->hosts_cap, sizeof *sh->hosts) || !tabletext_put(&sh->host_index, name, sh->nhosts))
+	if (name.p == NULL || !array_room(&sh->hosts, sh->nhosts, &sh->hosts_cap, sizeof *sh->hosts) || !tabletext_put(&sh->host_index, name, sh->nhosts))
 		return false;
 	sh->hosts[sh->nhosts++] = (struct ovni_host){ .name = name, .offset = offset };
 	return true;

@@ -195,8 +195,6 @@ bool ovni_merge_marks(struct ovni_state *st, const struct cJSON *marks);
 bool ovni_merge_counters(struct ovni_state *st, const struct cJSON *hwc);
 bool ovni_merge_text(struct ovni_state *st, const char *s, struct slice *kept);
 bool ovni_merge_thread(struct ovni_state *st, const struct ovni_thread *t, uint32_t *loom);
-/* Room for one more; false: no memory. */
-bool ovni_room(void *array, uint32_t n, uint32_t *cap, size_t size);
 void ovni_limit(struct ovni_state *st, const char *what, uint32_t most);
 void ovni_shared_close(void *shared);
 void ovni_judge_trace(struct reader *r);

@@ -14,7 +14,7 @@
 enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_ERROR, LEVEL_COUNT };
 
 struct rule {
-	const char *id;      /* "htdump/unknown-class": the format, then words */
+	const char *id;      /* the format, a slash, then words: "tick/cut-record" */
 	enum level level;
 	const char *text;    /* one line: what is wrong */
 	const char *spec;    /* the sentence of the specification it enforces, or "" */

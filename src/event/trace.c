@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+
 void
 trace_init(struct trace *t)
 {
@@ -23,30 +25,14 @@ trace_free(struct trace *t)
 	*t = (struct trace){ .format = "" };
 }
 
-/* A larger place for an array of `size`-byte things, or NULL (and the old one stays). */
-static void *
-grown(void *old, uint32_t n, uint32_t *cap, size_t size)
-{
-	if (n < *cap)
-		return old;
-	const uint32_t want = *cap == 0 ? 16 : *cap * 2;
-	void *p = realloc(old, (size_t)want * size);
-	if (p != NULL)
-		*cap = want;
-	return p;
-}
-
 struct class *
 trace_add_class(struct trace *t, struct slice name)
 {
 	const uint32_t known = tabletext_get(&t->class_names, name);
 	if (known != TABLE_NONE)
 		return t->classes[known];
-	struct class **list = grown(t->classes, t->nclasses, &t->classes_cap, sizeof *list);
 	struct class *c = arena_zalloc(&t->arena, 1, sizeof *c);
-	if (list != NULL)
-		t->classes = list;
-	if (list == NULL || c == NULL)
+	if (c == NULL || !array_room(&t->classes, t->nclasses, &t->classes_cap, sizeof(struct class *)))
 		return NULL;
 	c->name = arena_copy(&t->arena, name);
 	if (c->name.p == NULL || !tabletext_put(&t->class_names, c->name, t->nclasses))
@@ -60,11 +46,8 @@ trace_add_class(struct trace *t, struct slice name)
 static struct track *
 add_track(struct trace *t, struct slice name)
 {
-	struct track **list = grown(t->tracks, t->ntracks, &t->tracks_cap, sizeof *list);
 	struct track *k = arena_zalloc(&t->arena, 1, sizeof *k);
-	if (list != NULL)
-		t->tracks = list;
-	if (list == NULL || k == NULL)
+	if (k == NULL || !array_room(&t->tracks, t->ntracks, &t->tracks_cap, sizeof(struct track *)))
 		return NULL;
 	k->name = arena_copy(&t->arena, name);
 	if (k->name.p == NULL)
@@ -99,10 +82,8 @@ trace_add_thread(struct trace *t, const struct track *process, uint64_t id, stru
 bool
 trace_add_meta(struct trace *t, struct slice name, struct value value)
 {
-	struct field *list = grown(t->meta, t->nmeta, &t->meta_cap, sizeof *list);
-	if (list == NULL)
+	if (!array_room(&t->meta, t->nmeta, &t->meta_cap, sizeof *t->meta))
 		return false;
-	t->meta = list;
 	name = arena_copy(&t->arena, name);
 	if (value.type == VALUE_STRING)
 		value = value_string(arena_copy(&t->arena, value_text(&value)));

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 #define BUCKETS 8192U
 #define LOOK 64 /* places of a bucket */
 
@@ -46,14 +48,8 @@ take_place(struct early *a, uint32_t *place)
 	}
 	if (a->n == EARLY_MAX)
 		return true;
-	if (a->n == a->cap) {
-		const uint32_t cap = a->cap == 0 ? 64 : a->cap * 2;
-		struct early_end *const to = realloc(a->ends, cap * sizeof *to);
-		if (to == NULL)
-			return false;
-		a->ends = to;
-		a->cap = cap;
-	}
+	if (!array_room(&a->ends, a->n, &a->cap, sizeof *a->ends))
+		return false;
 	*place = ++a->n;
 	a->ends[*place - 1].kept = NULL;
 	return true;

@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-#include "base/utf8.h"
+#include "base/array.h"
+#include "base/textscan.h"
 #include "flow/interpret_parts.h"
 
 static const struct loss arrows_left = { "arrows/too-far", "arrows left out: too much happened between their ends" };
@@ -48,18 +49,6 @@ interpret_free(struct interpret *in)
 
 /* ---- classes ---- */
 
-static struct slice
-with_flags(struct slice s)
-{
-	bool plain = utf8_valid(s.p, s.n);
-
-	s.flags = plain ? SLICE_UTF8 : 0;
-	for (uint32_t i = 0; i < s.n; i++)
-		plain &= (unsigned char)s.p[i] >= 0x20 && s.p[i] != '"' && s.p[i] != '\\';
-	s.flags |= SLICE_STAYS | (plain ? SLICE_JSON : 0);
-	return s;
-}
-
 static bool
 looks_at_fields(const struct meaning *m, bool fields)
 {
@@ -73,8 +62,11 @@ bind_one(const struct interpret *in, struct bound *bd, const struct class *cls, 
 	const bool simple = m->phase == MEANING_AS_READ || m->phase == MEANING_BEGIN || m->phase == MEANING_END || m->phase == MEANING_INSTANT;
 
 	*bd = (struct bound){ .m = m, .fields = in->fields || class_needs_fields(cls) };
-	if (m->nnames > 0 && m->names[0].nparts == 1 && m->names[0].parts[0].ref.nfields == 0)
-		bd->name = with_flags(m->names[0].parts[0].text);
+	if (m->nnames > 0 && m->names[0].nparts == 1 && m->names[0].parts[0].ref.nfields == 0) {
+		const struct slice text = m->names[0].parts[0].text;
+		bd->name = textscan_slice(text.p, text.n);
+		bd->name.flags |= SLICE_STAYS;
+	}
 	bd->light = simple && !m->async && m->named.p == NULL && (m->nnames == 0 || bd->name.p != NULL) &&
 	            !looks_at_fields(m, bd->fields);
 	bd->pair = m->pair;
@@ -107,15 +99,8 @@ bind(struct interpret *in, struct bound *bd, const struct class *cls)
 static const struct bound *
 new_bound(struct interpret *in, const struct class *cls)
 {
-	if (cls->index >= in->nbounds) {
-		const uint32_t n = in->trace->nclasses + in->trace->nclasses / 2 + 16;
-		struct bound *const p = n > cls->index ? realloc(in->bounds, n * sizeof *p) : NULL;
-		if (p == NULL)
-			return NULL;
-		memset(p + in->nbounds, 0, (n - in->nbounds) * sizeof *p);
-		in->bounds = p;
-		in->nbounds = n;
-	}
+	if (!array_reach(&in->bounds, &in->nbounds, cls->index, sizeof *in->bounds))
+		return NULL;
 	return bind(in, &in->bounds[cls->index], cls) ? &in->bounds[cls->index] : NULL;
 }
 
@@ -249,13 +234,27 @@ span(struct batch *b, struct event *e, const struct meaning *m)
 	e->nfields--;
 }
 
+/* What the reader calls a beginning or an end is one. */
+static enum verdict
+own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	return e->phase == PHASE_BEGIN ? begin(in, b, e, how) : e->phase == PHASE_END ? end(in, b, e, how) : KEEP;
+}
+
+/* Nobody says what it means. */
+static enum verdict
+as_read(struct interpret *in, struct batch *b, struct event *e)
+{
+	return own_phase(in, b, e, (struct pairing_end_of){ .lasting = e->name.p == e->cls->name.p, .fields = in->fields });
+}
+
 static enum verdict
 apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct meaning *m, struct pairing_end_of how)
 {
 	how.fields = in->fields;
 	switch ((enum meaning_phase)m->phase) {
 	case MEANING_AS_READ:
-		return e->phase == PHASE_BEGIN ? begin(in, b, e, how) : e->phase == PHASE_END ? end(in, b, e, how) : KEEP;
+		return own_phase(in, b, e, how);
 	case MEANING_BEGIN:
 		return begin(in, b, e, how);
 	case MEANING_END:
@@ -305,13 +304,13 @@ find_place(struct interpret *in, struct batch *b, struct event *e, const struct 
 	return true;
 }
 
-/* Nobody says what it means; what the reader calls a beginning or an end is one. */
-static enum verdict
-as_read(struct interpret *in, struct batch *b, struct event *e)
+/* What is said of an event of this name; NULL: nothing. */
+static inline const struct bound *
+choose(const struct bound *bd, struct slice name)
 {
-	const struct pairing_end_of how = { .lasting = e->name.p == e->cls->name.p, .fields = in->fields };
-
-	return e->phase == PHASE_BEGIN ? begin(in, b, e, how) : e->phase == PHASE_END ? end(in, b, e, how) : KEEP;
+	while (bd != NULL && bd->m->named.p != NULL && !meaning_glob(bd->m->named, name))
+		bd = bd->otherwise;
+	return bd;
 }
 
 static enum verdict
@@ -319,9 +318,7 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 {
 	struct pairing_end_of how = { .pair = 0 };
 
-	for (; bd != NULL && bd->m->named.p != NULL; bd = bd->otherwise)
-		if (meaning_glob(bd->m->named, e->name))
-			break;
+	bd = choose(bd, e->name);
 	if (bd == NULL)
 		return as_read(in, b, e);
 	if (bd->m->has_layout && bd->fields && !interpret_layout(in, b, e, bd->m))
@@ -338,8 +335,8 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 static enum verdict
 untimed(struct interpret *in, struct batch *b, struct event *e, const struct bound *bd)
 {
-	while (bd != NULL && bd->m != NULL && bd->m->named.p != NULL && !meaning_glob(bd->m->named, e->name))
-		bd = bd->otherwise;
+	if (bd->m != NULL)
+		bd = choose(bd, e->name);
 	if (bd != NULL && bd->m != NULL) {
 		if (bd->m->has_layout && bd->fields && !interpret_layout(in, b, e, bd->m))
 			return NO_MEMORY;

@@ -8,6 +8,7 @@
  */
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/cursor.h"
 #include "base/table.h"
 #include "base/textscan.h"
@@ -145,7 +146,7 @@ struct format {
 	const char *name;
 	const char *title;
 	const char *spec;            /* which document it follows */
-	const char *const *suffixes; /* ".htdump", ...; NULL-terminated; the first is the usual one */
+	const char *const *suffixes; /* ".tick", ...; NULL-terminated; the first is the usual one */
 	const char *const *dialects; /* NULL-terminated; NULL: none */
 	const struct format_option *options; /* ended by a name of NULL; NULL: none */
 	const struct reader_ops *reader;     /* NULL: cannot be read */

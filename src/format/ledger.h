@@ -5,7 +5,7 @@
 
 /* One kind of thing that an output cannot hold. */
 struct loss {
-	const char *id;   /* "chrome/time-rounded" */
+	const char *id;   /* the format or stage, a slash, then words */
 	const char *text; /* one line, said with a count behind it: "texts that ...: 3" */
 };
 

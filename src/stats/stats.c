@@ -2,25 +2,7 @@
 
 #include <stdlib.h>
 
-/* Grows a zeroed array so that [index] is in it. */
-static bool
-grow_zeroed(void **array, uint32_t *n, uint32_t index, size_t size)
-{
-	if (index < *n)
-		return true;
-	size_t count = *n < 64 ? 64 : *n;
-	while (count <= index)
-		count *= 2;
-	if (count > UINT32_MAX || count > SIZE_MAX / size)
-		return false;
-	char *p = realloc(*array, count * size);
-	if (p == NULL)
-		return false;
-	memset(p + *n * size, 0, (count - *n) * size);
-	*array = p;
-	*n = (uint32_t)count;
-	return true;
-}
+#include "base/array.h"
 
 bool
 stats_init(struct stats *s)
@@ -61,10 +43,8 @@ class_category(struct stats *s, const struct class *cls, uint32_t *category)
 		*category = s->class_category[cls->index] - 1;
 		return true;
 	}
-	void *array = s->class_category;
-	if (!grow_zeroed(&array, &s->nclasses, cls->index, sizeof *s->class_category))
+	if (!array_reach(&s->class_category, &s->nclasses, cls->index, sizeof *s->class_category))
 		return false;
-	s->class_category = array;
 	*category = names_index(&s->categories, cls->category, 0);
 	if (*category == NAMES_FAILED)
 		return false;
@@ -87,10 +67,8 @@ find_span_name(struct stats *s, const struct event *e, uint32_t *name)
 		return false;
 	if (*name == NAMES_OTHER || *name < s->groups_cap)
 		return true;
-	void *array = s->groups;
-	if (!grow_zeroed(&array, &s->groups_cap, *name, sizeof *s->groups))
+	if (!array_reach(&s->groups, &s->groups_cap, *name, sizeof *s->groups))
 		return false;
-	s->groups = array;
 	return true;
 }
 
@@ -155,10 +133,8 @@ tally_add(struct tally *t, struct slice name)
 		t->other++;
 		return true;
 	}
-	void *array = t->counts;
-	if (!grow_zeroed(&array, &t->cap, i, sizeof *t->counts))
+	if (!array_reach(&t->counts, &t->cap, i, sizeof *t->counts))
 		return false;
-	t->counts = array;
 	t->counts[i]++;
 	if (stays)
 		*k = (struct stats_known){ name.p, NULL, name.n, i };
@@ -168,11 +144,8 @@ tally_add(struct tally *t, struct slice name)
 static bool
 see_track(struct stats *s, const struct track *track)
 {
-	void *array = s->seen;
-
-	if (!grow_zeroed(&array, &s->nseen, track->index, 1))
+	if (!array_reach(&s->seen, &s->nseen, track->index, 1))
 		return false;
-	s->seen = array;
 	s->tracks += s->seen[track->index] == 0 && track->kind == TRACK_THREAD;
 	s->seen[track->index] = 1;
 	return true;

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "vocab/vocab_state.h"
 
 /* Which rules are for a class, and what they make together. */
@@ -7,14 +8,8 @@
 static uint32_t
 add_pattern(struct vocab_patterns *p, struct slice text, uint32_t row)
 {
-	if (p->n == p->cap) {
-		const uint32_t cap = p->cap == 0 ? 64 : p->cap * 2;
-		struct vocab_pattern *const rows = realloc(p->rows, cap * sizeof *rows);
-		if (rows == NULL)
-			return VOCAB_NONE;
-		p->rows = rows;
-		p->cap = cap;
-	}
+	if (!array_room(&p->rows, p->n, &p->cap, sizeof *p->rows))
+		return VOCAB_NONE;
 	p->rows[p->n] = (struct vocab_pattern){ text, row, VOCAB_NONE };
 	return p->n++;
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "vocab/vocab_state.h"
 
 /* One item of `events`: which classes it is for, and what their events mean. */
@@ -263,15 +264,9 @@ add_row(struct vocab_draft *d, struct vocab_row *row)
 {
 	struct vocab *const v = d->v;
 
-	if (v->nrows == v->rows_cap) {
-		const uint32_t cap = v->rows_cap == 0 ? 64 : v->rows_cap * 2;
-		struct vocab_row **const rows = realloc(v->rows, cap * sizeof(struct vocab_row *));
-		if (rows == NULL) {
-			d->no_memory = true;
-			return false;
-		}
-		v->rows = rows;
-		v->rows_cap = cap;
+	if (!array_room(&v->rows, v->nrows, &v->rows_cap, sizeof(struct vocab_row *))) {
+		d->no_memory = true;
+		return false;
 	}
 	v->rows[v->nrows++] = row;
 	return true;
