@@ -133,37 +133,23 @@ d9_say_cut(struct d9_state *st, const struct d9_frame *f)
 
 /* ---- what was counted ---- */
 
-__attribute__((format(printf, 4, 5))) static void
-say(struct d9_state *st, enum d9_rule rule, const struct d9_tally *t, const char *fmt, ...)
+static void
+say(struct d9_state *st, enum d9_rule rule, const struct d9_tally *t, const char *before, const char *behind)
 {
-	char detail[200];
-	va_list ap;
-
-	if (t->count == 0)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(detail, sizeof detail, fmt, ap);
-	va_end(ap);
-	finding_add(st->r->judge, &d9_rules[rule], t->offset, t->ordinal, "%s; %" PRIu64 " in all", detail,
-	            t->count);
+	finding_add_times(st->r->judge, &d9_rules[rule], t->offset, t->ordinal, t->count, "%s %" PRIu64 "%s", before, t->value, behind);
 }
 
 void
 d9_say_tallies(struct d9_state *st)
 {
-	say(st, D9_RULE_BOOL_VALUE, &st->bools, "a Bool is %" PRIu64, st->bools.value);
-	say(st, D9_RULE_LATE_DEFINITION, &st->late, "id %" PRIu64 " is defined here, after its first use",
-	    st->late.value);
-	say(st, D9_RULE_POOL_REDEFINED, &st->redefined, "id %" PRIu64 " gets another content",
-	    st->redefined.value);
-	say(st, D9_RULE_POOL_LIMIT, &st->pool_limit, "id %" PRIu64 " is not kept or shown",
-	    st->pool_limit.value);
+	say(st, D9_RULE_BOOL_VALUE, &st->bools, "a Bool is", "");
+	say(st, D9_RULE_LATE_DEFINITION, &st->late, "id", " is defined here, after its first use");
+	say(st, D9_RULE_POOL_REDEFINED, &st->redefined, "id", " gets another content");
+	say(st, D9_RULE_POOL_LIMIT, &st->pool_limit, "id", " is not kept or shown");
 	if (d9_ahead_lost(st) > 0)
 		finding_add(st->r->judge, &d9_rules[D9_RULE_POOL_LIMIT], st->last_offset, 0,
 		            "%" PRIu64 " symbols and late definitions are not kept", d9_ahead_lost(st));
 	if (st->symbols_met)
-		say(st, D9_RULE_NAMES_LATE, &st->symbols_late,
-		    "the %" PRIu64 " frames of a stack are shown as addresses", st->symbols_late.value);
-	say(st, D9_RULE_NAMES_LATE, &st->unresolved, "id %" PRIu64 " is shown as a number",
-	    st->unresolved.value);
+		say(st, D9_RULE_NAMES_LATE, &st->symbols_late, "the", " frames of a stack are shown as addresses");
+	say(st, D9_RULE_NAMES_LATE, &st->unresolved, "id", " is shown as a number");
 }

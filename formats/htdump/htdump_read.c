@@ -348,29 +348,20 @@ record(struct ht_state *st, struct batch *b)
 	return HT_DONE;
 }
 
-__attribute__((format(printf, 4, 5))) static void
-say_tally(struct ht_state *st, enum ht_rule rule, const struct ht_tally *t, const char *fmt, ...)
-{
-	char detail[200];
-	va_list ap;
-
-	if (t->count == 0)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(detail, sizeof detail, fmt, ap);
-	va_end(ap);
-	finding_add(st->r->judge, &ht_rules[rule], t->offset, t->record, "%s; %" PRIu64 " in all", detail, t->count);
-}
-
 static enum fill
 finish(struct ht_state *st, enum fill fill)
 {
-	say_tally(st, HT_RULE_ID_REPEATED, &st->id_repeated, "event id %" PRIu64 " comes a second time", st->id_repeated.now);
-	say_tally(st, HT_RULE_ID_BACKWARDS, &st->id_backwards, "event id %" PRIu64 " after %" PRIu64, st->id_backwards.now,
-	          st->id_backwards.before);
+	const struct ht_tally *t = &st->id_repeated;
+
+	finding_add_times(st->r->judge, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count, "event id %" PRIu64 " comes a second time",
+	                  t->now);
+	t = &st->id_backwards;
+	finding_add_times(st->r->judge, &ht_rules[HT_RULE_ID_BACKWARDS], t->offset, t->record, t->count, "event id %" PRIu64 " after %" PRIu64,
+	                  t->now, t->before);
+	t = &st->unresolved;
 	if (st->mapping_class)
-		say_tally(st, HT_RULE_LABEL_UNRESOLVED, &st->unresolved, "label %" PRIu64 " has no name%s", st->unresolved.now,
-		          input_can_reopen(st->r->in) ? "" : " yet, and the input cannot be read twice");
+		finding_add_times(st->r->judge, &ht_rules[HT_RULE_LABEL_UNRESOLVED], t->offset, t->record, t->count, "label %" PRIu64 " has no name%s",
+		                  t->now, input_can_reopen(st->r->in) ? "" : " yet, and the input cannot be read twice");
 	return fill;
 }
 

@@ -267,7 +267,7 @@ say_old(const struct ovni_state *st, const struct ovni_doubt *d, const struct ov
 	struct quoted q;
 
 	if (c->old)
-		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_OLD_EVENT], d->offset, d->record, "event %s; %" PRIu64 " in all", name, d->count);
+		finding_add_times(st->r->judge, &ovni_rules[OVNI_RULE_OLD_EVENT], d->offset, d->record, d->count, "event %s", name);
 	else
 		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_OLD_EVENT], d->offset, d->record,
 		            "event %s: a payload of %" PRIu32 " bytes, as %s wrote it, of %" PRIu32 " today; %" PRIu64 " in all", name, d->size,

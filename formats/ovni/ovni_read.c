@@ -286,16 +286,13 @@ finish(struct ovni_state *st, enum fill fill)
 	const struct ovni_tally *t = &st->unsorted;
 
 	ovni_say_doubts(st);
-	if (t->count > 0)
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record,
-		            "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]; %" PRIu64 " in all", t->now, t->before, t->count);
+	finding_add_times(r->judge, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
+	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", t->now, t->before);
 	t = &st->large;
-	if (t->count > 0)
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, "clock %" PRIu64 "; %" PRIu64 " in all", t->now, t->count);
+	finding_add_times(r->judge, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count, "clock %" PRIu64, t->now);
 	t = &st->below_zero;
-	if (t->count > 0)
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record,
-		            "clock %" PRIu64 " with the offset %" PRId64 " of its host; %" PRIu64 " in all", t->now, st->offset, t->count);
+	finding_add_times(r->judge, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record, t->count,
+	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now, st->offset);
 	if (fill == FILL_BAD) {
 		r->unread = input_drain(r->in);
 		return fill;

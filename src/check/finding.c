@@ -1,5 +1,6 @@
 #include "check/finding.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,20 @@ finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t 
 	va_start(ap, fmt);
 	finding_add_v(j, rule, offset, record, fmt, ap);
 	va_end(ap);
+}
+
+void
+finding_add_times(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, uint64_t count, const char *fmt, ...)
+{
+	char detail[400];
+	va_list ap;
+
+	if (count == 0)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof detail, fmt, ap);
+	va_end(ap);
+	finding_add(j, rule, offset, record, "%s; %" PRIu64 " in all", detail, count);
 }
 
 void

@@ -67,6 +67,10 @@ void finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint
 void finding_add_v(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt,
                    va_list ap) __attribute__((format(printf, 5, 0)));
 
+/* A finding that was met `count` times and is said once, with the number; of none nothing is said. */
+void finding_add_times(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, uint64_t count, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+
 /* The same for text formats. */
 void finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t column,
                       uint64_t record, const char *fmt, ...) __attribute__((format(printf, 7, 8)));
