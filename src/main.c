@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "cmd/cmd.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
@@ -30,8 +30,9 @@ print_help(void)
 	             "Converts, validates and counts traces.\n\n");
 	for (const struct command *const *c = commands; *c != NULL; c++)
 		text_printf(&t, "  %-10s %s\n", (*c)->name, (*c)->summary);
-	text_str(&t, "\ntracetool COMMAND --help and the manual page tracetool(1) say more.\n"
-	             "Exit status: 0 clean, 1 findings, 2 an input or output failed, 3 wrong command line.\n");
+	text_str(&t,
+	         "\ntracetool COMMAND --help and the manual page tracetool(1) say more.\n"
+	         "Exit status: 0 clean, 1 findings, 2 an input or output failed, 3 wrong command line.\n");
 	return print(&t);
 }
 
@@ -52,8 +53,8 @@ unknown_command(const char *name)
 	size_t distance = 4;
 
 	for (const struct command *const *c = commands; *c != NULL; c++) {
-		const size_t d = nearest_distance(name, (*c)->name);
-		if (d < distance && nearest_plausible(name, (*c)->name)) {
+		const size_t d = edit_distance_distance(name, (*c)->name);
+		if (d < distance && edit_distance_plausible(name, (*c)->name)) {
 			distance = d;
 			best = (*c)->name;
 		}
@@ -65,8 +66,9 @@ unknown_command(const char *name)
 	return STATUS_USAGE;
 }
 
-/* A closed standard descriptor would be given to the next file that is opened, and messages would land in the output.
- * It is taken by something that cannot be used either way: reading 0 and writing 1 or 2 go on failing. */
+/* A closed standard descriptor would be given to the next file that is opened, and messages would land in the
+ * output. It is taken by something that cannot be used either way: reading 0 and writing 1 or 2 go on
+ * failing. */
 static bool
 keep_standard_descriptors(void)
 {

@@ -8,18 +8,18 @@
 #define MAX_DEPTH 100 /* readers bound nesting well below this */
 
 static void
-lose(struct page *page, enum chrome_loss kind, const struct event *e, uint64_t count)
+lose(struct chunk *chunk, enum chrome_loss kind, const struct event *e, uint64_t count)
 {
-	ledger_add(&page->ledger, &chrome_losses[kind], e->offset, count);
+	ledger_add(&chunk->ledger, &chrome_losses[kind], e->offset, count);
 }
 
 static void
-put_string(struct page *page, struct slice s, const struct event *e)
+put_string(struct chunk *chunk, struct slice s, const struct event *e)
 {
-	const size_t bad = text_json_string(&page->text, s);
+	const size_t bad = text_json_string(&chunk->text, s);
 
 	if (bad > 0)
-		lose(page, CHROME_BAD_TEXT, e, 1);
+		lose(chunk, CHROME_BAD_TEXT, e, 1);
 }
 
 /* Bytes without a meaning as text: "0x" and two digits each. */
@@ -55,7 +55,7 @@ put_address(struct text *t, uint64_t v)
 	t->n = (size_t)(p - t->p);
 }
 
-static void put_value(struct page *page, const struct value *v, const struct event *e, unsigned depth);
+static void put_value(struct chunk *chunk, const struct value *v, const struct event *e, unsigned depth);
 
 static bool
 keys_are_text(const struct value *v)
@@ -68,18 +68,18 @@ keys_are_text(const struct value *v)
 
 /* A map whose keys are all text is an object, any other a list of pairs. */
 static void
-put_map(struct page *page, const struct value *v, const struct event *e, unsigned depth)
+put_map(struct chunk *chunk, const struct value *v, const struct event *e, unsigned depth)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 	const bool object = keys_are_text(v);
 
 	text_char(t, object ? '{' : '[');
 	for (uint32_t i = 0; i < v->count; i++) {
 		const struct value *const key = &v->values[2 * (size_t)i];
 		text_str(t, i > 0 ? (object ? "," : ",[") : (object ? "" : "["));
-		put_value(page, key, e, depth + 1);
+		put_value(chunk, key, e, depth + 1);
 		text_char(t, object ? ':' : ',');
-		put_value(page, key + 1, e, depth + 1);
+		put_value(chunk, key + 1, e, depth + 1);
 		if (!object)
 			text_char(t, ']');
 	}
@@ -87,21 +87,21 @@ put_map(struct page *page, const struct value *v, const struct event *e, unsigne
 }
 
 static void
-put_list(struct page *page, const struct value *v, const struct event *e, unsigned depth)
+put_list(struct chunk *chunk, const struct value *v, const struct event *e, unsigned depth)
 {
-	text_char(&page->text, '[');
+	text_char(&chunk->text, '[');
 	for (uint32_t i = 0; i < v->count; i++) {
 		if (i > 0)
-			text_char(&page->text, ',');
-		put_value(page, &v->values[i], e, depth + 1);
+			text_char(&chunk->text, ',');
+		put_value(chunk, &v->values[i], e, depth + 1);
 	}
-	text_char(&page->text, ']');
+	text_char(&chunk->text, ']');
 }
 
 static void
-put_value(struct page *page, const struct value *v, const struct event *e, unsigned depth)
+put_value(struct chunk *chunk, const struct value *v, const struct event *e, unsigned depth)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 
 	switch ((enum value_type)v->type) {
 	case VALUE_NONE:
@@ -124,17 +124,17 @@ put_value(struct page *page, const struct value *v, const struct event *e, unsig
 		break;
 	case VALUE_F32:
 		if (!text_json_f32(t, (float)v->f64))
-			lose(page, CHROME_NOT_A_NUMBER, e, 1);
+			lose(chunk, CHROME_NOT_A_NUMBER, e, 1);
 		break;
 	case VALUE_F64:
 		if (!text_json_f64(t, v->f64))
-			lose(page, CHROME_NOT_A_NUMBER, e, 1);
+			lose(chunk, CHROME_NOT_A_NUMBER, e, 1);
 		break;
 	case VALUE_ADDRESS:
 		put_address(t, v->u64);
 		break;
 	case VALUE_STRING:
-		put_string(page, value_text(v), e);
+		put_string(chunk, value_text(v), e);
 		break;
 	case VALUE_BYTES:
 		put_bytes(t, v->p, v->count);
@@ -146,20 +146,20 @@ put_value(struct page *page, const struct value *v, const struct event *e, unsig
 	case VALUE_MAP:
 		if (depth >= MAX_DEPTH) {
 			text_str(t, "null");
-			lose(page, CHROME_TOO_DEEP, e, 1);
+			lose(chunk, CHROME_TOO_DEEP, e, 1);
 		} else if (v->type == VALUE_LIST) {
-			put_list(page, v, e, depth);
+			put_list(chunk, v, e, depth);
 		} else {
-			put_map(page, v, e, depth);
+			put_map(chunk, v, e, depth);
 		}
 		break;
 	}
 }
 
 void
-chrome_value(struct page *page, const struct value *v, const struct event *e)
+chrome_value(struct chunk *chunk, const struct value *v, const struct event *e)
 {
-	put_value(page, v, e, 0);
+	put_value(chunk, v, e, 0);
 }
 
 static bool
@@ -172,16 +172,16 @@ is_unsigned(const struct value *v)
 
 /* `,"name":value`.  Plain names and unsigned numbers, which most fields are, in one go. */
 static void
-put_field(struct page *page, const struct field *f, const struct event *e, bool first)
+put_field(struct chunk *chunk, const struct field *f, const struct event *e, bool first)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 
 	if ((f->name.flags & SLICE_JSON) == 0) {
 		if (!first)
 			text_char(t, ',');
-		put_string(page, f->name, e);
+		put_string(chunk, f->name, e);
 		text_char(t, ':');
-		put_value(page, &f->value, e, 0);
+		put_value(chunk, &f->value, e, 0);
 		return;
 	}
 	char *p = text_room(t, (size_t)f->name.n + 4 + DECIMAL_U64_MAX);
@@ -198,7 +198,7 @@ put_field(struct page *page, const struct field *f, const struct event *e, bool 
 		return;
 	}
 	t->n = (size_t)(p - t->p);
-	put_value(page, &f->value, e, 0);
+	put_value(chunk, &f->value, e, 0);
 }
 
 static bool
@@ -210,18 +210,19 @@ has_field(const struct batch *b, const struct event *e, const char *name)
 	return false;
 }
 
-/* The true thread id of events whose tid is another; the key is one that the event's own fields do not use. */
+/* The true thread id of events whose tid is another; the key is one that the event's own fields do not use.
+ */
 static void
-put_true_tid(struct page *page, const struct batch *b, const struct event *e)
+put_true_tid(struct chunk *chunk, const struct batch *b, const struct event *e)
 {
 	char key[24] = "true_tid";
 
 	for (uint32_t i = 2; has_field(b, e, key); i++)
 		snprintf(key, sizeof key, "true_tid (%" PRIu32 ")", i);
-	text_printf(&page->text, "\"%s\":", key);
-	text_json_u64(&page->text, e->track->id);
+	text_printf(&chunk->text, "\"%s\":", key);
+	text_json_u64(&chunk->text, e->track->id);
 	if (e->nfields > 0)
-		text_char(&page->text, ',');
+		text_char(&chunk->text, ',');
 }
 
 /* A series must be a number: no text for large ones, and no truth value.  false: it is none. */
@@ -236,7 +237,8 @@ put_number(struct text *t, const struct value *v)
 		text_u64(t, v->u64);
 	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
 		text_i64(t, v->i64);
-	else if ((v->type != VALUE_F32 && v->type != VALUE_F64) || v->f64 - v->f64 != 0) /* NaN and the infinities */
+	else if ((v->type != VALUE_F32 && v->type != VALUE_F64) ||
+	         v->f64 - v->f64 != 0) /* NaN and the infinities */
 		return false;
 	else if (v->type == VALUE_F32)
 		text_json_f32(t, (float)v->f64);
@@ -246,9 +248,9 @@ put_number(struct text *t, const struct value *v)
 }
 
 static void
-put_series(const struct batch *b, const struct event *e, struct page *page)
+put_series(const struct batch *b, const struct event *e, struct chunk *chunk)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 	bool first = true;
 
 	for (uint16_t i = 0; i < e->nfields; i++) {
@@ -256,21 +258,21 @@ put_series(const struct batch *b, const struct event *e, struct page *page)
 		const size_t before = t->n;
 		if (!first)
 			text_char(t, ',');
-		put_string(page, f->name, e);
+		put_string(chunk, f->name, e);
 		text_char(t, ':');
 		if (put_number(t, &f->value)) {
 			first = false;
 			continue;
 		}
 		t->n = before;
-		lose(page, CHROME_COUNTER_TEXT, e, 1);
+		lose(chunk, CHROME_COUNTER_TEXT, e, 1);
 	}
 }
 
 void
-chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e, struct page *page)
+chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
 	const bool renamed = !counter && st->tracks[e->track->index].renamed;
 
@@ -282,12 +284,12 @@ chrome_args(const struct chrome_state *st, const struct batch *b, const struct e
 	memcpy(p, ",\"args\":{", 9);
 	t->n += 9;
 	if (renamed)
-		put_true_tid(page, b, e);
+		put_true_tid(chunk, b, e);
 	if (counter)
-		put_series(b, e, page);
+		put_series(b, e, chunk);
 	else
 		for (uint16_t i = 0; i < e->nfields; i++)
-			put_field(page, &b->fields[e->first_field + i], e, i == 0);
+			put_field(chunk, &b->fields[e->first_field + i], e, i == 0);
 	text_char(t, '}');
 }
 
@@ -297,7 +299,7 @@ chrome_large_time_exact(uint64_t ns)
 	const uint64_t us = ns / 1000;
 
 	if (us < (uint64_t)1 << 53 && us * 1000 == ns)
-		return true; /* all whole numbers below 2^53 are doubles */
+		return true;                      /* all whole numbers below 2^53 are doubles */
 	const int top = 63 - __builtin_clzll(us); /* the highest bit of the microseconds */
 	const int shift = 52 - top;               /* doubles here are multiples of 2^-shift us */
 	const unsigned __int128 one = 1;

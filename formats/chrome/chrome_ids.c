@@ -28,7 +28,7 @@ take(struct chrome_ids *ids, uint32_t pid, uint32_t tid)
 static bool
 keeps_its_id(const struct track *t)
 {
-	return t->has_id && t->lane == 0 && !t->below && t->id > 0 && t->id <= UINT32_MAX;
+	return t->has_id && t->lane == 0 && !t->is_child && t->id > 0 && t->id <= UINT32_MAX;
 }
 
 static uint32_t
@@ -76,7 +76,8 @@ number_thread(struct chrome_state *st, const struct track *t, struct chrome_trac
 		process = process->parent;
 	c->pid = process != NULL ? st->tracks[process->index].pid : 1;
 	const bool kept = keeps_its_id(t) && is_free(&st->ids, c->pid, (uint32_t)t->id);
-	c->tid = kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, t->lane > 0 || t->below || t->id == 0);
+	c->tid =
+	    kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, t->lane > 0 || t->is_child || t->id == 0);
 	c->renamed = t->has_id && t->id != c->tid;
 }
 
@@ -89,6 +90,7 @@ chrome_declare_track(struct chrome_state *st, const struct track *t)
 		number_process(st, t, c);
 	else
 		number_thread(st, t, c);
-	c->len = (uint8_t)snprintf(c->text, sizeof c->text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, c->pid, c->tid);
+	c->len = (uint8_t)snprintf(c->text, sizeof c->text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, c->pid,
+	                           c->tid);
 	return take(&st->ids, c->pid, c->tid);
 }

@@ -20,9 +20,9 @@ static struct place
 place_of(const struct track *t)
 {
 	const struct track *k = t->lane > 0 ? t->parent : t;
-	struct place p = { .t = t, .below = k->below ? k->index : 0 };
+	struct place p = { .t = t, .below = k->is_child ? k->index : 0 };
 
-	while ((k->below || k->lane > 0) && k->parent != NULL)
+	while ((k->is_child || k->lane > 0) && k->parent != NULL)
 		k = k->parent;
 	p.root = k;
 	return p;
@@ -70,7 +70,9 @@ compare(uint64_t a, uint64_t b)
 static int
 compare_roots(const struct track *a, const struct track *b)
 {
-	int order = compare(a->has_id, b->has_id); /* what has no number of the system first: it is few and of more interest */
+	int order =
+	    compare(a->has_id,
+	            b->has_id); /* what has no number of the system first: it is few and of more interest */
 
 	if (order == 0)
 		order = a->has_id ? compare(a->id, b->id) : compare_names(a->name, b->name);
@@ -119,7 +121,8 @@ chrome_put_order(const struct chrome_state *st, const struct trace *trace, struc
 		if (process && processes == 1)
 			continue;
 		const struct chrome_track *const c = &st->tracks[k->index];
-		text_printf(t, ",\n{\"name\":\"%s_sort_index\",\"ph\":\"M\",\"pid\":%" PRIu32, process ? "process" : "thread", c->pid);
+		text_printf(t, ",\n{\"name\":\"%s_sort_index\",\"ph\":\"M\",\"pid\":%" PRIu32,
+		            process ? "process" : "thread", c->pid);
 		if (!process)
 			text_printf(t, ",\"tid\":%" PRIu32, c->tid);
 		text_printf(t, ",\"args\":{\"sort_index\":%" PRIu32 "}}", i + 1);

@@ -58,10 +58,11 @@ bool chrome_put_order(const struct chrome_state *st, const struct trace *trace, 
 /* ---- chrome_args.c ---- */
 
 /* The fields of an event as `,"args":{...}`; nothing when there are none. */
-void chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e, struct page *page);
+void chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                 struct chunk *chunk);
 
 /* One value as JSON; losses are said for e. */
-void chrome_value(struct page *page, const struct value *v, const struct event *e);
+void chrome_value(struct chunk *chunk, const struct value *v, const struct event *e);
 
 /* True if a reader that holds microseconds in a double gets the nanoseconds back. */
 bool chrome_large_time_exact(uint64_t ns);

@@ -13,7 +13,7 @@ struct run {
 	struct trace trace;
 	const struct format *chrome;
 	struct writer writer;
-	struct page page;
+	struct chunk chunk;
 	struct ledger total;
 	struct batch batch;
 	const struct class *cls, *other;
@@ -25,7 +25,7 @@ struct run {
 static void
 begin(struct run *r)
 {
-	*r = (struct run){ .chrome = format_by_name("chrome"), .page.first = true };
+	*r = (struct run){ .chrome = format_by_name("chrome"), .chunk.first = true };
 	trace_init(&r->trace);
 	cr_assert(batch_init(&r->batch, 64, false));
 	r->cls = trace_add_class(&r->trace, SLICE_LIT("first"));
@@ -33,7 +33,7 @@ begin(struct run *r)
 	r->process = trace_add_process(&r->trace, SLICE_LIT("process"));
 	r->writer = (struct writer){ .trace = &r->trace, .tool = "test" };
 	r->writer.state = calloc(1, r->chrome->writer->state_size);
-	cr_assert(r->writer.state != NULL && r->chrome->writer->open(&r->writer, &r->page));
+	cr_assert(r->writer.state != NULL && r->chrome->writer->open(&r->writer, &r->chunk));
 }
 
 static const struct track *
@@ -50,8 +50,14 @@ event(struct run *r, enum phase phase, const char *name, const struct track *tra
 {
 	struct event *const e = &r->batch.events[r->batch.n++];
 
-	*e = (struct event){ .ts = ts, .dur = dur, .name = slice_str(name), .cls = r->cls, .track = track, .phase = (uint8_t)phase,
-		             .first_field = r->batch.nfields, .offset = 100 + r->batch.n };
+	*e = (struct event){ .ts = ts,
+		             .dur = dur,
+		             .name = slice_str(name),
+		             .cls = r->cls,
+		             .track = track,
+		             .phase = (uint8_t)phase,
+		             .first_field = r->batch.nfields,
+		             .offset = 100 + r->batch.n };
 	return e;
 }
 
@@ -73,8 +79,8 @@ render(struct run *r)
 	r->batch.end_track = r->trace.ntracks;
 	r->batch.end_class = r->trace.nclasses;
 	cr_assert(r->chrome->writer->declare(&r->writer, &r->batch));
-	r->chrome->writer->render(&r->writer, &r->batch, &r->page);
-	r->page.first = false;
+	r->chrome->writer->render(&r->writer, &r->batch, &r->chunk);
+	r->chunk.first = false;
 	r->batch.first_track = r->batch.end_track;
 	r->batch.first_class = r->batch.end_class;
 	batch_recycle(&r->batch);
@@ -84,13 +90,13 @@ render(struct run *r)
 static void
 parse(struct run *r)
 {
-	struct text *const t = &r->page.text;
+	struct text *const t = &r->chunk.text;
 	size_t at = 0;
 
 	render(r);
-	ledger_merge(&r->total, &r->page.ledger);
+	ledger_merge(&r->total, &r->chunk.ledger);
 	r->writer.total = &r->total;
-	cr_assert(r->chrome->writer->close(&r->writer, &r->page) && !t->failed);
+	cr_assert(r->chrome->writer->close(&r->writer, &r->chunk) && !t->failed);
 	text_char(t, '\0'); /* for strstr */
 	t->n--;
 	const char *const why = strict_json_fault(t->p, t->n, &at);
@@ -106,7 +112,7 @@ finish(struct run *r)
 	cJSON_Delete(r->json);
 	r->chrome->writer->free(&r->writer);
 	free(r->writer.state);
-	text_free(&r->page.text);
+	text_free(&r->chunk.text);
 	batch_free(&r->batch);
 	trace_free(&r->trace);
 }
@@ -200,7 +206,8 @@ Test(chrome, async_spans_are_pairs_of_lines)
 	finish(&r);
 }
 
-/* The digits are exact; an end that a double cannot hold is counted, one behind the last time there is is the last. */
+/* The digits are exact; an end that a double cannot hold is counted, one behind the last time there is is the
+ * last. */
 Test(chrome, ends_of_async_spans)
 {
 	struct run r;
@@ -212,9 +219,9 @@ Test(chrome, ends_of_async_spans)
 	event(&r, PHASE_SPAN, "x", a, UINT64_MAX - 10, 10)->flags = EVENT_ASYNC;
 	parse(&r);
 	cr_assert_eq(loss_of(&r, "chrome/time-rounded"), 3);
-	cr_assert_not_null(strstr(r.page.text.p, "\"ts\":4503599627370496.001,"));
-	cr_assert_not_null(strstr(r.page.text.p, "\"ts\":18446744073709551.615,"));
-	cr_assert_null(strstr(r.page.text.p, "\"ts\":0.000,"));
+	cr_assert_not_null(strstr(r.chunk.text.p, "\"ts\":4503599627370496.001,"));
+	cr_assert_not_null(strstr(r.chunk.text.p, "\"ts\":18446744073709551.615,"));
+	cr_assert_null(strstr(r.chunk.text.p, "\"ts\":0.000,"));
 	finish(&r);
 }
 
@@ -233,7 +240,7 @@ Test(chrome, ends_of_async_spans_before_the_first_time)
 	cr_assert_eq(number_of(next(&r), "ts"), -2);
 	next(&r);
 	cr_assert_eq(number_of(next(&r), "ts"), 2);
-	cr_assert_not_null(strstr(r.page.text.p, "\"ts\":9223372036854775.807,"));
+	cr_assert_not_null(strstr(r.chunk.text.p, "\"ts\":9223372036854775.807,"));
 	cr_assert_eq(loss_of(&r, "chrome/time-rounded"), 1);
 	finish(&r);
 }
@@ -287,7 +294,7 @@ Test(chrome, series_of_counters_are_numbers)
 		cr_assert(cJSON_IsNumber(x));
 	cr_assert_eq(number_of(args, "on"), 1);
 	cr_assert_float_eq(number_of(args, "half \"x\""), 0.5, 0);
-	cr_assert_not_null(strstr(r.page.text.p, ":18446744073709551615,\"low\":-9223372036854775808,"));
+	cr_assert_not_null(strstr(r.chunk.text.p, ":18446744073709551615,\"low\":-9223372036854775808,"));
 	cr_assert_eq(cJSON_GetArraySize(args_of(next(&r))), 0);
 	cr_assert_str_eq(text_of(next(&r), "ph"), "i");
 	cr_assert_eq(loss_of(&r, "chrome/counter-text"), 4);
@@ -332,42 +339,58 @@ sort_of(const struct run *r, const char *name)
 	double pid = -1, tid = -1, sort = -1;
 	const cJSON *e;
 
-	cJSON_ArrayForEach(e, r->events) {
-		if (strcmp(text_of(e, "name"), "thread_name") == 0 && strcmp(text_of(args_of(e), "name"), name) == 0) {
+	cJSON_ArrayForEach(e, r->events)
+	{
+		if (strcmp(text_of(e, "name"), "thread_name") == 0 &&
+		    strcmp(text_of(args_of(e), "name"), name) == 0) {
 			pid = number_of(e, "pid");
 			tid = number_of(e, "tid");
 		}
-		if (strcmp(text_of(e, "name"), "thread_sort_index") == 0 && number_of(e, "pid") == pid && number_of(e, "tid") == tid)
+		if (strcmp(text_of(e, "name"), "thread_sort_index") == 0 && number_of(e, "pid") == pid &&
+		    number_of(e, "tid") == tid)
 			sort = number_of(args_of(e), "sort_index");
 	}
 	return sort;
 }
 
-/* Threads by their numbers, each followed by its lanes and what stands below it, in whatever order they come. */
+/* Threads by their numbers, each followed by its lanes and what stands below it, in whatever order they come.
+ */
 Test(chrome, order_of_tracks)
 {
-	static const char *const order[] = { "process: load", "process: load (2)", "b", "b (2)", "b: states", "c", "a", "a (2)", "a (3)",
-		                             "a: states", "a: states (2)", "a: marks", "a: marks: deep" };
+	static const char *const order[] = { "process: load",
+		                             "process: load (2)",
+		                             "b",
+		                             "b (2)",
+		                             "b: states",
+		                             "c",
+		                             "a",
+		                             "a (2)",
+		                             "a (3)",
+		                             "a: states",
+		                             "a: states (2)",
+		                             "a: marks",
+		                             "a: marks: deep" };
 	struct run r;
 
 	begin(&r);
 	const struct track *const a = thread(&r, 7, "a"), *const b = thread(&r, 1, "b");
-	const struct track *const states = trace_below(&r.trace, a, SLICE_LIT("states"));
+	const struct track *const states = trace_child_track(&r.trace, a, SLICE_LIT("states"));
 	trace_lane(&r.trace, a, 2);
 	render(&r);
 	trace_lane(&r.trace, b, 1);
-	trace_below(&r.trace, b, SLICE_LIT("states"));
+	trace_child_track(&r.trace, b, SLICE_LIT("states"));
 	thread(&r, 3, "c");
-	trace_lane(&r.trace, trace_below(&r.trace, r.process, SLICE_LIT("load")), 1);
-	const struct track *const marks = trace_below(&r.trace, a, SLICE_LIT("marks"));
+	trace_lane(&r.trace, trace_child_track(&r.trace, r.process, SLICE_LIT("load")), 1);
+	const struct track *const marks = trace_child_track(&r.trace, a, SLICE_LIT("marks"));
 	render(&r);
-	trace_below(&r.trace, marks, SLICE_LIT("deep"));
+	trace_child_track(&r.trace, marks, SLICE_LIT("deep"));
 	trace_lane(&r.trace, states, 1);
 	trace_lane(&r.trace, a, 1);
 	parse(&r);
 	for (size_t i = 0; i + 1 < sizeof order / sizeof *order; i++)
-		cr_assert(sort_of(&r, order[i]) >= 0 && sort_of(&r, order[i]) < sort_of(&r, order[i + 1]), "%s (%g) before %s (%g)",
-		          order[i], sort_of(&r, order[i]), order[i + 1], sort_of(&r, order[i + 1]));
+		cr_assert(sort_of(&r, order[i]) >= 0 && sort_of(&r, order[i]) < sort_of(&r, order[i + 1]),
+		          "%s (%g) before %s (%g)", order[i], sort_of(&r, order[i]), order[i + 1],
+		          sort_of(&r, order[i + 1]));
 	finish(&r);
 }
 
@@ -377,9 +400,10 @@ Test(chrome, numbers_of_tracks_below)
 	struct run r;
 
 	begin(&r);
-	const struct track *const a = thread(&r, 7, "a"), *const below = trace_below(&r.trace, a, SLICE_LIT("states"));
+	const struct track *const a = thread(&r, 7, "a"), *const below = trace_child_track(
+	                                                      &r.trace, a, SLICE_LIT("states"));
 	event(&r, PHASE_SPAN, "running", below, 1000, 10);
-	event(&r, PHASE_SPAN, "up", trace_below(&r.trace, r.process, SLICE_LIT("life")), 1000, 10);
+	event(&r, PHASE_SPAN, "up", trace_child_track(&r.trace, r.process, SLICE_LIT("life")), 1000, 10);
 	event(&r, PHASE_SPAN, "late", trace_lane(&r.trace, below, 1), 1000, 10);
 	parse(&r);
 	double seen[3];
@@ -399,7 +423,8 @@ Test(chrome, numbers_of_tracks_below)
 Test(chrome, order_of_names)
 {
 	static const char *const names[] = { "worker 10", "worker 9", "x", "worker 2", "lane 3", "worker" };
-	static const char *const order[] = { "lane 3", "worker", "worker 2", "worker 9", "worker 10", "x", "numbered" };
+	static const char *const order[] = { "lane 3",    "worker", "worker 2", "worker 9",
+		                             "worker 10", "x",      "numbered" };
 	struct run r;
 
 	begin(&r);
@@ -411,7 +436,8 @@ Test(chrome, order_of_names)
 	}
 	parse(&r);
 	for (size_t i = 0; i + 1 < sizeof order / sizeof *order; i++)
-		cr_assert(sort_of(&r, order[i]) >= 0 && sort_of(&r, order[i]) < sort_of(&r, order[i + 1]), "%s before %s", order[i], order[i + 1]);
+		cr_assert(sort_of(&r, order[i]) >= 0 && sort_of(&r, order[i]) < sort_of(&r, order[i + 1]),
+		          "%s before %s", order[i], order[i + 1]);
 	finish(&r);
 }
 
@@ -426,7 +452,7 @@ Test(chrome, many_tracks_below_one)
 	thread(&r, 8, "b");
 	for (int i = 0; i < 200; i++) {
 		snprintf(name, sizeof name, "%d", i);
-		cr_assert_not_null(trace_below(&r.trace, a, slice_str(name)));
+		cr_assert_not_null(trace_child_track(&r.trace, a, slice_str(name)));
 	}
 	parse(&r);
 	cr_assert(sort_of(&r, "a: 0") < sort_of(&r, "a: 1") && sort_of(&r, "a: 1") < sort_of(&r, "a: 62"));

@@ -11,10 +11,12 @@
  */
 
 const struct loss chrome_losses[CHROME_LOSSES] = {
-	[CHROME_TIME_ROUNDED] = { "chrome/time-rounded",
-	                          "times that viewers, which hold microseconds in a double, cannot show to the nanosecond" },
-	[CHROME_BAD_TEXT] = { "chrome/invalid-utf8", "texts with bytes that are not UTF-8, replaced by U+FFFD" },
-	[CHROME_NOT_A_NUMBER] = { "chrome/not-a-number", "values that are no JSON numbers (NaN, infinity), written as text" },
+	[CHROME_TIME_ROUNDED] = { "chrome/time-rounded", "times that viewers, which hold microseconds in a "
+	                                                 "double, cannot show to the nanosecond" },
+	[CHROME_BAD_TEXT] = { "chrome/invalid-utf8",
+	                      "texts with bytes that are not UTF-8, replaced by U+FFFD" },
+	[CHROME_NOT_A_NUMBER] = { "chrome/not-a-number",
+	                          "values that are no JSON numbers (NaN, infinity), written as text" },
 	[CHROME_COUNTER_TEXT] = { "chrome/counter-text", "fields of counters that are no numbers, left out" },
 	[CHROME_TOO_DEEP] = { "chrome/too-deep", "values nested too deep, written as null" },
 };
@@ -44,8 +46,10 @@ chrome_declare(struct writer *w, const struct batch *b)
 {
 	struct chrome_state *const st = w->state;
 
-	if ((b->end_track > 0 && !array_reach(&st->tracks, &st->ntracks, b->end_track - 1, sizeof *st->tracks)) ||
-	    (b->end_class > 0 && !array_reach(&st->classes, &st->nclasses, b->end_class - 1, sizeof *st->classes)))
+	if ((b->end_track > 0 &&
+	     !array_reach(&st->tracks, &st->ntracks, b->end_track - 1, sizeof *st->tracks)) ||
+	    (b->end_class > 0 &&
+	     !array_reach(&st->classes, &st->nclasses, b->end_class - 1, sizeof *st->classes)))
 		return false;
 	for (uint32_t i = b->first_track; i < b->end_track; i++)
 		if (!chrome_declare_track(st, w->trace->tracks[i]))
@@ -68,16 +72,16 @@ put_metadata(struct text *t, const char *name, const struct chrome_track *c, con
 }
 
 static void
-render_track(const struct chrome_state *st, const struct track *k, struct page *page)
+render_track(const struct chrome_state *st, const struct track *k, struct chunk *chunk)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 	const struct chrome_track *const c = &st->tracks[k->index];
 	const bool process = k->kind == TRACK_PROCESS;
 
 	put_metadata(t, process ? "process_name" : "thread_name", c, k);
 	text_str(t, "\"name\":");
 	if (text_json_string(t, k->name) > 0)
-		ledger_add(&page->ledger, &chrome_losses[CHROME_BAD_TEXT], 0, 1);
+		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], 0, 1);
 	if (c->renamed) {
 		text_str(t, process ? ",\"true_pid\":" : ",\"true_tid\":");
 		text_json_u64(t, k->id);
@@ -94,9 +98,9 @@ put_literal(char *p, const char *s, size_t n)
 #define PUT(p, literal) put_literal(p, literal, sizeof(literal) - 1)
 
 static inline void
-put_name(struct page *page, const struct event *e)
+put_name(struct chunk *chunk, const struct event *e)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 	char *p = text_room(t, e->name.n + 16);
 
 	if (p == NULL)
@@ -108,11 +112,11 @@ put_name(struct page *page, const struct event *e)
 	}
 	t->n = (size_t)(p - t->p);
 	if (text_json_chars(t, e->name) > 0)
-		ledger_add(&page->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
+		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
 }
 
-/* Viewers match the two ends of an async span by category and id (read as hexadecimal).  Offsets tell the spans of one input
- * from each other, tracks those of several. */
+/* Viewers match the two ends of an async span by category and id (read as hexadecimal).  Offsets tell the
+ * spans of one input from each other, tracks those of several. */
 static char *
 put_async(char *p, const struct event *e, char end)
 {
@@ -128,13 +132,13 @@ is_async(const struct event *e)
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
 }
 
-/* Viewers put the counters of one name and process together, whatever thread they are of: one that is shown below its thread is
- * told from others by the thread's number. */
+/* Viewers put the counters of one name and process together, whatever thread they are of: one that is shown
+ * below its thread is told from others by the thread's number. */
 static char *
 put_counter(char *p, const struct track *k)
 {
 	p = PUT(p, "C\"");
-	if (k->below && k->parent->kind == TRACK_THREAD && k->parent->has_id) {
+	if (k->is_child && k->parent->kind == TRACK_THREAD && k->parent->has_id) {
 		p = PUT(p, ",\"id\":\"");
 		p = decimal_u64(p, k->parent->id);
 		*p++ = '"';
@@ -157,11 +161,13 @@ put_phase(char *p, const struct event *e)
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
 		/* a text id is read as hexadecimal, and so holds all 64 bits */
-		p = e->phase == PHASE_FLOW_OUT ? PUT(p, "s\",\"id\":\"") : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
+		p = e->phase == PHASE_FLOW_OUT ? PUT(p, "s\",\"id\":\"")
+		                               : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
 		p = decimal_hex(p, e->dur);
 		return PUT(p, "\",\"ts\":");
 	default:
-		return e->track->kind == TRACK_PROCESS ? PUT(p, "i\",\"s\":\"p\",\"ts\":") : PUT(p, "i\",\"s\":\"t\",\"ts\":");
+		return e->track->kind == TRACK_PROCESS ? PUT(p, "i\",\"s\":\"p\",\"ts\":")
+		                                       : PUT(p, "i\",\"s\":\"t\",\"ts\":");
 	}
 }
 
@@ -199,7 +205,8 @@ put_time(const struct writer *w, char *p, uint64_t ts)
 	return w->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
 }
 
-/* `","cat":"...","ph":"`.  Viewers match the ends of an arrow by category too, so these have one that is not of their class. */
+/* `","cat":"...","ph":"`.  Viewers match the ends of an arrow by category too, so these have one that is not
+ * of their class. */
 static inline char *
 put_category(const struct chrome_state *st, char *p, const struct event *e)
 {
@@ -212,13 +219,13 @@ put_category(const struct chrome_state *st, char *p, const struct event *e)
 #define LINE_ROOM (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 96)
 
 static void
-render_async_end(const struct writer *w, const struct event *e, struct page *page)
+render_async_end(const struct writer *w, const struct event *e, struct chunk *chunk)
 {
 	const struct chrome_state *const st = w->state;
 	const struct chrome_track *const k = &st->tracks[e->track->index];
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 
-	put_name(page, e);
+	put_name(chunk, e);
 	char *p = text_room(t, st->classes[e->cls->index].len + LINE_ROOM);
 	if (p == NULL)
 		return;
@@ -231,13 +238,13 @@ render_async_end(const struct writer *w, const struct event *e, struct page *pag
 }
 
 static void
-render_event(const struct writer *w, const struct batch *b, const struct event *e, struct page *page)
+render_event(const struct writer *w, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	const struct chrome_state *const st = w->state;
 	const struct chrome_track *const k = &st->tracks[e->track->index];
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 
-	put_name(page, e);
+	put_name(chunk, e);
 	char *p = text_room(t, st->classes[e->cls->index].len + LINE_ROOM);
 	if (p == NULL)
 		return;
@@ -251,36 +258,36 @@ render_event(const struct writer *w, const struct batch *b, const struct event *
 	memcpy(p, k->text, sizeof k->text);
 	t->n = (size_t)(p - t->p) + k->len;
 	if (!times_exact(w, e))
-		ledger_add(&page->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
-	chrome_args(st, b, e, page);
+		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
+	chrome_args(st, b, e, chunk);
 	text_char(t, '}');
 	if (is_async(e))
-		render_async_end(w, e, page);
+		render_async_end(w, e, chunk);
 }
 
 /* ---- the writer ---- */
 
 static bool
-chrome_open(struct writer *w, struct page *page)
+chrome_open(struct writer *w, struct chunk *chunk)
 {
 	(void)w;
-	text_str(&page->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	text_str(&chunk->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	return true;
 }
 
 /* Every line begins with the comma behind the line before it; the very first has none before. */
 static void
-chrome_render(const struct writer *w, const struct batch *b, struct page *page)
+chrome_render(const struct writer *w, const struct batch *b, struct chunk *chunk)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 	const size_t start = t->n;
 
 	for (uint32_t i = b->first_track; i < b->end_track; i++)
-		render_track(w->state, w->trace->tracks[i], page);
+		render_track(w->state, w->trace->tracks[i], chunk);
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			render_event(w, b, &b->events[i], page);
-	if (page->first && t->n > start)
+			render_event(w, b, &b->events[i], chunk);
+	if (chunk->first && t->n > start)
 		memmove(t->p + start, t->p + start + 1, --t->n - start);
 }
 
@@ -291,11 +298,12 @@ put_text_member(struct text *t, const char *name, const char *value)
 	text_json_string(t, slice_str(value));
 }
 
-/* What the trace says of itself, in an object of its own, so that its names meet none of ours; a name that comes again gets a number. */
+/* What the trace says of itself, in an object of its own, so that its names meet none of ours; a name that
+ * comes again gets a number. */
 static void
-put_meta(struct page *page, const struct trace *trace)
+put_meta(struct chunk *chunk, const struct trace *trace)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 	struct tabletext names = { .slots = NULL };
 
 	if (trace->nmeta == 0)
@@ -309,7 +317,7 @@ put_meta(struct page *page, const struct trace *trace)
 		if (times != TABLE_NONE)
 			text_printf(t, " (%" PRIu32 ")", times + 1);
 		text_str(t, "\":");
-		chrome_value(page, &trace->meta[i].value, &(struct event){ .ts = 0 });
+		chrome_value(chunk, &trace->meta[i].value, &(struct event){ .ts = 0 });
 		t->failed |= !tabletext_put(&names, name, times == TABLE_NONE ? 1 : times + 1);
 	}
 	text_char(t, '}');
@@ -317,12 +325,12 @@ put_meta(struct page *page, const struct trace *trace)
 }
 
 static bool
-chrome_close(struct writer *w, struct page *page)
+chrome_close(struct writer *w, struct chunk *chunk)
 {
-	struct text *const t = &page->text;
+	struct text *const t = &chunk->text;
 	const struct trace *const trace = w->trace;
 
-	if (!page->first && !chrome_put_order(w->state, trace, t))
+	if (!chunk->first && !chrome_put_order(w->state, trace, t))
 		return false;
 	text_str(t, "\n],\n\"otherData\":{\n\"tool\":");
 	text_json_string(t, slice_str(w->tool));
@@ -341,10 +349,11 @@ chrome_close(struct writer *w, struct page *page)
 		text_str(t, ",\n\"rebased_by_ns\":");
 		text_json_u64(t, w->rebased_by);
 	}
-	put_meta(page, trace);
+	put_meta(chunk, trace);
 	text_str(t, ",\n\"losses\":{");
 	for (size_t i = 0; i < w->total->n; i++)
-		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", w->total->rows[i].loss->id, w->total->rows[i].count);
+		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", w->total->rows[i].loss->id,
+		            w->total->rows[i].count);
 	text_str(t, "}\n}}\n");
 	return true;
 }

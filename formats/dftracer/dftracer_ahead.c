@@ -43,11 +43,11 @@ dft_look_ahead(struct dft_state *st)
 	struct dft_shared shared = { .nhosts = 0 };
 	struct dft_state ahead = { .ahead_of = st, .few_metadata = dft_writes_m(st->dialect) };
 	struct reader r = { .trace = &trace,
-		            .want = WANT_JUDGEMENT,
+		            .want = WANT_FINDINGS,
 		            .dialect = st->dialect,
 		            .state = &ahead,
 		            .shared = &shared };
-	enum fill fill = FILL_MORE;
+	enum read_status fill = READ_MORE;
 
 	st->looked_ahead = true;
 	r.in = input_reopen(st->r->in);
@@ -57,10 +57,10 @@ dft_look_ahead(struct dft_state *st)
 	trace.vocabulary = st->r->trace->vocabulary;
 	if (batch_init(&b, 1, false)) {
 		if (dft_reader_ops.open(&r))
-			while (fill == FILL_MORE) {
+			while (fill == READ_MORE) {
 				batch_recycle(&b);
 				input_hold(r.in, &b.holds);
-				fill = dft_reader_ops.fill(&r, &b);
+				fill = dft_reader_ops.next(&r, &b);
 				input_behind(r.in);
 			}
 		dft_reader_ops.close(&r);

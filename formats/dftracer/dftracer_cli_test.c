@@ -122,9 +122,9 @@ expect_places(const char *path)
 	const cJSON *f;
 
 	cr_assert(p != NULL && report != NULL, "%s", path);
-	cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(
-	                          cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
-	                          "findings"))
+	cJSON_ArrayForEach(
+	    f, cJSON_GetObjectItemCaseSensitive(
+	           cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0), "findings"))
 	{
 		const double offset = cJSON_GetObjectItemCaseSensitive(f, "offset")->valuedouble;
 		size_t line = 1, column = 1;

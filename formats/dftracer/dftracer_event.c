@@ -218,7 +218,7 @@ put_arg(struct fields *x, const struct dft_arg *a)
 /* The names that stand for the hashes, unless the record has an argument of that name. */
 static const struct {
 	struct slice name;
-	enum dft_meaning taken;
+	enum dft_plan taken;
 } readable[] = {
 	[DFT_MEANS_HHASH] = { SLICE_LIT("hostname"), DFT_MEANS_HOSTNAME },
 	[DFT_MEANS_FHASH] = { SLICE_LIT("fname"), DFT_MEANS_FNAME },
@@ -230,7 +230,7 @@ static const struct {
 static struct slice
 name_of_hash(struct fields *x, const struct dft_arg *a)
 {
-	const enum dft_meaning m = (enum dft_meaning)a->meaning;
+	const enum dft_plan m = (enum dft_plan)a->plan;
 	const uint32_t i = x->hashes++;
 	struct dft_hash h;
 
@@ -245,7 +245,7 @@ name_of_hash(struct fields *x, const struct dft_arg *a)
 static bool
 put_hash(struct fields *x, const struct dft_arg *a)
 {
-	const enum dft_meaning m = (enum dft_meaning)a->meaning;
+	const enum dft_plan m = (enum dft_plan)a->plan;
 	const bool taken = readable[m].taken != DFT_MEANS_NOTHING && x->rec->special[readable[m].taken] != 0;
 	const struct slice name = name_of_hash(x, a);
 
@@ -257,7 +257,7 @@ put_hash(struct fields *x, const struct dft_arg *a)
 
 /* A field of the record itself, beside its arguments; these have the better right to the name. */
 static bool
-put_top(struct fields *x, enum dft_top which, enum dft_meaning taken, struct slice name, struct slice other)
+put_top(struct fields *x, enum dft_top which, enum dft_plan taken, struct slice name, struct slice other)
 {
 	const struct dft_arg a = { .value = x->rec->top[which],
 		                   .kind = (uint8_t)dft_top_kind(x->rec, which) };
@@ -317,7 +317,7 @@ put_counter(struct fields *x)
 {
 	for (uint32_t i = 0; i < x->rec->nargs; i++) {
 		const struct dft_arg *const a = &x->rec->args[i];
-		if (a->meaning == DFT_MEANS_HHASH || a->meaning == DFT_MEANS_HOSTNAME)
+		if (a->plan == DFT_MEANS_HHASH || a->plan == DFT_MEANS_HOSTNAME)
 			continue;
 		if (!put_arg(x, a))
 			return false;
@@ -343,7 +343,7 @@ put_all(struct fields *x)
 			return false;
 	for (uint32_t i = 0; i < rec->nargs; i++) {
 		const struct dft_arg *const a = &rec->args[i];
-		const bool hash = dft_means_hash((enum dft_meaning)a->meaning) && a->repeats == 0 && i < 64;
+		const bool hash = dft_means_hash((enum dft_plan)a->plan) && a->repeats == 0 && i < 64;
 		if (hash ? !put_hash(x, a) : !put_arg(x, a))
 			return false;
 	}
@@ -416,7 +416,7 @@ dft_event_is_structure(const struct dft_facts *f)
 	return phase_of(f) == PHASE_STRUCTURE;
 }
 
-enum dft_step
+enum dft_outcome
 dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b)
 {
 	struct event *const e = &b->events[b->n];

@@ -59,7 +59,7 @@ learn_line(struct dft_state *st, const char *e)
 	return true;
 }
 
-enum dft_step
+enum dft_outcome
 dft_lines_fast(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;

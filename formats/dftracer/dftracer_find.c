@@ -15,7 +15,7 @@ say(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char
 	st->findings++;
 	if (dft_shown(st, rule))
 		vsnprintf(text, sizeof text, detail, ap);
-	finding_add_line(st->r->judge, &dft_rules[rule], place.offset, place.line, place.column,
+	finding_add_line(st->r->findings, &dft_rules[rule], place.offset, place.line, place.column,
 	                 place.record, "%s", text);
 }
 

@@ -317,7 +317,7 @@ look_up(struct dft_state *st, const struct dft_record *rec, const struct dft_arg
 	struct quoted q;
 
 	if (!dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h)) {
-		if (a->meaning != DFT_MEANS_CWD) /* which may as well be the path itself */
+		if (a->plan != DFT_MEANS_CWD) /* which may as well be the path itself */
 			dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
 			         "%s is %s, neither a number of 64 bits nor 16 hexadecimal digits",
 			         st->keys.keys[a->number].text, quoted(&q, dft_token_text(rec, a->value)));
@@ -325,7 +325,7 @@ look_up(struct dft_state *st, const struct dft_record *rec, const struct dft_arg
 	}
 	if (h.text && !h.none)
 		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
-	return use_name(st, rec, dft_hash_kind_of((enum dft_meaning)a->meaning), h, pid);
+	return use_name(st, rec, dft_hash_kind_of((enum dft_plan)a->plan), h, pid);
 }
 
 /* The same for sixteen digits; what was defined is kept at hand. */
@@ -335,7 +335,7 @@ look_up_digits(struct dft_state *st, const struct dft_record *rec, const struct 
 	struct dft_names *const n = &st->sh->names;
 	const char *const p = rec->p + a->value.at;
 	const uint64_t high = load_u64(p, false), low = load_u64(p + 8, false);
-	const uint8_t kind = (uint8_t)dft_hash_kind_of((enum dft_meaning)a->meaning);
+	const uint8_t kind = (uint8_t)dft_hash_kind_of((enum dft_plan)a->plan);
 	const uint64_t mix = (high ^ low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb);
 	struct dft_digits16 *const recent = &n->recent[(mix >> 32) % DFT_RECENT_HASHES];
 
@@ -351,7 +351,7 @@ look_up_digits(struct dft_state *st, const struct dft_record *rec, const struct 
 
 /* True if a record before this one defines it. */
 static bool
-judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
+check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
            struct slice *name)
 {
 	const bool digits = a->kind == DFT_STRING && a->value.n == DFT_HEX_DIGITS;
@@ -363,7 +363,7 @@ judge_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_
 
 /* The process that was found by this very hash knows what it stands for. */
 static void
-judge_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
+check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
                 const struct dft_facts *f, struct slice *name)
 {
 	struct dft_process *const p = f->process;
@@ -372,14 +372,14 @@ judge_host_hash(struct dft_state *st, const struct dft_record *rec, const struct
 	if (same && p->host_name.p != NULL && p->host_known == st->sh->hosts_defined) {
 		st->tallies[DFT_HASHES_AS_TEXT].count += a->kind == DFT_STRING;
 		*name = p->host_name;
-	} else if (judge_hash(st, rec, a, f->pid, name) && same) {
+	} else if (check_hash(st, rec, a, f->pid, name) && same) {
 		p->host_known = st->sh->hosts_defined;
 		p->host_name = *name;
 	}
 }
 
 void
-dft_judge_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	struct slice name;
 
@@ -389,10 +389,10 @@ dft_judge_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_
 		return;
 	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
 		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
-		if (a->meaning == DFT_MEANS_HHASH)
-			judge_host_hash(st, rec, a, f, &name);
+		if (a->plan == DFT_MEANS_HHASH)
+			check_host_hash(st, rec, a, f, &name);
 		else
-			judge_hash(st, rec, a, f->pid, &name);
+			check_hash(st, rec, a, f->pid, &name);
 		if (f->nnames < DFT_NAMES)
 			f->names[f->nnames++] = name;
 	}

@@ -1,11 +1,11 @@
 /*
- * What the parser takes for a record without a fault is JSON to a strict judge
+ * What the parser takes for a record without a fault is JSON to a strict check
  * and to cJSON, and the values are the same; what has a fault is not.
  *
- * cJSON is lax where the strict judge is not: it takes control bytes and bytes
+ * cJSON is lax where the strict check is not: it takes control bytes and bytes
  * that are not UTF-8 in texts, numbers such as 01, 1. and +1 (what strtod
  * takes), and lone surrogates of the lower half; it is asked only about what
- * the strict judge accepts.
+ * the strict check accepts.
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>

@@ -10,26 +10,17 @@
 
 static const struct {
 	const char *text;
-	enum dft_meaning meaning;
-} meanings[] = {
-	{ "hhash", DFT_MEANS_HHASH },
-	{ "fhash", DFT_MEANS_FHASH },
-	{ "cmd_hash", DFT_MEANS_CMD_HASH },
-	{ "exec_hash", DFT_MEANS_EXEC_HASH },
-	{ "cwd", DFT_MEANS_CWD },
-	{ "hostname", DFT_MEANS_HOSTNAME },
-	{ "fname", DFT_MEANS_FNAME },
-	{ "cmd", DFT_MEANS_CMD },
-	{ "exec", DFT_MEANS_EXEC },
-	{ "name", DFT_MEANS_NAME },
-	{ "value", DFT_MEANS_VALUE },
-	{ "hash", DFT_MEANS_HASH },
-	{ "version", DFT_MEANS_VERSION },
-	{ "num_events", DFT_MEANS_NUM_EVENTS },
-	{ "cfg", DFT_MEANS_CFG },
-	{ "dft_cnt", DFT_MEANS_COUNT_OF_CALLS },
-	{ "dur", DFT_MEANS_DURATION },
-	{ "id", DFT_MEANS_ID },
+	enum dft_plan plan;
+} vocabularies[] = {
+	{ "hhash", DFT_MEANS_HHASH },       { "fhash", DFT_MEANS_FHASH },
+	{ "cmd_hash", DFT_MEANS_CMD_HASH }, { "exec_hash", DFT_MEANS_EXEC_HASH },
+	{ "cwd", DFT_MEANS_CWD },           { "hostname", DFT_MEANS_HOSTNAME },
+	{ "fname", DFT_MEANS_FNAME },       { "cmd", DFT_MEANS_CMD },
+	{ "exec", DFT_MEANS_EXEC },         { "name", DFT_MEANS_NAME },
+	{ "value", DFT_MEANS_VALUE },       { "hash", DFT_MEANS_HASH },
+	{ "version", DFT_MEANS_VERSION },   { "num_events", DFT_MEANS_NUM_EVENTS },
+	{ "cfg", DFT_MEANS_CFG },           { "dft_cnt", DFT_MEANS_COUNT_OF_CALLS },
+	{ "dur", DFT_MEANS_DURATION },      { "id", DFT_MEANS_ID },
 	{ "type", DFT_MEANS_TYPE },
 };
 
@@ -51,12 +42,12 @@ dft_keys_free(struct dft_keys *k)
 	*k = (struct dft_keys){ .keys = NULL };
 }
 
-static enum dft_meaning
-meaning_of(struct slice s)
+static enum dft_plan
+plan_of(struct slice s)
 {
-	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
-		if (slice_is(s, meanings[i].text))
-			return meanings[i].meaning;
+	for (size_t i = 0; i < sizeof vocabularies / sizeof vocabularies[0]; i++)
+		if (slice_is(s, vocabularies[i].text))
+			return vocabularies[i].plan;
 	return DFT_MEANS_NOTHING;
 }
 
@@ -80,7 +71,7 @@ add(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t sl
 		return DFT_NO_KEY; /* a key without a number is read all the same */
 	k->bytes += s.n;
 	k->keys[k->n] = (struct dft_key){
-		.low = low, .high = high, .n = s.n, .text = text.p, .meaning = (uint8_t)meaning_of(s)
+		.low = low, .high = high, .n = s.n, .text = text.p, .plan = (uint8_t)plan_of(s)
 	};
 	k->slots[slot] = (uint16_t)(k->n + 1);
 	return (uint16_t)k->n++;

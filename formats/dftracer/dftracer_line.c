@@ -22,7 +22,7 @@ consume(struct dft_state *st, const char *to)
 /* ---- line ends ---- */
 
 /* Where the bytes of the present line end that can be looked at; DFT_WAIT: more must come first. */
-static enum dft_step
+static enum dft_outcome
 find_end(struct dft_state *st, const char **e)
 {
 	struct input *const in = st->r->in;
@@ -64,7 +64,7 @@ next_line(struct dft_state *st, uint64_t start)
 	st->line = (struct dft_line){ .number = st->line.number + 1, .start = start };
 }
 
-static enum dft_step
+static enum dft_outcome
 newline(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
@@ -91,7 +91,7 @@ say_nul_run(struct dft_state *st)
 	l->nul_bytes = 0;
 }
 
-static enum dft_step
+static enum dft_outcome
 nul_run(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
@@ -110,7 +110,7 @@ nul_run(struct dft_state *st)
 
 /* ---- blanks, commas, brackets ---- */
 
-static enum dft_step
+static enum dft_outcome
 blanks(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p, *const q = dft_skip_blanks(p, e);
@@ -136,7 +136,7 @@ say_closed_early(struct dft_state *st)
 	dft_find_at(st, DFT_RULE_BRACKET, st->closed_at, "a ] stands here, and records follow it");
 }
 
-static enum dft_step
+static enum dft_outcome
 open_bracket(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p, *const q = dft_skip_blanks(p + 1, e);
@@ -153,7 +153,7 @@ open_bracket(struct dft_state *st, const char *e)
 	return DFT_DONE;
 }
 
-static enum dft_step
+static enum dft_outcome
 close_bracket(struct dft_state *st)
 {
 	const char *const p = st->r->in->p;
@@ -172,7 +172,7 @@ close_bracket(struct dft_state *st)
 	return DFT_DONE;
 }
 
-static enum dft_step
+static enum dft_outcome
 comma(struct dft_state *st)
 {
 	st->line.comma = true;
@@ -199,7 +199,7 @@ unwrap(struct dft_state *st, const char *e)
 }
 
 /* What stands behind the array: to the end, without a look. */
-static enum dft_step
+static enum dft_outcome
 pass_trailer(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
@@ -249,7 +249,7 @@ next_record(struct dft_state *st, const char *p, const char *e)
 }
 
 /* Leaves out [p, to).  Behind the end of what could be looked at, the rest of the line goes too. */
-static enum dft_step
+static enum dft_outcome
 drop(struct dft_state *st, const char *to, const char *e)
 {
 	consume(st, to);
@@ -257,7 +257,7 @@ drop(struct dft_state *st, const char *to, const char *e)
 	return DFT_DONE;
 }
 
-static enum dft_step
+static enum dft_outcome
 garbage(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p, *const to = next_record(st, p, e);
@@ -269,7 +269,7 @@ garbage(struct dft_state *st, const char *e)
 	return drop(st, to, e);
 }
 
-static enum dft_step
+static enum dft_outcome
 too_long(struct dft_state *st, const char *e)
 {
 	st->line.skip_start = offset_of(st, st->r->in->p);
@@ -278,7 +278,7 @@ too_long(struct dft_state *st, const char *e)
 }
 
 /* The record at p could not be read: says why, and finds where to go on. */
-static enum dft_step
+static enum dft_outcome
 failed(struct dft_state *st, const char *e)
 {
 	const char *const p = st->r->in->p, *const at = st->record.fail_at, *const why = st->record.why;
@@ -306,7 +306,7 @@ failed(struct dft_state *st, const char *e)
 }
 
 /* The rest of a line that was given up. */
-static enum dft_step
+static enum dft_outcome
 skip(struct dft_state *st, const char *e)
 {
 	if (st->line.skipped > 0)
@@ -316,7 +316,7 @@ skip(struct dft_state *st, const char *e)
 
 /* ---- records ---- */
 
-static enum dft_step
+static enum dft_outcome
 record(struct dft_state *st, struct batch *b, const char *e)
 {
 	struct dft_record *const rec = &st->record;
@@ -345,7 +345,7 @@ record(struct dft_state *st, struct batch *b, const char *e)
 	return DFT_DONE;
 }
 
-static enum dft_step
+static enum dft_outcome
 byte_order_mark(struct dft_state *st)
 {
 	dft_find_line(st, DFT_RULE_BYTE_ORDER_MARK, 0, "the file begins with a byte order mark");
@@ -353,7 +353,7 @@ byte_order_mark(struct dft_state *st)
 	return DFT_DONE; /* the line has not begun */
 }
 
-enum dft_step
+enum dft_outcome
 dft_line_step(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
@@ -366,7 +366,7 @@ dft_line_step(struct dft_state *st, struct batch *b)
 	say_nul_run(st);
 	if (*in->p == '\n')
 		return newline(st);
-	const enum dft_step step = find_end(st, &e);
+	const enum dft_outcome step = find_end(st, &e);
 	if (step != DFT_DONE)
 		return step;
 	if (st->line.skipping)

@@ -84,9 +84,9 @@ add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_reco
 		struct dft_hash h;
 		if (text.p == NULL)
 			return false;
-		if (dft_means_hash((enum dft_meaning)a->meaning) &&
+		if (dft_means_hash((enum dft_plan)a->plan) &&
 		    dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h))
-			name = dft_name_look(st, dft_hash_kind_of((enum dft_meaning)a->meaning), h, f->pid);
+			name = dft_name_look(st, dft_hash_kind_of((enum dft_plan)a->plan), h, f->pid);
 		if (!add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
 		              json && name.p == NULL))
 			return false;
@@ -257,7 +257,7 @@ start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts
  * more calls than there are records: a hint, which only says something where one process is told by one pid.
  */
 static void
-judge_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
+check_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_MEANS_NUM_EVENTS);
 	const struct dft_process *const p = f->process;
@@ -278,7 +278,7 @@ judge_num_events(struct dft_state *st, const struct dft_record *rec, const struc
 
 /* The unit is said a second time inside args.cfg. */
 static void
-judge_end_unit(struct dft_state *st, const struct dft_record *rec, const struct dft_process *p)
+check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct dft_process *p)
 {
 	static const char key[] = "\"time_metric\":\"";
 	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_MEANS_CFG);
@@ -306,8 +306,8 @@ end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *
 	struct dft_process *const p = f->process;
 
 	if (p != NULL) {
-		judge_num_events(st, rec, f);
-		judge_end_unit(st, rec, p);
+		check_num_events(st, rec, f);
+		check_end_unit(st, rec, p);
 		p->started = false;
 		p->starts = 0;
 		p->records = p->calls = 0;

@@ -139,7 +139,7 @@ time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whi
 }
 
 static void
-judge_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+check_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	const uint64_t unit = f->process != NULL ? f->process->unit : 1000;
 
@@ -165,7 +165,7 @@ host_of(const struct dft_record *rec)
 }
 
 static bool
-judge_process(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+check_process(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	struct dft_process *p;
 
@@ -187,7 +187,7 @@ judge_process(struct dft_state *st, const struct dft_record *rec, struct dft_fac
 /* Ids count the records of a process.  Each process has its own place in the set: far from others, and not
  * where their pages lie. */
 static void
-judge_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	if (f->phase >= DFT_PHASE_BEGIN)
 		return; /* Chrome's ids are those of flows and of spans */
@@ -205,11 +205,11 @@ judge_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f
 }
 
 bool
-dft_judge_numbers(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+dft_check_numbers(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
-	if (!judge_process(st, rec, f))
+	if (!check_process(st, rec, f))
 		return false;
-	judge_id(st, rec, f);
-	judge_times(st, rec, f);
+	check_id(st, rec, f);
+	check_times(st, rec, f);
 	return true;
 }

@@ -203,11 +203,11 @@ count_same(const struct dft_record *rec, struct dft_token key)
 }
 
 static void
-take_meaning(struct dft_record *rec, struct dft_arg *a, enum dft_meaning m)
+take_plan(struct dft_record *rec, struct dft_arg *a, enum dft_plan m)
 {
 	const uint32_t i = rec->nargs;
 
-	a->meaning = (uint8_t)m;
+	a->plan = (uint8_t)m;
 	if (m == DFT_MEANS_NOTHING || a->repeats > 0)
 		return;
 	rec->special[m] = (uint16_t)(i + 1);
@@ -232,7 +232,7 @@ add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum dft_
 		k->repeats = k->object == x->keys->object ? k->repeats + 1 : 0;
 		k->object = x->keys->object;
 		a->repeats = k->repeats;
-		take_meaning(rec, a, (enum dft_meaning)k->meaning);
+		take_plan(rec, a, (enum dft_plan)k->plan);
 	}
 	if (a->repeats > 0)
 		dft_fault_add(rec, DFT_RULE_DUPLICATE_KEY, rec->p + key.at);

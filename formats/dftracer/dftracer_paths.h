@@ -23,7 +23,7 @@
 struct dft_shape {
 	uint64_t shape, hashes;
 	uint32_t nargs;
-	uint16_t special[DFT_MEANINGS];
+	uint16_t special[DFT_PLANS];
 };
 
 struct dft_node {

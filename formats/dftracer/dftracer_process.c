@@ -63,7 +63,8 @@ new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, ui
 		dft_limit(st, DFT_LIMIT_PROCESSES, rec);
 		return st->sh->processes[DFT_MAX_PROCESSES - 1];
 	}
-	if (!array_room(&st->sh->processes, st->sh->nprocesses, &st->sh->processes_cap, sizeof(struct dft_process *)))
+	if (!array_room(&st->sh->processes, st->sh->nprocesses, &st->sh->processes_cap,
+	                sizeof(struct dft_process *)))
 		return NULL;
 	struct dft_process *const p = arena_zalloc(&st->sh->arena, 1, sizeof *p);
 	if (p == NULL)

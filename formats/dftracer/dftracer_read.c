@@ -9,7 +9,7 @@
  * where both can.
  */
 
-#define FILL_BYTES (4u << 20) /* of input, until the engine looks around */
+#define NEXT_BYTES (4u << 20) /* of input, until the engine looks around */
 
 static bool
 dft_open(struct reader *r)
@@ -64,7 +64,7 @@ dft_shared_close(void *shared)
 	arena_free(&sh->arena);
 }
 
-enum dft_step
+enum dft_outcome
 dft_record_take(struct dft_state *st, struct batch *b)
 {
 	struct trace *const trace = st->r->trace;
@@ -74,23 +74,23 @@ dft_record_take(struct dft_state *st, struct batch *b)
 	/* a look ahead is for names alone */
 	if (st->ahead_of != NULL && !dft_is_metadata(rec))
 		return DFT_DONE;
-	if (!dft_judge(st, rec, &f) || !dft_learn(st, rec, &f))
+	if (!dft_check(st, rec, &f) || !dft_learn(st, rec, &f))
 		return DFT_NO_MEMORY;
 	dft_dialect_check(st, rec, &f);
 	trace->records++;
 	st->records++;
 	trace->events += !dft_event_is_structure(&f);
-	return st->r->want == WANT_JUDGEMENT ? DFT_DONE : dft_event_add(st, rec, &f, b);
+	return st->r->want == WANT_FINDINGS ? DFT_DONE : dft_event_add(st, rec, &f, b);
 }
 
-static enum fill
+static enum read_status
 finish(struct dft_state *st)
 {
 	dft_line_finish(st);
 	dft_learn_finish(st);
 	dft_names_finish(st);
 	dft_tallies_say(st);
-	return FILL_END;
+	return READ_END;
 }
 
 /* Whether there are bytes in the window. */
@@ -105,8 +105,8 @@ any_left(struct dft_state *st)
 	return !in->last && input_more(in);
 }
 
-static enum fill
-dft_fill(struct reader *r, struct batch *b)
+static enum read_status
+dft_next(struct reader *r, struct batch *b)
 {
 	struct dft_state *const st = r->state;
 	struct input *const in = r->in;
@@ -115,31 +115,31 @@ dft_fill(struct reader *r, struct batch *b)
 	if ((r->want & WANT_FIELDS) != 0 && !st->looked_ahead && input_can_reopen(in))
 		dft_look_ahead(st);
 	st->index->base = NULL; /* the window may have moved */
-	while (b->n < b->cap && input_offset(in, in->p) - start < FILL_BYTES) {
+	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES) {
 		if (!any_left(st))
 			return finish(st);
 		if (st->ahead_of != NULL)
 			dft_ahead_skip(st);
 		if (in->p == in->end)
 			continue;
-		enum dft_step step = dft_lines_fast(st, b);
+		enum dft_outcome step = dft_lines_fast(st, b);
 		if (step == DFT_DONE && b->n < b->cap && in->p < in->end)
 			step = dft_line_step(st, b);
 		if (step == DFT_NO_MEMORY)
-			return FILL_NO_MEMORY;
+			return READ_NO_MEMORY;
 		if (step == DFT_WAIT) {
 			st->index->base = NULL;
 			input_more(in);
 		}
 	}
-	return FILL_MORE;
+	return READ_MORE;
 }
 
 const struct reader_ops dft_reader_ops = {
 	.state_size = sizeof(struct dft_state),
 	.probe = dft_probe,
 	.open = dft_open,
-	.fill = dft_fill,
+	.next = dft_next,
 	.close = dft_close,
 	.shared_size = sizeof(struct dft_shared),
 	.shared_close = dft_shared_close,

@@ -55,7 +55,7 @@ enum dft_top {
 };
 
 /* Arguments that mean something to the reader. */
-enum dft_meaning {
+enum dft_plan {
 	DFT_MEANS_NOTHING,
 	DFT_MEANS_HHASH,
 	DFT_MEANS_FHASH,
@@ -76,11 +76,11 @@ enum dft_meaning {
 	DFT_MEANS_CFG,
 	DFT_MEANS_ID,
 	DFT_MEANS_TYPE,
-	DFT_MEANINGS
+	DFT_PLANS
 };
 
 static inline bool
-dft_means_hash(enum dft_meaning m)
+dft_means_hash(enum dft_plan m)
 {
 	return m >= DFT_MEANS_HHASH && m <= DFT_MEANS_CWD;
 }
@@ -97,7 +97,7 @@ struct dft_arg {
 	struct dft_token value;
 	uint16_t number;  /* in dft_keys, or DFT_NO_KEY */
 	uint8_t kind;     /* enum dft_kind */
-	uint8_t meaning;  /* enum dft_meaning */
+	uint8_t plan;     /* enum dft_meaning */
 	uint32_t repeats; /* how many arguments of the record before it have this key */
 };
 
@@ -118,9 +118,8 @@ struct dft_record {
 	uint64_t column;                /* of its first byte, from 1 on */
 	uint64_t shape;                 /* kinds of the top-level fields, four bits each */
 	struct dft_token top[DFT_TOPS]; /* those that are there */
-	uint16_t
-	    special[DFT_MEANINGS]; /* argument + 1 of a meaning, the first if there are several; 0: none */
-	struct dft_arg *args;      /* the reader's, used again */
+	uint16_t special[DFT_PLANS]; /* argument + 1 of a meaning, the first if there are several; 0: none */
+	struct dft_arg *args;        /* the reader's, used again */
 	uint32_t nargs, args_cap;
 	uint64_t hashes; /* which of the first 64 arguments are hashes by their keys */
 	struct dft_arg extras[DFT_EXTRAS];
@@ -155,7 +154,7 @@ dft_top_text(const struct dft_record *rec, enum dft_top which)
 }
 
 static inline const struct dft_arg *
-dft_arg_of(const struct dft_record *rec, enum dft_meaning m)
+dft_arg_of(const struct dft_record *rec, enum dft_plan m)
 {
 	return rec->special[m] != 0 ? &rec->args[rec->special[m] - 1] : NULL;
 }
@@ -169,7 +168,7 @@ dft_arg_of(const struct dft_record *rec, enum dft_meaning m)
 struct dft_key {
 	uint64_t low, high; /* the first 16 bytes, zeros behind the end */
 	uint32_t n;
-	uint8_t meaning;
+	uint8_t plan;
 	const char *text; /* in the arena */
 	uint64_t object;  /* the last one that had it ... */
 	uint32_t repeats; /* ... and how often before */

@@ -25,7 +25,7 @@ is_elsewhere(const char *id)
 	return false;
 }
 
-/* Whether the companion of a sample in the folder expects the rule. */
+/* Whether the sidecar files of a sample in the folder expects the rule. */
 static bool
 is_expected(const char *folder, const char *id)
 {

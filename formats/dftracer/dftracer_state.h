@@ -74,7 +74,8 @@ struct dft_name {
 	struct dft_place first_use;
 };
 
-/* A hash of sixteen digits that a record before this one defines, by its digits: most are used again and again. */
+/* A hash of sixteen digits that a record before this one defines, by its digits: most are used again and
+ * again. */
 struct dft_digits16 {
 	uint64_t high, low;
 	uint32_t name; /* number + 1; 0: none */
@@ -127,7 +128,7 @@ struct dft_titles {
 
 /* ---- the reader ---- */
 
-enum dft_step {
+enum dft_outcome {
 	DFT_DONE,
 	DFT_WAIT, /* the window ends too early; nothing happened */
 	DFT_END,
@@ -205,7 +206,7 @@ struct dft_state {
 	const char *dialect; /* as opened */
 	bool mixed_said;
 	uint64_t usual_signature; /* of records that are of it, see dftracer_dialect.c */
-	uint64_t sound_shape;     /* a shape and phase that was judged and found right ... */
+	uint64_t sound_shape;     /* a shape and phase that was checked and found right ... */
 	unsigned sound_tallies;   /* ... and what is to be counted for it */
 	uint64_t findings;        /* said so far */
 	struct dft_tally tallies[DFT_TALLIES];
@@ -246,7 +247,7 @@ void dft_find_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, co
 static inline bool
 dft_shown(const struct dft_state *st, enum dft_rule rule)
 {
-	return finding_is_shown(st->r->judge, &dft_rules[rule]);
+	return finding_is_shown(st->r->findings, &dft_rules[rule]);
 }
 
 static inline struct dft_place
@@ -285,22 +286,22 @@ void dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_reco
 /* ---- dftracer_line.c: framing ---- */
 
 /* One step at the start of the window: a record, or something that stands between records. */
-enum dft_step dft_line_step(struct dft_state *st, struct batch *b);
+enum dft_outcome dft_line_step(struct dft_state *st, struct batch *b);
 
 /* As many ordinary lines as the batch and the next piece of the window hold; where it stops, dft_line_step()
  * is needed. */
-enum dft_step dft_lines_fast(struct dft_state *st, struct batch *b);
+enum dft_outcome dft_lines_fast(struct dft_state *st, struct batch *b);
 
 /* At the end: what is still open. */
 void dft_line_finish(struct dft_state *st);
 
 /* ---- dftracer_judge.c, dftracer_meta.c, dftracer_event.c: what a record says ---- */
 
-/* Judges the record in st->record, learns from it, adds its event. */
-enum dft_step dft_record_take(struct dft_state *st, struct batch *b);
+/* Checks the record in st->record, learns from it, adds its event. */
+enum dft_outcome dft_record_take(struct dft_state *st, struct batch *b);
 
 /* Fields, their kinds, the numbers.  False: no memory. */
-bool dft_judge(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
+bool dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
 
 bool dft_is_metadata(const struct dft_record *rec);
 
@@ -308,7 +309,7 @@ extern const char *const dft_top_names[DFT_TOPS];
 void dft_say_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted);
 
 /* dftracer_numbers.c: process, id, times.  False: no memory. */
-bool dft_judge_numbers(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
+bool dft_check_numbers(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
 bool dft_is_quoted_number(const struct dft_record *rec, enum dft_top which);
 
 /* Metadata records, `start` and `end`.  False: no memory. */
@@ -320,8 +321,8 @@ void dft_learn_finish(struct dft_state *st);
 bool dft_event_is_structure(const struct dft_facts *f);
 
 /* Adds the record's event, if that is wanted. */
-enum dft_step dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
-                            struct batch *b);
+enum dft_outcome dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
+                               struct batch *b);
 
 /* ---- dftracer_dialect.c ---- */
 
@@ -342,7 +343,7 @@ int dft_probe(struct slice head, bool whole);
 
 /* Which kind of record defines the hash of an argument. */
 static inline enum dft_hash_kind
-dft_hash_kind_of(enum dft_meaning m)
+dft_hash_kind_of(enum dft_plan m)
 {
 	if (m == DFT_MEANS_HHASH)
 		return DFT_HASH_HOST;
@@ -363,7 +364,7 @@ struct slice dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, 
                            uint64_t pid);
 
 /* The hashes among the arguments: what they stand for, and whether they are hashes at all. */
-void dft_judge_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
+void dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f);
 
 /* Says which were used and never defined. */
 void dft_names_finish(struct dft_state *st);

@@ -125,25 +125,25 @@ run(struct d9_state *st, struct input *in)
 	struct batch b;
 	struct d9_state ahead = { .ahead_of = st };
 	struct reader r = {
-		.in = in, .trace = &trace, .want = WANT_JUDGEMENT, .dialect = st->r->dialect, .state = &ahead
+		.in = in, .trace = &trace, .want = WANT_FINDINGS, .dialect = st->r->dialect, .state = &ahead
 	};
-	enum fill fill = FILL_NO_MEMORY;
+	enum read_status fill = READ_NO_MEMORY;
 
 	trace_init(&trace);
 	trace.vocabulary = st->r->trace->vocabulary;
 	if (batch_init(&b, 1024, false)) {
-		fill = d9_reader_ops.open(&r) ? FILL_MORE : FILL_NO_MEMORY;
-		while (fill == FILL_MORE) {
+		fill = d9_reader_ops.open(&r) ? READ_MORE : READ_NO_MEMORY;
+		while (fill == READ_MORE) {
 			batch_recycle(&b);
 			input_hold(in, &b.holds);
-			fill = d9_reader_ops.fill(&r, &b);
+			fill = d9_reader_ops.next(&r, &b);
 			input_behind(in);
 		}
 		d9_reader_ops.close(&r);
 		batch_free(&b);
 	}
 	trace_free(&trace);
-	return fill != FILL_NO_MEMORY;
+	return fill != READ_NO_MEMORY;
 }
 
 bool

@@ -29,7 +29,7 @@ learn(struct d9_state *st, const struct d9_frame *f, uint16_t index, struct slic
 	struct quoted q;
 
 	if ((key.flags & SLICE_UTF8) == 0)
-		d9_judge_text(st, f, key, "annotation key", (struct slice){ NULL, 0, 0 });
+		d9_check_text(st, f, key, "annotation key", (struct slice){ NULL, 0, 0 });
 	if (s == NULL)
 		return D9_DONE;
 	if (index >= s->nfields) {

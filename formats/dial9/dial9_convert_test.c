@@ -153,8 +153,11 @@ Test(dial9_convert, epoch_and_metadata)
 	cr_assert_not_null(other, "%s", r.err);
 	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "epoch_ns")),
 	                 "1779308077928415749");
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(other, "trace"), "service")), "sample");
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(other, "trace"), "worker_threads")),
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+	                     cJSON_GetObjectItemCaseSensitive(other, "trace"), "service")),
+	                 "sample");
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(
+	                     cJSON_GetObjectItemCaseSensitive(other, "trace"), "worker_threads")),
 	                 "2");
 	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "dialect")), "0.4");
 	cJSON_Delete(json);
@@ -170,8 +173,9 @@ Test(dial9_convert, what_a_pipe_cannot_know)
 	for (int i = 0; i < 2; i++) {
 		size_t n;
 		char *const p = read_whole(samples[i], &n);
-		struct ran r =
-		    run_tool((const char *const[]){ "convert", "--to", "chrome", "--schema", PLAIN, "-", "-", NULL }, p, n);
+		struct ran r = run_tool(
+		    (const char *const[]){ "convert", "--to", "chrome", "--schema", PLAIN, "-", "-", NULL },
+		    p, n);
 
 		cr_expect_eq(r.status, 0, "%s: %s", samples[i], r.err);
 		cr_expect_not_null(strstr(r.err, "dial9/names-late"), "%s: %s", samples[i], r.err);

@@ -70,7 +70,7 @@ entry(struct d9_state *st, struct d9_frame *f, struct batch *b, struct cursor *c
 		open_frame(st, f, tag, count);
 	f->end = c->p;
 	if (tag == D9_TAG_STRINGS && (data.flags & SLICE_UTF8) == 0)
-		d9_judge_text(st, f, data, "pool data", (struct slice){ NULL, 0, 0 });
+		d9_check_text(st, f, data, "pool data", (struct slice){ NULL, 0, 0 });
 	result = d9_pool_define(st, tag == D9_TAG_STRINGS ? D9_STRINGS : D9_STACKS, id, data, f);
 	if (result == D9_DONE)
 		result = show(st, f, b, id, data, first);

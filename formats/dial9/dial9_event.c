@@ -37,7 +37,8 @@ d9_structure_add(struct d9_state *st, enum d9_structure which, const struct d9_f
 
 /* The most frequent type without a call. */
 static inline const char *
-value_of(struct d9_state *st, struct batch *b, uint8_t type, const char *p, struct value *v, const struct d9_frame *f)
+value_of(struct d9_state *st, struct batch *b, uint8_t type, const char *p, struct value *v,
+         const struct d9_frame *f)
 {
 	if (type != D9_VARINT)
 		return d9_value(st, b, type, p, v, f);
@@ -50,7 +51,7 @@ static bool
 add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
            struct event *e)
 {
-	const bool all = d9_wants_fields(st) || s->meaning != s->cls->meaning;
+	const bool all = d9_wants_fields(st) || s->plan != s->cls->plan;
 	const uint32_t n = all ? s->nfields : s->nused;
 	struct field *const first = batch_fields(b, n), *to = first;
 	const char *p = f->p + (s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
@@ -78,7 +79,8 @@ static const struct track *
 no_track(struct d9_state *st)
 {
 	if (st->no_track == NULL) {
-		struct track *const t = trace_add_thread(st->r->trace, st->process, 0, SLICE_LIT("no thread"));
+		struct track *const t =
+		    trace_add_thread(st->r->trace, st->process, 0, SLICE_LIT("no thread"));
 		if (t != NULL)
 			t->has_id = false;
 		st->no_track = t;
@@ -134,7 +136,8 @@ unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 	return D9_BAD;
 }
 
-/* Structure is wanted by those who look at it, and by the engine if it says something for others to look up. */
+/* Structure is wanted by those who look at it, and by the engine if it says something for others to look up.
+ */
 static bool
 is_wanted(const struct d9_state *st, const struct d9_schema *s)
 {

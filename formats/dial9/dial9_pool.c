@@ -59,7 +59,8 @@ add(struct d9_pool *pool, uint32_t id)
 static bool
 is_wanted(const struct d9_state *st, enum d9_pool_kind kind)
 {
-	return d9_wants_fields(st) || (kind == D9_STRINGS && (st->r->want & WANT_TIMES) != 0 && st->r->trace->vocabulary != NULL);
+	return d9_wants_fields(st) ||
+	       (kind == D9_STRINGS && (st->r->want & WANT_TIMES) != 0 && st->r->trace->vocabulary != NULL);
 }
 
 /* Keeps the content of a definition, if anybody wants it. */
@@ -172,10 +173,10 @@ say_undefined(struct d9_state *st, enum d9_pool_kind kind)
 		const struct d9_pending *const p = &pool->pending[i];
 		if (p->defined)
 			continue;
-		if (!finding_is_shown(st->r->judge, &d9_rules[rule]))
-			finding_add(st->r->judge, &d9_rules[rule], p->offset, p->ordinal, "not shown");
+		if (!finding_is_shown(st->r->findings, &d9_rules[rule]))
+			finding_add(st->r->findings, &d9_rules[rule], p->offset, p->ordinal, "not shown");
 		else
-			finding_add(st->r->judge, &d9_rules[rule], p->offset, p->ordinal,
+			finding_add(st->r->findings, &d9_rules[rule], p->offset, p->ordinal,
 			            "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s",
 			            p->id, kind == D9_STRINGS ? "string" : "stack", p->count,
 			            p->count == 1 ? "" : "s");
@@ -197,7 +198,7 @@ forget(struct d9_pool *pool)
 }
 
 void
-d9_pools_judge(struct d9_state *st)
+d9_pools_check(struct d9_state *st)
 {
 	for (int k = 0; k < D9_POOLS && !st->pools_full; k++)
 		say_undefined(st, (enum d9_pool_kind)k);

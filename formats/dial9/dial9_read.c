@@ -80,7 +80,7 @@ not_a_header(struct d9_state *st, const struct d9_frame *f, size_t n)
 	const uint64_t offset = f->offset;
 	const uint64_t unread = input_drain(st->r->in);
 	st->r->unread = unread;
-	finding_add(st->r->judge, &d9_rules[D9_RULE_UNKNOWN_TAG], offset, f->ordinal,
+	finding_add(st->r->findings, &d9_rules[D9_RULE_UNKNOWN_TAG], offset, f->ordinal,
 	            "tag 0x%02x: a newer reader is needed, %" PRIu64 " bytes from byte %" PRIu64
 	            " on are not decoded",
 	            f->tag, unread, offset);
@@ -92,7 +92,7 @@ new_segment(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	if (st->begun) {
 		d9_newer(st, f, f->p, "a header in mid-stream");
-		d9_pools_judge(st);
+		d9_pools_check(st);
 		d9_pools_forget(st);
 		d9_schemas_forget(&st->schemas);
 	}
@@ -235,11 +235,11 @@ step(struct d9_state *st, struct batch *b)
 	return result;
 }
 
-/* ---- judging at full speed ---- */
+/* ---- checking at full speed ---- */
 
 /* Plain events and resets, when nobody wants to see them; stops at anything else. */
 static uint32_t
-judge_run(struct d9_state *st, uint32_t most)
+check_run(struct d9_state *st, uint32_t most)
 {
 	struct input *const in = st->r->in;
 	const char *p = in->p, *last = NULL, *const end = in->end;
@@ -301,12 +301,12 @@ tell_records(struct d9_state *st)
 	st->told = st->records;
 }
 
-static enum fill
-finish(struct d9_state *st, enum fill fill)
+static enum read_status
+finish(struct d9_state *st, enum read_status fill)
 {
 	tell_records(st);
-	if (fill == FILL_END)
-		d9_pools_judge(st);
+	if (fill == READ_END)
+		d9_pools_check(st);
 	d9_say_tallies(st);
 	return fill;
 }
@@ -315,13 +315,13 @@ finish(struct d9_state *st, enum fill fill)
 static bool
 is_full(const struct d9_state *st, const struct batch *b, uint64_t start)
 {
-	return input_offset(st->r->in, st->r->in->p) - start >= D9_FILL_BYTES ||
-	       b->nfields >= D9_FILL_FIELDS || b->scratch.used >= D9_FILL_BYTES ||
-	       st->fill_pooled >= D9_FILL_BYTES;
+	return input_offset(st->r->in, st->r->in->p) - start >= D9_NEXT_BYTES ||
+	       b->nfields >= D9_NEXT_FIELDS || b->scratch.used >= D9_NEXT_BYTES ||
+	       st->fill_pooled >= D9_NEXT_BYTES;
 }
 
-static enum fill
-d9_fill(struct reader *r, struct batch *b)
+static enum read_status
+d9_next(struct reader *r, struct batch *b)
 {
 	struct d9_state *const st = r->state;
 	struct input *const in = r->in;
@@ -331,9 +331,9 @@ d9_fill(struct reader *r, struct batch *b)
 	st->fill_pooled = 0;
 	for (uint32_t left = b->cap; left > 0 && result != D9_BORDER && !is_full(st, b, start);) {
 		if (in->p == in->end && (in->last || !input_more(in)))
-			return finish(st, end_of_input(st) == D9_DONE ? FILL_END : FILL_BAD);
-		if (r->want == WANT_JUDGEMENT && st->begun && st->open.left == 0) {
-			left -= judge_run(st, left);
+			return finish(st, end_of_input(st) == D9_DONE ? READ_END : READ_BAD);
+		if (r->want == WANT_FINDINGS && st->begun && st->open.left == 0) {
+			left -= check_run(st, left);
 			if (left == 0 || in->p == in->end)
 				continue;
 		}
@@ -347,19 +347,19 @@ d9_fill(struct reader *r, struct batch *b)
 		case D9_BORDER:
 			break;
 		case D9_NO_MEMORY:
-			return FILL_NO_MEMORY;
+			return READ_NO_MEMORY;
 		case D9_BAD:
-			return finish(st, FILL_BAD);
+			return finish(st, READ_BAD);
 		}
 	}
 	tell_records(st);
-	return FILL_MORE;
+	return READ_MORE;
 }
 
 const struct reader_ops d9_reader_ops = {
 	.state_size = sizeof(struct d9_state),
 	.probe = d9_probe,
 	.open = d9_open,
-	.fill = d9_fill,
+	.next = d9_next,
 	.close = d9_close,
 };

@@ -155,7 +155,7 @@ take_text(struct cursor *c)
 }
 
 static void
-judge_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, const struct d9_field *field,
+check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, const struct d9_field *field,
            const char *at)
 {
 	static const char *const newer[] = { "field type 6 (PooledStackFrames)",
@@ -188,7 +188,7 @@ unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 
 	if (same == TABLE_NONE)
 		return tabletext_put(names, plain, 1);
-	if (finding_is_shown(st->r->judge, &d9_rules[D9_RULE_DUPLICATE_FIELD]))
+	if (finding_is_shown(st->r->findings, &d9_rules[D9_RULE_DUPLICATE_FIELD]))
 		d9_find(st, D9_RULE_DUPLICATE_FIELD, f, "field %" PRIu32 " of %s is another %s", i,
 		        quoted(&q, s->cls->name), quoted(&q2, plain));
 	else
@@ -234,8 +234,8 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 		const char *const end = f->p + 3 + (c->p - copy);
 		struct slice there = field->name; /* in the frame, for the offset */
 		there.p = end - 1 - there.n;
-		d9_judge_text(st, f, there, "field name", s->cls->name);
-		judge_type(st, f, s, field, end - 1);
+		d9_check_text(st, f, there, "field name", s->cls->name);
+		check_type(st, f, s, field, end - 1);
 	}
 	if (!unique_names(st, f, s))
 		return false;
@@ -275,7 +275,7 @@ new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 	const struct slice name = take_text(&c);
 	struct slice there = name;
 	there.p = f->p + 5;
-	d9_judge_text(st, f, there, "schema name", (struct slice){ NULL, 0, 0 });
+	d9_check_text(st, f, there, "schema name", (struct slice){ NULL, 0, 0 });
 	s->cls = trace_add_class(st->r->trace, name);
 	if (s->cls == NULL)
 		return NULL;

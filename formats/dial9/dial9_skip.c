@@ -279,7 +279,7 @@ d9_skip(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	enum d9_result result = skip_frame(&k, f, tag);
 	input_hold(in, &b->holds);
 	if (result == D9_DONE)
-		finding_add(st->r->judge, &d9_rules[D9_RULE_LIMIT], f->at, f->ordinal,
+		finding_add(st->r->findings, &d9_rules[D9_RULE_LIMIT], f->at, f->ordinal,
 		            "%" PRIu64 " bytes left out: at most %u can be held",
 		            input_offset(in, in->p) - f->at, D9_MAX_FRAME);
 	return result;

@@ -68,7 +68,8 @@ struct d9_schema {
 	struct d9_op *ops; /* NULL: measured field by field */
 	uint32_t nfields;
 	uint32_t nused; /* up to the last that is used */
-	const struct meaning *meaning; /* by which they are used; that of the class may be of a later schema of its name */
+	const struct plan
+	    *plan;     /* by which they are used; that of the class may be of a later schema of its name */
 	uint32_t need; /* an event with so many bytes before the end is measured without looking for it */
 	uint32_t parts[D9_PARTS]; /* places of fields, or D9_NO_FIELD */
 	uint8_t kind;             /* enum d9_kind */
@@ -108,7 +109,7 @@ struct d9_pending {
 	uint64_t offset, ordinal, count; /* of the first reference; how many there are */
 	uint32_t id;
 	bool defined; /* by now */
-	bool shown; /* as a number, in a field or a name */
+	bool shown;   /* as a number, in a field or a name */
 };
 
 /* The strings or stacks of one segment. */
@@ -166,7 +167,7 @@ enum d9_structure {
 
 struct d9_state {
 	struct reader *r;
-	bool strict;          /* judge by the document of 0.3 */
+	bool strict;          /* check by the document of 0.3 */
 	bool newer;           /* something was met that only 0.4 has */
 	bool begun;           /* the first header was read */
 	uint64_t base;        /* timestamp_base_ns */
@@ -217,7 +218,7 @@ void d9_tally_add(struct d9_tally *t, const struct d9_frame *f, uint64_t value);
 void d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what);
 
 /* Text that must be UTF-8; `what` and the field say which.  Says so if it is not. */
-void d9_judge_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
+void d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
                    struct slice whose);
 
 /* The input ends inside a frame: st->lack says where. */
@@ -259,7 +260,7 @@ d9_type_known(uint8_t type)
 enum d9_result d9_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b);
 enum d9_result d9_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b);
 
-/* ---- dial9_measure.c: how long an event is, without judging ---- */
+/* ---- dial9_measure.c: how long an event is, without checking ---- */
 
 /* Makes s->ops, s->need.  false: no memory. */
 bool d9_ops_make(struct d9_state *st, struct d9_schema *s);
@@ -268,7 +269,7 @@ bool d9_ops_make(struct d9_state *st, struct d9_schema *s);
  * closely. */
 const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end);
 
-/* ---- dial9_walk.c: measuring and judging field by field ---- */
+/* ---- dial9_walk.c: measuring and checking field by field ---- */
 
 /* Sets f->end. */
 enum d9_result d9_walk_event(struct d9_state *st, const struct d9_schema *s, struct d9_frame *f);
@@ -336,7 +337,7 @@ enum d9_result d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_
 void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 
 /* The end of a segment was reached: says what was never defined. */
-void d9_pools_judge(struct d9_state *st);
+void d9_pools_check(struct d9_state *st);
 
 /* Everything that values of earlier batches pointed to is gone. */
 void d9_pools_forget(struct d9_state *st);

@@ -1,6 +1,7 @@
 /*
- * What `stats` counts in the real traces, against EXPECTED.json.  Events are counted there as frames: symbols, which stand at
- * time 0 behind the others, are among them, while the vocabulary makes them structure.
+ * What `stats` counts in the real traces, against EXPECTED.json.  Events are counted there as frames:
+ * symbols, which stand at time 0 behind the others, are among them, while the vocabulary makes them
+ * structure.
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>
@@ -62,7 +63,8 @@ first_time(const char *path)
 
 	d9o_decode(&o, p, n);
 	for (size_t i = 0; i < o.nevents; i++)
-		if (strcmp(o.schemas[o.events[i].schema].name, "SymbolTableEntry") != 0 && o.events[i].ts < first)
+		if (strcmp(o.schemas[o.events[i].schema].name, "SymbolTableEntry") != 0 &&
+		    o.events[i].ts < first)
 			first = o.events[i].ts;
 	d9o_free(&o);
 	free(p);
@@ -82,7 +84,8 @@ agree(const char *dir, const cJSON *want)
 	const cJSON *const rows = cJSON_GetObjectItemCaseSensitive(in, "classes");
 	cr_assert_not_null(in, "%s: %s", path, r.err);
 	cr_expect_eq(r.status, 0, "%s", path);
-	cr_expect_eq(number_at(in, "events") + count_of(rows, "SymbolTableEntry"), number_at(want, "events"), "%s", path);
+	cr_expect_eq(number_at(in, "events") + count_of(rows, "SymbolTableEntry"), number_at(want, "events"),
+	             "%s", path);
 	cr_expect_eq(number_at(in, "first_ns"), first_time(path), "%s", path);
 	cr_expect_eq(number_at(in, "last_ns"), number_at(want, "last_ns"), "%s", path);
 	cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(want, "names"))

@@ -119,7 +119,7 @@ string_map(struct batch *b, const char *p, struct value *v)
 	return p;
 }
 
-/* Nested to D9_MAX_NESTING at most, which was judged. */
+/* Nested to D9_MAX_NESTING at most, which was checked. */
 static const char *
 elements(struct d9_state *st, struct batch *b, bool map, const char *p, struct value *v,
          const struct d9_frame *f)
@@ -184,7 +184,8 @@ d9_value(struct d9_state *st, struct batch *b, uint8_t type, const char *p, stru
 		return p + 4 + v->count;
 	case D9_STACK:
 		/* its bytes are there whether it is built or not */
-		return stack(st, b, p + 4, load_u32(p, false), v, f) ? p + 4 + (size_t)load_u32(p, false) * 8 : NULL;
+		return stack(st, b, p + 4, load_u32(p, false), v, f) ? p + 4 + (size_t)load_u32(p, false) * 8
+		                                                     : NULL;
 	case D9_STRING_MAP:
 		return string_map(b, p, v);
 	case D9_LIST:

@@ -58,7 +58,7 @@ text(struct walk *w, const char *length_name, const char *what)
 		return true;
 	w->odd = true;
 	if (w->saying)
-		d9_judge_text(w->st, w->f, s, what, w->field->name);
+		d9_check_text(w->st, w->f, s, what, w->field->name);
 	return true;
 }
 
@@ -245,7 +245,7 @@ d9_say_fault(struct d9_state *st, const struct d9_schema *s, const struct d9_fie
 	else
 		snprintf(shown, sizeof shown,
 		         fault->rule == D9_RULE_NESTING ? "is %" PRIu64 : "is 0x%02" PRIx64, fault->value);
-	finding_add(st->r->judge, &d9_rules[fault->rule], at, f->ordinal,
+	finding_add(st->r->findings, &d9_rules[fault->rule], at, f->ordinal,
 	            "%s in field %s of %s %s; the event begins at byte %" PRIu64, what,
 	            quoted(&q, field->name), quoted(&q2, s->cls->name), shown, f->offset);
 	return D9_BAD;

@@ -73,7 +73,7 @@ enum d9_type {
 #define D9_DIRECT_IDS (1U << 18)       /* pool ids below this are looked up without hashing */
 
 /* A fill ends when its events are worth this much, whatever their number. */
-#define D9_FILL_BYTES (1U << 20)
-#define D9_FILL_FIELDS 65536U
+#define D9_NEXT_BYTES (1U << 20)
+#define D9_NEXT_FIELDS 65536U
 
 #endif

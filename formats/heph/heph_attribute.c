@@ -111,7 +111,7 @@ number(uint8_t type, const char *p)
 	return (struct value){ .type = values[type & 3], .u64 = load_u64(p, true) };
 }
 
-/* Whether n more elements of arrays may be kept; this and the bound below are the same for who only judges.
+/* Whether n more elements of arrays may be kept; this and the bound below are the same for who only checks.
  */
 static bool
 may_keep(struct heph_state *st, struct heph_packet *k, const struct attribute *a, uint32_t n)

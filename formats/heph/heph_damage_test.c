@@ -6,7 +6,7 @@
 
 #include "bench/heph_build.h"
 #include "cmd/cli_test_util.h"
-#include "flow/flow.h"
+#include "pipeline/pipeline.h"
 #include "fuzz/fuzz_sweep.h"
 #include "format/registry.h"
 
@@ -32,7 +32,7 @@ struct seen {
 };
 
 static bool
-take(void *ctx, struct flow *f, struct batch *b)
+take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct seen *const s = ctx;
 
@@ -56,20 +56,20 @@ static void
 expect_others(const unsigned char *p, size_t n, const size_t *offsets, size_t count, size_t damaged,
               const char *what)
 {
-	const struct flow_job job = { .path = "memory",
-		                      .from = format_by_name("heph"),
-		                      .want = WANT_TIMES | WANT_STRUCTURE };
+	const struct pipeline_job job = { .path = "memory",
+		                          .from = format_by_name("heph"),
+		                          .want = WANT_TIMES | WANT_STRUCTURE };
 	struct seen s = { .n = 0 };
-	struct flow f;
+	struct pipeline f;
 
-	cr_assert(flow_open_input(&f, &job, input_from_memory((const char *)p, n)));
-	flow_run(&f, take, &s);
+	cr_assert(pipeline_open_input(&f, &job, input_from_memory((const char *)p, n)));
+	pipeline_run(&f, take, &s);
 	for (size_t i = 0; i < count; i++)
 		if (i != damaged)
 			cr_expect(was_seen(&s, offsets[i]), "%s of packet %zu: packet %zu at %zu is lost",
 			          what, damaged, i, offsets[i]);
-	cr_expect_gt(f.judge.levels[LEVEL_ERROR], 0, "%s of packet %zu", what, damaged);
-	flow_close(&f);
+	cr_expect_gt(f.findings.levels[LEVEL_ERROR], 0, "%s of packet %zu", what, damaged);
+	pipeline_close(&f);
 }
 
 /* Sizes of the same length as the damaged one, smaller and larger, and ones that reach beyond the end. */

@@ -60,17 +60,17 @@ heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 	k->substream = load_u64(k->p + 16, true);
 	k->start = load_u64(k->p + 24, true);
 	k->stop = load_u64(k->p + 32, true);
-	if ((result = heph_judge_counter(st, k)) != HEPH_DONE)
+	if ((result = heph_check_counter(st, k)) != HEPH_DONE)
 		return result;
 	if (n > left) {
 		k->fault = k->p + 40;
 		heph_past_packet(st, k, k->fault, "the description", n, left);
 		return HEPH_DONE;
 	}
-	k->description = heph_text(k->p + HEPH_EVENT_MIN, n, st->r->want != WANT_JUDGEMENT);
+	k->description = heph_text(k->p + HEPH_EVENT_MIN, n, st->r->want != WANT_FINDINGS);
 	if ((k->description.flags & SLICE_UTF8) == 0)
 		heph_bad_text(st, k, "the description", k->description);
-	heph_judge_time(st, k);
+	heph_check_time(st, k);
 	if (build && (result = add_own_fields(k, b)) != HEPH_DONE)
 		return result;
 	if (n < left &&

@@ -4,12 +4,12 @@
 
 /* Says times that came before the epoch and do not fit behind it. */
 static void
-judge_earlier(struct heph_state *st)
+check_earlier(struct heph_state *st)
 {
 	const struct heph_tally *const t = &st->latest;
 
 	if (t->count > 0 && t->now > UINT64_MAX - st->epoch_ns)
-		finding_add(st->r->judge, &heph_rules[HEPH_RULE_TIME_OVERFLOW], t->offset, t->record,
+		finding_add(st->r->findings, &heph_rules[HEPH_RULE_TIME_OVERFLOW], t->offset, t->record,
 		            "time %" PRIu64 ", the latest before the epoch %" PRIu64 " was set", t->now,
 		            st->epoch_ns);
 }
@@ -22,7 +22,7 @@ learn_epoch(struct heph_state *st, const struct heph_packet *k, const char *valu
 
 	st->epoch_known = true;
 	st->epoch_ns = load_u64(value, true);
-	judge_earlier(st);
+	check_earlier(st);
 	if (!trace->epoch_known) {
 		trace->epoch_known = true;
 		trace->epoch_ns = st->epoch_ns;
@@ -50,7 +50,7 @@ set_epoch(struct heph_state *st, const struct heph_packet *k, const char *value)
 }
 
 void
-heph_judge_time(struct heph_state *st, const struct heph_packet *k)
+heph_check_time(struct heph_state *st, const struct heph_packet *k)
 {
 	const uint64_t latest = k->start > k->stop ? k->start : k->stop;
 

@@ -18,7 +18,7 @@ heph_find(struct heph_state *st, enum heph_rule rule, const struct heph_packet *
 	va_list ap;
 
 	va_start(ap, fmt);
-	finding_add_v(st->r->judge, &heph_rules[rule], k->offset + (uint64_t)(at - k->p), k->ordinal, fmt,
+	finding_add_v(st->r->findings, &heph_rules[rule], k->offset + (uint64_t)(at - k->p), k->ordinal, fmt,
 	              ap);
 	va_end(ap);
 }
@@ -162,31 +162,31 @@ packet(struct heph_state *st, struct batch *b)
 	return content(st, &k, min, b);
 }
 
-static enum fill
-finish(struct heph_state *st, enum fill fill)
+static enum read_status
+finish(struct heph_state *st, enum read_status fill)
 {
 	const struct heph_tally *const t = &st->repeated;
 
 	heph_streams_finish(st);
 	if (t->count > 0)
-		finding_add(st->r->judge, &heph_rules[HEPH_RULE_ATTRIBUTE_REPEATED], t->offset, t->record,
+		finding_add(st->r->findings, &heph_rules[HEPH_RULE_ATTRIBUTE_REPEATED], t->offset, t->record,
 		            "attribute %s comes a second time; %" PRIu64 " event%s in all",
 		            st->repeated_name.s, t->count, t->count == 1 ? "" : "s");
 	return fill;
 }
 
-static enum fill
-heph_fill(struct reader *r, struct batch *b)
+static enum read_status
+heph_next(struct reader *r, struct batch *b)
 {
 	struct heph_state *const st = r->state;
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
 
 	/* a packet gives one event at most, so counting packets keeps the batch in bounds */
-	for (uint32_t left = b->cap; left > 0 && b->nfields < HEPH_FILL_FIELDS &&
-	                             input_offset(in, in->p) - start < HEPH_FILL_BYTES;) {
+	for (uint32_t left = b->cap; left > 0 && b->nfields < HEPH_NEXT_FIELDS &&
+	                             input_offset(in, in->p) - start < HEPH_NEXT_BYTES;) {
 		if (!st->gap.open && in->p == in->end && (in->last || !input_more(in)))
-			return finish(st, FILL_END);
+			return finish(st, READ_END);
 		switch (st->gap.open ? heph_search(st) : packet(st, b)) {
 		case HEPH_DONE:
 			left--;
@@ -195,18 +195,18 @@ heph_fill(struct reader *r, struct batch *b)
 			input_more(in);
 			break;
 		case HEPH_END:
-			return finish(st, FILL_BAD);
+			return finish(st, READ_BAD);
 		case HEPH_NO_MEMORY:
-			return FILL_NO_MEMORY;
+			return READ_NO_MEMORY;
 		}
 	}
-	return FILL_MORE;
+	return READ_MORE;
 }
 
 const struct reader_ops heph_reader_ops = {
 	.state_size = sizeof(struct heph_state),
 	.probe = heph_probe,
 	.open = heph_open,
-	.fill = heph_fill,
+	.next = heph_next,
 	.close = heph_close,
 };

@@ -26,7 +26,7 @@ is_elsewhere(const char *id)
 	return false;
 }
 
-/* Whether a companion file expects the rule first of all. */
+/* Whether a sidecar files file expects the rule first of all. */
 static bool
 some_sample_expects(char **names, const char *id)
 {

@@ -25,7 +25,8 @@ with_rules(const char *command, const char *rules)
 /* Only the events of one name; the attribute is there although `stats` wants no fields. */
 Test(heph_schema, named_by_an_attribute)
 {
-	struct ran r = with_rules("stats", "events:\n  - {event: event, named: \"ev*\", name: \"even {i}\"}\n");
+	struct ran r =
+	    with_rules("stats", "events:\n  - {event: event, named: \"ev*\", name: \"even {i}\"}\n");
 
 	cr_expect_not_null(strstr(r.out, "even 0"), "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "odd"), "%s", r.out);
@@ -35,7 +36,8 @@ Test(heph_schema, named_by_an_attribute)
 
 Test(heph_schema, names_of_substreams)
 {
-	struct ran r = with_rules("cat", "tracks: {thread: \"actor {id}\", threads: {1: first}}\nevents: []\n");
+	struct ran r =
+	    with_rules("cat", "tracks: {thread: \"actor {id}\", threads: {1: first}}\nevents: []\n");
 
 	cr_expect_not_null(strstr(r.out, "track=\"actor 0\" name=even"), "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "track=first name=odd"), "%s", r.out);

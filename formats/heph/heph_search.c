@@ -87,11 +87,11 @@ close_gap(struct heph_state *st, bool found)
 		snprintf(skipped, sizeof skipped, ", %" PRIu64 " byte%s from offset %" PRIu64 " on %s", n,
 		         n == 1 ? "" : "s", gap->from, found ? "skipped" : "unread");
 	if (found) {
-		finding_add(r->judge, &heph_rules[gap->rule], gap->offset, gap->record,
+		finding_add(r->findings, &heph_rules[gap->rule], gap->offset, gap->record,
 		            "%s; the next packet is at offset %" PRIu64 "%s", gap->detail, at, skipped);
 		return HEPH_DONE;
 	}
-	finding_add(r->judge, &heph_rules[gap->rule], gap->offset, gap->record, "%s; no packet follows%s",
+	finding_add(r->findings, &heph_rules[gap->rule], gap->offset, gap->record, "%s; no packet follows%s",
 	            gap->detail, skipped);
 	r->unread = n;
 	return HEPH_END;

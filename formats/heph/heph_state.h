@@ -150,7 +150,7 @@ heph_is_ascii(const char *p, uint32_t n)
 	return ((any | w) & UINT64_C(0x8080808080808080)) == 0;
 }
 
-/* Text whose bytes are there.  Who only judges needs not know whether JSON must escape something. */
+/* Text whose bytes are there.  Who only checks needs not know whether JSON must escape something. */
 static inline struct slice
 heph_text(const char *p, uint32_t n, bool build)
 {
@@ -163,7 +163,7 @@ heph_text(const char *p, uint32_t n, bool build)
 static inline bool
 heph_is_shown(const struct heph_state *st, enum heph_rule rule)
 {
-	return finding_is_shown(st->r->judge, &heph_rules[rule]);
+	return finding_is_shown(st->r->findings, &heph_rules[rule]);
 }
 
 /* What does not fit: it takes n bytes, `left` are there. */
@@ -240,12 +240,12 @@ enum heph_result heph_names_settle(struct heph_state *st, const struct heph_pack
 enum heph_result heph_option_read(struct heph_state *st, struct heph_packet *k, struct batch *b);
 
 /* A time of an event: remembered or compared with the epoch. */
-void heph_judge_time(struct heph_state *st, const struct heph_packet *k);
+void heph_check_time(struct heph_state *st, const struct heph_packet *k);
 
 /* ---- heph_stream.c ---- */
 
 /* The counter of an event. */
-enum heph_result heph_judge_counter(struct heph_state *st, const struct heph_packet *k);
+enum heph_result heph_check_counter(struct heph_state *st, const struct heph_packet *k);
 
 /* What is known about stream counters only at the end. */
 void heph_streams_finish(struct heph_state *st);

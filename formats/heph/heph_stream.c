@@ -69,7 +69,7 @@ begin_shared(struct heph_shared *s, const struct heph_packet *k)
 /* Stream 0 is shared by threads, so its packets may change places; what counts is whether a number never
  * comes. */
 static void
-judge_shared(struct heph_shared *s, const struct heph_packet *k)
+check_shared(struct heph_shared *s, const struct heph_packet *k)
 {
 	const uint32_t c = k->counter;
 
@@ -99,7 +99,7 @@ judge_shared(struct heph_shared *s, const struct heph_packet *k)
 }
 
 static void
-judge_own(struct heph_state *st, const struct heph_packet *k, uint32_t last)
+check_own(struct heph_state *st, const struct heph_packet *k, uint32_t last)
 {
 	const uint32_t now = k->counter, gap = now - last - 1;
 
@@ -133,7 +133,7 @@ begin_stream(struct heph_state *st, const struct heph_packet *k)
 }
 
 enum heph_result
-heph_judge_counter(struct heph_state *st, const struct heph_packet *k)
+heph_check_counter(struct heph_state *st, const struct heph_packet *k)
 {
 	const uint32_t i = find_stream(st, k->stream);
 
@@ -141,9 +141,9 @@ heph_judge_counter(struct heph_state *st, const struct heph_packet *k)
 		return begin_stream(st, k);
 	struct heph_stream *const s = &st->streams[i];
 	if (k->stream == 0)
-		judge_shared(&st->shared, k);
+		check_shared(&st->shared, k);
 	else if (k->counter != s->last + 1)
-		judge_own(st, k, s->last);
+		check_own(st, k, s->last);
 	s->last = k->counter;
 	return HEPH_DONE;
 }
@@ -155,7 +155,7 @@ heph_streams_finish(struct heph_state *st)
 	struct heph_tally *const late = &st->late_start;
 
 	if (s->missing > 0)
-		finding_add(st->r->judge, &heph_rules[HEPH_RULE_COUNTER_GAP], s->jump.offset + 12,
+		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP], s->jump.offset + 12,
 		            s->jump.record,
 		            "stream 0: %" PRIu64 " counter%s between %" PRIu32 " and %" PRIu32
 		            " never came; the first jump is from %" PRIu64 " to %" PRIu64,
@@ -168,7 +168,7 @@ heph_streams_finish(struct heph_state *st)
 		late->count = others + 1;
 	}
 	if (late->count > 0)
-		finding_add(st->r->judge, &heph_rules[HEPH_RULE_COUNTER_START], late->offset + 12,
+		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_START], late->offset + 12,
 		            late->record,
 		            "stream %" PRIu64 " begins at counter %" PRIu64 "; %" PRIu64 " stream%s in all",
 		            late->before, late->now, late->count, late->count == 1 ? "" : "s");

@@ -37,8 +37,8 @@ enum heph_type {
 #define HEPH_MAX_ATTRIBUTES 65000U   /* of one event, that are kept */
 #define HEPH_MAX_ELEMENTS 262144U    /* of all arrays of one event, likewise */
 #define HEPH_MAX_STREAMS 65536U      /* that are kept apart */
-#define HEPH_FILL_BYTES (256U << 10) /* read at one go, plus one packet */
-#define HEPH_FILL_FIELDS (64U << 10) /* likewise */
+#define HEPH_NEXT_BYTES (256U << 10) /* read at one go, plus one packet */
+#define HEPH_NEXT_FIELDS (64U << 10) /* likewise */
 #define HEPH_SEARCH_BYTES (1U << 20) /* searched at one go for the next packet */
 
 #endif

@@ -117,14 +117,16 @@ append_field(struct ht_class *c, struct ht_field f)
 bool
 ht_classes_init(struct ht_state *st)
 {
-	static const uint8_t kinds[HT_BUILTIN_CLASSES] = { HT_KIND_ENDIANNESS, HT_KIND_BARE, HT_KIND_INFO, HT_KIND_FIELD };
+	static const uint8_t kinds[HT_BUILTIN_CLASSES] = { HT_KIND_ENDIANNESS, HT_KIND_BARE, HT_KIND_INFO,
+		                                           HT_KIND_FIELD };
 
 	for (uint32_t id = 0; id < HT_BUILTIN_CLASSES; id++) {
 		struct slice name = slice_str(builtin_names[id][st->wire ? 0 : 1]);
 		name.flags = SLICE_UTF8 | SLICE_JSON;
 		struct ht_class *c = new_class(st, id, name);
 		/* a base may be written either way: the other name leads here as well */
-		if (c == NULL || !tabletext_put(&st->by_name, slice_str(builtin_names[id][st->wire ? 1 : 0]), id))
+		if (c == NULL ||
+		    !tabletext_put(&st->by_name, slice_str(builtin_names[id][st->wire ? 1 : 0]), id))
 			return false;
 		c->kind = kinds[id];
 	}
@@ -132,7 +134,9 @@ ht_classes_init(struct ht_state *st)
 		const struct builtin_field *b = &builtin_fields[i];
 		struct slice name = slice_str(st->wire ? b->wire_name : b->document_name);
 		name.flags = SLICE_UTF8 | SLICE_JSON;
-		if (!append_field(st->classes[b->id], (struct ht_field){ .name = name, .size = b->size, .type = (uint8_t)b->type }))
+		if (!append_field(
+		        st->classes[b->id],
+		        (struct ht_field){ .name = name, .size = b->size, .type = (uint8_t)b->type }))
 			return false;
 	}
 	return true;
@@ -185,8 +189,8 @@ clear_class(struct ht_state *st, struct ht_class *c)
 	c->used = c->rechecking = c->renewing = false;
 }
 
-/* The class is described again as it was, so far: its fields are compared as they come.  `fresh`: by a new stream, which may
- * describe it otherwise without breaking a rule. */
+/* The class is described again as it was, so far: its fields are compared as they come.  `fresh`: by a new
+ * stream, which may describe it otherwise without breaking a rule. */
 static void
 start_recheck(struct ht_state *st, struct ht_class *c, bool fresh)
 {
@@ -213,16 +217,16 @@ ht_class_end_description(struct ht_state *st, struct ht_class *c)
 	c->rechecking = c->renewing = false;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 limit_reached(struct ht_state *st, const struct ht_record *rec)
 {
 	ht_find(st, HT_RULE_LIMIT, rec,
-	        "%u classes, %u fields and %u bytes of their names are known: this description was dropped", st->nclasses,
-	        st->total_fields, st->described_bytes);
+	        "%u classes, %u fields and %u bytes of their names are known: this description was dropped",
+	        st->nclasses, st->total_fields, st->described_bytes);
 	return HT_DONE;
 }
 
-enum ht_step_result
+enum ht_outcome
 ht_describe_class(struct ht_state *st, const struct ht_record *rec)
 {
 	const uint32_t id = load_u32(st->starts[0], st->big);
@@ -233,12 +237,14 @@ ht_describe_class(struct ht_state *st, const struct ht_record *rec)
 
 	if (id < HT_BUILTIN_CLASSES) {
 		if (!slice_is(name, builtin_names[id][0]) && !slice_is(name, builtin_names[id][1]))
-			ht_find(st, HT_RULE_CLASS_REDEFINED, rec, "class %u is %s by the format, here it is named %s", id,
+			ht_find(st, HT_RULE_CLASS_REDEFINED, rec,
+			        "class %u is %s by the format, here it is named %s", id,
 			        builtin_names[id][st->wire ? 0 : 1], quoted(&q, name));
 		return HT_DONE;
 	}
 	if (c != NULL && c->used && !is_stale(st, c)) {
-		ht_find(st, HT_RULE_CLASS_AFTER_USE, rec, "class %u (%s) is described again after %" PRIu64 " of its events", id,
+		ht_find(st, HT_RULE_CLASS_AFTER_USE, rec,
+		        "class %u (%s) is described again after %" PRIu64 " of its events", id,
 		        quoted(&q, c->name), c->cls->records);
 		return HT_DONE;
 	}
@@ -247,8 +253,9 @@ ht_describe_class(struct ht_state *st, const struct ht_record *rec)
 		return HT_DONE;
 	}
 	if (c != NULL && !is_stale(st, c))
-		ht_find(st, HT_RULE_CLASS_REDEFINED, rec, "class %u was %s with %u fields, here it is %s with %u", id,
-		        quoted(&q, c->name), c->declared, quoted(&q2, name), count);
+		ht_find(st, HT_RULE_CLASS_REDEFINED, rec,
+		        "class %u was %s with %u fields, here it is %s with %u", id, quoted(&q, c->name),
+		        c->declared, quoted(&q2, name), count);
 	if (st->nclasses >= HT_MAX_CLASSES || !ht_describe_room(st, name.n + HT_CLASS_COST))
 		return limit_reached(st, rec);
 	if (c == NULL)
@@ -284,9 +291,10 @@ size_possible(enum ht_type type, uint64_t size)
 
 /* The field a field info record describes, its text still in the input. */
 static struct ht_field
-judge_field(struct ht_state *st, const struct ht_record *rec, const struct ht_class *c)
+check_field(struct ht_state *st, const struct ht_record *rec, const struct ht_class *c)
 {
-	static const char *const type_names[] = { "STRUCT", "STRING", "INTEGER", "FLOAT", "DOUBLE", "POINTER", "UNSIGNED_INTEGER" };
+	static const char *const type_names[] = { "STRUCT", "STRING",  "INTEGER",         "FLOAT",
+		                                  "DOUBLE", "POINTER", "UNSIGNED_INTEGER" };
 	const uint8_t code = (uint8_t)st->starts[2][8];
 	struct ht_field f = {
 		.name = st->strings[1],
@@ -297,11 +305,12 @@ judge_field(struct ht_state *st, const struct ht_record *rec, const struct ht_cl
 	struct quoted q, q2;
 
 	if (f.type == HT_TYPE_UNKNOWN) {
-		ht_find(st, HT_RULE_FIELD_TYPE, rec, "field %s of class %s has data type %u, which the %s layout does not know",
+		ht_find(st, HT_RULE_FIELD_TYPE, rec,
+		        "field %s of class %s has data type %u, which the %s layout does not know",
 		        quoted(&q, f.name), quoted(&q2, c->name), code, st->wire ? "wire" : "document");
 	} else if (!size_possible((enum ht_type)f.type, f.size)) {
-		ht_find(st, HT_RULE_FIELD_SIZE, rec, "field %s of class %s is %s of %" PRIu64 " bytes", quoted(&q, f.name),
-		        quoted(&q2, c->name), type_names[f.type], f.size);
+		ht_find(st, HT_RULE_FIELD_SIZE, rec, "field %s of class %s is %s of %" PRIu64 " bytes",
+		        quoted(&q, f.name), quoted(&q2, c->name), type_names[f.type], f.size);
 		f.type = HT_TYPE_UNKNOWN;
 	}
 	return f;
@@ -310,8 +319,8 @@ judge_field(struct ht_state *st, const struct ht_record *rec, const struct ht_cl
 static bool
 field_equal(const struct ht_field *a, const struct ht_field *b)
 {
-	return a->type == b->type && (a->size == b->size || a->type == HT_STRING) && slice_equal(a->name, b->name) &&
-	    slice_equal(a->type_name, b->type_name);
+	return a->type == b->type && (a->size == b->size || a->type == HT_STRING) &&
+	       slice_equal(a->name, b->name) && slice_equal(a->type_name, b->type_name);
 }
 
 /* Copies the texts of a field.  false: the bound for descriptions is reached, or no memory. */
@@ -323,7 +332,7 @@ keep_field(struct ht_state *st, struct ht_field *f)
 	return f->name.p != NULL && f->type_name.p != NULL;
 }
 
-enum ht_step_result
+enum ht_outcome
 ht_describe_field(struct ht_state *st, const struct ht_record *rec)
 {
 	const uint32_t id = load_u32(st->starts[0], st->big);
@@ -333,24 +342,26 @@ ht_describe_field(struct ht_state *st, const struct ht_record *rec)
 	if (id < HT_BUILTIN_CLASSES)
 		return HT_DONE;
 	if (c == NULL || is_stale(st, c)) {
-		ht_find(st, HT_RULE_FIELD_WITHOUT_CLASS, rec, "field %s belongs to class %u, which was not described",
-		        quoted(&q, st->strings[1]), id);
+		ht_find(st, HT_RULE_FIELD_WITHOUT_CLASS, rec,
+		        "field %s belongs to class %u, which was not described", quoted(&q, st->strings[1]),
+		        id);
 		return HT_DONE;
 	}
 	if (c->used) {
-		ht_find(st, HT_RULE_CLASS_AFTER_USE, rec, "field %s of class %s is described after %" PRIu64 " events of the class",
+		ht_find(st, HT_RULE_CLASS_AFTER_USE, rec,
+		        "field %s of class %s is described after %" PRIu64 " events of the class",
 		        quoted(&q, st->strings[1]), quoted(&q2, c->name), c->cls->records);
 		return HT_DONE;
 	}
-	struct ht_field f = judge_field(st, rec, c);
+	struct ht_field f = check_field(st, rec, c);
 	if (c->rechecking && c->recheck < c->nfields) {
 		struct ht_field *known = &c->fields[c->recheck++];
 		if (field_equal(known, &f))
 			return HT_DONE;
 		if (!c->renewing)
 			ht_find(st, HT_RULE_CLASS_REDEFINED, rec,
-			        "field %u of class %u was %s, here it is %s or of another type or size", c->recheck, id,
-			        quoted(&q, known->name), quoted(&q2, f.name));
+			        "field %u of class %u was %s, here it is %s or of another type or size",
+			        c->recheck, id, quoted(&q, known->name), quoted(&q2, f.name));
 		if (!keep_field(st, &f))
 			return limit_reached(st, rec);
 		*known = f;

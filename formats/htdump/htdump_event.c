@@ -17,7 +17,8 @@ leaf_value(const struct ht_state *st, const struct ht_leaf *l)
 		v.count = l->size;
 		return v;
 	case VALUE_ADDRESS:
-		v.u64 = l->size == 4 ? load_u32(st->starts[l->step] + l->at, st->big) : load_u64(st->starts[l->step] + l->at, st->big);
+		v.u64 = l->size == 4 ? load_u32(st->starts[l->step] + l->at, st->big)
+		                     : load_u64(st->starts[l->step] + l->at, st->big);
 		return v;
 	case VALUE_F32: {
 		const uint32_t bits = load_u32(st->starts[l->step] + l->at, st->big);
@@ -40,7 +41,8 @@ new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 	if (trace->ntracks >= TRACE_MAX_TRACKS) {
 		ht_find(st, HT_RULE_THREAD_LIMIT, rec, "thread %" PRIu64 " and others share one track", id);
 		if (st->more_threads == NULL)
-			st->more_threads = trace_add_thread(trace, st->process, UINT64_MAX, SLICE_LIT("more threads"));
+			st->more_threads =
+			    trace_add_thread(trace, st->process, UINT64_MAX, SLICE_LIT("more threads"));
 		return st->more_threads;
 	}
 	const struct slice name = trace_track_name(trace, false, HT_THREAD, id);
@@ -54,7 +56,8 @@ thread_track(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 	if (st->last_track != NULL && st->last_thread == id)
 		return st->last_track;
 	const uint32_t known = table64_get(&st->threads, id);
-	const struct track *const t = known != TABLE_NONE ? st->r->trace->tracks[known] : new_thread(st, id, rec);
+	const struct track *const t =
+	    known != TABLE_NONE ? st->r->trace->tracks[known] : new_thread(st, id, rec);
 	st->last_thread = id;
 	st->last_track = t;
 	return t;
@@ -70,7 +73,7 @@ label_number(struct batch *b, uint64_t label)
 	return s;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
@@ -87,7 +90,7 @@ name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 	return HT_DONE;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
@@ -116,12 +119,12 @@ add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 	return HT_DONE;
 }
 
-enum ht_step_result
+enum ht_outcome
 ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 	struct event *const e = &b->events[b->n];
-	enum ht_step_result result = HT_DONE;
+	enum ht_outcome result = HT_DONE;
 
 	e->ts = rec->ts;
 	e->dur = 0;
@@ -133,11 +136,13 @@ ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 	e->flags = 0;
 	e->phase = PHASE_STRUCTURE;
 	if (rec->c->kind == HT_KIND_EVENT) {
-		e->track = thread_track(st, plan->thread == HT_NO_LEAF ? 0 : ht_leaf_integer(st, &plan->leaves[plan->thread]), rec);
+		e->track = thread_track(
+		    st, plan->thread == HT_NO_LEAF ? 0 : ht_leaf_integer(st, &plan->leaves[plan->thread]),
+		    rec);
 		if (e->track == NULL)
 			return HT_NO_MEMORY;
 		e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
-		/* a span that ends past 2^64, which was said where the record was judged, is cut there */
+		/* a span that ends past 2^64, which was said where the record was checked, is cut there */
 		e->dur = rec->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : rec->dur;
 		result = name_event(st, rec, b, e);
 	}

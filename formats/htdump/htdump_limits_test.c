@@ -157,8 +157,10 @@ converts_within(const struct ht_build *b, unsigned kib)
 {
 	char command[200];
 
-	snprintf(command, sizeof command, "%s ulimit -v %u; \"$0\" convert --to chrome - - > /dev/null", kib == 0 ? ":" : "", kib);
-	struct ran r = run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
+	snprintf(command, sizeof command, "%s ulimit -v %u; \"$0\" convert --to chrome - - > /dev/null",
+	         kib == 0 ? ":" : "", kib);
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
 	cr_expect(r.status == 0 || r.status == 1, "exit status %d: %.500s", r.status, r.err);
 	ran_free(&r);
 }
@@ -172,7 +174,8 @@ converts_within(const struct ht_build *b, unsigned kib)
 #endif
 #endif
 
-/* Small files whose events have many fields, whose labels change for ever, and whose classes are described again for ever. */
+/* Small files whose events have many fields, whose labels change for ever, and whose classes are described
+ * again for ever. */
 Test(htdump_limits, memory_stays_small)
 {
 	struct ht_field_desc fields[250];

@@ -9,15 +9,16 @@
  * input collects the names that come later.
  */
 
-/* Room for one more label of n bytes; false when the bounds are reached (then it stays a number, and is counted).  Names that
- * were replaced take room too, and an empty one is not for nothing. */
+/* Room for one more label of n bytes; false when the bounds are reached (then it stays a number, and is
+ * counted).  Names that were replaced take room too, and an empty one is not for nothing. */
 static bool
 room_for(const struct ht_mappings *m, uint32_t n)
 {
-	return m->n < HT_MAX_MAPPINGS && m->bytes <= HT_MAX_LABEL_BYTES && n + HT_TEXT_COST <= HT_MAX_LABEL_BYTES - m->bytes;
+	return m->n < HT_MAX_MAPPINGS && m->bytes <= HT_MAX_LABEL_BYTES &&
+	       n + HT_TEXT_COST <= HT_MAX_LABEL_BYTES - m->bytes;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 append(struct ht_mappings *m, uint64_t identifier, struct ht_label label)
 {
 	if (!array_room(&m->labels, m->n, &m->cap, sizeof *m->labels))
@@ -29,11 +30,11 @@ append(struct ht_mappings *m, uint64_t identifier, struct ht_label label)
 static bool
 share(struct ht_state *st, const struct ht_label *label)
 {
-	return definitions_put(&st->r->trace->definitions, st->mappings.table, DEFINITIONS_WHOLE_TRACE, label->identifier, 0,
-	                       value_string(label->text));
+	return definitions_put(&st->r->trace->definitions, st->mappings.table, DEFINITIONS_WHOLE_TRACE,
+	                       label->identifier, 0, value_string(label->text));
 }
 
-enum ht_step_result
+enum ht_outcome
 ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text, enum ht_label_source source,
                const struct ht_record *rec)
 {
@@ -48,11 +49,12 @@ ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text, enum
 		old->source = source;
 		return HT_DONE;
 	}
-	if (old != NULL && old->source == HT_LABEL_MET && !finding_is_shown(st->r->judge, &ht_rules[HT_RULE_MAPPING_CHANGED]))
+	if (old != NULL && old->source == HT_LABEL_MET &&
+	    !finding_is_shown(st->r->findings, &ht_rules[HT_RULE_MAPPING_CHANGED]))
 		ht_find(st, HT_RULE_MAPPING_CHANGED, rec, "not shown");
 	else if (old != NULL && old->source == HT_LABEL_MET)
-		ht_find(st, HT_RULE_MAPPING_CHANGED, rec, "label %" PRIu64 " was %s, from here on it is %s", identifier,
-		        quoted(&q, old->text), quoted(&q2, text));
+		ht_find(st, HT_RULE_MAPPING_CHANGED, rec, "label %" PRIu64 " was %s, from here on it is %s",
+		        identifier, quoted(&q, old->text), quoted(&q2, text));
 	if (!room_for(m, text.n))
 		return HT_DONE;
 	const struct ht_label label = { arena_copy(&m->text, text), identifier, source };
@@ -74,11 +76,11 @@ look_ahead(struct ht_state *st)
 	struct ht_state ahead = { .ahead_of = st };
 	struct reader r = {
 		.trace = &trace,
-		.want = WANT_JUDGEMENT,
+		.want = WANT_FINDINGS,
 		.dialect = st->wire ? "wire" : "document",
 		.state = &ahead,
 	};
-	enum fill fill = FILL_MORE;
+	enum read_status fill = READ_MORE;
 
 	st->looked_ahead = true;
 	r.in = input_reopen(st->r->in);
@@ -88,10 +90,10 @@ look_ahead(struct ht_state *st)
 	trace.vocabulary = st->r->trace->vocabulary;
 	if (batch_init(&b, 1024, false)) {
 		if (ht_reader_ops.open(&r))
-			while (fill == FILL_MORE) {
+			while (fill == READ_MORE) {
 				batch_recycle(&b);
 				input_hold(r.in, &b.holds);
-				fill = ht_reader_ops.fill(&r, &b);
+				fill = ht_reader_ops.next(&r, &b);
 				input_behind(r.in);
 			}
 		ht_reader_ops.close(&r);
@@ -141,8 +143,8 @@ bad_line(struct ht_state *st, const char *path, uint64_t line, const char *why)
 {
 	struct quoted q;
 
-	finding_add(st->r->judge, &ht_rules[HT_RULE_BAD_LABEL_MAP], 0, 0, "label map %s, line %" PRIu64 ": %s",
-	            quoted(&q, slice_str(path)), line, why);
+	finding_add(st->r->findings, &ht_rules[HT_RULE_BAD_LABEL_MAP], 0, 0,
+	            "label map %s, line %" PRIu64 ": %s", quoted(&q, slice_str(path)), line, why);
 	return false;
 }
 
@@ -166,7 +168,8 @@ parse_number(struct slice s, uint64_t *v)
 	return s.n > 0;
 }
 
-/* category, label, number: the label may hold blanks, so it is what stands between the first word and the last. */
+/* category, label, number: the label may hold blanks, so it is what stands between the first word and the
+ * last. */
 static bool
 map_line(struct ht_state *st, struct slice line, const char *path, uint64_t number)
 {
@@ -217,8 +220,8 @@ ht_label_map_read(struct ht_state *st, const char *path)
 		in->p += nl != NULL ? n + 1 : n;
 	}
 	if (ok && in->fault != INPUT_OK && in->fault != INPUT_EMPTY) {
-		finding_add(st->r->judge, &ht_rules[HT_RULE_BAD_LABEL_MAP], 0, 0, "label map %s: %s", quoted(&q, slice_str(path)),
-		            in->fault_text);
+		finding_add(st->r->findings, &ht_rules[HT_RULE_BAD_LABEL_MAP], 0, 0, "label map %s: %s",
+		            quoted(&q, slice_str(path)), in->fault_text);
 		ok = false;
 	}
 	input_close(in);

@@ -50,7 +50,7 @@ struct oracle {
 	size_t ncounts;
 	uint64_t records;
 	const char *id_key; /* what the layout calls the event id */
-	const char *fault; /* why it gave up, or NULL */
+	const char *fault;  /* why it gave up, or NULL */
 };
 
 /* The bytes must stay as long as the answer. */

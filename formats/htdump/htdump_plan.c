@@ -57,17 +57,18 @@ base_of(const struct ht_class *c)
 	return -1;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 limit_reached(struct unfold *u)
 {
 	struct quoted q;
 
-	ht_find(u->st, HT_RULE_LIMIT, u->rec, "class %s unfolds to more than %u fields, or all used classes together to more than %u",
+	ht_find(u->st, HT_RULE_LIMIT, u->rec,
+	        "class %s unfolds to more than %u fields, or all used classes together to more than %u",
 	        quoted(&q, u->top->name), HT_MAX_UNFOLD, HT_MAX_LEAVES);
 	return HT_BAD;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 enter(struct unfold *u, struct ht_class *c, struct slice prefix, bool member)
 {
 	struct quoted q, q2;
@@ -75,8 +76,9 @@ enter(struct unfold *u, struct ht_class *c, struct slice prefix, bool member)
 	if (c->kind == HT_KIND_BARE)
 		return HT_DONE; /* its 20 bytes are the head, and a struct has no head of its own */
 	if (c->unfolding) {
-		ht_find(u->st, HT_RULE_STRUCT_RECURSION, u->rec, "class %s contains itself (in an event of class %s)",
-		        quoted(&q, c->name), quoted(&q2, u->top->name));
+		ht_find(u->st, HT_RULE_STRUCT_RECURSION, u->rec,
+		        "class %s contains itself (in an event of class %s)", quoted(&q, c->name),
+		        quoted(&q2, u->top->name));
 		return HT_BAD;
 	}
 	const int32_t base = base_of(c);
@@ -112,7 +114,8 @@ value_of(const struct ht_field *f)
 	}
 }
 
-/* The name of a leaf, made unique: the second "x" of a class is "x (2)".  p is NULL: out of memory or bounds. */
+/* The name of a leaf, made unique: the second "x" of a class is "x (2)".  p is NULL: out of memory or bounds.
+ */
 static struct slice
 leaf_name(struct unfold *u, struct slice prefix, struct slice name)
 {
@@ -129,7 +132,8 @@ leaf_name(struct unfold *u, struct slice prefix, struct slice name)
 	const struct slice plain = full;
 	uint32_t times = full.p != NULL ? tabletext_get(&u->names, full) : TABLE_NONE;
 	if (times == TABLE_NONE)
-		return full.p != NULL && tabletext_put(&u->names, full, 1) ? full : (struct slice){ NULL, 0, 0 };
+		return full.p != NULL && tabletext_put(&u->names, full, 1) ? full
+		                                                           : (struct slice){ NULL, 0, 0 };
 	do {
 		times++;
 		if (!ht_describe_room(st, plain.n + UINT64_C(13)))
@@ -144,15 +148,16 @@ leaf_name(struct unfold *u, struct slice prefix, struct slice name)
 	return full;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 add_leaf(struct unfold *u, const struct frame *at, const struct ht_field *f)
 {
 	struct quoted q, q2;
 	const struct slice name = leaf_name(u, at->prefix, f->name);
 
 	if (f->type == HT_TYPE_UNKNOWN && f->size > HT_MAX_OPAQUE) {
-		ht_find(u->st, HT_RULE_FIELD_SIZE, u->rec, "field %s of class %s has %" PRIu64 " bytes of no known type",
-		        quoted(&q, f->name), quoted(&q2, at->c->name), f->size);
+		ht_find(u->st, HT_RULE_FIELD_SIZE, u->rec,
+		        "field %s of class %s has %" PRIu64 " bytes of no known type", quoted(&q, f->name),
+		        quoted(&q2, at->c->name), f->size);
 		return HT_BAD;
 	}
 	if (name.p == NULL || u->st->total_leaves + u->nleaves >= HT_MAX_LEAVES)
@@ -178,7 +183,7 @@ add_leaf(struct unfold *u, const struct frame *at, const struct ht_field *f)
 	return HT_DONE;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 visit_struct(struct unfold *u, const struct frame *at, const struct ht_field *f, bool is_base)
 {
 	struct ht_state *st = u->st;
@@ -187,23 +192,26 @@ visit_struct(struct unfold *u, const struct frame *at, const struct ht_field *f,
 	struct slice prefix = at->prefix;
 
 	if (i == TABLE_NONE) {
-		ht_find(st, HT_RULE_STRUCT_UNKNOWN, u->rec, "field %s of class %s is of class %s, which was not described",
-		        quoted(&q, f->name), quoted(&q2, at->c->name), quoted(&q3, f->type_name));
+		ht_find(st, HT_RULE_STRUCT_UNKNOWN, u->rec,
+		        "field %s of class %s is of class %s, which was not described", quoted(&q, f->name),
+		        quoted(&q2, at->c->name), quoted(&q3, f->type_name));
 		return HT_BAD;
 	}
 	if (!is_base) {
 		if (!ht_describe_room(st, (uint64_t)prefix.n + f->name.n + 1))
 			return limit_reached(u);
-		prefix = arena_printf(&st->r->trace->arena, "%.*s%.*s.", (int)at->prefix.n, at->prefix.p, (int)f->name.n, f->name.p);
+		prefix = arena_printf(&st->r->trace->arena, "%.*s%.*s.", (int)at->prefix.n, at->prefix.p,
+		                      (int)f->name.n, f->name.p);
 		if (prefix.p == NULL)
 			return HT_NO_MEMORY;
-		prefix.flags = f->name.flags & (at->prefix.n > 0 ? at->prefix.flags : SLICE_UTF8 | SLICE_JSON);
+		prefix.flags =
+		    f->name.flags & (at->prefix.n > 0 ? at->prefix.flags : SLICE_UTF8 | SLICE_JSON);
 	}
 	return enter(u, st->classes[i], prefix, at->member || !is_base);
 }
 
 /* One field of the innermost class on the way. */
-static enum ht_step_result
+static enum ht_outcome
 visit(struct unfold *u)
 {
 	struct frame *const top = &u->frames[u->nframes - 1];
@@ -247,7 +255,8 @@ make_steps(struct ht_plan *plan)
 	return true;
 }
 
-/* What has become the event's time, track or name is no field any more.  An integer label stays: it is more than its name. */
+/* What has become the event's time, track or name is no field any more.  An integer label stays: it is more
+ * than its name. */
 static bool
 list_args(struct ht_plan *plan, bool structure)
 {
@@ -262,15 +271,16 @@ list_args(struct ht_plan *plan, bool structure)
 }
 
 static void
-judge_field_count(struct ht_state *st, const struct ht_class *c, const struct ht_record *rec)
+check_field_count(struct ht_state *st, const struct ht_class *c, const struct ht_record *rec)
 {
 	struct quoted q;
 	const uint32_t own = c->nfields - (base_of(c) >= 0);
 
 	if (st->wire ? c->nfields == c->declared : own == c->declared || own + 1 == c->declared)
 		return;
-	ht_find(st, HT_RULE_FIELD_COUNT, rec, "class %s announced %u fields, %u were described before its first event",
-	        quoted(&q, c->name), c->declared, c->nfields);
+	ht_find(st, HT_RULE_FIELD_COUNT, rec,
+	        "class %s announced %u fields, %u were described before its first event", quoted(&q, c->name),
+	        c->declared, c->nfields);
 }
 
 /* What `info` shows of the class: its unfolded fields.  Small classes only; it is a convenience. */
@@ -278,13 +288,16 @@ static void
 show_fields(struct ht_state *st, const struct ht_class *c, const struct ht_plan *plan)
 {
 	static const char *const types[] = {
-		[VALUE_U8] = "u8",   [VALUE_U16] = "u16", [VALUE_U32] = "u32", [VALUE_U64] = "u64",         [VALUE_I8] = "i8",
-		[VALUE_I16] = "i16", [VALUE_I32] = "i32", [VALUE_I64] = "i64", [VALUE_F32] = "float",       [VALUE_F64] = "double",
-		[VALUE_ADDRESS] = "pointer", [VALUE_STRING] = "string", [VALUE_BYTES] = "bytes",
+		[VALUE_U8] = "u8",       [VALUE_U16] = "u16",         [VALUE_U32] = "u32",
+		[VALUE_U64] = "u64",     [VALUE_I8] = "i8",           [VALUE_I16] = "i16",
+		[VALUE_I32] = "i32",     [VALUE_I64] = "i64",         [VALUE_F32] = "float",
+		[VALUE_F64] = "double",  [VALUE_ADDRESS] = "pointer", [VALUE_STRING] = "string",
+		[VALUE_BYTES] = "bytes",
 	};
 	struct class_field *f;
 
-	if (plan->nleaves == 0 || plan->nleaves > 256 || c->cls->nfields > 0 || plan->nleaves > HT_MAX_LEAVES - st->shown_fields ||
+	if (plan->nleaves == 0 || plan->nleaves > 256 || c->cls->nfields > 0 ||
+	    plan->nleaves > HT_MAX_LEAVES - st->shown_fields ||
 	    (f = arena_zalloc(&st->r->trace->arena, plan->nleaves, sizeof *f)) == NULL)
 		return;
 	for (uint32_t i = 0; i < plan->nleaves; i++)
@@ -294,11 +307,11 @@ show_fields(struct ht_state *st, const struct ht_class *c, const struct ht_plan 
 	st->shown_fields += plan->nleaves;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 unfold_all(struct unfold *u)
 {
 	const struct slice id = u->st->wire ? SLICE_LIT("id") : SLICE_LIT("event_id");
-	enum ht_step_result result;
+	enum ht_outcome result;
 
 	if (!tabletext_put(&u->names, id, 1)) /* the event's id is the first field of every event */
 		return HT_NO_MEMORY;
@@ -310,7 +323,7 @@ unfold_all(struct unfold *u)
 	return result;
 }
 
-enum ht_step_result
+enum ht_outcome
 ht_plan_make(struct ht_state *st, struct ht_class *c, const struct ht_record *rec)
 {
 	struct unfold u = { .st = st, .rec = rec, .top = c };
@@ -320,8 +333,8 @@ ht_plan_make(struct ht_state *st, struct ht_class *c, const struct ht_record *re
 		return HT_NO_MEMORY;
 	ht_class_end_description(st, c);
 	if (c->id >= HT_BUILTIN_CLASSES)
-		judge_field_count(st, c, rec);
-	enum ht_step_result result = unfold_all(&u);
+		check_field_count(st, c, rec);
+	enum ht_outcome result = unfold_all(&u);
 	free(u.frames);
 	tabletext_free(&u.names);
 	plan->leaves = u.leaves;

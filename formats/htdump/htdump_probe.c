@@ -13,7 +13,8 @@ klass_at(bool wire)
 	return wire ? 0 : 16;
 }
 
-/* The start of a class name or type name: printable, not empty, and ended within the bytes at hand (or these run out). */
+/* The start of a class name or type name: printable, not empty, and ended within the bytes at hand (or these
+ * run out). */
 static bool
 looks_like_name(const char *p, const char *end)
 {
@@ -46,7 +47,8 @@ bits_for(const char *p, const char *end, bool whole, bool wire, bool *big)
 	if (looks_like_description(p, end, wire, false))
 		return 30; /* no EndiannessInfoEvent: said as a finding, read all the same */
 	/* Files without events may have been put before others: several EndiannessInfoEvents in a row. */
-	while (end - p >= HT_ENDIANNESS_SIZE && load_u32(p + klass_at(wire), false) == HT_CLASS_ENDIANNESS && p - start < 64 * HT_ENDIANNESS_SIZE) {
+	while (end - p >= HT_ENDIANNESS_SIZE && load_u32(p + klass_at(wire), false) == HT_CLASS_ENDIANNESS &&
+	       p - start < 64 * HT_ENDIANNESS_SIZE) {
 		const uint8_t order = (uint8_t)p[HT_HEAD_SIZE];
 		p += HT_ENDIANNESS_SIZE;
 		*big = order == 1;
@@ -60,7 +62,8 @@ bits_for(const char *p, const char *end, bool whole, bool wire, bool *big)
 	}
 	if (p == start || !whole || end - p >= HT_HEAD_SIZE + 4)
 		return 0;
-	/* The trace ends within or right after its first event: the start of the class id of a second one may still speak. */
+	/* The trace ends within or right after its first event: the start of the class id of a second one may
+	 * still speak. */
 	if (p[-1] != 0 && p[-1] != 1)
 		return 0;
 	*big = p[-1] == 1;

@@ -16,7 +16,7 @@ ht_find(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, con
 	va_list ap;
 
 	va_start(ap, fmt);
-	finding_add_v(st->r->judge, &ht_rules[rule], rec->offset, rec->ordinal, fmt, ap);
+	finding_add_v(st->r->findings, &ht_rules[rule], rec->offset, rec->ordinal, fmt, ap);
 	va_end(ap);
 }
 
@@ -67,7 +67,8 @@ ht_open(struct reader *r)
 	const size_t head = (size_t)(r->in->end - r->in->p);
 
 	st->r = r;
-	ht_probe_layout(slice_of(r->in->p, head < 65536 ? head : 65536), head < 65536 && r->in->last, &st->wire, &st->guess_big);
+	ht_probe_layout(slice_of(r->in->p, head < 65536 ? head : 65536), head < 65536 && r->in->last,
+	                &st->wire, &st->guess_big);
 	if (r->dialect != NULL)
 		st->wire = strcmp(r->dialect, "wire") == 0;
 	st->looked_ahead = st->ahead_of != NULL; /* the look ahead itself looks no further */
@@ -94,7 +95,7 @@ ht_close(struct reader *r)
 /* ---- measuring a record ---- */
 
 /* Finds the parts of a record behind its head.  HT_MORE: the window ends inside it. */
-static enum ht_step_result
+static enum ht_outcome
 measure(struct ht_state *st, struct ht_record *rec, const char *end)
 {
 	const struct ht_plan *const plan = rec->c->plan;
@@ -122,7 +123,7 @@ measure(struct ht_state *st, struct ht_record *rec, const char *end)
 }
 
 /* Says in which field of the record the input ends, or which string has no end. */
-static enum ht_step_result
+static enum ht_outcome
 say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 {
 	static const char *const wire_head[] = { "klass_id", "timestamp", "id" };
@@ -134,7 +135,8 @@ say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 	char name[320];
 
 	for (int i = 0; i < 3; i++)
-		cursor_take(&c, (st->wire ? wire_sizes : document_sizes)[i], (st->wire ? wire_head : document_head)[i]);
+		cursor_take(&c, (st->wire ? wire_sizes : document_sizes)[i],
+		            (st->wire ? wire_head : document_head)[i]);
 	for (uint32_t i = 0; c.missing == NULL && i < rec->c->plan->nleaves; i++) {
 		const struct ht_leaf *const l = &rec->c->plan->leaves[i];
 		struct slice s;
@@ -144,7 +146,8 @@ say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 			continue;
 		}
 		if (c.p - rec->p > HT_MAX_RECORD) {
-			ht_find(st, HT_RULE_LIMIT, rec, "%s of class %s begins more than 8 MiB behind the start of its event", name,
+			ht_find(st, HT_RULE_LIMIT, rec,
+			        "%s of class %s begins more than 8 MiB behind the start of its event", name,
 			        quoted(&q2, slice_str(class_name)));
 			return HT_BAD;
 		}
@@ -153,25 +156,29 @@ say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 			cursor_take(&c, s.n + 1, name);
 			continue;
 		}
-		ht_find(st, HT_RULE_STRING_UNTERMINATED, rec, "%s of class %s has no NUL in the %" PRIu64 " bytes that are left%s", name,
-		        quoted(&q2, slice_str(class_name)), (uint64_t)cursor_left(&c), bounded ? ", the first 4 MiB were searched" : "");
+		ht_find(st, HT_RULE_STRING_UNTERMINATED, rec,
+		        "%s of class %s has no NUL in the %" PRIu64 " bytes that are left%s", name,
+		        quoted(&q2, slice_str(class_name)), (uint64_t)cursor_left(&c),
+		        bounded ? ", the first 4 MiB were searched" : "");
 		return HT_BAD;
 	}
 	if (!st->r->in->last) { /* there is more, but no end to it */
-		ht_find(st, HT_RULE_LIMIT, rec, "an event of class %s has more than 8 MiB of numbers", quoted(&q2, slice_str(class_name)));
+		ht_find(st, HT_RULE_LIMIT, rec, "an event of class %s has more than 8 MiB of numbers",
+		        quoted(&q2, slice_str(class_name)));
 		return HT_BAD;
 	}
-	ht_find(st, HT_RULE_CUT_RECORD, rec, "field %s%s%s ends %" PRIu64 " byte%s short: %zu of the event's bytes are there",
+	ht_find(st, HT_RULE_CUT_RECORD, rec,
+	        "field %s%s%s ends %" PRIu64 " byte%s short: %zu of the event's bytes are there",
 	        c.missing != NULL ? c.missing : "?", rec->c != NULL ? " of class " : "",
 	        rec->c != NULL ? quoted(&q2, rec->c->name) : "", c.missing_bytes,
 	        c.missing_bytes == 1 ? "" : "s", (size_t)(end - rec->p));
 	return HT_BAD;
 }
 
-/* ---- judging what every record has ---- */
+/* ---- checking what every record has ---- */
 
 static void
-judge_id(struct ht_state *st, const struct ht_record *rec)
+check_id(struct ht_state *st, const struct ht_record *rec)
 {
 	/* Producers give these two no number of their own, only 0. */
 	if (rec->c->kind == HT_KIND_ENDIANNESS || (rec->c->kind == HT_KIND_SYSTEM && rec->id == 0))
@@ -195,19 +202,20 @@ say_bad_text(struct ht_state *st, const struct ht_record *rec)
 		const struct slice s = ht_leaf_string(st, &plan->leaves[i]);
 		if ((s.flags & SLICE_UTF8) != 0)
 			continue;
-		if (!finding_is_shown(st->r->judge, &ht_rules[HT_RULE_INVALID_UTF8]))
+		if (!finding_is_shown(st->r->findings, &ht_rules[HT_RULE_INVALID_UTF8]))
 			ht_find(st, HT_RULE_INVALID_UTF8, rec, "not shown");
 		else
-			ht_find(st, HT_RULE_INVALID_UTF8, rec, "%s of class %s is %s", quoted(&q, plan->leaves[i].name),
-			        quoted(&q2, rec->c->name), quoted(&q3, s));
+			ht_find(st, HT_RULE_INVALID_UTF8, rec, "%s of class %s is %s",
+			        quoted(&q, plan->leaves[i].name), quoted(&q2, rec->c->name), quoted(&q3, s));
 	}
 }
 
 static void
-judge_duration(struct ht_state *st, const struct ht_record *rec)
+check_duration(struct ht_state *st, const struct ht_record *rec)
 {
 	if (rec->dur > UINT64_MAX - rec->ts)
-		ht_find(st, HT_RULE_DURATION_OVERFLOW, rec, "timestamp %" PRIu64 " plus duration %" PRIu64, rec->ts, rec->dur);
+		ht_find(st, HT_RULE_DURATION_OVERFLOW, rec, "timestamp %" PRIu64 " plus duration %" PRIu64,
+		        rec->ts, rec->dur);
 }
 
 /* ---- what records do ---- */
@@ -221,8 +229,9 @@ set_byte_order(struct ht_state *st, const struct ht_record *rec)
 	const bool was = st->big;
 
 	if (order > 1)
-		finding_add(st->r->judge, &ht_rules[HT_RULE_BAD_BYTE_ORDER], rec->offset + HT_HEAD_SIZE, rec->ordinal,
-		            "endianness is %u; the file is read as %s endian", order, (st->any_event ? was : st->guess_big) ? "big" : "little");
+		finding_add(st->r->findings, &ht_rules[HT_RULE_BAD_BYTE_ORDER], rec->offset + HT_HEAD_SIZE,
+		            rec->ordinal, "endianness is %u; the file is read as %s endian", order,
+		            (st->any_event ? was : st->guess_big) ? "big" : "little");
 	st->big = order <= 1 ? order == 1 : st->any_event ? was : st->guess_big;
 	if (!st->any_event)
 		trace->byte_order = st->big ? "big" : "little";
@@ -235,7 +244,7 @@ set_byte_order(struct ht_state *st, const struct ht_record *rec)
 	}
 }
 
-static enum ht_step_result
+static enum ht_outcome
 learn_version(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
@@ -253,7 +262,7 @@ learn_version(struct ht_state *st, const struct ht_record *rec)
 	return trace_add_meta(trace, rec->c->version, value_string(version)) ? HT_DONE : HT_NO_MEMORY;
 }
 
-static enum ht_step_result
+static enum ht_outcome
 learn_mapping(struct ht_state *st, const struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
@@ -264,7 +273,7 @@ learn_mapping(struct ht_state *st, const struct ht_record *rec)
 	                      st->ahead_of != NULL ? HT_LABEL_AHEAD : HT_LABEL_MET, rec);
 }
 
-static enum ht_step_result
+static enum ht_outcome
 act(struct ht_state *st, struct ht_record *rec)
 {
 	const struct ht_plan *const plan = rec->c->plan;
@@ -284,10 +293,11 @@ act(struct ht_state *st, struct ht_record *rec)
 	case HT_KIND_EVENT:
 		if (plan->duration != HT_NO_LEAF) {
 			rec->dur = ht_leaf_integer(st, &plan->leaves[plan->duration]);
-			judge_duration(st, rec);
+			check_duration(st, rec);
 		}
 		if (plan->label != HT_NO_LEAF && st->ahead_of == NULL)
-			st->label_name = ht_mapping_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec);
+			st->label_name =
+			    ht_mapping_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec);
 		return HT_DONE;
 	case HT_KIND_STRUCTURE:
 	case HT_KIND_BARE:
@@ -298,7 +308,7 @@ act(struct ht_state *st, struct ht_record *rec)
 
 /* ---- the loop ---- */
 
-static enum ht_step_result
+static enum ht_outcome
 find_class(struct ht_state *st, struct ht_record *rec)
 {
 	const uint32_t klass = load_u32(rec->p + (st->wire ? 0 : 16), st->big);
@@ -314,13 +324,15 @@ find_class(struct ht_state *st, struct ht_record *rec)
 }
 
 /* One record at the start of the window; HT_MORE: nothing happened, the window is too short. */
-static enum ht_step_result
+static enum ht_outcome
 record(struct ht_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
-	struct ht_record rec = { .p = in->p, .offset = input_offset(in, in->p), .ordinal = r->trace->records + 1 };
-	enum ht_step_result result;
+	struct ht_record rec = { .p = in->p,
+		                 .offset = input_offset(in, in->p),
+		                 .ordinal = r->trace->records + 1 };
+	enum ht_outcome result;
 
 	if (in->end - in->p < HT_HEAD_SIZE)
 		return in->last ? say_cut(st, &rec, in->end) : HT_MORE;
@@ -333,9 +345,10 @@ record(struct ht_state *st, struct batch *b)
 		return result;
 	if (rec.bad_text)
 		say_bad_text(st, &rec);
-	judge_id(st, &rec);
+	check_id(st, &rec);
 	if (!st->any_event && rec.c->kind != HT_KIND_ENDIANNESS)
-		ht_find(st, HT_RULE_NO_BYTE_ORDER, &rec, "class %u comes first; the file is read as little endian", rec.c->id);
+		ht_find(st, HT_RULE_NO_BYTE_ORDER, &rec,
+		        "class %u comes first; the file is read as little endian", rec.c->id);
 	if ((result = act(st, &rec)) != HT_DONE)
 		return result;
 	st->any_event = true;
@@ -348,57 +361,61 @@ record(struct ht_state *st, struct batch *b)
 	return HT_DONE;
 }
 
-static enum fill
-finish(struct ht_state *st, enum fill fill)
+static enum read_status
+finish(struct ht_state *st, enum read_status fill)
 {
 	const struct ht_tally *t = &st->id_repeated;
 
-	finding_add_times(st->r->judge, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count, "event id %" PRIu64 " comes a second time",
-	                  t->now);
+	finding_add_times(st->r->findings, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count,
+	                  "event id %" PRIu64 " comes a second time", t->now);
 	t = &st->id_backwards;
-	finding_add_times(st->r->judge, &ht_rules[HT_RULE_ID_BACKWARDS], t->offset, t->record, t->count, "event id %" PRIu64 " after %" PRIu64,
-	                  t->now, t->before);
+	finding_add_times(st->r->findings, &ht_rules[HT_RULE_ID_BACKWARDS], t->offset, t->record, t->count,
+	                  "event id %" PRIu64 " after %" PRIu64, t->now, t->before);
 	t = &st->unresolved;
 	if (st->mapping_class)
-		finding_add_times(st->r->judge, &ht_rules[HT_RULE_LABEL_UNRESOLVED], t->offset, t->record, t->count, "label %" PRIu64 " has no name%s",
-		                  t->now, input_can_reopen(st->r->in) ? "" : " yet, and the input cannot be read twice");
+		finding_add_times(st->r->findings, &ht_rules[HT_RULE_LABEL_UNRESOLVED], t->offset, t->record,
+		                  t->count, "label %" PRIu64 " has no name%s", t->now,
+		                  input_can_reopen(st->r->in) ? ""
+		                                              : " yet, and the input cannot be read twice");
 	return fill;
 }
 
-static enum fill
-ht_fill(struct reader *r, struct batch *b)
+static enum read_status
+ht_next(struct reader *r, struct batch *b)
 {
 	struct ht_state *const st = r->state;
 	struct input *const in = r->in;
 
-	/* a record gives one event at most, so counting records keeps the batch in bounds; counting bytes keeps the buffers of a
-	 * pipe in bounds that the batch holds on to */
+	/* a record gives one event at most, so counting records keeps the batch in bounds; counting bytes
+	 * keeps the buffers of a pipe in bounds that the batch holds on to */
 	const uint64_t start = input_offset(in, in->p);
-	for (uint32_t left = b->cap; left > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_FILL_BYTES;) {
+	for (uint32_t left = b->cap;
+	     left > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_NEXT_BYTES;) {
 		if (in->p == in->end && (in->last || !input_more(in)))
-			return finish(st, FILL_END);
+			return finish(st, READ_END);
 		switch (record(st, b)) {
 		case HT_DONE:
 			left--;
 			break;
 		case HT_MORE:
-			/* a quarter more: a long record is not measured anew for each small piece of it that comes */
+			/* a quarter more: a long record is not measured anew for each small piece of it that
+			 * comes */
 			input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
 			break;
 		case HT_NO_MEMORY:
-			return FILL_NO_MEMORY;
+			return READ_NO_MEMORY;
 		case HT_BAD:
 			r->unread = input_drain(in);
-			return finish(st, FILL_BAD);
+			return finish(st, READ_BAD);
 		}
 	}
-	return FILL_MORE;
+	return READ_MORE;
 }
 
 const struct reader_ops ht_reader_ops = {
 	.state_size = sizeof(struct ht_state),
 	.probe = ht_probe,
 	.open = ht_open,
-	.fill = ht_fill,
+	.next = ht_next,
 	.close = ht_close,
 };

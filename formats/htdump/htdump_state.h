@@ -47,13 +47,23 @@ struct ht_plan {
 	struct ht_step *steps;
 	uint32_t *args; /* the leaves that become fields of the event */
 	uint32_t nleaves, nsteps, nargs;
-	/* Leaves that the reader makes something of, or HT_NO_LEAF: numbers but for `name`; `label` is looked up for a name. */
+	/* Leaves that the reader makes something of, or HT_NO_LEAF: numbers but for `name`; `label` is looked
+	 * up for a name. */
 	uint32_t duration, thread, label, name, identifier;
 	uint8_t want;       /* enum want: who wants its events */
 	bool always_fields; /* even if nobody wants fields */
 };
 
-enum ht_kind { HT_KIND_EVENT, HT_KIND_ENDIANNESS, HT_KIND_INFO, HT_KIND_FIELD, HT_KIND_MAPPING, HT_KIND_SYSTEM, HT_KIND_STRUCTURE, HT_KIND_BARE };
+enum ht_kind {
+	HT_KIND_EVENT,
+	HT_KIND_ENDIANNESS,
+	HT_KIND_INFO,
+	HT_KIND_FIELD,
+	HT_KIND_MAPPING,
+	HT_KIND_SYSTEM,
+	HT_KIND_STRUCTURE,
+	HT_KIND_BARE
+};
 
 struct ht_class {
 	struct class *cls;
@@ -107,16 +117,16 @@ struct ht_state {
 	struct reader *r;
 	bool wire; /* else document */
 	bool big;
-	bool guess_big; /* the order that the second event fits, should the first not say it */
-	bool any_event; /* a record was read */
+	bool guess_big;  /* the order that the second event fits, should the first not say it */
+	bool any_event;  /* a record was read */
 	uint64_t stream; /* EndiannessInfoEvents after the first event: files appended to another */
 	uint32_t nclasses, classes_cap;
-	struct ht_class **classes; /* in order of arrival; owned */
-	struct table64 by_id;      /* class id -> classes[] */
-	struct tabletext by_name;  /* class name -> classes[] */
+	struct ht_class **classes;          /* in order of arrival; owned */
+	struct table64 by_id;               /* class id -> classes[] */
+	struct tabletext by_name;           /* class name -> classes[] */
 	struct ht_class *direct[HT_DIRECT]; /* classes of small ids, for speed */
 	uint32_t total_fields, total_leaves;
-	uint32_t shown_fields; /* of all classes ever; at most HT_MAX_LEAVES */
+	uint32_t shown_fields;    /* of all classes ever; at most HT_MAX_LEAVES */
 	uint32_t described_bytes; /* of all descriptions; at most HT_MAX_DESCRIBED */
 
 	/* where the parts of the present record lie: per step its start and its string */
@@ -127,7 +137,7 @@ struct ht_state {
 	struct ht_mappings mappings;
 	struct slice label_name;   /* of the present record's integer label; p NULL: it has none */
 	struct ht_state *ahead_of; /* this is a look ahead: mappings go to that state */
-	bool mapping_class; /* a string mapping class was described */
+	bool mapping_class;        /* a string mapping class was described */
 	bool looked_ahead;
 	struct ht_tally unresolved;
 
@@ -143,7 +153,7 @@ struct ht_state {
 };
 
 /* What came of one record. */
-enum ht_step_result {
+enum ht_outcome {
 	HT_DONE,
 	HT_MORE, /* the window ends inside the record */
 	HT_BAD,  /* nothing after this place can be trusted; a finding said why */
@@ -217,13 +227,13 @@ bool ht_describe_room(struct ht_state *st, uint64_t n);
 void ht_class_end_description(struct ht_state *st, struct ht_class *c);
 
 /* A class info or field info record was read into the state's steps. */
-enum ht_step_result ht_describe_class(struct ht_state *st, const struct ht_record *rec);
-enum ht_step_result ht_describe_field(struct ht_state *st, const struct ht_record *rec);
+enum ht_outcome ht_describe_class(struct ht_state *st, const struct ht_record *rec);
+enum ht_outcome ht_describe_field(struct ht_state *st, const struct ht_record *rec);
 
 /* ---- htdump_plan.c: unfolding a class ---- */
 
 /* Makes c->plan.  HT_BAD: its layout cannot be known (a finding at `rec` said why). */
-enum ht_step_result ht_plan_make(struct ht_state *st, struct ht_class *c, const struct ht_record *rec);
+enum ht_outcome ht_plan_make(struct ht_state *st, struct ht_class *c, const struct ht_record *rec);
 
 void ht_plan_free(struct ht_plan *plan);
 
@@ -239,7 +249,8 @@ struct ht_names {
 };
 
 /* Finds the leaves with a meaning, the kind of the class, and who wants its events.  false: no memory. */
-bool ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan);
+bool ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names,
+                  struct ht_plan *plan);
 
 /* Whether a class may name integer labels, going by its name. */
 bool ht_class_may_map(const struct ht_state *st, struct slice name);
@@ -247,13 +258,14 @@ bool ht_class_may_map(const struct ht_state *st, struct slice name);
 /* ---- htdump_mapping.c: names of integer labels ---- */
 
 /* Remembers a name; rec is the mapping's record (NULL: from a file). */
-enum ht_step_result ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text,
-                                   enum ht_label_source source, const struct ht_record *rec);
+enum ht_outcome ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text,
+                               enum ht_label_source source, const struct ht_record *rec);
 
 /* The name, or a slice whose p is NULL (counted); looks ahead in the input when needed and possible. */
 struct slice ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec);
 
-/* From here on all names, also those that stand later in the input, are definitions of the trace.  false: no memory. */
+/* From here on all names, also those that stand later in the input, are definitions of the trace.  false: no
+ * memory. */
 bool ht_mappings_share(struct ht_state *st, uint8_t table);
 
 /* Reads a label map file; false after a finding. */
@@ -269,7 +281,7 @@ int ht_probe_layout(struct slice head, bool whole, bool *wire, bool *big);
 /* ---- htdump_event.c: records as events ---- */
 
 /* Adds the event of a record whose parts are in the state's steps. */
-enum ht_step_result ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b);
+enum ht_outcome ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b);
 
 /* ---- htdump_read.c ---- */
 

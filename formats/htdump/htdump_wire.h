@@ -13,7 +13,13 @@
 #define HT_HEAD_SIZE 20
 
 /* Class ids known in advance. */
-enum { HT_CLASS_ENDIANNESS = 0, HT_CLASS_EVENT = 1, HT_CLASS_INFO = 2, HT_CLASS_FIELD = 3, HT_BUILTIN_CLASSES = 4 };
+enum {
+	HT_CLASS_ENDIANNESS = 0,
+	HT_CLASS_EVENT = 1,
+	HT_CLASS_INFO = 2,
+	HT_CLASS_FIELD = 3,
+	HT_BUILTIN_CLASSES = 4
+};
 
 /* The whole EndiannessInfoEvent: head and one byte, 0 little, 1 big ("Endianness"). */
 #define HT_ENDIANNESS_SIZE (HT_HEAD_SIZE + 1)
@@ -42,20 +48,20 @@ ht_type_of(uint8_t code, int wire)
 }
 
 /* Bounds of this program, far above what a real trace holds, so that hostile input costs little. */
-#define HT_MAX_STRING (4U << 20)  /* bytes before the NUL */
-#define HT_MAX_RECORD (8U << 20)  /* bytes of a record before its last string */
-#define HT_FILL_BYTES (1U << 20)   /* of records that one batch is made of, and one record more */
+#define HT_MAX_STRING (4U << 20) /* bytes before the NUL */
+#define HT_MAX_RECORD (8U << 20) /* bytes of a record before its last string */
+#define HT_NEXT_BYTES (1U << 20) /* of records that one batch is made of, and one record more */
 #define HT_MAX_CLASSES 65536U
-#define HT_MAX_FIELDS 262144U   /* of all classes together */
-#define HT_MAX_LEAVES 262144U   /* fields of all used classes together, bases and structs unfolded */
-#define HT_MAX_UNFOLD 16384U    /* fields visited while one class is unfolded */
-#define HT_MAX_OPAQUE 65536U    /* size of a field whose type is not known */
-#define HT_DIRECT 64U           /* class ids below this are looked up without hashing */
+#define HT_MAX_FIELDS 262144U /* of all classes together */
+#define HT_MAX_LEAVES 262144U /* fields of all used classes together, bases and structs unfolded */
+#define HT_MAX_UNFOLD 16384U  /* fields visited while one class is unfolded */
+#define HT_MAX_OPAQUE 65536U  /* size of a field whose type is not known */
+#define HT_DIRECT 64U         /* class ids below this are looked up without hashing */
 #define HT_MAX_MAPPINGS 262144U
-#define HT_MAX_DESCRIBED (16U << 20) /* bytes that all descriptions together cost */
-#define HT_TEXT_COST 16U              /* what a text costs besides its bytes */
-#define HT_CLASS_COST 128U            /* what a class costs besides its name */
-#define HT_BATCH_FIELDS 65536U       /* a batch with so many fields is full */
+#define HT_MAX_DESCRIBED (16U << 20)   /* bytes that all descriptions together cost */
+#define HT_TEXT_COST 16U               /* what a text costs besides its bytes */
+#define HT_CLASS_COST 128U             /* what a class costs besides its name */
+#define HT_BATCH_FIELDS 65536U         /* a batch with so many fields is full */
 #define HT_MAX_LABEL_BYTES (16U << 20) /* of all mapped labels together */
 
 #endif

@@ -36,7 +36,8 @@ struct ovni_doubt {
 static const char *
 model_name(unsigned char model)
 {
-	static const char names[][8] = { "Oovni", "6nanos6", "Vnosv", "Dnodes", "Popenmp", "Mmpi", "Ttampi", "Kkernel" };
+	static const char names[][8] = { "Oovni",   "6nanos6", "Vnosv",  "Dnodes",
+		                         "Popenmp", "Mmpi",    "Ttampi", "Kkernel" };
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if ((unsigned char)names[i][0] == model)
@@ -51,7 +52,8 @@ code_text(char *to, size_t cap, const unsigned char *p, size_t n)
 	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++)
-		used += (size_t)snprintf(to + used, cap - used, p[i] >= 0x20 && p[i] < 0x7f ? "%c" : "\\x%02x", p[i]);
+		used += (size_t)snprintf(to + used, cap - used,
+		                         p[i] >= 0x20 && p[i] < 0x7f ? "%c" : "\\x%02x", p[i]);
 	return textscan_slice(to, (uint32_t)used);
 }
 
@@ -63,9 +65,10 @@ more_codes(struct ovni_state *st, struct slice text, uint64_t offset, uint64_t r
 	struct quoted q;
 
 	if (sh->more_codes.cls == NULL) {
-		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_LIMIT], offset, record,
-		            "event code %s is one too many: after %u different ones all others are counted together", quoted(&q, text),
-		            OVNI_MAX_CODES);
+		finding_add(
+		    st->r->findings, &ovni_rules[OVNI_RULE_LIMIT], offset, record,
+		    "event code %s is one too many: after %u different ones all others are counted together",
+		    quoted(&q, text), OVNI_MAX_CODES);
 		sh->more_codes.cls = trace_add_class(st->r->trace, SLICE_LIT("other codes"));
 	}
 	return sh->more_codes.cls != NULL ? &sh->more_codes : NULL;
@@ -81,19 +84,21 @@ has_field(const void *ctx, struct slice name)
 
 /* Words for the reader: "old", and "old-size", the payload of an older release that "old-name" names. */
 static void
-find_meaning(struct ovni_state *st, struct ovni_code *c)
+find_plan(struct ovni_state *st, struct ovni_code *c)
 {
-	const struct meaning *m = trace_mean(st->r->trace, c->cls, has_field, NULL);
+	const struct plan *m = trace_mean(st->r->trace, c->cls, has_field, NULL);
 
-	while (m != NULL && m->named.p != NULL && !meaning_glob(m->named, c->cls->name))
+	while (m != NULL && m->named.p != NULL && !plan_glob(m->named, c->cls->name))
 		m = m->otherwise;
 	if (m == NULL)
 		return;
-	c->meaning = meaning_shape(m);
-	c->jumbo = slice_is(meaning_word(m, "jumbo"), "true");
-	c->old = meaning_word(m, "old").p != NULL;
-	const struct slice size = meaning_word(m, "old-size");
-	c->old_size = size.p != NULL && size.n == 1 && size.p[0] >= '0' && size.p[0] <= '9' ? (int8_t)(size.p[0] - '0') : -1;
+	c->plan = plan_shape(m);
+	c->jumbo = slice_is(plan_word(m, "jumbo"), "true");
+	c->old = plan_word(m, "old").p != NULL;
+	const struct slice size = plan_word(m, "old-size");
+	c->old_size = size.p != NULL && size.n == 1 && size.p[0] >= '0' && size.p[0] <= '9'
+	                  ? (int8_t)(size.p[0] - '0')
+	                  : -1;
 }
 
 static struct ovni_code *
@@ -105,16 +110,19 @@ add_code(struct ovni_state *st, uint32_t bytes, struct slice text)
 	const char *const name = model_name(model);
 	char hex[8];
 
-	if (!array_room(&sh->codes, sh->ncodes, &sh->codes_cap, sizeof *sh->codes) || !table64_put(&sh->code_index, bytes, sh->ncodes))
+	if (!array_room(&sh->codes, sh->ncodes, &sh->codes_cap, sizeof *sh->codes) ||
+	    !table64_put(&sh->code_index, bytes, sh->ncodes))
 		return NULL;
 	struct ovni_code *const c = &sh->codes[sh->ncodes++];
 	*c = (struct ovni_code){ .bytes = bytes, .old_size = -1, .cls = trace_add_class(trace, text) };
 	if (c->cls == NULL)
 		return NULL;
-	c->cls->category = arena_copy(&trace->arena, name != NULL ? textscan_slice(name, (uint32_t)strlen(name)) : code_text(hex, sizeof hex, &model, 1));
+	c->cls->category =
+	    arena_copy(&trace->arena, name != NULL ? textscan_slice(name, (uint32_t)strlen(name))
+	                                           : code_text(hex, sizeof hex, &model, 1));
 	if (c->cls->category.p == NULL)
 		return NULL;
-	find_meaning(st, c);
+	find_plan(st, c);
 	return c;
 }
 
@@ -124,7 +132,8 @@ ovni_code(struct ovni_state *st, uint32_t word, uint64_t offset, uint64_t record
 	struct ovni_shared *const sh = st->r->shared;
 	const uint32_t bytes = word & 0xffffff00U;
 	uint16_t *const near = &sh->near[(bytes * 0x9e3779b1U) >> (32 - OVNI_NEAR_BITS)];
-	const unsigned char mcv[3] = { (unsigned char)(word >> 8), (unsigned char)(word >> 16), (unsigned char)(word >> 24) };
+	const unsigned char mcv[3] = { (unsigned char)(word >> 8), (unsigned char)(word >> 16),
+		                       (unsigned char)(word >> 24) };
 	char text[16];
 
 	if (*near < sh->ncodes && sh->codes[*near].bytes == bytes)
@@ -147,12 +156,12 @@ ovni_code(struct ovni_state *st, uint32_t word, uint64_t offset, uint64_t record
 
 /* A layout with texts, or values that repeat, against the bytes. */
 static enum doubt
-walk_layout(const struct meaning *m, struct slice payload)
+walk_layout(const struct plan *m, struct slice payload)
 {
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < m->nlayout; i++) {
-		const struct meaning_layout_field *const f = &m->layout[i];
+		const struct plan_layout_field *const f = &m->layout[i];
 		const uint32_t left = payload.n - at;
 		if (f->type == VALUE_BYTES)
 			return DOUBT_NONE;
@@ -162,22 +171,24 @@ walk_layout(const struct meaning *m, struct slice payload)
 				return DOUBT_TEXT;
 			at = (uint32_t)(nul - payload.p) + 1;
 		} else if (f->repeated) {
-			return left % meaning_width(f->type) == 0 ? DOUBT_NONE : DOUBT_SIZE;
-		} else if (left < meaning_width(f->type)) {
+			return left % plan_width(f->type) == 0 ? DOUBT_NONE : DOUBT_SIZE;
+		} else if (left < plan_width(f->type)) {
 			return DOUBT_SIZE;
 		} else {
-			at += meaning_width(f->type);
+			at += plan_width(f->type);
 		}
 	}
 	return at == payload.n ? DOUBT_NONE : DOUBT_SIZE;
 }
 
 static enum doubt
-doubt_of(const struct ovni_state *st, const struct ovni_code *c, bool jumbo, uint32_t size, struct slice payload)
+doubt_of(const struct ovni_state *st, const struct ovni_code *c, bool jumbo, uint32_t size,
+         struct slice payload)
 {
-	const struct meaning *const m = c->meaning;
+	const struct plan *const m = c->plan;
 
-	if (st->r->trace->vocabulary == NULL || c->cls == ((const struct ovni_shared *)st->r->shared)->more_codes.cls)
+	if (st->r->trace->vocabulary == NULL ||
+	    c->cls == ((const struct ovni_shared *)st->r->shared)->more_codes.cls)
 		return DOUBT_NONE; /* nothing is known of any event; or it is one of too many */
 	if (m == NULL)
 		return model_name((unsigned char)(c->bytes >> 8)) != NULL ? DOUBT_EVENT : DOUBT_MODEL;
@@ -226,7 +237,8 @@ count_doubt(struct ovni_state *st, enum doubt kind, const struct ovni_code *c, c
 }
 
 bool
-ovni_judge_payload(struct ovni_state *st, const struct ovni_code *c, const char *p, struct slice payload, uint64_t offset)
+ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const char *p, struct slice payload,
+                   uint64_t offset)
 {
 	struct ovni_shared *const sh = st->r->shared;
 	const uint32_t word = load_u32(p, false);
@@ -235,8 +247,8 @@ ovni_judge_payload(struct ovni_state *st, const struct ovni_code *c, const char 
 	const enum doubt kind = doubt_of(st, c, jumbo, size, payload);
 
 	if (kind == DOUBT_NONE) {
-		if (!jumbo && (c->meaning == NULL || !c->meaning->layout_open))
-			ovni_remember_plain(sh, word, c->cls);
+		if (!jumbo && (c->plan == NULL || !c->plan->layout_open))
+			ovni_remember_fast(sh, word, c->cls);
 		return true;
 	}
 	const struct ovni_doubt first = {
@@ -244,7 +256,7 @@ ovni_judge_payload(struct ovni_state *st, const struct ovni_code *c, const char 
 		.jumbo = jumbo,
 		.code = (uint16_t)(c - sh->codes),
 		.size = size,
-		.want = c->meaning != NULL ? c->meaning->layout_size : 0,
+		.want = c->plan != NULL ? c->plan->layout_size : 0,
 		.count = 1,
 		.offset = offset,
 		.record = st->r->trace->records,
@@ -263,15 +275,18 @@ event_kind(bool jumbo)
 static void
 say_old(const struct ovni_state *st, const struct ovni_doubt *d, const struct ovni_code *c, const char *name)
 {
-	const struct slice word = meaning_word(c->meaning, "old-name");
+	const struct slice word = plan_word(c->plan, "old-name");
 	struct quoted q;
 
 	if (c->old)
-		finding_add_times(st->r->judge, &ovni_rules[OVNI_RULE_OLD_EVENT], d->offset, d->record, d->count, "event %s", name);
+		finding_add_times(st->r->findings, &ovni_rules[OVNI_RULE_OLD_EVENT], d->offset, d->record,
+		                  d->count, "event %s", name);
 	else
-		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_OLD_EVENT], d->offset, d->record,
-		            "event %s: a payload of %" PRIu32 " bytes, as %s wrote it, of %" PRIu32 " today; %" PRIu64 " in all", name, d->size,
-		            quoted(&q, word.p != NULL ? word : SLICE_LIT("an older release")), d->want, d->count);
+		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_OLD_EVENT], d->offset, d->record,
+		            "event %s: a payload of %" PRIu32 " bytes, as %s wrote it, of %" PRIu32
+		            " today; %" PRIu64 " in all",
+		            name, d->size, quoted(&q, word.p != NULL ? word : SLICE_LIT("an older release")),
+		            d->want, d->count);
 }
 
 static void
@@ -279,36 +294,43 @@ say_doubt(const struct ovni_state *st, const struct ovni_doubt *d)
 {
 	const struct ovni_shared *const sh = st->r->shared;
 	const struct ovni_code *const c = &sh->codes[d->code];
-	const bool open = c->meaning != NULL && c->meaning->layout_open;
-	struct judge *const j = st->r->judge;
+	const bool open = c->plan != NULL && c->plan->layout_open;
+	struct findings *const j = st->r->findings;
 	struct quoted name, q;
 
 	quoted(&name, c->cls->name);
 	switch ((enum doubt)d->kind) {
 	case DOUBT_EVENT:
-		finding_add(j, &ovni_rules[OVNI_RULE_UNKNOWN_EVENT], d->offset, d->record, "event %s: the model %s has no such event; %" PRIu64 " in all",
-		            name.s, quoted(&q, c->cls->category), d->count);
+		finding_add(j, &ovni_rules[OVNI_RULE_UNKNOWN_EVENT], d->offset, d->record,
+		            "event %s: the model %s has no such event; %" PRIu64 " in all", name.s,
+		            quoted(&q, c->cls->category), d->count);
 		break;
 	case DOUBT_MODEL:
 		finding_add(j, &ovni_rules[OVNI_RULE_UNKNOWN_MODEL], d->offset, d->record,
-		            "event %s: the model %s is not known; %" PRIu64 " events of it in all", name.s, quoted(&q, c->cls->category), d->count);
+		            "event %s: the model %s is not known; %" PRIu64 " events of it in all", name.s,
+		            quoted(&q, c->cls->category), d->count);
 		break;
 	case DOUBT_OLD:
 		say_old(st, d, c, name.s);
 		break;
 	case DOUBT_JUMBO:
 		finding_add(j, &ovni_rules[OVNI_RULE_PAYLOAD_SIZE], d->offset, d->record,
-		            "event %s: %s with %" PRIu32 " bytes, expected is %s with %s%" PRIu32 "; %" PRIu64 " in all", name.s, event_kind(d->jumbo),
-		            d->size, event_kind(c->jumbo), open ? "at least " : "", d->want, d->count);
+		            "event %s: %s with %" PRIu32 " bytes, expected is %s with %s%" PRIu32 "; %" PRIu64
+		            " in all",
+		            name.s, event_kind(d->jumbo), d->size, event_kind(c->jumbo),
+		            open ? "at least " : "", d->want, d->count);
 		break;
 	case DOUBT_TEXT:
 		finding_add(j, &ovni_rules[OVNI_RULE_TEXT_END], d->offset, d->record,
-		            "event %s: no NUL ends the text within the %" PRIu32 " bytes of data; %" PRIu64 " in all", name.s, d->size, d->count);
+		            "event %s: no NUL ends the text within the %" PRIu32 " bytes of data; %" PRIu64
+		            " in all",
+		            name.s, d->size, d->count);
 		break;
 	case DOUBT_SIZE:
 		finding_add(j, &ovni_rules[OVNI_RULE_PAYLOAD_SIZE], d->offset, d->record,
-		            "event %s: a payload of %" PRIu32 " bytes, expected %s %" PRIu32 "; %" PRIu64 " in all", name.s, d->size,
-		            open ? "are whole values behind" : "are", d->want, d->count);
+		            "event %s: a payload of %" PRIu32 " bytes, expected %s %" PRIu32 "; %" PRIu64
+		            " in all",
+		            name.s, d->size, open ? "are whole values behind" : "are", d->want, d->count);
 		break;
 	case DOUBT_NONE:
 		break;
@@ -321,6 +343,8 @@ ovni_say_doubts(struct ovni_state *st)
 	for (uint32_t i = 0; i < st->ndoubts; i++)
 		say_doubt(st, &st->doubts[i]);
 	if (st->more_doubts.count > 0)
-		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_UNKNOWN_EVENT], st->more_doubts.offset, st->more_doubts.record,
-		            "%" PRIu64 " more events are unknown or have unexpected payloads", st->more_doubts.count);
+		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_UNKNOWN_EVENT], st->more_doubts.offset,
+		            st->more_doubts.record,
+		            "%" PRIu64 " more events are unknown or have unexpected payloads",
+		            st->more_doubts.count);
 }

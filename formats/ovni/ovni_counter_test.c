@@ -5,14 +5,18 @@
 
 #include "cmd/cli_test_util.h"
 
-static const char metadata[] = "{\"version\":3,\"ovni\":{\"part\":\"thread\",\"tid\":100,\"pid\":1,\"loom\":\"n\",\"app_id\":1,\"finished\":1,"
-                               "\"require\":{\"ovni\":\"1.1.0\",\"nosv\":\"2.6.0\"},\"lib\":{\"version\":\"1.14.0\",\"commit\":\"x\"},"
-                               "\"loom_cpus\":[{\"index\":0,\"phyid\":0}]},\"nosv\":{\"hwc\":{\"0\":{\"name\":\"cycles\"},\"1\":{\"name\":\"misses\"}}}}";
+static const char metadata[] =
+    "{\"version\":3,\"ovni\":{\"part\":\"thread\",\"tid\":100,\"pid\":1,\"loom\":\"n\",\"app_id\":1,"
+    "\"finished\":1,"
+    "\"require\":{\"ovni\":\"1.1.0\",\"nosv\":\"2.6.0\"},\"lib\":{\"version\":\"1.14.0\",\"commit\":\"x\"},"
+    "\"loom_cpus\":[{\"index\":0,\"phyid\":0}]},\"nosv\":{\"hwc\":{\"0\":{\"name\":\"cycles\"},\"1\":{"
+    "\"name\":\"misses\"}}}}";
 
-static const char stream[] = "ovni\1\0\0\0"
-                             "\x0fOHx\1\0\0\0\0\0\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0"
-                             "\x13VWC\2\0\0\0\0\0\0\0\x18\0\0\0\7\0\0\0\0\0\0\0\xfe\xff\xff\xff\xff\xff\xff\xff\5\0\0\0\0\0\0\0"
-                             "\0OHe\3\0\0\0\0\0\0\0";
+static const char stream[] =
+    "ovni\1\0\0\0"
+    "\x0fOHx\1\0\0\0\0\0\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0"
+    "\x13VWC\2\0\0\0\0\0\0\0\x18\0\0\0\7\0\0\0\0\0\0\0\xfe\xff\xff\xff\xff\xff\xff\xff\5\0\0\0\0\0\0\0"
+    "\0OHe\3\0\0\0\0\0\0\0";
 
 Test(ovni_counter, series_have_the_names_of_the_metadata)
 {
@@ -27,8 +31,13 @@ Test(ovni_counter, series_have_the_names_of_the_metadata)
 	struct ran r = run_tool(args, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	/* three numbers, two names; the counter is told from those of other threads by the thread's number */
-	cr_expect_not_null(strstr(r.out, "{\"name\":\"hardware counters\",\"cat\":\"nosv\",\"ph\":\"C\",\"id\":\"100\",\"ts\":0.002,"), "%s", r.out);
-	cr_expect_not_null(strstr(r.out, "\"args\":{\"cycles\":7,\"misses\":-2,\"value 3\":5}}"), "%s", r.out);
+	cr_expect_not_null(
+	    strstr(
+	        r.out,
+	        "{\"name\":\"hardware counters\",\"cat\":\"nosv\",\"ph\":\"C\",\"id\":\"100\",\"ts\":0.002,"),
+	    "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\"args\":{\"cycles\":7,\"misses\":-2,\"value 3\":5}}"), "%s",
+	                   r.out);
 	ran_free(&r);
 	remove_folder(dir);
 }

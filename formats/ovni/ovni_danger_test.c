@@ -1,6 +1,7 @@
 /*
- * What makes the reference tools of ovni crash, hang, invent values or keep silent, tried on this program.  The numbers
- * D1 ... D26 are those of the list of such dangers that the tests of this format go by; those of writing tools are left out.
+ * What makes the reference tools of ovni crash, hang, invent values or keep silent, tried on this program.
+ * The numbers D1 ... D26 are those of the list of such dangers that the tests of this format go by; those of
+ * writing tools are left out.
  */
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -16,9 +17,11 @@
 #define AT(c) c "\0\0\0\0\0\0\0"
 #define RUN(c) "\x0fOHx" AT(c) "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 #define END(c) "\0OHe" AT(c)
-#define JSON(tid, loom, more) \
-	"{\"version\":3,\"ovni\":{\"lib\":{\"version\":\"1.14.0\",\"commit\":\"x\"},\"part\":\"thread\",\"tid\":" tid ",\"pid\":7,\"loom\":\"" loom \
-	"\",\"app_id\":1,\"require\":{\"ovni\":\"1.1.0\"},\"finished\":1,\"loom_cpus\":[{\"index\":0,\"phyid\":0}]" more "}}\n"
+#define JSON(tid, loom, more)                                                                                \
+	"{\"version\":3,\"ovni\":{\"lib\":{\"version\":\"1.14.0\",\"commit\":\"x\"},\"part\":\"thread\","    \
+	"\"tid\":" tid ",\"pid\":7,\"loom\":\"" loom                                                         \
+	"\",\"app_id\":1,\"require\":{\"ovni\":\"1.1.0\"},\"finished\":1,\"loom_cpus\":[{\"index\":0,"       \
+	"\"phyid\":0}]" more "}}\n"
 
 #define BYTES(s) (s), sizeof(s) - 1
 
@@ -61,7 +64,8 @@ expect_stream(const char *command, const void *p, size_t n, int status, const ch
 	struct ran r = run_on(command, "-", p, n);
 
 	cr_expect_eq(r.status, status, "%s: %d: %s%s", command, r.status, r.out, r.err);
-	cr_expect(has == NULL || strstr(r.out, has) != NULL || strstr(r.err, has) != NULL, "%s: no %s: %s%s", command, has, r.out, r.err);
+	cr_expect(has == NULL || strstr(r.out, has) != NULL || strstr(r.err, has) != NULL, "%s: no %s: %s%s",
+	          command, has, r.out, r.err);
 	cr_expect(lacks == NULL || strstr(r.out, lacks) == NULL, "%s: %s: %s", command, lacks, r.out);
 	ran_free(&r);
 }
@@ -93,7 +97,8 @@ put_stream(const char *dir, const char *name, const char *json, const void *p, s
 
 Test(ovni_danger, d1_sizes_near_the_limits_of_integers)
 {
-	static const uint32_t sizes[] = { 0xfffffff0, 0x7ffffffb, 0x7ffffffc, 0x80000000, 0xffffffec, 0xffffffe8, 0xffffffff };
+	static const uint32_t sizes[] = { 0xfffffff0, 0x7ffffffb, 0x7ffffffc, 0x80000000,
+		                          0xffffffec, 0xffffffe8, 0xffffffff };
 	static const char *const commands[] = { "validate", "stats", "cat" };
 	char stream[] = HEAD RUN("\1") "\x13OUj" AT("\2") "\0\0\0\0data" END("\3");
 
@@ -121,7 +126,12 @@ Test(ovni_danger, d2_a_page_ends_with_the_head_of_a_jumbo_event)
 	char path[1024];
 	snprintf(path, sizeof path, "%s/stream.obs", dir);
 	struct ran r = run("validate", path);
-	cr_expect(r.status == 1 && strstr(r.out, "@4084: error: jumbo size: 12 of the event's 16 bytes are there [ovni/cut-event]") != NULL, "%d: %s", r.status, r.out);
+	cr_expect(
+	    r.status == 1 &&
+	        strstr(r.out,
+	               "@4084: error: jumbo size: 12 of the event's 16 bytes are there [ovni/cut-event]") !=
+	            NULL,
+	    "%d: %s", r.status, r.out);
 	ran_free(&r);
 	remove_folder(dir);
 }
@@ -138,18 +148,39 @@ Test(ovni_danger, d3_d4_arguments_that_are_not_there)
 Test(ovni_danger, d5_d6_texts_without_an_end_and_data_without_arguments)
 {
 	/* behind the text nothing of the file is left; what follows it in memory must not show */
-	expect_stream("cat", BYTES(HEAD END("\1") "\x13" "6Yc" AT("\2") "\6\0\0\0\1\0\0\0ab"), 0, "typeid=1", "OHe\n@");
-	expect_stream("validate", BYTES(HEAD END("\1") "\x13" "6Yc" AT("\2") "\6\0\0\0\1\0\0\0ab"), 0, "ovni/text-end", NULL);
-	expect_stream("cat", BYTES(HEAD "\x13" "6Yc" AT("\1") "\0\0\0\0" END("\2")), 0, " 6Yc ", "typeid");
-	expect_stream("cat", BYTES(HEAD "\x13" "6Yc" AT("\1") "\2\0\0\0\1\0" END("\2")), 0, " 6Yc ", "typeid");
+	expect_stream("cat",
+	              BYTES(HEAD END("\1") "\x13"
+	                                   "6Yc" AT("\2") "\6\0\0\0\1\0\0\0ab"),
+	              0, "typeid=1", "OHe\n@");
+	expect_stream("validate",
+	              BYTES(HEAD END("\1") "\x13"
+	                                   "6Yc" AT("\2") "\6\0\0\0\1\0\0\0ab"),
+	              0, "ovni/text-end", NULL);
+	expect_stream("cat",
+	              BYTES(HEAD "\x13"
+	                         "6Yc" AT("\1") "\0\0\0\0" END("\2")),
+	              0, " 6Yc ", "typeid");
+	expect_stream("cat",
+	              BYTES(HEAD "\x13"
+	                         "6Yc" AT("\1") "\2\0\0\0\1\0" END("\2")),
+	              0, " 6Yc ", "typeid");
 }
 
 Test(ovni_danger, d7_d8_jumbo_events_where_plain_ones_are_expected_and_the_other_way_round)
 {
-	expect_stream("validate", BYTES(HEAD "\x13" "6Yc" AT("\1") "\6\0\0\0\1\0\0\0a\0" "\5" "6Yc" AT("\2") "\1\0\0\0a\0" END("\3")), 0,
-	              "@30: warning: event \"6Yc\": a plain event with 6 bytes, expected is a jumbo event with at least 4; 1 in all [ovni/payload-size]", NULL);
-	expect_stream("validate", BYTES(HEAD "\x13VTc" AT("\1") "\x08\0\0\0\1\0\0\0\1\0\0\0" END("\3")), 0, "ovni/payload-size", NULL);
-	expect_stream("cat", BYTES(HEAD "\x13OAs" AT("\1") "\4\0\0\0\5\0\0\0" END("\3")), 0, "cpu=5", "cpu=4");
+	expect_stream("validate",
+	              BYTES(HEAD "\x13"
+	                         "6Yc" AT("\1") "\6\0\0\0\1\0\0\0a\0"
+	                                        "\5"
+	                                        "6Yc" AT("\2") "\1\0\0\0a\0" END("\3")),
+	              0,
+	              "@30: warning: event \"6Yc\": a plain event with 6 bytes, expected is a jumbo event "
+	              "with at least 4; 1 in all [ovni/payload-size]",
+	              NULL);
+	expect_stream("validate", BYTES(HEAD "\x13VTc" AT("\1") "\x08\0\0\0\1\0\0\0\1\0\0\0" END("\3")), 0,
+	              "ovni/payload-size", NULL);
+	expect_stream("cat", BYTES(HEAD "\x13OAs" AT("\1") "\4\0\0\0\5\0\0\0" END("\3")), 0, "cpu=5",
+	              "cpu=4");
 }
 
 Test(ovni_danger, d9_d10_d11_nothing_is_written_into_the_trace)
@@ -161,7 +192,9 @@ Test(ovni_danger, d9_d10_d11_nothing_is_written_into_the_trace)
 
 	make_sub(dir, "trace");
 	put(dir, "other", BYTES("mine"));
-	put_stream(dir, "trace/s", JSON("7", "host.1", "},\"nosv\":{\"hwc\":{\"0\":{\"name\":\"../../../oops\"}}"), BYTES(HEAD RUN("\1") END("\2")));
+	put_stream(dir, "trace/s",
+	           JSON("7", "host.1", "},\"nosv\":{\"hwc\":{\"0\":{\"name\":\"../../../oops\"}}"),
+	           BYTES(HEAD RUN("\1") END("\2")));
 	snprintf(path, sizeof path, "%s/trace/thread.prv", dir);
 	cr_assert_eq(symlink("../other", path), 0);
 	snprintf(path, sizeof path, "%s/trace/s", dir);
@@ -201,8 +234,9 @@ expect_harmless(const char *command, const void *p, size_t n, const char *start)
 
 	cr_expect_eq(r.status, 0, "%s: %s", command, r.err);
 	for (size_t i = 0; i < r.out_n; i++)
-		cr_expect(r.out[i] == '\n' || r.out[i] == '\t' || ((unsigned char)r.out[i] >= 0x20 && r.out[i] != 0x7f), "%s: byte %zu is 0x%02x", command, i,
-		          (unsigned char)r.out[i]);
+		cr_expect(r.out[i] == '\n' || r.out[i] == '\t' ||
+		              ((unsigned char)r.out[i] >= 0x20 && r.out[i] != 0x7f),
+		          "%s: byte %zu is 0x%02x", command, i, (unsigned char)r.out[i]);
 	for (const char *line = r.out; start != NULL && *line != '\0'; line = strchr(line, '\n') + 1)
 		cr_expect_eq(strncmp(line, start, strlen(start)), 0, "%s: %.60s", command, line);
 	ran_free(&r);
@@ -210,8 +244,10 @@ expect_harmless(const char *command, const void *p, size_t n, const char *start)
 
 Test(ovni_danger, d12_d13_texts_and_codes_that_control_terminals)
 {
-	static const char label[] = HEAD "\x13VYc" AT("\1") "\x14\0\0\0\1\0\0\0a\n@8 \033[2J\033]0;x\007\0" END("\2");
-	static const char codes[] = HEAD "\0\0\xff\n" AT("\1") "\0\0\xff\r" AT("\2") "\0\033[m" AT("\3") END("\4");
+	static const char label[] =
+	    HEAD "\x13VYc" AT("\1") "\x14\0\0\0\1\0\0\0a\n@8 \033[2J\033]0;x\007\0" END("\2");
+	static const char codes[] =
+	    HEAD "\0\0\xff\n" AT("\1") "\0\0\xff\r" AT("\2") "\0\033[m" AT("\3") END("\4");
 	static const char *const commands[] = { "cat", "stats", "info", "validate", "convert" };
 
 	for (int i = 0; i < 5; i++) {
@@ -299,8 +335,10 @@ Test(ovni_danger, d21_numbers_that_are_none)
 
 Test(ovni_danger, d22_clocks_with_the_highest_bit)
 {
-	expect_stream("validate", BYTES(HEAD RUN("\1") "\0OHe\0\0\0\0\0\0\0\x80"), 0, "clock 9223372036854775808; 1 in all [ovni/clock-large]", NULL);
-	expect_stream("validate", BYTES(HEAD "\0KCO\0\0\0\0\0\0\0\x80" END("\1")), 1, "ovni/clock-backwards", NULL);
+	expect_stream("validate", BYTES(HEAD RUN("\1") "\0OHe\0\0\0\0\0\0\0\x80"), 0,
+	              "clock 9223372036854775808; 1 in all [ovni/clock-large]", NULL);
+	expect_stream("validate", BYTES(HEAD "\0KCO\0\0\0\0\0\0\0\x80" END("\1")), 1, "ovni/clock-backwards",
+	              NULL);
 }
 
 Test(ovni_danger, d23_equal_clocks_come_in_the_order_of_paths)
@@ -347,7 +385,8 @@ Test(ovni_danger, d25_lines_of_clock_offsets)
 
 Test(ovni_danger, d26_the_tail_of_a_longer_stream)
 {
-	expect_stream("validate", BYTES(HEAD RUN("\x20") END("\x21") "\0KCO" AT("\5") "\0KCI" AT("\6") END("\7")), 1,
+	expect_stream("validate",
+	              BYTES(HEAD RUN("\x20") END("\x21") "\0KCO" AT("\5") "\0KCI" AT("\6") END("\7")), 1,
 	              "@48: error: clock 5 after 33 [ovni/clock-backwards]", NULL);
 }
 
@@ -360,23 +399,31 @@ Test(ovni_danger, clock_offsets_by_name)
 	put_stream(dir, "a", JSON("7", "host.1", ""), BYTES(HEAD RUN("\1") END("\2")));
 	put(dir, "table", BYTES("titles\n0 host 1000 1000 1\n1 elsewhere 5 5 1\n"));
 	snprintf(path, sizeof path, "%s/table", dir);
-	struct ran r = run_tool((const char *const[]){ "validate", "--clock-offsets", path, dir, NULL }, NULL, 0);
-	cr_expect(r.status == 0 && strstr(r.out, "no loom has the host \"elsewhere\" [ovni/clock-host]") != NULL, "%d: %s", r.status, r.out);
+	struct ran r =
+	    run_tool((const char *const[]){ "validate", "--clock-offsets", path, dir, NULL }, NULL, 0);
+	cr_expect(r.status == 0 &&
+	              strstr(r.out, "no loom has the host \"elsewhere\" [ovni/clock-host]") != NULL,
+	          "%d: %s", r.status, r.out);
 	ran_free(&r);
 	r = run_tool((const char *const[]){ "cat", "--clock-offsets", path, dir, NULL }, NULL, 0);
 	cr_expect(strstr(r.out, " ts=1001 ") != NULL && strstr(r.out, " ts=1002 ") != NULL, "%s", r.out);
 	ran_free(&r);
-	r = run_tool((const char *const[]){ "validate", "--clock-offsets", "/nowhere/at/all", dir, NULL }, NULL, 0);
-	cr_expect(r.status != 0 && strstr(r.out, "ovni/clock-offsets") != NULL, "%d: %s%s", r.status, r.out, r.err);
+	r = run_tool((const char *const[]){ "validate", "--clock-offsets", "/nowhere/at/all", dir, NULL },
+	             NULL, 0);
+	cr_expect(r.status != 0 && strstr(r.out, "ovni/clock-offsets") != NULL, "%d: %s%s", r.status, r.out,
+	          r.err);
 	ran_free(&r);
 	remove_folder(dir);
 }
 
 Test(ovni_danger, layouts_one_and_two_are_read)
 {
-	static const char two[] = "{\"version\":2,\"app_id\":1,\"rank\":0,\"nranks\":2,\"cpus\":[{\"index\":0,\"phyid\":3}]}";
-	static const char one[] = "{\"version\":1,\"model_version\":\"O1 V1\",\"app_id\":1,\"rank\":1,\"nranks\":2}";
-	static const char thread[] = "{\"version\":2,\"ovni\":{\"lib\":{\"version\":\"1.5\",\"commit\":\"a\"},\"finished\":1,\"require\":{\"ovni\":\"1.0.0\"}}}";
+	static const char two[] =
+	    "{\"version\":2,\"app_id\":1,\"rank\":0,\"nranks\":2,\"cpus\":[{\"index\":0,\"phyid\":3}]}";
+	static const char one[] =
+	    "{\"version\":1,\"model_version\":\"O1 V1\",\"app_id\":1,\"rank\":1,\"nranks\":2}";
+	static const char thread[] = "{\"version\":2,\"ovni\":{\"lib\":{\"version\":\"1.5\",\"commit\":\"a\"}"
+	                             ",\"finished\":1,\"require\":{\"ovni\":\"1.0.0\"}}}";
 	char *const dir = make_folder(), path[1024];
 
 	make_sub(dir, "loom.host.1");
@@ -388,7 +435,9 @@ Test(ovni_danger, layouts_one_and_two_are_read)
 	put(dir, "loom.host.1/proc.7/thread.9.obs", BYTES(HEAD RUN("\1") END("\2")));
 	put(dir, "loom.host.1/proc.8/thread.5.obs", BYTES(HEAD RUN("\1") END("\2")));
 	struct ran r = run("validate", dir);
-	cr_expect(r.status == 0 && strstr(r.out, "ovni/old-layout") != NULL && strstr(r.out, "ovni/old-unfinished") == NULL, "%d: %s", r.status, r.out);
+	cr_expect(r.status == 0 && strstr(r.out, "ovni/old-layout") != NULL &&
+	              strstr(r.out, "ovni/old-unfinished") == NULL,
+	          "%d: %s", r.status, r.out);
 	ran_free(&r);
 	r = run("convert", dir);
 	cr_expect_not_null(strstr(r.out, "host.1 pid 7 (rank 0, app 1)"), "%s", r.out);

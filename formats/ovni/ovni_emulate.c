@@ -10,7 +10,7 @@ emu_say(const struct emu_step_of *x, enum ovni_rule rule, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	finding_add_v(x->st->r->judge, &ovni_rules[rule], x->e->offset, 0, fmt, ap);
+	finding_add_v(x->st->r->findings, &ovni_rules[rule], x->e->offset, 0, fmt, ap);
 	va_end(ap);
 }
 
@@ -21,15 +21,16 @@ emu_payload(const struct emu_step_of *x, uint32_t n, bool exact)
 		return false;
 	if (x->payload.n == n || (x->payload.n > n && !exact))
 		return true;
-	emu_say(x, OVNI_RULE_PAYLOAD_REFUSED, "%.*s has %" PRIu32 " bytes of payload, expected %s%" PRIu32, (int)x->act->cls->name.n,
-	        x->act->cls->name.p, x->payload.n, exact ? "" : "at least ", n);
+	emu_say(x, OVNI_RULE_PAYLOAD_REFUSED, "%.*s has %" PRIu32 " bytes of payload, expected %s%" PRIu32,
+	        (int)x->act->cls->name.n, x->act->cls->name.p, x->payload.n, exact ? "" : "at least ", n);
 	return false;
 }
 
 uint32_t
 emu_u32(const struct emu_step_of *x, uint8_t place)
 {
-	return place != EMU_NOWHERE && place + 4U <= x->payload.n ? load_u32(x->payload.p + place, x->st->big) : 0;
+	return place != EMU_NOWHERE && place + 4U <= x->payload.n ? load_u32(x->payload.p + place, x->st->big)
+	                                                          : 0;
 }
 
 /* ---- the rules in their order ---- */
@@ -46,27 +47,32 @@ is_known(const struct emu_step_of *x)
 	if (!a->said && a->refused)
 		emu_say(x, OVNI_RULE_EVENT_REFUSED, "event %s, here first", quoted(&q, a->cls->name));
 	else if (!a->said)
-		emu_say(x, OVNI_RULE_MODEL_NOT_REQUIRED, "event %s is of model %s, which no stream's ovni.require has; here first", quoted(&q, a->cls->name),
-		        quoted(&q2, x->em->models[a->model]));
+		emu_say(x, OVNI_RULE_MODEL_NOT_REQUIRED,
+		        "event %s is of model %s, which no stream's ovni.require has; here first",
+		        quoted(&q, a->cls->name), quoted(&q2, x->em->models[a->model]));
 	a->said = true;
 	return !a->refused;
 }
 
 /* S14, P6: what the thread must be. */
 static void
-judge_thread(const struct emu_step_of *x)
+check_thread(const struct emu_step_of *x)
 {
 	struct emu_thread *const t = emu_thread(x);
 	const struct emu_act *const a = x->act;
 
 	if (a->on_cpu && t->out && !t->said_out) {
-		emu_say(x, OVNI_RULE_OUT_OF_CPU, "%.*s while the kernel has taken the thread off its CPU", (int)a->cls->name.n, a->cls->name.p);
+		emu_say(x, OVNI_RULE_OUT_OF_CPU, "%.*s while the kernel has taken the thread off its CPU",
+		        (int)a->cls->name.n, a->cls->name.p);
 		t->said_out = true;
 	}
-	if (t->said_needs || a->needs == EMU_ANY || (a->needs == EMU_ACTIVE ? emu_is_active(t) : t->life == EMU_IS_RUNNING))
+	if (t->said_needs || a->needs == EMU_ANY ||
+	    (a->needs == EMU_ACTIVE ? emu_is_active(t) : t->life == EMU_IS_RUNNING))
 		return;
-	static const char *const lives[] = { "has not started", "is running", "is paused", "is cooling", "is warming", "has ended" };
-	emu_say(x, OVNI_RULE_THREAD_INACTIVE, "%.*s asks for a thread that is %s, and it %s", (int)a->cls->name.n, a->cls->name.p,
+	static const char *const lives[] = { "has not started", "is running", "is paused",
+		                             "is cooling",      "is warming", "has ended" };
+	emu_say(x, OVNI_RULE_THREAD_INACTIVE, "%.*s asks for a thread that is %s, and it %s",
+	        (int)a->cls->name.n, a->cls->name.p,
 	        a->needs == EMU_ACTIVE ? "running, cooling or warming" : "running", lives[t->life]);
 	t->said_needs = true;
 }
@@ -159,10 +165,10 @@ ovni_emulate(struct reader *r, const struct batch *b, const struct event *e)
 	x.act = emu_act_of(em, sh, e->cls);
 	if (x.act == NULL)
 		em->failed = true;
-	if (em->failed || !x.act->judged || !emu_thread_of(&x) || !is_known(&x))
+	if (em->failed || !x.act->checked || !emu_thread_of(&x) || !is_known(&x))
 		return;
 	find_payload(&x, b);
-	judge_thread(&x);
+	check_thread(&x);
 	apply(&x);
 }
 
@@ -186,7 +192,7 @@ ovni_emulate_end(struct reader *r)
 	struct ovni_shared *const sh = r->shared;
 
 	if (sh->emulator != NULL && !sh->emulator->failed)
-		emu_judge_end(r, sh->emulator);
+		emu_check_end(r, sh->emulator);
 }
 
 void

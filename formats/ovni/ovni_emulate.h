@@ -62,12 +62,12 @@ struct emu_act {
 	struct slice value_name; /* what people call it; p NULL: it has no fixed name */
 	uint32_t value;
 	uint8_t role, step, needs;
-	uint8_t model;  /* number of the model's word; 0: none */
-	uint8_t stack;  /* number of the stack's word; 0: none */
-	int8_t move;    /* 1: pushes, -1: pops, 0: neither */
-	uint8_t least;  /* bytes of the payload's fields of fixed size */
-	bool judged;    /* the vocabulary has words about it */
-	bool refused;   /* the emulator knows no such event */
+	uint8_t model; /* number of the model's word; 0: none */
+	uint8_t stack; /* number of the stack's word; 0: none */
+	int8_t move;   /* 1: pushes, -1: pops, 0: neither */
+	uint8_t least; /* bytes of the payload's fields of fixed size */
+	bool checked;  /* the vocabulary has words about it */
+	bool refused;  /* the emulator knows no such event */
 	bool on_cpu, jumbo, label, repeat_error, open_error;
 	bool model_off; /* no stream requires its model */
 	bool said;      /* refused, or of a model that is off: once for each code */
@@ -87,13 +87,13 @@ struct emu_thread {
 	uint64_t flush;  /* clock at which its flush began */
 	uint32_t stream; /* in order of paths */
 	uint32_t process, loom;
-	uint32_t scope; /* of its tasks: the process, or itself where that is not known */
-	uint32_t cpu;   /* in ovni_shared.cpus, or EMU_CPU_... */
+	uint32_t scope;    /* of its tasks: the process, or itself where that is not known */
+	uint32_t cpu;      /* in ovni_shared.cpus, or EMU_CPU_... */
 	uint32_t progress; /* two bits for each model */
 	int32_t pid, tid;
-	uint8_t life;   /* enum emu_life */
+	uint8_t life; /* enum emu_life */
 	bool flushing;
-	bool out;       /* the kernel took it off its CPU */
+	bool out;                  /* the kernel took it off its CPU */
 	bool said_needs, said_out; /* once for each turn of its life, of its being out */
 };
 
@@ -107,14 +107,14 @@ struct emu_cpu {
 #define EMU_DEPTH 512 /* the emulator's own bound */
 #define OVNI_EMU_ENTRIES (512U << 10)
 #define OVNI_EMU_STACKS (256U << 10)
-#define EMU_STACK_NAMES 64 /* told by the vocabulary: 1 .. 63 */
-#define EMU_STACK_MARKS 64 /* of mark type 0; 100 of them */
+#define EMU_STACK_NAMES 64   /* told by the vocabulary: 1 .. 63 */
+#define EMU_STACK_MARKS 64   /* of mark type 0; 100 of them */
 #define EMU_STACK_BODIES 176 /* of the tasks of model 0 */
 #define EMU_MODELS 16
 
 struct emu_entry {
 	uint64_t value, offset;
-	uint32_t below; /* in entries; TABLE_NONE: the last */
+	uint32_t below;    /* in entries; TABLE_NONE: the last */
 	uint32_t cls : 31; /* what pushed it */
 	uint32_t body : 1; /* a task's body, not a state alone */
 };
@@ -135,8 +135,9 @@ enum emu_unit_kind { EMU_UNIT_TYPE = 1, EMU_UNIT_TASK, EMU_UNIT_BODY };
 enum emu_body { EMU_BODY_CREATED, EMU_BODY_RUNNING, EMU_BODY_PAUSED, EMU_BODY_DEAD };
 
 struct emu_unit {
-	uint64_t key;   /* 0: forgotten */
-	uint32_t label; /* of a type or task: the hash of its text; of one that is forgotten: the next such, + 1 */
+	uint64_t key; /* 0: forgotten */
+	uint32_t
+	    label; /* of a type or task: the hash of its text; of one that is forgotten: the next such, + 1 */
 	uint32_t thread : 24; /* that runs it */
 	uint32_t state : 4;   /* enum emu_body */
 	uint32_t parallel : 1;
@@ -189,8 +190,8 @@ struct emu_step_of {
 	struct ovni_emulator *em;
 	const struct event *e;
 	struct emu_act *act;
-	uint32_t thread;       /* in em->threads, which may move */
-	struct slice payload;  /* p NULL: none */
+	uint32_t thread;          /* in em->threads, which may move */
+	struct slice payload;     /* p NULL: none */
 	bool has_jumbo, left_out; /* left_out: a jumbo too large to be kept */
 };
 
@@ -200,8 +201,10 @@ emu_thread(const struct emu_step_of *x)
 	return &x->em->threads[x->thread];
 }
 
-void emu_say(const struct emu_step_of *x, enum ovni_rule rule, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Says OVNI_RULE_PAYLOAD_REFUSED and answers false unless the payload has n bytes (at least n if not exact). */
+void emu_say(const struct emu_step_of *x, enum ovni_rule rule, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Says OVNI_RULE_PAYLOAD_REFUSED and answers false unless the payload has n bytes (at least n if not exact).
+ */
 bool emu_payload(const struct emu_step_of *x, uint32_t n, bool exact);
 uint32_t emu_u32(const struct emu_step_of *x, uint8_t place); /* 0 where the payload has no such field */
 
@@ -220,7 +223,8 @@ bool emu_is_active(const struct emu_thread *t);
 void emu_push(const struct emu_step_of *x, uint8_t id, uint64_t value, bool body, bool quiet);
 /* How many it took away: none, if nothing of that value was there. */
 uint32_t emu_pop(const struct emu_step_of *x, uint8_t id, uint64_t value, bool quiet);
-const struct emu_entry *emu_top(const struct ovni_emulator *em, uint32_t thread, uint8_t id); /* NULL: empty */
+const struct emu_entry *emu_top(const struct ovni_emulator *em, uint32_t thread,
+                                uint8_t id); /* NULL: empty */
 void emu_mark(const struct emu_step_of *x);
 
 /* ---- ovni_emulate_task.c ---- */
@@ -231,7 +235,8 @@ void emu_counters(const struct emu_step_of *x);
 /* ---- ovni_emulate_units.c ---- */
 /* The index, or TABLE_NONE. */
 uint32_t emu_unit_find(const struct emu_units *t, uint64_t key);
-/* One more, that is not there; TABLE_NONE: there are as many as may be (emu_units_are_full()), or there is no memory. */
+/* One more, that is not there; TABLE_NONE: there are as many as may be (emu_units_are_full()), or there is no
+ * memory. */
 uint32_t emu_unit_add(struct emu_units *t, uint64_t key);
 bool emu_units_are_full(const struct emu_units *t);
 /* Forgets plain tasks and bodies that have ended; how many. */
@@ -239,6 +244,6 @@ uint32_t emu_units_forget(struct emu_units *t);
 void emu_units_free(struct emu_units *t);
 
 /* ---- ovni_emulate_end.c ---- */
-void emu_judge_end(struct reader *r, struct ovni_emulator *em);
+void emu_check_end(struct reader *r, struct ovni_emulator *em);
 
 #endif

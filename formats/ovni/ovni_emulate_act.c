@@ -10,9 +10,9 @@ struct word {
 };
 
 static uint8_t
-word_of(const struct meaning *m, const char *key, const struct word *words)
+word_of(const struct plan *m, const char *key, const struct word *words)
 {
-	const struct slice s = meaning_word(m, key);
+	const struct slice s = plan_word(m, key);
 
 	for (; s.p != NULL && words->name != NULL; words++)
 		if (slice_is(s, words->name))
@@ -21,25 +21,38 @@ word_of(const struct meaning *m, const char *key, const struct word *words)
 }
 
 static bool
-word_is(const struct meaning *m, const char *key, const char *text)
+word_is(const struct plan *m, const char *key, const char *text)
 {
-	const struct slice s = meaning_word(m, key);
+	const struct slice s = plan_word(m, key);
 
 	return s.p != NULL && slice_is(s, text);
 }
 
-static const struct word life_words[] = { { "create", EMU_CREATE }, { "execute", EMU_EXECUTE }, { "cool", EMU_COOL }, { "pause", EMU_PAUSE },
-	                                  { "warm", EMU_WARM },     { "resume", EMU_RESUME },   { "end", EMU_END },   { NULL, 0 } };
+static const struct word life_words[] = { { "create", EMU_CREATE }, { "execute", EMU_EXECUTE },
+	                                  { "cool", EMU_COOL },     { "pause", EMU_PAUSE },
+	                                  { "warm", EMU_WARM },     { "resume", EMU_RESUME },
+	                                  { "end", EMU_END },       { NULL, 0 } };
 static const struct word affinity_words[] = { { "self", EMU_SELF }, { "remote", EMU_REMOTE }, { NULL, 0 } };
 static const struct word flush_words[] = { { "open", EMU_OPEN }, { "close", EMU_CLOSE }, { NULL, 0 } };
-static const struct word mark_words[] = { { "set", EMU_SET }, { "push", EMU_PUSH }, { "pop", EMU_POP }, { NULL, 0 } };
-static const struct word progress_words[] = { { "p", EMU_PROGRESSING }, { "r", EMU_RESTING }, { "a", EMU_ABSORBING }, { NULL, 0 } };
-static const struct word task_words[] = { { "type", EMU_TYPE },     { "create", EMU_CREATE }, { "create-parallel", EMU_CREATE_PARALLEL },
-	                                  { "execute", EMU_EXECUTE }, { "pause", EMU_PAUSE },   { "resume", EMU_RESUME },
-	                                  { "end", EMU_END },         { NULL, 0 } };
+static const struct word mark_words[] = {
+	{ "set", EMU_SET }, { "push", EMU_PUSH }, { "pop", EMU_POP }, { NULL, 0 }
+};
+static const struct word progress_words[] = {
+	{ "p", EMU_PROGRESSING }, { "r", EMU_RESTING }, { "a", EMU_ABSORBING }, { NULL, 0 }
+};
+static const struct word task_words[] = { { "type", EMU_TYPE },
+	                                  { "create", EMU_CREATE },
+	                                  { "create-parallel", EMU_CREATE_PARALLEL },
+	                                  { "execute", EMU_EXECUTE },
+	                                  { "pause", EMU_PAUSE },
+	                                  { "resume", EMU_RESUME },
+	                                  { "end", EMU_END },
+	                                  { NULL, 0 } };
 static const struct word worksharing_words[] = { { "begin", EMU_BEGIN }, { "end", EMU_END }, { NULL, 0 } };
 static const struct word counters_words[] = { { "true", EMU_SET }, { NULL, 0 } };
-static const struct word needs_words[] = { { "active", EMU_ACTIVE }, { "active-on-cpu", EMU_ACTIVE }, { "running", EMU_RUNNING }, { NULL, 0 } };
+static const struct word needs_words[] = {
+	{ "active", EMU_ACTIVE }, { "active-on-cpu", EMU_ACTIVE }, { "running", EMU_RUNNING }, { NULL, 0 }
+};
 
 static const struct {
 	const char *key;
@@ -59,23 +72,23 @@ static const struct {
 /* ---- places in the payload ---- */
 
 static uint8_t
-place_of(const struct meaning *m, const char *name, uint32_t size)
+place_of(const struct plan *m, const char *name, uint32_t size)
 {
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < m->nlayout; i++) {
-		const struct meaning_layout_field *const f = &m->layout[i];
+		const struct plan_layout_field *const f = &m->layout[i];
 		if (f->type == VALUE_STRING || f->type == VALUE_BYTES || f->repeated || at >= EMU_NOWHERE - 8)
 			break;
 		if (slice_is(f->name, name))
-			return meaning_width(f->type) == size ? (uint8_t)at : EMU_NOWHERE;
-		at += meaning_width(f->type);
+			return plan_width(f->type) == size ? (uint8_t)at : EMU_NOWHERE;
+		at += plan_width(f->type);
 	}
 	return EMU_NOWHERE;
 }
 
 static void
-find_places(struct emu_act *a, const struct meaning *m)
+find_places(struct emu_act *a, const struct plan *m)
 {
 	a->least = m->layout_size < EMU_NOWHERE ? (uint8_t)m->layout_size : EMU_NOWHERE;
 	a->at_task = place_of(m, "taskid", 4);
@@ -128,12 +141,12 @@ is_required(const struct ovni_shared *sh, struct slice model)
 }
 
 static bool
-resolve(struct ovni_emulator *em, const struct ovni_shared *sh, struct emu_act *a, const struct meaning *m)
+resolve(struct ovni_emulator *em, const struct ovni_shared *sh, struct emu_act *a, const struct plan *m)
 {
-	const struct slice model = meaning_word(m, "model"), stack = meaning_word(m, "stack");
+	const struct slice model = plan_word(m, "model"), stack = plan_word(m, "stack");
 
 	find_places(a, m);
-	a->judged = m->nwords > 0;
+	a->checked = m->nwords > 0;
 	for (size_t i = 0; i < sizeof roles / sizeof roles[0] && a->role == EMU_PLAIN; i++) {
 		a->step = word_of(m, roles[i].key, roles[i].words);
 		a->role = a->step != EMU_NO_STEP ? roles[i].role : EMU_PLAIN;
@@ -150,7 +163,7 @@ resolve(struct ovni_emulator *em, const struct ovni_shared *sh, struct emu_act *
 	a->stack = number_of(em->stacks_names, &em->nstack_names, EMU_STACK_NAMES, stack);
 	if (a->stack != 0 && slice_is(stack, "kernel"))
 		em->kernel = a->stack;
-	a->value_text = meaning_word(m, "value");
+	a->value_text = plan_word(m, "value");
 	if (a->value_text.p == NULL)
 		a->value_text = SLICE_LIT("a state");
 	if (m->nnames == 1 && m->names->nparts == 1 && m->names->parts->ref.nfields == 0)
@@ -168,11 +181,11 @@ emu_act_of(struct ovni_emulator *em, const struct ovni_shared *sh, const struct 
 	struct emu_act *const a = &em->acts[cls->index];
 	if (a->cls != NULL)
 		return a;
-	const struct meaning *m = cls->meaning;
-	while (m != NULL && m->named.p != NULL && !meaning_glob(m->named, cls->name))
+	const struct plan *m = cls->plan;
+	while (m != NULL && m->named.p != NULL && !plan_glob(m->named, cls->name))
 		m = m->otherwise;
-	*a = (struct emu_act){ .judged = m == NULL, .refused = m == NULL };
-	if (m != NULL && !resolve(em, sh, a, meaning_shape(m)))
+	*a = (struct emu_act){ .checked = m == NULL, .refused = m == NULL };
+	if (m != NULL && !resolve(em, sh, a, plan_shape(m)))
 		return NULL;
 	a->cls = cls;
 	return a;

@@ -6,20 +6,23 @@
 
 /* S11 */
 static void
-judge_lives(struct reader *r, const struct ovni_emulator *em)
+check_lives(struct reader *r, const struct ovni_emulator *em)
 {
-	static const char *const lives[] = { "has not started", "is running", "is paused", "is cooling", "is warming", "" };
+	static const char *const lives[] = { "has not started", "is running", "is paused",
+		                             "is cooling",      "is warming", "" };
 
 	for (uint32_t i = 0; i < em->nthreads; i++) {
 		const struct emu_thread *const t = &em->threads[i];
 		if (t->life != EMU_IS_DEAD)
-			ovni_say(r, OVNI_RULE_THREAD_NOT_DEAD, "thread %" PRId32 " of process %" PRId32 " %s at the end", t->tid, t->pid, lives[t->life]);
+			ovni_say(r, OVNI_RULE_THREAD_NOT_DEAD,
+			         "thread %" PRId32 " of process %" PRId32 " %s at the end", t->tid, t->pid,
+			         lives[t->life]);
 	}
 }
 
 /* T5: all against the first stream, in order of paths, that has events. */
 static void
-judge_gate(struct reader *r, const struct ovni_emulator *em)
+check_gate(struct reader *r, const struct ovni_emulator *em)
 {
 	const struct emu_thread *first = em->threads;
 
@@ -31,14 +34,16 @@ judge_gate(struct reader *r, const struct ovni_emulator *em)
 		const bool later = t->first > first->first;
 		const uint64_t apart = later ? t->first - first->first : first->first - t->first;
 		if (apart > GATE_NS)
-			ovni_say(r, OVNI_RULE_CLOCK_GATE, "thread %" PRId32 " of process %" PRId32 " begins %" PRIu64 " ns %s than thread %" PRId32 " of process %" PRId32,
+			ovni_say(r, OVNI_RULE_CLOCK_GATE,
+			         "thread %" PRId32 " of process %" PRId32 " begins %" PRIu64
+			         " ns %s than thread %" PRId32 " of process %" PRId32,
 			         t->tid, t->pid, apart, later ? "later" : "earlier", first->tid, first->pid);
 	}
 }
 
 /* P5: states besides the bodies of tasks, which have a rule of their own. */
 static void
-judge_open(struct reader *r, const struct ovni_emulator *em, const struct emu_stack *s)
+check_open(struct reader *r, const struct ovni_emulator *em, const struct emu_stack *s)
 {
 	const struct emu_thread *const t = &em->threads[s->thread];
 	const struct emu_entry *inner = NULL;
@@ -50,33 +55,39 @@ judge_open(struct reader *r, const struct ovni_emulator *em, const struct emu_st
 			inner = e;
 	}
 	if (n > 0)
-		ovni_say(r, OVNI_RULE_NESTING_LEFT_OPEN, "thread %" PRId32 " of process %" PRId32 ": %" PRIu32 " state%s of one stack, the innermost opened by %.*s at byte %" PRIu64,
-		         t->tid, t->pid, n, n == 1 ? "" : "s", (int)em->acts[inner->cls].cls->name.n, em->acts[inner->cls].cls->name.p, inner->offset);
+		ovni_say(r, OVNI_RULE_NESTING_LEFT_OPEN,
+		         "thread %" PRId32 " of process %" PRId32 ": %" PRIu32
+		         " state%s of one stack, the innermost opened by %.*s at byte %" PRIu64,
+		         t->tid, t->pid, n, n == 1 ? "" : "s", (int)em->acts[inner->cls].cls->name.n,
+		         em->acts[inner->cls].cls->name.p, inner->offset);
 }
 
 /* TK19 */
 static void
-judge_unfinished(struct reader *r, const struct ovni_emulator *em, const struct emu_stack *s)
+check_unfinished(struct reader *r, const struct ovni_emulator *em, const struct emu_stack *s)
 {
 	const struct emu_thread *const t = &em->threads[s->thread];
 	const struct emu_entry *const e = s->top != TABLE_NONE ? &em->entries[s->top] : NULL;
 
 	if (e != NULL && em->acts[e->cls].open_error)
-		ovni_say(r, OVNI_RULE_TASK_UNFINISHED, "thread %" PRId32 " of process %" PRId32 ": %u task%s, the innermost executed by %.*s at byte %" PRIu64, t->tid, t->pid,
-		         s->depth, s->depth == 1 ? "" : "s", (int)em->acts[e->cls].cls->name.n, em->acts[e->cls].cls->name.p, e->offset);
+		ovni_say(r, OVNI_RULE_TASK_UNFINISHED,
+		         "thread %" PRId32 " of process %" PRId32
+		         ": %u task%s, the innermost executed by %.*s at byte %" PRIu64,
+		         t->tid, t->pid, s->depth, s->depth == 1 ? "" : "s",
+		         (int)em->acts[e->cls].cls->name.n, em->acts[e->cls].cls->name.p, e->offset);
 }
 
 void
-emu_judge_end(struct reader *r, struct ovni_emulator *em)
+emu_check_end(struct reader *r, struct ovni_emulator *em)
 {
 	if (em->nthreads == 0)
 		return;
-	judge_gate(r, em);
-	judge_lives(r, em);
+	check_gate(r, em);
+	check_lives(r, em);
 	for (uint32_t i = 0; i < em->nstacks; i++) {
 		if (em->stacks[i].id >= EMU_STACK_BODIES)
-			judge_unfinished(r, em, &em->stacks[i]);
+			check_unfinished(r, em, &em->stacks[i]);
 		else
-			judge_open(r, em, &em->stacks[i]);
+			check_open(r, em, &em->stacks[i]);
 	}
 }

@@ -51,7 +51,10 @@ pile_pop(struct pile *s, int state, struct stack_counts *c)
 static void
 stacks_once(uint64_t seed)
 {
-	static const char *const codes[2][3][2] = { { { "VS[", "VS]" }, { "VU[", "VU]" }, { "VAs", "VAS" } }, { { "MUf", "MUF" }, { "MW[", "MW]" }, { "MTs", "MTS" } } };
+	static const char *const codes[2][3][2] = {
+		{ { "VS[", "VS]" }, { "VU[", "VU]" }, { "VAs", "VAS" } },
+		{ { "MUf", "MUF" }, { "MW[", "MW]" }, { "MTs", "MTS" } }
+	};
 	static struct pile piles[2];
 	struct stack_counts c = { 0, 0, 0 };
 	uint64_t dices = seed * 0x9e3779b97f4a7c15 + 1, open = 0;
@@ -79,8 +82,10 @@ stacks_once(uint64_t seed)
 	open = (uint64_t)(piles[0].n > 0) + (uint64_t)(piles[1].n > 0);
 	written_save(&w, dir, 0);
 	written_expect(dir, seed,
-	              (const enum ovni_rule[]){ OVNI_RULE_NESTING_MISMATCH, OVNI_RULE_NESTING_EMPTY, OVNI_RULE_NESTING_REPEAT, OVNI_RULE_NESTING_LEFT_OPEN, OVNI_RULE_COUNT },
-	              (const uint64_t[]){ c.mismatch, c.empty, c.repeat, open });
+	               (const enum ovni_rule[]){ OVNI_RULE_NESTING_MISMATCH, OVNI_RULE_NESTING_EMPTY,
+	                                         OVNI_RULE_NESTING_REPEAT, OVNI_RULE_NESTING_LEFT_OPEN,
+	                                         OVNI_RULE_COUNT },
+	               (const uint64_t[]){ c.mismatch, c.empty, c.repeat, open });
 	remove_folder(dir);
 }
 
@@ -141,8 +146,9 @@ struct life_counts {
 static const struct {
 	const char *code, *from, *to;
 } steps[] = {
-	{ "OHx", "new dead", "running" },   { "OHc", "running", "cooling" },        { "OHp", "running cooling", "paused" },
-	{ "OHw", "paused", "warming" }, { "OHr", "paused warming", "running" }, { "OHe", "running cooling", "dead" },
+	{ "OHx", "new dead", "running" },       { "OHc", "running", "cooling" },
+	{ "OHp", "running cooling", "paused" }, { "OHw", "paused", "warming" },
+	{ "OHr", "paused warming", "running" }, { "OHe", "running cooling", "dead" },
 };
 
 static void
@@ -191,7 +197,8 @@ lives_once(uint64_t seed)
 		written_put(&w[i], "OB.", (uint64_t)i + 1, NULL, 0);
 	}
 	for (uint64_t clock = THREADS + 1; clock < EVENTS; clock++) {
-		const int i = (int)(written_dice(&dices) % THREADS), step = (int)(written_dice(&dices) % 7), cpu = (int)(written_dice(&dices) % (CPUS + 1)) - 1;
+		const int i = (int)(written_dice(&dices) % THREADS), step = (int)(written_dice(&dices) % 7),
+		          cpu = (int)(written_dice(&dices) % (CPUS + 1)) - 1;
 		const int32_t move[2] = { cpu, (int32_t)(written_dice(&dices) % THREADS) + 1 };
 		/* a step that fits, four times of five */
 		if (step < 6 && !one_of(threads[i].life, steps[step].from) && written_dice(&dices) % 5 != 0)
@@ -212,9 +219,10 @@ lives_once(uint64_t seed)
 		written_save(&w[i], dir, i);
 	}
 	written_expect(dir, seed,
-	              (const enum ovni_rule[]){ OVNI_RULE_THREAD_STATE, OVNI_RULE_THREAD_NOT_DEAD, OVNI_RULE_CPU_BUSY, OVNI_RULE_AFFINITY_TARGET, OVNI_RULE_AFFINITY_SAME,
-	                                        OVNI_RULE_COUNT },
-	              (const uint64_t[]){ c.state, c.alive, c.busy, c.target, c.same });
+	               (const enum ovni_rule[]){ OVNI_RULE_THREAD_STATE, OVNI_RULE_THREAD_NOT_DEAD,
+	                                         OVNI_RULE_CPU_BUSY, OVNI_RULE_AFFINITY_TARGET,
+	                                         OVNI_RULE_AFFINITY_SAME, OVNI_RULE_COUNT },
+	               (const uint64_t[]){ c.state, c.alive, c.busy, c.target, c.same });
 	remove_folder(dir);
 }
 
@@ -227,7 +235,7 @@ Test(ovni_emulate_oracle, threads_on_cpus)
 /* ---- damage ---- */
 
 /* Streams that use everything, with bytes changed: whatever is said of them, nothing worse happens. */
-Test(ovni_emulate_oracle, damaged_streams_are_judged)
+Test(ovni_emulate_oracle, damaged_streams_are_checked)
 {
 	char *const dir = make_folder();
 	uint64_t dices = 7;
@@ -237,9 +245,11 @@ Test(ovni_emulate_oracle, damaged_streams_are_judged)
 		for (int i = 0; i < 2; i++) {
 			char path[600];
 			size_t n, json;
-			snprintf(path, sizeof path, "testdata/ovni/folders-state/good/%c/stream.obs", 'a' + i);
+			snprintf(path, sizeof path, "testdata/ovni/folders-state/good/%c/stream.obs",
+			         'a' + i);
 			char *const p = read_whole(path, &n);
-			snprintf(path, sizeof path, "testdata/ovni/folders-state/good/%c/stream.json", 'a' + i);
+			snprintf(path, sizeof path, "testdata/ovni/folders-state/good/%c/stream.json",
+			         'a' + i);
 			char *const meta = read_whole(path, &json);
 			cr_assert(p != NULL && meta != NULL);
 			for (uint64_t changes = 1 + written_dice(&dices) % 6; changes > 0; changes--)

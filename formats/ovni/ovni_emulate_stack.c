@@ -87,7 +87,8 @@ state_text(struct state_text *t, const struct emu_act *a, uint64_t value)
 	else if (a->label)
 		snprintf(t->s, sizeof t->s, "a label");
 	else if (a->value_name.p != NULL)
-		snprintf(t->s, sizeof t->s, "%s (%.*s)", quoted(&q, a->value_name), shown(a->value_text), a->value_text.p);
+		snprintf(t->s, sizeof t->s, "%s (%.*s)", quoted(&q, a->value_name), shown(a->value_text),
+		         a->value_text.p);
 	else
 		snprintf(t->s, sizeof t->s, "state %.*s", shown(a->value_text), a->value_text.p);
 	return t->s;
@@ -99,24 +100,28 @@ say_mismatch(const struct emu_step_of *x, uint64_t value, const struct emu_entry
 	const struct emu_act *const opener = &x->em->acts[top->cls];
 	struct state_text t, t2;
 
-	emu_say(x, OVNI_RULE_NESTING_MISMATCH, "%.*s closes %s, but the innermost open one is %s, opened by %.*s at byte %" PRIu64,
+	emu_say(x, OVNI_RULE_NESTING_MISMATCH,
+	        "%.*s closes %s, but the innermost open one is %s, opened by %.*s at byte %" PRIu64,
 	        (int)x->act->cls->name.n, x->act->cls->name.p, state_text(&t, x->act, value),
-	        opener->label && x->act->label ? "another label" : state_text(&t2, opener, top->value), (int)opener->cls->name.n, opener->cls->name.p,
-	        top->offset);
+	        opener->label && x->act->label ? "another label" : state_text(&t2, opener, top->value),
+	        (int)opener->cls->name.n, opener->cls->name.p, top->offset);
 }
 
 /* P3, P4: what is wrong with pushing. */
 static void
-judge_push(const struct emu_step_of *x, const struct emu_stack *s, uint64_t value)
+check_push(const struct emu_step_of *x, const struct emu_stack *s, uint64_t value)
 {
 	const struct emu_entry *const top = s->top != TABLE_NONE ? &x->em->entries[s->top] : NULL;
 	struct state_text t;
 
 	if (x->act->repeat_error && top != NULL && top->value == value)
-		emu_say(x, OVNI_RULE_NESTING_REPEAT, "%.*s opens %s, which is the innermost open one since byte %" PRIu64, (int)x->act->cls->name.n,
-		        x->act->cls->name.p, state_text(&t, x->act, value), top->offset);
+		emu_say(x, OVNI_RULE_NESTING_REPEAT,
+		        "%.*s opens %s, which is the innermost open one since byte %" PRIu64,
+		        (int)x->act->cls->name.n, x->act->cls->name.p, state_text(&t, x->act, value),
+		        top->offset);
 	if (s->depth == EMU_DEPTH && s->over == 0)
-		emu_say(x, OVNI_RULE_NESTING_DEEP, "%.*s would be number %d on its stack", (int)x->act->cls->name.n, x->act->cls->name.p, EMU_DEPTH + 1);
+		emu_say(x, OVNI_RULE_NESTING_DEEP, "%.*s would be number %d on its stack",
+		        (int)x->act->cls->name.n, x->act->cls->name.p, EMU_DEPTH + 1);
 }
 
 /* ---- push and pop ---- */
@@ -129,13 +134,14 @@ emu_push(const struct emu_step_of *x, uint8_t id, uint64_t value, bool body, boo
 	if (s == NULL && (s = make_stack(x, id)) == NULL)
 		return;
 	if (!quiet)
-		judge_push(x, s, value);
+		check_push(x, s, value);
 	const uint32_t i = s->depth < EMU_DEPTH && s->over == 0 ? make_entry(x) : TABLE_NONE;
 	if (i == TABLE_NONE) {
 		s->over += s->over < UINT32_MAX;
 		return;
 	}
-	x->em->entries[i] = (struct emu_entry){ value, x->e->offset, s->top, x->act->cls->index & 0x7fffffff, body };
+	x->em->entries[i] =
+	    (struct emu_entry){ value, x->e->offset, s->top, x->act->cls->index & 0x7fffffff, body };
 	s->top = i;
 	s->depth++;
 }
@@ -165,11 +171,12 @@ say_empty(const struct emu_step_of *x, uint64_t value)
 {
 	struct state_text t;
 
-	emu_say(x, OVNI_RULE_NESTING_EMPTY, "%.*s closes %s, and nothing is open", (int)x->act->cls->name.n, x->act->cls->name.p,
-	        state_text(&t, x->act, value));
+	emu_say(x, OVNI_RULE_NESTING_EMPTY, "%.*s closes %s, and nothing is open", (int)x->act->cls->name.n,
+	        x->act->cls->name.p, state_text(&t, x->act, value));
 }
 
-/* P1, P2.  A state that is open further below is closed with all that lies on it; one that is not open changes nothing. */
+/* P1, P2.  A state that is open further below is closed with all that lies on it; one that is not open
+ * changes nothing. */
 uint32_t
 emu_pop(const struct emu_step_of *x, uint8_t id, uint64_t value, bool quiet)
 {
@@ -201,7 +208,7 @@ emu_pop(const struct emu_step_of *x, uint8_t id, uint64_t value, bool quiet)
 
 /* K2, K4, K5: the type is declared, and of the kind that the event is for. */
 static bool
-judge_mark_type(const struct emu_step_of *x, uint32_t type)
+check_mark_type(const struct emu_step_of *x, uint32_t type)
 {
 	static const struct ovni_mark none;
 	const struct ovni_mark *const mark = type < OVNI_MARK_TYPES ? &x->sh->marks[type] : &none;
@@ -209,13 +216,14 @@ judge_mark_type(const struct emu_step_of *x, uint32_t type)
 
 	if (mark->title.p == NULL) {
 		if (x->sh->in_folder)
-			emu_say(x, OVNI_RULE_MARK_UNDECLARED, "mark type %" PRId32 " is declared in no stream.json", (int32_t)type);
+			emu_say(x, OVNI_RULE_MARK_UNDECLARED,
+			        "mark type %" PRId32 " is declared in no stream.json", (int32_t)type);
 		return type < OVNI_MARK_TYPES;
 	}
 	if (slice_is(mark->chan_type, wanted))
 		return true;
-	emu_say(x, OVNI_RULE_MARK_KIND, "%.*s is for types of chan_type \"%s\", and type %" PRIu32 " is not", (int)x->act->cls->name.n, x->act->cls->name.p,
-	        wanted, type);
+	emu_say(x, OVNI_RULE_MARK_KIND, "%.*s is for types of chan_type \"%s\", and type %" PRIu32 " is not",
+	        (int)x->act->cls->name.n, x->act->cls->name.p, wanted, type);
 	return false;
 }
 
@@ -228,7 +236,7 @@ emu_mark(const struct emu_step_of *x)
 		return;
 	const uint32_t type = emu_u32(x, a->at_mark);
 	const uint64_t value = load_u64(x->payload.p + a->at_value, x->st->big);
-	if (!judge_mark_type(x, type))
+	if (!check_mark_type(x, type))
 		return;
 	if (value == 0)
 		emu_say(x, OVNI_RULE_MARK_ZERO, "a mark of type %" PRIu32 " with value 0", type);

@@ -33,7 +33,8 @@ flavour_of(const struct emu_step_of *x)
 static uint64_t
 key_of(const struct emu_step_of *x, enum emu_unit_kind kind, uint32_t id)
 {
-	return (uint64_t)kind << 62 | (uint64_t)emu_thread(x)->scope << 40 | (uint64_t)x->act->model << 36 | id;
+	return (uint64_t)kind << 62 | (uint64_t)emu_thread(x)->scope << 40 | (uint64_t)x->act->model << 36 |
+	       id;
 }
 
 /* Bodies of parallel tasks; those of others are the task itself. */
@@ -54,7 +55,8 @@ make_room(const struct emu_step_of *x)
 	if (!t->full)
 		t->full = emu_units_forget(t) < t->most / 8;
 	if (first && t->forgot)
-		emu_say(x, OVNI_RULE_TASKS_FORGOTTEN, "more than %" PRIu32 " types, tasks and bodies, here first", t->most);
+		emu_say(x, OVNI_RULE_TASKS_FORGOTTEN,
+		        "more than %" PRIu32 " types, tasks and bodies, here first", t->most);
 	return !emu_units_are_full(t);
 }
 
@@ -83,11 +85,12 @@ may_be_elsewhere(const struct emu_step_of *x)
 /* ---- types ---- */
 
 static bool
-judge_jumbo(const struct emu_step_of *x)
+check_jumbo(const struct emu_step_of *x)
 {
 	if (x->has_jumbo)
 		return true;
-	emu_say(x, OVNI_RULE_PAYLOAD_REFUSED, "%.*s is no jumbo event", (int)x->act->cls->name.n, x->act->cls->name.p);
+	emu_say(x, OVNI_RULE_PAYLOAD_REFUSED, "%.*s is no jumbo event", (int)x->act->cls->name.n,
+	        x->act->cls->name.p);
 	return false;
 }
 
@@ -96,12 +99,13 @@ declare_type(const struct emu_step_of *x)
 {
 	const uint32_t from = x->act->least, id = emu_u32(x, x->act->at_type);
 
-	if (!judge_jumbo(x) || !emu_payload(x, from, false))
+	if (!check_jumbo(x) || !emu_payload(x, from, false))
 		return;
 	const char *const label = x->payload.p + from, *const nul = memchr(label, 0, x->payload.n - from);
 	const size_t n = nul != NULL ? (size_t)(nul - label) : x->payload.n - from;
 	if (n >= 512)
-		emu_say(x, OVNI_RULE_LABEL_LONG, "the label of type %" PRIu32 " has %zu bytes, expected less than 512", id, n);
+		emu_say(x, OVNI_RULE_LABEL_LONG,
+		        "the label of type %" PRIu32 " has %zu bytes, expected less than 512", id, n);
 	if (id == 0) {
 		emu_say(x, OVNI_RULE_ID_ZERO, "a type of number 0");
 		return;
@@ -172,7 +176,8 @@ find_task(const struct emu_step_of *x, uint32_t id, uint32_t body, bool *ok)
 	return i;
 }
 
-/* TK9.  The body that an event is about; TABLE_NONE: none can be kept.  A wrong number is said when it comes first. */
+/* TK9.  The body that an event is about; TABLE_NONE: none can be kept.  A wrong number is said when it comes
+ * first. */
 static uint32_t
 find_body(const struct emu_step_of *x, bool *ok)
 {
@@ -188,8 +193,8 @@ find_body(const struct emu_step_of *x, bool *ok)
 	if (i != TABLE_NONE)
 		return i;
 	if (*ok && parallel != (body != 0)) {
-		emu_say(x, OVNI_RULE_BODY_ID, "body %" PRIu32 " of the %s task %" PRIu32 ", expected %s", body, parallel ? "parallel" : "plain", id,
-		        parallel ? "1 or more" : "0");
+		emu_say(x, OVNI_RULE_BODY_ID, "body %" PRIu32 " of the %s task %" PRIu32 ", expected %s",
+		        body, parallel ? "parallel" : "plain", id, parallel ? "1 or more" : "0");
 		*ok = false;
 	}
 	return add_unit(x, body_key(task, body));
@@ -207,22 +212,28 @@ is_parallel(const struct emu_unit *u)
 
 /* TK10, TK11, TK12. */
 static bool
-judge_execute(const struct emu_step_of *x, const struct emu_unit *u, uint32_t id)
+check_execute(const struct emu_step_of *x, const struct emu_unit *u, uint32_t id)
 {
 	const struct flavour *const f = flavour_of(x);
-	const struct emu_entry *const top = emu_top(x->em, x->thread, (uint8_t)(EMU_STACK_BODIES + x->act->model));
+	const struct emu_entry *const top =
+	    emu_top(x->em, x->thread, (uint8_t)(EMU_STACK_BODIES + x->act->model));
 
 	if (u->state == EMU_BODY_RUNNING || u->state == EMU_BODY_PAUSED) {
-		emu_say(x, OVNI_RULE_TASK_BUSY, "task %" PRIu32 " is executed, and it is %s%s", id, states[u->state],
+		emu_say(x, OVNI_RULE_TASK_BUSY, "task %" PRIu32 " is executed, and it is %s%s", id,
+		        states[u->state],
 		        u->state == EMU_BODY_PAUSED ? ": that asks for a resume" : " already");
 		return false;
 	}
 	if (u->state == EMU_BODY_DEAD && (!f->again || is_parallel(u))) {
-		emu_say(x, OVNI_RULE_TASK_AGAIN, "task %" PRIu32 " is executed, and it has ended: such a task runs once", id);
+		emu_say(x, OVNI_RULE_TASK_AGAIN,
+		        "task %" PRIu32 " is executed, and it has ended: such a task runs once", id);
 		return false;
 	}
 	if (f->nest_refused && top != NULL && x->em->units.units[top->value].state == EMU_BODY_RUNNING) {
-		emu_say(x, OVNI_RULE_TASK_NESTED, "task %" PRIu32 " is executed over the task of byte %" PRIu64 ", which runs and was not paused", id, top->offset);
+		emu_say(x, OVNI_RULE_TASK_NESTED,
+		        "task %" PRIu32 " is executed over the task of byte %" PRIu64
+		        ", which runs and was not paused",
+		        id, top->offset);
 		return false;
 	}
 	return true;
@@ -240,7 +251,7 @@ execute(const struct emu_step_of *x)
 	struct emu_unit *const u = &x->em->units.units[i];
 	const bool busy = u->state == EMU_BODY_RUNNING || u->state == EMU_BODY_PAUSED;
 	if (ok)
-		ok = judge_execute(x, u, id);
+		ok = check_execute(x, u, id);
 	if (busy) {
 		/* it lies on a stack already: as if it were a resume */
 		u->state = EMU_BODY_RUNNING;
@@ -251,23 +262,26 @@ execute(const struct emu_step_of *x)
 	u->thread = x->thread & 0xffffff;
 	emu_push(x, (uint8_t)(EMU_STACK_BODIES + x->act->model), i, true, true);
 	if (x->act->stack != 0)
-		emu_push(x, x->act->stack, x->act->label ? x->em->units.units[task].label : x->act->value, true, !ok);
+		emu_push(x, x->act->stack, x->act->label ? x->em->units.units[task].label : x->act->value,
+		         true, !ok);
 }
 
 /* TK14 to TK17: the body is in the state that the step asks for, and on top in this thread. */
 static bool
-judge_step(const struct emu_step_of *x, const struct emu_unit *u, uint32_t unit, uint32_t id)
+check_step(const struct emu_step_of *x, const struct emu_unit *u, uint32_t unit, uint32_t id)
 {
 	const uint8_t wanted = x->act->step == EMU_RESUME ? EMU_BODY_PAUSED : EMU_BODY_RUNNING;
-	const struct emu_entry *const top = emu_top(x->em, x->thread, (uint8_t)(EMU_STACK_BODIES + x->act->model));
+	const struct emu_entry *const top =
+	    emu_top(x->em, x->thread, (uint8_t)(EMU_STACK_BODIES + x->act->model));
 
 	if (x->act->step == EMU_PAUSE && is_parallel(u)) {
 		emu_say(x, OVNI_RULE_PAUSE_PARALLEL, "a body of the parallel task %" PRIu32 " is paused", id);
 		return false;
 	}
 	if (u->state != wanted) {
-		emu_say(x, OVNI_RULE_TASK_STATE, "%.*s asks for a task that is %s, and task %" PRIu32 " is %s", (int)x->act->cls->name.n, x->act->cls->name.p,
-		        states[wanted], id, states[u->state]);
+		emu_say(x, OVNI_RULE_TASK_STATE,
+		        "%.*s asks for a task that is %s, and task %" PRIu32 " is %s",
+		        (int)x->act->cls->name.n, x->act->cls->name.p, states[wanted], id, states[u->state]);
 		return false;
 	}
 	if (top != NULL && top->value == unit)
@@ -276,16 +290,21 @@ judge_step(const struct emu_step_of *x, const struct emu_unit *u, uint32_t unit,
 	if (top == NULL && may_be_elsewhere(x) && u->thread == 0)
 		return true;
 	if (u->thread != x->thread)
-		emu_say(x, OVNI_RULE_TASK_ELSEWHERE, "task %" PRIu32 " is run by thread %" PRId32 ", not by this one", id, x->em->threads[u->thread].tid);
+		emu_say(x, OVNI_RULE_TASK_ELSEWHERE,
+		        "task %" PRIu32 " is run by thread %" PRId32 ", not by this one", id,
+		        x->em->threads[u->thread].tid);
 	else
-		emu_say(x, OVNI_RULE_TASK_ELSEWHERE, "task %" PRIu32 " is not the innermost of its thread", id);
+		emu_say(x, OVNI_RULE_TASK_ELSEWHERE, "task %" PRIu32 " is not the innermost of its thread",
+		        id);
 	return false;
 }
 
 static void
 step(const struct emu_step_of *x)
 {
-	static const uint8_t to[] = { [EMU_PAUSE] = EMU_BODY_PAUSED, [EMU_RESUME] = EMU_BODY_RUNNING, [EMU_END] = EMU_BODY_DEAD };
+	static const uint8_t to[] = {
+		[EMU_PAUSE] = EMU_BODY_PAUSED, [EMU_RESUME] = EMU_BODY_RUNNING, [EMU_END] = EMU_BODY_DEAD
+	};
 	const uint32_t id = emu_u32(x, x->act->at_task);
 	bool ok = true;
 	const uint32_t i = find_body(x, &ok);
@@ -294,7 +313,7 @@ step(const struct emu_step_of *x)
 		return;
 	struct emu_unit *const u = &x->em->units.units[i];
 	if (ok)
-		ok = judge_step(x, u, i, id);
+		ok = check_step(x, u, i, id);
 	u->state = to[x->act->step] & 15U;
 	if (x->act->step != EMU_END)
 		return;
@@ -344,11 +363,12 @@ emu_worksharing(const struct emu_step_of *x)
 void
 emu_counters(const struct emu_step_of *x)
 {
-	if (!judge_jumbo(x))
+	if (!check_jumbo(x))
 		return;
 	if (x->sh->ncounters == 0) {
 		if (x->sh->in_folder)
-			emu_say(x, OVNI_RULE_COUNTERS_UNDECLARED, "%.*s, and no stream.json has nosv.hwc", (int)x->act->cls->name.n, x->act->cls->name.p);
+			emu_say(x, OVNI_RULE_COUNTERS_UNDECLARED, "%.*s, and no stream.json has nosv.hwc",
+			        (int)x->act->cls->name.n, x->act->cls->name.p);
 		return;
 	}
 	emu_payload(x, 8 * x->sh->ncounters, true);

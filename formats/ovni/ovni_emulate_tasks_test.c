@@ -1,4 +1,5 @@
-/* Random tasks against a model that is written down as plainly as the rules are, and more of them than are remembered. */
+/* Random tasks against a model that is written down as plainly as the rules are, and more of them than are
+ * remembered. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -104,9 +105,12 @@ tasks_once(uint64_t seed)
 		written_save(&w[t], dir, t);
 	}
 	written_expect(dir, seed,
-	              (const enum ovni_rule[]){ OVNI_RULE_TASK_AGAIN, OVNI_RULE_TASK_BUSY, OVNI_RULE_TASK_NESTED, OVNI_RULE_PAUSE_PARALLEL, OVNI_RULE_TASK_STATE,
-	                                        OVNI_RULE_TASK_ELSEWHERE, OVNI_RULE_TASK_UNFINISHED, OVNI_RULE_COUNT },
-	              (const uint64_t[]){ m.again, m.busy, m.nested, m.parallel, m.wrong, m.elsewhere, (uint64_t)(m.n[0] > 0) + (uint64_t)(m.n[1] > 0) });
+	               (const enum ovni_rule[]){ OVNI_RULE_TASK_AGAIN, OVNI_RULE_TASK_BUSY,
+	                                         OVNI_RULE_TASK_NESTED, OVNI_RULE_PAUSE_PARALLEL,
+	                                         OVNI_RULE_TASK_STATE, OVNI_RULE_TASK_ELSEWHERE,
+	                                         OVNI_RULE_TASK_UNFINISHED, OVNI_RULE_COUNT },
+	               (const uint64_t[]){ m.again, m.busy, m.nested, m.parallel, m.wrong, m.elsewhere,
+	                                   (uint64_t)(m.n[0] > 0) + (uint64_t)(m.n[1] > 0) });
 	remove_folder(dir);
 }
 
@@ -146,14 +150,16 @@ Test(ovni_emulate_tasks, units_are_found_until_the_table_is_full)
 	cr_expect(!emu_units_are_full(&t) && t.forgot);
 	expect_units(&t, OVNI_EMU_UNITS, 3);
 	for (uint32_t i = 0; i < (OVNI_EMU_UNITS + 2) / 3; i++)
-		if (emu_unit_find(&t, KEY(OVNI_EMU_UNITS + i)) != TABLE_NONE || emu_unit_add(&t, KEY(OVNI_EMU_UNITS + i)) % 3 != 0)
+		if (emu_unit_find(&t, KEY(OVNI_EMU_UNITS + i)) != TABLE_NONE ||
+		    emu_unit_add(&t, KEY(OVNI_EMU_UNITS + i)) % 3 != 0)
 			cr_assert_fail("unit %u", i);
 	cr_expect(emu_units_are_full(&t));
 	expect_units(&t, OVNI_EMU_UNITS, 3);
 	emu_units_free(&t);
 }
 
-/* More tasks than are remembered: those that ended make place, nothing false is said, and what is live is judged as before. */
+/* More tasks than are remembered: those that ended make place, nothing false is said, and what is live is
+ * checked as before. */
 Test(ovni_emulate_tasks, tasks_are_forgotten_when_they_have_ended)
 {
 	char *const dir = make_folder();
@@ -172,7 +178,8 @@ Test(ovni_emulate_tasks, tasks_are_forgotten_when_they_have_ended)
 	written_put(&w, "OHe", n, NULL, 0);
 	written_save(&w, dir, 0);
 	rig_units = 100;
-	written_expect(dir, 1, (const enum ovni_rule[]){ OVNI_RULE_TASKS_FORGOTTEN, OVNI_RULE_COUNT }, (const uint64_t[]){ 1 });
+	written_expect(dir, 1, (const enum ovni_rule[]){ OVNI_RULE_TASKS_FORGOTTEN, OVNI_RULE_COUNT },
+	               (const uint64_t[]){ 1 });
 	rig_units = 0;
 	remove_folder(dir);
 }

@@ -1,4 +1,5 @@
-/* The rules of the group "state", one trace folder after the other: what the emulator refuses, and nothing else. */
+/* The rules of the group "state", one trace folder after the other: what the emulator refuses, and nothing
+ * else. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -24,9 +25,15 @@ Test(ovni_emulate, each_sample_breaks_its_rule_and_no_other)
 static int
 validated(const char *folder, bool state, const char *schema, char text[RIG_TEXT])
 {
-	const char *const args[] = {
-		"validate", "--format", "json", folder, state ? "--rules" : NULL, "state", schema != NULL ? "--schema" : NULL, schema, NULL
-	};
+	const char *const args[] = { "validate",
+		                     "--format",
+		                     "json",
+		                     folder,
+		                     state ? "--rules" : NULL,
+		                     "state",
+		                     schema != NULL ? "--schema" : NULL,
+		                     schema,
+		                     NULL };
 	struct ran r = run_tool(args, NULL, 0);
 	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
 	const cJSON *file, *f;
@@ -34,14 +41,16 @@ validated(const char *folder, bool state, const char *schema, char text[RIG_TEXT
 	size_t n = 0;
 
 	cr_assert_not_null(report, "%s: %.300s", folder, r.err);
-	cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(report, "files"))
-		cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
-			for (int i = 0; i < OVNI_RULE_COUNT; i++)
-				counts[i] += rig_is_state(i) && strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")), ovni_rules[i].id) == 0;
+	cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(report, "files")) cJSON_ArrayForEach(
+	    f, cJSON_GetObjectItemCaseSensitive(file, "findings")) for (int i = 0; i < OVNI_RULE_COUNT; i++)
+	    counts[i] +=
+	    rig_is_state(i) &&
+	    strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")), ovni_rules[i].id) == 0;
 	text[0] = '\0';
 	for (int i = 0; i < OVNI_RULE_COUNT; i++)
 		if (counts[i] > 0)
-			n += (size_t)snprintf(text + n, RIG_TEXT - n, "%s %d\n", ovni_rules[i].id, (int)counts[i]);
+			n += (size_t)snprintf(text + n, RIG_TEXT - n, "%s %d\n", ovni_rules[i].id,
+			                      (int)counts[i]);
 	const int status = r.status;
 	cJSON_Delete(report);
 	ran_free(&r);
@@ -59,7 +68,7 @@ expect_validated(const char *folder, const char *want, int status)
 	cr_expect_str_eq(text, "", "%s: %s", folder, text);
 }
 
-Test(ovni_emulate, validate_judges_so_when_it_is_asked)
+Test(ovni_emulate, validate_checks_so_when_it_is_asked)
 {
 	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
 		char folder[300], want[200] = "";
@@ -70,8 +79,9 @@ Test(ovni_emulate, validate_judges_so_when_it_is_asked)
 	}
 }
 
-/* A rule of the user for all events, without words for the reader: they are shown in another way, and judged as ever. */
-Test(ovni_emulate, a_schema_for_looks_changes_no_judgement)
+/* A rule of the user for all events, without words for the reader: they are shown in another way, and checked
+ * as ever. */
+Test(ovni_emulate, a_schema_for_looks_changes_no_validation)
 {
 	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
 		char folder[300], want[200] = "", text[RIG_TEXT];
@@ -88,7 +98,8 @@ Test(ovni_emulate, a_schema_for_looks_changes_no_judgement)
 Test(ovni_emulate, each_rule_has_a_sample)
 {
 	for (int i = 0; i < OVNI_RULE_COUNT; i++) {
-		bool has = !rig_is_state(i) || i == OVNI_RULE_NESTING_DEEP || i == OVNI_RULE_TASKS_FORGOTTEN; /* in ovni_emulate_{oracle,tasks}_test.c */
+		bool has = !rig_is_state(i) || i == OVNI_RULE_NESTING_DEEP ||
+		           i == OVNI_RULE_TASKS_FORGOTTEN; /* in ovni_emulate_{oracle,tasks}_test.c */
 		for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++)
 			has |= s->rule != NULL && strcmp(ovni_rules[i].id + 5, s->rule) == 0;
 		cr_expect(has, "%s", ovni_rules[i].id);
@@ -100,7 +111,8 @@ Test(ovni_emulate, each_rule_has_a_sample)
 static void
 expect_trace(const char *name, const char *want)
 {
-	const char *const traces = getenv("TRACETOOL_TRACES") != NULL ? getenv("TRACETOOL_TRACES") : "../shared/traces";
+	const char *const traces =
+	    getenv("TRACETOOL_TRACES") != NULL ? getenv("TRACETOOL_TRACES") : "../shared/traces";
 	char folder[600];
 	size_t n;
 
@@ -116,8 +128,11 @@ expect_trace(const char *name, const char *want)
 
 Test(ovni_emulate, traces_that_the_emulator_takes)
 {
-	static const char *const good[] = { "mpi-func", "nanos6-nested-tasks", "nanos6-task-types", "nosv-nested-tasks", "openmp-mix-task-ws",
-		                            "ovni-libovni-mark", "ovni-merge-cpus-loom", "ovni-sort", "tampi-ss-comm" };
+	static const char *const good[] = {
+		"mpi-func",           "nanos6-nested-tasks", "nanos6-task-types",    "nosv-nested-tasks",
+		"openmp-mix-task-ws", "ovni-libovni-mark",   "ovni-merge-cpus-loom", "ovni-sort",
+		"tampi-ss-comm"
+	};
 
 	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
 		char name[100];
@@ -137,9 +152,11 @@ Test(ovni_emulate, traces_that_the_emulator_refuses)
 Test(ovni_emulate, states_are_named)
 {
 	const char *const folder = "testdata/ovni/folders-state/nesting-mismatch";
-	struct ran r = run_tool((const char *const[]){ "validate", "--rules", "state", folder, NULL }, NULL, 0);
+	struct ran r =
+	    run_tool((const char *const[]){ "validate", "--rules", "state", folder, NULL }, NULL, 0);
 
-	cr_expect_not_null(strstr(r.out, "VU] closes \"task submission\" (13.8), but the innermost open one is \"scheduler server, blocking\" (13.7), "
+	cr_expect_not_null(strstr(r.out, "VU] closes \"task submission\" (13.8), but the innermost open one "
+	                                 "is \"scheduler server, blocking\" (13.7), "
 	                                 "opened by VS[ at byte 36"),
 	                   "%s", r.out);
 	ran_free(&r);

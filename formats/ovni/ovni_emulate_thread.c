@@ -15,7 +15,8 @@ process_of(const struct ovni_shared *sh, uint32_t process)
 	if (process == TABLE_NONE || sh->processes[process].loom != TABLE_NONE)
 		return process;
 	for (uint32_t i = 0; i < sh->nlooms && i < 256; i++) {
-		const uint32_t twin = table64_get(&sh->process_index, (uint64_t)(i + 1) << 32 | (uint64_t)sh->processes[process].pid);
+		const uint32_t twin = table64_get(
+		    &sh->process_index, (uint64_t)(i + 1) << 32 | (uint64_t)sh->processes[process].pid);
 		if (twin != TABLE_NONE)
 			return twin;
 	}
@@ -38,12 +39,19 @@ add_thread(struct emu_step_of *x)
 		return false;
 	const uint32_t process = process_of(x->sh, st->process), n = em->nthreads;
 	const uint32_t loom = process != TABLE_NONE ? x->sh->processes[process].loom : TABLE_NONE;
-	em->threads[n] = (struct emu_thread){ .first = x->e->ts, .stream = st->stream, .process = process, .loom = loom, .cpu = EMU_CPU_NONE, .tid = st->tid };
+	em->threads[n] = (struct emu_thread){ .first = x->e->ts,
+		                              .stream = st->stream,
+		                              .process = process,
+		                              .loom = loom,
+		                              .cpu = EMU_CPU_NONE,
+		                              .tid = st->tid };
 	em->threads[n].scope = process != TABLE_NONE ? process : OVNI_MAX_PROCESSES + n;
 	em->threads[n].pid = process != TABLE_NONE ? (int32_t)x->sh->processes[process].pid : 0;
-	if (st->tid > 0 && process != TABLE_NONE && !keep_number(em, (uint64_t)process << 32 | (uint32_t)st->tid, n))
+	if (st->tid > 0 && process != TABLE_NONE &&
+	    !keep_number(em, (uint64_t)process << 32 | (uint32_t)st->tid, n))
 		return false;
-	if (st->tid > 0 && loom != TABLE_NONE && !keep_number(em, BY_LOOM | (uint64_t)loom << 32 | (uint32_t)st->tid, n))
+	if (st->tid > 0 && loom != TABLE_NONE &&
+	    !keep_number(em, BY_LOOM | (uint64_t)loom << 32 | (uint32_t)st->tid, n))
 		return false;
 	em->nthreads++;
 	x->st->emulated = n + 1;
@@ -89,7 +97,8 @@ index_cpus(const struct emu_step_of *x)
 	for (; em->ncpus < sh->ncpus; em->ncpus++) {
 		const uint64_t key = (uint64_t)sh->cpus[em->ncpus].loom << 32 | sh->cpus[em->ncpus].index;
 		cpus[em->ncpus] = (struct emu_cpu){ 0, 0 };
-		if (table64_get(&em->cpu_index, key) == TABLE_NONE && !table64_put(&em->cpu_index, key, em->ncpus))
+		if (table64_get(&em->cpu_index, key) == TABLE_NONE &&
+		    !table64_put(&em->cpu_index, key, em->ncpus))
 			return false;
 	}
 	return true;
@@ -106,12 +115,16 @@ find_cpu(const struct emu_step_of *x, const struct emu_thread *t, int32_t index)
 		return EMU_CPU_UNKNOWN;
 	}
 	const uint32_t n = t->loom != TABLE_NONE ? x->sh->looms[t->loom].cpus : 0;
-	const uint32_t cpu = n > 0 && index >= 0 ? table64_get(&x->em->cpu_index, (uint64_t)t->loom << 32 | (uint32_t)index) : TABLE_NONE;
+	const uint32_t cpu = n > 0 && index >= 0
+	                         ? table64_get(&x->em->cpu_index, (uint64_t)t->loom << 32 | (uint32_t)index)
+	                         : TABLE_NONE;
 	if (cpu != TABLE_NONE)
 		return cpu;
 	/* a lone stream may be of a loom whose CPUs others tell */
 	if (index < 0 || (n > 0 && x->sh->in_folder))
-		emu_say(x, OVNI_RULE_NO_SUCH_CPU, "CPU %" PRId32 ", and the loom has %" PRIu32 " (from 0; -1 is the virtual one)", index, n);
+		emu_say(x, OVNI_RULE_NO_SUCH_CPU,
+		        "CPU %" PRId32 ", and the loom has %" PRIu32 " (from 0; -1 is the virtual one)",
+		        index, n);
 	return EMU_CPU_UNKNOWN;
 }
 
@@ -132,7 +145,9 @@ run_on(const struct emu_step_of *x, uint32_t thread)
 		return;
 	if (c->running++ > 0) {
 		const struct emu_thread *const other = &x->em->threads[c->who];
-		emu_say(x, OVNI_RULE_CPU_BUSY, "CPU %" PRIu32 " has %" PRIu32 " threads running: %" PRId32 " of process %" PRId32 " and %" PRId32 " of process %" PRId32,
+		emu_say(x, OVNI_RULE_CPU_BUSY,
+		        "CPU %" PRIu32 " has %" PRIu32 " threads running: %" PRId32 " of process %" PRId32
+		        " and %" PRId32 " of process %" PRId32,
 		        x->sh->cpus[t->cpu].index, c->running, other->tid, other->pid, t->tid, t->pid);
 	}
 	c->who = thread;
@@ -188,22 +203,27 @@ emu_life(const struct emu_step_of *x)
 		uint8_t from, to;
 		const char *asks;
 	} steps[] = {
-		[EMU_EXECUTE] = { 1 << EMU_UNKNOWN | 1 << EMU_IS_DEAD, EMU_IS_RUNNING, "not started yet, or ended" },
+		[EMU_EXECUTE] = { 1 << EMU_UNKNOWN | 1 << EMU_IS_DEAD, EMU_IS_RUNNING,
+		                  "not started yet, or ended" },
 		[EMU_COOL] = { 1 << EMU_IS_RUNNING, EMU_IS_COOLING, "running" },
-		[EMU_PAUSE] = { 1 << EMU_IS_RUNNING | 1 << EMU_IS_COOLING, EMU_IS_PAUSED, "running or cooling" },
+		[EMU_PAUSE] = { 1 << EMU_IS_RUNNING | 1 << EMU_IS_COOLING, EMU_IS_PAUSED,
+		                "running or cooling" },
 		[EMU_WARM] = { 1 << EMU_IS_PAUSED, EMU_IS_WARMING, "paused" },
-		[EMU_RESUME] = { 1 << EMU_IS_PAUSED | 1 << EMU_IS_WARMING, EMU_IS_RUNNING, "paused or warming" },
+		[EMU_RESUME] = { 1 << EMU_IS_PAUSED | 1 << EMU_IS_WARMING, EMU_IS_RUNNING,
+		                 "paused or warming" },
 		[EMU_END] = { 1 << EMU_IS_RUNNING | 1 << EMU_IS_COOLING, EMU_IS_DEAD, "running or cooling" },
 	};
-	static const char *const lives[] = { "not started", "running", "paused", "cooling", "warming", "ended" };
+	static const char *const lives[] = {
+		"not started", "running", "paused", "cooling", "warming", "ended"
+	};
 	const struct emu_thread *const t = emu_thread(x);
 	const uint8_t step = x->act->step;
 
 	if (step == EMU_CREATE || step >= sizeof steps / sizeof steps[0])
 		return;
 	if ((steps[step].from >> t->life & 1) == 0)
-		emu_say(x, OVNI_RULE_THREAD_STATE, "%.*s asks for a thread that is %s, and this one is %s", (int)x->act->cls->name.n, x->act->cls->name.p,
-		        steps[step].asks, lives[t->life]);
+		emu_say(x, OVNI_RULE_THREAD_STATE, "%.*s asks for a thread that is %s, and this one is %s",
+		        (int)x->act->cls->name.n, x->act->cls->name.p, steps[step].asks, lives[t->life]);
 	if (step == EMU_EXECUTE)
 		start(x);
 	else
@@ -251,11 +271,14 @@ move_other(const struct emu_step_of *x)
 		return;
 	if (other == TABLE_NONE || t->life == EMU_UNKNOWN || t->life == EMU_IS_DEAD) {
 		emu_say(x, OVNI_RULE_AFFINITY_TARGET, "thread %" PRId32 " %s", (int32_t)tid,
-		        other == TABLE_NONE ? "has no event before this one, in the process or its loom" : t->life == EMU_IS_DEAD ? "has ended" : "has not started");
+		        other == TABLE_NONE      ? "has no event before this one, in the process or its loom"
+		        : t->life == EMU_IS_DEAD ? "has ended"
+		                                 : "has not started");
 		return;
 	}
 	if (cpu == t->cpu && cpu != EMU_CPU_UNKNOWN)
-		emu_say(x, OVNI_RULE_AFFINITY_SAME, "thread %" PRId32 " is on CPU %" PRId32 " already", (int32_t)tid, (int32_t)emu_u32(x, x->act->at_cpu));
+		emu_say(x, OVNI_RULE_AFFINITY_SAME, "thread %" PRId32 " is on CPU %" PRId32 " already",
+		        (int32_t)tid, (int32_t)emu_u32(x, x->act->at_cpu));
 	move_to(x, other, cpu);
 }
 
@@ -272,7 +295,9 @@ emu_affinity(const struct emu_step_of *x)
 	}
 	if (!emu_is_active(t)) {
 		if (!t->said_needs)
-			emu_say(x, OVNI_RULE_THREAD_INACTIVE, "%.*s asks for a thread that is active and has a CPU", (int)x->act->cls->name.n, x->act->cls->name.p);
+			emu_say(x, OVNI_RULE_THREAD_INACTIVE,
+			        "%.*s asks for a thread that is active and has a CPU",
+			        (int)x->act->cls->name.n, x->act->cls->name.p);
 		t->said_needs = true;
 		return;
 	}
@@ -290,9 +315,10 @@ emu_flush(const struct emu_step_of *x)
 	const bool open = x->act->step == EMU_OPEN;
 
 	if (t->flushing == open)
-		emu_say(x, OVNI_RULE_STATE_REPEATED, "%.*s, and %s", (int)x->act->cls->name.n, x->act->cls->name.p,
-		        open ? "a flush is open already" : "no flush is open");
-	else if (!open && t->life == EMU_IS_RUNNING && x->e->ts > t->flush && x->e->ts - t->flush > FLUSH_SLOW_NS)
+		emu_say(x, OVNI_RULE_STATE_REPEATED, "%.*s, and %s", (int)x->act->cls->name.n,
+		        x->act->cls->name.p, open ? "a flush is open already" : "no flush is open");
+	else if (!open && t->life == EMU_IS_RUNNING && x->e->ts > t->flush &&
+	         x->e->ts - t->flush > FLUSH_SLOW_NS)
 		emu_say(x, OVNI_RULE_FLUSH_SLOW, "a flush of %" PRIu64 " ns", x->e->ts - t->flush);
 	if (open)
 		t->flush = x->e->ts;
@@ -306,7 +332,8 @@ emu_progress(const struct emu_step_of *x)
 	const uint32_t shift = 2U * x->act->model, now = (uint32_t)x->act->step - EMU_PROGRESSING;
 
 	if ((t->progress >> shift & 3) == now)
-		emu_say(x, OVNI_RULE_STATE_REPEATED, "%.*s, and the thread is in that state already (it starts as progressing)", (int)x->act->cls->name.n,
-		        x->act->cls->name.p);
+		emu_say(x, OVNI_RULE_STATE_REPEATED,
+		        "%.*s, and the thread is in that state already (it starts as progressing)",
+		        (int)x->act->cls->name.n, x->act->cls->name.p);
 	t->progress = (t->progress & ~(3U << shift)) | now << shift;
 }

@@ -1,6 +1,7 @@
 #include "ovni/ovni_state.h"
 
-/* Events as the engine sees them: instants named by their code.  What a code means is a vocabulary's matter. */
+/* Events as the engine sees them: instants named by their code.  What a code means is a vocabulary's matter.
+ */
 
 /* The size in the low bits of the flags is that of the payload: flags are shown where they say more. */
 static bool
@@ -14,7 +15,8 @@ add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload
 	if ((flags & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) != 0)
 		f[n++] = (struct field){ SLICE_LIT("flags"), { .type = VALUE_U8, .u64 = flags } };
 	if (payload.p != NULL)
-		f[n++] = (struct field){ SLICE_LIT("payload"), { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
+		f[n++] = (struct field){ SLICE_LIT("payload"),
+			                 { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
 	e->first_field = b->nfields;
 	e->nfields = n;
 	b->nfields += n;
@@ -22,7 +24,8 @@ add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload
 }
 
 bool
-ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload, uint64_t offset, struct class *cls)
+ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload,
+               uint64_t offset, struct class *cls)
 {
 	struct event *const e = &b->events[b->n];
 
@@ -36,7 +39,8 @@ ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, stru
 	e->flags = st->big ? EVENT_BIG : 0;
 	e->first_field = b->nfields;
 	e->nfields = 0;
-	if (((st->r->want & WANT_FIELDS) != 0 || class_needs_fields(cls)) && !add_fields(b, e, (uint8_t)record.p[0], payload))
+	if (((st->r->want & WANT_FIELDS) != 0 || class_needs_fields(cls)) &&
+	    !add_fields(b, e, (uint8_t)record.p[0], payload))
 		return false;
 	if (b->bytes != NULL)
 		b->bytes[b->n] = record;
@@ -45,11 +49,12 @@ ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, stru
 }
 
 /*
- * One check of what is left serves the longest event, so the last few of a window are left to the caller.  A time
- * cannot leave its range: the first clock is not moved below zero, none goes back, none is above 2^63 - 1.
+ * One check of what is left serves the longest event, so the last few of a window are left to the caller.  A
+ * time cannot leave its range: the first clock is not moved below zero, none goes back, none is above 2^63
+ * - 1.
  */
 static inline const char *
-add_plain(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, bool big)
+add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, bool big)
 {
 	const struct ovni_shared *const sh = st->r->shared;
 	const char *const end = st->r->in->end;
@@ -61,12 +66,20 @@ add_plain(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, 
 	for (; e < full && end - p >= OVNI_EVENT_SIZE + 16; e++) {
 		const uint32_t word = load_u32(p, false), payload = (word & 15) + ((word & 15) != 0);
 		const uint64_t clock = load_u64(p + 4, big);
-		struct class *const cls = ovni_plain_class(sh, word);
+		struct class *const cls = ovni_fast_class(sh, word);
 		if (cls == NULL || clock < last || clock > INT64_MAX)
 			break;
-		*e = (struct event){ .ts = clock + by, .name = cls->name, .cls = cls, .track = st->track, .offset = offset,
-			             .first_field = b->nfields, .phase = PHASE_INSTANT, .flags = big ? EVENT_BIG : 0 };
-		if ((fields || class_needs_fields(cls)) && !add_fields(b, e, (uint8_t)word, slice_of(payload > 0 ? p + OVNI_EVENT_SIZE : NULL, payload)))
+		*e = (struct event){ .ts = clock + by,
+			             .name = cls->name,
+			             .cls = cls,
+			             .track = st->track,
+			             .offset = offset,
+			             .first_field = b->nfields,
+			             .phase = PHASE_INSTANT,
+			             .flags = big ? EVENT_BIG : 0 };
+		if ((fields || class_needs_fields(cls)) &&
+		    !add_fields(b, e, (uint8_t)word,
+		                slice_of(payload > 0 ? p + OVNI_EVENT_SIZE : NULL, payload)))
 			break;
 		if (b->bytes != NULL)
 			b->bytes[e - b->events] = slice_of(p, OVNI_EVENT_SIZE + payload);
@@ -81,14 +94,14 @@ add_plain(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, 
 }
 
 uint32_t
-ovni_events_add_plain(struct ovni_state *st, struct batch *b, uint32_t most)
+ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t most)
 {
 	struct reader *const r = st->r;
 	const uint32_t before = b->n;
 
 	if (st->skip > 0 || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
 		return 0;
-	r->in->p = st->big ? add_plain(st, b, r->in->p, most, true) : add_plain(st, b, r->in->p, most, false);
+	r->in->p = st->big ? add_fast(st, b, r->in->p, most, true) : add_fast(st, b, r->in->p, most, false);
 	r->trace->records += b->n - before;
 	r->trace->events += b->n - before;
 	return b->n - before;

@@ -18,8 +18,10 @@ static const char *const suffixes[] = { ".obs", NULL };
 static const char *const groups[] = { "format", "hygiene", "state", NULL };
 
 static const struct format_option options[] = {
-	{ "rules", "GROUP", "judge by these rules too: format and hygiene (both always on), state", groups },
-	{ "clock-offsets", "FILE", "how far the clocks of hosts are to be moved (default: clock-offsets.txt in the folder)", NULL },
+	{ "rules", "GROUP", "findings by these rules too: format and hygiene (both always on), state",
+	  groups },
+	{ "clock-offsets", "FILE",
+	  "how far the clocks of hosts are to be moved (default: clock-offsets.txt in the folder)", NULL },
 	{ NULL, NULL, NULL, NULL },
 };
 

@@ -176,7 +176,8 @@ after_value(struct scan *s, bool *more)
 			return !object || key(s);
 		}
 		if (!at(s, object ? '}' : ']'))
-			return fail(s, s->p == s->end ? "the text ends early" : "a comma or an end is missing");
+			return fail(s,
+			            s->p == s->end ? "the text ends early" : "a comma or an end is missing");
 		s->p++;
 		s->objects >>= 1;
 		s->depth--;

@@ -57,7 +57,8 @@ read_path(struct ovni_state *st, const char *path, size_t folder, struct old *o)
 	o->t.tid = number_behind(name, name + strlen(name), "thread.");
 	o->t.pid = number_behind(proc, proc_end, "proc.");
 	if (o->t.tid < 0 || o->t.pid < 0)
-		ovni_say(st->r, st->r->in_folder ? OVNI_RULE_NO_THREAD : OVNI_RULE_NO_METADATA, "the path does not end in proc.PID/thread.TID");
+		ovni_say(st->r, st->r->in_folder ? OVNI_RULE_NO_THREAD : OVNI_RULE_NO_METADATA,
+		         "the path does not end in proc.PID/thread.TID");
 	if (loom_end - loom <= 5 || memcmp(loom, "loom.", 5) != 0 || (size_t)(loom_end - loom) >= sizeof text)
 		return true;
 	memcpy(text, loom + 5, (size_t)(loom_end - loom) - 5);
@@ -75,7 +76,8 @@ read_process(struct ovni_state *st, const cJSON *root, void *ctx)
 	if (cJSON_IsNumber(version) && version->valuedouble >= 1 && version->valuedouble <= 2)
 		o->version = version->valuedouble;
 	else
-		ovni_say(st->r, OVNI_RULE_METADATA_VERSION, "the version of metadata.json is no number 1 or 2");
+		ovni_say(st->r, OVNI_RULE_METADATA_VERSION,
+		         "the version of metadata.json is no number 1 or 2");
 	ovni_read_app(st, &o->t, root);
 	o->merged = true;
 	return ovni_merge_thread(st, &o->t, &o->loom) && (cpus == NULL || ovni_merge_cpus(st, cpus, o->loom));
@@ -85,41 +87,46 @@ read_process(struct ovni_state *st, const cJSON *root, void *ctx)
 static bool
 read_thread(struct ovni_state *st, const cJSON *root, void *ctx)
 {
-	const cJSON *const ovni = ovni_get(root, "ovni"), *const finished = ovni_get(ovni, "finished"), *const mark = ovni_get(ovni, "mark");
+	const cJSON *const ovni = ovni_get(root, "ovni"), *const finished = ovni_get(ovni, "finished"),
+	                   *const mark = ovni_get(ovni, "mark");
 	const cJSON *const version = ovni_get(root, "version"), *const require = ovni_get(ovni, "require");
 	const cJSON *const models = cJSON_IsObject(require) ? require : NULL, *model;
 
 	(void)ctx;
 	if (!cJSON_IsNumber(version) || version->valuedouble < 2 || version->valuedouble > 2)
-		ovni_say(st->r, OVNI_RULE_METADATA_VERSION, "the version of %s is not the number 2", st->json);
+		ovni_say(st->r, OVNI_RULE_METADATA_VERSION, "the version of %s is not the number 2",
+		         st->json);
 	if (!cJSON_IsNumber(finished) || finished->valuedouble < 1 || finished->valuedouble > 1)
 		ovni_say(st->r, OVNI_RULE_OLD_UNFINISHED, "ovni.finished of %s is not 1", st->json);
 	if (require == NULL)
 		ovni_say(st->r, OVNI_RULE_OLD_UNFINISHED, "%s has no ovni.require", st->json);
 	cJSON_ArrayForEach(model, models)
 	{
-		ovni_judge_require(st, model);
+		ovni_check_require(st, model);
 		if (!ovni_emulate_require(st, model->string))
 			return false;
 	}
-	return ovni_judge_lib(st, ovni) && (mark == NULL || ovni_merge_marks(st, mark));
+	return ovni_check_lib(st, ovni) && (mark == NULL || ovni_merge_marks(st, mark));
 }
 
 bool
 ovni_read_old(struct ovni_state *st, const char *path, size_t folder)
 {
-	struct old o = { .t = { .pid = -1, .tid = -1, .app_id = -1, .rank = -1, .nranks = -1 }, .loom = TABLE_NONE };
+	struct old o = { .t = { .pid = -1, .tid = -1, .app_id = -1, .rank = -1, .nranks = -1 },
+		         .loom = TABLE_NONE };
 	enum ovni_json json;
 	char name[40];
 
 	if (!read_path(st, path, folder, &o))
 		return false;
 	if (!st->r->in_folder)
-		ovni_say(st->r, OVNI_RULE_OLD_LAYOUT, "a stream named thread.TID is of metadata version 1 or 2");
+		ovni_say(st->r, OVNI_RULE_OLD_LAYOUT,
+		         "a stream named thread.TID is of metadata version 1 or 2");
 	st->prefix = "";
 	json = ovni_json_read(st, folder, "metadata.json", read_process, &o);
 	if (json == OVNI_JSON_MISSING)
-		ovni_say(st->r, st->r->in_folder ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA, "there is no metadata.json beside the stream");
+		ovni_say(st->r, st->r->in_folder ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
+		         "there is no metadata.json beside the stream");
 	if (json == OVNI_JSON_NO_MEMORY || (!o.merged && !ovni_merge_thread(st, &o.t, &o.loom)))
 		return false;
 	st->prefix = "ovni.";

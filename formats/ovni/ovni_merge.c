@@ -12,7 +12,8 @@ ovni_limit(struct ovni_state *st, const char *what, uint32_t most)
 	struct ovni_shared *const sh = st->r->shared;
 
 	if (!sh->limited)
-		ovni_say(st->r, OVNI_RULE_LIMIT, "more than %" PRIu32 " %s: the rest is not compared", most, what);
+		ovni_say(st->r, OVNI_RULE_LIMIT, "more than %" PRIu32 " %s: the rest is not compared", most,
+		         what);
 	sh->limited = true;
 }
 
@@ -47,7 +48,8 @@ find_loom(struct ovni_state *st, struct slice name, uint32_t *loom)
 		ovni_limit(st, "looms", OVNI_MAX_LOOMS);
 		return true;
 	}
-	if (!array_room(&sh->looms, sh->nlooms, &sh->looms_cap, sizeof *sh->looms) || !tabletext_put(&sh->loom_index, name, sh->nlooms))
+	if (!array_room(&sh->looms, sh->nlooms, &sh->looms_cap, sizeof *sh->looms) ||
+	    !tabletext_put(&sh->loom_index, name, sh->nlooms))
 		return false;
 	sh->looms[sh->nlooms] = (struct ovni_loom){ .name = name };
 	*loom = sh->nlooms++;
@@ -59,12 +61,14 @@ process_track(struct ovni_state *st, const struct ovni_thread *t)
 {
 	char name[200];
 	int n = t->loom.p == NULL ? snprintf(name, sizeof name, "pid %" PRId64, t->pid)
-	                          : snprintf(name, sizeof name, "%.*s pid %" PRId64, (int)(t->loom.n < 64 ? t->loom.n : 64), t->loom.p, t->pid);
+	                          : snprintf(name, sizeof name, "%.*s pid %" PRId64,
+	                                     (int)(t->loom.n < 64 ? t->loom.n : 64), t->loom.p, t->pid);
 
 	if (t->rank >= 0)
 		n += snprintf(name + n, sizeof name - (size_t)n, " (rank %" PRId64, t->rank);
 	if (t->app_id >= 0)
-		n += snprintf(name + n, sizeof name - (size_t)n, "%sapp %" PRId64, t->rank >= 0 ? ", " : " (", t->app_id);
+		n += snprintf(name + n, sizeof name - (size_t)n, "%sapp %" PRId64, t->rank >= 0 ? ", " : " (",
+		              t->app_id);
 	if (t->rank >= 0 || t->app_id >= 0)
 		n += snprintf(name + n, sizeof name - (size_t)n, ")");
 	struct track *const k = trace_add_process(st->r->trace, textscan_slice(name, (uint32_t)n));
@@ -81,7 +85,9 @@ merge_number(struct ovni_state *st, const char *key, int64_t pid, int64_t *known
 	if (now < 0)
 		return;
 	if (*known >= 0 && *known != now)
-		ovni_say(st->r, OVNI_RULE_PROCESS_CONFLICT, "ovni.%s of process %" PRId64 " is %" PRId64 ", another thread says %" PRId64, key, pid, now, *known);
+		ovni_say(st->r, OVNI_RULE_PROCESS_CONFLICT,
+		         "ovni.%s of process %" PRId64 " is %" PRId64 ", another thread says %" PRId64, key,
+		         pid, now, *known);
 	if (*known < 0)
 		*known = now;
 }
@@ -102,8 +108,11 @@ find_process(struct ovni_state *st, const struct ovni_thread *t, uint32_t loom, 
 		    !table64_put(&sh->process_index, key, sh->nprocesses))
 			return false;
 		*process = sh->nprocesses++;
-		sh->processes[*process] = (struct ovni_process){ .loom = loom, .pid = t->pid, .app_id = -1, .rank = -1, .nranks = -1 };
-		if (st->r->trace->ntracks < TRACE_MAX_TRACKS && (sh->processes[*process].track = process_track(st, t)) == NULL)
+		sh->processes[*process] = (struct ovni_process){
+			.loom = loom, .pid = t->pid, .app_id = -1, .rank = -1, .nranks = -1
+		};
+		if (st->r->trace->ntracks < TRACE_MAX_TRACKS &&
+		    (sh->processes[*process].track = process_track(st, t)) == NULL)
 			return false;
 	}
 	struct ovni_process *const p = &sh->processes[*process];
@@ -127,7 +136,8 @@ ovni_merge_thread(struct ovni_state *st, const struct ovni_thread *t, uint32_t *
 		return true;
 	const uint64_t key = (uint64_t)process << 32 | (uint64_t)t->tid;
 	if (table64_get(&sh->tids, key) != TABLE_NONE)
-		ovni_say(st->r, OVNI_RULE_TID_REPEATED, "thread %" PRId64 " of process %" PRId64 " has another stream", t->tid, t->pid);
+		ovni_say(st->r, OVNI_RULE_TID_REPEATED,
+		         "thread %" PRId64 " of process %" PRId64 " has another stream", t->tid, t->pid);
 	else if (sh->ntids >= OVNI_MAX_THREADS)
 		ovni_limit(st, "threads", OVNI_MAX_THREADS);
 	else if (!table64_put(&sh->tids, key, sh->ntids++))
@@ -138,7 +148,8 @@ ovni_merge_thread(struct ovni_state *st, const struct ovni_thread *t, uint32_t *
 	if (parent == NULL || st->r->trace->ntracks >= TRACE_MAX_TRACKS)
 		return true;
 	const int n = snprintf(name, sizeof name, "thread %" PRId64, t->tid);
-	st->track = trace_add_thread(st->r->trace, parent, (uint64_t)t->tid, textscan_slice(name, (uint32_t)n));
+	st->track =
+	    trace_add_thread(st->r->trace, parent, (uint64_t)t->tid, textscan_slice(name, (uint32_t)n));
 	return st->track != NULL;
 }
 
@@ -153,14 +164,17 @@ merge_cpu(struct ovni_state *st, uint32_t loom, uint32_t index, uint32_t phyid)
 
 	if (known != TABLE_NONE) {
 		if (sh->cpus[known].index != index)
-			ovni_say(st->r, OVNI_RULE_CPU_PHYID, "phyid %" PRIu32 " has index %" PRIu32 ", another list says %" PRIu32, phyid, index, sh->cpus[known].index);
+			ovni_say(st->r, OVNI_RULE_CPU_PHYID,
+			         "phyid %" PRIu32 " has index %" PRIu32 ", another list says %" PRIu32, phyid,
+			         index, sh->cpus[known].index);
 		return true;
 	}
 	if (sh->ncpus >= OVNI_MAX_CPUS) {
 		ovni_limit(st, "CPUs", OVNI_MAX_CPUS);
 		return true;
 	}
-	if (!array_room(&sh->cpus, sh->ncpus, &sh->cpus_cap, sizeof *sh->cpus) || !table64_put(&sh->phyids, key, sh->ncpus))
+	if (!array_room(&sh->cpus, sh->ncpus, &sh->cpus_cap, sizeof *sh->cpus) ||
+	    !table64_put(&sh->phyids, key, sh->ncpus))
 		return false;
 	sh->cpus[sh->ncpus++] = (struct ovni_cpu){ loom, index, phyid };
 	sh->looms[loom].cpus++;
@@ -185,13 +199,18 @@ ovni_merge_cpus(struct ovni_state *st, const cJSON *list, uint32_t loom)
 	uint32_t index, phyid, n = 0;
 
 	if (!cJSON_IsArray(list) || list->child == NULL) {
-		ovni_say(st->r, OVNI_RULE_CPU_LIST, "%s is %s", st->prefix[0] != '\0' ? "ovni.loom_cpus" : "cpus", cJSON_IsArray(list) ? "empty" : "no array");
+		ovni_say(st->r, OVNI_RULE_CPU_LIST, "%s is %s",
+		         st->prefix[0] != '\0' ? "ovni.loom_cpus" : "cpus",
+		         cJSON_IsArray(list) ? "empty" : "no array");
 		return true;
 	}
 	cJSON_ArrayForEach(cpu, list)
 	{
 		if (!cpu_number(cpu, "index", &index) || !cpu_number(cpu, "phyid", &phyid))
-			ovni_say(st->r, OVNI_RULE_CPU_LIST, "ovni.loom_cpus[%" PRIu32 "] has no index and phyid that are integers, 0 or more", n);
+			ovni_say(st->r, OVNI_RULE_CPU_LIST,
+			         "ovni.loom_cpus[%" PRIu32
+			         "] has no index and phyid that are integers, 0 or more",
+			         n);
 		else if (loom != TABLE_NONE && !merge_cpu(st, loom, index, phyid))
 			return false;
 		n++;
@@ -225,10 +244,12 @@ has_label(struct ovni_state *st, uint32_t mark, const cJSON *label, int64_t *val
 	struct quoted q;
 
 	if (s == NULL || !label_value(label->string, value))
-		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": label %s is no text of an integer", mark, quoted(&q, slice_str(label->string)));
+		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": label %s is no text of an integer",
+		         mark, quoted(&q, slice_str(label->string)));
 	else if (strlen(s) >= OVNI_MARK_TEXT)
-		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": label %" PRId64 " has %zu bytes, expected below %u", mark, *value, strlen(s),
-		         OVNI_MARK_TEXT);
+		ovni_say(st->r, OVNI_RULE_BAD_MARK,
+		         "mark %" PRIu32 ": label %" PRId64 " has %zu bytes, expected below %u", mark, *value,
+		         strlen(s), OVNI_MARK_TEXT);
 	else
 		return true;
 	return false;
@@ -250,7 +271,8 @@ merge_label(struct ovni_state *st, uint32_t mark, const cJSON *label)
 	const uint32_t known = tabletext_get(&sh->label_index, slice_str(key));
 	if (known != TABLE_NONE) {
 		if (!slice_is(sh->labels[known].text, s))
-			ovni_say(st->r, OVNI_RULE_MARK_CONFLICT, "mark %s is %s, another stream says %s", key, quoted(&q, slice_str(s)), quoted(&q2, sh->labels[known].text));
+			ovni_say(st->r, OVNI_RULE_MARK_CONFLICT, "mark %s is %s, another stream says %s", key,
+			         quoted(&q, slice_str(s)), quoted(&q2, sh->labels[known].text));
 		return true;
 	}
 	if (sh->nlabels >= OVNI_MAX_LABELS) {
@@ -262,7 +284,8 @@ merge_label(struct ovni_state *st, uint32_t mark, const cJSON *label)
 		return false;
 	struct ovni_label *const l = &sh->labels[sh->nlabels++];
 	*l = (struct ovni_label){ .mark = mark, .value = value };
-	return ovni_merge_text(st, s, &l->text) && trace_define(st->r->trace, "mark-label", NULL, mark, (uint64_t)value, value_string(l->text));
+	return ovni_merge_text(st, s, &l->text) &&
+	       trace_define(st->r->trace, "mark-label", NULL, mark, (uint64_t)value, value_string(l->text));
 }
 
 static bool
@@ -273,21 +296,26 @@ merge_mark(struct ovni_state *st, uint32_t type, const cJSON *mark)
 	const char *const chan = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(mark, "chan_type"));
 	const cJSON *const labels = cJSON_GetObjectItemCaseSensitive(mark, "labels"), *label;
 
-	if (title == NULL || strlen(title) >= OVNI_MARK_TEXT || chan == NULL || (strcmp(chan, "single") != 0 && strcmp(chan, "stack") != 0)) {
-		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 " has no title (below 512 bytes) and chan_type \"single\" or \"stack\"", type);
+	if (title == NULL || strlen(title) >= OVNI_MARK_TEXT || chan == NULL ||
+	    (strcmp(chan, "single") != 0 && strcmp(chan, "stack") != 0)) {
+		ovni_say(st->r, OVNI_RULE_BAD_MARK,
+		         "mark %" PRIu32
+		         " has no title (below 512 bytes) and chan_type \"single\" or \"stack\"",
+		         type);
 		return true;
 	}
 	if (labels != NULL && !cJSON_IsObject(labels))
 		ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": labels is no object", type);
 	if (known->title.p != NULL && (!slice_is(known->title, title) || !slice_is(known->chan_type, chan)))
-		ovni_say(st->r, OVNI_RULE_MARK_CONFLICT, "title or chan_type of mark %" PRIu32 " differ from another stream's", type);
-	else if (known->title.p == NULL && (!ovni_merge_text(st, title, &known->title) || !ovni_merge_text(st, chan, &known->chan_type) ||
-	                                    !trace_define(st->r->trace, "mark", NULL, type, 0, value_string(known->title))))
+		ovni_say(st->r, OVNI_RULE_MARK_CONFLICT,
+		         "title or chan_type of mark %" PRIu32 " differ from another stream's", type);
+	else if (known->title.p == NULL &&
+	         (!ovni_merge_text(st, title, &known->title) ||
+	          !ovni_merge_text(st, chan, &known->chan_type) ||
+	          !trace_define(st->r->trace, "mark", NULL, type, 0, value_string(known->title))))
 		return false;
 	if (cJSON_IsObject(labels))
-		cJSON_ArrayForEach(label, labels)
-			if (!merge_label(st, type, label))
-				return false;
+		cJSON_ArrayForEach(label, labels) if (!merge_label(st, type, label)) return false;
 	return true;
 }
 
@@ -306,7 +334,8 @@ ovni_merge_marks(struct ovni_state *st, const cJSON *marks)
 		const char *const k = mark->string;
 		const size_t n = strlen(k);
 		if (n < 1 || n > 2 || strspn(k, "0123456789") != n || !cJSON_IsObject(mark))
-			ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark type %s is no object with a key of 0 to 99", quoted(&q, slice_str(k)));
+			ovni_say(st->r, OVNI_RULE_BAD_MARK, "mark type %s is no object with a key of 0 to 99",
+			         quoted(&q, slice_str(k)));
 		else if (!merge_mark(st, (uint32_t)strtoul(k, NULL, 10), mark))
 			return false;
 	}
@@ -322,18 +351,23 @@ ovni_merge_counters(struct ovni_state *st, const cJSON *hwc)
 	char key[16];
 
 	if (n < 0 || n > OVNI_MAX_COUNTERS || (sh->counters_seen && (uint32_t)n != sh->ncounters)) {
-		ovni_say(st->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc has %d entries, expected %" PRIu32, n, sh->counters_seen ? sh->ncounters : OVNI_MAX_COUNTERS);
+		ovni_say(st->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc has %d entries, expected %" PRIu32, n,
+		         sh->counters_seen ? sh->ncounters : OVNI_MAX_COUNTERS);
 		return true;
 	}
 	for (int i = 0; i < n; i++) {
 		snprintf(key, sizeof key, "%d", i);
-		const char *const name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(hwc, key), "name"));
+		const char *const name = cJSON_GetStringValue(
+		    cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(hwc, key), "name"));
 		if (name == NULL)
 			ovni_say(st->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc.%d has no name", i);
 		else if (sh->counters[i].p != NULL && !slice_is(sh->counters[i], name))
-			ovni_say(st->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc.%d is %s, another stream says %s", i, quoted(&q, slice_str(name)), quoted(&q2, sh->counters[i]));
-		else if (sh->counters[i].p == NULL && (!ovni_merge_text(st, name, &sh->counters[i]) ||
-		                                       !trace_define(st->r->trace, "counter", NULL, (uint64_t)i, 0, value_string(sh->counters[i]))))
+			ovni_say(st->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc.%d is %s, another stream says %s", i,
+			         quoted(&q, slice_str(name)), quoted(&q2, sh->counters[i]));
+		else if (sh->counters[i].p == NULL &&
+		         (!ovni_merge_text(st, name, &sh->counters[i]) ||
+		          !trace_define(st->r->trace, "counter", NULL, (uint64_t)i, 0,
+		                        value_string(sh->counters[i]))))
 			return false;
 	}
 	sh->counters_seen = true;

@@ -19,7 +19,7 @@ text_of(struct ovni_state *st, const cJSON *o, const char *key)
 
 /* Objects of models; what they say beyond this is their own business. */
 static void
-judge_models(struct ovni_state *st, const cJSON *root)
+check_models(struct ovni_state *st, const cJSON *root)
 {
 	const cJSON *const nosv = ovni_get(root, "nosv");
 
@@ -34,9 +34,10 @@ judge_models(struct ovni_state *st, const cJSON *root)
 /* ---- the object "ovni" ---- */
 
 static bool
-judge_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
+check_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
 {
-	const cJSON *const version = ovni_get(root, "version"), *const require = ovni_get(ovni, "require"), *model;
+	const cJSON *const version = ovni_get(root, "version"), *const require = ovni_get(ovni, "require"),
+	                   *model;
 	const cJSON *const finished = ovni_get(ovni, "finished");
 	const char *const part = text_of(st, ovni, "part");
 	struct quoted q;
@@ -44,9 +45,12 @@ judge_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
 	if (ovni_get(root, "ovni") != NULL && !cJSON_IsObject(ovni))
 		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "ovni is no object");
 	if (!cJSON_IsNumber(version))
-		ovni_say(st->r, OVNI_RULE_METADATA_VERSION, version == NULL ? "there is no version, expected 3" : "the version is no number, expected 3");
+		ovni_say(st->r, OVNI_RULE_METADATA_VERSION,
+		         version == NULL ? "there is no version, expected 3"
+		                         : "the version is no number, expected 3");
 	else if (version->valuedouble < 3 || version->valuedouble > 3)
-		ovni_say(st->r, OVNI_RULE_METADATA_VERSION, "version %.17g, expected 3", version->valuedouble);
+		ovni_say(st->r, OVNI_RULE_METADATA_VERSION, "version %.17g, expected 3",
+		         version->valuedouble);
 	if (ovni_get(ovni, "part") == NULL)
 		ovni_say(st->r, OVNI_RULE_NO_PART, "stream.json has no ovni.part");
 	else if (part != NULL && strcmp(part, "thread") != 0)
@@ -62,7 +66,7 @@ judge_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
 	else
 		cJSON_ArrayForEach(model, require)
 		{
-			ovni_judge_require(st, model);
+			ovni_check_require(st, model);
 			if (!ovni_emulate_require(st, model->string))
 				return false;
 		}
@@ -70,7 +74,7 @@ judge_stream(struct ovni_state *st, const cJSON *root, const cJSON *ovni)
 }
 
 bool
-ovni_judge_lib(struct ovni_state *st, const cJSON *ovni)
+ovni_check_lib(struct ovni_state *st, const cJSON *ovni)
 {
 	struct ovni_shared *const sh = st->r->shared;
 	const char *const version = cJSON_GetStringValue(ovni_get(ovni_get(ovni, "lib"), "version"));
@@ -79,16 +83,19 @@ ovni_judge_lib(struct ovni_state *st, const cJSON *ovni)
 	struct quoted q, q2;
 
 	if (version == NULL || commit == NULL) {
-		ovni_say(st->r, OVNI_RULE_NO_LIB, "%s has no ovni.lib.%s", st->json, version == NULL ? "version" : "commit");
+		ovni_say(st->r, OVNI_RULE_NO_LIB, "%s has no ovni.lib.%s", st->json,
+		         version == NULL ? "version" : "commit");
 		return true;
 	}
 	snprintf(both, sizeof both, "%s %s", version, commit);
 	if (sh->lib.p == NULL) {
 		const struct slice text = textscan_slice(both, (uint32_t)strlen(both));
-		return ovni_merge_text(st, both, &sh->lib) && trace_add_meta(st->r->trace, SLICE_LIT("libovni"), value_string(text));
+		return ovni_merge_text(st, both, &sh->lib) &&
+		       trace_add_meta(st->r->trace, SLICE_LIT("libovni"), value_string(text));
 	}
 	if (!slice_is(sh->lib, both))
-		ovni_say(st->r, OVNI_RULE_LIB_MIXED, "library %s, other streams have %s", quoted(&q, slice_str(both)), quoted(&q2, sh->lib));
+		ovni_say(st->r, OVNI_RULE_LIB_MIXED, "library %s, other streams have %s",
+		         quoted(&q, slice_str(both)), quoted(&q2, sh->lib));
 	return true;
 }
 
@@ -101,8 +108,10 @@ read_rank(struct ovni_state *st, struct ovni_thread *t, const cJSON *o)
 	t->rank = ovni_integer(st, o, "rank");
 	t->nranks = ovni_integer(st, o, "nranks");
 	if (rank != nranks)
-		ovni_say(st->r, OVNI_RULE_BAD_RANK, "%s%s without %s%s", st->prefix, rank ? "rank" : "nranks", st->prefix, rank ? "nranks" : "rank");
-	else if (t->rank != OVNI_NO_INTEGER && t->nranks != OVNI_NO_INTEGER && rank && (t->rank < 0 || t->rank >= t->nranks))
+		ovni_say(st->r, OVNI_RULE_BAD_RANK, "%s%s without %s%s", st->prefix, rank ? "rank" : "nranks",
+		         st->prefix, rank ? "nranks" : "rank");
+	else if (t->rank != OVNI_NO_INTEGER && t->nranks != OVNI_NO_INTEGER && rank &&
+	         (t->rank < 0 || t->rank >= t->nranks))
 		ovni_say(st->r, OVNI_RULE_BAD_RANK, "rank %" PRId64 " of %" PRId64, t->rank, t->nranks);
 	else if (t->rank >= 0 && t->nranks >= 0)
 		return;
@@ -115,17 +124,22 @@ ovni_read_app(struct ovni_state *st, struct ovni_thread *t, const cJSON *o)
 	t->app_id = ovni_integer(st, o, "app_id");
 	if (ovni_get(o, "app_id") != NULL && t->app_id <= 0) {
 		if (t->app_id != OVNI_NO_INTEGER)
-			ovni_say(st->r, OVNI_RULE_APP_ID, "%sapp_id is %" PRId64 ", expected is a positive number", st->prefix, t->app_id);
+			ovni_say(st->r, OVNI_RULE_APP_ID,
+			         "%sapp_id is %" PRId64 ", expected is a positive number", st->prefix,
+			         t->app_id);
 		t->app_id = -1;
 	}
 	read_rank(st, t, o);
 }
 
 static void
-judge_id(struct ovni_state *st, const cJSON *ovni, const char *key, int64_t *id)
+check_id(struct ovni_state *st, const cJSON *ovni, const char *key, int64_t *id)
 {
 	if (*id != OVNI_NO_INTEGER && *id <= 0)
-		ovni_say(st->r, OVNI_RULE_NO_THREAD, ovni_get(ovni, key) == NULL ? "ovni.%s is missing" : "ovni.%s is no positive integer", key);
+		ovni_say(st->r, OVNI_RULE_NO_THREAD,
+		         ovni_get(ovni, key) == NULL ? "ovni.%s is missing"
+		                                     : "ovni.%s is no positive integer",
+		         key);
 	if (*id <= 0)
 		*id = -1;
 }
@@ -138,11 +152,12 @@ read_thread(struct ovni_state *st, const cJSON *ovni, struct ovni_thread *t)
 
 	t->tid = ovni_integer(st, ovni, "tid");
 	t->pid = ovni_integer(st, ovni, "pid");
-	judge_id(st, ovni, "tid", &t->tid);
-	judge_id(st, ovni, "pid", &t->pid);
+	check_id(st, ovni, "tid", &t->tid);
+	check_id(st, ovni, "pid", &t->pid);
 	ovni_read_app(st, t, ovni);
 	if (loom != NULL && (strchr(loom, '/') != NULL || strlen(loom) >= 4096))
-		ovni_say(st->r, OVNI_RULE_LOOM_NAME, "ovni.loom is %s, %zu bytes", quoted(&q, slice_str(loom)), strlen(loom));
+		ovni_say(st->r, OVNI_RULE_LOOM_NAME, "ovni.loom is %s, %zu bytes",
+		         quoted(&q, slice_str(loom)), strlen(loom));
 	return loom == NULL || ovni_merge_text(st, loom, &t->loom);
 }
 
@@ -151,11 +166,13 @@ ovni_read_stream(struct ovni_state *st, const cJSON *root, void *thread)
 {
 	struct ovni_thread *const t = thread;
 	const cJSON *const ovni = ovni_get(root, "ovni"), *const cpus = ovni_get(ovni, "loom_cpus");
-	const cJSON *const mark = ovni_get(ovni, "mark"), *const hwc = ovni_get(ovni_get(root, "nosv"), "hwc");
+	const cJSON *const mark = ovni_get(ovni, "mark"), *const hwc =
+	                                                      ovni_get(ovni_get(root, "nosv"), "hwc");
 	uint32_t loom = TABLE_NONE;
 
-	judge_models(st, root);
-	if (!judge_stream(st, root, ovni) || !ovni_judge_lib(st, ovni) || !read_thread(st, ovni, t) || !ovni_merge_thread(st, t, &loom))
+	check_models(st, root);
+	if (!check_stream(st, root, ovni) || !ovni_check_lib(st, ovni) || !read_thread(st, ovni, t) ||
+	    !ovni_merge_thread(st, t, &loom))
 		return false;
 	if (cpus != NULL && !ovni_merge_cpus(st, cpus, loom))
 		return false;

@@ -96,18 +96,20 @@ add_host(struct reader *r, const struct row *w, int64_t offset, uint32_t line)
 	struct quoted q;
 
 	if (known != TABLE_NONE) {
-		SAY(r, "%s, line %" PRIu32 ": host %s again, with %" PRId64 " after %" PRId64, sh->offsets_name, line, quoted(&q, w->host), offset,
-		    sh->hosts[known].offset);
+		SAY(r, "%s, line %" PRIu32 ": host %s again, with %" PRId64 " after %" PRId64,
+		    sh->offsets_name, line, quoted(&q, w->host), offset, sh->hosts[known].offset);
 		return true;
 	}
 	if (sh->nhosts >= OVNI_MAX_LOOMS) {
 		if (!sh->limited)
-			ovni_say(r, OVNI_RULE_LIMIT, "%s: more than %u hosts; the rest has no offset", sh->offsets_name, OVNI_MAX_LOOMS);
+			ovni_say(r, OVNI_RULE_LIMIT, "%s: more than %u hosts; the rest has no offset",
+			         sh->offsets_name, OVNI_MAX_LOOMS);
 		sh->limited = true;
 		return true;
 	}
 	const struct slice name = arena_copy(&sh->text, w->host);
-	if (name.p == NULL || !array_room(&sh->hosts, sh->nhosts, &sh->hosts_cap, sizeof *sh->hosts) || !tabletext_put(&sh->host_index, name, sh->nhosts))
+	if (name.p == NULL || !array_room(&sh->hosts, sh->nhosts, &sh->hosts_cap, sizeof *sh->hosts) ||
+	    !tabletext_put(&sh->host_index, name, sh->nhosts))
 		return false;
 	sh->hosts[sh->nhosts++] = (struct ovni_host){ .name = name, .offset = offset };
 	return true;
@@ -131,11 +133,14 @@ read_row(struct reader *r, struct slice line, uint32_t n)
 	if (w.deviation.n == 0)
 		SAY(r, "%s, line %" PRIu32 " has fewer than 5 fields", sh->offsets_name, n);
 	else if (!is_rank(w.rank))
-		SAY(r, "%s, line %" PRIu32 ": the rank %s is no integer", sh->offsets_name, n, quoted(&q, w.rank));
+		SAY(r, "%s, line %" PRIu32 ": the rank %s is no integer", sh->offsets_name, n,
+		    quoted(&q, w.rank));
 	else if (!whole_part(w.median, &offset))
-		SAY(r, "%s, line %" PRIu32 ": the median %s is no number of ns", sh->offsets_name, n, quoted(&q, w.median));
+		SAY(r, "%s, line %" PRIu32 ": the median %s is no number of ns", sh->offsets_name, n,
+		    quoted(&q, w.median));
 	else if (!whole_part(w.mean, &other) || !whole_part(w.deviation, &other))
-		SAY(r, "%s, line %" PRIu32 ": the mean %s or the deviation behind it is no number", sh->offsets_name, n, quoted(&q, w.mean));
+		SAY(r, "%s, line %" PRIu32 ": the mean %s or the deviation behind it is no number",
+		    sh->offsets_name, n, quoted(&q, w.mean));
 	else
 		return add_host(r, &w, offset, n);
 	return true;
@@ -150,11 +155,13 @@ read_table(struct reader *r, struct slice text)
 
 	/* what ovnisync -d writes: offsets over time, a column for each host */
 	if (text.n >= 9 && memcmp(p, "wallclock", 9) == 0) {
-		SAY(r, "%s is a table of the drift mode of ovnisync, which has no offset for a whole trace", sh->offsets_name);
+		SAY(r, "%s is a table of the drift mode of ovnisync, which has no offset for a whole trace",
+		    sh->offsets_name);
 		return true;
 	}
 	while (p < end) {
-		const char *const nl = memchr(p, '\n', (size_t)(end - p)), *const stop = nl != NULL ? nl : end;
+		const char *const nl = memchr(p, '\n', (size_t)(end - p)), *const stop =
+		                                                               nl != NULL ? nl : end;
 		struct slice line = slice_of(p, (size_t)(stop - p)), rest = line;
 		n++;
 		rows += n > 1 && next_word(&rest).n > 0;
@@ -197,11 +204,15 @@ ovni_open_trace(struct reader *r)
 {
 	static const char name[] = "clock-offsets.txt";
 	struct ovni_shared *const sh = r->shared;
-	const char *const named = option_find(r->options, "clock-offsets"), *const path = r->judge != NULL ? r->judge->path : NULL;
+	const char *const named = option_find(r->options, "clock-offsets"), *const path =
+	                                                                        r->findings != NULL
+	                                                                            ? r->findings->path
+	                                                                            : NULL;
 
 	sh->rules_state = ovni_wants_state(r->options);
 	sh->offsets_named = named != NULL;
-	snprintf(sh->offsets_name, sizeof sh->offsets_name, "%s", named != NULL ? "the file of --clock-offsets" : name);
+	snprintf(sh->offsets_name, sizeof sh->offsets_name, "%s",
+	         named != NULL ? "the file of --clock-offsets" : name);
 	if (named != NULL)
 		return read_file(r, named, true);
 	if (!r->in_folder || path == NULL)
@@ -230,7 +241,8 @@ host_of(struct slice loom)
 int64_t
 ovni_offset_of(struct ovni_shared *sh, struct slice loom)
 {
-	const uint32_t known = loom.p != NULL && sh->nhosts > 0 ? tabletext_get(&sh->host_index, host_of(loom)) : TABLE_NONE;
+	const uint32_t known =
+	    loom.p != NULL && sh->nhosts > 0 ? tabletext_get(&sh->host_index, host_of(loom)) : TABLE_NONE;
 
 	if (known == TABLE_NONE)
 		return 0;
@@ -239,20 +251,22 @@ ovni_offset_of(struct ovni_shared *sh, struct slice loom)
 }
 
 void
-ovni_judge_offsets(struct reader *r)
+ovni_check_offsets(struct reader *r)
 {
 	const struct ovni_shared *const sh = r->shared;
 	struct quoted q, q2;
 
 	for (uint32_t i = 0; i < sh->nhosts; i++)
 		if (!sh->hosts[i].used)
-			ovni_say(r, sh->offsets_named ? OVNI_RULE_CLOCK_HOST : OVNI_RULE_CLOCK_OFFSETS, "%s: no loom has the host %s", sh->offsets_name,
+			ovni_say(r, sh->offsets_named ? OVNI_RULE_CLOCK_HOST : OVNI_RULE_CLOCK_OFFSETS,
+			         "%s: no loom has the host %s", sh->offsets_name,
 			         quoted(&q, sh->hosts[i].name));
 	if (sh->offsets_read || sh->nlooms == 0)
 		return;
 	for (uint32_t i = 1; i < sh->nlooms; i++)
 		if (!slice_equal(host_of(sh->looms[i].name), host_of(sh->looms[0].name))) {
-			ovni_say(r, OVNI_RULE_NO_CLOCK_OFFSETS, "looms %s and %s are of different hosts, and there is no clock-offsets.txt",
+			ovni_say(r, OVNI_RULE_NO_CLOCK_OFFSETS,
+			         "looms %s and %s are of different hosts, and there is no clock-offsets.txt",
 			         quoted(&q, sh->looms[0].name), quoted(&q2, sh->looms[i].name));
 			break;
 		}

@@ -57,7 +57,8 @@ expect_event(const cJSON *got, const struct oracle_event *e, const char *path)
 	const cJSON *const flags = cJSON_GetObjectItemCaseSensitive(args, "flags");
 	char hex[400] = "0x";
 
-	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(got, "name")), e->code, "%s", path);
+	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(got, "name")), e->code, "%s",
+	                 path);
 	if (e->flags < 16) /* no more than the size of the payload */
 		cr_expect_null(flags, "%s", path);
 	else
@@ -77,7 +78,9 @@ expect_event(const cJSON *got, const struct oracle_event *e, const char *path)
 static void
 agree(const char *path)
 {
-	struct ran r = run_tool((const char *const[]){ "convert", "--schema", "testdata/ovni/raw.yaml", "--to", "chrome", path, "-", NULL }, NULL, 0);
+	struct ran r = run_tool((const char *const[]){ "convert", "--schema", "testdata/ovni/raw.yaml",
+	                                               "--to", "chrome", path, "-", NULL },
+	                        NULL, 0);
 	cJSON *const root = cJSON_ParseWithLength(r.out, r.out_n);
 	const cJSON *got = cJSON_GetObjectItemCaseSensitive(root, "traceEvents");
 	struct oracle_event e;
@@ -119,7 +122,8 @@ Test(ovni_oracle, streams_of_real_traces)
 {
 	char command[600];
 
-	snprintf(command, sizeof command, "find '%s/ovni/good' -name stream.obs 2>/dev/null | sort", traces());
+	snprintf(command, sizeof command, "find '%s/ovni/good' -name stream.obs 2>/dev/null | sort",
+	         traces());
 	struct ran r = run_program((const char *const[]){ "sh", "-c", command, NULL }, NULL, 0);
 	if (r.out_n == 0)
 		cr_skip_test("no traces of ovni itself at %s", traces());
@@ -143,19 +147,22 @@ agree_with_expected(const cJSON *want)
 	const cJSON *const classes = cJSON_GetObjectItemCaseSensitive(in, "classes");
 
 	cr_assert_not_null(in, "%s: %.300s", path, r.err);
-	cr_expect_eq(r.status != 0, strncmp(want->string, "ovni/bad/", 9) == 0, "%s: exit status %d", path, r.status);
+	cr_expect_eq(r.status != 0, strncmp(want->string, "ovni/bad/", 9) == 0, "%s: exit status %d", path,
+	             r.status);
 	static const char *const keys[] = { "events", "first_ns", "last_ns" };
 	for (size_t i = 0; i < 3; i++)
-		cr_expect(cJSON_Compare(cJSON_GetObjectItemCaseSensitive(in, keys[i]), cJSON_GetObjectItemCaseSensitive(want, keys[i]), true) ||
+		cr_expect(cJSON_Compare(cJSON_GetObjectItemCaseSensitive(in, keys[i]),
+		                        cJSON_GetObjectItemCaseSensitive(want, keys[i]), true) ||
 		              cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(want, "events")) < 1,
 		          "%s: %s", path, keys[i]);
 	const cJSON *const names = cJSON_GetObjectItemCaseSensitive(want, "names");
 	cr_expect_eq(cJSON_GetArraySize(classes), cJSON_GetArraySize(names), "%s", path);
 	cJSON_ArrayForEach(row, classes)
 	{
-		name = cJSON_GetObjectItemCaseSensitive(names, cJSON_GetObjectItemCaseSensitive(row, "name")->valuestring);
-		cr_expect(cJSON_Compare(name, cJSON_GetObjectItemCaseSensitive(row, "count"), true), "%s: %s", path,
-		          cJSON_GetObjectItemCaseSensitive(row, "name")->valuestring);
+		name = cJSON_GetObjectItemCaseSensitive(
+		    names, cJSON_GetObjectItemCaseSensitive(row, "name")->valuestring);
+		cr_expect(cJSON_Compare(name, cJSON_GetObjectItemCaseSensitive(row, "count"), true), "%s: %s",
+		          path, cJSON_GetObjectItemCaseSensitive(row, "name")->valuestring);
 	}
 	cJSON_Delete(report);
 	ran_free(&r);
@@ -172,9 +179,7 @@ Test(ovni_oracle, counts_of_real_traces)
 	if (text == NULL)
 		cr_skip_test("no %s", path);
 	cJSON *const all = cJSON_Parse(text);
-	cJSON_ArrayForEach(want, all)
-		if (strncmp(want->string, "ovni/", 5) == 0)
-			agree_with_expected(want);
+	cJSON_ArrayForEach(want, all) if (strncmp(want->string, "ovni/", 5) == 0) agree_with_expected(want);
 	cJSON_Delete(all);
 	free(text);
 }
@@ -187,9 +192,11 @@ static const struct {
 	const char *rules[5];
 } bad[] = {
 	{ "ovni/bad/ovni-duplicated-cpu-index", { "ovni/cpu-index" } },
-	{ "ovni/bad/ovni-empty-stream", { "ovni/not-finished", "ovni/no-require", "ovni/no-cpus", "ovni/no-events" } },
+	{ "ovni/bad/ovni-empty-stream",
+	  { "ovni/not-finished", "ovni/no-require", "ovni/no-cpus", "ovni/no-events" } },
 	{ "ovni/bad/ovni-no-cpus", { "ovni/no-cpus" } },
-	{ "ovni/bad/ovni-thread-crash", { "ovni/not-finished", "ovni/no-require", "ovni/no-cpus", "ovni/no-thread-end" } },
+	{ "ovni/bad/ovni-thread-crash",
+	  { "ovni/not-finished", "ovni/no-require", "ovni/no-cpus", "ovni/no-thread-end" } },
 };
 
 static int
@@ -198,8 +205,8 @@ count_rules(const cJSON *report)
 	const cJSON *file;
 	int n = 0;
 
-	cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(report, "files"))
-		n += cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(file, "findings"));
+	cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(report, "files")) n +=
+	    cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(file, "findings"));
 	return n;
 }
 
@@ -217,13 +224,17 @@ Test(ovni_oracle, folders_of_real_traces_are_judged_as_they_are_sorted)
 			char path[1200], relative[300];
 			snprintf(path, sizeof path, "%s/%s", dir, name);
 			snprintf(relative, sizeof relative, "ovni/%s/%s", folders[i], name);
-			struct ran r = run_tool((const char *const[]){ "validate", "--format", "json", path, NULL }, NULL, 0);
+			struct ran r = run_tool(
+			    (const char *const[]){ "validate", "--format", "json", path, NULL }, NULL, 0);
 			cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
 			int expected = 0;
 			cr_expect_eq(r.status, i == 2, "%s: %d", path, r.status);
 			for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++)
-				for (int m = 0; strcmp(bad[k].trace, relative) == 0 && bad[k].rules[m] != NULL; m++, expected++)
-					cr_expect_not_null(strstr(r.out, bad[k].rules[m]), "%s: no %s", path, bad[k].rules[m]);
+				for (int m = 0;
+				     strcmp(bad[k].trace, relative) == 0 && bad[k].rules[m] != NULL;
+				     m++, expected++)
+					cr_expect_not_null(strstr(r.out, bad[k].rules[m]), "%s: no %s", path,
+					                   bad[k].rules[m]);
 			cr_expect_eq(count_rules(report), expected, "%s: %s", path, r.out);
 			cJSON_Delete(report);
 			ran_free(&r);

@@ -4,11 +4,12 @@
 
 /* The walk through a stream: header, framing, clocks. */
 
-/* How many bytes of records one fill judges before the engine may look around. */
+/* How many bytes of records one fill checks before the engine may look around. */
 #define JUDGED_AT_ONCE (4U << 20)
 
-/* No event is begun in a fill behind this many bytes: a batch holds on to what its events are made of, and jumbos are large. */
-#define FILL_BYTES (1U << 20)
+/* No event is begun in a fill behind this many bytes: a batch holds on to what its events are made of, and
+ * jumbos are large. */
+#define NEXT_BYTES (1U << 20)
 
 /* What came of one event. */
 enum step {
@@ -38,8 +39,8 @@ tally_add(struct ovni_tally *t, uint64_t offset, uint64_t record, uint64_t now, 
 
 /* ---- the header ---- */
 
-/* FILL_MORE: go on behind it. */
-static enum fill
+/* READ_MORE: go on behind it. */
+static enum read_status
 read_header(struct ovni_state *st)
 {
 	struct reader *const r = st->r;
@@ -49,54 +50,65 @@ read_header(struct ovni_state *st)
 	struct quoted q;
 
 	if (n < 4 || memcmp(in->p, OVNI_MAGIC, 4) != 0) {
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_BAD_MAGIC], 0, 0, "the first bytes are %s, not \"ovni\"", quoted(&q, slice_of(in->p, n < 4 ? n : 4)));
-		return FILL_BAD;
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_BAD_MAGIC], 0, 0,
+		            "the first bytes are %s, not \"ovni\"",
+		            quoted(&q, slice_of(in->p, n < 4 ? n : 4)));
+		return READ_BAD;
 	}
 	if (!there) {
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0, "%zu of 8 bytes are there", n);
-		return FILL_BAD;
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0, "%zu of 8 bytes are there",
+		            n);
+		return READ_BAD;
 	}
 	const uint32_t version = load_u32(in->p + 4, false);
 	st->big = version == OVNI_VERSION_SWAPPED;
 	if (version != OVNI_VERSION && !st->big) {
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_BAD_VERSION], 4, 0, "version %" PRIu32 ", expected 1", version);
-		return FILL_BAD;
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_BAD_VERSION], 4, 0,
+		            "version %" PRIu32 ", expected 1", version);
+		return READ_BAD;
 	}
 	if (st->big)
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_BIG_ENDIAN], 4, 0, "the version field is %" PRIu32 ": 1 in big endian", version);
-	r->trace->byte_order = r->trace->byte_order != NULL && (r->trace->byte_order[0] == 'b') != st->big ? "mixed" : st->big ? "big" : "little";
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_BIG_ENDIAN], 4, 0,
+		            "the version field is %" PRIu32 ": 1 in big endian", version);
+	r->trace->byte_order = r->trace->byte_order != NULL && (r->trace->byte_order[0] == 'b') != st->big
+	                           ? "mixed"
+	                       : st->big ? "big"
+	                                 : "little";
 	in->p += OVNI_HEADER_SIZE;
 	st->started = true;
-	return FILL_MORE;
+	return READ_MORE;
 }
 
-/* ---- judging one event ---- */
+/* ---- checking one event ---- */
 
 static void
-judge_region(struct ovni_state *st, char value, uint64_t offset, uint64_t record)
+check_region(struct ovni_state *st, char value, uint64_t offset, uint64_t record)
 {
 	const struct rule *const rule = &ovni_rules[OVNI_RULE_REGION_UNMATCHED];
 
 	if (value == '[') {
 		if (st->in_region)
-			finding_add(st->r->judge, rule, offset, record, "OU[ inside the region that was opened at byte %" PRIu64, st->region_offset);
+			finding_add(st->r->findings, rule, offset, record,
+			            "OU[ inside the region that was opened at byte %" PRIu64,
+			            st->region_offset);
 		st->in_region = true;
 		st->region_offset = offset;
 		st->region_record = record;
 	} else if (value == ']') {
 		if (!st->in_region)
-			finding_add(st->r->judge, rule, offset, record, "OU] without OU[ before it");
+			finding_add(st->r->findings, rule, offset, record, "OU] without OU[ before it");
 		st->in_region = false;
 	}
 }
 
 static void
-judge_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t offset, uint64_t record)
+check_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t offset, uint64_t record)
 {
 	if (clock < st->last && st->in_region && !end_of_region)
 		tally_add(&st->unsorted, offset, record, clock, st->last);
 	else if (clock < st->last)
-		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_CLOCK_BACKWARDS], offset, record, "clock %" PRIu64 " after %" PRIu64, clock, st->last);
+		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CLOCK_BACKWARDS], offset, record,
+		            "clock %" PRIu64 " after %" PRIu64, clock, st->last);
 	if (clock > INT64_MAX)
 		tally_add(&st->large, offset, record, clock, 0);
 	if (st->offset < 0 && clock < 0 - (uint64_t)st->offset)
@@ -105,19 +117,20 @@ judge_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t 
 }
 
 static void
-judge_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t record)
+check_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t record)
 {
 	const uint8_t flags = (uint8_t)p[0];
 	const bool unordered = p[1] == 'O' && p[2] == 'U';
 
 	if ((flags & OVNI_FLAGS_RESERVED) != 0)
-		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_RESERVED_FLAGS], offset, record, "flags 0x%02x: the bits 0x%02x are reserved", flags,
-		            flags & OVNI_FLAGS_RESERVED);
+		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_RESERVED_FLAGS], offset, record,
+		            "flags 0x%02x: the bits 0x%02x are reserved", flags, flags & OVNI_FLAGS_RESERVED);
 	if ((flags & OVNI_FLAG_JUMBO) != 0 && (flags & 15) != OVNI_JUMBO_NIBBLE)
-		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE], offset, record, "flags 0x%02x: payload size code %u, expected 3", flags, flags & 15);
-	judge_clock(st, load_u64(p + 4, st->big), unordered && p[3] == ']', offset, record);
+		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE], offset, record,
+		            "flags 0x%02x: payload size code %u, expected 3", flags, flags & 15);
+	check_clock(st, load_u64(p + 4, st->big), unordered && p[3] == ']', offset, record);
 	if (unordered)
-		judge_region(st, p[3], offset, record);
+		check_region(st, p[3], offset, record);
 	if (p[1] == 'O' && p[2] == 'H' && p[3] == 'e')
 		st->ended = true;
 }
@@ -127,7 +140,7 @@ judge_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t reco
 static enum step
 say_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
 {
-	finding_add(st->r->judge, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->trace->records + 1,
+	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->trace->records + 1,
 	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are there", field, there, wanted);
 	return STEP_BAD;
 }
@@ -140,13 +153,13 @@ take(struct ovni_state *st, struct batch *b, struct slice record, struct slice p
 
 	r->trace->records++;
 	r->trace->events++;
-	judge_event(st, record.p, offset, r->trace->records);
+	check_event(st, record.p, offset, r->trace->records);
 	const uint32_t word = load_u32(record.p, false);
-	const bool plain = ovni_is_plain(r->shared, word);
+	const bool plain = ovni_is_fast(r->shared, word);
 	if (plain && (r->want & WANT_TIMES) == 0)
 		return STEP_DONE;
 	struct ovni_code *const c = ovni_code(st, word, offset, r->trace->records);
-	if (c == NULL || (!plain && !ovni_judge_payload(st, c, record.p, payload, offset)))
+	if (c == NULL || (!plain && !ovni_check_payload(st, c, record.p, payload, offset)))
 		return STEP_NO_MEMORY;
 	if ((r->want & WANT_TIMES) == 0)
 		return STEP_DONE;
@@ -170,12 +183,14 @@ skip_jumbo(struct ovni_state *st, struct batch *b)
 		in->p = in->end;
 		if (!in->last)
 			return STEP_MORE;
-		return say_cut(st, st->skip_offset, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip, (uint64_t)OVNI_JUMBO_HEAD + size);
+		return say_cut(st, st->skip_offset, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip,
+		               (uint64_t)OVNI_JUMBO_HEAD + size);
 	}
 	in->p += st->skip;
 	st->skip = 0;
-	finding_add(r->judge, &ovni_rules[OVNI_RULE_LIMIT], st->skip_offset, r->trace->records + 1,
-	            "a jumbo event of %" PRIu32 " bytes: of more than %u the data is left out", size, OVNI_MAX_JUMBO);
+	finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], st->skip_offset, r->trace->records + 1,
+	            "a jumbo event of %" PRIu32 " bytes: of more than %u the data is left out", size,
+	            OVNI_MAX_JUMBO);
 	const struct slice head = arena_copy(&b->scratch, slice_of(st->jumbo, OVNI_JUMBO_HEAD));
 	return head.p == NULL ? STEP_NO_MEMORY : take(st, b, head, slice_of(NULL, 0), st->skip_offset);
 }
@@ -197,11 +212,14 @@ jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 		return skip_jumbo(st, b);
 	}
 	if (size > left - OVNI_JUMBO_HEAD)
-		return in->last ? say_cut(st, offset, "jumbo data", left, (uint64_t)OVNI_JUMBO_HEAD + size) : STEP_MORE;
+		return in->last ? say_cut(st, offset, "jumbo data", left, (uint64_t)OVNI_JUMBO_HEAD + size)
+		                : STEP_MORE;
 	if (size > OVNI_WRITER_JUMBO)
-		finding_add(st->r->judge, &ovni_rules[OVNI_RULE_JUMBO_SIZE], offset, st->r->trace->records + 1,
-		            "%" PRIu32 " bytes of data, the library writes at most %u", size, OVNI_WRITER_JUMBO);
-	const enum step step = take(st, b, slice_of(in->p, OVNI_JUMBO_HEAD + size), slice_of(in->p + OVNI_JUMBO_HEAD, size), offset);
+		finding_add(
+		    st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_SIZE], offset, st->r->trace->records + 1,
+		    "%" PRIu32 " bytes of data, the library writes at most %u", size, OVNI_WRITER_JUMBO);
+	const enum step step = take(st, b, slice_of(in->p, OVNI_JUMBO_HEAD + size),
+	                            slice_of(in->p + OVNI_JUMBO_HEAD, size), offset);
 	if (step == STEP_DONE)
 		in->p += OVNI_JUMBO_HEAD + size;
 	return step;
@@ -235,11 +253,12 @@ event(struct ovni_state *st, struct batch *b)
 
 /*
  * Events about which there is nothing to say: their code is plain, and the clock does not go back.  As signed
- * numbers, so that the first of 2^63 or more stops here too.  One check serves the longest event, so the last few
- * of a window are left to event().
+ * numbers, so that the first of 2^63 or more stops here too.  One check serves the longest event, so the last
+ * few of a window are left to event().
  */
 static inline const char *
-walk_plain(const struct ovni_shared *sh, const char *p, const char *end, uint64_t *last, uint64_t *count, bool big)
+walk_fast(const struct ovni_shared *sh, const char *p, const char *end, uint64_t *last, uint64_t *count,
+          bool big)
 {
 	int64_t before = (int64_t)*last;
 	uint64_t n = 0;
@@ -247,7 +266,7 @@ walk_plain(const struct ovni_shared *sh, const char *p, const char *end, uint64_
 	while (end - p >= OVNI_EVENT_SIZE + 16) {
 		const uint32_t word = load_u32(p, false);
 		const int64_t clock = (int64_t)load_u64(p + 4, big);
-		if (!ovni_is_plain(sh, word) || clock < before || clock < 0)
+		if (!ovni_is_fast(sh, word) || clock < before || clock < 0)
 			break;
 		before = clock;
 		n++;
@@ -258,9 +277,9 @@ walk_plain(const struct ovni_shared *sh, const char *p, const char *end, uint64_
 	return p;
 }
 
-/* Only judges.  true: enough for one fill. */
+/* Only checks.  true: enough for one fill. */
 static bool
-judge_plain(struct ovni_state *st)
+check_fast(struct ovni_state *st)
 {
 	const struct ovni_shared *const sh = st->r->shared;
 	struct input *const in = st->r->in;
@@ -271,65 +290,71 @@ judge_plain(struct ovni_state *st)
 		return false;
 	const bool more = (size_t)(in->end - in->p) > JUDGED_AT_ONCE;
 	const char *const start = in->p, *const end = more ? start + JUDGED_AT_ONCE : in->end;
-	in->p = st->big ? walk_plain(sh, in->p, end, &st->last, &n, true) : walk_plain(sh, in->p, end, &st->last, &n, false);
+	in->p = st->big ? walk_fast(sh, in->p, end, &st->last, &n, true)
+	                : walk_fast(sh, in->p, end, &st->last, &n, false);
 	st->r->trace->records += n;
 	st->r->trace->events += n;
-	st->judged += (size_t)(in->p - start);
-	return st->judged >= JUDGED_AT_ONCE / 2;
+	st->checked += (size_t)(in->p - start);
+	return st->checked >= JUDGED_AT_ONCE / 2;
 }
 
-static enum fill
-finish(struct ovni_state *st, enum fill fill)
+static enum read_status
+finish(struct ovni_state *st, enum read_status fill)
 {
 	struct reader *const r = st->r;
 	const uint64_t here = input_offset(r->in, r->in->p), n = r->trace->records - st->first_record;
 	const struct ovni_tally *t = &st->unsorted;
 
 	ovni_say_doubts(st);
-	finding_add_times(r->judge, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
+	finding_add_times(r->findings, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
 	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", t->now, t->before);
 	t = &st->large;
-	finding_add_times(r->judge, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count, "clock %" PRIu64, t->now);
+	finding_add_times(r->findings, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count,
+	                  "clock %" PRIu64, t->now);
 	t = &st->below_zero;
-	finding_add_times(r->judge, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record, t->count,
-	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now, st->offset);
-	if (fill == FILL_BAD) {
+	finding_add_times(r->findings, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record,
+	                  t->count, "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now,
+	                  st->offset);
+	if (fill == READ_BAD) {
 		r->unread = input_drain(r->in);
 		return fill;
 	}
 	if (st->in_region)
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset, st->region_record, "OU[ without OU] behind it");
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
+		            st->region_record, "OU[ without OU] behind it");
 	if (n == 0) {
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0,
+		            "nothing follows the header");
 		ovni_emulate_nothing(st);
 	} else if (!st->ended)
-		finding_add(r->judge, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, r->trace->records, "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, r->trace->records,
+		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
 	return fill;
 }
 
-static enum fill
-ovni_fill(struct reader *r, struct batch *b)
+static enum read_status
+ovni_next(struct reader *r, struct batch *b)
 {
 	struct ovni_state *const st = r->state;
 	struct input *const in = r->in;
 
 	if (ovni_emulate_failed(r->shared))
-		return FILL_NO_MEMORY;
-	if (!st->started && read_header(st) != FILL_MORE) {
+		return READ_NO_MEMORY;
+	if (!st->started && read_header(st) != READ_MORE) {
 		r->unread = input_drain(in);
-		return FILL_BAD;
+		return READ_BAD;
 	}
 	const bool wanted = (r->want & WANT_TIMES) != 0;
 	const uint64_t start = input_offset(in, in->p);
-	st->judged = 0;
+	st->checked = 0;
 	/* an event gives one entry at most, so counting them keeps the batch in bounds */
-	for (uint32_t left = b->cap; left > 0 && input_offset(in, in->p) - start < FILL_BYTES;) {
-		if (!wanted && judge_plain(st))
-			return FILL_MORE;
-		if (wanted && (left -= ovni_events_add_plain(st, b, left)) == 0)
+	for (uint32_t left = b->cap; left > 0 && input_offset(in, in->p) - start < NEXT_BYTES;) {
+		if (!wanted && check_fast(st))
+			return READ_MORE;
+		if (wanted && (left -= ovni_events_add_fast(st, b, left)) == 0)
 			break;
 		if (in->p == in->end && (in->last || !input_more(in)) && st->skip == 0)
-			return finish(st, FILL_END);
+			return finish(st, READ_END);
 		switch (event(st, b)) {
 		case STEP_DONE:
 			left--;
@@ -338,12 +363,12 @@ ovni_fill(struct reader *r, struct batch *b)
 			input_more(in);
 			break;
 		case STEP_BAD:
-			return finish(st, FILL_BAD);
+			return finish(st, READ_BAD);
 		case STEP_NO_MEMORY:
-			return FILL_NO_MEMORY;
+			return READ_NO_MEMORY;
 		}
 	}
-	return FILL_MORE;
+	return READ_MORE;
 }
 
 static bool
@@ -369,22 +394,22 @@ ovni_close(struct reader *r)
 	free(st->doubts);
 }
 
-static const char *const companions[] = { "stream.json", "metadata.json", NULL };
+static const char *const sidecars[] = { "stream.json", "metadata.json", NULL };
 
 const struct reader_ops ovni_reader_ops = {
 	.state_size = sizeof(struct ovni_state),
 	.probe = ovni_probe,
 	.open_trace = ovni_open_trace,
 	.open = ovni_open,
-	.fill = ovni_fill,
-	.judges_payloads = true,
+	.next = ovni_next,
+	.checks_payloads = true,
 	.close = ovni_close,
-	.companions = companions,
-	.judge_companion = ovni_judge_companion,
+	.sidecars = sidecars,
+	.check_sidecar = ovni_check_sidecar,
 	.shared_size = sizeof(struct ovni_shared),
-	.judge_trace = ovni_judge_trace,
+	.check_trace = ovni_check_trace,
 	.shared_close = ovni_shared_close,
 	.merges = true,
-	.judges_order = ovni_wants_state,
-	.judge_event = ovni_emulate,
+	.checks_order = ovni_wants_state,
+	.check_event = ovni_emulate,
 };

@@ -5,7 +5,7 @@
 /*
  * ovni.require: which models a stream uses, and the version of each.  The
  * emulator wants the major number that it knows and a minor one that is not
- * above; so versions are judged in the group "state" only.
+ * above; so versions are checked in the group "state" only.
  */
 
 /* What ovni 1.14 knows. */
@@ -13,7 +13,8 @@ static const struct {
 	const char *name;
 	unsigned major, minor;
 } models[] = {
-	{ "ovni", 1, 1 }, { "nanos6", 1, 1 }, { "nosv", 2, 7 }, { "nodes", 1, 0 }, { "openmp", 1, 2 }, { "mpi", 1, 0 }, { "tampi", 1, 0 }, { "kernel", 1, 0 },
+	{ "ovni", 1, 1 },   { "nanos6", 1, 1 }, { "nosv", 2, 7 },  { "nodes", 1, 0 },
+	{ "openmp", 1, 2 }, { "mpi", 1, 0 },    { "tampi", 1, 0 }, { "kernel", 1, 0 },
 };
 
 /* A number of up to nine digits and what stands behind it. */
@@ -41,7 +42,7 @@ take_version(const char *s, unsigned *major, unsigned *minor)
 }
 
 void
-ovni_judge_require(struct ovni_state *st, const cJSON *model)
+ovni_check_require(struct ovni_state *st, const cJSON *model)
 {
 	const struct ovni_shared *const sh = st->r->shared;
 	const char *const s = cJSON_GetStringValue(model);
@@ -49,14 +50,17 @@ ovni_judge_require(struct ovni_state *st, const cJSON *model)
 	struct quoted q;
 
 	if (s == NULL)
-		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is no string", quoted(&q, slice_str(model->string)));
+		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is no string",
+		         quoted(&q, slice_str(model->string)));
 	for (size_t i = 0; i < sizeof models / sizeof models[0] && s != NULL && sh->rules_state; i++) {
 		if (strcmp(model->string, models[i].name) != 0)
 			continue;
 		if (!take_version(s, &major, &minor))
-			ovni_say(st->r, OVNI_RULE_REQUIRE_VERSION, "model %s: version %s", models[i].name, quoted(&q, slice_str(s)));
+			ovni_say(st->r, OVNI_RULE_REQUIRE_VERSION, "model %s: version %s", models[i].name,
+			         quoted(&q, slice_str(s)));
 		else if (major != models[i].major || minor > models[i].minor)
-			ovni_say(st->r, OVNI_RULE_MODEL_VERSION, "model %s: version %s is required, known are %u.0 to %u.%u", models[i].name,
+			ovni_say(st->r, OVNI_RULE_MODEL_VERSION,
+			         "model %s: version %s is required, known are %u.0 to %u.%u", models[i].name,
 			         quoted(&q, slice_str(s)), models[i].major, models[i].major, models[i].minor);
 	}
 }

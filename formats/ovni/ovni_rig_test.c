@@ -32,14 +32,20 @@ rig_stream(struct rig *rig, const char *path, const struct option_value *options
 	struct rig_stream *const s = &rig->streams[rig->n++];
 
 	cr_assert(rig->n <= RIG_STREAMS);
-	judge_init(&s->judge, path, NULL, NULL);
-	s->reader = (struct reader){ .in = input_open(path), .trace = &rig->trace, .judge = &s->judge, .want = WANT_TIMES | WANT_FIELDS,
-		                     .options = options, .state = calloc(1, ovni_reader_ops.state_size), .shared = rig->shared, .in_folder = true };
+	findings_init(&s->findings, path, NULL, NULL);
+	s->reader = (struct reader){ .in = input_open(path),
+		                     .trace = &rig->trace,
+		                     .findings = &s->findings,
+		                     .want = WANT_TIMES | WANT_FIELDS,
+		                     .options = options,
+		                     .state = calloc(1, ovni_reader_ops.state_size),
+		                     .shared = rig->shared,
+		                     .in_folder = true };
 	cr_assert(s->reader.in != NULL && s->reader.state != NULL && batch_init(&s->batch, 200000, false));
 	cr_assert(ovni_reader_ops.open(&s->reader), "%s", path);
-	cr_assert(ovni_reader_ops.fill(&s->reader, &s->batch) != FILL_NO_MEMORY, "%s", path);
+	cr_assert(ovni_reader_ops.next(&s->reader, &s->batch) != READ_NO_MEMORY, "%s", path);
 	for (uint32_t i = 0; i < rig->trace.nclasses; i++)
-		if (rig->trace.classes[i]->meaning == NULL)
+		if (rig->trace.classes[i]->plan == NULL)
 			trace_mean(&rig->trace, rig->trace.classes[i], NULL, NULL);
 }
 
@@ -51,19 +57,21 @@ rig_next(struct rig *rig)
 
 	for (uint32_t i = 0; i < rig->n; i++) {
 		struct rig_stream *const s = &rig->streams[i];
-		if (s->next < s->batch.n && (best == NULL || s->batch.events[s->next].ts < best->batch.events[best->next].ts))
+		if (s->next < s->batch.n &&
+		    (best == NULL || s->batch.events[s->next].ts < best->batch.events[best->next].ts))
 			best = s;
 	}
 	return best;
 }
 
-/* Reads and judges the streams that `find` has in a folder. */
+/* Reads and checks the streams that `find` has in a folder. */
 void
 rig_read(struct rig *rig, const char *folder)
 {
 	static const struct option_value options[] = { { "rules", "state", NULL } };
-	struct ran r = run_program((const char *const[]){ "find", folder, "-name", "stream.obs", NULL }, NULL, 0);
-	struct reader end = { .trace = &rig->trace, .judge = &rig->judge, .options = options };
+	struct ran r =
+	    run_program((const char *const[]){ "find", folder, "-name", "stream.obs", NULL }, NULL, 0);
+	struct reader end = { .trace = &rig->trace, .findings = &rig->findings, .options = options };
 	char *paths[RIG_STREAMS];
 	uint32_t npaths = 0;
 
@@ -81,12 +89,12 @@ rig_read(struct rig *rig, const char *folder)
 	for (uint32_t i = 0; i < npaths; i++)
 		rig_stream(rig, paths[i], options);
 	for (struct rig_stream *s; (s = rig_next(rig)) != NULL; s->next++) {
-		ovni_reader_ops.judge_event(&s->reader, &s->batch, &s->batch.events[s->next]);
+		ovni_reader_ops.check_event(&s->reader, &s->batch, &s->batch.events[s->next]);
 		if (rig_units != 0)
 			((struct ovni_shared *)rig->shared)->emulator->units.most = rig_units;
 	}
 	end.shared = rig->shared;
-	judge_init(&rig->judge, folder, NULL, NULL);
+	findings_init(&rig->findings, folder, NULL, NULL);
 	ovni_emulate_end(&end);
 	ran_free(&r);
 }
@@ -94,16 +102,17 @@ rig_read(struct rig *rig, const char *folder)
 bool
 rig_is_state(int rule)
 {
-	return rule >= OVNI_RULE_THREAD_STATE || rule == OVNI_RULE_MODEL_VERSION || rule == OVNI_RULE_REQUIRE_VERSION;
+	return rule >= OVNI_RULE_THREAD_STATE || rule == OVNI_RULE_MODEL_VERSION ||
+	       rule == OVNI_RULE_REQUIRE_VERSION;
 }
 
 uint64_t
 rig_count(const struct rig *rig, enum ovni_rule rule)
 {
-	uint64_t n = judge_count(&rig->judge, &ovni_rules[rule]);
+	uint64_t n = findings_count(&rig->findings, &ovni_rules[rule]);
 
 	for (uint32_t i = 0; i < rig->n; i++)
-		n += judge_count(&rig->streams[i].judge, &ovni_rules[rule]);
+		n += findings_count(&rig->streams[i].findings, &ovni_rules[rule]);
 	return n;
 }
 
@@ -116,7 +125,8 @@ rig_text(const struct rig *rig, char text[RIG_TEXT])
 	text[0] = '\0';
 	for (int i = 0; i < OVNI_RULE_COUNT; i++)
 		if (rig_is_state(i) && rig_count(rig, (enum ovni_rule)i) > 0)
-			n += (size_t)snprintf(text + n, RIG_TEXT - n, "%s %d\n", ovni_rules[i].id, (int)rig_count(rig, (enum ovni_rule)i));
+			n += (size_t)snprintf(text + n, RIG_TEXT - n, "%s %d\n", ovni_rules[i].id,
+			                      (int)rig_count(rig, (enum ovni_rule)i));
 }
 
 void
@@ -129,11 +139,11 @@ rig_free(struct rig *rig)
 		free(s->reader.state);
 		batch_free(&s->batch);
 		input_close(s->reader.in);
-		judge_free(&s->judge);
+		findings_free(&s->findings);
 	}
 	ovni_reader_ops.shared_close(rig->shared);
 	free(rig->shared);
-	judge_free(&rig->judge);
+	findings_free(&rig->findings);
 	trace_free(&rig->trace);
 }
 

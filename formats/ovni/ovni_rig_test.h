@@ -3,14 +3,14 @@
 
 #include "ovni/ovni_emulate.h"
 
-/* For tests: a trace read and judged by the rules of the group "state" without the engine, whole streams in memory, merged by
- * the dullest of means. */
+/* For tests: a trace read and checked by the rules of the group "state" without the engine, whole streams in
+ * memory, merged by the dullest of means. */
 #define RIG_STREAMS 16
 #define RIG_TEXT 4000
 
 struct rig_stream {
 	struct reader reader;
-	struct judge judge;
+	struct findings findings;
 	struct batch batch;
 	uint32_t next;
 };
@@ -20,13 +20,13 @@ struct rig {
 	void *shared;
 	struct rig_stream streams[RIG_STREAMS];
 	uint32_t n;
-	struct judge judge; /* of the trace */
+	struct findings findings; /* of the trace */
 };
 
 /* How many units the emulator keeps; 0: as many as in the program. */
 extern uint32_t rig_units;
 
-/* Reads and judges the streams that lie in a folder, at any depth. */
+/* Reads and checks the streams that lie in a folder, at any depth. */
 void rig_read(struct rig *rig, const char *folder);
 /* Whether a rule is of the group. */
 bool rig_is_state(int rule);

@@ -11,8 +11,8 @@
 #include "fuzz/fuzz_sweep.h"
 #include "ovni/ovni_wire.h"
 
-/* What `validate` finds in all files of its report: "exit N", then "rule offset"; to be freed.  Being read without
- * metadata is not mentioned; other notes only if they are asked for. */
+/* What `validate` finds in all files of its report: "exit N", then "rule offset"; to be freed.  Being read
+ * without metadata is not mentioned; other notes only if they are asked for. */
 static char *
 found(struct ran r, const char *path, bool notes)
 {
@@ -24,15 +24,16 @@ found(struct ran r, const char *path, bool notes)
 	cr_assert(report != NULL && text != NULL, "%s: no report: %.200s%.200s", path, r.out, r.err);
 	n += (size_t)sprintf(text, "exit %d\n", r.status);
 	cJSON_ArrayForEach(file, cJSON_GetObjectItemCaseSensitive(report, "files"))
-		cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
-		{
-			const char *const rule = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule"));
-			const cJSON *const offset = cJSON_GetObjectItemCaseSensitive(f, "offset");
-			cr_assert(rule != NULL && offset != NULL && n < 60000);
-			const bool note = strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "level")), "note") == 0;
-			if (strcmp(rule, "ovni/no-metadata") != 0 && (notes || !note))
-				n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n", rule, offset->valuedouble);
-		}
+	    cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
+	{
+		const char *const rule = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule"));
+		const cJSON *const offset = cJSON_GetObjectItemCaseSensitive(f, "offset");
+		cr_assert(rule != NULL && offset != NULL && n < 60000);
+		const bool note =
+		    strcmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "level")), "note") == 0;
+		if (strcmp(rule, "ovni/no-metadata") != 0 && (notes || !note))
+			n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n", rule, offset->valuedouble);
+	}
 	cJSON_Delete(report);
 	ran_free(&r);
 	return text;
@@ -53,9 +54,11 @@ Test(ovni_rules, samples_say_what_is_expected)
 	for (const struct ovni_sample *s = ovni_samples; s->name != NULL; s++) {
 		char path[300], want[200] = "exit 0\n";
 		size_t n;
-		snprintf(path, sizeof path, "testdata/ovni/%s/%s.obs", s->rule != NULL ? "bad" : "good", s->name);
+		snprintf(path, sizeof path, "testdata/ovni/%s/%s.obs", s->rule != NULL ? "bad" : "good",
+		         s->name);
 		if (s->rule != NULL)
-			snprintf(want, sizeof want, "exit %d\novni/%s %u\n", s->exit_status, s->rule, s->offset);
+			snprintf(want, sizeof want, "exit %d\novni/%s %u\n", s->exit_status, s->rule,
+			         s->offset);
 		else if (strcmp(s->name, "big-endian") == 0)
 			strcat(want, "ovni/byte-order 4\n");
 		char *const p = read_whole(path, &n);
@@ -72,14 +75,16 @@ Test(ovni_rules, folders_say_what_is_expected)
 		char path[300], want[200] = "exit 0\n";
 		snprintf(path, sizeof path, "testdata/ovni/folders/%s", f->name);
 		if (f->rule != NULL)
-			snprintf(want, sizeof want, "exit %d\novni/%s %d\n", f->exit_status, f->rule, strcmp(f->rule, "clock-below-zero") == 0 ? 8 : 0);
+			snprintf(want, sizeof want, "exit %d\novni/%s %d\n", f->exit_status, f->rule,
+			         strcmp(f->rule, "clock-below-zero") == 0 ? 8 : 0);
 		expect(path, NULL, 0, want);
 	}
 }
 
 /* Rules that no small file can provoke, or that every lone stream does; each has a test below. */
-static const char *const elsewhere[] = { "ovni/bad-magic", "ovni/limit", "ovni/jumbo-size", "ovni/no-metadata", "ovni/nesting-deep", "ovni/tasks-forgotten",
-                                         "ovni/clock-host", "ovni/old-unfinished", NULL };
+static const char *const elsewhere[] = { "ovni/bad-magic",   "ovni/limit",          "ovni/jumbo-size",
+	                                 "ovni/no-metadata", "ovni/nesting-deep",   "ovni/tasks-forgotten",
+	                                 "ovni/clock-host",  "ovni/old-unfinished", NULL };
 
 Test(ovni_rules, every_rule_has_a_sample)
 {
@@ -99,9 +104,11 @@ Test(ovni_rules, every_rule_has_a_sample)
 
 Test(ovni_rules, bad_magic_and_no_metadata)
 {
-	struct ran r = run_tool((const char *const[]){ "validate", "--from", "ovni", "-", NULL }, "abcdefgh", 8);
+	struct ran r =
+	    run_tool((const char *const[]){ "validate", "--from", "ovni", "-", NULL }, "abcdefgh", 8);
 
-	cr_expect(r.status == 1 && strstr(r.out, "[ovni/bad-magic]") != NULL, "%d: %s%s", r.status, r.out, r.err);
+	cr_expect(r.status == 1 && strstr(r.out, "[ovni/bad-magic]") != NULL, "%d: %s%s", r.status, r.out,
+	          r.err);
 	ran_free(&r);
 	r = run_tool((const char *const[]){ "validate", "testdata/ovni/good/document.obs", NULL }, NULL, 0);
 	cr_expect(r.status == 0 && strstr(r.out, "[ovni/no-metadata]") != NULL, "%s", r.out);
@@ -153,9 +160,12 @@ Test(ovni_rules, more_codes_than_are_told_apart)
 Test(ovni_rules, cut_and_damaged_streams_keep_every_promise)
 {
 	for (const struct ovni_sample *s = ovni_samples; s->name != NULL; s++) {
-		struct fuzz_sweep sweep = { .light = true, .stride = 1, .sparse = 11, .full_every = 128, .p = s->bytes, .n = s->n };
+		struct fuzz_sweep sweep = {
+			.light = true, .stride = 1, .sparse = 11, .full_every = 128, .p = s->bytes, .n = s->n
+		};
 		struct fuzz_swept swept;
-		cr_expect(fuzz_sweep_run(&sweep, &swept), "%s: place %zu, byte %d: %s", s->name, swept.place, swept.byte, swept.result.fault);
+		cr_expect(fuzz_sweep_run(&sweep, &swept), "%s: place %zu, byte %d: %s", s->name, swept.place,
+		          swept.byte, swept.result.fault);
 	}
 }
 
@@ -165,12 +175,17 @@ Test(ovni_rules, groups_are_named_by_an_option)
 	struct ran r;
 
 	for (size_t i = 0; i < 3; i++) {
-		r = run_tool((const char *const[]){ "validate", "--rules", good[i], "testdata/ovni/good/equal-clocks.obs", NULL }, NULL, 0);
+		r = run_tool((const char *const[]){ "validate", "--rules", good[i],
+		                                    "testdata/ovni/good/equal-clocks.obs", NULL },
+		             NULL, 0);
 		/* the emulator asks for a thread that was started */
 		cr_expect_eq(r.status, i < 2 ? 0 : 1, "%s: %s%s", good[i], r.out, r.err);
 		ran_free(&r);
 	}
-	r = run_tool((const char *const[]){ "validate", "--rules", "states", "testdata/ovni/good/equal-clocks.obs", NULL }, NULL, 0);
-	cr_expect(r.status == 3 && strstr(r.err, "format, hygiene, state") != NULL, "%d: %s", r.status, r.err);
+	r = run_tool((const char *const[]){ "validate", "--rules", "states",
+	                                    "testdata/ovni/good/equal-clocks.obs", NULL },
+	             NULL, 0);
+	cr_expect(r.status == 3 && strstr(r.err, "format, hygiene, state") != NULL, "%d: %s", r.status,
+	          r.err);
 	ran_free(&r);
 }

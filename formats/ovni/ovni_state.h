@@ -37,21 +37,22 @@ struct ovni_thread {
 struct ovni_state {
 	struct reader *r;
 	bool big, started;
-	uint64_t last;  /* clock of the event before */
+	uint64_t last;         /* clock of the event before */
 	uint64_t first_record; /* records of the trace before this stream */
-	bool in_region; /* between OU[ and OU] */
+	bool in_region;        /* between OU[ and OU] */
 	uint64_t region_offset, region_record;
-	bool ended;    /* OHe was met */
-	size_t judged; /* bytes of plain events in this fill */
+	bool ended;     /* OHe was met */
+	size_t checked; /* bytes of plain events in this next */
 	struct ovni_tally unsorted, large, below_zero;
 
 	/* a jumbo event too large to be kept: its head, and how much is still to be passed over */
 	char jumbo[OVNI_JUMBO_HEAD];
 	uint64_t skip, skip_offset;
 
-	const char *json, *prefix; /* of the metadata that is being read: its file's name, what comes before names of keys */
+	const char *json, *prefix; /* of the metadata that is being read: its file's name, what comes before
+	                              names of keys */
 	const struct track *track;
-	int64_t offset; /* ns that the clock of this host is to be moved */
+	int64_t offset;            /* ns that the clock of this host is to be moved */
 	struct ovni_doubt *doubts; /* what is unusual about events, counted for each code; NULL: nothing */
 	uint32_t ndoubts;
 	struct ovni_tally more_doubts;
@@ -65,11 +66,11 @@ struct ovni_state {
 
 struct ovni_loom {
 	struct slice name;
-	uint32_t cpus;             /* how many */
+	uint32_t cpus; /* how many */
 };
 
 struct ovni_process {
-	uint32_t loom;   /* in looms, or TABLE_NONE: not yet known */
+	uint32_t loom; /* in looms, or TABLE_NONE: not yet known */
 	int64_t pid, app_id, rank, nranks;
 	const struct track *track;
 };
@@ -103,7 +104,7 @@ struct ovni_code {
 	bool old;
 	int8_t old_size; /* bytes of the payload that older releases wrote; -1: none */
 	struct class *cls;
-	const struct meaning *meaning; /* NULL: the vocabulary does not know it */
+	const struct plan *plan; /* NULL: the vocabulary does not know it */
 };
 
 #define OVNI_NEAR_BITS 8
@@ -112,20 +113,20 @@ struct ovni_code {
 struct ovni_shared {
 	struct ovni_code *codes;
 	uint32_t ncodes, codes_cap;
-	struct table64 code_index;           /* bytes -> codes */
-	uint16_t near[1 << OVNI_NEAR_BITS];  /* likewise, by hash: the latest */
-	uint64_t plain[1 << OVNI_PLAIN_BITS]; /* see ovni_is_plain() */
+	struct table64 code_index;            /* bytes -> codes */
+	uint16_t near[1 << OVNI_NEAR_BITS];   /* likewise, by hash: the latest */
+	uint64_t plain[1 << OVNI_PLAIN_BITS]; /* see ovni_is_fast() */
 	struct class *plain_classes[1 << OVNI_PLAIN_BITS];
-	struct ovni_code more_codes;         /* stands for those beyond the bound; */
+	struct ovni_code more_codes; /* stands for those beyond the bound; */
 	struct arena text;
 	uint32_t text_bytes;
 	bool in_folder;
 	bool rules_state; /* --rules state */
-	bool limited; /* a limit was said */
+	bool limited;     /* a limit was said */
 	uint32_t nstreams;
 	struct slice required[OVNI_MAX_REQUIRED]; /* models in any ovni.require */
 	uint32_t nrequired;
-	struct ovni_emulator *emulator; /* NULL: no event was judged by the rules of the group state */
+	struct ovni_emulator *emulator; /* NULL: no event was checked by the rules of the group state */
 	struct ovni_loom *looms;
 	uint32_t nlooms, looms_cap;
 	struct tabletext loom_index;
@@ -149,16 +150,17 @@ struct ovni_shared {
 	struct slice counters[OVNI_MAX_COUNTERS];
 	uint32_t ncounters;
 	bool counters_seen;
-	struct slice lib; /* "version commit" of the first stream */
+	struct slice lib;      /* "version commit" of the first stream */
 	struct track *unknown; /* streams whose thread is not known */
 	const struct track *more_threads;
 };
 
-/* Judges and merges the metadata beside the stream, and finds its track (st->track).  false: no memory. */
+/* Checks and merges the metadata beside the stream, and finds its track (st->track).  false: no memory. */
 bool ovni_metadata_read(struct ovni_state *st);
 
 /* The text of a finding about a stream as a whole. */
-void ovni_say(struct reader *r, enum ovni_rule rule, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void ovni_say(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- ovni_beside.c, ovni_metadata.c, ovni_layout.c ---- */
 
@@ -167,18 +169,20 @@ struct cJSON;
 enum ovni_json { OVNI_JSON_READ, OVNI_JSON_MISSING, OVNI_JSON_NO_MEMORY };
 
 /* false: no memory. */
-typedef bool ovni_json_taker(struct ovni_state *st, const struct cJSON *root, void *ctx);
+typedef bool ovni_json_sink(struct ovni_state *st, const struct cJSON *root, void *ctx);
 
-/* Reads a file of the folder that the stream's path begins with (so many bytes, a slash included).  Whatever is wrong with it was said; only not
- * that it is missing. */
-enum ovni_json ovni_json_read(struct ovni_state *st, size_t folder, const char *name, ovni_json_taker *take, void *ctx);
+/* Reads a file of the folder that the stream's path begins with (so many bytes, a slash included).  Whatever
+ * is wrong with it was said; only not that it is missing. */
+enum ovni_json ovni_json_read(struct ovni_state *st, size_t folder, const char *name, ovni_json_sink *take,
+                              void *ctx);
 
-const struct cJSON *ovni_get(const struct cJSON *o, const char *key); /* NULL: o is no object, or lacks the key */
+const struct cJSON *ovni_get(const struct cJSON *o,
+                             const char *key); /* NULL: o is no object, or lacks the key */
 int64_t ovni_integer(struct ovni_state *st, const struct cJSON *o, const char *key);
 
-ovni_json_taker ovni_read_stream; /* ctx: struct ovni_thread */
+ovni_json_sink ovni_read_stream; /* ctx: struct ovni_thread */
 void ovni_read_app(struct ovni_state *st, struct ovni_thread *t, const struct cJSON *o);
-bool ovni_judge_lib(struct ovni_state *st, const struct cJSON *ovni);
+bool ovni_check_lib(struct ovni_state *st, const struct cJSON *ovni);
 bool ovni_read_old(struct ovni_state *st, const char *path, size_t folder);
 
 /* ---- ovni_json.c ---- */
@@ -189,7 +193,7 @@ const char *ovni_json_fault(const char *p, size_t n, size_t *at);
 /* ---- ovni_merge.c ---- */
 
 struct cJSON;
-void ovni_judge_require(struct ovni_state *st, const struct cJSON *model); /* ovni_require.c */
+void ovni_check_require(struct ovni_state *st, const struct cJSON *model); /* ovni_require.c */
 bool ovni_merge_cpus(struct ovni_state *st, const struct cJSON *list, uint32_t loom);
 bool ovni_merge_marks(struct ovni_state *st, const struct cJSON *marks);
 bool ovni_merge_counters(struct ovni_state *st, const struct cJSON *hwc);
@@ -197,8 +201,8 @@ bool ovni_merge_text(struct ovni_state *st, const char *s, struct slice *kept);
 bool ovni_merge_thread(struct ovni_state *st, const struct ovni_thread *t, uint32_t *loom);
 void ovni_limit(struct ovni_state *st, const char *what, uint32_t most);
 void ovni_shared_close(void *shared);
-void ovni_judge_trace(struct reader *r);
-void ovni_judge_companion(struct reader *r);
+void ovni_check_trace(struct reader *r);
+void ovni_check_sidecar(struct reader *r);
 
 /* ---- ovni_emulate.c: the rules of the group state ---- */
 
@@ -212,30 +216,33 @@ bool ovni_emulate_require(struct ovni_state *st, const char *model); /* false: n
 
 /* ---- ovni_code.c ---- */
 
-/* What is known of the code in the first four bytes of an event; NULL: no memory.  Valid until the next call. */
+/* What is known of the code in the first four bytes of an event; NULL: no memory.  Valid until the next call.
+ */
 struct ovni_code *ovni_code(struct ovni_state *st, uint32_t word, uint64_t offset, uint64_t record);
 
-/* Compares an event at p with what the vocabulary says of its code.  `payload`: its data where it is kept.  false: no memory. */
-bool ovni_judge_payload(struct ovni_state *st, const struct ovni_code *c, const char *p, struct slice payload, uint64_t offset);
+/* Compares an event at p with what the vocabulary says of its code.  `payload`: its data where it is kept.
+ * false: no memory. */
+bool ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const char *p, struct slice payload,
+                        uint64_t offset);
 
 /* At the end of a stream. */
 void ovni_say_doubts(struct ovni_state *st);
 
 /*
- * Codes together with flags that were judged and about whose events there is
+ * Codes together with flags that were checked and about whose events there is
  * nothing to say, whatever their clock and payload hold: most events of most
  * streams.  Two places for each; a zeroed one matches nothing.
  */
 static inline uint32_t
-ovni_plain_place(uint32_t word)
+ovni_fast_place(uint32_t word)
 {
 	return (word * 0x9e3779b1U) >> (32 - OVNI_PLAIN_BITS);
 }
 
 static inline bool
-ovni_is_plain(const struct ovni_shared *sh, uint32_t word)
+ovni_is_fast(const struct ovni_shared *sh, uint32_t word)
 {
-	const uint32_t place = ovni_plain_place(word);
+	const uint32_t place = ovni_fast_place(word);
 	const uint64_t want = (uint64_t)1 << 32 | word;
 
 	return sh->plain[place] == want || sh->plain[place ^ 1] == want;
@@ -243,10 +250,10 @@ ovni_is_plain(const struct ovni_shared *sh, uint32_t word)
 
 /* The class of such an event; NULL: it is none. */
 static inline struct class *
-ovni_plain_class(const struct ovni_shared *sh, uint32_t word)
+ovni_fast_class(const struct ovni_shared *sh, uint32_t word)
 {
 	const uint64_t want = (uint64_t)1 << 32 | word;
-	uint32_t place = ovni_plain_place(word);
+	uint32_t place = ovni_fast_place(word);
 
 	if (sh->plain[place] != want && sh->plain[place ^= 1] != want)
 		return NULL;
@@ -255,12 +262,13 @@ ovni_plain_class(const struct ovni_shared *sh, uint32_t word)
 
 /* Unordered regions and ends of threads change what is said of the stream; they are never plain. */
 static inline void
-ovni_remember_plain(struct ovni_shared *sh, uint32_t word, struct class *cls)
+ovni_remember_fast(struct ovni_shared *sh, uint32_t word, struct class *cls)
 {
 	const uint32_t model_category = word >> 8 & 0xffff;
-	uint32_t place = ovni_plain_place(word);
+	uint32_t place = ovni_fast_place(word);
 
-	if ((word & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) != 0 || model_category == ('O' | 'U' << 8) || word >> 8 == ('O' | 'H' << 8 | 'e' << 16))
+	if ((word & (OVNI_FLAG_JUMBO | OVNI_FLAGS_RESERVED)) != 0 || model_category == ('O' | 'U' << 8) ||
+	    word >> 8 == ('O' | 'H' << 8 | 'e' << 16))
 		return;
 	place ^= sh->plain[place] != 0;
 	sh->plain[place] = (uint64_t)1 << 32 | word;
@@ -275,7 +283,7 @@ bool ovni_open_trace(struct reader *r);
 int64_t ovni_offset_of(struct ovni_shared *sh, struct slice loom);
 
 /* After the last stream. */
-void ovni_judge_offsets(struct reader *r);
+void ovni_check_offsets(struct reader *r);
 
 /* A clock on the time line of the trace; where that begins is where times below it are put. */
 static inline uint64_t
@@ -291,10 +299,11 @@ ovni_moved(uint64_t clock, int64_t offset)
 /* ---- ovni_event.c ---- */
 
 /* One event of size bytes at p.  `data`: its payload where it is kept.  false: no memory. */
-bool ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload, uint64_t offset, struct class *cls);
+bool ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload,
+                    uint64_t offset, struct class *cls);
 
 /* The next events about which there is nothing to say, `most` at most; how many there were. */
-uint32_t ovni_events_add_plain(struct ovni_state *st, struct batch *b, uint32_t most);
+uint32_t ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t most);
 
 extern const struct reader_ops ovni_reader_ops;
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "cmd/cli_test_util.h"
-#include "flow/flow.h"
+#include "pipeline/pipeline.h"
 #include "ovni/ovni_written_test.h"
 
 static uint64_t
@@ -59,7 +59,8 @@ put_event(struct trace_made *t, uint32_t stream, uint32_t number, uint64_t *cloc
 		t->events = realloc(t->events, t->cap * sizeof *t->events);
 		cr_assert_not_null(t->events);
 	}
-	t->events[t->n++] = (struct made){ .ts = *clock, .offset = t->size, .stream = stream, .number = number };
+	t->events[t->n++] =
+	    (struct made){ .ts = *clock, .offset = t->size, .stream = stream, .number = number };
 	t->size += (size_t)(payload - p) + data;
 }
 
@@ -122,7 +123,7 @@ struct taken {
 };
 
 static bool
-opened(void *ctx, struct flow *f)
+opened(void *ctx, struct pipeline *f)
 {
 	struct taken *const t = ctx;
 
@@ -133,7 +134,7 @@ opened(void *ctx, struct flow *f)
 }
 
 static bool
-take(void *ctx, struct flow *f, struct batch *b)
+take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct taken *const t = ctx;
 
@@ -141,14 +142,16 @@ take(void *ctx, struct flow *f, struct batch *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const struct made *const want = &t->made->events[t->n];
-		const struct field *const payload = &b->fields[e->first_field + e->nfields - 1U]; /* of jumbo events behind the flags */
+		const struct field *const payload =
+		    &b->fields[e->first_field + e->nfields - 1U]; /* of jumbo events behind the flags */
 		uint32_t stream, number;
 		cr_assert_lt(t->n, t->made->n);
 		cr_assert(e->nfields > 0 && slice_is(payload->name, "payload"));
 		memcpy(&stream, payload->value.p, 4);
 		memcpy(&number, payload->value.p + 4, 4);
-		cr_assert(stream == want->stream && number == want->number, "event %zu: %u of stream %u, expected %u of %u", t->n, number, stream,
-		          want->number, want->stream);
+		cr_assert(stream == want->stream && number == want->number,
+		          "event %zu: %u of stream %u, expected %u of %u", t->n, number, stream, want->number,
+		          want->stream);
 		cr_assert(e->ts == want->ts && e->offset == want->offset);
 		t->n++;
 	}
@@ -156,32 +159,32 @@ take(void *ctx, struct flow *f, struct batch *b)
 }
 
 static void
-done(void *ctx, struct flow *f)
+done(void *ctx, struct pipeline *f)
 {
 	struct taken *const t = ctx;
 
-	cr_expect(f->complete || f->unreadable, "%s", f->judge.path);
-	t->findings += f->judge.levels[LEVEL_ERROR];
+	cr_expect(f->complete || f->unreadable, "%s", f->findings.path);
+	t->findings += f->findings.levels[LEVEL_ERROR];
 	t->done++;
 }
 
-static const struct flow_hooks hooks = { opened, take, done };
+static const struct pipeline_hooks hooks = { opened, take, done };
 
 static void
 expect_sorted(uint32_t streams, uint32_t events, unsigned kind)
 {
 	struct trace_made made = make_trace(streams, events, kind);
 	struct taken t = { .made = &made };
-	const struct flow_job job = { .path = made.dir, .want = WANT_TIMES | WANT_FIELDS | WANT_ORDER };
-	struct flow f;
+	const struct pipeline_job job = { .path = made.dir, .want = WANT_TIMES | WANT_FIELDS | WANT_ORDER };
+	struct pipeline f;
 
-	cr_expect(flow_each(&f, &job, &hooks, &t));
+	cr_expect(pipeline_each(&f, &job, &hooks, &t));
 	cr_expect_eq(t.n, made.n, "%u streams: %zu of %zu events", streams, t.n, made.n);
 	cr_expect_eq(t.opened, streams);
 	cr_expect_eq(t.done, streams);
 	cr_expect_eq(f.trace.records, made.n);
 	cr_expect((t.findings > 0) == (kind == BACKWARDS), "%zu", t.findings);
-	flow_close(&f);
+	pipeline_close(&f);
 	free_trace(&made);
 }
 
@@ -334,7 +337,8 @@ Test(ovni_streams, findings_stay_with_their_stream)
 	free_trace(&t);
 }
 
-/* Unpacking takes memory and a thread each: the ninth and later ones come behind the others, which is said. */
+/* Unpacking takes memory and a thread each: the ninth and later ones come behind the others, which is said.
+ */
 Test(ovni_streams, packed_streams_up_to_a_number)
 {
 	struct trace_made t = make_trace(12, 20, PLAIN);
@@ -354,7 +358,10 @@ Test(ovni_streams, packed_streams_up_to_a_number)
 	char text[120];
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	for (unsigned i = 0; i < 12; i++) {
-		snprintf(text, sizeof text, "%05u.obs:@0: warning: the input is packed, and eight packed streams were merged already [input/not-merged]", i);
+		snprintf(text, sizeof text,
+		         "%05u.obs:@0: warning: the input is packed, and eight packed streams were merged "
+		         "already [input/not-merged]",
+		         i);
 		cr_expect_eq(strstr(r.err, text) != NULL, i >= 8, "%s", r.err);
 	}
 	snprintf(text, sizeof text, " %zu records", t.n);
@@ -374,8 +381,11 @@ Test(ovni_streams, too_many_lines_are_said_of_their_stream)
 
 	memset(long_name, 'x', sizeof long_name - 1);
 	snprintf(schema, sizeof schema, "%s/lines.yaml", dir);
-	const int n = snprintf(text, sizeof text, "format: ovni\nevents:\n  - event: OM=\n    phase: instant\n    track: \"{value} %s\"\n"
-	                                          "    layout: [value: i64, type: i32]\n", long_name);
+	const int n =
+	    snprintf(text, sizeof text,
+	             "format: ovni\nevents:\n  - event: OM=\n    phase: instant\n    track: \"{value} %s\"\n"
+	             "    layout: [value: i64, type: i32]\n",
+	             long_name);
 	cr_assert(write_whole(schema, text, (size_t)n));
 	for (int i = 0; i < 2; i++) {
 		written_init(&w[i], 10100);
@@ -391,10 +401,13 @@ Test(ovni_streams, too_many_lines_are_said_of_their_stream)
 		written_put(&w[i], "OHe", 10100, NULL, 0);
 		written_save(&w[i], dir, i);
 	}
-	struct ran r = run_tool((const char *const[]){ "convert", "--schema", schema, "--to", "chrome", dir, "-", NULL }, NULL, 0);
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "--schema", schema, "--to", "chrome", dir, "-", NULL },
+	             NULL, 0);
 	const char *const said = strstr(r.err, "b/stream.obs:@");
 	const uint64_t offset = said != NULL ? strtoull(said + strlen("b/stream.obs:@"), NULL, 10) : 0;
-	cr_expect(r.status == 0 && said != NULL && strstr(said, " [schema/line-limit]\n") != NULL, "%d, %.300s", r.status, r.err);
+	cr_expect(r.status == 0 && said != NULL && strstr(said, " [schema/line-limit]\n") != NULL,
+	          "%d, %.300s", r.status, r.err);
 	cr_expect(offset > 8 + 28 && (offset - 8 - 28) % 24 == 0, "no event begins at %d", (int)offset);
 	cr_expect_null(strstr(r.err, "a/stream.obs:@"));
 	ran_free(&r);

@@ -33,12 +33,13 @@ by_index(const void *a, const void *b)
 
 	if (x->loom != y->loom)
 		return x->loom < y->loom ? -1 : 1;
-	return x->index != y->index ? (x->index < y->index ? -1 : 1) : (x->phyid > y->phyid) - (x->phyid < y->phyid);
+	return x->index != y->index ? (x->index < y->index ? -1 : 1)
+	                            : (x->phyid > y->phyid) - (x->phyid < y->phyid);
 }
 
 /* "from 0 to N - 1": sorted, each CPU has its place as its index. */
 static void
-judge_cpus(struct reader *r)
+check_cpus(struct reader *r)
 {
 	struct ovni_shared *const sh = r->shared;
 	struct quoted q;
@@ -54,14 +55,18 @@ judge_cpus(struct reader *r)
 			said = false;
 		}
 		if (c->index != place++ && !said) {
-			ovni_say(r, OVNI_RULE_CPU_INDEX, "loom %s has %" PRIu32 " CPUs, and one of index %" PRIu32 " (phyid %" PRIu32 ") in place %" PRIu32,
-			         quoted(&q, sh->looms[c->loom].name), sh->looms[c->loom].cpus, c->index, c->phyid, place - 1);
+			ovni_say(r, OVNI_RULE_CPU_INDEX,
+			         "loom %s has %" PRIu32 " CPUs, and one of index %" PRIu32 " (phyid %" PRIu32
+			         ") in place %" PRIu32,
+			         quoted(&q, sh->looms[c->loom].name), sh->looms[c->loom].cpus, c->index,
+			         c->phyid, place - 1);
 			said = true;
 		}
 	}
 	for (uint32_t i = 0; i < sh->nlooms; i++)
 		if (sh->looms[i].cpus == 0)
-			ovni_say(r, OVNI_RULE_NO_CPUS, "no stream of loom %s gives its CPUs", quoted(&q, sh->looms[i].name));
+			ovni_say(r, OVNI_RULE_NO_CPUS, "no stream of loom %s gives its CPUs",
+			         quoted(&q, sh->looms[i].name));
 }
 
 /* A process whose loom some of its threads leave out is known by its pid in the looms that were named. */
@@ -75,7 +80,7 @@ has_twin(const struct ovni_shared *sh, int64_t pid)
 }
 
 static void
-judge_processes(struct reader *r)
+check_processes(struct reader *r)
 {
 	const struct ovni_shared *const sh = r->shared;
 	uint32_t ranked = 0, placed = 0;
@@ -84,30 +89,33 @@ judge_processes(struct reader *r)
 		const struct ovni_process *const p = &sh->processes[i];
 		if (p->loom == TABLE_NONE) {
 			if (!has_twin(sh, p->pid))
-				ovni_say(r, OVNI_RULE_NO_LOOM, "no thread of process %" PRId64 " gives ovni.loom", p->pid);
+				ovni_say(r, OVNI_RULE_NO_LOOM,
+				         "no thread of process %" PRId64 " gives ovni.loom", p->pid);
 			continue;
 		}
 		placed++;
 		ranked += p->rank >= 0;
 		if (p->app_id < 0)
-			ovni_say(r, OVNI_RULE_APP_ID, "no thread of process %" PRId64 " gives a positive ovni.app_id", p->pid);
+			ovni_say(r, OVNI_RULE_APP_ID,
+			         "no thread of process %" PRId64 " gives a positive ovni.app_id", p->pid);
 	}
 	if (ranked > 0 && ranked < placed)
-		ovni_say(r, OVNI_RULE_RANK_MIXED, "%" PRIu32 " of %" PRIu32 " processes have a rank", ranked, placed);
+		ovni_say(r, OVNI_RULE_RANK_MIXED, "%" PRIu32 " of %" PRIu32 " processes have a rank", ranked,
+		         placed);
 }
 
 void
-ovni_judge_trace(struct reader *r)
+ovni_check_trace(struct reader *r)
 {
 	const struct ovni_shared *const sh = r->shared;
 
-	ovni_judge_offsets(r);
+	ovni_check_offsets(r);
 	ovni_emulate_end(r);
-	/* single streams are judged for themselves: the others may say what these do not */
+	/* single streams are checked for themselves: the others may say what these do not */
 	if (!sh->in_folder)
 		return;
-	judge_processes(r);
-	judge_cpus(r);
+	check_processes(r);
+	check_cpus(r);
 }
 
 /* ---- files beside streams ---- */
@@ -131,14 +139,15 @@ exists(const char *path, size_t folder, const char *name)
 
 /* stream.json wants events beside it; metadata.json is of the layouts before there were streams. */
 void
-ovni_judge_companion(struct reader *r)
+ovni_check_sidecar(struct reader *r)
 {
-	const char *const path = r->judge->path, *const slash = strrchr(path, '/');
+	const char *const path = r->findings->path, *const slash = strrchr(path, '/');
 	const char *const name = slash != NULL ? slash + 1 : path;
 	const size_t folder = (size_t)(name - path);
 
 	if (strcmp(name, "stream.json") != 0)
 		ovni_say(r, OVNI_RULE_OLD_LAYOUT, "metadata.json is of metadata version 1 or 2");
-	else if (!exists(path, folder, "stream.obs") && !exists(path, folder, "stream.obs.gz") && !exists(path, folder, "stream.obs.zst"))
+	else if (!exists(path, folder, "stream.obs") && !exists(path, folder, "stream.obs.gz") &&
+	         !exists(path, folder, "stream.obs.zst"))
 		ovni_say(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs beside it");
 }

@@ -31,7 +31,7 @@
 #define OVNI_MAX_CODES 4096U      /* different MCVs told apart */
 #define OVNI_MAX_JSON (512U << 10)
 #define OVNI_MAX_OFFSETS (1U << 20) /* of clock-offsets.txt */
-#define OVNI_MAX_DEPTH 64 /* of stream.json */
+#define OVNI_MAX_DEPTH 64           /* of stream.json */
 #define OVNI_MAX_LOOMS 16384U
 #define OVNI_MAX_PROCESSES 65536U
 #define OVNI_MAX_THREADS 98304U

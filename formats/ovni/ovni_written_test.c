@@ -65,8 +65,10 @@ written_save(struct written *w, const char *dir, int tid)
 	snprintf(path, sizeof path, "%s/%c", dir, 'a' + tid);
 	cr_assert_eq(mkdir(path, 0777), 0);
 	const int n = snprintf(json, sizeof json,
-	                       "{\"version\":3,\"ovni\":{\"lib\":{\"version\":\"1\",\"commit\":\"x\"},\"part\":\"thread\",\"tid\":%d,\"pid\":7,"
-	                       "\"loom\":\"h\",\"app_id\":1,\"require\":{\"ovni\":\"1.1.0\",\"nosv\":\"2.7.0\",\"mpi\":\"1.0.0\"},\"finished\":1,"
+	                       "{\"version\":3,\"ovni\":{\"lib\":{\"version\":\"1\",\"commit\":\"x\"},"
+	                       "\"part\":\"thread\",\"tid\":%d,\"pid\":7,"
+	                       "\"loom\":\"h\",\"app_id\":1,\"require\":{\"ovni\":\"1.1.0\",\"nosv\":\"2.7."
+	                       "0\",\"mpi\":\"1.0.0\"},\"finished\":1,"
 	                       "\"loom_cpus\":[{\"index\":0,\"phyid\":0},{\"index\":1,\"phyid\":1}]}}",
 	                       tid + 1);
 	snprintf(path, sizeof path, "%s/%c/stream.json", dir, 'a' + tid);
@@ -87,7 +89,8 @@ written_expect(const char *dir, uint64_t seed, const enum ovni_rule *rules, cons
 	rig_text(&rig, text);
 	for (int i = 0; rules[i] != OVNI_RULE_COUNT; i++)
 		if (counts[i] > 0)
-			n += (size_t)snprintf(want + n, sizeof want - n, "%s %d\n", ovni_rules[rules[i]].id, (int)counts[i]);
+			n += (size_t)snprintf(want + n, sizeof want - n, "%s %d\n", ovni_rules[rules[i]].id,
+			                      (int)counts[i]);
 	cr_expect_str_eq(text, want, "seed %d: %s\nwhere this was expected: %s", (int)seed, text, want);
 	rig_free(&rig);
 }

@@ -3,8 +3,8 @@
 
 #include "ovni/ovni_rig_test.h"
 
-/* For tests: streams written event by event, of one process on a machine of two CPUs, and what the rules of the group
- * "state" say of them. */
+/* For tests: streams written event by event, of one process on a machine of two CPUs, and what the rules of
+ * the group "state" say of them. */
 struct written {
 	char *p;
 	size_t n;

@@ -166,7 +166,8 @@ Test(arena, one_takes_over_what_another_gave)
 	memset(again, 'c', 100);
 	arena_move(&a, &b);
 	arena_move(&a, &b); /* nothing */
-	cr_expect(in_a[99] == 'a' && in_b[0] == 'b' && in_b[99] == 'b' && large[49999] == 'l' && again[99] == 'c');
+	cr_expect(in_a[99] == 'a' && in_b[0] == 'b' && in_b[99] == 'b' && large[49999] == 'l' &&
+	          again[99] == 'c');
 	arena_free(&b);
 	arena_free(&a);
 }

@@ -267,8 +267,8 @@ decimal_hex(char *p, uint64_t v)
 	return p + 2 + 16 - skip;
 }
 
-/* A positive double from 10^-4 up, below 10^15: mantissa 2^exponent, and that times 10^scale is product 2^-shift, with 17
- * digits before the point. */
+/* A positive double from 10^-4 up, below 10^15: mantissa 2^exponent, and that times 10^scale is product
+ * 2^-shift, with 17 digits before the point. */
 struct scaled {
 	uint64_t mantissa;
 	unsigned __int128 product;
@@ -280,17 +280,34 @@ struct scaled {
 static struct scaled
 scale_f64(double v)
 {
-	static const uint64_t fives[] = {
-		25, 125, 625, 3125, 15625, 78125, 390625, 1953125, 9765625, 48828125, 244140625, 1220703125, 6103515625,
-		30517578125, 152587890625, 762939453125, 3814697265625, 19073486328125, 95367431640625, 476837158203125
-	};
+	static const uint64_t fives[] = { 25,
+		                          125,
+		                          625,
+		                          3125,
+		                          15625,
+		                          78125,
+		                          390625,
+		                          1953125,
+		                          9765625,
+		                          48828125,
+		                          244140625,
+		                          1220703125,
+		                          6103515625,
+		                          30517578125,
+		                          152587890625,
+		                          762939453125,
+		                          3814697265625,
+		                          19073486328125,
+		                          95367431640625,
+		                          476837158203125 };
 	struct scaled s;
 	uint64_t bits;
 
 	memcpy(&bits, &v, sizeof bits);
 	const int exponent = (int)(bits >> 52) - 1075;
 	s.mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-	/* 1233 / 4096 is a little less than the logarithm of 2, so the first digit may come out one place too high */
+	/* 1233 / 4096 is a little less than the logarithm of 2, so the first digit may come out one place too
+	 * high */
 	s.scale = (unsigned)(16 - ((exponent + 52) * 1233 >> 12));
 	for (;; s.scale--) {
 		s.half_step = fives[s.scale - 2];
@@ -312,7 +329,8 @@ round_scaled(const struct scaled *s, unsigned unit)
 	return digits + (rest > half || (rest == half && (digits & 1) != 0));
 }
 
-/* Whether the decimal of these 17 digits is nearer to the double than to its neighbours; a tie goes to the even one. */
+/* Whether the decimal of these 17 digits is nearer to the double than to its neighbours; a tie goes to the
+ * even one. */
 static bool
 reads_back(const struct scaled *s, uint64_t digits)
 {

@@ -28,8 +28,8 @@ char *decimal_u128(char *p, unsigned __int128 v);
 /* "0x" and lower-case digits, no leading zeros: 0x0, 0xdeadbeef */
 char *decimal_hex(char *p, uint64_t v);
 
-/* The shortest decimal text (%.15g, %.16g or %.17g, whichever reads back first) that gives the same double, as a
- * JSON number, always with '.' as decimal point: 0.1, 1e+300, -0.0 as -0.  v must be finite. */
+/* The shortest decimal text (%.15g, %.16g or %.17g, whichever reads back first) that gives the same double,
+ * as a JSON number, always with '.' as decimal point: 0.1, 1e+300, -0.0 as -0.  v must be finite. */
 char *decimal_f64(char *p, double v);
 
 /* The same for a float: %.6g to %.9g. */

@@ -27,7 +27,8 @@ void
 idset_free(struct idset *s)
 {
 	for (size_t i = 0; s->pages != NULL && i < IDSET_PAGES; i++)
-		if (s->pages[i].bits != NULL) /* mostly few are; the calls for the others would cost more than a small trace */
+		if (s->pages[i].bits !=
+		    NULL) /* mostly few are; the calls for the others would cost more than a small trace */
 			free(s->pages[i].bits);
 	free(s->pages);
 	s->pages = NULL;

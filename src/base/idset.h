@@ -28,7 +28,8 @@ struct idset {
 /* Makes the page of id the present one in its place, empty.  NULL: no memory. */
 uint64_t *idset_turn_page(struct idset *s, uint64_t id);
 
-/* Adds id; true if it is remembered already.  Always O(1).  Without memory it remembers nothing and answers false. */
+/* Adds id; true if it is remembered already.  Always O(1).  Without memory it remembers nothing and answers
+ * false. */
 static inline bool
 idset_add(struct idset *s, uint64_t id)
 {

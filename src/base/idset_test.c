@@ -32,7 +32,9 @@ Test(idset, sequences_with_local_disorder)
 
 Test(idset, ends_of_the_range)
 {
-	const uint64_t ids[] = { 0, 1, 63, 64, 4095, 4096, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 4096, (uint64_t)1 << 63 };
+	const uint64_t ids[] = {
+		0, 1, 63, 64, 4095, 4096, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 4096, (uint64_t)1 << 63
+	};
 	struct idset s = { .pages = NULL };
 
 	for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {

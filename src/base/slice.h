@@ -26,7 +26,8 @@ enum slice_flags {
 	SLICE_UTF8 = 1,     /* valid UTF-8 */
 	SLICE_JSON = 2,     /* valid UTF-8 and no byte needs an escape in a JSON string */
 	SLICE_RAW_JSON = 4, /* the bytes are JSON text of their own (a number, an object, ...) */
-	SLICE_STAYS = 8,    /* the bytes stay where and what they are as long as the trace is read: equal places, equal texts */
+	SLICE_STAYS = 8, /* the bytes stay where and what they are as long as the trace is read: equal places,
+	                    equal texts */
 };
 
 /* A literal that holds nothing but printable ASCII without quotes and backslashes. */

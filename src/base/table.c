@@ -113,7 +113,8 @@ tabletext_key(const struct tabletext *t, struct slice key)
 {
 	if (t->slots == NULL)
 		return NULL;
-	const struct tabletext_slot *const s = find_text(t->slots, t->mask, hash_bytes(key.p, key.n, t->seed), key);
+	const struct tabletext_slot *const s =
+	    find_text(t->slots, t->mask, hash_bytes(key.p, key.n, t->seed), key);
 	return s->value != TABLE_NONE ? s->p : NULL;
 }
 

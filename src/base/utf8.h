@@ -14,7 +14,8 @@ utf8_valid(const char *p, size_t n)
 }
 
 /* At an invalid place (the byte after a valid prefix): how many bytes one U+FFFD stands for, by the
- * "maximal subpart" rule of the Unicode standard (chapter 3.9, U+FFFD substitution).  1 to 3, never more than n; n > 0. */
+ * "maximal subpart" rule of the Unicode standard (chapter 3.9, U+FFFD substitution).  1 to 3, never more than
+ * n; n > 0. */
 size_t utf8_invalid_run(const char *p, size_t n);
 
 #endif

@@ -9,9 +9,9 @@
  */
 struct bench_input {
 	const char *format;
-	const char *suffix;  /* of the file */
-	uint64_t events;     /* of the usual size */
-	uint64_t big_events; /* of some 2 GB */
+	const char *suffix;                     /* of the file */
+	uint64_t events;                        /* of the usual size */
+	uint64_t big_events;                    /* of some 2 GB */
 	bool (*make)(FILE *f, uint64_t events); /* NULL: it is only a folder */
 	/* The same number of events as a folder of several files; NULL: none. */
 	bool (*make_folder)(const char *dir, uint64_t events);
@@ -26,7 +26,8 @@ bool bench_input_ensure(const struct bench_input *in, const char *dir, bool big,
                         size_t path_cap);
 
 /* Likewise the folder. */
-bool bench_folder_ensure(const struct bench_input *in, const char *dir, bool big, char *path, size_t path_cap);
+bool bench_folder_ensure(const struct bench_input *in, const char *dir, bool big, char *path,
+                         size_t path_cap);
 
 /* Spans of four threads, each flushed in blocks, in order of their end; 40 bytes a span. */
 bool bench_make_htdump(FILE *f, uint64_t spans);

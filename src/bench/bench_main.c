@@ -226,7 +226,7 @@ ensure(const struct bench *b, const struct bench_input *in, struct paths *p)
 	*p = (struct paths){ .plain = "" };
 	if (in->make != NULL)
 		ok = bench_input_ensure(in, b->dir, b->big, false, p->plain, sizeof p->plain) &&
-		    bench_input_ensure(in, b->dir, b->big, true, p->gz, sizeof p->gz);
+		     bench_input_ensure(in, b->dir, b->big, true, p->gz, sizeof p->gz);
 	if (ok && in->make_folder != NULL)
 		ok = bench_folder_ensure(in, b->dir, b->big, p->folder, sizeof p->folder);
 	snprintf(p->out, sizeof p->out, "%s/out.json", b->dir);
@@ -237,7 +237,8 @@ ensure(const struct bench *b, const struct bench_input *in, struct paths *p)
 static bool
 has_job(const struct bench *b, const struct job *job, const struct paths *p)
 {
-	return *input_of(job, p) != '\0' && (!b->big || !job->to_file) && (b->only == NULL || strstr(job->label, b->only) != NULL);
+	return *input_of(job, p) != '\0' && (!b->big || !job->to_file) &&
+	       (b->only == NULL || strstr(job->label, b->only) != NULL);
 }
 
 static bool
@@ -254,7 +255,8 @@ bench_format(struct bench *b, const struct bench_input *in)
 	}
 	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
 		const bool folder = jobs[i].from == FROM_FOLDER;
-		struct row row = { .format = in->format, .in_bytes = folder ? folder_size(p.folder, 5) : file_size(p.plain) };
+		struct row row = { .format = in->format,
+			           .in_bytes = folder ? folder_size(p.folder, 5) : file_size(p.plain) };
 
 		if (!has_job(b, &jobs[i], &p))
 			continue;

@@ -58,8 +58,7 @@ metadata(struct generator *g, struct process *p, const char *kind, const char *n
 {
 	put(g,
 	    "{\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"dftracer\",\"pid\":%u,\"tid\":%u,\"ph\":\"M\","
-	                       "\"args\":{\"hhash\":\"%016" PRIx64
-	    "\",\"name\":\"%s\",\"value\":\"%016" PRIx64 "\"}}\n",
+	    "\"args\":{\"hhash\":\"%016" PRIx64 "\",\"name\":\"%s\",\"value\":\"%016" PRIx64 "\"}}\n",
 	    p->id++, kind, p->pid, p->pid, hash_of(7), name, hash);
 }
 

@@ -84,7 +84,8 @@ put_type(struct stream *s, uint32_t id, const char *label)
 static void
 put_prologue(struct stream *s, int32_t cpu)
 {
-	static const char *const labels[] = { "solve block", "exchange halo", "reduce norms", "write checkpoint" };
+	static const char *const labels[] = { "solve block", "exchange halo", "reduce norms",
+		                              "write checkpoint" };
 
 	put(s, 15, "OHx");
 	put_number(s, (uint32_t)cpu, 4);
@@ -100,7 +101,8 @@ put_prologue(struct stream *s, int32_t cpu)
 static void
 put_round(struct stream *s)
 {
-	static const char first[][4] = { "VSh", "VS[", "VS]", "VSf" }, create[][4] = { "VMa", "VMA", "VAR", "VAs", "VU[", "VU]", "VAS" },
+	static const char first[][4] = { "VSh", "VS[", "VS]", "VSf" },
+	                  create[][4] = { "VMa", "VMA", "VAR", "VAs", "VU[", "VU]", "VAS" },
 	                  last[][4] = { "MW[", "MW]", "VMf", "VMF", "OB." };
 
 	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
@@ -119,8 +121,12 @@ static bool
 make_stream(FILE *f, uint32_t thread, uint32_t nthreads, int32_t cpu, uint64_t events)
 {
 	/* the first thread declares the types before the others begin */
-	struct stream s = { .f = f, .ok = true, .clock = UINT64_C(1000000000000) + (thread > 0 ? 1000 : 0), .thread = thread,
-		            .nthreads = nthreads, .left = events };
+	struct stream s = { .f = f,
+		            .ok = true,
+		            .clock = UINT64_C(1000000000000) + (thread > 0 ? 1000 : 0),
+		            .thread = thread,
+		            .nthreads = nthreads,
+		            .left = events };
 
 	memcpy(s.block, "ovni\1\0\0\0", 8);
 	s.n = 8;
@@ -152,12 +158,13 @@ static bool
 put_metadata(FILE *f, uint32_t tid, uint32_t pid, bool cpus)
 {
 	fprintf(f,
-	        "{\"version\":3,\"ovni\":{\"lib\":{\"version\":\"1.14.0\",\"commit\":\"none\"},\"part\":\"thread\",\"tid\":%" PRIu32
-	        ",\"pid\":%" PRIu32 ",\"loom\":\"node.0\",\"app_id\":%" PRIu32
+	        "{\"version\":3,\"ovni\":{\"lib\":{\"version\":\"1.14.0\",\"commit\":\"none\"},\"part\":"
+	        "\"thread\",\"tid\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"loom\":\"node.0\",\"app_id\":%" PRIu32
 	        ",\"require\":{\"ovni\":\"1.1.0\",\"nosv\":\"2.7.0\",\"mpi\":\"1.0.0\"}",
 	        tid, pid, pid / 1000000);
 	if (cpus)
-		fputs(",\"loom_cpus\":[{\"index\":0,\"phyid\":0},{\"index\":1,\"phyid\":1},{\"index\":2,\"phyid\":2},"
+		fputs(",\"loom_cpus\":[{\"index\":0,\"phyid\":0},{\"index\":1,\"phyid\":1},{\"index\":2,"
+		      "\"phyid\":2},"
 		      "{\"index\":3,\"phyid\":3}]",
 		      f);
 	fputs(",\"finished\":1}}\n", f);
@@ -166,7 +173,8 @@ put_metadata(FILE *f, uint32_t tid, uint32_t pid, bool cpus)
 
 /* A thread's folder: its events and its metadata. */
 static bool
-make_thread(const char *process, uint32_t pid, uint32_t thread, uint32_t nthreads, int32_t cpu, uint64_t events)
+make_thread(const char *process, uint32_t pid, uint32_t thread, uint32_t nthreads, int32_t cpu,
+            uint64_t events)
 {
 	char dir[700], path[800];
 
@@ -201,7 +209,8 @@ make_folder(const char *dir, uint32_t nprocesses, uint32_t nthreads, bool on_cpu
 		if (!make_dir(process))
 			return false;
 		for (uint32_t k = 0; k < nthreads; k++)
-			if (!make_thread(process, pid, k, nthreads, on_cpus ? (int32_t)k : -1, events / nprocesses / nthreads))
+			if (!make_thread(process, pid, k, nthreads, on_cpus ? (int32_t)k : -1,
+			                 events / nprocesses / nthreads))
 				return false;
 	}
 	return true;

@@ -2,7 +2,7 @@
 
 #include "bench/d9_samples.h"
 
-/* Features of 0.4 are used where they are the point, so that the others are judged alike in both dialects.
+/* Features of 0.4 are used where they are the point, so that the others are checked alike in both dialects.
  * Where a frame ends the reading, more bytes follow it when that matters. */
 
 static const struct d9_field_desc number[] = { { "value", D9T_VARINT } };

@@ -10,7 +10,7 @@
 enum dft_packing {
 	DFT_PLAIN,
 	DFT_GZIP,
-	DFT_GZIP_MEMBERS, /* two, and an empty one before; a line crosses from one to the other */
+	DFT_GZIP_MEMBERS,          /* two, and an empty one before; a line crosses from one to the other */
 	DFT_GZIP_MEMBERS_OF_LINES, /* two, each of whole lines */
 	DFT_GZIP_NO_TRAILER,
 	DFT_GZIP_BAD_CRC,

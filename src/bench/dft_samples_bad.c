@@ -1,14 +1,17 @@
 #include "bench/dft_samples.h"
 #include "bench/dft_samples_parts.h"
 
-/* Each has one thing wrong with five records that are sound otherwise, and more than one only where that cannot be avoided. */
+/* Each has one thing wrong with five records that are sound otherwise, and more than one only where that
+ * cannot be avoided. */
 
 #define LAST(args) FOUR EVENT("5", "last", args) "\n]"
 #define ODD_LINE(line) FOUR line "\n" CLOSE "\n]"
 #define NULS_10 "\0\0\0\0\0\0\0\0\0\0"
 #define NULS_100 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10
 #define NULS_1000 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100 NULS_100
-#define NULS_4096 NULS_1000 NULS_1000 NULS_1000 NULS_1000 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 "\0\0\0\0\0\0"
+#define NULS_4096                                                                                            \
+	NULS_1000 NULS_1000 NULS_1000 NULS_1000 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10 NULS_10      \
+	    NULS_10 NULS_10 "\0\0\0\0\0\0"
 #define RECORD(fields) "{\"id\":6," fields "}"
 #define ROUTINE "\"name\":\"x\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,"
 #define DEEP_10 "[[[[[[[[[["
@@ -17,15 +20,22 @@
 #define OPEN_NO_FILE EVENT("2", "open", "\"hhash\":5692,\"ret\":5")
 #define READ_NO_FILE EVENT("3", "read", "\"hhash\":5692,\"ret\":5")
 #define SECOND_FILE EVENT("3", "read", "\"hhash\":5692,\"ret\":5") "\n" EVENT("4", "close", "\"hhash\":5692")
-#define TRACER(id, name, args) \
-	"{\"id\":" id ",\"name\":\"" name "\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ts\":100000" id ",\"dur\":0,\"ph\":\"X\"," \
+#define TRACER(id, name, args)                                                                               \
+	"{\"id\":" id ",\"name\":\"" name "\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ts\":100000" id     \
+	",\"dur\":0,\"ph\":\"X\","                                                                           \
 	"\"args\":{" args "}}"
 
-/* Name, exit status, records that are kept, text, and what is found: rule, a text that marks the place, bytes behind it. */
-#define PACKED(name, packing, status, records, text, ...) { name, TEXT(text), status, "d2a", records, { __VA_ARGS__ }, packing }
+/* Name, exit status, records that are kept, text, and what is found: rule, a text that marks the place, bytes
+ * behind it. */
+#define PACKED(name, packing, status, records, text, ...)                                                    \
+	{                                                                                                    \
+		name, TEXT(text), status, "d2a", records, { __VA_ARGS__ }, packing                           \
+	}
 #define SAMPLE(name, ...) PACKED(name, DFT_PLAIN, __VA_ARGS__)
 
-#define PAIR(ph) "{\"id\":\"1:2:read\",\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"ph\":\"" ph "\",\"args\":{}}"
+#define PAIR(ph)                                                                                             \
+	"{\"id\":\"1:2:read\",\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1,\"ph\":\"" ph \
+	"\",\"args\":{}}"
 
 /* clang-format off */
 

@@ -1,7 +1,8 @@
 #ifndef BENCH_DFT_SAMPLES_PARTS_H
 #define BENCH_DFT_SAMPLES_PARTS_H
 
-/* What samples are put together from: records of September 2024 (dialect d2a), as the specification shows them. */
+/* What samples are put together from: records of September 2024 (dialect d2a), as the specification shows
+ * them. */
 
 /* clang-format off */
 

@@ -9,7 +9,7 @@
  * Writes HawkTracer .htdump files: for test samples and benchmark inputs.
  *
  * It knows the format from the outside and shares nothing with the reader, so that
- * the one can judge the other.  It writes what it is told, right or wrong.  It is a tool
+ * the one can check the other.  It writes what it is told, right or wrong.  It is a tool
  * for tests: out of memory means abort().
  */
 

@@ -189,5 +189,8 @@ main(int argc, char **argv)
 		ok = write_good(dir, g);
 	for (const struct ht_bad *s = ht_bad; ok && s->name != NULL; s++)
 		ok = write_bad(dir, s);
-	return ok && heph_write_samples(dir) && d9_write_samples(dir) && dft_samples_write(dir) && ovni_write_samples(dir) ? 0 : 1;
+	return ok && heph_write_samples(dir) && d9_write_samples(dir) && dft_samples_write(dir) &&
+	               ovni_write_samples(dir)
+	           ? 0
+	           : 1;
 }

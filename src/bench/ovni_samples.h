@@ -11,7 +11,7 @@ struct ovni_sample {
 	const char *name;
 	const char *rule; /* without "ovni/"; NULL: a good one */
 	int exit_status;
-	unsigned offset;  /* of the finding */
+	unsigned offset; /* of the finding */
 	const char *bytes;
 	size_t n;
 };
@@ -23,15 +23,16 @@ struct ovni_folder {
 	const char *name;
 	const char *rule;
 	int exit_status;
-	const char *a, *b; /* stream.json; "": the file is missing; b NULL: there is no second stream */
-	bool no_events; /* stream.obs is missing in a */
-	const char *file; /* the name of a's metadata, if it is not stream.json */
+	const char *a, *b;   /* stream.json; "": the file is missing; b NULL: there is no second stream */
+	bool no_events;      /* stream.obs is missing in a */
+	const char *file;    /* the name of a's metadata, if it is not stream.json */
 	const char *offsets; /* clock-offsets.txt of the folder, or NULL */
 };
 
 extern const struct ovni_folder ovni_folders[]; /* ended by a name of NULL */
 
-/* A folder of up to two streams that the rules of the group "state" judge, and no others have anything to say of. */
+/* A folder of up to two streams that the rules of the group "state" check, and no others have anything to say
+ * of. */
 struct ovni_emulated {
 	const char *name;
 	const char *rule; /* NULL: a good one */

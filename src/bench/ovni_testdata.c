@@ -46,7 +46,8 @@ write_sample(const char *dir, const struct ovni_sample *s)
 
 	snprintf(stem, sizeof stem, "%s/ovni/%s/%s", dir, s->rule != NULL ? "bad" : "good", s->name);
 	snprintf(path, sizeof path, "%s.obs", stem);
-	return write_file(path, s->bytes, s->n) && (s->rule == NULL || write_expected(stem, s->exit_status, s->rule, s->offset));
+	return write_file(path, s->bytes, s->n) &&
+	       (s->rule == NULL || write_expected(stem, s->exit_status, s->rule, s->offset));
 }
 
 static bool
@@ -71,7 +72,8 @@ write_folder(const char *dir, const struct ovni_folder *f)
 
 	snprintf(stem, sizeof stem, "%s/ovni/folders/%s", dir, f->name);
 	snprintf(path, sizeof path, "%s/a", stem);
-	if (!make_dir(stem) || !write_stream(path, f->a, f->file != NULL ? f->file : "stream.json", !f->no_events))
+	if (!make_dir(stem) ||
+	    !write_stream(path, f->a, f->file != NULL ? f->file : "stream.json", !f->no_events))
 		return false;
 	snprintf(path, sizeof path, "%s/clock-offsets.txt", stem);
 	if (f->offsets != NULL && !write_file(path, f->offsets, strlen(f->offsets)))
@@ -101,7 +103,8 @@ write_emulated(const char *dir, const struct ovni_emulated *s)
 bool
 ovni_write_samples(const char *dir)
 {
-	static const char *const below[] = { "/ovni", "/ovni/good", "/ovni/bad", "/ovni/folders", "/ovni/folders-state" };
+	static const char *const below[] = { "/ovni", "/ovni/good", "/ovni/bad", "/ovni/folders",
+		                             "/ovni/folders-state" };
 	char path[500];
 	bool ok = true;
 

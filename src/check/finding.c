@@ -8,21 +8,21 @@
 #include "output/text.h"
 
 void
-judge_init(struct judge *j, const char *path, finding_sink *sink, void *ctx)
+findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx)
 {
-	*j = (struct judge){ .path = path, .sink = sink, .ctx = ctx };
+	*j = (struct findings){ .path = path, .sink = sink, .ctx = ctx };
 }
 
 void
-judge_free(struct judge *j)
+findings_free(struct findings *j)
 {
 	free(j->counts);
-	*j = (struct judge){ .path = NULL };
+	*j = (struct findings){ .path = NULL };
 }
 
 /* The ordinal of this finding among those of its rule, from 1 on. */
 static uint64_t
-count_up(struct judge *j, const struct rule *rule)
+count_up(struct findings *j, const struct rule *rule)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
 		if (j->counts[i].rule == rule)
@@ -40,7 +40,7 @@ count_up(struct judge *j, const struct rule *rule)
 }
 
 __attribute__((format(printf, 3, 0))) static void
-add(struct judge *j, struct finding f, const char *fmt, va_list ap)
+add(struct findings *j, struct finding f, const char *fmt, va_list ap)
 {
 	char message[1024];
 
@@ -57,14 +57,16 @@ add(struct judge *j, struct finding f, const char *fmt, va_list ap)
 }
 
 void
-finding_add_v(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt, va_list ap)
+finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt,
+              va_list ap)
 {
 	if (j != NULL)
 		add(j, (struct finding){ .rule = rule, .offset = offset, .record = record }, fmt, ap);
 }
 
 void
-finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt, ...)
+finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt,
+            ...)
 {
 	va_list ap;
 
@@ -74,7 +76,8 @@ finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t 
 }
 
 void
-finding_add_times(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, uint64_t count, const char *fmt, ...)
+finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
+                  uint64_t count, const char *fmt, ...)
 {
 	char detail[400];
 	va_list ap;
@@ -88,7 +91,7 @@ finding_add_times(struct judge *j, const struct rule *rule, uint64_t offset, uin
 }
 
 void
-finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t column,
+finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t column,
                  uint64_t record, const char *fmt, ...)
 {
 	va_list ap;
@@ -96,12 +99,15 @@ finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint
 	if (j == NULL)
 		return;
 	va_start(ap, fmt);
-	add(j, (struct finding){ .rule = rule, .offset = offset, .line = line, .column = column, .record = record }, fmt, ap);
+	add(j,
+	    (struct finding){
+	        .rule = rule, .offset = offset, .line = line, .column = column, .record = record },
+	    fmt, ap);
 	va_end(ap);
 }
 
 uint64_t
-judge_count(const struct judge *j, const struct rule *rule)
+findings_count(const struct findings *j, const struct rule *rule)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
 		if (j->counts[i].rule == rule)

@@ -14,7 +14,7 @@
 enum level { LEVEL_NOTE, LEVEL_WARNING, LEVEL_ERROR, LEVEL_COUNT };
 
 struct rule {
-	const char *id;      /* the format, a slash, then words: "tick/cut-record" */
+	const char *id; /* the format, a slash, then words: "tick/cut-record" */
 	enum level level;
 	const char *text;    /* one line: what is wrong */
 	const char *spec;    /* the sentence of the specification it enforces, or "" */
@@ -38,56 +38,59 @@ struct rule_count {
 	uint64_t count;
 };
 
-struct judge;
+struct findings;
 
 /* Called for each finding that is shown, as it is found. */
-typedef void finding_sink(void *ctx, const struct judge *j, const struct finding *f);
+typedef void finding_sink(void *ctx, const struct findings *j, const struct finding *f);
 
 /* The findings of one input. */
-struct judge {
+struct findings {
 	const char *path;
 	finding_sink *sink; /* may be NULL: then they are only counted */
 	void *ctx;
 	struct rule_count *counts; /* in order of first finding */
 	size_t ncounts, counts_cap;
 	uint64_t levels[LEVEL_COUNT];
-	uint64_t records_before; /* records of the trace that lie in inputs before this one: ordinals start anew */
+	uint64_t
+	    records_before; /* records of the trace that lie in inputs before this one: ordinals start anew */
 	bool (*muted)(void *); /* asked before each finding; true: drop it (the bytes cannot be trusted) */
 	void *muted_ctx;
 };
 
-void judge_init(struct judge *j, const char *path, finding_sink *sink, void *ctx);
-void judge_free(struct judge *j);
+void findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx);
+void findings_free(struct findings *j);
 
-/* Says a finding.  j may be NULL (a quiet pass): nothing happens.  The message is the detail with the values that disagree;
- * trace text in it must have gone through quoted().  */
-void finding_add(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+/* Says a finding.  j may be NULL (a quiet pass): nothing happens.  The message is the detail with the values
+ * that disagree; trace text in it must have gone through quoted().  */
+void finding_add(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
+                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-void finding_add_v(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, const char *fmt,
-                   va_list ap) __attribute__((format(printf, 5, 0)));
+void finding_add_v(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
+                   const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
 
 /* A finding that was met `count` times and is said once, with the number; of none nothing is said. */
-void finding_add_times(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t record, uint64_t count, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
+void finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t record,
+                       uint64_t count, const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* The same for text formats. */
-void finding_add_line(struct judge *j, const struct rule *rule, uint64_t offset, uint64_t line, uint64_t column,
-                      uint64_t record, const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line,
+                      uint64_t column, uint64_t record, const char *fmt, ...)
+    __attribute__((format(printf, 7, 8)));
 
 /* How often a rule was found. */
-uint64_t judge_count(const struct judge *j, const struct rule *rule);
+uint64_t findings_count(const struct findings *j, const struct rule *rule);
 
 /* Whether the next finding of a rule will be shown; if not, its message need not be made ("" will do). */
 static inline bool
-finding_is_shown(const struct judge *j, const struct rule *rule)
+finding_is_shown(const struct findings *j, const struct rule *rule)
 {
-	return j != NULL && judge_count(j, rule) < FINDINGS_SHOWN;
+	return j != NULL && findings_count(j, rule) < FINDINGS_SHOWN;
 }
 
 const char *level_name(enum level level);
 
-/* Trace text made safe for a message: in quotes, escaped, at most some 60 bytes of it.  The buffer is the caller's. */
+/* Trace text made safe for a message: in quotes, escaped, at most some 60 bytes of it.  The buffer is the
+ * caller's. */
 struct quoted {
 	char s[300];
 };

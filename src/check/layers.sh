@@ -27,9 +27,9 @@ rule event base input
 rule check base input output
 rule vocab base input event check
 rule format base input output event check vocab
-rule flow base input output event check format vocab
-rule stats base input output event check format vocab flow
-rule cmd base input output event check format vocab flow stats
+rule pipeline base input output event check format vocab
+rule stats base input output event check format vocab pipeline
+rule cmd base input output event check format vocab pipeline stats
 
 # A format sees format.h, base/ and output/text.h, and its own folder.
 for dir in formats/*/; do

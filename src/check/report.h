@@ -14,15 +14,16 @@ struct report_file {
 	bool whole; /* it is all files of the trace together, which have been counted one by one */
 };
 
-/* ---- text: one finding a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]` (`FILE:LINE:COLUMN:@OFFSET: ...` in text formats) ---- */
+/* ---- text: one finding a line, `FILE:@OFFSET: LEVEL: MESSAGE [RULE]` (`FILE:LINE:COLUMN:@OFFSET: ...` in
+ * text formats) ---- */
 
-void report_text_finding(struct text *t, const struct judge *j, const struct finding *f, bool color);
+void report_text_finding(struct text *t, const struct findings *j, const struct finding *f, bool color);
 
 /* For each rule that was found more often than shown: how often. */
-void report_text_rest(struct text *t, const struct judge *j);
+void report_text_rest(struct text *t, const struct findings *j);
 
 /* One closing line: valid or not, what was read. */
-void report_text_summary(struct text *t, const struct judge *j, const struct report_file *file);
+void report_text_summary(struct text *t, const struct findings *j, const struct report_file *file);
 
 /* ---- JSON: schemas/validate.schema.json ---- */
 
@@ -35,7 +36,7 @@ struct report_json {
 void report_json_begin(struct report_json *r, const char *tool);
 /* The findings of a file come before the file itself is known whole: they are gathered in `findings`. */
 void report_json_finding(struct text *findings, const struct finding *f);
-void report_json_file(struct report_json *r, const struct judge *j, const struct report_file *file,
+void report_json_file(struct report_json *r, const struct findings *j, const struct report_file *file,
                       const struct text *findings);
 void report_json_end(struct report_json *r);
 

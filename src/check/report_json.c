@@ -62,7 +62,8 @@ report_json_finding(struct text *t, const struct finding *f)
 }
 
 void
-report_json_file(struct report_json *r, const struct judge *j, const struct report_file *file, const struct text *findings)
+report_json_file(struct report_json *r, const struct findings *j, const struct report_file *file,
+                 const struct text *findings)
 {
 	struct text *const t = &r->text;
 

@@ -15,7 +15,7 @@ put_path(struct text *t, const char *path)
 }
 
 void
-report_text_finding(struct text *t, const struct judge *j, const struct finding *f, bool color)
+report_text_finding(struct text *t, const struct findings *j, const struct finding *f, bool color)
 {
 	put_path(t, j->path);
 	if (f->line > 0)
@@ -30,14 +30,14 @@ report_text_finding(struct text *t, const struct judge *j, const struct finding 
 }
 
 void
-report_text_rest(struct text *t, const struct judge *j)
+report_text_rest(struct text *t, const struct findings *j)
 {
 	for (size_t i = 0; i < j->ncounts; i++) {
 		if (j->counts[i].count <= FINDINGS_SHOWN)
 			continue;
 		put_path(t, j->path);
-		text_printf(t, ": %" PRIu64 " more of [%s] are not shown\n", j->counts[i].count - FINDINGS_SHOWN,
-		            j->counts[i].rule->id);
+		text_printf(t, ": %" PRIu64 " more of [%s] are not shown\n",
+		            j->counts[i].count - FINDINGS_SHOWN, j->counts[i].rule->id);
 	}
 }
 
@@ -49,12 +49,13 @@ put_count(struct text *t, uint64_t n, const char *what)
 }
 
 void
-report_text_summary(struct text *t, const struct judge *j, const struct report_file *file)
+report_text_summary(struct text *t, const struct findings *j, const struct report_file *file)
 {
 	put_path(t, file->path);
 	text_str(t, file->valid ? ": valid" : ": not valid");
 	if (file->format != NULL)
-		text_printf(t, " %s%s%s%s", file->format, file->dialect[0] != '\0' ? " (" : "", file->dialect, file->dialect[0] != '\0' ? ")" : "");
+		text_printf(t, " %s%s%s%s", file->format, file->dialect[0] != '\0' ? " (" : "", file->dialect,
+		            file->dialect[0] != '\0' ? ")" : "");
 	if (file->format != NULL && file->whole)
 		text_str(t, " as a whole");
 	else if (file->format != NULL)

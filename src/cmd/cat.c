@@ -29,7 +29,7 @@ struct cat {
 	bool hex;
 	uint64_t limit, left; /* records; UINT64_MAX: all */
 	struct text text;
-	bool several; /* more than one file */
+	bool several;            /* more than one file */
 	enum exit_status status; /* the worst so far */
 };
 
@@ -75,8 +75,9 @@ static void
 put_event(struct text *t, const struct batch *b, const struct event *e)
 {
 	static const char *const phases[] = {
-		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",       [PHASE_END] = "end",         [PHASE_INSTANT] = "instant",
-		[PHASE_COUNTER] = "counter", [PHASE_FLOW_OUT] = "flow-out", [PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
+		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
+		[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow-out",
+		[PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
 	};
 
 	text_printf(t, "@%" PRIu64 " %s ", e->offset, phases[e->phase]);
@@ -102,19 +103,19 @@ put_event(struct text *t, const struct batch *b, const struct event *e)
 
 /* Where there are several files, each is named before its records. */
 static bool
-opened(void *ctx, struct flow *f)
+opened(void *ctx, struct pipeline *f)
 {
 	struct cat *const c = ctx;
 	struct shown_path shown;
 
 	c->left = c->limit;
 	if (c->several)
-		text_printf(&c->text, "# %s\n", show_path(&shown, f->judge.path));
+		text_printf(&c->text, "# %s\n", show_path(&shown, f->findings.path));
 	return true;
 }
 
 static bool
-take(void *ctx, struct flow *f, struct batch *b)
+take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct cat *const c = ctx;
 
@@ -132,7 +133,7 @@ take(void *ctx, struct flow *f, struct batch *b)
 }
 
 static void
-done(void *ctx, struct flow *f)
+done(void *ctx, struct pipeline *f)
 {
 	struct cat *const c = ctx;
 
@@ -143,15 +144,15 @@ done(void *ctx, struct flow *f)
 static void
 show_one(struct cat *c, const char *path)
 {
-	static const struct flow_hooks hooks = { opened, take, done };
-	struct flow f;
-	const struct flow_job job = {
+	static const struct pipeline_hooks hooks = { opened, take, done };
+	struct pipeline f;
+	const struct pipeline_job job = {
 		.path = path,
 		.from = c->options.from,
 		.dialect = c->options.dialect,
 		.schemas = c->options.schemas,
 		.nschemas = c->options.nschemas,
-		.meanings = &c->options.meanings,
+		.vocabularies = &c->options.vocabularies,
 		.options = options_values(&c->options),
 		.interpret = INTERPRET_EVENTS,
 		.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_ORDER | (c->hex ? WANT_BYTES : 0U),
@@ -159,8 +160,8 @@ show_one(struct cat *c, const char *path)
 		.ctx = &c->options,
 	};
 
-	flow_each(&f, &job, &hooks, c);
-	flow_close(&f);
+	pipeline_each(&f, &job, &hooks, c);
+	pipeline_close(&f);
 }
 
 enum exit_status

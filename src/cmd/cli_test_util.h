@@ -7,8 +7,8 @@
 /* For tests that run the program as a user does: TRACETOOL_BIN names it, ./tracetool otherwise. */
 
 struct ran {
-	int status; /* exit status; 128 + n: killed by signal n; -1: took longer than 2 minutes, or could not be
-	               started */
+	int status; /* exit status; 128 + n: killed by signal n; -1: took longer than 2 minutes, or could not
+	               be started */
 	char *out, *err; /* what it wrote, with a NUL behind */
 	size_t out_n, err_n;
 };

@@ -1,7 +1,7 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
-#include "flow/flow.h"
+#include "pipeline/pipeline.h"
 #include "output/output.h"
 #include "output/text.h"
 
@@ -12,7 +12,7 @@
 /* The same meaning in every command; of several inputs the worst counts. */
 enum exit_status {
 	STATUS_CLEAN = 0,
-	STATUS_FINDINGS = 1, /* findings at or above the fail level; a loss with --fail-on-loss */
+	STATUS_FINDINGS = 1,   /* findings at or above the fail level; a loss with --fail-on-loss */
 	STATUS_UNREADABLE = 2, /* an input could not be read, or an output failed */
 	STATUS_USAGE = 3,
 };
@@ -26,11 +26,11 @@ struct cmd_option {
 
 struct command {
 	const char *name;
-	const char *operands; /* for the usage line */
-	const char *summary;  /* one line */
+	const char *operands;             /* for the usage line */
+	const char *summary;              /* one line */
 	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
-	bool reads;           /* takes traces: has the options of reading */
-	bool writes;          /* reads, and takes -o FILE and -f */
+	bool reads;                       /* takes traces: has the options of reading */
+	bool writes;                      /* reads, and takes -o FILE and -f */
 	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);
 };
 
@@ -45,8 +45,8 @@ enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_schema(const struct command *cmd, int argc, char **argv);
 
-extern const struct command convert_command, validate_command, stats_command, cat_command, info_command, formats_command,
-    explain_command, schema_command;
+extern const struct command convert_command, validate_command, stats_command, cat_command, info_command,
+    formats_command, explain_command, schema_command;
 
 static inline enum exit_status
 worse(enum exit_status a, enum exit_status b)

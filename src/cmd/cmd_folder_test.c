@@ -112,7 +112,10 @@ Test(cmd_folder, several_inputs_need_o)
 	cr_expect_eq(r.status, STATUS_USAGE);
 	cr_expect_not_null(strstr(r.err, "-o"));
 	ran_free(&r);
-	const char *const args[] = { "convert", "--to", "chrome", "-o", "-", GOOD "wire-little.htdump", GOOD "wire-big.htdump", NULL };
+	const char *const args[] = {
+		"convert", "--to", "chrome", "-o", "-", GOOD "wire-little.htdump", GOOD "wire-big.htdump",
+		NULL
+	};
 	r = run_tool(args, NULL, 0);
 	cr_expect_eq(r.status, STATUS_CLEAN, "%s", r.err);
 	cr_expect_eq(count(r.out, "\"process_name\""), 2);
@@ -159,7 +162,8 @@ Test(cmd_folder, what_cannot_be_read_in_a_folder_is_said)
 	cr_assert_eq(symlink("nothing", path), 0);
 	struct ran r = run("validate", dir, NULL, NULL, NULL);
 	cr_expect_eq(r.status, STATUS_UNREADABLE);
-	cr_expect_not_null(strstr(r.out, "pipe.htdump:@0: error: is not a regular file [input/not-a-file]"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "pipe.htdump:@0: error: is not a regular file [input/not-a-file]"),
+	                   "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "gone.htdump:@0: error: "), "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "c.htdump: valid"), "%s", r.out);
 	ran_free(&r);
@@ -183,19 +187,24 @@ Test(cmd_folder, the_last_file_is_no_trace)
 	remove_folder(dir);
 }
 
-/* Descriptors can be read once only: nothing of them is looked at before, and their times may be the earliest. */
+/* Descriptors can be read once only: nothing of them is looked at before, and their times may be the
+ * earliest. */
 Test(cmd_folder, rebase_with_a_pipe_beside_a_file)
 {
 	static const char *const names[] = { "-", "/dev/stdin", "/dev/fd/0" };
 	size_t n;
-	char *const early = read_whole(GOOD "overlapping.htdump", &n); /* begins at 1000 ns, the other at 5000000 */
+	char *const early =
+	    read_whole(GOOD "overlapping.htdump", &n); /* begins at 1000 ns, the other at 5000000 */
 
 	cr_assert_not_null(early);
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		const char *const args[] = { "convert", "--rebase", "--to=chrome", "-o", "-", GOOD "wire-little.htdump", names[i], NULL };
+		const char *const args[] = { "convert", "--rebase", "--to=chrome",
+			                     "-o",      "-",        GOOD "wire-little.htdump",
+			                     names[i],  NULL };
 		struct ran r = run_tool(args, early, n);
 		cr_expect_eq(r.status, STATUS_CLEAN, "%s", r.err);
-		cr_expect_not_null(strstr(r.out, "{\"name\":\"first\",\"cat\":\"HT_CallstackStringEvent\",\"ph\":\"X\",\"ts\":-4999.000,"),
+		cr_expect_not_null(strstr(r.out, "{\"name\":\"first\",\"cat\":\"HT_CallstackStringEvent\","
+		                                 "\"ph\":\"X\",\"ts\":-4999.000,"),
 		                   "%s: %s", names[i], r.out);
 		ran_free(&r);
 	}
@@ -224,6 +233,8 @@ Test(cmd_folder, a_format_without_dialects_names_none)
 	cr_expect_null(strstr(r.out, "dialect"), "%s", r.out);
 	ran_free(&r);
 	r = run("info", GOOD "wire-little.htdump", NULL, NULL, NULL);
-	cr_expect_not_null(strstr(r.out, "format:   htdump (HawkTracer dump), dialect wire, byte order little\n"), "%s", r.out);
+	cr_expect_not_null(
+	    strstr(r.out, "format:   htdump (HawkTracer dump), dialect wire, byte order little\n"), "%s",
+	    r.out);
 	ran_free(&r);
 }

@@ -112,7 +112,7 @@ Test(cmd_input, of_several_inputs_the_worst_counts_and_all_are_read)
 	cr_expect_not_null(strstr(r.out, BROKEN ": htdump"));
 	ran_free(&r);
 	r = RUN("cat", "-n", "1", SAMPLE, BROKEN);
-	cr_expect(r.status <= STATUS_FINDINGS); /* how much is judged behind the limit is not promised */
+	cr_expect(r.status <= STATUS_FINDINGS); /* how much is checked behind the limit is not promised */
 	cr_expect_eq(strncmp(r.out, "# " SAMPLE "\n@0 ", sizeof("# " SAMPLE "\n@0 ") - 1), 0, "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "\n# " BROKEN "\n@0 "));
 	ran_free(&r);
@@ -217,7 +217,9 @@ Test(cmd_input, options_of_other_formats)
 	struct ran r = RUN("validate", "--rules", "state", "testdata/htdump/good/wire-little.htdump");
 
 	cr_expect_eq(r.status, 0, "%s", r.err);
-	cr_expect_not_null(strstr(r.out, "the input is in format htdump, --rules is for ovni [input/option-unused]"), "%s", r.out);
+	cr_expect_not_null(
+	    strstr(r.out, "the input is in format htdump, --rules is for ovni [input/option-unused]"), "%s",
+	    r.out);
 	ran_free(&r);
 	r = RUN("validate", "--rules", "state", "testdata/ovni/good/document.obs");
 	cr_expect_null(strstr(r.out, "[input/option-unused]"), "%s", r.out);

@@ -265,10 +265,13 @@ Test(cmd_output, closed_standard_descriptors)
 {
 	char *const dir = make_folder();
 
-	expect_status(shell(dir, "\"$0\" convert " BAD("cut-record") " \"$1/a.json\" 2>/dev/null; "
-	                         "\"$0\" convert " BAD("cut-record") " \"$1/b.json\" <&- >&- 2>&-; "
-	                         "[ $? = 1 ] && cmp \"$1/a.json\" \"$1/b.json\""),
-	              0, "");
+	expect_status(
+	    shell(dir, "\"$0\" convert " BAD(
+	                   "cut-record") " \"$1/a.json\" 2>/dev/null; "
+	                                 "\"$0\" convert " BAD(
+	                                     "cut-record") " \"$1/b.json\" <&- >&- 2>&-; "
+	                                                   "[ $? = 1 ] && cmp \"$1/a.json\" \"$1/b.json\""),
+	    0, "");
 	expect_status(shell(dir, "\"$0\" convert --to chrome " SAMPLE " - >&-"), 2, "standard output: ");
 	expect_status(shell(dir, "\"$0\" validate -q - <&- >/dev/null"), 2, "");
 	remove_folder(dir);

@@ -176,7 +176,7 @@ Test(cmd, explain)
 	ran_free(&r);
 	expect_mistake(RUN("explain", "htdump/unknwon-class"), "did you mean htdump/unknown-class?");
 	expect_mistake(RUN("explain", "pairs/no-begin"), "the manual page of an output format what it loses");
-expect_mistake(RUN("explain", "quite/another-thing-altogether"), "there is no rule");
+	expect_mistake(RUN("explain", "quite/another-thing-altogether"), "there is no rule");
 	r = RUN("explain", "input/empty", "no/such-thing-anywhere-at-all", "input/missing");
 	cr_expect_eq(r.status, STATUS_USAGE);
 	cr_expect_not_null(strstr(r.out, "input/empty (error): "));

@@ -1,7 +1,6 @@
 #include "cmd/cmd.h"
 
 const struct command *const commands[] = {
-	&convert_command, &validate_command, &stats_command,  &cat_command,
-	&info_command,    &formats_command,  &explain_command,
-	&schema_command,  NULL,
+	&convert_command, &validate_command, &stats_command,  &cat_command, &info_command,
+	&formats_command, &explain_command,  &schema_command, NULL,
 };

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/docs_test_util.h"
 #include "cmd/options.h"
-#include "flow/nesting.h"
+#include "pipeline/nesting.h"
 #include "format/registry.h"
 #include "htdump/htdump_wire.h"
 #include "stats/histogram.h"
@@ -104,7 +104,7 @@ Test(docs_rules, each_kind_of_loss_is_in_a_page)
 	struct ran r =
 	    run_program((const char *const[]){ "sh", "-c",
 	                                       "grep -hoE '\"[a-z0-9]+/[a-z0-9-]+\"' "
-	                                       "$(ls formats/*/*.c src/flow/*.c | grep -v _test) | "
+	                                       "$(ls formats/*/*.c src/pipeline/*.c | grep -v _test) | "
 	                                       "tr -d '\"' | sort -u",
 	                                       NULL },
 	                NULL, 0);
@@ -267,7 +267,7 @@ Test(docs_rules, limits_are_those_of_the_program)
 	expect_limit("schema", text, VOCAB_MAX_RULES, ", of all files");
 	expect_limit("schema", text, VOCAB_MAX_NAMED, ", likewise");
 	expect_limit("schema", text, VOCAB_MAX_WORDS, ", likewise");
-	expect_limit("schema", text, MEANING_MAX_TABLES, ", likewise");
+	expect_limit("schema", text, PLAN_MAX_TABLES, ", likewise");
 	expect_limit("schema", text, VOCAB_MAX_LAYOUT, "\n.It references");
 	expect_limit("schema", text, VOCAB_MAX_READER, "\n.It files\n16");
 	expect_limit("schema", text, OPTIONS_MAX_SCHEMAS, "\n.El");

@@ -7,7 +7,8 @@
 const struct command explain_command = {
 	.name = "explain",
 	.operands = "[RULE ...]",
-	.summary = "Explains rules: what they enforce, what a finding means.  Without a name: lists all rules.",
+	.summary =
+	    "Explains rules: what they enforce, what a finding means.  Without a name: lists all rules.",
 	.run = cmd_explain,
 };
 
@@ -70,15 +71,18 @@ explain_all(const struct options *o, struct text *t)
 
 	for (int i = o->first_operand; i < o->argc; i++) {
 		const struct rule *const r = rule_by_id(o->argv[i]);
-		const char *const nearest = r == NULL ? rule_nearest(o->argv[i]) : NULL;
+		const char *const nearest = r == NULL ? rule_nearest_name(o->argv[i]) : NULL;
 		if (i > o->first_operand)
 			text_char(t, '\n');
 		if (r != NULL)
 			explain_rule(t, r);
 		else if (nearest != NULL)
-			status = options_mistake(o, "there is no rule %s; did you mean %s?", show_path(&shown, o->argv[i]), nearest);
+			status = options_mistake(o, "there is no rule %s; did you mean %s?",
+			                         show_path(&shown, o->argv[i]), nearest);
 		else
-			status = options_mistake(o, "there is no rule %s; tracetool explain lists them, and the manual page of an output format what it loses",
+			status = options_mistake(o,
+			                         "there is no rule %s; tracetool explain lists them, and the "
+			                         "manual page of an output format what it loses",
 			                         show_path(&shown, o->argv[i]));
 	}
 	return status;

@@ -7,7 +7,8 @@
 const struct command info_command = {
 	.name = "info",
 	.operands = "[options] IN ...",
-	.summary = "Names a trace: format, dialect, size, times, threads, and the classes of its records with their fields.",
+	.summary = "Names a trace: format, dialect, size, times, threads, and the classes of its records "
+	           "with their fields.",
 	.reads = true,
 	.writes = true,
 	.run = cmd_info,
@@ -26,7 +27,7 @@ struct info {
 };
 
 static bool
-take(void *ctx, struct flow *f, struct batch *b)
+take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct info *const n = ctx;
 
@@ -41,9 +42,11 @@ take(void *ctx, struct flow *f, struct batch *b)
 }
 
 static void
-put_size(struct text *t, const struct info *n, const struct flow *f)
+put_size(struct text *t, const struct info *n, const struct pipeline *f)
 {
-	static const char *const packings[] = { [INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd" };
+	static const char *const packings[] = {
+		[INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd"
+	};
 
 	text_printf(t, "size:     %" PRIu64 " bytes", f->bytes);
 	if (n->packing != INPUT_PLAIN && n->packed > 0)
@@ -84,7 +87,7 @@ count_tracks(const struct trace *trace, enum track_kind kind)
 }
 
 static void
-put_trace(struct text *t, const struct info *n, const struct flow *f)
+put_trace(struct text *t, const struct info *n, const struct pipeline *f)
 {
 	const struct trace *const trace = &f->trace;
 	struct shown_path shown;
@@ -92,12 +95,13 @@ put_trace(struct text *t, const struct info *n, const struct flow *f)
 	text_printf(t, "file:     %s\n", show_path(&shown, f->job->path));
 	text_printf(t, "format:   %s (%s)", f->format->name, f->format->title);
 	text_printf(t, "%s%s", trace->dialect[0] != '\0' ? ", dialect " : "", trace->dialect);
-	text_printf(t, "%s%s\n", trace->byte_order != NULL ? ", byte order " : "", trace->byte_order != NULL ? trace->byte_order : "");
+	text_printf(t, "%s%s\n", trace->byte_order != NULL ? ", byte order " : "",
+	            trace->byte_order != NULL ? trace->byte_order : "");
 	put_size(t, n, f);
 	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records, trace->events);
 	if (trace->events > 0)
-		text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all\n", n->first_ns, n->last_ns,
-		            n->last_ns - n->first_ns);
+		text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all\n",
+		            n->first_ns, n->last_ns, n->last_ns - n->first_ns);
 	text_printf(t, "clock:    %s", trace->clock);
 	if (trace->epoch_known)
 		text_printf(t, ", 0 is %" PRIu64 " ns after 1970\n", trace->epoch_ns);
@@ -115,7 +119,7 @@ put_trace(struct text *t, const struct info *n, const struct flow *f)
 }
 
 static bool
-opened(void *ctx, struct flow *f)
+opened(void *ctx, struct pipeline *f)
 {
 	struct info *const n = ctx;
 
@@ -126,7 +130,7 @@ opened(void *ctx, struct flow *f)
 }
 
 static void
-done(void *ctx, struct flow *f)
+done(void *ctx, struct pipeline *f)
 {
 	struct info *const n = ctx;
 
@@ -137,15 +141,15 @@ done(void *ctx, struct flow *f)
 static void
 name_one(struct info *n, const char *path)
 {
-	static const struct flow_hooks hooks = { opened, take, done };
-	struct flow f;
-	const struct flow_job job = {
+	static const struct pipeline_hooks hooks = { opened, take, done };
+	struct pipeline f;
+	const struct pipeline_job job = {
 		.path = path,
 		.from = n->options.from,
 		.dialect = n->options.dialect,
 		.schemas = n->options.schemas,
 		.nschemas = n->options.nschemas,
-		.meanings = &n->options.meanings,
+		.vocabularies = &n->options.vocabularies,
 		.options = options_values(&n->options),
 		.want = WANT_TIMES,
 		.sink = say_finding,
@@ -157,11 +161,11 @@ name_one(struct info *n, const char *path)
 	progress_init(&n->progress, &n->options);
 	n->first_ns = UINT64_MAX;
 	n->last_ns = n->files = n->packed = 0;
-	if (flow_each(&f, &job, &hooks, n) && n->files > 0) {
+	if (pipeline_each(&f, &job, &hooks, n) && n->files > 0) {
 		put_trace(&n->text, n, &f);
 		report_out_put(&n->out, &n->text);
 	}
-	flow_close(&f);
+	pipeline_close(&f);
 }
 
 enum exit_status

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "cmd/report_out.h"
 #include "cmd/schema_files.h"
 #include "cmd/say.h"
@@ -25,19 +25,23 @@ enum common {
 	COMMON_COUNT
 };
 
-/* The first is for every command, the next for those that read traces, the last two for those of them that take -o. */
+/* The first is for every command, the next for those that read traces, the last two for those of them that
+ * take -o. */
 static const struct cmd_option common_options[COMMON_COUNT] = {
 	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
 	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: told by its content)", 0 },
-	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: told by its content)", 0 },
-	[COMMON_SCHEMA] = { "schema", "FILE", "a vocabulary: what the events mean; the first given counts most", 0 },
+	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: told by its content)",
+	                     0 },
+	[COMMON_SCHEMA] = { "schema", "FILE",
+	                    "a vocabulary: what the events mean; the first given counts most", 0 },
 	[COMMON_QUIET] = { "quiet", NULL, "say errors only", 'q' },
 	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
 	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
 	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
 };
 
-/* getopt's values: the command's own options from OWN, the common ones from COMMON, formats' from FORMATS on. */
+/* getopt's values: the command's own options from OWN, the common ones from COMMON, formats' from FORMATS on.
+ */
 enum { OWN = 256, COMMON = 512, FORMATS = 768 };
 
 void
@@ -89,7 +93,8 @@ add_row(struct getopt_table *t, const struct cmd_option *p, int value)
 {
 	if (t->n == OPTIONS_MAX)
 		return;
-	t->rows[t->n++] = (struct option){ p->name, p->arg != NULL ? required_argument : no_argument, NULL, value };
+	t->rows[t->n++] =
+	    (struct option){ p->name, p->arg != NULL ? required_argument : no_argument, NULL, value };
 	if (p->letter != 0) {
 		t->letters[t->nletters++] = p->letter;
 		if (p->arg != NULL)
@@ -118,8 +123,9 @@ help_row(struct text *t, const struct cmd_option *p)
 {
 	char left[64];
 
-	snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ', p->letter != 0 ? p->letter : ' ',
-	         p->letter != 0 ? "," : " ", p->name, p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
+	snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ',
+	         p->letter != 0 ? p->letter : ' ', p->letter != 0 ? "," : " ", p->name,
+	         p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
 	text_printf(t, "  %-26s %s\n", left, p->help);
 }
 
@@ -180,8 +186,8 @@ unknown_option(const struct options *o, const struct getopt_table *t)
 		return options_mistake(o, "there is no option -%s", show_path(&shown, letter));
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		const size_t d = nearest_distance(typed + 2, t->rows[i].name);
-		if (d < distance && nearest_plausible(typed + 2, t->rows[i].name)) {
+		const size_t d = edit_distance_distance(typed + 2, t->rows[i].name);
+		if (d < distance && edit_distance_plausible(typed + 2, t->rows[i].name)) {
 			distance = d;
 			best = t->rows[i].name;
 		}
@@ -189,7 +195,8 @@ unknown_option(const struct options *o, const struct getopt_table *t)
 	show_path(&shown, typed);
 	if (best != NULL && distance > 0)
 		return options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, best);
-	return options_mistake(o, "there is no option %s, or it takes no argument, or its name is cut too short", shown.s);
+	return options_mistake(
+	    o, "there is no option %s, or it takes no argument, or its name is cut too short", shown.s);
 }
 
 static bool
@@ -200,7 +207,8 @@ take_from(struct options *o, const char *name)
 	o->from = format_by_name(name);
 	if (o->from != NULL && o->from->reader != NULL)
 		return true;
-	o->status = options_mistake(o, "there is no input format named %s; tracetool formats lists them", show_path(&shown, name));
+	o->status = options_mistake(o, "there is no input format named %s; tracetool formats lists them",
+	                            show_path(&shown, name));
 	return false;
 }
 
@@ -208,10 +216,11 @@ static bool
 take_schema(struct options *o, const char *path)
 {
 	if (o->nschemas == OPTIONS_MAX_SCHEMAS) {
-		o->status = options_mistake(o, "takes %d vocabularies (--schema) at most", OPTIONS_MAX_SCHEMAS);
+		o->status =
+		    options_mistake(o, "takes %d vocabularies (--schema) at most", OPTIONS_MAX_SCHEMAS);
 		return false;
 	}
-	o->schemas[o->nschemas++] = (struct flow_schema){ .path = path };
+	o->schemas[o->nschemas++] = (struct schema_file){ .path = path };
 	return true;
 }
 
@@ -256,13 +265,16 @@ check_dialect(struct options *o)
 					return true;
 	show_path(&shown, o->dialect);
 	if (o->from != NULL)
-		o->status = options_mistake(o, "%s has no dialect named %s; tracetool formats lists them", o->from->name, shown.s);
+		o->status = options_mistake(o, "%s has no dialect named %s; tracetool formats lists them",
+		                            o->from->name, shown.s);
 	else
-		o->status = options_mistake(o, "no format has a dialect named %s; tracetool formats lists them", shown.s);
+		o->status = options_mistake(
+		    o, "no format has a dialect named %s; tracetool formats lists them", shown.s);
 	return false;
 }
 
-/* Mistakes in a vocabulary are told before anything is read or written.  The texts are kept: what cannot be read twice may have been named. */
+/* Mistakes in a vocabulary are told before anything is read or written.  The texts are kept: what cannot be
+ * read twice may have been named. */
 static bool
 read_schemas(struct options *o)
 {
@@ -280,7 +292,7 @@ options_free(struct options *o)
 	for (size_t i = 0; i < o->nschemas; i++)
 		schema_free(&o->schemas[i]);
 	o->nschemas = 0;
-	meanings_free(&o->meanings);
+	vocabularies_free(&o->vocabularies);
 }
 
 static bool
@@ -294,7 +306,8 @@ take_format_option(struct options *o, const struct format_option *p, const char 
 		return false;
 	if (o->nvalues == OPTIONS_MAX)
 		return true;
-	*v = (struct option_value){ p->name, arg != NULL ? arg : "", o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
+	*v = (struct option_value){ p->name, arg != NULL ? arg : "",
+		                    o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
 	o->nvalues++;
 	return true;
 }
@@ -312,7 +325,8 @@ options_next(struct options *o, const char **arg)
 			return check_dialect(o) && read_schemas(o) ? OPTIONS_END : OPTIONS_STOP;
 		}
 		if (c == ':')
-			return stop(o, options_mistake(o, "option %s needs an argument", o->argv[optind - 1]));
+			return stop(o,
+			            options_mistake(o, "option %s needs an argument", o->argv[optind - 1]));
 		if (c == '?')
 			return stop(o, unknown_option(o, &t));
 		for (int i = 0; c < OWN && o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
@@ -327,7 +341,8 @@ options_next(struct options *o, const char **arg)
 		}
 		if (c == COMMON + COMMON_HELP)
 			return stop(o, print_help(o));
-		if (c >= FORMATS ? !take_format_option(o, format_option((size_t)(c - FORMATS)), optarg) : !take_common(o, (enum common)(c - COMMON), optarg))
+		if (c >= FORMATS ? !take_format_option(o, format_option((size_t)(c - FORMATS)), optarg)
+		                 : !take_common(o, (enum common)(c - COMMON), optarg))
 			return OPTIONS_STOP;
 	}
 }
@@ -346,7 +361,8 @@ options_word(struct options *o, const char *option, const char *arg, const char 
 		}
 		text_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
 	}
-	o->status = options_mistake(o, "%s takes one of %.*s, not %s", option, (int)list.n, list.p, show_path(&shown, arg));
+	o->status = options_mistake(o, "%s takes one of %.*s, not %s", option, (int)list.n, list.p,
+	                            show_path(&shown, arg));
 	text_free(&list);
 	return -1;
 }

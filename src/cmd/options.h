@@ -18,9 +18,9 @@ struct options {
 	const struct format *from;
 	const char *dialect;
 	bool quiet;
-	struct flow_schema schemas[OPTIONS_MAX_SCHEMAS]; /* read and checked */
+	struct schema_file schemas[OPTIONS_MAX_SCHEMAS]; /* read and checked */
 	size_t nschemas;
-	struct meanings meanings; /* kept from one input to the next */
+	struct vocabularies vocabularies; /* kept from one input to the next */
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;
@@ -28,7 +28,7 @@ struct options {
 	struct option_value values[OPTIONS_MAX]; /* of formats' own options */
 	size_t nvalues;
 	/* result */
-	int first_operand; /* index in argv */
+	int first_operand;       /* index in argv */
 	enum exit_status status; /* when options_next() says OPTIONS_STOP */
 };
 
@@ -39,8 +39,8 @@ void options_init(struct options *o, const struct command *cmd, int argc, char *
 /* Gives back what was read for --schema. */
 void options_free(struct options *o);
 
-/* The index of the command's next own option (*arg is its argument, or NULL), OPTIONS_END after the last one, OPTIONS_STOP when the
- * command is to return o->status at once (--help, a mistake: it was said). */
+/* The index of the command's next own option (*arg is its argument, or NULL), OPTIONS_END after the last one,
+ * OPTIONS_STOP when the command is to return o->status at once (--help, a mistake: it was said). */
 int options_next(struct options *o, const char **arg);
 
 /* One of several words; its index, or -1 after a message and o->status set. */
@@ -59,6 +59,7 @@ const struct option_value *options_values(const struct options *o);
 bool options_color(const struct options *o, int fd);
 
 /* A mistake in the command line: says it and where help is; returns STATUS_USAGE. */
-enum exit_status options_mistake(const struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+enum exit_status options_mistake(const struct options *o, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -57,7 +57,7 @@ show_path(struct shown_path *p, const char *path)
 }
 
 void
-say_finding(void *ctx, const struct judge *j, const struct finding *f)
+say_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	const struct options *const o = ctx;
 	struct text t = { .p = NULL };
@@ -70,21 +70,22 @@ say_finding(void *ctx, const struct judge *j, const struct finding *f)
 }
 
 enum exit_status
-say_end(const struct options *o, const struct flow *f)
+say_end(const struct options *o, const struct pipeline *f)
 {
 	struct text t = { .p = NULL };
 
 	if (!o->quiet)
-		report_text_rest(&t, &f->judge);
+		report_text_rest(&t, &f->findings);
 	if (f->reader.unread > 0) {
 		struct shown_path shown;
-		text_printf(&t, "%s: %" PRIu64 " bytes stay unread\n", show_path(&shown, f->judge.path), f->reader.unread);
+		text_printf(&t, "%s: %" PRIu64 " bytes stay unread\n", show_path(&shown, f->findings.path),
+		            f->reader.unread);
 	}
 	say_text(&t);
 	text_free(&t);
 	if (f->unreadable)
 		return STATUS_UNREADABLE;
-	return f->judge.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
+	return f->findings.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
 /* ---- progress ---- */
@@ -118,8 +119,10 @@ progress_show(void *progress, const struct input *in)
 		return;
 	p->last_ms = now;
 	p->shown = true;
-	const uint64_t at = input_offset(in, in->p), size = in->packing == INPUT_PLAIN ? input_file_size(in) : 0;
-	const int n = size > 0 ? snprintf(line, sizeof line, "\r%3u %% of %" PRIu64 " MB\033[K", (unsigned)(at * 100 / size), size / 1000000)
+	const uint64_t at = input_offset(in, in->p),
+	               size = in->packing == INPUT_PLAIN ? input_file_size(in) : 0;
+	const int n = size > 0 ? snprintf(line, sizeof line, "\r%3u %% of %" PRIu64 " MB\033[K",
+	                                  (unsigned)(at * 100 / size), size / 1000000)
 	                       : snprintf(line, sizeof line, "\r%" PRIu64 " MB\033[K", at / 1000000);
 	put(line, (size_t)n);
 }

@@ -12,11 +12,13 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The text as it is. */
 void say_text(const struct text *t);
 
-/* A finding_sink for commands whose findings are talk, not data: warnings and errors, as text; ctx is a struct options. */
-void say_finding(void *ctx, const struct judge *j, const struct finding *f);
+/* A finding_sink for commands whose findings are talk, not data: warnings and errors, as text; ctx is a
+ * struct options. */
+void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 
-/* After a flow: repeats that were not shown; then what the findings mean for the exit status (fail level: error). */
-enum exit_status say_end(const struct options *o, const struct flow *f);
+/* After a flow: repeats that were not shown; then what the findings mean for the exit status (fail level:
+ * error). */
+enum exit_status say_end(const struct options *o, const struct pipeline *f);
 
 /* Paths as messages show them: escaped. */
 struct shown_path {
@@ -30,7 +32,7 @@ struct progress {
 	int64_t started_ms, last_ms;
 };
 void progress_init(struct progress *p, const struct options *o);
-void progress_show(void *progress, const struct input *in); /* flow_job.progress */
+void progress_show(void *progress, const struct input *in); /* pipeline_job.progress */
 void progress_clear(struct progress *p);
 
 #endif

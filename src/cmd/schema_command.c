@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "check/report.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
@@ -23,7 +23,7 @@ struct schema {
 };
 
 static void
-take_finding(void *ctx, const struct judge *j, const struct finding *f)
+take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct schema *const s = ctx;
 
@@ -41,9 +41,9 @@ check_one(struct schema *s, const char *path)
 	enum exit_status status = STATUS_CLEAN;
 
 	if (schema_check(path, take_finding, s, &text, &summary, &s->text)) {
-		struct flow_schema taken = { .path = path, .text = text };
-		text_printf(&s->text, "%s: %zu rule%s for %s\n", show_path(&shown, path), summary.rules, summary.rules == 1 ? "" : "s",
-		            summary.format);
+		struct schema_file taken = { .path = path, .text = text };
+		text_printf(&s->text, "%s: %zu rule%s for %s\n", show_path(&shown, path), summary.rules,
+		            summary.rules == 1 ? "" : "s", summary.format);
 		schema_free(&taken);
 	} else {
 		status = summary.unreadable ? STATUS_UNREADABLE : STATUS_FINDINGS;
@@ -86,19 +86,21 @@ no_vocabulary(const struct options *o, const char *name)
 	size_t distance = SIZE_MAX;
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const size_t d = nearest_distance(name, (*f)->name);
+		const size_t d = edit_distance_distance(name, (*f)->name);
 		if (vocab_builtin((*f)->name).p == NULL)
 			continue;
 		text_printf(&list, "%s%s", list.n > 0 ? ", " : "", (*f)->name);
-		if (d < distance && nearest_plausible(name, (*f)->name)) {
+		if (d < distance && edit_distance_plausible(name, (*f)->name)) {
 			distance = d;
 			best = (*f)->name;
 		}
 	}
 	show_path(&shown, name);
-	const enum exit_status status = best != NULL
-	    ? options_mistake(o, "no vocabulary is built in for %s; did you mean %s?", shown.s, best)
-	    : options_mistake(o, "no vocabulary is built in for %s; there are %.*s", shown.s, (int)list.n, list.p);
+	const enum exit_status status =
+	    best != NULL
+	        ? options_mistake(o, "no vocabulary is built in for %s; did you mean %s?", shown.s, best)
+	        : options_mistake(o, "no vocabulary is built in for %s; there are %.*s", shown.s, (int)list.n,
+	                          list.p);
 	text_free(&list);
 	return status;
 }

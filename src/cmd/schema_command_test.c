@@ -23,13 +23,18 @@ expect(const char *const *args, int status, const char *out, const char *err)
 {
 	struct ran r = run_tool(args, NULL, 0);
 
-	cr_expect_eq(r.status, status, "%s %s: status %d, not %d\n%s%s", args[0], args[1], r.status, status, r.out, r.err);
+	cr_expect_eq(r.status, status, "%s %s: status %d, not %d\n%s%s", args[0], args[1], r.status, status,
+	             r.out, r.err);
 	cr_expect(out != NULL ? strstr(r.out, out) != NULL : r.out_n == 0, "%s", r.out);
 	cr_expect(err != NULL ? strstr(r.err, err) != NULL : r.err_n == 0, "%s", r.err);
 	ran_free(&r);
 }
 
-#define RUN(...) (const char *const[]){ __VA_ARGS__, NULL }
+#define RUN(...)                                                                                             \
+	(const char *const[])                                                                                \
+	{                                                                                                    \
+		__VA_ARGS__, NULL                                                                            \
+	}
 
 Test(schema_command, check)
 {
@@ -38,12 +43,17 @@ Test(schema_command, check)
 	write_schema(dir, path, "format: heph\nevents: [{event: a}]\n");
 	expect(RUN("schema", "check", path), 0, "mine.yaml: 1 rule for heph\n", NULL);
 	expect(RUN("schema", "check", path, "schemas/ovni.yaml"), 0, " rules for ovni\n", NULL);
-	expect(RUN("schema", "check", path, "/nowhere.yaml"), 2, "/nowhere.yaml:@0: error: No such file or directory [schema/unreadable]\n", NULL);
+	expect(RUN("schema", "check", path, "/nowhere.yaml"), 2,
+	       "/nowhere.yaml:@0: error: No such file or directory [schema/unreadable]\n", NULL);
 	expect(RUN("schema", "check", dir), 2, "[schema/unreadable]", NULL);
 	write_schema(dir, path, "format: hehp\nevents: [{event: a, pase: x}]\n");
 	expect(RUN("schema", "check", path, "schemas/ovni.yaml"), 1,
-	       "mine.yaml:1:9:@8: error: there is no input format named \"hehp\"; did you mean heph? [schema/bad-value]\n", NULL);
-	expect(RUN("schema", "check", path), 1, "mine.yaml:2:21:@33: error: a rule has no key \"pase\"; did you mean phase? [schema/unknown-key]\n",
+	       "mine.yaml:1:9:@8: error: there is no input format named \"hehp\"; did you mean heph? "
+	       "[schema/bad-value]\n",
+	       NULL);
+	expect(RUN("schema", "check", path), 1,
+	       "mine.yaml:2:21:@33: error: a rule has no key \"pase\"; did you mean phase? "
+	       "[schema/unknown-key]\n",
 	       NULL);
 	remove_folder(dir);
 }
@@ -55,8 +65,10 @@ Test(schema_command, more_mistakes_than_are_shown_are_counted)
 	for (int i = 0; i < 50; i++)
 		strcat(text, " - {}\n");
 	write_schema(dir, path, text);
-	expect(RUN("schema", "check", path), 1, "mine.yaml: 30 more of [schema/bad-value] are not shown\n", NULL);
-	expect(RUN("info", "--schema", path, TRACE), 2, NULL, "mine.yaml: 30 more of [schema/bad-value] are not shown\n");
+	expect(RUN("schema", "check", path), 1, "mine.yaml: 30 more of [schema/bad-value] are not shown\n",
+	       NULL);
+	expect(RUN("info", "--schema", path, TRACE), 2, NULL,
+	       "mine.yaml: 30 more of [schema/bad-value] are not shown\n");
 	remove_folder(dir);
 }
 
@@ -71,7 +83,8 @@ Test(schema_command, show)
 	ran_free(&r);
 	free(text);
 	expect(RUN("schema", "show"), 0, "ovni\n", NULL);
-	expect(RUN("schema", "show", "onvi"), 3, NULL, "no vocabulary is built in for onvi; did you mean ovni?");
+	expect(RUN("schema", "show", "onvi"), 3, NULL,
+	       "no vocabulary is built in for onvi; did you mean ovni?");
 	expect(RUN("schema", "show", "chrome"), 3, NULL, "no vocabulary is built in for chrome; there are ");
 	expect(RUN("schema", "show", "ovni", "heph"), 3, NULL, "one format");
 }
@@ -94,12 +107,14 @@ Test(schema_command, mistakes_stop_every_command)
 
 	write_schema(dir, path, "format: dial9\nevents: 7\n");
 	for (size_t i = 0; i < 4; i++)
-		expect(RUN(commands[i], "--schema", path, TRACE), 2, NULL, "mine.yaml:2:9:@22: error: events is a list of rules [schema/bad-value]\n");
+		expect(RUN(commands[i], "--schema", path, TRACE), 2, NULL,
+		       "mine.yaml:2:9:@22: error: events is a list of rules [schema/bad-value]\n");
 	snprintf(out, sizeof out, "%s/out.json", dir);
 	expect(RUN("convert", "--schema", path, TRACE, out), 2, NULL, "[schema/bad-value]");
 	made = fopen(out, "r");
 	cr_expect_null(made);
-	expect(RUN("validate", "--schema", "/nowhere", TRACE), 2, NULL, "/nowhere:@0: error: No such file or directory [schema/unreadable]\n");
+	expect(RUN("validate", "--schema", "/nowhere", TRACE), 2, NULL,
+	       "/nowhere:@0: error: No such file or directory [schema/unreadable]\n");
 	remove_folder(dir);
 }
 
@@ -110,9 +125,11 @@ Test(schema_command, one_for_another_format_changes_nothing)
 
 	write_schema(dir, path, "format: heph\nevents: [{match: '*', phase: structure, name: mine}]\n");
 	for (size_t i = 0; i < 4; i++) {
-		struct ran with = run_tool(RUN(commands[i], "--schema", path, "--schema", path, TRACE), NULL, 0);
+		struct ran with =
+		    run_tool(RUN(commands[i], "--schema", path, "--schema", path, TRACE), NULL, 0);
 		struct ran without = run_tool(RUN(commands[i], TRACE), NULL, 0);
-		cr_expect(with.status == 0 && strcmp(with.out, without.out) == 0 && with.err_n == 0, "%s", commands[i]);
+		cr_expect(with.status == 0 && strcmp(with.out, without.out) == 0 && with.err_n == 0, "%s",
+		          commands[i]);
 		ran_free(&with);
 		ran_free(&without);
 	}
@@ -122,8 +139,9 @@ Test(schema_command, one_for_another_format_changes_nothing)
 /* A pipe can be read once only; several inputs need it for each. */
 Test(schema_command, a_vocabulary_from_a_pipe)
 {
-	struct ran r = run_tool(RUN("validate", "--schema", "/dev/stdin", TRACE, "testdata/heph/good/nested.bin.log", TRACE),
-	                        "format: dial9\nevents: []\n", 25);
+	struct ran r = run_tool(
+	    RUN("validate", "--schema", "/dev/stdin", TRACE, "testdata/heph/good/nested.bin.log", TRACE),
+	    "format: dial9\nevents: []\n", 25);
 
 	cr_expect_eq(r.status, 0, "%s%s", r.out, r.err);
 	ran_free(&r);
@@ -153,13 +171,19 @@ Test(schema_command, the_users_rule_wins)
 {
 	char *const dir = make_folder(), path[1024], second[1024];
 
-	expect(RUN("cat", TRACE), 0, "begin PollStartEvent ts=1000000000 track=\"worker 3\" name=src/main.rs:12:5 ", NULL);
-	write_schema(dir, path, "format: dial9\n"
-	                        "events: [{event: PollStartEvent, phase: instant, name: 'poll of {task_id}', track: 'mine {worker_id}'}]\n");
-	expect(RUN("cat", "--schema", path, TRACE), 0, "instant PollStartEvent ts=1000000000 track=\"mine 3\" name=\"poll of 300\" ", NULL);
-	expect(RUN("cat", "--schema", path, TRACE), 0, "end PollEndEvent ts=1000004000 track=\"worker 3\" name=\"end of poll\" ", NULL);
+	expect(RUN("cat", TRACE), 0,
+	       "begin PollStartEvent ts=1000000000 track=\"worker 3\" name=src/main.rs:12:5 ", NULL);
+	write_schema(dir, path,
+	             "format: dial9\n"
+	             "events: [{event: PollStartEvent, phase: instant, name: 'poll of {task_id}', track: "
+	             "'mine {worker_id}'}]\n");
+	expect(RUN("cat", "--schema", path, TRACE), 0,
+	       "instant PollStartEvent ts=1000000000 track=\"mine 3\" name=\"poll of 300\" ", NULL);
+	expect(RUN("cat", "--schema", path, TRACE), 0,
+	       "end PollEndEvent ts=1000004000 track=\"worker 3\" name=\"end of poll\" ", NULL);
 	snprintf(second, sizeof second, "%s/second.yaml", dir);
-	static const char text[] = "format: dial9\nevents: [{match: 'Poll*', phase: counter, name: second}]\n";
+	static const char text[] =
+	    "format: dial9\nevents: [{match: 'Poll*', phase: counter, name: second}]\n";
 	cr_assert(write_whole(second, text, strlen(text)));
 	expect(RUN("cat", "--schema", path, "--schema", second, TRACE), 0, "instant PollStartEvent ", NULL);
 	expect(RUN("cat", "--schema", path, "--schema", second, TRACE), 0, "counter PollEndEvent ", NULL);

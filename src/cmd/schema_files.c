@@ -23,7 +23,7 @@ list_formats(const char *names[FORMATS_MAX])
 }
 
 static bool
-check_text(struct slice text, struct judge *judge, struct schema_summary *summary)
+check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
 {
 	const char *names[FORMATS_MAX];
 	struct vocabulary *const v = vocab_new(NULL);
@@ -36,7 +36,7 @@ check_text(struct slice text, struct judge *judge, struct schema_summary *summar
 	}
 	list_formats(names);
 	vocab_set_formats(v, names);
-	ok = vocab_add_text(v, text.p, text.n, judge, &summary->rules);
+	ok = vocab_add_text(v, text.p, text.n, findings, &summary->rules);
 	if (ok)
 		snprintf(summary->format, sizeof summary->format, "%s", vocab_last_format(v));
 	vocab_free(v);
@@ -44,30 +44,31 @@ check_text(struct slice text, struct judge *judge, struct schema_summary *summar
 }
 
 bool
-schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text, struct schema_summary *summary, struct text *rest)
+schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
+             struct schema_summary *summary, struct text *rest)
 {
-	struct judge judge;
+	struct findings findings;
 	char *bytes;
 	size_t n;
 	bool ok = false;
 
 	*summary = (struct schema_summary){ .rules = 0 };
-	judge_init(&judge, path, sink, ctx);
-	if (vocab_read_file(path, &judge, &bytes, &n)) {
+	findings_init(&findings, path, sink, ctx);
+	if (vocab_read_file(path, &findings, &bytes, &n)) {
 		*text = slice_of(bytes, n);
-		ok = check_text(*text, &judge, summary);
+		ok = check_text(*text, &findings, summary);
 		if (!ok)
 			free(bytes);
 	} else {
 		summary->unreadable = true;
 	}
-	report_text_rest(rest, &judge);
-	judge_free(&judge);
+	report_text_rest(rest, &findings);
+	findings_free(&findings);
 	return ok;
 }
 
 bool
-schema_read(const struct options *o, struct flow_schema *s)
+schema_read(const struct options *o, struct schema_file *s)
 {
 	struct schema_summary summary;
 	struct text rest = { .p = NULL };
@@ -84,7 +85,7 @@ schema_read(const struct options *o, struct flow_schema *s)
 }
 
 void
-schema_free(struct flow_schema *s)
+schema_free(struct schema_file *s)
 {
 	union {
 		const char *p;

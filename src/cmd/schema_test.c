@@ -33,7 +33,7 @@ write_report(const char *dir, const char *name, const char *const *args, int sta
 
 /* Runs the validator on all files of a folder. */
 static struct ran
-judge_folder(const char *dir, const char *schema)
+check_folder(const char *dir, const char *schema)
 {
 	const char *const argv[] = {
 		"sh",
@@ -53,7 +53,7 @@ judge_folder(const char *dir, const char *schema)
 static void
 expect_all_valid(char *dir, const char *schema)
 {
-	struct ran r = judge_folder(dir, schema);
+	struct ran r = check_folder(dir, schema);
 
 	cr_expect_eq(r.status, 0, "%s: %.2000s%.2000s", schema, r.out, r.err);
 	ran_free(&r);
@@ -64,7 +64,7 @@ expect_all_valid(char *dir, const char *schema)
 static void
 expect_all_refused(char *dir, const char *schema)
 {
-	struct ran r = judge_folder(dir, schema);
+	struct ran r = check_folder(dir, schema);
 	char **const names = list_folder(dir, ".json");
 
 	cr_expect_eq(r.status, 1, "%s: %.2000s%.2000s", schema, r.out, r.err);

@@ -53,7 +53,7 @@ parse(struct stats_run *s)
 }
 
 static bool
-opened(void *ctx, struct flow *f)
+opened(void *ctx, struct pipeline *f)
 {
 	struct stats_run *const s = ctx;
 
@@ -63,18 +63,18 @@ opened(void *ctx, struct flow *f)
 }
 
 static bool
-take(void *ctx, struct flow *f, struct batch *b)
+take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct stats_run *const s = ctx;
 
 	if (stats_batch(&s->stats, b))
 		return true;
-	flow_no_memory(f);
+	pipeline_no_memory(f);
 	return false;
 }
 
 static void
-done(void *ctx, struct flow *f)
+done(void *ctx, struct pipeline *f)
 {
 	struct stats_run *const s = ctx;
 
@@ -83,11 +83,14 @@ done(void *ctx, struct flow *f)
 }
 
 static void
-report(struct stats_run *s, const struct flow *f, const char *path)
+report(struct stats_run *s, const struct pipeline *f, const char *path)
 {
 	s->stats.unpaired = interpret_unpaired(&f->interpret);
-	const struct stats_view view = { .path = path, .bytes = f->bytes, .trace = &f->trace, .stats = &s->stats };
-	const bool ok = s->json ? stats_json_input(&s->text, &view, s->first) : stats_text(&s->text, &view, (size_t)s->top);
+	const struct stats_view view = {
+		.path = path, .bytes = f->bytes, .trace = &f->trace, .stats = &s->stats
+	};
+	const bool ok = s->json ? stats_json_input(&s->text, &view, s->first)
+	                        : stats_text(&s->text, &view, (size_t)s->top);
 
 	s->out.no_memory |= !ok;
 	s->first = false;
@@ -98,15 +101,15 @@ report(struct stats_run *s, const struct flow *f, const char *path)
 static void
 count_one(struct stats_run *s, const char *path)
 {
-	static const struct flow_hooks hooks = { opened, take, done };
-	struct flow f;
-	const struct flow_job job = {
+	static const struct pipeline_hooks hooks = { opened, take, done };
+	struct pipeline f;
+	const struct pipeline_job job = {
 		.path = path,
 		.from = s->options.from,
 		.dialect = s->options.dialect,
 		.schemas = s->options.schemas,
 		.nschemas = s->options.nschemas,
-		.meanings = &s->options.meanings,
+		.vocabularies = &s->options.vocabularies,
 		.options = options_values(&s->options),
 		.interpret = INTERPRET_SPANS,
 		.want = WANT_TIMES | WANT_ORDER,
@@ -119,10 +122,10 @@ count_one(struct stats_run *s, const char *path)
 	progress_init(&s->progress, &s->options);
 	s->any = false;
 	s->out.no_memory |= !stats_init(&s->stats);
-	if (flow_each(&f, &job, &hooks, s) && s->any)
+	if (pipeline_each(&f, &job, &hooks, s) && s->any)
 		report(s, &f, path);
 	stats_free(&s->stats);
-	flow_close(&f);
+	pipeline_close(&f);
 }
 
 enum exit_status

@@ -8,7 +8,8 @@ enum { O_FORMAT, O_FAIL_LEVEL };
 
 static const struct cmd_option own[] = {
 	[O_FORMAT] = { "format", "text|json", "the report's form (default: text, one finding a line)", 0 },
-	[O_FAIL_LEVEL] = { "fail-level", "LEVEL", "exit 1 from this level on: error (default), warning, note or never", 0 },
+	[O_FAIL_LEVEL] = { "fail-level", "LEVEL",
+	                   "exit 1 from this level on: error (default), warning, note or never", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -56,7 +57,7 @@ parse(struct validate *v)
 }
 
 static void
-take_finding(void *ctx, const struct judge *j, const struct finding *f)
+take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct validate *const v = ctx;
 
@@ -72,22 +73,22 @@ take_finding(void *ctx, const struct judge *j, const struct finding *f)
 
 /* The exit status that the findings of one input mean. */
 static enum exit_status
-judged(const struct validate *v, const struct flow *f)
+checked(const struct validate *v, const struct pipeline *f)
 {
 	if (f->unreadable)
 		return STATUS_UNREADABLE;
 	for (int level = v->fail_level; level < LEVEL_COUNT; level++)
-		if (f->judge.levels[level] > 0)
+		if (f->findings.levels[level] > 0)
 			return STATUS_FINDINGS;
 	return STATUS_CLEAN;
 }
 
 /* One input was read, or could not be. */
 static void
-done(void *ctx, struct flow *f)
+done(void *ctx, struct pipeline *f)
 {
 	struct validate *const v = ctx;
-	const struct judge *const j = &f->judge;
+	const struct findings *const j = &f->findings;
 	const struct report_file file = {
 		.path = j->path,
 		.format = f->open ? f->format->name : NULL,
@@ -108,23 +109,23 @@ done(void *ctx, struct flow *f)
 		report_text_summary(&v->text, j, &file);
 		report_out_put(&v->out, &v->text);
 	}
-	v->status = worse(v->status, judged(v, f));
+	v->status = worse(v->status, checked(v, f));
 }
 
 static void
 validate_one(struct validate *v, const char *path)
 {
-	static const struct flow_hooks hooks = { .done = done };
-	struct flow f;
-	const struct flow_job job = {
+	static const struct pipeline_hooks hooks = { .done = done };
+	struct pipeline f;
+	const struct pipeline_job job = {
 		.path = path,
 		.from = v->options.from,
 		.dialect = v->options.dialect,
 		.schemas = v->options.schemas,
 		.nschemas = v->options.nschemas,
-		.meanings = &v->options.meanings,
+		.vocabularies = &v->options.vocabularies,
 		.options = options_values(&v->options),
-		.want = WANT_JUDGEMENT,
+		.want = WANT_FINDINGS,
 		.sink = take_finding,
 		.ctx = v,
 		.progress = progress_show,
@@ -132,8 +133,8 @@ validate_one(struct validate *v, const char *path)
 	};
 
 	progress_init(&v->progress, &v->options);
-	flow_each(&f, &job, &hooks, v);
-	flow_close(&f);
+	pipeline_each(&f, &job, &hooks, v);
+	pipeline_close(&f);
 }
 
 enum exit_status

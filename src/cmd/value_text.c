@@ -8,7 +8,8 @@ static void
 put_quoted(struct text *t, struct slice s)
 {
 	text_char(t, '"');
-	for (uint32_t from = 0; from <= s.n;) { /* text_visible knows no quotes: escape them between its runs */
+	for (uint32_t from = 0;
+	     from <= s.n;) { /* text_visible knows no quotes: escape them between its runs */
 		const char *const quote = s.n > from ? memchr(s.p + from, '"', s.n - from) : NULL;
 		const uint32_t to = quote != NULL ? (uint32_t)(quote - s.p) : s.n;
 		text_visible(t, slice_of(s.p + from, to - from), 0);

@@ -11,7 +11,7 @@ struct batch {
 	uint32_t n, cap;
 	struct field *fields;
 	uint32_t nfields, fields_cap;
-	struct slice *bytes; /* the records themselves, one for each event; only when WANT_BYTES was asked */
+	struct slice *bytes;  /* the records themselves, one for each event; only when WANT_BYTES was asked */
 	struct arena scratch; /* for values that do not lie in the input */
 	struct input_holds holds;
 	uint32_t first_track, end_track; /* trace.tracks[first .. end) are new in this batch */
@@ -22,7 +22,7 @@ struct batch {
 bool batch_init(struct batch *b, uint32_t cap, bool with_bytes);
 void batch_free(struct batch *b);
 
-/* Empties it for the next fill: gives back the input buffers it held. */
+/* Empties it for the next next: gives back the input buffers it held. */
 void batch_recycle(struct batch *b);
 
 bool batch_grow_fields(struct batch *b, uint32_t n);

@@ -25,13 +25,14 @@ definitions_free(struct definitions *d)
 	*d = (struct definitions){ .slots = NULL };
 }
 
-/* Where the search for a key starts.  Keys that follow each other, as the numbers of tasks do, have places side by side:
- * eight of them share a hash. */
+/* Where the search for a key starts.  Keys that follow each other, as the numbers of tasks do, have places
+ * side by side: eight of them share a hash. */
 static uint32_t
 first_place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
 	const uint64_t whose = (uint64_t)table << 32 | scope;
-	const uint64_t h = hash_u64(key1 >> 3 ^ hash_u64(key2 ^ whose << 24, d->seed), d->seed) << 3 | (key1 & 7);
+	const uint64_t h =
+	    hash_u64(key1 >> 3 ^ hash_u64(key2 ^ whose << 24, d->seed), d->seed) << 3 | (key1 & 7);
 
 	return (uint32_t)h & (d->cap - 1);
 }
@@ -41,7 +42,8 @@ place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
 {
 	for (uint32_t i = first_place(d, table, scope, key1, key2);; i = (i + 1) & (d->cap - 1)) {
 		const struct definition_slot *const s = &d->slots[i];
-		if (!s->used || (s->key1 == key1 && s->key2 == key2 && s->scope == scope && s->table == table))
+		if (!s->used ||
+		    (s->key1 == key1 && s->key2 == key2 && s->scope == scope && s->table == table))
 			return i;
 	}
 }
@@ -66,8 +68,9 @@ lay(struct definitions *d, uint32_t cap)
 	return true;
 }
 
-/* Empties the slots of numbers older than `tick`; the others move up.  From an empty slot on nothing is in the way of an entry but
- * what has its place already, so each finds one at or before the slot that it leaves. */
+/* Empties the slots of numbers older than `tick`; the others move up.  From an empty slot on nothing is in
+ * the way of an entry but what has its place already, so each finds one at or before the slot that it leaves.
+ */
 static void
 take_out(struct definitions *d, uint64_t tick)
 {
@@ -91,7 +94,8 @@ take_out(struct definitions *d, uint64_t tick)
 	}
 }
 
-/* The k-th smallest, from 0 on, of numbers that are all different and below `end`: halves the range again and again. */
+/* The k-th smallest, from 0 on, of numbers that are all different and below `end`: halves the range again and
+ * again. */
 static uint64_t
 kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
 {
@@ -110,8 +114,8 @@ kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
 	return low;
 }
 
-/* Forgets the older half of the numbers; as texts leave them a part of the room, that is enough for many new ones.
- * false: no memory. */
+/* Forgets the older half of the numbers; as texts leave them a part of the room, that is enough for many new
+ * ones. false: no memory. */
 static bool
 forget(struct definitions *d)
 {
@@ -160,9 +164,12 @@ slot_for(struct definitions *d, struct definition_slot key, struct definition_sl
 }
 
 static bool
-put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value)
+put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
+             struct value value)
 {
-	const struct definition_slot key = { .key1 = key1, .key2 = key2, .scope = scope, .table = table, .used = true };
+	const struct definition_slot key = {
+		.key1 = key1, .key2 = key2, .scope = scope, .table = table, .used = true
+	};
 	const bool text = value.type == VALUE_STRING;
 	struct definition_slot *s;
 
@@ -171,7 +178,8 @@ put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1
 	const bool was_text = s != NULL && s->used && s->value.type == VALUE_STRING;
 	if (was_text && text && slice_equal(value_text(&s->value), value_text(&value)))
 		return true;
-	if (s == NULL || (text && (value.count > DEFINITIONS_TEXT - d->text_bytes || (!was_text && d->ntexts == DEFINITIONS_TEXTS)))) {
+	if (s == NULL || (text && (value.count > DEFINITIONS_TEXT - d->text_bytes ||
+	                           (!was_text && d->ntexts == DEFINITIONS_TEXTS)))) {
 		d->forgotten++;
 		return true;
 	}
@@ -233,7 +241,8 @@ put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, ui
 static void
 drop_small(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	const uint32_t whose = d->numbers.n > 0 && key2 == 0 && key1 <= UINT32_MAX ? whose_of(d, table, scope) : TABLE_NONE;
+	const uint32_t whose =
+	    d->numbers.n > 0 && key2 == 0 && key1 <= UINT32_MAX ? whose_of(d, table, scope) : TABLE_NONE;
 
 	if (whose != TABLE_NONE)
 		numbers_drop(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1);
@@ -248,7 +257,8 @@ get_small(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t k
 	if (d->numbers.n == 0 || key2 != 0 || key1 > UINT32_MAX)
 		return none;
 	const uint32_t whose = whose_of(d, table, scope);
-	if (whose == TABLE_NONE || !numbers_get(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1, &value))
+	if (whose == TABLE_NONE ||
+	    !numbers_get(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1, &value))
 		return none;
 	return value_u64(value);
 }
@@ -262,7 +272,8 @@ is_in_slots(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t
 }
 
 bool
-definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value)
+definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
+                struct value value)
 {
 	bool done = false;
 
@@ -281,7 +292,8 @@ definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t k
 struct value
 definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	const struct definition_slot *const s = d->cap > 0 ? &d->slots[place(d, table, scope, key1, key2)] : NULL;
+	const struct definition_slot *const s =
+	    d->cap > 0 ? &d->slots[place(d, table, scope, key1, key2)] : NULL;
 
 	return s != NULL && s->used ? s->value : get_small(d, table, scope, key1, key2);
 }

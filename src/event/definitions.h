@@ -19,7 +19,8 @@
  * much room, and they take DEFINITIONS_TEXT bytes at most in all.  What was not
  * kept is counted.  The same input gives the same answers.
  */
-#define DEFINITIONS_MAX (3U << 15) /* in 2^17 slots of 48 bytes at most: 6 MiB, and half of that more while it grows */
+#define DEFINITIONS_MAX                                                                                      \
+	(3U << 15) /* in 2^17 slots of 48 bytes at most: 6 MiB, and half of that more while it grows */
 #define DEFINITIONS_TEXTS (DEFINITIONS_MAX / 4 * 3)
 #define DEFINITIONS_TEXT (16U << 20)
 #define DEFINITIONS_WHOLE_TRACE UINT32_MAX /* as scope */
@@ -29,15 +30,15 @@ struct definition_slot;
 struct definitions {
 	struct definition_slot *slots; /* by hash */
 	uint32_t n, cap;
-	uint32_t ntexts;     /* of the n */
-	uint64_t seed;       /* of the hash, so that no input can choose keys that meet */
-	uint64_t tick;       /* grows with each definition; tells old from new */
+	uint32_t ntexts; /* of the n */
+	uint64_t seed;   /* of the hash, so that no input can choose keys that meet */
+	uint64_t tick;   /* grows with each definition; tells old from new */
 	struct arena text;
 	uint32_t text_bytes;
 	struct numbers numbers; /* the small ones, for keys that the slots do not have */
 	struct table64 pairs;   /* table << 32 | scope -> whose they are */
 	uint32_t npairs;
-	uint64_t forgotten;  /* definitions that were not kept, but for small numbers */
+	uint64_t forgotten; /* definitions that were not kept, but for small numbers */
 };
 
 /* Definitions that were not kept. */
@@ -50,9 +51,11 @@ definitions_forgotten(const struct definitions *d)
 void definitions_free(struct definitions *d);
 
 /* value: a number (U64) or a STRING, whose text is copied.  false: no memory. */
-bool definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2, struct value value);
+bool definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
+                     struct value value);
 
 /* The definition, or one of type VALUE_NONE.  Its text lives as long as d. */
-struct value definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2);
+struct value definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
+                             uint64_t key2);
 
 #endif

@@ -53,9 +53,9 @@ struct field {
 };
 
 enum phase {
-	PHASE_SPAN,     /* from ts, dur long */
-	PHASE_BEGIN,    /* opens a span on its track */
-	PHASE_END,      /* closes the innermost open one */
+	PHASE_SPAN,  /* from ts, dur long */
+	PHASE_BEGIN, /* opens a span on its track */
+	PHASE_END,   /* closes the innermost open one */
 	PHASE_INSTANT,
 	PHASE_COUNTER,  /* each numeric field is one series */
 	PHASE_FLOW_OUT, /* an arrow leaves; dur is the flow's id */

@@ -44,7 +44,8 @@ grow(struct numbers *t, uint64_t seed)
 		return false;
 	for (uint32_t i = 0; i < t->cap; i++)
 		if (t->slots[i].whose != 0)
-			to.slots[place(&to, seed, (uint16_t)(t->slots[i].whose - 1), t->slots[i].key)] = t->slots[i];
+			to.slots[place(&to, seed, (uint16_t)(t->slots[i].whose - 1), t->slots[i].key)] =
+			    t->slots[i];
 	free(t->slots);
 	*t = to;
 	return true;

@@ -20,7 +20,7 @@ trace_free(struct trace *t)
 	free(t->meta);
 	table64_free(&t->lanes);
 	tabletext_free(&t->class_names);
-	tabletext_free(&t->below);
+	tabletext_free(&t->child_tracks);
 	definitions_free(&t->definitions);
 	*t = (struct trace){ .format = "" };
 }
@@ -102,7 +102,8 @@ trace_lane(struct trace *t, const struct track *track, uint16_t lane)
 	const uint32_t known = table64_get(&t->lanes, key);
 	if (known != TABLE_NONE)
 		return t->tracks[known];
-	struct slice name = arena_printf(&t->arena, "%.*s (%u)", (int)track->name.n, track->name.p, lane + 1U);
+	struct slice name =
+	    arena_printf(&t->arena, "%.*s (%u)", (int)track->name.n, track->name.p, lane + 1U);
 	if (name.p == NULL)
 		return NULL;
 	name.flags = track->name.flags; /* " (2)" is plain */
@@ -118,45 +119,47 @@ trace_lane(struct trace *t, const struct track *track, uint16_t lane)
 }
 
 const struct track *
-trace_below(struct trace *t, const struct track *track, struct slice what)
+trace_child_track(struct trace *t, const struct track *track, struct slice what)
 {
-	const struct slice key = arena_printf(&t->arena, "%" PRIu32 ": %.*s", track->index, (int)what.n, what.p);
+	const struct slice key =
+	    arena_printf(&t->arena, "%" PRIu32 ": %.*s", track->index, (int)what.n, what.p);
 	if (key.p == NULL)
 		return NULL;
-	const uint32_t known = tabletext_get(&t->below, key);
+	const uint32_t known = tabletext_get(&t->child_tracks, key);
 	if (known != TABLE_NONE)
 		return t->tracks[known];
-	struct slice name = arena_printf(&t->arena, "%.*s: %.*s", (int)track->name.n, track->name.p, (int)what.n, what.p);
+	struct slice name =
+	    arena_printf(&t->arena, "%.*s: %.*s", (int)track->name.n, track->name.p, (int)what.n, what.p);
 	if (name.p == NULL)
 		return NULL;
 	name.flags = track->name.flags & what.flags;
 	struct track *const k = add_track(t, name);
-	if (k == NULL || !tabletext_put(&t->below, key, k->index))
+	if (k == NULL || !tabletext_put(&t->child_tracks, key, k->index))
 		return NULL;
 	k->kind = TRACK_THREAD;
-	k->below = true;
+	k->is_child = true;
 	k->parent = track;
 	return k;
 }
 
 /* ---- what vocabularies say ---- */
 
-const struct meaning *
+const struct plan *
 trace_mean(struct trace *t, struct class *cls, trace_has_field *has, const void *ctx)
 {
 	const struct vocabulary *const v = t->vocabulary;
 
-	cls->meaning = v != NULL ? v->ops->find(v, cls->name, has, ctx) : NULL;
-	if (cls->meaning != NULL && cls->meaning->category.p != NULL)
-		cls->category = cls->meaning->category;
-	return cls->meaning;
+	cls->plan = v != NULL ? v->ops->find(v, cls->name, has, ctx) : NULL;
+	if (cls->plan != NULL && cls->plan->category.p != NULL)
+		cls->category = cls->plan->category;
+	return cls->plan;
 }
 
 struct slice
 trace_track_name(struct trace *t, bool process, const char *noun, uint64_t id)
 {
 	const struct vocabulary *const v = t->vocabulary;
-	const struct meaning_template *const m = v != NULL ? v->ops->track_name(v, process, id) : NULL;
+	const struct plan_template *const m = v != NULL ? v->ops->track_name(v, process, id) : NULL;
 	struct slice name = { "", 0, SLICE_UTF8 | SLICE_JSON };
 
 	if (m == NULL) {
@@ -165,22 +168,24 @@ trace_track_name(struct trace *t, bool process, const char *noun, uint64_t id)
 		return name;
 	}
 	for (uint32_t i = 0; i < m->nparts && name.p != NULL; i++) {
-		const struct meaning_part *const part = &m->parts[i];
+		const struct plan_part *const part = &m->parts[i];
 		const uint32_t flags = name.flags & part->text.flags;
-		name = part->ref.nfields == 0
-		    ? arena_printf(&t->arena, "%.*s%.*s", (int)name.n, name.p, (int)part->text.n, part->text.p)
-		    : arena_printf(&t->arena, "%.*s%.*s%" PRIu64, (int)name.n, name.p, (int)part->text.n, part->text.p, id);
+		name = part->ref.nfields == 0 ? arena_printf(&t->arena, "%.*s%.*s", (int)name.n, name.p,
+		                                             (int)part->text.n, part->text.p)
+		                              : arena_printf(&t->arena, "%.*s%.*s%" PRIu64, (int)name.n,
+		                                             name.p, (int)part->text.n, part->text.p, id);
 		name.flags = flags;
 	}
 	return name;
 }
 
 bool
-trace_define(struct trace *t, const char *table, const struct track *process, uint64_t key1, uint64_t key2, struct value value)
+trace_define(struct trace *t, const char *table, const struct track *process, uint64_t key1, uint64_t key2,
+             struct value value)
 {
 	const struct vocabulary *const v = t->vocabulary;
-	const uint8_t number = v != NULL ? v->ops->table(v, slice_str(table)) : MEANING_NO_TABLE;
+	const uint8_t number = v != NULL ? v->ops->table(v, slice_str(table)) : PLAN_NO_TABLE;
 	const uint32_t scope = process != NULL ? process->index : DEFINITIONS_WHOLE_TRACE;
 
-	return number == MEANING_NO_TABLE || definitions_put(&t->definitions, number, scope, key1, key2, value);
+	return number == PLAN_NO_TABLE || definitions_put(&t->definitions, number, scope, key1, key2, value);
 }

@@ -23,9 +23,9 @@
 /* ---- options that a format brings to the command line ---- */
 
 struct format_option {
-	const char *name; /* long option without dashes */
-	const char *arg;  /* name of its argument in the help; NULL: a flag */
-	const char *help; /* one line */
+	const char *name;         /* long option without dashes */
+	const char *arg;          /* name of its argument in the help; NULL: a flag */
+	const char *help;         /* one line */
 	const char *const *words; /* the arguments that it takes, ended by NULL; NULL: any */
 };
 
@@ -40,9 +40,9 @@ const char *option_find(const struct option_value *list, const char *name);
 
 /* ---- reading ---- */
 
-/* What somebody will look at.  A reader judges always, and builds nothing nobody asked for. */
+/* What somebody will look at.  A reader checks always, and builds nothing nobody asked for. */
 enum want {
-	WANT_JUDGEMENT = 0, /* batches stay empty */
+	WANT_FINDINGS = 0,  /* batches stay empty */
 	WANT_TIMES = 1,     /* events with phase, ts, dur, name, class, track, offset */
 	WANT_FIELDS = 2,    /* and their fields */
 	WANT_STRUCTURE = 4, /* structure records too */
@@ -53,61 +53,66 @@ enum want {
 struct reader {
 	struct input *in;
 	struct trace *trace;
-	struct judge *judge; /* may be NULL: a quiet pass */
-	unsigned want;       /* enum want */
-	const char *dialect; /* asked for by the user, or NULL */
+	struct findings *findings; /* may be NULL: a quiet pass */
+	unsigned want;             /* enum want */
+	const char *dialect;       /* asked for by the user, or NULL */
 	const struct option_value *options;
 	void *state;     /* state_size bytes, zeroed and freed by the engine */
 	void *shared;    /* shared_size bytes, likewise, for all inputs of one trace */
 	bool in_folder;  /* the input was found in a folder: what belongs to it can be expected beside it */
-	uint64_t unread; /* bytes left unread because they cannot be trusted; set with FILL_BAD */
+	uint64_t unread; /* bytes left unread because they cannot be trusted; set with READ_BAD */
 };
 
-enum fill {
-	FILL_MORE, /* the batch is as full as it should be; call again */
-	FILL_END,  /* the batch holds the last events */
-	FILL_BAD,  /* the same, but the input cannot be read on (a finding said why) */
-	FILL_NO_MEMORY, /* the engine says so */
+enum read_status {
+	READ_MORE,      /* the batch is as full as it should be; call again */
+	READ_END,       /* the batch holds the last events */
+	READ_BAD,       /* the same, but the input cannot be read on (a finding said why) */
+	READ_NO_MEMORY, /* the engine says so */
 };
 
 struct reader_ops {
 	size_t state_size;
-	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: not mine.  `whole`: nothing
-	 * follows `head`.  Looks only.  Most bits win. */
+	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: not mine. `whole`:
+	 * nothing follows `head`.  Looks only.  Most bits win. */
 	int (*probe)(struct slice head, bool whole);
-	/* Before the first fill: sets up trace (dialect, clock, ...).  false: no memory, or a bad option; a finding said why. */
+	/* Before the first next: sets up trace (dialect, clock, ...).  false: no memory, or a bad option; a
+	 * finding said why. */
 	bool (*open)(struct reader *r);
-	/* Adds at most b->cap events and consumes at most some MiB of records, so that the engine can look around. */
-	enum fill (*fill)(struct reader *r, struct batch *b);
+	/* Adds at most b->cap events and consumes at most some MiB of records, so that the engine can look
+	 * around. */
+	enum read_status (*next)(struct reader *r, struct batch *b);
 	void (*close)(struct reader *r); /* NULL if the state owns nothing; also called when open failed */
-	/* Names of files in a folder that belong to a trace of this format but hold no events; NULL-terminated; NULL: none. */
-	const char *const *companions;
-	/* Judges such a file where it lies (judge's path is its own); in, state and shared are not set.  NULL: not asked. */
-	void (*judge_companion)(struct reader *r);
+	/* Names of files in a folder that belong to a trace of this format but hold no events;
+	 * NULL-terminated; NULL: none. */
+	const char *const *sidecars;
+	/* Checks such a file where it lies (findings' path is its own); in, state and shared are not set.
+	 * NULL: not asked. */
+	void (*check_sidecar)(struct reader *r);
 	/* What the inputs of one trace (the files of a folder) know of each other; size 0: nothing. */
 	size_t shared_size;
-	/* After the last input: judges the trace as a whole.  Only judge (its path is the operand), trace, want, options and shared are set.
-	 * NULL: nothing to judge. */
-	void (*judge_trace)(struct reader *r);
+	/* After the last input: checks the trace as a whole.  Only check (its path is the operand), trace,
+	 * want, options and shared are set. NULL: nothing to check. */
+	void (*check_trace)(struct reader *r);
 	void (*shared_close)(void *shared); /* NULL if it owns nothing */
-	/* Before the first input of a trace: reads what belongs to all of them.  Set are judge (its path is the operand), in_folder, trace, want,
-	 * options and shared.  false: as open.  NULL: nothing to do. */
+	/* Before the first input of a trace: reads what belongs to all of them.  Set are check (its path is
+	 * the operand), in_folder, trace, want, options and shared.  false: as open.  NULL: nothing to do. */
 	bool (*open_trace)(struct reader *r);
-	/* The inputs of one trace are streams, each in order of time, that the engine merges by it (WANT_ORDER).  Their states are alive at the same
-	 * time, so they should be small. */
+	/* The inputs of one trace are streams, each in order of time, that the engine merges by it
+	 * (WANT_ORDER).  Their states are alive at the same time, so they should be small. */
 	bool merges;
-	/* Whether to judge with these options the events must come in that order. */
-	bool (*judges_order)(const struct option_value *options);
-	/* It judges whether payloads fit what the vocabulary says of them; else the engine does where it reads them. */
-	bool judges_payloads;
-	/* Judges an event in that order; r is the reader of its stream.  NULL: not asked. */
-	void (*judge_event)(struct reader *r, const struct batch *b, const struct event *e);
+	/* Whether to check with these options the events must come in that order. */
+	bool (*checks_order)(const struct option_value *options);
+	/* It checks whether payloads fit what the vocabulary says of them; else the engine does where it
+	 * reads them. */
+	bool checks_payloads;
+	/* Checks an event in that order; r is the reader of its stream.  NULL: not asked. */
+	void (*check_event)(struct reader *r, const struct batch *b, const struct event *e);
 };
 
 /* ---- writing ---- */
 
 /* A run of output and what it could not hold. */
-struct page {
+struct chunk {
 	struct text text;
 	struct ledger ledger;
 	bool first; /* no earlier page got anything from render */
@@ -118,25 +123,26 @@ struct writer {
 	const struct option_value *options;
 	const char *tool;           /* name and version of this program */
 	const struct ledger *total; /* in close: all losses of the run */
-	bool rebased;     /* rebased_by was subtracted from ts ... */
-	bool signed_time; /* ... and it may be more than ts was: read ts as a signed number */
+	bool rebased;               /* rebased_by was subtracted from ts ... */
+	bool signed_time;           /* ... and it may be more than ts was: read ts as a signed number */
 	uint64_t rebased_by;
 	void *state;
 };
 
 enum writer_flags {
-	WRITER_NESTED = 1, /* spans of one track must nest: the engine moves overlapping ones to extra lanes */
+	WRITER_NESTED =
+	    1, /* spans of one track must nest: the engine moves overlapping ones to extra lanes */
 };
 
 struct writer_ops {
 	size_t state_size;
 	unsigned flags; /* enum writer_flags */
-	bool (*open)(struct writer *w, struct page *page);
+	bool (*open)(struct writer *w, struct chunk *chunk);
 	/* In order, before render: the tracks and classes that are new in this batch.  false: no memory. */
 	bool (*declare)(struct writer *w, const struct batch *b);
 	/* Turns a batch into bytes.  Touches nothing but the page. */
-	void (*render)(const struct writer *w, const struct batch *b, struct page *page);
-	bool (*close)(struct writer *w, struct page *page);
+	void (*render)(const struct writer *w, const struct batch *b, struct chunk *chunk);
+	bool (*close)(struct writer *w, struct chunk *chunk);
 	void (*free)(struct writer *w); /* NULL if the state owns nothing */
 };
 
@@ -145,9 +151,9 @@ struct writer_ops {
 struct format {
 	const char *name;
 	const char *title;
-	const char *spec;            /* which document it follows */
-	const char *const *suffixes; /* ".tick", ...; NULL-terminated; the first is the usual one */
-	const char *const *dialects; /* NULL-terminated; NULL: none */
+	const char *spec;                    /* which document it follows */
+	const char *const *suffixes;         /* ".tick", ...; NULL-terminated; the first is the usual one */
+	const char *const *dialects;         /* NULL-terminated; NULL: none */
 	const struct format_option *options; /* ended by a name of NULL; NULL: none */
 	const struct reader_ops *reader;     /* NULL: cannot be read */
 	const struct writer_ops *writer;     /* NULL: cannot be written */

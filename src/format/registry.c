@@ -1,6 +1,6 @@
 #include "format/registry.h"
 
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "check/input_rules.h"
 #include "vocab/vocab.h"
 
@@ -62,9 +62,9 @@ format_by_suffix(const char *path)
 }
 
 static bool
-is_companion(const struct format *f, const char *name)
+is_sidecar(const struct format *f, const char *name)
 {
-	const char *const *const names = f->reader != NULL ? f->reader->companions : NULL;
+	const char *const *const names = f->reader != NULL ? f->reader->sidecars : NULL;
 
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++)
 		if (strcmp(names[i], name) == 0)
@@ -73,12 +73,12 @@ is_companion(const struct format *f, const char *name)
 }
 
 const struct format *
-format_of_companion(const struct format *format, const char *name)
+format_of_sidecar(const struct format *format, const char *name)
 {
 	if (format != NULL)
-		return is_companion(format, name) ? format : NULL;
+		return is_sidecar(format, name) ? format : NULL;
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if (is_companion(*f, name))
+		if (is_sidecar(*f, name))
 			return *f;
 	return NULL;
 }
@@ -139,18 +139,19 @@ static void
 keep_nearer(const char *typed, const char *id, const char **best, size_t *distance)
 {
 	const char *const words = strchr(id, '/');
-	const size_t whole = nearest_distance(typed, id);
-	const size_t part = words != NULL ? nearest_distance(typed, words + 1) : whole;
+	const size_t whole = edit_distance_distance(typed, id);
+	const size_t part = words != NULL ? edit_distance_distance(typed, words + 1) : whole;
 	const size_t d = whole < part ? whole : part;
 
-	if (d < *distance && (nearest_plausible(typed, id) || (words != NULL && nearest_plausible(typed, words + 1)))) {
+	if (d < *distance && (edit_distance_plausible(typed, id) ||
+	                      (words != NULL && edit_distance_plausible(typed, words + 1)))) {
 		*distance = d;
 		*best = id;
 	}
 }
 
 const char *
-rule_nearest(const char *id)
+rule_nearest_name(const char *id)
 {
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;

@@ -11,12 +11,13 @@ const struct format *format_by_name(const char *name); /* NULL: none */
 /* The writable format whose suffix the path ends in (before .gz or .zst); NULL: none. */
 const struct format *format_by_suffix(const char *path);
 
-/* Whether a file of this name, found in a folder, may be a trace: its suffix (before .gz or .zst) is one of the format's,
- * or of any readable format when that is NULL. */
+/* Whether a file of this name, found in a folder, may be a trace: its suffix (before .gz or .zst) is one of
+ * the format's, or of any readable format when that is NULL. */
 bool format_wants_name(const struct format *format, const char *name);
 
-/* The format (this one, or any when NULL) to whose traces a file of this name belongs without holding events; NULL: none. */
-const struct format *format_of_companion(const struct format *format, const char *name);
+/* The format (this one, or any when NULL) to whose traces a file of this name belongs without holding events;
+ * NULL: none. */
+const struct format *format_of_sidecar(const struct format *format, const char *name);
 
 /* The readable format that claims the bytes; NULL: nobody does. */
 const struct format *format_probe(struct slice head, bool whole);
@@ -25,6 +26,6 @@ const struct format *format_probe(struct slice head, bool whole);
 const struct rule *rule_by_id(const char *id);
 
 /* The nearest rule id to a mistyped one; NULL if none is near. */
-const char *rule_nearest(const char *id);
+const char *rule_nearest_name(const char *id);
 
 #endif

@@ -176,7 +176,7 @@ event_holds(struct contract *c, const struct trace *t, const struct batch *b, ui
 }
 
 bool
-contract_take(void *ctx, struct flow *f, struct batch *b)
+contract_take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct contract *const c = ctx;
 	const struct trace *const t = &f->trace;
@@ -232,7 +232,7 @@ tracks_hold(struct contract *c, const struct trace *t)
 }
 
 bool
-contract_end(void *ctx, struct flow *f)
+contract_end(void *ctx, struct pipeline *f)
 {
 	struct contract *const c = ctx;
 	const struct trace *const t = &f->trace;

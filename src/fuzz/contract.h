@@ -1,7 +1,7 @@
 #ifndef FUZZ_CONTRACT_H
 #define FUZZ_CONTRACT_H
 
-#include "flow/flow.h"
+#include "pipeline/pipeline.h"
 #include "fuzz/fuzz_check.h"
 
 /*
@@ -18,11 +18,12 @@ struct contract {
 	uint64_t hash;   /* of all events, in order */
 };
 
-/* A flow_taker; ctx is the struct contract, the job wants everything.  false: a promise is broken, and noted.
+/* A pipeline_taker; ctx is the struct contract, the job wants everything.  false: a promise is broken, and
+ * noted.
  */
-bool contract_take(void *ctx, struct flow *f, struct batch *b);
+bool contract_take(void *ctx, struct pipeline *f, struct batch *b);
 
 /* At the end of the pass, the reader still open. */
-bool contract_end(void *ctx, struct flow *f);
+bool contract_end(void *ctx, struct pipeline *f);
 
 #endif

@@ -66,7 +66,7 @@ goes_by_first_window(const struct rule *rule)
 }
 
 static void
-take_finding(void *ctx, const struct judge *j, const struct finding *f)
+take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct fuzz_pass *const p = ctx;
 	struct fuzz_outcome *const o = &p->outcome;
@@ -87,9 +87,9 @@ take_finding(void *ctx, const struct judge *j, const struct finding *f)
 /* ---- one pass ---- */
 
 static bool
-end_holds(struct fuzz_pass *p, const struct flow *f)
+end_holds(struct fuzz_pass *p, const struct pipeline *f)
 {
-	const struct judge *const j = &f->judge;
+	const struct findings *const j = &f->findings;
 	uint64_t found = 0;
 
 	for (size_t i = 0; i < j->ncounts; i++)
@@ -110,10 +110,10 @@ end_holds(struct fuzz_pass *p, const struct flow *f)
 }
 
 static void
-note_outcome(struct fuzz_pass *p, const struct flow *f)
+note_outcome(struct fuzz_pass *p, const struct pipeline *f)
 {
 	struct fuzz_outcome *const o = &p->outcome;
-	const struct judge *const j = &f->judge;
+	const struct findings *const j = &f->findings;
 
 	o->format = f->format;
 	o->dialect = f->open ? f->trace.dialect : NULL;
@@ -130,13 +130,13 @@ note_outcome(struct fuzz_pass *p, const struct flow *f)
 bool
 fuzz_pass_run(struct fuzz_pass *p)
 {
-	static struct meanings kept; /* loading takes longer than a small input */
-	struct flow f;
-	const struct flow_job job = {
+	static struct vocabularies kept; /* loading takes longer than a small input */
+	struct pipeline f;
+	const struct pipeline_job job = {
 		.path = "memory",
 		.from = p->from,
 		.dialect = p->dialect,
-		.meanings = &kept,
+		.vocabularies = &kept,
 		.want = p->want,
 		.rebase = p->rebase,
 		.sink = take_finding,
@@ -148,13 +148,13 @@ fuzz_pass_run(struct fuzz_pass *p)
 
 	if (in != NULL && p->first_window > 0)
 		input_need(in, p->first_window < p->n ? p->first_window : p->n);
-	if (flow_open_input(&f, &job, in))
-		ok = (p->begin == NULL || p->begin(p->ctx, &f)) && flow_run(&f, p->take, p->ctx) &&
+	if (pipeline_open_input(&f, &job, in))
+		ok = (p->begin == NULL || p->begin(p->ctx, &f)) && pipeline_run(&f, p->take, p->ctx) &&
 		     (p->end == NULL || p->end(p->ctx, &f));
 	note_outcome(p, &f);
 	if (ok)
 		ok = in != NULL && end_holds(p, &f);
-	flow_close(&f);
+	pipeline_close(&f);
 	return ok && p->result->fault[0] == '\0';
 }
 
@@ -168,7 +168,7 @@ outcomes_agree(struct fuzz_pass *p, const struct fuzz_outcome *want, const char 
 	MUST(o->format == want->format && o->dialect == want->dialect && o->byte_order == want->byte_order,
 	     "%s: another format, dialect or byte order", which);
 	MUST(o->records == want->records && o->events == want->events,
-	     "%s: %" PRIu64 " records and %" PRIu64 " events, judgement met %" PRIu64 " and %" PRIu64, which,
+	     "%s: %" PRIu64 " records and %" PRIu64 " events, validation met %" PRIu64 " and %" PRIu64, which,
 	     o->records, o->events, want->records, want->events);
 	MUST(o->said == want->said && o->findings == want->findings, "%s: other findings", which);
 	MUST(o->unread == want->unread && o->complete == want->complete && o->status == want->status,
@@ -225,24 +225,24 @@ bool
 fuzz_check(struct fuzz_result *r, const char *p, size_t n, const struct format *format, const char *dialect,
            unsigned parts)
 {
-	struct fuzz_pass judgement = { .result = r, .p = p, .n = n, .from = format, .dialect = dialect };
+	struct fuzz_pass validation = { .result = r, .p = p, .n = n, .from = format, .dialect = dialect };
 
 	*r = (struct fuzz_result){ .fault = "" };
-	const bool ok = fuzz_pass_run(&judgement);
-	r->status = judgement.outcome.status;
+	const bool ok = fuzz_pass_run(&validation);
+	r->status = validation.outcome.status;
 	if (!ok)
 		return fuzz_broken(r, "the pass of validate ended early");
-	if (judgement.outcome.dialect == NULL)
+	if (validation.outcome.dialect == NULL)
 		return true; /* nothing was opened; all passes would end here */
 	struct fuzz_pass pass = { .result = r, .p = p, .n = n, .from = format, .dialect = dialect };
-	if (!check_steps(pass, &judgement.outcome, parts))
+	if (!check_steps(pass, &validation.outcome, parts))
 		return fuzz_broken(r, "a pass with everything wanted ended early");
-	if ((parts & FUZZ_CONVERT) != 0 && !fuzz_convert(pass, &judgement.outcome))
+	if ((parts & FUZZ_CONVERT) != 0 && !fuzz_convert(pass, &validation.outcome))
 		return fuzz_broken(r, "converting ended early");
 	pass.rebase = true;
-	if ((parts & FUZZ_REBASE) != 0 && !fuzz_convert(pass, &judgement.outcome))
+	if ((parts & FUZZ_REBASE) != 0 && !fuzz_convert(pass, &validation.outcome))
 		return fuzz_broken(r, "converting with times from 0 ended early");
 	pass.rebase = false;
-	return (parts & FUZZ_STATS) == 0 || fuzz_stats(pass, &judgement.outcome) ||
+	return (parts & FUZZ_STATS) == 0 || fuzz_stats(pass, &validation.outcome) ||
 	       fuzz_broken(r, "counting ended early");
 }

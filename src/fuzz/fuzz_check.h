@@ -9,7 +9,7 @@
  * tests, for every format.
  */
 enum fuzz_parts {
-	FUZZ_JUDGE = 1,    /* the pass of `validate`; always made */
+	FUZZ_CHECK = 1,    /* the pass of `validate`; always made */
 	FUZZ_EVENTS = 2,   /* all that can be wanted, and each batch looked through */
 	FUZZ_CONVERT = 4,  /* to each format that can be written */
 	FUZZ_REBASE = 8,   /* the same with --rebase */

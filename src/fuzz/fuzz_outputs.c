@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "flow/lanes.h"
+#include "pipeline/lanes.h"
 #include "format/registry.h"
 #include "fuzz/strict_json.h"
 #include "stats/stats_report.h"
@@ -18,43 +18,43 @@
 
 /* ---- converting ---- */
 
-/* As flow/writing.h, but into memory. */
+/* As pipeline/writing.h, but into memory. */
 struct conversion {
 	struct fuzz_result *result;
 	const struct format *to;
 	struct writer writer;
 	struct lanes lanes;
-	struct page page;
+	struct chunk chunk;
 	struct ledger total;
 };
 
 static bool
-conversion_begin(void *ctx, struct flow *f)
+conversion_begin(void *ctx, struct pipeline *f)
 {
 	struct conversion *const c = ctx;
 
 	c->writer = (struct writer){ .trace = &f->trace, .tool = TOOL, .rebased = f->job->rebase };
 	c->writer.state = calloc(1, c->to->writer->state_size);
-	c->page.first = true;
-	MUST(c->writer.state != NULL && lanes_init(&c->lanes) && c->to->writer->open(&c->writer, &c->page),
+	c->chunk.first = true;
+	MUST(c->writer.state != NULL && lanes_init(&c->lanes) && c->to->writer->open(&c->writer, &c->chunk),
 	     "no memory");
 	return true;
 }
 
 static bool
-conversion_take(void *ctx, struct flow *f, struct batch *b)
+conversion_take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct conversion *const c = ctx;
 	const struct writer_ops *const ops = c->to->writer;
-	const size_t before = c->page.text.n;
+	const size_t before = c->chunk.text.n;
 
-	MUST((ops->flags & WRITER_NESTED) == 0 || lanes_batch(&c->lanes, &f->trace, b, &c->page.ledger),
+	MUST((ops->flags & WRITER_NESTED) == 0 || lanes_batch(&c->lanes, &f->trace, b, &c->chunk.ledger),
 	     "no memory");
 	b->end_track = f->trace.ntracks;
 	MUST(ops->declare(&c->writer, b), "no memory");
-	ops->render(&c->writer, b, &c->page);
-	c->page.first &= c->page.text.n == before;
-	MUST(!c->page.text.failed, "no memory");
+	ops->render(&c->writer, b, &c->chunk);
+	c->chunk.first &= c->chunk.text.n == before;
+	MUST(!c->chunk.text.failed, "no memory");
 	return true;
 }
 
@@ -92,16 +92,16 @@ event_lines(struct slice text)
 }
 
 static bool
-conversion_end(void *ctx, struct flow *f)
+conversion_end(void *ctx, struct pipeline *f)
 {
 	struct conversion *const c = ctx;
-	const struct text *const t = &c->page.text;
+	const struct text *const t = &c->chunk.text;
 	size_t at;
 
-	ledger_merge(&c->total, &c->page.ledger);
+	ledger_merge(&c->total, &c->chunk.ledger);
 	c->writer.total = &c->total;
 	c->writer.rebased_by = f->rebase_ns;
-	MUST(c->to->writer->close(&c->writer, &c->page) && !t->failed, "no memory");
+	MUST(c->to->writer->close(&c->writer, &c->chunk) && !t->failed, "no memory");
 	for (size_t i = 0; i < c->total.n; i++)
 		MUST(c->total.rows[i].count > 0 &&
 		         c->total.rows[i].first_offset <= input_offset(f->in, f->in->end),
@@ -132,7 +132,7 @@ convert_to(struct fuzz_pass pass, const struct format *to, const struct fuzz_out
 		to->writer->free(&c->writer);
 	free(c->writer.state);
 	lanes_free(&c->lanes);
-	text_free(&c->page.text);
+	text_free(&c->chunk.text);
 	if (!ok)
 		return false;
 	MUST(pass.outcome.findings == want->findings && pass.outcome.status == want->status,
@@ -159,7 +159,7 @@ struct counting {
 };
 
 static bool
-counting_begin(void *ctx, struct flow *f)
+counting_begin(void *ctx, struct pipeline *f)
 {
 	struct counting *const c = ctx;
 
@@ -170,7 +170,7 @@ counting_begin(void *ctx, struct flow *f)
 }
 
 static bool
-counting_take(void *ctx, struct flow *f, struct batch *b)
+counting_take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct counting *const c = ctx;
 
@@ -202,10 +202,11 @@ group_holds(struct counting *c, const struct span_row *r)
 	const struct span_group *const g = r->group;
 
 	MUST(g->count > 0 && g->durations.min <= g->durations.max && total_of(g->sum) >= g->durations.max,
-	     "stats: a group of %" PRIu64 " spans of %" PRIu64 " to %" PRIu64 " ns", g->count, g->durations.min,
-	     g->durations.max);
+	     "stats: a group of %" PRIu64 " spans of %" PRIu64 " to %" PRIu64 " ns", g->count,
+	     g->durations.min, g->durations.max);
 	MUST(g->durations.min <= span_mean(g) && span_mean(g) <= g->durations.max,
-	     "stats: the mean %" PRIu64 " of %" PRIu64 " to %" PRIu64, span_mean(g), g->durations.min, g->durations.max);
+	     "stats: the mean %" PRIu64 " of %" PRIu64 " to %" PRIu64, span_mean(g), g->durations.min,
+	     g->durations.max);
 	MUST(total_of(g->self) <= total_of(g->sum), "stats: more time of their own than time in all");
 	return true;
 }
@@ -235,7 +236,7 @@ sums_hold(struct counting *c, uint64_t events)
 }
 
 static bool
-counting_end(void *ctx, struct flow *f)
+counting_end(void *ctx, struct pipeline *f)
 {
 	struct counting *const c = ctx;
 	const struct stats_view view = {

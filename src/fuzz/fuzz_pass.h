@@ -1,7 +1,7 @@
 #ifndef FUZZ_FUZZ_PASS_H
 #define FUZZ_FUZZ_PASS_H
 
-#include "flow/flow.h"
+#include "pipeline/pipeline.h"
 #include "fuzz/fuzz_check.h"
 
 /* What came of a pass; equal in passes that differ only in what is wanted. */
@@ -27,9 +27,9 @@ struct fuzz_pass {
 	bool rebase;
 	size_t step; /* the window grows by so many bytes; 0: it is the whole */
 	size_t first_window;
-	bool (*begin)(void *ctx, struct flow *f); /* after opening; NULL: nothing to do; so too below */
-	flow_taker *take;
-	bool (*end)(void *ctx, struct flow *f); /* at the end, the reader still open */
+	bool (*begin)(void *ctx, struct pipeline *f); /* after opening; NULL: nothing to do; so too below */
+	pipeline_sink *take;
+	bool (*end)(void *ctx, struct pipeline *f); /* at the end, the reader still open */
 	void *ctx;
 	struct fuzz_outcome outcome; /* the answer */
 };

@@ -11,7 +11,7 @@ parts_of(const struct fuzz_sweep *s, const struct fuzz_swept *out)
 	const uint64_t ordinal = out->prefixes + out->changes;
 
 	if (s->full_every == 0 || ordinal % s->full_every != 0)
-		return FUZZ_JUDGE;
+		return FUZZ_CHECK;
 	return ordinal / s->full_every % 512 == 0 ? FUZZ_ALL : PARTS_FULL;
 }
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 /*
- * A slow and strict judge of JSON text (RFC 8259), written to disagree with
+ * A slow and strict check of JSON text (RFC 8259), written to disagree with
  * writers: it shares no code with them.  Stricter than the RFC: surrogates in
  * escapes come in pairs, and values nest at most STRICT_JSON_DEPTH deep.
  */

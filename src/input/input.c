@@ -131,7 +131,9 @@ struct slice
 input_name(const struct input *in)
 {
 	const char *const slash = strrchr(in->path, '/');
-	const char *const name = strcmp(in->path, "-") == 0 ? "standard input" : slash != NULL && slash[1] != '\0' ? slash + 1 : in->path;
+	const char *const name = strcmp(in->path, "-") == 0          ? "standard input"
+	                         : slash != NULL && slash[1] != '\0' ? slash + 1
+	                                                             : in->path;
 
 	return textscan_slice(name, (uint32_t)strlen(name));
 }

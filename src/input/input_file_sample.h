@@ -1,7 +1,8 @@
 #ifndef INPUT_INPUT_FILE_SAMPLE_H
 #define INPUT_INPUT_FILE_SAMPLE_H
 
-/* For the tests of packed inputs: one file of its own for each test, and reading to the end.  Needs _GNU_SOURCE. */
+/* For the tests of packed inputs: one file of its own for each test, and reading to the end.  Needs
+ * _GNU_SOURCE. */
 
 #include <criterion/criterion.h>
 

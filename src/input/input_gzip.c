@@ -29,7 +29,7 @@ gzip_start(void)
 	return z;
 }
 
-static enum unpack_step
+static enum unpack_result
 begin_member(struct gzip *z, struct unpack_io *io)
 {
 	if (io->nin == 0 && io->last && !z->first)
@@ -53,7 +53,7 @@ begin_member(struct gzip *z, struct unpack_io *io)
 	return UNPACK_GOING;
 }
 
-static enum unpack_step
+static enum unpack_result
 skip_padding(struct unpack_io *io)
 {
 	while (io->nin > 0 && io->in[0] == 0) {
@@ -115,7 +115,7 @@ run(struct gzip *z, struct unpack_io *io)
 	return r;
 }
 
-static enum unpack_step
+static enum unpack_result
 in_member(struct gzip *z, struct unpack_io *io)
 {
 	const size_t nin = io->nin, nout = io->nout;
@@ -145,7 +145,7 @@ in_member(struct gzip *z, struct unpack_io *io)
 	            : UNPACK_GOING;
 }
 
-static enum unpack_step
+static enum unpack_result
 gzip_step(void *state, struct unpack_io *io)
 {
 	struct gzip *z = state;

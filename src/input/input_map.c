@@ -41,7 +41,8 @@ input_map(int fd, size_t size, dev_t device, ino_t inode)
 		return NULL;
 	}
 	(void)madvise(at, size, MADV_SEQUENTIAL);
-	m->buffer = (struct input_buffer){ .bytes = at, .cap = size, .mapped = true, .destroy = mapping_destroy };
+	m->buffer =
+	    (struct input_buffer){ .bytes = at, .cap = size, .mapped = true, .destroy = mapping_destroy };
 	atomic_init(&m->buffer.refs, 1);
 	m->device = device;
 	m->inode = inode;

@@ -228,7 +228,8 @@ start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
 	const ssize_t n = pread(fd, head, sizeof head, 0);
 
 	in->packing = n > 0 ? input_packing_of(head, (size_t)n) : INPUT_PLAIN;
-	if (n <= 0 || in->packing != INPUT_PLAIN || !S_ISREG(st->st_mode) || st->st_size <= 0 || (uint64_t)st->st_size > SIZE_MAX / 2) {
+	if (n <= 0 || in->packing != INPUT_PLAIN || !S_ISREG(st->st_mode) || st->st_size <= 0 ||
+	    (uint64_t)st->st_size > SIZE_MAX / 2) {
 		if (start(in, fd, st))
 			input_prime(in);
 		return;

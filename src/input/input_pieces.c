@@ -94,7 +94,8 @@ read_piece(struct input *in, struct pieces *s, int fd)
 	ssize_t got = -1;
 
 	if (b == NULL)
-		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)", unread);
+		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
+		                  unread);
 	do
 		got = pread(fd, b->bytes + unread, n, (off_t)s->at);
 	while (got < 0 && errno == EINTR);

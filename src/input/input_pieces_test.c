@@ -24,7 +24,8 @@ some_text(size_t n)
 
 Test(input_pieces, all_bytes_come_in_order)
 {
-	static const size_t sizes[] = { 1, 255, 256, 257, 5000, 1000000 }, pieces[] = { 1, 300, 4096, 1 << 20 };
+	static const size_t sizes[] = { 1, 255, 256, 257, 5000, 1000000 },
+	                    pieces[] = { 1, 300, 4096, 1 << 20 };
 
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		for (size_t k = 0; k < sizeof pieces / sizeof pieces[0]; k++) {

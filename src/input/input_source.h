@@ -127,7 +127,7 @@ struct unpack_io {
 	char fault[160]; /* one line, when the unpacker stops */
 };
 
-enum unpack_step {
+enum unpack_result {
 	UNPACK_GOING,  /* got on, or wants more room */
 	UNPACK_HUNGRY, /* needs more packed bytes than it was given (it may leave a few); never when they are
 	                  the last */
@@ -140,14 +140,14 @@ enum unpack_step {
 
 struct unpacker {
 	void *(*start)(void); /* NULL: no memory */
-	enum unpack_step (*step)(void *state, struct unpack_io *io);
+	enum unpack_result (*step)(void *state, struct unpack_io *io);
 	void (*stop)(void *state);
 };
 extern const struct unpacker input_gzip, input_zstd;
 
 /* Sets io->fault to the text and the packed offset; gives back `step`. */
-enum unpack_step input_unpack_stop(struct unpack_io *io, enum unpack_step step, const char *text,
-                                   uint64_t offset);
+enum unpack_result input_unpack_stop(struct unpack_io *io, enum unpack_result step, const char *text,
+                                     uint64_t offset);
 
 /* Packed bytes as they lie in a mapping or come through a descriptor. */
 struct packed_bytes {

@@ -187,7 +187,7 @@ Test(input, file_is_one_window)
 
 /* Records: one byte of length class, four of length, the bytes.  Read from `in` and compared with the
  * original. */
-struct kept {
+struct retained {
 	const char *p;
 	size_t at, n;
 };
@@ -213,7 +213,7 @@ make_records(char *to, size_t size, size_t longest, uint64_t seed)
 static void
 read_records(struct input *in, const char *bytes, size_t n, bool use_holds)
 {
-	struct kept *kept = malloc(n * sizeof *kept / 4 + sizeof *kept);
+	struct retained *kept = malloc(n * sizeof *kept / 4 + sizeof *kept);
 	struct input_holds holds = { 0 };
 	size_t at = 0, nkept = 0;
 
@@ -227,7 +227,7 @@ read_records(struct input *in, const char *bytes, size_t n, bool use_holds)
 		cr_assert(input_need(in, length));
 		cr_assert_eq(input_offset(in, in->p), at + 4);
 		cr_assert(memcmp(in->p, bytes + at + 4, length) == 0);
-		kept[nkept++] = (struct kept){ in->p, at + 4, length };
+		kept[nkept++] = (struct retained){ in->p, at + 4, length };
 		in->p += length;
 		at += 4 + length;
 	}

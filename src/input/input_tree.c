@@ -50,7 +50,8 @@ add_problem(struct walk *w, const char *path, enum input_fault fault, const char
 	struct input_tree *const t = w->tree;
 	char *const copy = strdup(path), *const why = strdup(text);
 
-	if (copy == NULL || why == NULL || !room(&t->problems, t->nproblems, &t->problems_cap, sizeof *t->problems)) {
+	if (copy == NULL || why == NULL ||
+	    !room(&t->problems, t->nproblems, &t->problems_cap, sizeof *t->problems)) {
 		free(copy);
 		free(why);
 		t->no_memory = true;
@@ -211,7 +212,8 @@ read_folder(struct walk *w, const char *path)
 static int
 by_problem_path(const void *a, const void *b)
 {
-	return strcmp(((const struct input_tree_problem *)a)->path, ((const struct input_tree_problem *)b)->path);
+	return strcmp(((const struct input_tree_problem *)a)->path,
+	              ((const struct input_tree_problem *)b)->path);
 }
 
 bool
@@ -223,7 +225,8 @@ input_is_folder(const char *path)
 }
 
 void
-input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name), void *ctx)
+input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
+                void *ctx)
 {
 	struct walk w = { .tree = t, .wanted = wanted, .ctx = ctx };
 	struct stat st;

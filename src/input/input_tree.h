@@ -32,9 +32,10 @@ struct input_tree {
 /* Whether the path leads to a folder. */
 bool input_is_folder(const char *path);
 
-/* Lists the files whose last name is wanted.  Things with a wanted name that are no regular files are problems.  Fills *t (zeroed
- * before); end with input_tree_free(). */
-void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name), void *ctx);
+/* Lists the files whose last name is wanted.  Things with a wanted name that are no regular files are
+ * problems.  Fills *t (zeroed before); end with input_tree_free(). */
+void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
+                     void *ctx);
 
 void input_tree_free(struct input_tree *t);
 

@@ -43,15 +43,15 @@ struct unpack {
 	unsigned missing_pages; /* of the mapping, already told of */
 };
 
-enum unpack_step
-input_unpack_stop(struct unpack_io *io, enum unpack_step step, const char *text, uint64_t offset)
+enum unpack_result
+input_unpack_stop(struct unpack_io *io, enum unpack_result step, const char *text, uint64_t offset)
 {
 	(void)snprintf(io->fault, sizeof io->fault, "%s packed byte %" PRIu64, text, offset);
 	return step;
 }
 
 static enum input_fault
-fault_of_step(enum unpack_step step)
+fault_of_step(enum unpack_result step)
 {
 	switch (step) {
 	case UNPACK_CUT:
@@ -68,13 +68,13 @@ fault_of_step(enum unpack_step step)
 }
 
 /* Unpacks until the room is used up (GOING) or there is no more. */
-static enum unpack_step
+static enum unpack_result
 fill_buffer(struct unpack *u, int *error)
 {
 	struct unpack_io *io = &u->io;
 
 	while (io->nout > 0) {
-		const enum unpack_step step = u->unpacker->step(u->state, io);
+		const enum unpack_result step = u->unpacker->step(u->state, io);
 
 		if (step != UNPACK_GOING && step != UNPACK_HUNGRY)
 			return step;
@@ -102,7 +102,7 @@ wait_for_room(struct unpack *u)
 }
 
 static void
-hand_over(struct unpack *u, struct input_buffer *b, enum unpack_step step, int error)
+hand_over(struct unpack *u, struct input_buffer *b, enum unpack_result step, int error)
 {
 	pthread_mutex_lock(&u->lock);
 	if (b != NULL && b->len > 0) {
@@ -125,7 +125,7 @@ static void *
 unpack_thread(void *arg)
 {
 	struct unpack *u = arg;
-	enum unpack_step step = UNPACK_GOING;
+	enum unpack_result step = UNPACK_GOING;
 
 	while (step == UNPACK_GOING && wait_for_room(u)) {
 		struct input_buffer *b = input_buffer_new(u->pool, INPUT_BUFFER_SIZE);

@@ -58,7 +58,7 @@ is_magic(const unsigned char *p, size_t n)
 	return is_data || is_skip;
 }
 
-static enum unpack_step
+static enum unpack_result
 begin_frame(struct zstd *z, struct unpack_io *io)
 {
 	if (io->nin < 4 && !io->last)
@@ -75,11 +75,11 @@ begin_frame(struct zstd *z, struct unpack_io *io)
 	return UNPACK_GOING;
 }
 
-static enum unpack_step
+static enum unpack_result
 stop_with(struct unpack_io *io, size_t error)
 {
 	const char *text = "zstd stream is damaged near";
-	enum unpack_step step = UNPACK_CORRUPT;
+	enum unpack_result step = UNPACK_CORRUPT;
 
 	switch (ZSTD_getErrorCode(error)) {
 	case ZSTD_error_frameParameter_windowTooLarge:
@@ -102,7 +102,7 @@ stop_with(struct unpack_io *io, size_t error)
 	return input_unpack_stop(io, step, text, io->offset);
 }
 
-static enum unpack_step
+static enum unpack_result
 zstd_step(void *state, struct unpack_io *io)
 {
 	struct zstd *z = state;

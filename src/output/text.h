@@ -14,7 +14,8 @@ struct text {
 	bool failed;
 };
 
-/* Grows so that at least `room` bytes can be written at t->p + t->n; false on failure (and `failed` is set). */
+/* Grows so that at least `room` bytes can be written at t->p + t->n; false on failure (and `failed` is set).
+ */
 bool text_grow(struct text *t, size_t room);
 
 /* A place for at least `room` bytes; the caller writes there and then sets t->n.  NULL on failure. */
@@ -81,9 +82,9 @@ void text_free(struct text *t);
 
 /* ---- JSON ---- */
 
-/* `s` as a JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD, one for each maximal subpart;
- * returns how many.  Control bytes, '"' and '\\' are escaped (\b \f \n \r \t or \u00XX), DEL and non-ASCII
- * are written as they are.  SLICE_JSON text is copied without looking. */
+/* `s` as a JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD, one for each maximal
+ * subpart; returns how many.  Control bytes, '"' and '\\' are escaped (\b \f \n \r \t or \u00XX), DEL and
+ * non-ASCII are written as they are.  SLICE_JSON text is copied without looking. */
 static inline size_t text_json_string(struct text *t, struct slice s);
 
 /* The same without quotes. */
@@ -120,8 +121,8 @@ bool text_json_f32(struct text *t, float v);
 /* ---- people ---- */
 
 /* Trace text for a terminal: printable UTF-8 as it is, everything else (controls, C1, DEL, invalid bytes,
- * bidirectional marks) as \xNN or \u{NNNN}; backslash doubled.  At most `max` bytes of `s` are shown (cut at a character), then "...";
- * max 0: all. */
+ * bidirectional marks) as \xNN or \u{NNNN}; backslash doubled.  At most `max` bytes of `s` are shown (cut at
+ * a character), then "..."; max 0: all. */
 void text_visible(struct text *t, struct slice s, size_t max);
 
 /* The same, but what is too long loses its middle: names are often paths, and their ends tell them apart. */

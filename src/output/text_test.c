@@ -385,7 +385,8 @@ Test(text, visible_ends)
 		{ "/home/me/src/main.rs:12", 23, "/home/me/src/main.rs:12" },
 		{ "/home/me/src/main.rs:12", 0, "/home/me/src/main.rs:12" },
 		{ "/home/me/src/main.rs:12", 15, "/home...main.rs:12" },
-		{ "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7, "\xc3\xa4...\xc3\xa4\xc3\xa4" }, /* never half a letter */
+		{ "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7,
+		  "\xc3\xa4...\xc3\xa4\xc3\xa4" }, /* never half a letter */
 		{ "abc\x80\x80\x80\x80\x80\x80", 6, "ab..." },
 		{ "\n12345678", 3, "\\x0a...78" },
 	};

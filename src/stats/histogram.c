@@ -77,7 +77,7 @@ leave_kept(struct histogram *h, struct histogram_pool *pool)
 
 /* Counts v at the near end of the nearest block there is. */
 static void
-count_nearest(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+count_nearest_name(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 {
 	uint32_t block, bucket;
 
@@ -109,7 +109,7 @@ histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 	histogram_place(v, &block, &bucket);
 	if (h->blocks[block] == 0 && !pool_reserve(pool, 1)) {
 		pool->coarse++;
-		count_nearest(h, pool, v);
+		count_nearest_name(h, pool, v);
 		return;
 	}
 	count_one(h, pool, v);

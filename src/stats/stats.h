@@ -3,7 +3,7 @@
 
 #include "event/batch.h"
 #include "event/trace.h"
-#include "flow/nesting.h"
+#include "pipeline/nesting.h"
 #include "stats/histogram.h"
 #include "stats/names.h"
 

@@ -26,13 +26,14 @@ find_table(const struct vocabulary *vocabulary, struct slice name)
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
 
-	for (uint32_t i = v->ntables; i-- > 0;) /* of two scopes the last: the built-in's, whom readers know */
+	for (uint32_t i = v->ntables;
+	     i-- > 0;) /* of two scopes the last: the built-in's, whom readers know */
 		if (slice_equal(v->tables[i], name))
 			return (uint8_t)i;
-	return MEANING_NO_TABLE;
+	return PLAN_NO_TABLE;
 }
 
-static const struct meaning_template *
+static const struct plan_template *
 track_name(const struct vocabulary *vocabulary, bool process, uint64_t id)
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
@@ -96,9 +97,9 @@ vocab_last_format(const struct vocabulary *vocabulary)
 /* ---- files ---- */
 
 static bool
-unreadable(struct judge *judge)
+unreadable(struct findings *findings)
 {
-	finding_add(judge, &vocab_rules[VOCAB_RULE_UNREADABLE], 0, 0, "%s", strerror(errno));
+	finding_add(findings, &vocab_rules[VOCAB_RULE_UNREADABLE], 0, 0, "%s", strerror(errno));
 	return false;
 }
 
@@ -111,20 +112,22 @@ read_all(FILE *in, char *text, size_t *n)
 }
 
 bool
-vocab_read_file(const char *path, struct judge *judge, char **text, size_t *n)
+vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n)
 {
 	FILE *const in = fopen(path, "r");
 
 	*text = NULL;
 	if (in == NULL)
-		return unreadable(judge);
+		return unreadable(findings);
 	char *const room = malloc(VOCAB_MAX_BYTES + 1);
 	if (room == NULL)
-		finding_add(judge, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
-	bool ok = room != NULL && (read_all(in, room, n) || unreadable(judge));
+		finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0,
+		            "the system gives no more memory");
+	bool ok = room != NULL && (read_all(in, room, n) || unreadable(findings));
 	fclose(in);
 	if (ok && *n > VOCAB_MAX_BYTES) {
-		finding_add(judge, &vocab_rules[VOCAB_RULE_UNREADABLE], 0, 0, "the file is larger than %u MiB", VOCAB_MAX_BYTES >> 20);
+		finding_add(findings, &vocab_rules[VOCAB_RULE_UNREADABLE], 0, 0,
+		            "the file is larger than %u MiB", VOCAB_MAX_BYTES >> 20);
 		ok = false;
 	}
 	if (!ok) {
@@ -137,16 +140,16 @@ vocab_read_file(const char *path, struct judge *judge, char **text, size_t *n)
 }
 
 bool
-vocab_add_file(struct vocabulary *v, const char *path, struct judge *judge, size_t *rules)
+vocab_add_file(struct vocabulary *v, const char *path, struct findings *findings, size_t *rules)
 {
 	char *text;
 	size_t n;
 
 	if (rules != NULL)
 		*rules = 0;
-	if (!vocab_read_file(path, judge, &text, &n))
+	if (!vocab_read_file(path, findings, &text, &n))
 		return false;
-	const bool ok = vocab_add_text(v, text, n, judge, rules);
+	const bool ok = vocab_add_text(v, text, n, findings, rules);
 	free(text);
 	return ok;
 }

@@ -22,22 +22,26 @@ enum vocab_rule {
 /* ... as a list that ends in NULL. */
 extern const struct rule *const vocab_rule_list[];
 
-/* An empty vocabulary for traces of one format (NULL: rules for any are taken).  The name is borrowed.  NULL: no memory. */
+/* An empty vocabulary for traces of one format (NULL: rules for any are taken).  The name is borrowed.  NULL:
+ * no memory. */
 struct vocabulary *vocab_new(const char *format);
 void vocab_free(struct vocabulary *v); /* NULL is fine */
 
-/* The names of the formats that a file may be for, ended by NULL and borrowed; without them any name will do. */
+/* The names of the formats that a file may be for, ended by NULL and borrowed; without them any name will do.
+ */
 void vocab_set_formats(struct vocabulary *v, const char *const *formats);
 
 /* The text of a file, to be freed; false after a finding. */
-bool vocab_read_file(const char *path, struct judge *judge, char **text, size_t *n);
+bool vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n);
 
-/* Adds the rules of a file behind those that are there; one that is for another format adds nothing.  *rules: how many it
- * holds (may be NULL).  false: it has mistakes, which `judge` was told; nothing of it was taken.  judge->path is the file. */
-bool vocab_add_file(struct vocabulary *v, const char *path, struct judge *judge, size_t *rules);
+/* Adds the rules of a file behind those that are there; one that is for another format adds nothing.  *rules:
+ * how many it holds (may be NULL).  false: it has mistakes, which `check` was told; nothing of it was taken.
+ * findings->path is the file. */
+bool vocab_add_file(struct vocabulary *v, const char *path, struct findings *findings, size_t *rules);
 
 /* The same with text in memory. */
-bool vocab_add_text(struct vocabulary *v, const char *text, size_t n, struct judge *judge, size_t *rules);
+bool vocab_add_text(struct vocabulary *v, const char *text, size_t n, struct findings *findings,
+                    size_t *rules);
 
 /* The YAML text that is built in for a format; p NULL: there is none. */
 struct slice vocab_builtin(const char *format);

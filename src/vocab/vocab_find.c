@@ -14,7 +14,8 @@ add_pattern(struct vocab_patterns *p, struct slice text, uint32_t row)
 	return p->n++;
 }
 
-/* Rows are put in from the last to the first, so that the newest pattern of a text goes before the others of the same file. */
+/* Rows are put in from the last to the first, so that the newest pattern of a text goes before the others of
+ * the same file. */
 static bool
 index_exact(struct vocab *v, struct slice text, uint32_t row, uint32_t first)
 {
@@ -72,7 +73,7 @@ next_row(struct search *s)
 	const struct vocab_patterns *const exact = &s->v->exact, *const globs = &s->v->globs;
 
 	for (;;) {
-		while (s->glob < globs->n && !meaning_glob(globs->rows[s->glob].text, s->name))
+		while (s->glob < globs->n && !plan_glob(globs->rows[s->glob].text, s->name))
 			s->glob++;
 		const uint32_t a = s->exact != VOCAB_NONE ? exact->rows[s->exact].row : VOCAB_NONE;
 		const uint32_t b = s->glob < globs->n ? globs->rows[s->glob].row : VOCAB_NONE;
@@ -95,14 +96,15 @@ next_worded(struct search *s)
 	uint32_t row;
 
 	while ((row = next_row(s)) != VOCAB_NONE) {
-		const struct meaning *const m = &s->v->rows[row]->meaning;
+		const struct plan *const m = &s->v->rows[row]->plan;
 		if (m->named.p == NULL && m->words != NULL)
 			break;
 	}
 	return row;
 }
 
-/* ---- meanings of more than one rule: those that ask for the event's own name, and those without words for the reader ---- */
+/* ---- meanings of more than one rule: those that ask for the event's own name, and those without words for
+ * the reader ---- */
 
 void
 vocab_chains_free(struct vocab_chains *c)
@@ -120,9 +122,9 @@ code_of_row(uint32_t row)
 	return VOCAB_MAX_CHAINS + 1 + row;
 }
 
-/* A copy of a rule's meaning that is one with something else; `code` says with what, and then what both are.  *fresh: it is
- * new, and the rest is to be put in.  NULL: there are too many, or memory is out. */
-static struct meaning *
+/* A copy of a rule's meaning that is one with something else; `code` says with what, and then what both are.
+ * *fresh: it is new, and the rest is to be put in.  NULL: there are too many, or memory is out. */
+static struct plan *
 made(const struct vocab *v, uint32_t row, uint32_t *code, bool *fresh)
 {
 	struct vocab_chains *const c = v->chains;
@@ -131,51 +133,53 @@ made(const struct vocab *v, uint32_t row, uint32_t *code, bool *fresh)
 
 	*fresh = i == TABLE_NONE;
 	if (*fresh) {
-		struct meaning *const m = c->n < VOCAB_MAX_CHAINS ? arena_alloc(&c->arena, sizeof *m) : NULL;
+		struct plan *const m = c->n < VOCAB_MAX_CHAINS ? arena_alloc(&c->arena, sizeof *m) : NULL;
 		if (m == NULL || !table64_put(&c->index, key, c->n))
 			return NULL;
-		*m = v->rows[row]->meaning;
+		*m = v->rows[row]->plan;
 		c->made[i = c->n++] = m;
 	}
 	*code = i + 1;
 	return c->made[i];
 }
 
-/* The words for the reader are facts of the format: a rule that says nothing of them leaves them as they are. */
+/* The words for the reader are facts of the format: a rule that says nothing of them leaves them as they are.
+ */
 static void
-inherit_words(struct meaning *m, const struct meaning *from)
+inherit_words(struct plan *m, const struct plan *from)
 {
 	if (m->words != NULL || from == NULL || from->words == NULL)
 		return;
 	m->words = from->words;
 	m->nwords = from->nwords;
 	if (!m->has_layout)
-		m->shape = from->shape != NULL || from->has_layout ? meaning_shape(from) : NULL;
+		m->shape = from->shape != NULL || from->has_layout ? plan_shape(from) : NULL;
 }
 
 /* The meaning of a rule that holds for any name; `words` is the rule whose words it has. */
-static const struct meaning *
+static const struct plan *
 plain(const struct vocab *v, uint32_t row, uint32_t words, uint32_t *code)
 {
 	if (words != VOCAB_NONE) {
 		bool fresh;
 		*code = code_of_row(words);
-		struct meaning *const m = made(v, row, code, &fresh);
+		struct plan *const m = made(v, row, code, &fresh);
 		if (m != NULL && fresh)
-			inherit_words(m, &v->rows[words]->meaning);
+			inherit_words(m, &v->rows[words]->plan);
 		if (m != NULL)
 			return m;
 	}
 	*code = code_of_row(row);
-	return &v->rows[row]->meaning;
+	return &v->rows[row]->plan;
 }
 
 /* The meaning of a rule that asks for a name, with what counts for other names. */
-static const struct meaning *
-chain(const struct vocab *v, uint32_t row, const struct meaning *otherwise, const struct meaning *words, uint32_t *code)
+static const struct plan *
+chain(const struct vocab *v, uint32_t row, const struct plan *otherwise, const struct plan *words,
+      uint32_t *code)
 {
 	bool fresh;
-	struct meaning *const m = made(v, row, code, &fresh);
+	struct plan *const m = made(v, row, code, &fresh);
 
 	if (m == NULL || !fresh)
 		return m;
@@ -188,23 +192,25 @@ chain(const struct vocab *v, uint32_t row, const struct meaning *otherwise, cons
 	return m;
 }
 
-const struct meaning *
-vocab_find(const struct vocabulary *vocabulary, struct slice class_name, trace_has_field *has, const void *ctx)
+const struct plan *
+vocab_find(const struct vocabulary *vocabulary, struct slice class_name, trace_has_field *has,
+           const void *ctx)
 {
 	const struct vocab *const v = (const struct vocab *)vocabulary;
 	struct search s = { v, class_name, has, ctx, tabletext_get(&v->exact_index, class_name), 0 };
 	uint32_t rows[VOCAB_MAX_NAMED], n = 0, row, code = 0;
-	const struct meaning *m = NULL;
+	const struct plan *m = NULL;
 
-	while ((row = next_row(&s)) != VOCAB_NONE && v->rows[row]->meaning.named.p != NULL && n < VOCAB_MAX_NAMED)
+	while ((row = next_row(&s)) != VOCAB_NONE && v->rows[row]->plan.named.p != NULL &&
+	       n < VOCAB_MAX_NAMED)
 		rows[n++] = row;
-	if (row != VOCAB_NONE && v->rows[row]->meaning.named.p == NULL) {
-		const bool has_words = v->rows[row]->meaning.words != NULL;
+	if (row != VOCAB_NONE && v->rows[row]->plan.named.p == NULL) {
+		const bool has_words = v->rows[row]->plan.words != NULL;
 		m = plain(v, row, has_words ? VOCAB_NONE : next_worded(&s), &code);
 	}
-	const struct meaning *const last = m;
+	const struct plan *const last = m;
 	while (n > 0) {
-		const struct meaning *const longer = chain(v, rows[--n], m, last, &code);
+		const struct plan *const longer = chain(v, rows[--n], m, last, &code);
 		if (longer == NULL)
 			return NULL;
 		m = longer;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "base/utf8.h"
 #include "check/input_rules.h"
 #include "vocab/vocab_state.h"
@@ -20,16 +20,16 @@ vocab_names_free(struct vocab_names *n)
 }
 
 /* The template of one name, whose only reference can be to the number. */
-static const struct meaning_template *
+static const struct plan_template *
 take_name(struct vocab_draft *d, const struct vocab_node *value, const char *what)
 {
-	struct meaning_template *const t = vocab_alloc(d, 1, sizeof *t);
+	struct plan_template *const t = vocab_alloc(d, 1, sizeof *t);
 	uint32_t refs = 0;
 
 	if (t == NULL || !vocab_template(d, value, what, t))
 		return NULL;
 	for (uint32_t i = 0; i < t->nparts; i++) {
-		const struct meaning_ref *const ref = &t->parts[i].ref;
+		const struct plan_ref *const ref = &t->parts[i].ref;
 		refs += ref->nfields > 0;
 		if (ref->nfields > 0 && (ref->ntables > 0 || !slice_is(ref->field[0], "id"))) {
 			vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "%s can only refer to {id}", what);
@@ -43,11 +43,12 @@ take_name(struct vocab_draft *d, const struct vocab_node *value, const char *wha
 }
 
 static bool
-put_single(struct vocab_names *n, uint64_t id, const struct meaning_template *t)
+put_single(struct vocab_names *n, uint64_t id, const struct plan_template *t)
 {
 	if (n->nsingle == n->single_cap) {
 		const uint32_t cap = n->single_cap == 0 ? 16 : n->single_cap * 2;
-		const struct meaning_template **const p = realloc(n->single, cap * sizeof(const struct meaning_template *));
+		const struct plan_template **const p =
+		    realloc(n->single, cap * sizeof(const struct plan_template *));
 		if (p == NULL)
 			return false;
 		n->single = p;
@@ -82,15 +83,18 @@ take_singles(struct vocab_draft *d, const struct vocab_node *value, const char *
 	}
 	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next) {
 		if (key->kind != NODE_SCALAR || !take_id(key->text, &id)) {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "%s has a key that is no number from 0 to %" PRIu64 ": %s", what, UINT64_MAX,
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, key,
+			          "%s has a key that is no number from 0 to %" PRIu64 ": %s", what,
+			          UINT64_MAX,
 			          quoted(&q, key->kind == NODE_SCALAR ? key->text : SLICE_LIT("")));
 			continue;
 		}
 		if (table64_get(&n->by_id, id) != TABLE_NONE) {
-			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time", quoted(&q, key->text));
+			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
+			          quoted(&q, key->text));
 			continue;
 		}
-		const struct meaning_template *const t = take_name(d, key->next, "a name");
+		const struct plan_template *const t = take_name(d, key->next, "a name");
 		d->no_memory |= t != NULL && !put_single(n, id, t);
 	}
 }
@@ -122,9 +126,10 @@ take_threads(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 static void
 take_tracks(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
-	static const struct vocab_key keys[] = {
-		{ "process", take_process }, { "thread", take_thread }, { "processes", take_processes }, { "threads", take_threads }
-	};
+	static const struct vocab_key keys[] = { { "process", take_process },
+		                                 { "thread", take_thread },
+		                                 { "processes", take_processes },
+		                                 { "threads", take_threads } };
 
 	vocab_map(d, value, "tracks", keys, sizeof keys / sizeof keys[0], NULL);
 }
@@ -160,10 +165,10 @@ take_format(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 		return;
 	d->format = name;
 	for (size_t i = 0; known != NULL && known[i] != NULL; i++) {
-		const size_t far = nearest_distance(name.p, known[i]);
+		const size_t far = edit_distance_distance(name.p, known[i]);
 		if (far == 0)
 			return;
-		if (far < distance && nearest_plausible(name.p, known[i])) {
+		if (far < distance && edit_distance_plausible(name.p, known[i])) {
 			distance = far;
 			best = known[i];
 		}
@@ -171,11 +176,14 @@ take_format(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 	if (known == NULL)
 		return;
 	for (size_t i = 0; known[i] != NULL && used < sizeof list; i++)
-		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", known[i]);
+		used +=
+		    (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", known[i]);
 	if (best != NULL)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "there is no input format named %s; did you mean %s?", quoted(&q, name), best);
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
+		          "there is no input format named %s; did you mean %s?", quoted(&q, name), best);
 	else
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "there is no input format named %s; there are %s", quoted(&q, name), list);
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "there is no input format named %s; there are %s",
+		          quoted(&q, name), list);
 }
 
 /* Tables of one name and one scope are one, whichever files declare them. */
@@ -187,8 +195,9 @@ declare_table(struct vocab_draft *d, const struct vocab_node *at, struct slice n
 
 	while (i < v->ntables && !(slice_equal(v->tables[i], name) && v->base.scopes[i] == scope))
 		i++;
-	if (i == MEANING_MAX_TABLES) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "there are more than %d tables in all", MEANING_MAX_TABLES);
+	if (i == PLAN_MAX_TABLES) {
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "there are more than %d tables in all",
+		          PLAN_MAX_TABLES);
 		return;
 	}
 	if (i == v->ntables) {
@@ -206,7 +215,8 @@ take_tables(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 	struct quoted q;
 
 	if (value->kind != NODE_MAP) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "tables is a mapping of names to process, thread or trace");
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
+		          "tables is a mapping of names to process, thread or trace");
 		return;
 	}
 	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next) {
@@ -219,9 +229,11 @@ take_tables(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 		for (uint32_t i = 0; i < d->ntables; i++)
 			again |= slice_equal(d->v->tables[d->tables[i]], name);
 		if (again)
-			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time", quoted(&q, name));
+			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
+			          quoted(&q, name));
 		else if (name.n != strcspn(name.p, "{}|,"))
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "the name of a table holds none of { } | and commas");
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, key,
+			          "the name of a table holds none of { } | and commas");
 		else
 			declare_table(d, key, name, (uint8_t)scope);
 	}
@@ -235,8 +247,10 @@ take_events(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 		return;
 	}
 	for (const struct vocab_node *item = value->child; item != NULL; item = item->next) {
-		if (d->v->nrows == VOCAB_MAX_RULES || d->nrules == VOCAB_MAX_RULES) { /* bad ones take memory too */
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "there are more than %u rules in all", VOCAB_MAX_RULES);
+		if (d->v->nrows == VOCAB_MAX_RULES ||
+		    d->nrules == VOCAB_MAX_RULES) { /* bad ones take memory too */
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "there are more than %u rules in all",
+			          VOCAB_MAX_RULES);
 			return;
 		}
 		vocab_take_rule(d, item);
@@ -256,7 +270,7 @@ static const struct vocab_key file_keys[] = {
 static bool
 no_memory(struct vocab_draft *d)
 {
-	finding_add(d->judge, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
+	finding_add(d->findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
 	return false;
 }
 
@@ -283,9 +297,11 @@ read_nodes(struct vocab_draft *d)
 		d->no_memory = true;
 	else if (root == NULL)
 		vocab_say_at(d, VOCAB_RULE_SYNTAX, error.line, error.column, "%s", error.text);
-	else if (vocab_map(d, root, "a vocabulary", file_keys, sizeof file_keys / sizeof file_keys[0], NULL) && d->format.p == NULL &&
-	         d->mistakes == 0)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, root, "the file does not say which format it is for: format is needed");
+	else if (vocab_map(d, root, "a vocabulary", file_keys, sizeof file_keys / sizeof file_keys[0],
+	                   NULL) &&
+	         d->format.p == NULL && d->mistakes == 0)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, root,
+		          "the file does not say which format it is for: format is needed");
 	return d->mistakes == 0 && !d->no_memory;
 }
 
@@ -300,21 +316,24 @@ keep(struct vocab_draft *d, uint32_t first)
 		v->nrows = first;
 		return true;
 	}
-	return vocab_index_rows(v, first) && merge_names(&v->processes, &d->processes) && merge_names(&v->threads, &d->threads);
+	return vocab_index_rows(v, first) && merge_names(&v->processes, &d->processes) &&
+	       merge_names(&v->threads, &d->threads);
 }
 
 bool
-vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct judge *judge, size_t *rules)
+vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct findings *findings,
+               size_t *rules)
 {
 	struct vocab *const v = (struct vocab *)vocabulary;
-	struct vocab_draft d = { .v = v, .text = { text, (uint32_t)n, 0 }, .judge = judge };
+	struct vocab_draft d = { .v = v, .text = { text, (uint32_t)n, 0 }, .findings = findings };
 	const uint32_t nrows = v->nrows, ntables = v->ntables, nnamed = v->nnamed;
 	bool ok = false;
 
 	v->last_format = (struct slice){ NULL, 0, 0 };
 	if (n > VOCAB_MAX_BYTES) {
 		d.text.n = 0;
-		vocab_say_at(&d, VOCAB_RULE_UNREADABLE, 1, 1, "the file is larger than %u MiB", VOCAB_MAX_BYTES >> 20);
+		vocab_say_at(&d, VOCAB_RULE_UNREADABLE, 1, 1, "the file is larger than %u MiB",
+		             VOCAB_MAX_BYTES >> 20);
 	} else {
 		ok = read_nodes(&d) && keep(&d, nrows);
 	}

@@ -19,7 +19,7 @@ struct found {
 
 /* Keeps the last. */
 static void
-keep(void *ctx, const struct judge *j, const struct finding *f)
+keep(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct found *const k = ctx;
 
@@ -34,13 +34,13 @@ keep(void *ctx, const struct judge *j, const struct finding *f)
 static bool
 load(struct vocabulary *v, const char *text, size_t n, struct found *k)
 {
-	struct judge j;
+	struct findings j;
 
 	*k = (struct found){ .n = 0 };
-	judge_init(&j, "test.yaml", keep, k);
+	findings_init(&j, "test.yaml", keep, k);
 	const bool ok = vocab_add_text(v, text, n, &j, NULL);
 	cr_expect_eq(ok, j.levels[LEVEL_ERROR] == 0);
-	judge_free(&j);
+	findings_free(&j);
 	return ok;
 }
 
@@ -77,17 +77,20 @@ static const struct {
 	{ "format: @xyz", R(BAD_VALUE), "there are heph, ovni" },
 	/* tables */
 	{ "format: heph\ntables: @[t]", R(BAD_VALUE), "tables is a mapping" },
-	{ "format: heph\ntables: {t: @proces}", R(BAD_VALUE), "one of process, thread, trace, not \"proces\"" },
+	{ "format: heph\ntables: {t: @proces}", R(BAD_VALUE),
+	  "one of process, thread, trace, not \"proces\"" },
 	{ "format: heph\ntables: {t: trace, @t: trace}", R(SYNTAX), "a second time" },
 	{ "format: heph\ntables: {@'a|b': trace}", R(BAD_VALUE), "holds none of" },
 	/* tracks */
 	{ "format: heph\ntracks: @x", R(BAD_VALUE), "tracks is a mapping" },
 	{ "format: heph\ntracks: {@proces: x}", R(UNKNOWN_KEY), "did you mean process?" },
 	{ "format: heph\ntracks: {process: @'{pid}'}", R(BAD_VALUE), "process can only refer to {id}" },
-	{ "format: heph\ntables: {t: trace}\ntracks: {thread: @'{id|t}'}", R(BAD_VALUE), "thread can only refer to {id}" },
+	{ "format: heph\ntables: {t: trace}\ntracks: {thread: @'{id|t}'}", R(BAD_VALUE),
+	  "thread can only refer to {id}" },
 	{ "format: heph\ntracks: {process: @'{id} {id}'}", R(BAD_VALUE), "more than once" },
 	{ "format: heph\ntracks: {threads: @[a]}", R(BAD_VALUE), "threads is a mapping of numbers to names" },
-	{ "format: heph\ntracks: {threads: {@a: b}}", R(BAD_VALUE), "is no number from 0 to 18446744073709551615: \"a\"" },
+	{ "format: heph\ntracks: {threads: {@a: b}}", R(BAD_VALUE),
+	  "is no number from 0 to 18446744073709551615: \"a\"" },
 	{ "format: heph\ntracks: {threads: {@18446744073709551616: b}}", R(BAD_VALUE), "is no number" },
 	{ "format: heph\ntracks: {threads: {@-1: b}}", R(BAD_VALUE), "is no number" },
 	{ "format: heph\ntracks: {threads: {1: b, @01: c}}", R(SYNTAX), "a second time" },
@@ -103,15 +106,19 @@ static const struct {
 	{ HEAD " - {event: a, @evnt: b}", R(UNKNOWN_KEY), "did you mean event?" },
 	{ HEAD " - event: a\n   @phse: begin", R(UNKNOWN_KEY), "did you mean phase?" },
 	{ HEAD " - event: a\n   @event: b", R(SYNTAX), "a second time" },
-	{ HEAD " - {event: a, phase: @beginn}", R(BAD_VALUE), "phase is one of span, begin, end, state, state-end, instant, counter, structure" },
+	{ HEAD " - {event: a, phase: @beginn}", R(BAD_VALUE),
+	  "phase is one of span, begin, end, state, state-end, instant, counter, structure" },
 	{ HEAD " - {event: a, fields: @[]}", R(BAD_VALUE), "fields is an empty list" },
 	{ HEAD " - {event: a, named: @[b]}", R(BAD_VALUE), "named is a text" },
 	{ HEAD " - {event: a, named: b, category: @c}", R(BAD_VALUE), "does not go with named" },
 	{ HEAD " - {event: a, phase: instant, pair: @p}", R(BAD_VALUE), "pair goes with phase begin or end" },
 	{ HEAD " - {event: a, phase: span, key: @p}", R(BAD_VALUE), "key goes with phase begin or end" },
-	{ HEAD " - {event: a, phase: counter, async: @true}", R(BAD_VALUE), "async goes with phase span, begin or end" },
-	{ HEAD " - {event: a, phase: begin, async: @yes}", R(BAD_VALUE), "async is one of false, true, not \"yes\"" },
-	{ HEAD " - {event: a, phase: begin, state: @s}", R(BAD_VALUE), "state goes with phase state or state-end" },
+	{ HEAD " - {event: a, phase: counter, async: @true}", R(BAD_VALUE),
+	  "async goes with phase span, begin or end" },
+	{ HEAD " - {event: a, phase: begin, async: @yes}", R(BAD_VALUE),
+	  "async is one of false, true, not \"yes\"" },
+	{ HEAD " - {event: a, phase: begin, state: @s}", R(BAD_VALUE),
+	  "state goes with phase state or state-end" },
 	{ HEAD " - @{event: a, phase: state}", R(BAD_VALUE), "state is needed" },
 	{ HEAD " - @{event: a, phase: state-end}", R(BAD_VALUE), "state is needed" },
 	{ HEAD " - {event: a, phase: instant, duration: @d}", R(BAD_VALUE), "duration goes with phase span" },
@@ -161,9 +168,12 @@ static const struct {
 	{ HEAD " - {event: a, define: @{key: a, value: b}}", R(BAD_VALUE), "define lacks its table" },
 	{ HEAD " - {event: a, define: @{table: t, value: b}}", R(BAD_VALUE), "define lacks its key" },
 	{ HEAD " - {event: a, define: [@{table: t, key: b}]}", R(BAD_VALUE), "define lacks its value" },
-	{ HEAD " - {event: a, define: {table: @u, key: a, value: b}}", R(BAD_VALUE), "does not declare \"u\"" },
-	{ HEAD " - {event: a, define: {table: t, key: @[a, b, c], value: b}}", R(BAD_VALUE), "one field or two, not 3" },
-	{ HEAD " - {event: a, define: {table: t, key: a, value: @'{a,b|t}'}}", R(BAD_VALUE), "one field, not two" },
+	{ HEAD " - {event: a, define: {table: @u, key: a, value: b}}", R(BAD_VALUE),
+	  "does not declare \"u\"" },
+	{ HEAD " - {event: a, define: {table: t, key: @[a, b, c], value: b}}", R(BAD_VALUE),
+	  "one field or two, not 3" },
+	{ HEAD " - {event: a, define: {table: t, key: a, value: @'{a,b|t}'}}", R(BAD_VALUE),
+	  "one field, not two" },
 	/* flow */
 	{ HEAD " - {event: a, flow: @x}", R(BAD_VALUE), "flow is a mapping" },
 	{ HEAD " - {event: a, flow: @{out: x}}", R(BAD_VALUE), "flow lacks its name" },
@@ -174,7 +184,8 @@ static const struct {
 	{ HEAD " - {event: a, reader: {x: @[]}}", R(BAD_VALUE), "a word is a text" },
 	{ HEAD " - {event: a, reader: {x: y, @x: z}}", R(SYNTAX), "a second time" },
 	/* columns count bytes */
-	{ "format: heph\nevents: [{event: '\xc3\xa4\xe2\x82\xac', @phsae: x}]", R(UNKNOWN_KEY), "did you mean phase?" },
+	{ "format: heph\nevents: [{event: '\xc3\xa4\xe2\x82\xac', @phsae: x}]", R(UNKNOWN_KEY),
+	  "did you mean phase?" },
 	{ "format: heph\r\nevents:\r\n  - event: a\r\n    @phsae: x", R(UNKNOWN_KEY), "did you mean phase?" },
 	/* bytes that are no text */
 	{ "format: heph\n# \xc3\xa4 @\xff", R(SYNTAX), "no UTF-8" },
@@ -203,12 +214,14 @@ Test(vocab_mistakes, each_is_found_at_its_place)
 			}
 		vocab_set_formats(v, formats);
 		cr_expect_not(load(v, text, strlen(text), &k), "taken: %s", text);
-		cr_expect(k.n == 1 && k.rule == mistakes[i].rule && strstr(k.message, mistakes[i].says) != NULL, "%s\n%zu, %s: %s", text, k.n,
-		          k.rule != NULL ? k.rule->id : "", k.message);
+		cr_expect(k.n == 1 && k.rule == mistakes[i].rule &&
+		              strstr(k.message, mistakes[i].says) != NULL,
+		          "%s\n%zu, %s: %s", text, k.n, k.rule != NULL ? k.rule->id : "", k.message);
 		/* where an unclosed list ends is for the parser to say */
 		if (strstr(k.message, "while parsing") == NULL)
-			cr_expect(k.line == line && k.column == column && k.offset == before, "%s\nline %" PRIu64 ", column %" PRIu64 ", byte %" PRIu64 ", %s",
-			          text, k.line, k.column, k.offset, k.message);
+			cr_expect(k.line == line && k.column == column && k.offset == before,
+			          "%s\nline %" PRIu64 ", column %" PRIu64 ", byte %" PRIu64 ", %s", text,
+			          k.line, k.column, k.offset, k.message);
 		cr_expect_null(v->ops->find(v, slice_str("a"), NULL, NULL));
 		vocab_free(v);
 	}
@@ -242,11 +255,13 @@ Test(vocab_mistakes, nothing_of_a_bad_file_is_taken)
 
 	for (int i = 0; i < 200; i++) {
 		char text[200];
-		snprintf(text, sizeof text, "format: heph\ntables: {t%d: trace}\nevents: [{event: a, name: '{x|t%d}'}, {}]", i, i);
+		snprintf(text, sizeof text,
+		         "format: heph\ntables: {t%d: trace}\nevents: [{event: a, name: '{x|t%d}'}, {}]", i,
+		         i);
 		cr_expect_not(load(v, text, strlen(text), &k));
 		cr_expect_eq(k.n, 1, "%s", k.message);
 	}
-	cr_expect_eq(v->ops->table(v, slice_str("t0")), MEANING_NO_TABLE);
+	cr_expect_eq(v->ops->table(v, slice_str("t0")), PLAN_NO_TABLE);
 	cr_expect_null(v->ops->find(v, slice_str("a"), NULL, NULL));
 	vocab_free(v);
 }
@@ -266,7 +281,8 @@ load_many(const char *head, const char *piece, unsigned n, const char *end, stru
 	len += (size_t)snprintf(text, room, "%s", head);
 	for (unsigned i = 0; i < n; i++) {
 		for (const char *p = piece; *p != '\0'; p++)
-			len += (size_t)snprintf(text + len, room - len, *p == '#' ? "%u" : "%c", *p == '#' ? i : (unsigned)*p);
+			len += (size_t)snprintf(text + len, room - len, *p == '#' ? "%u" : "%c",
+			                        *p == '#' ? i : (unsigned)*p);
 	}
 	len += (size_t)snprintf(text + len, room - len, "%s", end);
 	const bool ok = load(v, text, len, k);
@@ -282,17 +298,22 @@ expect_limit(const char *head, const char *piece, unsigned n, const char *end, c
 
 	cr_expect(load_many(head, piece, n, end, &k), "%u times %s: %s", n, piece, k.message);
 	cr_expect_not(load_many(head, piece, n + 1, end, &k), "%u times %s", n + 1, piece);
-	cr_expect(k.n == 1 && k.rule == R(BAD_VALUE) && strstr(k.message, says) != NULL, "%zu, %s", k.n, k.message);
+	cr_expect(k.n == 1 && k.rule == R(BAD_VALUE) && strstr(k.message, says) != NULL, "%zu, %s", k.n,
+	          k.message);
 }
 
 Test(vocab_mistakes, limits_are_told)
 {
 	expect_limit("format: heph\nevents:\n", " - {event: e#}\n", 16384, "", "more than 16384 rules");
-	expect_limit("format: heph\nevents:\n", " - {event: e#, named: x}\n", 1024, "", "more than 1024 rules with named");
+	expect_limit("format: heph\nevents:\n", " - {event: e#, named: x}\n", 1024, "",
+	             "more than 1024 rules with named");
 	expect_limit("format: heph\ntables:\n", "  t#: trace\n", 64, "", "more than 64 tables");
-	expect_limit("format: heph\nevents:\n - event: a\n   layout:\n", "   - f#: u8\n", 256, "", "more than 256 fields");
-	expect_limit("format: heph\nevents:\n - event: a\n   reader:\n", "     w#: x\n", 64, "", "more than 64 words");
-	expect_limit("format: heph\nevents:\n - event: a\n   name: '", "{f}", 63, " '", "more than 63 references");
+	expect_limit("format: heph\nevents:\n - event: a\n   layout:\n", "   - f#: u8\n", 256, "",
+	             "more than 256 fields");
+	expect_limit("format: heph\nevents:\n - event: a\n   reader:\n", "     w#: x\n", 64, "",
+	             "more than 64 words");
+	expect_limit("format: heph\nevents:\n - event: a\n   name: '", "{f}", 63, " '",
+	             "more than 63 references");
 }
 
 /* Numbers of words are 16 bits; one file has room for no more rules than a quarter of them. */
@@ -307,7 +328,8 @@ Test(vocab_mistakes, words_of_pairs_are_limited)
 		char *const text = malloc(1U << 20);
 		size_t len = (size_t)sprintf(text, "format: ovni\nevents:\n"); /* checked, and not kept */
 		for (int i = 0; i < 10000; i++)
-			len += (size_t)sprintf(text + len, " - {event: a, pair: w%u, phase: begin}\n", words++);
+			len +=
+			    (size_t)sprintf(text + len, " - {event: a, pair: w%u, phase: begin}\n", words++);
 		ok = load(v, text, len, &k);
 		free(text);
 	}
@@ -418,7 +440,8 @@ Test(vocab_mistakes, sweeps)
 {
 	char text[sizeof whole];
 	const size_t n = sizeof whole - 1;
-	static const char bytes[] = { 0, '\n', ' ', '{', '}', '[', '"', '\'', ':', '|', '*', '&', '!', '-', '\x80', '\xff' };
+	static const char bytes[] = { 0,   '\n', ' ', '{', '}', '[', '"',    '\'',
+		                      ':', '|',  '*', '&', '!', '-', '\x80', '\xff' };
 
 	for (size_t i = 0; i <= n; i++)
 		try_text(whole, i);
@@ -437,14 +460,14 @@ Test(vocab_mistakes, bad_rules_are_limited_too)
 	const size_t room = strlen(text) + 64;
 	char *const file = malloc(room);
 	struct vocabulary *const v = vocab_new("heph");
-	struct judge j;
+	struct findings j;
 
 	cr_assert_not_null(file);
 	snprintf(file, room, "format: heph\nevents:\n%s", text);
-	judge_init(&j, "test.yaml", NULL, NULL);
+	findings_init(&j, "test.yaml", NULL, NULL);
 	cr_expect_not(vocab_add_text(v, file, strlen(file), &j, NULL));
 	cr_expect_eq(j.levels[LEVEL_ERROR], 16384 + 1);
-	judge_free(&j);
+	findings_free(&j);
 	vocab_free(v);
 	free(file);
 	free(text);

@@ -62,7 +62,8 @@ static bool
 open_node(struct nodes *t, enum vocab_node_kind kind, const yaml_event_t *e)
 {
 	if (t->depth == VOCAB_MAX_DEPTH)
-		return fail(t, e->start_mark, "lists and mappings lie more than %d deep in one another", VOCAB_MAX_DEPTH);
+		return fail(t, e->start_mark, "lists and mappings lie more than %d deep in one another",
+		            VOCAB_MAX_DEPTH);
 	struct vocab_node *const node = add_node(t, kind, e);
 	if (node == NULL)
 		return false;
@@ -79,14 +80,16 @@ add_scalar(struct nodes *t, const yaml_event_t *e)
 	struct vocab_node *const node = add_node(t, NODE_SCALAR, e);
 	if (node == NULL)
 		return false;
-	node->text = arena_copy(t->arena, slice_of((const char *)e->data.scalar.value, e->data.scalar.length));
+	node->text =
+	    arena_copy(t->arena, slice_of((const char *)e->data.scalar.value, e->data.scalar.length));
 	if (node->text.p == NULL)
 		return false;
 	node->text.flags = textscan_slice(node->text.p, node->text.n).flags;
 	return true;
 }
 
-/* Anchors and tags are no part of the language: a name that means something elsewhere must not be lost in silence. */
+/* Anchors and tags are no part of the language: a name that means something elsewhere must not be lost in
+ * silence. */
 static bool
 take_event(struct nodes *t, const yaml_event_t *e)
 {
@@ -95,9 +98,12 @@ take_event(struct nodes *t, const yaml_event_t *e)
 		return fail(t, e->start_mark, "aliases (*name) are not part of the language");
 	case YAML_SCALAR_EVENT:
 		if (e->data.scalar.anchor != NULL)
-			return fail(t, e->start_mark, "anchors (&name) are not part of the language; quote a text that begins so");
+			return fail(
+			    t, e->start_mark,
+			    "anchors (&name) are not part of the language; quote a text that begins so");
 		if (e->data.scalar.tag != NULL)
-			return fail(t, e->start_mark, "tags (!name) are not part of the language; quote a text that begins so");
+			return fail(t, e->start_mark,
+			            "tags (!name) are not part of the language; quote a text that begins so");
 		return add_scalar(t, e);
 	case YAML_SEQUENCE_START_EVENT:
 		if (e->data.sequence_start.anchor != NULL || e->data.sequence_start.tag != NULL)

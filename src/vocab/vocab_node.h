@@ -12,9 +12,9 @@
 enum vocab_node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
 struct vocab_node {
-	uint8_t kind; /* enum vocab_node_kind */
-	uint32_t line, column; /* in characters, from 1 */
-	struct slice text; /* of a scalar; a NUL stands behind it */
+	uint8_t kind;             /* enum vocab_node_kind */
+	uint32_t line, column;    /* in characters, from 1 */
+	struct slice text;        /* of a scalar; a NUL stands behind it */
 	struct vocab_node *child; /* the first item of a list; of a mapping: key, value, key, value, ... */
 	struct vocab_node *next;
 	uint32_t n; /* children */

@@ -12,8 +12,9 @@ static const char *const type_names[] = { "u8",  "u16", "u32", "u64",     "i8", 
 static const struct {
 	uint8_t type, size; /* size 0: none that is fixed */
 } types[] = {
-	{ VALUE_U8, 1 },  { VALUE_U16, 2 }, { VALUE_U32, 4 }, { VALUE_U64, 8 },     { VALUE_I8, 1 },     { VALUE_I16, 2 },   { VALUE_I32, 4 },
-	{ VALUE_I64, 8 }, { VALUE_F32, 4 }, { VALUE_F64, 8 }, { VALUE_ADDRESS, 8 }, { VALUE_STRING, 0 }, { VALUE_BYTES, 0 },
+	{ VALUE_U8, 1 },      { VALUE_U16, 2 },    { VALUE_U32, 4 },   { VALUE_U64, 8 }, { VALUE_I8, 1 },
+	{ VALUE_I16, 2 },     { VALUE_I32, 4 },    { VALUE_I64, 8 },   { VALUE_F32, 4 }, { VALUE_F64, 8 },
+	{ VALUE_ADDRESS, 8 }, { VALUE_STRING, 0 }, { VALUE_BYTES, 0 },
 };
 
 /* The index in types[], and whether it is repeated. */
@@ -22,19 +23,21 @@ take_type(struct vocab_draft *d, const struct vocab_node *node, uint32_t *type, 
 {
 	struct vocab_node one = *node;
 
-	*repeated = node->kind == NODE_SCALAR && node->text.n > 2 && memcmp(node->text.p + node->text.n - 2, "[]", 2) == 0;
+	*repeated = node->kind == NODE_SCALAR && node->text.n > 2 &&
+	            memcmp(node->text.p + node->text.n - 2, "[]", 2) == 0;
 	if (*repeated)
 		one.text.n -= 2;
 	if (!vocab_choice(d, &one, "a type", type_names, type))
 		return false;
 	if (!*repeated || types[*type].size > 0)
 		return true;
-	vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "only types of fixed size are repeated, not %s", type_names[*type]);
+	vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "only types of fixed size are repeated, not %s",
+	          type_names[*type]);
 	return false;
 }
 
 static bool
-is_repeated_name(const struct meaning *m, const struct meaning_layout_field *fields, struct slice name)
+is_repeated_name(const struct plan *m, const struct plan_layout_field *fields, struct slice name)
 {
 	for (uint32_t i = 0; i < m->nlayout; i++)
 		if (slice_equal(fields[i].name, name))
@@ -43,21 +46,25 @@ is_repeated_name(const struct meaning *m, const struct meaning_layout_field *fie
 }
 
 static void
-take_layout_field(struct vocab_draft *d, const struct vocab_node *key, struct meaning *m, struct meaning_layout_field *fields)
+take_layout_field(struct vocab_draft *d, const struct vocab_node *key, struct plan *m,
+                  struct plan_layout_field *fields)
 {
-	struct meaning_layout_field *const f = &fields[m->nlayout];
-	const struct meaning_layout_field *const before = m->nlayout > 0 ? f - 1 : NULL;
+	struct plan_layout_field *const f = &fields[m->nlayout];
+	const struct plan_layout_field *const before = m->nlayout > 0 ? f - 1 : NULL;
 	struct quoted q;
 	uint32_t type;
 
-	if (!vocab_text(d, key, "the name of a field", &f->name) || !take_type(d, key->next, &type, &f->repeated))
+	if (!vocab_text(d, key, "the name of a field", &f->name) ||
+	    !take_type(d, key->next, &type, &f->repeated))
 		return;
 	if (is_repeated_name(m, fields, f->name)) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "the layout has two fields named %s", quoted(&q, f->name));
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "the layout has two fields named %s",
+		          quoted(&q, f->name));
 		return;
 	}
 	if (before != NULL && (before->repeated || before->type == VALUE_BYTES)) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "%s comes behind a field that takes all that is left", quoted(&q, f->name));
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, key, "%s comes behind a field that takes all that is left",
+		          quoted(&q, f->name));
 		return;
 	}
 	f->type = types[type].type;
@@ -70,27 +77,30 @@ take_layout_field(struct vocab_draft *d, const struct vocab_node *key, struct me
 
 /* [a: u8, b: u16] is a list of mappings of one key each; {a: u8, b: u16} means the same. */
 void
-vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
 {
 	const uint32_t most = value->n < VOCAB_MAX_LAYOUT ? value->n : VOCAB_MAX_LAYOUT;
-	struct meaning_layout_field *const fields = vocab_alloc(d, most + 1, sizeof *fields);
+	struct plan_layout_field *const fields = vocab_alloc(d, most + 1, sizeof *fields);
 
 	if (fields == NULL)
 		return;
 	m->has_layout = true;
 	m->layout = fields;
 	if (value->kind == NODE_SCALAR) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "layout is a list of fields with their types, as in [cpu: i32, tag: u64]");
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
+		          "layout is a list of fields with their types, as in [cpu: i32, tag: u64]");
 		return;
 	}
 	for (const struct vocab_node *item = value->child; item != NULL; item = item->next) {
 		const struct vocab_node *const key = value->kind == NODE_MAP ? item : item->child;
 		if (m->nlayout == VOCAB_MAX_LAYOUT) {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "the layout has more than %u fields", VOCAB_MAX_LAYOUT);
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "the layout has more than %u fields",
+			          VOCAB_MAX_LAYOUT);
 			return;
 		}
 		if (value->kind == NODE_LIST && (item->kind != NODE_MAP || item->n != 2))
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "a field of the layout is a name and a type, as in cpu: i32");
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, item,
+			          "a field of the layout is a name and a type, as in cpu: i32");
 		else
 			take_layout_field(d, key, m, fields);
 		if (value->kind == NODE_MAP)
@@ -101,7 +111,7 @@ vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct 
 /* ---- track ---- */
 
 struct track_draft {
-	struct meaning_track track;
+	struct plan_track track;
 	bool named;
 };
 
@@ -120,7 +130,8 @@ track_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 			refs++;
 		}
 	if (refs > 1)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "the name of a track has one reference at most, this has %u", refs);
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
+		          "the name of a track has one reference at most, this has %u", refs);
 }
 
 static void
@@ -136,13 +147,15 @@ track_below(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct track_draft *const t = ctx;
 
-	vocab_bool(d, value, "below", &t->track.below);
+	vocab_bool(d, value, "below", &t->track.child);
 }
 
 static void
-take_one_track(struct vocab_draft *d, const struct vocab_node *value, struct meaning_track *out)
+take_one_track(struct vocab_draft *d, const struct vocab_node *value, struct plan_track *out)
 {
-	static const struct vocab_key keys[] = { { "name", track_name }, { "id", track_id }, { "below", track_below } };
+	static const struct vocab_key keys[] = { { "name", track_name },
+		                                 { "id", track_id },
+		                                 { "below", track_below } };
 	struct track_draft t = { .named = false };
 
 	if (value->kind == NODE_SCALAR)
@@ -153,15 +166,16 @@ take_one_track(struct vocab_draft *d, const struct vocab_node *value, struct mea
 }
 
 void
-vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
 {
 	const bool list = value->kind == NODE_LIST;
-	struct meaning_track *const tracks = vocab_alloc(d, list ? value->n : 1, sizeof *tracks);
+	struct plan_track *const tracks = vocab_alloc(d, list ? value->n : 1, sizeof *tracks);
 
 	if (tracks == NULL)
 		return;
 	m->tracks = tracks;
-	for (const struct vocab_node *item = list ? value->child : value; item != NULL; item = list ? item->next : NULL)
+	for (const struct vocab_node *item = list ? value->child : value; item != NULL;
+	     item = list ? item->next : NULL)
 		take_one_track(d, item, &tracks[m->ntracks++]);
 	if (m->ntracks == 0)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "track is an empty list");
@@ -170,7 +184,7 @@ vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct m
 /* ---- define ---- */
 
 struct define_draft {
-	struct meaning_define define;
+	struct plan_define define;
 	bool table, key, value;
 };
 
@@ -214,26 +228,33 @@ define_value(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_one_define(struct vocab_draft *d, const struct vocab_node *value, struct meaning_define *out)
+take_one_define(struct vocab_draft *d, const struct vocab_node *value, struct plan_define *out)
 {
-	static const struct vocab_key keys[] = { { "table", define_table }, { "key", define_key }, { "value", define_value } };
+	static const struct vocab_key keys[] = { { "table", define_table },
+		                                 { "key", define_key },
+		                                 { "value", define_value } };
 	struct define_draft t = { .table = false };
 
-	if (vocab_map(d, value, "define", keys, sizeof keys / sizeof keys[0], &t) && !(t.table && t.key && t.value))
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "define lacks its %s", !t.table ? "table" : !t.key ? "key" : "value");
+	if (vocab_map(d, value, "define", keys, sizeof keys / sizeof keys[0], &t) &&
+	    !(t.table && t.key && t.value))
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "define lacks its %s",
+		          !t.table ? "table"
+		          : !t.key ? "key"
+		                   : "value");
 	*out = t.define;
 }
 
 void
-vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
 {
 	const bool list = value->kind == NODE_LIST;
-	struct meaning_define *const defines = vocab_alloc(d, list ? value->n : 1, sizeof *defines);
+	struct plan_define *const defines = vocab_alloc(d, list ? value->n : 1, sizeof *defines);
 
 	if (defines == NULL)
 		return;
 	m->defines = defines;
-	for (const struct vocab_node *item = list ? value->child : value; item != NULL; item = list ? item->next : NULL)
+	for (const struct vocab_node *item = list ? value->child : value; item != NULL;
+	     item = list ? item->next : NULL)
 		take_one_define(d, item, &defines[m->ndefines++]);
 	if (m->ndefines == 0)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "define is an empty list");
@@ -244,7 +265,7 @@ vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct 
 static void
 flow_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
-	struct meaning *const m = ctx;
+	struct plan *const m = ctx;
 
 	vocab_text(d, value, "name", &m->flow_name);
 }
@@ -252,7 +273,7 @@ flow_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 static void
 flow_out(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
-	struct meaning *const m = ctx;
+	struct plan *const m = ctx;
 
 	vocab_text(d, value, "out", &m->flow_out);
 }
@@ -260,15 +281,17 @@ flow_out(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 static void
 flow_in(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
-	struct meaning *const m = ctx;
+	struct plan *const m = ctx;
 
 	vocab_text(d, value, "in", &m->flow_in);
 }
 
 void
-vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
 {
-	static const struct vocab_key keys[] = { { "name", flow_name }, { "out", flow_out }, { "in", flow_in } };
+	static const struct vocab_key keys[] = { { "name", flow_name },
+		                                 { "out", flow_out },
+		                                 { "in", flow_in } };
 	const uint64_t mistakes = d->mistakes;
 
 	if (!vocab_map(d, value, "flow", keys, sizeof keys / sizeof keys[0], m) || d->mistakes != mistakes)
@@ -276,13 +299,14 @@ vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct me
 	if (m->flow_name.p == NULL)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "flow lacks its name");
 	else if (m->flow_out.p == NULL && m->flow_in.p == NULL)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "flow needs out or in: the field that both ends of an arrow share");
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
+		          "flow needs out or in: the field that both ends of an arrow share");
 }
 
 /* ---- reader ---- */
 
 void
-vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m)
+vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
 {
 	if (value->kind != NODE_MAP) {
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "reader is a mapping of words");
@@ -299,10 +323,12 @@ vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct 
 	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next) {
 		struct slice name, text;
 		struct quoted q;
-		if (!vocab_text(d, key, "the name of a word", &name) || !vocab_text(d, key->next, "a word", &text))
+		if (!vocab_text(d, key, "the name of a word", &name) ||
+		    !vocab_text(d, key->next, "a word", &text))
 			continue;
-		if (meaning_word(m, name.p).p != NULL)
-			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time", quoted(&q, name));
+		if (plan_word(m, name.p).p != NULL)
+			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
+			          quoted(&q, name));
 		else
 			words[m->nwords++] = (struct field){ name, value_string(text) };
 	}

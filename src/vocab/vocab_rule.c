@@ -7,7 +7,7 @@
 
 struct rule_draft {
 	struct vocab_row *row;
-	struct meaning *m;
+	struct plan *m;
 };
 
 static void
@@ -41,7 +41,8 @@ take_named(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 
 	vocab_text(d, value, "named", &r->m->named);
 	if (d->v->nnamed == VOCAB_MAX_NAMED)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "there are more than %u rules with named in all", VOCAB_MAX_NAMED);
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "there are more than %u rules with named in all",
+		          VOCAB_MAX_NAMED);
 	else
 		d->v->nnamed++;
 }
@@ -50,7 +51,8 @@ static void
 take_phase(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	/* in the order of enum meaning_phase, the first left out */
-	static const char *const phases[] = { "span", "begin", "end", "state", "state-end", "instant", "counter", "structure", NULL };
+	static const char *const phases[] = { "span",    "begin",   "end",       "state", "state-end",
+		                              "instant", "counter", "structure", NULL };
 	struct rule_draft *const r = ctx;
 	uint32_t i;
 
@@ -60,10 +62,10 @@ take_phase(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 
 /* A key that only says something with some of the phases. */
 static void
-needs_phase(struct vocab_draft *d, const struct vocab_node *value, const struct rule_draft *r, const char *key, unsigned phases,
-            const char *names)
+needs_phase(struct vocab_draft *d, const struct vocab_node *value, const struct rule_draft *r,
+            const char *key, unsigned phases, const char *names)
 {
-	if (r->m->phase != MEANING_AS_READ && (phases & 1U << r->m->phase) == 0)
+	if (r->m->phase != PLAN_AS_READ && (phases & 1U << r->m->phase) == 0)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "%s goes with phase %s", key, names);
 }
 
@@ -73,7 +75,7 @@ take_pair(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 	struct rule_draft *const r = ctx;
 	struct slice ignored;
 
-	needs_phase(d, value, r, "pair", 1U << MEANING_BEGIN | 1U << MEANING_END, "begin or end");
+	needs_phase(d, value, r, "pair", 1U << PLAN_BEGIN | 1U << PLAN_END, "begin or end");
 	vocab_number_word(d, &d->v->pairs, value, "pair", &r->m->pair, &ignored);
 }
 
@@ -82,7 +84,7 @@ take_key(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
-	needs_phase(d, value, r, "key", 1U << MEANING_BEGIN | 1U << MEANING_END, "begin or end");
+	needs_phase(d, value, r, "key", 1U << PLAN_BEGIN | 1U << PLAN_END, "begin or end");
 	vocab_ref(d, value, "key", false, &r->m->key);
 }
 
@@ -91,7 +93,8 @@ take_async(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
-	needs_phase(d, value, r, "async", 1U << MEANING_SPAN | 1U << MEANING_BEGIN | 1U << MEANING_END, "span, begin or end");
+	needs_phase(d, value, r, "async", 1U << PLAN_SPAN | 1U << PLAN_BEGIN | 1U << PLAN_END,
+	            "span, begin or end");
 	vocab_bool(d, value, "async", &r->m->async);
 }
 
@@ -100,7 +103,7 @@ take_state(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
-	needs_phase(d, value, r, "state", 1U << MEANING_STATE | 1U << MEANING_STATE_END, "state or state-end");
+	needs_phase(d, value, r, "state", 1U << PLAN_STATE | 1U << PLAN_STATE_END, "state or state-end");
 	vocab_number_word(d, &d->v->states, value, "state", &r->m->state, &r->m->state_name);
 }
 
@@ -111,7 +114,8 @@ take_category(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 
 	vocab_text(d, value, "category", &r->m->category);
 	if (r->m->named.p != NULL)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "category does not go with named: the events of a class share theirs");
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
+		          "category does not go with named: the events of a class share theirs");
 }
 
 static void
@@ -119,12 +123,13 @@ take_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 	const bool list = value->kind == NODE_LIST;
-	struct meaning_template *const names = vocab_alloc(d, list ? value->n : 1, sizeof *names);
+	struct plan_template *const names = vocab_alloc(d, list ? value->n : 1, sizeof *names);
 
 	if (names == NULL)
 		return;
 	r->m->names = names;
-	for (const struct vocab_node *item = list ? value->child : value; item != NULL; item = list ? item->next : NULL)
+	for (const struct vocab_node *item = list ? value->child : value; item != NULL;
+	     item = list ? item->next : NULL)
 		if (vocab_template(d, item, "name", &names[r->m->nnames]))
 			r->m->nnames++;
 	if (value->kind == NODE_LIST && value->n == 0)
@@ -144,7 +149,7 @@ take_duration(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
-	needs_phase(d, value, r, "duration", 1U << MEANING_SPAN, "span");
+	needs_phase(d, value, r, "duration", 1U << PLAN_SPAN, "span");
 	vocab_text(d, value, "duration", &r->m->duration);
 }
 
@@ -153,7 +158,7 @@ take_values(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
-	needs_phase(d, value, r, "values", 1U << MEANING_COUNTER, "counter");
+	needs_phase(d, value, r, "values", 1U << PLAN_COUNTER, "counter");
 	vocab_texts(d, value, "values", &r->m->values, &r->m->nvalues);
 }
 
@@ -163,7 +168,7 @@ take_series(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 	struct rule_draft *const r = ctx;
 	struct slice table = { NULL, 0, 0 };
 
-	needs_phase(d, value, r, "series", 1U << MEANING_COUNTER, "counter");
+	needs_phase(d, value, r, "series", 1U << PLAN_COUNTER, "counter");
 	vocab_text(d, value, "series", &table);
 	r->m->has_series = table.p != NULL && vocab_table(d, value, table, &r->m->series);
 }
@@ -226,18 +231,20 @@ take_reader(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 	vocab_take_reader(d, value, r->m);
 }
 
-/* The phase first: others are judged by it.  The payload before the layout, which has a default for it. */
+/* The phase first: others are checked by it.  The payload before the layout, which has a default for it. */
 static const struct vocab_key rule_keys[] = {
-	{ "event", take_event },       { "match", take_match },       { "fields", take_fields }, { "named", take_named },
-	{ "phase", take_phase },       { "pair", take_pair },         { "key", take_key },       { "async", take_async },
-	{ "state", take_state },       { "category", take_category }, { "name", take_name },     { "track", take_track },
-	{ "duration", take_duration }, { "values", take_values },     { "flow", take_flow },     { "payload", take_payload },
-	{ "layout", take_layout },     { "define", take_define },     { "epoch", take_epoch },   { "facts", take_facts },
-	{ "reader", take_reader },     { "series", take_series },
+	{ "event", take_event },       { "match", take_match },   { "fields", take_fields },
+	{ "named", take_named },       { "phase", take_phase },   { "pair", take_pair },
+	{ "key", take_key },           { "async", take_async },   { "state", take_state },
+	{ "category", take_category }, { "name", take_name },     { "track", take_track },
+	{ "duration", take_duration }, { "values", take_values }, { "flow", take_flow },
+	{ "payload", take_payload },   { "layout", take_layout }, { "define", take_define },
+	{ "epoch", take_epoch },       { "facts", take_facts },   { "reader", take_reader },
+	{ "series", take_series },
 };
 
 static bool
-template_needs_fields(const struct meaning_template *t)
+template_needs_fields(const struct plan_template *t)
 {
 	for (uint32_t i = 0; i < t->nparts; i++)
 		if (t->parts[i].ref.nfields > 0)
@@ -247,10 +254,10 @@ template_needs_fields(const struct meaning_template *t)
 
 /* A layout alone changes nothing for who wants no fields; nor do the values of a counter. */
 static bool
-needs_fields(const struct meaning *m)
+needs_fields(const struct plan *m)
 {
-	bool needs = m->key.nfields > 0 || m->duration.p != NULL || m->flow_out.p != NULL || m->flow_in.p != NULL || m->ndefines > 0 ||
-	    m->epoch.p != NULL || m->facts.p != NULL;
+	bool needs = m->key.nfields > 0 || m->duration.p != NULL || m->flow_out.p != NULL ||
+	             m->flow_in.p != NULL || m->ndefines > 0 || m->epoch.p != NULL || m->facts.p != NULL;
 
 	for (uint32_t i = 0; i < m->nnames; i++)
 		needs |= template_needs_fields(&m->names[i]);
@@ -281,14 +288,17 @@ vocab_take_rule(struct vocab_draft *d, const struct vocab_node *node)
 
 	if (row == NULL)
 		return;
-	r.m = &row->meaning;
+	r.m = &row->plan;
 	d->nrules++;
-	if (!vocab_map(d, node, "a rule", rule_keys, sizeof rule_keys / sizeof rule_keys[0], &r) || d->mistakes != mistakes)
+	if (!vocab_map(d, node, "a rule", rule_keys, sizeof rule_keys / sizeof rule_keys[0], &r) ||
+	    d->mistakes != mistakes)
 		return;
 	if (row->nexact == 0 && row->nglobs == 0)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "the rule names no events: event or match is needed");
-	if ((row->meaning.phase == MEANING_STATE || row->meaning.phase == MEANING_STATE_END) && row->meaning.state == 0)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "the rule does not say which state: state is needed");
-	row->meaning.needs_fields = needs_fields(&row->meaning);
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, node,
+		          "the rule names no events: event or match is needed");
+	if ((row->plan.phase == PLAN_STATE || row->plan.phase == PLAN_STATE_END) && row->plan.state == 0)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, node,
+		          "the rule does not say which state: state is needed");
+	row->plan.needs_fields = needs_fields(&row->plan);
 	add_row(d, row);
 }

@@ -24,7 +24,7 @@ struct vocab_row {
 	uint32_t nglobs;
 	const struct slice *fields; /* that the class must have */
 	uint32_t nfields;
-	struct meaning meaning; /* without `otherwise` */
+	struct plan plan; /* without `otherwise` */
 };
 
 /* An exact name or a glob, of a row; those of one text are linked in the order of the rows. */
@@ -41,19 +41,20 @@ struct vocab_patterns {
 
 /* What processes, or threads, are called. */
 struct vocab_names {
-	const struct meaning_template *all;
-	const struct meaning_template **single;
+	const struct plan_template *all;
+	const struct plan_template **single;
 	uint32_t nsingle, single_cap;
 	struct table64 by_id; /* -> single[] */
 };
 
-/* Meanings made of several rules: one for each rule that asks for the event's own name and what follows it, one for each rule
- * without words for the reader and the one whose words it has. */
+/* Meanings made of several rules: one for each rule that asks for the event's own name and what follows it,
+ * one for each rule without words for the reader and the one whose words it has. */
 struct vocab_chains {
 	struct arena arena;
-	struct meaning *made[VOCAB_MAX_CHAINS];
+	struct plan *made[VOCAB_MAX_CHAINS];
 	uint32_t n;
-	struct table64 index; /* row << 32 | what follows: 0: nothing, i + 1: made[i], VOCAB_MAX_CHAINS + 1 + i: rows[i] -> made[] */
+	struct table64 index; /* row << 32 | what follows: 0: nothing, i + 1: made[i], VOCAB_MAX_CHAINS + 1 +
+	                         i: rows[i] -> made[] */
 };
 
 struct vocab {
@@ -66,8 +67,8 @@ struct vocab {
 	uint32_t nrows, rows_cap;
 	uint32_t nnamed; /* rows with `named` */
 	struct vocab_patterns exact, globs;
-	struct tabletext exact_index;      /* -> exact.rows[], the first of its text */
-	struct slice tables[MEANING_MAX_TABLES];
+	struct tabletext exact_index; /* -> exact.rows[], the first of its text */
+	struct slice tables[PLAN_MAX_TABLES];
 	uint32_t ntables;
 	struct tabletext pairs, states; /* words -> numbers */
 	uint32_t nwords;
@@ -77,7 +78,8 @@ struct vocab {
 };
 
 /* Looks classes up; see struct vocabulary_ops. */
-const struct meaning *vocab_find(const struct vocabulary *v, struct slice class_name, trace_has_field *has, const void *ctx);
+const struct plan *vocab_find(const struct vocabulary *v, struct slice class_name, trace_has_field *has,
+                              const void *ctx);
 
 /* Puts the rows from `first` on into the indexes.  false: no memory. */
 bool vocab_index_rows(struct vocab *v, uint32_t first);
@@ -90,11 +92,11 @@ struct vocab_draft {
 	struct vocab *v;
 	struct slice text; /* of the file */
 	struct arena nodes;
-	struct judge *judge;
+	struct findings *findings;
 	uint64_t mistakes;
 	struct slice format; /* p NULL: not said (yet) */
 	bool no_memory;
-	uint8_t tables[MEANING_MAX_TABLES]; /* that this file declares */
+	uint8_t tables[PLAN_MAX_TABLES]; /* that this file declares */
 	uint32_t ntables;
 	uint32_t nrules;
 	struct vocab_names processes, threads;
@@ -103,8 +105,8 @@ struct vocab_draft {
 /* Says a mistake at a node. */
 void vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct vocab_node *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-void vocab_say_at(struct vocab_draft *d, enum vocab_rule rule, uint32_t line, uint32_t column, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+void vocab_say_at(struct vocab_draft *d, enum vocab_rule rule, uint32_t line, uint32_t column,
+                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* Memory that lives as long as the vocabulary.  NULL: the draft says so. */
 void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size);
@@ -113,13 +115,15 @@ struct slice vocab_copy(struct vocab_draft *d, struct slice s);
 /* ---- values; `what` is the key, for messages.  false: a mistake was said, or memory is out ---- */
 
 bool vocab_text(struct vocab_draft *d, const struct vocab_node *node, const char *what, struct slice *out);
-bool vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *what, const struct slice **out, uint32_t *n);
+bool vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+                 const struct slice **out, uint32_t *n);
 bool vocab_bool(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool *out);
 /* The index of one of several words. */
-bool vocab_choice(struct vocab_draft *d, const struct vocab_node *node, const char *what, const char *const *words, uint32_t *out);
+bool vocab_choice(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+                  const char *const *words, uint32_t *out);
 /* The number of a word of pairs or states. */
-bool vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct vocab_node *node, const char *what, uint16_t *out,
-                       struct slice *text);
+bool vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct vocab_node *node,
+                       const char *what, uint16_t *out, struct slice *text);
 /* The number of a table that the file declares. */
 bool vocab_table(struct vocab_draft *d, const struct vocab_node *at, struct slice name, uint8_t *out);
 
@@ -130,23 +134,26 @@ struct vocab_key {
 	void (*take)(struct vocab_draft *d, const struct vocab_node *value, void *ctx);
 };
 
-/* Hands each value of a mapping to its key's function, in the order of `keys`.  Unknown and repeated keys are said.  false: it is no mapping. */
-bool vocab_map(struct vocab_draft *d, const struct vocab_node *node, const char *what, const struct vocab_key *keys, size_t nkeys,
-               void *ctx);
+/* Hands each value of a mapping to its key's function, in the order of `keys`.  Unknown and repeated keys are
+ * said.  false: it is no mapping. */
+bool vocab_map(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+               const struct vocab_key *keys, size_t nkeys, void *ctx);
 
 /* ---- templates (vocab_template.c) ---- */
 
-bool vocab_template(struct vocab_draft *d, const struct vocab_node *node, const char *what, struct meaning_template *out);
+bool vocab_template(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+                    struct plan_template *out);
 /* A field, or one reference in braces; only_one: at most one field in it. */
-bool vocab_ref(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool only_one, struct meaning_ref *out);
+bool vocab_ref(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool only_one,
+               struct plan_ref *out);
 
 /* ---- parts of a rule ---- */
 
-void vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
-void vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
-void vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
-void vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
-void vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct meaning *m);
+void vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
+void vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
+void vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
+void vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
+void vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
 
 /* One item of `events`. */
 void vocab_take_rule(struct vocab_draft *d, const struct vocab_node *node);

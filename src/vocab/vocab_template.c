@@ -25,7 +25,8 @@ word_end(const char *p, const char *end, char a, char b)
 }
 
 static bool
-take_fields(struct vocab_draft *d, const struct vocab_node *at, const char *p, const char *end, struct meaning_ref *out)
+take_fields(struct vocab_draft *d, const struct vocab_node *at, const char *p, const char *end,
+            struct plan_ref *out)
 {
 	struct quoted q;
 
@@ -33,12 +34,14 @@ take_fields(struct vocab_draft *d, const struct vocab_node *at, const char *p, c
 		const char *const to = word_end(p, end, ',', ',');
 		const struct slice name = trim(p, to);
 		if (name.n == 0 || out->nfields == 2) {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "%s in {%.*s}", name.n == 0 ? "a field has no name" : "there are more than two fields",
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "%s in {%.*s}",
+			          name.n == 0 ? "a field has no name" : "there are more than two fields",
 			          (int)(end - p > 60 ? 60 : end - p), p);
 			return false;
 		}
 		if (memchr(name.p, '{', name.n) != NULL) {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "the brace in %s is not closed", quoted(&q, at->text));
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "the brace in %s is not closed",
+			          quoted(&q, at->text));
 			return false;
 		}
 		out->field[out->nfields] = vocab_copy(d, name);
@@ -51,18 +54,20 @@ take_fields(struct vocab_draft *d, const struct vocab_node *at, const char *p, c
 
 /* What stands between the braces. */
 static bool
-take_ref(struct vocab_draft *d, const struct vocab_node *at, const char *p, const char *end, struct meaning_ref *out)
+take_ref(struct vocab_draft *d, const struct vocab_node *at, const char *p, const char *end,
+         struct plan_ref *out)
 {
 	const char *to = word_end(p, end, '|', '|');
 
-	*out = (struct meaning_ref){ .nfields = 0 };
+	*out = (struct plan_ref){ .nfields = 0 };
 	if (!take_fields(d, at, p, to, out))
 		return false;
 	while (to < end) {
 		p = to + 1;
 		to = word_end(p, end, '|', '|');
 		if (out->ntables == sizeof out->tables) {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "a value is looked up in %zu tables at most", sizeof out->tables);
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "a value is looked up in %zu tables at most",
+			          sizeof out->tables);
 			return false;
 		}
 		if (!vocab_table(d, at, trim(p, to), &out->tables[out->ntables]))
@@ -71,12 +76,13 @@ take_ref(struct vocab_draft *d, const struct vocab_node *at, const char *p, cons
 	}
 	if (out->nfields < 2 || out->ntables > 0)
 		return true;
-	vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "two fields are a key: name the table to look it up in, as in {a,b|table}");
+	vocab_say(d, VOCAB_RULE_BAD_VALUE, at,
+	          "two fields are a key: name the table to look it up in, as in {a,b|table}");
 	return false;
 }
 
 struct parts {
-	struct meaning_part part[MAX_PARTS];
+	struct plan_part part[MAX_PARTS];
 	uint32_t n;
 	char *text; /* of the present part */
 	uint32_t ntext;
@@ -84,14 +90,15 @@ struct parts {
 
 /* Ends the present part, with a reference or without. */
 static bool
-end_part(struct vocab_draft *d, const struct vocab_node *at, struct parts *t, const struct meaning_ref *ref)
+end_part(struct vocab_draft *d, const struct vocab_node *at, struct parts *t, const struct plan_ref *ref)
 {
 	if (t->n == MAX_PARTS) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "there are more than %d references in one text", MAX_PARTS - 1);
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "there are more than %d references in one text",
+		          MAX_PARTS - 1);
 		return false;
 	}
-	struct meaning_part *const part = &t->part[t->n++];
-	*part = (struct meaning_part){ .text = textscan_slice(t->text, t->ntext) };
+	struct plan_part *const part = &t->part[t->n++];
+	*part = (struct plan_part){ .text = textscan_slice(t->text, t->ntext) };
 	if (ref != NULL)
 		part->ref = *ref;
 	t->text += t->ntext;
@@ -103,7 +110,7 @@ static bool
 take_parts(struct vocab_draft *d, const struct vocab_node *node, struct parts *t)
 {
 	const char *p = node->text.p, *const end = p + node->text.n;
-	struct meaning_ref ref;
+	struct plan_ref ref;
 	struct quoted q;
 
 	while (p < end) {
@@ -113,12 +120,14 @@ take_parts(struct vocab_draft *d, const struct vocab_node *node, struct parts *t
 		} else if (p < end && *p == c) {
 			t->text[t->ntext++] = *p++;
 		} else if (c == '}') {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "a } without its { in %s; a brace itself is }}", quoted(&q, node->text));
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, node,
+			          "a } without its { in %s; a brace itself is }}", quoted(&q, node->text));
 			return false;
 		} else {
 			const char *const to = word_end(p, end, '}', '}');
 			if (to == end) {
-				vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "the brace in %s is not closed; a brace itself is {{",
+				vocab_say(d, VOCAB_RULE_BAD_VALUE, node,
+				          "the brace in %s is not closed; a brace itself is {{",
 				          quoted(&q, node->text));
 				return false;
 			}
@@ -131,30 +140,33 @@ take_parts(struct vocab_draft *d, const struct vocab_node *node, struct parts *t
 }
 
 bool
-vocab_template(struct vocab_draft *d, const struct vocab_node *node, const char *what, struct meaning_template *out)
+vocab_template(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+               struct plan_template *out)
 {
 	struct parts t = { .n = 0 };
 	struct slice ignored;
 
-	if (!vocab_text(d, node, what, &ignored) || (t.text = vocab_alloc(d, 1, node->text.n)) == NULL || !take_parts(d, node, &t))
+	if (!vocab_text(d, node, what, &ignored) || (t.text = vocab_alloc(d, 1, node->text.n)) == NULL ||
+	    !take_parts(d, node, &t))
 		return false;
-	struct meaning_part *const parts = vocab_alloc(d, t.n, sizeof *parts);
+	struct plan_part *const parts = vocab_alloc(d, t.n, sizeof *parts);
 	if (parts == NULL)
 		return false;
 	memcpy(parts, t.part, t.n * sizeof *parts);
-	*out = (struct meaning_template){ parts, t.n };
+	*out = (struct plan_template){ parts, t.n };
 	return true;
 }
 
 bool
-vocab_ref(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool only_one, struct meaning_ref *out)
+vocab_ref(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool only_one,
+          struct plan_ref *out)
 {
-	struct meaning_template t;
+	struct plan_template t;
 	struct slice field;
 
 	if (!vocab_text(d, node, what, &field))
 		return false;
-	*out = (struct meaning_ref){ .nfields = 0 };
+	*out = (struct plan_ref){ .nfields = 0 };
 	if (field.p[0] != '{') {
 		out->field[0] = field;
 		out->nfields = 1;

@@ -1,7 +1,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 #include "base/utf8.h"
 #include "check/input_rules.h"
 #include "vocab/vocab_state.h"
@@ -27,14 +27,15 @@ place_of(struct slice text, uint32_t line, uint32_t column)
 }
 
 __attribute__((format(printf, 5, 0))) static void
-say_v(struct vocab_draft *d, enum vocab_rule which, uint32_t line, uint32_t column, const char *fmt, va_list ap)
+say_v(struct vocab_draft *d, enum vocab_rule which, uint32_t line, uint32_t column, const char *fmt,
+      va_list ap)
 {
 	const struct rule *const rule = &vocab_rules[which];
 	char text[800];
 
 	d->mistakes++;
-	if (!finding_is_shown(d->judge, rule)) {
-		finding_add_line(d->judge, rule, 0, line, 0, 0, "%s", "");
+	if (!finding_is_shown(d->findings, rule)) {
+		finding_add_line(d->findings, rule, 0, line, 0, 0, "%s", "");
 		return;
 	}
 	vsnprintf(text, sizeof text, fmt, ap);
@@ -42,11 +43,13 @@ say_v(struct vocab_draft *d, enum vocab_rule which, uint32_t line, uint32_t colu
 	const char *begin = at;
 	while (begin > d->text.p && begin[-1] != '\n')
 		begin--;
-	finding_add_line(d->judge, rule, (uint64_t)(at - d->text.p), line, (uint64_t)(at - begin) + 1, 0, "%s", text);
+	finding_add_line(d->findings, rule, (uint64_t)(at - d->text.p), line, (uint64_t)(at - begin) + 1, 0,
+	                 "%s", text);
 }
 
 void
-vocab_say_at(struct vocab_draft *d, enum vocab_rule rule, uint32_t line, uint32_t column, const char *fmt, ...)
+vocab_say_at(struct vocab_draft *d, enum vocab_rule rule, uint32_t line, uint32_t column, const char *fmt,
+             ...)
 {
 	va_list ap;
 
@@ -78,7 +81,8 @@ struct slice
 vocab_copy(struct vocab_draft *d, struct slice s)
 {
 	const char *const known = tabletext_key(&d->v->texts, s);
-	const struct slice copy = known != NULL ? (struct slice){ known, s.n, s.flags } : arena_copy(&d->v->arena, s);
+	const struct slice copy =
+	    known != NULL ? (struct slice){ known, s.n, s.flags } : arena_copy(&d->v->arena, s);
 
 	if (copy.p == NULL || (known == NULL && !tabletext_put(&d->v->texts, copy, 0)))
 		d->no_memory = true;
@@ -90,7 +94,8 @@ static bool
 is_text(struct vocab_draft *d, const struct vocab_node *node, const char *what)
 {
 	if (node->kind != NODE_SCALAR)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is a text, not a %s", what, node->kind == NODE_LIST ? "list" : "mapping");
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is a text, not a %s", what,
+		          node->kind == NODE_LIST ? "list" : "mapping");
 	else if (node->text.n == 0)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is empty", what);
 	else
@@ -108,7 +113,8 @@ vocab_text(struct vocab_draft *d, const struct vocab_node *node, const char *wha
 }
 
 bool
-vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *what, const struct slice **out, uint32_t *n)
+vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *what, const struct slice **out,
+            uint32_t *n)
 {
 	const bool list = node->kind == NODE_LIST;
 	struct slice *const texts = vocab_alloc(d, list ? node->n : 1, sizeof *texts);
@@ -120,7 +126,8 @@ vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *wh
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is an empty list", what);
 		return false;
 	}
-	for (const struct vocab_node *item = list ? node->child : node; item != NULL; item = list ? item->next : NULL)
+	for (const struct vocab_node *item = list ? node->child : node; item != NULL;
+	     item = list ? item->next : NULL)
 		if (vocab_text(d, item, what, &texts[i]))
 			i++;
 	*out = texts;
@@ -141,7 +148,8 @@ vocab_bool(struct vocab_draft *d, const struct vocab_node *node, const char *wha
 }
 
 bool
-vocab_choice(struct vocab_draft *d, const struct vocab_node *node, const char *what, const char *const *words, uint32_t *out)
+vocab_choice(struct vocab_draft *d, const struct vocab_node *node, const char *what, const char *const *words,
+             uint32_t *out)
 {
 	char list[200] = "";
 	struct quoted q;
@@ -157,20 +165,23 @@ vocab_choice(struct vocab_draft *d, const struct vocab_node *node, const char *w
 		if (n < sizeof list)
 			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "", words[i]);
 	}
-	vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is one of %s, not %s", what, list, quoted(&q, node->text));
+	vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is one of %s, not %s", what, list,
+	          quoted(&q, node->text));
 	return false;
 }
 
 bool
-vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct vocab_node *node, const char *what, uint16_t *out,
-                  struct slice *text)
+vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct vocab_node *node,
+                  const char *what, uint16_t *out, struct slice *text)
 {
 	if (!vocab_text(d, node, what, text))
 		return false;
 	uint32_t number = tabletext_get(words, *text);
 	if (number == TABLE_NONE) {
 		if (d->v->nwords == VOCAB_MAX_WORDS) {
-			vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "pairs and states have more than %u different words in all", VOCAB_MAX_WORDS);
+			vocab_say(d, VOCAB_RULE_BAD_VALUE, node,
+			          "pairs and states have more than %u different words in all",
+			          VOCAB_MAX_WORDS);
 			return false;
 		}
 		number = d->v->nwords + 1;
@@ -199,14 +210,15 @@ vocab_table(struct vocab_draft *d, const struct vocab_node *at, struct slice nam
 		}
 		char typed[64];
 		snprintf(typed, sizeof typed, "%.*s", name.n > 63 ? 63 : (int)name.n, name.p);
-		const size_t far = nearest_distance(typed, known->p);
-		if (far < distance && nearest_plausible(typed, known->p)) {
+		const size_t far = edit_distance_distance(typed, known->p);
+		if (far < distance && edit_distance_plausible(typed, known->p)) {
 			distance = far;
 			best = known;
 		}
 	}
 	if (best != NULL)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "tables does not declare %s; is it %s?", quoted(&q, name), quoted(&r, *best));
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "tables does not declare %s; is it %s?",
+		          quoted(&q, name), quoted(&r, *best));
 	else
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "tables does not declare %s", quoted(&q, name));
 	return false;
@@ -215,27 +227,30 @@ vocab_table(struct vocab_draft *d, const struct vocab_node *at, struct slice nam
 /* ---- mappings ---- */
 
 static void
-say_unknown(struct vocab_draft *d, const struct vocab_node *key, const char *what, const struct vocab_key *keys, size_t nkeys)
+say_unknown(struct vocab_draft *d, const struct vocab_node *key, const char *what,
+            const struct vocab_key *keys, size_t nkeys)
 {
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
 	struct quoted q;
 
 	for (size_t i = 0; i < nkeys; i++) {
-		const size_t far = nearest_distance(key->text.p, keys[i].name);
-		if (far < distance && nearest_plausible(key->text.p, keys[i].name)) {
+		const size_t far = edit_distance_distance(key->text.p, keys[i].name);
+		if (far < distance && edit_distance_plausible(key->text.p, keys[i].name)) {
 			distance = far;
 			best = keys[i].name;
 		}
 	}
 	if (best != NULL)
-		vocab_say(d, VOCAB_RULE_UNKNOWN_KEY, key, "%s has no key %s; did you mean %s?", what, quoted(&q, key->text), best);
+		vocab_say(d, VOCAB_RULE_UNKNOWN_KEY, key, "%s has no key %s; did you mean %s?", what,
+		          quoted(&q, key->text), best);
 	else
 		vocab_say(d, VOCAB_RULE_UNKNOWN_KEY, key, "%s has no key %s", what, quoted(&q, key->text));
 }
 
 bool
-vocab_map(struct vocab_draft *d, const struct vocab_node *node, const char *what, const struct vocab_key *keys, size_t nkeys, void *ctx)
+vocab_map(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+          const struct vocab_key *keys, size_t nkeys, void *ctx)
 {
 	const struct vocab_node *values[VOCAB_MAX_KEYS] = { NULL };
 	struct quoted q;
@@ -254,7 +269,8 @@ vocab_map(struct vocab_draft *d, const struct vocab_node *node, const char *what
 		else if (i == nkeys)
 			say_unknown(d, key, what, keys, nkeys);
 		else if (values[i] != NULL)
-			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time", quoted(&q, key->text));
+			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
+			          quoted(&q, key->text));
 		else
 			values[i] = key->next;
 	}

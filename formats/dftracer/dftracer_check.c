@@ -1,0 +1,338 @@
+#include "dftracer/dftracer_state.h"
+
+/*
+ * Checks a record: the fields that its kind must have, their types, their
+ * numbers.  What kinds the fields have (the record's shape) is the same in most
+ * records, so a shape that was found right is not looked at again.
+ */
+
+/* ---- names for messages ---- */
+
+const char *const dft_top_names[DFT_TOPS] = {
+	[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type", [DFT_PID] = "pid",
+	[DFT_TID] = "tid", [DFT_TS] = "ts",     [DFT_DUR] = "dur", [DFT_PH] = "ph",     [DFT_ARGS] = "args",
+};
+
+static const char *const kind_names[] = {
+	[DFT_ABSENT] = "absent",         [DFT_UINT] = "a number",
+	[DFT_INT] = "a negative number", [DFT_NUMBER] = "a number with a fraction",
+	[DFT_STRING] = "text",           [DFT_ESCAPED] = "text",
+	[DFT_MENDED] = "text",           [DFT_TRUE] = "true",
+	[DFT_FALSE] = "false",           [DFT_NULL] = "null",
+	[DFT_OBJECT] = "an object",      [DFT_ARRAY] = "an array",
+	[DFT_NOT_FINITE] = "no number",  [DFT_BARE] = "no value",
+	[DFT_TANGLED] = "no JSON",
+};
+
+static const char *
+top_at(const struct dft_record *rec, enum dft_top which)
+{
+	return rec->p + rec->top[which].at;
+}
+
+void
+dft_say_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted)
+{
+	const enum dft_kind kind = dft_top_kind(rec, which);
+	struct quoted q;
+
+	dft_find(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), not %s",
+	         dft_top_names[which], kind_names[kind], quoted(&q, dft_top_text(rec, which)), wanted);
+}
+
+/* ---- the phase ---- */
+
+static enum dft_phase
+phase_of_letter(char c)
+{
+	switch (c) {
+	case 'X':
+	case 'x':
+		return DFT_PHASE_COMPLETE;
+	case 'M':
+	case 'm':
+	case 'H':
+	case 'h':
+		return DFT_PHASE_METADATA;
+	case 'C':
+	case 'c':
+		return DFT_PHASE_COUNTER;
+	case 'A':
+	case 'a':
+		return DFT_PHASE_AGGREGATE;
+	case 'B':
+		return DFT_PHASE_BEGIN;
+	case 'E':
+		return DFT_PHASE_END;
+	case 'i':
+	case 'I':
+		return DFT_PHASE_INSTANT;
+	default:
+		return DFT_PHASE_NONE;
+	}
+}
+
+static enum dft_phase
+phase_of_digit(char c)
+{
+	static const enum dft_phase phases[] = { DFT_PHASE_COMPLETE, DFT_PHASE_COUNTER, DFT_PHASE_AGGREGATE,
+		                                 DFT_PHASE_METADATA };
+
+	return c >= '1' && c <= '4' ? phases[c - '1'] : DFT_PHASE_NONE;
+}
+
+bool
+dft_is_metadata(const struct dft_record *rec)
+{
+	const enum dft_kind kind = dft_top_kind(rec, DFT_PH);
+	const char c = rec->top[DFT_PH].n == 1 && kind != DFT_ABSENT ? *top_at(rec, DFT_PH) : '\0';
+
+	return c != '\0' && (kind == DFT_UINT ? phase_of_digit(c) : phase_of_letter(c)) == DFT_PHASE_METADATA;
+}
+
+/* Which it was meant to be, where ph does not say. */
+static enum dft_phase
+guess_phase(const struct dft_record *rec)
+{
+	if (dft_top_kind(rec, DFT_TS) != DFT_ABSENT)
+		return dft_top_kind(rec, DFT_DUR) != DFT_ABSENT ? DFT_PHASE_COMPLETE : DFT_PHASE_INSTANT;
+	return DFT_PHASE_NONE;
+}
+
+static enum dft_phase
+odd_phase(struct dft_state *st, const struct dft_record *rec)
+{
+	const enum dft_kind kind = dft_top_kind(rec, DFT_PH);
+	const enum dft_phase guess = guess_phase(rec);
+	static const char *const taken[] = { [DFT_PHASE_NONE] = "the record is kept, but is no event",
+		                             [DFT_PHASE_COMPLETE] =
+		                                 "it is taken for a complete event, as it has ts and dur",
+		                             [DFT_PHASE_INSTANT] =
+		                                 "it is taken for an instant, as it has ts" };
+	struct quoted q;
+
+	if (kind == DFT_ABSENT)
+		dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "ph is missing; %s", taken[guess]);
+	else if (kind != DFT_UINT && !dft_is_text(kind))
+		dft_say_type(st, rec, DFT_PH, "a letter");
+	else
+		dft_find(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH), "ph is %s; %s",
+		         quoted(&q, dft_top_text(rec, DFT_PH)), taken[guess]);
+	return guess;
+}
+
+/* Tracers count calls in dft_cnt; the aggregator of later utilities gives dur as sum, avg, min, max. */
+static bool
+is_aggregate(const struct dft_record *rec)
+{
+	const struct dft_arg *const dur = dft_arg_of(rec, DFT_MEANS_DURATION);
+
+	return rec->special[DFT_MEANS_COUNT_OF_CALLS] != 0 || (dur != NULL && dur->kind == DFT_OBJECT);
+}
+
+static enum dft_phase
+check_phase(struct dft_state *st, const struct dft_record *rec)
+{
+	const enum dft_kind kind = dft_top_kind(rec, DFT_PH);
+	const bool one = rec->top[DFT_PH].n == 1 && (kind == DFT_STRING || kind == DFT_UINT);
+	const char c = one ? *top_at(rec, DFT_PH) : '\0';
+	const struct slice text = slice_of(rec->p + rec->top[DFT_PH].at, one);
+
+	if (kind == DFT_STRING && c == 'X')
+		return DFT_PHASE_COMPLETE;
+	if (kind == DFT_STRING && c == 'M')
+		return DFT_PHASE_METADATA;
+	enum dft_phase phase = !one               ? DFT_PHASE_NONE
+	                       : kind == DFT_UINT ? phase_of_digit(c)
+	                                          : phase_of_letter(c);
+	if (phase == DFT_PHASE_NONE || phase >= DFT_PHASE_BEGIN) {
+		if (phase == DFT_PHASE_NONE)
+			return odd_phase(st, rec);
+		struct quoted q;
+		dft_find(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH),
+		         "ph is %s, which is Chrome's and not DFTracer's", quoted(&q, text));
+		return phase;
+	}
+	if (kind == DFT_UINT || (c >= 'a' && c <= 'z'))
+		dft_tally_add(st, DFT_PHASE_FORMS, dft_place_of(rec), text);
+	if (phase == DFT_PHASE_COUNTER || phase == DFT_PHASE_AGGREGATE || c == 'H')
+		dft_tally_add(st, DFT_LATER_PHASES, dft_place_of(rec), text);
+	if (phase == DFT_PHASE_COUNTER && is_aggregate(rec)) /* 2.x wrote both as C */
+		phase = DFT_PHASE_AGGREGATE;
+	return phase;
+}
+
+/* ---- shapes ---- */
+
+#define BIT(which) (1u << (which))
+
+static const unsigned needed[] = {
+	[DFT_PHASE_NONE] = BIT(DFT_NAME),
+	[DFT_PHASE_COMPLETE] =
+	    BIT(DFT_NAME) | BIT(DFT_CAT) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) | BIT(DFT_DUR),
+	[DFT_PHASE_METADATA] = BIT(DFT_NAME),
+	[DFT_PHASE_COUNTER] = BIT(DFT_NAME) | BIT(DFT_TS),
+	[DFT_PHASE_AGGREGATE] = BIT(DFT_NAME) | BIT(DFT_TS),
+	[DFT_PHASE_BEGIN] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS),
+	[DFT_PHASE_END] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS),
+	[DFT_PHASE_INSTANT] = BIT(DFT_NAME) | BIT(DFT_TS),
+};
+
+#define NUMBERS (BIT(DFT_ID) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) | BIT(DFT_DUR))
+
+/* What the samples of metadata in the specification have, and some dialects leave out. */
+#define METADATA_HAS (BIT(DFT_CAT) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_ARGS))
+
+static unsigned
+present(const struct dft_record *rec)
+{
+	unsigned bits = 0;
+
+	for (int i = 0; i < DFT_TOPS; i++)
+		bits |= dft_top_kind(rec, (enum dft_top)i) != DFT_ABSENT ? BIT(i) : 0;
+	return bits;
+}
+
+static void
+say_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
+{
+	const unsigned missing = needed[phase] & ~present(rec);
+	static const char *const kinds[] = { "record",  "complete event", "metadata event",
+		                             "counter", "aggregate",      "begin",
+		                             "end",     "instant" };
+
+	for (int i = 0; i < DFT_TOPS; i++)
+		if ((missing & BIT(i)) != 0)
+			dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "%s is missing in a %s",
+			         dft_top_names[i], kinds[phase]);
+}
+
+static void
+check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top which)
+{
+	const enum dft_kind kind = dft_top_kind(rec, which);
+
+	if (kind == DFT_ABSENT)
+		return;
+	if (which == DFT_NAME || which == DFT_CAT) {
+		if (!dft_is_text(kind))
+			dft_say_type(st, rec, which, "text");
+	} else if (which == DFT_ARGS) {
+		if (kind != DFT_OBJECT)
+			dft_say_type(st, rec, which, "an object");
+	} else if (which !=
+	           DFT_PH) { /* which was checked before; text is looked at where the number is read */
+		if (kind != DFT_UINT && kind != DFT_INT && (which == DFT_TYPE || !dft_is_text(kind)))
+			dft_say_type(st, rec, which, "a whole number");
+	}
+}
+
+/* Differences of the dialects, each said once. */
+static unsigned
+differences(const struct dft_record *rec, enum dft_phase phase)
+{
+	const unsigned has = present(rec);
+	unsigned tallies = 0;
+
+	for (int i = 0; i < DFT_TOPS; i++)
+		if ((BIT(i) & NUMBERS) != 0 && dft_is_text(dft_top_kind(rec, (enum dft_top)i)) &&
+		    dft_is_quoted_number(rec, (enum dft_top)i))
+			tallies |= BIT(DFT_QUOTED_NUMBERS);
+	if ((has & BIT(DFT_ID)) == 0)
+		tallies |= BIT(DFT_NO_IDS);
+	if ((has & BIT(DFT_TYPE)) != 0)
+		tallies |= BIT(DFT_EXTRA_FIELDS);
+	if (phase == DFT_PHASE_COMPLETE && (has & BIT(DFT_ARGS)) == 0)
+		tallies |= BIT(DFT_NO_ARGS);
+	if (phase == DFT_PHASE_METADATA && (has & METADATA_HAS) != METADATA_HAS)
+		tallies |= BIT(DFT_SPARSE_METADATA);
+	return tallies;
+}
+
+static void
+tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned tallies)
+{
+	for (; tallies != 0; tallies &= tallies - 1) {
+		const enum dft_tallied which = (enum dft_tallied)__builtin_ctz(tallies);
+		dft_tally_add(st, which, dft_place_of(rec),
+		              which == DFT_EXTRA_FIELDS ? SLICE_LIT("type") : slice_of(NULL, 0));
+	}
+}
+
+/* A complete event as of 2024, and a metadata event likewise. */
+#define KIND(which, kind) ((uint64_t)(kind) << 4 * (which))
+#define USUAL                                                                                                \
+	(KIND(DFT_ID, DFT_UINT) | KIND(DFT_NAME, DFT_STRING) | KIND(DFT_CAT, DFT_STRING) |                   \
+	 KIND(DFT_PID, DFT_UINT) | KIND(DFT_TID, DFT_UINT) | KIND(DFT_PH, DFT_STRING) |                      \
+	 KIND(DFT_ARGS, DFT_OBJECT))
+#define USUAL_COMPLETE (USUAL | KIND(DFT_TS, DFT_UINT) | KIND(DFT_DUR, DFT_UINT))
+
+static void
+check_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
+{
+	if ((phase == DFT_PHASE_COMPLETE && rec->shape == USUAL_COMPLETE) ||
+	    (phase == DFT_PHASE_METADATA && rec->shape == USUAL))
+		return;
+	const uint64_t key = rec->shape | (uint64_t)phase << 60 | (uint64_t)1 << 59; /* never 0 */
+	if (key != st->sound_shape) {
+		const uint64_t findings = st->findings;
+		say_missing(st, rec, phase);
+		for (int i = 0; i < DFT_TOPS; i++)
+			check_kind(st, rec, (enum dft_top)i);
+		if (st->findings != findings) {
+			tally_differences(st, rec, differences(rec, phase));
+			return;
+		}
+		st->sound_shape = key;
+		st->sound_tallies = differences(rec, phase);
+	}
+	tally_differences(st, rec, st->sound_tallies);
+}
+
+/* ---- faults of the text ---- */
+
+static const char *const fault_words[DFT_RULE_COUNT] = {
+	[DFT_RULE_NUL_BYTES] = "a NUL byte inside a text; it was kept",
+	[DFT_RULE_CONTROL_BYTE] = "a control byte stands in a text as it is; it was kept",
+	[DFT_RULE_INVALID_UTF8] = "the text is not UTF-8 here; its bytes were kept",
+	[DFT_RULE_BAD_ESCAPE] = "a backslash that begins no escape of JSON; it was kept as it is",
+	[DFT_RULE_UNESCAPED_QUOTE] =
+	    "a quote inside a text is not escaped; what follows shows where the text ends",
+	[DFT_RULE_COMMA_IN_OBJECT] = "a comma has nothing behind it; it was passed over",
+	[DFT_RULE_STRAY_Q] = "a q follows the pid; it was passed over",
+	[DFT_RULE_NOT_FINITE] = "JSON has no such number; it was kept",
+	[DFT_RULE_BAD_VALUE] = "neither a number nor true, false, null or text; it was kept as text",
+	[DFT_RULE_DUPLICATE_KEY] = "the name comes a second time in its object; both values were kept",
+};
+
+static void
+say_faults(struct dft_state *st, const struct dft_record *rec)
+{
+	for (uint32_t i = 0; i < rec->nfaults; i++) {
+		const struct dft_fault *const f = &rec->faults[i];
+		dft_find(st, (enum dft_rule)f->rule, rec, rec->p + f->at, "%s", fault_words[f->rule]);
+	}
+	if (rec->too_many)
+		dft_find(st, DFT_RULE_LIMIT, rec, NULL,
+		         "more than 60000 args, or 16 fields that the format does not know: the rest was "
+		         "left out");
+}
+
+bool
+dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	f->has_id = false;
+	f->id = f->pid = f->tid = f->ts = f->dur = 0;
+	f->nnames = 0;
+	if (rec->nfaults > 0 || rec->too_many)
+		say_faults(st, rec);
+	f->phase = check_phase(st, rec);
+	check_shape(st, rec, f->phase);
+	if (rec->nextras > 0)
+		dft_tally_add(st, DFT_EXTRA_FIELDS, dft_place_of(rec),
+		              dft_token_text(rec, rec->extras[0].key));
+	if (!dft_check_numbers(st, rec, f))
+		return false;
+	dft_check_hashes(st, rec, f);
+	return true;
+}

@@ -1,0 +1,208 @@
+#include "htdump/htdump_state.h"
+
+/*
+ * What a class means is a vocabulary's matter.  Where it says no more than which
+ * field is the duration, the name and the thread, the reader does it itself: it
+ * knows the places of fields in advance, and labels that stand further on.
+ * All else is left to the engine, with all fields as they are.
+ */
+
+/* The leaf of this name, or HT_NO_LEAF.  A field of the class itself goes before an inherited one, so the
+ * last wins. */
+static uint32_t
+leaf_named(const struct ht_names *names, struct slice name)
+{
+	for (uint32_t i = names->n; name.p != NULL && i > 0; i--)
+		if (names->own[i - 1].p != NULL && slice_equal(names->own[i - 1], name))
+			return i - 1;
+	return HT_NO_LEAF;
+}
+
+static bool
+has_leaf(const void *ctx, struct slice name)
+{
+	return leaf_named(ctx, name) != HT_NO_LEAF;
+}
+
+static bool
+has_any(const void *ctx, struct slice name)
+{
+	(void)ctx;
+	(void)name;
+	return true;
+}
+
+static uint8_t
+label_table(const struct trace *trace)
+{
+	const struct vocabulary *const v = trace->vocabulary;
+
+	return v != NULL ? v->ops->table(v, SLICE_LIT("label")) : PLAN_NO_TABLE;
+}
+
+/* It puts the text of one field under the number of another into the table of labels. */
+static bool
+defines_labels(const struct trace *trace, const struct plan *m)
+{
+	return m->phase == PLAN_STRUCTURE && m->ndefines == 1 && m->defines[0].nkeys == 1 &&
+	       m->defines[0].value.nfields == 1 && m->defines[0].value.ntables == 0 &&
+	       m->defines[0].table != PLAN_NO_TABLE && m->defines[0].table == label_table(trace);
+}
+
+bool
+ht_class_may_map(const struct ht_state *st, struct slice name)
+{
+	const struct vocabulary *const v = st->r->trace->vocabulary;
+	const struct plan *const m = v != NULL ? v->ops->find(v, name, has_any, NULL) : NULL;
+
+	return m != NULL && defines_labels(st->r->trace, m);
+}
+
+/* The one field that a template shows, with nothing around it; NULL: it is not as plain as that. */
+static const struct plan_ref *
+only_field(const struct plan_template *t)
+{
+	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields == 1 ? &t->parts[0].ref
+	                                                                                 : NULL;
+}
+
+/* Sets plan->name or plan->label.  false: not so plain. */
+static bool
+find_name(const struct ht_names *names, struct ht_plan *plan, const struct plan *m, uint8_t labels)
+{
+	for (uint32_t i = 0; i < m->nnames; i++) {
+		const struct plan_ref *const ref = only_field(&m->names[i]);
+		if (ref == NULL || ref->ntables > 1 ||
+		    (ref->ntables == 1 && (labels == PLAN_NO_TABLE || ref->tables[0] != labels)))
+			return false;
+		const uint32_t leaf = leaf_named(names, ref->field[0]);
+		if (leaf == HT_NO_LEAF || plan->name != HT_NO_LEAF || plan->label != HT_NO_LEAF)
+			continue;
+		if (ref->ntables == 1 && ht_value_is_integer(plan->leaves[leaf].value))
+			plan->label = leaf;
+		else if (ref->ntables == 0 && plan->leaves[leaf].value == VALUE_STRING)
+			plan->name = leaf;
+	}
+	return true;
+}
+
+/* Sets plan->thread.  false: another track than the thread whose number the field is. */
+static bool
+find_thread(const struct ht_names *names, struct ht_plan *plan, const struct plan *m)
+{
+	if (m->ntracks == 0)
+		return true;
+	const struct plan_track *const t = &m->tracks[0];
+	const struct plan_part *const part = t->name.parts;
+	if (m->ntracks > 1 || t->child || t->name.nparts != 1 || !slice_is(part->text, HT_THREAD " ") ||
+	    part->ref.nfields != 1 || part->ref.ntables != 0 || t->id.p == NULL ||
+	    !slice_equal(t->id, part->ref.field[0]))
+		return false;
+	const uint32_t leaf = leaf_named(names, t->id);
+	if (leaf != HT_NO_LEAF && ht_value_is_integer(plan->leaves[leaf].value))
+		plan->thread = leaf;
+	return true;
+}
+
+/* Whether it says no more than the reader can do. */
+static bool
+is_plain(const struct plan *m)
+{
+	const bool phase = m->phase == PLAN_AS_READ || m->phase == PLAN_SPAN || m->phase == PLAN_INSTANT ||
+	                   m->phase == PLAN_STRUCTURE;
+
+	return phase && !m->async && m->flow_name.p == NULL && !m->has_layout && m->ndefines == 0 &&
+	       m->epoch.p == NULL && m->facts.p == NULL && m->named.p == NULL;
+}
+
+static bool
+looks_up(const struct plan_ref *ref, uint8_t table)
+{
+	for (uint32_t i = 0; i < ref->ntables; i++)
+		if (ref->tables[i] == table)
+			return true;
+	return false;
+}
+
+/* Whether names, time lines or keys are made of labels. */
+static bool
+asks_for_labels(const struct plan *m, uint8_t labels)
+{
+	bool asks = looks_up(&m->key, labels);
+
+	for (uint32_t i = 0; i < m->nnames; i++)
+		for (uint32_t k = 0; k < m->names[i].nparts; k++)
+			asks |= looks_up(&m->names[i].parts[k].ref, labels);
+	for (uint32_t i = 0; i < m->ntracks; i++)
+		asks |= looks_up(&m->tracks[i].number, labels);
+	return asks;
+}
+
+static void
+forget(struct ht_plan *plan)
+{
+	plan->duration = plan->thread = plan->label = plan->name = plan->identifier = HT_NO_LEAF;
+}
+
+/* A mapping that lacks what it needs is an event like any other. */
+static bool
+mean_mapping(const struct ht_names *names, struct ht_plan *plan, const struct plan_define *d)
+{
+	const uint32_t key = leaf_named(names, d->key[0]), text = leaf_named(names, d->value.field[0]);
+
+	if (key == HT_NO_LEAF || text == HT_NO_LEAF || !ht_value_is_integer(plan->leaves[key].value) ||
+	    plan->leaves[text].value != VALUE_STRING)
+		return false;
+	plan->identifier = key;
+	plan->name = text;
+	return true;
+}
+
+/* false: no memory. */
+static bool
+mean_event(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan,
+           const struct plan *m)
+{
+	const uint32_t duration = m->phase == PLAN_SPAN ? leaf_named(names, m->duration) : HT_NO_LEAF;
+	const uint8_t labels = label_table(st->r->trace);
+
+	c->cls->reader_applies =
+	    is_plain(m) && find_name(names, plan, m, labels) && find_thread(names, plan, m);
+	if (!c->cls->reader_applies) {
+		forget(plan);
+		return labels == PLAN_NO_TABLE || st->ahead_of != NULL || !asks_for_labels(m, labels) ||
+		       ht_mappings_share(st, labels);
+	}
+	if (duration != HT_NO_LEAF && ht_value_is_integer(plan->leaves[duration].value))
+		plan->duration = duration;
+	return true;
+}
+
+bool
+ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan)
+{
+	const struct plan *m = NULL;
+	bool ok = true;
+
+	forget(plan);
+	if (c->id >= HT_BUILTIN_CLASSES) {
+		m = trace_mean(st->r->trace, c->cls, has_leaf, names);
+		c->kind = HT_KIND_EVENT;
+		c->cls->reader_applies = false;
+		c->version = (struct slice){ NULL, 0, 0 };
+	}
+	if (m != NULL && defines_labels(st->r->trace, m)) {
+		c->cls->reader_applies = true;
+		if (mean_mapping(names, plan, &m->defines[0]))
+			c->kind = HT_KIND_MAPPING;
+	} else if (m != NULL) {
+		ok = mean_event(st, c, names, plan, m);
+		c->version = m->phase == PLAN_STRUCTURE ? plan_word(m, "version") : c->version;
+		if (m->phase == PLAN_STRUCTURE)
+			c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
+	}
+	plan->always_fields = class_needs_fields(c->cls);
+	plan->want =
+	    c->kind == HT_KIND_EVENT ? WANT_TIMES : WANT_STRUCTURE | (plan->always_fields ? WANT_TIMES : 0);
+	return ok;
+}

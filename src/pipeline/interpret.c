@@ -1,0 +1,512 @@
+#include "pipeline/interpret.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/textscan.h"
+#include "pipeline/interpret_parts.h"
+
+static const struct loss arrows_dropped = { "arrows/too-far",
+	                                    "arrows left out: too much happened between their ends" };
+static const struct loss names_forgotten = {
+	"names/forgotten", "names that may be missing: what other events said for them was too much to keep"
+};
+
+/* the fast path, where nobody wants fields. */
+enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
+
+/* What is known of the events of a class without looking at them. */
+struct class_plan {
+	const struct plan *m; /* NULL: nothing to do */
+	const struct class_plan *otherwise;
+	struct slice name; /* p NULL: it is made for each event, or the reader's stays */
+	uint16_t pair;
+	uint8_t simple; /* enum simple */
+	bool light;     /* nothing but a fixed name and a phase */
+	bool fields;    /* its events have their fields, whoever asks */
+};
+
+enum verdict { KEEP, DROP, NO_MEMORY };
+
+void
+interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want)
+{
+	*in = (struct interpret){ .trace = trace, .want = want };
+	in->spans = mode == INTERPRET_SPANS;
+	in->fields = (want & WANT_FIELDS) != 0;
+	pairing_init(&in->pairing, trace);
+	arrows_init(&in->arrows); /* allocates nothing yet */
+}
+
+void
+interpret_free(struct interpret *in)
+{
+	free(in->class_plans);
+	arena_free(&in->arena);
+	interpret_lines_free(in);
+	pairing_free(&in->pairing);
+	pending_end_free(&in->early);
+	arrows_free(&in->arrows);
+	*in = (struct interpret){ .trace = NULL };
+}
+
+/* ---- classes ---- */
+
+static bool
+looks_at_fields(const struct plan *m, bool fields)
+{
+	return m->key.nfields > 0 || m->ndefines > 0 || m->ntracks > 0 || m->epoch.p != NULL ||
+	       m->facts.p != NULL || m->flow_name.p != NULL || (m->has_layout && fields);
+}
+
+static void
+compile_one(const struct interpret *in, struct class_plan *plan, const struct class *cls,
+            const struct plan *m)
+{
+	const bool simple = m->phase == PLAN_AS_READ || m->phase == PLAN_BEGIN || m->phase == PLAN_END ||
+	                    m->phase == PLAN_INSTANT;
+
+	*plan = (struct class_plan){ .m = m, .fields = in->fields || class_needs_fields(cls) };
+	if (m->nnames > 0 && m->names[0].nparts == 1 && m->names[0].parts[0].ref.nfields == 0) {
+		const struct slice text = m->names[0].parts[0].text;
+		plan->name = textscan_slice(text.p, text.n);
+		plan->name.flags |= SLICE_STAYS;
+	}
+	plan->light = simple && !m->async && m->named.p == NULL && (m->nnames == 0 || plan->name.p != NULL) &&
+	              !looks_at_fields(m, plan->fields);
+	plan->pair = m->pair;
+	if (plan->light && in->spans && !in->fields)
+		plan->simple = m->phase == PLAN_BEGIN                ? SIMPLE_BEGIN
+		               : m->phase == PLAN_END && m->pair > 0 ? SIMPLE_END
+		                                                     : SIMPLE_NOT;
+	if (plan->light && plan->simple == SIMPLE_BEGIN && plan->name.p == NULL)
+		plan->simple = SIMPLE_NOT;
+}
+
+/* false: no memory. */
+static bool
+compile_plan(struct interpret *in, struct class_plan *plan, const struct class *cls)
+{
+	*plan = (struct class_plan){ .m = NULL };
+	if (cls->plan == NULL || cls->reader_applies)
+		return true;
+	for (const struct plan *m = cls->plan;; m = m->otherwise) {
+		compile_one(in, plan, cls, m);
+		if (m->named.p == NULL || m->otherwise == NULL)
+			return true;
+		struct class_plan *const next = arena_zalloc(&in->arena, 1, sizeof *next);
+		if (next == NULL)
+			return false;
+		plan->otherwise = next;
+		plan = next;
+	}
+}
+
+/* NULL: no memory. */
+static const struct class_plan *
+new_plan(struct interpret *in, const struct class *cls)
+{
+	if (!array_reach(&in->class_plans, &in->nclass_plans, cls->index, sizeof *in->class_plans))
+		return NULL;
+	return compile_plan(in, &in->class_plans[cls->index], cls) ? &in->class_plans[cls->index] : NULL;
+}
+
+/* NULL: it is not known yet.  A class may get its meaning, or another one, when it has been there for a
+ * while; one without is as zeroes say. */
+static inline const struct class_plan *
+known_plan(const struct interpret *in, const struct class *cls)
+{
+	const struct class_plan *const plan =
+	    cls->index < in->nclass_plans ? &in->class_plans[cls->index] : NULL;
+
+	return plan != NULL && plan->m == (cls->reader_applies ? NULL : cls->plan) ? plan : NULL;
+}
+
+/* ---- names ---- */
+
+/* false: no memory.  *lasting: the name outlives the batch. */
+static bool
+find_name(struct interpret *in, struct batch *b, struct event *e, const struct class_plan *plan,
+          bool *lasting)
+{
+	const struct plan *const m = plan->m;
+	struct slice name;
+
+	*lasting = true;
+	if (plan->name.p != NULL) {
+		e->name = plan->name;
+		return true;
+	}
+	for (uint32_t i = 0; i < m->nnames; i++) {
+		const enum interpret_made made = interpret_template(in, b, e, &m->names[i], &name, lasting);
+		if (made == INTERPRET_MADE)
+			e->name = name;
+		if (made != INTERPRET_UNRESOLVED)
+			return made == INTERPRET_MADE;
+		if (i == 0 && definitions_forgotten(&in->trace->definitions) > 0)
+			ledger_add(&in->pairing.ledger, &names_forgotten, e->offset, 1);
+	}
+	*lasting = e->name.p == e->cls->name.p;
+	return true;
+}
+
+/* ---- phases ---- */
+
+static enum verdict
+closed(struct interpret *in, struct event *e, enum pairing_result result)
+{
+	switch (result) {
+	case PAIRING_SPAN:
+		return KEEP;
+	case PAIRING_ALONE:
+		pairing_alone(&in->pairing, e);
+		e->phase = PHASE_INSTANT;
+		return KEEP;
+	case PAIRING_DROPPED:
+		return DROP;
+	case PAIRING_NO_MEMORY:
+		break;
+	}
+	return NO_MEMORY;
+}
+
+static enum verdict
+begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	bool met = false;
+
+	e->phase = PHASE_BEGIN;
+	if (!in->spans)
+		return KEEP;
+	if ((how.flags & PAIRING_ASYNC) != 0 && !pending_end_meet(&in->early, &in->pairing, b, e, how, &met))
+		return NO_MEMORY;
+	if (met)
+		return KEEP;
+	return pairing_begin(&in->pairing, b, e, how) ? DROP : NO_MEMORY;
+}
+
+static enum verdict
+end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	bool waits = false;
+
+	e->phase = PHASE_END;
+	if (!in->spans)
+		return KEEP;
+	const enum pairing_result result = pairing_end(&in->pairing, b, e, how);
+	if (result == PAIRING_ALONE && (how.flags & PAIRING_ASYNC) != 0 &&
+	    !pending_end_keep(&in->early, &in->pairing, b, e, how, &waits))
+		return NO_MEMORY;
+	return waits ? DROP : closed(in, e, result);
+}
+
+/* The state before ends, and comes out; the new one begins. */
+static enum verdict
+state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	struct event closing = *e;
+
+	e->phase = PHASE_INSTANT;
+	if (!in->spans)
+		return KEEP;
+	closing.nfields = 0; /* they are the next one's */
+	const enum pairing_result result = pairing_end(&in->pairing, b, &closing, how);
+	if (result == PAIRING_NO_MEMORY || !pairing_begin(&in->pairing, b, e, how))
+		return NO_MEMORY;
+	if (result != PAIRING_SPAN)
+		return DROP;
+	*e = closing;
+	return KEEP;
+}
+
+static void
+span(struct batch *b, struct event *e, const struct plan *m)
+{
+	struct field *const first = b->fields + e->first_field;
+	uint32_t i = 0;
+	uint64_t dur;
+
+	e->flags |= m->async ? EVENT_ASYNC : 0;
+	while (i < e->nfields && !slice_equal(first[i].name, m->duration))
+		i++;
+	if (m->duration.p == NULL || i == e->nfields)
+		return;
+	const struct value *const v = &first[i].value;
+	if (v->type == VALUE_STRING || v->type == VALUE_BYTES || !interpret_number(v, &dur) ||
+	    (v->type >= VALUE_I8 && v->type <= VALUE_I64 && v->i64 < 0))
+		return;
+	e->phase = PHASE_SPAN;
+	e->dur = dur;
+	if (dur > UINT64_MAX - e->ts) { /* cut where time ends; the field says the true length */
+		e->dur = UINT64_MAX - e->ts;
+		return;
+	}
+	memmove(first + i, first + i + 1, (e->nfields - i - 1U) * sizeof *first);
+	e->nfields--;
+}
+
+/* What the reader calls a beginning or an end is one. */
+static enum verdict
+own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	return e->phase == PHASE_BEGIN ? begin(in, b, e, how)
+	       : e->phase == PHASE_END ? end(in, b, e, how)
+	                               : KEEP;
+}
+
+/* Nobody says what it means. */
+static enum verdict
+as_read(struct interpret *in, struct batch *b, struct event *e)
+{
+	return own_phase(
+	    in, b, e,
+	    (struct pairing_end_of){ .lasting = e->name.p == e->cls->name.p, .fields = in->fields });
+}
+
+static enum verdict
+apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
+            struct pairing_end_of how)
+{
+	how.fields = in->fields;
+	switch ((enum plan_phase)m->phase) {
+	case PLAN_AS_READ:
+		return own_phase(in, b, e, how);
+	case PLAN_BEGIN:
+		return begin(in, b, e, how);
+	case PLAN_END:
+		return end(in, b, e, how);
+	case PLAN_STATE:
+		return state(in, b, e, how);
+	case PLAN_STATE_END:
+		return in->spans ? closed(in, e, pairing_end(&in->pairing, b, e, how)) : KEEP;
+	case PLAN_SPAN:
+		span(b, e, m);
+		return KEEP;
+	case PLAN_INSTANT:
+		e->phase = PHASE_INSTANT;
+		return KEEP;
+	case PLAN_COUNTER:
+		return interpret_series(in, b, e, m) ? KEEP : NO_MEMORY;
+	case PLAN_STRUCTURE:
+		e->phase = PHASE_STRUCTURE;
+		return (in->want & WANT_STRUCTURE) != 0 ? KEEP : DROP;
+	}
+	return KEEP;
+}
+
+/* ---- one event ---- */
+
+/* The track, and the key and kind of an end of a span.  false: no memory. */
+static bool
+find_place(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
+           struct pairing_end_of *how)
+{
+	const bool state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
+	const struct track *const own = e->track;
+
+	if (m->ntracks > 0)
+		e->track = interpret_line(in, b, e, m);
+	else if (state)
+		e->track = interpret_state_line(in, b, e, m);
+	if (e->track == NULL)
+		return false;
+	if (m->key.nfields > 0) {
+		const struct event at_home = { .track = own,
+			                       .first_field = e->first_field,
+			                       .nfields = e->nfields };
+		const struct value v = interpret_ref(in, b, &at_home, &m->key);
+		if (!interpret_number(&v, &how->key))
+			how->key = 0;
+	}
+	how->pair = state ? m->state : m->pair;
+	how->flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) | (state ? PAIRING_STATE : 0));
+	return true;
+}
+
+/* What is said of an event of this name; NULL: nothing. */
+static inline const struct class_plan *
+choose(const struct class_plan *plan, struct slice name)
+{
+	while (plan != NULL && plan->m->named.p != NULL && !plan_glob(plan->m->named, name))
+		plan = plan->otherwise;
+	return plan;
+}
+
+static enum verdict
+interpret_event(struct interpret *in, struct batch *b, struct event *e, const struct class_plan *plan)
+{
+	struct pairing_end_of how = { .pair = 0 };
+
+	plan = choose(plan, e->name);
+	if (plan == NULL)
+		return as_read(in, b, e);
+	if (plan->m->has_layout && plan->fields && !interpret_layout(in, b, e, plan->m))
+		return NO_MEMORY;
+	if (!interpret_learn(in, b, e, plan->m) || !find_name(in, b, e, plan, &how.lasting) ||
+	    !find_place(in, b, e, plan->m, &how))
+		return NO_MEMORY;
+	pairing_see(&in->pairing, e->track, e->ts);
+	if (plan->m->flow_name.p != NULL && in->spans && in->fields && !interpret_arrows(in, b, e, plan->m))
+		return NO_MEMORY;
+	return apply_phase(in, b, e, plan->m, how);
+}
+
+/* A record on nobody's time line: it may say something for others to look up, but it begins and ends nothing.
+ */
+static enum verdict
+untimed(struct interpret *in, struct batch *b, struct event *e, const struct class_plan *plan)
+{
+	if (plan->m != NULL)
+		plan = choose(plan, e->name);
+	if (plan != NULL && plan->m != NULL) {
+		if (plan->m->has_layout && plan->fields && !interpret_layout(in, b, e, plan->m))
+			return NO_MEMORY;
+		if (!interpret_learn(in, b, e, plan->m))
+			return NO_MEMORY;
+	}
+	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0 ? KEEP : DROP;
+}
+
+static enum verdict
+one(struct interpret *in, struct batch *b, struct event *e, const struct class_plan *plan)
+{
+	enum verdict v;
+
+	if (e->track == NULL)
+		return untimed(in, b, e, plan);
+	pairing_see(&in->pairing, e->track, e->ts);
+	if (plan->m == NULL) {
+		v = as_read(in, b, e);
+	} else if (!plan->light) {
+		v = interpret_event(in, b, e, plan);
+	} else {
+		const struct pairing_end_of how = { .pair = plan->pair,
+			                            .lasting =
+			                                plan->name.p != NULL || e->name.p == e->cls->name.p };
+		if (plan->name.p != NULL)
+			e->name = plan->name;
+		v = apply_phase(in, b, e, plan->m, how);
+	}
+	if (v == KEEP && e->phase == PHASE_SPAN)
+		pairing_see(&in->pairing, e->track, e->ts + e->dur);
+	return v;
+}
+
+static inline void
+move(struct batch *b, uint32_t to, uint32_t from)
+{
+	if (to == from)
+		return;
+	b->events[to] = b->events[from];
+	if (b->bytes != NULL)
+		b->bytes[to] = b->bytes[from];
+}
+
+/* Most events of formats that say it all themselves; no time line is watched for the end of what is open. */
+static inline bool
+has_nothing_to_do(const struct interpret *in, const struct class_plan *plan, const struct event *e)
+{
+	return plan->m == NULL && in->pairing.ntracks == 0 && e->phase != PHASE_BEGIN &&
+	       e->phase != PHASE_END;
+}
+
+/* the fast path, from the i-th event on, as far as they lead.  *n: how many events come out so far. */
+static uint32_t
+fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
+{
+	const struct class *cls = NULL;
+	const struct class_plan *plan = NULL;
+	uint32_t to = *n;
+
+	for (; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		if (e->cls != cls)
+			plan = known_plan(in, cls = e->cls);
+		if (plan == NULL || e->track == NULL)
+			break;
+		if (plan->simple == SIMPLE_BEGIN) {
+			if (!pairing_begin_fast(&in->pairing, e, plan->name, plan->pair))
+				break;
+		} else if (plan->simple == SIMPLE_END) {
+			if (!pairing_end_fast(&in->pairing, e, plan->pair, &b->events[to]))
+				break;
+			to++;
+		} else if (has_nothing_to_do(in, plan, e)) {
+			move(b, to++, i);
+		} else {
+			break;
+		}
+	}
+	*n = to;
+	return i;
+}
+
+bool
+interpret_batch(struct interpret *in, const struct format *of, struct findings *findings, struct batch *b)
+{
+	uint32_t n = 0;
+
+	in->findings = findings;
+	in->checks_payloads = of->reader->checks_payloads;
+	pairing_recycle(&in->pairing);
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct class_plan *plan = known_plan(in, b->events[i].cls);
+		if (plan != NULL && (plan->m == NULL || plan->simple != SIMPLE_NOT)) {
+			i = fast_path(in, b, i, &n);
+			if (i == b->n)
+				break;
+			plan = known_plan(in, b->events[i].cls);
+		}
+		if (plan == NULL)
+			plan = new_plan(in, b->events[i].cls);
+		struct event *const e = &b->events[i];
+		const enum verdict v = plan != NULL ? one(in, b, e, plan) : NO_MEMORY;
+		if (v == NO_MEMORY)
+			return false;
+		if (v == KEEP)
+			move(b, n++, i);
+	}
+	b->n = n;
+	return true;
+}
+
+bool
+interpret_more(struct interpret *in, struct batch *b)
+{
+	const uint32_t n = b->n;
+
+	if (b->cap - n >= 2)
+		arrows_give(&in->arrows, b, false);
+	return b->n > n;
+}
+
+bool
+interpret_finish(struct interpret *in, struct batch *b, bool *more)
+{
+	pairing_recycle(&in->pairing);
+	if (!in->open_given) {
+		if (!pairing_finish(&in->pairing, b, in->fields, more) ||
+		    (!*more && !pending_end_finish(&in->early, &in->pairing, b, more)))
+			return false;
+		in->open_given = !*more;
+	}
+	*more = true;
+	if (!in->open_given || b->cap - b->n < 2)
+		return true;
+	*more = arrows_give(&in->arrows, b, true);
+	if (!*more && in->arrows.dropped > 0)
+		ledger_add(&in->pairing.ledger, &arrows_dropped, 0, in->arrows.dropped);
+	return true;
+}
+
+const struct ledger *
+interpret_ledger(const struct interpret *in)
+{
+	return &in->pairing.ledger;
+}
+
+uint64_t
+interpret_unpaired(const struct interpret *in)
+{
+	return in->pairing.unpaired;
+}

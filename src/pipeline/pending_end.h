@@ -1,0 +1,40 @@
+#ifndef PIPELINE_PENDING_END_H
+#define PIPELINE_PENDING_END_H
+
+#include "pipeline/pairing.h"
+
+/*
+ * Ends of async spans that stand before their beginnings: a trace that is made
+ * of the buffers of several threads tells the end of a task in one block and
+ * its beginning in a later one.  They wait here until the beginning comes, or
+ * the trace ends.  Memory is bounded: EARLY_MAX of them, and their fields count
+ * as those of open spans; what is beyond becomes an instant at once.
+ */
+#define PENDING_END_MAX 32768U /* 80 bytes each */
+
+struct pending_end;
+
+struct pending_ends {
+	struct pending_end *ends;
+	uint32_t n, cap;   /* places, free or not */
+	uint32_t free;     /* place + 1 of the first free one */
+	uint32_t *buckets; /* by hash: place + 1 */
+	uint32_t at;       /* early_finish: what is next */
+};
+
+void pending_end_free(struct pending_ends *a);
+
+/* Keeps an END that nothing was open for.  *retained: it is, and the event is no longer needed.  false: no
+ * memory. */
+bool pending_end_keep(struct pending_ends *a, struct pairing *p, const struct batch *b, const struct event *e,
+                      struct pairing_end_of how, bool *retained);
+
+/* Whether the end of this BEGIN was met before; then e is the span.  false: no memory. */
+bool pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
+                      struct pairing_end_of how, bool *met);
+
+/* At the end of the trace: those whose beginning never came become instants.  *more: there was no room for
+ * all.  false: no memory. */
+bool pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b, bool *more);
+
+#endif
