@@ -77,7 +77,7 @@ dft_lines_fast(struct dft_state *st, struct batch *b)
 		rec->offset = input_offset(in, in->p);
 		rec->line = st->line.number;
 		rec->column = 1;
-		rec->ordinal = st->r->trace->records + 1;
+		rec->ordinal = st->r->records + 1;
 		if (dft_record_take(st, b) == DFT_NO_MEMORY)
 			return DFT_NO_MEMORY;
 		in->p = e + 1;

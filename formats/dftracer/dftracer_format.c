@@ -30,5 +30,6 @@ const struct format dftracer_format = {
 	.dialects = dft_dialects,
 	.options = options,
 	.reader = &dft_reader_ops,
+	.trace = &dft_trace_ops,
 	.rules = rule_list,
 };

@@ -334,7 +334,7 @@ record(struct dft_state *st, struct batch *b, const char *e)
 	rec->offset = offset_of(st, in->p);
 	rec->line = l->number;
 	rec->column = rec->offset - l->start + 1;
-	rec->ordinal = st->r->trace->records + 1;
+	rec->ordinal = st->r->records + 1;
 	say_closed_early(st);
 	if (dft_record_take(st, b) == DFT_NO_MEMORY)
 		return DFT_NO_MEMORY;

@@ -77,7 +77,7 @@ dft_record_take(struct dft_state *st, struct batch *b)
 	if (!dft_check(st, rec, &f) || !dft_learn(st, rec, &f))
 		return DFT_NO_MEMORY;
 	dft_dialect_check(st, rec, &f);
-	trace->records++;
+	st->r->records++;
 	st->records++;
 	trace->events += !dft_event_is_structure(&f);
 	return st->r->want == WANT_FINDINGS ? DFT_DONE : dft_event_add(st, rec, &f, b);
@@ -141,6 +141,9 @@ const struct reader_ops dft_reader_ops = {
 	.open = dft_open,
 	.next = dft_next,
 	.close = dft_close,
+};
+
+const struct trace_ops dft_trace_ops = {
 	.shared_size = sizeof(struct dft_shared),
-	.shared_close = dft_shared_close,
+	.close = dft_shared_close,
 };

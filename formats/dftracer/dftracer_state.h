@@ -261,7 +261,7 @@ static inline struct dft_place
 dft_place_at(const struct dft_state *st, uint64_t offset)
 {
 	return (struct dft_place){ offset, st->line.number, offset - st->line.start + 1,
-		                   st->r->trace->records };
+		                   st->r->records };
 }
 
 /* A finding that is made when its place has gone by. */
@@ -395,6 +395,7 @@ void dft_ahead_skip(struct dft_state *st);
 /* ---- dftracer_read.c ---- */
 
 extern const struct reader_ops dft_reader_ops;
+extern const struct trace_ops dft_trace_ops;
 void dft_shared_close(void *shared);
 
 #endif

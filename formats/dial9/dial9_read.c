@@ -297,7 +297,7 @@ end_of_input(struct d9_state *st)
 static void
 tell_records(struct d9_state *st)
 {
-	st->r->trace->records += st->records - st->told;
+	st->r->records += st->records - st->told;
 	st->told = st->records;
 }
 

@@ -129,7 +129,7 @@ content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct batch
 	result = min == HEPH_EVENT_MIN ? heph_event_read(st, k, b) : heph_option_read(st, k, b);
 	if (result != HEPH_DONE)
 		return result;
-	st->r->trace->records++;
+	st->r->records++;
 	if (k->fault == NULL || k->followed)
 		in->p = k->end;
 	else
@@ -145,7 +145,7 @@ packet(struct heph_state *st, struct batch *b)
 	struct input *const in = st->r->in;
 	struct heph_packet k = { .p = in->p,
 		                 .offset = input_offset(in, in->p),
-		                 .ordinal = st->r->trace->records + 1 };
+		                 .ordinal = st->r->records + 1 };
 	const size_t there = (size_t)(in->end - in->p);
 
 	if (there < HEPH_START)

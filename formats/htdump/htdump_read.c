@@ -331,7 +331,7 @@ record(struct ht_state *st, struct batch *b)
 	struct input *const in = r->in;
 	struct ht_record rec = { .p = in->p,
 		                 .offset = input_offset(in, in->p),
-		                 .ordinal = r->trace->records + 1 };
+		                 .ordinal = r->records + 1 };
 	enum ht_outcome result;
 
 	if (in->end - in->p < HT_HEAD_SIZE)
@@ -352,7 +352,7 @@ record(struct ht_state *st, struct batch *b)
 	if ((result = act(st, &rec)) != HT_DONE)
 		return result;
 	st->any_event = true;
-	r->trace->records++;
+	r->records++;
 	rec.c->cls->records++;
 	r->trace->events += rec.c->kind == HT_KIND_EVENT;
 	if ((r->want & rec.c->plan->want) != 0 && (result = ht_event_add(st, &rec, b)) != HT_DONE)

@@ -259,7 +259,7 @@ ovni_check_payload(struct ovni_state *st, const struct ovni_code *c, const char 
 		.want = c->plan != NULL ? c->plan->layout_size : 0,
 		.count = 1,
 		.offset = offset,
-		.record = st->r->trace->records,
+		.record = st->r->records,
 	};
 	return count_doubt(st, kind, c, &first);
 }

@@ -102,7 +102,7 @@ ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t most)
 	if (st->skip > 0 || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
 		return 0;
 	r->in->p = st->big ? add_fast(st, b, r->in->p, most, true) : add_fast(st, b, r->in->p, most, false);
-	r->trace->records += b->n - before;
+	r->records += b->n - before;
 	r->trace->events += b->n - before;
 	return b->n - before;
 }

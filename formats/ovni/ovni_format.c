@@ -43,5 +43,6 @@ const struct format ovni_format = {
 	.suffixes = suffixes,
 	.options = options,
 	.reader = &ovni_reader_ops,
+	.trace = &ovni_trace_ops,
 	.rules = rule_list,
 };

@@ -140,7 +140,7 @@ check_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t reco
 static enum step
 say_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
 {
-	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->trace->records + 1,
+	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->records + 1,
 	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are there", field, there, wanted);
 	return STEP_BAD;
 }
@@ -151,14 +151,14 @@ take(struct ovni_state *st, struct batch *b, struct slice record, struct slice p
 {
 	struct reader *const r = st->r;
 
-	r->trace->records++;
+	r->records++;
 	r->trace->events++;
-	check_event(st, record.p, offset, r->trace->records);
+	check_event(st, record.p, offset, r->records);
 	const uint32_t word = load_u32(record.p, false);
 	const bool plain = ovni_is_fast(r->shared, word);
 	if (plain && (r->want & WANT_TIMES) == 0)
 		return STEP_DONE;
-	struct ovni_code *const c = ovni_code(st, word, offset, r->trace->records);
+	struct ovni_code *const c = ovni_code(st, word, offset, r->records);
 	if (c == NULL || (!plain && !ovni_check_payload(st, c, record.p, payload, offset)))
 		return STEP_NO_MEMORY;
 	if ((r->want & WANT_TIMES) == 0)
@@ -188,7 +188,7 @@ skip_jumbo(struct ovni_state *st, struct batch *b)
 	}
 	in->p += st->skip;
 	st->skip = 0;
-	finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], st->skip_offset, r->trace->records + 1,
+	finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], st->skip_offset, r->records + 1,
 	            "a jumbo event of %" PRIu32 " bytes: of more than %u the data is left out", size,
 	            OVNI_MAX_JUMBO);
 	const struct slice head = arena_copy(&b->scratch, slice_of(st->jumbo, OVNI_JUMBO_HEAD));
@@ -216,7 +216,7 @@ jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 		                : STEP_MORE;
 	if (size > OVNI_WRITER_JUMBO)
 		finding_add(
-		    st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_SIZE], offset, st->r->trace->records + 1,
+		    st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_SIZE], offset, st->r->records + 1,
 		    "%" PRIu32 " bytes of data, the library writes at most %u", size, OVNI_WRITER_JUMBO);
 	const enum step step = take(st, b, slice_of(in->p, OVNI_JUMBO_HEAD + size),
 	                            slice_of(in->p + OVNI_JUMBO_HEAD, size), offset);
@@ -292,7 +292,7 @@ check_fast(struct ovni_state *st)
 	const char *const start = in->p, *const end = more ? start + JUDGED_AT_ONCE : in->end;
 	in->p = st->big ? walk_fast(sh, in->p, end, &st->last, &n, true)
 	                : walk_fast(sh, in->p, end, &st->last, &n, false);
-	st->r->trace->records += n;
+	st->r->records += n;
 	st->r->trace->events += n;
 	st->checked += (size_t)(in->p - start);
 	return st->checked >= JUDGED_AT_ONCE / 2;
@@ -302,7 +302,7 @@ static enum read_status
 finish(struct ovni_state *st, enum read_status fill)
 {
 	struct reader *const r = st->r;
-	const uint64_t here = input_offset(r->in, r->in->p), n = r->trace->records - st->first_record;
+	const uint64_t here = input_offset(r->in, r->in->p), n = r->records - st->first_record;
 	const struct ovni_tally *t = &st->unsorted;
 
 	ovni_say_doubts(st);
@@ -327,7 +327,7 @@ finish(struct ovni_state *st, enum read_status fill)
 		            "nothing follows the header");
 		ovni_emulate_nothing(st);
 	} else if (!st->ended)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, r->trace->records,
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, r->records,
 		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
 	return fill;
 }
@@ -381,7 +381,7 @@ ovni_open(struct reader *r)
 	st->stream = sh->nstreams++;
 	st->process = TABLE_NONE;
 	sh->rules_state = ovni_wants_state(r->options);
-	st->first_record = r->trace->records;
+	st->first_record = r->records;
 	r->trace->clock = "monotonic";
 	return ovni_metadata_read(st);
 }
@@ -399,17 +399,20 @@ static const char *const sidecars[] = { "stream.json", "metadata.json", NULL };
 const struct reader_ops ovni_reader_ops = {
 	.state_size = sizeof(struct ovni_state),
 	.probe = ovni_probe,
-	.open_trace = ovni_open_trace,
 	.open = ovni_open,
 	.next = ovni_next,
-	.checks_payloads = true,
 	.close = ovni_close,
+};
+
+const struct trace_ops ovni_trace_ops = {
 	.sidecars = sidecars,
 	.check_sidecar = ovni_check_sidecar,
 	.shared_size = sizeof(struct ovni_shared),
-	.check_trace = ovni_check_trace,
-	.shared_close = ovni_shared_close,
+	.open = ovni_open_trace,
+	.check = ovni_check_trace,
+	.close = ovni_shared_close,
 	.merges = true,
 	.checks_order = ovni_wants_state,
 	.check_event = ovni_emulate,
+	.checks_payloads = true,
 };

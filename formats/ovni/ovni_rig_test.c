@@ -78,7 +78,7 @@ rig_read(struct rig *rig, const char *folder)
 	memset(rig, 0, sizeof *rig);
 	trace_init(&rig->trace);
 	rig->trace.vocabulary = rig_vocabulary();
-	rig->shared = calloc(1, ovni_reader_ops.shared_size);
+	rig->shared = calloc(1, ovni_trace_ops.shared_size);
 	for (char *p = strtok(r.out, "\n"); p != NULL && npaths < RIG_STREAMS; p = strtok(NULL, "\n")) {
 		uint32_t i = npaths++;
 		for (; i > 0 && strcmp(paths[i - 1], p) > 0; i--)
@@ -89,7 +89,7 @@ rig_read(struct rig *rig, const char *folder)
 	for (uint32_t i = 0; i < npaths; i++)
 		rig_stream(rig, paths[i], options);
 	for (struct rig_stream *s; (s = rig_next(rig)) != NULL; s->next++) {
-		ovni_reader_ops.check_event(&s->reader, &s->batch, &s->batch.events[s->next]);
+		ovni_trace_ops.check_event(&s->reader, &s->batch, &s->batch.events[s->next]);
 		if (rig_units != 0)
 			((struct ovni_shared *)rig->shared)->emulator->units.most = rig_units;
 	}
@@ -141,7 +141,7 @@ rig_free(struct rig *rig)
 		input_close(s->reader.in);
 		findings_free(&s->findings);
 	}
-	ovni_reader_ops.shared_close(rig->shared);
+	ovni_trace_ops.close(rig->shared);
 	free(rig->shared);
 	findings_free(&rig->findings);
 	trace_free(&rig->trace);

@@ -306,5 +306,6 @@ bool ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record,
 uint32_t ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t most);
 
 extern const struct reader_ops ovni_reader_ops;
+extern const struct trace_ops ovni_trace_ops;
 
 #endif

@@ -46,8 +46,6 @@ add(struct findings *j, struct finding f, const char *fmt, va_list ap)
 
 	if (j->muted != NULL && j->muted(j->muted_ctx))
 		return;
-	if (f.record > j->records_before)
-		f.record -= j->records_before;
 	j->levels[f.rule->level]++;
 	if (count_up(j, f.rule) > FINDINGS_SHOWN || j->sink == NULL)
 		return;

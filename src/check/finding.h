@@ -51,8 +51,6 @@ struct findings {
 	struct rule_count *counts; /* in order of first finding */
 	size_t ncounts, counts_cap;
 	uint64_t levels[LEVEL_COUNT];
-	uint64_t
-	    records_before; /* records of the trace that lie in inputs before this one: ordinals start anew */
 	bool (*muted)(void *); /* asked before each finding; true: drop it (the bytes cannot be trusted) */
 	void *muted_ctx;
 };

@@ -93,7 +93,7 @@ done(void *ctx, struct pipeline *f)
 		.path = j->path,
 		.format = f->open ? f->format->name : NULL,
 		.dialect = f->open ? f->trace.dialect : NULL,
-		.records = f->trace.records - j->records_before,
+		.records = f->reader.records,
 		.unread_bytes = f->open ? f->reader.unread : 0,
 		.valid = j->levels[LEVEL_ERROR] == 0 && !f->unreadable,
 		.whole = f->whole,

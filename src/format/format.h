@@ -58,7 +58,8 @@ struct reader {
 	const char *dialect;       /* asked for by the user, or NULL */
 	const struct option_value *options;
 	void *state;     /* state_size bytes, zeroed and freed by the engine */
-	void *shared;    /* shared_size bytes, likewise, for all inputs of one trace */
+	void *shared;    /* trace_ops.shared_size bytes, for all inputs of one trace */
+	uint64_t records; /* of this input, counted by the reader; the first one is number 1 */
 	bool in_folder;  /* the input was found in a folder: what belongs to it can be expected beside it */
 	uint64_t unread; /* bytes left unread because they cannot be trusted; set with READ_BAD */
 };
@@ -72,41 +73,43 @@ enum read_status {
 
 struct reader_ops {
 	size_t state_size;
-	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: not mine. `whole`:
-	 * nothing follows `head`.  Looks only.  Most bits win. */
-	int (*probe)(struct slice head, bool whole);
-	/* Before the first next: sets up trace (dialect, clock, ...).  false: no memory, or a bad option; a
-	 * finding said why. */
+	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: none.  `complete`: nothing
+	 * follows `head`.  Looks only.  Most bits win. */
+	int (*probe)(struct slice head, bool complete);
+	/* Before the first batch: sets up the trace (dialect, clock, ...).  false: no memory, or a bad option; a
+	 * finding says why. */
 	bool (*open)(struct reader *r);
-	/* Adds at most b->cap events and consumes at most some MiB of records, so that the engine can look
-	 * around. */
+	/* Adds at most b->cap events and consumes at most some MiB of records, so that the engine can look around. */
 	enum read_status (*next)(struct reader *r, struct batch *b);
-	void (*close)(struct reader *r); /* NULL if the state owns nothing; also called when open failed */
-	/* Names of files in a folder that belong to a trace of this format but hold no events;
-	 * NULL-terminated; NULL: none. */
+	void (*close)(struct reader *r); /* NULL: the state owns nothing; also called when open failed */
+};
+
+/*
+ * Only for formats whose traces are several files: what these share, what lies
+ * beside them, and what only the whole trace or the order of its events shows.
+ * Any member may be 0.
+ */
+struct trace_ops {
+	/* Names of files in a folder that belong to a trace of this format but hold no events; NULL-terminated. */
 	const char *const *sidecars;
-	/* Checks such a file where it lies (findings' path is its own); in, state and shared are not set.
-	 * NULL: not asked. */
+	/* Checks such a file where it lies (the findings' path is its own); in, state and shared are not set. */
 	void (*check_sidecar)(struct reader *r);
-	/* What the inputs of one trace (the files of a folder) know of each other; size 0: nothing. */
+	/* What the inputs of one trace know of each other: zeroed at first, freed behind `close`. */
 	size_t shared_size;
-	/* After the last input: checks the trace as a whole.  Only check (its path is the operand), trace,
-	 * want, options and shared are set. NULL: nothing to check. */
-	void (*check_trace)(struct reader *r);
-	void (*shared_close)(void *shared); /* NULL if it owns nothing */
-	/* Before the first input of a trace: reads what belongs to all of them.  Set are check (its path is
-	 * the operand), in_folder, trace, want, options and shared.  false: as open.  NULL: nothing to do. */
-	bool (*open_trace)(struct reader *r);
-	/* The inputs of one trace are streams, each in order of time, that the engine merges by it
-	 * (WANT_ORDER).  Their states are alive at the same time, so they should be small. */
+	/* Before the first input: reads what belongs to all of them.  Not set: in, state.  false: as reader_ops.open. */
+	bool (*open)(struct reader *r);
+	/* After the last input: checks the trace as a whole.  Not set: in, state, dialect, in_folder. */
+	void (*check)(struct reader *r);
+	void (*close)(void *shared); /* NULL: it owns nothing */
+	/* The inputs are streams, each in order of time, that the engine merges (WANT_ORDER).  Their states are alive
+	 * at the same time, so they should be small. */
 	bool merges;
-	/* Whether to check with these options the events must come in that order. */
+	/* Whether the checks that these options ask for need the events in that order. */
 	bool (*checks_order)(const struct option_value *options);
-	/* It checks whether payloads fit what the vocabulary says of them; else the engine does where it
-	 * reads them. */
-	bool checks_payloads;
-	/* Checks an event in that order; r is the reader of its stream.  NULL: not asked. */
+	/* Checks an event in that order; r is the reader of its stream. */
 	void (*check_event)(struct reader *r, const struct batch *b, const struct event *e);
+	/* The reader checks whether payloads fit what the vocabulary says; else the engine does where it reads them. */
+	bool checks_payloads;
 };
 
 /* ---- writing ---- */
@@ -156,8 +159,12 @@ struct format {
 	const char *const *dialects;         /* NULL-terminated; NULL: none */
 	const struct format_option *options; /* ended by a name of NULL; NULL: none */
 	const struct reader_ops *reader;     /* NULL: cannot be read */
+	const struct trace_ops *trace;       /* NULL: its traces are single files that share nothing */
 	const struct writer_ops *writer;     /* NULL: cannot be written */
 	const struct rule *const *rules;     /* NULL-terminated; NULL: none */
 };
+
+/* Its trace_ops, or some that are all 0. */
+const struct trace_ops *format_trace_ops(const struct format *f);
 
 #endif

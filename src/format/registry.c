@@ -15,6 +15,14 @@ const struct format *const formats[] = {
 	NULL
 };
 
+const struct trace_ops *
+format_trace_ops(const struct format *f)
+{
+	static const struct trace_ops none = { .shared_size = 0 };
+
+	return f->trace != NULL ? f->trace : &none;
+}
+
 const struct format *
 format_by_name(const char *name)
 {
@@ -64,7 +72,7 @@ format_by_suffix(const char *path)
 static bool
 is_sidecar(const struct format *f, const char *name)
 {
-	const char *const *const names = f->reader != NULL ? f->reader->sidecars : NULL;
+	const char *const *const names = format_trace_ops(f)->sidecars;
 
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++)
 		if (strcmp(names[i], name) == 0)

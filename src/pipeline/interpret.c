@@ -447,7 +447,7 @@ interpret_batch(struct interpret *in, const struct format *of, struct findings *
 	uint32_t n = 0;
 
 	in->findings = findings;
-	in->checks_payloads = of->reader->checks_payloads;
+	in->checks_payloads = format_trace_ops(of)->checks_payloads;
 	pairing_recycle(&in->pairing);
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct class_plan *plan = known_plan(in, b->events[i].cls);

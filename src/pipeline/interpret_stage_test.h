@@ -26,6 +26,7 @@
 struct stage {
 	struct vocabulary vocabulary;
 	struct reader_ops reader;
+	struct trace_ops trace_ops;
 	struct format format;
 	struct trace trace;
 	struct batch batch;
@@ -40,6 +41,7 @@ stage_init(struct stage *g, enum interpret_mode mode, unsigned want)
 {
 	*g = (struct stage){ .format = { .name = "toy" } };
 	g->format.reader = &g->reader;
+	g->format.trace = &g->trace_ops;
 	g->vocabulary.scopes[1] = PLAN_SCOPE_THREAD;
 	g->vocabulary.scopes[2] = PLAN_SCOPE_TRACE;
 	trace_init(&g->trace);

@@ -143,7 +143,7 @@ Test(interpret, payload_that_should_not_be_there)
 	cr_assert(slice_is(value_text(field(&g, 0, "rest")), "abc"));
 	cr_assert_eq(g.batch.events[1].nfields, 1);
 	cr_assert_eq(findings_count(&g.findings, &input_rules[INPUT_RULE_PAYLOAD_LONG]), 1);
-	g.reader.checks_payloads = true;
+	g.trace_ops.checks_payloads = true;
 	batch_recycle(&g.batch);
 	add_payload(&g, g.cls, "abc", 3);
 	run(&g);

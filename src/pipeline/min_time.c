@@ -17,7 +17,7 @@ min_time_begin(struct min_time *e, struct pipeline *f)
 static bool
 have_shared(struct min_time *e, const struct format *format, struct reader *r)
 {
-	const struct reader_ops *const ops = format->reader;
+	const struct trace_ops *const ops = format_trace_ops(format);
 
 	if (e->format == NULL) {
 		e->format = format;
@@ -28,7 +28,7 @@ have_shared(struct min_time *e, const struct format *format, struct reader *r)
 		whole.in = NULL;
 		whole.findings = &e->findings;
 		whole.shared = e->shared;
-		e->failed = e->failed || (ops->open_trace != NULL && !ops->open_trace(&whole));
+		e->failed = e->failed || (ops->open != NULL && !ops->open(&whole));
 	}
 	r->shared = e->shared;
 	return !e->failed && e->format == format;
@@ -74,8 +74,8 @@ min_time_input(struct min_time *e, const struct format *format, struct input *in
 void
 min_time_end(struct min_time *e)
 {
-	if (e->shared != NULL && e->format->reader->shared_close != NULL)
-		e->format->reader->shared_close(e->shared);
+	if (e->shared != NULL && format_trace_ops(e->format)->close != NULL)
+		format_trace_ops(e->format)->close(e->shared);
 	free(e->shared);
 	findings_free(&e->findings);
 	trace_free(&e->trace);

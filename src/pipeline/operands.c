@@ -118,17 +118,16 @@ each_sidecar(struct pipeline *f, const char *path, const struct pipeline_hooks *
 
 	if (format == NULL)
 		return false;
-	if (format->reader->check_sidecar == NULL)
+	if (format_trace_ops(format)->check_sidecar == NULL)
 		return true;
 	findings_init(&f->findings, path, f->job->sink, f->job->ctx);
-	f->findings.records_before = f->trace.records;
 	f->format = format;
 	f->open = true;
 	f->unreadable = f->complete = false;
 	f->reader = (struct reader){
 		.trace = &f->trace, .findings = &f->findings, .want = f->want, .options = f->job->options
 	};
-	format->reader->check_sidecar(&f->reader);
+	format_trace_ops(format)->check_sidecar(&f->reader);
 	if (f->findings.ncounts > 0 && hooks->done != NULL)
 		hooks->done(ctx, f);
 	findings_free(&f->findings);
@@ -247,13 +246,12 @@ check_trace(struct pipeline *f, bool all, const struct pipeline_hooks *hooks, vo
 {
 	if (f->trace_findings.path == NULL)
 		return;
-	const struct reader_ops *const ops = f->shared_format->reader;
+	const struct trace_ops *const ops = format_trace_ops(f->shared_format);
 	f->findings = f->trace_findings;
 	f->trace_findings = (struct findings){ .path = NULL };
 	f->findings.sink = f->job->sink;
 	f->findings.ctx = f->job->ctx;
 	findings_report(&f->trace_deferred, &f->findings, f->job->sink, f->job->ctx);
-	f->findings.records_before = f->trace.records;
 	f->format = f->shared_format;
 	f->open = true;
 	f->unreadable = f->trace_unreadable;
@@ -265,8 +263,8 @@ check_trace(struct pipeline *f, bool all, const struct pipeline_hooks *hooks, vo
 		.options = f->job->options,
 		.shared = f->shared,
 	};
-	if (all && f->shared != NULL && ops->check_trace != NULL)
-		ops->check_trace(&f->reader);
+	if (all && f->shared != NULL && ops->check != NULL)
+		ops->check(&f->reader);
 	f->whole = true;
 	if ((f->findings.ncounts > 0 || f->unreadable) && hooks->done != NULL)
 		hooks->done(ctx, f);

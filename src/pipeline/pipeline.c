@@ -175,14 +175,14 @@ pipeline_vocabulary(struct pipeline *f, const struct format *format)
 static bool
 open_trace(struct pipeline *f)
 {
-	const struct reader_ops *const ops = f->format->reader;
+	const struct trace_ops *const ops = format_trace_ops(f->format);
 
 	f->trace_deferred = (struct deferred_findings){ .room = &f->deferred_room };
 	findings_init(&f->trace_findings, f->operand, findings_defer, &f->trace_deferred);
 	f->checking =
 	    ops->check_event != NULL && ops->checks_order != NULL && ops->checks_order(f->job->options);
 	f->want |= f->checking ? WANT_TIMES | WANT_FIELDS : 0U;
-	if (ops->open_trace == NULL)
+	if (ops->open == NULL)
 		return true;
 	struct reader r = {
 		.trace = &f->trace,
@@ -192,7 +192,7 @@ open_trace(struct pipeline *f)
 		.shared = f->shared,
 		.in_folder = f->in_folder,
 	};
-	f->trace_unreadable = !ops->open_trace(&r);
+	f->trace_unreadable = !ops->open(&r);
 	return !f->trace_unreadable || f->trace_findings.levels[LEVEL_ERROR] > 0;
 }
 
@@ -200,7 +200,7 @@ open_trace(struct pipeline *f)
 static bool
 have_shared(struct pipeline *f)
 {
-	const size_t size = f->format->reader->shared_size;
+	const size_t size = format_trace_ops(f->format)->shared_size;
 
 	if (f->shared_format != NULL)
 		return size == 0 || f->shared != NULL;
@@ -267,7 +267,6 @@ pipeline_enter(struct pipeline *f, const char *path, struct input *in)
 	f->in = in;
 	f->open = f->unreadable = f->complete = false;
 	findings_init(&f->findings, path, f->job->sink, f->job->ctx);
-	f->findings.records_before = f->trace.records;
 	if (in == NULL) {
 		pipeline_no_memory(f);
 		return false;
@@ -376,7 +375,7 @@ check_events(const struct pipeline *f, struct reader *r, const struct batch *b)
 {
 	if (f->checking)
 		for (uint32_t i = 0; i < b->n; i++)
-			f->format->reader->check_event(r, b, &b->events[i]);
+			format_trace_ops(f->format)->check_event(r, b, &b->events[i]);
 }
 
 bool
@@ -389,7 +388,9 @@ pipeline_run(struct pipeline *f, pipeline_sink *sink, void *ctx)
 	while (status == READ_MORE && wanted) {
 		batch_recycle(b);
 		input_hold(f->in, &b->holds);
+		const uint64_t before = f->reader.records;
 		status = f->format->reader->next(&f->reader, b);
+		f->trace.records += f->reader.records - before;
 		if (input_shrunk(f->in))
 			break; /* what is in this batch may be made of zeros */
 		check_events(f, &f->reader, b);
@@ -414,8 +415,8 @@ pipeline_close(struct pipeline *f)
 {
 	pipeline_leave(f);
 	batch_free(&f->batch);
-	if (f->shared != NULL && f->shared_format->reader->shared_close != NULL)
-		f->shared_format->reader->shared_close(f->shared);
+	if (f->shared != NULL && format_trace_ops(f->shared_format)->close != NULL)
+		format_trace_ops(f->shared_format)->close(f->shared);
 	free(f->shared);
 	findings_report(&f->trace_deferred, &f->trace_findings, NULL, NULL);
 	findings_free(&f->trace_findings);

@@ -32,7 +32,6 @@ struct stream {
 	struct deferred_findings kept;
 	struct batch batch;
 	size_t place;     /* in the order of the operands */
-	uint64_t records; /* of this stream alone */
 	uint64_t unread;
 	enum read_status status;
 	bool open, unreadable;
@@ -47,32 +46,13 @@ struct streams {
 bool
 streams_wanted(const struct pipeline *f)
 {
-	const struct reader_ops *const ops = f->format->reader;
+	const struct trace_ops *const ops = format_trace_ops(f->format);
 
 	return ops->merges && ((f->job->want & WANT_ORDER) != 0 ||
 	                       (ops->checks_order != NULL && ops->checks_order(f->job->options)));
 }
 
 /* ---- opening ---- */
-
-/* Readers number records by the trace's count: while a stream is read, it is the stream's own. */
-static uint64_t
-records_begin(struct pipeline *f, const struct stream *s)
-{
-	const uint64_t all = f->trace.records;
-
-	f->trace.records = s->records;
-	return all;
-}
-
-static void
-records_end(struct pipeline *f, struct stream *s, uint64_t all)
-{
-	const uint64_t before = s->records;
-
-	s->records = f->trace.records;
-	f->trace.records = all + (s->records - before);
-}
 
 static struct stream *
 new_stream(struct pipeline *f)
@@ -124,14 +104,11 @@ open_stream(struct pipeline *f, struct stream *s)
 {
 	s->path = f->findings.path;
 	s->findings = f->findings;
-	s->findings.records_before = 0;
 	s->findings.sink = findings_defer;
 	s->findings.ctx = &s->kept;
 	s->kept.room = &f->deferred_room;
-	const uint64_t all = records_begin(f, s);
 	s->in = f->in;
 	const bool ok = pipeline_open_reader(f, &s->reader, &s->findings);
-	records_end(f, s, all);
 	s->status = ok ? READ_MORE : READ_BAD;
 	s->open = ok;
 	s->unreadable = !ok;
@@ -202,11 +179,11 @@ fill_stream(struct pipeline *f, struct stream *s)
 	if (s->in == NULL)
 		return false;
 	while (s->status == READ_MORE && b->n == 0) {
-		const uint64_t all = records_begin(f, s);
+		const uint64_t before = s->reader.records;
 		input_release(&b->holds);
 		input_hold(s->in, &b->holds);
 		s->status = f->format->reader->next(&s->reader, b);
-		records_end(f, s, all);
+		f->trace.records += s->reader.records - before;
 		if (input_shrunk(s->in)) { /* what is in this batch may be made of zeros */
 			s->status = READ_BAD;
 			b->n = 0;
@@ -365,7 +342,7 @@ merge_events(struct merging *m)
 		} else {
 			struct stream *const s = m->streams->list[e.source];
 			if (f->checking)
-				f->format->reader->check_event(&s->reader, &s->batch, from);
+				format_trace_ops(f->format)->check_event(&s->reader, &s->batch, from);
 			if (m->take != NULL)
 				put_event(m, s, from);
 		}
@@ -472,7 +449,6 @@ report_stream(struct pipeline *f, struct stream *s, const struct pipeline_hooks 
 	s->findings.sink = f->job->sink;
 	s->findings.ctx = f->job->ctx;
 	present(f, s);
-	f->findings.records_before = f->trace.records - s->records;
 	if (hooks->done != NULL)
 		hooks->done(ctx, f);
 	absent(f, s);
