@@ -1,16 +1,10 @@
 #include "dftracer/dftracer_state.h"
 
-const struct rule dft_rules[DFT_RULE_COUNT] = {
-#define RULE(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
 #include "dftracer/dftracer_rules.def"
 #undef RULE
-};
-
-static const struct rule *const rule_list[] = {
-#define RULE(name, id, level, text, spec, explain) &dft_rules[DFT_RULE_##name],
-#include "dftracer/dftracer_rules.def"
-#undef RULE
-	NULL
+	{ .id = NULL }
 };
 
 static const char *const suffixes[] = { ".pfw", NULL };
@@ -31,5 +25,5 @@ const struct format dftracer_format = {
 	.options = options,
 	.reader = &dft_reader_ops,
 	.trace = &dft_trace_ops,
-	.rules = rule_list,
+	.rules = dft_rules,
 };

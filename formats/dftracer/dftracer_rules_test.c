@@ -49,20 +49,20 @@ is_expected(const char *folder, const char *id)
 
 Test(dftracer_rules, every_rule_has_a_sample)
 {
-	for (const struct rule *const *r = format_by_name("dftracer")->rules; *r != NULL; r++) {
-		const char *const id = (*r)->id;
+	for (const struct rule *r = format_by_name("dftracer")->rules; r->id != NULL; r++) {
+		const char *const id = r->id;
 		/* notes are what sound traces of some dialect have */
 		const bool found = is_expected("testdata/dftracer/bad", id) ||
-		                   ((*r)->level == LEVEL_NOTE && is_expected("testdata/dftracer/good", id));
+		                   (r->level == LEVEL_NOTE && is_expected("testdata/dftracer/good", id));
 		cr_expect(found != is_elsewhere(id), "%s", id);
 	}
 }
 
 Test(dftracer_rules, ids_are_unique_and_named_after_the_format)
 {
-	for (const struct rule *const *r = format_by_name("dftracer")->rules; *r != NULL; r++) {
-		cr_expect(strncmp((*r)->id, "dftracer/", 9) == 0, "%s", (*r)->id);
-		cr_expect(strlen((*r)->text) > 0 && strlen((*r)->explain) > 0, "%s", (*r)->id);
-		cr_expect_eq(rule_by_id((*r)->id), *r, "%s", (*r)->id);
+	for (const struct rule *r = format_by_name("dftracer")->rules; r->id != NULL; r++) {
+		cr_expect(strncmp(r->id, "dftracer/", 9) == 0, "%s", r->id);
+		cr_expect(strlen(r->text) > 0 && strlen(r->explain) > 0, "%s", r->id);
+		cr_expect_eq(rule_by_id(r->id), r, "%s", r->id);
 	}
 }

@@ -11,7 +11,7 @@
 #include "dftracer/dftracer_wire.h"
 #include "format/format.h"
 
-extern const struct rule dft_rules[DFT_RULE_COUNT];
+extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NULL */
 
 /* A place in the trace that findings name. */
 struct dft_place {

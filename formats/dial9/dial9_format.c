@@ -1,16 +1,10 @@
 #include "dial9/dial9_state.h"
 
-const struct rule d9_rules[D9_RULE_COUNT] = {
-#define RULE(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+const struct rule d9_rules[D9_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
 #include "dial9/dial9_rules.def"
 #undef RULE
-};
-
-static const struct rule *const rule_list[] = {
-#define RULE(name, id, level, text, spec, explain) &d9_rules[D9_RULE_##name],
-#include "dial9/dial9_rules.def"
-#undef RULE
-	NULL
+	{ .id = NULL }
 };
 
 static const char *const suffixes[] = { ".bin", NULL };
@@ -25,5 +19,5 @@ const struct format dial9_format = {
 	.suffixes = suffixes,
 	.dialects = d9_dialects,
 	.reader = &d9_reader_ops,
-	.rules = rule_list,
+	.rules = d9_rules,
 };

@@ -64,11 +64,11 @@ Test(dial9_rules, every_rule_has_a_bad_sample)
 	const struct format *const f = format_by_name("dial9");
 
 	cr_assert_not_null(names[0]);
-	for (const struct rule *const *r = f->rules; *r != NULL; r++) {
+	for (const struct rule *r = f->rules; r->id != NULL; r++) {
 		bool found = false;
 		for (size_t i = 0; names[i] != NULL; i++)
-			found = provokes(names[i], (*r)->id) || found;
-		cr_expect(found != is_elsewhere((*r)->id), "%s", (*r)->id);
+			found = provokes(names[i], r->id) || found;
+		cr_expect(found != is_elsewhere(r->id), "%s", r->id);
 	}
 	list_free(names);
 }
@@ -77,9 +77,9 @@ Test(dial9_rules, ids_are_unique_and_named_after_the_format)
 {
 	const struct format *const f = format_by_name("dial9");
 
-	for (const struct rule *const *r = f->rules; *r != NULL; r++) {
-		cr_expect(has_prefix((*r)->id, "dial9/"), "%s", (*r)->id);
-		cr_expect(strlen((*r)->text) > 0 && strlen((*r)->explain) > 0, "%s", (*r)->id);
-		cr_expect_eq(rule_by_id((*r)->id), *r, "%s", (*r)->id);
+	for (const struct rule *r = f->rules; r->id != NULL; r++) {
+		cr_expect(has_prefix(r->id, "dial9/"), "%s", r->id);
+		cr_expect(strlen(r->text) > 0 && strlen(r->explain) > 0, "%s", r->id);
+		cr_expect_eq(rule_by_id(r->id), r, "%s", r->id);
 	}
 }

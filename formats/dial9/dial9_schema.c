@@ -242,8 +242,8 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		const char *const type = d9_type_name(s->fields[i].type);
 		s->shown[i] =
-		    (struct class_field){ s->fields[i].name,
-			                  { type, (uint32_t)strlen(type), SLICE_UTF8 | SLICE_JSON } };
+		    (struct class_field){ .name = s->fields[i].name,
+			                  .type = { type, (uint32_t)strlen(type), SLICE_UTF8 | SLICE_JSON } };
 	}
 	if (s->cls->nfields == 0) {
 		s->cls->fields = s->shown;

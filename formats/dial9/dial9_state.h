@@ -14,7 +14,7 @@ enum d9_rule {
 	D9_RULE_COUNT
 };
 
-extern const struct rule d9_rules[D9_RULE_COUNT];
+extern const struct rule d9_rules[D9_RULE_COUNT + 1]; /* ended by an id of NULL */
 
 enum d9_dialect { D9_0_3, D9_0_4 };
 

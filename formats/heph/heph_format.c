@@ -1,16 +1,10 @@
 #include "heph/heph_state.h"
 
-const struct rule heph_rules[HEPH_RULE_COUNT] = {
-#define RULE(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+const struct rule heph_rules[HEPH_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
 #include "heph/heph_rules.def"
 #undef RULE
-};
-
-static const struct rule *const rule_list[] = {
-#define RULE(name, id, level, text, spec, explain) &heph_rules[HEPH_RULE_##name],
-#include "heph/heph_rules.def"
-#undef RULE
-	NULL
+	{ .id = NULL }
 };
 
 static const char *const suffixes[] = { ".bin.log", NULL };
@@ -25,5 +19,5 @@ const struct format heph_format = {
 	.suffixes = suffixes,
 	.dialects = dialects,
 	.reader = &heph_reader_ops,
-	.rules = rule_list,
+	.rules = heph_rules,
 };

@@ -51,8 +51,8 @@ Test(heph_rules, every_rule_has_a_bad_sample)
 	const struct format *const f = format_by_name("heph");
 
 	cr_assert_not_null(names[0]);
-	for (const struct rule *const *r = f->rules; *r != NULL; r++)
-		cr_expect(some_sample_expects(names, (*r)->id) != is_elsewhere((*r)->id), "%s", (*r)->id);
+	for (const struct rule *r = f->rules; r->id != NULL; r++)
+		cr_expect(some_sample_expects(names, r->id) != is_elsewhere(r->id), "%s", r->id);
 	list_free(names);
 }
 
@@ -60,10 +60,10 @@ Test(heph_rules, ids_are_unique_and_named_after_the_format)
 {
 	const struct format *const f = format_by_name("heph");
 
-	for (const struct rule *const *r = f->rules; *r != NULL; r++) {
-		cr_expect(strncmp((*r)->id, "heph/", 5) == 0, "%s", (*r)->id);
-		cr_expect(strlen((*r)->text) > 0 && strlen((*r)->explain) > 0, "%s", (*r)->id);
-		cr_expect_eq(rule_by_id((*r)->id), *r, "%s", (*r)->id);
+	for (const struct rule *r = f->rules; r->id != NULL; r++) {
+		cr_expect(strncmp(r->id, "heph/", 5) == 0, "%s", r->id);
+		cr_expect(strlen(r->text) > 0 && strlen(r->explain) > 0, "%s", r->id);
+		cr_expect_eq(rule_by_id(r->id), r, "%s", r->id);
 	}
 }
 

@@ -14,7 +14,7 @@ enum heph_rule {
 	HEPH_RULE_COUNT
 };
 
-extern const struct rule heph_rules[HEPH_RULE_COUNT];
+extern const struct rule heph_rules[HEPH_RULE_COUNT + 1]; /* ended by an id of NULL */
 
 /* One packet where it lies, all of it in the window. */
 struct heph_packet {

@@ -1,16 +1,10 @@
 #include "htdump/htdump_state.h"
 
-const struct rule ht_rules[HT_RULE_COUNT] = {
-#define RULE(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+const struct rule ht_rules[HT_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
 #include "htdump/htdump_rules.def"
 #undef RULE
-};
-
-static const struct rule *const rule_list[] = {
-#define RULE(name, id, level, text, spec, explain) &ht_rules[HT_RULE_##name],
-#include "htdump/htdump_rules.def"
-#undef RULE
-	NULL
+	{ .id = NULL }
 };
 
 static const char *const suffixes[] = { ".htdump", NULL };
@@ -31,5 +25,5 @@ const struct format htdump_format = {
 	.dialects = dialects,
 	.options = options,
 	.reader = &ht_reader_ops,
-	.rules = rule_list,
+	.rules = ht_rules,
 };

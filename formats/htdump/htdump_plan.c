@@ -301,7 +301,8 @@ show_fields(struct ht_state *st, const struct ht_class *c, const struct ht_plan 
 	    (f = arena_zalloc(&st->r->trace->arena, plan->nleaves, sizeof *f)) == NULL)
 		return;
 	for (uint32_t i = 0; i < plan->nleaves; i++)
-		f[i] = (struct class_field){ plan->leaves[i].name, slice_str(types[plan->leaves[i].value]) };
+		f[i] = (struct class_field){ .name = plan->leaves[i].name,
+			                     .type = slice_str(types[plan->leaves[i].value]) };
 	c->cls->fields = f;
 	c->cls->nfields = plan->nleaves;
 	st->shown_fields += plan->nleaves;

@@ -15,7 +15,7 @@ enum ht_rule {
 	HT_RULE_COUNT
 };
 
-extern const struct rule ht_rules[HT_RULE_COUNT];
+extern const struct rule ht_rules[HT_RULE_COUNT + 1]; /* ended by an id of NULL */
 
 /* A field as a class info's field info describes it. */
 struct ht_field {

@@ -1,16 +1,10 @@
 #include "ovni/ovni_state.h"
 
-const struct rule ovni_rules[OVNI_RULE_COUNT] = {
-#define RULE(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+const struct rule ovni_rules[OVNI_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
 #include "ovni/ovni_rules.def"
 #undef RULE
-};
-
-static const struct rule *const rule_list[] = {
-#define RULE(name, id, level, text, spec, explain) &ovni_rules[OVNI_RULE_##name],
-#include "ovni/ovni_rules.def"
-#undef RULE
-	NULL
+	{ .id = NULL }
 };
 
 static const char *const suffixes[] = { ".obs", NULL };
@@ -44,5 +38,5 @@ const struct format ovni_format = {
 	.options = options,
 	.reader = &ovni_reader_ops,
 	.trace = &ovni_trace_ops,
-	.rules = rule_list,
+	.rules = ovni_rules,
 };

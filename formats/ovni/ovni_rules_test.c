@@ -88,17 +88,17 @@ static const char *const elsewhere[] = { "ovni/bad-magic",   "ovni/limit",      
 
 Test(ovni_rules, every_rule_has_a_sample)
 {
-	for (const struct rule *const *r = format_by_name("ovni")->rules; *r != NULL; r++) {
+	for (const struct rule *r = format_by_name("ovni")->rules; r->id != NULL; r++) {
 		bool has = false, other = false;
 		for (const struct ovni_sample *s = ovni_samples; s->name != NULL; s++)
-			has |= s->rule != NULL && strcmp((*r)->id + 5, s->rule) == 0;
+			has |= s->rule != NULL && strcmp(r->id + 5, s->rule) == 0;
 		for (const struct ovni_folder *f = ovni_folders; f->name != NULL; f++)
-			has |= f->rule != NULL && strcmp((*r)->id + 5, f->rule) == 0;
+			has |= f->rule != NULL && strcmp(r->id + 5, f->rule) == 0;
 		for (const struct ovni_emulated *e = ovni_emulated; e->name != NULL; e++)
-			has |= e->rule != NULL && strcmp((*r)->id + 5, e->rule) == 0;
+			has |= e->rule != NULL && strcmp(r->id + 5, e->rule) == 0;
 		for (size_t i = 0; elsewhere[i] != NULL; i++)
-			other |= strcmp((*r)->id, elsewhere[i]) == 0;
-		cr_expect(has != other, "%s", (*r)->id);
+			other |= strcmp(r->id, elsewhere[i]) == 0;
+		cr_expect(has != other, "%s", r->id);
 	}
 }
 

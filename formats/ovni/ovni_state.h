@@ -14,7 +14,7 @@ enum ovni_rule {
 	OVNI_RULE_COUNT
 };
 
-extern const struct rule ovni_rules[OVNI_RULE_COUNT];
+extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of NULL */
 
 /* Whether the user asked for the group of rules named state (--rules). */
 bool ovni_wants_state(const struct option_value *list);

@@ -21,6 +21,9 @@ struct rule {
 	const char *explain; /* a paragraph: what it means, what to do */
 };
 
+/* A row of a table of rules: `#define RULE RULE_ROW`, then include the format's rules.def. */
+#define RULE_ROW(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+
 /* How many findings of one rule are kept for each input; the rest is counted. */
 #define FINDINGS_SHOWN 20
 
@@ -74,6 +77,24 @@ void finding_add_times(struct findings *j, const struct rule *rule, uint64_t off
 void finding_add_line(struct findings *j, const struct rule *rule, uint64_t offset, uint64_t line,
                       uint64_t column, uint64_t record, const char *fmt, ...)
     __attribute__((format(printf, 7, 8)));
+
+/* Something that is reported once, with a count: the place and values of its first time. */
+struct finding_tally {
+	uint64_t count;
+	uint64_t offset, line, column, record; /* as in struct finding */
+	uint64_t now, before;                  /* what disagrees; 0 where there is less to say */
+};
+
+static inline void
+finding_tally_add(struct finding_tally *t, uint64_t offset, uint64_t record, uint64_t now, uint64_t before)
+{
+	if (t->count++ > 0)
+		return;
+	t->offset = offset;
+	t->record = record;
+	t->now = now;
+	t->before = before;
+}
 
 /* How often a rule was found. */
 uint64_t findings_count(const struct findings *j, const struct rule *rule);

@@ -1,7 +1,7 @@
 #include "check/input_rules.h"
 
 const struct rule input_rules[INPUT_RULE_COUNT] = {
-#define RULE(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+#define RULE RULE_ROW
 #include "check/input_rules.def"
 #undef RULE
 };

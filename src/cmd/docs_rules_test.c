@@ -35,15 +35,15 @@ Test(docs_rules, each_rule_is_in_its_page)
 		expect_rule("tracetool-validate.1", text, &input_rules[i]);
 	free(text);
 	text = doc_text("man/tracetool-schema.5");
-	for (const struct rule *const *r = vocab_rule_list; *r != NULL; r++)
-		expect_rule("tracetool-schema.5", text, *r);
+	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
+		expect_rule("tracetool-schema.5", text, r);
 	free(text);
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		char page[256];
 		snprintf(page, sizeof page, "man/tracetool-%s.5", (*f)->name);
 		text = doc_text(page);
-		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
-			expect_rule(page, text, *r);
+		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
+			expect_rule(page, text, r);
 		free(text);
 	}
 }

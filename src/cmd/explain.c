@@ -23,11 +23,11 @@ list_rules(struct text *t)
 {
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		put_row(t, &input_rules[i]);
-	for (const struct rule *const *r = vocab_rule_list; *r != NULL; r++)
-		put_row(t, *r);
+	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
+		put_row(t, r);
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
-			put_row(t, *r);
+		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
+			put_row(t, r);
 }
 
 /* A paragraph, broken at blanks so that no line is longer than 78 letters. */

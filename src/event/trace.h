@@ -6,10 +6,14 @@
 #include "event/definitions.h"
 #include "event/plan.h"
 
-/* A field as a class declares it; for `info` and for writers that need a schema. */
+/* A field as a class declares it: for `info`, for writers that need a schema, and for plans. */
 struct class_field {
 	struct slice name;
 	struct slice type; /* in the format's own words: "uint32_t", "string" */
+	uint8_t value;    /* enum value_type that its values have in raw events; VALUE_NONE: it differs, or is
+	                     not known */
+	uint32_t size;    /* bytes in a record; 0: they vary */
+	const char *unit; /* "ns", "us", "byte"; NULL: none, or not known */
 };
 
 /* What kind of record an event is: a class, a schema, a category. */

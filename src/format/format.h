@@ -47,19 +47,35 @@ enum want {
 	WANT_FIELDS = 2,    /* and their fields */
 	WANT_STRUCTURE = 4, /* structure records too */
 	WANT_BYTES = 8,     /* and batch.bytes */
-	WANT_ORDER = 16,    /* for the engine: streams of one trace are merged by time */
+	/* Raw events, with fields and structure: see below. */
+	WANT_RAW = 32,
+	WANT_ORDER = 64, /* for the engine: streams of one trace are merged by time */
 };
 
+/*
+ * Raw events (WANT_RAW, always together with WANT_TIMES, WANT_FIELDS and
+ * WANT_STRUCTURE) are the records as the file has them.  The fields are all of
+ * the record's, in file order, with the file's widths and numbers: those too
+ * that are ts, dur, name or track of an interpreted event.  Nothing is
+ * resolved, renamed or left out, and vocabularies are not applied.  With
+ * WANT_BYTES the records of a valid input, put together, are the input.
+ */
+
+struct format;
+
 struct reader {
+	const struct format *format;
 	struct input *in;
 	struct trace *trace;
 	struct findings *findings; /* may be NULL: a quiet pass */
 	unsigned want;             /* enum want */
 	const char *dialect;       /* asked for by the user, or NULL */
 	const struct option_value *options;
-	void *state;     /* state_size bytes, zeroed and freed by the engine */
-	void *shared;    /* trace_ops.shared_size bytes, for all inputs of one trace */
+	void *state;      /* state_size bytes, zeroed and freed by the engine */
+	void *shared;     /* trace_ops.shared_size bytes, for all inputs of one trace */
 	uint64_t records; /* of this input, counted by the reader; the first one is number 1 */
+	const void
+	    *ahead_of;   /* this is a look-ahead pass: the state of the reader that asked for it; else NULL */
 	bool in_folder;  /* the input was found in a folder: what belongs to it can be expected beside it */
 	uint64_t unread; /* bytes left unread because they cannot be trusted; set with READ_BAD */
 };
@@ -73,16 +89,32 @@ enum read_status {
 
 struct reader_ops {
 	size_t state_size;
-	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: none.  `complete`: nothing
-	 * follows `head`.  Looks only.  Most bits win. */
+	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: none.  `complete`:
+	 * nothing follows `head`.  Looks only.  Most bits win. */
 	int (*probe)(struct slice head, bool complete);
-	/* Before the first batch: sets up the trace (dialect, clock, ...).  false: no memory, or a bad option; a
-	 * finding says why. */
+	/* Before the first batch: sets up the trace (dialect, clock, ...).  false: no memory, or a bad
+	 * option; a finding says why. */
 	bool (*open)(struct reader *r);
-	/* Adds at most b->cap events and consumes at most some MiB of records, so that the engine can look around. */
+	/* Adds at most b->cap events and consumes at most some MiB of records, so that the engine can look
+	 * around. */
 	enum read_status (*next)(struct reader *r, struct batch *b);
 	void (*close)(struct reader *r); /* NULL: the state owns nothing; also called when open failed */
 };
+
+enum look_ahead {
+	LOOK_AHEAD_DONE,
+	LOOK_AHEAD_ONE_PASS,  /* the input can be read only once */
+	LOOK_AHEAD_NO_MEMORY, /* or no thread, or no descriptor */
+};
+
+/*
+ * For names that are defined after their use: reads the input of r once more,
+ * from its start to its end, through a second reader.  That one has ahead_of
+ * set to r->state, which it fills in, want WANT_FINDINGS, findings NULL, and a
+ * trace and shared memory of its own.  It should pass over all records that it
+ * does not need.  Call it at most once.
+ */
+enum look_ahead reader_look_ahead(struct reader *r);
 
 /*
  * Only for formats whose traces are several files: what these share, what lies
@@ -90,25 +122,29 @@ struct reader_ops {
  * Any member may be 0.
  */
 struct trace_ops {
-	/* Names of files in a folder that belong to a trace of this format but hold no events; NULL-terminated. */
+	/* Names of files in a folder that belong to a trace of this format but hold no events;
+	 * NULL-terminated. */
 	const char *const *sidecars;
-	/* Checks such a file where it lies (the findings' path is its own); in, state and shared are not set. */
+	/* Checks such a file where it lies (the findings' path is its own); in, state and shared are not set.
+	 */
 	void (*check_sidecar)(struct reader *r);
 	/* What the inputs of one trace know of each other: zeroed at first, freed behind `close`. */
 	size_t shared_size;
-	/* Before the first input: reads what belongs to all of them.  Not set: in, state.  false: as reader_ops.open. */
+	/* Before the first input: reads what belongs to all of them.  Not set: in, state.  false: as
+	 * reader_ops.open. */
 	bool (*open)(struct reader *r);
 	/* After the last input: checks the trace as a whole.  Not set: in, state, dialect, in_folder. */
 	void (*check)(struct reader *r);
 	void (*close)(void *shared); /* NULL: it owns nothing */
-	/* The inputs are streams, each in order of time, that the engine merges (WANT_ORDER).  Their states are alive
-	 * at the same time, so they should be small. */
+	/* The inputs are streams, each in order of time, that the engine merges (WANT_ORDER).  Their states
+	 * are alive at the same time, so they should be small. */
 	bool merges;
 	/* Whether the checks that these options ask for need the events in that order. */
 	bool (*checks_order)(const struct option_value *options);
 	/* Checks an event in that order; r is the reader of its stream. */
 	void (*check_event)(struct reader *r, const struct batch *b, const struct event *e);
-	/* The reader checks whether payloads fit what the vocabulary says; else the engine does where it reads them. */
+	/* The reader checks whether payloads fit what the vocabulary says; else the engine does where it
+	 * reads them. */
 	bool checks_payloads;
 };
 
@@ -161,7 +197,7 @@ struct format {
 	const struct reader_ops *reader;     /* NULL: cannot be read */
 	const struct trace_ops *trace;       /* NULL: its traces are single files that share nothing */
 	const struct writer_ops *writer;     /* NULL: cannot be written */
-	const struct rule *const *rules;     /* NULL-terminated; NULL: none */
+	const struct rule *rules;            /* ended by an id of NULL; NULL: none */
 };
 
 /* Its trace_ops, or some that are all 0. */

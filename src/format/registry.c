@@ -133,13 +133,13 @@ rule_by_id(const char *id)
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		if (strcmp(input_rules[i].id, id) == 0)
 			return &input_rules[i];
-	for (const struct rule *const *r = vocab_rule_list; *r != NULL; r++)
-		if (strcmp((*r)->id, id) == 0)
-			return *r;
+	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
+		if (strcmp(r->id, id) == 0)
+			return r;
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
-			if (strcmp((*r)->id, id) == 0)
-				return *r;
+		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
+			if (strcmp(r->id, id) == 0)
+				return r;
 	return NULL;
 }
 
@@ -166,10 +166,10 @@ rule_nearest_name(const char *id)
 
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		keep_nearer(id, input_rules[i].id, &best, &distance);
-	for (const struct rule *const *r = vocab_rule_list; *r != NULL; r++)
-		keep_nearer(id, (*r)->id, &best, &distance);
+	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
+		keep_nearer(id, r->id, &best, &distance);
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct rule *const *r = (*f)->rules; r != NULL && *r != NULL; r++)
-			keep_nearer(id, (*r)->id, &best, &distance);
+		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
+			keep_nearer(id, r->id, &best, &distance);
 	return best;
 }

@@ -49,7 +49,8 @@ min_time_input(struct min_time *e, const struct format *format, struct input *in
 {
 	struct pipeline *const f = e->f;
 	struct batch b = { .cap = 0 };
-	struct reader r = { .in = in,
+	struct reader r = { .format = format,
+		            .in = in,
 		            .want = WANT_TIMES,
 		            .dialect = f->job->dialect,
 		            .options = f->job->options,

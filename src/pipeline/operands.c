@@ -124,9 +124,11 @@ each_sidecar(struct pipeline *f, const char *path, const struct pipeline_hooks *
 	f->format = format;
 	f->open = true;
 	f->unreadable = f->complete = false;
-	f->reader = (struct reader){
-		.trace = &f->trace, .findings = &f->findings, .want = f->want, .options = f->job->options
-	};
+	f->reader = (struct reader){ .format = f->format,
+		                     .trace = &f->trace,
+		                     .findings = &f->findings,
+		                     .want = f->want,
+		                     .options = f->job->options };
 	format_trace_ops(format)->check_sidecar(&f->reader);
 	if (f->findings.ncounts > 0 && hooks->done != NULL)
 		hooks->done(ctx, f);
@@ -257,6 +259,7 @@ check_trace(struct pipeline *f, bool all, const struct pipeline_hooks *hooks, vo
 	f->unreadable = f->trace_unreadable;
 	f->complete = false;
 	f->reader = (struct reader){
+		.format = f->format,
 		.trace = &f->trace,
 		.findings = &f->findings,
 		.want = f->want,

@@ -185,6 +185,7 @@ open_trace(struct pipeline *f)
 	if (ops->open == NULL)
 		return true;
 	struct reader r = {
+		.format = f->format,
 		.trace = &f->trace,
 		.findings = &f->trace_findings,
 		.want = f->want,
@@ -223,6 +224,7 @@ pipeline_open_reader(struct pipeline *f, struct reader *r, struct findings *j)
 	}
 	bool ok = have_shared(f);
 	*r = (struct reader){
+		.format = f->format,
 		.in = f->in,
 		.trace = &f->trace,
 		.findings = j,

@@ -9,16 +9,10 @@
 #include "vocab/vocab_state.h"
 
 const struct rule vocab_rules[] = {
-#define RULE(name, id, level, text, spec, explain) { id, LEVEL_##level, text, spec, explain },
+#define RULE RULE_ROW
 #include "vocab/vocab_rules.def"
 #undef RULE
-};
-
-const struct rule *const vocab_rule_list[] = {
-#define RULE(name, id, level, text, spec, explain) &vocab_rules[VOCAB_RULE_##name],
-#include "vocab/vocab_rules.def"
-#undef RULE
-	NULL
+	{ .id = NULL }
 };
 
 static uint8_t

@@ -12,15 +12,14 @@
  */
 
 /* Mistakes in a file, each with its line and column. */
-extern const struct rule vocab_rules[];
+extern const struct rule vocab_rules[]; /* ended by an id of NULL */
 enum vocab_rule {
 #define RULE(name, id, level, text, spec, explain) VOCAB_RULE_##name,
 #include "vocab/vocab_rules.def"
 #undef RULE
 	VOCAB_RULE_COUNT
 };
-/* ... as a list that ends in NULL. */
-extern const struct rule *const vocab_rule_list[];
+
 
 /* An empty vocabulary for traces of one format (NULL: rules for any are taken).  The name is borrowed.  NULL:
  * no memory. */
