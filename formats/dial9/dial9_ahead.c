@@ -99,13 +99,13 @@ d9_ahead_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_
 	if (depth != D9_NO_FIELD)
 		(void)d9_value_integer(s->fields[depth].type, d9_field_at(s, f, depth), &symbol.depth);
 	symbol.name = text_of(st, s->fields[name].type, d9_field_at(s, f, name));
-	return symbol.name.p == NULL || add_symbol(st->ahead_of->ahead, address, symbol);
+	return symbol.name.p == NULL || add_symbol(st->collects, address, symbol);
 }
 
 bool
 d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data)
 {
-	struct d9_ahead *const a = st->ahead_of->ahead;
+	struct d9_ahead *const a = st->collects;
 
 	if (!countable(st->segment))
 		a->lost++;
@@ -118,49 +118,19 @@ d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct s
 	return table64_put(&a->late_index, late_key(st->segment, kind, id), a->nlate++);
 }
 
-static bool
-run(struct d9_state *st, struct input *in)
-{
-	struct trace trace;
-	struct batch b;
-	struct d9_state ahead = { .ahead_of = st };
-	struct reader r = {
-		.in = in, .trace = &trace, .want = WANT_FINDINGS, .dialect = st->r->dialect, .state = &ahead
-	};
-	enum read_status fill = READ_NO_MEMORY;
-
-	trace_init(&trace);
-	trace.vocabulary = st->r->trace->vocabulary;
-	if (batch_init(&b, 1024, false)) {
-		fill = d9_reader_ops.open(&r) ? READ_MORE : READ_NO_MEMORY;
-		while (fill == READ_MORE) {
-			batch_recycle(&b);
-			input_hold(in, &b.holds);
-			fill = d9_reader_ops.next(&r, &b);
-			input_behind(in);
-		}
-		d9_reader_ops.close(&r);
-		batch_free(&b);
-	}
-	trace_free(&trace);
-	return fill != READ_NO_MEMORY;
-}
-
+/* Once, and only if it will not be in vain; what cannot be found so stays unresolved and is reported. */
 bool
 d9_look_ahead(struct d9_state *st)
 {
-	struct input *in;
-
-	if (st->looked_ahead || st->ahead_of != NULL || !input_can_reopen(st->r->in))
+	if (st->asked_ahead || st->collects != NULL)
 		return true;
-	in = input_reopen(st->r->in);
-	if (in == NULL)
-		return true; /* as on a pipe: numbers and addresses stay, and are counted */
-	st->looked_ahead = true;
+	st->asked_ahead = true;
 	st->ahead = calloc(1, sizeof *st->ahead);
-	const bool ok = st->ahead != NULL && run(st, in);
-	input_close(in);
-	return ok;
+	const enum look_ahead result = st->ahead != NULL ? reader_look_ahead(st->r) : LOOK_AHEAD_NO_MEMORY;
+	st->looked_ahead = result == LOOK_AHEAD_DONE;
+	if (!st->looked_ahead)
+		d9_ahead_free(st);
+	return result != LOOK_AHEAD_NO_MEMORY;
 }
 
 void
@@ -176,6 +146,7 @@ d9_ahead_free(struct d9_state *st)
 	free(a->late);
 	arena_free(&a->text);
 	free(a);
+	st->ahead = NULL;
 }
 
 /* ---- asking ---- */

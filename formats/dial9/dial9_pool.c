@@ -70,11 +70,11 @@ keep(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct sli
 	e->n = kind == D9_STRINGS ? data.n : data.n / 8;
 	e->flags = data.flags;
 	e->text = NULL;
-	if (!is_wanted(st, kind) && (st->ahead_of == NULL || kind == D9_STACKS))
+	if (!is_wanted(st, kind) && (st->collects == NULL || kind == D9_STACKS))
 		return D9_DONE;
 	/* Symbols are wanted from the first stack on; and two passes at once should not hold large pools
 	 * both. */
-	if (st->ahead_of == NULL && (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED) &&
+	if (st->collects == NULL && (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED) &&
 	    !d9_look_ahead(st))
 		return D9_NO_MEMORY;
 	if (kind == D9_STACKS) {
@@ -120,7 +120,7 @@ d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct 
 	struct d9_entry *e = NULL;
 
 	settle_pending(st, kind, id, f);
-	if (st->ahead_of != NULL && table64_get(&pool->pending_index, id) != TABLE_NONE &&
+	if (st->collects != NULL && table64_get(&pool->pending_index, id) != TABLE_NONE &&
 	    d9_pool_find(pool, id) == NULL && !d9_ahead_late(st, kind, id, data))
 		return D9_NO_MEMORY;
 	const struct d9_entry *const old = d9_pool_find(pool, id);

@@ -48,8 +48,10 @@ static bool
 d9_open(struct reader *r)
 {
 	struct d9_state *const st = r->state;
+	const struct d9_state *const asking = r->ahead_of;
 
 	st->r = r;
+	st->collects = asking != NULL ? asking->ahead : NULL;
 	st->strict = r->dialect != NULL && strcmp(r->dialect, d9_dialects[D9_0_3]) == 0;
 	st->seed = hash_seed();
 	return set_up_trace(st);

@@ -185,9 +185,10 @@ struct d9_state {
 	struct d9_open_frame open;
 	struct d9_lack lack;
 
-	struct d9_ahead *ahead;
-	bool looked_ahead;
-	struct d9_state *ahead_of; /* this is a look ahead, on behalf of that state */
+	struct d9_ahead *ahead;    /* what a look-ahead pass found; NULL: there was none */
+	struct d9_ahead *collects; /* this is such a pass: where it puts what it finds; else NULL */
+	bool asked_ahead;          /* for one; the input may not be readable twice */
+	bool looked_ahead;         /* and got it */
 	bool symbols_met;
 	uint64_t seed; /* of the hashes of pool entries */
 
@@ -381,7 +382,7 @@ enum d9_result d9_learn(struct d9_state *st, const struct d9_schema *s, const st
 
 /* ---- dial9_ahead.c: what stands later in the trace ---- */
 
-/* Reads the whole trace once, quietly, if that was not done and can be done.  false: no memory. */
+/* Asks for a look-ahead pass, the first time it is called.  false: no memory. */
 bool d9_look_ahead(struct d9_state *st);
 void d9_ahead_free(struct d9_state *st);
 
