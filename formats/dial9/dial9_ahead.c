@@ -14,7 +14,9 @@ struct symbol {
 	uint64_t depth; /* of inlining: 0 is the function that the address lies in */
 };
 
+/* Events point to its texts, so batches hold it.  It does not change once the pass is over. */
 struct d9_ahead {
+	struct shared_memory shared;
 	struct table64 symbol_index; /* address -> symbols[] */
 	struct symbol *symbols;
 	uint32_t nsymbols, symbols_cap;
@@ -118,6 +120,34 @@ d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct s
 	return table64_put(&a->late_index, late_key(st->segment, kind, id), a->nlate++);
 }
 
+/* ---- the pass ---- */
+
+static void
+destroy(struct shared_memory *m)
+{
+	struct d9_ahead *const a = (struct d9_ahead *)m;
+
+	table64_free(&a->symbol_index);
+	table64_free(&a->late_index);
+	free(a->symbols);
+	free(a->late);
+	arena_free(&a->text);
+	free(a);
+}
+
+void
+d9_ahead_drop(struct d9_state *st)
+{
+	shared_memory_drop(st->ahead != NULL ? &st->ahead->shared : NULL);
+	st->ahead = NULL;
+}
+
+bool
+d9_ahead_hold(struct d9_state *st, struct batch *b)
+{
+	return st->ahead == NULL || batch_hold(b, &st->ahead->shared);
+}
+
 /* Once, and only if it will not be in vain; what cannot be found so stays unresolved and is reported. */
 bool
 d9_look_ahead(struct d9_state *st)
@@ -126,27 +156,14 @@ d9_look_ahead(struct d9_state *st)
 		return true;
 	st->asked_ahead = true;
 	st->ahead = calloc(1, sizeof *st->ahead);
-	const enum look_ahead result = st->ahead != NULL ? reader_look_ahead(st->r) : LOOK_AHEAD_NO_MEMORY;
+	if (st->ahead == NULL)
+		return false;
+	shared_memory_init(&st->ahead->shared, destroy);
+	const enum look_ahead result = reader_look_ahead(st->r);
 	st->looked_ahead = result == LOOK_AHEAD_DONE;
 	if (!st->looked_ahead)
-		d9_ahead_free(st);
-	return result != LOOK_AHEAD_NO_MEMORY;
-}
-
-void
-d9_ahead_free(struct d9_state *st)
-{
-	struct d9_ahead *const a = st->ahead;
-
-	if (a == NULL)
-		return;
-	table64_free(&a->symbol_index);
-	table64_free(&a->late_index);
-	free(a->symbols);
-	free(a->late);
-	arena_free(&a->text);
-	free(a);
-	st->ahead = NULL;
+		d9_ahead_drop(st);
+	return result != LOOK_AHEAD_NO_MEMORY && d9_ahead_hold(st, st->batch);
 }
 
 /* ---- asking ---- */

@@ -23,9 +23,8 @@ extern const char *const d9_dialects[];
 /* What came of one step. */
 enum d9_result {
 	D9_DONE,
-	D9_MORE,   /* the window ends inside it: nothing happened, and d9_state.lack says what is missing */
-	D9_BORDER, /* the batch must be handed over first: a new segment begins */
-	D9_BAD,    /* nothing after this place can be trusted; a finding said why */
+	D9_MORE, /* the window ends inside it: nothing happened, and d9_state.lack says what is missing */
+	D9_BAD,  /* nothing after this place can be trusted; a finding said why */
 	D9_NO_MEMORY
 };
 
@@ -112,6 +111,15 @@ struct d9_pending {
 	bool shown;   /* as a number, in a field or a name */
 };
 
+/*
+ * Texts and stacks of one segment.  Values of events point into it, so batches
+ * hold it; what is in it neither moves nor changes.
+ */
+struct d9_pool_memory {
+	struct shared_memory shared;
+	struct arena arena;
+};
+
 /* The strings or stacks of one segment. */
 struct d9_pool {
 	struct d9_entry *entries;
@@ -167,6 +175,7 @@ enum d9_structure {
 
 struct d9_state {
 	struct reader *r;
+	struct batch *batch;  /* that is being filled */
 	bool strict;          /* check by the document of 0.3 */
 	bool newer;           /* something was met that only 0.4 has */
 	bool begun;           /* the first header was read */
@@ -179,7 +188,7 @@ struct d9_state {
 	struct class *structure[D9_STRUCTURES];
 	struct d9_schemas schemas;
 	struct d9_pool pools[D9_POOLS];
-	struct arena pool_text; /* what the entries of both pools point to */
+	struct d9_pool_memory *pool_memory; /* what the entries of both pools point to; NULL: nothing yet */
 	uint64_t pooled_bytes;
 	bool pools_full; /* some entry of this segment was not kept */
 	struct d9_open_frame open;
@@ -340,8 +349,11 @@ void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 /* The end of a segment was reached: says what was never defined. */
 void d9_pools_check(struct d9_state *st);
 
-/* Everything that values of earlier batches pointed to is gone. */
+/* A new segment: no id is defined.  What batches hold of the one before stays with them. */
 void d9_pools_forget(struct d9_state *st);
+
+/* A batch is filled that may point to what is in the pools.  false: no memory. */
+bool d9_pools_hold(struct d9_state *st, struct batch *b);
 void d9_pools_free(struct d9_state *st);
 
 /* ---- dial9_entry.c: pool frames ---- */
@@ -384,7 +396,10 @@ enum d9_result d9_learn(struct d9_state *st, const struct d9_schema *s, const st
 
 /* Asks for a look-ahead pass, the first time it is called.  false: no memory. */
 bool d9_look_ahead(struct d9_state *st);
-void d9_ahead_free(struct d9_state *st);
+void d9_ahead_drop(struct d9_state *st); /* batches that hold it keep it */
+
+/* A batch is filled that may point to what was found.  false: no memory. */
+bool d9_ahead_hold(struct d9_state *st, struct batch *b);
 
 /* Symbols and late definitions that were not kept. */
 uint64_t d9_ahead_lost(const struct d9_state *st);
