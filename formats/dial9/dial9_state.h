@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "dial9/dial9_type.h"
 #include "dial9/dial9_wire.h"
 #include "format/format.h"
 
@@ -53,6 +54,7 @@ enum d9_part { D9_PART_CLOCK, D9_PART_FACTS, D9_PART_ADDRESS, D9_PART_NAME, D9_P
 /* A step of measuring an event: skip `gap` bytes, then what `kind` says (dial9_measure.c). */
 struct d9_op {
 	uint8_t kind, gap;
+	uint8_t size;  /* of an item of a run */
 	uint32_t need; /* after a value of any length: bytes the steps up to the next one may take */
 };
 
@@ -249,20 +251,11 @@ void d9_say_tallies(struct d9_state *st);
 void d9_schemas_free(struct d9_schemas *s);
 void d9_schemas_forget(struct d9_schemas *s); /* a new segment: no type_id is registered */
 enum d9_result d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b);
-const char *d9_type_name(uint8_t type);
 
 static inline struct d9_schema *
 d9_schema_of(const struct d9_state *st, uint32_t type_id)
 {
 	return type_id < st->schemas.ntypes ? st->schemas.by_type[type_id] : NULL;
-}
-
-static inline bool
-d9_type_known(uint8_t type)
-{
-	const unsigned inner = type & ~(unsigned)D9_OPTIONAL;
-
-	return inner >= D9_I64 && inner < D9_TYPES;
 }
 
 /* ---- dial9_annotation.c ---- */
@@ -273,7 +266,7 @@ enum d9_result d9_annotation(struct d9_state *st, struct d9_frame *f, struct bat
 /* ---- dial9_measure.c: how long an event is, without checking ---- */
 
 /* Makes s->ops, s->need.  false: no memory. */
-bool d9_ops_make(struct d9_state *st, struct d9_schema *s);
+bool d9_ops_make(struct d9_schema *s);
 
 /* The end of an event that begins at p and has s->need bytes before `end`; NULL: not a plain case, look
  * closely. */
