@@ -136,9 +136,10 @@ struct ht_state {
 
 	struct ht_mappings mappings;
 	struct slice label_name;   /* of the present record's integer label; p NULL: it has none */
-	struct ht_state *ahead_of; /* this is a look ahead: mappings go to that state */
+	struct ht_state *ahead_of; /* this is a look-ahead pass: mappings go to that state */
 	bool mapping_class;        /* a string mapping class was described */
 	bool looked_ahead;
+	bool one_pass; /* it was tried, but the input can be read only once */
 	struct ht_tally unresolved;
 
 	struct idset ids;
@@ -261,8 +262,9 @@ bool ht_class_may_map(const struct ht_state *st, struct slice name);
 enum ht_outcome ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text,
                                enum ht_label_source source, const struct ht_record *rec);
 
-/* The name, or a slice whose p is NULL (counted); looks ahead in the input when needed and possible. */
-struct slice ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec);
+/* *text: the name, or p NULL (counted).  Looks ahead in the input when needed and possible. */
+enum ht_outcome ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec,
+                                struct slice *text);
 
 /* From here on all names, also those that stand later in the input, are definitions of the trace.  false: no
  * memory. */
