@@ -88,6 +88,7 @@ ht_open(struct reader *r)
 	const char *const map = option_find(r->options, "label-map");
 
 	st->r = r;
+	st->raw = (r->want & WANT_RAW) != 0;
 	if (r->ahead_of != NULL)
 		begin_ahead(st, r->ahead_of);
 	else
@@ -146,17 +147,14 @@ measure(struct ht_state *st, struct ht_record *rec, const char *end)
 static enum ht_outcome
 say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 {
-	static const char *const wire_head[] = { "klass_id", "timestamp", "id" };
-	static const char *const document_head[] = { "timestamp", "event_id", "klass_id" };
-	static const uint32_t wire_sizes[] = { 4, 8, 8 }, document_sizes[] = { 8, 8, 4 };
+	const struct class_field *const head = ht_head_fields[st->wire];
 	struct cursor c = cursor_on(rec->p, end, false);
 	const char *const class_name = rec->c != NULL ? rec->c->name.p : "";
 	struct quoted q, q2;
 	char name[320];
 
-	for (int i = 0; i < 3; i++)
-		cursor_take(&c, (st->wire ? wire_sizes : document_sizes)[i],
-		            (st->wire ? wire_head : document_head)[i]);
+	for (int i = 0; i < HT_HEAD_FIELDS; i++)
+		cursor_take(&c, head[i].size, head[i].name.p);
 	for (uint32_t i = 0; c.missing == NULL && i < rec->c->plan->nleaves; i++) {
 		const struct ht_leaf *const l = &rec->c->plan->leaves[i];
 		struct slice s;
@@ -374,7 +372,8 @@ record(struct ht_state *st, struct batch *b)
 	r->records++;
 	rec.c->cls->records++;
 	r->trace->events += rec.c->kind == HT_KIND_EVENT;
-	if ((r->want & rec.c->plan->want) != 0 && (result = ht_event_add(st, &rec, b)) != HT_DONE)
+	if ((r->want & rec.c->plan->want) != 0 &&
+	    (result = st->raw ? ht_raw_add(st, &rec, b) : ht_event_add(st, &rec, b)) != HT_DONE)
 		return result;
 	in->p = rec.end;
 	return HT_DONE;
