@@ -36,7 +36,10 @@ enum value_type {
 struct value {
 	uint8_t type;  /* enum value_type */
 	uint8_t flags; /* of a string: enum slice_flags */
-	uint16_t reserved;
+	/* enum value_type of each value of a list, where the format has one type for all of them, so that it
+	 * is known of an empty list too; else VALUE_NONE */
+	uint8_t element;
+	uint8_t reserved;
 	uint32_t count; /* strings, bytes, JSON: length; lists and maps: entries */
 	union {
 		uint64_t u64; /* BOOL, U8..U64, ADDRESS */
