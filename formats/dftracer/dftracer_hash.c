@@ -196,7 +196,7 @@ bool
 dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
                 struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source)
 {
-	struct dft_names *const n = &st->sh->names;
+	struct dft_names *const n = &st->names_to->names;
 	bool no_memory;
 	struct dft_name *const e = entry(n, kind, h, scope_of(h, pid), &no_memory);
 
@@ -211,7 +211,7 @@ dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_has
 	if (e->source > source || (e->source == DFT_AHEAD && source == DFT_AHEAD))
 		return true; /* of several that come later, the nearest */
 	e->source = (uint8_t)source;
-	st->sh->hosts_defined += kind == DFT_HASH_HOST;
+	st->names_to->hosts_defined += kind == DFT_HASH_HOST;
 	if (same)
 		return true;
 	const struct slice copy = intern(n, text, &no_memory);

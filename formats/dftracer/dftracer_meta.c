@@ -102,7 +102,6 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 {
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME);
 	const struct dft_arg *value = dft_arg_of(rec, DFT_MEANS_VALUE);
-	struct dft_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
 	struct dft_hash h;
 	struct quoted q;
 
@@ -131,7 +130,7 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, value->value));
 	const struct slice text = arg_text(st, rec, name);
 	return text.p != NULL &&
-	       dft_name_define(to, rec, kind, h, f->pid, text, st->ahead_of != NULL ? DFT_AHEAD : DFT_MET);
+	       dft_name_define(st, rec, kind, h, f->pid, text, st->ahead ? DFT_AHEAD : DFT_MET);
 }
 
 /* ---- names of processes and threads ---- */
@@ -140,14 +139,11 @@ static bool
 add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread,
           struct slice text)
 {
-	struct dft_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
-
-	if (!f->has_pid || (thread && !f->has_tid) ||
-	    (st->ahead_of == NULL && (st->r->want & WANT_FIELDS) == 0))
+	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && (st->r->want & WANT_FIELDS) == 0))
 		return true;
-	if (st->ahead_of == NULL && !input_can_reopen(st->r->in) && f->process->track != NULL)
+	if (!st->ahead && !input_can_reopen(st->r->in) && f->process->track != NULL)
 		dft_tally_add(st, DFT_HASHES_LATE, dft_place_of(rec), text);
-	return dft_title_add(to, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
+	return dft_title_add(st, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
 }
 
 static bool

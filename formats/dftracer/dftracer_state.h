@@ -212,8 +212,9 @@ struct dft_state {
 	struct dft_tally tallies[DFT_TALLIES];
 
 	struct dft_shared *sh;
-	struct dft_state *ahead_of; /* this is a look ahead: what it finds goes to that state */
-	bool few_metadata;          /* ... and only lines with ph "M" can hold something */
+	struct dft_shared *names_to; /* where names go: sh; in a look-ahead pass that of who asked for it */
+	bool ahead;                  /* this is a look-ahead pass ... */
+	bool few_metadata;           /* ... and only lines with ph "M" can hold something */
 	bool looked_ahead;
 	uint64_t records;    /* of this input */
 	struct arena moment; /* for one record */
@@ -260,8 +261,7 @@ dft_place_of(const struct dft_record *rec)
 static inline struct dft_place
 dft_place_at(const struct dft_state *st, uint64_t offset)
 {
-	return (struct dft_place){ offset, st->line.number, offset - st->line.start + 1,
-		                   st->r->records };
+	return (struct dft_place){ offset, st->line.number, offset - st->line.start + 1, st->r->records };
 }
 
 /* A finding that is made when its place has gone by. */
@@ -386,16 +386,12 @@ void dft_processes_free(struct dft_shared *sh);
 
 /* ---- dftracer_ahead.c ---- */
 
-/* Collects names from the whole input by a quiet pass over its metadata. */
-void dft_look_ahead(struct dft_state *st);
-
-/* Passes over lines of the window that hold no metadata. */
+/* In a look-ahead pass: passes over lines of the window that hold no metadata. */
 void dft_ahead_skip(struct dft_state *st);
 
 /* ---- dftracer_read.c ---- */
 
 extern const struct reader_ops dft_reader_ops;
 extern const struct trace_ops dft_trace_ops;
-void dft_shared_close(void *shared);
 
 #endif
