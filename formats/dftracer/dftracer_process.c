@@ -192,9 +192,9 @@ process_name(struct dft_state *st, const struct dft_process *p, bool negative, c
 	int n;
 
 	/* the host is known as it is written: as a name, or as a hash */
-	const enum dft_kind kind =
-	    host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? DFT_UINT
-	                                                                                   : DFT_STRING;
+	const enum json_kind kind =
+	    host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? JSON_UINT
+	                                                                                   : JSON_STRING;
 	if (host.n > 0 && dft_hash_read(&whole, (struct dft_token){ 0, host.n }, kind, &h)) {
 		const struct slice name = dft_name_look(st, DFT_HASH_HOST, h, p->pid);
 		host = name.p != NULL ? name : host;

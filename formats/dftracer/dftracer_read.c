@@ -26,13 +26,11 @@ dft_open(struct reader *r)
 		st->names_to = asking->sh;
 		st->few_metadata = dft_writes_m(asking->dialect);
 	}
-	st->scanner = dft_scanner_best();
+	st->scanner = json_scanner_best();
 	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
 	st->line.number = 1;
 	st->index = malloc(sizeof *st->index);
-	st->record.args_cap = 256;
-	st->record.args = malloc(st->record.args_cap * sizeof *st->record.args);
-	if (st->index == NULL || st->record.args == NULL || !dft_keys_init(&st->keys) ||
+	if (st->index == NULL || !dft_record_init(&st->record) || !dft_keys_init(&st->keys) ||
 	    !dft_paths_init(&st->paths))
 		return false;
 	st->index->base = NULL;
@@ -52,7 +50,7 @@ dft_close(struct reader *r)
 	struct dft_state *const st = r->state;
 
 	free(st->index);
-	free(st->record.args);
+	dft_record_free(&st->record);
 	dft_keys_free(&st->keys);
 	dft_paths_free(&st->paths);
 	arena_free(&st->moment);

@@ -7,9 +7,9 @@
 #include "base/idset.h"
 #include "dftracer/dftracer_paths.h"
 #include "dftracer/dftracer_record.h"
-#include "dftracer/dftracer_scan.h"
 #include "dftracer/dftracer_wire.h"
 #include "format/format.h"
+#include "json/json_scan.h"
 
 extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NULL */
 
@@ -189,8 +189,8 @@ struct dft_shared {
 
 struct dft_state {
 	struct reader *r;
-	const struct dft_scanner *scanner;
-	struct dft_index *index;
+	const struct json_scanner *scanner;
+	struct json_index *index;
 	const uint32_t *quotes; /* in the index: the first quote not yet used */
 	const uint32_t *lines, *odd;
 	struct dft_paths paths;
@@ -353,7 +353,7 @@ dft_hash_kind_of(enum dft_plan m)
 void dft_names_free(struct dft_names *n);
 
 /* What a token says; false: neither a number nor sixteen hexadecimal digits. */
-bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_kind kind, struct dft_hash *h);
+bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h);
 
 /* Defines a name, with the findings that this may bring.  False: no memory. */
 bool dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
