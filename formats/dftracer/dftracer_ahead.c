@@ -3,8 +3,8 @@
 
 /*
  * Names that come later than their first use: of hashes, processes, threads.
- * One quiet pass over the whole input collects them before the first event is
- * given out.
+ * A look-ahead pass collects them before the first event is given out; it
+ * needs nothing but metadata.
  */
 
 /* The next "M" in quotes; NULL: there is none. */
@@ -33,40 +33,4 @@ dft_ahead_skip(struct dft_state *st)
 		return;
 	in->p = nl + 1;
 	st->line = (struct dft_line){ .number = st->line.number + 1, .start = input_offset(in, in->p) };
-}
-
-void
-dft_look_ahead(struct dft_state *st)
-{
-	struct trace trace;
-	struct batch b;
-	struct dft_shared shared = { .nhosts = 0 };
-	struct dft_state ahead = { .ahead_of = st, .few_metadata = dft_writes_m(st->dialect) };
-	struct reader r = { .trace = &trace,
-		            .want = WANT_FINDINGS,
-		            .dialect = st->dialect,
-		            .state = &ahead,
-		            .shared = &shared };
-	enum read_status fill = READ_MORE;
-
-	st->looked_ahead = true;
-	r.in = input_reopen(st->r->in);
-	if (r.in == NULL)
-		return; /* hashes stay numbers, and are counted */
-	trace_init(&trace);
-	trace.vocabulary = st->r->trace->vocabulary;
-	if (batch_init(&b, 1, false)) {
-		if (dft_reader_ops.open(&r))
-			while (fill == READ_MORE) {
-				batch_recycle(&b);
-				input_hold(r.in, &b.holds);
-				fill = dft_reader_ops.next(&r, &b);
-				input_behind(r.in);
-			}
-		dft_reader_ops.close(&r);
-		dft_shared_close(&shared);
-		batch_free(&b);
-	}
-	trace_free(&trace);
-	input_close(r.in);
 }

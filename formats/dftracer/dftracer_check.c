@@ -14,14 +14,14 @@ const char *const dft_top_names[DFT_TOPS] = {
 };
 
 static const char *const kind_names[] = {
-	[DFT_ABSENT] = "absent",         [DFT_UINT] = "a number",
-	[DFT_INT] = "a negative number", [DFT_NUMBER] = "a number with a fraction",
-	[DFT_STRING] = "text",           [DFT_ESCAPED] = "text",
-	[DFT_MENDED] = "text",           [DFT_TRUE] = "true",
-	[DFT_FALSE] = "false",           [DFT_NULL] = "null",
-	[DFT_OBJECT] = "an object",      [DFT_ARRAY] = "an array",
-	[DFT_NOT_FINITE] = "no number",  [DFT_BARE] = "no value",
-	[DFT_TANGLED] = "no JSON",
+	[JSON_ABSENT] = "absent",         [JSON_UINT] = "a number",
+	[JSON_INT] = "a negative number", [JSON_NUMBER] = "a number with a fraction",
+	[JSON_STRING] = "text",           [JSON_ESCAPED] = "text",
+	[JSON_BAD_STRING] = "text",       [JSON_TRUE] = "true",
+	[JSON_FALSE] = "false",           [JSON_NULL] = "null",
+	[JSON_OBJECT] = "an object",      [JSON_ARRAY] = "an array",
+	[JSON_NOT_FINITE] = "no number",  [JSON_BAD_WORD] = "no value",
+	[JSON_BAD_NESTED] = "no JSON",
 };
 
 static const char *
@@ -33,7 +33,7 @@ top_at(const struct dft_record *rec, enum dft_top which)
 void
 dft_say_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted)
 {
-	const enum dft_kind kind = dft_top_kind(rec, which);
+	const enum json_kind kind = dft_top_kind(rec, which);
 	struct quoted q;
 
 	dft_find(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), not %s",
@@ -84,25 +84,26 @@ phase_of_digit(char c)
 bool
 dft_is_metadata(const struct dft_record *rec)
 {
-	const enum dft_kind kind = dft_top_kind(rec, DFT_PH);
-	const char c = rec->top[DFT_PH].n == 1 && kind != DFT_ABSENT ? *top_at(rec, DFT_PH) : '\0';
+	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
+	const char c = rec->top[DFT_PH].n == 1 && kind != JSON_ABSENT ? *top_at(rec, DFT_PH) : '\0';
 
-	return c != '\0' && (kind == DFT_UINT ? phase_of_digit(c) : phase_of_letter(c)) == DFT_PHASE_METADATA;
+	return c != '\0' &&
+	       (kind == JSON_UINT ? phase_of_digit(c) : phase_of_letter(c)) == DFT_PHASE_METADATA;
 }
 
 /* Which it was meant to be, where ph does not say. */
 static enum dft_phase
 guess_phase(const struct dft_record *rec)
 {
-	if (dft_top_kind(rec, DFT_TS) != DFT_ABSENT)
-		return dft_top_kind(rec, DFT_DUR) != DFT_ABSENT ? DFT_PHASE_COMPLETE : DFT_PHASE_INSTANT;
+	if (dft_top_kind(rec, DFT_TS) != JSON_ABSENT)
+		return dft_top_kind(rec, DFT_DUR) != JSON_ABSENT ? DFT_PHASE_COMPLETE : DFT_PHASE_INSTANT;
 	return DFT_PHASE_NONE;
 }
 
 static enum dft_phase
 odd_phase(struct dft_state *st, const struct dft_record *rec)
 {
-	const enum dft_kind kind = dft_top_kind(rec, DFT_PH);
+	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
 	const enum dft_phase guess = guess_phase(rec);
 	static const char *const taken[] = { [DFT_PHASE_NONE] = "the record is kept, but is no event",
 		                             [DFT_PHASE_COMPLETE] =
@@ -111,9 +112,9 @@ odd_phase(struct dft_state *st, const struct dft_record *rec)
 		                                 "it is taken for an instant, as it has ts" };
 	struct quoted q;
 
-	if (kind == DFT_ABSENT)
+	if (kind == JSON_ABSENT)
 		dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "ph is missing; %s", taken[guess]);
-	else if (kind != DFT_UINT && !dft_is_text(kind))
+	else if (kind != JSON_UINT && !json_is_string(kind))
 		dft_say_type(st, rec, DFT_PH, "a letter");
 	else
 		dft_find(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH), "ph is %s; %s",
@@ -127,24 +128,24 @@ is_aggregate(const struct dft_record *rec)
 {
 	const struct dft_arg *const dur = dft_arg_of(rec, DFT_MEANS_DURATION);
 
-	return rec->special[DFT_MEANS_COUNT_OF_CALLS] != 0 || (dur != NULL && dur->kind == DFT_OBJECT);
+	return rec->special[DFT_MEANS_COUNT_OF_CALLS] != 0 || (dur != NULL && dur->kind == JSON_OBJECT);
 }
 
 static enum dft_phase
 check_phase(struct dft_state *st, const struct dft_record *rec)
 {
-	const enum dft_kind kind = dft_top_kind(rec, DFT_PH);
-	const bool one = rec->top[DFT_PH].n == 1 && (kind == DFT_STRING || kind == DFT_UINT);
+	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
+	const bool one = rec->top[DFT_PH].n == 1 && (kind == JSON_STRING || kind == JSON_UINT);
 	const char c = one ? *top_at(rec, DFT_PH) : '\0';
 	const struct slice text = slice_of(rec->p + rec->top[DFT_PH].at, one);
 
-	if (kind == DFT_STRING && c == 'X')
+	if (kind == JSON_STRING && c == 'X')
 		return DFT_PHASE_COMPLETE;
-	if (kind == DFT_STRING && c == 'M')
+	if (kind == JSON_STRING && c == 'M')
 		return DFT_PHASE_METADATA;
-	enum dft_phase phase = !one               ? DFT_PHASE_NONE
-	                       : kind == DFT_UINT ? phase_of_digit(c)
-	                                          : phase_of_letter(c);
+	enum dft_phase phase = !one                ? DFT_PHASE_NONE
+	                       : kind == JSON_UINT ? phase_of_digit(c)
+	                                           : phase_of_letter(c);
 	if (phase == DFT_PHASE_NONE || phase >= DFT_PHASE_BEGIN) {
 		if (phase == DFT_PHASE_NONE)
 			return odd_phase(st, rec);
@@ -153,7 +154,7 @@ check_phase(struct dft_state *st, const struct dft_record *rec)
 		         "ph is %s, which is Chrome's and not DFTracer's", quoted(&q, text));
 		return phase;
 	}
-	if (kind == DFT_UINT || (c >= 'a' && c <= 'z'))
+	if (kind == JSON_UINT || (c >= 'a' && c <= 'z'))
 		dft_tally_add(st, DFT_PHASE_FORMS, dft_place_of(rec), text);
 	if (phase == DFT_PHASE_COUNTER || phase == DFT_PHASE_AGGREGATE || c == 'H')
 		dft_tally_add(st, DFT_LATER_PHASES, dft_place_of(rec), text);
@@ -189,7 +190,7 @@ present(const struct dft_record *rec)
 	unsigned bits = 0;
 
 	for (int i = 0; i < DFT_TOPS; i++)
-		bits |= dft_top_kind(rec, (enum dft_top)i) != DFT_ABSENT ? BIT(i) : 0;
+		bits |= dft_top_kind(rec, (enum dft_top)i) != JSON_ABSENT ? BIT(i) : 0;
 	return bits;
 }
 
@@ -210,19 +211,19 @@ say_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase p
 static void
 check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top which)
 {
-	const enum dft_kind kind = dft_top_kind(rec, which);
+	const enum json_kind kind = dft_top_kind(rec, which);
 
-	if (kind == DFT_ABSENT)
+	if (kind == JSON_ABSENT)
 		return;
 	if (which == DFT_NAME || which == DFT_CAT) {
-		if (!dft_is_text(kind))
+		if (!json_is_string(kind))
 			dft_say_type(st, rec, which, "text");
 	} else if (which == DFT_ARGS) {
-		if (kind != DFT_OBJECT)
+		if (kind != JSON_OBJECT)
 			dft_say_type(st, rec, which, "an object");
 	} else if (which !=
 	           DFT_PH) { /* which was checked before; text is looked at where the number is read */
-		if (kind != DFT_UINT && kind != DFT_INT && (which == DFT_TYPE || !dft_is_text(kind)))
+		if (kind != JSON_UINT && kind != JSON_INT && (which == DFT_TYPE || !json_is_string(kind)))
 			dft_say_type(st, rec, which, "a whole number");
 	}
 }
@@ -235,7 +236,7 @@ differences(const struct dft_record *rec, enum dft_phase phase)
 	unsigned tallies = 0;
 
 	for (int i = 0; i < DFT_TOPS; i++)
-		if ((BIT(i) & NUMBERS) != 0 && dft_is_text(dft_top_kind(rec, (enum dft_top)i)) &&
+		if ((BIT(i) & NUMBERS) != 0 && json_is_string(dft_top_kind(rec, (enum dft_top)i)) &&
 		    dft_is_quoted_number(rec, (enum dft_top)i))
 			tallies |= BIT(DFT_QUOTED_NUMBERS);
 	if ((has & BIT(DFT_ID)) == 0)
@@ -262,10 +263,10 @@ tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned t
 /* A complete event as of 2024, and a metadata event likewise. */
 #define KIND(which, kind) ((uint64_t)(kind) << 4 * (which))
 #define USUAL                                                                                                \
-	(KIND(DFT_ID, DFT_UINT) | KIND(DFT_NAME, DFT_STRING) | KIND(DFT_CAT, DFT_STRING) |                   \
-	 KIND(DFT_PID, DFT_UINT) | KIND(DFT_TID, DFT_UINT) | KIND(DFT_PH, DFT_STRING) |                      \
-	 KIND(DFT_ARGS, DFT_OBJECT))
-#define USUAL_COMPLETE (USUAL | KIND(DFT_TS, DFT_UINT) | KIND(DFT_DUR, DFT_UINT))
+	(KIND(DFT_ID, JSON_UINT) | KIND(DFT_NAME, JSON_STRING) | KIND(DFT_CAT, JSON_STRING) |                \
+	 KIND(DFT_PID, JSON_UINT) | KIND(DFT_TID, JSON_UINT) | KIND(DFT_PH, JSON_STRING) |                   \
+	 KIND(DFT_ARGS, JSON_OBJECT))
+#define USUAL_COMPLETE (USUAL | KIND(DFT_TS, JSON_UINT) | KIND(DFT_DUR, JSON_UINT))
 
 static void
 check_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
@@ -291,26 +292,33 @@ check_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase p
 
 /* ---- faults of the text ---- */
 
-static const char *const fault_words[DFT_RULE_COUNT] = {
-	[DFT_RULE_NUL_BYTES] = "a NUL byte inside a text; it was kept",
-	[DFT_RULE_CONTROL_BYTE] = "a control byte stands in a text as it is; it was kept",
-	[DFT_RULE_INVALID_UTF8] = "the text is not UTF-8 here; its bytes were kept",
-	[DFT_RULE_BAD_ESCAPE] = "a backslash that begins no escape of JSON; it was kept as it is",
-	[DFT_RULE_UNESCAPED_QUOTE] =
-	    "a quote inside a text is not escaped; what follows shows where the text ends",
-	[DFT_RULE_COMMA_IN_OBJECT] = "a comma has nothing behind it; it was passed over",
-	[DFT_RULE_STRAY_Q] = "a q follows the pid; it was passed over",
-	[DFT_RULE_NOT_FINITE] = "JSON has no such number; it was kept",
-	[DFT_RULE_BAD_VALUE] = "neither a number nor true, false, null or text; it was kept as text",
-	[DFT_RULE_DUPLICATE_KEY] = "the name comes a second time in its object; both values were kept",
+static const struct {
+	enum dft_rule rule;
+	const char *words;
+} flaws[DFT_FLAW_KINDS] = {
+	[JSON_FLAW_NUL] = { DFT_RULE_NUL_BYTES, "a NUL byte inside a text; it was kept" },
+	[JSON_FLAW_CONTROL_BYTE] = { DFT_RULE_CONTROL_BYTE,
+	                             "a control byte stands in a text as it is; it was kept" },
+	[JSON_FLAW_UTF8] = { DFT_RULE_INVALID_UTF8, "the text is not UTF-8 here; its bytes were kept" },
+	[JSON_FLAW_ESCAPE] = { DFT_RULE_BAD_ESCAPE,
+	                       "a backslash that begins no escape of JSON; it was kept as it is" },
+	[DFT_FLAW_UNESCAPED_QUOTE] = { DFT_RULE_UNESCAPED_QUOTE, "a quote inside a text is not escaped; what "
+	                                                         "follows shows where the text ends" },
+	[JSON_FLAW_COMMA] = { DFT_RULE_COMMA_IN_OBJECT, "a comma has nothing behind it; it was passed over" },
+	[DFT_FLAW_STRAY_Q] = { DFT_RULE_STRAY_Q, "a q follows the pid; it was passed over" },
+	[JSON_FLAW_NOT_FINITE] = { DFT_RULE_NOT_FINITE, "JSON has no such number; it was kept" },
+	[JSON_FLAW_WORD] = { DFT_RULE_BAD_VALUE,
+	                     "neither a number nor true, false, null or text; it was kept as text" },
+	[DFT_FLAW_DUPLICATE_KEY] = { DFT_RULE_DUPLICATE_KEY,
+	                             "the name comes a second time in its object; both values were kept" },
 };
 
 static void
-say_faults(struct dft_state *st, const struct dft_record *rec)
+say_flaws(struct dft_state *st, const struct dft_record *rec)
 {
-	for (uint32_t i = 0; i < rec->nfaults; i++) {
-		const struct dft_fault *const f = &rec->faults[i];
-		dft_find(st, (enum dft_rule)f->rule, rec, rec->p + f->at, "%s", fault_words[f->rule]);
+	for (uint32_t i = 0; i < rec->json.nflaws; i++) {
+		const struct json_flaw_at *const f = &rec->json.flaws[i];
+		dft_find(st, flaws[f->kind].rule, rec, f->at, "%s", flaws[f->kind].words);
 	}
 	if (rec->too_many)
 		dft_find(st, DFT_RULE_LIMIT, rec, NULL,
@@ -324,8 +332,8 @@ dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *
 	f->has_id = false;
 	f->id = f->pid = f->tid = f->ts = f->dur = 0;
 	f->nnames = 0;
-	if (rec->nfaults > 0 || rec->too_many)
-		say_faults(st, rec);
+	if (rec->json.nflaws > 0 || rec->too_many)
+		say_flaws(st, rec);
 	f->phase = check_phase(st, rec);
 	check_shape(st, rec, f->phase);
 	if (rec->nextras > 0)

@@ -21,7 +21,7 @@ by_hash(const struct dft_record *rec, const struct dft_arg *a)
 {
 	struct dft_hash h;
 
-	if (a == NULL || !dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h) || h.none)
+	if (a == NULL || !dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h) || h.none)
 		return ALL;
 	if (h.text)
 		return BIT(D2C) | BIT(D4) | BIT(D5);
@@ -34,7 +34,7 @@ defines_hash(const struct dft_record *rec, const struct dft_facts *f)
 {
 	const struct slice name = dft_top_text(rec, DFT_NAME);
 
-	return f->phase == DFT_PHASE_METADATA && dft_top_kind(rec, DFT_NAME) == DFT_STRING && name.n == 2 &&
+	return f->phase == DFT_PHASE_METADATA && dft_top_kind(rec, DFT_NAME) == JSON_STRING && name.n == 2 &&
 	       name.p[1] == 'H';
 }
 
@@ -42,17 +42,17 @@ defines_hash(const struct dft_record *rec, const struct dft_facts *f)
 static unsigned
 possible(const struct dft_record *rec, const struct dft_facts *f)
 {
-	const bool text = dft_is_text(dft_top_kind(rec, DFT_PID)) && *dft_top_text(rec, DFT_PID).p >= '0' &&
-	                  *dft_top_text(rec, DFT_PID).p <= '9';
-	const bool letter = dft_is_text(dft_top_kind(rec, DFT_PH));
+	const bool text = json_is_string(dft_top_kind(rec, DFT_PID)) &&
+	                  *dft_top_text(rec, DFT_PID).p >= '0' && *dft_top_text(rec, DFT_PID).p <= '9';
+	const bool letter = json_is_string(dft_top_kind(rec, DFT_PH));
 	unsigned d = ALL, more;
 
 	d &= text ? BIT(D1) : ~BIT(D1);
-	if (dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT || dft_top_kind(rec, DFT_PH) == DFT_UINT)
+	if (dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT || dft_top_kind(rec, DFT_PH) == JSON_UINT)
 		d &= BIT(D5);
 	else if (f->phase == DFT_PHASE_COMPLETE && letter)
 		d &= ~BIT(D5);
-	if (f->phase == DFT_PHASE_COMPLETE && dft_top_kind(rec, DFT_ID) == DFT_ABSENT)
+	if (f->phase == DFT_PHASE_COMPLETE && dft_top_kind(rec, DFT_ID) == JSON_ABSENT)
 		d &= BIT(D0) | BIT(D1) | BIT(D4) | BIT(D5);
 	if (f->phase == DFT_PHASE_COMPLETE && rec->special[DFT_MEANS_HOSTNAME] != 0)
 		d &= BIT(D0) | BIT(D1) | BIT(D2);
@@ -76,12 +76,12 @@ by_version(const struct dft_record *rec)
 {
 	const struct dft_arg *const a = dft_arg_of(rec, DFT_MEANS_VERSION);
 
-	if (a == NULL || dft_top_kind(rec, DFT_NAME) != DFT_STRING ||
+	if (a == NULL || dft_top_kind(rec, DFT_NAME) != JSON_STRING ||
 	    !slice_is(dft_top_text(rec, DFT_NAME), "start"))
 		return ALL;
-	return dft_is_text((enum dft_kind)a->kind) ? BIT(D4) | BIT(D5)
-	       : a->kind == DFT_UINT               ? ALL & ~(BIT(D4) | BIT(D5))
-	                                           : ALL;
+	return json_is_string((enum json_kind)a->kind) ? BIT(D4) | BIT(D5)
+	       : a->kind == JSON_UINT                  ? ALL & ~(BIT(D4) | BIT(D5))
+	                                               : ALL;
 }
 
 /* Where all that was seen fits several: the one that was in use longest. */
@@ -100,7 +100,7 @@ most_likely(unsigned d)
 static enum dft_phase
 quiet_phase(const struct dft_record *rec)
 {
-	const bool one = dft_top_kind(rec, DFT_PH) != DFT_ABSENT && rec->top[DFT_PH].n == 1;
+	const bool one = dft_top_kind(rec, DFT_PH) != JSON_ABSENT && rec->top[DFT_PH].n == 1;
 
 	switch (one ? rec->p[rec->top[DFT_PH].at] : '\0') {
 	case 'X':
@@ -137,15 +137,15 @@ look_at_record(struct look *x)
 	struct dft_record *const rec = &x->rec;
 	const struct dft_facts f = { .phase = quiet_phase(rec) };
 
-	if (f.phase == DFT_PHASE_NONE || dft_top_kind(rec, DFT_NAME) == DFT_ABSENT)
+	if (f.phase == DFT_PHASE_NONE || dft_top_kind(rec, DFT_NAME) == JSON_ABSENT)
 		return;
 	const unsigned d = x->dialects & possible(rec, &f) & by_version(rec);
 	x->dialects = d != 0 ? d : x->dialects;
 	x->records++;
 	x->tracer +=
-	    dft_top_kind(rec, DFT_ID) != DFT_ABSENT || rec->special[DFT_MEANS_HHASH] != 0 ||
-	    rec->special[DFT_MEANS_HOSTNAME] != 0 || dft_top_kind(rec, DFT_TYPE) != DFT_ABSENT ||
-	    (dft_top_kind(rec, DFT_CAT) == DFT_STRING && slice_is(dft_top_text(rec, DFT_CAT), "dftracer"));
+	    dft_top_kind(rec, DFT_ID) != JSON_ABSENT || rec->special[DFT_MEANS_HHASH] != 0 ||
+	    rec->special[DFT_MEANS_HOSTNAME] != 0 || dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT ||
+	    (dft_top_kind(rec, DFT_CAT) == JSON_STRING && slice_is(dft_top_text(rec, DFT_CAT), "dftracer"));
 }
 
 static void
@@ -173,14 +173,14 @@ look(struct look *x, struct slice head, bool whole)
 	const char *p = head.p, *const end = head.p + head.n;
 
 	*x = (struct look){ .dialects = ALL };
-	const bool ok = dft_keys_init(&x->keys);
+	const bool ok = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
 	for (int i = 0; ok && i < LINES && p < end; i++) {
 		const char *const nl = memchr(p, '\n', (size_t)(end - p));
 		if (nl != NULL || whole)
 			look_at_line(x, p, nl != NULL ? nl : end);
 		p = nl != NULL ? nl + 1 : end;
 	}
-	free(x->rec.args);
+	dft_record_free(&x->rec);
 	dft_keys_free(&x->keys);
 	return ok;
 }

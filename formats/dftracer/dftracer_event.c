@@ -6,14 +6,14 @@
 
 /* A token as text for people: escapes resolved.  p NULL: no memory. */
 static struct slice
-plain_text(struct batch *b, const struct dft_record *rec, struct dft_token t, enum dft_kind kind)
+plain_text(struct batch *b, const struct dft_record *rec, struct dft_token t, enum json_kind kind)
 {
 	const struct slice raw = dft_token_text(rec, t);
 
-	if (kind == DFT_ESCAPED || kind == DFT_MENDED)
-		return dft_json_unescape(&b->scratch, raw);
+	if (kind == JSON_ESCAPED || kind == JSON_BAD_STRING)
+		return json_unescape(&b->scratch, raw);
 	/* the others were looked through: text is sound, and the rest of a record is no text but ASCII */
-	return kind == DFT_STRING ? textscan_slice(raw.p, raw.n) : raw;
+	return kind == JSON_STRING ? textscan_slice(raw.p, raw.n) : raw;
 }
 
 /* Texts of whole lines without odd bytes need no second look. */
@@ -73,7 +73,7 @@ metadata_class(struct dft_state *st, const struct dft_record *rec)
 		{ "thread_name", SLICE_LIT("thread_name") },
 	};
 	const struct slice name =
-	    dft_top_kind(rec, DFT_NAME) == DFT_STRING ? dft_top_text(rec, DFT_NAME) : slice_of(NULL, 0);
+	    dft_top_kind(rec, DFT_NAME) == JSON_STRING ? dft_top_text(rec, DFT_NAME) : slice_of(NULL, 0);
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		if (slice_is(name, rows[i].name))
@@ -84,21 +84,21 @@ metadata_class(struct dft_state *st, const struct dft_record *rec)
 static struct class *
 class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b)
 {
-	const enum dft_kind kind = dft_top_kind(rec, DFT_CAT);
-	struct slice cat = kind != DFT_ABSENT ? dft_top_text(rec, DFT_CAT) : slice_of("", 0);
+	const enum json_kind kind = dft_top_kind(rec, DFT_CAT);
+	struct slice cat = kind != JSON_ABSENT ? dft_top_text(rec, DFT_CAT) : slice_of("", 0);
 
 	if (f->phase == DFT_PHASE_METADATA)
 		return metadata_class(st, rec);
 	struct class **const recent =
 	    &st->sh->recent_class[cat.n > 0 ? (uint32_t)(unsigned char)cat.p[cat.n - 1] % DFT_RECENT : 0];
-	if (kind == DFT_STRING && *recent != NULL && slice_equal((*recent)->name, cat))
+	if (kind == JSON_STRING && *recent != NULL && slice_equal((*recent)->name, cat))
 		return *recent;
-	if (kind == DFT_ABSENT)
+	if (kind == JSON_ABSENT)
 		cat = SLICE_LIT("no category");
 	else
 		cat = plain_text(b, rec, rec->top[DFT_CAT], kind);
 	struct class *const c = cat.p != NULL ? find_class(st, rec, cat, cat) : NULL;
-	if (kind == DFT_STRING)
+	if (kind == JSON_STRING)
 		*recent = c;
 	return c;
 }
@@ -107,7 +107,7 @@ class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_fa
 
 /* Numbers that no 64 bits hold keep their digits as they stand. */
 static struct value
-json_value(struct slice s)
+value_of_json(struct slice s)
 {
 	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
 }
@@ -119,7 +119,7 @@ integer_value(const struct dft_record *rec, struct dft_token t, bool minus)
 	uint64_t v;
 
 	if (!dft_digits(rec, digits, &v) || (minus && v > (uint64_t)1 << 63))
-		return json_value(dft_token_text(rec, t)); /* more than 64 bits */
+		return value_of_json(dft_token_text(rec, t)); /* more than 64 bits */
 	if (minus)
 		return (struct value){ .type = VALUE_I64, .i64 = (int64_t)-v };
 	return value_u64(v);
@@ -144,35 +144,35 @@ arg_value(struct batch *b, const struct dft_record *rec, const struct dft_arg *a
 {
 	const struct slice s = dft_token_text(rec, a->value);
 
-	switch ((enum dft_kind)a->kind) {
-	case DFT_UINT:
+	switch ((enum json_kind)a->kind) {
+	case JSON_UINT:
 		*v = integer_value(rec, a->value, false);
 		return true;
-	case DFT_INT:
+	case JSON_INT:
 		*v = integer_value(rec, a->value, true);
 		return true;
-	case DFT_ESCAPED: /* valid as it stands, quotes included */
-		*v = json_value(slice_of(s.p - 1, s.n + 2));
+	case JSON_ESCAPED: /* valid as it stands, quotes included */
+		*v = value_of_json(slice_of(s.p - 1, s.n + 2));
 		return true;
-	case DFT_MENDED: {
-		const struct slice text = dft_json_unescape(&b->scratch, s);
+	case JSON_BAD_STRING: {
+		const struct slice text = json_unescape(&b->scratch, s);
 		*v = value_string(text);
 		return text.p != NULL;
 	}
-	case DFT_TRUE:
-	case DFT_FALSE:
-		*v = (struct value){ .type = VALUE_BOOL, .u64 = a->kind == DFT_TRUE };
+	case JSON_TRUE:
+	case JSON_FALSE:
+		*v = (struct value){ .type = VALUE_BOOL, .u64 = a->kind == JSON_TRUE };
 		return true;
-	case DFT_NUMBER:
-	case DFT_OBJECT:
-	case DFT_ARRAY:
-		*v = json_value(s);
+	case JSON_NUMBER:
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		*v = value_of_json(s);
 		return true;
-	case DFT_NOT_FINITE:
+	case JSON_NOT_FINITE:
 		*v = not_finite_value(s);
 		return true;
-	case DFT_ABSENT:
-	case DFT_NULL:
+	case JSON_ABSENT:
+	case JSON_NULL:
 		*v = (struct value){ .type = VALUE_NONE };
 		return true;
 	default:
@@ -207,7 +207,7 @@ put_arg(struct fields *x, const struct dft_arg *a)
 	} else {
 		to->name = x->rec->clean ? clean(key) : textscan_slice(key.p, key.n);
 	}
-	if (a->kind == DFT_STRING && x->rec->clean)
+	if (a->kind == JSON_STRING && x->rec->clean)
 		to->value = value_string(clean(dft_token_text(x->rec, a->value)));
 	else if (!arg_value(x->b, x->rec, a, &to->value))
 		return false;
@@ -237,7 +237,7 @@ name_of_hash(struct fields *x, const struct dft_arg *a)
 	if (i < x->facts->nnames)
 		return x->facts->names[i];
 	if (x->facts->phase != DFT_PHASE_METADATA ||
-	    !dft_hash_read(x->rec, a->value, (enum dft_kind)a->kind, &h))
+	    !dft_hash_read(x->rec, a->value, (enum json_kind)a->kind, &h))
 		return slice_of(NULL, 0);
 	return dft_name_look(x->st, dft_hash_kind_of(m), h, x->facts->pid);
 }
@@ -262,7 +262,7 @@ put_top(struct fields *x, enum dft_top which, enum dft_plan taken, struct slice 
 	const struct dft_arg a = { .value = x->rec->top[which],
 		                   .kind = (uint8_t)dft_top_kind(x->rec, which) };
 
-	if (a.kind == DFT_ABSENT)
+	if (a.kind == JSON_ABSENT)
 		return true;
 	x->to->name = x->rec->special[taken] != 0 ? other : name;
 	if (!arg_value(x->b, x->rec, &a, &x->to->value))
@@ -306,9 +306,9 @@ put_extra(struct fields *x, const struct dft_arg *a)
 static bool
 is_number(struct slice s)
 {
-	enum dft_kind kind;
+	enum json_kind kind;
 
-	return s.n > 0 && dft_json_number(s.p, s.p + s.n, &kind) == s.p + s.n;
+	return s.n > 0 && json_number(s.p, s.p + s.n, &kind) == s.p + s.n;
 }
 
 /* The event's series: what it measured, and nothing of who did it, which its track says. */
@@ -321,8 +321,8 @@ put_counter(struct fields *x)
 			continue;
 		if (!put_arg(x, a))
 			return false;
-		if (a->kind == DFT_STRING && is_number(dft_token_text(x->rec, a->value)))
-			x->to[-1].value = json_value(dft_token_text(x->rec, a->value));
+		if (a->kind == JSON_STRING && is_number(dft_token_text(x->rec, a->value)))
+			x->to[-1].value = value_of_json(dft_token_text(x->rec, a->value));
 	}
 	return true;
 }
@@ -332,7 +332,7 @@ put_all(struct fields *x)
 {
 	const struct dft_record *const rec = x->rec;
 
-	if (x->facts->has_id && rec->special[DFT_MEANS_ID] == 0 && dft_top_kind(rec, DFT_ID) == DFT_UINT)
+	if (x->facts->has_id && rec->special[DFT_MEANS_ID] == 0 && dft_top_kind(rec, DFT_ID) == JSON_UINT)
 		*x->to++ = (struct field){ SLICE_LIT("id"), value_u64(x->facts->id) };
 	else if (!put_top(x, DFT_ID, DFT_MEANS_ID, SLICE_LIT("id"), SLICE_LIT("id (record)")))
 		return false;
@@ -347,7 +347,7 @@ put_all(struct fields *x)
 		if (hash ? !put_hash(x, a) : !put_arg(x, a))
 			return false;
 	}
-	if (dft_top_kind(rec, DFT_ARGS) != DFT_ABSENT && dft_top_kind(rec, DFT_ARGS) != DFT_OBJECT)
+	if (dft_top_kind(rec, DFT_ARGS) != JSON_ABSENT && dft_top_kind(rec, DFT_ARGS) != JSON_OBJECT)
 		return put_top(x, DFT_ARGS, DFT_MEANS_NOTHING, SLICE_LIT("args"), SLICE_LIT("args"));
 	return true;
 }
@@ -365,7 +365,7 @@ put_odd(struct fields *x, const struct event *e)
 	    !put_top(x, DFT_TS, DFT_MEANS_NOTHING, SLICE_LIT("ts (record)"), SLICE_LIT("ts")))
 		return false;
 	if ((e->phase != PHASE_SPAN || (x->facts->has_dur && e->dur != x->facts->dur)) &&
-	    dft_top_kind(rec, DFT_DUR) != DFT_ABSENT)
+	    dft_top_kind(rec, DFT_DUR) != JSON_ABSENT)
 		return put_top(x, DFT_DUR, DFT_MEANS_NOTHING, SLICE_LIT("dur (record)"), SLICE_LIT("dur"));
 	return true;
 }
@@ -420,7 +420,7 @@ enum dft_outcome
 dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b)
 {
 	struct event *const e = &b->events[b->n];
-	const enum dft_kind kind = dft_top_kind(rec, DFT_NAME);
+	const enum json_kind kind = dft_top_kind(rec, DFT_NAME);
 	struct class *const c = class_of(st, rec, f, b);
 
 	if (c == NULL)
@@ -437,10 +437,10 @@ dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct d
 	e->first_field = b->nfields;
 	e->nfields = 0;
 	e->flags = 0;
-	if (kind == DFT_STRING && rec->clean)
+	if (kind == JSON_STRING && rec->clean)
 		e->name = clean(dft_top_text(rec, DFT_NAME));
 	else
-		e->name = kind == DFT_ABSENT ? SLICE_LIT("") : plain_text(b, rec, rec->top[DFT_NAME], kind);
+		e->name = kind == JSON_ABSENT ? SLICE_LIT("") : plain_text(b, rec, rec->top[DFT_NAME], kind);
 	if (e->name.p == NULL)
 		return DFT_NO_MEMORY;
 	if (e->phase != PHASE_STRUCTURE &&

@@ -22,14 +22,14 @@ static bool
 have_index(struct dft_state *st)
 {
 	struct input *const in = st->r->in;
-	struct dft_index *const ix = st->index;
+	struct json_index *const ix = st->index;
 
 	if (ix->base != NULL && (size_t)(in->p - ix->base) < ix->n) {
 		catch_up(st);
 		if (*st->lines != UINT32_MAX)
 			return true;
 	}
-	dft_index_make(ix, st->scanner, in->p, (size_t)(in->end - in->p));
+	json_index_make(ix, st->scanner, in->p, (size_t)(in->end - in->p));
 	st->lines = ix->lines.at;
 	st->quotes = ix->quotes.at;
 	st->odd = ix->odd.at;
@@ -49,7 +49,7 @@ learn_line(struct dft_state *st, const char *e)
 {
 	struct dft_record *const rec = &st->record;
 
-	if (!dft_parse(rec, &st->keys, st->r->in->p, e) || rec->end != e || rec->nfaults > 0 ||
+	if (!dft_parse(rec, &st->keys, st->r->in->p, e) || rec->end != e || rec->json.nflaws > 0 ||
 	    rec->nextras > 0 || rec->too_many)
 		return false;
 	dft_paths_learn(&st->paths, rec);

@@ -50,23 +50,23 @@ eight_hex_digits(uint64_t w, uint64_t *v)
 }
 
 bool
-dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_kind kind, struct dft_hash *h)
+dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h)
 {
 	const char *const p = rec->p + t.at;
 	uint64_t high, low;
 
-	*h = (struct dft_hash){ .text = kind == DFT_STRING };
-	if (kind == DFT_STRING && t.n == DFT_HEX_DIGITS) {
+	*h = (struct dft_hash){ .text = kind == JSON_STRING };
+	if (kind == JSON_STRING && t.n == DFT_HEX_DIGITS) {
 		if (!eight_hex_digits(load_u64(p, false), &high) ||
 		    !eight_hex_digits(load_u64(p + 8, false), &low))
 			return false;
 		h->value = high << 32 | low;
 		return true;
 	}
-	h->none = (t.n == 1 && *p == '0') || (kind == DFT_STRING && t.n == 0);
-	if (kind == DFT_UINT)
+	h->none = (t.n == 1 && *p == '0') || (kind == JSON_STRING && t.n == 0);
+	if (kind == JSON_UINT)
 		return dft_digits(rec, t, &h->value);
-	return kind == DFT_STRING && h->none;
+	return kind == JSON_STRING && h->none;
 }
 
 /* ---- the table ---- */
@@ -196,7 +196,7 @@ bool
 dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
                 struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source)
 {
-	struct dft_names *const n = &st->sh->names;
+	struct dft_names *const n = &st->names_to->names;
 	bool no_memory;
 	struct dft_name *const e = entry(n, kind, h, scope_of(h, pid), &no_memory);
 
@@ -211,7 +211,7 @@ dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_has
 	if (e->source > source || (e->source == DFT_AHEAD && source == DFT_AHEAD))
 		return true; /* of several that come later, the nearest */
 	e->source = (uint8_t)source;
-	st->sh->hosts_defined += kind == DFT_HASH_HOST;
+	st->names_to->hosts_defined += kind == DFT_HASH_HOST;
 	if (same)
 		return true;
 	const struct slice copy = intern(n, text, &no_memory);
@@ -316,7 +316,7 @@ look_up(struct dft_state *st, const struct dft_record *rec, const struct dft_arg
 	struct dft_hash h;
 	struct quoted q;
 
-	if (!dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h)) {
+	if (!dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h)) {
 		if (a->plan != DFT_MEANS_CWD) /* which may as well be the path itself */
 			dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
 			         "%s is %s, neither a number of 64 bits nor 16 hexadecimal digits",
@@ -354,7 +354,7 @@ static bool
 check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
            struct slice *name)
 {
-	const bool digits = a->kind == DFT_STRING && a->value.n == DFT_HEX_DIGITS;
+	const bool digits = a->kind == JSON_STRING && a->value.n == DFT_HEX_DIGITS;
 	const struct dft_name *const e = digits ? look_up_digits(st, rec, a, pid) : look_up(st, rec, a, pid);
 
 	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
@@ -370,7 +370,7 @@ check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct
 	const bool same = p != NULL && p == st->sh->last;
 
 	if (same && p->host_name.p != NULL && p->host_known == st->sh->hosts_defined) {
-		st->tallies[DFT_HASHES_AS_TEXT].count += a->kind == DFT_STRING;
+		st->tallies[DFT_HASHES_AS_TEXT].count += a->kind == JSON_STRING;
 		*name = p->host_name;
 	} else if (check_hash(st, rec, a, f->pid, name) && same) {
 		p->host_known = st->sh->hosts_defined;

@@ -113,7 +113,7 @@ nul_run(struct dft_state *st)
 static enum dft_outcome
 blanks(struct dft_state *st, const char *e)
 {
-	const char *const p = st->r->in->p, *const q = dft_skip_blanks(p, e);
+	const char *const p = st->r->in->p, *const q = json_skip_blanks(p, e);
 	struct dft_line *const l = &st->line;
 	const bool first = !l->begun;
 
@@ -139,7 +139,7 @@ say_closed_early(struct dft_state *st)
 static enum dft_outcome
 open_bracket(struct dft_state *st, const char *e)
 {
-	const char *const p = st->r->in->p, *const q = dft_skip_blanks(p + 1, e);
+	const char *const p = st->r->in->p, *const q = json_skip_blanks(p + 1, e);
 
 	if (st->closed)
 		say_closed_early(st); /* ][ is one thing */
@@ -227,8 +227,8 @@ is_record(struct dft_state *st, const char *p, const char *e)
 {
 	const struct dft_record *const rec = &st->record;
 
-	return dft_parse(&st->record, &st->keys, p, e) && dft_top_kind(rec, DFT_NAME) != DFT_ABSENT &&
-	       (dft_top_kind(rec, DFT_PH) != DFT_ABSENT || dft_top_kind(rec, DFT_TS) != DFT_ABSENT);
+	return dft_parse(&st->record, &st->keys, p, e) && dft_top_kind(rec, DFT_NAME) != JSON_ABSENT &&
+	       (dft_top_kind(rec, DFT_PH) != JSON_ABSENT || dft_top_kind(rec, DFT_TS) != JSON_ABSENT);
 }
 
 /* The next whole record on the line behind p; e: there is none.  Gives up after some that only look like one.
@@ -281,8 +281,9 @@ too_long(struct dft_state *st, const char *e)
 static enum dft_outcome
 failed(struct dft_state *st, const char *e)
 {
-	const char *const p = st->r->in->p, *const at = st->record.fail_at, *const why = st->record.why;
-	const bool cut = st->record.cut;
+	const char *const p = st->r->in->p, *const at = st->record.json.error.at;
+	const char *const why = st->record.json.error.why;
+	const bool cut = st->record.json.error.cut;
 	struct quoted q;
 
 	if (cut && !st->line.end_known)
@@ -327,7 +328,8 @@ record(struct dft_state *st, struct batch *b, const char *e)
 		if (rec->no_memory)
 			return DFT_NO_MEMORY;
 		/* on a line whose end is not known, there may be more of the record */
-		if (rec->cut && !l->end_known && e == in->end && e - in->p < (ptrdiff_t)DFT_MAX_LINE)
+		if (rec->json.error.cut && !l->end_known && e == in->end &&
+		    e - in->p < (ptrdiff_t)DFT_MAX_LINE)
 			return DFT_WAIT;
 		return failed(st, e);
 	}

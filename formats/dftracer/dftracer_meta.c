@@ -7,13 +7,13 @@
 static bool
 top_is(const struct dft_record *rec, enum dft_top which, const char *text)
 {
-	return dft_top_kind(rec, which) == DFT_STRING && slice_is(dft_top_text(rec, which), text);
+	return dft_top_kind(rec, which) == JSON_STRING && slice_is(dft_top_text(rec, which), text);
 }
 
 static bool
 arg_is(const struct dft_record *rec, const struct dft_arg *a, const char *text)
 {
-	return a != NULL && a->kind == DFT_STRING && slice_is(dft_token_text(rec, a->value), text);
+	return a != NULL && a->kind == JSON_STRING && slice_is(dft_token_text(rec, a->value), text);
 }
 
 /* The text of an argument, escapes resolved, until the next record.  p NULL: no memory. */
@@ -22,9 +22,9 @@ arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_ar
 {
 	const struct slice raw = dft_token_text(rec, a->value);
 
-	if (a->kind != DFT_ESCAPED && a->kind != DFT_MENDED)
+	if (a->kind != JSON_ESCAPED && a->kind != JSON_BAD_STRING)
 		return textscan_slice(raw.p, raw.n);
-	return dft_json_unescape(&st->moment, raw);
+	return json_unescape(&st->moment, raw);
 }
 
 static struct slice
@@ -78,14 +78,14 @@ add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_reco
 {
 	for (uint32_t i = 0; i < rec->nargs && i < DFT_MAX_META; i++) {
 		const struct dft_arg *const a = &rec->args[i];
-		const bool json = (a->kind >= DFT_UINT && a->kind <= DFT_NUMBER) ||
-		                  (a->kind >= DFT_TRUE && a->kind <= DFT_ARRAY);
+		const bool json = (a->kind >= JSON_UINT && a->kind <= JSON_NUMBER) ||
+		                  (a->kind >= JSON_TRUE && a->kind <= JSON_ARRAY);
 		struct slice text = arg_text(st, rec, a), name = { NULL, 0, 0 };
 		struct dft_hash h;
 		if (text.p == NULL)
 			return false;
 		if (dft_means_hash((enum dft_plan)a->plan) &&
-		    dft_hash_read(rec, a->value, (enum dft_kind)a->kind, &h))
+		    dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h))
 			name = dft_name_look(st, dft_hash_kind_of((enum dft_plan)a->plan), h, f->pid);
 		if (!add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
 		              json && name.p == NULL))
@@ -102,7 +102,6 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 {
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME);
 	const struct dft_arg *value = dft_arg_of(rec, DFT_MEANS_VALUE);
-	struct dft_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
 	struct dft_hash h;
 	struct quoted q;
 
@@ -113,13 +112,13 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 		         name == NULL ? "name" : "value");
 		return true;
 	}
-	if (!dft_is_text((enum dft_kind)name->kind)) {
+	if (!json_is_string((enum json_kind)name->kind)) {
 		dft_find(st, DFT_RULE_FIELD_TYPE, rec, rec->p + name->value.at,
 		         "args.name is %s, not text, in a hash record",
 		         quoted(&q, dft_token_text(rec, name->value)));
 		return true;
 	}
-	if (!dft_hash_read(rec, value->value, (enum dft_kind)value->kind, &h)) {
+	if (!dft_hash_read(rec, value->value, (enum json_kind)value->kind, &h)) {
 		dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + value->value.at,
 		         "args.value is %s, neither a number of 64 bits nor 16 hexadecimal digits",
 		         quoted(&q, dft_token_text(rec, value->value)));
@@ -131,7 +130,7 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, value->value));
 	const struct slice text = arg_text(st, rec, name);
 	return text.p != NULL &&
-	       dft_name_define(to, rec, kind, h, f->pid, text, st->ahead_of != NULL ? DFT_AHEAD : DFT_MET);
+	       dft_name_define(st, rec, kind, h, f->pid, text, st->ahead ? DFT_AHEAD : DFT_MET);
 }
 
 /* ---- names of processes and threads ---- */
@@ -140,14 +139,11 @@ static bool
 add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread,
           struct slice text)
 {
-	struct dft_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
-
-	if (!f->has_pid || (thread && !f->has_tid) ||
-	    (st->ahead_of == NULL && (st->r->want & WANT_FIELDS) == 0))
+	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && (st->r->want & WANT_FIELDS) == 0))
 		return true;
-	if (st->ahead_of == NULL && !input_can_reopen(st->r->in) && f->process->track != NULL)
+	if (!st->ahead && !input_can_reopen(st->r->in) && f->process->track != NULL)
 		dft_tally_add(st, DFT_HASHES_LATE, dft_place_of(rec), text);
-	return dft_title_add(to, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
+	return dft_title_add(st, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
 }
 
 static bool
@@ -168,7 +164,7 @@ name_track(struct dft_state *st, const struct dft_record *rec, const struct dft_
 {
 	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME);
 
-	if (name == NULL || !dft_is_text((enum dft_kind)name->kind) || name->value.n == 0)
+	if (name == NULL || !json_is_string((enum json_kind)name->kind) || name->value.n == 0)
 		return true;
 	const struct slice text = arg_text(st, rec, name);
 	return text.p != NULL && add_title(st, rec, f, thread, text);
@@ -205,7 +201,7 @@ set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process 
          const struct dft_arg *value)
 {
 	const struct slice name = dft_token_text(rec, value->value);
-	const uint64_t unit = value->kind == DFT_STRING ? unit_of(name) : 0;
+	const uint64_t unit = value->kind == JSON_STRING ? unit_of(name) : 0;
 	struct quoted q;
 
 	if (unit == 0)
@@ -264,8 +260,8 @@ check_num_events(struct dft_state *st, const struct dft_record *rec, const struc
 	uint64_t n;
 
 	/* d1 writes wide numbers in quotes */
-	if (a == NULL || (a->kind != DFT_UINT && a->kind != DFT_STRING) ||
-	    !dft_digits_slow(rec->p + a->value.at, a->value.n, &n) || p->starts != 1)
+	if (a == NULL || (a->kind != JSON_UINT && a->kind != JSON_STRING) ||
+	    !json_digits_any(rec->p + a->value.at, a->value.n, &n) || p->starts != 1)
 		return;
 	const uint64_t all = p->records - 1, calls = p->calls - 1;
 	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
@@ -283,7 +279,7 @@ check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct 
 	static const char key[] = "\"time_metric\":\"";
 	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_MEANS_CFG);
 	const struct slice s =
-	    cfg != NULL && cfg->kind == DFT_OBJECT ? dft_token_text(rec, cfg->value) : slice_of(NULL, 0);
+	    cfg != NULL && cfg->kind == JSON_OBJECT ? dft_token_text(rec, cfg->value) : slice_of(NULL, 0);
 	struct quoted q;
 
 	for (uint32_t i = 0; s.n >= sizeof key && i <= s.n - sizeof key; i++) {

@@ -2,21 +2,6 @@
 
 /* The numbers of a record: ids, times, and whose it is. */
 
-/* ---- digits ---- */
-
-bool
-dft_digits_slow(const char *p, uint32_t n, uint64_t *v)
-{
-	*v = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const unsigned digit = (unsigned)(p[i] - '0');
-		if (digit > 9 || *v > (UINT64_MAX - digit) / 10)
-			return false;
-		*v = *v * 10 + digit;
-	}
-	return n > 0;
-}
-
 bool
 dft_is_quoted_number(const struct dft_record *rec, enum dft_top which)
 {
@@ -43,14 +28,14 @@ static bool
 odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
            uint64_t *v)
 {
-	const enum dft_kind kind = dft_top_kind(rec, which);
+	const enum json_kind kind = dft_top_kind(rec, which);
 	struct dft_token t = rec->top[which];
 
-	if (dft_is_text(kind) && !dft_is_quoted_number(rec, which)) {
+	if (json_is_string(kind) && !dft_is_quoted_number(rec, which)) {
 		dft_say_type(st, rec, which, "a whole number");
 		return false;
 	}
-	if (kind != DFT_UINT && kind != DFT_INT && !dft_is_text(kind))
+	if (kind != JSON_UINT && kind != JSON_INT && !json_is_string(kind))
 		return false;
 	const bool minus = rec->p[t.at] == '-';
 	if (minus)
@@ -72,7 +57,7 @@ static __attribute__((noinline)) bool
 long_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
             uint64_t *v)
 {
-	if (dft_top_kind(rec, which) == DFT_UINT && rec->top[which].n < 20)
+	if (dft_top_kind(rec, which) == JSON_UINT && rec->top[which].n < 20)
 		return dft_digits(rec, rec->top[which], v);
 	return odd_number(st, rec, which, may_be_negative, v);
 }
@@ -84,9 +69,9 @@ whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top wh
 {
 	const struct dft_token t = rec->top[which];
 
-	if (dft_top_kind(rec, which) != DFT_UINT || !dft_few_digits(t))
+	if (dft_top_kind(rec, which) != JSON_UINT || !json_few_digits(t.at, t.n))
 		return long_number(st, rec, which, may_be_negative, v);
-	*v = dft_last_digits(rec->p + t.at + t.n, t.n);
+	*v = json_last_digits(rec->p + t.at + t.n, t.n);
 	return true;
 }
 
@@ -111,7 +96,7 @@ fractional_time(const struct dft_record *rec, enum dft_top which, uint64_t unit,
 	uint64_t whole;
 
 	if (dot == NULL || memchr(s.p, 'e', s.n) != NULL || memchr(s.p, 'E', s.n) != NULL ||
-	    !dft_digits_slow(s.p, before, &whole))
+	    !json_digits_any(s.p, before, &whole))
 		return false;
 	const uint64_t more = (uint64_t)fraction(dot + 1, s.n - before - 1) * unit / 1000000000;
 	if (whole > (UINT64_MAX - more) / unit)
@@ -126,7 +111,7 @@ time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whi
 {
 	uint64_t v;
 
-	if (dft_top_kind(rec, which) == DFT_NUMBER)
+	if (dft_top_kind(rec, which) == JSON_NUMBER)
 		return fractional_time(rec, which, unit, ns);
 	if (!whole_number(st, rec, which, false, &v))
 		return false;
@@ -161,7 +146,7 @@ host_of(const struct dft_record *rec)
 	                                                                         rec, DFT_MEANS_HOSTNAME);
 	const struct dft_arg *const a = hash != NULL ? hash : name;
 
-	return a != NULL && a->kind <= DFT_MENDED ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
+	return a != NULL && a->kind <= JSON_BAD_STRING ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
 }
 
 static bool
@@ -191,7 +176,7 @@ check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f
 {
 	if (f->phase >= DFT_PHASE_BEGIN)
 		return; /* Chrome's ids are those of flows and of spans */
-	if (dft_is_text(dft_top_kind(rec, DFT_ID)) && !dft_is_quoted_number(rec, DFT_ID)) {
+	if (json_is_string(dft_top_kind(rec, DFT_ID)) && !dft_is_quoted_number(rec, DFT_ID)) {
 		dft_tally_add(st, DFT_TEXT_IDS, dft_place_of(rec), dft_top_text(rec, DFT_ID));
 		return;
 	}

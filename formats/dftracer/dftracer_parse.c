@@ -4,6 +4,21 @@
 
 /* Records of any shape: the way that knows no haste, and finds every fault. */
 
+bool
+dft_record_init(struct dft_record *rec)
+{
+	*rec = (struct dft_record){ .args_cap = 256, .json = { .lenient = true, .depth = DFT_MAX_DEPTH } };
+	rec->args = malloc(rec->args_cap * sizeof *rec->args);
+	return rec->args != NULL;
+}
+
+void
+dft_record_free(struct dft_record *rec)
+{
+	free(rec->args);
+	rec->args = NULL;
+}
+
 struct parse {
 	struct dft_record *rec;
 	struct dft_keys *keys;
@@ -18,9 +33,9 @@ token(const struct dft_record *rec, const char *from, const char *to)
 
 /* What stands between the quotes of a string [p, q), and all of anything else. */
 static struct dft_token
-value_token(const struct dft_record *rec, const char *p, const char *q, enum dft_kind kind)
+value_token(const struct dft_record *rec, const char *p, const char *q, enum json_kind kind)
 {
-	return dft_is_text(kind) ? token(rec, p + 1, q - 1) : token(rec, p, q);
+	return json_is_string(kind) ? token(rec, p + 1, q - 1) : token(rec, p, q);
 }
 
 /* ---- a quote that should have been escaped ---- */
@@ -33,17 +48,17 @@ closes_line(const char *p, const char *e)
 
 	while (p < e && *p == '}')
 		p++;
-	return brace && dft_skip_blanks(p, e) == e;
+	return brace && json_skip_blanks(p, e) == e;
 }
 
 /* A comma and the next name. */
 static bool
 names_next(const char *p, const char *e)
 {
-	p = dft_skip_blanks(p, e);
+	p = json_skip_blanks(p, e);
 	if (p == e || *p != ',')
 		return false;
-	p = dft_skip_blanks(p + 1, e);
+	p = json_skip_blanks(p + 1, e);
 	if (p == e || *p != '"')
 		return false;
 	const char *const name = ++p;
@@ -74,7 +89,7 @@ true_end(const char *open, const char *first_end, const char *e)
 		if (*p != '"')
 			continue;
 		const bool escaped = first_end == NULL || p + 1 < first_end;
-		const char *const next = dft_skip_blanks(p + 1, e);
+		const char *const next = json_skip_blanks(p + 1, e);
 		if (names_next(next, e) || (escaped ? closes_line(next, e) : next < e && *next == '}'))
 			return p + 1;
 	}
@@ -82,89 +97,44 @@ true_end(const char *open, const char *first_end, const char *e)
 }
 
 static void
-forget_faults_behind(struct dft_record *rec, const char *p)
+forget_flaws_behind(struct json *x, const char *p)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < rec->nfaults; i++)
-		if (rec->faults[i].at < (uint32_t)(p - rec->p))
-			rec->faults[kept++] = rec->faults[i];
-	rec->nfaults = kept;
+	for (uint32_t i = 0; i < x->nflaws; i++)
+		if (x->flaws[i].at < p)
+			x->flaws[kept++] = x->flaws[i];
+	x->nflaws = kept;
 }
 
 /* A string as a value.  Quotes inside that were not escaped are seen by what follows them, and so is a
  * backslash that was not, before the last quote. */
 static const char *
-string_value(struct parse *x, const char *p, enum dft_kind *kind)
+string_value(struct parse *x, const char *p, enum json_kind *kind)
 {
-	struct dft_record *const rec = x->rec;
-	const char *const q = dft_json_string(rec, p, x->e, kind), *const next =
-	                                                               q != NULL ? dft_skip_blanks(q, x->e)
-	                                                                         : NULL;
+	struct json *const json = &x->rec->json;
+	const char *const q = json_string(json, p, x->e, kind);
+	const char *const next = q != NULL ? json_skip_blanks(q, x->e) : NULL;
 
 	if (q != NULL && (next == x->e || *next == ',' || *next == '}' || *next == ']'))
 		return q;
 	const char *const end = true_end(p, q, x->e);
 	if (end == NULL)
-		return q; /* what comes is no comma: that will be said */
+		return q; /* the missing comma will be reported */
 	if (q != NULL && end > q) {
-		dft_fault_add(rec, DFT_RULE_UNESCAPED_QUOTE, q - 1);
+		json_flaw_add(json, DFT_FLAW_UNESCAPED_QUOTE, q - 1);
 	} else {
-		forget_faults_behind(rec, end);
-		dft_fault_add(rec, DFT_RULE_BAD_ESCAPE, end - 2);
+		forget_flaws_behind(json, end);
+		json_flaw_add(json, JSON_FLAW_ESCAPE, end - 2);
 	}
-	*kind = DFT_MENDED;
+	*kind = JSON_BAD_STRING;
 	return end;
 }
 
 static const char *
-any_value(struct parse *x, const char *p, enum dft_kind *kind)
+any_value(struct parse *x, const char *p, enum json_kind *kind)
 {
-	if (p == x->e)
-		return dft_json_cut(x->rec, p, "a value is missing");
-	if (*p == '"')
-		return string_value(x, p, kind);
-	if (*p == '{' || *p == '[')
-		return dft_json_nested(x->rec, p, x->e, kind);
-	return dft_json_scalar(x->rec, p, x->e, kind);
-}
-
-/* `"name":`; *key is what stands between the quotes. */
-static const char *
-any_key(struct parse *x, const char *p, struct dft_token *key, enum dft_kind *kind)
-{
-	if (*p != '"')
-		return dft_json_fail(x->rec, p, "a name in quotes must come here");
-	const char *const q = dft_json_string(x->rec, p, x->e, kind);
-	if (q == NULL)
-		return NULL;
-	*key = token(x->rec, p + 1, q - 1);
-	p = dft_skip_blanks(q, x->e);
-	if (p == x->e)
-		return dft_json_cut(x->rec, p, "a value is missing");
-	return *p == ':' ? dft_skip_blanks(p + 1, x->e) : dft_json_fail(x->rec, p, "a colon must come here");
-}
-
-/* Behind a value: a comma, with more behind it, or the end of the object.  *more tells which. */
-static const char *
-comma_or_end(struct parse *x, const char *p, bool *more)
-{
-	p = dft_skip_blanks(p, x->e);
-	if (p == x->e)
-		return dft_json_cut(x->rec, p, "the object has no end");
-	*more = *p == ',';
-	if (*p == '}')
-		return p + 1;
-	if (!*more)
-		return dft_json_fail(x->rec, p, "a comma or the end must come here");
-	p = dft_skip_blanks(p + 1, x->e);
-	if (p == x->e)
-		return dft_json_cut(x->rec, p, "the object has no end");
-	if (*p != '}')
-		return p;
-	dft_fault_add(x->rec, DFT_RULE_COMMA_IN_OBJECT, p);
-	*more = false;
-	return p + 1;
+	return p < x->e && *p == '"' ? string_value(x, p, kind) : json_value(&x->rec->json, p, x->e, kind);
 }
 
 /* ---- arguments ---- */
@@ -178,7 +148,7 @@ room_for_arg(struct dft_record *rec)
 		rec->too_many = true;
 		return false;
 	}
-	const uint32_t cap = rec->args_cap == 0 ? 256 : rec->args_cap * 2;
+	const uint32_t cap = rec->args_cap * 2;
 	struct dft_arg *const p = realloc(rec->args, cap * sizeof *p);
 	rec->no_memory = p == NULL;
 	if (p == NULL)
@@ -216,7 +186,7 @@ take_plan(struct dft_record *rec, struct dft_arg *a, enum dft_plan m)
 }
 
 static void
-add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum dft_kind kind)
+add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum json_kind kind)
 {
 	struct dft_record *const rec = x->rec;
 
@@ -235,7 +205,7 @@ add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum dft_
 		take_plan(rec, a, (enum dft_plan)k->plan);
 	}
 	if (a->repeats > 0)
-		dft_fault_add(rec, DFT_RULE_DUPLICATE_KEY, rec->p + key.at);
+		json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, rec->p + key.at);
 	rec->nargs++;
 }
 
@@ -243,26 +213,20 @@ add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum dft_
 static const char *
 arguments(struct parse *x, const char *p)
 {
-	bool more = true;
+	struct json *const json = &x->rec->json;
+	bool more;
 
 	x->keys->object++;
-	p = dft_skip_blanks(p + 1, x->e);
-	if (p == x->e)
-		return dft_json_cut(x->rec, p, "the arguments have no end");
-	if (*p == '}')
-		return p + 1;
-	while (more) {
-		struct dft_token key;
-		enum dft_kind kind, key_kind;
-		const char *const v = any_key(x, p, &key, &key_kind);
-		if (v == NULL)
-			return NULL;
-		const char *const q = any_value(x, v, &kind);
+	p = json_first(json, p, x->e, &more);
+	while (p != NULL && more) {
+		struct slice key;
+		enum json_kind kind;
+		const char *const v = json_key(json, p, x->e, &key, &kind);
+		const char *const q = v != NULL ? any_value(x, v, &kind) : NULL;
 		if (q == NULL)
 			return NULL;
-		add_arg(x, key, value_token(x->rec, v, q, kind), kind);
-		if ((p = comma_or_end(x, q, &more)) == NULL)
-			return NULL;
+		add_arg(x, token(x->rec, key.p, key.p + key.n), value_token(x->rec, v, q, kind), kind);
+		p = json_next(json, q, x->e, '}', &more);
 	}
 	return p;
 }
@@ -278,17 +242,17 @@ dft_wrapper_end(const char *p, const char *e)
 	for (const char *q = p; most - q >= (ptrdiff_t)sizeof key - 1; q++) {
 		if (*q != '"' || memcmp(q, key, sizeof key - 1) != 0)
 			continue;
-		q = dft_skip_blanks(q + sizeof key - 1, e);
+		q = json_skip_blanks(q + sizeof key - 1, e);
 		if (q == e || *q != ':')
 			return NULL;
-		q = dft_skip_blanks(q + 1, e);
+		q = json_skip_blanks(q + 1, e);
 		return q < e && *q == '[' ? q + 1 : NULL;
 	}
 	return NULL;
 }
 
 static void
-add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, enum dft_kind kind)
+add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, enum json_kind kind)
 {
 	const struct slice s = dft_token_text(rec, key);
 	uint32_t repeats = dft_top_of(s) != DFT_TOPS;
@@ -300,7 +264,7 @@ add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, 
 	for (uint32_t i = 0; i < rec->nextras; i++)
 		repeats += slice_equal(dft_token_text(rec, rec->extras[i].key), s);
 	if (repeats > 0)
-		dft_fault_add(rec, DFT_RULE_DUPLICATE_KEY, s.p);
+		json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, s.p);
 	rec->extras[rec->nextras++] = (struct dft_arg){
 		.key = key, .value = value, .number = DFT_NO_KEY, .kind = (uint8_t)kind, .repeats = repeats
 	};
@@ -318,19 +282,20 @@ is_digits_and_q(struct slice s)
 
 /* Versions of 2025 printed a "q" behind the pid of some metadata. */
 static void
-mend_pid(struct dft_record *rec, struct dft_token *value, enum dft_kind *kind)
+mend_pid(struct dft_record *rec, struct dft_token *value, enum json_kind *kind)
 {
 	const struct slice s = dft_token_text(rec, *value);
+	struct json *const json = &rec->json;
 
-	if (*kind != DFT_BARE || !is_digits_and_q(s))
+	if (*kind != JSON_BAD_WORD || !is_digits_and_q(s))
 		return;
-	for (uint32_t i = 0; i < rec->nfaults; i++)
-		if (rec->faults[i].rule == DFT_RULE_BAD_VALUE && rec->faults[i].at == value->at)
-			rec->faults[i--] = rec->faults[--rec->nfaults]; /* that it is no JSON value is said in
-			                                                   better words */
+	/* the stray q is reported in place of the bad value */
+	for (uint32_t i = 0; i < json->nflaws; i++)
+		if (json->flaws[i].kind == JSON_FLAW_WORD && json->flaws[i].at == s.p)
+			json->flaws[i--] = json->flaws[--json->nflaws];
 	value->n--;
-	dft_fault_add(rec, DFT_RULE_STRAY_Q, rec->p + value->at + value->n);
-	*kind = DFT_UINT;
+	json_flaw_add(json, DFT_FLAW_STRAY_Q, s.p + value->n);
+	*kind = JSON_UINT;
 }
 
 /* One field of the record: its key at p. */
@@ -338,15 +303,16 @@ static const char *
 top_field(struct parse *x, const char *p)
 {
 	struct dft_record *const rec = x->rec;
-	struct dft_token key;
-	enum dft_kind kind = DFT_OBJECT, key_kind;
-	const char *const v = any_key(x, p, &key, &key_kind);
+	struct slice key;
+	enum json_kind kind;
+	const char *const v = json_key(&rec->json, p, x->e, &key, &kind);
 
 	if (v == NULL)
 		return NULL;
-	const enum dft_top which = dft_top_of(dft_token_text(rec, key));
-	const bool known = which != DFT_TOPS && dft_top_kind(rec, which) == DFT_ABSENT;
+	const enum dft_top which = dft_top_of(key);
+	const bool known = which != DFT_TOPS && dft_top_kind(rec, which) == JSON_ABSENT;
 	const bool args = known && which == DFT_ARGS && v < x->e && *v == '{';
+	kind = JSON_OBJECT;
 	const char *const q = args ? arguments(x, v) : any_value(x, v, &kind);
 	if (q == NULL)
 		return NULL;
@@ -354,7 +320,7 @@ top_field(struct parse *x, const char *p)
 	if (which == DFT_PID)
 		mend_pid(rec, &value, &kind);
 	if (!known) {
-		add_extra(rec, key, value, kind);
+		add_extra(rec, token(rec, key.p, key.p + key.n), value, kind);
 		return q;
 	}
 	rec->top[which] = value;
@@ -366,26 +332,17 @@ bool
 dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e)
 {
 	struct parse x = { rec, keys, e };
-	bool more = true;
+	bool more;
 
 	dft_record_clear(rec);
 	rec->p = p;
-	rec->end = NULL;
 	rec->no_memory = false;
-	p = dft_skip_blanks(p + 1, e);
-	if (p == e)
-		return dft_json_cut(rec, p, "the object has no end") != NULL;
-	if (*p == '}') {
-		rec->end = p + 1;
-		return true;
-	}
-	while (more) {
-		const char *const q = top_field(&x, p);
-		if (q == NULL || rec->no_memory)
-			return false;
-		if ((p = comma_or_end(&x, q, &more)) == NULL)
-			return false;
+	p = json_first(&rec->json, p, e, &more);
+	while (p != NULL && more) {
+		p = top_field(&x, p);
+		if (p != NULL)
+			p = json_next(&rec->json, p, e, '}', &more);
 	}
 	rec->end = p;
-	return true;
+	return p != NULL && !rec->no_memory;
 }

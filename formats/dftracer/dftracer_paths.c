@@ -37,7 +37,7 @@ skip_digits(const char *p)
 
 /* Behind a number, an object, an array or a word; NULL: it is none, or not without a fault. */
 static const char *
-rare_value(struct dft_record *rec, uint8_t which, const char *v, const char *e, enum dft_kind *kind)
+rare_value(struct dft_record *rec, uint8_t which, const char *v, const char *e, enum json_kind *kind)
 {
 	const char *q;
 
@@ -45,10 +45,10 @@ rare_value(struct dft_record *rec, uint8_t which, const char *v, const char *e, 
 	    (*v == '{' && which == DFT_ARGS)) /* arguments are no value, but a path of their own */
 		return NULL;
 	if (*v == '{' || *v == '[')
-		q = dft_json_nested(rec, v, e, kind);
+		q = json_nested(&rec->json, v, e, kind);
 	else
-		q = dft_json_scalar(rec, v, e, kind);
-	return rec->nfaults == 0 ? q : NULL;
+		q = json_scalar(&rec->json, v, e, kind);
+	return rec->json.nflaws == 0 ? q : NULL;
 }
 
 static inline bool
@@ -75,12 +75,12 @@ next_node(const struct dft_node *at, const char *p)
 static const char *
 other_value(struct dft_record *rec, const struct dft_node *n, struct dft_arg *a, const char *v, const char *e)
 {
-	enum dft_kind kind;
+	enum json_kind kind;
 	const char *end;
 
 	if (*v == '-' && (end = skip_digits(v + 1)) > v + 1 && (v[1] != '0' || end == v + 2) &&
 	    (*end == ',' || *end == '}'))
-		kind = DFT_INT;
+		kind = JSON_INT;
 	else
 		end = rare_value(rec, n->what, v, e, &kind);
 	if (end == NULL)
@@ -122,7 +122,7 @@ dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *
 	const uint32_t *q = *quotes;
 
 	rec->shape = 0; /* what differs from the path's */
-	rec->nfaults = 0;
+	json_clear(&rec->json);
 	rec->p = p;
 	for (; n != NULL && n->what != DFT_PATH_END; n = next_node(n, p)) {
 		struct dft_token *token;
@@ -138,14 +138,14 @@ dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *
 		} else {
 			token = &rec->top[n->what];
 		}
-		if (n->kind == DFT_STRING) {
+		if (n->kind == JSON_STRING) {
 			end = base + *q;
 			if (*q++ >= line_end)
 				return false;
 			p = end + 1;
 		} else {
 			p = end = skip_digits(v);
-			if (n->kind != DFT_UINT || !is_plain_number(v, end)) {
+			if (n->kind != JSON_UINT || !is_plain_number(v, end)) {
 				p = end = other_value(rec, n, a - 1, v, e);
 				if (end == NULL)
 					return false;
@@ -188,8 +188,8 @@ find_stops(const struct dft_record *rec, struct stop *stops)
 	uint32_t n = 0;
 
 	for (int i = 0; i < DFT_TOPS; i++) {
-		const enum dft_kind kind = dft_top_kind(rec, (enum dft_top)i);
-		if (kind != DFT_ABSENT && !(i == DFT_ARGS && kind == DFT_OBJECT))
+		const enum json_kind kind = dft_top_kind(rec, (enum dft_top)i);
+		if (kind != JSON_ABSENT && !(i == DFT_ARGS && kind == JSON_OBJECT))
 			add_stop(stops, &n, (struct stop){ rec->top[i], NULL, (uint8_t)kind, (uint8_t)i });
 	}
 	for (uint32_t i = 0; i < rec->nargs; i++)
@@ -298,7 +298,7 @@ dft_paths_learn(struct dft_paths *x, const struct dft_record *rec)
 			return;
 		if (stops[i].arg == NULL) /* the path's kind may be that of an earlier record */
 			kinds ^= (uint64_t)(stops[i].kind ^ at->kind) << 4 * stops[i].top;
-		from = stops[i].value.at + stops[i].value.n + (stops[i].kind == DFT_STRING);
+		from = stops[i].value.at + stops[i].value.n + (stops[i].kind == JSON_STRING);
 	}
 	if ((uint32_t)(rec->end - rec->p) - from <= DFT_LITERAL)
 		step_to_end(x, at, rec, kinds, from);

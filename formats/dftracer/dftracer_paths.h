@@ -35,7 +35,7 @@ struct dft_node {
 	uint8_t quotes;                /* in it */
 	uint8_t after;                 /* from the last quote to the value */
 	uint8_t what;                  /* enum dft_top, DFT_PATH_ARG or DFT_PATH_END */
-	uint8_t kind;     /* of the value: DFT_STRING, or any other, which is looked at each time */
+	uint8_t kind;     /* of the value: JSON_STRING, or any other, which is looked at each time */
 	uint8_t key_back; /* how far before the value the key begins */
 };
 

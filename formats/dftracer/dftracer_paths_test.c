@@ -6,14 +6,14 @@
 
 #include "dftracer/dftracer_paths.h"
 #include "dftracer/dftracer_random.h"
-#include "dftracer/dftracer_scan.h"
+#include "json/json_scan.h"
 #include "fuzz/fuzz_check.h"
 
 struct ways {
 	struct dft_record fast, patient;
 	struct dft_keys keys;
 	struct dft_paths paths;
-	struct dft_index *index;
+	struct json_index *index;
 	unsigned long followed, learned;
 };
 
@@ -21,18 +21,16 @@ static void
 ways_init(struct ways *x)
 {
 	*x = (struct ways){ .index = malloc(sizeof *x->index) };
-	x->fast.args_cap = 256;
-	x->fast.args = malloc(x->fast.args_cap * sizeof *x->fast.args);
-	cr_assert(x->index != NULL && x->fast.args != NULL && dft_keys_init(&x->keys) &&
-	          dft_paths_init(&x->paths));
+	cr_assert(x->index != NULL && dft_record_init(&x->fast) && dft_record_init(&x->patient) &&
+	          dft_keys_init(&x->keys) && dft_paths_init(&x->paths));
 }
 
 static void
 ways_free(struct ways *x)
 {
 	free(x->index);
-	free(x->fast.args);
-	free(x->patient.args);
+	dft_record_free(&x->fast);
+	dft_record_free(&x->patient);
 	dft_keys_free(&x->keys);
 	dft_paths_free(&x->paths);
 }
@@ -53,8 +51,8 @@ expect_same(const struct dft_record *a, const struct dft_record *b)
 	cr_assert_eq(a->nextras, b->nextras);
 	cr_assert_eq(memcmp(a->special, b->special, sizeof a->special), 0);
 	for (int i = 0; i < DFT_TOPS; i++)
-		if (dft_top_kind(a, (enum dft_top)i) != DFT_ABSENT &&
-		    !(i == DFT_ARGS && dft_top_kind(a, DFT_ARGS) == DFT_OBJECT))
+		if (dft_top_kind(a, (enum dft_top)i) != JSON_ABSENT &&
+		    !(i == DFT_ARGS && dft_top_kind(a, DFT_ARGS) == JSON_OBJECT))
 			cr_assert(same_token(a->top[i], b->top[i]), "field %d", i);
 	for (uint32_t i = 0; i < a->nargs; i++) {
 		const struct dft_arg *const x = &a->args[i], *const y = &b->args[i];
@@ -67,7 +65,7 @@ expect_same(const struct dft_record *a, const struct dft_record *b)
 
 /* p: n bytes without a line end, and behind them room for one and DFT_SPARE bytes. */
 static void
-both_ways(struct ways *x, const struct dft_scanner *scanner, char *p, size_t n)
+both_ways(struct ways *x, const struct json_scanner *scanner, char *p, size_t n)
 {
 	const char *const e = p + n;
 
@@ -75,12 +73,12 @@ both_ways(struct ways *x, const struct dft_scanner *scanner, char *p, size_t n)
 	memset(p + n + 1, '7', DFT_SPARE);
 	if (n == 0 || *p != '{' || memchr(p, '\n', n) != NULL)
 		return;
-	dft_index_make(x->index, scanner, p, n + 1 + DFT_SPARE);
-	if (n >= DFT_CHUNK || x->index->lines.at[0] != n || x->index->odd.at[0] < n)
+	json_index_make(x->index, scanner, p, n + 1 + DFT_SPARE);
+	if (n >= JSON_CHUNK || x->index->lines.at[0] != n || x->index->odd.at[0] < n)
 		return;
 	const uint32_t *quotes = x->index->quotes.at;
 	const bool sound = dft_parse(&x->patient, &x->keys, p, e) && x->patient.end == e &&
-	                   x->patient.nfaults == 0 && x->patient.nextras == 0 && !x->patient.too_many;
+	                   x->patient.json.nflaws == 0 && x->patient.nextras == 0 && !x->patient.too_many;
 	if (dft_paths_follow(&x->paths, &x->fast, p, &quotes, p, e)) {
 		cr_assert(sound, "taken for sound: %.*s", (int)n, p);
 		expect_same(&x->fast, &x->patient);
@@ -106,7 +104,7 @@ change_number(struct random_text *t, char *p, size_t n)
 
 /* Each record a few times with other values, so that later ones take the path of the first. */
 static void
-try_scanner(struct ways *x, const struct dft_scanner *scanner, unsigned long rounds)
+try_scanner(struct ways *x, const struct json_scanner *scanner, unsigned long rounds)
 {
 	static struct random_text t;
 	static char p[RANDOM_TEXT + DFT_SPARE + 1];
@@ -132,7 +130,7 @@ Test(dftracer_paths, the_fast_way_sees_what_the_patient_one_does, .timeout = 360
 {
 	const char *const rounds = getenv("DFTRACER_ROUNDS");
 
-	for (const struct dft_scanner *s = dft_scanners; s->name != NULL; s++) {
+	for (const struct json_scanner *s = json_scanners; s->name != NULL; s++) {
 		struct ways x;
 		if (!s->usable())
 			continue;
@@ -156,7 +154,7 @@ Test(dftracer_paths, args_after_a_record_without)
 	ways_init(&x);
 	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
 		strcpy(p, lines[i]);
-		both_ways(&x, dft_scanner_best(), p, strlen(p));
+		both_ways(&x, json_scanner_best(), p, strlen(p));
 	}
 	cr_expect_eq(x.followed, 1);
 	cr_expect_eq(x.learned, 2);

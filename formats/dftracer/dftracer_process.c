@@ -13,15 +13,15 @@
 #define SMALL (UINT64_C(1) << 38)
 
 static uint64_t
-small_number(struct dft_state *st, uint64_t v)
+small_number(struct dft_shared *sh, uint64_t v)
 {
 	if (v < SMALL)
 		return v;
-	const uint32_t known = table64_get(&st->sh->large, v);
+	const uint32_t known = table64_get(&sh->large, v);
 	if (known != TABLE_NONE)
 		return SMALL + known;
-	const uint32_t n = (uint32_t)st->sh->large.used;
-	if (n >= DFT_MAX_PROCESSES || !table64_put(&st->sh->large, v, n))
+	const uint32_t n = (uint32_t)sh->large.used;
+	if (n >= DFT_MAX_PROCESSES || !table64_put(&sh->large, v, n))
 		return SMALL + DFT_MAX_PROCESSES;
 	return SMALL + n;
 }
@@ -32,28 +32,28 @@ small_number(struct dft_state *st, uint64_t v)
 
 /* 1, 2, ...; 0: too many, or no memory (then hosts are not told apart). */
 static uint32_t
-host_number(struct dft_state *st, struct slice host)
+host_number(struct dft_shared *sh, struct slice host)
 {
-	const uint32_t known = tabletext_get(&st->sh->hosts, host);
+	const uint32_t known = tabletext_get(&sh->hosts, host);
 
 	if (known != TABLE_NONE)
 		return known;
-	if (st->sh->nhosts == DFT_MAX_HOSTS ||
-	    !array_room(&st->sh->host_texts, st->sh->nhosts, &st->sh->hosts_cap, sizeof *st->sh->host_texts))
+	if (sh->nhosts == DFT_MAX_HOSTS ||
+	    !array_room(&sh->host_texts, sh->nhosts, &sh->hosts_cap, sizeof *sh->host_texts))
 		return 0;
-	const struct slice copy = arena_copy(&st->sh->arena, host);
-	if (copy.p == NULL || !tabletext_put(&st->sh->hosts, copy, st->sh->nhosts + 1))
+	const struct slice copy = arena_copy(&sh->arena, host);
+	if (copy.p == NULL || !tabletext_put(&sh->hosts, copy, sh->nhosts + 1))
 		return 0;
-	st->sh->host_texts[st->sh->nhosts++] = copy;
-	return st->sh->nhosts;
+	sh->host_texts[sh->nhosts++] = copy;
+	return sh->nhosts;
 }
 
 /* ---- processes ---- */
 
 static uint64_t
-process_key(struct dft_state *st, uint64_t pid, uint32_t host)
+process_key(struct dft_shared *sh, uint64_t pid, uint32_t host)
 {
-	return small_number(st, pid) << 24 | host;
+	return small_number(sh, pid) << 24 | host;
 }
 
 static struct dft_process *
@@ -71,18 +71,18 @@ new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, ui
 		return NULL;
 	*p = (struct dft_process){ .pid = pid, .number = st->sh->nprocesses, .host = host, .unit = 1000 };
 	st->sh->processes[st->sh->nprocesses] = p;
-	return table64_put(&st->sh->by_pid, process_key(st, pid, host), st->sh->nprocesses++) ? p : NULL;
+	return table64_put(&st->sh->by_pid, process_key(st->sh, pid, host), st->sh->nprocesses++) ? p : NULL;
 }
 
 static struct dft_process *
 find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
 {
-	const uint64_t key = process_key(st, pid, host);
+	const uint64_t key = process_key(st->sh, pid, host);
 	uint32_t known = table64_get(&st->sh->by_pid, key);
 
 	if (known != TABLE_NONE)
 		return st->sh->processes[known];
-	const uint64_t any = process_key(st, pid, 0);
+	const uint64_t any = process_key(st->sh, pid, 0);
 	known = host != 0 ? table64_get(&st->sh->by_pid, any) : TABLE_NONE;
 	if (known != TABLE_NONE && st->sh->processes[known]->host == 0) {
 		st->sh->processes[known]->host = host;
@@ -116,7 +116,7 @@ dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
 		return find_process(st, rec, pid, 0);
 	if (last != NULL && last->pid == pid && same_host(st->sh->host_texts[last->host - 1], host))
 		return last;
-	struct dft_process *const p = find_process(st, rec, pid, host_number(st, host));
+	struct dft_process *const p = find_process(st, rec, pid, host_number(st->sh, host));
 	if (p != NULL && p->pid == pid && p->host != 0)
 		st->sh->last = p;
 	return p;
@@ -133,10 +133,11 @@ title_key(uint64_t owner, const uint64_t *small_tid)
 bool
 dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid, struct slice text)
 {
-	struct dft_titles *const t = &st->sh->titles;
+	struct dft_shared *const sh = st->names_to;
+	struct dft_titles *const t = &sh->titles;
 	host.n = host.n < MAX_HOST ? host.n : MAX_HOST;
-	const uint64_t who = process_key(st, pid, host.n > 0 ? host_number(st, host) : 0);
-	uint64_t small = tid != NULL ? small_number(st, *tid) : 0;
+	const uint64_t who = process_key(sh, pid, host.n > 0 ? host_number(sh, host) : 0);
+	uint64_t small = tid != NULL ? small_number(sh, *tid) : 0;
 	uint32_t owner = table64_get(&t->owners, who);
 
 	if (t->n == DFT_MAX_TITLES) {
@@ -162,10 +163,11 @@ static struct slice
 title_of(struct dft_state *st, const struct dft_process *p, const uint64_t *tid)
 {
 	const struct dft_titles *const t = &st->sh->titles;
-	uint64_t small = tid != NULL ? small_number(st, *tid) : 0;
+	uint64_t small = tid != NULL ? small_number(st->sh, *tid) : 0;
 
 	for (int i = 0; i < 2; i++) {
-		const uint32_t owner = table64_get(&t->owners, process_key(st, p->pid, i == 0 ? p->host : 0));
+		const uint32_t owner =
+		    table64_get(&t->owners, process_key(st->sh, p->pid, i == 0 ? p->host : 0));
 		const uint32_t known =
 		    owner != TABLE_NONE
 		        ? table64_get(&t->index, title_key(owner, tid != NULL ? &small : NULL))
@@ -190,9 +192,9 @@ process_name(struct dft_state *st, const struct dft_process *p, bool negative, c
 	int n;
 
 	/* the host is known as it is written: as a name, or as a hash */
-	const enum dft_kind kind =
-	    host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? DFT_UINT
-	                                                                                   : DFT_STRING;
+	const enum json_kind kind =
+	    host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? JSON_UINT
+	                                                                                   : JSON_STRING;
 	if (host.n > 0 && dft_hash_read(&whole, (struct dft_token){ 0, host.n }, kind, &h)) {
 		const struct slice name = dft_name_look(st, DFT_HASH_HOST, h, p->pid);
 		host = name.p != NULL ? name : host;
@@ -266,7 +268,7 @@ dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_
 
 	if (has_tid && recent->process == p && recent->tid == tid)
 		return recent->track;
-	const uint64_t key = (uint64_t)p->number << 40 | (has_tid ? small_number(st, tid) + 1 : 0);
+	const uint64_t key = (uint64_t)p->number << 40 | (has_tid ? small_number(st->sh, tid) + 1 : 0);
 	const uint32_t known = table64_get(&st->sh->threads, key);
 	const struct track *const t = known != TABLE_NONE
 	                                  ? st->r->trace->tracks[known]

@@ -19,14 +19,18 @@ dft_open(struct reader *r)
 	const size_t head = (size_t)(r->in->end - r->in->p), looked = head < 65536 ? head : 65536;
 
 	st->r = r;
-	st->sh = r->shared;
-	st->scanner = dft_scanner_best();
+	st->sh = st->names_to = r->shared;
+	st->ahead = r->ahead_of != NULL;
+	if (st->ahead) {
+		const struct dft_state *const asking = r->ahead_of;
+		st->names_to = asking->sh;
+		st->few_metadata = dft_writes_m(asking->dialect);
+	}
+	st->scanner = json_scanner_best();
 	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
 	st->line.number = 1;
 	st->index = malloc(sizeof *st->index);
-	st->record.args_cap = 256;
-	st->record.args = malloc(st->record.args_cap * sizeof *st->record.args);
-	if (st->index == NULL || st->record.args == NULL || !dft_keys_init(&st->keys) ||
+	if (st->index == NULL || !dft_record_init(&st->record) || !dft_keys_init(&st->keys) ||
 	    !dft_paths_init(&st->paths))
 		return false;
 	st->index->base = NULL;
@@ -46,13 +50,13 @@ dft_close(struct reader *r)
 	struct dft_state *const st = r->state;
 
 	free(st->index);
-	free(st->record.args);
+	dft_record_free(&st->record);
 	dft_keys_free(&st->keys);
 	dft_paths_free(&st->paths);
 	arena_free(&st->moment);
 }
 
-void
+static void
 dft_shared_close(void *shared)
 {
 	struct dft_shared *const sh = shared;
@@ -72,7 +76,7 @@ dft_record_take(struct dft_state *st, struct batch *b)
 	struct dft_facts f;
 
 	/* a look ahead is for names alone */
-	if (st->ahead_of != NULL && !dft_is_metadata(rec))
+	if (st->ahead && !dft_is_metadata(rec))
 		return DFT_DONE;
 	if (!dft_check(st, rec, &f) || !dft_learn(st, rec, &f))
 		return DFT_NO_MEMORY;
@@ -112,13 +116,16 @@ dft_next(struct reader *r, struct batch *b)
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
 
-	if ((r->want & WANT_FIELDS) != 0 && !st->looked_ahead && input_can_reopen(in))
-		dft_look_ahead(st);
+	if ((r->want & WANT_FIELDS) != 0 && !st->looked_ahead) {
+		st->looked_ahead = true;
+		if (reader_look_ahead(r) == LOOK_AHEAD_NO_MEMORY)
+			return READ_NO_MEMORY;
+	}
 	st->index->base = NULL; /* the window may have moved */
 	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES) {
 		if (!any_left(st))
 			return finish(st);
-		if (st->ahead_of != NULL)
+		if (st->ahead)
 			dft_ahead_skip(st);
 		if (in->p == in->end)
 			continue;

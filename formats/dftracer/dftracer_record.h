@@ -1,9 +1,9 @@
 #ifndef DFTRACER_RECORD_H
 #define DFTRACER_RECORD_H
 
-#include "base/arena.h"
-#include "base/cursor.h"
 #include "base/table.h"
+#include "json/json_number.h"
+#include "json/json_token.h"
 
 /* A record as tokens: where its fields lie, and what each looks like. */
 
@@ -13,31 +13,6 @@ enum dft_rule {
 #undef RULE
 	DFT_RULE_COUNT
 };
-
-/* What a value looks like.  Four bits. */
-enum dft_kind {
-	DFT_ABSENT,
-	DFT_UINT,    /* digits */
-	DFT_INT,     /* a minus sign and digits */
-	DFT_NUMBER,  /* with a fraction or an exponent */
-	DFT_STRING,  /* valid UTF-8 without escapes; the token is what stands between the quotes */
-	DFT_ESCAPED, /* with valid escapes; likewise */
-	DFT_MENDED,  /* text that JSON does not allow as it stands; likewise */
-	DFT_TRUE,
-	DFT_FALSE,
-	DFT_NULL,
-	DFT_OBJECT, /* valid JSON text, braces included */
-	DFT_ARRAY,
-	DFT_NOT_FINITE, /* nan, inf */
-	DFT_BARE,       /* a word without quotes, or a number that is none in JSON */
-	DFT_TANGLED,    /* an object or array that is no valid JSON: its text is all there is */
-};
-
-static inline bool
-dft_is_text(enum dft_kind kind)
-{
-	return kind == DFT_STRING || kind == DFT_ESCAPED || kind == DFT_MENDED;
-}
 
 /* The fields of the records themselves. */
 enum dft_top {
@@ -96,20 +71,21 @@ struct dft_arg {
 	struct dft_token key; /* between the quotes */
 	struct dft_token value;
 	uint16_t number;  /* in dft_keys, or DFT_NO_KEY */
-	uint8_t kind;     /* enum dft_kind */
+	uint8_t kind;     /* enum json_kind */
 	uint8_t plan;     /* enum dft_meaning */
 	uint32_t repeats; /* how many arguments of the record before it have this key */
 };
 
-#define DFT_FAULTS 8  /* of one record that are said; the rest is counted */
 #define DFT_EXTRAS 16 /* top-level fields that the format does not know */
 #define DFT_MAX_ARGS 60000
 #define DFT_MAX_DEPTH 60 /* of values in values; writers and viewers hold little more */
 
-/* Something that JSON forbids and that could be read all the same. */
-struct dft_fault {
-	uint8_t rule; /* enum dft_rule */
-	uint32_t at;
+/* What JSON allows, or forbids and what could be read all the same, beside the flaws of the tokens. */
+enum dft_flaw {
+	DFT_FLAW_DUPLICATE_KEY = JSON_FLAW_KINDS,
+	DFT_FLAW_STRAY_Q,
+	DFT_FLAW_UNESCAPED_QUOTE,
+	DFT_FLAW_KINDS
 };
 
 struct dft_record {
@@ -124,21 +100,16 @@ struct dft_record {
 	uint64_t hashes; /* which of the first 64 arguments are hashes by their keys */
 	struct dft_arg extras[DFT_EXTRAS];
 	uint32_t nextras;
-	struct dft_fault faults[DFT_FAULTS];
-	uint32_t nfaults;
-	uint32_t met;  /* faults, those that were not kept too */
-	bool clean;    /* all of its text is printable ASCII without escapes */
-	bool too_many; /* arguments or extras were left out */
-	/* when it could not be read */
-	const char *fail_at, *why;
-	bool cut; /* the bytes end before it does */
+	struct json json; /* its flaws, and why it could not be read */
+	bool clean;       /* all of its text is printable ASCII without escapes */
+	bool too_many;    /* arguments or extras were left out */
 	bool no_memory;
 };
 
-static inline enum dft_kind
+static inline enum json_kind
 dft_top_kind(const struct dft_record *rec, enum dft_top which)
 {
-	return (enum dft_kind)(rec->shape >> 4 * which & 15);
+	return (enum json_kind)(rec->shape >> 4 * which & 15);
 }
 
 static inline struct slice
@@ -192,36 +163,11 @@ uint16_t dft_key_number(struct dft_keys *k, struct slice s);
 /* Which of the fields of records themselves; DFT_TOPS: none. */
 enum dft_top dft_top_of(struct slice key);
 
-/* ---- dftracer_json.c: RFC 8259, value by value ---- */
-
-void dft_fault_add(struct dft_record *rec, enum dft_rule rule, const char *at);
-
-static inline const char *
-dft_skip_blanks(const char *p, const char *e)
-{
-	while (p < e && (*p == ' ' || *p == '\t' || *p == '\r'))
-		p++;
-	return p;
-}
-
-/* These read a value at p, which ends before e; they return where it ends, or NULL after setting why it does
- * not (rec->fail_at, why, cut).  What is wrong but readable is added to the record's faults. */
-const char *dft_json_string(struct dft_record *rec, const char *p, const char *e,
-                            enum dft_kind *kind); /* at the opening quote; behind the closing one */
-const char *dft_json_scalar(struct dft_record *rec, const char *p, const char *e, enum dft_kind *kind);
-const char *dft_json_nested(struct dft_record *rec, const char *p, const char *e, enum dft_kind *kind);
-
-const char *dft_json_fail(struct dft_record *rec, const char *at, const char *why);
-const char *dft_json_cut(struct dft_record *rec, const char *at, const char *why);
-
-/* Strictly a JSON number; NULL: none. */
-const char *dft_json_number(const char *p, const char *e, enum dft_kind *kind);
-
-/* Text of a string's token, escapes resolved, in the arena; bad escapes stay as they are.  p NULL: no memory.
- */
-struct slice dft_json_unescape(struct arena *a, struct slice s);
-
 /* ---- dftracer_parse.c: records ---- */
+
+/* Zeroes it and makes room for arguments.  false: no memory. */
+bool dft_record_init(struct dft_record *rec);
+void dft_record_free(struct dft_record *rec);
 
 /* Forgets what was found in the last record. */
 static inline void
@@ -229,12 +175,13 @@ dft_record_clear(struct dft_record *rec)
 {
 	rec->shape = 0;
 	memset(rec->special, 0, sizeof rec->special);
-	rec->nargs = rec->nextras = rec->nfaults = 0;
+	rec->nargs = rec->nextras = 0;
+	json_clear(&rec->json);
 	rec->hashes = 0;
 	rec->clean = rec->too_many = false;
 }
 
-/* Any record at p, byte by byte and with patience.  False: fail_at, why, cut (or no_memory) say why not. */
+/* Any record at p.  False: json.error (or no_memory) says why not. */
 bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
 
 /* Behind `"traceEvents":[` near the start of an object at p, as records are wrapped for Chrome; NULL: it has
@@ -243,51 +190,11 @@ const char *dft_wrapper_end(const char *p, const char *e);
 
 /* ---- numbers ---- */
 
-/* Eight digits, the first in the lowest byte. */
-static inline uint64_t
-dft_eight_digits(uint64_t w)
-{
-	w = w * 10 + (w >> 8);
-	return ((w & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
-	        (w >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >>
-	       32;
-}
-
-/* The n digits (1 to 8) that end at `end`; 8 bytes can be read before it. */
-static inline uint64_t
-dft_last_digits(const char *end, uint32_t n)
-{
-	const uint64_t w = load_u64(end - 8, false) ^ UINT64_C(0x3030303030303030);
-
-	return dft_eight_digits(w & ~UINT64_C(0) << 8 * (8 - n));
-}
-
-/* Whether dft_last_digits() reads a stretch of digits without a look at what is not of the record. */
-static inline bool
-dft_few_digits(struct dft_token t)
-{
-	return t.n - 1 < 8 && t.at + t.n >= 8;
-}
-
-bool dft_digits_slow(const char *p, uint32_t n, uint64_t *v);
-
-/* The number that a stretch of digits gives; false: more than 64 bits (or something that is no digit, if it
- * is short or long).  Of the bytes before it only those of the record are looked at. */
+/* The number that a stretch of digits gives; false: more than 64 bits. */
 static inline bool
 dft_digits(const struct dft_record *rec, struct dft_token t, uint64_t *v)
 {
-	const char *const end = rec->p + t.at + t.n;
-
-	if (dft_few_digits(t)) {
-		*v = dft_last_digits(end, t.n);
-		return true;
-	}
-	if (t.at < 8 || t.n - 1 > 18)
-		return dft_digits_slow(rec->p + t.at, t.n, v);
-	*v = dft_last_digits(end, 8) + dft_last_digits(end - 8, t.n < 16 ? t.n - 8 : 8) * 100000000;
-	if (t.n > 16)
-		*v += dft_last_digits(end - 16, t.n - 16) * UINT64_C(10000000000000000);
-	return true;
+	return json_digits(rec->p, t.at, t.n, v);
 }
 
 #endif

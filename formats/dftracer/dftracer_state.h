@@ -7,9 +7,9 @@
 #include "base/idset.h"
 #include "dftracer/dftracer_paths.h"
 #include "dftracer/dftracer_record.h"
-#include "dftracer/dftracer_scan.h"
 #include "dftracer/dftracer_wire.h"
 #include "format/format.h"
+#include "json/json_scan.h"
 
 extern const struct rule dft_rules[DFT_RULE_COUNT + 1]; /* ended by an id of NULL */
 
@@ -189,8 +189,8 @@ struct dft_shared {
 
 struct dft_state {
 	struct reader *r;
-	const struct dft_scanner *scanner;
-	struct dft_index *index;
+	const struct json_scanner *scanner;
+	struct json_index *index;
 	const uint32_t *quotes; /* in the index: the first quote not yet used */
 	const uint32_t *lines, *odd;
 	struct dft_paths paths;
@@ -212,8 +212,9 @@ struct dft_state {
 	struct dft_tally tallies[DFT_TALLIES];
 
 	struct dft_shared *sh;
-	struct dft_state *ahead_of; /* this is a look ahead: what it finds goes to that state */
-	bool few_metadata;          /* ... and only lines with ph "M" can hold something */
+	struct dft_shared *names_to; /* where names go: sh; in a look-ahead pass that of who asked for it */
+	bool ahead;                  /* this is a look-ahead pass ... */
+	bool few_metadata;           /* ... and only lines with ph "M" can hold something */
 	bool looked_ahead;
 	uint64_t records;    /* of this input */
 	struct arena moment; /* for one record */
@@ -260,8 +261,7 @@ dft_place_of(const struct dft_record *rec)
 static inline struct dft_place
 dft_place_at(const struct dft_state *st, uint64_t offset)
 {
-	return (struct dft_place){ offset, st->line.number, offset - st->line.start + 1,
-		                   st->r->records };
+	return (struct dft_place){ offset, st->line.number, offset - st->line.start + 1, st->r->records };
 }
 
 /* A finding that is made when its place has gone by. */
@@ -353,7 +353,7 @@ dft_hash_kind_of(enum dft_plan m)
 void dft_names_free(struct dft_names *n);
 
 /* What a token says; false: neither a number nor sixteen hexadecimal digits. */
-bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum dft_kind kind, struct dft_hash *h);
+bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h);
 
 /* Defines a name, with the findings that this may bring.  False: no memory. */
 bool dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
@@ -386,16 +386,12 @@ void dft_processes_free(struct dft_shared *sh);
 
 /* ---- dftracer_ahead.c ---- */
 
-/* Collects names from the whole input by a quiet pass over its metadata. */
-void dft_look_ahead(struct dft_state *st);
-
-/* Passes over lines of the window that hold no metadata. */
+/* In a look-ahead pass: passes over lines of the window that hold no metadata. */
 void dft_ahead_skip(struct dft_state *st);
 
 /* ---- dftracer_read.c ---- */
 
 extern const struct reader_ops dft_reader_ops;
 extern const struct trace_ops dft_trace_ops;
-void dft_shared_close(void *shared);
 
 #endif

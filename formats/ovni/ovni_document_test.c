@@ -1,5 +1,7 @@
 /* The specification's own bytes, read by the program, against values taken from them by hand. */
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cli_test_util.h"
@@ -52,4 +54,38 @@ Test(ovni_document, the_dump)
 	};
 
 	expect_lines("testdata/ovni/good/document.obs", want, sizeof want / sizeof want[0]);
+}
+
+/* Errors of stream.json name the byte. */
+Test(ovni_document, positions_in_stream_json)
+{
+	static const struct {
+		const char *json, *want;
+	} rows[] = {
+		{ "{\"version\":3,}", "stream.json, byte 13: expected a name in quotes" },
+		{ "{\n\t\"version\": 03 }", "stream.json, byte 14: invalid value" },
+		{ "{\"version\":3,\"ovni\":{\"part\":\"thr\x01\"}}", "byte 32: control byte in a string" },
+		{ "{\"version\":3,\"ovni\":{\"part\":\"\xff\"}}", "byte 29: string is not UTF-8" },
+		{ "{\"version\":3,\"ovni\":{\"part\":\"\\udc00\"}}", "byte 29: invalid escape in a string" },
+		{ "{\"version\":3", "stream.json, byte 12: unterminated object" },
+		{ "{\"version\":3}]", "stream.json, byte 13: data after the end of the value" },
+		{ "\xef\xbb\xbf{}", "stream.json, byte 0: byte order mark" },
+	};
+	char *const dir = make_folder(), path[600];
+	size_t n;
+	char *const stream = read_whole("testdata/ovni/good/document.obs", &n);
+
+	cr_assert_not_null(stream);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(path, sizeof path, "%s/stream.json", dir);
+		cr_assert(write_whole(path, rows[i].json, strlen(rows[i].json)));
+		snprintf(path, sizeof path, "%s/stream.obs", dir);
+		cr_assert(write_whole(path, stream, n));
+		struct ran r = run_tool((const char *const[]){ "validate", path, NULL }, NULL, 0);
+		cr_expect_eq(r.status, 1);
+		cr_expect_not_null(strstr(r.out, rows[i].want), "%s: %s", rows[i].want, r.out);
+		ran_free(&r);
+	}
+	free(stream);
+	remove_folder(dir);
 }

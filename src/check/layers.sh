@@ -21,6 +21,7 @@ rule() {
 }
 
 rule base
+rule json base
 rule input base
 rule output base
 rule event base input
@@ -31,13 +32,13 @@ rule pipeline base input output event check format vocab
 rule stats base input output event check format vocab pipeline
 rule cmd base input output event check format vocab pipeline stats
 
-# A format sees format.h, base/ and output/text.h, and its own folder.
+# A format sees format.h, base/, json/ and output/text.h, and its own folder.
 for dir in formats/*/; do
 	name=$(basename "$dir")
 	found=$(grep -nE '^#include "' "$dir"*.[ch] 2>/dev/null | grep -v '_test\.[ch]:' |
-		grep -vE "#include \"($name/|base/|format/format\.h|output/text\.h)" || true)
+		grep -vE "#include \"($name/|base/|json/|format/format\.h|output/text\.h)" || true)
 	if [ -n "$found" ]; then
-		echo "$dir may include only its own headers, base/, format/format.h and output/text.h"
+		echo "$dir may include only its own headers, base/, json/, format/format.h and output/text.h"
 		echo "$found"
 		status=1
 	fi

@@ -1,4 +1,4 @@
-#include "dftracer/dftracer_scan.h"
+#include "json/json_scan.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ put_eight(uint32_t *to, uint64_t *w, uint32_t at)
 }
 
 INLINE void
-flatten(const uint64_t *masks, size_t blocks, struct dft_positions *out)
+flatten(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	uint32_t *to = out->at;
 
@@ -54,7 +54,7 @@ flatten(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 		if (w == 0)
 			continue;
 		const unsigned count = count_bits(w);
-		const uint32_t at = (uint32_t)(i * DFT_BLOCK);
+		const uint32_t at = (uint32_t)(i * JSON_BLOCK);
 		put_eight(to, &w, at);
 		if (count > 8) {
 			put_eight(to + 8, &w, at);
@@ -67,7 +67,7 @@ flatten(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 }
 
 static void
-flatten_plain(const uint64_t *masks, size_t blocks, struct dft_positions *out)
+flatten_plain(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	flatten(masks, blocks, out);
 }
@@ -102,7 +102,7 @@ beyond(uint64_t w)
 }
 
 static void
-masks_plain(const char *p, size_t blocks, struct dft_masks *out)
+masks_plain(const char *p, size_t blocks, struct json_masks *out)
 {
 	for (size_t i = 0; i < blocks; i++) {
 		uint64_t quotes = 0, lines = 0, odd = 0;
@@ -128,7 +128,7 @@ masks_plain(const char *p, size_t blocks, struct dft_masks *out)
 
 /* Signed bytes: less than ' ' are the control bytes and all that is not ASCII. */
 static void
-masks_sse2(const char *p, size_t blocks, struct dft_masks *out)
+masks_sse2(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m128i quote = _mm_set1_epi8('"'), line = _mm_set1_epi8('\n');
 	const __m128i back = _mm_set1_epi8('\\'), space = _mm_set1_epi8(' ');
@@ -151,7 +151,7 @@ masks_sse2(const char *p, size_t blocks, struct dft_masks *out)
 #define AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
 AVX2 static void
-masks_avx2(const char *p, size_t blocks, struct dft_masks *out)
+masks_avx2(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m256i quote = _mm256_set1_epi8('"'), line = _mm256_set1_epi8('\n');
 	const __m256i back = _mm256_set1_epi8('\\'), space = _mm256_set1_epi8(' ');
@@ -186,7 +186,7 @@ put_eight_bmi(uint32_t *to, uint64_t w, uint32_t at)
 }
 
 AVX2 static void
-flatten_avx2(const uint64_t *masks, size_t blocks, struct dft_positions *out)
+flatten_avx2(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	uint32_t *to = out->at;
 
@@ -195,7 +195,7 @@ flatten_avx2(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 		if (w == 0)
 			continue;
 		const unsigned count = (unsigned)__builtin_popcountll(w);
-		const uint32_t at = (uint32_t)(i * DFT_BLOCK);
+		const uint32_t at = (uint32_t)(i * JSON_BLOCK);
 		w = put_eight_bmi(to, w, at);
 		for (unsigned k = 8; k < count; k += 8)
 			w = put_eight_bmi(to + k, w, at);
@@ -214,12 +214,12 @@ has_avx2(void)
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 
 AVX512 static void
-masks_avx512(const char *p, size_t blocks, struct dft_masks *out)
+masks_avx512(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m512i quote = _mm512_set1_epi8('"'), line = _mm512_set1_epi8('\n');
 	const __m512i back = _mm512_set1_epi8('\\'), space = _mm512_set1_epi8(' ');
 
-	for (size_t i = 0; i < blocks; i++, p += DFT_BLOCK) {
+	for (size_t i = 0; i < blocks; i++, p += JSON_BLOCK) {
 		const __m512i v = _mm512_loadu_si512(p);
 		const uint64_t lines = _mm512_cmpeq_epi8_mask(v, line);
 		out->quotes[i] = _mm512_cmpeq_epi8_mask(v, quote);
@@ -237,7 +237,7 @@ put_sixteen(uint32_t *to, __m128i bytes, __m512i at)
 
 /* The numbers 0 to 63 of the bits that are set, pushed together. */
 AVX512 static void
-flatten_avx512(const uint64_t *masks, size_t blocks, struct dft_positions *out)
+flatten_avx512(const uint64_t *masks, size_t blocks, struct json_positions *out)
 {
 	static const uint8_t counting[64] = {
 		0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -252,7 +252,7 @@ flatten_avx512(const uint64_t *masks, size_t blocks, struct dft_positions *out)
 			continue;
 		const unsigned count = (unsigned)__builtin_popcountll(masks[i]);
 		const __m512i set = _mm512_maskz_compress_epi8(masks[i], all),
-		              at = _mm512_set1_epi32((int)(i * DFT_BLOCK));
+		              at = _mm512_set1_epi32((int)(i * JSON_BLOCK));
 		put_sixteen(to, _mm512_castsi512_si128(set), at);
 		if (count > 16)
 			put_sixteen(to + 16, _mm512_extracti32x4_epi32(set, 1), at);
@@ -297,11 +297,11 @@ odd_of(uint8x16_t v)
 }
 
 static void
-masks_neon(const char *p, size_t blocks, struct dft_masks *out)
+masks_neon(const char *p, size_t blocks, struct json_masks *out)
 {
 	const uint8x16_t quote = vdupq_n_u8('"'), line = vdupq_n_u8('\n');
 
-	for (size_t i = 0; i < blocks; i++, p += DFT_BLOCK) {
+	for (size_t i = 0; i < blocks; i++, p += JSON_BLOCK) {
 		const uint8_t *const at = (const uint8_t *)p;
 		const uint8x16_t a = vld1q_u8(at), b = vld1q_u8(at + 16), c = vld1q_u8(at + 32),
 		                 d = vld1q_u8(at + 48);
@@ -316,7 +316,7 @@ masks_neon(const char *p, size_t blocks, struct dft_masks *out)
 
 #endif
 
-const struct dft_scanner dft_scanners[] = {
+const struct json_scanner json_scanners[] = {
 #if defined(__x86_64__)
 	{ "avx512", masks_avx512, flatten_avx512, has_avx512 },
 	{ "avx2", masks_avx2, flatten_avx2, has_avx2 },
@@ -328,10 +328,10 @@ const struct dft_scanner dft_scanners[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-const struct dft_scanner *
-dft_scanner_best(void)
+const struct json_scanner *
+json_scanner_best(void)
 {
-	const struct dft_scanner *s = dft_scanners;
+	const struct json_scanner *s = json_scanners;
 
 	while (!s->usable())
 		s++;
@@ -339,18 +339,18 @@ dft_scanner_best(void)
 }
 
 static void
-put_guards(struct dft_positions *out)
+put_guards(struct json_positions *out)
 {
-	for (unsigned i = 0; i < DFT_GUARDS; i++)
+	for (unsigned i = 0; i < JSON_GUARDS; i++)
 		out->at[out->n + i] = UINT32_MAX;
 }
 
 /* The bytes that fill no block, with blanks behind them, which are nothing. */
 static void
-last_block(struct dft_index *ix, const struct dft_scanner *how, const char *p, size_t n, size_t block)
+last_block(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n, size_t block)
 {
-	char padded[DFT_BLOCK];
-	struct dft_masks last;
+	char padded[JSON_BLOCK];
+	struct json_masks last;
 
 	memset(padded, ' ', sizeof padded);
 	memcpy(padded, p, n);
@@ -361,16 +361,16 @@ last_block(struct dft_index *ix, const struct dft_scanner *how, const char *p, s
 }
 
 void
-dft_index_make(struct dft_index *ix, const struct dft_scanner *how, const char *p, size_t n)
+json_index_make(struct json_index *ix, const struct json_scanner *how, const char *p, size_t n)
 {
 	size_t blocks;
 
-	if (n > DFT_CHUNK)
-		n = DFT_CHUNK;
-	blocks = n / DFT_BLOCK;
+	if (n > JSON_CHUNK)
+		n = JSON_CHUNK;
+	blocks = n / JSON_BLOCK;
 	how->masks(p, blocks, &ix->masks);
-	if (n % DFT_BLOCK != 0) {
-		last_block(ix, how, p + blocks * DFT_BLOCK, n % DFT_BLOCK, blocks);
+	if (n % JSON_BLOCK != 0) {
+		last_block(ix, how, p + blocks * JSON_BLOCK, n % JSON_BLOCK, blocks);
 		blocks++;
 	}
 	how->positions(ix->masks.quotes, blocks, &ix->quotes);

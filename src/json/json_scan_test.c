@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dftracer/dftracer_scan.h"
+#include "json/json_scan.h"
 
 static uint64_t
 next_random(uint64_t *state)
@@ -21,7 +21,7 @@ is_odd(char c)
 }
 
 static void
-expect_positions(const struct dft_positions *got, const char *p, size_t n, int what, const char *name)
+expect_positions(const struct json_positions *got, const char *p, size_t n, int what, const char *name)
 {
 	uint32_t k = 0;
 
@@ -34,7 +34,7 @@ expect_positions(const struct dft_positions *got, const char *p, size_t n, int w
 		k++;
 	}
 	cr_assert_eq(k, got->n, "%s: what %d: %u found, %u there", name, what, got->n, k);
-	for (unsigned i = 0; i < DFT_GUARDS; i++)
+	for (unsigned i = 0; i < JSON_GUARDS; i++)
 		cr_assert_eq(got->at[k + i], UINT32_MAX, "%s: guard", name);
 }
 
@@ -42,15 +42,15 @@ expect_positions(const struct dft_positions *got, const char *p, size_t n, int w
 static void
 expect_all_agree(const char *bytes, size_t n)
 {
-	struct dft_index *const ix = malloc(sizeof *ix);
+	struct json_index *const ix = malloc(sizeof *ix);
 	char *const p = malloc(n > 0 ? n : 1);
 
 	cr_assert(ix != NULL && p != NULL);
 	memcpy(p, bytes, n);
-	for (const struct dft_scanner *s = dft_scanners; s->name != NULL; s++) {
+	for (const struct json_scanner *s = json_scanners; s->name != NULL; s++) {
 		if (!s->usable())
 			continue;
-		dft_index_make(ix, s, p, n);
+		json_index_make(ix, s, p, n);
 		cr_assert_eq(ix->base, p);
 		cr_assert_eq(ix->n, n);
 		expect_positions(&ix->quotes, p, n, 0, s->name);
@@ -61,7 +61,7 @@ expect_all_agree(const char *bytes, size_t n)
 	free(p);
 }
 
-Test(dftracer_scan, every_byte_at_every_place)
+Test(json_scan, every_byte_at_every_place)
 {
 	char p[200];
 
@@ -74,7 +74,7 @@ Test(dftracer_scan, every_byte_at_every_place)
 		}
 }
 
-Test(dftracer_scan, all_lengths)
+Test(json_scan, all_lengths)
 {
 	char p[300];
 
@@ -84,9 +84,9 @@ Test(dftracer_scan, all_lengths)
 		expect_all_agree(p, n);
 }
 
-Test(dftracer_scan, random_bytes_dense_and_sparse)
+Test(json_scan, random_bytes_dense_and_sparse)
 {
-	static char p[DFT_CHUNK];
+	static char p[JSON_CHUNK];
 	uint64_t random = 1;
 
 	for (unsigned round = 0; round < 60; round++) {
@@ -101,11 +101,11 @@ Test(dftracer_scan, random_bytes_dense_and_sparse)
 	expect_all_agree(p, sizeof p);
 }
 
-Test(dftracer_scan, the_last_needs_nothing)
+Test(json_scan, the_last_needs_nothing)
 {
-	const struct dft_scanner *s = dft_scanners;
+	const struct json_scanner *s = json_scanners;
 
-	cr_assert_not_null(dft_scanner_best()->name);
+	cr_assert_not_null(json_scanner_best()->name);
 	while (s[1].name != NULL)
 		s++;
 	cr_expect_str_eq(s->name, "plain");
