@@ -1,5 +1,5 @@
 /*
- * Writes testdata/<format>/good and bad: for htdump every sample of ht_samples.h, and for the bad ones what
+ * Writes testdata/<format>/good and bad: for htdump every sample of htdump_samples.h, and for the bad ones what
  * must be found in them.  The same bytes each time (but another version of libzstd may pack otherwise); run
  * it again after changing a sample.  Its operand is another place for testdata/.
  */
@@ -13,7 +13,7 @@
 #include "bench/d9_samples.h"
 #include "bench/dft_samples.h"
 #include "bench/heph_samples.h"
-#include "bench/ht_samples.h"
+#include "htdump/htdump_samples.h"
 #include "bench/ovni_samples.h"
 
 static bool

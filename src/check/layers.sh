@@ -31,17 +31,36 @@ rule pipeline base input output event check format vocab
 rule stats base input output event check format vocab pipeline
 rule cmd base input output event check format vocab pipeline stats
 
-# A format sees format.h, base/ and output/text.h, and its own folder.
-for dir in formats/*/; do
-	name=$(basename "$dir")
-	found=$(grep -nE '^#include "' "$dir"*.[ch] 2>/dev/null | grep -v '_test\.[ch]:' |
-		grep -vE "#include \"($name/|base/|format/format\.h|output/text\.h)" || true)
-	if [ -n "$found" ]; then
-		echo "$dir may include only its own headers, base/, format/format.h and output/text.h"
-		echo "$found"
-		status=1
-	fi
-done
+# format_rule WHAT FILES ALLOWED...: of formats/X these files include only their own headers and what the patterns allow.
+format_rule() {
+	what=$1
+	files=$2
+	shift 2
+	allowed=$(printf '|%s' "$@")
+	for file in $files; do
+		name=${file#formats/}
+		found=$(grep -nE '^#include "' "$file" | grep -vE "#include \"(${name%%/*}/$allowed)" || true)
+		if [ -n "$found" ]; then
+			echo "$file: $what may include only its own headers and these: $*"
+			echo "$found"
+			status=1
+		fi
+	done
+}
+
+# A format sees format.h, base/ and output/text.h.  What only aids tests, benchmarks and fuzzing (the Makefile lists the
+# names) sees nothing of the readers, and these nothing of it.
+aids='_(aids|build|samples[a-z0-9_]*|testdata|bench|oracle)\.[ch]'
+all=$(find formats -name '*.[ch]' | sort | grep -v '_test\.[ch]$')
+format_rule "a format" "$(echo "$all" | grep -vE "$aids\$")" base/ 'format/format\.h"' 'output/text\.h"'
+format_rule "an aid" "$(echo "$all" | grep -E "$aids\$")" base/ bench/ testing/
+# shellcheck disable=SC2046 # a list of files
+found=$(grep -nE "^#include \".*$aids\"" $(echo "$all" | grep -vE "$aids\$") /dev/null || true)
+if [ -n "$found" ]; then
+	echo "a format may not include what only aids tests:"
+	echo "$found"
+	status=1
+fi
 
 # The engine names no format: not in code, whatever comments and help texts say.
 names=$(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|')

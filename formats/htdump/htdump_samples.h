@@ -1,7 +1,7 @@
-#ifndef BENCH_HT_SAMPLES_H
-#define BENCH_HT_SAMPLES_H
+#ifndef HTDUMP_SAMPLES_H
+#define HTDUMP_SAMPLES_H
 
-#include "bench/ht_build.h"
+#include "htdump/htdump_build.h"
 
 /* The .htdump samples of testdata/: what `make testdata` writes, and why each is there. */
 

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "bench/ht_samples.h"
+#include "htdump/htdump_samples.h"
 
 /*
  * Event ids are unique and go up wherever they are not the point, so that each file provokes one rule.

@@ -1,4 +1,4 @@
-#include "bench/ht_build.h"
+#include "htdump/htdump_build.h"
 
 /*
  * The classes as HawkTracer 0.11 describes them.  It describes the four that a parser must know in advance

@@ -1,7 +1,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "bench/ht_samples.h"
+#include "htdump/htdump_samples.h"
 
 #define FIELDS(f) f, sizeof(f) / sizeof((f)[0])
 

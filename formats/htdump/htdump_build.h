@@ -1,5 +1,5 @@
-#ifndef BENCH_HT_BUILD_H
-#define BENCH_HT_BUILD_H
+#ifndef HTDUMP_BUILD_H
+#define HTDUMP_BUILD_H
 
 #include <stdbool.h>
 #include <stddef.h>

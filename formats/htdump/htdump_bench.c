@@ -1,5 +1,5 @@
 #include "bench/bench_inputs.h"
-#include "bench/ht_build.h"
+#include "htdump/htdump_build.h"
 
 #define THREADS 4
 #define MAX_DEPTH 12

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/ht_build.h"
+#include "htdump/htdump_build.h"
 
 void
 ht_init(struct ht_build *b, enum ht_layout layout, bool big)
