@@ -12,7 +12,7 @@
 
 #include "bench/d9_samples.h"
 #include "bench/dft_samples.h"
-#include "bench/heph_samples.h"
+#include "heph/heph_samples.h"
 #include "htdump/htdump_samples.h"
 #include "bench/ovni_samples.h"
 

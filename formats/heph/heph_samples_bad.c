@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "bench/heph_samples.h"
+#include "heph/heph_samples.h"
 
 /* Each file provokes one rule: what follows from a fault (numbers missing in a stream, ...) is kept out of
  * it. */

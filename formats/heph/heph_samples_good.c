@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bench/heph_samples.h"
+#include "heph/heph_samples.h"
 
 static void
 spec_example(struct heph_build *b)

@@ -1,7 +1,7 @@
-#ifndef BENCH_HEPH_SAMPLES_H
-#define BENCH_HEPH_SAMPLES_H
+#ifndef HEPH_SAMPLES_H
+#define HEPH_SAMPLES_H
 
-#include "bench/heph_build.h"
+#include "heph/heph_build.h"
 
 /* The Heph samples of testdata/: what `make testdata` writes, and why each is there. */
 

@@ -1,5 +1,5 @@
-#ifndef BENCH_HEPH_BUILD_H
-#define BENCH_HEPH_BUILD_H
+#ifndef HEPH_BUILD_H
+#define HEPH_BUILD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 #include "bench/bench_inputs.h"
-#include "bench/heph_build.h"
+#include "heph/heph_build.h"
 
 /*
  * What Heph's own writer leaves of a program of actors: a coordinator and four

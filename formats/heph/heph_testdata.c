@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/heph_samples.h"
+#include "heph/heph_samples.h"
 
 /* Writes testdata/heph: each sample, and for the bad ones what must be found in them. */
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/heph_build.h"
+#include "heph/heph_build.h"
 
 void
 heph_init(struct heph_build *b)
