@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-#include "bench/d9_samples.h"
+#include "dial9/dial9_samples.h"
 #include "bench/dft_samples.h"
 #include "heph/heph_samples.h"
 #include "htdump/htdump_samples.h"

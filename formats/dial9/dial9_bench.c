@@ -1,5 +1,5 @@
 #include "bench/bench_inputs.h"
-#include "bench/d9_build.h"
+#include "dial9/dial9_build.h"
 
 /*
  * What a tokio program records: two workers, each with a buffer of 1 MiB that

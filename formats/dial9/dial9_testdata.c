@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/d9_samples.h"
+#include "dial9/dial9_samples.h"
 
 /* Writes testdata/dial9: the samples, and beside the bad ones what must be found in them. */
 

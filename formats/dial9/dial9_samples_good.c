@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/d9_samples.h"
+#include "dial9/dial9_samples.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 

@@ -1,4 +1,4 @@
-#include "bench/d9_samples.h"
+#include "dial9/dial9_samples.h"
 
 /* Samples that end too early, or in which a count or length says so. */
 

@@ -1,4 +1,4 @@
-#include "bench/d9_build.h"
+#include "dial9/dial9_build.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#ifndef BENCH_D9_BUILD_H
-#define BENCH_D9_BUILD_H
+#ifndef DIAL9_BUILD_H
+#define DIAL9_BUILD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "bench/d9_samples.h"
+#include "dial9/dial9_samples.h"
 
 /* Features of 0.4 are used where they are the point, so that the others are checked alike in both dialects.
  * Where a frame ends the reading, more bytes follow it when that matters. */

@@ -1,7 +1,7 @@
-#ifndef BENCH_D9_SAMPLES_H
-#define BENCH_D9_SAMPLES_H
+#ifndef DIAL9_SAMPLES_H
+#define DIAL9_SAMPLES_H
 
-#include "bench/d9_build.h"
+#include "dial9/dial9_build.h"
 
 /* The dial9 samples of testdata/: what `make testdata` writes, and why each is there. */
 
