@@ -11,7 +11,7 @@
 #include <zstd.h>
 
 #include "dial9/dial9_samples.h"
-#include "bench/dft_samples.h"
+#include "dftracer/dftracer_samples.h"
 #include "heph/heph_samples.h"
 #include "htdump/htdump_samples.h"
 #include "bench/ovni_samples.h"

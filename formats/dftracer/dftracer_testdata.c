@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/dft_samples.h"
+#include "dftracer/dftracer_samples.h"
 
 static bool
 write_file(const char *path, const void *p, size_t n)

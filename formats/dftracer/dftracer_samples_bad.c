@@ -1,5 +1,5 @@
-#include "bench/dft_samples.h"
-#include "bench/dft_samples_parts.h"
+#include "dftracer/dftracer_samples.h"
+#include "dftracer/dftracer_samples_parts.h"
 
 /* Each has one thing wrong with five records that are sound otherwise, and more than one only where that
  * cannot be avoided. */

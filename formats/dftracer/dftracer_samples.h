@@ -1,5 +1,5 @@
-#ifndef BENCH_DFT_SAMPLES_H
-#define BENCH_DFT_SAMPLES_H
+#ifndef DFTRACER_SAMPLES_H
+#define DFTRACER_SAMPLES_H
 
 #include <stdbool.h>
 #include <stddef.h>

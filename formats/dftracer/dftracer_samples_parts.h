@@ -1,5 +1,5 @@
-#ifndef BENCH_DFT_SAMPLES_PARTS_H
-#define BENCH_DFT_SAMPLES_PARTS_H
+#ifndef DFTRACER_SAMPLES_PARTS_H
+#define DFTRACER_SAMPLES_PARTS_H
 
 /* What samples are put together from: records of September 2024 (dialect d2a), as the specification shows
  * them. */
