@@ -14,7 +14,7 @@
 #include "dftracer/dftracer_samples.h"
 #include "heph/heph_samples.h"
 #include "htdump/htdump_samples.h"
-#include "bench/ovni_samples.h"
+#include "ovni/ovni_samples.h"
 
 static bool
 write_file(const char *path, const void *p, size_t n)

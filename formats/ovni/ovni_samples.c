@@ -1,4 +1,4 @@
-#include "bench/ovni_samples.h"
+#include "ovni/ovni_samples.h"
 
 /* Clocks have one small byte each: 8 bytes, little endian unless it says otherwise. */
 #define HEAD "ovni\1\0\0\0"

@@ -1,5 +1,5 @@
-#ifndef BENCH_OVNI_SAMPLES_H
-#define BENCH_OVNI_SAMPLES_H
+#ifndef OVNI_SAMPLES_H
+#define OVNI_SAMPLES_H
 
 #include <stdbool.h>
 #include <stddef.h>

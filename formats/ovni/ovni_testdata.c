@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/ovni_samples.h"
+#include "ovni/ovni_samples.h"
 
 /* Writes testdata/ovni: streams, folders, and for the bad ones what must be found in them. */
 

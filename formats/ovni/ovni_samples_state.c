@@ -1,4 +1,4 @@
-#include "bench/ovni_samples.h"
+#include "ovni/ovni_samples.h"
 
 /* Traces that the emulator refuses: one for each rule of the group "state".  Clocks and numbers have one
  * small byte each. */
