@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/bench_inputs.h"
+#include "dftracer/dftracer_aids.h"
+#include "testing/splitmix.h"
 
 /*
  * A .pfw as tracers of 2025 write it, four processes of one job after each
@@ -26,21 +27,10 @@ struct generator {
 	bool ok;
 };
 
-/* splitmix64 */
-static uint64_t
-next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 static uint64_t
 hash_of(uint64_t n)
 {
-	return next_random(&n);
+	return splitmix_next(&n);
 }
 
 __attribute__((format(printf, 2, 3))) static void
@@ -80,7 +70,7 @@ call(struct generator *g, struct process *p)
 {
 	static const char *const names[] = { "read",    "write",    "open64",  "close", "lseek64",
 		                             "__xstat", "__fxstat", "fopen64", "fread", "fwrite" };
-	const uint64_t r = next_random(&g->random);
+	const uint64_t r = splitmix_next(&g->random);
 	const unsigned which = (unsigned)(r % 10), file = (unsigned)(r >> 8) % FILES,
 	               dur = (unsigned)(r >> 32) % 3000;
 
@@ -115,8 +105,8 @@ turn(struct generator *g, struct process *p, uint64_t *left)
 	}
 }
 
-bool
-bench_make_dftracer(FILE *f, uint64_t records)
+static bool
+make(FILE *f, uint64_t records)
 {
 	struct generator g = { .f = f, .random = 1, .ok = true };
 
@@ -141,3 +131,8 @@ bench_make_dftracer(FILE *f, uint64_t records)
 	put(&g, "]");
 	return g.ok;
 }
+
+const struct bench_input dftracer_bench_inputs[] = {
+	{ "dftracer", ".pfw", 2000000, 10000000, make, NULL, NULL },
+	{ 0 },
+};

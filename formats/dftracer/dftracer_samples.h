@@ -44,7 +44,4 @@ struct dft_sample {
 extern const struct dft_sample dft_good[]; /* nothing worse than notes */
 extern const struct dft_sample dft_bad[];  /* each provokes one rule, or is a row of what other tools do */
 
-/* Writes all of them, and what must be found, below dir/dftracer. */
-bool dft_samples_write(const char *dir);
-
 #endif

@@ -1,24 +1,11 @@
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "dftracer/dftracer_aids.h"
 #include "dftracer/dftracer_samples.h"
-
-static bool
-write_file(const char *path, const void *p, size_t n)
-{
-	FILE *const f = fopen(path, "wb");
-	bool ok = f != NULL && fwrite(p, 1, n, f) == n;
-
-	if (f != NULL && fclose(f) != 0)
-		ok = false;
-	if (!ok)
-		fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
-	return ok;
-}
+#include "testing/testdata.h"
 
 /* ---- gzip, stored: the same bytes on every machine ---- */
 
@@ -131,7 +118,7 @@ write_expected(const char *stem, const struct dft_sample *s)
 		              (e->marker != NULL ? find(s, e->marker) : 0) + e->skip);
 	}
 	snprintf(path, sizeof path, "%s.expect", stem);
-	return write_file(path, text, (size_t)n);
+	return testdata_file(path, text, (size_t)n);
 }
 
 static bool
@@ -143,33 +130,17 @@ write_sample(const char *dir, const char *kind, const struct dft_sample *s)
 	if (packed.p == NULL)
 		return false;
 	pack(&packed, s);
-	snprintf(stem, sizeof stem, "%s/dftracer/%s/%s", dir, kind, s->name);
+	snprintf(stem, sizeof stem, "%s/%s/%s", dir, kind, s->name);
 	snprintf(path, sizeof path, "%s.pfw%s", stem, s->packing != DFT_PLAIN ? ".gz" : "");
-	const bool ok = write_file(path, packed.p, packed.n) && write_expected(stem, s);
+	const bool ok = testdata_file(path, packed.p, packed.n) && write_expected(stem, s);
 	free(packed.p);
 	return ok;
 }
 
-static bool
-make_dirs(const char *dir)
-{
-	static const char *const below[] = { "/dftracer", "/dftracer/good", "/dftracer/bad" };
-	char path[400];
-
-	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
-		snprintf(path, sizeof path, "%s%s", dir, below[i]);
-		if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-			fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
-			return false;
-		}
-	}
-	return true;
-}
-
 bool
-dft_samples_write(const char *dir)
+dftracer_write_testdata(const char *dir)
 {
-	bool ok = make_dirs(dir);
+	bool ok = true;
 
 	for (const struct dft_sample *s = dft_good; ok && s->name != NULL; s++)
 		ok = write_sample(dir, "good", s);

@@ -1,5 +1,6 @@
-#include "bench/bench_inputs.h"
+#include "dial9/dial9_aids.h"
 #include "dial9/dial9_build.h"
+#include "testing/splitmix.h"
 
 /*
  * What a tokio program records: two workers, each with a buffer of 1 MiB that
@@ -66,17 +67,6 @@ struct generator {
 	unsigned worker;
 };
 
-/* splitmix64 */
-static uint64_t
-next_random(struct generator *g)
-{
-	uint64_t z = g->random += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 static void
 begin_segment(struct generator *g)
 {
@@ -103,7 +93,7 @@ begin_segment(struct generator *g)
 static void
 event(struct generator *g, uint16_t id)
 {
-	g->now += 100 + next_random(g) % 3000;
+	g->now += 100 + splitmix_next(&g->random) % 3000;
 	d9b_event(&g->b, id, g->now);
 	g->left -= g->left > 0;
 }
@@ -113,8 +103,8 @@ wake(struct generator *g, uint64_t task)
 {
 	event(g, WAKE);
 	d9b_varint(&g->b, task);
-	d9b_varint(&g->b, next_random(g) % TASKS);
-	d9b_u8(&g->b, (uint8_t)(next_random(g) % WORKERS));
+	d9b_varint(&g->b, splitmix_next(&g->random) % TASKS);
+	d9b_u8(&g->b, (uint8_t)(splitmix_next(&g->random) % WORKERS));
 }
 
 /* A request gets a name of its own, as services give them. */
@@ -122,7 +112,7 @@ static void
 new_request(struct generator *g)
 {
 	char id[] = "00000000-2b90-405c-8670-b5aa71c5b13a";
-	uint64_t r = next_random(g);
+	uint64_t r = splitmix_next(&g->random);
 
 	for (int i = 0; i < 8; i++, r >>= 4)
 		id[i] = "0123456789abcdef"[r & 15];
@@ -135,7 +125,7 @@ span(struct generator *g, uint64_t task)
 {
 	const uint64_t id = 274877906944u + task;
 
-	if (next_random(g) % 3 == 0 || g->requests == 0)
+	if (splitmix_next(&g->random) % 3 == 0 || g->requests == 0)
 		new_request(g);
 	event(g, ENTER);
 	d9b_varint(&g->b, g->worker);
@@ -144,7 +134,7 @@ span(struct generator *g, uint64_t task)
 	d9b_u32(&g->b, 5);
 	d9b_u8(&g->b, 1);
 	d9b_u32(&g->b, g->request);
-	if (next_random(g) % 2 == 0)
+	if (splitmix_next(&g->random) % 2 == 0)
 		wake(g, task);
 	event(g, EXIT);
 	d9b_varint(&g->b, g->worker);
@@ -152,7 +142,7 @@ span(struct generator *g, uint64_t task)
 	d9b_u32(&g->b, 5);
 	d9b_u8(&g->b, 1);
 	d9b_u32(&g->b, g->request);
-	if (next_random(g) % 2 == 0) {
+	if (splitmix_next(&g->random) % 2 == 0) {
 		event(g, CLOSE);
 		d9b_varint(&g->b, id);
 	}
@@ -161,7 +151,7 @@ span(struct generator *g, uint64_t task)
 static void
 poll(struct generator *g)
 {
-	const uint64_t r = next_random(g), task = r % TASKS;
+	const uint64_t r = splitmix_next(&g->random), task = r % TASKS;
 
 	event(g, POLL_START);
 	d9b_varint(&g->b, g->worker);
@@ -188,20 +178,20 @@ park(struct generator *g)
 		event(g, id);
 		d9b_varint(&g->b, g->worker);
 		d9b_u8(&g->b, 0);
-		d9b_varint(&g->b, g->cpu += 40000 + next_random(g) % 100000);
+		d9b_varint(&g->b, g->cpu += 40000 + splitmix_next(&g->random) % 100000);
 		if (id == UNPARK)
-			d9b_varint(&g->b, next_random(g) % 200);
+			d9b_varint(&g->b, splitmix_next(&g->random) % 200);
 		d9b_u32(&g->b, 25310 + g->worker);
-		g->now += id == PARK ? next_random(g) % 400000 : 0;
+		g->now += id == PARK ? splitmix_next(&g->random) % 400000 : 0;
 	}
-	if (next_random(g) % 8 == 0) {
+	if (splitmix_next(&g->random) % 8 == 0) {
 		event(g, QUEUE);
-		d9b_u8(&g->b, (uint8_t)(next_random(g) % 9));
+		d9b_u8(&g->b, (uint8_t)(splitmix_next(&g->random) % 9));
 	}
 }
 
-bool
-bench_make_dial9(FILE *f, uint64_t events)
+static bool
+make(FILE *f, uint64_t events)
 {
 	struct generator g = { .random = 1, .left = events, .now = START };
 	uint64_t began = START;
@@ -211,7 +201,7 @@ bench_make_dial9(FILE *f, uint64_t events)
 	while (ok && g.left > 0) {
 		begin_segment(&g);
 		while (g.left > 0 && g.b.n < SEGMENT)
-			if (next_random(&g) % 12 == 0)
+			if (splitmix_next(&g.random) % 12 == 0)
 				park(&g);
 			else
 				poll(&g);
@@ -227,3 +217,8 @@ bench_make_dial9(FILE *f, uint64_t events)
 	d9b_free(&g.b);
 	return ok;
 }
+
+const struct bench_input dial9_bench_inputs[] = {
+	{ "dial9", ".dial9", 8000000, 170000000, make, NULL, NULL },
+	{ 0 },
+};

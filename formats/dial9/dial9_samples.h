@@ -41,7 +41,4 @@ void d9s_expect(struct d9_expected *e, const char *rule, uint64_t offset);
 void d9s_begin(struct d9_build *b, const struct d9_field_desc *field);
 void d9s_end(struct d9_build *b);
 
-/* Writes them all below a folder that is there. */
-bool d9_write_samples(const char *dir);
-
 #endif

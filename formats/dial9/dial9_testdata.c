@@ -1,29 +1,10 @@
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
+#include "dial9/dial9_aids.h"
 #include "dial9/dial9_samples.h"
+#include "testing/testdata.h"
 
 /* Writes testdata/dial9: the samples, and beside the bad ones what must be found in them. */
-
-static bool
-failed(const char *path)
-{
-	fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
-	return false;
-}
-
-static bool
-write_file(const char *path, const void *p, size_t n)
-{
-	FILE *const f = fopen(path, "wb");
-
-	if (f == NULL)
-		return failed(path);
-	const bool whole = fwrite(p, 1, n, f) == n;
-	return (fclose(f) == 0 && whole) || failed(path);
-}
 
 static bool
 write_good(const char *dir, const struct d9_good *sample)
@@ -33,8 +14,8 @@ write_good(const char *dir, const struct d9_good *sample)
 
 	d9b_init(&b);
 	sample->make(&b);
-	snprintf(path, sizeof path, "%s/dial9/good/%s.dial9", dir, sample->name);
-	const bool ok = write_file(path, b.p, b.n);
+	snprintf(path, sizeof path, "%s/good/%s.dial9", dir, sample->name);
+	const bool ok = testdata_file(path, b.p, b.n);
 	d9b_free(&b);
 	return ok;
 }
@@ -48,31 +29,21 @@ write_bad(const char *dir, const struct d9_bad *sample)
 
 	d9b_init(&b);
 	sample->make(&b, &e);
-	snprintf(path, sizeof path, "%s/dial9/bad/%s.dial9", dir, sample->name);
-	bool ok = write_file(path, b.p, b.n);
+	snprintf(path, sizeof path, "%s/bad/%s.dial9", dir, sample->name);
+	bool ok = testdata_file(path, b.p, b.n);
 	d9b_free(&b);
 	int n = snprintf(text, sizeof text, "exit %d\n", sample->exit_status);
 	for (size_t i = 0; i < e.n; i++)
 		n += snprintf(text + n, sizeof text - (size_t)n, "dial9/%s %llu\n", e.row[i].rule,
 		              (unsigned long long)e.row[i].offset);
-	snprintf(path, sizeof path, "%s/dial9/bad/%s.expect", dir, sample->name);
-	return ok && write_file(path, text, (size_t)n);
-}
-
-static bool
-make_folder(const char *dir, const char *name)
-{
-	char path[500];
-
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	return mkdir(path, 0777) == 0 || errno == EEXIST || failed(path);
+	snprintf(path, sizeof path, "%s/bad/%s.expect", dir, sample->name);
+	return ok && testdata_file(path, text, (size_t)n);
 }
 
 bool
-d9_write_samples(const char *dir)
+dial9_write_testdata(const char *dir)
 {
-	bool ok =
-	    make_folder(dir, "dial9") && make_folder(dir, "dial9/good") && make_folder(dir, "dial9/bad");
+	bool ok = true;
 
 	for (const struct d9_good *g = d9_good; ok && g->name != NULL; g++)
 		ok = write_good(dir, g);

@@ -1,5 +1,6 @@
-#include "bench/bench_inputs.h"
+#include "heph/heph_aids.h"
 #include "heph/heph_build.h"
+#include "testing/splitmix.h"
 
 /*
  * What Heph's own writer leaves of a program of actors: a coordinator and four
@@ -15,17 +16,6 @@ struct making {
 	uint64_t random;
 	uint64_t now[STREAMS];
 };
-
-/* splitmix64 */
-static uint64_t
-next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
 
 static void
 arrays(struct heph_build *b, uint64_t r)
@@ -70,17 +60,17 @@ event(struct making *m)
 	static const char *const names[] = { "running thread-local process", "receiving message",
 		                             "sending message", "polling I/O \xc3\xa9v\xc3\xa9nements",
 		                             "waiting for events" };
-	const uint64_t r = next_random(&m->random);
+	const uint64_t r = splitmix_next(&m->random);
 	const uint32_t stream = (uint32_t)(r % STREAMS);
 	const uint64_t start = m->now[stream] + (r >> 10) % 2000, end = start + 20 + (r >> 24) % 5000;
 
 	m->now[stream] = end;
 	heph_event(&m->b, stream, r / STREAMS % SUBSTREAMS, start, end, names[(r >> 16) % 5]);
-	attributes(&m->b, next_random(&m->random));
+	attributes(&m->b, splitmix_next(&m->random));
 }
 
-bool
-bench_make_heph(FILE *f, uint64_t events)
+static bool
+make(FILE *f, uint64_t events)
 {
 	struct making m = { .random = 1 };
 	bool ok = true;
@@ -97,3 +87,8 @@ bench_make_heph(FILE *f, uint64_t events)
 	heph_free(&m.b);
 	return ok;
 }
+
+const struct bench_input heph_bench_inputs[] = {
+	{ "heph", ".bin.log", 2000000, 22000000, make, NULL, NULL },
+	{ 0 },
+};

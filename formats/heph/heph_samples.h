@@ -33,7 +33,4 @@ struct heph_bad {
 
 extern const struct heph_bad heph_bad[]; /* ended by a name of NULL */
 
-/* Writes them all below a folder that is there. */
-bool heph_write_samples(const char *dir);
-
 #endif

@@ -1,24 +1,10 @@
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
+#include "heph/heph_aids.h"
 #include "heph/heph_samples.h"
+#include "testing/testdata.h"
 
 /* Writes testdata/heph: each sample, and for the bad ones what must be found in them. */
-
-static bool
-write_file(const char *path, const void *p, size_t n)
-{
-	FILE *const f = fopen(path, "wb");
-	bool ok = f != NULL && fwrite(p, 1, n, f) == n;
-
-	if (f != NULL && fclose(f) != 0)
-		ok = false;
-	if (!ok)
-		fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
-	return ok;
-}
 
 static bool
 write_good(const char *dir, const struct heph_good *sample)
@@ -28,8 +14,8 @@ write_good(const char *dir, const struct heph_good *sample)
 
 	heph_init(&b);
 	sample->make(&b);
-	snprintf(path, sizeof path, "%s/heph/good/%s.bin.log", dir, sample->name);
-	const bool ok = write_file(path, b.p, b.n);
+	snprintf(path, sizeof path, "%s/good/%s.bin.log", dir, sample->name);
+	const bool ok = testdata_file(path, b.p, b.n);
 	heph_free(&b);
 	return ok;
 }
@@ -44,30 +30,22 @@ write_bad(const char *dir, const struct heph_bad *sample)
 
 	heph_init(&b);
 	sample->make(&b, &e);
-	snprintf(path, sizeof path, "%s/heph/bad/%s.bin.log", dir, sample->name);
-	bool ok = write_file(path, b.p, b.n);
+	snprintf(path, sizeof path, "%s/bad/%s.bin.log", dir, sample->name);
+	bool ok = testdata_file(path, b.p, b.n);
 	for (size_t i = 0; i < e.n; i++)
 		n += snprintf(text + n, sizeof text - (size_t)n, "heph/%s %llu\n", e.row[i].rule,
 		              (unsigned long long)e.row[i].offset);
-	snprintf(path, sizeof path, "%s/heph/bad/%s.expect", dir, sample->name);
-	ok = ok && write_file(path, text, (size_t)n);
+	snprintf(path, sizeof path, "%s/bad/%s.expect", dir, sample->name);
+	ok = ok && testdata_file(path, text, (size_t)n);
 	heph_free(&b);
 	return ok;
 }
 
 bool
-heph_write_samples(const char *dir)
+heph_write_testdata(const char *dir)
 {
-	static const char *const below[] = { "heph", "heph/good", "heph/bad" };
-	char path[400];
 	bool ok = true;
 
-	for (size_t i = 0; ok && i < sizeof below / sizeof below[0]; i++) {
-		snprintf(path, sizeof path, "%s/%s", dir, below[i]);
-		ok = mkdir(path, 0777) == 0 || errno == EEXIST;
-		if (!ok)
-			fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
-	}
 	for (const struct heph_good *g = heph_good; ok && g->name != NULL; g++)
 		ok = write_good(dir, g);
 	for (const struct heph_bad *s = heph_bad; ok && s->name != NULL; s++)

@@ -1,5 +1,6 @@
-#include "bench/bench_inputs.h"
+#include "htdump/htdump_aids.h"
 #include "htdump/htdump_build.h"
+#include "testing/splitmix.h"
 
 #define THREADS 4
 #define MAX_DEPTH 12
@@ -25,17 +26,6 @@ struct generator {
 	uint64_t left; /* spans not yet begun */
 };
 
-/* splitmix64 */
-static uint64_t
-next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 static void
 begin_span(struct generator *g, struct thread *t, unsigned which)
 {
@@ -43,7 +33,7 @@ begin_span(struct generator *g, struct thread *t, unsigned which)
 	t->open[t->depth++] = (struct open_span){
 		.start = t->now,
 		.id = 100 + THREADS * t->started++ + which,
-		.label = (unsigned)(next_random(&g->random) % NAMES),
+		.label = (unsigned)(splitmix_next(&g->random) % NAMES),
 	};
 	g->left--;
 }
@@ -74,7 +64,7 @@ run_thread(struct generator *g, unsigned which)
 	struct thread *const t = &g->threads[which];
 
 	for (unsigned done = 0; done < BLOCK && (g->left > 0 || t->depth > 0);) {
-		const uint64_t r = next_random(&g->random);
+		const uint64_t r = splitmix_next(&g->random);
 
 		t->now += 20 + r % 4000;
 		if (g->left > 0 && t->depth < MAX_DEPTH && (t->depth == 0 || (r >> 32 & 1))) {
@@ -106,8 +96,8 @@ working(const struct generator *g)
 	return open;
 }
 
-bool
-bench_make_htdump(FILE *f, uint64_t spans)
+static bool
+make(FILE *f, uint64_t spans)
 {
 	struct generator g = { .random = 1, .left = spans };
 	bool ok = true;
@@ -125,3 +115,8 @@ bench_make_htdump(FILE *f, uint64_t spans)
 	ht_free(&g.b);
 	return ok;
 }
+
+const struct bench_input htdump_bench_inputs[] = {
+	{ "htdump", ".htdump", 2000000, 50000000, make, NULL, NULL },
+	{ 0 },
+};

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/bench_inputs.h"
+#include "ovni/ovni_aids.h"
 
 /*
  * Threads that take tasks from a scheduler and run them, as a tasking runtime
@@ -140,8 +140,8 @@ make_stream(FILE *f, uint32_t thread, uint32_t nthreads, int32_t cpu, uint64_t e
 	return s.ok && fwrite(s.block, 1, s.n, f) == s.n;
 }
 
-bool
-bench_make_ovni(FILE *f, uint64_t events)
+static bool
+make(FILE *f, uint64_t events)
 {
 	return make_stream(f, 0, 1, 0, events);
 }
@@ -216,14 +216,20 @@ make_folder(const char *dir, uint32_t nprocesses, uint32_t nthreads, bool on_cpu
 	return true;
 }
 
-bool
-bench_make_ovni_folder(const char *dir, uint64_t events)
+static bool
+make_four(const char *dir, uint64_t events)
 {
 	return make_folder(dir, 1, 4, true, events);
 }
 
-bool
-bench_make_ovni_many(const char *dir, uint64_t events)
+static bool
+make_many(const char *dir, uint64_t events)
 {
 	return make_folder(dir, 20, 1000, false, events);
 }
+
+const struct bench_input ovni_bench_inputs[] = {
+	{ "ovni", ".obs", 10000000, 150000000, make, make_four, NULL },
+	{ "ovni20k", "", 2000000, 2000000, NULL, make_many, "20,000 streams" },
+	{ 0 },
+};

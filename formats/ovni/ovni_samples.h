@@ -45,6 +45,4 @@ struct ovni_emulated {
 
 extern const struct ovni_emulated ovni_emulated[]; /* ended by a name of NULL */
 
-bool ovni_write_samples(const char *dir);
-
 #endif

@@ -1,33 +1,11 @@
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "ovni/ovni_aids.h"
 #include "ovni/ovni_samples.h"
+#include "testing/testdata.h"
 
 /* Writes testdata/ovni: streams, folders, and for the bad ones what must be found in them. */
-
-static bool
-write_file(const char *path, const char *p, size_t n)
-{
-	FILE *const f = fopen(path, "wb");
-	bool ok = f != NULL && fwrite(p, 1, n, f) == n;
-
-	if (f != NULL && fclose(f) != 0)
-		ok = false;
-	if (!ok)
-		fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
-	return ok;
-}
-
-static bool
-make_dir(const char *path)
-{
-	if (mkdir(path, 0777) == 0 || errno == EEXIST)
-		return true;
-	fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
-	return false;
-}
 
 static bool
 write_expected(const char *stem, int status, const char *rule, unsigned offset)
@@ -36,7 +14,7 @@ write_expected(const char *stem, int status, const char *rule, unsigned offset)
 	const int n = snprintf(text, sizeof text, "exit %d\novni/%s %u\n", status, rule, offset);
 
 	snprintf(path, sizeof path, "%s.expect", stem);
-	return write_file(path, text, (size_t)n);
+	return testdata_file(path, text, (size_t)n);
 }
 
 static bool
@@ -44,9 +22,9 @@ write_sample(const char *dir, const struct ovni_sample *s)
 {
 	char stem[500], path[600];
 
-	snprintf(stem, sizeof stem, "%s/ovni/%s/%s", dir, s->rule != NULL ? "bad" : "good", s->name);
+	snprintf(stem, sizeof stem, "%s/%s/%s", dir, s->rule != NULL ? "bad" : "good", s->name);
 	snprintf(path, sizeof path, "%s.obs", stem);
-	return write_file(path, s->bytes, s->n) &&
+	return testdata_file(path, s->bytes, s->n) &&
 	       (s->rule == NULL || write_expected(stem, s->exit_status, s->rule, s->offset));
 }
 
@@ -56,13 +34,13 @@ write_stream(const char *folder, const char *json, const char *file, bool events
 	static const char stream[] = "ovni\1\0\0\0\0OHe\1\0\0\0\0\0\0\0";
 	char path[700];
 
-	if (!make_dir(folder))
+	if (!testdata_folder(folder))
 		return false;
 	snprintf(path, sizeof path, "%s/%s", folder, file);
-	if (json[0] != '\0' && !write_file(path, json, strlen(json)))
+	if (json[0] != '\0' && !testdata_file(path, json, strlen(json)))
 		return false;
 	snprintf(path, sizeof path, "%s/stream.obs", folder);
-	return !events || write_file(path, stream, sizeof stream - 1);
+	return !events || testdata_file(path, stream, sizeof stream - 1);
 }
 
 static bool
@@ -70,13 +48,13 @@ write_folder(const char *dir, const struct ovni_folder *f)
 {
 	char stem[500], path[600];
 
-	snprintf(stem, sizeof stem, "%s/ovni/folders/%s", dir, f->name);
+	snprintf(stem, sizeof stem, "%s/folders/%s", dir, f->name);
 	snprintf(path, sizeof path, "%s/a", stem);
-	if (!make_dir(stem) ||
+	if (!testdata_folder(stem) ||
 	    !write_stream(path, f->a, f->file != NULL ? f->file : "stream.json", !f->no_events))
 		return false;
 	snprintf(path, sizeof path, "%s/clock-offsets.txt", stem);
-	if (f->offsets != NULL && !write_file(path, f->offsets, strlen(f->offsets)))
+	if (f->offsets != NULL && !testdata_file(path, f->offsets, strlen(f->offsets)))
 		return false;
 	snprintf(path, sizeof path, "%s/b", stem);
 	return f->b == NULL || write_stream(path, f->b, "stream.json", true);
@@ -88,29 +66,29 @@ write_emulated(const char *dir, const struct ovni_emulated *s)
 	char folder[500], path[600];
 	bool ok;
 
-	snprintf(folder, sizeof folder, "%s/ovni/folders-state/%s", dir, s->name);
-	ok = make_dir(folder);
+	snprintf(folder, sizeof folder, "%s/folders-state/%s", dir, s->name);
+	ok = testdata_folder(folder);
 	for (int i = 0; ok && i < 2 && s->streams[i].json != NULL; i++) {
-		snprintf(folder, sizeof folder, "%s/ovni/folders-state/%s/%c", dir, s->name, 'a' + i);
+		snprintf(folder, sizeof folder, "%s/folders-state/%s/%c", dir, s->name, 'a' + i);
 		snprintf(path, sizeof path, "%s/stream.json", folder);
-		ok = make_dir(folder) && write_file(path, s->streams[i].json, strlen(s->streams[i].json));
+		ok = testdata_folder(folder) &&
+		     testdata_file(path, s->streams[i].json, strlen(s->streams[i].json));
 		snprintf(path, sizeof path, "%s/stream.obs", folder);
-		ok = ok && write_file(path, s->streams[i].bytes, s->streams[i].n);
+		ok = ok && testdata_file(path, s->streams[i].bytes, s->streams[i].n);
 	}
 	return ok;
 }
 
 bool
-ovni_write_samples(const char *dir)
+ovni_write_testdata(const char *dir)
 {
-	static const char *const below[] = { "/ovni", "/ovni/good", "/ovni/bad", "/ovni/folders",
-		                             "/ovni/folders-state" };
+	static const char *const below[] = { "folders", "folders-state" };
 	char path[500];
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < sizeof below / sizeof below[0]; i++) {
-		snprintf(path, sizeof path, "%s%s", dir, below[i]);
-		ok = make_dir(path);
+		snprintf(path, sizeof path, "%s/%s", dir, below[i]);
+		ok = testdata_folder(path);
 	}
 	for (const struct ovni_sample *s = ovni_samples; ok && s->name != NULL; s++)
 		ok = write_sample(dir, s);

@@ -30,6 +30,9 @@ rule format base input output event check vocab
 rule pipeline base input output event check format vocab
 rule stats base input output event check format vocab pipeline
 rule cmd base input output event check format vocab pipeline stats
+rule testing base
+rule bench base format testing
+rule fuzz base input output event check format vocab pipeline stats testing
 
 # format_rule WHAT FILES ALLOWED...: of formats/X these files include only their own headers and what the patterns allow.
 format_rule() {
@@ -49,11 +52,17 @@ format_rule() {
 }
 
 # A format sees format.h, base/ and output/text.h.  What only aids tests, benchmarks and fuzzing (the Makefile lists the
-# names) sees nothing of the readers, and these nothing of it.
+# names) shares nothing with the readers, so that the one can check the other.
 aids='_(aids|build|samples[a-z0-9_]*|testdata|bench|oracle)\.[ch]'
 all=$(find formats -name '*.[ch]' | sort | grep -v '_test\.[ch]$')
 format_rule "a format" "$(echo "$all" | grep -vE "$aids\$")" base/ 'format/format\.h"' 'output/text\.h"'
-format_rule "an aid" "$(echo "$all" | grep -E "$aids\$")" base/ bench/ testing/
+found=$(grep -nE '^#include "' $(echo "$all" | grep -E "$aids\$") /dev/null |
+	grep -vE "#include \"(testing/.*|[a-z0-9_/]*$aids)\"" || true)
+if [ -n "$found" ]; then
+	echo "what aids tests of a format may include only its like and testing/:"
+	echo "$found"
+	status=1
+fi
 # shellcheck disable=SC2046 # a list of files
 found=$(grep -nE "^#include \".*$aids\"" $(echo "$all" | grep -vE "$aids\$") /dev/null || true)
 if [ -n "$found" ]; then
@@ -65,7 +74,7 @@ fi
 # The engine names no format: not in code, whatever comments and help texts say.
 names=$(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|')
 found=$(grep -nE "(^|[^a-z0-9_])($names)(_|[^a-z0-9_]|$)" src/*.[ch] src/*/*.[ch] | grep -v '_test\.[ch]:' |
-	grep -vE '^src/(bench|fuzz)/' | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | grep -vE '/\*.*\*/[[:space:]]*$' || true)
+	grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | grep -vE '/\*.*\*/[[:space:]]*$' || true)
 if [ -n "$found" ]; then
 	echo "the engine names a format:"
 	echo "$found"

@@ -1,33 +1,13 @@
-/*
- * Writes testdata/<format>/good and bad: for htdump every sample of htdump_samples.h, and for the bad ones what
- * must be found in them.  The same bytes each time (but another version of libzstd may pack otherwise); run
- * it again after changing a sample.  Its operand is another place for testdata/.
- */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zstd.h>
 
-#include "dial9/dial9_samples.h"
-#include "dftracer/dftracer_samples.h"
-#include "heph/heph_samples.h"
+#include "htdump/htdump_aids.h"
 #include "htdump/htdump_samples.h"
-#include "ovni/ovni_samples.h"
+#include "testing/testdata.h"
 
-static bool
-write_file(const char *path, const void *p, size_t n)
-{
-	FILE *const f = fopen(path, "wb");
-	bool ok = f != NULL && fwrite(p, 1, n, f) == n;
-
-	if (f != NULL && fclose(f) != 0)
-		ok = false;
-	if (!ok)
-		fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
-	return ok;
-}
+/* Writes testdata/htdump: every sample, and for the bad ones what must be found in them. */
 
 struct bits {
 	unsigned char *out;
@@ -116,7 +96,7 @@ write_packed(const char *stem, const struct ht_build *b, enum ht_packing packing
 	} else {
 		n = ZSTD_compress(out, cap, b->p, b->n, 19);
 	}
-	const bool ok = !(packing == HT_ZSTD && ZSTD_isError(n)) && write_file(path, out, n);
+	const bool ok = !(packing == HT_ZSTD && ZSTD_isError(n)) && testdata_file(path, out, n);
 	free(out);
 	return ok;
 }
@@ -131,7 +111,7 @@ write_expected(const char *stem, const struct ht_bad *sample, const struct ht_ex
 		n += snprintf(text + n, sizeof text - (size_t)n, "htdump/%s %llu\n", e->row[i].rule,
 		              (unsigned long long)e->row[i].offset);
 	snprintf(path, sizeof path, "%s.expect", stem);
-	return write_file(path, text, (size_t)n);
+	return testdata_file(path, text, (size_t)n);
 }
 
 static bool
@@ -142,7 +122,7 @@ write_good(const char *dir, const struct ht_good *sample)
 
 	ht_init(&b, sample->layout, sample->big);
 	sample->make(&b);
-	snprintf(stem, sizeof stem, "%s/htdump/good/%s", dir, sample->name);
+	snprintf(stem, sizeof stem, "%s/good/%s", dir, sample->name);
 	const bool ok = write_packed(stem, &b, sample->packing);
 	ht_free(&b);
 	return ok;
@@ -157,40 +137,20 @@ write_bad(const char *dir, const struct ht_bad *sample)
 
 	ht_init(&b, sample->layout, sample->big);
 	sample->make(&b, &e);
-	snprintf(stem, sizeof stem, "%s/htdump/bad/%s", dir, sample->name);
+	snprintf(stem, sizeof stem, "%s/bad/%s", dir, sample->name);
 	const bool ok = write_packed(stem, &b, sample->packing) && write_expected(stem, sample, &e);
 	ht_free(&b);
 	return ok;
 }
 
-static bool
-make_dirs(const char *dir)
+bool
+htdump_write_testdata(const char *dir)
 {
-	static const char *const below[] = { "", "/htdump", "/htdump/good", "/htdump/bad" };
-	char path[400];
-
-	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
-		snprintf(path, sizeof path, "%s%s", dir, below[i]);
-		if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-			fprintf(stderr, "make_testdata: %s: %s\n", path, strerror(errno));
-			return false;
-		}
-	}
-	return true;
-}
-
-int
-main(int argc, char **argv)
-{
-	const char *const dir = argc > 1 ? argv[1] : "testdata";
-	bool ok = make_dirs(dir);
+	bool ok = true;
 
 	for (const struct ht_good *g = ht_good; ok && g->name != NULL; g++)
 		ok = write_good(dir, g);
 	for (const struct ht_bad *s = ht_bad; ok && s->name != NULL; s++)
 		ok = write_bad(dir, s);
-	return ok && heph_write_samples(dir) && d9_write_samples(dir) && dft_samples_write(dir) &&
-	               ovni_write_samples(dir)
-	           ? 0
-	           : 1;
+	return ok;
 }
