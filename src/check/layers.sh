@@ -1,23 +1,33 @@
 #!/bin/sh
-# Includes point one way, and the engine names no format.  Prints what breaks this; status 1 then.
+# Includes point one way, and only formats/ names formats.  Prints what breaks this; status 1 then.
 set -u
 status=0
 
-# rule FOLDER ALLOWED...: files of src/FOLDER include only headers of these folders (and their own).
-rule() {
-	folder=$1
-	shift
-	allowed="$folder"
-	for a; do
-		allowed="$allowed|$a"
-	done
-	found=$(grep -nE '^#include "[a-z]+/' src/"$folder"/*.[ch] 2>/dev/null | grep -v '_test\.[ch]:' |
-		grep -vE "#include \"($allowed)/" || true)
+# only MESSAGE FILES ALLOWED [EXCEPT]: these files include only headers that match ALLOWED (and lists that lie in no
+# folder), and none that match EXCEPT.
+only() {
+	# shellcheck disable=SC2086 # a list of files
+	found=$(grep -HnE '^#include "' $2 /dev/null | grep -E -v "#include \"($3|[a-z_]*\.def\")" || true)
+	if [ -n "${4-}" ]; then
+		# shellcheck disable=SC2086
+		found="$found$(grep -HnE "^#include \"($4)" $2 /dev/null || true)"
+	fi
 	if [ -n "$found" ]; then
-		echo "src/$folder may include only: $allowed"
+		echo "$1"
 		echo "$found"
 		status=1
 	fi
+}
+
+# files FOLDER: its C files but for tests.
+files() {
+	find "$1" -name '*.[ch]' ! -name '*_test.[ch]' | sort
+}
+
+# rule FOLDER ALLOWED...: files of src/FOLDER include only headers of these folders (and their own).
+rule() {
+	allowed=$(printf '%s/|' "$@")
+	only "src/$1 may include only: $*" "$(files "src/$1")" "${allowed%|}"
 }
 
 rule base
@@ -34,49 +44,25 @@ rule testing base
 rule bench base format testing
 rule fuzz base input output event check format vocab pipeline stats testing
 
-# format_rule WHAT FILES ALLOWED...: of formats/X these files include only their own headers and what the patterns allow.
-format_rule() {
-	what=$1
-	files=$2
-	shift 2
-	allowed=$(printf '|%s' "$@")
-	for file in $files; do
-		name=${file#formats/}
-		found=$(grep -nE '^#include "' "$file" | grep -vE "#include \"(${name%%/*}/$allowed)" || true)
-		if [ -n "$found" ]; then
-			echo "$file: $what may include only its own headers and these: $*"
-			echo "$found"
-			status=1
-		fi
-	done
-}
+# A format sees format.h, base/ and output/text.h, and its own folder.  What aids its tests, benchmarks and fuzzing (by
+# name, see the Makefile) shares nothing with it, so that the one can check the other.
+aid='[a-z0-9_/]*_(aids|build|samples[a-z0-9_]*|testdata|bench|oracle)\.[ch]'
+for dir in formats/*/; do
+	name=$(basename "$dir")
+	own=$(files "$dir" | grep -vE "$aid\$")
+	aids=$(files "$dir" | grep -E "$aid\$")
+	only "$dir may include only its own headers (but for aids), base/, format/format.h and output/text.h" "$own" \
+		"$name/|base/|format/format\.h\"|output/text\.h\"" "$aid\""
+	only "aids of $name may include only others of it, base/ and testing/" "$aids" "$name/$aid\"|base/|testing/"
+done
 
-# A format sees format.h, base/ and output/text.h.  What only aids tests, benchmarks and fuzzing (the Makefile lists the
-# names) shares nothing with the readers, so that the one can check the other.
-aids='_(aids|build|samples[a-z0-9_]*|testdata|bench|oracle)\.[ch]'
-all=$(find formats -name '*.[ch]' | sort | grep -v '_test\.[ch]$')
-format_rule "a format" "$(echo "$all" | grep -vE "$aids\$")" base/ 'format/format\.h"' 'output/text\.h"'
-found=$(grep -nE '^#include "' $(echo "$all" | grep -E "$aids\$") /dev/null |
-	grep -vE "#include \"(testing/.*|[a-z0-9_/]*$aids)\"" || true)
+# Nothing below src/ names a format: not in code, whatever comments and tests say.
+names="(^|[^a-z0-9_])($(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|'))(_|[^a-z0-9_]|\$)"
+# shellcheck disable=SC2046
+found=$(grep -HnE "$names" $(files src) | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | sed 's|/\*.*\*/||' |
+	grep -E "$names" || true)
 if [ -n "$found" ]; then
-	echo "what aids tests of a format may include only its like and testing/:"
-	echo "$found"
-	status=1
-fi
-# shellcheck disable=SC2046 # a list of files
-found=$(grep -nE "^#include \".*$aids\"" $(echo "$all" | grep -vE "$aids\$") /dev/null || true)
-if [ -n "$found" ]; then
-	echo "a format may not include what only aids tests:"
-	echo "$found"
-	status=1
-fi
-
-# The engine names no format: not in code, whatever comments and help texts say.
-names=$(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|')
-found=$(grep -nE "(^|[^a-z0-9_])($names)(_|[^a-z0-9_]|$)" src/*.[ch] src/*/*.[ch] | grep -v '_test\.[ch]:' |
-	grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | grep -vE '/\*.*\*/[[:space:]]*$' || true)
-if [ -n "$found" ]; then
-	echo "the engine names a format:"
+	echo "src/ names a format:"
 	echo "$found"
 	status=1
 fi
