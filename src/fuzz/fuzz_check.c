@@ -9,6 +9,7 @@
 #include "fuzz/fuzz_outputs.h"
 #include "fuzz/fuzz_pass.h"
 #include "fuzz/strict_json.h"
+#include "testing/format_aids.h"
 
 #define WANT_ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 
@@ -58,11 +59,13 @@ message_holds(const char *s)
 
 /* Readers see less ahead in a small window: after such a fault they may guess otherwise. */
 static bool
-goes_by_first_window(const struct rule *rule)
+goes_by_window(const struct rule *rule)
 {
-	const char *const words = strchr(rule->id, '/');
-
-	return words != NULL && strcmp(words + 1, "bad-byte-order") == 0;
+	for (const struct format_aids *const *a = format_aids; *a != NULL; a++)
+		for (const char *const *id = (*a)->window_rules; id != NULL && *id != NULL; id++)
+			if (strcmp(*id, rule->id) == 0)
+				return true;
+	return false;
 }
 
 static void
@@ -81,7 +84,7 @@ take_finding(void *ctx, const struct findings *j, const struct finding *f)
 	o->findings = hash_u64(o->findings, f->record);
 	o->findings ^= hash_bytes(f->message, strlen(f->message), 1);
 	o->said++;
-	o->guessed |= goes_by_first_window(f->rule);
+	o->guessed |= goes_by_window(f->rule);
 }
 
 /* ---- one pass ---- */
