@@ -13,6 +13,7 @@
 #define LATE "testdata/htdump/good/late-mapping.htdump"
 
 struct seen {
+	bool complete;
 	char names[8][32]; /* of the events, in order */
 	size_t n;
 	char messages[1024];
@@ -30,17 +31,21 @@ take_finding(void *ctx, const struct findings *all, const struct finding *f)
 	strncat(s->messages, "\n", sizeof s->messages - strlen(s->messages) - 1);
 }
 
-static bool
-take(void *ctx, struct pipeline *f, struct batch *b)
+static void
+take(struct seen *s, const struct batch *b)
 {
-	struct seen *const s = ctx;
-
-	(void)f;
 	for (uint32_t i = 0; i < b->n && s->n < 8; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
 			snprintf(s->names[s->n++], sizeof s->names[0], "%.*s", (int)b->events[i].name.n,
 			         b->events[i].name.p);
-	return true;
+}
+
+static void
+closed(void *ctx, const struct source *source)
+{
+	struct seen *const s = ctx;
+
+	s->complete = source->complete;
 }
 
 static struct input *
@@ -54,13 +59,18 @@ reopen_fails(const struct input *in)
 static bool
 read_late(const char *p, size_t n, bool fails, bool once, struct seen *s)
 {
-	const struct pipeline_job job = { .path = "memory",
+	static const char *const paths[] = { "memory" };
+	struct input *const in = input_from_memory_slowly(p, n, 100);
+	const struct pipeline_job job = { .paths = paths,
+		                          .npaths = 1,
+		                          .input = in,
 		                          .from = format_by_name("htdump"),
 		                          .want = WANT_TIMES | WANT_FIELDS,
 		                          .sink = take_finding,
-		                          .ctx = s };
-	struct input *const in = input_from_memory_slowly(p, n, 100);
+		                          .ctx = s,
+		                          .hooks = { .closed = closed, .ctx = s } };
 	struct pipeline f;
+	struct batch *b;
 
 	*s = (struct seen){ .n = 0 };
 	cr_assert_not_null(in);
@@ -68,12 +78,15 @@ read_late(const char *p, size_t n, bool fails, bool once, struct seen *s)
 	ops.reopen = fails ? reopen_fails : ops.reopen;
 	in->ops = &ops;
 	in->source->can_reopen = !once;
-	cr_assert(pipeline_open_input(&f, &job, in));
-	cr_assert(pipeline_run(&f, take, s));
-	const bool complete = f.complete;
-	cr_expect_eq(f.failed, !complete);
+	cr_assert(pipeline_open(&f, &job));
+	while (pipeline_next(&f, &b) == STAGE_MORE) {
+		take(s, b);
+		batch_release(b);
+	}
+	pipeline_end(&f);
+	cr_expect_eq(f.context.system_failed, !s->complete);
 	pipeline_close(&f);
-	return complete;
+	return s->complete;
 }
 
 Test(htdump_ahead, finds_later_names)

@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "pipeline/pipeline_parts.h"
-
 #define SEED UINT64_C(0x11fe)
 
 static uint64_t
@@ -80,37 +78,32 @@ new_batch(struct live_batches *l, uint32_t cap, bool with_bytes)
 }
 
 static void
-read_all(struct live_batches *l, struct reader *r, uint32_t cap)
+read_all(struct live_batches *l, struct source *s, uint32_t cap, bool with_bytes)
 {
-	l->status = READ_MORE;
-	while (l->status == READ_MORE) {
-		struct batch *const b = new_batch(l, cap, (r->want & WANT_BYTES) != 0);
-		input_hold(r->in, &b->holds);
-		l->status = r->format->reader->next(r, b);
+	while (s->status == READ_MORE) {
+		struct batch *const b = new_batch(l, cap, with_bytes);
+		source_next(s, b);
 		l->digests[l->n - 1] = batch_digest(b);
-		input_hold(r->in, NULL);
-		input_behind(r->in);
 	}
+	l->status = s->status;
 }
 
 void
 live_batches_read(struct live_batches *l, const struct format *format, struct input *in, unsigned want,
                   uint32_t cap)
 {
-	const struct pipeline_job job = { .path = in->path, .from = format };
-	struct reader r = { .format = format, .in = in, .trace = &l->trace, .want = want };
+	const struct pipeline_job job = { .from = format };
+	struct trace_context c;
+	struct source s;
 
 	*l = (struct live_batches){ .status = READ_NO_MEMORY };
 	trace_init(&l->trace);
-	findings_init(&l->findings, in->path, NULL, NULL);
-	l->trace.vocabulary = vocabularies_of(&l->vocabularies, &job, format);
-	r.findings = &l->findings;
-	if (l->trace.vocabulary == NULL)
-		abort();
-	if (pipeline_reader_begin(&r, format))
-		read_all(l, &r, cap);
-	pipeline_reader_end(&r, format);
-	input_close(in);
+	trace_context_init(&c, &job, &l->trace, &l->vocabularies, want);
+	if (source_begin(&s, &c, (struct source_place){ .path = "memory" }, in) && source_start(&s))
+		read_all(l, &s, cap, (want & WANT_BYTES) != 0);
+	source_end(&s);
+	l->findings = s.findings;
+	trace_context_free(&c);
 }
 
 size_t
