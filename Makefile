@@ -116,9 +116,19 @@ check: deps check-layers check-names check-man check-testdata ## layering, manua
 		build-sanitize/fuzz_replay
 	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
 	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool build-sanitize/tests
+	@$(MAKE) --no-print-directory check-threads
 
 run-replay: $(BUILD)/fuzz_replay
 	$(BUILD)/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
+
+check-threads: ## the same output for 1, 2 and 7 threads over all samples, and no data race under ThreadSanitizer
+	@$(MAKE) --no-print-directory tracetool
+	sh src/check/threads.sh $(BUILD)/tracetool
+	@$(MAKE) --no-print-directory BUILD=build-threads CFLAGS='-O1 -g -fsanitize=thread' build-threads/tracetool
+	sh src/check/threads.sh build-threads/tracetool $(THREADS_EVERY)
+
+# ThreadSanitizer makes a run ten times as long: each so manieth input.
+THREADS_EVERY := 7
 
 check-layers: ## includes point one way; the engine names no format
 	@sh src/check/layers.sh
@@ -165,7 +175,7 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 	@sh src/check/deps.sh
 
 clean: ## remove everything that was built
-	rm -rf build build-sanitize build-fuzz tracetool
+	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-layers check-names check-man check-testdata list-objects bench fuzz install deps clean FORCE
+.PHONY: all help demo test run-tests check run-replay check-threads check-layers check-names check-man check-testdata list-objects bench fuzz install deps clean FORCE
 .DELETE_ON_ERROR:
