@@ -260,7 +260,7 @@ use_name(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind 
 	if (e->uses == 0)
 		e->first_use = dft_place_of(rec);
 	e->uses += e->uses < UINT32_MAX;
-	e->unnamed += e->text == NULL && (st->r->want & WANT_FIELDS) != 0 && e->unnamed < UINT32_MAX;
+	e->unnamed += e->text == NULL && st->resolve && e->unnamed < UINT32_MAX;
 	return e;
 }
 

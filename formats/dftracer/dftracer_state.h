@@ -142,6 +142,7 @@ struct dft_line {
 	bool only_cr; /* nothing but blanks */
 	bool end_known;
 	bool skipping;     /* the rest of it was given up */
+	bool dropped;      /* what was consumed last could not be read */
 	uint64_t end;      /* of its newline, or of the trace; valid if end_known */
 	uint64_t searched; /* no newline is before this */
 	uint32_t records;  /* on it ... */
@@ -183,6 +184,7 @@ struct dft_shared {
 	struct tabletext classes;               /* category -> trace.classes[] */
 	struct class *recent_class[DFT_RECENT]; /* by a byte of the name */
 	struct class *more_class;
+	struct class *gap_classes[2]; /* of raw events: what stands between records; what cannot be read */
 	uint32_t class_bytes, meta_bytes;
 	bool limits_said[4];
 };
@@ -219,6 +221,9 @@ struct dft_state {
 	uint64_t records;    /* of this input */
 	struct arena moment; /* for one record */
 	bool keep_ids;
+	bool resolve;     /* names are wanted for what stands as hashes and numbers */
+	bool raw;         /* raw events: see dftracer_raw.c */
+	uint64_t covered; /* raw: where the bytes of the last event end */
 };
 
 #define DFT_NAMES 8 /* of a record's hashes that are remembered */
@@ -323,6 +328,18 @@ bool dft_event_is_structure(const struct dft_facts *f);
 /* Adds the record's event, if that is wanted. */
 enum dft_outcome dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
                                struct batch *b);
+
+/* ---- dftracer_raw.c: raw events ---- */
+
+/* The fields of a raw event.  False: no memory. */
+bool dft_raw_fields(const struct dft_record *rec, struct batch *b, struct event *e);
+
+/* Gives the record's event, the last of the batch, the bytes up to `to`; NULL: as much of its line as belongs
+ * to it. */
+void dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to);
+
+/* Adds an event for what was consumed since the last event, if it was something. */
+enum dft_outcome dft_raw_gap(struct dft_state *st, struct batch *b);
 
 /* ---- dftracer_dialect.c ---- */
 
