@@ -20,6 +20,7 @@ dft_open(struct reader *r)
 
 	st->r = r;
 	st->sh = st->names_to = r->shared;
+	st->sh->arena = &trace->arena;
 	st->ahead = r->ahead_of != NULL;
 	if (st->ahead) {
 		const struct dft_state *const asking = r->ahead_of;
@@ -68,7 +69,6 @@ dft_shared_close(void *shared)
 	dft_processes_free(sh);
 	tabletext_free(&sh->classes);
 	idset_free(&sh->ids);
-	arena_free(&sh->arena);
 }
 
 enum dft_outcome

@@ -65,7 +65,7 @@ struct dft_hash {
 
 struct dft_name {
 	uint64_t value, scope;
-	const char *text; /* of n bytes, in the arena; NULL: undefined */
+	const char *text; /* of n bytes, in the trace's arena, as events show it; NULL: undefined */
 	uint32_t n, flags;
 	uint32_t uses;    /* before its definition; at most UINT32_MAX */
 	uint32_t unnamed; /* of these, shown as numbers */
@@ -95,7 +95,6 @@ struct dft_names {
 	struct slice *texts;
 	uint32_t ntexts, texts_cap;
 	uint32_t bytes;
-	struct arena arena;
 };
 
 /* ---- processes and threads (dftracer_process.c) ---- */
@@ -123,7 +122,6 @@ struct dft_titles {
 	struct table64 index;  /* that number << 40, | small tid + 1 for a thread -> texts[] */
 	struct slice *texts;
 	uint32_t n, cap, nowners;
-	struct arena arena;
 };
 
 /* ---- the reader ---- */
@@ -164,6 +162,7 @@ struct dft_thread {
 
 /* What the inputs of one trace know of each other: who did it, and what hashes stand for. */
 struct dft_shared {
+	struct arena *arena; /* the trace's: events may point to what lies in it */
 	struct dft_names names;
 	struct dft_process **processes; /* in the arena; the array is owned */
 	uint32_t nprocesses, processes_cap;
@@ -179,7 +178,6 @@ struct dft_shared {
 	const struct track *more;
 	struct dft_titles titles;
 	struct idset ids;
-	struct arena arena;
 
 	struct tabletext classes;               /* category -> trace.classes[] */
 	struct class *recent_class[DFT_RECENT]; /* by a byte of the name */
