@@ -22,10 +22,16 @@ TEST_LIBS := $(shell pkg-config --libs criterion 2>/dev/null)
 CPP_ALL   := -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iformats $(PC_CFLAGS)
 
 # Sources by wildcard: whoever adds a file edits nothing here.  A file with a main() of its own is named after its program.
-ALL_C   := $(wildcard src/*.c src/*/*.c formats/*/*.c)
-MAINS   := src/main.c src/bench/bench_main.c src/bench/make_testdata.c src/fuzz/fuzz_replay.c src/fuzz/fuzz_read.c
+# By its name a file of a format is a test (*_test.c), or aids tests, benchmarks and fuzzing and is not part of tracetool:
+#   *_aids.c      lists what follows for the programs below src/ (testing/format_aids.h)
+#   *_build.c     puts traces together          *_samples*.c  small traces and what is found in them
+#   *_testdata.c  writes testdata/FORMAT        *_bench.c     makes inputs of benchmarks
+#   *_oracle.c    a second, simple reading of the format, to compare with
+ALL_C   := $(wildcard src/*.c src/*/*.c formats/*/*.c formats/*/*/*.c)
+MAINS   := src/main.c src/bench/bench_main.c src/testing/make_testdata.c src/fuzz/fuzz_replay.c src/fuzz/fuzz_read.c
 TESTS   := $(filter %_test.c,$(ALL_C))
-AIDS    := $(filter-out $(MAINS) $(TESTS),$(wildcard src/bench/*.c src/fuzz/*.c))
+AID_C   := $(wildcard $(foreach aid,aids build samples* testdata bench oracle,formats/*/*_$(aid).c formats/*/*/*_$(aid).c))
+AIDS    := $(filter-out $(MAINS) $(TESTS),$(wildcard src/bench/*.c src/fuzz/*.c src/testing/*.c) $(AID_C))
 LIB_C   := $(filter-out $(MAINS) $(TESTS) $(AIDS),$(ALL_C))
 LIB_O   := $(LIB_C:%.c=$(BUILD)/%.o) $(BUILD)/schemas_builtin.o
 AID_O   := $(AIDS:%.c=$(BUILD)/%.o)
@@ -48,7 +54,7 @@ $(BUILD)/tests: $(LIB_O) $(AID_O) $(TEST_O)
 $(BUILD)/bench: $(LIB_O) $(AID_O) $(BUILD)/src/bench/bench_main.o
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
-$(BUILD)/make_testdata: $(LIB_O) $(AID_O) $(BUILD)/src/bench/make_testdata.o
+$(BUILD)/make_testdata: $(LIB_O) $(AID_O) $(BUILD)/src/testing/make_testdata.o
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
 $(BUILD)/fuzz_replay: $(LIB_O) $(AID_O) $(BUILD)/src/fuzz/fuzz_replay.o
@@ -70,6 +76,15 @@ $(BUILD)/schemas_builtin.o: $(BUILD)/schemas_builtin.c src/vocab/vocab_builtin.h
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,$(CC) $(WARN) $(CPP_ALL) -MMD -MP $(CFLAGS) -c -o $@ $<,CC,$<)
+
+# The list of the formats' aids, made again when it is another one.
+$(BUILD)/format_aids.def: FORCE
+	@mkdir -p $(@D)
+	@for a in $(basename $(notdir $(filter %_aids.c,$(AID_C)))); do echo "AIDS($$a)"; done > $@.tmp
+	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
+
+$(BUILD)/src/testing/format_aids.o: CPP_ALL += -I$(BUILD)
+$(BUILD)/src/testing/format_aids.o: $(BUILD)/format_aids.def
 
 -include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C))
 
@@ -120,6 +135,9 @@ check-testdata: ## testdata/ is what its generator makes
 	@rm -rf $(BUILD)/testdata && $(BUILD)/make_testdata $(BUILD)/testdata
 	@for f in $$(cd $(BUILD)/testdata && find . -type f ! -name '*.zst'); do cmp "$(BUILD)/testdata/$$f" "testdata/$$f" || exit 1; done
 
+list-objects: # what tracetool is linked from; for a test
+	@echo $(LIB_O) $(BUILD)/src/main.o
+
 # ---- measuring, fuzzing ----
 
 bench: tracetool $(BUILD)/bench ## measure speed and memory (BENCH_ARGS='--big' adds the 2 GB input)
@@ -149,5 +167,5 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-layers check-names check-man check-testdata bench fuzz install deps clean
+.PHONY: all help demo test run-tests check run-replay check-layers check-names check-man check-testdata list-objects bench fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -270,11 +270,11 @@ put_series(const struct batch *b, const struct event *e, struct chunk *chunk)
 }
 
 void
-chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+chrome_args(const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
-	const bool renamed = !counter && st->tracks[e->track->index].renamed;
+	const bool renamed = !counter && chrome_track_of(e->track)->renamed;
 
 	if (e->nfields == 0 && !renamed)
 		return;

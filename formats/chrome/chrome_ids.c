@@ -74,7 +74,7 @@ number_thread(struct chrome_state *st, const struct track *t, struct chrome_trac
 
 	while (process != NULL && process->kind != TRACK_PROCESS)
 		process = process->parent;
-	c->pid = process != NULL ? st->tracks[process->index].pid : 1;
+	c->pid = process != NULL ? chrome_track_of(process)->pid : 1;
 	const bool kept = keeps_its_id(t) && is_free(&st->ids, c->pid, (uint32_t)t->id);
 	c->tid =
 	    kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, t->lane > 0 || t->is_child || t->id == 0);
@@ -82,15 +82,18 @@ number_thread(struct chrome_state *st, const struct track *t, struct chrome_trac
 }
 
 bool
-chrome_declare_track(struct chrome_state *st, const struct track *t)
+chrome_declare_track(struct chrome_state *st, struct track *t)
 {
-	struct chrome_track *const c = &st->tracks[t->index];
+	struct chrome_track *const c = arena_zalloc(&st->arena, 1, sizeof *c);
 
+	if (c == NULL)
+		return false;
 	if (t->kind == TRACK_PROCESS)
 		number_process(st, t, c);
 	else
 		number_thread(st, t, c);
 	c->len = (uint8_t)snprintf(c->text, sizeof c->text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, c->pid,
 	                           c->tid);
+	t->declared = c;
 	return take(&st->ids, c->pid, c->tid);
 }

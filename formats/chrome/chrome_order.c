@@ -99,9 +99,9 @@ by_place(const void *x, const void *y)
 }
 
 bool
-chrome_put_order(const struct chrome_state *st, const struct trace *trace, struct text *t)
+chrome_put_order(const struct trace *trace, struct text *t)
 {
-	const uint32_t n = trace->ntracks < st->ntracks ? trace->ntracks : st->ntracks;
+	const uint32_t n = trace->ntracks;
 	uint32_t processes = 0;
 
 	if (n > MOST_ORDERED)
@@ -120,7 +120,7 @@ chrome_put_order(const struct chrome_state *st, const struct trace *trace, struc
 		const bool process = k->kind == TRACK_PROCESS;
 		if (process && processes == 1)
 			continue;
-		const struct chrome_track *const c = &st->tracks[k->index];
+		const struct chrome_track *const c = chrome_track_of(k);
 		text_printf(t, ",\n{\"name\":\"%s_sort_index\",\"ph\":\"M\",\"pid\":%" PRIu32,
 		            process ? "process" : "thread", c->pid);
 		if (!process)

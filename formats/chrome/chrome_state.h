@@ -26,13 +26,22 @@ struct chrome_ids {
 };
 
 struct chrome_state {
-	struct arena arena;
+	bool signed_time;   /* ts may be before 0; set by open */
+	struct arena arena; /* of what tracks and classes are declared as */
 	struct chrome_ids ids;
-	struct chrome_track *tracks; /* by track index */
-	uint32_t ntracks;
-	struct chrome_class *classes; /* by class index */
-	uint32_t nclasses;
 };
+
+static inline const struct chrome_track *
+chrome_track_of(const struct track *t)
+{
+	return t->declared;
+}
+
+static inline const struct chrome_class *
+chrome_class_of(const struct class *c)
+{
+	return c->declared;
+}
 
 enum chrome_loss {
 	CHROME_TIME_ROUNDED,
@@ -48,18 +57,17 @@ extern const struct loss chrome_losses[CHROME_LOSSES];
 /* ---- chrome_ids.c ---- */
 
 /* Gives every new track its numbers, in order of arrival.  false: no memory. */
-bool chrome_declare_track(struct chrome_state *st, const struct track *t);
+bool chrome_declare_track(struct chrome_state *st, struct track *t);
 
 /* ---- chrome_order.c ---- */
 
 /* Metadata events that tell viewers the order of processes and threads.  false: no memory. */
-bool chrome_put_order(const struct chrome_state *st, const struct trace *trace, struct text *t);
+bool chrome_put_order(const struct trace *trace, struct text *t);
 
 /* ---- chrome_args.c ---- */
 
 /* The fields of an event as `,"args":{...}`; nothing when there are none. */
-void chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
-                 struct chunk *chunk);
+void chrome_args(const struct batch *b, const struct event *e, struct chunk *chunk);
 
 /* One value as JSON; losses are said for e. */
 void chrome_value(struct chunk *chunk, const struct value *v, const struct event *e);

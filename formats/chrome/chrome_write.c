@@ -24,38 +24,32 @@ const struct loss chrome_losses[CHROME_LOSSES] = {
 /* ---- declarations ---- */
 
 static bool
-declare_class(struct chrome_state *st, const struct class *c)
+declare_class(struct chrome_state *st, struct class *c)
 {
+	struct chrome_class *const to = arena_alloc(&st->arena, sizeof *to);
 	struct text t = { .p = NULL };
 
 	text_str(&t, "\",\"cat\":");
 	text_json_string(&t, c->category);
 	text_str(&t, ",\"ph\":\"");
-	char *const p = arena_alloc(&st->arena, t.n);
-	if (p != NULL && !t.failed) {
+	char *const p = to != NULL && !t.failed ? arena_alloc(&st->arena, t.n) : NULL;
+	if (p != NULL) {
 		memcpy(p, t.p, t.n);
-		st->classes[c->index] = (struct chrome_class){ p, (uint32_t)t.n };
+		*to = (struct chrome_class){ p, (uint32_t)t.n };
+		c->declared = to;
 	}
-	const bool ok = p != NULL && !t.failed;
 	text_free(&t);
-	return ok;
+	return p != NULL;
 }
 
 static bool
 chrome_declare(struct writer *w, const struct batch *b)
 {
-	struct chrome_state *const st = w->state;
-
-	if ((b->end_track > 0 &&
-	     !array_reach(&st->tracks, &st->ntracks, b->end_track - 1, sizeof *st->tracks)) ||
-	    (b->end_class > 0 &&
-	     !array_reach(&st->classes, &st->nclasses, b->end_class - 1, sizeof *st->classes)))
-		return false;
-	for (uint32_t i = b->first_track; i < b->end_track; i++)
-		if (!chrome_declare_track(st, w->trace->tracks[i]))
+	for (uint32_t i = 0; i < b->ntracks; i++)
+		if (!chrome_declare_track(w->state, b->tracks[i]))
 			return false;
-	for (uint32_t i = b->first_class; i < b->end_class; i++)
-		if (!declare_class(st, w->trace->classes[i]))
+	for (uint32_t i = 0; i < b->nclasses; i++)
+		if (!declare_class(w->state, b->classes[i]))
 			return false;
 	return true;
 }
@@ -72,10 +66,10 @@ put_metadata(struct text *t, const char *name, const struct chrome_track *c, con
 }
 
 static void
-render_track(const struct chrome_state *st, const struct track *k, struct chunk *chunk)
+render_track(const struct track *k, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
-	const struct chrome_track *const c = &st->tracks[k->index];
+	const struct chrome_track *const c = chrome_track_of(k);
 	const bool process = k->kind == TRACK_PROCESS;
 
 	put_metadata(t, process ? "process_name" : "thread_name", c, k);
@@ -173,10 +167,10 @@ put_phase(char *p, const struct event *e)
 
 /* The last time there is, for spans that would end behind it. */
 static uint64_t
-span_end(const struct writer *w, const struct event *e)
+span_end(const struct chrome_state *st, const struct event *e)
 {
-	const uint64_t last = w->signed_time ? INT64_MAX : UINT64_MAX;
-	const uint64_t least = w->signed_time ? UINT64_C(1) << 63 : 0;
+	const uint64_t last = st->signed_time ? INT64_MAX : UINT64_MAX;
+	const uint64_t least = st->signed_time ? UINT64_C(1) << 63 : 0;
 	const uint64_t left = (last - least) - (e->ts - least); /* both count from the first time there is */
 
 	return e->dur > left ? last : e->ts + e->dur;
@@ -184,85 +178,83 @@ span_end(const struct writer *w, const struct event *e)
 
 /* False if a viewer will show another nanosecond. */
 static bool
-is_exact(const struct writer *w, uint64_t ts)
+is_exact(const struct chrome_state *st, uint64_t ts)
 {
-	return chrome_time_exact(w->signed_time && ts > INT64_MAX ? -ts : ts);
+	return chrome_time_exact(st->signed_time && ts > INT64_MAX ? -ts : ts);
 }
 
 static bool
-times_exact(const struct writer *w, const struct event *e)
+times_exact(const struct chrome_state *st, const struct event *e)
 {
-	if (!is_exact(w, e->ts))
+	if (!is_exact(st, e->ts))
 		return false;
 	if (is_async(e))
-		return is_exact(w, span_end(w, e));
+		return is_exact(st, span_end(st, e));
 	return e->phase != PHASE_SPAN || chrome_time_exact(e->dur);
 }
 
 static char *
-put_time(const struct writer *w, char *p, uint64_t ts)
+put_time(const struct chrome_state *st, char *p, uint64_t ts)
 {
-	return w->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
+	return st->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
 }
 
 /* `","cat":"...","ph":"`.  Viewers match the ends of an arrow by category too, so these have one that is not
  * of their class. */
 static inline char *
-put_category(const struct chrome_state *st, char *p, const struct event *e)
+put_category(char *p, const struct event *e)
 {
 	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
 		return PUT(p, "\",\"cat\":\"flow\",\"ph\":\"");
-	return text_put(p, st->classes[e->cls->index].text, st->classes[e->cls->index].len);
+	return text_put(p, chrome_class_of(e->cls)->text, chrome_class_of(e->cls)->len);
 }
 
 /* Room for a line without its name, category and args. */
 #define LINE_ROOM (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 96)
 
 static void
-render_async_end(const struct writer *w, const struct event *e, struct chunk *chunk)
+render_async_end(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
 {
-	const struct chrome_state *const st = w->state;
-	const struct chrome_track *const k = &st->tracks[e->track->index];
+	const struct chrome_track *const k = chrome_track_of(e->track);
 	struct text *const t = &chunk->text;
 
 	put_name(chunk, e);
-	char *p = text_room(t, st->classes[e->cls->index].len + LINE_ROOM);
+	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_ROOM);
 	if (p == NULL)
 		return;
-	p = put_category(st, p, e);
+	p = put_category(p, e);
 	p = put_async(p, e, 'e');
-	p = put_time(w, p, span_end(w, e));
+	p = put_time(st, p, span_end(st, e));
 	p = put_literal(p, k->text, k->len);
 	*p++ = '}';
 	t->n = (size_t)(p - t->p);
 }
 
 static void
-render_event(const struct writer *w, const struct batch *b, const struct event *e, struct chunk *chunk)
+render_event(const struct chrome_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
-	const struct chrome_state *const st = w->state;
-	const struct chrome_track *const k = &st->tracks[e->track->index];
+	const struct chrome_track *const k = chrome_track_of(e->track);
 	struct text *const t = &chunk->text;
 
 	put_name(chunk, e);
-	char *p = text_room(t, st->classes[e->cls->index].len + LINE_ROOM);
+	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_ROOM);
 	if (p == NULL)
 		return;
-	p = put_category(st, p, e);
+	p = put_category(p, e);
 	p = put_phase(p, e);
-	p = put_time(w, p, e->ts);
+	p = put_time(st, p, e->ts);
 	if (e->phase == PHASE_SPAN && !is_async(e)) {
 		p = PUT(p, ",\"dur\":");
 		p = decimal_usec(p, e->dur);
 	}
 	memcpy(p, k->text, sizeof k->text);
 	t->n = (size_t)(p - t->p) + k->len;
-	if (!times_exact(w, e))
+	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
-	chrome_args(st, b, e, chunk);
+	chrome_args(b, e, chunk);
 	text_char(t, '}');
 	if (is_async(e))
-		render_async_end(w, e, chunk);
+		render_async_end(st, e, chunk);
 }
 
 /* ---- the writer ---- */
@@ -270,25 +262,22 @@ render_event(const struct writer *w, const struct batch *b, const struct event *
 static bool
 chrome_open(struct writer *w, struct chunk *chunk)
 {
-	(void)w;
+	struct chrome_state *const st = w->state;
+
+	st->signed_time = w->signed_time;
 	text_str(&chunk->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	return true;
 }
 
-/* Every line begins with the comma behind the line before it; the very first has none before. */
+/* Every line begins with the comma behind the line before it. */
 static void
-chrome_render(const struct writer *w, const struct batch *b, struct chunk *chunk)
+chrome_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
-	struct text *const t = &chunk->text;
-	const size_t start = t->n;
-
-	for (uint32_t i = b->first_track; i < b->end_track; i++)
-		render_track(w->state, w->trace->tracks[i], chunk);
+	for (uint32_t i = 0; i < b->ntracks; i++)
+		render_track(b->tracks[i], chunk);
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE)
-			render_event(w, b, &b->events[i], chunk);
-	if (chunk->first && t->n > start)
-		memmove(t->p + start, t->p + start + 1, --t->n - start);
+			render_event(state, b, &b->events[i], chunk);
 }
 
 static void
@@ -330,7 +319,7 @@ chrome_close(struct writer *w, struct chunk *chunk)
 	struct text *const t = &chunk->text;
 	const struct trace *const trace = w->trace;
 
-	if (!chunk->first && !chrome_put_order(w->state, trace, t))
+	if (w->any && !chrome_put_order(trace, t))
 		return false;
 	text_str(t, "\n],\n\"otherData\":{\n\"tool\":");
 	text_json_string(t, slice_str(w->tool));
@@ -359,19 +348,20 @@ chrome_close(struct writer *w, struct chunk *chunk)
 }
 
 static void
-chrome_free(struct writer *w)
+chrome_free(void *state)
 {
-	struct chrome_state *const st = w->state;
+	struct chrome_state *const st = state;
 
 	arena_free(&st->arena);
 	table64_free(&st->ids.used);
-	free(st->tracks);
-	free(st->classes);
 }
 
 static const struct writer_ops ops = {
 	.state_size = sizeof(struct chrome_state),
-	.flags = WRITER_NESTED,
+	.want = WANT_FIELDS,
+	.modes = WRITER_INTERPRETED,
+	.nested = true,
+	.joint = 1, /* the comma */
 	.open = chrome_open,
 	.declare = chrome_declare,
 	.render = chrome_render,

@@ -14,7 +14,9 @@ struct symbol {
 	uint64_t depth; /* of inlining: 0 is the function that the address lies in */
 };
 
+/* Events point to its texts, so batches hold it.  It does not change once the pass is over. */
 struct d9_ahead {
+	struct shared_memory shared;
 	struct table64 symbol_index; /* address -> symbols[] */
 	struct symbol *symbols;
 	uint32_t nsymbols, symbols_cap;
@@ -99,13 +101,13 @@ d9_ahead_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_
 	if (depth != D9_NO_FIELD)
 		(void)d9_value_integer(s->fields[depth].type, d9_field_at(s, f, depth), &symbol.depth);
 	symbol.name = text_of(st, s->fields[name].type, d9_field_at(s, f, name));
-	return symbol.name.p == NULL || add_symbol(st->ahead_of->ahead, address, symbol);
+	return symbol.name.p == NULL || add_symbol(st->collects, address, symbol);
 }
 
 bool
 d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data)
 {
-	struct d9_ahead *const a = st->ahead_of->ahead;
+	struct d9_ahead *const a = st->collects;
 
 	if (!countable(st->segment))
 		a->lost++;
@@ -118,64 +120,50 @@ d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct s
 	return table64_put(&a->late_index, late_key(st->segment, kind, id), a->nlate++);
 }
 
-static bool
-run(struct d9_state *st, struct input *in)
+/* ---- the pass ---- */
+
+static void
+destroy(struct shared_memory *m)
 {
-	struct trace trace;
-	struct batch b;
-	struct d9_state ahead = { .ahead_of = st };
-	struct reader r = {
-		.in = in, .trace = &trace, .want = WANT_FINDINGS, .dialect = st->r->dialect, .state = &ahead
-	};
-	enum read_status fill = READ_NO_MEMORY;
+	struct d9_ahead *const a = (struct d9_ahead *)m;
 
-	trace_init(&trace);
-	trace.vocabulary = st->r->trace->vocabulary;
-	if (batch_init(&b, 1024, false)) {
-		fill = d9_reader_ops.open(&r) ? READ_MORE : READ_NO_MEMORY;
-		while (fill == READ_MORE) {
-			batch_recycle(&b);
-			input_hold(in, &b.holds);
-			fill = d9_reader_ops.next(&r, &b);
-			input_behind(in);
-		}
-		d9_reader_ops.close(&r);
-		batch_free(&b);
-	}
-	trace_free(&trace);
-	return fill != READ_NO_MEMORY;
-}
-
-bool
-d9_look_ahead(struct d9_state *st)
-{
-	struct input *in;
-
-	if (st->looked_ahead || st->ahead_of != NULL || !input_can_reopen(st->r->in))
-		return true;
-	in = input_reopen(st->r->in);
-	if (in == NULL)
-		return true; /* as on a pipe: numbers and addresses stay, and are counted */
-	st->looked_ahead = true;
-	st->ahead = calloc(1, sizeof *st->ahead);
-	const bool ok = st->ahead != NULL && run(st, in);
-	input_close(in);
-	return ok;
-}
-
-void
-d9_ahead_free(struct d9_state *st)
-{
-	struct d9_ahead *const a = st->ahead;
-
-	if (a == NULL)
-		return;
 	table64_free(&a->symbol_index);
 	table64_free(&a->late_index);
 	free(a->symbols);
 	free(a->late);
 	arena_free(&a->text);
 	free(a);
+}
+
+void
+d9_ahead_drop(struct d9_state *st)
+{
+	shared_memory_drop(st->ahead != NULL ? &st->ahead->shared : NULL);
+	st->ahead = NULL;
+}
+
+bool
+d9_ahead_hold(struct d9_state *st, struct batch *b)
+{
+	return st->ahead == NULL || batch_hold(b, &st->ahead->shared);
+}
+
+/* Once, and only if it will not be in vain; what cannot be found so stays unresolved and is reported. */
+bool
+d9_look_ahead(struct d9_state *st)
+{
+	if (st->asked_ahead || st->collects != NULL)
+		return true;
+	st->asked_ahead = true;
+	st->ahead = calloc(1, sizeof *st->ahead);
+	if (st->ahead == NULL)
+		return false;
+	shared_memory_init(&st->ahead->shared, destroy);
+	const enum look_ahead result = reader_look_ahead(st->r);
+	st->looked_ahead = result == LOOK_AHEAD_DONE;
+	if (!st->looked_ahead)
+		d9_ahead_drop(st);
+	return result != LOOK_AHEAD_NO_MEMORY && d9_ahead_hold(st, st->batch);
 }
 
 /* ---- asking ---- */

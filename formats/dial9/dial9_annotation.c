@@ -6,17 +6,18 @@
  * Like pool frames, they are read entry by entry.
  */
 
-/* The unit becomes part of the type that people see; the first one stays. */
+/* The unit, and as part of the type that people see; the first one stays. */
 static bool
 set_unit(struct d9_state *st, struct class_field *field, struct slice unit)
 {
-	struct slice type;
+	const struct slice plain = slice_is(unit, "bytes") ? SLICE_LIT("byte") : unit;
 
-	if (unit.n > 32 || memchr(field->type.p, '(', field->type.n) != NULL)
+	if (unit.n > 32 || field->unit != NULL)
 		return true;
-	type = arena_printf(&st->r->trace->arena, "%.*s (%.*s)", (int)field->type.n, field->type.p,
-	                    (int)unit.n, unit.p);
-	if (type.p == NULL)
+	field->unit = arena_copy(&st->r->trace->arena, plain).p;
+	const struct slice type = arena_printf(&st->r->trace->arena, "%.*s (%.*s)", (int)field->type.n,
+	                                       field->type.p, (int)unit.n, unit.p);
+	if (field->unit == NULL || type.p == NULL)
 		return false;
 	field->type = textscan_slice(type.p, type.n);
 	return true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/d9_build.h"
+#include "dial9/dial9_build.h"
 #include "cmd/cli_test_util.h"
 
 static const struct d9_field_desc text[] = { { "text", D9T_STRING }, { "number", D9T_VARINT } };

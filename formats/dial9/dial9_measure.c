@@ -20,31 +20,12 @@ enum op_kind {
 	OP_STRING_REF,
 	OP_STACK_REF,
 	OP_OPTIONAL, /* the step behind it is there or not */
-	OP_STRING,
-	OP_BYTES,
-	OP_STACK,
+	OP_TEXT,
+	OP_RUN,
 };
 
 #define MAX_FIELDS 64        /* schemas with more are measured field by field */
 #define MAX_TEXT (32U << 10) /* longer values too: no event may pass the bound for frames unseen */
-
-static uint32_t
-fixed_size(unsigned type)
-{
-	switch (type) {
-	case D9_U8:
-		return 1;
-	case D9_U16:
-		return 2;
-	case D9_U32:
-		return 4;
-	case D9_I64:
-	case D9_F64:
-		return 8;
-	default:
-		return 0;
-	}
-}
 
 /* ---- making the steps ---- */
 
@@ -73,58 +54,54 @@ skip(struct maker *m, uint32_t bytes)
 
 /* A value of any length ends the run: its head belongs to it, what follows to the next. */
 static void
-put_text(struct maker *m, enum op_kind kind)
+put_run(struct maker *m, enum op_kind kind, uint8_t size)
 {
 	put(m, kind, 4);
+	m->ops[m->n - 1].size = size;
 	m->need = &m->ops[m->n - 1].need;
 }
 
 static bool
 put_field(struct maker *m, uint8_t type)
 {
-	const unsigned inner = type & ~(unsigned)D9_OPTIONAL;
-	const bool optional = inner != type;
+	const struct d9_type_info *const t = d9_type(type);
+	const bool optional = d9_is_optional(type);
 
 	if (optional)
 		put(m, OP_OPTIONAL, 1);
-	switch (inner) {
-	case D9_VARINT:
-		put(m, OP_VARINT, D9_VARINT_MAX);
-		return true;
-	case D9_BOOL:
-		put(m, OP_BOOL, 1);
-		return true;
-	case D9_POOLED_STRING:
-		put(m, OP_STRING_REF, 4);
-		return true;
-	case D9_POOLED_STACK:
-		put(m, OP_STACK_REF, 4);
-		return true;
-	case D9_STRING:
-	case D9_BYTES:
-	case D9_STACK:
-		if (optional) /* its run would depend on the presence byte */
-			return false;
-		put_text(m, inner == D9_STRING ? OP_STRING : inner == D9_BYTES ? OP_BYTES : OP_STACK);
-		return true;
-	case D9_STRING_MAP:
-	case D9_LIST:
-	case D9_MAP:
-		return false;
-	default:
-		skip(m, fixed_size(inner));
+	switch ((enum d9_shape)t->shape) {
+	case D9_SHAPE_FIXED:
+		skip(m, t->size);
 		if (optional)
 			put(m, OP_GAP, 0);
 		return true;
+	case D9_SHAPE_BOOL:
+		put(m, OP_BOOL, 1);
+		return true;
+	case D9_SHAPE_LEB128:
+		put(m, OP_VARINT, D9_VARINT_MAX);
+		return true;
+	case D9_SHAPE_ID:
+		put(m, t == &d9_types[D9_POOLED_STRING] ? OP_STRING_REF : OP_STACK_REF, 4);
+		return true;
+	case D9_SHAPE_TEXT:
+	case D9_SHAPE_RUN:
+		if (optional) /* its run would depend on the presence byte */
+			return false;
+		put_run(m, t->shape == D9_SHAPE_TEXT ? OP_TEXT : OP_RUN, t->size);
+		return true;
+	case D9_SHAPE_VALUES:
+	case D9_SHAPE_UNKNOWN:
+		break;
 	}
+	return false;
 }
 
 bool
-d9_ops_make(struct d9_state *st, struct d9_schema *s)
+d9_ops_make(struct d9_schema *s)
 {
 	struct maker m = { .gap = s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD };
 
-	(void)st;
 	if (!s->readable || s->kind != D9_KIND_PLAIN || s->structure || s->nfields > MAX_FIELDS)
 		return true;
 	m.need = &m.first_need;
@@ -153,15 +130,15 @@ defined(const struct d9_pool *pool, const char *p)
 
 /* The end of a value of any length whose count or length stands at p; NULL: look closely. */
 static const char *
-measure_text(const struct d9_op *op, const char *p, const char *end)
+measure_run(const struct d9_op *op, const char *p, const char *end)
 {
 	const uint32_t n = load_u32(p, false);
 	const size_t left = (size_t)(end - p) - 4;
-	const size_t bytes = op->kind == OP_STACK ? (size_t)n * 8 : n;
+	const size_t bytes = (size_t)n * op->size;
 
 	if (bytes > MAX_TEXT || bytes > left || op->need > left - bytes)
 		return NULL;
-	if (op->kind == OP_STRING && (textscan_slice(p + 4, n).flags & SLICE_UTF8) == 0)
+	if (op->kind == OP_TEXT && (textscan_slice(p + 4, n).flags & SLICE_UTF8) == 0)
 		return NULL;
 	return p + 4 + bytes;
 }
@@ -212,10 +189,9 @@ d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, 
 				return NULL;
 			op += *p++ == 0;
 			break;
-		case OP_STRING:
-		case OP_BYTES:
-		case OP_STACK:
-			if ((p = measure_text(op, p, end)) == NULL)
+		case OP_TEXT:
+		case OP_RUN:
+			if ((p = measure_run(op, p, end)) == NULL)
 				return NULL;
 			break;
 		}

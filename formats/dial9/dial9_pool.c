@@ -63,6 +63,48 @@ is_wanted(const struct d9_state *st, enum d9_pool_kind kind)
 	       (kind == D9_STRINGS && (st->r->want & WANT_TIMES) != 0 && st->r->trace->vocabulary != NULL);
 }
 
+/* ---- what batches hold ---- */
+
+static void
+destroy(struct shared_memory *m)
+{
+	struct d9_pool_memory *const memory = (struct d9_pool_memory *)m;
+
+	arena_free(&memory->arena);
+	free(memory);
+}
+
+static void
+drop(struct d9_state *st)
+{
+	shared_memory_drop(st->pool_memory != NULL ? &st->pool_memory->shared : NULL);
+	st->pool_memory = NULL;
+}
+
+bool
+d9_pools_hold(struct d9_state *st, struct batch *b)
+{
+	return st->pool_memory == NULL || batch_hold(b, &st->pool_memory->shared);
+}
+
+/* For the present segment; NULL: there is none. */
+static struct arena *
+memory(struct d9_state *st)
+{
+	if (st->pool_memory == NULL) {
+		struct d9_pool_memory *const made = calloc(1, sizeof *made);
+		if (made == NULL)
+			return NULL;
+		shared_memory_init(&made->shared, destroy);
+		st->pool_memory = made;
+		if (!d9_pools_hold(st, st->batch))
+			return NULL;
+	}
+	return &st->pool_memory->arena;
+}
+
+/* ---- definitions ---- */
+
 /* Keeps the content of a definition, if anybody wants it. */
 static enum d9_result
 keep(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
@@ -70,18 +112,21 @@ keep(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct sli
 	e->n = kind == D9_STRINGS ? data.n : data.n / 8;
 	e->flags = data.flags;
 	e->text = NULL;
-	if (!is_wanted(st, kind) && (st->ahead_of == NULL || kind == D9_STACKS))
+	if (!is_wanted(st, kind) && (st->collects == NULL || kind == D9_STACKS))
 		return D9_DONE;
 	/* Symbols are wanted from the first stack on; and two passes at once should not hold large pools
 	 * both. */
-	if (st->ahead_of == NULL && (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED) &&
+	if (st->collects == NULL && (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED) &&
 	    !d9_look_ahead(st))
 		return D9_NO_MEMORY;
+	struct arena *const arena = memory(st);
+	if (arena == NULL)
+		return D9_NO_MEMORY;
 	if (kind == D9_STACKS) {
-		e->values = d9_stack_values(st, &st->pool_text, data.p, e->n);
+		e->values = d9_stack_values(st, arena, data.p, e->n);
 		return e->values != NULL ? D9_DONE : D9_NO_MEMORY;
 	}
-	e->text = arena_copy(&st->pool_text, data).p;
+	e->text = arena_copy(arena, data).p;
 	return e->text != NULL ? D9_DONE : D9_NO_MEMORY;
 }
 
@@ -120,7 +165,7 @@ d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct 
 	struct d9_entry *e = NULL;
 
 	settle_pending(st, kind, id, f);
-	if (st->ahead_of != NULL && table64_get(&pool->pending_index, id) != TABLE_NONE &&
+	if (st->collects != NULL && table64_get(&pool->pending_index, id) != TABLE_NONE &&
 	    d9_pool_find(pool, id) == NULL && !d9_ahead_late(st, kind, id, data))
 		return D9_NO_MEMORY;
 	const struct d9_entry *const old = d9_pool_find(pool, id);
@@ -209,7 +254,7 @@ d9_pools_forget(struct d9_state *st)
 {
 	for (int k = 0; k < D9_POOLS; k++)
 		forget(&st->pools[k]);
-	arena_reset(&st->pool_text);
+	drop(st);
 	st->pooled_bytes = 0;
 	st->pools_full = false;
 }
@@ -224,7 +269,7 @@ d9_pools_free(struct d9_state *st)
 		table64_free(&st->pools[k].far);
 		table64_free(&st->pools[k].pending_index);
 	}
-	arena_free(&st->pool_text);
+	drop(st);
 }
 
 void

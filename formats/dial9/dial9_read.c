@@ -48,8 +48,10 @@ static bool
 d9_open(struct reader *r)
 {
 	struct d9_state *const st = r->state;
+	const struct d9_state *const asking = r->ahead_of;
 
 	st->r = r;
+	st->collects = asking != NULL ? asking->ahead : NULL;
 	st->strict = r->dialect != NULL && strcmp(r->dialect, d9_dialects[D9_0_3]) == 0;
 	st->seed = hash_seed();
 	return set_up_trace(st);
@@ -62,7 +64,7 @@ d9_close(struct reader *r)
 
 	d9_schemas_free(&st->schemas);
 	d9_pools_free(st);
-	d9_ahead_free(st);
+	d9_ahead_drop(st);
 }
 
 /* ---- headers and resets ---- */
@@ -118,8 +120,6 @@ header(struct d9_state *st, struct d9_frame *f, struct batch *b)
 		cursor_u8(&c, "version");
 		return d9_lacks(st, &c);
 	}
-	if (b->n > 0)
-		return D9_BORDER; /* the batch points into pools that are now forgotten */
 	if (f->p[4] != D9_VERSION) {
 		d9_find_at(st, D9_RULE_BAD_VERSION, f, f->p + 4, "version %u, known is %d", (uint8_t)f->p[4],
 		           D9_VERSION);
@@ -326,10 +326,12 @@ d9_next(struct reader *r, struct batch *b)
 	struct d9_state *const st = r->state;
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
-	enum d9_result result = D9_DONE;
 
+	st->batch = b;
 	st->fill_pooled = 0;
-	for (uint32_t left = b->cap; left > 0 && result != D9_BORDER && !is_full(st, b, start);) {
+	if (!d9_pools_hold(st, b) || !d9_ahead_hold(st, b))
+		return READ_NO_MEMORY;
+	for (uint32_t left = b->cap; left > 0 && !is_full(st, b, start);) {
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, end_of_input(st) == D9_DONE ? READ_END : READ_BAD);
 		if (r->want == WANT_FINDINGS && st->begun && st->open.left == 0) {
@@ -337,14 +339,12 @@ d9_next(struct reader *r, struct batch *b)
 			if (left == 0 || in->p == in->end)
 				continue;
 		}
-		switch (result = step(st, b)) {
+		switch (step(st, b)) {
 		case D9_DONE:
 			left--;
 			break;
 		case D9_MORE:
 			input_more(in);
-			break;
-		case D9_BORDER:
 			break;
 		case D9_NO_MEMORY:
 			return READ_NO_MEMORY;

@@ -10,21 +10,6 @@
 #define SCHEMA_COST 256 /* what a schema costs besides its bytes and fields */
 #define FIELD_COST (sizeof(struct d9_field) + sizeof(struct class_field) + 2 * sizeof(struct d9_op) + 32)
 
-static const char *const type_names[2][D9_TYPES] = {
-	{ "unknown", "I64", "F64", "Bool", "String", "Bytes", "PooledStackFrames", "PooledString",
-	  "StackFrames", "Varint", "StringMap", "U8", "U16", "U32", "DynamicList", "DynamicMap" },
-	{ "unknown", "optional I64", "optional F64", "optional Bool", "optional String", "optional Bytes",
-	  "optional PooledStackFrames", "optional PooledString", "optional StackFrames", "optional Varint",
-	  "optional StringMap", "optional U8", "optional U16", "optional U32", "optional DynamicList",
-	  "optional DynamicMap" },
-};
-
-const char *
-d9_type_name(uint8_t type)
-{
-	return type_names[(type & D9_OPTIONAL) != 0][d9_type_known(type) ? type & ~D9_OPTIONAL : 0];
-}
-
 void
 d9_schemas_free(struct d9_schemas *s)
 {
@@ -158,21 +143,18 @@ static void
 check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, const struct d9_field *field,
            const char *at)
 {
-	static const char *const newer[] = { "field type 6 (PooledStackFrames)",
-		                             "field type 14 (DynamicList)", "field type 15 (DynamicMap)" };
-	const unsigned inner = field->type & ~(unsigned)D9_OPTIONAL;
-	struct quoted q;
+	const char *const newer = d9_type(field->type)->newer;
+	struct quoted q, q2;
 
 	if (!d9_type_known(field->type)) {
 		s->readable = false;
 		d9_find_at(st,
-		           inner == field->type ? D9_RULE_UNKNOWN_FIELD_TYPE : D9_RULE_OPTIONAL_UNKNOWN_TYPE,
+		           d9_is_optional(field->type) ? D9_RULE_OPTIONAL_UNKNOWN_TYPE
+		                                       : D9_RULE_UNKNOWN_FIELD_TYPE,
 		           f, at, "field %s of %s has type 0x%02x", quoted(&q, field->name),
-		           quoted(&(struct quoted){ "" }, s->cls->name), field->type);
-	} else if (inner == D9_POOLED_STACK) {
-		d9_newer(st, f, at, newer[0]);
-	} else if (inner == D9_LIST || inner == D9_MAP) {
-		d9_newer(st, f, at, newer[1 + (inner == D9_MAP)]);
+		           quoted(&q2, s->cls->name), field->type);
+	} else if (newer != NULL) {
+		d9_newer(st, f, at, newer);
 	}
 }
 
@@ -218,6 +200,19 @@ unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
 	return ok;
 }
 
+static struct class_field
+shown(const struct d9_field *field)
+{
+	const char *const name = d9_type_name(field->type);
+
+	return (struct class_field){
+		.name = field->name,
+		.type = { name, (uint32_t)strlen(name), SLICE_UTF8 | SLICE_JSON },
+		.value = d9_type(field->type)->value,
+		.size = d9_fixed_size(field->type),
+	};
+}
+
 /* Reads the fields at c, which lies in a copy of the frame `shift` bytes before it. */
 static bool
 read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
@@ -239,12 +234,8 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 	}
 	if (!unique_names(st, f, s))
 		return false;
-	for (uint32_t i = 0; i < s->nfields; i++) {
-		const char *const type = d9_type_name(s->fields[i].type);
-		s->shown[i] =
-		    (struct class_field){ .name = s->fields[i].name,
-			                  .type = { type, (uint32_t)strlen(type), SLICE_UTF8 | SLICE_JSON } };
-	}
+	for (uint32_t i = 0; i < s->nfields; i++)
+		s->shown[i] = shown(&s->fields[i]);
 	if (s->cls->nfields == 0) {
 		s->cls->fields = s->shown;
 		s->cls->nfields = s->nfields;
@@ -289,7 +280,7 @@ new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 	if (!read_fields(st, f, s, &c, key.p))
 		return NULL;
 	d9_schema_mean(st, s);
-	return d9_ops_make(st, s) ? s : NULL;
+	return d9_ops_make(s) ? s : NULL;
 }
 
 /* ---- as a record ---- */

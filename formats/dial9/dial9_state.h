@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "dial9/dial9_type.h"
 #include "dial9/dial9_wire.h"
 #include "format/format.h"
 
@@ -23,9 +24,8 @@ extern const char *const d9_dialects[];
 /* What came of one step. */
 enum d9_result {
 	D9_DONE,
-	D9_MORE,   /* the window ends inside it: nothing happened, and d9_state.lack says what is missing */
-	D9_BORDER, /* the batch must be handed over first: a new segment begins */
-	D9_BAD,    /* nothing after this place can be trusted; a finding said why */
+	D9_MORE, /* the window ends inside it: nothing happened, and d9_state.lack says what is missing */
+	D9_BAD,  /* nothing after this place can be trusted; a finding said why */
 	D9_NO_MEMORY
 };
 
@@ -54,6 +54,7 @@ enum d9_part { D9_PART_CLOCK, D9_PART_FACTS, D9_PART_ADDRESS, D9_PART_NAME, D9_P
 /* A step of measuring an event: skip `gap` bytes, then what `kind` says (dial9_measure.c). */
 struct d9_op {
 	uint8_t kind, gap;
+	uint8_t size;  /* of an item of a run */
 	uint32_t need; /* after a value of any length: bytes the steps up to the next one may take */
 };
 
@@ -112,6 +113,15 @@ struct d9_pending {
 	bool shown;   /* as a number, in a field or a name */
 };
 
+/*
+ * Texts and stacks of one segment.  Values of events point into it, so batches
+ * hold it; what is in it neither moves nor changes.
+ */
+struct d9_pool_memory {
+	struct shared_memory shared;
+	struct arena arena;
+};
+
 /* The strings or stacks of one segment. */
 struct d9_pool {
 	struct d9_entry *entries;
@@ -167,6 +177,7 @@ enum d9_structure {
 
 struct d9_state {
 	struct reader *r;
+	struct batch *batch;  /* that is being filled */
 	bool strict;          /* check by the document of 0.3 */
 	bool newer;           /* something was met that only 0.4 has */
 	bool begun;           /* the first header was read */
@@ -179,15 +190,16 @@ struct d9_state {
 	struct class *structure[D9_STRUCTURES];
 	struct d9_schemas schemas;
 	struct d9_pool pools[D9_POOLS];
-	struct arena pool_text; /* what the entries of both pools point to */
+	struct d9_pool_memory *pool_memory; /* what the entries of both pools point to; NULL: nothing yet */
 	uint64_t pooled_bytes;
 	bool pools_full; /* some entry of this segment was not kept */
 	struct d9_open_frame open;
 	struct d9_lack lack;
 
-	struct d9_ahead *ahead;
-	bool looked_ahead;
-	struct d9_state *ahead_of; /* this is a look ahead, on behalf of that state */
+	struct d9_ahead *ahead;    /* what a look-ahead pass found; NULL: there was none */
+	struct d9_ahead *collects; /* this is such a pass: where it puts what it finds; else NULL */
+	bool asked_ahead;          /* for one; the input may not be readable twice */
+	bool looked_ahead;         /* and got it */
 	bool symbols_met;
 	uint64_t seed; /* of the hashes of pool entries */
 
@@ -239,20 +251,11 @@ void d9_say_tallies(struct d9_state *st);
 void d9_schemas_free(struct d9_schemas *s);
 void d9_schemas_forget(struct d9_schemas *s); /* a new segment: no type_id is registered */
 enum d9_result d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b);
-const char *d9_type_name(uint8_t type);
 
 static inline struct d9_schema *
 d9_schema_of(const struct d9_state *st, uint32_t type_id)
 {
 	return type_id < st->schemas.ntypes ? st->schemas.by_type[type_id] : NULL;
-}
-
-static inline bool
-d9_type_known(uint8_t type)
-{
-	const unsigned inner = type & ~(unsigned)D9_OPTIONAL;
-
-	return inner >= D9_I64 && inner < D9_TYPES;
 }
 
 /* ---- dial9_annotation.c ---- */
@@ -263,7 +266,7 @@ enum d9_result d9_annotation(struct d9_state *st, struct d9_frame *f, struct bat
 /* ---- dial9_measure.c: how long an event is, without checking ---- */
 
 /* Makes s->ops, s->need.  false: no memory. */
-bool d9_ops_make(struct d9_state *st, struct d9_schema *s);
+bool d9_ops_make(struct d9_schema *s);
 
 /* The end of an event that begins at p and has s->need bytes before `end`; NULL: not a plain case, look
  * closely. */
@@ -339,8 +342,11 @@ void d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 /* The end of a segment was reached: says what was never defined. */
 void d9_pools_check(struct d9_state *st);
 
-/* Everything that values of earlier batches pointed to is gone. */
+/* A new segment: no id is defined.  What batches hold of the one before stays with them. */
 void d9_pools_forget(struct d9_state *st);
+
+/* A batch is filled that may point to what is in the pools.  false: no memory. */
+bool d9_pools_hold(struct d9_state *st, struct batch *b);
 void d9_pools_free(struct d9_state *st);
 
 /* ---- dial9_entry.c: pool frames ---- */
@@ -381,9 +387,12 @@ enum d9_result d9_learn(struct d9_state *st, const struct d9_schema *s, const st
 
 /* ---- dial9_ahead.c: what stands later in the trace ---- */
 
-/* Reads the whole trace once, quietly, if that was not done and can be done.  false: no memory. */
+/* Asks for a look-ahead pass, the first time it is called.  false: no memory. */
 bool d9_look_ahead(struct d9_state *st);
-void d9_ahead_free(struct d9_state *st);
+void d9_ahead_drop(struct d9_state *st); /* batches that hold it keep it */
+
+/* A batch is filled that may point to what was found.  false: no memory. */
+bool d9_ahead_hold(struct d9_state *st, struct batch *b);
 
 /* Symbols and late definitions that were not kept. */
 uint64_t d9_ahead_lost(const struct d9_state *st);

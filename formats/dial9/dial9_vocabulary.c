@@ -140,10 +140,10 @@ d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *
 		learn_clock(st, s, f);
 		return D9_DONE;
 	case D9_KIND_FACTS:
-		return st->ahead_of != NULL ? D9_DONE : learn_facts(st, s, f);
+		return st->collects != NULL ? D9_DONE : learn_facts(st, s, f);
 	case D9_KIND_SYMBOL:
 		st->symbols_met = true;
-		return st->ahead_of == NULL || d9_ahead_symbol(st, s, f) ? D9_DONE : D9_NO_MEMORY;
+		return st->collects == NULL || d9_ahead_symbol(st, s, f) ? D9_DONE : D9_NO_MEMORY;
 	case D9_KIND_PLAIN:
 		break;
 	}

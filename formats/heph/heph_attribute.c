@@ -103,12 +103,16 @@ unknown_type(struct heph_state *st, const struct heph_packet *k, struct attribut
 	heph_find(st, rule, k, a->p - 1, "attribute %s is of type 0x%02X", q.s, type);
 }
 
+/* enum value_type of each type. */
+static const uint8_t value_types[] = { [HEPH_UNSIGNED] = VALUE_U64,
+	                               [HEPH_SIGNED] = VALUE_I64,
+	                               [HEPH_FLOAT] = VALUE_F64,
+	                               [HEPH_STRING] = VALUE_STRING };
+
 static inline struct value
 number(uint8_t type, const char *p)
 {
-	static const uint8_t values[4] = { 0, VALUE_U64, VALUE_I64, VALUE_F64 };
-
-	return (struct value){ .type = values[type & 3], .u64 = load_u64(p, true) };
+	return (struct value){ .type = value_types[type & 3], .u64 = load_u64(p, true) };
 }
 
 /* Whether n more elements of arrays may be kept; this and the bound below are the same for who only checks.
@@ -145,7 +149,9 @@ array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t
 		values = arena_alloc(&b->scratch, n * sizeof *values);
 		if (values == NULL)
 			return HEPH_NO_MEMORY;
-		a->value = (struct value){ .type = VALUE_LIST, .count = n, .values = values };
+		a->value = (struct value){
+			.type = VALUE_LIST, .element = value_types[type], .count = n, .values = values
+		};
 	}
 	if (type != HEPH_STRING) {
 		for (uint32_t i = 0; i < n && values != NULL; i++)
@@ -257,12 +263,13 @@ begin_names(struct heph_names *names, const struct heph_packet *k, const struct 
 enum heph_result
 heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b)
 {
+	struct batch *const named = st->raw ? NULL : b; /* whose fields need different names */
 	const char *const first = p;
 	struct attribute a;
 	uint32_t n = 0;
 	enum heph_result result;
 
-	begin_names(&st->names, k, b);
+	begin_names(&st->names, k, named);
 	while (p < k->end) {
 		if (n == HEPH_MAX_ATTRIBUTES)
 			heph_find(st, HEPH_RULE_LIMIT, k, p,
@@ -283,5 +290,5 @@ heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p
 	}
 	if (p < k->end)
 		k->fault = p;
-	return st->names.clash ? heph_names_settle(st, k, first, n, b) : HEPH_DONE;
+	return st->names.clash ? heph_names_settle(st, k, first, n, named) : HEPH_DONE;
 }

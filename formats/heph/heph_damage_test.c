@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/heph_build.h"
+#include "heph/heph_build.h"
 #include "cmd/cli_test_util.h"
 #include "pipeline/pipeline.h"
 #include "fuzz/fuzz_sweep.h"
@@ -29,17 +29,22 @@ offsets_of(const unsigned char *p, size_t n, size_t *offsets)
 struct seen {
 	uint64_t offsets[MAX_PACKETS];
 	size_t n;
+	uint64_t errors;
 };
 
-static bool
-take(void *ctx, struct pipeline *f, struct batch *b)
+static void
+take(struct seen *s, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n && s->n < MAX_PACKETS; i++)
+		s->offsets[s->n++] = b->events[i].offset;
+}
+
+static void
+closed(void *ctx, const struct source *source)
 {
 	struct seen *const s = ctx;
 
-	(void)f;
-	for (uint32_t i = 0; i < b->n && s->n < MAX_PACKETS; i++)
-		s->offsets[s->n++] = b->events[i].offset;
-	return true;
+	s->errors += source->findings.levels[LEVEL_ERROR];
 }
 
 static bool
@@ -56,19 +61,27 @@ static void
 expect_others(const unsigned char *p, size_t n, const size_t *offsets, size_t count, size_t damaged,
               const char *what)
 {
-	const struct pipeline_job job = { .path = "memory",
-		                          .from = format_by_name("heph"),
-		                          .want = WANT_TIMES | WANT_STRUCTURE };
+	static const char *const paths[] = { "memory" };
 	struct seen s = { .n = 0 };
 	struct pipeline f;
+	struct batch *b;
+	const struct pipeline_job job = { .paths = paths,
+		                          .npaths = 1,
+		                          .input = input_from_memory((const char *)p, n),
+		                          .from = format_by_name("heph"),
+		                          .want = WANT_TIMES | WANT_STRUCTURE,
+		                          .hooks = { .closed = closed, .ctx = &s } };
 
-	cr_assert(pipeline_open_input(&f, &job, input_from_memory((const char *)p, n)));
-	pipeline_run(&f, take, &s);
+	cr_assert(pipeline_open(&f, &job));
+	while (pipeline_next(&f, &b) == STAGE_MORE) {
+		take(&s, b);
+		batch_release(b);
+	}
 	for (size_t i = 0; i < count; i++)
 		if (i != damaged)
 			cr_expect(was_seen(&s, offsets[i]), "%s of packet %zu: packet %zu at %zu is lost",
 			          what, damaged, i, offsets[i]);
-	cr_expect_gt(f.findings.levels[LEVEL_ERROR], 0, "%s of packet %zu", what, damaged);
+	cr_expect_gt(s.errors, 0, "%s of packet %zu", what, damaged);
 	pipeline_close(&f);
 }
 

@@ -71,7 +71,7 @@ heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 	if ((k->description.flags & SLICE_UTF8) == 0)
 		heph_bad_text(st, k, "the description", k->description);
 	heph_check_time(st, k);
-	if (build && (result = add_own_fields(k, b)) != HEPH_DONE)
+	if (build && (result = st->raw ? heph_raw_add_event(k, b) : add_own_fields(k, b)) != HEPH_DONE)
 		return result;
 	if (n < left &&
 	    (result = heph_attributes_read(st, k, k->description.p + n, build ? b : NULL)) != HEPH_DONE)

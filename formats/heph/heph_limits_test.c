@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/heph_build.h"
+#include "heph/heph_build.h"
 #include "cmd/cli_test_util.h"
 
 static struct ran

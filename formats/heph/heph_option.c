@@ -66,17 +66,23 @@ heph_check_time(struct heph_state *st, const struct heph_packet *k)
 	}
 }
 
+static struct value
+option_value(struct slice name, struct slice value)
+{
+	if (slice_is(name, "epoch") && value.n == HEPH_EPOCH_SIZE)
+		return value_u64(load_u64(value.p, true));
+	return (struct value){ .type = VALUE_BYTES, .count = value.n, .p = value.p };
+}
+
 static enum heph_result
-add_fields(struct batch *b, struct event *e, struct slice name, struct slice value)
+add_fields(struct batch *b, struct event *e, struct slice name, struct value value)
 {
 	struct field *const f = batch_fields(b, 2);
 
 	if (f == NULL)
 		return HEPH_NO_MEMORY;
 	f[0] = (struct field){ SLICE_LIT("option"), value_string(name) };
-	f[1] = (struct field){ SLICE_LIT("value"), { .type = VALUE_BYTES, .count = value.n, .p = value.p } };
-	if (slice_is(name, "epoch") && value.n == HEPH_EPOCH_SIZE)
-		f[1].value = value_u64(load_u64(value.p, true));
+	f[1] = (struct field){ SLICE_LIT("value"), value };
 	e->first_field = b->nfields;
 	e->nfields = 2;
 	b->nfields += 2;
@@ -88,6 +94,8 @@ add_record(struct heph_state *st, const struct heph_packet *k, struct slice name
            struct batch *b)
 {
 	struct event *const e = &b->events[b->n];
+	const struct value v = option_value(name, value);
+	enum heph_result result = HEPH_DONE;
 
 	*e = (struct event){ .name = st->metadata_class->name,
 		             .cls = st->metadata_class,
@@ -95,10 +103,12 @@ add_record(struct heph_state *st, const struct heph_packet *k, struct slice name
 		             .offset = k->offset };
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(k->p, (size_t)(k->end - k->p));
-	if ((st->r->want & WANT_FIELDS) != 0 && add_fields(b, e, name, value) != HEPH_DONE)
-		return HEPH_NO_MEMORY;
-	b->n++;
-	return HEPH_DONE;
+	if (st->raw)
+		result = heph_raw_add_option(k, name, v, e, b);
+	else if ((st->r->want & WANT_FIELDS) != 0)
+		result = add_fields(b, e, name, v);
+	b->n += result == HEPH_DONE;
+	return result;
 }
 
 enum heph_result

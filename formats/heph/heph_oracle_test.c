@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bench/heph_build.h"
+#include "heph/heph_build.h"
 
 struct bytes {
 	const unsigned char *p;

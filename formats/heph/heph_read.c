@@ -55,6 +55,7 @@ heph_open(struct reader *r)
 	struct heph_state *const st = r->state;
 
 	st->r = r;
+	st->raw = (r->want & WANT_RAW) != 0;
 	st->seed = hash_seed();
 	r->trace->dialect = "0.1.0";
 	st->event_class = trace_add_class(r->trace, SLICE_LIT("event"));
@@ -64,6 +65,12 @@ heph_open(struct reader *r)
 	if (st->event_class == NULL || st->metadata_class == NULL)
 		return false;
 	trace_mean(r->trace, st->event_class, NULL, NULL);
+	if (st->raw) {
+		st->event_class->fields = heph_raw_event_fields;
+		st->event_class->nfields = HEPH_RAW_EVENT_FIELDS;
+		st->metadata_class->fields = heph_raw_option_fields;
+		st->metadata_class->nfields = HEPH_RAW_OPTION_FIELDS;
+	}
 	return true;
 }
 

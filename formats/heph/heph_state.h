@@ -91,6 +91,7 @@ struct heph_gap {
 
 struct heph_state {
 	struct reader *r;
+	bool raw; /* raw events are wanted */
 	struct class *event_class, *metadata_class;
 	struct heph_gap gap;
 
@@ -218,6 +219,21 @@ heph_is_packet_end(const char *p, const char *end)
 
 /* Reads an event packet. */
 enum heph_result heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b);
+
+/* ---- heph_raw.c: packets as they are ---- */
+
+/* What the classes declare: the fields that every raw event or option has, in file order. */
+#define HEPH_RAW_EVENT_FIELDS 8
+#define HEPH_RAW_OPTION_FIELDS 4
+extern const struct class_field heph_raw_event_fields[HEPH_RAW_EVENT_FIELDS];
+extern const struct class_field heph_raw_option_fields[HEPH_RAW_OPTION_FIELDS];
+
+/* The fields of an event before its attributes. */
+enum heph_result heph_raw_add_event(struct heph_packet *k, struct batch *b);
+
+/* The fields of an option, which become those of e. */
+enum heph_result heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value value,
+                                     struct event *e, struct batch *b);
 
 /* ---- heph_attribute.c ---- */
 

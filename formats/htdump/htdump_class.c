@@ -372,5 +372,6 @@ ht_describe_field(struct ht_state *st, const struct ht_record *rec)
 	if (!append_field(c, f))
 		return HT_NO_MEMORY;
 	st->total_fields++;
+	c->recheck = c->nfields; /* one field more than before: it is of this description too */
 	return HT_DONE;
 }

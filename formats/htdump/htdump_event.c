@@ -4,35 +4,6 @@
 
 /* Records as events: which span, on whose track, with which fields. */
 
-static struct value
-leaf_value(const struct ht_state *st, const struct ht_leaf *l)
-{
-	struct value v = { .type = l->value };
-
-	switch (l->value) {
-	case VALUE_STRING:
-		return value_string(ht_leaf_string(st, l));
-	case VALUE_BYTES:
-		v.p = st->starts[l->step] + l->at;
-		v.count = l->size;
-		return v;
-	case VALUE_ADDRESS:
-		v.u64 = l->size == 4 ? load_u32(st->starts[l->step] + l->at, st->big)
-		                     : load_u64(st->starts[l->step] + l->at, st->big);
-		return v;
-	case VALUE_F32: {
-		const uint32_t bits = load_u32(st->starts[l->step] + l->at, st->big);
-		float f;
-		memcpy(&f, &bits, sizeof f);
-		v.f64 = (double)f;
-		return v;
-	}
-	default: /* integers, and a double's bits */
-		v.u64 = ht_leaf_integer(st, l);
-		return v;
-	}
-}
-
 static const struct track *
 new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
 {
@@ -106,11 +77,11 @@ add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 	for (uint32_t i = 0; i < plan->nargs; i++, f++) {
 		const struct ht_leaf *const l = &plan->leaves[plan->args[i]];
 		f->name = l->name;
-		f->value = leaf_value(st, l);
+		f->value = ht_leaf_value(st, l);
 	}
 	if (cut) { /* the true duration, which does not fit behind its start */
 		f->name = plan->leaves[plan->duration].name;
-		f->value = leaf_value(st, &plan->leaves[plan->duration]);
+		f->value = ht_leaf_value(st, &plan->leaves[plan->duration]);
 		f++;
 	}
 	e->first_field = b->nfields;

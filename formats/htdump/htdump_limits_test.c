@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/ht_build.h"
+#include "htdump/htdump_build.h"
 #include "cmd/cli_test_util.h"
 
 /* Findings of this rule, when there are no others but notes; -1: there are others. */

@@ -67,40 +67,23 @@ ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text, enum
 	return HT_DONE;
 }
 
-/* Collects all mappings of the input by a quiet pass of its own. */
-static void
+/* Collects the mappings of the whole input by a pass of its own, at most once. */
+static enum ht_outcome
 look_ahead(struct ht_state *st)
 {
-	struct trace trace;
-	struct batch b;
-	struct ht_state ahead = { .ahead_of = st };
-	struct reader r = {
-		.trace = &trace,
-		.want = WANT_FINDINGS,
-		.dialect = st->wire ? "wire" : "document",
-		.state = &ahead,
-	};
-	enum read_status fill = READ_MORE;
-
+	if (st->looked_ahead)
+		return HT_DONE;
 	st->looked_ahead = true;
-	r.in = input_reopen(st->r->in);
-	if (r.in == NULL)
-		return; /* labels stay numbers, and are counted */
-	trace_init(&trace);
-	trace.vocabulary = st->r->trace->vocabulary;
-	if (batch_init(&b, 1024, false)) {
-		if (ht_reader_ops.open(&r))
-			while (fill == READ_MORE) {
-				batch_recycle(&b);
-				input_hold(r.in, &b.holds);
-				fill = ht_reader_ops.next(&r, &b);
-				input_behind(r.in);
-			}
-		ht_reader_ops.close(&r);
-		batch_free(&b);
+	switch (reader_look_ahead(st->r)) {
+	case LOOK_AHEAD_DONE:
+		break;
+	case LOOK_AHEAD_ONE_PASS:
+		st->one_pass = true; /* labels that are named later stay numbers, and are counted */
+		break;
+	case LOOK_AHEAD_NO_MEMORY:
+		return HT_NO_MEMORY;
 	}
-	trace_free(&trace);
-	input_close(r.in);
+	return HT_DONE;
 }
 
 bool
@@ -110,8 +93,8 @@ ht_mappings_share(struct ht_state *st, uint8_t table)
 
 	if (m->shared)
 		return true;
-	if (!st->looked_ahead && input_can_reopen(st->r->in))
-		look_ahead(st);
+	if (look_ahead(st) != HT_DONE)
+		return false;
 	m->shared = true;
 	m->table = table;
 	for (uint32_t i = 0; i < m->n; i++)
@@ -120,20 +103,20 @@ ht_mappings_share(struct ht_state *st, uint8_t table)
 	return true;
 }
 
-struct slice
-ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec)
+enum ht_outcome
+ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec, struct slice *text)
 {
 	struct ht_mappings *const m = &st->mappings;
 	uint32_t known = table64_get(&m->index, identifier);
 
-	if (known == TABLE_NONE && !st->looked_ahead && input_can_reopen(st->r->in)) {
-		look_ahead(st);
+	if (known == TABLE_NONE && look_ahead(st) != HT_DONE)
+		return HT_NO_MEMORY;
+	if (known == TABLE_NONE)
 		known = table64_get(&m->index, identifier);
-	}
-	if (known != TABLE_NONE)
-		return m->labels[known].text;
-	ht_tally_add(&st->unresolved, rec, identifier, 0);
-	return (struct slice){ NULL, 0, 0 };
+	*text = known != TABLE_NONE ? m->labels[known].text : (struct slice){ NULL, 0, 0 };
+	if (known == TABLE_NONE)
+		ht_tally_add(&st->unresolved, rec, identifier, 0);
+	return HT_DONE;
 }
 
 /* ---- label map files ---- */

@@ -26,7 +26,7 @@ struct unfold {
 	uint32_t nframes, frames_cap;
 	struct ht_leaf *leaves;
 	uint32_t nleaves, leaves_cap;
-	struct ht_names own; /* names of the leaves, but for members of structs */
+	struct slice *paths; /* names of the leaves before they are made unique */
 	uint32_t visited;
 	struct tabletext names; /* leaf name -> how often */
 };
@@ -37,6 +37,7 @@ ht_plan_free(struct ht_plan *plan)
 	if (plan == NULL)
 		return;
 	free(plan->leaves);
+	free(plan->paths);
 	free(plan->steps);
 	free(plan->args);
 	free(plan);
@@ -114,45 +115,63 @@ value_of(const struct ht_field *f)
 	}
 }
 
-/* The name of a leaf, made unique: the second "x" of a class is "x (2)".  p is NULL: out of memory or bounds.
- */
+/* The name of a leaf with the structs it lies in.  p is NULL: out of memory or bounds. */
 static struct slice
-leaf_name(struct unfold *u, struct slice prefix, struct slice name)
+leaf_path(struct unfold *u, struct slice prefix, struct slice name)
 {
-	struct ht_state *st = u->st;
-	struct arena *arena = &st->r->trace->arena;
-	struct slice full = name;
+	struct slice path = name;
 
-	if (prefix.n > 0) {
-		if (!ht_describe_room(st, (uint64_t)prefix.n + name.n))
-			return (struct slice){ NULL, 0, 0 };
-		full = arena_printf(arena, "%.*s%.*s", (int)prefix.n, prefix.p, (int)name.n, name.p);
-		full.flags = prefix.flags & name.flags;
-	}
-	const struct slice plain = full;
-	uint32_t times = full.p != NULL ? tabletext_get(&u->names, full) : TABLE_NONE;
+	if (prefix.n == 0)
+		return path;
+	if (!ht_describe_room(u->st, (uint64_t)prefix.n + name.n))
+		return (struct slice){ NULL, 0, 0 };
+	path =
+	    arena_printf(&u->st->r->trace->arena, "%.*s%.*s", (int)prefix.n, prefix.p, (int)name.n, name.p);
+	path.flags = prefix.flags & name.flags;
+	return path;
+}
+
+/* A path made unique: the second "x" of a class is "x (2)".  p is NULL: out of memory or bounds. */
+static struct slice
+leaf_name(struct unfold *u, struct slice path)
+{
+	struct slice name = path;
+	uint32_t times = path.p != NULL ? tabletext_get(&u->names, path) : TABLE_NONE;
+
 	if (times == TABLE_NONE)
-		return full.p != NULL && tabletext_put(&u->names, full, 1) ? full
+		return path.p != NULL && tabletext_put(&u->names, path, 1) ? path
 		                                                           : (struct slice){ NULL, 0, 0 };
 	do {
 		times++;
-		if (!ht_describe_room(st, plain.n + UINT64_C(13)))
+		if (!ht_describe_room(u->st, path.n + UINT64_C(13)))
 			return (struct slice){ NULL, 0, 0 };
-		full = arena_printf(arena, "%.*s (%u)", (int)plain.n, plain.p, times);
-		if (full.p == NULL)
-			return full;
-		full.flags = plain.flags;
-	} while (tabletext_get(&u->names, full) != TABLE_NONE);
-	if (!tabletext_put(&u->names, plain, times) || !tabletext_put(&u->names, full, 1))
-		full.p = NULL;
-	return full;
+		name = arena_printf(&u->st->r->trace->arena, "%.*s (%u)", (int)path.n, path.p, times);
+		if (name.p == NULL)
+			return name;
+		name.flags = path.flags;
+	} while (tabletext_get(&u->names, name) != TABLE_NONE);
+	if (!tabletext_put(&u->names, path, times) || !tabletext_put(&u->names, name, 1))
+		name.p = NULL;
+	return name;
+}
+
+/* Room for one more leaf and its path.  false: no memory. */
+static bool
+leaf_room(struct unfold *u)
+{
+	uint32_t cap = u->leaves_cap;
+
+	if (!array_room(&u->leaves, u->nleaves, &cap, sizeof *u->leaves) ||
+	    !array_room(&u->paths, u->nleaves, &u->leaves_cap, sizeof *u->paths))
+		return false;
+	return true;
 }
 
 static enum ht_outcome
 add_leaf(struct unfold *u, const struct frame *at, const struct ht_field *f)
 {
 	struct quoted q, q2;
-	const struct slice name = leaf_name(u, at->prefix, f->name);
+	const struct slice path = leaf_path(u, at->prefix, f->name), name = leaf_name(u, path);
 
 	if (f->type == HT_TYPE_UNKNOWN && f->size > HT_MAX_OPAQUE) {
 		ht_find(u->st, HT_RULE_FIELD_SIZE, u->rec,
@@ -162,21 +181,12 @@ add_leaf(struct unfold *u, const struct frame *at, const struct ht_field *f)
 	}
 	if (name.p == NULL || u->st->total_leaves + u->nleaves >= HT_MAX_LEAVES)
 		return limit_reached(u);
-	if (u->nleaves == u->leaves_cap) {
-		const uint32_t cap = u->leaves_cap == 0 ? 8 : u->leaves_cap * 2;
-		struct ht_leaf *p = realloc(u->leaves, cap * sizeof *p);
-		if (p == NULL)
-			return HT_NO_MEMORY;
-		u->leaves = p;
-		u->leaves_cap = cap;
-		struct slice *const own = realloc(u->own.own, cap * sizeof *own);
-		if (own == NULL)
-			return HT_NO_MEMORY;
-		u->own.own = own;
-	}
-	u->own.own[u->own.n++] = at->member ? (struct slice){ NULL, 0, 0 } : f->name;
+	if (!leaf_room(u))
+		return HT_NO_MEMORY;
+	u->paths[u->nleaves] = path;
 	u->leaves[u->nleaves++] = (struct ht_leaf){
 		.name = name,
+		.member = at->member,
 		.value = value_of(f),
 		.size = f->type == HT_STRING ? 0 : (uint32_t)f->size,
 	};
@@ -283,29 +293,52 @@ check_field_count(struct ht_state *st, const struct ht_class *c, const struct ht
 	        c->declared, c->nfields);
 }
 
-/* What `info` shows of the class: its unfolded fields.  Small classes only; it is a convenience. */
-static void
-show_fields(struct ht_state *st, const struct ht_class *c, const struct ht_plan *plan)
+/* Words for the types of leaves: the files' own are numbers, or names of C types. */
+static struct slice
+type_word(uint8_t value)
 {
-	static const char *const types[] = {
+	static const char *const words[] = {
 		[VALUE_U8] = "u8",       [VALUE_U16] = "u16",         [VALUE_U32] = "u32",
 		[VALUE_U64] = "u64",     [VALUE_I8] = "i8",           [VALUE_I16] = "i16",
 		[VALUE_I32] = "i32",     [VALUE_I64] = "i64",         [VALUE_F32] = "float",
 		[VALUE_F64] = "double",  [VALUE_ADDRESS] = "pointer", [VALUE_STRING] = "string",
 		[VALUE_BYTES] = "bytes",
 	};
+
+	return slice_str(words[value]);
+}
+
+static const char *
+unit_of(const struct ht_class *c, const struct ht_plan *plan, uint32_t leaf)
+{
+	if (leaf == plan->duration)
+		return "ns";
+	return c->kind == HT_KIND_FIELD && slice_is(plan->leaves[leaf].name, "size") ? "byte" : NULL;
+}
+
+/* Declares the unfolded fields, as first described; those of raw events with their head.  Small classes only:
+ * it is a convenience. */
+static void
+declare_fields(struct ht_state *st, const struct ht_class *c, const struct ht_plan *plan)
+{
+	const uint32_t head = st->raw ? HT_HEAD_FIELDS : 0, n = head + plan->nleaves;
 	struct class_field *f;
 
-	if (plan->nleaves == 0 || plan->nleaves > 256 || c->cls->nfields > 0 ||
-	    plan->nleaves > HT_MAX_LEAVES - st->shown_fields ||
-	    (f = arena_zalloc(&st->r->trace->arena, plan->nleaves, sizeof *f)) == NULL)
+	if (n == 0 || plan->nleaves > 256 || c->cls->nfields > 0 || n > HT_MAX_LEAVES - st->shown_fields ||
+	    (f = arena_zalloc(&st->r->trace->arena, n, sizeof *f)) == NULL)
 		return;
-	for (uint32_t i = 0; i < plan->nleaves; i++)
-		f[i] = (struct class_field){ .name = plan->leaves[i].name,
-			                     .type = slice_str(types[plan->leaves[i].value]) };
+	memcpy(f, ht_head_fields[st->wire], head * sizeof *f);
+	for (uint32_t i = 0; i < plan->nleaves; i++) {
+		const struct ht_leaf *const l = &plan->leaves[i];
+		f[head + i] = (struct class_field){ .name = st->raw ? plan->paths[i] : l->name,
+			                            .type = type_word(l->value),
+			                            .value = ht_raw_type(l),
+			                            .size = l->size,
+			                            .unit = unit_of(c, plan, i) };
+	}
 	c->cls->fields = f;
-	c->cls->nfields = plan->nleaves;
-	st->shown_fields += plan->nleaves;
+	c->cls->nfields = n;
+	st->shown_fields += n;
 }
 
 static enum ht_outcome
@@ -343,16 +376,20 @@ ht_plan_make(struct ht_state *st, struct ht_class *c, const struct ht_record *re
 	if (result == HT_DONE && (!make_steps(plan) || !ht_state_reserve_steps(st, plan->nsteps)))
 		result = HT_NO_MEMORY;
 	if (result == HT_DONE) {
-		if (!ht_plan_mean(st, c, &u.own, plan) || !list_args(plan, c->kind != HT_KIND_EVENT))
+		const struct ht_names names = { u.leaves, u.paths, u.nleaves };
+		if (!ht_plan_mean(st, c, &names, plan) || !list_args(plan, c->kind != HT_KIND_EVENT))
 			result = HT_NO_MEMORY;
 	}
-	free(u.own.own);
+	if (st->raw)
+		plan->paths = u.paths;
+	else
+		free(u.paths);
 	if (result != HT_DONE) {
 		ht_plan_free(plan);
 		return result;
 	}
 	st->total_leaves += plan->nleaves;
-	show_fields(st, c, plan);
+	declare_fields(st, c, plan);
 	c->plan = plan;
 	c->used = true;
 	return HT_DONE;

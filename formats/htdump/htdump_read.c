@@ -59,22 +59,43 @@ set_up_trace(struct ht_state *st)
 	return process != NULL;
 }
 
+static void
+find_layout(struct ht_state *st)
+{
+	const struct reader *const r = st->r;
+	const size_t head = (size_t)(r->in->end - r->in->p);
+
+	ht_probe_layout(slice_of(r->in->p, head < 65536 ? head : 65536), head < 65536 && r->in->last,
+	                &st->wire, &st->guess_big);
+	if (r->dialect != NULL)
+		st->wire = strcmp(r->dialect, "wire") == 0;
+}
+
+/* A look-ahead pass reads the input as the reader does that asked for it, whatever its first window shows. */
+static void
+begin_ahead(struct ht_state *st, const struct ht_state *asking)
+{
+	st->ahead_of = asking->r->state;
+	st->looked_ahead = true; /* it looks no further itself */
+	st->wire = asking->wire;
+	st->guess_big = asking->guess_big;
+}
+
 static bool
 ht_open(struct reader *r)
 {
 	struct ht_state *const st = r->state;
 	const char *const map = option_find(r->options, "label-map");
-	const size_t head = (size_t)(r->in->end - r->in->p);
 
 	st->r = r;
-	ht_probe_layout(slice_of(r->in->p, head < 65536 ? head : 65536), head < 65536 && r->in->last,
-	                &st->wire, &st->guess_big);
-	if (r->dialect != NULL)
-		st->wire = strcmp(r->dialect, "wire") == 0;
-	st->looked_ahead = st->ahead_of != NULL; /* the look ahead itself looks no further */
+	st->raw = (r->want & WANT_RAW) != 0;
+	if (r->ahead_of != NULL)
+		begin_ahead(st, r->ahead_of);
+	else
+		find_layout(st);
 	if (!set_up_trace(st) || !ht_classes_init(st) || !ht_state_reserve_steps(st, 8))
 		return false;
-	return map == NULL || ht_label_map_read(st, map);
+	return map == NULL || st->ahead_of != NULL || ht_label_map_read(st, map);
 }
 
 static void
@@ -126,17 +147,14 @@ measure(struct ht_state *st, struct ht_record *rec, const char *end)
 static enum ht_outcome
 say_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
 {
-	static const char *const wire_head[] = { "klass_id", "timestamp", "id" };
-	static const char *const document_head[] = { "timestamp", "event_id", "klass_id" };
-	static const uint32_t wire_sizes[] = { 4, 8, 8 }, document_sizes[] = { 8, 8, 4 };
+	const struct class_field *const head = ht_head_fields[st->wire];
 	struct cursor c = cursor_on(rec->p, end, false);
 	const char *const class_name = rec->c != NULL ? rec->c->name.p : "";
 	struct quoted q, q2;
 	char name[320];
 
-	for (int i = 0; i < 3; i++)
-		cursor_take(&c, (st->wire ? wire_sizes : document_sizes)[i],
-		            (st->wire ? wire_head : document_head)[i]);
+	for (int i = 0; i < HT_HEAD_FIELDS; i++)
+		cursor_take(&c, head[i].size, head[i].name.p);
 	for (uint32_t i = 0; c.missing == NULL && i < rec->c->plan->nleaves; i++) {
 		const struct ht_leaf *const l = &rec->c->plan->leaves[i];
 		struct slice s;
@@ -296,8 +314,8 @@ act(struct ht_state *st, struct ht_record *rec)
 			check_duration(st, rec);
 		}
 		if (plan->label != HT_NO_LEAF && st->ahead_of == NULL)
-			st->label_name =
-			    ht_mapping_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec);
+			return ht_mapping_find(st, ht_leaf_integer(st, &plan->leaves[plan->label]), rec,
+			                       &st->label_name);
 		return HT_DONE;
 	case HT_KIND_STRUCTURE:
 	case HT_KIND_BARE:
@@ -329,9 +347,7 @@ record(struct ht_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
-	struct ht_record rec = { .p = in->p,
-		                 .offset = input_offset(in, in->p),
-		                 .ordinal = r->records + 1 };
+	struct ht_record rec = { .p = in->p, .offset = input_offset(in, in->p), .ordinal = r->records + 1 };
 	enum ht_outcome result;
 
 	if (in->end - in->p < HT_HEAD_SIZE)
@@ -345,7 +361,8 @@ record(struct ht_state *st, struct batch *b)
 		return result;
 	if (rec.bad_text)
 		say_bad_text(st, &rec);
-	check_id(st, &rec);
+	if (st->ahead_of == NULL)
+		check_id(st, &rec);
 	if (!st->any_event && rec.c->kind != HT_KIND_ENDIANNESS)
 		ht_find(st, HT_RULE_NO_BYTE_ORDER, &rec,
 		        "class %u comes first; the file is read as little endian", rec.c->id);
@@ -355,7 +372,8 @@ record(struct ht_state *st, struct batch *b)
 	r->records++;
 	rec.c->cls->records++;
 	r->trace->events += rec.c->kind == HT_KIND_EVENT;
-	if ((r->want & rec.c->plan->want) != 0 && (result = ht_event_add(st, &rec, b)) != HT_DONE)
+	if ((r->want & rec.c->plan->want) != 0 &&
+	    (result = st->raw ? ht_raw_add(st, &rec, b) : ht_event_add(st, &rec, b)) != HT_DONE)
 		return result;
 	in->p = rec.end;
 	return HT_DONE;
@@ -375,8 +393,7 @@ finish(struct ht_state *st, enum read_status fill)
 	if (st->mapping_class)
 		finding_add_times(st->r->findings, &ht_rules[HT_RULE_LABEL_UNRESOLVED], t->offset, t->record,
 		                  t->count, "label %" PRIu64 " has no name%s", t->now,
-		                  input_can_reopen(st->r->in) ? ""
-		                                              : " yet, and the input cannot be read twice");
+		                  st->one_pass ? " yet, and the input cannot be read twice" : "");
 	return fill;
 }
 

@@ -27,6 +27,7 @@ struct ht_field {
 /* A field of the unfolded class: bases first, structs in their place. */
 struct ht_leaf {
 	struct slice name; /* unique in its class; members of a struct are "struct.member" */
+	bool member;       /* of a struct */
 	uint8_t value;     /* enum value_type */
 	uint16_t step;     /* which run of fixed-size fields it lies in ... */
 	uint32_t at;       /* ... and where; strings end their step */
@@ -44,6 +45,8 @@ struct ht_step {
 /* The unfolded class, made when its first event comes. */
 struct ht_plan {
 	struct ht_leaf *leaves;
+	struct slice
+	    *paths; /* names of the leaves before they were made unique; raw events only, else NULL */
 	struct ht_step *steps;
 	uint32_t *args; /* the leaves that become fields of the event */
 	uint32_t nleaves, nsteps, nargs;
@@ -115,6 +118,7 @@ struct ht_tally {
 
 struct ht_state {
 	struct reader *r;
+	bool raw;  /* raw events are wanted */
 	bool wire; /* else document */
 	bool big;
 	bool guess_big;  /* the order that the second event fits, should the first not say it */
@@ -136,9 +140,10 @@ struct ht_state {
 
 	struct ht_mappings mappings;
 	struct slice label_name;   /* of the present record's integer label; p NULL: it has none */
-	struct ht_state *ahead_of; /* this is a look ahead: mappings go to that state */
+	struct ht_state *ahead_of; /* this is a look-ahead pass: mappings go to that state */
 	bool mapping_class;        /* a string mapping class was described */
 	bool looked_ahead;
+	bool one_pass; /* it was tried, but the input can be read only once */
 	struct ht_tally unresolved;
 
 	struct idset ids;
@@ -242,9 +247,10 @@ bool ht_state_reserve_steps(struct ht_state *st, uint32_t n);
 
 /* ---- htdump_meaning.c: what a class means ---- */
 
-/* The names of a plan's leaves as their classes have them; p NULL: members of structs, which mean nothing. */
+/* The leaves of a class under the names that they were described with.  Members of structs mean nothing. */
 struct ht_names {
-	struct slice *own;
+	const struct ht_leaf *leaves;
+	const struct slice *paths;
 	uint32_t n;
 };
 
@@ -261,8 +267,9 @@ bool ht_class_may_map(const struct ht_state *st, struct slice name);
 enum ht_outcome ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text,
                                enum ht_label_source source, const struct ht_record *rec);
 
-/* The name, or a slice whose p is NULL (counted); looks ahead in the input when needed and possible. */
-struct slice ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec);
+/* *text: the name, or p NULL (counted).  Looks ahead in the input when needed and possible. */
+enum ht_outcome ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record *rec,
+                                struct slice *text);
 
 /* From here on all names, also those that stand later in the input, are definitions of the trace.  false: no
  * memory. */
@@ -282,6 +289,22 @@ int ht_probe_layout(struct slice head, bool whole, bool *wire, bool *big);
 
 /* Adds the event of a record whose parts are in the state's steps. */
 enum ht_outcome ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b);
+
+/* ---- htdump_raw.c: records as they are ---- */
+
+/* What every record begins with. */
+#define HT_HEAD_FIELDS 3
+extern const struct class_field ht_head_fields[2][HT_HEAD_FIELDS]; /* [wire] */
+
+/* enum value_type of a leaf in raw events, where it tells the width: an address of 4 bytes is a number. */
+uint8_t ht_raw_type(const struct ht_leaf *l);
+
+/* Adds the raw event of a record whose parts are in the state's steps. */
+enum ht_outcome ht_raw_add(const struct ht_state *st, const struct ht_record *rec, struct batch *b);
+
+/* ---- htdump_value.c ---- */
+
+struct value ht_leaf_value(const struct ht_state *st, const struct ht_leaf *l);
 
 /* ---- htdump_read.c ---- */
 

@@ -13,7 +13,7 @@ static uint32_t
 leaf_named(const struct ht_names *names, struct slice name)
 {
 	for (uint32_t i = names->n; name.p != NULL && i > 0; i--)
-		if (names->own[i - 1].p != NULL && slice_equal(names->own[i - 1], name))
+		if (!names->leaves[i - 1].member && slice_equal(names->paths[i - 1], name))
 			return i - 1;
 	return HT_NO_LEAF;
 }
@@ -165,13 +165,13 @@ mean_event(struct ht_state *st, struct ht_class *c, const struct ht_names *names
 {
 	const uint32_t duration = m->phase == PLAN_SPAN ? leaf_named(names, m->duration) : HT_NO_LEAF;
 	const uint8_t labels = label_table(st->r->trace);
+	const bool applies = is_plain(m) && find_name(names, plan, m, labels) && find_thread(names, plan, m);
 
-	c->cls->reader_applies =
-	    is_plain(m) && find_name(names, plan, m, labels) && find_thread(names, plan, m);
-	if (!c->cls->reader_applies) {
+	c->cls->reader_applies = applies && !st->raw;
+	if (!applies) {
 		forget(plan);
-		return labels == PLAN_NO_TABLE || st->ahead_of != NULL || !asks_for_labels(m, labels) ||
-		       ht_mappings_share(st, labels);
+		return labels == PLAN_NO_TABLE || st->ahead_of != NULL || st->raw ||
+		       !asks_for_labels(m, labels) || ht_mappings_share(st, labels);
 	}
 	if (duration != HT_NO_LEAF && ht_value_is_integer(plan->leaves[duration].value))
 		plan->duration = duration;
@@ -192,7 +192,7 @@ ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *nam
 		c->version = (struct slice){ NULL, 0, 0 };
 	}
 	if (m != NULL && defines_labels(st->r->trace, m)) {
-		c->cls->reader_applies = true;
+		c->cls->reader_applies = !st->raw;
 		if (mean_mapping(names, plan, &m->defines[0]))
 			c->kind = HT_KIND_MAPPING;
 	} else if (m != NULL) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/ovni_samples.h"
+#include "ovni/ovni_samples.h"
 #include "cmd/cli_test_util.h"
 #include "ovni/ovni_rig_test.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/ovni_samples.h"
+#include "ovni/ovni_samples.h"
 #include "cmd/cli_test_util.h"
 #include "format/registry.h"
 #include "fuzz/fuzz_sweep.h"

@@ -119,11 +119,11 @@ free_trace(struct trace_made *t)
 
 struct taken {
 	const struct trace_made *made;
-	size_t n, opened, done, findings;
+	size_t n, opened, closed, findings;
 };
 
 static bool
-opened(void *ctx, struct pipeline *f)
+opened(void *ctx, const struct source *f)
 {
 	struct taken *const t = ctx;
 
@@ -133,12 +133,9 @@ opened(void *ctx, struct pipeline *f)
 	return true;
 }
 
-static bool
-take(void *ctx, struct pipeline *f, struct batch *b)
+static void
+take(struct taken *t, const struct batch *b)
 {
-	struct taken *const t = ctx;
-
-	(void)f;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const struct made *const want = &t->made->events[t->n];
@@ -155,33 +152,42 @@ take(void *ctx, struct pipeline *f, struct batch *b)
 		cr_assert(e->ts == want->ts && e->offset == want->offset);
 		t->n++;
 	}
-	return true;
 }
 
 static void
-done(void *ctx, struct pipeline *f)
+closed(void *ctx, const struct source *f)
 {
 	struct taken *const t = ctx;
 
 	cr_expect(f->complete || f->unreadable, "%s", f->findings.path);
 	t->findings += f->findings.levels[LEVEL_ERROR];
-	t->done++;
+	t->closed++;
 }
-
-static const struct pipeline_hooks hooks = { opened, take, done };
 
 static void
 expect_sorted(uint32_t streams, uint32_t events, unsigned kind)
 {
 	struct trace_made made = make_trace(streams, events, kind);
 	struct taken t = { .made = &made };
-	const struct pipeline_job job = { .path = made.dir, .want = WANT_TIMES | WANT_FIELDS | WANT_ORDER };
+	const char *const paths[] = { made.dir };
+	const struct pipeline_job job = { .paths = paths,
+		                          .npaths = 1,
+		                          .want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
+		                          .hooks = { .opened = opened, .closed = closed, .ctx = &t } };
+	enum stage_status status;
+	struct batch *b;
 	struct pipeline f;
 
-	cr_expect(pipeline_each(&f, &job, &hooks, &t));
+	cr_assert(pipeline_open(&f, &job));
+	while ((status = pipeline_next(&f, &b)) == STAGE_MORE) {
+		take(&t, b);
+		batch_release(b);
+	}
+	cr_expect_eq(status, STAGE_END);
+	pipeline_end(&f);
 	cr_expect_eq(t.n, made.n, "%u streams: %zu of %zu events", streams, t.n, made.n);
 	cr_expect_eq(t.opened, streams);
-	cr_expect_eq(t.done, streams);
+	cr_expect_eq(t.closed, streams);
 	cr_expect_eq(f.trace.records, made.n);
 	cr_expect((t.findings > 0) == (kind == BACKWARDS), "%zu", t.findings);
 	pipeline_close(&f);

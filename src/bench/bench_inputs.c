@@ -7,16 +7,6 @@
 
 #include "bench/bench_inputs.h"
 
-const struct bench_input bench_inputs[] = {
-	{ "dftracer", ".pfw", 2000000, 10000000, bench_make_dftracer, NULL, false },
-	{ "htdump", ".htdump", 2000000, 50000000, bench_make_htdump, NULL, false },
-	{ "heph", ".bin.log", 2000000, 22000000, bench_make_heph, NULL, false },
-	{ "dial9", ".dial9", 8000000, 170000000, bench_make_dial9, NULL, false },
-	{ "ovni", ".obs", 10000000, 150000000, bench_make_ovni, bench_make_ovni_folder, false },
-	{ "ovni20k", "", 2000000, 2000000, NULL, bench_make_ovni_many, true },
-	{ 0 },
-};
-
 static bool
 exists(const char *path)
 {
@@ -65,8 +55,7 @@ bench_input_ensure(const struct bench_input *in, const char *dir, bool big, bool
 	char plain[600], tmp[700];
 	bool ok;
 
-	snprintf(plain, sizeof plain, "%s/%s-%llu%s", dir, in->format, (unsigned long long)events,
-	         in->suffix);
+	snprintf(plain, sizeof plain, "%s/%s-%llu%s", dir, in->name, (unsigned long long)events, in->suffix);
 	snprintf(path, path_cap, "%s%s", plain, gz ? ".gz" : "");
 	if (exists(path))
 		return true;
@@ -87,7 +76,7 @@ bench_folder_ensure(const struct bench_input *in, const char *dir, bool big, cha
 	const uint64_t events = big ? in->big_events : in->events;
 	char tmp[700];
 
-	snprintf(path, path_cap, "%s/%s-%llu", dir, in->format, (unsigned long long)events);
+	snprintf(path, path_cap, "%s/%s-%llu", dir, in->name, (unsigned long long)events);
 	if (exists(path))
 		return true;
 	snprintf(tmp, sizeof tmp, "%s.part", path);

@@ -16,12 +16,13 @@
 
 #include "bench/bench_inputs.h"
 #include "bench/bench_run.h"
+#include "format/registry.h"
 
 #define MAX_RUNS 99
 
 enum from { FROM_FILE, FROM_GZIP, FROM_PIPE, FROM_FOLDER };
 
-/* IN and OUT among the arguments stand for the paths. */
+/* IN and OUT among the arguments stand for the paths, TO for the format that is written. */
 struct job {
 	const char *label;
 	const char *args[8];
@@ -30,23 +31,24 @@ struct job {
 };
 
 static const struct job jobs[] = {
-	{ "convert to a file", { "convert", "-f", "--to", "chrome", "IN", "OUT" }, FROM_FILE, true },
-	{ "convert", { "convert", "--to", "chrome", "IN", "-" }, FROM_FILE, false },
-	{ "convert, gzip", { "convert", "--to", "chrome", "IN", "-" }, FROM_GZIP, false },
-	{ "convert, pipe", { "convert", "--to", "chrome", "-", "-" }, FROM_PIPE, false },
+	{ "convert to a file", { "convert", "-f", "--to", "TO", "IN", "OUT" }, FROM_FILE, true },
+	{ "convert", { "convert", "--to", "TO", "IN", "-" }, FROM_FILE, false },
+	{ "convert, gzip", { "convert", "--to", "TO", "IN", "-" }, FROM_GZIP, false },
+	{ "convert, pipe", { "convert", "--to", "TO", "-", "-" }, FROM_PIPE, false },
 	{ "validate", { "validate", "IN" }, FROM_FILE, false },
 	{ "validate, gzip", { "validate", "IN" }, FROM_GZIP, false },
 	{ "validate, pipe", { "validate", "-" }, FROM_PIPE, false },
 	{ "stats", { "stats", "IN" }, FROM_FILE, false },
 	{ "stats, gzip", { "stats", "IN" }, FROM_GZIP, false },
 	{ "stats, pipe", { "stats", "-" }, FROM_PIPE, false },
-	{ "convert, folder", { "convert", "--to", "chrome", "IN", "-" }, FROM_FOLDER, false },
+	{ "convert, folder", { "convert", "--to", "TO", "IN", "-" }, FROM_FOLDER, false },
 	{ "validate, folder", { "validate", "IN" }, FROM_FOLDER, false },
 	{ "stats, folder", { "stats", "IN" }, FROM_FOLDER, false },
 };
 
 struct bench {
 	const char *tool;
+	const char *writer; /* the format that `convert` makes */
 	char dir[400];
 	unsigned runs;
 	bool big, json;
@@ -60,7 +62,7 @@ struct paths {
 };
 
 struct row {
-	const char *format, *label;
+	const char *input, *label;
 	double wall, cpu, best_wall;  /* seconds: medians, and the best */
 	uint64_t in_bytes, out_bytes; /* out: 0 where there is none */
 	long rss_kib;                 /* the largest of the runs */
@@ -105,13 +107,13 @@ print_row(struct bench *b, const struct row *r)
 		printf("%s\n{\"format\":\"%s\",\"job\":\"%s\",\"in_bytes\":%llu,\"out_bytes\":%llu,\"wall_"
 		       "s\":%.6f,"
 		       "\"best_wall_s\":%.6f,\"cpu_s\":%.6f,\"rss_kib\":%ld}",
-		       b->any_row ? "," : "", r->format, r->label, (unsigned long long)r->in_bytes,
+		       b->any_row ? "," : "", r->input, r->label, (unsigned long long)r->in_bytes,
 		       (unsigned long long)r->out_bytes, r->wall, r->best_wall, r->cpu, r->rss_kib);
 	} else {
 		if (!b->any_row)
 			printf("%-10s %-22s %9s %9s %9s %9s %8s %8s %8s\n", "format", "job", "in MB/s",
 			       "best", "cpu MB/s", "out MB/s", "wall s", "cpu s", "RSS MiB");
-		printf("%-10s %-22s %9.0f %9.0f %9.0f ", r->format, r->label, rate(r->in_bytes, r->wall),
+		printf("%-10s %-22s %9.0f %9.0f %9.0f ", r->input, r->label, rate(r->in_bytes, r->wall),
 		       rate(r->in_bytes, r->best_wall), rate(r->in_bytes, r->cpu));
 		if (r->out_bytes > 0)
 			printf("%9.0f", rate(r->out_bytes, r->wall));
@@ -163,6 +165,16 @@ input_of(const struct job *job, const struct paths *p)
 	return job->from == FROM_FOLDER ? p->folder : job->from == FROM_GZIP ? p->gz : p->plain;
 }
 
+static const char *
+argument(const struct bench *b, const char *word, const char *in, const char *out)
+{
+	if (strcmp(word, "IN") == 0)
+		return in;
+	if (strcmp(word, "OUT") == 0)
+		return out;
+	return strcmp(word, "TO") == 0 ? b->writer : word;
+}
+
 static bool
 run_job(struct bench *b, const struct job *job, struct row *row, const struct paths *p)
 {
@@ -170,13 +182,8 @@ run_job(struct bench *b, const struct job *job, struct row *row, const struct pa
 	struct bench_cost costs[MAX_RUNS];
 	const char *argv[10] = { b->tool };
 
-	for (size_t i = 0; i < 8 && job->args[i] != NULL; i++) {
-		argv[i + 1] = job->args[i];
-		if (strcmp(job->args[i], "IN") == 0)
-			argv[i + 1] = in;
-		if (strcmp(job->args[i], "OUT") == 0)
-			argv[i + 1] = p->out;
-	}
+	for (size_t i = 0; i < 8 && job->args[i] != NULL; i++)
+		argv[i + 1] = argument(b, job->args[i], in, p->out);
 	row->label = job->label;
 	for (unsigned i = 0; i < b->runs; i++) {
 		if (!bench_run(argv, job->from == FROM_PIPE ? p->plain : NULL, "/dev/null", &costs[i]))
@@ -191,10 +198,10 @@ run_job(struct bench *b, const struct job *job, struct row *row, const struct pa
 }
 
 static void
-yardsticks(struct bench *b, const char *format, const char *plain, const char *scratch, uint64_t out_bytes)
+yardsticks(struct bench *b, const char *input, const char *plain, const char *scratch, uint64_t out_bytes)
 {
 	struct bench_cost costs[MAX_RUNS];
-	struct row row = { .format = format, .label = "(look at every byte)", .in_bytes = file_size(plain) };
+	struct row row = { .input = input, .label = "(look at every byte)", .in_bytes = file_size(plain) };
 	unsigned n = 0;
 
 	while (n < b->runs && bench_sum_mapped(plain, &costs[n]))
@@ -206,7 +213,7 @@ yardsticks(struct bench *b, const char *format, const char *plain, const char *s
 	if (out_bytes == 0)
 		return;
 	row = (struct row){
-		.format = format, .label = "(write the output)", .in_bytes = out_bytes, .out_bytes = out_bytes
+		.input = input, .label = "(write the output)", .in_bytes = out_bytes, .out_bytes = out_bytes
 	};
 	for (n = 0; n < b->runs && bench_write_file(scratch, out_bytes, &costs[n]); n++)
 		;
@@ -229,7 +236,7 @@ ensure(const struct bench *b, const struct bench_input *in, struct paths *p)
 		     bench_input_ensure(in, b->dir, b->big, true, p->gz, sizeof p->gz);
 	if (ok && in->make_folder != NULL)
 		ok = bench_folder_ensure(in, b->dir, b->big, p->folder, sizeof p->folder);
-	snprintf(p->out, sizeof p->out, "%s/out.json", b->dir);
+	snprintf(p->out, sizeof p->out, "%s/out", b->dir);
 	return ok;
 }
 
@@ -242,20 +249,20 @@ has_job(const struct bench *b, const struct job *job, const struct paths *p)
 }
 
 static bool
-bench_format(struct bench *b, const struct bench_input *in)
+bench_one(struct bench *b, const struct bench_input *in)
 {
 	struct paths p;
 	uint64_t out_bytes = 0;
 	bool ok = true;
 
 	if (!ensure(b, in, &p)) {
-		fprintf(stderr, "bench: cannot make the %s input in %s: %s\n", in->format, b->dir,
+		fprintf(stderr, "bench: cannot make the %s input in %s: %s\n", in->name, b->dir,
 		        strerror(errno));
 		return false;
 	}
 	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
 		const bool folder = jobs[i].from == FROM_FOLDER;
-		struct row row = { .format = in->format,
+		struct row row = { .input = in->name,
 			           .in_bytes = folder ? folder_size(p.folder, 5) : file_size(p.plain) };
 
 		if (!has_job(b, &jobs[i], &p))
@@ -273,32 +280,49 @@ bench_format(struct bench *b, const struct bench_input *in)
 	unlink(p.out);
 	snprintf(p.out, sizeof p.out, "%s/scratch", b->dir);
 	if (in->make != NULL)
-		yardsticks(b, in->format, p.plain, p.out, out_bytes);
+		yardsticks(b, in->name, p.plain, p.out, out_bytes);
 	return ok;
+}
+
+static const struct bench_input *
+inputs_of(const struct format *format)
+{
+	static const struct bench_input none[] = { { 0 } };
+	const struct format_aids *const aids = format_aids_of(format->name);
+
+	return aids != NULL && aids->bench_inputs != NULL ? aids->bench_inputs : none;
 }
 
 static int
 usage(FILE *f)
 {
-	fputs("usage: bench [-n RUNS] [-t TOOL] [-d FOLDER] [-j WORD] [--big] [--json] [FORMAT...]\n"
-	      "  -n RUNS    runs of each job; the median is shown (5)\n"
-	      "  -t TOOL    the program (./tracetool)\n"
-	      "  -d FOLDER  for inputs and outputs ($TMPDIR/tracetool-bench)\n"
-	      "  -j WORD    only jobs with this word in their name\n"
-	      "  --big      inputs of 2 GB, to see the memory\n"
-	      "  --json     one object per row\n"
-	      "All formats, or those that are named; ovni20k (20,000 streams) only when it is named.\n",
-	      f);
+	fputs(
+	    "usage: bench [-n RUNS] [-t TOOL] [-d FOLDER] [-j WORD] [-w FORMAT] [--big] [--json] [INPUT...]\n"
+	    "  -n RUNS    runs of each job; the median is shown (5)\n"
+	    "  -t TOOL    the program (./tracetool)\n"
+	    "  -d FOLDER  for inputs and outputs ($TMPDIR/tracetool-bench)\n"
+	    "  -j WORD    only jobs with this word in their name\n"
+	    "  -w FORMAT  what convert writes (the first format that can be written)\n"
+	    "  --big      inputs of 2 GB, to see the memory\n"
+	    "  --json     one object per row\n"
+	    "All inputs, or those that are named:\n",
+	    f);
+	for (const struct format *const *format = formats; *format != NULL; format++)
+		for (const struct bench_input *in = inputs_of(*format); in->name != NULL; in++)
+			if (in->on_request == NULL)
+				fprintf(f, "  %s\n", in->name);
+			else
+				fprintf(f, "  %-10s %s; only when it is named\n", in->name, in->on_request);
 	return f == stdout ? 0 : 3;
 }
 
 static bool
 wanted(const struct bench_input *in, int argc, char **argv)
 {
-	bool found = optind == argc && !in->on_request;
+	bool found = optind == argc && in->on_request == NULL;
 
 	for (int i = optind; i < argc; i++)
-		found = found || strcmp(argv[i], in->format) == 0;
+		found = found || strcmp(argv[i], in->name) == 0;
 	return found;
 }
 
@@ -313,12 +337,23 @@ run_all(struct bench *b, int argc, char **argv)
 	}
 	if (b->json)
 		fputs("[", stdout);
-	for (const struct bench_input *in = bench_inputs; in->format != NULL; in++)
-		if (wanted(in, argc, argv))
-			ok = bench_format(b, in) && ok;
+	for (const struct format *const *format = formats; *format != NULL; format++)
+		for (const struct bench_input *in = inputs_of(*format); in->name != NULL; in++)
+			if (wanted(in, argc, argv))
+				ok = bench_one(b, in) && ok;
 	if (b->json)
 		fputs("\n]\n", stdout);
 	return ok;
+}
+
+/* The format of this name, or the first, that can be written; NULL: none. */
+static const char *
+writer_named(const char *name)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer != NULL && (name == NULL || strcmp((*f)->name, name) == 0))
+			return (*f)->name;
+	return NULL;
 }
 
 int
@@ -331,11 +366,11 @@ main(int argc, char **argv)
 		{ 0 },
 	};
 	const char *const tmp = getenv("TMPDIR");
-	struct bench b = { .tool = "./tracetool", .runs = 5 };
+	struct bench b = { .tool = "./tracetool", .writer = writer_named(NULL), .runs = 5 };
 	int ch;
 
 	snprintf(b.dir, sizeof b.dir, "%s/tracetool-bench", tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
-	while ((ch = getopt_long(argc, argv, "n:t:d:j:h", long_options, NULL)) != -1)
+	while ((ch = getopt_long(argc, argv, "n:t:d:j:w:h", long_options, NULL)) != -1)
 		if (ch == 'n')
 			b.runs = (unsigned)strtoul(optarg, NULL, 10);
 		else if (ch == 't')
@@ -344,13 +379,15 @@ main(int argc, char **argv)
 			snprintf(b.dir, sizeof b.dir, "%s", optarg);
 		else if (ch == 'j')
 			b.only = optarg;
+		else if (ch == 'w')
+			b.writer = writer_named(optarg);
 		else if (ch == 'b')
 			b.big = true;
 		else if (ch == 'J')
 			b.json = true;
 		else
 			return usage(ch == 'h' ? stdout : stderr);
-	if (b.runs < 1 || b.runs > MAX_RUNS)
+	if (b.runs < 1 || b.runs > MAX_RUNS || b.writer == NULL)
 		return usage(stderr);
 	return run_all(&b, argc, argv) ? 0 : 2;
 }

@@ -1,23 +1,33 @@
 #!/bin/sh
-# Includes point one way, and the engine names no format.  Prints what breaks this; status 1 then.
+# Includes point one way, and only formats/ names formats.  Prints what breaks this; status 1 then.
 set -u
 status=0
 
-# rule FOLDER ALLOWED...: files of src/FOLDER include only headers of these folders (and their own).
-rule() {
-	folder=$1
-	shift
-	allowed="$folder"
-	for a; do
-		allowed="$allowed|$a"
-	done
-	found=$(grep -nE '^#include "[a-z]+/' src/"$folder"/*.[ch] 2>/dev/null | grep -v '_test\.[ch]:' |
-		grep -vE "#include \"($allowed)/" || true)
+# only MESSAGE FILES ALLOWED [EXCEPT]: these files include only headers that match ALLOWED (and lists that lie in no
+# folder), and none that match EXCEPT.
+only() {
+	# shellcheck disable=SC2086 # a list of files
+	found=$(grep -HnE '^#include "' $2 /dev/null | grep -E -v "#include \"($3|[a-z_]*\.def\")" || true)
+	if [ -n "${4-}" ]; then
+		# shellcheck disable=SC2086
+		found="$found$(grep -HnE "^#include \"($4)" $2 /dev/null || true)"
+	fi
 	if [ -n "$found" ]; then
-		echo "src/$folder may include only: $allowed"
+		echo "$1"
 		echo "$found"
 		status=1
 	fi
+}
+
+# files FOLDER: its C files but for tests.
+files() {
+	find "$1" -name '*.[ch]' ! -name '*_test.[ch]' | sort
+}
+
+# rule FOLDER ALLOWED...: files of src/FOLDER include only headers of these folders (and their own).
+rule() {
+	allowed=$(printf '%s/|' "$@")
+	only "src/$1 may include only: $*" "$(files "src/$1")" "${allowed%|}"
 }
 
 rule base
@@ -31,25 +41,29 @@ rule format base input output event check vocab
 rule pipeline base input output event check format vocab
 rule stats base input output event check format vocab pipeline
 rule cmd base input output event check format vocab pipeline stats
+rule testing base
+rule bench base format testing
+rule fuzz base input output event check format vocab pipeline stats testing
 
-# A format sees format.h, base/, json/ and output/text.h, and its own folder.
+# A format sees format.h, base/, json/ and output/text.h, and its own folder.  What aids its tests, benchmarks and fuzzing (by
+# name, see the Makefile) shares nothing with it, so that the one can check the other.
+aid='[a-z0-9_/]*_(aids|build|samples[a-z0-9_]*|testdata|bench|oracle)\.[ch]'
 for dir in formats/*/; do
 	name=$(basename "$dir")
-	found=$(grep -nE '^#include "' "$dir"*.[ch] 2>/dev/null | grep -v '_test\.[ch]:' |
-		grep -vE "#include \"($name/|base/|json/|format/format\.h|output/text\.h)" || true)
-	if [ -n "$found" ]; then
-		echo "$dir may include only its own headers, base/, json/, format/format.h and output/text.h"
-		echo "$found"
-		status=1
-	fi
+	own=$(files "$dir" | grep -vE "$aid\$")
+	aids=$(files "$dir" | grep -E "$aid\$")
+	only "$dir may include only its own headers (but for aids), base/, json/, format/format.h and output/text.h" "$own" \
+		"$name/|base/|json/|format/format\.h\"|output/text\.h\"" "$aid\""
+	only "aids of $name may include only others of it, base/ and testing/" "$aids" "$name/$aid\"|base/|testing/"
 done
 
-# The engine names no format: not in code, whatever comments and help texts say.
-names=$(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|')
-found=$(grep -nE "(^|[^a-z0-9_])($names)(_|[^a-z0-9_]|$)" src/*.[ch] src/*/*.[ch] | grep -v '_test\.[ch]:' |
-	grep -vE '^src/(bench|fuzz)/' | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | grep -vE '/\*.*\*/[[:space:]]*$' || true)
+# Nothing below src/ names a format: not in code, whatever comments and tests say.
+names="(^|[^a-z0-9_])($(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|'))(_|[^a-z0-9_]|\$)"
+# shellcheck disable=SC2046
+found=$(grep -HnE "$names" $(files src) | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | sed 's|/\*.*\*/||' |
+	grep -E "$names" || true)
 if [ -n "$found" ]; then
-	echo "the engine names a format:"
+	echo "src/ names a format:"
 	echo "$found"
 	status=1
 fi

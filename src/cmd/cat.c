@@ -103,23 +103,30 @@ put_event(struct text *t, const struct batch *b, const struct event *e)
 
 /* Where there are several files, each is named before its records. */
 static bool
-opened(void *ctx, struct pipeline *f)
+opened(void *ctx, const struct source *s)
 {
 	struct cat *const c = ctx;
 	struct shown_path shown;
 
 	c->left = c->limit;
 	if (c->several)
-		text_printf(&c->text, "# %s\n", show_path(&shown, f->findings.path));
+		text_printf(&c->text, "# %s\n", show_path(&shown, s->findings.path));
 	return true;
 }
 
-static bool
-take(void *ctx, struct pipeline *f, struct batch *b)
+static void
+closed(void *ctx, const struct source *s)
 {
 	struct cat *const c = ctx;
 
-	(void)f;
+	report_out_put(&c->out, &c->text);
+	c->status = worse(c->status, say_end(&c->options, s));
+}
+
+/* false: that is enough. */
+static bool
+show_batch(struct cat *c, const struct batch *b)
+{
 	for (uint32_t i = 0; i < b->n && c->left > 0; i++) {
 		put_event(&c->text, b, &b->events[i]);
 		if (c->hex)
@@ -133,35 +140,24 @@ take(void *ctx, struct pipeline *f, struct batch *b)
 }
 
 static void
-done(void *ctx, struct pipeline *f)
-{
-	struct cat *const c = ctx;
-
-	report_out_put(&c->out, &c->text);
-	c->status = worse(c->status, say_end(&c->options, f));
-}
-
-static void
 show_one(struct cat *c, const char *path)
 {
-	static const struct pipeline_hooks hooks = { opened, take, done };
-	struct pipeline f;
-	const struct pipeline_job job = {
-		.path = path,
-		.from = c->options.from,
-		.dialect = c->options.dialect,
-		.schemas = c->options.schemas,
-		.nschemas = c->options.nschemas,
-		.vocabularies = &c->options.vocabularies,
-		.options = options_values(&c->options),
-		.interpret = INTERPRET_EVENTS,
-		.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_ORDER | (c->hex ? WANT_BYTES : 0U),
-		.sink = say_finding,
-		.ctx = &c->options,
-	};
+	bool more = true;
+	struct batch *b;
+	struct pipeline p;
+	struct pipeline_job job = options_job(&c->options, say_finding, &c->options);
 
-	pipeline_each(&f, &job, &hooks, c);
-	pipeline_close(&f);
+	job.paths = &path;
+	job.npaths = 1;
+	job.interpret = INTERPRET_EVENTS;
+	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_ORDER | (c->hex ? WANT_BYTES : 0U);
+	job.hooks = (struct pipeline_hooks){ .opened = opened, .closed = closed, .ctx = c };
+	if (pipeline_open(&p, &job))
+		while (more && pipeline_next(&p, &b) == STAGE_MORE) {
+			more = show_batch(c, b);
+			batch_release(b);
+		}
+	pipeline_close(&p);
 }
 
 enum exit_status

@@ -1,13 +1,19 @@
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "cmd/say.h"
 #include "pipeline/writing.h"
 #include "format/registry.h"
 
-enum { O_TO, O_LANES, O_REBASE, O_FAIL_ON_LOSS, O_KEEP_PARTIAL };
+enum { O_TO, O_RAW, O_THREADS, O_LANES, O_REBASE, O_FAIL_ON_LOSS, O_KEEP_PARTIAL };
+
+#define DEFAULT_THREADS 16
+#define MOST_THREADS 256U
 
 static const struct cmd_option own[] = {
 	[O_TO] = { "to", "FORMAT", "the output's format (default: told by the end of its name)", 0 },
+	[O_RAW] = { "raw", NULL, "write the records as the input has them, without what they mean", 0 },
+	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core, 16 at most)", 0 },
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the earliest time of the trace from all times", 0 },
@@ -33,13 +39,38 @@ struct convert {
 	size_t nin;
 	const char *out;
 	const struct format *to;
-	bool no_lanes, rebase, fail_on_loss, keep_partial;
+	uint64_t threads;
+	bool raw, no_lanes, rebase, fail_on_loss, keep_partial;
 	struct progress progress;
 	struct output *output; /* NULL: no input could be opened so far */
+	struct pipeline pipeline;
 	struct writing writing;
-	bool begun;
 	enum exit_status status; /* of the inputs so far */
 };
+
+/* The output's format; false after a message. */
+static bool
+find_format(struct convert *c, const char *to)
+{
+	struct options *const o = &c->options;
+	struct shown_path shown;
+
+	c->to = to != NULL ? format_by_name(to) : format_by_suffix(c->out);
+	if (c->to == NULL || c->to->writer == NULL)
+		o->status =
+		    to != NULL
+		        ? options_mistake(o,
+		                          "there is no output format named %s; tracetool formats lists them",
+		                          show_path(&shown, to))
+		        : options_mistake(o,
+		                          "the name %s does not tell the output's format; name it with --to",
+		                          show_path(&shown, c->out));
+	else if (c->raw && (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
+		o->status = options_mistake(o, "--raw: %s cannot hold raw records", c->to->name);
+	else
+		return true;
+	return false;
+}
 
 static bool
 parse(struct convert *c)
@@ -52,12 +83,18 @@ parse(struct convert *c)
 	while ((opt = options_next(o, &arg)) >= 0) {
 		if (opt == O_TO)
 			to = arg;
+		else if (opt == O_RAW)
+			c->raw = true;
+		else if (opt == O_THREADS && options_number(o, "--threads", arg, &c->threads))
+			continue;
 		else if (opt == O_REBASE)
 			c->rebase = true;
 		else if (opt == O_FAIL_ON_LOSS)
 			c->fail_on_loss = true;
 		else if (opt == O_KEEP_PARTIAL)
 			c->keep_partial = true;
+		else if (opt == O_THREADS)
+			return false;
 		else if ((opt = options_word(o, "--lanes", arg, on_off)) >= 0)
 			c->no_lanes = opt == 1;
 		else
@@ -78,19 +115,7 @@ parse(struct convert *c)
 	c->nin = c->out == NULL ? 1 : (size_t)operands;
 	if (c->out == NULL)
 		c->out = c->in[1];
-	c->to = to != NULL ? format_by_name(to) : format_by_suffix(c->out);
-	if (c->to != NULL && c->to->writer != NULL)
-		return true;
-	struct shown_path shown;
-	if (to != NULL)
-		o->status =
-		    options_mistake(o, "there is no output format named %s; tracetool formats lists them",
-		                    show_path(&shown, to));
-	else
-		o->status =
-		    options_mistake(o, "the name %s does not tell the output's format; name it with --to",
-		                    show_path(&shown, c->out));
-	return false;
+	return find_format(c, to);
 }
 
 static void
@@ -104,57 +129,88 @@ say_losses(const struct convert *c, const struct ledger *l)
 		    l->rows[i].first_offset, l->rows[i].loss->id);
 }
 
-/* The first input that can be read makes the output. */
 static bool
-opened(void *ctx, struct pipeline *f)
+put(void *ctx, const char *file, const char *p, size_t n)
 {
 	struct convert *const c = ctx;
+
+	(void)file;
+	return output_write(c->output, p, n);
+}
+
+/* 0: one a core. */
+static unsigned
+threads_of(const struct convert *c)
+{
+	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (c->threads > 0)
+		return c->threads < MOST_THREADS ? (unsigned)c->threads : MOST_THREADS;
+	return cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (unsigned)cores;
+}
+
+/* The first input that can be read makes the output. */
+static bool
+opened(void *ctx, const struct source *s)
+{
+	struct convert *const c = ctx;
+	const struct writing_options options = { options_values(&c->options), TOOL_NAME, threads_of(c) };
 	char why[512];
 
-	if (c->begun)
+	if (c->writing.begun)
 		return true;
+	if (c->raw && (c->to->writer->modes & WRITER_RAW) == 0 && s->format != c->to) {
+		say("--raw: the input is in format %s, %s cannot hold its records", s->format->name,
+		    c->to->name);
+		c->status = STATUS_USAGE;
+		return false;
+	}
 	c->output = output_open(c->out, c->options.force ? OUTPUT_FORCE : 0, why, sizeof why);
 	if (c->output == NULL) {
 		say("%s", why);
 		c->status = STATUS_UNREADABLE;
 		return false;
 	}
-	c->begun = true;
-	return writing_begin(&c->writing, f, c->to, c->output, !c->no_lanes, options_values(&c->options),
-	                     TOOL_NAME);
-}
-
-static bool
-take(void *ctx, struct pipeline *f, struct batch *b)
-{
-	struct convert *const c = ctx;
-
-	return writing_take(&c->writing, f, b);
+	return writing_begin(&c->writing, &c->pipeline, c->to, (struct writing_output){ put, c }, &options);
 }
 
 static void
-done(void *ctx, struct pipeline *f)
+settle(void *ctx)
+{
+	struct convert *const c = ctx;
+
+	writing_settle(&c->writing);
+}
+
+static void
+closed(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
 
 	progress_clear(&c->progress);
-	if (c->begun && c->writing.no_memory)
-		pipeline_no_memory(f);
-	c->status = worse(c->status, say_end(&c->options, f));
+	c->status = worse(c->status, say_end(&c->options, s));
+}
+
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct convert *const c = ctx;
+
+	progress_show(&c->progress, in);
 }
 
 /* Ends the output, well or not; all that went wrong with it is said here.  A cut or damaged packed stream is
  * worth keeping as far as it went, what a failing system left is not. */
 static enum exit_status
-finish(struct convert *c, const struct pipeline *f, bool written)
+finish(struct convert *c, bool written)
 {
 	struct shown_path shown;
 	char why[512];
 
-	if (!c->begun)
+	if (c->output == NULL)
 		return STATUS_UNREADABLE;
-	if (written && (!f->failed || c->keep_partial) && writing_end(&c->writing, f) &&
-	    output_finish(c->output)) {
+	if (written && (!c->pipeline.context.system_failed || c->keep_partial) &&
+	    writing_end(&c->writing, &c->pipeline) && output_finish(c->output)) {
 		if (output_commit(c->output, why, sizeof why)) {
 			say_losses(c, &c->writing.total);
 			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
@@ -162,7 +218,7 @@ finish(struct convert *c, const struct pipeline *f, bool written)
 		say("%s", why);
 		return STATUS_UNREADABLE;
 	}
-	if (written && c->writing.no_memory) /* at the very end, when no input is there to say it of */
+	if (c->writing.no_memory)
 		say("%s: the system gives no more memory", show_path(&shown, c->out));
 	if (output_error(c->output) != NULL && !output_pipe_closed(c->output))
 		say("%s", output_error(c->output));
@@ -170,39 +226,45 @@ finish(struct convert *c, const struct pipeline *f, bool written)
 	return STATUS_UNREADABLE;
 }
 
+/* true: all that can be read was. */
+static bool
+write_all(struct convert *c)
+{
+	enum stage_status status;
+	struct batch *b;
+
+	while ((status = pipeline_next(&c->pipeline, &b)) == STAGE_MORE)
+		if (!writing_put(&c->writing, b))
+			return false;
+	return status == STAGE_END;
+}
+
 enum exit_status
 cmd_convert(const struct command *cmd, int argc, char **argv)
 {
-	static const struct pipeline_hooks hooks = { opened, take, done };
 	struct convert c = { .in = NULL };
-	struct pipeline f;
 
 	options_init(&c.options, cmd, argc, argv);
 	if (!parse(&c))
 		return c.options.status;
 	progress_init(&c.progress, &c.options);
-	const struct pipeline_job job = {
-		.paths = c.in,
-		.npaths = c.nin,
-		.from = c.options.from,
-		.dialect = c.options.dialect,
-		.schemas = c.options.schemas,
-		.nschemas = c.options.nschemas,
-		.vocabularies = &c.options.vocabularies,
-		.options = options_values(&c.options),
-		.interpret = INTERPRET_SPANS,
-		.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
-		.rebase = c.rebase,
-		.sink = say_finding,
-		.ctx = &c.options,
-		.progress = progress_show,
-		.progress_ctx = &c.progress,
-	};
-	const bool written = pipeline_each(&f, &job, &hooks, &c);
-	const enum exit_status status = finish(&c, &f, written);
-	if (c.begun)
-		writing_free(&c.writing);
-	pipeline_close(&f);
+	const struct writer_ops *const writer = c.to->writer;
+	struct pipeline_job job = options_job(&c.options, say_finding, &c.options);
+	job.paths = c.in;
+	job.npaths = c.nin;
+	job.want = WANT_TIMES | WANT_ORDER | writer->want;
+	job.interpret = INTERPRET_SPANS;
+	job.raw = c.raw;
+	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 ? c.to : NULL;
+	job.lanes = writer->nested && !c.no_lanes;
+	job.rebase = c.rebase;
+	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, &c };
+	bool written = pipeline_open(&c.pipeline, &job) && write_all(&c);
+	writing_settle(&c.writing);
+	pipeline_end(&c.pipeline);
+	const enum exit_status status = finish(&c, written);
+	writing_free(&c.writing);
+	pipeline_close(&c.pipeline);
 	options_free(&c.options);
 	return worse(status, c.status);
 }

@@ -26,29 +26,25 @@ struct info {
 	enum exit_status status;    /* the worst so far */
 };
 
-static bool
-take(void *ctx, struct pipeline *f, struct batch *b)
+static void
+see_times(struct info *n, const struct batch *b)
 {
-	struct info *const n = ctx;
-
-	(void)f;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const uint64_t end = e->phase == PHASE_SPAN ? e->ts + e->dur : e->ts;
 		n->first_ns = e->ts < n->first_ns ? e->ts : n->first_ns;
 		n->last_ns = end > n->last_ns ? end : n->last_ns;
 	}
-	return true;
 }
 
 static void
-put_size(struct text *t, const struct info *n, const struct pipeline *f)
+put_size(struct text *t, const struct info *n, const struct pipeline *p)
 {
 	static const char *const packings[] = {
 		[INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd"
 	};
 
-	text_printf(t, "size:     %" PRIu64 " bytes", f->bytes);
+	text_printf(t, "size:     %" PRIu64 " bytes", p->context.bytes);
 	if (n->packing != INPUT_PLAIN && n->packed > 0)
 		text_printf(t, ", %s: %" PRIu64 " bytes", packings[n->packing], n->packed);
 	else if (n->packing != INPUT_PLAIN)
@@ -87,17 +83,17 @@ count_tracks(const struct trace *trace, enum track_kind kind)
 }
 
 static void
-put_trace(struct text *t, const struct info *n, const struct pipeline *f)
+put_trace(struct text *t, const struct info *n, const struct pipeline *p)
 {
-	const struct trace *const trace = &f->trace;
+	const struct trace *const trace = &p->trace;
 	struct shown_path shown;
 
-	text_printf(t, "file:     %s\n", show_path(&shown, f->job->path));
-	text_printf(t, "format:   %s (%s)", f->format->name, f->format->title);
+	text_printf(t, "file:     %s\n", show_path(&shown, p->job->paths[0]));
+	text_printf(t, "format:   %s (%s)", pipeline_format(p)->name, pipeline_format(p)->title);
 	text_printf(t, "%s%s", trace->dialect[0] != '\0' ? ", dialect " : "", trace->dialect);
 	text_printf(t, "%s%s\n", trace->byte_order != NULL ? ", byte order " : "",
 	            trace->byte_order != NULL ? trace->byte_order : "");
-	put_size(t, n, f);
+	put_size(t, n, p);
 	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records, trace->events);
 	if (trace->events > 0)
 		text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all\n",
@@ -119,53 +115,61 @@ put_trace(struct text *t, const struct info *n, const struct pipeline *f)
 }
 
 static bool
-opened(void *ctx, struct pipeline *f)
+opened(void *ctx, const struct source *s)
 {
 	struct info *const n = ctx;
 
 	n->files++;
-	n->packing = f->in->packing;
-	n->packed += input_file_size(f->in);
+	n->packing = s->in->packing;
+	n->packed += input_file_size(s->in);
 	return true;
 }
 
 static void
-done(void *ctx, struct pipeline *f)
+closed(void *ctx, const struct source *s)
 {
 	struct info *const n = ctx;
 
 	progress_clear(&n->progress);
-	n->status = worse(n->status, say_end(&n->options, f));
+	n->status = worse(n->status, say_end(&n->options, s));
+}
+
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct info *const n = ctx;
+
+	progress_show(&n->progress, in);
 }
 
 static void
 name_one(struct info *n, const char *path)
 {
-	static const struct pipeline_hooks hooks = { opened, take, done };
-	struct pipeline f;
-	const struct pipeline_job job = {
-		.path = path,
-		.from = n->options.from,
-		.dialect = n->options.dialect,
-		.schemas = n->options.schemas,
-		.nschemas = n->options.nschemas,
-		.vocabularies = &n->options.vocabularies,
-		.options = options_values(&n->options),
-		.want = WANT_TIMES,
-		.sink = say_finding,
-		.ctx = &n->options,
-		.progress = progress_show,
-		.progress_ctx = &n->progress,
-	};
+	enum stage_status status = STAGE_BAD;
+	struct batch *b;
+	struct pipeline p;
+	struct pipeline_job job = options_job(&n->options, say_finding, &n->options);
 
+	job.paths = &path;
+	job.npaths = 1;
+	job.want = WANT_TIMES;
+	job.hooks = (struct pipeline_hooks){
+		.opened = opened, .closed = closed, .progress = show_progress, .ctx = n
+	};
 	progress_init(&n->progress, &n->options);
 	n->first_ns = UINT64_MAX;
 	n->last_ns = n->files = n->packed = 0;
-	if (pipeline_each(&f, &job, &hooks, n) && n->files > 0) {
-		put_trace(&n->text, n, &f);
+	if (pipeline_open(&p, &job))
+		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
+			see_times(n, b);
+			batch_release(b);
+		}
+	pipeline_end(&p);
+	if (status == STAGE_END && n->files > 0) {
+		put_trace(&n->text, n, &p);
 		report_out_put(&n->out, &n->text);
 	}
-	pipeline_close(&f);
+	pipeline_close(&p);
 }
 
 enum exit_status

@@ -405,3 +405,18 @@ options_color(const struct options *o, int fd)
 		return o->color_always;
 	return (no == NULL || *no == '\0') && term != NULL && strcmp(term, "dumb") != 0 && isatty(fd);
 }
+
+struct pipeline_job
+options_job(struct options *o, finding_sink *sink, void *ctx)
+{
+	return (struct pipeline_job){
+		.from = o->from,
+		.dialect = o->dialect,
+		.options = options_values(o),
+		.schemas = o->schemas,
+		.nschemas = o->nschemas,
+		.vocabularies = &o->vocabularies,
+		.sink = sink,
+		.ctx = ctx,
+	};
+}

@@ -52,6 +52,9 @@ bool options_number(struct options *o, const char *option, const char *arg, uint
 /* Whether there is an operand; false after a message and o->status set. */
 bool options_name_traces(struct options *o);
 
+/* What the common options say about reading; the command adds its own.  Findings go to `sink`. */
+struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx);
+
 /* The list for readers and writers. */
 const struct option_value *options_values(const struct options *o);
 

@@ -70,22 +70,22 @@ say_finding(void *ctx, const struct findings *j, const struct finding *f)
 }
 
 enum exit_status
-say_end(const struct options *o, const struct pipeline *f)
+say_end(const struct options *o, const struct source *s)
 {
 	struct text t = { .p = NULL };
 
 	if (!o->quiet)
-		report_text_rest(&t, &f->findings);
-	if (f->reader.unread > 0) {
+		report_text_rest(&t, &s->findings);
+	if (s->reader.unread > 0) {
 		struct shown_path shown;
-		text_printf(&t, "%s: %" PRIu64 " bytes stay unread\n", show_path(&shown, f->findings.path),
-		            f->reader.unread);
+		text_printf(&t, "%s: %" PRIu64 " bytes stay unread\n", show_path(&shown, s->findings.path),
+		            s->reader.unread);
 	}
 	say_text(&t);
 	text_free(&t);
-	if (f->unreadable)
+	if (s->unreadable)
 		return STATUS_UNREADABLE;
-	return f->findings.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
+	return s->findings.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
 /* ---- progress ---- */

@@ -18,7 +18,7 @@ void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 
 /* After a flow: repeats that were not shown; then what the findings mean for the exit status (fail level:
  * error). */
-enum exit_status say_end(const struct options *o, const struct pipeline *f);
+enum exit_status say_end(const struct options *o, const struct source *s);
 
 /* Paths as messages show them: escaped. */
 struct shown_path {
@@ -32,7 +32,7 @@ struct progress {
 	int64_t started_ms, last_ms;
 };
 void progress_init(struct progress *p, const struct options *o);
-void progress_show(void *progress, const struct input *in); /* pipeline_job.progress */
+void progress_show(void *progress, const struct input *in); /* pipeline_hooks.progress */
 void progress_clear(struct progress *p);
 
 #endif

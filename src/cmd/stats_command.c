@@ -53,7 +53,7 @@ parse(struct stats_run *s)
 }
 
 static bool
-opened(void *ctx, struct pipeline *f)
+opened(void *ctx, const struct source *f)
 {
 	struct stats_run *const s = ctx;
 
@@ -62,19 +62,8 @@ opened(void *ctx, struct pipeline *f)
 	return true;
 }
 
-static bool
-take(void *ctx, struct pipeline *f, struct batch *b)
-{
-	struct stats_run *const s = ctx;
-
-	if (stats_batch(&s->stats, b))
-		return true;
-	pipeline_no_memory(f);
-	return false;
-}
-
 static void
-done(void *ctx, struct pipeline *f)
+closed(void *ctx, const struct source *f)
 {
 	struct stats_run *const s = ctx;
 
@@ -83,11 +72,19 @@ done(void *ctx, struct pipeline *f)
 }
 
 static void
-report(struct stats_run *s, const struct pipeline *f, const char *path)
+show_progress(void *ctx, const struct input *in)
 {
-	s->stats.unpaired = interpret_unpaired(&f->interpret);
+	struct stats_run *const s = ctx;
+
+	progress_show(&s->progress, in);
+}
+
+static void
+report(struct stats_run *s, const struct pipeline *p, const char *path)
+{
+	s->stats.unpaired = interpret_unpaired(&p->interpret);
 	const struct stats_view view = {
-		.path = path, .bytes = f->bytes, .trace = &f->trace, .stats = &s->stats
+		.path = path, .bytes = p->context.bytes, .trace = &p->trace, .stats = &s->stats
 	};
 	const bool ok = s->json ? stats_json_input(&s->text, &view, s->first)
 	                        : stats_text(&s->text, &view, (size_t)s->top);
@@ -97,35 +94,47 @@ report(struct stats_run *s, const struct pipeline *f, const char *path)
 	report_out_put(&s->out, &s->text);
 }
 
+/* false: it cannot go on; a finding says why. */
+static bool
+count_all(struct stats_run *s, struct pipeline *p)
+{
+	enum stage_status status;
+	struct batch *b;
+
+	while ((status = pipeline_next(p, &b)) == STAGE_MORE) {
+		const bool ok = stats_batch(&s->stats, b);
+		batch_release(b);
+		if (!ok) {
+			pipeline_no_memory(p);
+			return false;
+		}
+	}
+	return status == STAGE_END;
+}
+
 /* One operand: a file, or a folder whose files are one trace. */
 static void
 count_one(struct stats_run *s, const char *path)
 {
-	static const struct pipeline_hooks hooks = { opened, take, done };
-	struct pipeline f;
-	const struct pipeline_job job = {
-		.path = path,
-		.from = s->options.from,
-		.dialect = s->options.dialect,
-		.schemas = s->options.schemas,
-		.nschemas = s->options.nschemas,
-		.vocabularies = &s->options.vocabularies,
-		.options = options_values(&s->options),
-		.interpret = INTERPRET_SPANS,
-		.want = WANT_TIMES | WANT_ORDER,
-		.sink = say_finding,
-		.ctx = &s->options,
-		.progress = progress_show,
-		.progress_ctx = &s->progress,
-	};
+	struct pipeline p;
+	struct pipeline_job job = options_job(&s->options, say_finding, &s->options);
 
+	job.paths = &path;
+	job.npaths = 1;
+	job.interpret = INTERPRET_SPANS;
+	job.want = WANT_TIMES | WANT_ORDER;
+	job.hooks = (struct pipeline_hooks){
+		.opened = opened, .closed = closed, .progress = show_progress, .ctx = s
+	};
 	progress_init(&s->progress, &s->options);
 	s->any = false;
 	s->out.no_memory |= !stats_init(&s->stats);
-	if (pipeline_each(&f, &job, &hooks, s) && s->any)
-		report(s, &f, path);
+	const bool counted = pipeline_open(&p, &job) && count_all(s, &p);
+	pipeline_end(&p);
+	if (counted && s->any)
+		report(s, &p, path);
 	stats_free(&s->stats);
-	pipeline_close(&f);
+	pipeline_close(&p);
 }
 
 enum exit_status

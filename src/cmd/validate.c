@@ -73,7 +73,7 @@ take_finding(void *ctx, const struct findings *j, const struct finding *f)
 
 /* The exit status that the findings of one input mean. */
 static enum exit_status
-checked(const struct validate *v, const struct pipeline *f)
+status_of(const struct validate *v, const struct source *f)
 {
 	if (f->unreadable)
 		return STATUS_UNREADABLE;
@@ -83,20 +83,28 @@ checked(const struct validate *v, const struct pipeline *f)
 	return STATUS_CLEAN;
 }
 
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct validate *const v = ctx;
+
+	progress_show(&v->progress, in);
+}
+
 /* One input was read, or could not be. */
 static void
-done(void *ctx, struct pipeline *f)
+closed(void *ctx, const struct source *f)
 {
 	struct validate *const v = ctx;
 	const struct findings *const j = &f->findings;
 	const struct report_file file = {
 		.path = j->path,
 		.format = f->open ? f->format->name : NULL,
-		.dialect = f->open ? f->trace.dialect : NULL,
+		.dialect = f->open ? f->context->trace->dialect : NULL,
 		.records = f->reader.records,
 		.unread_bytes = f->open ? f->reader.unread : 0,
 		.valid = j->levels[LEVEL_ERROR] == 0 && !f->unreadable,
-		.whole = f->whole,
+		.whole = f->as_whole,
 	};
 
 	progress_clear(&v->progress);
@@ -109,32 +117,23 @@ done(void *ctx, struct pipeline *f)
 		report_text_summary(&v->text, j, &file);
 		report_out_put(&v->out, &v->text);
 	}
-	v->status = worse(v->status, checked(v, f));
+	v->status = worse(v->status, status_of(v, f));
 }
 
 static void
 validate_one(struct validate *v, const char *path)
 {
-	static const struct pipeline_hooks hooks = { .done = done };
-	struct pipeline f;
-	const struct pipeline_job job = {
-		.path = path,
-		.from = v->options.from,
-		.dialect = v->options.dialect,
-		.schemas = v->options.schemas,
-		.nschemas = v->options.nschemas,
-		.vocabularies = &v->options.vocabularies,
-		.options = options_values(&v->options),
-		.want = WANT_FINDINGS,
-		.sink = take_finding,
-		.ctx = v,
-		.progress = progress_show,
-		.progress_ctx = &v->progress,
-	};
+	struct pipeline p;
+	struct pipeline_job job = options_job(&v->options, take_finding, v);
 
+	job.paths = &path;
+	job.npaths = 1;
+	job.want = WANT_FINDINGS;
+	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = v };
 	progress_init(&v->progress, &v->options);
-	pipeline_each(&f, &job, &hooks, v);
-	pipeline_close(&f);
+	if (pipeline_open(&p, &job))
+		pipeline_drain(&p);
+	pipeline_close(&p);
 }
 
 enum exit_status

@@ -74,8 +74,107 @@ batch_recycle(struct batch *b)
 {
 	b->n = 0;
 	b->nfields = 0;
+	b->tracks = NULL;
+	b->classes = NULL;
+	b->ntracks = b->nclasses = 0;
+	b->findings = NULL;
+	b->inputs = NULL;
 	arena_reset(&b->scratch);
 	let_go(b);
+}
+
+/* ---- memory that outlives a batch ---- */
+
+struct moved_memory {
+	struct shared_memory shared;
+	struct batch batch; /* nothing but memory */
+};
+
+static void
+free_moved(struct shared_memory *m)
+{
+	struct moved_memory *const moved = (struct moved_memory *)m;
+
+	batch_free(&moved->batch);
+	free(moved);
+}
+
+struct shared_memory *
+batch_share_memory(struct batch *b)
+{
+	struct moved_memory *const m = calloc(1, sizeof *m);
+
+	if (m == NULL)
+		return NULL;
+	shared_memory_init(&m->shared, free_moved);
+	m->batch.blocks = b->blocks;
+	m->batch.shared = b->shared;
+	m->batch.nshared = b->nshared;
+	m->batch.shared_cap = b->shared_cap;
+	m->batch.holds = b->holds;
+	b->blocks = NULL;
+	b->shared = NULL;
+	b->nshared = b->shared_cap = 0;
+	b->holds = (struct input_holds){ .n = 0 };
+	arena_move(&m->batch.scratch, &b->scratch);
+	return &m->shared;
+}
+
+/* ---- pools ---- */
+
+bool
+batch_pool_init(struct batch_pool *p, uint32_t cap, bool with_bytes)
+{
+	*p = (struct batch_pool){ .cap = cap, .with_bytes = with_bytes };
+	return pthread_mutex_init(&p->lock, NULL) == 0;
+}
+
+void
+batch_pool_free(struct batch_pool *p)
+{
+	if (p->cap == 0)
+		return;
+	while (p->idle != NULL) {
+		struct batch *const b = p->idle;
+		p->idle = b->next;
+		batch_free(b);
+		free(b);
+	}
+	pthread_mutex_destroy(&p->lock);
+}
+
+struct batch *
+batch_pool_take(struct batch_pool *p)
+{
+	pthread_mutex_lock(&p->lock);
+	struct batch *b = p->idle;
+	if (b != NULL)
+		p->idle = b->next;
+	pthread_mutex_unlock(&p->lock);
+	if (b != NULL) {
+		b->next = NULL;
+		return b;
+	}
+	b = malloc(sizeof *b);
+	if (b == NULL || !batch_init(b, p->cap, p->with_bytes)) {
+		free(b);
+		return NULL;
+	}
+	b->pool = p;
+	return b;
+}
+
+void
+batch_release(struct batch *b)
+{
+	if (b == NULL)
+		return;
+	struct batch_pool *const p = b->pool;
+	batch_recycle(b);
+	pthread_mutex_lock(&p->lock);
+	b->next = p->idle;
+	p->idle = b;
+	pthread_mutex_unlock(&p->lock);
 }
 
 bool

@@ -1,11 +1,16 @@
 #ifndef EVENT_BATCH_H
 #define EVENT_BATCH_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/arena.h"
 #include "event/event.h"
 #include "input/input.h"
+
+struct track;
+struct class;
+struct findings;
 
 /*
  * Memory of a reader that several batches point into (a string pool of a
@@ -45,16 +50,47 @@ struct batch {
 	struct batch_block *blocks;    /* its own */
 	struct shared_memory **shared; /* one reference each */
 	uint32_t nshared, shared_cap;
-	uint32_t first_track, end_track; /* trace.tracks[first .. end) are new in this batch */
-	uint32_t first_class, end_class; /* trace.classes likewise */
+	/* What is new in this batch; an event's class and track are in this one or an earlier one. */
+	struct track *const *tracks;
+	struct class *const *classes;
+	uint32_t ntracks, nclasses;
+	/* For the stages: whom findings about an event are reported to. */
+	struct findings *findings;              /* those of the input that all events are of */
+	struct findings *const *input_findings; /* where they are of several ... */
+	const uint32_t *inputs;                 /* ... the number of each event's; NULL: they are of one */
+	struct batch_pool *pool;                /* where batch_release() puts it */
+	struct batch *next;                     /* in a list of whoever has it */
 };
 
 /* Room for `cap` events; false: no memory. */
 bool batch_init(struct batch *b, uint32_t cap, bool with_bytes);
 void batch_free(struct batch *b);
 
-/* Empties it for the next next: gives back the input buffers it held. */
+/* Empties it: lets go of all that its events pointed to. */
 void batch_recycle(struct batch *b);
+
+/* What the events of a batch point to, for others to hold; the batch itself has nothing of it then, and goes
+ * on. One reference, the caller's.  NULL: no memory. */
+struct shared_memory *batch_share_memory(struct batch *b);
+
+/* Batches that are given back, from any thread, and handed out again. */
+struct batch_pool {
+	pthread_mutex_t lock;
+	struct batch *idle;
+	uint32_t cap; /* events of a batch */
+	bool with_bytes;
+};
+
+bool batch_pool_init(struct batch_pool *p, uint32_t cap, bool with_bytes);
+
+/* All batches must have been released.  Harmless on one that is zeroed. */
+void batch_pool_free(struct batch_pool *p);
+
+/* An empty batch; NULL: no memory. */
+struct batch *batch_pool_take(struct batch_pool *p);
+
+/* From any thread; b is the caller's no more.  NULL is fine. */
+void batch_release(struct batch *b);
 
 /* Takes over a block that events of the batch point into. */
 static inline void

@@ -36,7 +36,10 @@ enum value_type {
 struct value {
 	uint8_t type;  /* enum value_type */
 	uint8_t flags; /* of a string: enum slice_flags */
-	uint16_t reserved;
+	/* enum value_type of each value of a list, where the format has one type for all of them, so that it
+	 * is known of an empty list too; else VALUE_NONE */
+	uint8_t element;
+	uint8_t reserved;
 	uint32_t count; /* strings, bytes, JSON: length; lists and maps: entries */
 	union {
 		uint64_t u64; /* BOOL, U8..U64, ADDRESS */
@@ -61,6 +64,13 @@ enum phase {
 	PHASE_FLOW_OUT, /* an arrow leaves; dur is the flow's id */
 	PHASE_FLOW_IN,  /* an arrow arrives; dur is the flow's id */
 	PHASE_STRUCTURE /* a record that is no event: a schema, a pool, a mapping */
+};
+
+/* In which order somebody wants events.  Ties: start up, duration down, then position in the input. */
+enum event_order {
+	ORDER_FILE, /* as they come */
+	ORDER_TIME,
+	ORDER_TRACK_TIME, /* by index of the track, then time */
 };
 
 struct class;

@@ -17,17 +17,17 @@ struct class_field {
 };
 
 /* What kind of record an event is: a class, a schema, a category. */
-struct class
-{
+struct class {
 	struct slice name;
 	struct slice category; /* what viewers group by; the name unless the format has better */
 	uint32_t index;        /* in trace.classes: order of arrival */
 	uint32_t nfields;
 	const struct class_field *fields;
-	uint64_t records;        /* how many records of this class were met; counted by the reader */
 	const struct plan *plan; /* set by trace_mean; NULL: no vocabulary speaks of it */
-	bool reader_applies; /* the reader applies the meaning itself; the engine leaves the events as they
-	                        are */
+	const void *declared;    /* what the writer's declare made of it; NULL before */
+	bool reader_applies;     /* the reader applies the plan itself; the engine leaves the events as they are */
+	char apart[64];          /* others look at the above while the reader counts */
+	uint64_t records;        /* how many records of this class were met; counted by the reader */
 };
 
 enum track_kind { TRACK_PROCESS, TRACK_THREAD };
@@ -37,13 +37,13 @@ struct track {
 	uint32_t index; /* in trace.tracks: order of arrival */
 	uint8_t kind;   /* enum track_kind */
 	bool has_id;    /* false: the format knows none, writers may choose one */
-	uint16_t
-	    lane; /* 0: the track itself; n: its extra lane for overlapping spans, shown as "name (n + 1)" */
+	uint16_t lane;  /* 0: the track itself; n: its extra lane for overlapping spans, "name (n + 1)" */
 	uint64_t id; /* pid or tid as the trace says, all 64 bits */
 	struct slice name;
 	bool is_child; /* it shows something of its parent, a thread or process: its states, its marks */
-	const struct track
-	    *parent; /* the process of a thread, the track of a lane or of one below it; NULL for a process */
+	const void *declared; /* what the writer's declare made of it; NULL before */
+	/* The process of a thread, the track of a lane or of one that shows something of it; NULL for a process. */
+	const struct track *parent;
 };
 
 /* The process that a track is of; a process itself. */

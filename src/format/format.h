@@ -154,35 +154,58 @@ struct trace_ops {
 struct chunk {
 	struct text text;
 	struct ledger ledger;
-	bool first; /* no earlier page got anything from render */
+	struct chunk_part *parts; /* of a folder's files; see chunk_file() */
+	uint32_t nparts, parts_cap;
 };
 
+/* Of a writer whose output is a folder: what is added to the chunk from now on belongs to the file of this
+ * name, which stays the caller's until the chunk was taken.  Names are the writer's own words, never text of
+ * a trace. */
+void chunk_file(struct chunk *c, const char *name);
+
 struct writer {
-	const struct trace *trace;
+	const struct trace *trace; /* for open, declare and close */
 	const struct option_value *options;
 	const char *tool;           /* name and version of this program */
 	const struct ledger *total; /* in close: all losses of the run */
+	bool raw;                   /* events are as the file has them */
 	bool rebased;               /* rebased_by was subtracted from ts ... */
 	bool signed_time;           /* ... and it may be more than ts was: read ts as a signed number */
 	uint64_t rebased_by;
+	bool any; /* in close: something was rendered */
 	void *state;
 };
 
-enum writer_flags {
-	WRITER_NESTED =
-	    1, /* spans of one track must nest: the engine moves overlapping ones to extra lanes */
+/* What it can be given.  The first that applies is chosen unless the user says --raw. */
+enum writer_modes {
+	WRITER_RAW_SAME = 1,    /* raw events, if the input is of the writer's own format */
+	WRITER_INTERPRETED = 2, /* events with their meaning */
+	WRITER_RAW = 4,         /* raw events of any format */
 };
+
+enum writer_shape { WRITER_FILE, WRITER_FOLDER };
 
 struct writer_ops {
 	size_t state_size;
-	unsigned flags; /* enum writer_flags */
+	unsigned want;  /* enum want, besides WANT_TIMES */
+	unsigned modes; /* enum writer_modes */
+	enum event_order order;
+	enum writer_shape shape;
+	bool nested;    /* spans of one track must nest: overlapping ones are moved to extra lanes */
+	uint32_t joint; /* so many bytes at the start of what is rendered only join it to what stands before:
+	                   the first is without */
+	/* The head of the output.  Each of these: false: no memory. */
 	bool (*open)(struct writer *w, struct chunk *chunk);
-	/* In order, before render: the tracks and classes that are new in this batch.  false: no memory. */
+	/* In order, before its events are rendered: the tracks and classes that are new in this batch.  Sets
+	 * their `declared`. */
 	bool (*declare)(struct writer *w, const struct batch *b);
-	/* Turns a batch into bytes.  Touches nothing but the page. */
-	void (*render)(const struct writer *w, const struct batch *b, struct chunk *chunk);
-	bool (*close)(struct writer *w, struct chunk *chunk);
-	void (*free)(struct writer *w); /* NULL if the state owns nothing */
+	/* One of these turns a batch into bytes, or leaves it to the other: render runs on many threads,
+	 * looks at nothing but the batch and what `open` put into the state, and gives the same bytes
+	 * wherever batches end; write is called in order and may keep what it likes. */
+	void (*render)(const void *state, const struct batch *b, struct chunk *chunk);
+	void (*write)(void *state, const struct batch *b, struct chunk *chunk);
+	bool (*close)(struct writer *w, struct chunk *chunk); /* the end of the output */
+	void (*free)(void *state);                            /* NULL if the state owns nothing */
 };
 
 /* ---- a format ---- */

@@ -6,7 +6,7 @@
 /* One kind of thing that an output cannot hold. */
 struct loss {
 	const char *id;   /* the format or stage, a slash, then words */
-	const char *text; /* one line, said with a count behind it: "texts that ...: 3" */
+	const char *text; /* one line, reported with a count behind it: "texts that ...: 3" */
 };
 
 struct ledger_row {
@@ -15,14 +15,15 @@ struct ledger_row {
 	uint64_t first_offset; /* in the input, of the first event that lost it */
 };
 
-#define LEDGER_ROWS 16 /* kinds a writer may have */
-
+/* What was lost, by kind, in order of the first time.  Zero-initialise to start. */
 struct ledger {
-	struct ledger_row rows[LEDGER_ROWS];
-	size_t n;
+	struct ledger_row *rows;
+	size_t n, cap;
+	bool failed; /* there was no memory for a row */
 };
 
 void ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint64_t count);
 void ledger_merge(struct ledger *into, const struct ledger *from);
+void ledger_free(struct ledger *l);
 
 #endif

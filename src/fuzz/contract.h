@@ -12,10 +12,11 @@ struct contract {
 	struct fuzz_result *result;
 	const char *p; /* the whole input */
 	size_t n;
-	uint64_t end;    /* of the last record seen: the next one starts here or later */
-	uint64_t shown;  /* records seen in batches */
-	uint64_t events; /* those that are not structure */
-	uint64_t hash;   /* of all events, in order */
+	uint64_t end;             /* of the last record seen: the next one starts here or later */
+	uint64_t shown;           /* records seen in batches */
+	uint64_t events;          /* those that are not structure */
+	uint64_t hash;            /* of all events, in order */
+	uint32_t tracks, classes; /* shown in batches so far */
 };
 
 /* A pipeline_taker; ctx is the struct contract, the job wants everything.  false: a promise is broken, and
@@ -23,7 +24,7 @@ struct contract {
  */
 bool contract_take(void *ctx, struct pipeline *f, struct batch *b);
 
-/* At the end of the pass, the reader still open. */
+/* When all was read. */
 bool contract_end(void *ctx, struct pipeline *f);
 
 #endif

@@ -9,6 +9,7 @@
 #include "fuzz/fuzz_outputs.h"
 #include "fuzz/fuzz_pass.h"
 #include "fuzz/strict_json.h"
+#include "testing/format_aids.h"
 
 #define WANT_ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 
@@ -58,11 +59,13 @@ message_holds(const char *s)
 
 /* Readers see less ahead in a small window: after such a fault they may guess otherwise. */
 static bool
-goes_by_first_window(const struct rule *rule)
+goes_by_window(const struct rule *rule)
 {
-	const char *const words = strchr(rule->id, '/');
-
-	return words != NULL && strcmp(words + 1, "bad-byte-order") == 0;
+	for (const struct format_aids *const *a = format_aids; *a != NULL; a++)
+		for (const char *const *id = (*a)->window_rules; id != NULL && *id != NULL; id++)
+			if (strcmp(*id, rule->id) == 0)
+				return true;
+	return false;
 }
 
 static void
@@ -81,15 +84,16 @@ take_finding(void *ctx, const struct findings *j, const struct finding *f)
 	o->findings = hash_u64(o->findings, f->record);
 	o->findings ^= hash_bytes(f->message, strlen(f->message), 1);
 	o->said++;
-	o->guessed |= goes_by_first_window(f->rule);
+	o->guessed |= goes_by_window(f->rule);
 }
 
 /* ---- one pass ---- */
 
 static bool
-end_holds(struct fuzz_pass *p, const struct pipeline *f)
+source_holds(struct fuzz_pass *p, const struct source *s)
 {
-	const struct findings *const j = &f->findings;
+	const struct findings *const j = &s->findings;
+	const struct trace *const t = s->context->trace;
 	uint64_t found = 0;
 
 	for (size_t i = 0; i < j->ncounts; i++)
@@ -98,63 +102,104 @@ end_holds(struct fuzz_pass *p, const struct pipeline *f)
 	     "findings were lost");
 	MUST(p->outcome.status == 0 || p->outcome.said > 0, "exit status %d and not a word why",
 	     p->outcome.status);
-	MUST((f->complete && !f->unreadable) || j->levels[LEVEL_ERROR] > 0,
+	MUST((s->complete && !s->unreadable) || j->levels[LEVEL_ERROR] > 0,
 	     "not all was read, and no error says why");
-	MUST(f->reader.unread <= p->n, "%" PRIu64 " bytes of %zu are unread", f->reader.unread, p->n);
-	MUST(!f->complete || f->reader.unread == 0, "read to the end, but %" PRIu64 " bytes are unread",
-	     f->reader.unread);
-	MUST(!f->open || (f->in->p == f->in->end && f->in->last), "the input was left before its end");
-	MUST(f->trace.events <= f->trace.records, "%" PRIu64 " events in %" PRIu64 " records",
-	     f->trace.events, f->trace.records);
+	MUST(s->reader.unread <= p->n, "%" PRIu64 " bytes of %zu are unread", s->reader.unread, p->n);
+	MUST(!s->complete || s->reader.unread == 0, "read to the end, but %" PRIu64 " bytes are unread",
+	     s->reader.unread);
+	MUST(!s->open || s->context->bytes == p->n, "the input was left at byte %" PRIu64 " of %zu",
+	     s->context->bytes, p->n);
+	MUST(t->events <= t->records, "%" PRIu64 " events in %" PRIu64 " records", t->events, t->records);
 	return true;
 }
 
 static void
-note_outcome(struct fuzz_pass *p, const struct pipeline *f)
+note_outcome(struct fuzz_pass *p, const struct source *s)
 {
 	struct fuzz_outcome *const o = &p->outcome;
-	const struct findings *const j = &f->findings;
+	const struct trace *const t = s->context->trace;
+	const struct findings *const j = &s->findings;
 
-	o->format = f->format;
-	o->dialect = f->open ? f->trace.dialect : NULL;
-	o->byte_order = f->open ? f->trace.byte_order : NULL;
-	o->records = f->trace.records;
-	o->events = f->trace.events;
-	o->unread = f->reader.unread;
-	o->complete = f->complete;
-	o->status = f->unreadable ? 2 : j->levels[LEVEL_ERROR] > 0 ? 1 : 0;
+	o->format = s->format;
+	o->dialect = s->open ? t->dialect : NULL;
+	o->byte_order = s->open ? t->byte_order : NULL;
+	o->records = t->records;
+	o->events = t->events;
+	o->unread = s->reader.unread;
+	o->complete = s->complete;
+	o->status = s->unreadable ? 2 : j->levels[LEVEL_ERROR] > 0 ? 1 : 0;
 	for (size_t i = 0; i < j->ncounts; i++)
 		o->findings = hash_u64(o->findings ^ j->counts[i].count, (uintptr_t)j->counts[i].rule);
+}
+
+static bool
+opened(void *ctx, const struct source *s)
+{
+	struct fuzz_pass *const p = ctx;
+
+	(void)s;
+	p->opened = true;
+	p->stopped = p->begin != NULL && !p->begin(p->ctx, &p->pipeline);
+	return !p->stopped;
+}
+
+static void
+closed(void *ctx, const struct source *s)
+{
+	struct fuzz_pass *const p = ctx;
+
+	if (s->as_whole)
+		return;
+	note_outcome(p, s);
+	p->stopped = p->stopped || !source_holds(p, s);
+}
+
+/* true: all was read. */
+static bool
+take_all(struct fuzz_pass *p)
+{
+	enum stage_status status;
+	struct batch *b;
+
+	while ((status = pipeline_next(&p->pipeline, &b)) == STAGE_MORE)
+		if (p->take == NULL)
+			batch_release(b);
+		else if (!p->take(p->ctx, &p->pipeline, b))
+			return false;
+	return status == STAGE_END;
 }
 
 bool
 fuzz_pass_run(struct fuzz_pass *p)
 {
-	static struct vocabularies kept; /* loading takes longer than a small input */
-	struct pipeline f;
-	const struct pipeline_job job = {
-		.path = "memory",
-		.from = p->from,
-		.dialect = p->dialect,
-		.vocabularies = &kept,
-		.want = p->want,
-		.rebase = p->rebase,
-		.sink = take_finding,
-		.ctx = p,
-	};
+	static struct vocabularies retained; /* loading takes longer than a small input */
+	static const char *const paths[] = { "memory" };
 	struct input *const in =
 	    p->step > 0 ? input_from_memory_slowly(p->p, p->n, p->step) : input_from_memory(p->p, p->n);
-	bool ok = true;
+	const struct pipeline_job job = {
+		.paths = paths,
+		.npaths = 1,
+		.input = in,
+		.from = p->from,
+		.dialect = p->dialect,
+		.vocabularies = &retained,
+		.want = p->want,
+		.rebase = p->rebase,
+		.lanes = p->lanes,
+		.sink = take_finding,
+		.ctx = p,
+		.hooks = { .opened = opened, .closed = closed, .ctx = p },
+	};
 
-	if (in != NULL && p->first_window > 0)
+	if (in == NULL)
+		return fuzz_broken(p->result, "no memory");
+	if (p->first_window > 0)
 		input_need(in, p->first_window < p->n ? p->first_window : p->n);
-	if (pipeline_open_input(&f, &job, in))
-		ok = (p->begin == NULL || p->begin(p->ctx, &f)) && pipeline_run(&f, p->take, p->ctx) &&
-		     (p->end == NULL || p->end(p->ctx, &f));
-	note_outcome(p, &f);
-	if (ok)
-		ok = in != NULL && end_holds(p, &f);
-	pipeline_close(&f);
+	p->opened = p->stopped = false;
+	bool ok = pipeline_open(&p->pipeline, &job) && take_all(p);
+	pipeline_end(&p->pipeline);
+	ok = ok && !p->stopped && (!p->opened || p->end == NULL || p->end(p->ctx, &p->pipeline));
+	pipeline_close(&p->pipeline);
 	return ok && p->result->fault[0] == '\0';
 }
 

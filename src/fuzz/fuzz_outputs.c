@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "pipeline/lanes.h"
+#include "pipeline/writing.h"
 #include "format/registry.h"
 #include "fuzz/strict_json.h"
 #include "stats/stats_report.h"
@@ -18,26 +18,30 @@
 
 /* ---- converting ---- */
 
-/* As pipeline/writing.h, but into memory. */
 struct conversion {
 	struct fuzz_result *result;
 	const struct format *to;
-	struct writer writer;
-	struct lanes lanes;
-	struct chunk chunk;
-	struct ledger total;
+	struct writing writing;
+	struct text text;
 };
+
+static bool
+put(void *ctx, const char *file, const char *p, size_t n)
+{
+	struct conversion *const c = ctx;
+
+	(void)file;
+	text_add(&c->text, p, n);
+	return !c->text.failed;
+}
 
 static bool
 conversion_begin(void *ctx, struct pipeline *f)
 {
+	static const struct writing_options options = { .tool = TOOL };
 	struct conversion *const c = ctx;
 
-	c->writer = (struct writer){ .trace = &f->trace, .tool = TOOL, .rebased = f->job->rebase };
-	c->writer.state = calloc(1, c->to->writer->state_size);
-	c->chunk.first = true;
-	MUST(c->writer.state != NULL && lanes_init(&c->lanes) && c->to->writer->open(&c->writer, &c->chunk),
-	     "no memory");
+	MUST(writing_begin(&c->writing, f, c->to, (struct writing_output){ put, c }, &options), "no memory");
 	return true;
 }
 
@@ -45,16 +49,9 @@ static bool
 conversion_take(void *ctx, struct pipeline *f, struct batch *b)
 {
 	struct conversion *const c = ctx;
-	const struct writer_ops *const ops = c->to->writer;
-	const size_t before = c->chunk.text.n;
 
-	MUST((ops->flags & WRITER_NESTED) == 0 || lanes_batch(&c->lanes, &f->trace, b, &c->chunk.ledger),
-	     "no memory");
-	b->end_track = f->trace.ntracks;
-	MUST(ops->declare(&c->writer, b), "no memory");
-	ops->render(&c->writer, b, &c->chunk);
-	c->chunk.first &= c->chunk.text.n == before;
-	MUST(!c->chunk.text.failed, "no memory");
+	(void)f;
+	MUST(writing_put(&c->writing, b), "no memory");
 	return true;
 }
 
@@ -95,18 +92,15 @@ static bool
 conversion_end(void *ctx, struct pipeline *f)
 {
 	struct conversion *const c = ctx;
-	const struct text *const t = &c->chunk.text;
+	const struct text *const t = &c->text;
+	const struct ledger *const lost = &c->writing.total;
 	size_t at;
 
-	ledger_merge(&c->total, &c->chunk.ledger);
-	c->writer.total = &c->total;
-	c->writer.rebased_by = f->rebase_ns;
-	MUST(c->to->writer->close(&c->writer, &c->chunk) && !t->failed, "no memory");
-	for (size_t i = 0; i < c->total.n; i++)
-		MUST(c->total.rows[i].count > 0 &&
-		         c->total.rows[i].first_offset <= input_offset(f->in, f->in->end),
-		     "loss %s: %" PRIu64 " from offset %" PRIu64, c->total.rows[i].loss->id,
-		     c->total.rows[i].count, c->total.rows[i].first_offset);
+	MUST(writing_end(&c->writing, f), "no memory");
+	for (size_t i = 0; i < lost->n; i++)
+		MUST(lost->rows[i].count > 0 && lost->rows[i].first_offset <= f->context.bytes,
+		     "loss %s: %" PRIu64 " from offset %" PRIu64, lost->rows[i].loss->id, lost->rows[i].count,
+		     lost->rows[i].first_offset);
 	if (strcmp(c->to->suffixes[0], ".json") != 0)
 		return true;
 	const char *const why = strict_json_fault(t->p, t->n, &at);
@@ -122,17 +116,15 @@ convert_to(struct fuzz_pass pass, const struct format *to, const struct fuzz_out
 {
 	struct conversion conversion = { .result = pass.result, .to = to }, *const c = &conversion;
 
-	pass.want = WANT_TIMES | WANT_FIELDS;
+	pass.want = WANT_TIMES | to->writer->want;
+	pass.lanes = to->writer->nested;
 	pass.begin = conversion_begin;
 	pass.take = conversion_take;
 	pass.end = conversion_end;
 	pass.ctx = c;
 	const bool ok = fuzz_pass_run(&pass);
-	if (c->writer.state != NULL && to->writer->free != NULL)
-		to->writer->free(&c->writer);
-	free(c->writer.state);
-	lanes_free(&c->lanes);
-	text_free(&c->chunk.text);
+	writing_free(&c->writing);
+	text_free(&c->text);
 	if (!ok)
 		return false;
 	MUST(pass.outcome.findings == want->findings && pass.outcome.status == want->status,
@@ -175,7 +167,9 @@ counting_take(void *ctx, struct pipeline *f, struct batch *b)
 	struct counting *const c = ctx;
 
 	(void)f;
-	MUST(stats_batch(&c->stats, b), "no memory");
+	const bool ok = stats_batch(&c->stats, b);
+	batch_release(b);
+	MUST(ok, "no memory");
 	return true;
 }
 

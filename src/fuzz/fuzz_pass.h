@@ -27,9 +27,13 @@ struct fuzz_pass {
 	bool rebase;
 	size_t step; /* the window grows by so many bytes; 0: it is the whole */
 	size_t first_window;
-	bool (*begin)(void *ctx, struct pipeline *f); /* after opening; NULL: nothing to do; so too below */
-	pipeline_sink *take;
-	bool (*end)(void *ctx, struct pipeline *f); /* at the end, the reader still open */
+	bool lanes;
+	/* false: a promise is broken, and noted.  Any may be NULL. */
+	bool (*begin)(void *ctx, struct pipeline *f);                 /* the input was opened */
+	bool (*take)(void *ctx, struct pipeline *f, struct batch *b); /* takes over the batch */
+	bool (*end)(void *ctx, struct pipeline *f);                   /* all was read */
+	struct pipeline pipeline;                                     /* of the present run */
+	bool opened, stopped;
 	void *ctx;
 	struct fuzz_outcome outcome; /* the answer */
 };

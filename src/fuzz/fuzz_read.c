@@ -1,5 +1,5 @@
 /*
- * The libFuzzer target, one for all formats: built with -DFUZZ_FORMAT=htdump,
+ * The libFuzzer target, one for all formats: built with -DFUZZ_FORMAT=NAME,
  * it reads every input as that format, in the dialect told by content, and in
  * a shorter way in each other dialect.
  */

@@ -45,7 +45,6 @@ interpret_free(struct interpret *in)
 	arena_free(&in->arena);
 	interpret_lines_free(in);
 	pairing_free(&in->pairing);
-	pending_end_free(&in->early);
 	arrows_free(&in->arrows);
 	*in = (struct interpret){ .trace = NULL };
 }
@@ -153,7 +152,7 @@ find_name(struct interpret *in, struct batch *b, struct event *e, const struct c
 /* ---- phases ---- */
 
 static enum verdict
-closed(struct interpret *in, struct event *e, enum pairing_result result)
+paired(struct interpret *in, struct event *e, enum pairing_result result)
 {
 	switch (result) {
 	case PAIRING_SPAN:
@@ -162,6 +161,7 @@ closed(struct interpret *in, struct event *e, enum pairing_result result)
 		pairing_alone(&in->pairing, e);
 		e->phase = PHASE_INSTANT;
 		return KEEP;
+	case PAIRING_OPEN:
 	case PAIRING_DROPPED:
 		return DROP;
 	case PAIRING_NO_MEMORY:
@@ -173,31 +173,15 @@ closed(struct interpret *in, struct event *e, enum pairing_result result)
 static enum verdict
 begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
-	bool met = false;
-
 	e->phase = PHASE_BEGIN;
-	if (!in->spans)
-		return KEEP;
-	if ((how.flags & PAIRING_ASYNC) != 0 && !pending_end_meet(&in->early, &in->pairing, b, e, how, &met))
-		return NO_MEMORY;
-	if (met)
-		return KEEP;
-	return pairing_begin(&in->pairing, b, e, how) ? DROP : NO_MEMORY;
+	return in->spans ? paired(in, e, pairing_begin(&in->pairing, b, e, how)) : KEEP;
 }
 
 static enum verdict
 end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
-	bool waits = false;
-
 	e->phase = PHASE_END;
-	if (!in->spans)
-		return KEEP;
-	const enum pairing_result result = pairing_end(&in->pairing, b, e, how);
-	if (result == PAIRING_ALONE && (how.flags & PAIRING_ASYNC) != 0 &&
-	    !pending_end_keep(&in->early, &in->pairing, b, e, how, &waits))
-		return NO_MEMORY;
-	return waits ? DROP : closed(in, e, result);
+	return in->spans ? paired(in, e, pairing_end(&in->pairing, b, e, how)) : KEEP;
 }
 
 /* The state before ends, and comes out; the new one begins. */
@@ -211,7 +195,7 @@ state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end
 		return KEEP;
 	closing.nfields = 0; /* they are the next one's */
 	const enum pairing_result result = pairing_end(&in->pairing, b, &closing, how);
-	if (result == PAIRING_NO_MEMORY || !pairing_begin(&in->pairing, b, e, how))
+	if (result == PAIRING_NO_MEMORY || pairing_begin(&in->pairing, b, e, how) == PAIRING_NO_MEMORY)
 		return NO_MEMORY;
 	if (result != PAIRING_SPAN)
 		return DROP;
@@ -278,7 +262,7 @@ apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct
 	case PLAN_STATE:
 		return state(in, b, e, how);
 	case PLAN_STATE_END:
-		return in->spans ? closed(in, e, pairing_end(&in->pairing, b, e, how)) : KEEP;
+		return in->spans ? paired(in, e, pairing_end(&in->pairing, b, e, how)) : KEEP;
 	case PLAN_SPAN:
 		span(b, e, m);
 		return KEEP;
@@ -442,13 +426,11 @@ fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 }
 
 bool
-interpret_batch(struct interpret *in, const struct format *of, struct findings *findings, struct batch *b)
+interpret_batch(struct interpret *in, const struct format *of, struct batch *b)
 {
 	uint32_t n = 0;
 
-	in->findings = findings;
 	in->checks_payloads = format_trace_ops(of)->checks_payloads;
-	pairing_recycle(&in->pairing);
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct class_plan *plan = known_plan(in, b->events[i].cls);
 		if (plan != NULL && (plan->m == NULL || plan->simple != SIMPLE_NOT)) {
@@ -483,10 +465,8 @@ interpret_more(struct interpret *in, struct batch *b)
 bool
 interpret_finish(struct interpret *in, struct batch *b, bool *more)
 {
-	pairing_recycle(&in->pairing);
 	if (!in->open_given) {
-		if (!pairing_finish(&in->pairing, b, in->fields, more) ||
-		    (!*more && !pending_end_finish(&in->early, &in->pairing, b, more)))
+		if (!pairing_finish(&in->pairing, b, in->fields, more))
 			return false;
 		in->open_given = !*more;
 	}

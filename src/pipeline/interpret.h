@@ -2,7 +2,7 @@
 #define PIPELINE_INTERPRET_H
 
 #include "pipeline/arrows.h"
-#include "pipeline/pending_end.h"
+#include "pipeline/pairing.h"
 #include "format/format.h"
 
 /*
@@ -21,19 +21,11 @@ enum interpret_mode {
 struct class_plan;
 struct line_cached;
 
-/* Where a batch is of several inputs: who is told what is found in an event of it, by its number there. */
-struct interpret_findings_of {
-	struct findings *(*of)(void *ctx, uint32_t event); /* NULL: the findings of the batch */
-	void *ctx;
-};
-
 struct interpret {
 	struct trace *trace;
 	unsigned want;
-	bool spans, fields;        /* spans are made; fields are wanted */
-	bool checks_payloads;      /* the reader does */
-	struct findings *findings; /* of the present input; may be NULL */
-	struct interpret_findings_of findings_of;
+	bool spans, fields;             /* spans are made; fields are wanted */
+	bool checks_payloads;           /* the reader does */
 	struct class_plan *class_plans; /* what is known of each class, by its index */
 	uint32_t nclass_plans;
 	struct arena arena;
@@ -43,7 +35,6 @@ struct interpret {
 	bool lines_full;            /* which was said */
 	uint32_t facts_bytes;
 	struct pairing pairing;
-	struct pending_ends early; /* ends that wait for their beginnings */
 	struct arrows arrows;
 	bool open_given; /* interpret_finish: all that was open is out */
 };
@@ -53,8 +44,7 @@ void interpret_init(struct interpret *in, struct trace *trace, enum interpret_mo
 void interpret_free(struct interpret *in);
 
 /* The next batch of the reader, which `of` is of; it may be shorter afterwards.  false: no memory. */
-bool interpret_batch(struct interpret *in, const struct format *of, struct findings *findings,
-                     struct batch *b);
+bool interpret_batch(struct interpret *in, const struct format *of, struct batch *b);
 
 /* Arrows that had no room in that batch: adds them to an empty one.  false: there are none. */
 bool interpret_more(struct interpret *in, struct batch *b);

@@ -109,7 +109,7 @@ check_size(const struct interpret *in, const struct batch *b, const struct event
 
 	if (in->checks_payloads)
 		return;
-	struct findings *const findings = interpret_findings(in, b, e);
+	struct findings *const findings = interpret_findings(b, e);
 	if (lacking < m->nlayout)
 		finding_add(findings, &input_rules[INPUT_RULE_PAYLOAD_SHORT], e->offset, 0,
 		            "an event of %s: %" PRIu32 " bytes of payload end before field %s is whole",

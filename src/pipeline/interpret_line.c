@@ -63,7 +63,7 @@ say_limit(struct interpret *in, const struct batch *b, const struct event *e, st
 	struct quoted q;
 
 	if (!in->lines_full)
-		finding_add(interpret_findings(in, b, e), &input_rules[INPUT_RULE_LINE_LIMIT], e->offset, 0,
+		finding_add(interpret_findings(b, e), &input_rules[INPUT_RULE_LINE_LIMIT], e->offset, 0,
 		            "%s and others share one time line", quoted(&q, name));
 	in->lines_full = true;
 }

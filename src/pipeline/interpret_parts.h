@@ -5,12 +5,11 @@
 
 /* The parts of pipeline/interpret.c: what a meaning says, found in the fields of one event. */
 
-/* Who is told what is found in an event of the batch; may be NULL. */
+/* What is found in an event of the batch is reported here; may be NULL. */
 static inline struct findings *
-interpret_findings(const struct interpret *in, const struct batch *b, const struct event *e)
+interpret_findings(const struct batch *b, const struct event *e)
 {
-	return in->findings_of.of != NULL ? in->findings_of.of(in->findings_of.ctx, (uint32_t)(e - b->events))
-	                                  : in->findings;
+	return b->inputs != NULL ? b->input_findings[b->inputs[e - b->events]] : b->findings;
 }
 
 /* ---- interpret_text.c ---- */

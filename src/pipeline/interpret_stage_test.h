@@ -92,7 +92,8 @@ add_field(struct stage *g, struct event *e, struct slice name, struct value valu
 static inline void
 run(struct stage *g)
 {
-	cr_assert(interpret_batch(&g->in, &g->format, &g->findings, &g->batch));
+	g->batch.findings = &g->findings;
+	cr_assert(interpret_batch(&g->in, &g->format, &g->batch));
 }
 
 /* What is left at the end, all in one batch. */

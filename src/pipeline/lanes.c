@@ -21,8 +21,6 @@ lanes_free(struct lanes *l)
 bool
 lanes_batch(struct lanes *l, struct trace *trace, struct batch *b, struct ledger *ledger)
 {
-	const uint32_t known = trace->ntracks;
-
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *e = &b->events[i];
 		struct nest_result r;
@@ -39,7 +37,5 @@ lanes_batch(struct lanes *l, struct trace *trace, struct batch *b, struct ledger
 		if (e->track == NULL)
 			return false;
 	}
-	if (trace->ntracks > known)
-		b->end_track = trace->ntracks;
 	return true;
 }

@@ -1,83 +1,73 @@
-#include <stdlib.h>
+#include "pipeline/min_time.h"
 
-#include "pipeline/pipeline_parts.h"
-
-/* A quiet pass that only looks for the least time, so that times can be counted from it. */
+#include "pipeline/pipeline.h"
 
 #define BATCH_EVENTS 1024
 
-void
-min_time_begin(struct min_time *e, struct pipeline *f)
-{
-	*e = (struct min_time){ .f = f };
-	trace_init(&e->trace);
-	findings_init(&e->findings, f->operand, NULL, NULL);
-}
-
-static bool
-have_shared(struct min_time *e, const struct format *format, struct reader *r)
-{
-	const struct trace_ops *const ops = format_trace_ops(format);
-
-	if (e->format == NULL) {
-		e->format = format;
-		e->trace.vocabulary = pipeline_vocabulary(e->f, format);
-		e->shared = ops->shared_size > 0 ? calloc(1, ops->shared_size) : NULL;
-		e->failed = e->trace.vocabulary == NULL || (ops->shared_size > 0 && e->shared == NULL);
-		struct reader whole = *r;
-		whole.in = NULL;
-		whole.findings = &e->findings;
-		whole.shared = e->shared;
-		e->failed = e->failed || (ops->open != NULL && !ops->open(&whole));
-	}
-	r->shared = e->shared;
-	return !e->failed && e->format == format;
-}
-
 static void
-least(struct pipeline *f, const struct batch *b)
+take_least(struct min_time *m, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
-		if (!f->rebased || b->events[i].ts < f->rebase_ns) {
-			f->rebase_ns = b->events[i].ts;
-			f->rebased = true;
+		if (!m->known || b->events[i].ts < m->ns) {
+			m->ns = b->events[i].ts;
+			m->known = true;
 		}
 }
 
-void
-min_time_input(struct min_time *e, const struct format *format, struct input *in)
+/* Takes over the input; NULL: it cannot be read twice. */
+static void
+look_through(struct min_time *m, struct trace_context *c, struct source_place place, struct input *in)
 {
-	struct pipeline *const f = e->f;
-	struct batch b = { .cap = 0 };
-	struct reader r = { .format = format,
-		            .in = in,
-		            .want = WANT_TIMES,
-		            .dialect = f->job->dialect,
-		            .options = f->job->options,
-		            .trace = &e->trace,
-		            .in_folder = f->in_folder };
-	enum read_status status = READ_MORE;
+	struct source s;
+	struct batch b;
 
-	if (have_shared(e, format, &r) && pipeline_reader_begin(&r, format) &&
-	    batch_init(&b, BATCH_EVENTS, false))
-		while (status == READ_MORE) {
+	if (in == NULL || !input_can_reopen(in)) {
+		m->complete &= in != NULL && in->p == in->end; /* what holds nothing is no matter */
+		input_close(in);
+		return;
+	}
+	if (source_begin(&s, c, place, in) && source_start(&s) && batch_init(&b, BATCH_EVENTS, false)) {
+		while (s.status == READ_MORE) {
 			batch_recycle(&b);
-			input_hold(r.in, &b.holds);
-			status = format->reader->next(&r, &b);
-			least(f, &b);
-			input_behind(r.in);
+			source_next(&s, &b);
+			take_least(m, &b);
 		}
-	batch_free(&b);
-	pipeline_reader_end(&r, format);
-	input_close(r.in);
+		batch_free(&b);
+	}
+	source_close(&s);
 }
 
-void
-min_time_end(struct min_time *e)
+/* What a descriptor gives can be read once; its times may lie before all others. */
+static struct input *
+open_again(const struct pipeline_job *job, const char *path)
 {
-	if (e->shared != NULL && format_trace_ops(e->format)->close != NULL)
-		format_trace_ops(e->format)->close(e->shared);
-	free(e->shared);
-	findings_free(&e->findings);
-	trace_free(&e->trace);
+	if (job->input != NULL)
+		return input_reopen(job->input);
+	return input_is_named(path) ? input_open(path) : NULL;
+}
+
+struct min_time
+min_time_find(const struct pipeline_job *job, const struct operands *operands,
+              struct vocabularies *vocabularies)
+{
+	struct min_time m = { .complete = true };
+	struct trace trace;
+	struct trace_context c;
+
+	trace_init(&trace);
+	trace_context_init(&c, job, &trace, vocabularies, WANT_TIMES);
+	c.quiet = true;
+	for (size_t k = 0; k < operands->n; k++) {
+		const struct operand *const o = &operands->list[k];
+		if (!o->folder)
+			look_through(&m, &c, (struct source_place){ o->path, o->path, false },
+			             open_again(job, o->path));
+		for (size_t i = 0; i < o->tree.n; i++)
+			if (operands_sidecar(operands, o->tree.paths[i]) == NULL)
+				look_through(&m, &c, (struct source_place){ o->tree.paths[i], o->path, true },
+				             open_again(job, o->tree.paths[i]));
+	}
+	trace_context_free(&c);
+	trace_free(&trace);
+	return m;
 }

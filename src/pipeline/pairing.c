@@ -24,25 +24,15 @@ pairing_init(struct pairing *p, struct trace *trace)
 void
 pairing_free(struct pairing *p)
 {
-	pairing_recycle(p);
 	for (uint32_t i = 0; i < p->n; i++)
 		retained_free(p->spans[i].retained);
 	free(p->spans);
 	free(p->tracks);
 	free(p->buckets);
 	table64_free(&p->beyond);
+	pending_ends_free(&p->pending);
+	ledger_free(&p->ledger);
 	*p = (struct pairing){ .trace = NULL };
-}
-
-void
-pairing_recycle(struct pairing *p)
-{
-	while (p->done != NULL) {
-		struct retained *const k = p->done;
-		p->done = k->next;
-		p->retained_bytes -= k->bytes;
-		retained_free(k);
-	}
 }
 
 /* ---- places ---- */
@@ -91,12 +81,13 @@ take_place(struct pairing *p)
 	return s;
 }
 
+/* What it points to is the batch's from now on. */
 static void
-give_place(struct pairing *p, struct open_span *s)
+give_place(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
-		s->retained->next = p->done;
-		p->done = s->retained;
+		p->retained_bytes -= s->retained->bytes;
+		batch_own(b, &s->retained->block);
 	}
 	s->retained = NULL;
 	s->cls = NULL;
@@ -239,8 +230,9 @@ have_room(struct pairing *p, const struct event *e, struct pairing_end_of how, b
 	return true;
 }
 
-bool
-pairing_begin(struct pairing *p, const struct batch *b, const struct event *e, struct pairing_end_of how)
+/* Keeps it open.  false: no memory. */
+static bool
+open_span(struct pairing *p, struct batch *b, const struct event *e, struct pairing_end_of how)
 {
 	bool room;
 
@@ -260,7 +252,7 @@ pairing_begin(struct pairing *p, const struct batch *b, const struct event *e, s
 	s->pair = how.pair;
 	s->flags = how.flags;
 	if (!keep(p, b, e, s, how)) {
-		give_place(p, s);
+		give_place(p, s, b);
 		return false;
 	}
 	uint32_t *const list = list_of(p, e->track, how);
@@ -269,6 +261,18 @@ pairing_begin(struct pairing *p, const struct batch *b, const struct event *e, s
 	if ((how.flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
 		p->tracks[e->track->index].depth++;
 	return true;
+}
+
+enum pairing_result
+pairing_begin(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	bool met = false;
+
+	if ((how.flags & PAIRING_ASYNC) != 0 && !pending_end_meet(&p->pending, p, b, e, how, &met))
+		return PAIRING_NO_MEMORY;
+	if (met)
+		return PAIRING_SPAN;
+	return open_span(p, b, e, how) ? PAIRING_OPEN : PAIRING_NO_MEMORY;
 }
 
 /* The span has the fields of its BEGIN, then what the END adds.  false: no memory. */
@@ -305,8 +309,8 @@ make_span(const struct open_span *s, struct event *e)
 	e->flags = (s->flags & PAIRING_ASYNC) != 0 ? EVENT_ASYNC : 0;
 }
 
-enum pairing_result
-pairing_end(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
+static enum pairing_result
+close_span(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	if (p->nbeyond > 0 && how.key == 0) {
 		const uint32_t beyond = beyond_count(p, e->track, how);
@@ -334,8 +338,21 @@ pairing_end(struct pairing *p, struct batch *b, struct event *e, struct pairing_
 	*link = s->below;
 	if ((s->flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
 		p->tracks[s->track->index].depth--;
-	give_place(p, s);
+	give_place(p, s, b);
 	return PAIRING_SPAN;
+}
+
+enum pairing_result
+pairing_end(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	const enum pairing_result result = close_span(p, b, e, how);
+	bool waits = false;
+
+	if (result != PAIRING_ALONE || (how.flags & PAIRING_ASYNC) == 0)
+		return result;
+	if (!pending_end_keep(&p->pending, p, b, e, how, &waits))
+		return PAIRING_NO_MEMORY;
+	return waits ? PAIRING_OPEN : PAIRING_ALONE;
 }
 
 void
@@ -388,7 +405,7 @@ give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 		p->unpaired++;
 		ledger_add(&p->ledger, &no_end, s->offset, 1);
 	}
-	give_place(p, s);
+	give_place(p, s, b);
 	return true;
 }
 
@@ -406,8 +423,9 @@ give_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
 	return true;
 }
 
-bool
-pairing_finish(struct pairing *p, struct batch *b, bool fields, bool *more)
+/* false: no memory. */
+static bool
+give_all_open(struct pairing *p, struct batch *b, bool fields, bool *more)
 {
 	for (; p->at < p->ntracks && b->n < b->cap; p->at += b->n < b->cap) {
 		struct open_track *const t = &p->tracks[p->at];
@@ -425,4 +443,10 @@ pairing_finish(struct pairing *p, struct batch *b, bool fields, bool *more)
 	}
 	*more = b->n == b->cap;
 	return true;
+}
+
+bool
+pairing_finish(struct pairing *p, struct batch *b, bool fields, bool *more)
+{
+	return give_all_open(p, b, fields, more) && (*more || pending_end_finish(&p->pending, p, b, more));
 }

@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "event/batch.h"
 #include "event/trace.h"
+#include "pipeline/pending_end.h"
 #include "pipeline/retained.h"
 #include "format/ledger.h"
 
@@ -64,40 +65,29 @@ struct pairing {
 	uint64_t seed;
 	struct table64 beyond; /* track and pair -> open ones that are not retained */
 	uint32_t nbeyond;      /* sum of these */
-	struct retained *done; /* handed out; the batch still points there */
 	uint32_t retained_bytes;
-	uint32_t at;       /* pairing_finish: what is next */
-	uint64_t unpaired; /* begins and ends without a partner, or not retained */
+	struct pending_ends pending; /* ends that came before their beginnings */
+	uint32_t at;                 /* pairing_finish: what is next */
+	uint64_t unpaired;           /* begins and ends without a partner, or not retained */
 	struct ledger ledger;
 };
 
 void pairing_init(struct pairing *p, struct trace *trace);
 void pairing_free(struct pairing *p);
 
-/* The last batch was taken: what its spans pointed to is given back. */
-void pairing_recycle(struct pairing *p);
-
-/* One end of a span. */
-struct pairing_end_of {
-	uint16_t pair; /* 0 at the END: whatever it is; of a state: its number */
-	uint8_t flags; /* enum pairing_flags */
-	bool lasting;  /* the name of the event outlives its batch */
-	bool fields;   /* somebody wants the fields */
-	uint64_t key;  /* 0 if there is none */
-};
-
-/* Keeps a BEGIN, or a STATE that opens; the event itself is no longer needed then.  false: no memory. */
-bool pairing_begin(struct pairing *p, const struct batch *b, const struct event *e,
-                   struct pairing_end_of how);
-
 enum pairing_result {
-	PAIRING_SPAN,    /* the event is now the span that it closes */
+	PAIRING_SPAN,    /* the event is now the span that it completes */
+	PAIRING_OPEN,    /* it is retained until its other end comes; the event itself is no longer needed */
 	PAIRING_ALONE,   /* nothing was open; the event is as it was */
 	PAIRING_DROPPED, /* what it closes was not retained; the event says nothing */
 	PAIRING_NO_MEMORY,
 };
 
-/* Closes. */
+/* A BEGIN, or a STATE that opens: OPEN, or SPAN if its end came before it. */
+enum pairing_result pairing_begin(struct pairing *p, struct batch *b, struct event *e,
+                                  struct pairing_end_of how);
+
+/* An END; OPEN if it is async and its beginning may still come. */
 enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event *e,
                                 struct pairing_end_of how);
 

@@ -1,4 +1,4 @@
-#include "pipeline/pending_end.h"
+#include "pipeline/pairing.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ struct pending_end {
 };
 
 void
-pending_end_free(struct pending_ends *a)
+pending_ends_free(struct pending_ends *a)
 {
 	for (uint32_t i = 0; i < a->n; i++)
 		retained_free(a->ends[i].retained);
@@ -56,13 +56,13 @@ take_place(struct pending_ends *a, uint32_t *place)
 	return true;
 }
 
-/* What it points to is given back when the batch was taken. */
+/* What it points to is the batch's from now on. */
 static void
-give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s)
+give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
 {
 	if (s->retained != NULL) {
-		s->retained->next = p->done;
-		p->done = s->retained;
+		p->retained_bytes -= s->retained->bytes;
+		batch_own(b, &s->retained->block);
 	}
 	s->retained = NULL;
 	s->track = NULL;
@@ -71,7 +71,7 @@ give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s)
 }
 
 bool
-pending_end_keep(struct pending_ends *a, struct pairing *p, const struct batch *b, const struct event *e,
+pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
                  struct pairing_end_of how, bool *retained)
 {
 	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
@@ -91,7 +91,7 @@ pending_end_keep(struct pending_ends *a, struct pairing *p, const struct batch *
 		made =
 		    retained_new(&k, name, b->fields + e->first_field, n, PAIRING_BYTES - p->retained_bytes);
 	if (made != RETAINED_MADE) {
-		give_place(a, p, s);
+		give_place(a, p, s, b);
 		return made != RETAINED_NO_MEMORY;
 	}
 	s->retained = k;
@@ -146,7 +146,7 @@ pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, str
 	e->phase = PHASE_SPAN;
 	e->flags = EVENT_ASYNC;
 	*link = s->next;
-	give_place(a, p, s);
+	give_place(a, p, s, b);
 	return true;
 }
 
@@ -174,7 +174,7 @@ pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b, b
 			             .nfields = (uint16_t)n };
 		b->nfields += n;
 		pairing_alone(p, e);
-		give_place(a, p, s);
+		give_place(a, p, s, b);
 	}
 	*more = a->at < a->n;
 	return true;

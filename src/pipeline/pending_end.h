@@ -1,7 +1,8 @@
 #ifndef PIPELINE_PENDING_END_H
 #define PIPELINE_PENDING_END_H
 
-#include "pipeline/pairing.h"
+#include "event/batch.h"
+#include "pipeline/retained.h"
 
 /*
  * Ends of async spans that stand before their beginnings: a trace that is made
@@ -12,7 +13,17 @@
  */
 #define PENDING_END_MAX 32768U /* 80 bytes each */
 
+struct pairing;
 struct pending_end;
+
+/* One end of a span. */
+struct pairing_end_of {
+	uint16_t pair; /* 0 at the END: whatever it is; of a state: its number */
+	uint8_t flags; /* enum pairing_flags */
+	bool lasting;  /* the name of the event outlives its batch */
+	bool fields;   /* somebody wants the fields */
+	uint64_t key;  /* 0 if there is none */
+};
 
 struct pending_ends {
 	struct pending_end *ends;
@@ -22,11 +33,11 @@ struct pending_ends {
 	uint32_t at;       /* early_finish: what is next */
 };
 
-void pending_end_free(struct pending_ends *a);
+void pending_ends_free(struct pending_ends *a);
 
 /* Keeps an END that nothing was open for.  *retained: it is, and the event is no longer needed.  false: no
  * memory. */
-bool pending_end_keep(struct pending_ends *a, struct pairing *p, const struct batch *b, const struct event *e,
+bool pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
                       struct pairing_end_of how, bool *retained);
 
 /* Whether the end of this BEGIN was met before; then e is the span.  false: no memory. */

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "pipeline/pending_end.h"
+#include "pipeline/pairing.h"
 
 #define TASKS 4000U
 
@@ -16,7 +16,6 @@ struct life {
 struct scene {
 	struct trace trace;
 	struct pairing pairing;
-	struct pending_ends early;
 	struct batch b;
 	const struct class *cls;
 	const struct track *tracks[3]; /* of two processes */
@@ -49,7 +48,6 @@ set_up(struct scene *s)
 static void
 tear_down(struct scene *s)
 {
-	pending_end_free(&s->early);
 	pairing_free(&s->pairing);
 	batch_free(&s->b);
 	trace_free(&s->trace);
@@ -64,10 +62,8 @@ give(struct scene *s, uint32_t task, bool begin, uint64_t ts, const struct track
 		.pair = 1, .flags = PAIRING_ASYNC, .lasting = true, .fields = true, .key = task / 2
 	};
 	struct life *const life = &s->lives[task];
-	bool done = false;
 
 	batch_recycle(&s->b);
-	pairing_recycle(&s->pairing);
 	struct field *const f = batch_fields(&s->b, 1);
 	f[0] = (struct field){ SLICE_LIT("task"), value_u64(task) };
 	s->b.nfields = 1;
@@ -78,17 +74,10 @@ give(struct scene *s, uint32_t task, bool begin, uint64_t ts, const struct track
 		             .track = track,
 		             .offset = task,
 		             .nfields = 1 };
-	if (begin) {
-		cr_assert(pending_end_meet(&s->early, &s->pairing, &s->b, e, how, &done));
-		if (!done)
-			cr_assert(pairing_begin(&s->pairing, &s->b, e, how));
-	} else {
-		done = pairing_end(&s->pairing, &s->b, e, how) == PAIRING_SPAN;
-		bool retained = false;
-		cr_assert(done || pending_end_keep(&s->early, &s->pairing, &s->b, e, how, &retained));
-		cr_assert(done || retained);
-	}
-	if (!done)
+	const enum pairing_result result =
+	    begin ? pairing_begin(&s->pairing, &s->b, e, how) : pairing_end(&s->pairing, &s->b, e, how);
+	cr_assert(result == PAIRING_SPAN || result == PAIRING_OPEN);
+	if (result != PAIRING_SPAN)
 		return;
 	cr_expect_eq(e->phase, PHASE_SPAN);
 	cr_expect_eq(e->flags, EVENT_ASYNC);
@@ -102,22 +91,18 @@ give(struct scene *s, uint32_t task, bool begin, uint64_t ts, const struct track
 static void
 finish(struct scene *s)
 {
-	for (bool more = true, early = false; more;) {
+	for (bool more = true; more;) {
 		batch_recycle(&s->b);
-		pairing_recycle(&s->pairing);
-		cr_assert(early ? pending_end_finish(&s->early, &s->pairing, &s->b, &more)
-		                : pairing_finish(&s->pairing, &s->b, true, &more));
+		cr_assert(pairing_finish(&s->pairing, &s->b, true, &more));
 		for (uint32_t i = 0; i < s->b.n; i++) {
 			s->lives[s->b.events[i].offset].instants += s->b.events[i].phase == PHASE_INSTANT;
 			s->lives[s->b.events[i].offset].unfinished += s->b.events[i].phase == PHASE_SPAN;
 		}
-		if (!more && !early)
-			more = early = true;
 	}
 }
 
 /* Two tasks have one number, in two processes. */
-Test(early, any_order)
+Test(pending_end, any_order)
 {
 	static uint32_t order[2 * TASKS];
 	uint64_t seed = 7;
@@ -156,7 +141,7 @@ Test(early, any_order)
 }
 
 /* An end does not wait for a beginning that comes after it in time. */
-Test(early, not_backwards)
+Test(pending_end, not_backwards)
 {
 	struct scene s;
 
@@ -173,24 +158,22 @@ Test(early, not_backwards)
 }
 
 /* Beyond the bound nothing is retained, and what is retained still meets its beginning. */
-Test(early, full)
+Test(pending_end, full)
 {
 	const struct pairing_end_of how = { .pair = 1, .flags = PAIRING_ASYNC, .lasting = true };
 	struct scene s;
-	bool retained, met;
 
 	set_up(&s);
 	struct event e = { .ts = 10, .name = SLICE_LIT("life"), .cls = s.cls, .track = s.tracks[0] };
 	for (uint32_t i = 0; i <= PENDING_END_MAX; i++) {
 		struct pairing_end_of end = how;
 		end.key = i;
-		cr_assert(pending_end_keep(&s.early, &s.pairing, &s.b, &e, end, &retained));
-		cr_assert_eq(retained, i < PENDING_END_MAX);
+		cr_assert_eq(pairing_end(&s.pairing, &s.b, &e, end),
+		             i < PENDING_END_MAX ? PAIRING_OPEN : PAIRING_ALONE);
 	}
 	struct pairing_end_of begin = how;
 	begin.key = 77;
-	cr_assert(pending_end_meet(&s.early, &s.pairing, &s.b, &e, begin, &met));
-	cr_expect(met);
+	cr_assert_eq(pairing_begin(&s.pairing, &s.b, &e, begin), PAIRING_SPAN);
 	cr_expect_eq(e.dur, 0);
 	tear_down(&s);
 }

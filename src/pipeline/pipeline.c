@@ -1,428 +1,327 @@
 #include "pipeline/pipeline.h"
 
-#include <stdlib.h>
-
-#include "check/input_rules.h"
-#include "pipeline/pipeline_parts.h"
-#include "format/registry.h"
+#include "pipeline/min_time.h"
+#include "pipeline/reading.h"
 
 /* Small enough that events, fields and the text made of them stay in the second-level cache. */
 #define BATCH_EVENTS 1024
 
-/* So much of a first window must speak for the format of the files before it. */
-#define SURE_BITS 32
-
-static bool
-is_shrunk(void *in)
+/* Findings that are of no input: of what is open when all of them were read. */
+static struct source *
+rest_of(struct pipeline *p)
 {
-	return input_shrunk(in);
-}
+	const struct pipeline_job *const job = p->job;
 
-bool
-pipeline_say_fault(struct findings *j, const struct input *in)
-{
-	const struct rule *rule = input_fault_rule(in->fault);
-
-	if (rule == NULL)
-		return false;
-	j->muted = NULL; /* the bytes are not to be trusted; this sentence about them is */
-	finding_add(j, rule, in->fault_offset, 0, "%s%s",
-	            strncmp(in->fault_text, "is ", 3) == 0 ? "the input " : "", in->fault_text);
-	return rule->level == LEVEL_ERROR;
+	if (!p->rest_begun) {
+		p->rest = (struct source){ .context = &p->context, .place = { .path = job->paths[0] } };
+		findings_init(&p->rest.findings, job->paths[0], job->sink, job->ctx);
+		p->rest_begun = true;
+	}
+	return &p->rest;
 }
 
 void
-pipeline_say_no_memory(struct findings *j, const struct input *in)
+pipeline_no_memory(struct pipeline *p)
 {
-	finding_add(j, &input_rules[INPUT_RULE_NO_MEMORY], in != NULL ? input_offset(in, in->p) : 0, 0,
-	            "the system gives no more memory");
+	struct source *const present = p->reading != NULL ? reading_present(p->reading) : NULL;
+
+	source_no_memory(present != NULL ? present : rest_of(p));
 }
 
-void
-pipeline_no_memory(struct pipeline *f)
+static enum stage_status
+no_memory(struct pipeline *p, struct batch *b)
 {
-	pipeline_say_no_memory(&f->findings, f->in);
-	f->unreadable = f->failed = true;
+	pipeline_no_memory(p);
+	batch_release(b);
+	return STAGE_BAD;
 }
 
-bool
-pipeline_reader_begin(struct reader *r, const struct format *format)
+/* ---- interpret ---- */
+
+/* What was still open at the end. */
+static enum stage_status
+finish(struct interpret_stage *st, struct batch **out)
 {
-	r->state = calloc(1, format->reader->state_size);
-	return r->state != NULL && format->reader->open(r);
+	struct pipeline *const p = st->p;
+
+	*out = NULL;
+	while (st->finishing) {
+		struct batch *const b = batch_pool_take(&p->pool);
+		if (b == NULL || !interpret_finish(&p->interpret, b, &st->finishing))
+			return no_memory(p, b);
+		if (b->n > 0) {
+			*out = b;
+			return STAGE_MORE;
+		}
+		batch_release(b);
+	}
+	return STAGE_END;
 }
 
-void
-pipeline_reader_end(struct reader *r, const struct format *format)
+/* Arrows that had no room in the last batch.  *out NULL: there are none. */
+static enum stage_status
+more_arrows(struct interpret_stage *st, struct batch **out)
 {
-	if (r->state != NULL && format->reader->close != NULL)
-		format->reader->close(r);
-	free(r->state);
-	r->state = NULL;
+	struct batch *const b = batch_pool_take(&st->p->pool);
+
+	*out = NULL;
+	if (b == NULL)
+		return no_memory(st->p, b);
+	st->more = interpret_more(&st->p->interpret, b);
+	if (st->more)
+		*out = b;
+	else
+		batch_release(b);
+	return STAGE_MORE;
 }
 
-static void
-rebase(struct pipeline *f, struct batch *b)
+static enum stage_status
+interpret_next(struct stage *stage, struct batch **out)
 {
-	if (b->n == 0)
-		return;
-	if (!f->rebased) {
-		struct input *const again =
-		    f->in != NULL && input_can_reopen(f->in) ? input_reopen(f->in) : NULL;
-		struct min_time e;
-		min_time_begin(&e, f);
-		if (again != NULL)
-			min_time_input(&e, f->format, again);
-		min_time_end(&e);
-		f->signed_time |= !f->rebased;
-		if (!f->rebased)
-			f->rebase_ns = b->events[0].ts;
-		f->rebased = true;
+	struct interpret_stage *const st = (struct interpret_stage *)stage;
+	struct pipeline *const p = st->p;
+	enum stage_status status = STAGE_MORE;
+
+	*out = NULL;
+	if (st->more) {
+		status = more_arrows(st, out);
+		if (status != STAGE_MORE || *out != NULL)
+			return status;
+	}
+	while ((status = stage_next(stage->from, out)) == STAGE_MORE) {
+		struct batch *const b = *out;
+		if (!p->context.raw && !interpret_batch(&p->interpret, p->context.format, b))
+			return no_memory(p, b);
+		b->inputs = NULL;
+		st->more = p->interpret.spans;
+		if (b->n > 0)
+			return STAGE_MORE;
+		batch_release(b);
+		if (st->more && ((status = more_arrows(st, out)) != STAGE_MORE || *out != NULL))
+			return status;
+	}
+	return status == STAGE_END && !p->context.raw ? finish(st, out) : status;
+}
+
+/* ---- rebase ---- */
+
+static enum stage_status
+rebase_next(struct stage *stage, struct batch **out)
+{
+	struct rebase_stage *const st = (struct rebase_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	if (status != STAGE_MORE)
+		return status;
+	struct batch *const b = *out;
+	if (!st->known) { /* the first event's, as good as any */
+		st->by = b->events[0].ts;
+		st->known = true;
 	}
 	for (uint32_t i = 0; i < b->n; i++)
-		b->events[i].ts -= f->rebase_ns; /* earlier ones wrap; writers read ts as signed then */
+		b->events[i].ts -= st->by; /* earlier ones wrap; writers read ts as signed then */
+	return STAGE_MORE;
 }
 
-static bool
-has_dialect(const struct format *format, const char *name)
-{
-	for (const char *const *d = format->dialects; d != NULL && *d != NULL; d++)
-		if (strcmp(*d, name) == 0)
-			return true;
-	return false;
-}
-
-static bool
-has_option(const struct format *format, const char *name)
-{
-	for (const struct format_option *o = format->options; o != NULL && o->name != NULL; o++)
-		if (strcmp(o->name, name) == 0)
-			return true;
-	return false;
-}
-
-/* Options of readers of other formats do nothing here. */
 static void
-say_unused_options(struct pipeline *f)
+rebase_init(struct pipeline *p)
 {
-	for (const struct option_value *v = f->job->options; v != NULL; v = v->next)
-		for (const struct format *const *other = formats;
-		     *other != NULL && !has_option(f->format, v->name); other++)
-			if ((*other)->reader != NULL && has_option(*other, v->name))
-				finding_add(&f->findings, &input_rules[INPUT_RULE_OPTION_UNUSED], 0, 0,
-				            "the input is in format %s, --%s is for %s", f->format->name,
-				            v->name, (*other)->name);
+	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
+
+	p->rebase.known = m.known;
+	p->rebase.by = m.ns;
+	p->rebase.signed_time = !m.complete;
 }
 
-/* The format, by name or by content; false after a finding. */
-static bool
-find_format(struct pipeline *f)
-{
-	const size_t head = (size_t)(f->in->end - f->in->p);
-	const size_t looked = head < 65536 ? head : 65536;
-	const struct format *const before = f->trace.format[0] != '\0' ? f->format : NULL;
+/* ---- lanes ---- */
 
-	f->format = f->job->from;
-	if (f->format == NULL && before != NULL &&
-	    before->reader->probe(slice_of(f->in->p, looked), looked == head && f->in->last) >= SURE_BITS)
-		f->format =
-		    before; /* of thousands of streams one may happen to look like something else, too */
-	if (f->format == NULL)
-		f->format = format_probe(slice_of(f->in->p, looked), looked == head && f->in->last);
-	if (f->format == NULL) {
-		finding_add(&f->findings, &input_rules[INPUT_RULE_UNKNOWN_FORMAT], 0, 0,
-		            "none of the formats recognises the first %zu bytes", looked);
-		f->format = before; /* that of the trace, if it has one already */
-	} else if (f->job->dialect != NULL && !has_dialect(f->format, f->job->dialect)) {
-		finding_add(&f->findings, &input_rules[INPUT_RULE_WRONG_DIALECT], 0, 0,
-		            "the input is in format %s, which has no dialect %s", f->format->name,
-		            f->job->dialect);
-	} else if (before != NULL && f->format != before) {
-		finding_add(&f->findings, &input_rules[INPUT_RULE_OTHER_FORMAT], 0, 0,
-		            "the input is in format %s, the files before it are in %s", f->format->name,
-		            before->name);
-		f->format = before;
-	} else {
-		f->trace.format = f->format->name;
-		say_unused_options(f);
-		return true;
-	}
-	f->unreadable = true;
-	pipeline_say_fault(&f->findings, f->in);
-	return false;
+static enum stage_status
+lanes_next(struct stage *stage, struct batch **out)
+{
+	struct lanes_stage *const st = (struct lanes_stage *)stage;
+	struct pipeline *const p = st->p;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	if (status == STAGE_MORE && !lanes_batch(&st->lanes, &p->trace, *out, &p->ledger))
+		return no_memory(p, *out);
+	return status;
 }
 
-/* ---- one input ---- */
+/* ---- the whole ---- */
 
-void
-pipeline_init(struct pipeline *f, const struct pipeline_job *job)
+static void
+add_stage(struct pipeline *p, struct stage *st, enum stage_status (*next)(struct stage *, struct batch **))
 {
-	*f = (struct pipeline){
-		.job = job, .want = job->want, .operand = job->path, .deferred_room = DEFERRED_ROOM
-	};
-	trace_init(&f->trace);
-	interpret_init(&f->interpret, &f->trace, job->interpret, job->want);
-}
-
-const struct vocabulary *
-pipeline_vocabulary(struct pipeline *f, const struct format *format)
-{
-	return vocabularies_of(f->job->vocabularies != NULL ? f->job->vocabularies : &f->vocabularies, f->job,
-	                       format);
-}
-
-/* What belongs to all inputs of the trace; its findings are said at the end. */
-static bool
-open_trace(struct pipeline *f)
-{
-	const struct trace_ops *const ops = format_trace_ops(f->format);
-
-	f->trace_deferred = (struct deferred_findings){ .room = &f->deferred_room };
-	findings_init(&f->trace_findings, f->operand, findings_defer, &f->trace_deferred);
-	f->checking =
-	    ops->check_event != NULL && ops->checks_order != NULL && ops->checks_order(f->job->options);
-	f->want |= f->checking ? WANT_TIMES | WANT_FIELDS : 0U;
-	if (ops->open == NULL)
-		return true;
-	struct reader r = {
-		.format = f->format,
-		.trace = &f->trace,
-		.findings = &f->trace_findings,
-		.want = f->want,
-		.options = f->job->options,
-		.shared = f->shared,
-		.in_folder = f->in_folder,
-	};
-	f->trace_unreadable = !ops->open(&r);
-	return !f->trace_unreadable || f->trace_findings.levels[LEVEL_ERROR] > 0;
-}
-
-/* What the format's readers share, made when the first of them is opened.  false: no memory. */
-static bool
-have_shared(struct pipeline *f)
-{
-	const size_t size = format_trace_ops(f->format)->shared_size;
-
-	if (f->shared_format != NULL)
-		return size == 0 || f->shared != NULL;
-	if (size > 0 && (f->shared = calloc(1, size)) == NULL)
-		return false;
-	f->shared_format = f->format;
-	return open_trace(f);
+	st->next = next;
+	st->from = p->last;
+	p->last = st;
 }
 
 bool
-pipeline_open_reader(struct pipeline *f, struct reader *r, struct findings *j)
+pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
-	const char *const dialect = f->trace.dialect;
-
-	*r = (struct reader){ .in = NULL };
-	f->trace.vocabulary = pipeline_vocabulary(f, f->format);
-	if (f->trace.vocabulary == NULL) {
-		f->unreadable = true;
+	*p = (struct pipeline){ .job = job };
+	trace_init(&p->trace);
+	trace_context_init(&p->context, job, &p->trace,
+	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, job->want);
+	interpret_init(&p->interpret, &p->trace, job->interpret, job->want);
+	if (!batch_pool_init(&p->pool, BATCH_EVENTS, (job->want & WANT_BYTES) != 0) ||
+	    (p->reading = reading_new(p)) == NULL) {
+		pipeline_no_memory(p);
 		return false;
 	}
-	bool ok = have_shared(f);
-	*r = (struct reader){
-		.format = f->format,
-		.in = f->in,
-		.trace = &f->trace,
-		.findings = j,
-		.want = f->want,
-		.dialect = f->job->dialect,
-		.options = f->job->options,
-		.shared = f->shared,
-		.in_folder = f->in_folder,
-	};
-	if (ok && f->trace_unreadable) {
-		f->unreadable = true; /* it was said of the trace */
-		return false;
+	p->last = &p->reading->stage;
+	if (job->interpret != INTERPRET_NOT) {
+		p->interpret_stage.p = p;
+		p->interpret_stage.finishing = job->interpret == INTERPRET_SPANS;
+		add_stage(p, &p->interpret_stage.stage, interpret_next);
 	}
-	ok = ok && pipeline_reader_begin(r, f->format);
-	if (!ok) {
-		f->unreadable = true;
-		f->failed |= j->levels[LEVEL_ERROR] == 0;
-		if (j->levels[LEVEL_ERROR] == 0)
-			pipeline_say_no_memory(j, f->in);
+	if (job->rebase) {
+		rebase_init(p);
+		add_stage(p, &p->rebase.stage, rebase_next);
 	}
-	if (dialect[0] != '\0' && strcmp(dialect, f->trace.dialect) != 0)
-		f->trace.dialect = "mixed";
-	return ok;
-}
-
-bool
-pipeline_open_present(struct pipeline *f)
-{
-	f->open = pipeline_open_reader(f, &f->reader, &f->findings);
-	if (f->open && f->batch.events == NULL &&
-	    !batch_init(&f->batch, BATCH_EVENTS, (f->want & WANT_BYTES) != 0)) {
-		f->open = false;
-		pipeline_no_memory(f);
+	if (job->lanes) {
+		p->lanes.p = p;
+		lanes_init(&p->lanes.lanes);
+		add_stage(p, &p->lanes.stage, lanes_next);
 	}
-	return f->open;
-}
-
-/* The next input of the trace; `in` is taken over, NULL: there was no memory for it. */
-bool
-pipeline_enter(struct pipeline *f, const char *path, struct input *in)
-{
-	f->in = in;
-	f->open = f->unreadable = f->complete = false;
-	findings_init(&f->findings, path, f->job->sink, f->job->ctx);
-	if (in == NULL) {
-		pipeline_no_memory(f);
-		return false;
-	}
-	if (in->p == in->end) {
-		f->unreadable |= pipeline_say_fault(&f->findings, in);
-		return false;
-	}
-	if (!find_format(f))
-		return false;
-	f->findings.muted = is_shrunk;
-	f->findings.muted_ctx = in;
 	return true;
 }
 
-void
-pipeline_leave(struct pipeline *f)
-{
-	if (f->format != NULL)
-		pipeline_reader_end(&f->reader, f->format);
-	f->reader = (struct reader){ .in = NULL }; /* the next input may not get as far as to have one */
-	batch_recycle(&f->batch);
-	findings_free(&f->findings);
-	input_close(f->in);
-	f->in = NULL;
-}
-
-bool
-pipeline_open(struct pipeline *f, const struct pipeline_job *job)
-{
-	pipeline_init(f, job);
-	return pipeline_enter(f, job->path, input_open(job->path)) && pipeline_open_present(f);
-}
-
-bool
-pipeline_open_input(struct pipeline *f, const struct pipeline_job *job, struct input *in)
-{
-	pipeline_init(f, job);
-	return pipeline_enter(f, job->path, in) && pipeline_open_present(f);
-}
-
+/* Lists the tracks and classes that are new, in memory of the batch: those of the trace grow.  false: no
+ * memory. */
 static bool
-hand_on(struct pipeline *f, struct batch *b, pipeline_sink *sink, void *ctx)
+show_new(struct pipeline *p, struct batch *b)
 {
-	if (f->job->rebase)
-		rebase(f, b);
-	/* Inputs and what is left at the end come in batches of their own: what is new is counted here, not
-	 * there. */
-	b->first_track = f->shown_tracks;
-	b->first_class = f->shown_classes;
-	b->end_track = f->trace.ntracks;
-	b->end_class = f->trace.nclasses;
-	const bool wanted = sink == NULL || sink(ctx, f, b);
-	f->shown_tracks = b->end_track; /* with the lanes that the sink made */
-	f->shown_classes = b->end_class;
-	return wanted;
+	const struct trace *const t = &p->trace;
+	const uint32_t tracks = t->ntracks - p->shown_tracks, classes = t->nclasses - p->shown_classes;
+
+	if (tracks + classes == 0)
+		return true;
+	struct track **const k = arena_alloc(&b->scratch, tracks * sizeof *k);
+	struct class **const c = arena_alloc(&b->scratch, classes * sizeof *c);
+	if (k == NULL || c == NULL)
+		return false;
+	if (tracks > 0)
+		memcpy(k, t->tracks + p->shown_tracks, tracks * sizeof *k);
+	if (classes > 0)
+		memcpy(c, t->classes + p->shown_classes, classes * sizeof *c);
+	b->tracks = k;
+	b->classes = c;
+	b->ntracks = tracks;
+	b->nclasses = classes;
+	p->shown_tracks = t->ntracks;
+	p->shown_classes = t->nclasses;
+	return true;
 }
 
-static bool
-more_arrows(struct pipeline *f, struct batch *b)
+/* At the end: tracks and classes without events, in a batch of their own. */
+static enum stage_status
+show_rest(struct pipeline *p, struct batch **out)
 {
-	if (f->job->interpret != INTERPRET_SPANS)
-		return false;
-	batch_recycle(b);
-	return interpret_more(&f->interpret, b);
+	*out = NULL;
+	if (p->shown_tracks == p->trace.ntracks && p->shown_classes == p->trace.nclasses)
+		return STAGE_END;
+	*out = batch_pool_take(&p->pool);
+	return *out != NULL && show_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
 }
 
-bool
-pipeline_hand_on(struct pipeline *f, struct batch *b, pipeline_sink *sink, void *ctx)
+enum stage_status
+pipeline_next(struct pipeline *p, struct batch **out)
 {
-	if (f->job->interpret != INTERPRET_NOT &&
-	    !interpret_batch(&f->interpret, f->format, &f->findings, b)) {
-		pipeline_no_memory(f);
-		return false;
-	}
-	bool wanted = hand_on(f, b, sink, ctx);
-	while (wanted && more_arrows(f, b))
-		wanted = hand_on(f, b, sink, ctx);
-	return wanted;
+	const enum stage_status status = stage_next(p->last, out);
+
+	if (status == STAGE_END && p->job->want != WANT_FINDINGS)
+		return show_rest(p, out);
+	if (status == STAGE_MORE && !show_new(p, *out))
+		return no_memory(p, *out);
+	return status;
 }
 
-bool
-pipeline_hand_on_rest(struct pipeline *f, pipeline_sink *sink, void *ctx)
+enum stage_status
+pipeline_drain(struct pipeline *p)
 {
-	struct batch *const b = &f->batch;
-	bool more = f->job->interpret == INTERPRET_SPANS && f->format != NULL, wanted = true;
+	enum stage_status status;
+	struct batch *b;
 
-	if (more && b->events == NULL && !batch_init(b, BATCH_EVENTS, (f->want & WANT_BYTES) != 0)) {
-		pipeline_no_memory(f);
-		return false;
-	}
-	while (more && wanted) {
-		batch_recycle(b);
-		wanted = interpret_finish(&f->interpret, b, &more);
-		if (!wanted)
-			pipeline_no_memory(f);
-		else if (b->n > 0)
-			wanted = hand_on(f, b, sink, ctx);
-	}
-	batch_recycle(b);
-	return wanted;
+	while ((status = pipeline_next(p, &b)) == STAGE_MORE)
+		batch_release(b);
+	return status;
+}
+
+static void
+report(struct pipeline *p, struct source *s)
+{
+	if (p->job->hooks.closed != NULL)
+		p->job->hooks.closed(p->job->hooks.ctx, s);
+	source_close(s);
+}
+
+/* After the last input: what was found in the trace as a whole, and, if all was read, what only the whole
+ * shows. */
+static void
+check_trace(struct pipeline *p)
+{
+	struct trace_context *const c = &p->context;
+	struct source s = { .context = c, .format = c->format, .open = true, .as_whole = true };
+
+	if (c->findings.path == NULL)
+		return;
+	s.findings = c->findings;
+	s.findings.sink = p->job->sink;
+	s.findings.ctx = p->job->ctx;
+	c->findings = (struct findings){ .path = NULL };
+	findings_report(&c->deferred, &s.findings, p->job->sink, p->job->ctx);
+	s.place.path = s.findings.path;
+	s.unreadable = c->unreadable;
+	s.reader = (struct reader){
+		.format = c->format,
+		.trace = &p->trace,
+		.findings = &s.findings,
+		.want = c->want,
+		.options = p->job->options,
+		.shared = c->shared,
+	};
+	if (p->reading->ended == STAGE_END && c->shared != NULL && format_trace_ops(c->format)->check != NULL)
+		format_trace_ops(c->format)->check(&s.reader);
+	if (s.findings.ncounts > 0 || s.unreadable)
+		report(p, &s);
+	else
+		source_close(&s);
 }
 
 void
-check_events(const struct pipeline *f, struct reader *r, const struct batch *b)
+pipeline_end(struct pipeline *p)
 {
-	if (f->checking)
-		for (uint32_t i = 0; i < b->n; i++)
-			format_trace_ops(f->format)->check_event(r, b, &b->events[i]);
-}
-
-bool
-pipeline_run(struct pipeline *f, pipeline_sink *sink, void *ctx)
-{
-	struct batch *const b = &f->batch;
-	enum read_status status = READ_MORE;
-	bool wanted = true;
-
-	while (status == READ_MORE && wanted) {
-		batch_recycle(b);
-		input_hold(f->in, &b->holds);
-		const uint64_t before = f->reader.records;
-		status = f->format->reader->next(&f->reader, b);
-		f->trace.records += f->reader.records - before;
-		if (input_shrunk(f->in))
-			break; /* what is in this batch may be made of zeros */
-		check_events(f, &f->reader, b);
-		wanted = pipeline_hand_on(f, b, sink, ctx);
-		input_behind(f->in);
-		if (f->job->progress != NULL)
-			f->job->progress(f->job->progress_ctx, f->in);
-	}
-	input_shrunk(f->in); /* what was taken since the last look may be made of zeros too */
-	f->complete = status == READ_END;
-	if (status == READ_NO_MEMORY)
-		pipeline_no_memory(f);
-	if (wanted)
-		f->unreadable |= pipeline_say_fault(&f->findings, f->in);
-	f->bytes += input_offset(f->in, f->in->p);
-	f->failed |= f->in->fault == INPUT_SHRUNK || f->in->fault == INPUT_SYSTEM;
-	return wanted;
+	if (p->ended)
+		return;
+	p->ended = true;
+	if (p->reading != NULL)
+		reading_end(p->reading);
+	if (p->rest_begun)
+		report(p, &p->rest);
+	p->rest_begun = false;
+	check_trace(p);
 }
 
 void
-pipeline_close(struct pipeline *f)
+pipeline_close(struct pipeline *p)
 {
-	pipeline_leave(f);
-	batch_free(&f->batch);
-	if (f->shared != NULL && format_trace_ops(f->shared_format)->close != NULL)
-		format_trace_ops(f->shared_format)->close(f->shared);
-	free(f->shared);
-	findings_report(&f->trace_deferred, &f->trace_findings, NULL, NULL);
-	findings_free(&f->trace_findings);
-	interpret_free(&f->interpret);
-	trace_free(&f->trace);
-	vocabularies_free(&f->vocabularies);
+	pipeline_end(p);
+	reading_free(p->reading);
+	trace_context_free(&p->context);
+	interpret_free(&p->interpret);
+	if (p->job->lanes)
+		lanes_free(&p->lanes.lanes);
+	ledger_free(&p->ledger);
+	batch_pool_free(&p->pool);
+	trace_free(&p->trace);
+	vocabularies_free(&p->vocabularies);
+}
+
+void
+pipeline_losses(const struct pipeline *p, struct ledger *into)
+{
+	ledger_merge(into, interpret_ledger(&p->interpret));
+	ledger_merge(into, &p->ledger);
 }

@@ -1,117 +1,114 @@
 #ifndef PIPELINE_PIPELINE_H
 #define PIPELINE_PIPELINE_H
 
-#include "check/finding_deferred.h"
 #include "pipeline/interpret.h"
-#include "pipeline/vocabularies.h"
-#include "format/format.h"
+#include "pipeline/lanes.h"
+#include "pipeline/source.h"
+#include "pipeline/stage.h"
 
 /*
- * The one loop: input -> reader -> batches -> whoever wants them.  All
- * commands run it; `validate` is the loop with nobody at the end.
+ * Inputs -> sources -> (merge by clock) -> interpret -> (rebase) -> (lanes) -> whoever asks.
+ * All commands run it; `validate` releases what it gets.
  */
 
-/* What to read and how.  All pointers are borrowed and outlive the flow. */
+/* What happens to the inputs while batches are asked for.  Any may be NULL. */
+struct pipeline_hooks {
+	bool (*opened)(void *ctx, const struct source *s); /* it can be read.  false: stop */
+	/* A source is about to be closed: batches that were handed out must not be looked at any more. */
+	void (*settle)(void *ctx);
+	/* It was read, or could not be; its findings are complete. */
+	void (*closed)(void *ctx, const struct source *s);
+	void (*progress)(void *ctx, const struct input *in); /* how far a reader is */
+	void *ctx;
+};
+
+/* What to read and how.  All pointers are borrowed and outlive the pipeline. */
 struct pipeline_job {
-	const char *path; /* "-": standard input */
-	const char *const
-	    *paths; /* for pipeline_each: npaths operands that make one trace; NULL: path alone */
+	/* Operands that make one trace: "-" is standard input; of a folder all files that are named like
+	 * traces are read, in the order of the bytes of their paths. */
+	const char *const *paths;
 	size_t npaths;
+	struct input *input;       /* instead of opening paths[0], which is only its name then; taken over */
 	const struct format *from; /* NULL: told by content */
 	const char *dialect;       /* NULL: told by content */
 	const struct option_value *options;
 	const struct schema_file *schemas; /* the first counts most; before what is built in */
 	size_t nschemas;
 	struct vocabularies
-	    *vocabularies; /* kept from flow to flow with the same schemas; NULL: those of the flow */
-	unsigned want;     /* enum want */
+	    *vocabularies;             /* kept from one to the next with the same schemas; NULL: its own */
+	unsigned want;                 /* enum want */
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
-	bool
-	    rebase; /* subtract the earliest time (the first event's, where the input cannot be read twice) */
-	finding_sink *sink; /* told of each finding; may be NULL */
-	void *ctx;
-	/* Told between batches how far the reader is; may be NULL. */
-	void (*progress)(void *ctx, const struct input *in);
-	void *progress_ctx;
+	bool raw;                      /* events as the file has them, not interpreted */
+	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
+	bool lanes;                    /* spans of one track nest */
+	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
+	finding_sink *sink; /* of each finding; may be NULL */
+	void *ctx;          /* of the sink */
+	struct pipeline_hooks hooks;
 };
 
-struct streams;
-struct deferred_input;
+struct reading;
 
 struct pipeline {
 	const struct pipeline_job *job;
-	unsigned want; /* the job's, and what the reader needs to check */
-	struct input *in;
-	const struct format *format; /* NULL: nobody recognised it */
 	struct trace trace;
-	struct findings findings;
-	struct reader reader;
-	struct batch batch;
-	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
-	struct interpret interpret;
-	void *shared; /* of the format: reader_ops.shared_size */
-	const struct format *shared_format;
+	struct trace_context context;
 	struct vocabularies vocabularies; /* unless the job has them */
-	uint64_t rebase_ns;               /* what was subtracted */
-	bool rebased;
-	bool signed_time;             /* a time may have been before that */
-	bool checking;                /* the reader checks event by event, in order of time */
-	struct streams *streams;      /* inputs that are merged */
-	struct deferred_input *later; /* and those that wait until that is done */
-	size_t piece;                 /* how much of an input may be in memory; 0: as usual */
-	/* of the trace as a whole */
-	struct findings trace_findings; /* path NULL: there is none yet */
-	struct deferred_findings trace_deferred;
-	size_t deferred_room;
-	bool trace_unreadable;
-	bool whole; /* what is done now is no input, but all of them together */
-	/* of the present input */
-	const char *operand; /* in which it was found */
-	bool in_folder;      /* which is a folder */
-	bool open;           /* the reader is open */
-	bool unreadable; /* exit status 2: the input failed, was cut, is of no known format, or memory ran out
-	                  */
-	bool complete;   /* the reader reached the end of the trace */
-	/* of all inputs so far */
-	uint64_t bytes; /* read, unpacked */
-	bool failed;    /* the system failed: what was read may lack what was there */
+	struct batch_pool pool;
+	struct reading *reading; /* the first stage */
+	struct interpret interpret;
+	struct interpret_stage {
+		struct stage stage;
+		struct pipeline *p;
+		bool more, finishing;
+	} interpret_stage;
+	struct rebase_stage {
+		struct stage stage;
+		struct pipeline *p;
+		bool known;       /* by is */
+		bool signed_time; /* a time may have been less than that */
+		uint64_t by;      /* ns, what is subtracted */
+	} rebase;
+	struct lanes_stage {
+		struct stage stage;
+		struct pipeline *p;
+		struct lanes lanes;
+	} lanes;
+	struct stage *last;
+	struct source rest; /* findings that are of no input: what is open at the end */
+	bool rest_begun;
+	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
+	bool ended;
+	struct ledger ledger; /* of lanes */
 };
 
-/* Takes a batch.  false: stop (it has said or remembered why). */
-typedef bool pipeline_sink(void *ctx, struct pipeline *f, struct batch *b);
+/* Opens nothing yet.  false: no memory, which a finding says.  In any case end with pipeline_close. */
+bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);
 
-/* Opens the input and finds its format.  false: nothing can be read; findings said why.  In any case end with
- * pipeline_close. */
-bool pipeline_open(struct pipeline *f, const struct pipeline_job *job);
+/* The next batch, to be released with batch_release().  Streams that are to be merged (trace_ops.merges,
+ * WANT_ORDER) are all opened first; their events come in the order of (time, path, offset). */
+enum stage_status pipeline_next(struct pipeline *p, struct batch **out);
 
-/* The same on an input that is open already (NULL: there was no memory for it); pipeline_close closes it.
- * job->path is only its name then. */
-bool pipeline_open_input(struct pipeline *f, const struct pipeline_job *job, struct input *in);
+/* Asks for all batches and releases them. */
+enum stage_status pipeline_drain(struct pipeline *p);
 
-/* Reads to the end, or to where the input cannot be read on.  false: a sink said stop. */
-bool pipeline_run(struct pipeline *f, pipeline_sink *sink, void *ctx);
+/* Ends the reading, at its end or before: sources that are open are closed, the hooks told.  What the trace
+ * is known for stays. */
+void pipeline_end(struct pipeline *p);
 
-void pipeline_close(struct pipeline *f);
+void pipeline_close(struct pipeline *p);
 
-/* What is to happen with the inputs of an operand; any may be NULL. */
-struct pipeline_hooks {
-	bool (*opened)(void *ctx, struct pipeline *f); /* it can be read.  false: stop */
-	pipeline_sink *take;
-	void (*done)(void *ctx,
-	             struct pipeline *f); /* it was read, or could not be; its findings are complete */
-};
+/* Reports that memory ran out, as a finding of the input that is read. */
+void pipeline_no_memory(struct pipeline *p);
 
-/* Reads the operands one after the other into one trace.  An operand is a file, or a folder: its files that
- * are named like a trace, in the order of the bytes of their paths.  In any case end with pipeline_close.
- * false: a hook said stop.
- *
- * Streams that are to be merged (reader_ops.merges, WANT_ORDER) are all opened first; `take` then gets their
- * events in the order of (time, path, offset), with f->in NULL where they are of several, and `done` comes
- * for one stream after the other when all are read. */
-bool pipeline_each(struct pipeline *f, const struct pipeline_job *job, const struct pipeline_hooks *hooks,
-                   void *ctx);
+/* What was lost on the way: pairs, arrows, lanes. */
+void pipeline_losses(const struct pipeline *p, struct ledger *into);
 
-/* Says that memory ran out, as a finding of this input. */
-void pipeline_no_memory(struct pipeline *f);
+/* The format that the trace turned out to have; NULL: none was recognised. */
+static inline const struct format *
+pipeline_format(const struct pipeline *p)
+{
+	return p->context.format;
+}
 
 #endif

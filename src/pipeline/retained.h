@@ -5,8 +5,8 @@
 
 /* A name and fields of an event, copied with all they point to, for as long as a span is open. */
 struct retained {
-	struct retained *next; /* for whoever holds it */
-	uint32_t bytes;        /* what it takes */
+	struct batch_block block; /* for the batch that it is given to */
+	uint32_t bytes;           /* what it takes */
 	uint32_t nfields;
 	struct slice name; /* p NULL: it needed no copy */
 	struct field fields[];

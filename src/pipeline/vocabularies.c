@@ -16,7 +16,7 @@ say_no_memory(const struct pipeline_job *job)
 {
 	struct findings findings;
 
-	findings_init(&findings, job->path, job->sink, job->ctx);
+	findings_init(&findings, job->npaths > 0 ? job->paths[0] : "", job->sink, job->ctx);
 	finding_add(&findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
 	findings_free(&findings);
 }

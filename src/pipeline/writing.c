@@ -2,48 +2,68 @@
 
 #include <stdlib.h>
 
-/* Hands over what was made.  false: no memory, or the output failed. */
-static bool
-hand_over(struct writing *w)
-{
-	struct chunk *const p = &w->chunk;
-
-	if (p->text.failed) {
-		w->no_memory = true;
-		return false;
-	}
-	ledger_merge(&w->total, &p->ledger);
-	p->ledger.n = 0;
-	const bool ok = output_write(w->out, p->text.p, p->text.n);
-	text_clear(&p->text);
-	return ok;
-}
-
-bool
-writing_begin(struct writing *w, const struct pipeline *f, const struct format *to, struct output *out,
-              bool with_lanes, const struct option_value *options, const char *tool)
-{
-	*w = (struct writing){ .to = to, .out = out };
-	w->with_lanes = with_lanes && (to->writer->flags & WRITER_NESTED) != 0;
-	w->writer = (struct writer){
-		.trace = &f->trace, .options = options, .tool = tool, .rebased = f->job->rebase
-	};
-	/* else the least time is known and subtracted */
-	w->writer.signed_time =
-	    f->job->rebase && (f->signed_time || (!f->rebased && !input_can_reopen(f->in)));
-	w->writer.state = calloc(1, to->writer->state_size);
-	w->chunk.first = true;
-	if (w->writer.state == NULL || (w->with_lanes && !lanes_init(&w->lanes)) ||
-	    !to->writer->open(&w->writer, &w->chunk)) {
-		w->no_memory = true;
-		return false;
-	}
-	return hand_over(w);
-}
+#include "pipeline/workers.h"
 
 #define SLICE_BYTES                                                                                          \
-	(256U << 10) /* of text in the events that are rendered in one go, one event more, and what handing  \
-	                over waits for */
+	(256U                                                                                                \
+	 << 10) /* of text in the events that are rendered in one go, and what is handed over in one go */
+#define JOBS_A_THREAD 3
+
+struct writing_job {
+	struct writing *w;
+	struct batch *batch;
+	struct chunk chunk;
+};
+
+/* ---- handing over ---- */
+
+static bool
+put(struct writing *w, const char *file, const char *p, size_t n)
+{
+	if (n > 0 && !w->out.put(w->out.ctx, file, p, n))
+		atomic_store(&w->failed, true);
+	return !atomic_load(&w->failed);
+}
+
+/* The parts of a chunk, from the byte `from` on. */
+static void
+put_text(struct writing *w, const struct chunk *c, size_t from)
+{
+	size_t at = from;
+
+	for (uint32_t i = 0; i < c->nparts; i++) {
+		const size_t end = i + 1 < c->nparts ? c->parts[i + 1].at : c->text.n;
+		at = c->parts[i].at > from ? c->parts[i].at : from;
+		if (end > at && !put(w, c->parts[i].name, c->text.p + at, end - at))
+			return;
+	}
+	if (c->nparts == 0)
+		put(w, NULL, c->text.p + from, c->text.n - from);
+}
+
+static bool
+is_well(const struct writing *w)
+{
+	return !atomic_load(&w->no_memory) && !atomic_load(&w->failed);
+}
+
+/* In order, one at a time: what was made goes out. */
+static bool
+hand_over(struct writing *w, struct chunk *c, bool rendered)
+{
+	const uint32_t joint = rendered && !w->writer.any && c->text.n > 0 ? w->to->writer->joint : 0;
+
+	ledger_merge(&w->total, &c->ledger);
+	if (c->text.failed || c->ledger.failed || w->total.failed)
+		atomic_store(&w->no_memory, true);
+	w->writer.any |= rendered && c->text.n > 0;
+	if (is_well(w))
+		put_text(w, c, joint);
+	chunk_clear(c);
+	return is_well(w);
+}
+
+/* ---- a batch ---- */
 
 /* Where the events end that are rendered in one go from the i-th on: labels of some MiB each must not become
  * text all at once. */
@@ -62,64 +82,158 @@ slice_end(const struct batch *b, uint32_t i)
 	return i;
 }
 
-/* false: no memory, or the output failed. */
-static bool
-render(struct writing *w, const struct batch *b)
+/* On any thread, or in order.  turn: called before the chunk is handed over early; after that it is this
+ * job's turn. */
+static void
+render_slices(struct writing_job *job, size_t slot)
 {
-	struct batch part = *b;
+	struct writing *const w = job->w;
+	const struct writer_ops *const ops = w->to->writer;
+	struct batch part = *job->batch;
 	uint32_t i = 0;
 
 	do {
-		part.events = b->events + i;
-		part.n = slice_end(b, i) - i;
-		w->to->writer->render(&w->writer, &part, &w->chunk);
-		w->chunk.first &= w->chunk.text.n == 0;
-		part.first_track = part.end_track;
-		part.first_class = part.end_class;
+		part.events = job->batch->events + i;
+		part.bytes = job->batch->bytes != NULL ? job->batch->bytes + i : NULL;
+		part.n = slice_end(job->batch, i) - i;
+		if (ops->render != NULL)
+			ops->render(w->writer.state, &part, &job->chunk);
+		else
+			ops->write(w->writer.state, &part, &job->chunk);
+		part.ntracks = part.nclasses = 0;
 		i += part.n;
-		if ((i >= b->n || w->chunk.text.n >= SLICE_BYTES) && !hand_over(w))
-			return false;
-	} while (i < b->n);
+		if (i < job->batch->n && job->chunk.text.n >= SLICE_BYTES) {
+			if (w->workers != NULL && ops->render != NULL)
+				workers_turn(w->workers, slot);
+			if (!hand_over(w, &job->chunk, true))
+				return;
+		}
+	} while (i < job->batch->n);
+}
+
+static void
+run(void *ctx, size_t slot)
+{
+	struct writing *const w = ctx;
+
+	if (w->to->writer->render != NULL && is_well(w))
+		render_slices(&w->jobs[slot], slot);
+}
+
+static void
+finish(void *ctx, size_t slot)
+{
+	struct writing *const w = ctx;
+	struct writing_job *const job = &w->jobs[slot];
+
+	if (w->to->writer->render == NULL && is_well(w)) {
+		if (!w->to->writer->declare(&w->writer, job->batch))
+			atomic_store(&w->no_memory, true);
+		else
+			render_slices(job, slot);
+	}
+	hand_over(w, &job->chunk, true);
+	batch_release(job->batch);
+	job->batch = NULL;
+}
+
+bool
+writing_put(struct writing *w, struct batch *b)
+{
+	const size_t slot = w->workers != NULL ? workers_slot(w->workers) : 0;
+
+	if (w->to->writer->render != NULL && !w->to->writer->declare(&w->writer, b))
+		atomic_store(&w->no_memory, true);
+	if (!is_well(w)) {
+		batch_release(b);
+		return false;
+	}
+	w->jobs[slot].batch = b;
+	if (w->workers != NULL) {
+		workers_put(w->workers);
+	} else {
+		run(w, slot);
+		finish(w, slot);
+	}
+	return is_well(w);
+}
+
+void
+writing_settle(struct writing *w)
+{
+	if (w->workers != NULL)
+		workers_settle(w->workers);
+}
+
+/* ---- the whole ---- */
+
+static bool
+start(struct writing *w, unsigned threads)
+{
+	static const struct workers_ops ops = { run, finish };
+
+	w->njobs = threads > 1 ? (size_t)threads * JOBS_A_THREAD : 1;
+	w->jobs = calloc(w->njobs, sizeof *w->jobs);
+	if (w->jobs == NULL)
+		return false;
+	for (size_t i = 0; i < w->njobs; i++)
+		w->jobs[i].w = w;
+	if (threads > 1 && (w->workers = workers_new(w->njobs, threads - 1, &ops, w)) == NULL)
+		return false;
 	return true;
 }
 
 bool
-writing_take(void *ctx, struct pipeline *f, struct batch *b)
+writing_begin(struct writing *w, const struct pipeline *p, const struct format *to, struct writing_output out,
+              const struct writing_options *options)
 {
-	struct writing *const w = ctx;
-
-	if (w->with_lanes && !lanes_batch(&w->lanes, &f->trace, b, &w->chunk.ledger)) {
-		w->no_memory = true;
+	*w = (struct writing){ .to = to, .out = out };
+	w->writer = (struct writer){
+		.trace = &p->trace,
+		.options = options->values,
+		.tool = options->tool,
+		.raw = p->context.raw,
+		.rebased = p->job->rebase,
+		.signed_time = p->rebase.signed_time,
+	};
+	w->begun = true;
+	w->writer.state = calloc(1, to->writer->state_size);
+	if (w->writer.state == NULL || !start(w, options->threads) ||
+	    !to->writer->open(&w->writer, &w->chunk)) {
+		atomic_store(&w->no_memory, true);
 		return false;
 	}
-	b->end_track = f->trace.ntracks; /* the lanes made for this batch are new in it too */
-	if (!w->to->writer->declare(&w->writer, b)) {
-		w->no_memory = true;
-		return false;
-	}
-	return render(w, b);
+	return hand_over(w, &w->chunk, false);
 }
 
 bool
-writing_end(struct writing *w, const struct pipeline *f)
+writing_end(struct writing *w, const struct pipeline *p)
 {
-	ledger_merge(&w->total, interpret_ledger(&f->interpret));
-	w->writer.total = &w->total;
-	w->writer.rebased_by = f->rebase_ns;
-	if (!w->to->writer->close(&w->writer, &w->chunk)) {
-		w->no_memory = true;
+	writing_settle(w);
+	if (!is_well(w))
 		return false;
-	}
-	return hand_over(w);
+	pipeline_losses(p, &w->total);
+	w->writer.total = &w->total;
+	w->writer.rebased_by = p->rebase.by;
+	if (!w->to->writer->close(&w->writer, &w->chunk))
+		atomic_store(&w->no_memory, true);
+	return hand_over(w, &w->chunk, false);
 }
 
 void
 writing_free(struct writing *w)
 {
+	if (!w->begun)
+		return;
+	writing_settle(w);
+	workers_free(w->workers);
+	for (size_t i = 0; w->jobs != NULL && i < w->njobs; i++)
+		chunk_free(&w->jobs[i].chunk);
+	free(w->jobs);
 	if (w->writer.state != NULL && w->to->writer->free != NULL)
-		w->to->writer->free(&w->writer);
+		w->to->writer->free(w->writer.state);
 	free(w->writer.state);
-	if (w->with_lanes)
-		lanes_free(&w->lanes);
-	text_free(&w->chunk.text);
+	chunk_free(&w->chunk);
+	ledger_free(&w->total);
+	w->begun = false;
 }

@@ -1,32 +1,57 @@
 #ifndef PIPELINE_WRITING_H
 #define PIPELINE_WRITING_H
 
-#include "pipeline/pipeline.h"
-#include "pipeline/lanes.h"
-#include "output/output.h"
+#include <stdatomic.h>
 
-/* Batches into an output format: the lanes its viewers need, rendering, writing, and the ledger of what was
- * lost. */
-struct writing {
-	const struct format *to;
-	struct output *out; /* borrowed */
-	struct writer writer;
-	struct lanes lanes;
-	bool with_lanes;
-	struct chunk chunk;
-	struct ledger total;
-	bool no_memory;
+#include "format/chunk.h"
+#include "pipeline/pipeline.h"
+
+/*
+ * The end of a pipeline that writes: batches are rendered, on several threads
+ * if there are, and the chunks handed over in order, with what was lost.
+ */
+
+/* Where bytes go.  `file`: which one of a folder; NULL: the output is one file.  false: it failed, which it
+ * remembers. */
+struct writing_output {
+	bool (*put)(void *ctx, const char *file, const char *p, size_t n);
+	void *ctx;
 };
 
-/* `f` is open.  false: no memory, or the output failed. */
-bool writing_begin(struct writing *w, const struct pipeline *f, const struct format *to, struct output *out,
-                   bool with_lanes, const struct option_value *options, const char *tool);
+struct writing_options {
+	const struct option_value *values;
+	const char *tool;
+	unsigned threads; /* in all; 0 counts as 1 */
+};
 
-/* A pipeline_taker; ctx is the struct writing. */
-bool writing_take(void *ctx, struct pipeline *f, struct batch *b);
+struct writing_job;
 
-/* The end of the output.  false: as above. */
-bool writing_end(struct writing *w, const struct pipeline *f);
+struct writing {
+	const struct format *to;
+	struct writing_output out;
+	struct writer writer;
+	struct chunk chunk; /* of the first and the last bytes */
+	struct ledger total;
+	bool begun;
+	atomic_bool no_memory, failed; /* failed: the output did */
+	struct workers *workers;
+	struct writing_job *jobs; /* by slot */
+	size_t njobs;
+};
+
+/* The output's first bytes: when an input of `p` was opened.  false: no memory, or the output failed; so too
+ * below. */
+bool writing_begin(struct writing *w, const struct pipeline *p, const struct format *to,
+                   struct writing_output out, const struct writing_options *options);
+
+/* Takes over the batch. */
+bool writing_put(struct writing *w, struct batch *b);
+
+/* Waits until all batches are written and released. */
+void writing_settle(struct writing *w);
+
+/* The end of the output. */
+bool writing_end(struct writing *w, const struct pipeline *p);
 
 void writing_free(struct writing *w);
 

@@ -1,0 +1,7 @@
+#include "dial9/dial9_aids.h"
+
+const struct format_aids dial9_aids = {
+	.format = "dial9",
+	.write_testdata = dial9_write_testdata,
+	.bench_inputs = dial9_bench_inputs,
+};

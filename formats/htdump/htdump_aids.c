@@ -1,0 +1,11 @@
+#include "htdump/htdump_aids.h"
+
+/* It tries the record behind in both orders. */
+static const char *const window_rules[] = { "htdump/bad-byte-order", NULL };
+
+const struct format_aids htdump_aids = {
+	.format = "htdump",
+	.write_testdata = htdump_write_testdata,
+	.bench_inputs = htdump_bench_inputs,
+	.window_rules = window_rules,
+};

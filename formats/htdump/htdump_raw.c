@@ -1,0 +1,82 @@
+#include "htdump/htdump_state.h"
+
+/*
+ * Records as the file has them: the three fields of the head, then those of the
+ * class, in file order and with the file's names, widths and numbers.  With the
+ * byte order, which records of class 0 tell, they are enough to write the file
+ * again.
+ */
+
+#define TEXT(s)                                                                                              \
+	{                                                                                                    \
+		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
+	}
+
+const struct class_field ht_head_fields[2][HT_HEAD_FIELDS] = {
+	{ { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
+	  { TEXT("event_id"), TEXT("u64"), VALUE_U64, 8, NULL },
+	  { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL } },
+	{ { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL },
+	  { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
+	  { TEXT("id"), TEXT("u64"), VALUE_U64, 8, NULL } },
+};
+
+static void
+put_head(const struct ht_state *st, const struct ht_record *rec, struct field *f)
+{
+	const struct class_field *const head = ht_head_fields[st->wire];
+	const struct value id = { .type = VALUE_U32, .u64 = rec->c->id };
+
+	f[0] = (struct field){ head[0].name, st->wire ? id : value_u64(rec->ts) };
+	f[1] = (struct field){ head[1].name, value_u64(st->wire ? rec->ts : rec->id) };
+	f[2] = (struct field){ head[2].name, st->wire ? value_u64(rec->id) : id };
+}
+
+uint8_t
+ht_raw_type(const struct ht_leaf *l)
+{
+	return l->value == VALUE_ADDRESS && l->size == 4 ? VALUE_U32 : l->value;
+}
+
+static enum ht_outcome
+add_fields(const struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	const uint32_t n = HT_HEAD_FIELDS + plan->nleaves;
+	struct field *const f = batch_fields(b, n);
+
+	if (f == NULL)
+		return HT_NO_MEMORY;
+	put_head(st, rec, f);
+	for (uint32_t i = 0; i < plan->nleaves; i++) {
+		const struct ht_leaf *const l = &plan->leaves[i];
+		f[HT_HEAD_FIELDS + i] = (struct field){ plan->paths[i], ht_leaf_value(st, l) };
+		f[HT_HEAD_FIELDS + i].value.type = ht_raw_type(l);
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)n;
+	b->nfields += n;
+	return HT_DONE;
+}
+
+enum ht_outcome
+ht_raw_add(const struct ht_state *st, const struct ht_record *rec, struct batch *b)
+{
+	const bool structure = rec->c->kind != HT_KIND_EVENT;
+	struct event *const e = &b->events[b->n];
+
+	*e = (struct event){
+		.ts = rec->ts,
+		.name = rec->c->name,
+		.cls = rec->c->cls,
+		.track = structure ? NULL : st->process, /* which thread it is of is a vocabulary's matter */
+		.offset = rec->offset,
+		.phase = structure ? PHASE_STRUCTURE : PHASE_INSTANT,
+	};
+	if (add_fields(st, rec, b, e) != HT_DONE)
+		return HT_NO_MEMORY;
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
+	b->n++;
+	return HT_DONE;
+}

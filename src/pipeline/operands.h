@@ -1,0 +1,31 @@
+#ifndef PIPELINE_OPERANDS_H
+#define PIPELINE_OPERANDS_H
+
+#include "format/format.h"
+#include "input/input_tree.h"
+
+/* The operands of a trace: files, and folders with all that is in them. */
+struct operand {
+	const char *path;       /* borrowed */
+	struct input_tree tree; /* of a folder */
+	bool folder;
+};
+
+struct operands {
+	struct operand *list;
+	size_t n;
+	const struct format *from; /* NULL: of any format */
+};
+
+/* Lists them.  Paths are borrowed.  false: no memory. */
+bool operands_init(struct operands *o, const char *const *paths, size_t n, const struct format *from);
+void operands_free(struct operands *o);
+
+/* The format whose traces a file of this name in a folder belongs to without holding events; NULL: it is an
+ * input. */
+const struct format *operands_sidecar(const struct operands *o, const char *path);
+
+/* How many inputs there are at most. */
+size_t operands_count(const struct operands *o);
+
+#endif

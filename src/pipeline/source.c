@@ -1,0 +1,317 @@
+#include "pipeline/source.h"
+
+#include <stdlib.h>
+
+#include "check/input_rules.h"
+#include "format/registry.h"
+#include "pipeline/pipeline.h"
+
+/* So much of a first window must speak for the format of the files before it. */
+#define SURE_BITS 32
+
+#define PROBED 65536 /* bytes */
+
+/* ---- the trace ---- */
+
+void
+trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
+                   struct vocabularies *vocabularies, unsigned want)
+{
+	*c = (struct trace_context){ .job = job, .trace = trace, .vocabularies = vocabularies, .want = want };
+	c->deferred_room = DEFERRED_ROOM;
+}
+
+void
+trace_context_free(struct trace_context *c)
+{
+	if (c->shared != NULL && format_trace_ops(c->format)->close != NULL)
+		format_trace_ops(c->format)->close(c->shared);
+	free(c->shared);
+	c->shared = NULL;
+	findings_report(&c->deferred, &c->findings, NULL, NULL);
+	findings_free(&c->findings);
+}
+
+static struct reader
+reader_of(const struct source *s, struct findings *findings)
+{
+	const struct trace_context *const c = s->context;
+
+	return (struct reader){
+		.format = s->format,
+		.trace = c->trace,
+		.findings = findings,
+		.want = c->want,
+		.dialect = c->job->dialect,
+		.options = c->job->options,
+		.shared = c->shared,
+		.ahead_of = c->ahead_of,
+		.in_folder = s->place.in_folder,
+	};
+}
+
+/* What belongs to all inputs of the trace; its findings are reported at the end.  false: no memory. */
+static bool
+open_trace(struct source *s)
+{
+	struct trace_context *const c = s->context;
+	const struct trace_ops *const ops = format_trace_ops(s->format);
+
+	if (c->opened)
+		return ops->shared_size == 0 || c->shared != NULL;
+	if (ops->shared_size > 0 && (c->shared = calloc(1, ops->shared_size)) == NULL)
+		return false;
+	c->opened = true;
+	c->format = s->format;
+	c->deferred.room = &c->deferred_room;
+	findings_init(&c->findings, s->place.operand, c->quiet ? NULL : findings_defer, &c->deferred);
+	c->checks_order = !c->quiet && ops->check_event != NULL && ops->checks_order != NULL &&
+	                  ops->checks_order(c->job->options);
+	c->want |= c->checks_order ? WANT_TIMES | WANT_FIELDS : 0U;
+	if (ops->open == NULL)
+		return true;
+	struct reader r = reader_of(s, &c->findings);
+	c->unreadable = !ops->open(&r);
+	return !c->unreadable || c->findings.levels[LEVEL_ERROR] > 0;
+}
+
+/* ---- the format ---- */
+
+static bool
+is_shrunk(void *in)
+{
+	return input_shrunk(in);
+}
+
+void
+source_report_no_memory(struct findings *j, const struct input *in)
+{
+	finding_add(j, &input_rules[INPUT_RULE_NO_MEMORY], in != NULL ? input_offset(in, in->p) : 0, 0,
+	            "the system gives no more memory");
+}
+
+void
+source_no_memory(struct source *s)
+{
+	source_report_no_memory(&s->findings, s->in);
+	s->unreadable = s->context->system_failed = true;
+}
+
+/* Reports what is wrong with the input itself, if something is.  true: it cannot be used. */
+static bool
+report_fault(struct findings *j, const struct input *in)
+{
+	const struct rule *const rule = input_fault_rule(in->fault);
+
+	if (rule == NULL)
+		return false;
+	j->muted = NULL; /* the bytes are not to be trusted; this sentence about them is */
+	finding_add(j, rule, in->fault_offset, 0, "%s%s",
+	            strncmp(in->fault_text, "is ", 3) == 0 ? "the input " : "", in->fault_text);
+	return rule->level == LEVEL_ERROR;
+}
+
+static bool
+has_dialect(const struct format *format, const char *name)
+{
+	for (const char *const *d = format->dialects; d != NULL && *d != NULL; d++)
+		if (strcmp(*d, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+has_option(const struct format *format, const char *name)
+{
+	for (const struct format_option *o = format->options; o != NULL && o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Options of readers of other formats do nothing here. */
+static void
+report_unused_options(struct source *s)
+{
+	for (const struct option_value *v = s->context->job->options; v != NULL; v = v->next)
+		for (const struct format *const *other = formats;
+		     *other != NULL && !has_option(s->format, v->name); other++)
+			if ((*other)->reader != NULL && has_option(*other, v->name))
+				finding_add(&s->findings, &input_rules[INPUT_RULE_OPTION_UNUSED], 0, 0,
+				            "the input is in format %s, --%s is for %s", s->format->name,
+				            v->name, (*other)->name);
+}
+
+/* By name, or by content; NULL: nobody recognises it.  Of thousands of streams one may happen to look like
+ * something else, so the format of the trace comes first. */
+static const struct format *
+recognise(const struct source *s, const struct format *before, size_t looked)
+{
+	const struct input *const in = s->in;
+	const struct slice head = slice_of(in->p, looked);
+	const bool complete = looked == (size_t)(in->end - in->p) && in->last;
+
+	if (s->context->job->from != NULL)
+		return s->context->job->from;
+	if (before != NULL && before->reader->probe(head, complete) >= SURE_BITS)
+		return before;
+	return format_probe(head, complete);
+}
+
+/* false after a finding. */
+static bool
+find_format(struct source *s)
+{
+	struct trace_context *const c = s->context;
+	const char *const dialect = c->job->dialect;
+	const size_t head = (size_t)(s->in->end - s->in->p), looked = head < PROBED ? head : PROBED;
+	const struct format *const before = c->trace->format[0] != '\0' ? c->format : NULL;
+
+	s->format = recognise(s, before, looked);
+	if (s->format == NULL) {
+		finding_add(&s->findings, &input_rules[INPUT_RULE_UNKNOWN_FORMAT], 0, 0,
+		            "none of the formats recognises the first %zu bytes", looked);
+		s->format = before; /* that of the trace, if it has one already */
+	} else if (dialect != NULL && !has_dialect(s->format, dialect)) {
+		finding_add(&s->findings, &input_rules[INPUT_RULE_WRONG_DIALECT], 0, 0,
+		            "the input is in format %s, which has no dialect %s", s->format->name, dialect);
+	} else if (before != NULL && s->format != before) {
+		finding_add(&s->findings, &input_rules[INPUT_RULE_OTHER_FORMAT], 0, 0,
+		            "the input is in format %s, the files before it are in %s", s->format->name,
+		            before->name);
+		s->format = before;
+	} else {
+		c->trace->format = s->format->name;
+		c->format = s->format;
+		if (!c->quiet && (c->job->raw || c->job->raw_from == s->format)) {
+			c->raw = true;
+			c->want |= WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
+		}
+		report_unused_options(s);
+		return true;
+	}
+	s->unreadable = true;
+	report_fault(&s->findings, s->in);
+	return false;
+}
+
+/* ---- one input ---- */
+
+bool
+source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
+{
+	*s = (struct source){ .context = c, .place = place, .in = in, .status = READ_MORE };
+	findings_init(&s->findings, place.path, c->quiet ? NULL : c->job->sink, c->job->ctx);
+	if (in == NULL) {
+		source_no_memory(s);
+		return false;
+	}
+	if (in->p == in->end) {
+		s->unreadable = report_fault(&s->findings, in);
+		return false;
+	}
+	if (!find_format(s))
+		return false;
+	s->findings.muted = is_shrunk;
+	s->findings.muted_ctx = in;
+	return true;
+}
+
+bool
+source_start(struct source *s)
+{
+	struct trace_context *const c = s->context;
+	const char *const dialect = c->trace->dialect;
+
+	if (c->vocabulary == NULL)
+		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
+	c->trace->vocabulary = c->vocabulary;
+	if (c->vocabulary == NULL) {
+		s->unreadable = true;
+		return false;
+	}
+	bool ok = open_trace(s);
+	if (ok && c->unreadable) {
+		s->unreadable = true; /* the findings of the trace say why */
+		return false;
+	}
+	s->reader = reader_of(s, c->quiet ? NULL : &s->findings);
+	s->reader.in = s->in;
+	ok = ok && (s->reader.state = calloc(1, s->format->reader->state_size)) != NULL &&
+	     s->format->reader->open(&s->reader);
+	if (!ok && s->findings.levels[LEVEL_ERROR] == 0)
+		source_no_memory(s);
+	s->unreadable |= !ok;
+	s->open = ok;
+	s->status = ok ? READ_MORE : READ_BAD;
+	if (dialect[0] != '\0' && strcmp(dialect, c->trace->dialect) != 0)
+		c->trace->dialect = "mixed";
+	return ok;
+}
+
+void
+source_next(struct source *s, struct batch *b)
+{
+	struct input *const in = s->in;
+	const uint64_t before = s->reader.records;
+
+	input_hold(in, &b->holds);
+	s->status = s->format->reader->next(&s->reader, b);
+	s->context->trace->records += s->reader.records - before;
+	if (input_shrunk(in)) { /* what is in this batch may be made of zeros */
+		s->status = READ_BAD;
+		batch_recycle(b);
+	}
+	input_hold(in, NULL); /* the next batch is another one */
+	input_behind(in);
+}
+
+void
+source_check_events(struct source *s, const struct batch *b)
+{
+	const struct trace_ops *const ops = format_trace_ops(s->format);
+
+	if (s->context->checks_order)
+		for (uint32_t i = 0; i < b->n; i++)
+			ops->check_event(&s->reader, b, &b->events[i]);
+}
+
+static void
+end_reader(struct source *s)
+{
+	if (s->reader.state != NULL && s->format->reader->close != NULL)
+		s->format->reader->close(&s->reader);
+	free(s->reader.state);
+	s->reader.state = NULL;
+}
+
+void
+source_end(struct source *s)
+{
+	struct trace_context *const c = s->context;
+	struct input *const in = s->in;
+
+	if (in == NULL)
+		return;
+	if (s->open) {
+		input_shrunk(in); /* what was taken since the last look may be made of zeros too */
+		s->complete = s->status == READ_END;
+		if (s->status == READ_NO_MEMORY)
+			source_no_memory(s);
+		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
+			s->unreadable |= report_fault(&s->findings, in);
+		c->bytes += input_offset(in, in->p);
+		c->system_failed |= in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
+	}
+	s->findings.muted = NULL;
+	end_reader(s);
+	input_close(in);
+	s->in = s->reader.in = NULL;
+}
+
+void
+source_close(struct source *s)
+{
+	source_end(s);
+	findings_free(&s->findings);
+}
