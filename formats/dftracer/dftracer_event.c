@@ -446,7 +446,8 @@ dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct d
 	if (e->phase != PHASE_STRUCTURE &&
 	    (e->track = dft_thread_track(st, rec, f->process, f->has_tid, f->tid, f->negative_pid)) == NULL)
 		return DFT_NO_MEMORY;
-	if (((st->r->want & WANT_FIELDS) != 0 || class_needs_fields(c)) && !add_fields(st, rec, f, b, e))
+	const bool fields = (st->r->want & WANT_FIELDS) != 0 || class_needs_fields(c);
+	if (fields && !(st->raw ? dft_raw_fields(rec, b, e) : add_fields(st, rec, f, b, e)))
 		return DFT_NO_MEMORY;
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));

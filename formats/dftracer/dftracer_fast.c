@@ -52,7 +52,8 @@ learn_line(struct dft_state *st, const char *e)
 	if (!dft_parse(rec, &st->keys, st->r->in->p, e) || rec->end != e || rec->json.nflaws > 0 ||
 	    rec->nextras > 0 || rec->too_many)
 		return false;
-	dft_paths_learn(&st->paths, rec);
+	if (!st->raw)
+		dft_paths_learn(&st->paths, rec);
 	rec->clean = true;
 	while (*st->quotes < (uint32_t)(e - st->index->base))
 		st->quotes++;
@@ -68,11 +69,13 @@ dft_lines_fast(struct dft_state *st, struct batch *b)
 	if (!ordinary(st) || !have_index(st))
 		return DFT_DONE;
 	const char *const base = st->index->base;
+	const bool fast = !st->raw;
 	while (b->n < b->cap && *st->lines != UINT32_MAX) {
 		const char *const e = base + *st->lines;
 		if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE)
 			break;
-		if (!dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e) && !learn_line(st, e))
+		if (!(fast && dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e)) &&
+		    !learn_line(st, e))
 			break;
 		rec->offset = input_offset(in, in->p);
 		rec->line = st->line.number;
@@ -80,6 +83,8 @@ dft_lines_fast(struct dft_state *st, struct batch *b)
 		rec->ordinal = st->r->records + 1;
 		if (dft_record_take(st, b) == DFT_NO_MEMORY)
 			return DFT_NO_MEMORY;
+		if (st->raw)
+			dft_raw_cover(st, b, rec, e + 1);
 		in->p = e + 1;
 		st->lines++;
 		st->line.number++;

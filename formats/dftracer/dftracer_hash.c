@@ -16,7 +16,6 @@ dft_names_free(struct dft_names *n)
 	free(n->slots);
 	free(n->texts);
 	tabletext_free(&n->known);
-	arena_free(&n->arena);
 	*n = (struct dft_names){ .names = NULL };
 }
 
@@ -152,8 +151,9 @@ entry(struct dft_names *n, enum dft_hash_kind kind, struct dft_hash h, uint64_t 
 
 /* A copy that lives with the table, equal texts once.  p NULL: too many, or *no_memory. */
 static struct slice
-intern(struct dft_names *n, struct slice text, bool *no_memory)
+intern(struct dft_shared *sh, struct slice text, bool *no_memory)
 {
+	struct dft_names *const n = &sh->names;
 	const uint32_t known = tabletext_get(&n->known, text);
 
 	*no_memory = false;
@@ -165,7 +165,7 @@ intern(struct dft_names *n, struct slice text, bool *no_memory)
 		*no_memory = true;
 		return (struct slice){ NULL, 0, 0 };
 	}
-	const struct slice copy = arena_copy(&n->arena, text);
+	const struct slice copy = arena_copy(sh->arena, text);
 	*no_memory = copy.p == NULL || !tabletext_put(&n->known, copy, n->ntexts);
 	if (*no_memory)
 		return (struct slice){ NULL, 0, 0 };
@@ -214,7 +214,7 @@ dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_has
 	st->names_to->hosts_defined += kind == DFT_HASH_HOST;
 	if (same)
 		return true;
-	const struct slice copy = intern(n, text, &no_memory);
+	const struct slice copy = intern(st->names_to, text, &no_memory);
 	if (copy.p == NULL) {
 		if (!no_memory)
 			dft_limit(st, DFT_LIMIT_HASHES, rec);
@@ -260,7 +260,7 @@ use_name(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind 
 	if (e->uses == 0)
 		e->first_use = dft_place_of(rec);
 	e->uses += e->uses < UINT32_MAX;
-	e->unnamed += e->text == NULL && (st->r->want & WANT_FIELDS) != 0 && e->unnamed < UINT32_MAX;
+	e->unnamed += e->text == NULL && st->resolve && e->unnamed < UINT32_MAX;
 	return e;
 }
 

@@ -77,6 +77,16 @@ newline(struct dft_state *st)
 	return DFT_DONE;
 }
 
+/* Raw events do not depend on where windows end: whether more must be seen of a run of bytes that goes to p.
+ */
+static bool
+may_go_on(const struct dft_state *st, const char *p)
+{
+	const struct input *const in = st->r->in;
+
+	return st->raw && p == in->end && !in->last && (size_t)(p - in->p) < DFT_MAX_LINE;
+}
+
 /* ---- NUL ---- */
 
 static void
@@ -103,6 +113,9 @@ nul_run(struct dft_state *st)
 		st->line.nul_start = offset_of(st, p);
 	while (p < most && *p == '\0')
 		p++;
+	if (may_go_on(st, p))
+		return DFT_WAIT;
+	st->line.dropped = true;
 	st->line.nul_bytes += (uint64_t)(p - in->p);
 	consume(st, p);
 	return DFT_DONE;
@@ -205,6 +218,8 @@ pass_trailer(struct dft_state *st)
 	struct input *const in = st->r->in;
 	const char *const most = (size_t)(in->end - in->p) > DFT_MAX_LINE ? in->p + DFT_MAX_LINE : in->end;
 
+	if (may_go_on(st, most))
+		return DFT_WAIT;
 	for (const char *p = in->p; p < most; p++)
 		if (*p != '}' && *p != '\n' && *p != '\r' && *p != ' ' && *p != '\t')
 			st->trailer_bytes++;
@@ -254,6 +269,7 @@ drop(struct dft_state *st, const char *to, const char *e)
 {
 	consume(st, to);
 	st->line.skipping = to == e && !st->line.end_known;
+	st->line.dropped = true;
 	return DFT_DONE;
 }
 
@@ -340,6 +356,8 @@ record(struct dft_state *st, struct batch *b, const char *e)
 	say_closed_early(st);
 	if (dft_record_take(st, b) == DFT_NO_MEMORY)
 		return DFT_NO_MEMORY;
+	if (st->raw)
+		dft_raw_cover(st, b, rec, NULL);
 	if (++l->records == 2)
 		l->second = rec->offset;
 	l->comma = false;
@@ -355,8 +373,8 @@ byte_order_mark(struct dft_state *st)
 	return DFT_DONE; /* the line has not begun */
 }
 
-enum dft_outcome
-dft_line_step(struct dft_state *st, struct batch *b)
+static enum dft_outcome
+line_step(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const char *e;
@@ -391,6 +409,14 @@ dft_line_step(struct dft_state *st, struct batch *b)
 			return byte_order_mark(st);
 		return garbage(st, e);
 	}
+}
+
+enum dft_outcome
+dft_line_step(struct dft_state *st, struct batch *b)
+{
+	const enum dft_outcome step = line_step(st, b);
+
+	return step == DFT_DONE && st->raw ? dft_raw_gap(st, b) : step;
 }
 
 void

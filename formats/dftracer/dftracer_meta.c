@@ -139,7 +139,7 @@ static bool
 add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread,
           struct slice text)
 {
-	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && (st->r->want & WANT_FIELDS) == 0))
+	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && !st->resolve))
 		return true;
 	if (!st->ahead && !input_can_reopen(st->r->in) && f->process->track != NULL)
 		dft_tally_add(st, DFT_HASHES_LATE, dft_place_of(rec), text);

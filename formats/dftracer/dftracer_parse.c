@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "dftracer/dftracer_record.h"
 
 /* Records of any shape: the way that knows no haste, and finds every fault. */
@@ -16,7 +17,9 @@ void
 dft_record_free(struct dft_record *rec)
 {
 	free(rec->args);
+	free(rec->members);
 	rec->args = NULL;
+	rec->members = NULL;
 }
 
 struct parse {
@@ -185,6 +188,14 @@ take_plan(struct dft_record *rec, struct dft_arg *a, enum dft_plan m)
 		rec->hashes |= UINT64_C(1) << i;
 }
 
+/* That a name comes twice is valid JSON. */
+static void
+flaw_duplicate(struct dft_record *rec, const char *at)
+{
+	json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, at);
+	rec->json.met--;
+}
+
 static void
 add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum json_kind kind)
 {
@@ -205,7 +216,7 @@ add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum json
 		take_plan(rec, a, (enum dft_plan)k->plan);
 	}
 	if (a->repeats > 0)
-		json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, rec->p + key.at);
+		flaw_duplicate(rec, rec->p + key.at);
 	rec->nargs++;
 }
 
@@ -264,10 +275,21 @@ add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, 
 	for (uint32_t i = 0; i < rec->nextras; i++)
 		repeats += slice_equal(dft_token_text(rec, rec->extras[i].key), s);
 	if (repeats > 0)
-		json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, s.p);
+		flaw_duplicate(rec, s.p);
 	rec->extras[rec->nextras++] = (struct dft_arg){
 		.key = key, .value = value, .number = DFT_NO_KEY, .kind = (uint8_t)kind, .repeats = repeats
 	};
+}
+
+static void
+add_member(struct dft_record *rec, struct dft_member m)
+{
+	if (rec->nmembers == DFT_MAX_ARGS)
+		rec->too_many = true;
+	else if (!array_room(&rec->members, rec->nmembers, &rec->members_cap, sizeof *rec->members))
+		rec->no_memory = true;
+	else
+		rec->members[rec->nmembers++] = m;
 }
 
 static bool
@@ -312,6 +334,7 @@ top_field(struct parse *x, const char *p)
 	const enum dft_top which = dft_top_of(key);
 	const bool known = which != DFT_TOPS && dft_top_kind(rec, which) == JSON_ABSENT;
 	const bool args = known && which == DFT_ARGS && v < x->e && *v == '{';
+	const uint32_t met = rec->json.met;
 	kind = JSON_OBJECT;
 	const char *const q = args ? arguments(x, v) : any_value(x, v, &kind);
 	if (q == NULL)
@@ -319,8 +342,12 @@ top_field(struct parse *x, const char *p)
 	struct dft_token value = value_token(rec, v, q, kind);
 	if (which == DFT_PID)
 		mend_pid(rec, &value, &kind);
+	const struct dft_token name = token(rec, key.p, key.p + key.n);
+	if (rec->keep_members)
+		add_member(rec, (struct dft_member){ name, value,
+		                                     args && rec->json.met > met ? JSON_BAD_NESTED : kind });
 	if (!known) {
-		add_extra(rec, token(rec, key.p, key.p + key.n), value, kind);
+		add_extra(rec, name, value, kind);
 		return q;
 	}
 	rec->top[which] = value;

@@ -41,7 +41,7 @@ host_number(struct dft_shared *sh, struct slice host)
 	if (sh->nhosts == DFT_MAX_HOSTS ||
 	    !array_room(&sh->host_texts, sh->nhosts, &sh->hosts_cap, sizeof *sh->host_texts))
 		return 0;
-	const struct slice copy = arena_copy(&sh->arena, host);
+	const struct slice copy = arena_copy(sh->arena, host);
 	if (copy.p == NULL || !tabletext_put(&sh->hosts, copy, sh->nhosts + 1))
 		return 0;
 	sh->host_texts[sh->nhosts++] = copy;
@@ -66,7 +66,7 @@ new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, ui
 	if (!array_room(&st->sh->processes, st->sh->nprocesses, &st->sh->processes_cap,
 	                sizeof(struct dft_process *)))
 		return NULL;
-	struct dft_process *const p = arena_zalloc(&st->sh->arena, 1, sizeof *p);
+	struct dft_process *const p = arena_zalloc(st->sh->arena, 1, sizeof *p);
 	if (p == NULL)
 		return NULL;
 	*p = (struct dft_process){ .pid = pid, .number = st->sh->nprocesses, .host = host, .unit = 1000 };
@@ -153,7 +153,7 @@ dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint6
 		return false;
 	if (text.n > DFT_MAX_TITLE)
 		text = slice_of(text.p, DFT_MAX_TITLE);
-	t->texts[t->n] = arena_copy(&t->arena, text);
+	t->texts[t->n] = arena_copy(sh->arena, text);
 	if (t->texts[t->n].p == NULL)
 		return false;
 	return table64_put(&t->index, title_key(owner, tid != NULL ? &small : NULL), t->n++);
@@ -290,5 +290,4 @@ dft_processes_free(struct dft_shared *sh)
 	table64_free(&sh->titles.owners);
 	table64_free(&sh->titles.index);
 	free(sh->titles.texts);
-	arena_free(&sh->titles.arena);
 }

@@ -20,6 +20,7 @@ dft_open(struct reader *r)
 
 	st->r = r;
 	st->sh = st->names_to = r->shared;
+	st->sh->arena = &trace->arena;
 	st->ahead = r->ahead_of != NULL;
 	if (st->ahead) {
 		const struct dft_state *const asking = r->ahead_of;
@@ -27,6 +28,8 @@ dft_open(struct reader *r)
 		st->few_metadata = dft_writes_m(asking->dialect);
 	}
 	st->scanner = json_scanner_best();
+	st->raw = (r->want & WANT_RAW) != 0;
+	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;
 	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
 	st->line.number = 1;
 	st->index = malloc(sizeof *st->index);
@@ -34,6 +37,7 @@ dft_open(struct reader *r)
 	    !dft_paths_init(&st->paths))
 		return false;
 	st->index->base = NULL;
+	st->record.keep_members = st->raw;
 	st->dialect = r->dialect;
 	if (st->dialect == NULL)
 		st->dialect = dft_dialect_of(slice_of(r->in->p, looked), looked == head && r->in->last);
@@ -65,7 +69,6 @@ dft_shared_close(void *shared)
 	dft_processes_free(sh);
 	tabletext_free(&sh->classes);
 	idset_free(&sh->ids);
-	arena_free(&sh->arena);
 }
 
 enum dft_outcome
@@ -116,7 +119,7 @@ dft_next(struct reader *r, struct batch *b)
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
 
-	if ((r->want & WANT_FIELDS) != 0 && !st->looked_ahead) {
+	if (st->resolve && !st->looked_ahead) {
 		st->looked_ahead = true;
 		if (reader_look_ahead(r) == LOOK_AHEAD_NO_MEMORY)
 			return READ_NO_MEMORY;

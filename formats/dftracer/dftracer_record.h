@@ -88,6 +88,12 @@ enum dft_flaw {
 	DFT_FLAW_KINDS
 };
 
+/* A member of the record itself, as it stands there. */
+struct dft_member {
+	struct dft_token key, value; /* as in dft_arg */
+	enum json_kind kind;
+};
+
 struct dft_record {
 	const char *p, *end; /* from { to behind } */
 	uint64_t offset, ordinal, line;
@@ -100,6 +106,9 @@ struct dft_record {
 	uint64_t hashes; /* which of the first 64 arguments are hashes by their keys */
 	struct dft_arg extras[DFT_EXTRAS];
 	uint32_t nextras;
+	struct dft_member *members; /* all of them in file order, if keep_members is set before dft_parse() */
+	uint32_t nmembers, members_cap;
+	bool keep_members;
 	struct json json; /* its flaws, and why it could not be read */
 	bool clean;       /* all of its text is printable ASCII without escapes */
 	bool too_many;    /* arguments or extras were left out */
@@ -175,7 +184,7 @@ dft_record_clear(struct dft_record *rec)
 {
 	rec->shape = 0;
 	memset(rec->special, 0, sizeof rec->special);
-	rec->nargs = rec->nextras = 0;
+	rec->nargs = rec->nextras = rec->nmembers = 0;
 	json_clear(&rec->json);
 	rec->hashes = 0;
 	rec->clean = rec->too_many = false;

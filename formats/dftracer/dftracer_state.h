@@ -65,7 +65,7 @@ struct dft_hash {
 
 struct dft_name {
 	uint64_t value, scope;
-	const char *text; /* of n bytes, in the arena; NULL: undefined */
+	const char *text; /* of n bytes, in the trace's arena, as events show it; NULL: undefined */
 	uint32_t n, flags;
 	uint32_t uses;    /* before its definition; at most UINT32_MAX */
 	uint32_t unnamed; /* of these, shown as numbers */
@@ -95,7 +95,6 @@ struct dft_names {
 	struct slice *texts;
 	uint32_t ntexts, texts_cap;
 	uint32_t bytes;
-	struct arena arena;
 };
 
 /* ---- processes and threads (dftracer_process.c) ---- */
@@ -123,7 +122,6 @@ struct dft_titles {
 	struct table64 index;  /* that number << 40, | small tid + 1 for a thread -> texts[] */
 	struct slice *texts;
 	uint32_t n, cap, nowners;
-	struct arena arena;
 };
 
 /* ---- the reader ---- */
@@ -142,6 +140,7 @@ struct dft_line {
 	bool only_cr; /* nothing but blanks */
 	bool end_known;
 	bool skipping;     /* the rest of it was given up */
+	bool dropped;      /* what was consumed last could not be read */
 	uint64_t end;      /* of its newline, or of the trace; valid if end_known */
 	uint64_t searched; /* no newline is before this */
 	uint32_t records;  /* on it ... */
@@ -163,6 +162,7 @@ struct dft_thread {
 
 /* What the inputs of one trace know of each other: who did it, and what hashes stand for. */
 struct dft_shared {
+	struct arena *arena; /* the trace's: events may point to what lies in it */
 	struct dft_names names;
 	struct dft_process **processes; /* in the arena; the array is owned */
 	uint32_t nprocesses, processes_cap;
@@ -178,11 +178,11 @@ struct dft_shared {
 	const struct track *more;
 	struct dft_titles titles;
 	struct idset ids;
-	struct arena arena;
 
 	struct tabletext classes;               /* category -> trace.classes[] */
 	struct class *recent_class[DFT_RECENT]; /* by a byte of the name */
 	struct class *more_class;
+	struct class *gap_classes[2]; /* of raw events: what stands between records; what cannot be read */
 	uint32_t class_bytes, meta_bytes;
 	bool limits_said[4];
 };
@@ -219,6 +219,9 @@ struct dft_state {
 	uint64_t records;    /* of this input */
 	struct arena moment; /* for one record */
 	bool keep_ids;
+	bool resolve;     /* names are wanted for what stands as hashes and numbers */
+	bool raw;         /* raw events: see dftracer_raw.c */
+	uint64_t covered; /* raw: where the bytes of the last event end */
 };
 
 #define DFT_NAMES 8 /* of a record's hashes that are remembered */
@@ -323,6 +326,18 @@ bool dft_event_is_structure(const struct dft_facts *f);
 /* Adds the record's event, if that is wanted. */
 enum dft_outcome dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
                                struct batch *b);
+
+/* ---- dftracer_raw.c: raw events ---- */
+
+/* The fields of a raw event.  False: no memory. */
+bool dft_raw_fields(const struct dft_record *rec, struct batch *b, struct event *e);
+
+/* Gives the record's event, the last of the batch, the bytes up to `to`; NULL: as much of its line as belongs
+ * to it. */
+void dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to);
+
+/* Adds an event for what was consumed since the last event, if it was something. */
+enum dft_outcome dft_raw_gap(struct dft_state *st, struct batch *b);
 
 /* ---- dftracer_dialect.c ---- */
 
