@@ -22,7 +22,7 @@ TEST_LIBS := $(shell pkg-config --libs criterion 2>/dev/null)
 CPP_ALL   := -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iformats $(PC_CFLAGS)
 
 # Sources by wildcard: whoever adds a file edits nothing here.  A file with a main() of its own is named after its program.
-ALL_C   := $(wildcard src/*.c src/*/*.c formats/*/*.c)
+ALL_C   := $(wildcard src/*.c src/*/*.c formats/*/*.c formats/*/*/*.c)
 MAINS   := src/main.c src/bench/bench_main.c src/bench/make_testdata.c src/fuzz/fuzz_replay.c src/fuzz/fuzz_read.c
 TESTS   := $(filter %_test.c,$(ALL_C))
 AIDS    := $(filter-out $(MAINS) $(TESTS),$(wildcard src/bench/*.c src/fuzz/*.c))

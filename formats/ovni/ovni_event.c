@@ -1,7 +1,4 @@
-#include "ovni/ovni_state.h"
-
-/* Events as the engine sees them: instants named by their code.  What a code means is a vocabulary's matter.
- */
+#include "ovni/ovni_event.h"
 
 /* The size in the low bits of the flags is that of the payload: flags are shown where they say more. */
 static bool
@@ -24,27 +21,25 @@ add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload
 }
 
 bool
-ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload,
-               uint64_t offset, struct class *cls)
+ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record *record, struct class *cls)
 {
 	struct event *const e = &b->events[b->n];
 
-	e->ts = ovni_moved(load_u64(record.p + 4, st->big), st->offset);
-	e->dur = 0;
-	e->name = cls->name;
-	e->cls = cls;
-	e->track = st->track;
-	e->offset = offset;
-	e->phase = PHASE_INSTANT;
-	e->flags = st->big ? EVENT_BIG : 0;
-	e->first_field = b->nfields;
-	e->nfields = 0;
+	*e = (struct event){ .ts = ovni_offset_add(load_u64(record->bytes.p + 4, st->stream.big), st->offset),
+		             .name = cls->name,
+		             .cls = cls,
+		             .track = st->stream.track,
+		             .offset = record->offset,
+		             .first_field = b->nfields,
+		             .phase = PHASE_INSTANT,
+		             .flags = st->stream.big ? EVENT_BIG : 0 };
 	if (((st->r->want & WANT_FIELDS) != 0 || class_needs_fields(cls)) &&
-	    !add_fields(b, e, (uint8_t)record.p[0], payload))
+	    !add_fields(b, e, (uint8_t)record->bytes.p[0], record->payload))
 		return false;
 	if (b->bytes != NULL)
-		b->bytes[b->n] = record;
+		b->bytes[b->n] = record->bytes;
 	b->n++;
+	cls->records++;
 	return true;
 }
 
@@ -56,7 +51,7 @@ ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, stru
 static inline const char *
 add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, bool big)
 {
-	const struct ovni_shared *const sh = st->r->shared;
+	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
 	const char *const end = st->r->in->end;
 	const bool fields = (st->r->want & WANT_FIELDS) != 0;
 	const uint64_t by = (uint64_t)st->offset;
@@ -66,13 +61,13 @@ add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, b
 	for (; e < full && end - p >= OVNI_EVENT_SIZE + 16; e++) {
 		const uint32_t word = load_u32(p, false), payload = (word & 15) + ((word & 15) != 0);
 		const uint64_t clock = load_u64(p + 4, big);
-		struct class *const cls = ovni_fast_class(sh, word);
+		struct class *const cls = ovni_fast_class(codes, word);
 		if (cls == NULL || clock < last || clock > INT64_MAX)
 			break;
 		*e = (struct event){ .ts = clock + by,
 			             .name = cls->name,
 			             .cls = cls,
-			             .track = st->track,
+			             .track = st->stream.track,
 			             .offset = offset,
 			             .first_field = b->nfields,
 			             .phase = PHASE_INSTANT,
@@ -99,9 +94,10 @@ ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t most)
 	struct reader *const r = st->r;
 	const uint32_t before = b->n;
 
-	if (st->skip > 0 || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
+	if (!ovni_can_be_fast(st))
 		return 0;
-	r->in->p = st->big ? add_fast(st, b, r->in->p, most, true) : add_fast(st, b, r->in->p, most, false);
+	r->in->p =
+	    st->stream.big ? add_fast(st, b, r->in->p, most, true) : add_fast(st, b, r->in->p, most, false);
 	r->records += b->n - before;
 	r->trace->events += b->n - before;
 	return b->n - before;

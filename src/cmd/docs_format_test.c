@@ -38,7 +38,7 @@ static const char script[] =
     "warn=$(sed -n '/^WARN := /,/[^\\\\]$/p' Makefile | tr -d '\\\\' | sed 's/^WARN := //') || exit\n"
     "flags=\"-D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -I$1/formats -Isrc -Iformats " SANITIZE "\"\n"
     "objects=$2/schemas_builtin.o\n"
-    "for c in src/*.c src/*/*.c formats/*/*.c; do\n"
+    "for c in src/*.c src/*/*.c formats/*/*.c formats/*/*/*.c; do\n"
     "	case $c in *_test.c | src/bench/* | src/fuzz/* | src/format/registry.c) continue ;; esac\n"
     "	objects=\"$objects $2/${c%.c}.o\"\n"
     "done\n"
