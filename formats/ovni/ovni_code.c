@@ -33,6 +33,16 @@ code_text(char *to, size_t cap, const unsigned char *p, size_t n)
 	return textscan_slice(to, (uint32_t)used);
 }
 
+static struct class *
+add_class(struct reader *r, struct slice name)
+{
+	struct class *const cls = trace_add_class(r->trace, name);
+
+	if (cls != NULL && (r->want & WANT_RAW) != 0)
+		ovni_raw_declare(cls);
+	return cls;
+}
+
 /* Codes beyond the bound share one class. */
 static struct ovni_code *
 other_codes(struct ovni_codes *c, struct reader *r, struct slice text, uint64_t offset)
@@ -44,7 +54,7 @@ other_codes(struct ovni_codes *c, struct reader *r, struct slice text, uint64_t 
 		    r->findings, &ovni_rules[OVNI_RULE_LIMIT], offset, r->records,
 		    "event code %s is one too many: after %u different ones all others are counted together",
 		    quoted(&q, text), OVNI_MAX_CODES);
-		c->others.cls = trace_add_class(r->trace, SLICE_LIT("other codes"));
+		c->others.cls = add_class(r, SLICE_LIT("other codes"));
 	}
 	return c->others.cls != NULL ? &c->others : NULL;
 }
@@ -87,7 +97,7 @@ find_plan(struct ovni_code *c, struct trace *trace)
 /* ---- looking up ---- */
 
 static struct ovni_code *
-add_code(struct ovni_codes *codes, struct trace *trace, uint32_t bytes, struct slice text)
+add_code(struct ovni_codes *codes, struct reader *r, uint32_t bytes, struct slice text)
 {
 	const unsigned char model = (unsigned char)(bytes >> 8);
 	const char *const name = ovni_model_name(model);
@@ -97,15 +107,15 @@ add_code(struct ovni_codes *codes, struct trace *trace, uint32_t bytes, struct s
 	    !table64_put(&codes->index, bytes, codes->n))
 		return NULL;
 	struct ovni_code *const c = &codes->list[codes->n++];
-	*c = (struct ovni_code){ .bytes = bytes, .old_size = -1, .cls = trace_add_class(trace, text) };
+	*c = (struct ovni_code){ .bytes = bytes, .old_size = -1, .cls = add_class(r, text) };
 	if (c->cls == NULL)
 		return NULL;
 	c->cls->category =
-	    arena_copy(&trace->arena, name != NULL ? textscan_slice(name, (uint32_t)strlen(name))
-	                                           : code_text(hex, sizeof hex, &model, 1));
+	    arena_copy(&r->trace->arena, name != NULL ? textscan_slice(name, (uint32_t)strlen(name))
+	                                              : code_text(hex, sizeof hex, &model, 1));
 	if (c->cls->category.p == NULL)
 		return NULL;
-	find_plan(c, trace);
+	find_plan(c, r->trace);
 	return c;
 }
 
@@ -128,7 +138,7 @@ ovni_code_find(struct ovni_codes *codes, struct reader *r, uint32_t word, uint64
 	const struct slice name = code_text(text, sizeof text, mcv, 3);
 	if (codes->n >= OVNI_MAX_CODES)
 		return other_codes(codes, r, name, offset);
-	struct ovni_code *const c = add_code(codes, r->trace, bytes, name);
+	struct ovni_code *const c = add_code(codes, r, bytes, name);
 	if (c == NULL)
 		codes->n = 0; /* a half-made one; nothing is read after this */
 	return c;

@@ -1,17 +1,9 @@
 #ifndef OVNI_CODE_H
 #define OVNI_CODE_H
 
-#include "ovni/ovni_rules.h"
-#include "ovni/ovni_wire.h"
+#include "ovni/ovni_raw.h"
 
 /* Event codes (MCV): the class of each, and what the vocabulary says of its events. */
-
-/* An event as it lies in the file. */
-struct ovni_record {
-	struct slice bytes;   /* of a jumbo event that is too large: its head alone */
-	struct slice payload; /* of a jumbo event: the data; p NULL: none, or dropped */
-	uint64_t offset;
-};
 
 /* An event code that was met. */
 struct ovni_code {

@@ -35,7 +35,7 @@ ovni_probe(struct slice head, bool complete)
 
 /* READ_MORE: go on behind it. */
 static enum read_status
-read_header(struct ovni_state *st)
+read_header(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -68,6 +68,9 @@ read_header(struct ovni_state *st)
 	    r->trace->byte_order != NULL && (r->trace->byte_order[0] == 'b') != st->stream.big ? "mixed"
 	    : st->stream.big                                                                   ? "big"
 	                                                                                       : "little";
+	if ((r->want & WANT_RAW) != 0 &&
+	    !ovni_raw_add_header(r, b, slice_of(in->p, OVNI_HEADER_SIZE), st->stream.big))
+		return READ_NO_MEMORY;
 	in->p += OVNI_HEADER_SIZE;
 	st->started = true;
 	return READ_MORE;
@@ -353,15 +356,16 @@ ovni_next(struct reader *r, struct batch *b)
 
 	if (((const struct ovni_shared *)r->shared)->system.no_memory)
 		return READ_NO_MEMORY;
-	if (!st->started && read_header(st) != READ_MORE) {
+	const enum read_status header = st->started ? READ_MORE : read_header(st, b);
+	if (header == READ_BAD)
 		r->unread = input_drain(in);
-		return READ_BAD;
-	}
+	if (header != READ_MORE)
+		return header;
 	const bool wanted = (r->want & WANT_TIMES) != 0;
 	const uint64_t start = input_offset(in, in->p);
 	st->checked = 0;
 	/* an event gives one entry at most, so counting them keeps the batch in bounds */
-	for (uint32_t left = b->cap; left > 0 && input_offset(in, in->p) - start < NEXT_BYTES;) {
+	for (uint32_t left = b->cap - b->n; left > 0 && input_offset(in, in->p) - start < NEXT_BYTES;) {
 		if (!wanted && check_fast(st))
 			return READ_MORE;
 		if (wanted && (left -= ovni_events_add_fast(st, b, left)) == 0)
