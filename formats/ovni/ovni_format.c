@@ -1,11 +1,6 @@
-#include "ovni/ovni_state.h"
+#include "ovni/ovni_format.h"
 
-const struct rule ovni_rules[OVNI_RULE_COUNT + 1] = {
-#define RULE RULE_ROW
-#include "ovni/ovni_rules.def"
-#undef RULE
-	{ .id = NULL }
-};
+#include "ovni/ovni_rules.h"
 
 static const char *const suffixes[] = { ".obs", NULL };
 
@@ -18,15 +13,6 @@ static const struct format_option options[] = {
 	  "how far the clocks of hosts are to be moved (default: clock-offsets.txt in the folder)", NULL },
 	{ NULL, NULL, NULL, NULL },
 };
-
-bool
-ovni_wants_state(const struct option_value *list)
-{
-	for (; list != NULL; list = list->next)
-		if (strcmp(list->name, "rules") == 0 && strcmp(list->value, "state") == 0)
-			return true;
-	return false;
-}
 
 extern const struct format ovni_format;
 

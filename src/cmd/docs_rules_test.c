@@ -104,7 +104,7 @@ Test(docs_rules, each_kind_of_loss_is_in_a_page)
 	struct ran r =
 	    run_program((const char *const[]){ "sh", "-c",
 	                                       "grep -hoE '\"[a-z0-9]+/[a-z0-9-]+\"' "
-	                                       "$(ls formats/*/*.c src/pipeline/*.c | grep -v _test) | "
+	                                       "$(ls formats/*/*.c formats/*/*/*.c src/pipeline/*.c | grep -v _test) | "
 	                                       "tr -d '\"' | sort -u",
 	                                       NULL },
 	                NULL, 0);

@@ -5,6 +5,7 @@
 
 #include "cmd/cli_test_util.h"
 #include "ovni/ovni_written_test.h"
+#include "ovni/state/state_rig_test.h"
 
 #define EVENTS 3000
 
@@ -104,7 +105,7 @@ tasks_once(uint64_t seed)
 		written_put(&w[t], "OHe", EVENTS + 4, NULL, 0);
 		written_save(&w[t], dir, t);
 	}
-	written_expect(dir, seed,
+	rig_expect_counts(dir, seed,
 	               (const enum ovni_rule[]){ OVNI_RULE_TASK_AGAIN, OVNI_RULE_TASK_BUSY,
 	                                         OVNI_RULE_TASK_NESTED, OVNI_RULE_PAUSE_PARALLEL,
 	                                         OVNI_RULE_TASK_STATE, OVNI_RULE_TASK_ELSEWHERE,
@@ -114,7 +115,7 @@ tasks_once(uint64_t seed)
 	remove_folder(dir);
 }
 
-Test(ovni_emulate_tasks, tasks)
+Test(ovni_state_task, tasks)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++)
 		tasks_once(seed);
@@ -122,45 +123,45 @@ Test(ovni_emulate_tasks, tasks)
 
 /* ---- the table of units ---- */
 
-#define KEY(i) ((uint64_t)EMU_UNIT_TASK << 62 | (i))
+#define KEY(i) ((uint64_t)STATE_UNIT_TASK << 62 | (i))
 
 static void
-expect_units(const struct emu_units *t, uint32_t n, uint32_t gone)
+expect_units(const struct state_units *t, uint32_t n, uint32_t gone)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (emu_unit_find(t, KEY(i)) != (gone > 0 && i % gone == 0 ? TABLE_NONE : i))
+		if (state_unit_find(t, KEY(i)) != (gone > 0 && i % gone == 0 ? TABLE_NONE : i))
 			cr_assert_fail("unit %u", i);
 }
 
-Test(ovni_emulate_tasks, units_are_found_until_the_table_is_full)
+Test(ovni_state_task, units_are_found_until_the_table_is_full)
 {
-	struct emu_units t = { .most = OVNI_EMU_UNITS };
+	struct state_units t = { .most = STATE_MAX_UNITS };
 
-	cr_expect_eq(emu_unit_find(&t, KEY(0)), TABLE_NONE);
-	for (uint32_t i = 0; i < OVNI_EMU_UNITS; i++)
-		if (emu_unit_add(&t, KEY(i)) != i)
+	cr_expect_eq(state_unit_find(&t, KEY(0)), TABLE_NONE);
+	for (uint32_t i = 0; i < STATE_MAX_UNITS; i++)
+		if (state_unit_add(&t, KEY(i)) != i)
 			cr_assert_fail("unit %u", i);
-	expect_units(&t, OVNI_EMU_UNITS, 0);
-	cr_expect(emu_units_are_full(&t) && emu_unit_add(&t, KEY(OVNI_EMU_UNITS)) == TABLE_NONE);
-	cr_expect_eq(emu_units_forget(&t), 0);
-	cr_expect(emu_units_are_full(&t) && !t.forgot);
-	for (uint32_t i = 0; i < OVNI_EMU_UNITS; i += 3)
-		t.units[i].state = EMU_BODY_DEAD;
-	cr_expect_eq(emu_units_forget(&t), (OVNI_EMU_UNITS + 2) / 3);
-	cr_expect(!emu_units_are_full(&t) && t.forgot);
-	expect_units(&t, OVNI_EMU_UNITS, 3);
-	for (uint32_t i = 0; i < (OVNI_EMU_UNITS + 2) / 3; i++)
-		if (emu_unit_find(&t, KEY(OVNI_EMU_UNITS + i)) != TABLE_NONE ||
-		    emu_unit_add(&t, KEY(OVNI_EMU_UNITS + i)) % 3 != 0)
+	expect_units(&t, STATE_MAX_UNITS, 0);
+	cr_expect(state_units_are_full(&t) && state_unit_add(&t, KEY(STATE_MAX_UNITS)) == TABLE_NONE);
+	cr_expect_eq(state_units_evict(&t), 0);
+	cr_expect(state_units_are_full(&t) && !t.evicted);
+	for (uint32_t i = 0; i < STATE_MAX_UNITS; i += 3)
+		t.units[i].state = STATE_BODY_ENDED;
+	cr_expect_eq(state_units_evict(&t), (STATE_MAX_UNITS + 2) / 3);
+	cr_expect(!state_units_are_full(&t) && t.evicted);
+	expect_units(&t, STATE_MAX_UNITS, 3);
+	for (uint32_t i = 0; i < (STATE_MAX_UNITS + 2) / 3; i++)
+		if (state_unit_find(&t, KEY(STATE_MAX_UNITS + i)) != TABLE_NONE ||
+		    state_unit_add(&t, KEY(STATE_MAX_UNITS + i)) % 3 != 0)
 			cr_assert_fail("unit %u", i);
-	cr_expect(emu_units_are_full(&t));
-	expect_units(&t, OVNI_EMU_UNITS, 3);
-	emu_units_free(&t);
+	cr_expect(state_units_are_full(&t));
+	expect_units(&t, STATE_MAX_UNITS, 3);
+	state_units_free(&t);
 }
 
 /* More tasks than are remembered: those that ended make place, nothing false is said, and what is live is
  * checked as before. */
-Test(ovni_emulate_tasks, tasks_are_forgotten_when_they_have_ended)
+Test(ovni_state_task, tasks_are_forgotten_when_they_have_ended)
 {
 	char *const dir = make_folder();
 	const uint32_t n = 50000;
@@ -178,7 +179,7 @@ Test(ovni_emulate_tasks, tasks_are_forgotten_when_they_have_ended)
 	written_put(&w, "OHe", n, NULL, 0);
 	written_save(&w, dir, 0);
 	rig_units = 100;
-	written_expect(dir, 1, (const enum ovni_rule[]){ OVNI_RULE_TASKS_FORGOTTEN, OVNI_RULE_COUNT },
+	rig_expect_counts(dir, 1, (const enum ovni_rule[]){ OVNI_RULE_TASKS_FORGOTTEN, OVNI_RULE_COUNT },
 	               (const uint64_t[]){ 1 });
 	rig_units = 0;
 	remove_folder(dir);

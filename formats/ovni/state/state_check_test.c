@@ -8,9 +8,9 @@
 
 #include "ovni/ovni_samples.h"
 #include "cmd/cli_test_util.h"
-#include "ovni/ovni_rig_test.h"
+#include "ovni/state/state_rig_test.h"
 
-Test(ovni_emulate, each_sample_breaks_its_rule_and_no_other)
+Test(ovni_state, each_sample_breaks_its_rule_and_no_other)
 {
 	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
 		char folder[300], want[200] = "";
@@ -68,7 +68,7 @@ expect_validated(const char *folder, const char *want, int status)
 	cr_expect_str_eq(text, "", "%s: %s", folder, text);
 }
 
-Test(ovni_emulate, validate_checks_so_when_it_is_asked)
+Test(ovni_state, validate_checks_so_when_it_is_asked)
 {
 	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
 		char folder[300], want[200] = "";
@@ -81,7 +81,7 @@ Test(ovni_emulate, validate_checks_so_when_it_is_asked)
 
 /* A rule of the user for all events, without words for the reader: they are shown in another way, and checked
  * as ever. */
-Test(ovni_emulate, a_schema_for_looks_changes_no_validation)
+Test(ovni_state, a_schema_for_looks_changes_no_validation)
 {
 	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
 		char folder[300], want[200] = "", text[RIG_TEXT];
@@ -95,11 +95,11 @@ Test(ovni_emulate, a_schema_for_looks_changes_no_validation)
 	}
 }
 
-Test(ovni_emulate, each_rule_has_a_sample)
+Test(ovni_state, each_rule_has_a_sample)
 {
 	for (int i = 0; i < OVNI_RULE_COUNT; i++) {
 		bool has = !rig_is_state(i) || i == OVNI_RULE_NESTING_DEEP ||
-		           i == OVNI_RULE_TASKS_FORGOTTEN; /* in ovni_emulate_{oracle,tasks}_test.c */
+		           i == OVNI_RULE_TASKS_FORGOTTEN; /* in state_{oracle,task}_test.c */
 		for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++)
 			has |= s->rule != NULL && strcmp(ovni_rules[i].id + 5, s->rule) == 0;
 		cr_expect(has, "%s", ovni_rules[i].id);
@@ -126,7 +126,7 @@ expect_trace(const char *name, const char *want)
 	expect_validated(folder, want, want[0] != '\0');
 }
 
-Test(ovni_emulate, traces_that_the_emulator_takes)
+Test(ovni_state, traces_that_the_emulator_takes)
 {
 	static const char *const good[] = {
 		"mpi-func",           "nanos6-nested-tasks", "nanos6-task-types",    "nosv-nested-tasks",
@@ -141,7 +141,7 @@ Test(ovni_emulate, traces_that_the_emulator_takes)
 	}
 }
 
-Test(ovni_emulate, traces_that_the_emulator_refuses)
+Test(ovni_state, traces_that_the_emulator_refuses)
 {
 	expect_trace("state/mpi-func-nested", "ovni/nesting-repeat 1\n");
 	expect_trace("state/nanos6-rerun-task-bad", "ovni/task-again 1\n");
@@ -149,7 +149,7 @@ Test(ovni_emulate, traces_that_the_emulator_refuses)
 }
 
 /* Numbers of states are for the emulator; people know names. */
-Test(ovni_emulate, states_are_named)
+Test(ovni_state, states_are_named)
 {
 	const char *const folder = "testdata/ovni/folders-state/nesting-mismatch";
 	struct ran r =

@@ -1,7 +1,7 @@
-#ifndef OVNI_RIG_TEST_H
-#define OVNI_RIG_TEST_H
+#ifndef STATE_RIG_TEST_H
+#define STATE_RIG_TEST_H
 
-#include "ovni/ovni_emulate.h"
+#include "ovni/state/state_parts.h"
 
 /* For tests: a trace read and checked by the rules of the group "state" without the engine, whole streams in
  * memory, merged by the dullest of means. */
@@ -23,7 +23,7 @@ struct rig {
 	struct findings findings; /* of the trace */
 };
 
-/* How many units the emulator keeps; 0: as many as in the program. */
+/* How many units the checker tracks; 0: as many as in the program. */
 extern uint32_t rig_units;
 
 /* Reads and checks the streams that lie in a folder, at any depth. */
@@ -37,5 +37,8 @@ void rig_free(struct rig *rig);
 
 /* Reads, compares that text, and gives all back. */
 void rig_expect(const char *folder, const char *want);
+
+/* Reads the folder; each rule was broken so often, and no other: `seed` made it.  The rules end in OVNI_RULE_COUNT. */
+void rig_expect_counts(const char *dir, uint64_t seed, const enum ovni_rule *rules, const uint64_t *counts);
 
 #endif

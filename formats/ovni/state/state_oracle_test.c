@@ -7,6 +7,7 @@
 
 #include "cmd/cli_test_util.h"
 #include "ovni/ovni_written_test.h"
+#include "ovni/state/state_rig_test.h"
 
 #define THREADS 4
 #define CPUS 2
@@ -81,7 +82,7 @@ stacks_once(uint64_t seed)
 	written_put(&w, "OHe", EVENTS + 2, NULL, 0);
 	open = (uint64_t)(piles[0].n > 0) + (uint64_t)(piles[1].n > 0);
 	written_save(&w, dir, 0);
-	written_expect(dir, seed,
+	rig_expect_counts(dir, seed,
 	               (const enum ovni_rule[]){ OVNI_RULE_NESTING_MISMATCH, OVNI_RULE_NESTING_EMPTY,
 	                                         OVNI_RULE_NESTING_REPEAT, OVNI_RULE_NESTING_LEFT_OPEN,
 	                                         OVNI_RULE_COUNT },
@@ -89,17 +90,17 @@ stacks_once(uint64_t seed)
 	remove_folder(dir);
 }
 
-Test(ovni_emulate_oracle, stacks)
+Test(ovni_state_oracle, stacks)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++)
 		stacks_once(seed);
 }
 
-Test(ovni_emulate_oracle, stacks_of_512)
+Test(ovni_state_oracle, stacks_of_512)
 {
 	const enum ovni_rule rules[] = { OVNI_RULE_NESTING_DEEP, OVNI_RULE_COUNT };
 
-	for (uint64_t depth = EMU_DEPTH - 1; depth <= EMU_DEPTH + 90; depth += 13) {
+	for (uint64_t depth = STATE_MAX_DEPTH - 1; depth <= STATE_MAX_DEPTH + 90; depth += 13) {
 		char *const dir = make_folder();
 		struct written w;
 		written_init(&w, 2 * depth + 2);
@@ -108,7 +109,7 @@ Test(ovni_emulate_oracle, stacks_of_512)
 			written_put(&w, i < depth ? "VS[" : "VS]", i + 2, NULL, 0);
 		written_put(&w, "OHe", 2 * depth + 2, NULL, 0);
 		written_save(&w, dir, 0);
-		written_expect(dir, depth, rules, (const uint64_t[]){ depth > EMU_DEPTH });
+		rig_expect_counts(dir, depth, rules, (const uint64_t[]){ depth > STATE_MAX_DEPTH });
 		remove_folder(dir);
 	}
 }
@@ -218,7 +219,7 @@ lives_once(uint64_t seed)
 		c.alive += strcmp(threads[i].life, "dead") != 0;
 		written_save(&w[i], dir, i);
 	}
-	written_expect(dir, seed,
+	rig_expect_counts(dir, seed,
 	               (const enum ovni_rule[]){ OVNI_RULE_THREAD_STATE, OVNI_RULE_THREAD_NOT_DEAD,
 	                                         OVNI_RULE_CPU_BUSY, OVNI_RULE_AFFINITY_TARGET,
 	                                         OVNI_RULE_AFFINITY_SAME, OVNI_RULE_COUNT },
@@ -226,7 +227,7 @@ lives_once(uint64_t seed)
 	remove_folder(dir);
 }
 
-Test(ovni_emulate_oracle, threads_on_cpus)
+Test(ovni_state_oracle, threads_on_cpus)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++)
 		lives_once(seed);
@@ -235,7 +236,7 @@ Test(ovni_emulate_oracle, threads_on_cpus)
 /* ---- damage ---- */
 
 /* Streams that use everything, with bytes changed: whatever is said of them, nothing worse happens. */
-Test(ovni_emulate_oracle, damaged_streams_are_checked)
+Test(ovni_state_oracle, damaged_streams_are_checked)
 {
 	char *const dir = make_folder();
 	uint64_t dices = 7;

@@ -1,4 +1,4 @@
-#include "ovni/ovni_rig_test.h"
+#include "ovni/state/state_rig_test.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cmd/cli_test_util.h"
+#include "ovni/ovni_format.h"
+#include "ovni/ovni_state.h"
 #include "vocab/vocab.h"
 
 uint32_t rig_units;
@@ -71,14 +73,17 @@ rig_read(struct rig *rig, const char *folder)
 	static const struct option_value options[] = { { "rules", "state", NULL } };
 	struct ran r =
 	    run_program((const char *const[]){ "find", folder, "-name", "stream.obs", NULL }, NULL, 0);
-	struct reader end = { .trace = &rig->trace, .findings = &rig->findings, .options = options };
+	struct reader whole = { .trace = &rig->trace, .findings = &rig->findings, .options = options };
+	struct ovni_shared *shared;
 	char *paths[RIG_STREAMS];
 	uint32_t npaths = 0;
 
 	memset(rig, 0, sizeof *rig);
 	trace_init(&rig->trace);
 	rig->trace.vocabulary = rig_vocabulary();
-	rig->shared = calloc(1, ovni_trace_ops.shared_size);
+	rig->shared = shared = whole.shared = calloc(1, ovni_trace_ops.shared_size);
+	findings_init(&rig->findings, folder, NULL, NULL);
+	cr_assert(shared != NULL && ovni_trace_ops.open(&whole));
 	for (char *p = strtok(r.out, "\n"); p != NULL && npaths < RIG_STREAMS; p = strtok(NULL, "\n")) {
 		uint32_t i = npaths++;
 		for (; i > 0 && strcmp(paths[i - 1], p) > 0; i--)
@@ -91,11 +96,10 @@ rig_read(struct rig *rig, const char *folder)
 	for (struct rig_stream *s; (s = rig_next(rig)) != NULL; s->next++) {
 		ovni_trace_ops.check_event(&s->reader, &s->batch, &s->batch.events[s->next]);
 		if (rig_units != 0)
-			((struct ovni_shared *)rig->shared)->emulator->units.most = rig_units;
+			shared->checker->units.most = rig_units;
 	}
-	end.shared = rig->shared;
-	findings_init(&rig->findings, folder, NULL, NULL);
-	ovni_emulate_end(&end);
+	if (shared->checker != NULL)
+		state_check_end(shared->checker, &whole);
 	ran_free(&r);
 }
 
@@ -156,5 +160,22 @@ rig_expect(const char *folder, const char *want)
 	rig_read(&rig, folder);
 	rig_text(&rig, text);
 	cr_expect_str_eq(text, want, "%s: %s\nwhere this was expected: %s", folder, text, want);
+	rig_free(&rig);
+}
+
+void
+rig_expect_counts(const char *dir, uint64_t seed, const enum ovni_rule *rules, const uint64_t *counts)
+{
+	static struct rig rig;
+	char text[RIG_TEXT], want[RIG_TEXT] = "";
+	size_t n = 0;
+
+	rig_read(&rig, dir);
+	rig_text(&rig, text);
+	for (int i = 0; rules[i] != OVNI_RULE_COUNT; i++)
+		if (counts[i] > 0)
+			n += (size_t)snprintf(want + n, sizeof want - n, "%s %d\n", ovni_rules[rules[i]].id,
+			                      (int)counts[i]);
+	cr_expect_str_eq(text, want, "seed %d: %s\nwhere this was expected: %s", (int)seed, text, want);
 	rig_free(&rig);
 }

@@ -1,0 +1,219 @@
+#include "ovni/state/state_parts.h"
+
+#include <stdlib.h>
+
+/* The way of one event through the rules. */
+
+void
+state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	finding_add_v(x->r->findings, &ovni_rules[rule], x->e->offset, 0, fmt, ap);
+	va_end(ap);
+}
+
+bool
+state_has_payload(const struct state_event *x, uint32_t n, bool exact)
+{
+	if (x->too_large)
+		return false;
+	if (x->payload.n == n || (x->payload.n > n && !exact))
+		return true;
+	state_report(x, OVNI_RULE_PAYLOAD_REFUSED, "%s has %" PRIu32 " bytes of payload, expected %s%" PRIu32,
+	             state_name(x), x->payload.n, exact ? "" : "at least ", n);
+	return false;
+}
+
+bool
+state_is_jumbo(const struct state_event *x)
+{
+	if (!x->jumbo)
+		state_report(x, OVNI_RULE_PAYLOAD_REFUSED, "%s is no jumbo event", state_name(x));
+	return x->jumbo;
+}
+
+uint32_t
+state_u32(const struct state_event *x, uint8_t place)
+{
+	return place != STATE_NOWHERE && place + 4U <= x->payload.n
+	           ? load_u32(x->payload.p + place, x->stream->big)
+	           : 0;
+}
+
+void
+state_no_memory(const struct state_event *x)
+{
+	x->checker->system->no_memory = true;
+}
+
+void
+state_limit(const struct state_event *x, const char *what, uint32_t most)
+{
+	ovni_system_limit(x->checker->system, x->r, what, most);
+}
+
+/* ---- the rules in their order ---- */
+
+/* What the emulator knows no such event of, or whose model nobody asked for.  Once for each code. */
+static bool
+is_known(const struct state_event *x)
+{
+	struct state_code *const c = x->code;
+	struct quoted q, q2;
+
+	if (!c->refused && !c->model_off)
+		return true;
+	if (!c->reported && c->refused)
+		state_report(x, OVNI_RULE_EVENT_REFUSED, "event %s, here first", quoted(&q, c->cls->name));
+	else if (!c->reported)
+		state_report(x, OVNI_RULE_MODEL_NOT_REQUIRED,
+		             "event %s is of model %s, which no stream's ovni.require has; here first",
+		             quoted(&q, c->cls->name), quoted(&q2, x->checker->models[c->model]));
+	c->reported = true;
+	return !c->refused;
+}
+
+/* S14, P6: what the thread must be. */
+static void
+check_thread(const struct state_event *x)
+{
+	struct state_thread *const t = state_thread(x);
+	const struct state_code *const c = x->code;
+
+	if (c->on_cpu && t->out && !t->out_reported) {
+		state_report(x, OVNI_RULE_OUT_OF_CPU, "%s while the kernel has taken the thread off its CPU",
+		             state_name(x));
+		t->out_reported = true;
+	}
+	if (t->needs_reported || c->needs == STATE_NEEDS_ANY ||
+	    (c->needs == STATE_NEEDS_ACTIVE ? state_is_active(t) : t->life == STATE_THREAD_RUNNING))
+		return;
+	static const char *const lives[] = { "has not started", "is running", "is paused",
+		                             "is cooling",      "is warming", "has ended" };
+	state_report(
+	    x, OVNI_RULE_THREAD_INACTIVE, "%s asks for a thread that is %s, and it %s", state_name(x),
+	    c->needs == STATE_NEEDS_ACTIVE ? "running, cooling or warming" : "running", lives[t->life]);
+	t->needs_reported = true;
+}
+
+static void
+check_stack(const struct state_event *x)
+{
+	const struct state_code *const c = x->code;
+
+	if (c->stack == 0)
+		return;
+	if (c->move > 0)
+		state_push(x, c->stack, c->value, false, false);
+	else if (c->move < 0)
+		state_pop(x, c->stack, c->value, false);
+	if (c->stack == x->checker->kernel && c->move != 0) {
+		state_thread(x)->out = state_top(x->checker, x->thread, c->stack) != NULL;
+		state_thread(x)->out_reported = false;
+	}
+}
+
+static void
+apply(const struct state_event *x)
+{
+	switch ((enum state_role)x->code->role) {
+	case STATE_ROLE_STACK:
+		check_stack(x);
+		break;
+	case STATE_ROLE_LIFE:
+		state_check_life(x);
+		break;
+	case STATE_ROLE_AFFINITY:
+		state_check_affinity(x);
+		break;
+	case STATE_ROLE_FLUSH:
+		state_check_flush(x);
+		break;
+	case STATE_ROLE_MARK:
+		state_check_mark(x);
+		break;
+	case STATE_ROLE_PROGRESS:
+		state_check_progress(x);
+		break;
+	case STATE_ROLE_TASK:
+		state_check_task(x);
+		break;
+	case STATE_ROLE_WORKSHARING:
+		state_check_worksharing(x);
+		break;
+	case STATE_ROLE_COUNTERS:
+		state_check_counters(x);
+		break;
+	}
+}
+
+/* ---- the event ---- */
+
+static void
+find_payload(struct state_event *x, const struct batch *b)
+{
+	for (uint32_t i = 0; i < x->e->nfields; i++) {
+		const struct field *const f = &b->fields[x->e->first_field + i];
+		if (f->value.type == VALUE_BYTES && slice_is(f->name, "payload"))
+			x->payload = value_text(&f->value);
+		else if (f->value.type == VALUE_U8 && slice_is(f->name, "flags"))
+			x->jumbo = (f->value.u64 & OVNI_FLAG_JUMBO) != 0;
+	}
+	x->too_large = x->jumbo && x->payload.p == NULL;
+}
+
+void
+state_check_event(struct state_checker *c, struct ovni_stream *stream, struct reader *r,
+                  const struct batch *b, const struct event *e)
+{
+	struct state_event x = { .checker = c, .stream = stream, .r = r, .e = e };
+
+	x.code = state_code_of(c, e->cls);
+	if (x.code == NULL)
+		state_no_memory(&x);
+	if (x.code == NULL || !x.code->checked || !state_find_thread(&x) || !is_known(&x))
+		return;
+	find_payload(&x, b);
+	check_thread(&x);
+	apply(&x);
+}
+
+/* S11 */
+void
+state_check_no_events(struct reader *r)
+{
+	ovni_report(r, OVNI_RULE_THREAD_NOT_DEAD, "the thread has no events");
+}
+
+struct state_checker *
+state_checker_new(struct ovni_system *system)
+{
+	struct state_checker *const c = calloc(1, sizeof *c);
+
+	if (c != NULL) {
+		c->system = system;
+		c->free_entry = TABLE_NONE;
+		c->units.most = STATE_MAX_UNITS;
+	}
+	return c;
+}
+
+void
+state_checker_free(struct state_checker *c)
+{
+	if (c == NULL)
+		return;
+	free(c->codes);
+	tabletext_free(&c->values);
+	free(c->threads);
+	table64_free(&c->by_tid);
+	free(c->cpus);
+	table64_free(&c->cpu_index);
+	free(c->entries);
+	free(c->stacks);
+	table64_free(&c->stack_index);
+	state_units_free(&c->units);
+	free(c);
+}
