@@ -104,9 +104,7 @@ ht_close(struct reader *r)
 	struct ht_state *const st = r->state;
 
 	ht_classes_free(st);
-	table64_free(&st->mappings.index);
-	free(st->mappings.labels);
-	arena_free(&st->mappings.text);
+	ht_mappings_free(&st->mappings);
 	idset_free(&st->ids);
 	table64_free(&st->threads);
 	free(st->starts);

@@ -99,13 +99,19 @@ struct ht_label {
 	enum ht_label_source source;
 };
 
+/* The texts of labels.  Batches hold them, and may outlive the reader; none moves or changes. */
+struct ht_texts {
+	struct shared_memory shared;
+	struct arena arena;
+};
+
 /* Integer labels and their names. */
 struct ht_mappings {
 	struct table64 index; /* identifier -> labels[] */
 	struct ht_label *labels;
 	uint32_t n, cap;
-	uint32_t bytes; /* of all texts */
-	struct arena text;
+	uint32_t bytes;         /* of all texts */
+	struct ht_texts *texts; /* one reference; NULL: there are none yet */
 	bool shared;   /* they are definitions of the trace as well, for rules that the engine applies ... */
 	uint8_t table; /* ... in this table */
 };
@@ -274,6 +280,8 @@ enum ht_outcome ht_mapping_find(struct ht_state *st, uint64_t identifier, const 
 /* From here on all names, also those that stand later in the input, are definitions of the trace.  false: no
  * memory. */
 bool ht_mappings_share(struct ht_state *st, uint8_t table);
+
+void ht_mappings_free(struct ht_mappings *m);
 
 /* Reads a label map file; false after a finding. */
 bool ht_label_map_read(struct ht_state *st, const char *path);
