@@ -145,7 +145,7 @@ ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record
 		known = table64_get(&m->index, identifier);
 	*text = known != TABLE_NONE ? m->labels[known].text : (struct slice){ NULL, 0, 0 };
 	if (known == TABLE_NONE)
-		ht_tally_add(&st->unresolved, rec, identifier, 0);
+		finding_tally_add(&st->unresolved, rec->offset, rec->ordinal, identifier, 0);
 	return HT_DONE;
 }
 

@@ -116,12 +116,6 @@ struct ht_mappings {
 	uint8_t table; /* ... in this table */
 };
 
-/* Something that is said once, with a count. */
-struct ht_tally {
-	uint64_t count, offset, record;
-	uint64_t now, before; /* the two values of the first time */
-};
-
 struct ht_state {
 	struct reader *r;
 	bool raw;  /* raw events are wanted */
@@ -150,11 +144,11 @@ struct ht_state {
 	bool mapping_class;        /* a string mapping class was described */
 	bool looked_ahead;
 	bool one_pass; /* it was tried, but the input can be read only once */
-	struct ht_tally unresolved;
+	struct finding_tally unresolved;
 
 	struct idset ids;
 	uint64_t last_id;
-	struct ht_tally id_repeated, id_backwards;
+	struct finding_tally id_repeated, id_backwards;
 
 	const struct track *process;
 	struct table64 threads; /* thread id -> trace.tracks[] */
@@ -317,9 +311,6 @@ struct value ht_leaf_value(const struct ht_state *st, const struct ht_leaf *l);
 /* ---- htdump_read.c ---- */
 
 extern const struct reader_ops ht_reader_ops;
-
-/* Counts something that is said once, at the end, with the place and values of its first time. */
-void ht_tally_add(struct ht_tally *t, const struct ht_record *rec, uint64_t now, uint64_t before);
 
 void ht_find(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
