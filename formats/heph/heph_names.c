@@ -41,7 +41,7 @@ say_repeated(struct heph_state *st, const struct heph_packet *k, struct slice na
 	if (*said)
 		return;
 	*said = true;
-	heph_tally_add(&st->repeated, k, 0, 0);
+	finding_tally_add(&st->repeated, k->offset, k->ordinal, 0, 0);
 	if (st->repeated.count == 1)
 		quoted(&st->repeated_name, name);
 }

@@ -6,7 +6,7 @@
 static void
 check_earlier(struct heph_state *st)
 {
-	const struct heph_tally *const t = &st->latest;
+	const struct finding_tally *const t = &st->latest;
 
 	if (t->count > 0 && t->now > UINT64_MAX - st->epoch_ns)
 		finding_add(st->r->findings, &heph_rules[HEPH_RULE_TIME_OVERFLOW], t->offset, t->record,
@@ -59,7 +59,9 @@ heph_check_time(struct heph_state *st, const struct heph_packet *k)
 		          k->stop, k->start);
 	if (!st->epoch_known) {
 		if (st->latest.count == 0 || latest > st->latest.now)
-			st->latest = (struct heph_tally){ 1, k->offset, k->ordinal, latest, 0 };
+			st->latest = (struct finding_tally){
+				.count = 1, .offset = k->offset, .record = k->ordinal, .now = latest
+			};
 	} else if (latest > UINT64_MAX - st->epoch_ns) {
 		heph_find(st, HEPH_RULE_TIME_OVERFLOW, k, k->p + (latest == k->start ? 24 : 32),
 		          "time %" PRIu64 ", epoch %" PRIu64, latest, st->epoch_ns);

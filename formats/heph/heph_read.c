@@ -24,13 +24,6 @@ heph_find(struct heph_state *st, enum heph_rule rule, const struct heph_packet *
 }
 
 void
-heph_tally_add(struct heph_tally *t, const struct heph_packet *k, uint64_t now, uint64_t before)
-{
-	if (t->count++ == 0)
-		*t = (struct heph_tally){ 1, k->offset, k->ordinal, now, before };
-}
-
-void
 heph_past_packet(struct heph_state *st, const struct heph_packet *k, const char *at, const char *what,
                  uint64_t n, uint64_t left)
 {
@@ -172,7 +165,7 @@ packet(struct heph_state *st, struct batch *b)
 static enum read_status
 finish(struct heph_state *st, enum read_status fill)
 {
-	const struct heph_tally *const t = &st->repeated;
+	const struct finding_tally *const t = &st->repeated;
 
 	heph_streams_finish(st);
 	if (t->count > 0)

@@ -32,12 +32,6 @@ struct heph_packet {
 	uint32_t nelements; /* of arrays that are kept */
 };
 
-/* Something that is said once, with a count. */
-struct heph_tally {
-	uint64_t count, offset, record;
-	uint64_t now, before; /* the two values of the first time */
-};
-
 struct heph_stream {
 	uint32_t id;
 	uint32_t last; /* counter of its last packet */
@@ -54,8 +48,8 @@ struct heph_shared {
 	uint32_t base, lowest, highest;
 	uint64_t bits[HEPH_SHARED_WINDOW / 64]; /* bit of n: n % 4096 */
 	uint64_t missing;                       /* numbers between lowest and highest that have not come */
-	struct heph_tally jump;                 /* the first one behind which a number is missing */
-	struct heph_tally first;                /* the packet with the lowest */
+	struct finding_tally jump;              /* the first one behind which a number is missing */
+	struct finding_tally first;             /* the packet with the lowest */
 };
 
 /* Which track the latest packets of a stream and substream went to. */
@@ -104,13 +98,13 @@ struct heph_state {
 	struct heph_cached cache[HEPH_CACHED];
 	const struct track *more; /* for all that is beyond the limit */
 	struct heph_shared shared;
-	struct heph_tally late_start;
+	struct finding_tally late_start;
 
 	bool epoch_known; /* of this input */
 	uint64_t epoch_ns;
-	struct heph_tally latest; /* now: the latest time before the epoch was known */
+	struct finding_tally latest; /* now: the latest time before the epoch was known */
 	struct heph_names names;
-	struct heph_tally repeated;
+	struct finding_tally repeated;
 	struct quoted repeated_name;
 };
 
@@ -129,9 +123,6 @@ extern const struct reader_ops heph_reader_ops;
 /* Says a finding at a place in the packet. */
 void heph_find(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *at,
                const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-
-/* Counts something that is said once, at the end, with the place and values of its first time. */
-void heph_tally_add(struct heph_tally *t, const struct heph_packet *k, uint64_t now, uint64_t before);
 
 static inline bool
 heph_is_ascii(const char *p, uint32_t n)

@@ -63,7 +63,7 @@ begin_shared(struct heph_shared *s, const struct heph_packet *k)
 	s->base = k->counter - HEPH_SHARED_WINDOW / 2;
 	s->lowest = s->highest = k->counter;
 	s->bits[k->counter % HEPH_SHARED_WINDOW / 64] |= (uint64_t)1 << k->counter % 64;
-	heph_tally_add(&s->first, k, k->counter, 0);
+	finding_tally_add(&s->first, k->offset, k->ordinal, k->counter, 0);
 }
 
 /* Stream 0 is shared by threads, so its packets may change places; what counts is whether a number never
@@ -82,15 +82,16 @@ check_shared(struct heph_shared *s, const struct heph_packet *k)
 	s->bits[c % HEPH_SHARED_WINDOW / 64] |= (uint64_t)1 << c % 64;
 	if (c - s->highest <= INT32_MAX) {
 		if (c - s->highest > 1)
-			heph_tally_add(&s->jump, k, c, s->highest);
+			finding_tally_add(&s->jump, k->offset, k->ordinal, c, s->highest);
 		s->missing += c - s->highest - 1;
 		s->highest = c;
 	} else if (s->lowest - s->base < HEPH_SHARED_WINDOW && c - s->base < s->lowest - s->base) {
 		if (s->lowest - c > 1)
-			heph_tally_add(&s->jump, k, s->lowest, c);
+			finding_tally_add(&s->jump, k->offset, k->ordinal, s->lowest, c);
 		s->missing += s->lowest - c - 1;
 		s->lowest = c;
-		s->first = (struct heph_tally){ 1, k->offset, k->ordinal, c, 0 };
+		s->first =
+		    (struct finding_tally){ .count = 1, .offset = k->offset, .record = k->ordinal, .now = c };
 	} else {
 		s->missing--;
 	}
@@ -128,7 +129,7 @@ begin_stream(struct heph_state *st, const struct heph_packet *k)
 	if (k->stream == 0)
 		begin_shared(&st->shared, k);
 	else if (k->counter != 0)
-		heph_tally_add(&st->late_start, k, k->counter, k->stream);
+		finding_tally_add(&st->late_start, k->offset, k->ordinal, k->counter, k->stream);
 	return HEPH_DONE;
 }
 
@@ -152,7 +153,7 @@ void
 heph_streams_finish(struct heph_state *st)
 {
 	struct heph_shared *const s = &st->shared;
-	struct heph_tally *const late = &st->late_start;
+	struct finding_tally *const late = &st->late_start;
 
 	if (s->missing > 0)
 		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP], s->jump.offset + 12,

@@ -51,14 +51,13 @@ name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 
 	if (plan->name != HT_NO_LEAF) {
 		e->name = ht_leaf_string(st, &plan->leaves[plan->name]);
-	} else if (plan->label != HT_NO_LEAF) {
+	} else if (plan->label != HT_NO_LEAF && st->label_name.p != NULL) {
 		e->name = st->label_name;
-		if (e->name.p == NULL)
-			e->name = label_number(b, ht_leaf_integer(st, &plan->leaves[plan->label]));
-		if (e->name.p == NULL)
-			return HT_NO_MEMORY;
+		return batch_hold(b, &st->mappings.texts->shared) ? HT_DONE : HT_NO_MEMORY;
+	} else if (plan->label != HT_NO_LEAF) {
+		e->name = label_number(b, ht_leaf_integer(st, &plan->leaves[plan->label]));
 	}
-	return HT_DONE;
+	return e->name.p != NULL ? HT_DONE : HT_NO_MEMORY;
 }
 
 static enum ht_outcome

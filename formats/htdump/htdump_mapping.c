@@ -18,6 +18,36 @@ room_for(const struct ht_mappings *m, uint32_t n)
 	       n + HT_TEXT_COST <= HT_MAX_LABEL_BYTES - m->bytes;
 }
 
+static void
+destroy_texts(struct shared_memory *m)
+{
+	struct ht_texts *const texts = (struct ht_texts *)m; /* its first member */
+
+	arena_free(&texts->arena);
+	free(texts);
+}
+
+void
+ht_mappings_free(struct ht_mappings *m)
+{
+	table64_free(&m->index);
+	free(m->labels);
+	shared_memory_drop(m->texts != NULL ? &m->texts->shared : NULL);
+}
+
+/* p is NULL: no memory. */
+static struct slice
+copy_text(struct ht_mappings *m, struct slice text)
+{
+	if (m->texts == NULL) {
+		m->texts = calloc(1, sizeof *m->texts);
+		if (m->texts == NULL)
+			return (struct slice){ NULL, 0, 0 };
+		shared_memory_init(&m->texts->shared, destroy_texts);
+	}
+	return arena_copy(&m->texts->arena, text);
+}
+
 static enum ht_outcome
 append(struct ht_mappings *m, uint64_t identifier, struct ht_label label)
 {
@@ -57,7 +87,7 @@ ht_mapping_add(struct ht_state *st, uint64_t identifier, struct slice text, enum
 		        identifier, quoted(&q, old->text), quoted(&q2, text));
 	if (!room_for(m, text.n))
 		return HT_DONE;
-	const struct ht_label label = { arena_copy(&m->text, text), identifier, source };
+	const struct ht_label label = { copy_text(m, text), identifier, source };
 	if (label.text.p == NULL || (m->shared && !share(st, &label)))
 		return HT_NO_MEMORY;
 	m->bytes += text.n + HT_TEXT_COST;
@@ -115,7 +145,7 @@ ht_mapping_find(struct ht_state *st, uint64_t identifier, const struct ht_record
 		known = table64_get(&m->index, identifier);
 	*text = known != TABLE_NONE ? m->labels[known].text : (struct slice){ NULL, 0, 0 };
 	if (known == TABLE_NONE)
-		ht_tally_add(&st->unresolved, rec, identifier, 0);
+		finding_tally_add(&st->unresolved, rec->offset, rec->ordinal, identifier, 0);
 	return HT_DONE;
 }
 

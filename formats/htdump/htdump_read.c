@@ -20,13 +20,6 @@ ht_find(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, con
 	va_end(ap);
 }
 
-void
-ht_tally_add(struct ht_tally *t, const struct ht_record *rec, uint64_t now, uint64_t before)
-{
-	if (t->count++ == 0)
-		*t = (struct ht_tally){ 1, rec->offset, rec->ordinal, now, before };
-}
-
 bool
 ht_state_reserve_steps(struct ht_state *st, uint32_t n)
 {
@@ -104,9 +97,7 @@ ht_close(struct reader *r)
 	struct ht_state *const st = r->state;
 
 	ht_classes_free(st);
-	table64_free(&st->mappings.index);
-	free(st->mappings.labels);
-	arena_free(&st->mappings.text);
+	ht_mappings_free(&st->mappings);
 	idset_free(&st->ids);
 	table64_free(&st->threads);
 	free(st->starts);
@@ -202,9 +193,9 @@ check_id(struct ht_state *st, const struct ht_record *rec)
 	if (rec->c->kind == HT_KIND_ENDIANNESS || (rec->c->kind == HT_KIND_SYSTEM && rec->id == 0))
 		return;
 	if (idset_add(&st->ids, rec->id))
-		ht_tally_add(&st->id_repeated, rec, rec->id, 0);
+		finding_tally_add(&st->id_repeated, rec->offset, rec->ordinal, rec->id, 0);
 	else if (rec->id < st->last_id)
-		ht_tally_add(&st->id_backwards, rec, rec->id, st->last_id);
+		finding_tally_add(&st->id_backwards, rec->offset, rec->ordinal, rec->id, st->last_id);
 	st->last_id = rec->id;
 }
 
@@ -382,7 +373,7 @@ record(struct ht_state *st, struct batch *b)
 static enum read_status
 finish(struct ht_state *st, enum read_status fill)
 {
-	const struct ht_tally *t = &st->id_repeated;
+	const struct finding_tally *t = &st->id_repeated;
 
 	finding_add_times(st->r->findings, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count,
 	                  "event id %" PRIu64 " comes a second time", t->now);

@@ -99,21 +99,21 @@ struct ht_label {
 	enum ht_label_source source;
 };
 
+/* The texts of labels.  Batches hold them, and may outlive the reader; none moves or changes. */
+struct ht_texts {
+	struct shared_memory shared;
+	struct arena arena;
+};
+
 /* Integer labels and their names. */
 struct ht_mappings {
 	struct table64 index; /* identifier -> labels[] */
 	struct ht_label *labels;
 	uint32_t n, cap;
-	uint32_t bytes; /* of all texts */
-	struct arena text;
+	uint32_t bytes;         /* of all texts */
+	struct ht_texts *texts; /* one reference; NULL: there are none yet */
 	bool shared;   /* they are definitions of the trace as well, for rules that the engine applies ... */
 	uint8_t table; /* ... in this table */
-};
-
-/* Something that is said once, with a count. */
-struct ht_tally {
-	uint64_t count, offset, record;
-	uint64_t now, before; /* the two values of the first time */
 };
 
 struct ht_state {
@@ -144,11 +144,11 @@ struct ht_state {
 	bool mapping_class;        /* a string mapping class was described */
 	bool looked_ahead;
 	bool one_pass; /* it was tried, but the input can be read only once */
-	struct ht_tally unresolved;
+	struct finding_tally unresolved;
 
 	struct idset ids;
 	uint64_t last_id;
-	struct ht_tally id_repeated, id_backwards;
+	struct finding_tally id_repeated, id_backwards;
 
 	const struct track *process;
 	struct table64 threads; /* thread id -> trace.tracks[] */
@@ -275,6 +275,8 @@ enum ht_outcome ht_mapping_find(struct ht_state *st, uint64_t identifier, const 
  * memory. */
 bool ht_mappings_share(struct ht_state *st, uint8_t table);
 
+void ht_mappings_free(struct ht_mappings *m);
+
 /* Reads a label map file; false after a finding. */
 bool ht_label_map_read(struct ht_state *st, const char *path);
 
@@ -309,9 +311,6 @@ struct value ht_leaf_value(const struct ht_state *st, const struct ht_leaf *l);
 /* ---- htdump_read.c ---- */
 
 extern const struct reader_ops ht_reader_ops;
-
-/* Counts something that is said once, at the end, with the place and values of its first time. */
-void ht_tally_add(struct ht_tally *t, const struct ht_record *rec, uint64_t now, uint64_t before);
 
 void ht_find(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
