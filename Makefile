@@ -110,7 +110,7 @@ run-tests: tracetool $(BUILD)/tests
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-layers check-names check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
+check: deps check-threads check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
 	@$(MAKE) --no-print-directory run-replay
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
@@ -136,6 +136,12 @@ check-layers: ## includes point one way; the engine names no format
 check-names: ## file names are unique in the tree
 	@d=$$(git ls-files src formats 2>/dev/null | sed 's|.*/||' | sort | uniq -d); \
 	if [ -n "$$d" ]; then echo "file names that are not unique: $$d"; exit 1; fi
+
+check-width: ## lines of C have at most 110 columns
+	@sh src/check/width.sh
+
+check-contract: ## how many lines of headers the author of a format has to read
+	@sh src/check/contract.sh
 
 check-man: ## the manual pages are well-formed
 	@out=$$(mandoc -T lint -W warning man/*.[1-9]); if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
@@ -177,5 +183,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-threads check-layers check-names check-man check-testdata list-objects bench fuzz install deps clean FORCE
+.PHONY: all help demo test run-tests check run-replay check-threads check-layers check-names check-width check-contract check-man check-testdata \
+	list-objects bench fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -10,7 +10,7 @@ only() {
 	found=$(grep -HnE '^#include "' $2 /dev/null | grep -E -v "#include \"($3|[a-z_]*\.def\")" || true)
 	if [ -n "${4-}" ]; then
 		# shellcheck disable=SC2086
-		found="$found$(grep -HnE "^#include \"($4)" $2 /dev/null || true)"
+		found=$(echo "$found"; grep -HnE "^#include \"($4)" $2 /dev/null || true)
 	fi
 	if [ -n "$found" ]; then
 		echo "$1"
