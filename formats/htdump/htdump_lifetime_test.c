@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/ht_build.h"
+#include "htdump/htdump_build.h"
 #include "cmd/cli_test_util.h"
 #include "format/registry.h"
 #include "fuzz/live_batches.h"

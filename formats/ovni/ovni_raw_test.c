@@ -14,6 +14,7 @@
 
 /* What the records say, twice: as bytes, and written anew from the fields. */
 struct rebuilt {
+	bool complete;
 	char *bytes, *fields;
 	size_t nbytes, nfields, cap;
 	uint64_t events, headers;
@@ -63,12 +64,9 @@ put_fields(struct rebuilt *r, const struct batch *b, const struct event *e)
 	}
 }
 
-static bool
-take(void *ctx, struct pipeline *f, struct batch *b)
+static void
+take(struct rebuilt *r, const struct batch *b)
 {
-	struct rebuilt *const r = ctx;
-
-	(void)f;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		cr_assert_eq(e->offset, r->nbytes);
@@ -81,27 +79,43 @@ take(void *ctx, struct pipeline *f, struct batch *b)
 		if (e->phase == PHASE_INSTANT)
 			cr_expect_eq(e->ts, load_u64(b->bytes[i].p + 4, (e->flags & EVENT_BIG) != 0));
 	}
-	return true;
+}
+
+static void
+closed(void *ctx, const struct source *s)
+{
+	struct rebuilt *const r = ctx;
+
+	r->complete |= s->complete;
 }
 
 /* Through a window that moves by `step` bytes; 0: the file itself. */
 static void
 expect_rebuilt(const char *path, size_t step)
 {
-	const struct pipeline_job job = {
-		.path = path, .from = format_by_name("ovni"), .want = WANT_ALL_RAW, .interpret = INTERPRET_NOT
-	};
 	struct rebuilt r = { .nbytes = 0 };
 	struct pipeline f;
+	struct batch *b;
 
 	char *const p = read_whole(path, &r.cap);
 	cr_assert_not_null(p, "%s", path);
 	r.bytes = malloc(r.cap);
 	r.fields = malloc(r.cap);
 	cr_assert(r.bytes != NULL && r.fields != NULL);
-	cr_assert(step == 0 ? pipeline_open(&f, &job)
-	                    : pipeline_open_input(&f, &job, input_from_memory_slowly(p, r.cap, step)));
-	cr_expect(pipeline_run(&f, take, &r) && f.complete, "%s", path);
+	const struct pipeline_job job = { .paths = &path,
+		                          .npaths = 1,
+		                          .input =
+		                              step == 0 ? NULL : input_from_memory_slowly(p, r.cap, step),
+		                          .from = format_by_name("ovni"),
+		                          .want = WANT_ALL_RAW,
+		                          .hooks = { .closed = closed, .ctx = &r } };
+	cr_assert(pipeline_open(&f, &job));
+	while (pipeline_next(&f, &b) == STAGE_MORE) {
+		take(&r, b);
+		batch_release(b);
+	}
+	pipeline_end(&f);
+	cr_expect(r.complete, "%s", path);
 	cr_expect_eq(f.trace.records, r.events);
 	cr_expect_eq(r.headers, 1);
 	cr_expect(r.nbytes == r.cap && memcmp(p, r.bytes, r.cap) == 0, "%s: other bytes", path);
@@ -163,23 +177,19 @@ struct seen {
 	size_t n;
 };
 
-static bool
-see(void *ctx, struct pipeline *f, struct batch *b)
+static void
+see(struct seen *s, const struct batch *b)
 {
-	struct seen *const s = ctx;
-
-	(void)f;
 	for (uint32_t i = 0; i < b->n; i++)
 		if (b->events[i].phase != PHASE_STRUCTURE && s->n < 4)
 			s->ts[s->n++] = b->events[i].ts;
-	return true;
 }
 
 Test(ovni_raw, clock_offsets_are_not_added)
 {
 	static const char offsets[] = "titles\n0 h 1000 1000 1\n";
 	char *const dir = make_folder(), path[600];
-	const struct pipeline_hooks hooks = { .take = see };
+	const char *const operand = dir;
 	struct written w;
 
 	written_init(&w, 2);
@@ -189,12 +199,18 @@ Test(ovni_raw, clock_offsets_are_not_added)
 	snprintf(path, sizeof path, "%s/clock-offsets.txt", dir);
 	cr_assert(write_whole(path, offsets, sizeof offsets - 1));
 	for (int raw = 0; raw < 2; raw++) {
-		const struct pipeline_job job = { .path = dir,
+		const struct pipeline_job job = { .paths = &operand,
+			                          .npaths = 1,
 			                          .want = raw ? WANT_ALL_RAW : WANT_TIMES,
 			                          .interpret = INTERPRET_NOT };
 		struct seen s = { .n = 0 };
 		struct pipeline f;
-		cr_expect(pipeline_each(&f, &job, &hooks, &s));
+		struct batch *b;
+		cr_expect(pipeline_open(&f, &job));
+		while (pipeline_next(&f, &b) == STAGE_MORE) {
+			see(&s, b);
+			batch_release(b);
+		}
 		cr_expect(s.n == 2 && s.ts[0] == (raw ? 5 : 1005) && s.ts[1] == (raw ? 7 : 1007));
 		pipeline_close(&f);
 	}

@@ -86,12 +86,12 @@ any_value(struct event_samples *s, struct batch *b, int depth)
 	if (type == VALUE_STRING || type == VALUE_BYTES || type == VALUE_JSON) {
 		struct value v = value_string(any_text(s, b, 20));
 		v.type = type;
-		v.reserved = (uint16_t)below(s, 3);
+		v.element = (uint8_t)below(s, 3);
 		return v;
 	}
 	if (type == VALUE_LIST || type == VALUE_MAP)
 		type = VALUE_U64;
-	return (struct value){ .type = type, .reserved = (uint16_t)below(s, 3), .u64 = any_u64(s) };
+	return (struct value){ .type = type, .element = (uint8_t)below(s, 3), .u64 = any_u64(s) };
 }
 
 static void

@@ -1,5 +1,6 @@
 #include "pipeline/pipeline.h"
 
+#include "check/input_rules.h"
 #include "pipeline/min_time.h"
 #include "pipeline/reading.h"
 
@@ -26,6 +27,16 @@ pipeline_no_memory(struct pipeline *p)
 	struct source *const present = p->reading != NULL ? reading_present(p->reading) : NULL;
 
 	source_no_memory(present != NULL ? present : rest_of(p));
+}
+
+void
+pipeline_failed(struct pipeline *p, const char *why)
+{
+	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
+
+	s = s != NULL ? s : rest_of(p);
+	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0, "%s", why);
+	s->unreadable = p->context.system_failed = true;
 }
 
 static enum stage_status
@@ -180,6 +191,10 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		rebase_init(p);
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
+	if (job->order != ORDER_FILE) {
+		p->order.p = p;
+		add_stage(p, &p->order.stage, order_stage_next);
+	}
 	if (job->lanes) {
 		p->lanes.p = p;
 		lanes_init(&p->lanes.lanes);
@@ -311,6 +326,7 @@ pipeline_close(struct pipeline *p)
 	reading_free(p->reading);
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
+	order_stage_free(&p->order);
 	if (p->job->lanes)
 		lanes_free(&p->lanes.lanes);
 	ledger_free(&p->ledger);

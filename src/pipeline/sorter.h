@@ -131,7 +131,7 @@ enum sorter_status {
 };
 
 /* Fills an empty batch (cap > 0) with the next events.  All that they point to belongs to the batch, or lives
- * as long as the trace.  first_track, end_track, first_class and end_class are left to the caller: an event
+ * as long as the trace.  Which tracks and classes are new is left to the caller: an event
  * may come out long after its track was new. */
 enum sorter_status sorter_next(struct sorter *s, struct batch *out);
 
