@@ -17,64 +17,68 @@ begin(struct order_stage *st)
 }
 
 static enum stage_status
-failed(struct order_stage *st, struct batch *b)
+failed(struct order_stage *st)
 {
 	char why[512];
 
 	sorter_reason(&st->sorter, why, sizeof why);
-	batch_release(b);
 	pipeline_failed(st->p, why);
 	return STAGE_BAD;
 }
 
-/* Adds input until there is something to give.  false: it cannot go on, and *status says so. */
+/* Adds what the stage before gave: a batch, or its end.  false: it failed. */
 static bool
-add_input(struct order_stage *st, enum stage_status *status)
+take(struct order_stage *st, enum stage_status status, struct batch *b)
 {
-	struct batch *b;
-
-	*status = stage_next(st->stage.from, &b);
-	if (*status == STAGE_BAD)
-		return false;
-	const bool ok = *status == STAGE_END ? sorter_end(&st->sorter) : sorter_add(&st->sorter, b);
-	st->ended = *status == STAGE_END;
-	if (*status == STAGE_MORE)
-		batch_release(b);
-	if (!ok)
-		*status = failed(st, NULL);
+	if (status == STAGE_END)
+		return sorter_end(&st->sorter);
+	const bool ok = sorter_add(&st->sorter, b);
+	batch_release(b);
 	return ok;
+}
+
+/* Fills a batch, adding input as long as that takes. */
+static enum stage_status
+fill(struct order_stage *st, struct batch *b)
+{
+	for (;;) {
+		const enum sorter_status given = sorter_next(&st->sorter, b);
+		if (given != SORTER_NEEDS_INPUT)
+			return given == SORTER_MORE  ? STAGE_MORE
+			       : given == SORTER_END ? STAGE_END
+			                             : failed(st);
+		struct batch *more;
+		const enum stage_status status = stage_next(st->stage.from, &more);
+		if (status == STAGE_BAD)
+			return status;
+		if (!take(st, status, more))
+			return failed(st);
+	}
 }
 
 enum stage_status
 order_stage_next(struct stage *stage, struct batch **out)
 {
 	struct order_stage *const st = (struct order_stage *)stage;
-	enum stage_status status = STAGE_MORE;
+	enum stage_status status;
 
-	if (!st->begun)
+	if (!st->begun) { /* only now it is known whether the records are to stay as they come */
+		status = stage_next(stage->from, out);
+		if (status == STAGE_BAD || st->p->context.raw)
+			return status;
 		begin(st);
-	struct batch *const b = batch_pool_take(&st->p->pool);
-	if (b == NULL) {
+		if (!take(st, status, *out))
+			return failed(st);
+	}
+	*out = batch_pool_take(&st->p->pool);
+	if (*out == NULL) {
 		pipeline_no_memory(st->p);
 		return STAGE_BAD;
 	}
-	for (;;) {
-		switch (sorter_next(&st->sorter, b)) {
-		case SORTER_MORE:
-			*out = b;
-			return STAGE_MORE;
-		case SORTER_NEEDS_INPUT:
-			if (add_input(st, &status))
-				break;
-			batch_release(b);
-			return status;
-		case SORTER_END:
-			batch_release(b);
-			return STAGE_END;
-		case SORTER_NO_RESULT:
-			return failed(st, b);
-		}
-	}
+	status = fill(st, *out);
+	if (status != STAGE_MORE)
+		batch_release(*out);
+	return status;
 }
 
 void

@@ -11,7 +11,7 @@ struct order_stage {
 	struct stage stage;
 	struct pipeline *p;
 	struct sorter sorter;
-	bool begun, ended; /* all input was added */
+	bool begun; /* the sorter is */
 };
 
 enum stage_status order_stage_next(struct stage *stage, struct batch **out);

@@ -122,7 +122,7 @@ rebase_next(struct stage *stage, struct batch **out)
 	struct rebase_stage *const st = (struct rebase_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (status != STAGE_MORE)
+	if (status != STAGE_MORE || st->p->context.raw)
 		return status;
 	struct batch *const b = *out;
 	if (!st->known) { /* the first event's, as good as any */
@@ -139,6 +139,7 @@ rebase_init(struct pipeline *p)
 {
 	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
 
+	p->rebase.p = p;
 	p->rebase.known = m.known;
 	p->rebase.by = m.ns;
 	p->rebase.signed_time = !m.complete;
@@ -153,7 +154,7 @@ lanes_next(struct stage *stage, struct batch **out)
 	struct pipeline *const p = st->p;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (status == STAGE_MORE && !lanes_batch(&st->lanes, &p->trace, *out, &p->ledger))
+	if (status == STAGE_MORE && !p->context.raw && !lanes_batch(&st->lanes, &p->trace, *out, &p->ledger))
 		return no_memory(p, *out);
 	return status;
 }
