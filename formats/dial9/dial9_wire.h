@@ -70,6 +70,7 @@ enum d9_type {
 #define D9_MAX_META 64U               /* facts of the trace */
 #define D9_MAX_META_BYTES (64U << 10)
 #define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that the pools may add to one event */
+#define D9_ADDRESS_COST 20U            /* of these, what an address without a name counts */
 #define D9_DIRECT_IDS (1U << 18)       /* pool ids below this are looked up without hashing */
 
 /* A fill ends when its events are worth this much, whatever their number. */
