@@ -142,7 +142,7 @@ check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, c
 	}
 }
 
-/* Arguments of one name would hide each other: the later gets a number. */
+/* Arguments of one name would hide each other: the later gets a number; but raw ones keep their names. */
 static bool
 unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct tabletext *names,
             uint32_t i)
@@ -165,7 +165,8 @@ unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 		name.flags = plain.flags;
 		if (tabletext_get(names, name) != TABLE_NONE)
 			continue;
-		field->name = name;
+		if (!d9_wants_raw(st))
+			field->name = name;
 		return tabletext_put(names, plain, nth) && tabletext_put(names, name, 1);
 	}
 }
@@ -195,14 +196,39 @@ declaration(const struct d9_field *field)
 	};
 }
 
+/* What raw events have before the fields that their schema declares: what stands in the frame's head. */
+static const struct class_field heads[] = {
+	{ SLICE_LIT("type_id"), SLICE_LIT("U16"), VALUE_U16, 2, NULL },
+	{ SLICE_LIT("timestamp_delta_ns"), SLICE_LIT("u24"), VALUE_U32, 3, "ns" },
+};
+
+/* What others see of the fields.  false: no memory. */
+static bool
+declare(struct d9_state *st, struct d9_schema *s)
+{
+	if (d9_wants_raw(st) && s->nfields <= UINT16_MAX - 2) /* an event has not more */
+		s->nhead = s->timed ? 2 : 1;
+	const uint32_t n = s->nhead + s->nfields;
+	s->declared = arena_alloc(&st->r->trace->arena, n * sizeof *s->declared);
+	if (s->declared == NULL)
+		return false;
+	memcpy(s->declared, heads, s->nhead * sizeof *heads);
+	for (uint32_t i = 0; i < s->nfields; i++)
+		s->declared[s->nhead + i] = declaration(&s->fields[i]);
+	if (s->cls->nfields == 0) {
+		s->cls->fields = s->declared;
+		s->cls->nfields = n;
+	}
+	return true;
+}
+
 /* Reads the fields at c, which lies in a copy of the frame `shift` bytes before it. */
 static bool
 read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
             const char *copy)
 {
-	s->declared = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->declared);
 	s->fields = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->fields);
-	if (s->fields == NULL || s->declared == NULL)
+	if (s->fields == NULL)
 		return false;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		struct d9_field *const field = &s->fields[i];
@@ -214,15 +240,7 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 		d9_check_text(st, f, there, "field name", s->cls->name);
 		check_type(st, f, s, field, end - 1);
 	}
-	if (!unique_names(st, f, s))
-		return false;
-	for (uint32_t i = 0; i < s->nfields; i++)
-		s->declared[i] = declaration(&s->fields[i]);
-	if (s->cls->nfields == 0) {
-		s->cls->fields = s->declared;
-		s->cls->nfields = s->nfields;
-	}
-	return true;
+	return unique_names(st, f, s) && declare(st, s);
 }
 
 static bool
@@ -273,10 +291,13 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id
 	if (!d9_wants_structure(st))
 		return;
 	struct value *const pairs = arena_zalloc(&b->scratch, s->nfields, 2 * sizeof *pairs);
+	const bool raw = d9_wants_raw(st);
+	const uint8_t timed = (uint8_t)f->p[5 + s->cls->name.n];
 	const struct field fields[] = {
 		{ SLICE_LIT("type_id"), { .type = VALUE_U16, .u64 = id } },
 		{ SLICE_LIT("name"), value_string(s->cls->name) },
-		{ SLICE_LIT("has_timestamp"), { .type = VALUE_BOOL, .u64 = s->timed } },
+		{ SLICE_LIT("has_timestamp"), raw ? (struct value){ .type = VALUE_U8, .u64 = timed }
+		                                  : (struct value){ .type = VALUE_BOOL, .u64 = s->timed } },
 		{ SLICE_LIT("fields"), { .type = VALUE_MAP, .count = s->nfields, .values = pairs } },
 	};
 
@@ -286,7 +307,8 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id
 	}
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		pairs[2 * i] = value_string(s->fields[i].name);
-		pairs[2 * i + 1] = value_string(s->declared[i].type);
+		pairs[2 * i + 1] = raw ? (struct value){ .type = VALUE_U8, .u64 = s->fields[i].type }
+		                       : value_string(s->declared[i].type);
 	}
 	d9_record_structure(st, D9_S_SCHEMA, f, b, fields, sizeof fields / sizeof fields[0]);
 }

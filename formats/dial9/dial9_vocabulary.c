@@ -66,14 +66,19 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 	if (m == NULL || !s->readable)
 		return;
 	find_parts(s, m);
-	find_used(s, m);
-	s->structure = m->phase == PLAN_STRUCTURE;
 	if (slice_is(plan_word(m, "symbol"), "true"))
 		s->kind = D9_KIND_SYMBOL;
 	else if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
 		s->kind = D9_KIND_CLOCK;
 	else if (s->parts[D9_PART_FACTS] != D9_NO_FIELD)
 		s->kind = D9_KIND_FACTS;
+	if (d9_wants_raw(st)) { /* what the trace says of itself is still checked */
+		s->cls->plan = NULL;
+		s->cls->category = s->cls->name;
+		return;
+	}
+	find_used(s, m);
+	s->structure = m->phase == PLAN_STRUCTURE;
 	s->cls->reader_applies = is_done_by_reader(s, m);
 }
 
