@@ -26,7 +26,7 @@ void d9_look_ahead(struct d9_state *st);
 
 void d9_ahead_drop(struct d9_state *st); /* batches that hold it keep it */
 
-/* A batch is filled that may point to what was found. */
+/* The batch that is to be filled may point to what was found. */
 void d9_ahead_hold(struct d9_state *st, struct batch *b);
 
 /* Called by the pass. */

@@ -61,7 +61,7 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 	b->nfields += e->nfields;
 }
 
-/* Whose an event is the vocabulary says; until then it is nobody's in particular. */
+/* The track of events until the vocabulary assigns one. */
 static const struct track *
 no_track(struct d9_state *st)
 {
@@ -103,13 +103,12 @@ unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 		        quoted(&q, s->cls->name), quoted(&q2, s->fields[i].name), type);
 		return D9_BAD;
 	}
-	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it holds a time is not known",
+	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it has a timestamp is not known",
 	        quoted(&q, s->cls->name));
 	return D9_BAD;
 }
 
-/* Structure is wanted by those who look at it, and by the engine if it says something for others to look up.
- */
+/* Structure is also wanted if the engine takes definitions from it. */
 static bool
 is_wanted(const struct d9_state *st, const struct d9_schema *s)
 {
@@ -131,7 +130,7 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	const struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
 	if (s == NULL) {
 		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f,
-		        "type_id %u has no schema in this segment; schemas there are: %" PRIu32, type_id,
+		        "type_id %u has no schema in this segment; number of its schemas: %" PRIu32, type_id,
 		        st->schemas.nregistered);
 		return D9_BAD;
 	}

@@ -91,9 +91,9 @@ static void
 last_frame(const struct d9_state *st, char *to, size_t cap)
 {
 	if (st->r->records > 0)
-		snprintf(to, cap, "the last whole frame begins at byte %" PRIu64, st->last_offset);
+		snprintf(to, cap, "the last complete frame begins at byte %" PRIu64, st->last_offset);
 	else
-		snprintf(to, cap, "no frame is whole");
+		snprintf(to, cap, "no frame is complete");
 }
 
 enum d9_result
@@ -138,12 +138,12 @@ d9_report_tallies(struct d9_state *st)
 
 	report(st, D9_RULE_BOOL_VALUE, &t->bools, "a Bool is", "");
 	report(st, D9_RULE_LATE_DEFINITION, &t->late, "id", " is defined here, after its first use");
-	report(st, D9_RULE_POOL_REDEFINED, &t->redefined, "id", " gets another content");
-	report(st, D9_RULE_POOL_LIMIT, &t->pool_limit, "id", " is not kept or shown");
+	report(st, D9_RULE_POOL_REDEFINED, &t->redefined, "id", " is defined again with other content");
+	report(st, D9_RULE_POOL_LIMIT, &t->pool_limit, "id", ": its content is above the limit");
 	report(st, D9_RULE_POOL_LIMIT, &t->names_limit, "the", " frames of a stack are shown as addresses");
 	if (dropped > 0)
 		finding_add(st->r->findings, &d9_rules[D9_RULE_POOL_LIMIT], st->last_offset, 0,
-		            "%" PRIu64 " symbols and late definitions are not kept", dropped);
+		            "%" PRIu64 " symbols and late definitions are not retained", dropped);
 	if (st->symbols_met)
 		report(st, D9_RULE_NAMES_LATE, &t->symbols_late, "the",
 		       " frames of a stack are shown as addresses");

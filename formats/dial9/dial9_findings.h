@@ -38,11 +38,11 @@ void d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f
 /* Whether a finding of this rule would not be shown; then it is counted, and its message need not be made. */
 bool d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f);
 
-/* Text that must be UTF-8; `what` and the field `whose` (p NULL: none) say which. */
+/* Reports text that is not UTF-8: `what` of the field `whose` (p NULL: no field). */
 void d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, const char *what,
                    struct slice whose);
 
-/* The input ends inside a frame: st->lack says where.  Always D9_BAD. */
+/* Reports that the input ends inside a frame, by st->lack.  Always D9_BAD. */
 enum d9_result d9_report_cut(struct d9_state *st, const struct d9_frame *f);
 
 /* Notes what a cursor misses.  Always D9_MORE. */

@@ -21,7 +21,7 @@ not_a_header(struct d9_state *st, const struct d9_frame *f, size_t n)
 	st->r->unread = input_drain(st->r->in);
 	d9_find(st, D9_RULE_UNKNOWN_TAG, f,
 	        "tag 0x%02x: a newer reader is needed, %" PRIu64 " bytes from byte %" PRIu64
-	        " on are not decoded",
+	        " on are not read",
 	        f->tag, st->r->unread, f->offset);
 	return D9_BAD;
 }
@@ -96,7 +96,7 @@ counted_entry(struct d9_state *st, enum d9_result result)
 }
 
 static enum d9_result
-whole(struct d9_state *st, struct d9_frame *f, struct batch *b)
+frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
 	if (!st->begun)
 		return header(st, f, b);
@@ -160,8 +160,8 @@ skip(struct d9_state *st, const struct d9_frame *f, struct batch *b)
 	input_hold(in, &b->holds);
 	if (result == D9_DONE)
 		finding_add(st->r->findings, &d9_rules[D9_RULE_LIMIT], f->at, f->ordinal,
-		            "%" PRIu64 " bytes left out: at most %u can be held",
-		            input_offset(in, in->p) - f->at, D9_MAX_FRAME);
+		            "%" PRIu64 " bytes dropped: the limit is %u", input_offset(in, in->p) - f->at,
+		            D9_MAX_FRAME);
 	return result;
 }
 
@@ -177,7 +177,7 @@ next_frame(struct d9_state *st, struct batch *b)
 
 	f.offset = f.at = input_offset(in, in->p);
 	f.ordinal = st->r->records + 1;
-	enum d9_result result = st->open.left > 0 ? next_entry(st, &f, b) : whole(st, &f, b);
+	enum d9_result result = st->open.left > 0 ? next_entry(st, &f, b) : frame(st, &f, b);
 	if (result == D9_DONE) {
 		in->p = f.end;
 		return result;

@@ -36,7 +36,7 @@ enum read_status d9_frames_next(struct reader *r, struct batch *b);
 
 /*
  * The kinds of frames.  Each of these reads the frame, or the entry of one, at
- * f->p, sets f->end and adds a record to the batch if anybody wants it.
+ * f->p, sets f->end and adds a record to the batch if it is wanted.
  */
 enum d9_result d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b);
 enum d9_result d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b);

@@ -8,7 +8,7 @@
  * a largest size, so that one comparison with the end of the window serves for
  * all fields up to the next text.  Whatever is not plain (a strange Bool or
  * presence byte, an id that is not defined, text that is not UTF-8, a number
- * of too many bits) is left to dial9_walk.c, which looks closely and says what
+ * of too many bits) is left to dial9_walk.c, which checks and reports what
  * it sees.
  */
 
@@ -147,7 +147,7 @@ measure_run(const struct d9_op *op, const char *p, const char *end)
 	return p + 4 + bytes;
 }
 
-/* A number of more than eight bytes, such as the id that stands for nobody: 2^64 - 1. */
+/* A number of more than eight bytes, such as 2^64 - 1, which marks that there is no task. */
 static const char *
 measure_long(const char *p)
 {
@@ -202,9 +202,8 @@ d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, 
 	}
 }
 
-/* ---- checking at full speed ---- */
+/* ---- passes that only check ---- */
 
-/* Plain events and resets, when nobody wants to see them; stops at anything else. */
 uint32_t
 d9_check_run(struct d9_state *st, uint32_t most)
 {

@@ -19,8 +19,8 @@ bool d9_ops_make(struct d9_schema *s);
  * closely. */
 const char *d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end);
 
-/* Counts plain events and resets at the start of the window, when nobody wants to see them; stops at anything
- * else.  How many. */
+/* Counts plain events and resets at the start of the window, for passes that want none of them; stops at
+ * anything else.  How many. */
 uint32_t d9_check_run(struct d9_state *st, uint32_t most);
 
 #endif

@@ -6,9 +6,8 @@
 
 /*
  * The pools of one segment: strings and stacks by id ("String Pool Frame").
- * When nobody wants values, only is known which ids are defined and a hash of
- * their contents.  An id that is referenced and not defined waits in `pending`
- * until it is, or until the segment ends.
+ * When values are not wanted, an entry is only the id and a hash of its content.  An id that is referenced
+ * and not defined waits in `pending` until it is, or until the segment ends.
  */
 
 #define ENTRY_COST (sizeof(struct d9_entry) + sizeof(struct table64_slot))
@@ -167,7 +166,7 @@ settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct 
 
 /* ---- definitions ---- */
 
-/* What a definition costs: values are kept as such. */
+/* Bytes of memory that a definition takes. */
 static uint64_t
 cost(enum d9_pool_kind kind, uint32_t bytes)
 {

@@ -12,7 +12,7 @@ struct d9_state;
 struct d9_entry {
 	uint64_t hash; /* of its bytes, to tell another definition */
 	union {
-		const char *text;           /* strings; NULL: nobody wants them */
+		const char *text;           /* strings; NULL: not wanted */
 		const struct value *values; /* stacks, likewise */
 	};
 	uint32_t n, flags; /* bytes and flags of a string, frames of a stack */
@@ -76,7 +76,7 @@ void d9_pools_check(struct d9_state *st);
 void d9_pools_forget(struct d9_state *st);
 void d9_pools_free(struct d9_state *st);
 
-/* A batch is filled that may point to what is in the pools. */
+/* The batch that is to be filled may point to what is in the pools. */
 void d9_pools_hold(struct d9_state *st, struct batch *b);
 
 #endif

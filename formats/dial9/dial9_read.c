@@ -7,7 +7,7 @@
  * dial9 traces ("dial9-trace-format Binary Specification", version 1, and what
  * crate 0.4 added): a header, then frames.  No frame has a length, so reading
  * ends where one cannot be understood.  A further header begins a new segment,
- * in which schemas, pools and the time base start afresh.
+ * in which schemas, pools and the time base are reset.
  */
 
 static int

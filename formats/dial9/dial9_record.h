@@ -5,7 +5,7 @@
 
 /* Frames and entries as records of the trace: time, counts, events of a batch. */
 
-/* Says that the time base and a delta do not fit 64 bits. */
+/* Reports that the time base and a delta do not fit 64 bits. */
 void d9_record_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta);
 
 /* Moves the time base by the delta of a timed event, to 2^64 - 1 at most. */
@@ -50,7 +50,7 @@ d9_record_event(struct d9_state *st, struct batch *b, const struct d9_frame *f, 
 	return e;
 }
 
-/* Adds a structure record with these fields, if anybody wants it. */
+/* Adds a structure record with these fields, if it is wanted. */
 void d9_record_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f,
                          struct batch *b, const struct field *fields, uint32_t n);
 

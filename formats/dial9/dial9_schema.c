@@ -86,7 +86,7 @@ register_schema(struct d9_state *st, const struct d9_frame *f, uint16_t id, stru
 
 /* ---- reading ---- */
 
-/* The bytes of a schema frame, without looking at what they mean. */
+/* Finds the end of a schema frame. */
 static enum d9_result
 measure(struct d9_state *st, struct d9_frame *f)
 {
@@ -142,7 +142,7 @@ check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, c
 	}
 }
 
-/* Arguments of one name would hide each other: the later gets a number; but raw ones keep their names. */
+/* Arguments of one name would hide each other: the later gets a number.  Fields of raw events do not. */
 static bool
 unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct tabletext *names,
             uint32_t i)
@@ -155,7 +155,8 @@ unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 	if (same == TABLE_NONE)
 		return tabletext_put(names, plain, 1);
 	if (!d9_find_unshown(st, D9_RULE_DUPLICATE_FIELD, f))
-		d9_find(st, D9_RULE_DUPLICATE_FIELD, f, "field %" PRIu32 " of %s is another %s", i,
+		d9_find(st, D9_RULE_DUPLICATE_FIELD, f,
+		        "field %" PRIu32 " of %s has the name of an earlier field, %s", i,
 		        quoted(&q, s->cls->name), quoted(&q2, plain));
 	for (uint32_t nth = same + 1;; nth++) {
 		struct slice name =
@@ -196,17 +197,17 @@ declaration(const struct d9_field *field)
 	};
 }
 
-/* What raw events have before the fields that their schema declares: what stands in the frame's head. */
+/* Fields of the frame itself; raw events have them before those that the schema declares. */
 static const struct class_field heads[] = {
 	{ SLICE_LIT("type_id"), SLICE_LIT("U16"), VALUE_U16, 2, NULL },
 	{ SLICE_LIT("timestamp_delta_ns"), SLICE_LIT("u24"), VALUE_U32, 3, "ns" },
 };
 
-/* What others see of the fields.  false: no memory. */
+/* Makes the fields of the class.  false: no memory. */
 static bool
 declare(struct d9_state *st, struct d9_schema *s)
 {
-	if (d9_wants_raw(st) && s->nfields <= UINT16_MAX - 2) /* an event has not more */
+	if (d9_wants_raw(st) && s->nfields <= UINT16_MAX - 2) /* struct event has room for so many */
 		s->nhead = s->timed ? 2 : 1;
 	const uint32_t n = s->nhead + s->nfields;
 	s->declared = arena_alloc(&st->r->trace->arena, n * sizeof *s->declared);
@@ -324,7 +325,7 @@ has_room(struct d9_state *st, const struct d9_frame *f, struct slice bytes)
 
 	if (all->n == D9_MAX_SCHEMAS || cost > D9_MAX_DESCRIBED - all->memory) {
 		d9_find(st, D9_RULE_LIMIT, f,
-		        "schema %" PRIu32 " of the trace would cost %" PRIu64 " bytes; %" PRIu32
+		        "schema %" PRIu32 " of the trace needs %" PRIu64 " bytes of memory; %" PRIu32
 		        " are in use",
 		        all->n + 1, cost, all->memory);
 		return false;

@@ -10,8 +10,8 @@ struct d9_op;
 
 struct d9_field {
 	struct slice name;
-	uint8_t type; /* enum d9_type, perhaps with D9_OPTIONAL; as the schema says, known or not */
-	bool used;    /* its plan looks at it */
+	uint8_t type; /* enum d9_type, perhaps with D9_OPTIONAL; as in the file, known or not */
+	bool used;    /* by its plan */
 };
 
 /* What this program does with an event besides showing it. */

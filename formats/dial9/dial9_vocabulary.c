@@ -3,9 +3,9 @@
 #include "dial9/dial9_walk.h"
 
 /*
- * A vocabulary says which events tell something about the whole trace: what the
- * wall clock was, what was recorded, and which names addresses have.  The reader
- * does these itself, as `validate` checks them and symbols stand at the end.
+ * By the vocabulary some events hold facts of the whole trace: the wall clock,
+ * metadata, names of addresses.  The reader takes these itself, because
+ * `validate` checks them and symbols stand at the end.
  */
 
 #define SECOND UINT64_C(1000000000)
@@ -25,7 +25,7 @@ has_field(const void *ctx, struct slice name)
 	return field_named(ctx, name) != D9_NO_FIELD;
 }
 
-/* Whether it says no more than what the reader does with events of this kind. */
+/* Whether the reader does all that the plan asks for. */
 static bool
 is_done_by_reader(const struct d9_schema *s, const struct plan *m)
 {
@@ -72,7 +72,7 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 		s->kind = D9_KIND_CLOCK;
 	else if (s->parts[D9_PART_FACTS] != D9_NO_FIELD)
 		s->kind = D9_KIND_FACTS;
-	if (d9_wants_raw(st)) { /* what the trace says of itself is still checked */
+	if (d9_wants_raw(st)) { /* facts of the trace are still checked */
 		s->cls->plan = NULL;
 		s->cls->category = s->cls->name;
 		return;
@@ -82,7 +82,7 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 	s->cls->reader_applies = is_done_by_reader(s, m);
 }
 
-/* ---- what events say of the trace ---- */
+/* ---- facts of the trace ---- */
 
 /* The value of a field that something is done with, as the bytes have it.  false: there is none. */
 static bool
@@ -148,7 +148,8 @@ learn_fact(struct d9_state *st, struct slice name, const struct value *v, const 
 	if (i < trace->nmeta) {
 		if (!slice_equal(value_text(&trace->meta[i].value), value_text(v)) &&
 		    !d9_find_unshown(st, D9_RULE_METADATA_CHANGED, f))
-			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s gets another value", quoted(&q, name));
+			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s is stated again with another value",
+			        quoted(&q, name));
 		return;
 	}
 	if (trace->nmeta == D9_MAX_META || bytes > D9_MAX_META_BYTES - st->meta_bytes)

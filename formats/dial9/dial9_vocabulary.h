@@ -3,12 +3,12 @@
 
 #include "dial9/dial9_state.h"
 
-/* What the vocabulary says of events that tell something about the whole trace. */
+/* Plans of schemas, and events that hold facts of the whole trace. */
 
 /* Looks up the plan of a schema, and what this program does with its events. */
 void d9_schema_plan(struct d9_state *st, struct d9_schema *s);
 
-/* Does it, unless the kind is D9_KIND_PLAIN. */
+/* Takes the facts that an event holds. */
 void d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f);
 
 #endif

@@ -68,7 +68,7 @@ boolean(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 		*v = (struct value){ .type = VALUE_U8, .u64 = byte }; /* or the number would be lost */
 	else if (v != NULL)
 		*v = (struct value){ .type = t->value, .u64 = byte != 0 };
-	else if (byte > 1 && w->mode != D9_WALK_OVER && odd(w))
+	else if (byte > 1 && odd(w))
 		d9_tally(&w->st->tallies.bools, w->f, byte);
 	return true;
 }
@@ -88,7 +88,7 @@ leb128(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 	if (n > D9_VARINT_MAX)
 		return stuck(w, D9_RULE_LEB128_TOO_LONG, D9_VARINT_MAX, 0);
 	const uint8_t last = (uint8_t)w->bytes.p[-1];
-	if (n == D9_VARINT_MAX && last > 1 && w->mode != D9_WALK_OVER && odd(w))
+	if (n == D9_VARINT_MAX && last > 1 && odd(w))
 		d9_find_at(w->st, D9_RULE_LEB128_OVERFLOW, w->f, w->bytes.p - n,
 		           "byte 10 is 0x%02x, at most 0x01 fits 64 bits", last);
 	return true;

@@ -10,9 +10,9 @@
  */
 
 enum d9_walk_mode {
-	D9_WALK_OVER,   /* looks at nothing but sizes */
-	D9_WALK_CHECK,  /* and notes whether anything is odd */
-	D9_WALK_REPORT, /* and reports it */
+	D9_WALK_OVER,   /* nothing is checked but what sizes depend on */
+	D9_WALK_CHECK,  /* sets `odd` if there is something to report that does not end reading */
+	D9_WALK_REPORT, /* reports it */
 };
 
 struct d9_walk {
