@@ -1,8 +1,15 @@
+#include "dial9/dial9_findings.h"
+
 #include <stdarg.h>
 
 #include "dial9/dial9_state.h"
 
-/* How things are said: at the frame, at a byte of it, or once at the end with a count. */
+const struct rule d9_rules[D9_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "dial9/dial9_rules.def"
+#undef RULE
+	{ .id = NULL }
+};
 
 void
 d9_find(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, const char *fmt, ...)
@@ -25,23 +32,13 @@ d9_find_at(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f, con
 	va_end(ap);
 }
 
-void
-d9_tally_add(struct d9_tally *t, const struct d9_frame *f, uint64_t value)
+bool
+d9_find_unshown(struct d9_state *st, enum d9_rule rule, const struct d9_frame *f)
 {
-	if (t->count++ == 0)
-		*t = (struct d9_tally){ 1, f->offset, f->ordinal, value };
-}
-
-void
-d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const char *what)
-{
-	if (st->strict)
-		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of 0.3", what);
-	else if (!st->newer)
-		d9_find_at(st, D9_RULE_NEWER_FORMAT, f, at, "the first of them is %s", what);
-	st->newer = true;
-	if (!st->strict)
-		st->r->trace->dialect = d9_dialects[D9_0_4];
+	if (finding_is_shown(st->r->findings, &d9_rules[rule]))
+		return false;
+	finding_add(st->r->findings, &d9_rules[rule], f->offset, f->ordinal, "not shown");
+	return true;
 }
 
 void
@@ -50,29 +47,21 @@ d9_check_text(struct d9_state *st, const struct d9_frame *f, struct slice s, con
 {
 	struct quoted q, q2;
 
-	if ((s.flags & SLICE_UTF8) != 0)
+	if ((s.flags & SLICE_UTF8) != 0 || d9_find_unshown(st, D9_RULE_INVALID_UTF8, f))
 		return;
-	if (!finding_is_shown(st->r->findings, &d9_rules[D9_RULE_INVALID_UTF8]))
-		d9_find(st, D9_RULE_INVALID_UTF8, f, "not shown");
-	else if (whose.p != NULL)
+	if (whose.p != NULL)
 		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s of %s is %s", what, quoted(&q, whose),
 		           quoted(&q2, s));
 	else
 		d9_find_at(st, D9_RULE_INVALID_UTF8, f, s.p, "%s is %s", what, quoted(&q2, s));
 }
 
+/* ---- what is missing ---- */
+
 enum d9_result
 d9_lacks(struct d9_state *st, const struct cursor *c)
 {
 	st->lack = (struct d9_lack){ .what = c->missing, .bytes = c->missing_bytes };
-	return D9_MORE;
-}
-
-enum d9_result
-d9_lacks_length(struct d9_state *st, const char *what, uint64_t n, uint64_t bytes, uint64_t left)
-{
-	st->lack =
-	    (struct d9_lack){ .what = what, .bytes = bytes, .length = n, .left = left, .says_length = true };
 	return D9_MORE;
 }
 
@@ -97,18 +86,18 @@ frame_name(uint8_t tag)
 	}
 }
 
-/* ", the last whole frame is at byte N": from there the trace can be cut to be whole. */
+/* From there the trace can be cut to be complete. */
 static void
 last_frame(const struct d9_state *st, char *to, size_t cap)
 {
-	if (st->records > 0)
-		snprintf(to, cap, "the last whole frame begins at byte %" PRIu64, st->last_offset);
+	if (st->r->records > 0)
+		snprintf(to, cap, "the last complete frame begins at byte %" PRIu64, st->last_offset);
 	else
-		snprintf(to, cap, "no frame is whole");
+		snprintf(to, cap, "no frame is complete");
 }
 
 enum d9_result
-d9_say_cut(struct d9_state *st, const struct d9_frame *f)
+d9_report_cut(struct d9_state *st, const struct d9_frame *f)
 {
 	const struct d9_lack *const lack = &st->lack;
 	char whose[700] = "", last[80];
@@ -120,7 +109,7 @@ d9_say_cut(struct d9_state *st, const struct d9_frame *f)
 	else if (lack->schema != NULL)
 		snprintf(whose, sizeof whose, " of %s", quoted(&q2, lack->schema->cls->name));
 	last_frame(st, last, sizeof last);
-	if (lack->says_length)
+	if (lack->has_length)
 		d9_find(st, D9_RULE_LENGTH_PAST_END, f,
 		        "%s%s in the %s frame is %" PRIu64 ": bytes left %" PRIu64 ", missing %" PRIu64
 		        "; %s",
@@ -134,24 +123,29 @@ d9_say_cut(struct d9_state *st, const struct d9_frame *f)
 /* ---- what was counted ---- */
 
 static void
-say(struct d9_state *st, enum d9_rule rule, const struct d9_tally *t, const char *before, const char *behind)
+report(struct d9_state *st, enum d9_rule rule, const struct finding_tally *t, const char *before,
+       const char *behind)
 {
-	finding_add_times(st->r->findings, &d9_rules[rule], t->offset, t->ordinal, t->count,
-	                  "%s %" PRIu64 "%s", before, t->value, behind);
+	finding_add_times(st->r->findings, &d9_rules[rule], t->offset, t->record, t->count,
+	                  "%s %" PRIu64 "%s", before, t->now, behind);
 }
 
 void
-d9_say_tallies(struct d9_state *st)
+d9_report_tallies(struct d9_state *st)
 {
-	say(st, D9_RULE_BOOL_VALUE, &st->bools, "a Bool is", "");
-	say(st, D9_RULE_LATE_DEFINITION, &st->late, "id", " is defined here, after its first use");
-	say(st, D9_RULE_POOL_REDEFINED, &st->redefined, "id", " gets another content");
-	say(st, D9_RULE_POOL_LIMIT, &st->pool_limit, "id", " is not kept or shown");
-	if (d9_ahead_lost(st) > 0)
+	const struct d9_tallies *const t = &st->tallies;
+	const uint64_t dropped = st->ahead != NULL ? st->ahead->dropped : 0;
+
+	report(st, D9_RULE_BOOL_VALUE, &t->bools, "a Bool is", "");
+	report(st, D9_RULE_LATE_DEFINITION, &t->late, "id", " is defined here, after its first use");
+	report(st, D9_RULE_POOL_REDEFINED, &t->redefined, "id", " is defined again with other content");
+	report(st, D9_RULE_POOL_LIMIT, &t->pool_limit, "id", ": its content is above the limit");
+	report(st, D9_RULE_POOL_LIMIT, &t->names_limit, "the", " frames of a stack are shown as addresses");
+	if (dropped > 0)
 		finding_add(st->r->findings, &d9_rules[D9_RULE_POOL_LIMIT], st->last_offset, 0,
-		            "%" PRIu64 " symbols and late definitions are not kept", d9_ahead_lost(st));
+		            "%" PRIu64 " symbols and late definitions are not retained", dropped);
 	if (st->symbols_met)
-		say(st, D9_RULE_NAMES_LATE, &st->symbols_late, "the",
-		    " frames of a stack are shown as addresses");
-	say(st, D9_RULE_NAMES_LATE, &st->unresolved, "id", " is shown as a number");
+		report(st, D9_RULE_NAMES_LATE, &t->symbols_late, "the",
+		       " frames of a stack are shown as addresses");
+	report(st, D9_RULE_NAMES_LATE, &t->unresolved, "id", " is shown as a number");
 }
