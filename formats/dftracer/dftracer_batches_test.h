@@ -5,22 +5,11 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer_test_util.h"
-#include "format/format.h"
+#include "format/registry.h"
+#include "fuzz/live_batches.h"
 #include "output/text.h"
 
-/* For tests: all batches of an input, alive at once, with the reader and its input closed already. */
-
-#define BATCHES_MAX 20000
-
-struct batches {
-	struct trace trace;
-	struct batch list[BATCHES_MAX];
-	size_t n;
-	struct text then; /* what they held while the reader was open, see batches_print() */
-	uint64_t records;
-};
-
-extern const struct format dftracer_format;
+/* For tests: what batches hold, as text. */
 
 static inline void
 print_value(struct text *t, const struct value *v)
@@ -56,58 +45,17 @@ batch_print(struct text *t, const struct batch *b)
 	}
 }
 
-/* All of them as they are now; to be freed. */
+/* All of them; to be freed. */
 static inline struct text
-batches_print(const struct batches *k)
+batches_print(const struct live_batches *l)
 {
 	struct text t = { .p = NULL };
 
-	for (size_t i = 0; i < k->n; i++)
-		batch_print(&t, &k->list[i]);
+	for (size_t i = 0; i < l->n; i++)
+		batch_print(&t, l->batches[i]);
 	cr_assert(!t.failed);
 	return t;
 }
-
-/* Reads all of `in`, which is closed; cap: events of a batch. */
-static inline void
-batches_read(struct batches *k, struct input *in, unsigned want, uint32_t cap)
-{
-	const struct reader_ops *const ops = dftracer_format.reader;
-	struct reader r = { .format = &dftracer_format, .in = in, .trace = &k->trace, .want = want };
-	enum read_status status = READ_MORE;
-
-	*k = (struct batches){ .n = 0 };
-	trace_init(&k->trace);
-	r.shared = calloc(1, dftracer_format.trace->shared_size);
-	r.state = calloc(1, ops->state_size);
-	cr_assert(in != NULL && r.shared != NULL && r.state != NULL && ops->open(&r));
-	while (status == READ_MORE) {
-		struct batch *const b = &k->list[k->n++];
-		cr_assert(k->n < BATCHES_MAX && batch_init(b, cap, (want & WANT_BYTES) != 0));
-		input_hold(in, &b->holds);
-		status = ops->next(&r, b);
-		batch_print(&k->then, b);
-	}
-	cr_assert_eq(status, READ_END);
-	k->records = r.records;
-	ops->close(&r);
-	free(r.state);
-	dftracer_format.trace->close(r.shared);
-	free(r.shared);
-	input_hold(in, NULL);
-	input_close(in);
-}
-
-static inline void
-batches_free(struct batches *k)
-{
-	for (size_t i = 0; i < k->n; i++)
-		batch_free(&k->list[i]);
-	text_free(&k->then);
-	trace_free(&k->trace);
-}
-
-/* ---- inputs ---- */
 
 /* The bytes of a file, unpacked; NULL: there is none. */
 static inline char *

@@ -8,7 +8,7 @@
 #define BAD "testdata/dftracer/bad"
 #define RAW (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW)
 
-static struct batches raw, slow;
+static struct live_batches raw;
 
 static bool
 is_gap(const struct event *e)
@@ -20,14 +20,14 @@ is_gap(const struct event *e)
 
 /* The bytes of all events, one behind the other, are the input. */
 static void
-expect_tiles(const struct batches *k, const char *p, size_t n, const char *what)
+expect_tiles(const struct live_batches *k, const char *p, size_t n, const char *what)
 {
 	uint64_t at = 0, records = 0;
 
 	for (size_t i = 0; i < k->n; i++)
-		for (uint32_t j = 0; j < k->list[i].n; j++) {
-			const struct event *const e = &k->list[i].events[j];
-			const struct slice bytes = k->list[i].bytes[j];
+		for (uint32_t j = 0; j < k->batches[i]->n; j++) {
+			const struct event *const e = &k->batches[i]->events[j];
+			const struct slice bytes = k->batches[i]->bytes[j];
 			cr_assert_eq(e->offset, at, "%s: event at %" PRIu64 ", not %" PRIu64, what, e->offset,
 			             at);
 			cr_assert(bytes.n > 0 && bytes.n <= n - at);
@@ -36,17 +36,31 @@ expect_tiles(const struct batches *k, const char *p, size_t n, const char *what)
 			records += !is_gap(e);
 		}
 	cr_expect_eq(at, n, "%s: %" PRIu64 " bytes of %zu", what, at, n);
-	cr_expect_eq(records, k->records, "%s: %" PRIu64 " records of %" PRIu64, what, records, k->records);
+	cr_expect_eq(records, k->trace.records, "%s: %" PRIu64 " records of %" PRIu64, what, records,
+	             k->trace.records);
+}
+
+static void
+read_raw(struct input *in, uint32_t cap)
+{
+	live_batches_read(&raw, format_by_name("dftracer"), in, RAW, cap);
+	cr_assert_eq(raw.status, READ_END);
 }
 
 /* The same events, wherever windows and batches end. */
 static void
 expect_same_slowly(const char *p, size_t n, size_t step, const char *what)
 {
-	batches_read(&slow, input_from_memory_slowly(p, n, step), RAW, 7);
-	cr_expect(slow.then.n == raw.then.n && memcmp(slow.then.p, raw.then.p, raw.then.n) == 0,
+	struct live_batches slow;
+	struct text want = batches_print(&raw), got;
+
+	live_batches_read(&slow, format_by_name("dftracer"), input_from_memory_slowly(p, n, step), RAW, 7);
+	got = batches_print(&slow);
+	cr_expect(got.n == want.n && memcmp(got.p, want.p, got.n) == 0,
 	          "%s: other events in steps of %zu bytes", what, step);
-	batches_free(&slow);
+	text_free(&want);
+	text_free(&got);
+	live_batches_free(&slow);
 }
 
 /* ---- fields ---- */
@@ -112,12 +126,13 @@ expect_record(const struct batch *b, const struct event *e, struct slice bytes, 
 }
 
 static void
-expect_records(const struct batches *k, const char *what)
+expect_records(const struct live_batches *k, const char *what)
 {
 	for (size_t i = 0; i < k->n; i++)
-		for (uint32_t j = 0; j < k->list[i].n; j++)
-			if (!is_gap(&k->list[i].events[j]))
-				expect_record(&k->list[i], &k->list[i].events[j], k->list[i].bytes[j], what);
+		for (uint32_t j = 0; j < k->batches[i]->n; j++)
+			if (!is_gap(&k->batches[i]->events[j]))
+				expect_record(k->batches[i], &k->batches[i]->events[j],
+				              k->batches[i]->bytes[j], what);
 }
 
 /* ---- files ---- */
@@ -129,7 +144,7 @@ expect_raw(const char *path, bool good)
 	char *const p = read_unpacked(path, &n);
 
 	cr_assert_not_null(p, "%s", path);
-	batches_read(&raw, input_open(path), RAW, 1024);
+	read_raw(input_open(path), 1024);
 	expect_tiles(&raw, p, n, path);
 	if (good)
 		expect_records(&raw, path);
@@ -138,7 +153,7 @@ expect_raw(const char *path, bool good)
 		expect_same_slowly(p, n, 37, path);
 	}
 	expect_same_slowly(p, n, 4096, path);
-	batches_free(&raw);
+	live_batches_free(&raw);
 	free(p);
 }
 
@@ -184,7 +199,7 @@ Test(dftracer_raw, real_traces, .timeout = 300)
 static void
 read_text(const char *text)
 {
-	batches_read(&raw, input_from_memory(text, strlen(text)), RAW, 1024);
+	read_raw(input_from_memory(text, strlen(text)), 1024);
 	expect_tiles(&raw, text, strlen(text), text);
 }
 
@@ -210,7 +225,7 @@ Test(dftracer_raw, members_in_file_order)
 		{ "none", VALUE_NONE, NULL },
 		{ "more", VALUE_BOOL, NULL },
 	};
-	const struct batch *const b = &raw.list[0];
+	const struct batch *const b = raw.batches[0];
 
 	cr_assert_eq(b->n, 1);
 	cr_assert_eq(b->events[0].nfields, sizeof want / sizeof want[0]);
@@ -222,7 +237,7 @@ Test(dftracer_raw, members_in_file_order)
 			cr_expect(slice_is(value_text(&f->value), want[i].text), "%s", want[i].name);
 	}
 	cr_expect_eq(b->fields[b->events[0].first_field + 4].value.u64, UINT64_MAX);
-	batches_free(&raw);
+	live_batches_free(&raw);
 }
 
 /* More members than an interpreted event keeps. */
@@ -234,11 +249,11 @@ Test(dftracer_raw, any_number_of_unknown_members)
 	for (int i = 0; i < 500; i++)
 		text_printf(&t, ",\"k%d\":%d", i, i);
 	text_str(&t, "}\n");
-	batches_read(&raw, input_from_memory(t.p, t.n), RAW, 1024);
+	read_raw(input_from_memory(t.p, t.n), 1024);
 	expect_tiles(&raw, t.p, t.n, "500 members");
 	expect_records(&raw, "500 members");
-	cr_expect_eq(raw.list[0].events[0].nfields, 501);
-	batches_free(&raw);
+	cr_expect_eq(raw.batches[0]->events[0].nfields, 501);
+	live_batches_free(&raw);
 	text_free(&t);
 }
 
@@ -249,9 +264,8 @@ Test(dftracer_raw, any_number_of_unknown_members)
 static void
 expect_pieces(const char *text, const char *const *pieces)
 {
-	const struct batch *const b = &raw.list[0];
-
 	read_text(text);
+	const struct batch *const b = raw.batches[0];
 	for (uint32_t i = 0; i < b->n; i++) {
 		cr_assert_not_null(pieces[i], "%s", text);
 		cr_expect(slice_is(b->bytes[i], pieces[i]), "%s: %.*s, not %s", text, (int)b->bytes[i].n,
@@ -259,7 +273,7 @@ expect_pieces(const char *text, const char *const *pieces)
 		cr_expect_eq(is_gap(&b->events[i]), strncmp(pieces[i], "{\"id\"", 5) != 0, "%s", pieces[i]);
 	}
 	cr_expect_null(pieces[b->n], "%s", text);
-	batches_free(&raw);
+	live_batches_free(&raw);
 }
 
 #define PIECES(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -276,14 +290,13 @@ Test(dftracer_raw, pieces)
 Test(dftracer_raw, unreadable_bytes)
 {
 	static const char text[] = R1 "\nnothing\n" R2 "\n{\"id\":3,\n";
-	const struct batch *const b = &raw.list[0];
-
 	read_text(text);
+	const struct batch *const b = raw.batches[0];
 	cr_assert_eq(b->n, 4);
 	cr_expect(slice_is(b->bytes[1], "nothing\n") && slice_is(b->events[1].cls->name, "unreadable bytes"));
 	cr_expect(slice_is(b->bytes[3], "{\"id\":3,\n") &&
 	          slice_is(b->events[3].cls->name, "unreadable bytes"));
-	batches_free(&raw);
+	live_batches_free(&raw);
 }
 
 /* Runs of bytes longer than a window. */
@@ -300,9 +313,9 @@ Test(dftracer_raw, long_runs)
 	memset(p, 'x', 9000000);
 	t.n += 9000000;
 	text_str(&t, "\"}");
-	batches_read(&raw, input_from_memory(t.p, t.n), RAW, 64);
+	read_raw(input_from_memory(t.p, t.n), 64);
 	expect_tiles(&raw, t.p, t.n, "long runs");
 	expect_same_slowly(t.p, t.n, 1 << 20, "long runs");
-	batches_free(&raw);
+	live_batches_free(&raw);
 	text_free(&t);
 }
