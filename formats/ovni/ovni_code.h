@@ -22,7 +22,7 @@ struct ovni_codes {
 	struct ovni_code *list;
 	uint32_t n, cap;
 	struct table64 index;                   /* bytes -> list */
-	uint16_t recent[1 << OVNI_RECENT_BITS]; /* likewise, by hash: the latest */
+	uint16_t recent[1 << OVNI_RECENT_BITS]; /* a cache of it, for streams of many jumbo events */
 	uint64_t fast[1 << OVNI_FAST_BITS];     /* see ovni_is_fast() */
 	struct class *fast_classes[1 << OVNI_FAST_BITS];
 	struct ovni_code others; /* stands for those beyond the bound */

@@ -83,10 +83,10 @@ stacks_once(uint64_t seed)
 	open = (uint64_t)(piles[0].n > 0) + (uint64_t)(piles[1].n > 0);
 	written_save(&w, dir, 0);
 	rig_expect_counts(dir, seed,
-	               (const enum ovni_rule[]){ OVNI_RULE_NESTING_MISMATCH, OVNI_RULE_NESTING_EMPTY,
-	                                         OVNI_RULE_NESTING_REPEAT, OVNI_RULE_NESTING_LEFT_OPEN,
-	                                         OVNI_RULE_COUNT },
-	               (const uint64_t[]){ c.mismatch, c.empty, c.repeat, open });
+	                  (const enum ovni_rule[]){ OVNI_RULE_NESTING_MISMATCH, OVNI_RULE_NESTING_EMPTY,
+	                                            OVNI_RULE_NESTING_REPEAT, OVNI_RULE_NESTING_LEFT_OPEN,
+	                                            OVNI_RULE_COUNT },
+	                  (const uint64_t[]){ c.mismatch, c.empty, c.repeat, open });
 	remove_folder(dir);
 }
 
@@ -220,10 +220,10 @@ lives_once(uint64_t seed)
 		written_save(&w[i], dir, i);
 	}
 	rig_expect_counts(dir, seed,
-	               (const enum ovni_rule[]){ OVNI_RULE_THREAD_STATE, OVNI_RULE_THREAD_NOT_DEAD,
-	                                         OVNI_RULE_CPU_BUSY, OVNI_RULE_AFFINITY_TARGET,
-	                                         OVNI_RULE_AFFINITY_SAME, OVNI_RULE_COUNT },
-	               (const uint64_t[]){ c.state, c.alive, c.busy, c.target, c.same });
+	                  (const enum ovni_rule[]){ OVNI_RULE_THREAD_STATE, OVNI_RULE_THREAD_NOT_DEAD,
+	                                            OVNI_RULE_CPU_BUSY, OVNI_RULE_AFFINITY_TARGET,
+	                                            OVNI_RULE_AFFINITY_SAME, OVNI_RULE_COUNT },
+	                  (const uint64_t[]){ c.state, c.alive, c.busy, c.target, c.same });
 	remove_folder(dir);
 }
 

@@ -78,8 +78,9 @@ enum state_life {
 
 #define STATE_CPU_NONE UINT32_MAX
 #define STATE_CPU_VIRTUAL (UINT32_MAX - 1)
-#define STATE_CPU_UNKNOWN (UINT32_MAX - 2) /* the loom's CPUs are not known, or there is none of that index  \
-	                                    */
+#define STATE_CPU_UNKNOWN                                                                                    \
+	(UINT32_MAX - 2) /* the loom's CPUs are not known, or there is none of that index                    \
+	                  */
 
 struct state_thread {
 	uint64_t first;  /* clock of its first event */
@@ -143,14 +144,12 @@ struct state_unit {
 
 struct state_units {
 	struct state_unit *units; /* in order of arrival */
-	uint32_t *slots;          /* index + 1; 0: empty */
+	struct table64 index;     /* key -> units */
 	uint32_t n, cap;
 	uint32_t most; /* STATE_MAX_UNITS but in tests */
-	uint32_t mask;
 	uint32_t free; /* the first evicted one, + 1; 0: none */
 	bool evicted;  /* not all that was added is still there */
 	bool full;     /* some could not be added */
-	uint64_t seed;
 };
 
 /* ---- all of it ---- */
@@ -257,8 +256,8 @@ uint32_t state_unit_find(const struct state_units *t, uint64_t key);
  * no memory. */
 uint32_t state_unit_add(struct state_units *t, uint64_t key);
 bool state_units_are_full(const struct state_units *t);
-/* Evicts normal tasks and bodies that have ended; how many. */
-uint32_t state_units_evict(struct state_units *t);
+/* Evicts normal tasks and bodies that have ended, and counts them.  false: no memory. */
+bool state_units_evict(struct state_units *t, uint32_t *evicted);
 void state_units_free(struct state_units *t);
 
 #endif

@@ -38,7 +38,8 @@ void rig_free(struct rig *rig);
 /* Reads, compares that text, and gives all back. */
 void rig_expect(const char *folder, const char *want);
 
-/* Reads the folder; each rule was broken so often, and no other: `seed` made it.  The rules end in OVNI_RULE_COUNT. */
+/* Reads the folder; each rule was broken so often, and no other: `seed` made it.  The rules end in
+ * OVNI_RULE_COUNT. */
 void rig_expect_counts(const char *dir, uint64_t seed, const enum ovni_rule *rules, const uint64_t *counts);
 
 #endif

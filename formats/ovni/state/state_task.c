@@ -44,16 +44,19 @@ body_key(uint32_t task, uint32_t body)
 	return (uint64_t)STATE_UNIT_BODY << 62 | (uint64_t)task << 32 | body;
 }
 
-/* Makes room by forgetting what has ended; not again and again for a few. */
+/* Makes room by evicting what has ended; not again and again for a few. */
 static bool
 make_room(const struct state_event *x)
 {
 	struct state_units *const t = &x->checker->units;
-
 	const bool first = !t->evicted;
+	uint32_t n;
 
-	if (!t->full)
-		t->full = state_units_evict(t) < t->most / 8;
+	if (!t->full) {
+		if (!state_units_evict(t, &n))
+			state_no_memory(x);
+		t->full = n < t->most / 8;
+	}
 	if (first && t->evicted)
 		state_report(x, OVNI_RULE_TASKS_FORGOTTEN,
 		             "more than %" PRIu32 " types, tasks and bodies, here first", t->most);
@@ -106,7 +109,7 @@ declare_type(const struct state_event *x)
 	if (i != TABLE_NONE)
 		state_report(x, OVNI_RULE_TYPE_REPEATED, "type %" PRIu32 " was declared before", id);
 	else if ((i = add_unit(x, key)) != TABLE_NONE)
-		x->checker->units.units[i].label = (uint32_t)hash_bytes(label, n, x->checker->units.seed);
+		x->checker->units.units[i].label = (uint32_t)hash_bytes(label, n, hash_seed());
 }
 
 /* The label of a type; of one that is not known, a number that stands for it. */
