@@ -198,6 +198,13 @@ state_thread(const struct state_event *x)
 	return &x->checker->threads[x->thread];
 }
 
+static inline bool
+state_is_active(const struct state_thread *t)
+{
+	return t->life == STATE_THREAD_RUNNING || t->life == STATE_THREAD_COOLING ||
+	       t->life == STATE_THREAD_WARMING;
+}
+
 /* The code of the event, for messages. */
 static inline const char *
 state_name(const struct state_event *x)
@@ -205,6 +212,7 @@ state_name(const struct state_event *x)
 	return x->code->cls->name.p; /* ended by a NUL */
 }
 
+/* ---- state_event.c ---- */
 void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Reports OVNI_RULE_PAYLOAD_REFUSED and answers false unless the payload has n bytes (at least n if not
@@ -220,7 +228,6 @@ struct state_code *state_code_of(struct state_checker *c, const struct class *cl
 
 /* ---- state_thread.c ---- */
 bool state_find_thread(struct state_event *x); /* sets x->thread; false: it cannot be tracked */
-bool state_is_active(const struct state_thread *t);
 void state_check_life(const struct state_event *x);
 void state_check_flush(const struct state_event *x);
 void state_check_progress(const struct state_event *x);

@@ -71,13 +71,6 @@ state_find_thread(struct state_event *x)
 	return true;
 }
 
-bool
-state_is_active(const struct state_thread *t)
-{
-	return t->life == STATE_THREAD_RUNNING || t->life == STATE_THREAD_COOLING ||
-	       t->life == STATE_THREAD_WARMING;
-}
-
 /* ---- life ---- */
 
 static void
