@@ -50,10 +50,10 @@ other_codes(struct ovni_codes *c, struct reader *r, struct slice text, uint64_t 
 	struct quoted q;
 
 	if (c->others.cls == NULL) {
-		finding_add(
-		    r->findings, &ovni_rules[OVNI_RULE_LIMIT], offset, r->records,
-		    "event code %s is one too many: after %u different ones all others are counted together",
-		    quoted(&q, text), OVNI_MAX_CODES);
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], offset, r->records,
+		            "event code %s exceeds the limit of %u different codes: further codes are "
+		            "counted together",
+		            quoted(&q, text), OVNI_MAX_CODES);
 		c->others.cls = add_class(r, SLICE_LIT("other codes"));
 	}
 	return c->others.cls != NULL ? &c->others : NULL;

@@ -1,5 +1,5 @@
-/* What events point to lives until their batch is released: all batches are kept, the reader is closed, and
- * another thread looks at all of them again. */
+/* What events point to lives until their batch is released: all batches are retained, the reader is closed,
+ * and another thread reads all of them again. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <pthread.h>

@@ -50,8 +50,8 @@ read_header(struct ovni_state *st, struct batch *b)
 		return READ_BAD;
 	}
 	if (!there) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0, "%zu of 8 bytes are there",
-		            n);
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0,
+		            "%zu of 8 bytes are present", n);
 		return READ_BAD;
 	}
 	const uint32_t version = load_u32(in->p + 4, false);
@@ -135,10 +135,10 @@ check_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t reco
 /* ---- one event ---- */
 
 static enum parse_status
-say_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
+report_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
 {
 	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->records + 1,
-	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are there", field, there, wanted);
+	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are present", field, there, wanted);
 	return PARSE_BAD;
 }
 
@@ -162,7 +162,8 @@ take(struct ovni_state *st, struct batch *b, const struct ovni_record *e)
 	return !wanted || ovni_event_add(st, b, e, c->cls) ? PARSE_DONE : PARSE_NO_MEMORY;
 }
 
-/* Passes over the data of a jumbo event too large to be kept; it counts when all of it was there. */
+/* Skips the data of a jumbo event that is too large to be retained; the event counts when all of it was
+ * there. */
 static enum parse_status
 skip_jumbo(struct ovni_state *st, struct batch *b)
 {
@@ -176,13 +177,13 @@ skip_jumbo(struct ovni_state *st, struct batch *b)
 		in->p = in->end;
 		if (!in->last)
 			return PARSE_MORE;
-		return say_cut(st, st->skip_offset, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip,
-		               (uint64_t)OVNI_JUMBO_HEAD + size);
+		return report_cut(st, st->skip_offset, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip,
+		                  (uint64_t)OVNI_JUMBO_HEAD + size);
 	}
 	in->p += st->skip;
 	st->skip = 0;
 	finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], st->skip_offset, r->records + 1,
-	            "a jumbo event of %" PRIu32 " bytes: of more than %u the data is left out", size,
+	            "the data of a jumbo event has %" PRIu32 " bytes, more than %u: it was dropped", size,
 	            OVNI_MAX_JUMBO);
 	const struct slice head = arena_copy(&b->scratch, slice_of(st->jumbo, OVNI_JUMBO_HEAD));
 	if (head.p == NULL)
@@ -197,7 +198,7 @@ jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 	const size_t left = (size_t)(in->end - in->p);
 
 	if (left < OVNI_JUMBO_HEAD)
-		return in->last ? say_cut(st, offset, "jumbo size", left, OVNI_JUMBO_HEAD) : PARSE_MORE;
+		return in->last ? report_cut(st, offset, "jumbo size", left, OVNI_JUMBO_HEAD) : PARSE_MORE;
 	const uint32_t size = load_u32(in->p + OVNI_EVENT_SIZE, st->stream.big);
 	if (size > OVNI_MAX_JUMBO) {
 		memcpy(st->jumbo, in->p, OVNI_JUMBO_HEAD);
@@ -207,12 +208,11 @@ jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 		return skip_jumbo(st, b);
 	}
 	if (size > left - OVNI_JUMBO_HEAD)
-		return in->last ? say_cut(st, offset, "jumbo data", left, (uint64_t)OVNI_JUMBO_HEAD + size)
+		return in->last ? report_cut(st, offset, "jumbo data", left, (uint64_t)OVNI_JUMBO_HEAD + size)
 		                : PARSE_MORE;
 	if (size > OVNI_WRITER_JUMBO)
 		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_SIZE], offset, st->r->records + 1,
-		            "%" PRIu32 " bytes of data, the library writes at most %u", size,
-		            OVNI_WRITER_JUMBO);
+		            "%" PRIu32 " bytes of data, libovni writes at most %u", size, OVNI_WRITER_JUMBO);
 	const struct ovni_record e = { .bytes = slice_of(in->p, OVNI_JUMBO_HEAD + size),
 		                       .payload = slice_of(in->p + OVNI_JUMBO_HEAD, size),
 		                       .offset = offset };
@@ -232,13 +232,13 @@ event(struct ovni_state *st, struct batch *b)
 	if (st->skip > 0)
 		return skip_jumbo(st, b);
 	if (left < OVNI_EVENT_SIZE)
-		return in->last ? say_cut(st, offset, "event header", left, OVNI_EVENT_SIZE) : PARSE_MORE;
+		return in->last ? report_cut(st, offset, "event header", left, OVNI_EVENT_SIZE) : PARSE_MORE;
 	if ((in->p[0] & OVNI_FLAG_JUMBO) != 0)
 		return jumbo(st, b, offset);
 	const uint32_t nibble = (uint8_t)in->p[0] & 15;
 	const uint32_t payload = nibble + (nibble != 0);
 	if (left < OVNI_EVENT_SIZE + payload)
-		return in->last ? say_cut(st, offset, "payload", left, OVNI_EVENT_SIZE + payload)
+		return in->last ? report_cut(st, offset, "payload", left, OVNI_EVENT_SIZE + payload)
 		                : PARSE_MORE;
 	const struct ovni_record e = { .bytes = slice_of(in->p, OVNI_EVENT_SIZE + payload),
 		                       .payload =
@@ -278,7 +278,7 @@ walk_fast(const struct ovni_codes *codes, const char *p, const char *end, uint64
 	return p;
 }
 
-/* Only checks.  true: enough for one next. */
+/* Checks only.  true: enough for one next. */
 static bool
 check_fast(struct ovni_state *st)
 {
@@ -323,7 +323,7 @@ check_end(struct ovni_state *st)
 
 	if (st->in_region)
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
-		            st->region_record, "OU[ without OU] behind it");
+		            st->region_record, "OU[ without OU] after it");
 	if (n > 0 && !st->ended)
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, n,
 		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");

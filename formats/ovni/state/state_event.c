@@ -28,7 +28,7 @@ bool
 state_is_jumbo(const struct state_event *x)
 {
 	if (!x->jumbo)
-		state_report(x, OVNI_RULE_PAYLOAD_REFUSED, "%s is no jumbo event", state_name(x));
+		state_report(x, OVNI_RULE_PAYLOAD_REFUSED, "%s is not a jumbo event", state_name(x));
 	return x->jumbo;
 }
 

@@ -58,7 +58,7 @@ struct state_code {
 	int8_t move;   /* 1: pushes, -1: pops, 0: neither */
 	uint8_t least; /* bytes of the payload's fields of fixed size */
 	bool checked;  /* the vocabulary has words about it */
-	bool refused;  /* the emulator knows no such event */
+	bool refused;  /* ovniemu does not know it */
 	bool on_cpu, label, repeat_error, open_error;
 	bool model_off; /* no stream requires its model */
 	bool reported;  /* refused, or of a model that is off: once for each code */
@@ -104,7 +104,7 @@ struct state_cpu {
 
 /* ---- stacks: lists in one pool ---- */
 
-#define STATE_MAX_DEPTH 512 /* the emulator's own bound */
+#define STATE_MAX_DEPTH 512 /* that of ovniemu */
 #define STATE_MAX_ENTRIES (512U << 10)
 #define STATE_MAX_STACKS (256U << 10)
 #define STATE_STACK_NAMES 64   /* words of the vocabulary: 1 .. 63 */
@@ -124,7 +124,7 @@ struct state_stack {
 	uint32_t top; /* in entries, or TABLE_NONE */
 	uint16_t depth;
 	uint8_t id;
-	uint32_t over; /* pushed beyond a bound: so many pops are not looked at */
+	uint32_t over; /* pushed beyond a bound: so many pops are not checked */
 };
 
 /* ---- types, tasks, bodies: one table ---- */

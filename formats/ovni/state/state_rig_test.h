@@ -3,8 +3,8 @@
 
 #include "ovni/state/state_parts.h"
 
-/* For tests: a trace read and checked by the rules of the group "state" without the engine, whole streams in
- * memory, merged by the dullest of means. */
+/* For tests: a trace read and checked by the rules of the group "state" without the engine: all streams in
+ * memory, merged by comparing all of them for each event. */
 #define RIG_STREAMS 16
 #define RIG_TEXT 4000
 

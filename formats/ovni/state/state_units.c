@@ -35,8 +35,8 @@ state_unit_add(struct state_units *t, uint64_t key)
 	return i;
 }
 
-/* Places stay what they are, for stacks and bodies name them.  The index cannot take out keys: those that
- * stay are put into a new one. */
+/* Places do not change, for stacks and bodies refer to them.  The index cannot remove keys: those that
+ * remain are added to a new one. */
 bool
 state_units_evict(struct state_units *t, uint32_t *evicted)
 {
