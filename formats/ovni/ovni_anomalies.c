@@ -38,17 +38,17 @@ walk_layout(const struct plan *m, struct slice payload)
 
 	for (uint32_t i = 0; i < m->nlayout; i++) {
 		const struct plan_layout_field *const f = &m->layout[i];
-		const uint32_t left = payload.n - at;
+		const uint32_t rest = payload.n - at;
 		if (f->type == VALUE_BYTES)
 			return ANOMALY_NONE;
 		if (f->type == VALUE_STRING) {
-			const char *const nul = left > 0 ? memchr(payload.p + at, '\0', left) : NULL;
+			const char *const nul = rest > 0 ? memchr(payload.p + at, '\0', rest) : NULL;
 			if (nul == NULL)
 				return ANOMALY_TEXT;
 			at = (uint32_t)(nul - payload.p) + 1;
 		} else if (f->repeated) {
-			return left % plan_width(f->type) == 0 ? ANOMALY_NONE : ANOMALY_SIZE;
-		} else if (left < plan_width(f->type)) {
+			return rest % plan_width(f->type) == 0 ? ANOMALY_NONE : ANOMALY_SIZE;
+		} else if (rest < plan_width(f->type)) {
 			return ANOMALY_SIZE;
 		} else {
 			at += plan_width(f->type);

@@ -3,8 +3,8 @@
 #include "ovni/ovni_metadata.h"
 
 /*
- * ovni.require: which models a stream uses, and the version of each.  The
- * emulator requires the major number that it knows and a minor number that is not
+ * ovni.require: which models a stream uses, and the version of each.  ovniemu
+ * requires the major number that it knows and a minor number that is not
  * greater, so versions are checked in the group "state" only.
  */
 
