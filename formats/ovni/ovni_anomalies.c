@@ -8,7 +8,7 @@ enum anomaly_kind {
 	ANOMALY_MODEL,
 	ANOMALY_OLD, /* written by old releases */
 	ANOMALY_SIZE,
-	ANOMALY_JUMBO, /* a jumbo event where a normal one is expected, or the other way round */
+	ANOMALY_JUMBO, /* a jumbo event where a normal one is expected, or the reverse */
 	ANOMALY_TEXT   /* no NUL in the data */
 };
 
@@ -19,7 +19,7 @@ struct anomaly {
 	struct finding_tally tally; /* now: bytes of the payload; before: those expected */
 };
 
-/* Different ones are told apart in one stream; more are counted together. */
+/* Kinds in one stream that are counted one by one; further ones are counted together. */
 #define ANOMALIES_MAX 16
 
 struct ovni_anomalies {
@@ -38,17 +38,17 @@ walk_layout(const struct plan *m, struct slice payload)
 
 	for (uint32_t i = 0; i < m->nlayout; i++) {
 		const struct plan_layout_field *const f = &m->layout[i];
-		const uint32_t left = payload.n - at;
+		const uint32_t rest = payload.n - at;
 		if (f->type == VALUE_BYTES)
 			return ANOMALY_NONE;
 		if (f->type == VALUE_STRING) {
-			const char *const nul = left > 0 ? memchr(payload.p + at, '\0', left) : NULL;
+			const char *const nul = rest > 0 ? memchr(payload.p + at, '\0', rest) : NULL;
 			if (nul == NULL)
 				return ANOMALY_TEXT;
 			at = (uint32_t)(nul - payload.p) + 1;
 		} else if (f->repeated) {
-			return left % plan_width(f->type) == 0 ? ANOMALY_NONE : ANOMALY_SIZE;
-		} else if (left < plan_width(f->type)) {
+			return rest % plan_width(f->type) == 0 ? ANOMALY_NONE : ANOMALY_SIZE;
+		} else if (rest < plan_width(f->type)) {
 			return ANOMALY_SIZE;
 		} else {
 			at += plan_width(f->type);
@@ -102,7 +102,7 @@ ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct
 	const uint32_t word = load_u32(e->bytes.p, false);
 	const bool jumbo = (word & OVNI_FLAG_JUMBO) != 0;
 	const uint32_t size = jumbo ? load_u32(e->bytes.p + OVNI_EVENT_SIZE, big) : e->payload.n;
-	/* nothing is known of any event; or it is one of too many */
+	/* there is no vocabulary, or there are too many codes */
 	const bool unknown = r->trace->vocabulary == NULL || c == &codes->others;
 	const enum anomaly_kind kind = unknown ? ANOMALY_NONE : kind_of(c, jumbo, size, e->payload);
 
@@ -133,7 +133,7 @@ ovni_check_payload(struct ovni_anomalies **all, struct ovni_codes *codes, struct
 static const char *
 event_kind(bool jumbo)
 {
-	return jumbo ? "a jumbo event" : "a plain event";
+	return jumbo ? "a jumbo event" : "a normal event";
 }
 
 #define REPORT(j, rule, a, ...)                                                                              \
@@ -150,7 +150,7 @@ report_old(struct findings *j, const struct anomaly *a, const struct ovni_code *
 		REPORT(j, OLD_EVENT, a, "event %s", name);
 	else
 		REPORT(j, OLD_EVENT, a,
-		       "event %s: a payload of %" PRIu64 " bytes, as %s wrote it, of %" PRIu64 " today", name,
+		       "event %s: a payload of %" PRIu64 " bytes, as written by %s, now %" PRIu64, name,
 		       a->tally.now, quoted(&q, word.p != NULL ? word : SLICE_LIT("an older release")),
 		       a->tally.before);
 }
@@ -168,26 +168,24 @@ report_anomaly(struct findings *j, const struct anomaly *a, const struct ovni_co
 		       quoted(&q, c->cls->category));
 		break;
 	case ANOMALY_MODEL:
-		finding_add(j, &ovni_rules[OVNI_RULE_UNKNOWN_MODEL], a->tally.offset, a->tally.record,
-		            "event %s: the model %s is not known; %" PRIu64 " events of it in all", name.s,
-		            quoted(&q, c->cls->category), a->tally.count);
+		REPORT(j, UNKNOWN_MODEL, a, "event %s: the model %s is unknown", name.s,
+		       quoted(&q, c->cls->category));
 		break;
 	case ANOMALY_OLD:
 		report_old(j, a, c, name.s);
 		break;
 	case ANOMALY_JUMBO:
-		REPORT(j, PAYLOAD_SIZE, a,
-		       "event %s: %s with %" PRIu64 " bytes, expected is %s with %s%" PRIu64, name.s,
-		       event_kind(a->jumbo), a->tally.now, event_kind(c->jumbo), open ? "at least " : "",
-		       a->tally.before);
+		REPORT(j, PAYLOAD_SIZE, a, "event %s: %s with %" PRIu64 " bytes, expected %s with %s%" PRIu64,
+		       name.s, event_kind(a->jumbo), a->tally.now, event_kind(c->jumbo),
+		       open ? "at least " : "", a->tally.before);
 		break;
 	case ANOMALY_TEXT:
-		REPORT(j, TEXT_END, a, "event %s: no NUL ends the text within the %" PRIu64 " bytes of data",
+		REPORT(j, TEXT_END, a, "event %s: the string has no NUL within the %" PRIu64 " bytes of data",
 		       name.s, a->tally.now);
 		break;
 	case ANOMALY_SIZE:
-		REPORT(j, PAYLOAD_SIZE, a, "event %s: a payload of %" PRIu64 " bytes, expected %s %" PRIu64,
-		       name.s, a->tally.now, open ? "are whole values behind" : "are", a->tally.before);
+		REPORT(j, PAYLOAD_SIZE, a, "event %s: a payload of %" PRIu64 " bytes, expected %s%" PRIu64,
+		       name.s, a->tally.now, open ? "complete values after the first " : "", a->tally.before);
 		break;
 	case ANOMALY_NONE:
 		break;
@@ -199,8 +197,8 @@ ovni_report_anomalies(const struct ovni_anomalies *all, const struct ovni_codes 
 {
 	for (uint32_t i = 0; all != NULL && i < all->n; i++)
 		report_anomaly(r->findings, &all->list[i], &codes->list[all->list[i].code]);
-	if (all != NULL && all->others.count > 0)
-		finding_add(
-		    r->findings, &ovni_rules[OVNI_RULE_UNKNOWN_EVENT], all->others.offset, all->others.record,
-		    "%" PRIu64 " more events are unknown or have unexpected payloads", all->others.count);
+	if (all != NULL)
+		finding_add_times(r->findings, &ovni_rules[OVNI_RULE_UNKNOWN_EVENT], all->others.offset,
+		                  all->others.record, all->others.count,
+		                  "further events are unknown or have an unexpected payload");
 }

@@ -50,10 +50,10 @@ other_codes(struct ovni_codes *c, struct reader *r, struct slice text, uint64_t 
 	struct quoted q;
 
 	if (c->others.cls == NULL) {
-		finding_add(
-		    r->findings, &ovni_rules[OVNI_RULE_LIMIT], offset, r->records,
-		    "event code %s is one too many: after %u different ones all others are counted together",
-		    quoted(&q, text), OVNI_MAX_CODES);
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], offset, r->records,
+		            "event code %s exceeds the limit of %u different codes: further codes are "
+		            "counted together",
+		            quoted(&q, text), OVNI_MAX_CODES);
 		c->others.cls = add_class(r, SLICE_LIT("other codes"));
 	}
 	return c->others.cls != NULL ? &c->others : NULL;
@@ -103,10 +103,9 @@ add_code(struct ovni_codes *codes, struct reader *r, uint32_t bytes, struct slic
 	const char *const name = ovni_model_name(model);
 	char hex[8];
 
-	if (!array_room(&codes->list, codes->n, &codes->cap, sizeof *codes->list) ||
-	    !table64_put(&codes->index, bytes, codes->n))
+	if (!array_room(&codes->list, codes->n, &codes->cap, sizeof *codes->list))
 		return NULL;
-	struct ovni_code *const c = &codes->list[codes->n++];
+	struct ovni_code *const c = &codes->list[codes->n];
 	*c = (struct ovni_code){ .bytes = bytes, .old_size = -1, .cls = add_class(r, text) };
 	if (c->cls == NULL)
 		return NULL;
@@ -116,7 +115,7 @@ add_code(struct ovni_codes *codes, struct reader *r, uint32_t bytes, struct slic
 	if (c->cls->category.p == NULL)
 		return NULL;
 	find_plan(c, r->trace);
-	return c;
+	return table64_put(&codes->index, bytes, codes->n++) ? c : NULL;
 }
 
 struct ovni_code *
@@ -138,8 +137,5 @@ ovni_code_find(struct ovni_codes *codes, struct reader *r, uint32_t word, uint64
 	const struct slice name = code_text(text, sizeof text, mcv, 3);
 	if (codes->n >= OVNI_MAX_CODES)
 		return other_codes(codes, r, name, offset);
-	struct ovni_code *const c = add_code(codes, r, bytes, name);
-	if (c == NULL)
-		codes->n = 0; /* a half-made one; nothing is read after this */
-	return c;
+	return add_code(codes, r, bytes, name);
 }

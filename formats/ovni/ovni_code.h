@@ -3,7 +3,7 @@
 
 #include "ovni/ovni_raw.h"
 
-/* Event codes (MCV): the class of each, and what the vocabulary says of its events. */
+/* Event codes (MCV): the class of each, and what the vocabulary expects of its events. */
 
 /* An event code that was met. */
 struct ovni_code {
@@ -22,7 +22,7 @@ struct ovni_codes {
 	struct ovni_code *list;
 	uint32_t n, cap;
 	struct table64 index;                   /* bytes -> list */
-	uint16_t recent[1 << OVNI_RECENT_BITS]; /* likewise, by hash: the latest */
+	uint16_t recent[1 << OVNI_RECENT_BITS]; /* a cache of it, for streams of many jumbo events */
 	uint64_t fast[1 << OVNI_FAST_BITS];     /* see ovni_is_fast() */
 	struct class *fast_classes[1 << OVNI_FAST_BITS];
 	struct ovni_code others; /* stands for those beyond the bound */
@@ -60,7 +60,7 @@ ovni_is_fast(const struct ovni_codes *c, uint32_t word)
 	return c->fast[place] == want || c->fast[place ^ 1] == want;
 }
 
-/* The class of such an event; NULL: it is none. */
+/* The class of an event on the fast path; NULL: it is not on it. */
 static inline struct class *
 ovni_fast_class(const struct ovni_codes *c, uint32_t word)
 {
@@ -72,7 +72,7 @@ ovni_fast_class(const struct ovni_codes *c, uint32_t word)
 	return c->fast_classes[place];
 }
 
-/* Unordered regions and ends of threads change what is reported of the stream; they are never fast. */
+/* Events of unordered regions and ends of threads change the state of the stream: they are never fast. */
 static inline void
 ovni_remember_fast(struct ovni_codes *c, uint32_t word, struct class *cls)
 {

@@ -28,7 +28,7 @@ ovni_read_cpus(struct ovni_metadata *m, const cJSON *list)
 	if (!cJSON_IsArray(list) || list->child == NULL) {
 		ovni_report(m->r, OVNI_RULE_CPU_LIST, "%s is %s",
 		            m->prefix[0] != '\0' ? "ovni.loom_cpus" : "cpus",
-		            cJSON_IsArray(list) ? "empty" : "no array");
+		            cJSON_IsArray(list) ? "empty" : "not an array");
 		return;
 	}
 	cJSON_ArrayForEach(cpu, list)
@@ -36,7 +36,7 @@ ovni_read_cpus(struct ovni_metadata *m, const cJSON *list)
 		if (!cpu_number(cpu, "index", &index) || !cpu_number(cpu, "phyid", &phyid))
 			ovni_report(m->r, OVNI_RULE_CPU_LIST,
 			            "ovni.loom_cpus[%" PRIu32
-			            "] has no index and phyid that are integers, 0 or more",
+			            "] has no index and phyid that are non-negative integers",
 			            n);
 		else if (m->loom != TABLE_NONE)
 			ovni_system_add_cpu(m->system, m->r, m->loom, index, phyid);
@@ -70,11 +70,13 @@ has_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label, int64_t *v
 	struct quoted q;
 
 	if (s == NULL || !label_value(label->string, value))
-		ovni_report(m->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": label %s is no text of an integer",
+		ovni_report(m->r, OVNI_RULE_BAD_MARK,
+		            "mark %" PRIu32
+		            ": the key of label %s is not an integer, or its value is not a string",
 		            mark, quoted(&q, slice_str(label->string)));
 	else if (strlen(s) >= OVNI_MARK_TEXT)
 		ovni_report(m->r, OVNI_RULE_BAD_MARK,
-		            "mark %" PRIu32 ": label %" PRId64 " has %zu bytes, expected below %u", mark,
+		            "mark %" PRIu32 ": label %" PRId64 " has %zu bytes, expected less than %u", mark,
 		            *value, strlen(s), OVNI_MARK_TEXT);
 	else
 		return true;
@@ -85,12 +87,12 @@ static void
 add_label(struct ovni_metadata *m, struct ovni_label label, const char *key, const char *text)
 {
 	struct ovni_system *const s = m->system;
-	const struct slice kept = ovni_system_text(s, m->r, key);
+	const struct slice copy = ovni_system_text(s, m->r, key);
 
 	label.text = ovni_system_text(s, m->r, text);
-	if (kept.p == NULL || label.text.p == NULL ||
+	if (copy.p == NULL || label.text.p == NULL ||
 	    !array_room(&s->labels, s->nlabels, &s->labels_cap, sizeof *s->labels) ||
-	    !tabletext_put(&s->label_index, kept, s->nlabels)) {
+	    !tabletext_put(&s->label_index, copy, s->nlabels)) {
 		s->no_memory = true;
 		return;
 	}
@@ -117,7 +119,8 @@ read_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label)
 	else if (known == TABLE_NONE)
 		add_label(m, l, key, text);
 	else if (!slice_is(s->labels[known].text, text))
-		ovni_report(m->r, OVNI_RULE_MARK_CONFLICT, "mark %s is %s, another stream says %s", key,
+		ovni_report(m->r, OVNI_RULE_MARK_CONFLICT,
+		            "mark %s (type:value) is %s, but %s in another stream", key,
 		            quoted(&q, slice_str(text)), quoted(&q2, s->labels[known].text));
 }
 
@@ -145,17 +148,18 @@ read_mark(struct ovni_metadata *m, uint32_t type, const cJSON *mark)
 	    (strcmp(chan, "single") != 0 && strcmp(chan, "stack") != 0)) {
 		ovni_report(m->r, OVNI_RULE_BAD_MARK,
 		            "mark %" PRIu32
-		            " has no title (below 512 bytes) and chan_type \"single\" or \"stack\"",
+		            " lacks a title (less than 512 bytes) or a chan_type \"single\" or \"stack\"",
 		            type);
 		return;
 	}
 	if (labels != NULL && !cJSON_IsObject(labels))
-		ovni_report(m->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": labels is no object", type);
+		ovni_report(m->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": labels is not an object", type);
 	if (known->title.p == NULL)
 		add_mark(m, type, title, chan);
 	else if (!slice_is(known->title, title) || !slice_is(known->chan_type, chan))
 		ovni_report(m->r, OVNI_RULE_MARK_CONFLICT,
-		            "title or chan_type of mark %" PRIu32 " differ from another stream's", type);
+		            "title or chan_type of mark %" PRIu32 " differs from that of another stream",
+		            type);
 	if (cJSON_IsObject(labels))
 		cJSON_ArrayForEach(label, labels) read_label(m, type, label);
 }
@@ -167,7 +171,7 @@ ovni_read_marks(struct ovni_metadata *m, const cJSON *marks)
 	struct quoted q;
 
 	if (!cJSON_IsObject(marks)) {
-		ovni_report(m->r, OVNI_RULE_BAD_MARK, "ovni.mark is no object");
+		ovni_report(m->r, OVNI_RULE_BAD_MARK, "ovni.mark is not an object");
 		return;
 	}
 	cJSON_ArrayForEach(mark, marks)
@@ -176,7 +180,7 @@ ovni_read_marks(struct ovni_metadata *m, const cJSON *marks)
 		const size_t n = strlen(k);
 		if (n < 1 || n > 2 || strspn(k, "0123456789") != n || !cJSON_IsObject(mark))
 			ovni_report(m->r, OVNI_RULE_BAD_MARK,
-			            "mark type %s is no object with a key of 0 to 99",
+			            "mark type %s: the key is not 0 to 99, or the value is not an object",
 			            quoted(&q, slice_str(k)));
 		else
 			read_mark(m, (uint32_t)strtoul(k, NULL, 10), mark);
@@ -186,20 +190,20 @@ ovni_read_marks(struct ovni_metadata *m, const cJSON *marks)
 /* ---- counters ---- */
 
 static void
-read_counter(struct ovni_metadata *m, int i, const char *name)
+read_counter(struct ovni_metadata *m, uint32_t i, const char *name)
 {
 	struct slice *const known = &m->system->counters[i];
 	struct quoted q, q2;
 
 	if (name == NULL) {
-		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc.%d has no name", i);
+		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc.%" PRIu32 " has no name", i);
 	} else if (known->p == NULL) {
 		*known = ovni_system_text(m->system, m->r, name);
-		m->system->no_memory |=
-		    known->p == NULL ||
-		    !trace_define(m->r->trace, "counter", NULL, (uint64_t)i, 0, value_string(*known));
+		m->system->no_memory |= known->p == NULL || !trace_define(m->r->trace, "counter", NULL, i, 0,
+		                                                          value_string(*known));
 	} else if (!slice_is(*known, name)) {
-		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc.%d is %s, another stream says %s", i,
+		ovni_report(m->r, OVNI_RULE_BAD_COUNTER,
+		            "nosv.hwc.%" PRIu32 " is %s, but %s in another stream", i,
 		            quoted(&q, slice_str(name)), quoted(&q2, *known));
 	}
 }
@@ -208,18 +212,23 @@ void
 ovni_read_counters(struct ovni_metadata *m, const cJSON *hwc)
 {
 	struct ovni_system *const s = m->system;
-	const int n = cJSON_IsObject(hwc) ? cJSON_GetArraySize(hwc) : -1;
+	const uint32_t n = (uint32_t)cJSON_GetArraySize(hwc);
 	char key[16];
 
-	if (n < 0 || n > OVNI_MAX_COUNTERS || (s->counters_seen && (uint32_t)n != s->ncounters)) {
-		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc has %d entries, expected %" PRIu32, n,
-		            s->counters_seen ? s->ncounters : OVNI_MAX_COUNTERS);
+	if (!cJSON_IsObject(hwc)) {
+		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc is not an object");
 		return;
 	}
-	for (int i = 0; i < n; i++) {
-		snprintf(key, sizeof key, "%d", i);
+	if (n > OVNI_MAX_COUNTERS || (s->counters_seen && n != s->ncounters)) {
+		ovni_report(
+		    m->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc has %" PRIu32 " entries, expected %s%" PRIu32, n,
+		    s->counters_seen ? "" : "at most ", s->counters_seen ? s->ncounters : OVNI_MAX_COUNTERS);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(key, sizeof key, "%" PRIu32, i);
 		read_counter(m, i, cJSON_GetStringValue(ovni_json_get(ovni_json_get(hwc, key), "name")));
 	}
 	s->counters_seen = true;
-	s->ncounters = (uint32_t)n;
+	s->ncounters = n;
 }

@@ -1,6 +1,7 @@
 #include "ovni/ovni_event.h"
 
-/* The size in the low bits of the flags is that of the payload: flags are shown where they say more. */
+/* The size in the low bits of the flags is that of the payload: flags are a field only where other bits are
+ * set. */
 static bool
 add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload)
 {
@@ -54,9 +55,9 @@ payload_of(const char *p, uint32_t n)
 }
 
 /*
- * One check of what is left serves the longest event, so the last few of a window are left to the caller.  A
- * time cannot leave its range: the first clock is not moved below zero, none goes back, none is above 2^63
- * - 1.
+ * One check of the remaining bytes serves the longest event, so the last few of a window are for the caller.
+ * A time cannot leave its range: the first clock is not made negative, none goes backwards, none is above
+ * 2^63 - 1.
  */
 static inline const char *
 add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, bool big, bool raw)

@@ -3,11 +3,11 @@
 
 #include "ovni/ovni_state.h"
 
-/* Events as the engine sees them: instants named by their code.  What a code means is a vocabulary's matter.
- */
+/* Interpreted events: instants named by their code, which the vocabulary then interprets.  For raw events see
+ * ovni_raw.h. */
 
-/* Whether the next events may take the fast path: a jumbo event is not being passed over, and clocks that an
- * offset moves below zero are for the slow one to count. */
+/* Whether the next events may take the fast path: not while a jumbo event is skipped, and not with clocks
+ * that an offset makes negative, which must be counted. */
 static inline bool
 ovni_can_be_fast(const struct ovni_state *st)
 {

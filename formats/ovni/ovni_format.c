@@ -7,10 +7,10 @@ static const char *const suffixes[] = { ".obs", NULL };
 static const char *const groups[] = { "format", "hygiene", "state", NULL };
 
 static const struct format_option options[] = {
-	{ "rules", "GROUP", "findings by these rules too: format and hygiene (both always on), state",
-	  groups },
-	{ "clock-offsets", "FILE",
-	  "how far the clocks of hosts are to be moved (default: clock-offsets.txt in the folder)", NULL },
+	{ "rules", "GROUP",
+	  "check the rules of this group too: state (format and hygiene are always checked)", groups },
+	{ "clock-offsets", "FILE", "clock offsets of hosts (default: clock-offsets.txt in the folder)",
+	  NULL },
 	{ NULL, NULL, NULL, NULL },
 };
 

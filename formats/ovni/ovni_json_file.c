@@ -22,12 +22,12 @@ ovni_json_integer(struct ovni_metadata *m, const cJSON *o, const char *key)
 	if (v == NULL)
 		return -1;
 	if (!cJSON_IsNumber(v)) {
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is no number", m->prefix, key);
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is not a number", m->prefix, key);
 		return OVNI_NO_INTEGER;
 	}
 	/* cJSON holds doubles: those of 32 bits are exact */
 	if (!(fabs(v->valuedouble) <= INT32_MAX) || v->valuedouble != floor(v->valuedouble)) {
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is %.17g, expected an integer of 32 bits",
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is %.17g, expected a 32-bit integer",
 		            m->prefix, key, v->valuedouble);
 		return OVNI_NO_INTEGER;
 	}
@@ -40,7 +40,7 @@ ovni_json_text(struct ovni_metadata *m, const cJSON *o, const char *key)
 	const cJSON *const v = ovni_json_get(o, key);
 
 	if (v != NULL && !cJSON_IsString(v))
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is no string", m->prefix, key);
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is not a string", m->prefix, key);
 	return cJSON_GetStringValue(v);
 }
 
@@ -61,7 +61,7 @@ find_duplicates(struct ovni_metadata *m, const cJSON *v)
 
 	for (const cJSON *c = v->child; c != NULL; c = c->next) {
 		if (cJSON_IsObject(v) && tabletext_get(&keys, slice_str(c->string)) != TABLE_NONE)
-			ovni_report(m->r, OVNI_RULE_DUPLICATE_KEY, "%s: key %s twice in one object", m->file,
+			ovni_report(m->r, OVNI_RULE_DUPLICATE_KEY, "%s: an object has the key %s twice", m->file,
 			            quoted(&q, slice_str(c->string)));
 		else if (cJSON_IsObject(v) && !tabletext_put(&keys, slice_str(c->string), 0))
 			m->system->no_memory = true;
@@ -82,7 +82,7 @@ read_text(struct ovni_metadata *m, struct slice text, ovni_json_sink *sink)
 	} else if (root == NULL) {
 		m->system->no_memory = true;
 	} else if (!cJSON_IsObject(root)) {
-		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s is JSON, but no object", m->file);
+		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s is not a JSON object", m->file);
 	} else {
 		find_duplicates(m, root);
 		sink(m, root);

@@ -4,7 +4,7 @@
 
 /*
  * Layouts 1 and 2, which libovni wrote before 1.11: loom, process and thread
- * are told by the path,
+ * are part of the path,
  *
  *   loom.NAME/proc.PID/metadata.json     version, app_id, rank, nranks, cpus
  *   loom.NAME/proc.PID/thread.TID.obs    the events; without .obs in 1.0.0
@@ -75,8 +75,7 @@ read_process(struct ovni_metadata *m, const cJSON *root)
 	if (cJSON_IsNumber(version) && version->valuedouble >= 1 && version->valuedouble <= 2)
 		m->version = version->valuedouble;
 	else
-		ovni_report(m->r, OVNI_RULE_METADATA_VERSION,
-		            "the version of metadata.json is no number 1 or 2");
+		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of metadata.json is not 1 or 2");
 	ovni_read_app(m, root);
 	add_thread(m);
 	if (cpus != NULL)
@@ -91,8 +90,7 @@ read_thread(struct ovni_metadata *m, const cJSON *root)
 	const cJSON *const require = ovni_json_get(ovni, "require");
 
 	if (!ovni_json_is(ovni_json_get(root, "version"), 2))
-		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of %s is not the number 2",
-		            m->file);
+		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of %s is not 2", m->file);
 	if (!ovni_json_is(ovni_json_get(ovni, "finished"), 1))
 		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "ovni.finished of %s is not 1", m->file);
 	if (require == NULL)
@@ -112,11 +110,11 @@ ovni_read_old(struct ovni_metadata *m)
 	read_path(m);
 	if (!m->r->in_folder)
 		ovni_report(m->r, OVNI_RULE_OLD_LAYOUT,
-		            "a stream named thread.TID is of metadata version 1 or 2");
+		            "a stream named thread.TID has metadata version 1 or 2");
 	m->prefix = "";
 	if (!ovni_json_read(m, "metadata.json", read_process))
 		ovni_report(m->r, m->r->in_folder ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
-		            "there is no metadata.json beside the stream");
+		            "there is no metadata.json in the folder of the stream");
 	if (!m->merged)
 		add_thread(m);
 	m->prefix = "ovni.";
@@ -124,6 +122,7 @@ ovni_read_old(struct ovni_metadata *m)
 		return;
 	snprintf(name, sizeof name, "thread.%" PRId64 ".json", m->thread.tid);
 	if (!ovni_json_read(m, name, read_thread) && m->version > 1)
-		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "there is no %s beside the stream", name);
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "there is no %s in the folder of the stream",
+		            name);
 	m->file = NULL; /* it was this buffer */
 }

@@ -4,7 +4,7 @@
 
 /* stream.json ("Stream metadata"). */
 
-/* Objects of models; what they say beyond this is their own business. */
+/* Objects of models; their other keys are not specified. */
 static void
 check_models(struct ovni_metadata *m, const cJSON *root)
 {
@@ -13,11 +13,11 @@ check_models(struct ovni_metadata *m, const cJSON *root)
 	const cJSON *const version = ovni_json_get(nosv, "lib_version");
 
 	if (nosv != NULL && !cJSON_IsObject(nosv))
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "nosv is no object");
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "nosv is not an object");
 	if (breakdown != NULL && !cJSON_IsBool(breakdown))
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "nosv.can_breakdown is no boolean");
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "nosv.can_breakdown is not a boolean");
 	if (version != NULL && !cJSON_IsString(version))
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "nosv.lib_version is no string");
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "nosv.lib_version is not a string");
 }
 
 /* ---- the object "ovni" ---- */
@@ -27,8 +27,8 @@ check_version(struct ovni_metadata *m, const cJSON *version)
 {
 	if (!cJSON_IsNumber(version))
 		ovni_report(m->r, OVNI_RULE_METADATA_VERSION,
-		            version == NULL ? "there is no version, expected 3"
-		                            : "the version is no number, expected 3");
+		            version == NULL ? "the version is missing, expected 3"
+		                            : "the version is not a number, expected 3");
 	else if (!ovni_json_is(version, 3))
 		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "version %.17g, expected 3",
 		            version->valuedouble);
@@ -44,7 +44,7 @@ check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
 	struct quoted q;
 
 	if (ovni != NULL && !cJSON_IsObject(ovni))
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni is no object");
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni is not an object");
 	check_version(m, ovni_json_get(root, "version"));
 	if (ovni_json_get(ovni, "part") == NULL)
 		ovni_report(m->r, OVNI_RULE_NO_PART, "stream.json has no ovni.part");
@@ -57,7 +57,7 @@ check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
 	if (require == NULL)
 		ovni_report(m->r, OVNI_RULE_NO_REQUIRE, "stream.json has no ovni.require");
 	else if (!cJSON_IsObject(require))
-		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni.require is no object");
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni.require is not an object");
 	else
 		ovni_read_require(m, require);
 }
@@ -102,7 +102,8 @@ read_rank(struct ovni_metadata *m, const cJSON *o)
 		            rank ? "rank" : "nranks", m->prefix, rank ? "nranks" : "rank");
 	else if (t->rank != OVNI_NO_INTEGER && t->nranks != OVNI_NO_INTEGER && rank &&
 	         (t->rank < 0 || t->rank >= t->nranks))
-		ovni_report(m->r, OVNI_RULE_BAD_RANK, "rank %" PRId64 " of %" PRId64, t->rank, t->nranks);
+		ovni_report(m->r, OVNI_RULE_BAD_RANK, "rank %" PRId64 " is out of range: nranks is %" PRId64,
+		            t->rank, t->nranks);
 	else if (t->rank >= 0 && t->nranks >= 0)
 		return;
 	t->rank = t->nranks = -1;
@@ -117,7 +118,7 @@ ovni_read_app(struct ovni_metadata *m, const cJSON *o)
 	if (ovni_json_get(o, "app_id") != NULL && t->app_id <= 0) {
 		if (t->app_id != OVNI_NO_INTEGER)
 			ovni_report(m->r, OVNI_RULE_APP_ID,
-			            "%sapp_id is %" PRId64 ", expected is a positive number", m->prefix,
+			            "%sapp_id is %" PRId64 ", expected a positive number", m->prefix,
 			            t->app_id);
 		t->app_id = -1;
 	}
@@ -130,7 +131,7 @@ check_id(struct ovni_metadata *m, const cJSON *ovni, const char *key, int64_t *i
 	if (*id != OVNI_NO_INTEGER && *id <= 0)
 		ovni_report(m->r, OVNI_RULE_NO_THREAD,
 		            ovni_json_get(ovni, key) == NULL ? "ovni.%s is missing"
-		                                             : "ovni.%s is no positive integer",
+		                                             : "ovni.%s is not a positive integer",
 		            key);
 	if (*id <= 0)
 		*id = -1;

@@ -4,9 +4,9 @@
 #include "ovni/ovni_system.h"
 
 /*
- * The metadata of a stream: JSON files that lie with its events.  What they say is checked and put into the
- * system of the trace.  Findings about them are in the report of the stream, at offset 0, since a finding has
- * one place in one input; messages name file and key.
+ * The metadata of a stream: JSON files in the folder of its events.  Their values are checked and merged into
+ * the system of the trace.  Findings about them are in the report of the stream, at offset 0, since a finding
+ * has one place in one input; messages name file and key.
  */
 
 struct cJSON;
@@ -19,7 +19,7 @@ struct ovni_metadata {
 	struct ovni_thread thread;  /* ... and here */
 	uint32_t loom;              /* in system.looms, or TABLE_NONE */
 	bool check_versions;        /* of the models in ovni.require */
-	bool merged;                /* the thread was put into the system */
+	bool merged;                /* the thread was added to the system */
 	double version;             /* of metadata.json; 0: not known */
 	size_t folder;      /* so many bytes of the stream's path are its folder, the slash included */
 	const char *file;   /* the one that is read */
@@ -55,8 +55,8 @@ void ovni_read_require(struct ovni_metadata *m, const struct cJSON *models);
 
 /* ---- ovni_json_file.c ---- */
 
-/* Reads a file of the stream's folder and gives its object to the sink.  Whatever is wrong is reported, only
- * not that it is missing: false then. */
+/* Reads a file of the stream's folder and gives its object to the sink.  Everything that is wrong is
+ * reported, except that the file is missing: false then. */
 typedef void ovni_json_sink(struct ovni_metadata *m, const struct cJSON *root);
 bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink);
 

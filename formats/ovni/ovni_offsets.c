@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 /*
- * clock-offsets.txt, which ovnisync writes: by how much the clock of each host
- * is to be moved so that all agree.  A first line of titles, whatever it says,
- * then one for each host: rank, host name, median, mean and standard deviation
- * of what was measured, in ns.  The whole part of the median counts.
+ * clock-offsets.txt, which ovnisync writes: what is to be added to the clocks of
+ * each host so that all agree.  A header line, which is ignored, then one line
+ * for each host: rank, host name, median, mean and standard deviation of the
+ * measurement, in ns.  The integer part of the median is used.
  *
- * The emulator's own parser stops at a line of blanks, splits long lines, and
- * takes nan, inf and 1e30; none of that is copied here.
+ * The parser of ovniemu stops at a line of blanks, splits long lines, and
+ * accepts nan, inf and 1e30; this one does not.
  */
 
 #define TABLE_NAME "clock-offsets.txt"
@@ -52,13 +52,13 @@ next_word(struct slice *line)
 	return word;
 }
 
-/* A decimal number with sign, fraction and exponent as they come; its whole part if it fits 63 bits. */
+/* A decimal number, with optional sign, fraction and exponent; its integer part if it fits 63 bits. */
 static bool
-whole_part(struct slice s, int64_t *whole)
+integer_part(struct slice s, int64_t *integer)
 {
 	char text[64], *end;
 	size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+');
-	bool plain = true;
+	bool exponent = false;
 	uint64_t v = 0;
 
 	if (s.n >= sizeof text || i == s.n || ((s.p[i] < '0' || s.p[i] > '9') && s.p[i] != '.'))
@@ -66,15 +66,15 @@ whole_part(struct slice s, int64_t *whole)
 	for (size_t k = i; k < s.n; k++) {
 		if (strchr("0123456789.eE+-", s.p[k]) == NULL)
 			return false;
-		plain &= s.p[k] != 'e' && s.p[k] != 'E';
+		exponent |= s.p[k] == 'e' || s.p[k] == 'E';
 	}
 	memcpy(text, s.p, s.n);
 	text[s.n] = '\0';
 	const double d = strtod(text, &end);
 	if (*end != '\0' || !isfinite(d))
 		return false;
-	if (!plain) {
-		*whole = fabs(d) < 9e18 ? (int64_t)d : 0;
+	if (exponent) {
+		*integer = fabs(d) < 9e18 ? (int64_t)d : 0;
 		return fabs(d) < 9e18;
 	}
 	for (; i < s.n && s.p[i] != '.'; i++) {
@@ -82,7 +82,7 @@ whole_part(struct slice s, int64_t *whole)
 			return false;
 		v = v * 10 + (uint64_t)(s.p[i] - '0');
 	}
-	*whole = s.p[0] == '-' ? -(int64_t)v : (int64_t)v;
+	*integer = s.p[0] == '-' ? -(int64_t)v : (int64_t)v;
 	return true;
 }
 
@@ -105,14 +105,17 @@ add_host(struct table *t, const struct row *w, int64_t offset, uint32_t line)
 	struct quoted q;
 
 	if (known != TABLE_NONE) {
-		REPORT(t, "%s, line %" PRIu32 ": host %s again, with %" PRId64 " after %" PRId64, o->file,
-		       line, quoted(&q, w->host), offset, o->hosts[known].offset);
+		REPORT(t,
+		       "%s, line %" PRIu32 ": host %s occurs twice, now with %" PRId64
+		       ", before with %" PRId64,
+		       o->file, line, quoted(&q, w->host), offset, o->hosts[known].offset);
 		return;
 	}
 	if (o->nhosts >= OVNI_MAX_LOOMS) {
 		if (!t->system->limited)
-			ovni_report(t->r, OVNI_RULE_LIMIT, "%s: more than %u hosts; the rest has no offset",
-			            o->file, OVNI_MAX_LOOMS);
+			ovni_report(t->r, OVNI_RULE_LIMIT,
+			            "%s: more than %u hosts; the others have no offset", o->file,
+			            OVNI_MAX_LOOMS);
 		t->system->limited = true;
 		return;
 	}
@@ -141,12 +144,12 @@ read_row(struct table *t, struct slice line, uint32_t n)
 	if (w.deviation.n == 0)
 		REPORT(t, "%s, line %" PRIu32 " has fewer than 5 fields", file, n);
 	else if (!is_rank(w.rank))
-		REPORT(t, "%s, line %" PRIu32 ": the rank %s is no integer", file, n, quoted(&q, w.rank));
-	else if (!whole_part(w.median, &offset))
-		REPORT(t, "%s, line %" PRIu32 ": the median %s is no number of ns", file, n,
+		REPORT(t, "%s, line %" PRIu32 ": the rank %s is not an integer", file, n, quoted(&q, w.rank));
+	else if (!integer_part(w.median, &offset))
+		REPORT(t, "%s, line %" PRIu32 ": the median %s is not a number of ns", file, n,
 		       quoted(&q, w.median));
-	else if (!whole_part(w.mean, &other) || !whole_part(w.deviation, &other))
-		REPORT(t, "%s, line %" PRIu32 ": the mean %s or the deviation behind it is no number", file,
+	else if (!integer_part(w.mean, &other) || !integer_part(w.deviation, &other))
+		REPORT(t, "%s, line %" PRIu32 ": the mean %s or the deviation after it is not a number", file,
 		       n, quoted(&q, w.mean));
 	else
 		add_host(t, &w, offset, n);
@@ -160,9 +163,7 @@ read_table(struct table *t, struct slice text)
 
 	/* what ovnisync -d writes: offsets over time, a column for each host */
 	if (text.n >= 9 && memcmp(p, "wallclock", 9) == 0) {
-		REPORT(t,
-		       "%s is a table of the drift mode of ovnisync, which has no offset for a whole trace",
-		       t->offsets->file);
+		REPORT(t, "%s is a table of ovnisync -d, whose offsets change with time", t->offsets->file);
 		return;
 	}
 	while (p < end) {
@@ -177,7 +178,7 @@ read_table(struct table *t, struct slice text)
 		p = newline != NULL ? newline + 1 : end;
 	}
 	if (rows == 0)
-		REPORT(t, "%s has no row of a host behind the titles", t->offsets->file);
+		REPORT(t, "%s has no line of a host after the header line", t->offsets->file);
 }
 
 /* false: no memory, or the file is not there and must be. */
@@ -265,14 +266,14 @@ ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, st
 	for (uint32_t i = 0; i < o->nhosts; i++)
 		if (!o->hosts[i].used)
 			ovni_report(r, o->named ? OVNI_RULE_CLOCK_HOST : OVNI_RULE_CLOCK_OFFSETS,
-			            "%s: no loom has the host %s", o->file, quoted(&q, o->hosts[i].name));
+			            "%s: no loom is on the host %s", o->file, quoted(&q, o->hosts[i].name));
 	if (o->read || s->nlooms == 0)
 		return;
 	for (uint32_t i = 1; i < s->nlooms; i++)
 		if (!slice_equal(host_of(s->looms[i].name), host_of(s->looms[0].name))) {
 			ovni_report(
 			    r, OVNI_RULE_NO_CLOCK_OFFSETS,
-			    "looms %s and %s are of different hosts, and there is no clock-offsets.txt",
+			    "looms %s and %s are on different hosts, but there is no clock-offsets.txt",
 			    quoted(&q, s->looms[0].name), quoted(&q2, s->looms[i].name));
 			break;
 		}

@@ -12,7 +12,7 @@
 
 #define WANT_ALL_RAW (WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 
-/* What the records say, twice: as bytes, and written anew from the fields. */
+/* The stream, put together twice: from the bytes of its records, and from their fields. */
 struct rebuilt {
 	bool complete;
 	char *bytes, *fields;
@@ -140,7 +140,7 @@ Test(ovni_raw, samples)
 	list_free(names);
 }
 
-/* Events that no rule likes have all their bytes too. */
+/* Invalid events are complete too. */
 Test(ovni_raw, samples_that_are_complete)
 {
 	static const char *const names[] = { "clock-backwards", "clock-large",  "jumbo-nibble",
@@ -170,7 +170,7 @@ Test(ovni_raw, real_traces)
 	ran_free(&r);
 }
 
-/* ---- what raw events leave out ---- */
+/* ---- what raw events do not have ---- */
 
 struct seen {
 	uint64_t ts[4];

@@ -3,16 +3,16 @@
 #include "ovni/ovni_event.h"
 #include "ovni/ovni_format.h"
 
-/* The walk through a stream: header, framing, clocks. */
+/* Reads a stream: header, framing, clocks. */
 
-/* How many bytes of records one next checks before the engine may look around. */
+/* About how many bytes of records one next checks. */
 #define CHECKED_AT_ONCE (4U << 20)
 
-/* No event is begun in a next behind this many bytes: a batch holds on to what its events are made of, and
- * jumbos are large. */
+/* No event starts beyond this many bytes of one next: a batch holds the input of its events, and jumbo events
+ * are large. */
 #define NEXT_BYTES (1U << 20)
 
-/* What came of one event. */
+/* The result of one event. */
 enum parse_status {
 	PARSE_DONE,
 	PARSE_MORE, /* the window ends inside the event; nothing was done */
@@ -33,7 +33,7 @@ ovni_probe(struct slice head, bool complete)
 
 /* ---- the header ---- */
 
-/* READ_MORE: go on behind it. */
+/* READ_MORE: the events follow. */
 static enum read_status
 read_header(struct ovni_state *st, struct batch *b)
 {
@@ -50,8 +50,8 @@ read_header(struct ovni_state *st, struct batch *b)
 		return READ_BAD;
 	}
 	if (!there) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0, "%zu of 8 bytes are there",
-		            n);
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0,
+		            "%zu of 8 bytes are present", n);
 		return READ_BAD;
 	}
 	const uint32_t version = load_u32(in->p + 4, false);
@@ -135,10 +135,10 @@ check_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t reco
 /* ---- one event ---- */
 
 static enum parse_status
-say_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
+report_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
 {
 	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->records + 1,
-	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are there", field, there, wanted);
+	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are present", field, there, wanted);
 	return PARSE_BAD;
 }
 
@@ -162,27 +162,28 @@ take(struct ovni_state *st, struct batch *b, const struct ovni_record *e)
 	return !wanted || ovni_event_add(st, b, e, c->cls) ? PARSE_DONE : PARSE_NO_MEMORY;
 }
 
-/* Passes over the data of a jumbo event too large to be kept; it counts when all of it was there. */
+/* Skips the data of a jumbo event that is too large to be retained; the event counts when all of it was
+ * there. */
 static enum parse_status
 skip_jumbo(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
 	const uint32_t size = load_u32(st->jumbo + OVNI_EVENT_SIZE, st->stream.big);
-	const size_t left = (size_t)(in->end - in->p);
+	const size_t rest = (size_t)(in->end - in->p);
 
-	if (left < st->skip) {
-		st->skip -= left;
+	if (rest < st->skip) {
+		st->skip -= rest;
 		in->p = in->end;
 		if (!in->last)
 			return PARSE_MORE;
-		return say_cut(st, st->skip_offset, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip,
-		               (uint64_t)OVNI_JUMBO_HEAD + size);
+		return report_cut(st, st->skip_offset, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip,
+		                  (uint64_t)OVNI_JUMBO_HEAD + size);
 	}
 	in->p += st->skip;
 	st->skip = 0;
 	finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], st->skip_offset, r->records + 1,
-	            "a jumbo event of %" PRIu32 " bytes: of more than %u the data is left out", size,
+	            "the data of a jumbo event has %" PRIu32 " bytes, more than %u: it was dropped", size,
 	            OVNI_MAX_JUMBO);
 	const struct slice head = arena_copy(&b->scratch, slice_of(st->jumbo, OVNI_JUMBO_HEAD));
 	if (head.p == NULL)
@@ -194,10 +195,10 @@ static enum parse_status
 jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 {
 	struct input *const in = st->r->in;
-	const size_t left = (size_t)(in->end - in->p);
+	const size_t rest = (size_t)(in->end - in->p);
 
-	if (left < OVNI_JUMBO_HEAD)
-		return in->last ? say_cut(st, offset, "jumbo size", left, OVNI_JUMBO_HEAD) : PARSE_MORE;
+	if (rest < OVNI_JUMBO_HEAD)
+		return in->last ? report_cut(st, offset, "jumbo size", rest, OVNI_JUMBO_HEAD) : PARSE_MORE;
 	const uint32_t size = load_u32(in->p + OVNI_EVENT_SIZE, st->stream.big);
 	if (size > OVNI_MAX_JUMBO) {
 		memcpy(st->jumbo, in->p, OVNI_JUMBO_HEAD);
@@ -206,13 +207,12 @@ jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 		in->p += OVNI_JUMBO_HEAD;
 		return skip_jumbo(st, b);
 	}
-	if (size > left - OVNI_JUMBO_HEAD)
-		return in->last ? say_cut(st, offset, "jumbo data", left, (uint64_t)OVNI_JUMBO_HEAD + size)
+	if (size > rest - OVNI_JUMBO_HEAD)
+		return in->last ? report_cut(st, offset, "jumbo data", rest, (uint64_t)OVNI_JUMBO_HEAD + size)
 		                : PARSE_MORE;
 	if (size > OVNI_WRITER_JUMBO)
 		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_SIZE], offset, st->r->records + 1,
-		            "%" PRIu32 " bytes of data, the library writes at most %u", size,
-		            OVNI_WRITER_JUMBO);
+		            "%" PRIu32 " bytes of data, libovni writes at most %u", size, OVNI_WRITER_JUMBO);
 	const struct ovni_record e = { .bytes = slice_of(in->p, OVNI_JUMBO_HEAD + size),
 		                       .payload = slice_of(in->p + OVNI_JUMBO_HEAD, size),
 		                       .offset = offset };
@@ -226,19 +226,19 @@ static enum parse_status
 event(struct ovni_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
-	const size_t left = (size_t)(in->end - in->p);
+	const size_t rest = (size_t)(in->end - in->p);
 	const uint64_t offset = input_offset(in, in->p);
 
 	if (st->skip > 0)
 		return skip_jumbo(st, b);
-	if (left < OVNI_EVENT_SIZE)
-		return in->last ? say_cut(st, offset, "event header", left, OVNI_EVENT_SIZE) : PARSE_MORE;
+	if (rest < OVNI_EVENT_SIZE)
+		return in->last ? report_cut(st, offset, "event header", rest, OVNI_EVENT_SIZE) : PARSE_MORE;
 	if ((in->p[0] & OVNI_FLAG_JUMBO) != 0)
 		return jumbo(st, b, offset);
 	const uint32_t nibble = (uint8_t)in->p[0] & 15;
 	const uint32_t payload = nibble + (nibble != 0);
-	if (left < OVNI_EVENT_SIZE + payload)
-		return in->last ? say_cut(st, offset, "payload", left, OVNI_EVENT_SIZE + payload)
+	if (rest < OVNI_EVENT_SIZE + payload)
+		return in->last ? report_cut(st, offset, "payload", rest, OVNI_EVENT_SIZE + payload)
 		                : PARSE_MORE;
 	const struct ovni_record e = { .bytes = slice_of(in->p, OVNI_EVENT_SIZE + payload),
 		                       .payload =
@@ -253,9 +253,9 @@ event(struct ovni_state *st, struct batch *b)
 /* ---- the loop ---- */
 
 /*
- * Events on the fast path: their codes were checked, and the clock does not go back.  As signed numbers, so
- * that the first of 2^63 or more stops here too.  One check serves the longest event, so the last few of a
- * window are left to event().
+ * Events on the fast path: their codes were checked, and the clock does not go backwards.  Clocks are
+ * compared as signed numbers, so that the first of 2^63 or more ends the loop too.  One check serves the
+ * longest event, so the last few of a window are for event().
  */
 static inline const char *
 walk_fast(const struct ovni_codes *codes, const char *p, const char *end, uint64_t *last, uint64_t *count,
@@ -278,7 +278,7 @@ walk_fast(const struct ovni_codes *codes, const char *p, const char *end, uint64
 	return p;
 }
 
-/* Only checks.  true: enough for one next. */
+/* Checks only.  true: enough for one next. */
 static bool
 check_fast(struct ovni_state *st)
 {
@@ -323,7 +323,7 @@ check_end(struct ovni_state *st)
 
 	if (st->in_region)
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
-		            st->region_record, "OU[ without OU] behind it");
+		            st->region_record, "OU[ without OU] after it");
 	if (n > 0 && !st->ended)
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, n,
 		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
@@ -365,16 +365,16 @@ ovni_next(struct reader *r, struct batch *b)
 	const uint64_t start = input_offset(in, in->p);
 	st->checked = 0;
 	/* an event gives one entry at most, so counting them keeps the batch in bounds */
-	for (uint32_t left = b->cap - b->n; left > 0 && input_offset(in, in->p) - start < NEXT_BYTES;) {
+	for (uint32_t rest = b->cap - b->n; rest > 0 && input_offset(in, in->p) - start < NEXT_BYTES;) {
 		if (!wanted && check_fast(st))
 			return READ_MORE;
-		if (wanted && (left -= ovni_events_add_fast(st, b, left)) == 0)
+		if (wanted && (rest -= ovni_events_add_fast(st, b, rest)) == 0)
 			break;
 		if (in->p == in->end && (in->last || !input_more(in)) && st->skip == 0)
 			return finish(st, READ_END);
 		switch (event(st, b)) {
 		case PARSE_DONE:
-			left--;
+			rest--;
 			break;
 		case PARSE_MORE:
 			input_more(in);

@@ -3,9 +3,9 @@
 #include "ovni/ovni_metadata.h"
 
 /*
- * ovni.require: which models a stream uses, and the version of each.  The
- * emulator wants the major number that it knows and a minor one that is not
- * above; so versions are checked in the group "state" only.
+ * ovni.require: which models a stream uses, and the version of each.  ovniemu
+ * requires the major number that it knows and a minor number that is not
+ * greater, so versions are checked in the group "state" only.
  */
 
 /* What ovni 1.14 knows. */
@@ -52,11 +52,12 @@ check_version(struct ovni_metadata *m, const cJSON *model)
 		if (strcmp(model->string, models[i].name) != 0)
 			continue;
 		if (!take_version(s, &major, &minor))
-			ovni_report(m->r, OVNI_RULE_REQUIRE_VERSION, "model %s: version %s", models[i].name,
+			ovni_report(m->r, OVNI_RULE_REQUIRE_VERSION,
+			            "model %s: version %s is not MAJOR.MINOR.PATCH", models[i].name,
 			            quoted(&q, slice_str(s)));
 		else if (major != models[i].major || minor > models[i].minor)
 			ovni_report(m->r, OVNI_RULE_MODEL_VERSION,
-			            "model %s: version %s is required, known are %u.0 to %u.%u",
+			            "model %s: version %s is required, supported are %u.0 to %u.%u",
 			            models[i].name, quoted(&q, slice_str(s)), models[i].major,
 			            models[i].major, models[i].minor);
 	}
@@ -71,7 +72,7 @@ ovni_read_require(struct ovni_metadata *m, const cJSON *require)
 	cJSON_ArrayForEach(model, require)
 	{
 		if (!cJSON_IsString(model))
-			ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is no string",
+			ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is not a string",
 			            quoted(&q, slice_str(model->string)));
 		if (m->check_versions)
 			check_version(m, model);

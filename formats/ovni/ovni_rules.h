@@ -15,7 +15,7 @@ enum ovni_rule {
 
 extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of NULL */
 
-/* Adds a finding about a stream or a trace as a whole: at offset 0, of no record. */
+/* Adds a finding about a complete stream or trace: at offset 0, of no record. */
 void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -21,7 +21,7 @@ ovni_metadata_read(struct ovni_metadata *m)
 		ovni_report(m->r, OVNI_RULE_NO_METADATA, "the stream is not named stream.obs");
 	else if (!ovni_json_read(m, "stream.json", ovni_read_stream))
 		ovni_report(m->r, m->r->in_folder ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
-		            "there is no stream.json beside the stream");
+		            "there is no stream.json in the folder of the stream");
 	if (m->stream->track == NULL)
 		ovni_system_add_unknown(m->system, m->r, m->stream);
 }
@@ -43,7 +43,7 @@ exists(const char *path, size_t folder, const char *name)
 	return found;
 }
 
-/* stream.json wants events beside it; metadata.json is of the layouts before there were streams. */
+/* stream.json needs a stream.obs; metadata.json is of the old layouts. */
 void
 ovni_check_sidecar(struct reader *r)
 {
@@ -52,8 +52,8 @@ ovni_check_sidecar(struct reader *r)
 	const size_t folder = (size_t)(name - path);
 
 	if (strcmp(name, "stream.json") != 0)
-		ovni_report(r, OVNI_RULE_OLD_LAYOUT, "metadata.json is of metadata version 1 or 2");
+		ovni_report(r, OVNI_RULE_OLD_LAYOUT, "metadata.json has metadata version 1 or 2");
 	else if (!exists(path, folder, "stream.obs") && !exists(path, folder, "stream.obs.gz") &&
 	         !exists(path, folder, "stream.obs.zst"))
-		ovni_report(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs beside it");
+		ovni_report(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs in its folder");
 }

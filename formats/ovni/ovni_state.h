@@ -8,7 +8,7 @@
 #include "ovni/ovni_system.h"
 #include "ovni/state/state_check.h"
 
-/* What the reader keeps: reader.shared of a trace, and reader.state of a stream. */
+/* The state of the reader: reader.shared of a trace, and reader.state of a stream. */
 
 struct ovni_shared {
 	struct ovni_codes codes;
@@ -32,7 +32,7 @@ struct ovni_state {
 	struct finding_tally unsorted, large, below_zero;
 	struct ovni_anomalies *anomalies;
 
-	/* a jumbo event too large to be kept: its head, and how much is still to be passed over */
+	/* a jumbo event that is too large to be retained: its head, and how much is still to be skipped */
 	char jumbo[OVNI_JUMBO_HEAD];
 	uint64_t skip, skip_offset;
 };

@@ -25,7 +25,7 @@ void
 ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what, uint32_t most)
 {
 	if (!s->limited)
-		ovni_report(r, OVNI_RULE_LIMIT, "more than %" PRIu32 " %s: the rest is not compared", most,
+		ovni_report(r, OVNI_RULE_LIMIT, "more than %" PRIu32 " %s: the others are not compared", most,
 		            what);
 	s->limited = true;
 }
@@ -139,7 +139,8 @@ merge_number(struct reader *r, const char *key, int64_t pid, int64_t *known, int
 		return;
 	if (*known >= 0 && *known != now)
 		ovni_report(r, OVNI_RULE_PROCESS_CONFLICT,
-		            "ovni.%s of process %" PRId64 " is %" PRId64 ", another thread says %" PRId64,
+		            "ovni.%s of process %" PRId64 " is %" PRId64 ", but %" PRId64
+		            " in another thread",
 		            key, pid, now, *known);
 	if (*known < 0)
 		*known = now;
@@ -236,7 +237,8 @@ ovni_system_add_cpu(struct ovni_system *s, struct reader *r, uint32_t loom, uint
 	if (known != TABLE_NONE) {
 		if (s->cpus[known].index != index)
 			ovni_report(r, OVNI_RULE_CPU_PHYID,
-			            "phyid %" PRIu32 " has index %" PRIu32 ", another list says %" PRIu32,
+			            "phyid %" PRIu32 " has index %" PRIu32 ", but %" PRIu32
+			            " in another list",
 			            phyid, index, s->cpus[known].index);
 		return;
 	}

@@ -23,7 +23,7 @@ struct ovni_stream {
 	bool big;         /* big endian */
 };
 
-/* What the metadata of one stream says of its thread; -1: nothing. */
+/* The thread of a stream, by its metadata; -1: not given. */
 struct ovni_thread {
 	struct slice loom; /* p NULL: not given */
 	int64_t pid, tid;
@@ -95,7 +95,7 @@ void ovni_system_limit(struct ovni_system *s, struct reader *r, const char *what
 /* A copy; "" beyond the bound; p NULL: no memory. */
 struct slice ovni_system_text(struct ovni_system *s, struct reader *r, const char *text);
 
-/* Puts the thread of a stream to its process and loom, and sets stream->process, tid and track as far as they
+/* Adds the thread of a stream to its process and loom, and sets stream->process, tid and track as far as they
  * are known.  Returns the loom, or TABLE_NONE. */
 uint32_t ovni_system_add_thread(struct ovni_system *s, struct reader *r, const struct ovni_thread *t,
                                 struct ovni_stream *stream);

@@ -3,7 +3,7 @@
 #include "ovni/ovni_format.h"
 #include "ovni/ovni_state.h"
 
-/* What concerns the trace: what its streams share, and what only all of them show. */
+/* The trace: the state that its streams share, and the checks that need all of them. */
 
 static bool
 wants_state(const struct option_value *list)
@@ -65,8 +65,8 @@ check_cpus(struct ovni_system *s, struct reader *r)
 		}
 		if (c->index != place++ && !reported) {
 			ovni_report(r, OVNI_RULE_CPU_INDEX,
-			            "loom %s has %" PRIu32 " CPUs, and one of index %" PRIu32
-			            " (phyid %" PRIu32 ") in place %" PRIu32,
+			            "loom %s has %" PRIu32 " CPUs: index %" PRIu32 " (phyid %" PRIu32
+			            ") where %" PRIu32 " is expected",
 			            quoted(&q, s->looms[c->loom].name), s->looms[c->loom].cpus, c->index,
 			            c->phyid, place - 1);
 			reported = true;
@@ -74,7 +74,7 @@ check_cpus(struct ovni_system *s, struct reader *r)
 	}
 	for (uint32_t i = 0; i < s->nlooms; i++)
 		if (s->looms[i].cpus == 0)
-			ovni_report(r, OVNI_RULE_NO_CPUS, "no stream of loom %s gives its CPUs",
+			ovni_report(r, OVNI_RULE_NO_CPUS, "no stream of loom %s has ovni.loom_cpus",
 			            quoted(&q, s->looms[i].name));
 }
 
@@ -86,7 +86,7 @@ check_processes(const struct ovni_system *s, struct reader *r)
 	for (uint32_t i = 0; i < s->nprocesses; i++) {
 		const struct ovni_process *const p = &s->processes[i];
 		if (p->loom == TABLE_NONE && ovni_system_find_process(s, p->pid) == TABLE_NONE)
-			ovni_report(r, OVNI_RULE_NO_LOOM, "no thread of process %" PRId64 " gives ovni.loom",
+			ovni_report(r, OVNI_RULE_NO_LOOM, "no thread of process %" PRId64 " has ovni.loom",
 			            p->pid);
 		if (p->loom == TABLE_NONE)
 			continue;
@@ -94,7 +94,7 @@ check_processes(const struct ovni_system *s, struct reader *r)
 		ranked += p->rank >= 0;
 		if (p->app_id < 0)
 			ovni_report(r, OVNI_RULE_APP_ID,
-			            "no thread of process %" PRId64 " gives a positive ovni.app_id", p->pid);
+			            "no thread of process %" PRId64 " has a positive ovni.app_id", p->pid);
 	}
 	if (ranked > 0 && ranked < placed)
 		ovni_report(r, OVNI_RULE_RANK_MIXED, "%" PRIu32 " of %" PRIu32 " processes have a rank",
@@ -109,7 +109,7 @@ check_trace(struct reader *r)
 	ovni_offsets_check(&sh->offsets, &sh->system, r);
 	if (sh->checker != NULL && !sh->system.no_memory)
 		state_check_end(sh->checker, r);
-	/* single streams are checked for themselves: the others may say what these do not */
+	/* of single streams, others may declare what these do not */
 	if (!sh->system.in_folder)
 		return;
 	check_processes(&sh->system, r);

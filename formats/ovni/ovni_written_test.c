@@ -9,7 +9,7 @@
 #include "cmd/cli_test_util.h"
 
 uint64_t
-written_dice(uint64_t *seed)
+written_random(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
 	*seed ^= *seed >> 7;

@@ -10,7 +10,7 @@ struct written {
 	size_t n;
 };
 
-uint64_t written_dice(uint64_t *seed);
+uint64_t written_random(uint64_t *seed);
 
 /* Little endian, as all known machines write streams, wherever the test runs. */
 void written_number(void *to, uint64_t v, unsigned bytes);

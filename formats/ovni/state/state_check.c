@@ -2,61 +2,9 @@
 
 #include <stdlib.h>
 
-/* The way of one event through the rules. */
+/* The checks of one event, in their order. */
 
-void
-state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	finding_add_v(x->r->findings, &ovni_rules[rule], x->e->offset, 0, fmt, ap);
-	va_end(ap);
-}
-
-bool
-state_has_payload(const struct state_event *x, uint32_t n, bool exact)
-{
-	if (x->too_large)
-		return false;
-	if (x->payload.n == n || (x->payload.n > n && !exact))
-		return true;
-	state_report(x, OVNI_RULE_PAYLOAD_REFUSED, "%s has %" PRIu32 " bytes of payload, expected %s%" PRIu32,
-	             state_name(x), x->payload.n, exact ? "" : "at least ", n);
-	return false;
-}
-
-bool
-state_is_jumbo(const struct state_event *x)
-{
-	if (!x->jumbo)
-		state_report(x, OVNI_RULE_PAYLOAD_REFUSED, "%s is no jumbo event", state_name(x));
-	return x->jumbo;
-}
-
-uint32_t
-state_u32(const struct state_event *x, uint8_t place)
-{
-	return place != STATE_NOWHERE && place + 4U <= x->payload.n
-	           ? load_u32(x->payload.p + place, x->stream->big)
-	           : 0;
-}
-
-void
-state_no_memory(const struct state_event *x)
-{
-	x->checker->system->no_memory = true;
-}
-
-void
-state_limit(const struct state_event *x, const char *what, uint32_t most)
-{
-	ovni_system_limit(x->checker->system, x->r, what, most);
-}
-
-/* ---- the rules in their order ---- */
-
-/* What the emulator knows no such event of, or whose model nobody asked for.  Once for each code. */
+/* Events that ovniemu does not know, or whose model no stream requires.  Once for each code. */
 static bool
 is_known(const struct state_event *x)
 {
@@ -66,16 +14,17 @@ is_known(const struct state_event *x)
 	if (!c->refused && !c->model_off)
 		return true;
 	if (!c->reported && c->refused)
-		state_report(x, OVNI_RULE_EVENT_REFUSED, "event %s, here first", quoted(&q, c->cls->name));
+		state_report(x, OVNI_RULE_EVENT_REFUSED, "event %s; first occurrence",
+		             quoted(&q, c->cls->name));
 	else if (!c->reported)
 		state_report(x, OVNI_RULE_MODEL_NOT_REQUIRED,
-		             "event %s is of model %s, which no stream's ovni.require has; here first",
+		             "event %s is of model %s, which no stream requires; first occurrence",
 		             quoted(&q, c->cls->name), quoted(&q2, x->checker->models[c->model]));
 	c->reported = true;
 	return !c->refused;
 }
 
-/* S14, P6: what the thread must be. */
+/* S14, P6: the state that the thread must have. */
 static void
 check_thread(const struct state_event *x)
 {
@@ -83,7 +32,7 @@ check_thread(const struct state_event *x)
 	const struct state_code *const c = x->code;
 
 	if (c->on_cpu && t->out && !t->out_reported) {
-		state_report(x, OVNI_RULE_OUT_OF_CPU, "%s while the kernel has taken the thread off its CPU",
+		state_report(x, OVNI_RULE_OUT_OF_CPU, "%s while the kernel has switched the thread out",
 		             state_name(x));
 		t->out_reported = true;
 	}
@@ -93,7 +42,7 @@ check_thread(const struct state_event *x)
 	static const char *const lives[] = { "has not started", "is running", "is paused",
 		                             "is cooling",      "is warming", "has ended" };
 	state_report(
-	    x, OVNI_RULE_THREAD_INACTIVE, "%s asks for a thread that is %s, and it %s", state_name(x),
+	    x, OVNI_RULE_THREAD_INACTIVE, "%s requires a thread that is %s, but it %s", state_name(x),
 	    c->needs == STATE_NEEDS_ACTIVE ? "running, cooling or warming" : "running", lives[t->life]);
 	t->needs_reported = true;
 }

@@ -4,12 +4,12 @@
 #include "ovni/ovni_system.h"
 
 /*
- * The group of rules "state": what the emulator of ovni refuses.  Threads start, run and end, hold CPUs, open
- * and close states on their stacks; tasks are made from types and run as bodies.  What an event does is told
- * by the words that the vocabulary has for the reader (schemas/ovni.yaml lists them).
+ * The group of rules "state": what ovniemu, the emulator of ovni, rejects.  Threads start, run and end, hold
+ * CPUs, open and close states on their stacks; tasks are created from types and run as bodies.  The action of
+ * an event is given by the words that the vocabulary has for the reader (schemas/ovni.yaml lists them).
  *
- * After a broken rule the state becomes what the event wanted, so that one fault is reported once.  All
- * tables have bounds.
+ * After a broken rule the state is set as the event requires, so that one fault is reported once.  All tables
+ * have bounds.
  */
 
 struct state_checker;
@@ -26,7 +26,7 @@ void state_check_event(struct state_checker *c, struct ovni_stream *stream, stru
 /* A stream without events: its thread never ends. */
 void state_check_no_events(struct reader *r);
 
-/* What only the end of the trace shows; r is that of the trace. */
+/* Checks that need the end of the trace; r is that of the trace. */
 void state_check_end(const struct state_checker *c, struct reader *r);
 
 #endif

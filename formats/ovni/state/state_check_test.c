@@ -1,5 +1,5 @@
-/* The rules of the group "state", one trace folder after the other: what the emulator refuses, and nothing
- * else. */
+/* The rules of the group "state", one trace folder after the other: what ovniemu rejects, and nothing else.
+ */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ expect_validated(const char *folder, const char *want, int status)
 	cr_expect_str_eq(text, "", "%s: %s", folder, text);
 }
 
-Test(ovni_state, validate_checks_so_when_it_is_asked)
+Test(ovni_state, validate_checks_when_it_is_selected)
 {
 	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
 		char folder[300], want[200] = "";
@@ -79,9 +79,9 @@ Test(ovni_state, validate_checks_so_when_it_is_asked)
 	}
 }
 
-/* A rule of the user for all events, without words for the reader: they are shown in another way, and checked
- * as ever. */
-Test(ovni_state, a_schema_for_looks_changes_no_validation)
+/* A rule of the user for all events, without words for the reader: they are shown in another way, but checked
+ * as without it. */
+Test(ovni_state, a_schema_of_the_user_changes_no_validation)
 {
 	for (const struct ovni_emulated *s = ovni_emulated; s->name != NULL; s++) {
 		char folder[300], want[200] = "", text[RIG_TEXT];
@@ -126,7 +126,7 @@ expect_trace(const char *name, const char *want)
 	expect_validated(folder, want, want[0] != '\0');
 }
 
-Test(ovni_state, traces_that_the_emulator_takes)
+Test(ovni_state, traces_that_ovniemu_accepts)
 {
 	static const char *const good[] = {
 		"mpi-func",           "nanos6-nested-tasks", "nanos6-task-types",    "nosv-nested-tasks",
@@ -141,14 +141,14 @@ Test(ovni_state, traces_that_the_emulator_takes)
 	}
 }
 
-Test(ovni_state, traces_that_the_emulator_refuses)
+Test(ovni_state, traces_that_ovniemu_rejects)
 {
 	expect_trace("state/mpi-func-nested", "ovni/nesting-repeat 1\n");
 	expect_trace("state/nanos6-rerun-task-bad", "ovni/task-again 1\n");
 	expect_trace("state/nosv-bad-double-execute", "ovni/task-nested 1\n");
 }
 
-/* Numbers of states are for the emulator; people know names. */
+/* Messages name states; their numbers are those of ovniemu. */
 Test(ovni_state, states_are_named)
 {
 	const char *const folder = "testdata/ovni/folders-state/nesting-mismatch";

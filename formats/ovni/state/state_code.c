@@ -137,7 +137,7 @@ number_value(struct state_checker *c, struct state_code *code)
 static bool
 is_required(const struct ovni_system *s, struct slice model)
 {
-	/* single streams, and those without the list, do not tell what the trace requires */
+	/* single streams, and those without the list, do not show what the trace requires */
 	if (!s->in_folder || s->nrequired == 0 || model.p == NULL || slice_is(model, "ovni"))
 		return true;
 	for (uint32_t i = 0; i < s->nrequired; i++)

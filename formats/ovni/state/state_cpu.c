@@ -44,10 +44,10 @@ state_find_cpu(const struct state_event *x, const struct state_thread *t, int32_
 	                         : TABLE_NONE;
 	if (cpu != TABLE_NONE)
 		return cpu;
-	/* a lone stream may be of a loom whose CPUs others tell */
+	/* other streams may declare the CPUs of the loom */
 	if (index < 0 || (n > 0 && c->system->in_folder))
 		state_report(x, OVNI_RULE_NO_SUCH_CPU,
-		             "CPU %" PRId32 ", and the loom has %" PRIu32 " (from 0; -1 is the virtual one)",
+		             "CPU %" PRId32 ", but the loom has %" PRIu32 " (from 0; -1 is the virtual CPU)",
 		             index, n);
 	return STATE_CPU_UNKNOWN;
 }
@@ -59,7 +59,7 @@ physical(const struct state_event *x, uint32_t cpu)
 	return cpu < x->checker->ncpus ? &x->checker->cpus[cpu] : NULL;
 }
 
-/* S12: who runs on a CPU runs there alone. */
+/* S12: at most one thread runs on a CPU. */
 void
 state_run_on(const struct state_event *x, uint32_t thread)
 {
@@ -133,7 +133,7 @@ move_other(const struct state_event *x)
 		return;
 	if (other == TABLE_NONE || t->life == STATE_THREAD_NEW || t->life == STATE_THREAD_ENDED) {
 		state_report(x, OVNI_RULE_AFFINITY_TARGET, "thread %" PRId32 " %s", (int32_t)tid,
-		             other == TABLE_NONE ? "has no event before this one, in the process or its loom"
+		             other == TABLE_NONE ? "has no earlier event in the process or its loom"
 		             : t->life == STATE_THREAD_ENDED ? "has ended"
 		                                             : "has not started");
 		return;
@@ -155,7 +155,7 @@ move_self(const struct state_event *x)
 	}
 	if (!t->needs_reported)
 		state_report(x, OVNI_RULE_THREAD_INACTIVE,
-		             "%s asks for a thread that is active and has a CPU", state_name(x));
+		             "%s requires a thread that is active and has a CPU", state_name(x));
 	t->needs_reported = true;
 }
 

@@ -1,6 +1,6 @@
 #include "ovni/state/state_parts.h"
 
-/* What only the end of the trace shows.  These stand in the report of the trace, so they name the thread. */
+/* Checks at the end of the trace.  Their findings are in the report of the trace, so they name the thread. */
 
 #define GATE_NS (UINT64_C(3600) * 1000000000)
 
@@ -35,7 +35,7 @@ check_gate(struct reader *r, const struct state_checker *c)
 		const uint64_t apart = later ? t->first - first->first : first->first - t->first;
 		if (apart > GATE_NS)
 			ovni_report(r, OVNI_RULE_CLOCK_GATE,
-			            "thread %" PRId32 " of process %" PRId32 " begins %" PRIu64
+			            "thread %" PRId32 " of process %" PRId32 " starts %" PRIu64
 			            " ns %s than thread %" PRId32 " of process %" PRId32,
 			            t->tid, t->pid, apart, later ? "later" : "earlier", first->tid,
 			            first->pid);
@@ -58,7 +58,7 @@ check_open(struct reader *r, const struct state_checker *c, const struct state_s
 	if (n > 0)
 		ovni_report(r, OVNI_RULE_NESTING_LEFT_OPEN,
 		            "thread %" PRId32 " of process %" PRId32 ": %" PRIu32
-		            " state%s of one stack, the innermost opened by %s at byte %" PRIu64,
+		            " open state%s on one stack, the innermost opened by %s at byte %" PRIu64,
 		            t->tid, t->pid, n, n == 1 ? "" : "s", c->codes[inner->cls].cls->name.p,
 		            inner->offset);
 }
@@ -73,7 +73,7 @@ check_unfinished(struct reader *r, const struct state_checker *c, const struct s
 	if (e != NULL && c->codes[e->cls].open_error)
 		ovni_report(r, OVNI_RULE_TASK_UNFINISHED,
 		            "thread %" PRId32 " of process %" PRId32
-		            ": %u task%s, the innermost executed by %s at byte %" PRIu64,
+		            ": %u unfinished task%s, the innermost executed by %s at byte %" PRIu64,
 		            t->tid, t->pid, s->depth, s->depth == 1 ? "" : "s", c->codes[e->cls].cls->name.p,
 		            e->offset);
 }

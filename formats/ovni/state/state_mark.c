@@ -14,13 +14,14 @@ check_mark_type(const struct state_event *x, uint32_t type)
 	if (mark->title.p == NULL) {
 		if (s->in_folder)
 			state_report(x, OVNI_RULE_MARK_UNDECLARED,
-			             "mark type %" PRId32 " is declared in no stream.json", (int32_t)type);
+			             "mark type %" PRId32 " is not declared in any stream.json",
+			             (int32_t)type);
 		return type < OVNI_MARK_TYPES;
 	}
 	if (slice_is(mark->chan_type, wanted))
 		return true;
 	state_report(x, OVNI_RULE_MARK_KIND,
-	             "%s is for types of chan_type \"%s\", and type %" PRIu32 " is not", state_name(x),
+	             "%s requires chan_type \"%s\", which mark type %" PRIu32 " does not have", state_name(x),
 	             wanted, type);
 	return false;
 }
@@ -38,7 +39,7 @@ state_check_mark(const struct state_event *x)
 	if (!check_mark_type(x, type))
 		return;
 	if (value == 0)
-		state_report(x, OVNI_RULE_MARK_ZERO, "a mark of type %" PRIu32 " with value 0", type);
+		state_report(x, OVNI_RULE_MARK_ZERO, "a mark of type %" PRIu32 " has the value 0", type);
 	if (c->action == STATE_PUSH)
 		state_push(x, (uint8_t)(STATE_STACK_MARKS + type), value, false, false);
 	else if (c->action == STATE_POP)
@@ -55,7 +56,7 @@ state_check_counters(const struct state_event *x)
 		return;
 	if (s->ncounters == 0) {
 		if (s->in_folder)
-			state_report(x, OVNI_RULE_COUNTERS_UNDECLARED, "%s, and no stream.json has nosv.hwc",
+			state_report(x, OVNI_RULE_COUNTERS_UNDECLARED, "%s, but no stream.json has nosv.hwc",
 			             state_name(x));
 		return;
 	}

@@ -1,4 +1,4 @@
-/* Random threads, CPUs and stacks against models that are written down as plainly as the rules are. */
+/* Random threads, CPUs and stacks against simple models of the rules. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ stacks_once(uint64_t seed)
 	};
 	static struct pile piles[2];
 	struct stack_counts c = { 0, 0, 0 };
-	uint64_t dices = seed * 0x9e3779b97f4a7c15 + 1, open = 0;
+	uint64_t random = seed * 0x9e3779b97f4a7c15 + 1, open = 0;
 	char *const dir = make_folder();
 	struct written w;
 
@@ -67,11 +67,11 @@ stacks_once(uint64_t seed)
 	written_init(&w, EVENTS + 2);
 	written_start(&w, 1, 0);
 	for (uint64_t i = 0; i < EVENTS; i++) {
-		const unsigned which = written_dice(&dices) % 2;
+		const unsigned which = written_random(&random) % 2;
 		struct pile *const s = &piles[which];
-		const bool push = s->n < 100 && written_dice(&dices) % 100 < 48;
-		int state = (int)(written_dice(&dices) % 3);
-		if (!push && s->n > 0 && written_dice(&dices) % 10 != 0)
+		const bool push = s->n < 100 && written_random(&random) % 100 < 48;
+		int state = (int)(written_random(&random) % 3);
+		if (!push && s->n > 0 && written_random(&random) % 10 != 0)
 			state = s->states[s->n - 1];
 		written_put(&w, codes[which][state][!push], i + 2, NULL, 0);
 		if (push)
@@ -83,10 +83,10 @@ stacks_once(uint64_t seed)
 	open = (uint64_t)(piles[0].n > 0) + (uint64_t)(piles[1].n > 0);
 	written_save(&w, dir, 0);
 	rig_expect_counts(dir, seed,
-	               (const enum ovni_rule[]){ OVNI_RULE_NESTING_MISMATCH, OVNI_RULE_NESTING_EMPTY,
-	                                         OVNI_RULE_NESTING_REPEAT, OVNI_RULE_NESTING_LEFT_OPEN,
-	                                         OVNI_RULE_COUNT },
-	               (const uint64_t[]){ c.mismatch, c.empty, c.repeat, open });
+	                  (const enum ovni_rule[]){ OVNI_RULE_NESTING_MISMATCH, OVNI_RULE_NESTING_EMPTY,
+	                                            OVNI_RULE_NESTING_REPEAT, OVNI_RULE_NESTING_LEFT_OPEN,
+	                                            OVNI_RULE_COUNT },
+	                  (const uint64_t[]){ c.mismatch, c.empty, c.repeat, open });
 	remove_folder(dir);
 }
 
@@ -116,7 +116,7 @@ Test(ovni_state_oracle, stacks_of_512)
 
 /* ---- threads on CPUs ---- */
 
-struct dull_thread {
+struct model_thread {
 	const char *life; /* as the rules call it */
 	int cpu;          /* -2: none */
 };
@@ -131,7 +131,7 @@ one_of(const char *life, const char *list)
 
 /* How many threads run on a CPU, counted anew. */
 static int
-running_on(const struct dull_thread *threads, int cpu)
+running_on(const struct model_thread *threads, int cpu)
 {
 	int n = 0;
 
@@ -146,32 +146,32 @@ struct life_counts {
 
 static const struct {
 	const char *code, *from, *to;
-} steps[] = {
+} changes[] = {
 	{ "OHx", "new dead", "running" },       { "OHc", "running", "cooling" },
 	{ "OHp", "running cooling", "paused" }, { "OHw", "paused", "warming" },
 	{ "OHr", "paused warming", "running" }, { "OHe", "running cooling", "dead" },
 };
 
 static void
-life_step(struct dull_thread *threads, int i, int step, int cpu, struct life_counts *c)
+change_life(struct model_thread *threads, int i, int action, int cpu, struct life_counts *c)
 {
-	struct dull_thread *const t = &threads[i];
+	struct model_thread *const t = &threads[i];
 	const bool ran = strcmp(t->life, "running") == 0;
 
-	c->state += !one_of(t->life, steps[step].from);
-	t->life = steps[step].to;
-	if (step == 0)
+	c->state += !one_of(t->life, changes[action].from);
+	t->life = changes[action].to;
+	if (action == 0)
 		t->cpu = cpu;
-	if (strcmp(t->life, "running") == 0 && (!ran || step == 0) && t->cpu >= 0)
+	if (strcmp(t->life, "running") == 0 && (!ran || action == 0) && t->cpu >= 0)
 		c->busy += running_on(threads, t->cpu) > 1;
-	if (step == 5)
+	if (action == 5)
 		t->cpu = -2;
 }
 
 static void
-move_step(struct dull_thread *threads, int i, int cpu, struct life_counts *c)
+change_cpu(struct model_thread *threads, int i, int cpu, struct life_counts *c)
 {
-	struct dull_thread *const t = &threads[i];
+	struct model_thread *const t = &threads[i];
 
 	if (one_of(t->life, "new dead")) {
 		c->target++;
@@ -186,33 +186,35 @@ move_step(struct dull_thread *threads, int i, int cpu, struct life_counts *c)
 static void
 lives_once(uint64_t seed)
 {
-	struct dull_thread threads[THREADS];
+	struct model_thread threads[THREADS];
 	struct life_counts c = { 0, 0, 0, 0, 0 };
-	uint64_t dices = seed * 0x9e3779b97f4a7c15 + 1;
+	uint64_t random = seed * 0x9e3779b97f4a7c15 + 1;
 	char *const dir = make_folder();
 	struct written w[THREADS];
 
 	for (int i = 0; i < THREADS; i++) {
-		threads[i] = (struct dull_thread){ "new", -2 };
+		threads[i] = (struct model_thread){ "new", -2 };
 		written_init(&w[i], EVENTS + 1);
 		written_put(&w[i], "OB.", (uint64_t)i + 1, NULL, 0);
 	}
 	for (uint64_t clock = THREADS + 1; clock < EVENTS; clock++) {
-		const int i = (int)(written_dice(&dices) % THREADS), step = (int)(written_dice(&dices) % 7),
-		          cpu = (int)(written_dice(&dices) % (CPUS + 1)) - 1;
-		const int32_t move[2] = { cpu, (int32_t)(written_dice(&dices) % THREADS) + 1 };
-		/* a step that fits, four times of five */
-		if (step < 6 && !one_of(threads[i].life, steps[step].from) && written_dice(&dices) % 5 != 0)
+		const int i = (int)(written_random(&random) % THREADS),
+		          action = (int)(written_random(&random) % 7),
+		          cpu = (int)(written_random(&random) % (CPUS + 1)) - 1;
+		const int32_t move[2] = { cpu, (int32_t)(written_random(&random) % THREADS) + 1 };
+		/* an action that is allowed, four times of five */
+		if (action < 6 && !one_of(threads[i].life, changes[action].from) &&
+		    written_random(&random) % 5 != 0)
 			continue;
-		if (step == 6) {
+		if (action == 6) {
 			written_put(&w[i], "OAr", clock, move, 8);
-			move_step(threads, move[1] - 1, cpu, &c);
-		} else if (step == 0) {
+			change_cpu(threads, move[1] - 1, cpu, &c);
+		} else if (action == 0) {
 			written_start(&w[i], clock, cpu);
-			life_step(threads, i, step, cpu, &c);
+			change_life(threads, i, action, cpu, &c);
 		} else {
-			written_put(&w[i], steps[step].code, clock, NULL, 0);
-			life_step(threads, i, step, cpu, &c);
+			written_put(&w[i], changes[action].code, clock, NULL, 0);
+			change_life(threads, i, action, cpu, &c);
 		}
 	}
 	for (int i = 0; i < THREADS; i++) {
@@ -220,10 +222,10 @@ lives_once(uint64_t seed)
 		written_save(&w[i], dir, i);
 	}
 	rig_expect_counts(dir, seed,
-	               (const enum ovni_rule[]){ OVNI_RULE_THREAD_STATE, OVNI_RULE_THREAD_NOT_DEAD,
-	                                         OVNI_RULE_CPU_BUSY, OVNI_RULE_AFFINITY_TARGET,
-	                                         OVNI_RULE_AFFINITY_SAME, OVNI_RULE_COUNT },
-	               (const uint64_t[]){ c.state, c.alive, c.busy, c.target, c.same });
+	                  (const enum ovni_rule[]){ OVNI_RULE_THREAD_STATE, OVNI_RULE_THREAD_NOT_DEAD,
+	                                            OVNI_RULE_CPU_BUSY, OVNI_RULE_AFFINITY_TARGET,
+	                                            OVNI_RULE_AFFINITY_SAME, OVNI_RULE_COUNT },
+	                  (const uint64_t[]){ c.state, c.alive, c.busy, c.target, c.same });
 	remove_folder(dir);
 }
 
@@ -235,11 +237,11 @@ Test(ovni_state_oracle, threads_on_cpus)
 
 /* ---- damage ---- */
 
-/* Streams that use everything, with bytes changed: whatever is said of them, nothing worse happens. */
+/* Streams that use everything, with bytes changed: whatever is reported, nothing crashes. */
 Test(ovni_state_oracle, damaged_streams_are_checked)
 {
 	char *const dir = make_folder();
-	uint64_t dices = 7;
+	uint64_t random = 7;
 	static struct rig rig;
 
 	for (int round = 0; round < 200; round++) {
@@ -253,8 +255,8 @@ Test(ovni_state_oracle, damaged_streams_are_checked)
 			         'a' + i);
 			char *const meta = read_whole(path, &json);
 			cr_assert(p != NULL && meta != NULL);
-			for (uint64_t changes = 1 + written_dice(&dices) % 6; changes > 0; changes--)
-				p[8 + written_dice(&dices) % (n - 8)] = (char)written_dice(&dices);
+			for (uint64_t n_changes = 1 + written_random(&random) % 6; n_changes > 0; n_changes--)
+				p[8 + written_random(&random) % (n - 8)] = (char)written_random(&random);
 			snprintf(path, sizeof path, "%s/%c", dir, 'a' + i);
 			mkdir(path, 0777);
 			snprintf(path, sizeof path, "%s/%c/stream.obs", dir, 'a' + i);

@@ -58,7 +58,7 @@ struct state_code {
 	int8_t move;   /* 1: pushes, -1: pops, 0: neither */
 	uint8_t least; /* bytes of the payload's fields of fixed size */
 	bool checked;  /* the vocabulary has words about it */
-	bool refused;  /* the emulator knows no such event */
+	bool refused;  /* ovniemu does not know it */
 	bool on_cpu, label, repeat_error, open_error;
 	bool model_off; /* no stream requires its model */
 	bool reported;  /* refused, or of a model that is off: once for each code */
@@ -78,8 +78,9 @@ enum state_life {
 
 #define STATE_CPU_NONE UINT32_MAX
 #define STATE_CPU_VIRTUAL (UINT32_MAX - 1)
-#define STATE_CPU_UNKNOWN (UINT32_MAX - 2) /* the loom's CPUs are not known, or there is none of that index  \
-	                                    */
+#define STATE_CPU_UNKNOWN                                                                                    \
+	(UINT32_MAX - 2) /* the loom's CPUs are not known, or there is none of that index                    \
+	                  */
 
 struct state_thread {
 	uint64_t first;  /* clock of its first event */
@@ -103,7 +104,7 @@ struct state_cpu {
 
 /* ---- stacks: lists in one pool ---- */
 
-#define STATE_MAX_DEPTH 512 /* the emulator's own bound */
+#define STATE_MAX_DEPTH 512 /* that of ovniemu */
 #define STATE_MAX_ENTRIES (512U << 10)
 #define STATE_MAX_STACKS (256U << 10)
 #define STATE_STACK_NAMES 64   /* words of the vocabulary: 1 .. 63 */
@@ -123,7 +124,7 @@ struct state_stack {
 	uint32_t top; /* in entries, or TABLE_NONE */
 	uint16_t depth;
 	uint8_t id;
-	uint32_t over; /* pushed beyond a bound: so many pops are not looked at */
+	uint32_t over; /* pushed beyond a bound: so many pops are not checked */
 };
 
 /* ---- types, tasks, bodies: one table ---- */
@@ -143,14 +144,12 @@ struct state_unit {
 
 struct state_units {
 	struct state_unit *units; /* in order of arrival */
-	uint32_t *slots;          /* index + 1; 0: empty */
+	struct table64 index;     /* key -> units */
 	uint32_t n, cap;
 	uint32_t most; /* STATE_MAX_UNITS but in tests */
-	uint32_t mask;
 	uint32_t free; /* the first evicted one, + 1; 0: none */
 	bool evicted;  /* not all that was added is still there */
 	bool full;     /* some could not be added */
-	uint64_t seed;
 };
 
 /* ---- all of it ---- */
@@ -199,6 +198,13 @@ state_thread(const struct state_event *x)
 	return &x->checker->threads[x->thread];
 }
 
+static inline bool
+state_is_active(const struct state_thread *t)
+{
+	return t->life == STATE_THREAD_RUNNING || t->life == STATE_THREAD_COOLING ||
+	       t->life == STATE_THREAD_WARMING;
+}
+
 /* The code of the event, for messages. */
 static inline const char *
 state_name(const struct state_event *x)
@@ -206,6 +212,7 @@ state_name(const struct state_event *x)
 	return x->code->cls->name.p; /* ended by a NUL */
 }
 
+/* ---- state_event.c ---- */
 void state_report(const struct state_event *x, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Reports OVNI_RULE_PAYLOAD_REFUSED and answers false unless the payload has n bytes (at least n if not
@@ -221,7 +228,6 @@ struct state_code *state_code_of(struct state_checker *c, const struct class *cl
 
 /* ---- state_thread.c ---- */
 bool state_find_thread(struct state_event *x); /* sets x->thread; false: it cannot be tracked */
-bool state_is_active(const struct state_thread *t);
 void state_check_life(const struct state_event *x);
 void state_check_flush(const struct state_event *x);
 void state_check_progress(const struct state_event *x);
@@ -257,8 +263,8 @@ uint32_t state_unit_find(const struct state_units *t, uint64_t key);
  * no memory. */
 uint32_t state_unit_add(struct state_units *t, uint64_t key);
 bool state_units_are_full(const struct state_units *t);
-/* Evicts normal tasks and bodies that have ended; how many. */
-uint32_t state_units_evict(struct state_units *t);
+/* Evicts normal tasks and bodies that have ended, and counts them.  false: no memory. */
+bool state_units_evict(struct state_units *t, uint32_t *evicted);
 void state_units_free(struct state_units *t);
 
 #endif

@@ -51,7 +51,7 @@ rig_stream(struct rig *rig, const char *path, const struct option_value *options
 			trace_mean(&rig->trace, rig->trace.classes[i], NULL, NULL);
 }
 
-/* Whose turn it is; NULL: all are at their end. */
+/* The stream with the least time; NULL: all are at their end. */
 static struct rig_stream *
 rig_next(struct rig *rig)
 {
@@ -73,7 +73,7 @@ rig_read(struct rig *rig, const char *folder)
 	static const struct option_value options[] = { { "rules", "state", NULL } };
 	struct ran r =
 	    run_program((const char *const[]){ "find", folder, "-name", "stream.obs", NULL }, NULL, 0);
-	struct reader whole = { .trace = &rig->trace, .findings = &rig->findings, .options = options };
+	struct reader of_trace = { .trace = &rig->trace, .findings = &rig->findings, .options = options };
 	struct ovni_shared *shared;
 	char *paths[RIG_STREAMS];
 	uint32_t npaths = 0;
@@ -81,9 +81,9 @@ rig_read(struct rig *rig, const char *folder)
 	memset(rig, 0, sizeof *rig);
 	trace_init(&rig->trace);
 	rig->trace.vocabulary = rig_vocabulary();
-	rig->shared = shared = whole.shared = calloc(1, ovni_trace_ops.shared_size);
+	rig->shared = shared = of_trace.shared = calloc(1, ovni_trace_ops.shared_size);
 	findings_init(&rig->findings, folder, NULL, NULL);
-	cr_assert(shared != NULL && ovni_trace_ops.open(&whole));
+	cr_assert(shared != NULL && ovni_trace_ops.open(&of_trace));
 	for (char *p = strtok(r.out, "\n"); p != NULL && npaths < RIG_STREAMS; p = strtok(NULL, "\n")) {
 		uint32_t i = npaths++;
 		for (; i > 0 && strcmp(paths[i - 1], p) > 0; i--)
@@ -99,7 +99,7 @@ rig_read(struct rig *rig, const char *folder)
 			shared->checker->units.most = rig_units;
 	}
 	if (shared->checker != NULL)
-		state_check_end(shared->checker, &whole);
+		state_check_end(shared->checker, &of_trace);
 	ran_free(&r);
 }
 

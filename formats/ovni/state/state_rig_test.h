@@ -3,8 +3,8 @@
 
 #include "ovni/state/state_parts.h"
 
-/* For tests: a trace read and checked by the rules of the group "state" without the engine, whole streams in
- * memory, merged by the dullest of means. */
+/* For tests: a trace read and checked by the rules of the group "state" without the engine: all streams in
+ * memory, merged by comparing all of them for each event. */
 #define RIG_STREAMS 16
 #define RIG_TEXT 4000
 
@@ -38,7 +38,8 @@ void rig_free(struct rig *rig);
 /* Reads, compares that text, and gives all back. */
 void rig_expect(const char *folder, const char *want);
 
-/* Reads the folder; each rule was broken so often, and no other: `seed` made it.  The rules end in OVNI_RULE_COUNT. */
+/* Reads the folder; each rule was broken so often, and no other: `seed` made it.  The rules end in
+ * OVNI_RULE_COUNT. */
 void rig_expect_counts(const char *dir, uint64_t seed, const enum ovni_rule *rules, const uint64_t *counts);
 
 #endif

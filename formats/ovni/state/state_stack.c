@@ -63,7 +63,7 @@ state_top(const struct state_checker *c, uint32_t thread, uint8_t id)
 	return s != NULL && s->top != TABLE_NONE ? &c->entries[s->top] : NULL;
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 struct state_text {
 	char s[360];
@@ -93,7 +93,7 @@ state_text(struct state_text *t, const struct state_code *a, uint64_t value)
 }
 
 static void
-say_mismatch(const struct state_event *x, uint64_t value, const struct state_entry *top)
+report_mismatch(const struct state_event *x, uint64_t value, const struct state_entry *top)
 {
 	const struct state_code *const opener = &x->checker->codes[top->cls];
 	struct state_text t, t2;
@@ -114,10 +114,10 @@ check_push(const struct state_event *x, const struct state_stack *s, uint64_t va
 
 	if (x->code->repeat_error && top != NULL && top->value == value)
 		state_report(x, OVNI_RULE_NESTING_REPEAT,
-		             "%s opens %s, which is the innermost open one since byte %" PRIu64,
-		             state_name(x), state_text(&t, x->code, value), top->offset);
+		             "%s opens %s again, the innermost open state since byte %" PRIu64, state_name(x),
+		             state_text(&t, x->code, value), top->offset);
 	if (s->depth == STATE_MAX_DEPTH && s->over == 0)
-		state_report(x, OVNI_RULE_NESTING_DEEP, "%s would be number %d on its stack", state_name(x),
+		state_report(x, OVNI_RULE_NESTING_DEEP, "%s opens state %d of its stack", state_name(x),
 		             STATE_MAX_DEPTH + 1);
 }
 
@@ -164,11 +164,11 @@ holds(const struct state_checker *c, const struct state_stack *s, uint64_t value
 }
 
 static void
-say_empty(const struct state_event *x, uint64_t value)
+report_empty(const struct state_event *x, uint64_t value)
 {
 	struct state_text t;
 
-	state_report(x, OVNI_RULE_NESTING_EMPTY, "%s closes %s, and nothing is open", state_name(x),
+	state_report(x, OVNI_RULE_NESTING_EMPTY, "%s closes %s, but nothing is open", state_name(x),
 	             state_text(&t, x->code, value));
 }
 
@@ -187,11 +187,11 @@ state_pop(const struct state_event *x, uint8_t id, uint64_t value, bool quiet)
 	if (s == NULL || s->top == TABLE_NONE) {
 		/* when the stacks are full, some are not there */
 		if (!quiet && (s != NULL || x->checker->nstacks < STATE_MAX_STACKS))
-			say_empty(x, value);
+			report_empty(x, value);
 		return 0;
 	}
 	if (!quiet && x->checker->entries[s->top].value != value)
-		say_mismatch(x, value, &x->checker->entries[s->top]);
+		report_mismatch(x, value, &x->checker->entries[s->top]);
 	if (!holds(x->checker, s, value))
 		return 0;
 	for (bool found = false; !found; n++) {

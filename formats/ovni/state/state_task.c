@@ -44,23 +44,26 @@ body_key(uint32_t task, uint32_t body)
 	return (uint64_t)STATE_UNIT_BODY << 62 | (uint64_t)task << 32 | body;
 }
 
-/* Makes room by forgetting what has ended; not again and again for a few. */
+/* Makes room by evicting what has ended; not again and again for a few. */
 static bool
 make_room(const struct state_event *x)
 {
 	struct state_units *const t = &x->checker->units;
-
 	const bool first = !t->evicted;
+	uint32_t n;
 
-	if (!t->full)
-		t->full = state_units_evict(t) < t->most / 8;
+	if (!t->full) {
+		if (!state_units_evict(t, &n))
+			state_no_memory(x);
+		t->full = n < t->most / 8;
+	}
 	if (first && t->evicted)
 		state_report(x, OVNI_RULE_TASKS_FORGOTTEN,
-		             "more than %" PRIu32 " types, tasks and bodies, here first", t->most);
+		             "more than %" PRIu32 " types, tasks and bodies; first occurrence", t->most);
 	return !state_units_are_full(t);
 }
 
-/* TABLE_NONE: no more of them, which was said. */
+/* TABLE_NONE: no more of them, which was reported. */
 static uint32_t
 add_unit(const struct state_event *x, uint64_t key)
 {
@@ -76,7 +79,7 @@ add_unit(const struct state_event *x, uint64_t key)
 	return i;
 }
 
-/* Whether what is missing may be elsewhere: in streams that are not read, or forgotten. */
+/* Whether what is missing may be in streams that are not read, or evicted. */
 static bool
 may_be_elsewhere(const struct state_event *x)
 {
@@ -98,7 +101,7 @@ declare_type(const struct state_event *x)
 		state_report(x, OVNI_RULE_LABEL_LONG,
 		             "the label of type %" PRIu32 " has %zu bytes, expected less than 512", id, n);
 	if (id == 0) {
-		state_report(x, OVNI_RULE_ID_ZERO, "a type of number 0");
+		state_report(x, OVNI_RULE_ID_ZERO, "a type has the number 0");
 		return;
 	}
 	const uint64_t key = key_of(x, STATE_UNIT_TYPE, id);
@@ -106,7 +109,7 @@ declare_type(const struct state_event *x)
 	if (i != TABLE_NONE)
 		state_report(x, OVNI_RULE_TYPE_REPEATED, "type %" PRIu32 " was declared before", id);
 	else if ((i = add_unit(x, key)) != TABLE_NONE)
-		x->checker->units.units[i].label = (uint32_t)hash_bytes(label, n, x->checker->units.seed);
+		x->checker->units.units[i].label = (uint32_t)hash_bytes(label, n, hash_seed());
 }
 
 /* The label of a type; of one that is not known, a number that stands for it. */
@@ -133,7 +136,7 @@ create(const struct state_event *x)
 		return;
 	const uint32_t label = label_of(x, state_u32(x, x->code->at_type));
 	if (id == 0 && rules_of(x)->zero_at_create) {
-		state_report(x, OVNI_RULE_ID_ZERO, "a task of number 0");
+		state_report(x, OVNI_RULE_ID_ZERO, "a task has the number 0");
 		return;
 	}
 	const uint64_t key = key_of(x, STATE_UNIT_TASK, id);
@@ -155,7 +158,7 @@ find_task(const struct state_event *x, uint32_t id, uint32_t body, bool *ok)
 	uint32_t i = state_unit_find(&x->checker->units, key);
 
 	if (zero)
-		state_report(x, OVNI_RULE_ID_ZERO, "a task of number 0");
+		state_report(x, OVNI_RULE_ID_ZERO, "a task has the number 0");
 	else if (i == TABLE_NONE && !may_be_elsewhere(x))
 		state_report(x, OVNI_RULE_TASK_UNKNOWN, "task %" PRIu32 " was not created before", id);
 	*ok = !zero && (i != TABLE_NONE || may_be_elsewhere(x));
@@ -168,8 +171,8 @@ find_task(const struct state_event *x, uint32_t id, uint32_t body, bool *ok)
 	return i;
 }
 
-/* TK9.  The body that an event is about; TABLE_NONE: none can be kept.  A wrong number is said when it comes
- * first. */
+/* TK9.  The body that an event is about; TABLE_NONE: none can be tracked.  A wrong number is reported at
+ * its first use. */
 static uint32_t
 find_body(const struct state_event *x, bool *ok)
 {
@@ -186,7 +189,7 @@ find_body(const struct state_event *x, bool *ok)
 		return i;
 	if (*ok && parallel != (body != 0)) {
 		state_report(x, OVNI_RULE_BODY_ID, "body %" PRIu32 " of the %s task %" PRIu32 ", expected %s",
-		             body, parallel ? "parallel" : "plain", id, parallel ? "1 or more" : "0");
+		             body, parallel ? "parallel" : "normal", id, parallel ? "1 or more" : "0");
 		*ok = false;
 	}
 	return add_unit(x, body_key(task, body));
@@ -211,21 +214,21 @@ check_execute(const struct state_event *x, const struct state_unit *u, uint32_t 
 	    state_top(x->checker, x->thread, (uint8_t)(STATE_STACK_BODIES + x->code->model));
 
 	if (u->state == STATE_BODY_RUNNING || u->state == STATE_BODY_PAUSED) {
-		state_report(x, OVNI_RULE_TASK_BUSY, "task %" PRIu32 " is executed, and it is %s%s", id,
+		state_report(x, OVNI_RULE_TASK_BUSY, "task %" PRIu32 " is executed, but it is %s%s", id,
 		             states[u->state],
-		             u->state == STATE_BODY_PAUSED ? ": that asks for a resume" : " already");
+		             u->state == STATE_BODY_PAUSED ? ", which requires a resume" : " already");
 		return false;
 	}
 	if (u->state == STATE_BODY_ENDED && (!rules->again || is_parallel(u))) {
 		state_report(x, OVNI_RULE_TASK_AGAIN,
-		             "task %" PRIu32 " is executed, and it has ended: such a task runs once", id);
+		             "task %" PRIu32 " is executed again, but such a task runs once", id);
 		return false;
 	}
 	if (rules->nest_refused && top != NULL &&
 	    x->checker->units.units[top->value].state == STATE_BODY_RUNNING) {
 		state_report(x, OVNI_RULE_TASK_NESTED,
-		             "task %" PRIu32 " is executed over the task of byte %" PRIu64
-		             ", which runs and was not paused",
+		             "task %" PRIu32 " is executed inside the task of byte %" PRIu64
+		             ", which is running and not paused",
 		             id, top->offset);
 		return false;
 	}
@@ -246,7 +249,7 @@ execute(const struct state_event *x)
 	if (ok)
 		ok = check_execute(x, u, id);
 	if (busy) {
-		/* it lies on a stack already: as if it were a resume */
+		/* it is on a stack already: treated as a resume */
 		u->state = STATE_BODY_RUNNING;
 		return;
 	}
@@ -259,7 +262,7 @@ execute(const struct state_event *x)
 		           x->code->label ? x->checker->units.units[task].label : x->code->value, true, !ok);
 }
 
-/* TK14 to TK17: the body is in the state that the step asks for, and on top in this thread. */
+/* TK14 to TK17: the body is in the state that the action requires, and on top in this thread. */
 static bool
 check_change(const struct state_event *x, const struct state_unit *u, uint32_t unit, uint32_t id)
 {
@@ -274,13 +277,13 @@ check_change(const struct state_event *x, const struct state_unit *u, uint32_t u
 	}
 	if (u->state != wanted) {
 		state_report(x, OVNI_RULE_TASK_STATE,
-		             "%s asks for a task that is %s, and task %" PRIu32 " is %s", state_name(x),
+		             "%s requires a task that is %s, but task %" PRIu32 " is %s", state_name(x),
 		             states[wanted], id, states[u->state]);
 		return false;
 	}
 	if (top != NULL && top->value == unit)
 		return true;
-	/* a lone stream may begin in the middle */
+	/* a single stream may start in the middle */
 	if (top == NULL && may_be_elsewhere(x) && u->thread == 0)
 		return true;
 	if (u->thread != x->thread)
@@ -289,7 +292,7 @@ check_change(const struct state_event *x, const struct state_unit *u, uint32_t u
 		             x->checker->threads[u->thread].tid);
 	else
 		state_report(x, OVNI_RULE_TASK_ELSEWHERE,
-		             "task %" PRIu32 " is not the innermost of its thread", id);
+		             "task %" PRIu32 " is not the innermost one of its thread", id);
 	return false;
 }
 
@@ -312,7 +315,7 @@ change(const struct state_event *x)
 	if (x->code->action != STATE_END)
 		return;
 	const uint32_t task = is_parallel(u) ? (uint32_t)(u->key >> 32 & 0x3fffffff) : i;
-	/* with it go the tasks that lie on it; where it was not, it left no state either */
+	/* the tasks on top of it are removed with it; if it was not on the stack, neither was its state */
 	const uint32_t gone = state_pop(x, (uint8_t)(STATE_STACK_BODIES + x->code->model), i, true);
 	const uint64_t value = x->code->label ? x->checker->units.units[task].label : x->code->value;
 	for (uint32_t n = 0; x->code->stack != 0 && n < (x->code->label && gone > 0 ? 1 : gone); n++)
@@ -345,7 +348,7 @@ state_check_worksharing(const struct state_event *x)
 	if (!state_has_payload(x, x->code->least, false) || x->code->stack == 0)
 		return;
 	if (type == 0)
-		state_report(x, OVNI_RULE_ID_ZERO, "a worksharing of type 0");
+		state_report(x, OVNI_RULE_ID_ZERO, "a worksharing has the type 0");
 	const uint32_t label = type != 0 ? label_of(x, type) : 0;
 	if (x->code->action == STATE_BEGIN)
 		state_push(x, x->code->stack, label, false, false);

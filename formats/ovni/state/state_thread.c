@@ -1,6 +1,6 @@
 #include "ovni/state/state_parts.h"
 
-/* Threads: their lives, and what each of them does besides. */
+/* Threads: their life cycle, flushes and progress. */
 
 /* ---- the thread of a stream ---- */
 
@@ -71,13 +71,6 @@ state_find_thread(struct state_event *x)
 	return true;
 }
 
-bool
-state_is_active(const struct state_thread *t)
-{
-	return t->life == STATE_THREAD_RUNNING || t->life == STATE_THREAD_COOLING ||
-	       t->life == STATE_THREAD_WARMING;
-}
-
 /* ---- life ---- */
 
 static void
@@ -100,7 +93,7 @@ start(const struct state_event *x)
 {
 	struct state_thread *const t = state_thread(x);
 	const uint8_t place = x->code->at_cpu;
-	/* S9: only the CPU is asked for */
+	/* S9: only the CPU is required */
 	const uint32_t size = place == STATE_NOWHERE ? 0 : place + 4U;
 	const uint32_t cpu = state_has_payload(x, size, false)
 	                         ? state_find_cpu(x, t, (int32_t)state_u32(x, place))
@@ -120,7 +113,7 @@ static const struct life_rule {
 	uint8_t from, to;
 	const char *names; /* of the states in `from` */
 } life_rules[] = {
-	[STATE_EXECUTE] = { IN(NEW) | IN(ENDED), STATE_THREAD_RUNNING, "not started yet, or ended" },
+	[STATE_EXECUTE] = { IN(NEW) | IN(ENDED), STATE_THREAD_RUNNING, "not started or ended" },
 	[STATE_COOL] = { IN(RUNNING), STATE_THREAD_COOLING, "running" },
 	[STATE_PAUSE] = { IN(RUNNING) | IN(COOLING), STATE_THREAD_PAUSED, "running or cooling" },
 	[STATE_WARM] = { IN(PAUSED), STATE_THREAD_WARMING, "paused" },
@@ -141,7 +134,7 @@ state_check_life(const struct state_event *x)
 		return;
 	const struct life_rule *const rule = &life_rules[action];
 	if ((rule->from >> t->life & 1) == 0)
-		state_report(x, OVNI_RULE_THREAD_STATE, "%s asks for a thread that is %s, and this one is %s",
+		state_report(x, OVNI_RULE_THREAD_STATE, "%s requires a thread that is %s, but it is %s",
 		             state_name(x), rule->names, lives[t->life]);
 	if (action == STATE_EXECUTE)
 		start(x);
@@ -160,11 +153,11 @@ state_check_flush(const struct state_event *x)
 	const bool open = x->code->action == STATE_OPEN;
 
 	if (t->flushing == open)
-		state_report(x, OVNI_RULE_STATE_REPEATED, "%s, and %s", state_name(x),
+		state_report(x, OVNI_RULE_STATE_REPEATED, "%s, but %s", state_name(x),
 		             open ? "a flush is open already" : "no flush is open");
 	else if (!open && t->life == STATE_THREAD_RUNNING && x->e->ts > t->flush &&
 	         x->e->ts - t->flush > FLUSH_SLOW_NS)
-		state_report(x, OVNI_RULE_FLUSH_SLOW, "a flush of %" PRIu64 " ns", x->e->ts - t->flush);
+		state_report(x, OVNI_RULE_FLUSH_SLOW, "a flush took %" PRIu64 " ns", x->e->ts - t->flush);
 	if (open)
 		t->flush = x->e->ts;
 	t->flushing = open;
@@ -179,7 +172,7 @@ state_check_progress(const struct state_event *x)
 
 	if ((t->progress >> shift & 3) == now)
 		state_report(x, OVNI_RULE_STATE_REPEATED,
-		             "%s, and the thread is in that state already (it starts as progressing)",
+		             "%s, but the thread is in that state already (a thread starts as progressing)",
 		             state_name(x));
 	t->progress = (t->progress & ~(3U << shift)) | now << shift;
 }
