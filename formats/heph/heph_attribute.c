@@ -13,7 +13,7 @@ struct attribute {
 	struct slice name;
 	const char *p;      /* its value; then the byte behind it */
 	struct value value; /* only if it is wanted */
-	bool bad;           /* the value does not fit, or is of no known type; a finding says why */
+	bool bad;           /* the value does not fit, or is of no known type; see the finding */
 	bool retained;      /* false: beyond a bound */
 };
 
@@ -46,10 +46,10 @@ report_value(struct heph_state *st, const struct heph_packet *k, const struct at
 static inline bool
 string(struct heph_state *st, const struct heph_packet *k, struct attribute *a, struct value *v)
 {
-	const size_t left = (size_t)(k->end - a->p);
-	const uint32_t n = left >= 2 ? load_u16(a->p, true) : 0;
+	const size_t room = (size_t)(k->end - a->p);
+	const uint32_t n = room >= 2 ? load_u16(a->p, true) : 0;
 
-	if (left < 2 || n > left - 2) {
+	if (room < 2 || n > room - 2) {
 		value_past_packet(st, k, a, "a string", (uint64_t)n + 2);
 		return false;
 	}
@@ -86,7 +86,7 @@ number(uint8_t type, const char *p)
 	return (struct value){ .type = value_types[type & 3], .u64 = load_u64(p, true) };
 }
 
-/* Whether n more elements of arrays may be retained; this and the bound below are the same for who only
+/* Whether n more elements of arrays may be retained; this and the next bound are the same for who only
  * checks. */
 static bool
 may_retain(struct heph_state *st, struct heph_packet *k, const struct attribute *a, uint32_t n)
@@ -96,7 +96,8 @@ may_retain(struct heph_state *st, struct heph_packet *k, const struct attribute 
 		return true;
 	}
 	heph_finding_add(st, HEPH_RULE_LIMIT, k, a->p,
-	                 "an array of %" PRIu32 " after others of %" PRIu32 " in its event; it is not kept",
+	                 "an array of %" PRIu32 " elements after others of %" PRIu32
+	                 " in its event is dropped",
 	                 n, k->nelements);
 	return false;
 }
@@ -105,11 +106,11 @@ may_retain(struct heph_state *st, struct heph_packet *k, const struct attribute 
 static void
 array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t type, struct batch *b)
 {
-	const size_t left = (size_t)(k->end - a->p);
-	const uint32_t n = left >= 2 ? load_u16(a->p, true) : 0, size = type == HEPH_STRING ? 2 : 8;
+	const size_t room = (size_t)(k->end - a->p);
+	const uint32_t n = room >= 2 ? load_u16(a->p, true) : 0, size = type == HEPH_STRING ? 2 : 8;
 	struct value *values = NULL;
 
-	if (left < 2 || (size_t)n * size > left - 2) {
+	if (room < 2 || (size_t)n * size > room - 2) {
 		value_past_packet(st, k, a, "an array", (uint64_t)n * size + 2);
 		return;
 	}
@@ -188,18 +189,18 @@ is_next_packet(struct heph_state *st, struct heph_packet *k, const char *p)
 static inline bool
 read_name(struct heph_state *st, struct heph_packet *k, const char *p, bool build, struct attribute *a)
 {
-	const size_t left = (size_t)(k->end - p);
+	const size_t room = (size_t)(k->end - p);
 
-	if (left < HEPH_ATTRIBUTE_MIN) {
-		heph_finding_add(st, HEPH_RULE_LEFT_OVER, k, p, "%zu byte%s, an attribute has %d at least",
-		                 left, left == 1 ? "" : "s", HEPH_ATTRIBUTE_MIN);
+	if (room < HEPH_ATTRIBUTE_MIN) {
+		heph_finding_add(st, HEPH_RULE_LEFT_OVER, k, p, "%zu byte%s, the smallest attribute has %d",
+		                 room, room == 1 ? "" : "s", HEPH_ATTRIBUTE_MIN);
 		return false;
 	}
 	const uint32_t n = load_u16(p, true);
-	if (n > left - 3) {
+	if (n > room - 3) {
 		if (!is_next_packet(st, k, p))
 			heph_report_past_packet(st, k, p, "an attribute name, with a type,", (uint64_t)n + 3,
-			                        left);
+			                        room);
 		return false;
 	}
 	a->name = heph_text(p + 2, n, build);
@@ -244,7 +245,7 @@ heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p
 	while (p < k->end) {
 		if (n == HEPH_MAX_ATTRIBUTES)
 			heph_finding_add(st, HEPH_RULE_LIMIT, k, p,
-			                 "more than %u attributes; these from here on are not kept",
+			                 "more than %u attributes; those from here on are dropped",
 			                 HEPH_MAX_ATTRIBUTES);
 		a.retained = n < HEPH_MAX_ATTRIBUTES;
 		if (!read_name(st, k, p, b != NULL, &a))

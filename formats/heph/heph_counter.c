@@ -38,8 +38,8 @@ begin_shared(struct heph_shared *s, const struct heph_packet *k)
 	finding_tally_add(&s->first, k->offset, k->ordinal, k->counter, 0);
 }
 
-/* Stream 0 is shared by threads, so its packets may change places; what counts is whether a number never
- * comes. */
+/* Stream 0 is shared by threads, so its packets may change places: only numbers that do not come until the
+ * end are missing. */
 static void
 check_shared(struct heph_shared *s, const struct heph_packet *k)
 {
@@ -80,7 +80,7 @@ check_own(struct heph_state *st, const struct heph_packet *k, uint32_t last)
 
 	if (now == last)
 		heph_finding_add(st, HEPH_RULE_COUNTER_REPEATED, k, k->p + 12,
-		                 "stream %" PRIu32 ": counter %" PRIu32 " again", k->stream, now);
+		                 "stream %" PRIu32 ": counter %" PRIu32 " is repeated", k->stream, now);
 	else if (gap < INT32_MAX)
 		heph_finding_add(st, HEPH_RULE_COUNTER_GAP, k, k->p + 12,
 		                 "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32 ", %" PRIu32
@@ -145,7 +145,7 @@ heph_counters_finish(struct heph_state *st)
 		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP], s->jump.offset + 12,
 		            s->jump.record,
 		            "stream 0: %" PRIu64 " counter%s between %" PRIu32 " and %" PRIu32
-		            " never came; the first jump is from %" PRIu64 " to %" PRIu64,
+		            " missing; the first gap is from %" PRIu64 " to %" PRIu64,
 		            s->missing, s->missing == 1 ? "" : "s", s->lowest, s->highest, s->jump.before,
 		            s->jump.now);
 	if (s->any && s->lowest != 0)

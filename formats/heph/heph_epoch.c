@@ -32,7 +32,7 @@ learn_epoch(struct heph_state *st, const struct heph_packet *k, const char *valu
 		trace->epoch_ns = st->epoch.ns;
 	} else if (trace->epoch_ns != st->epoch.ns) {
 		heph_finding_add(st, HEPH_RULE_EPOCH_OF_OTHERS, k, value,
-		                 "%" PRIu64 ", that of the inputs before is %" PRIu64, st->epoch.ns,
+		                 "%" PRIu64 ", the epoch of the inputs before is %" PRIu64, st->epoch.ns,
 		                 trace->epoch_ns);
 	}
 }
@@ -49,7 +49,7 @@ heph_epoch_set(struct heph_state *st, const struct heph_packet *k, const char *v
 		learn_epoch(st, k, value);
 	else if (load_u64(value, true) != st->epoch.ns)
 		heph_finding_add(st, HEPH_RULE_EPOCH_CHANGED, k, value,
-		                 "%" PRIu64 " after %" PRIu64 ", which is used", load_u64(value, true),
+		                 "%" PRIu64 " after %" PRIu64 "; the first is used", load_u64(value, true),
 		                 st->epoch.ns);
 }
 

@@ -33,8 +33,8 @@ heph_report_past_packet(struct heph_state *st, const struct heph_packet *k, cons
                         uint64_t n, uint64_t room)
 {
 	heph_finding_add(st, HEPH_RULE_PAST_PACKET, k, at,
-	                 "%s takes %" PRIu64 " bytes, %" PRIu64 " are left in the packet of %" PRIu64, what,
-	                 n, room, (uint64_t)(k->end - k->p));
+	                 "%s needs %" PRIu64 " bytes, %" PRIu64 " remain in the packet of %" PRIu64, what, n,
+	                 room, (uint64_t)(k->end - k->p));
 }
 
 void

@@ -5,7 +5,7 @@
 
 /*
  * Attributes of one name.  The document does not forbid them, but objects of
- * JSON, and most tools, keep one of them only.  Names are first compared by a
+ * JSON, and most tools, have one of them only.  Names are first compared by a
  * number made of their first and last bytes; only when two of these agree, or
  * there are too many, all names of the event go through a table.
  */

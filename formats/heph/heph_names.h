@@ -8,7 +8,7 @@ struct heph_state;
 
 #define HEPH_SIGNED_NAMES 32U /* attribute names of an event that are compared one by one */
 
-/* The names of one event, to tell which come twice. */
+/* The names of one event, to find those that come twice. */
 struct heph_names {
 	uint64_t seen; /* a bit for each remainder of a signature */
 	uint32_t n;    /* may be more than are remembered */

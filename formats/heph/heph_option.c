@@ -4,7 +4,7 @@
 #include "heph/heph_raw.h"
 #include "heph/heph_state.h"
 
-/* Metadata packets: options of the whole trace.  The document knows one, `epoch`. */
+/* Metadata packets: options of the trace.  The document defines one, `epoch`. */
 
 static struct value
 option_value(struct slice name, struct slice value)

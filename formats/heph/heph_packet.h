@@ -9,8 +9,7 @@ struct heph_packet {
 	const char *p, *end;
 	uint64_t offset, ordinal;
 	bool followed;     /* at `end` another packet starts, or the input ends: the size can be trusted */
-	const char *fault; /* NULL: it is sound; else from here on its content cannot be read (a finding says
-	                      why) */
+	const char *fault; /* NULL: it is sound; else from here on its content cannot be read */
 
 	/* events */
 	uint32_t stream, counter;

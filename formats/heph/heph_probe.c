@@ -24,7 +24,7 @@ bits_at(const char *p, const char *end, bool complete)
 	                                           : 36;
 }
 
-/* The first packet tells; when it is damaged, one after it that another one follows. */
+/* By the first packet; when it is damaged, by one after it that another one follows. */
 int
 heph_probe(struct slice head, bool complete)
 {

@@ -4,9 +4,9 @@
 
 /*
  * Packets as the file has them: all their fields, in file order, with their
- * widths.  Texts and lists tell the lengths that stand before them, types of
- * values those of attributes; attributes keep their names, also where two are
- * equal.
+ * widths.  The lengths of texts and lists are those that the file has before
+ * them, and the types of values those of attributes.  Names of attributes are
+ * not changed, also where two are equal.
  */
 
 #define EVENT_FIELDS 8

@@ -14,8 +14,8 @@
  * Heph traces ("Trace Format", version 0.1.0): packets one after the other,
  * each with a magic constant and its size, so that damage in one does not
  * reach the next.  Several threads append to one file: packets of different
- * streams interleave, times are not sorted, and an option holds for the whole
- * trace wherever it stands.
+ * streams interleave, times are not sorted, and an option applies to all of
+ * the trace wherever it comes.
  */
 
 static bool
@@ -50,9 +50,9 @@ heph_close(struct reader *r)
 
 /* ---- one packet ---- */
 
-/* What came of one step. */
+/* What came of an attempt to read a packet. */
 enum outcome {
-	DONE,
+	DONE, /* or a search began */
 	MORE, /* the window ends too early, nothing happened */
 };
 
@@ -71,7 +71,7 @@ cut_start(struct heph_state *st, const struct heph_packet *k)
 		                  "the input ends after %u of the 8 bytes of magic and size", n);
 }
 
-/* A start that leads nowhere. */
+/* A start that is none of a packet. */
 static void
 bad_start(struct heph_state *st, const struct heph_packet *k, uint32_t min)
 {
@@ -80,13 +80,13 @@ bad_start(struct heph_state *st, const struct heph_packet *k, uint32_t min)
 
 	if (min == 0)
 		heph_search_begin(st, HEPH_RULE_BAD_MAGIC, k, k->p, k->p + 1,
-		                  "0x%08" PRIX32 " stands where a packet should start", magic);
+		                  "0x%08" PRIX32 " where a packet should start", magic);
 	else if (size < min)
 		heph_search_begin(st, HEPH_RULE_PACKET_TOO_SMALL, k, k->p + 4, k->p + 4,
-		                  "%s packet of %" PRIu32 " bytes, the least is %" PRIu32, kind, size, min);
+		                  "%s packet of %" PRIu32 " bytes, the minimum is %" PRIu32, kind, size, min);
 	else if (size > HEPH_MAX_PACKET)
 		heph_search_begin(st, HEPH_RULE_LIMIT, k, k->p + 4, k->p + 4,
-		                  "%s packet of %" PRIu32 " bytes, more than %u", kind, size,
+		                  "%s packet of %" PRIu32 " bytes, the maximum is %u", kind, size,
 		                  HEPH_MAX_PACKET);
 	else
 		heph_search_begin(st, HEPH_RULE_CUT_PACKET, k, k->p, k->p + 4,
@@ -153,8 +153,8 @@ finish(struct heph_state *st, enum read_status status)
 	heph_counters_finish(st);
 	if (t->count > 0)
 		finding_add(st->r->findings, &heph_rules[HEPH_RULE_ATTRIBUTE_REPEATED], t->offset, t->record,
-		            "attribute %s comes a second time; %" PRIu64 " event%s in all",
-		            st->repeated_name.s, t->count, t->count == 1 ? "" : "s");
+		            "attribute %s is repeated; %" PRIu64 " event%s in all", st->repeated_name.s,
+		            t->count, t->count == 1 ? "" : "s");
 	return status;
 }
 
@@ -165,7 +165,7 @@ heph_next(struct reader *r, struct batch *b)
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
 
-	/* a packet gives one event at most, so counting packets keeps the batch in bounds */
+	/* a packet gives one event at most, so counting packets bounds the batch */
 	for (uint32_t room = b->cap; room > 0 && b->nfields < HEPH_NEXT_FIELDS &&
 	                             input_offset(in, in->p) - start < HEPH_NEXT_BYTES;) {
 		if (!st->gap.open && in->p == in->end && (in->last || !input_more(in)))

@@ -65,7 +65,7 @@ close_gap(struct heph_state *st, bool found)
 	gap->open = false;
 	if (n > 0)
 		snprintf(skipped, sizeof skipped, ", %" PRIu64 " byte%s from offset %" PRIu64 " on %s", n,
-		         n == 1 ? "" : "s", gap->from, found ? "skipped" : "unread");
+		         n == 1 ? "" : "s", gap->from, found ? "skipped" : "not read");
 	if (found) {
 		finding_add(r->findings, &heph_rules[gap->rule], gap->offset, gap->record,
 		            "%s; the next packet is at offset %" PRIu64 "%s", gap->detail, at, skipped);

@@ -20,7 +20,7 @@ heph_stream_new(struct heph_state *st, const struct heph_packet *k)
 
 	if (all->n == HEPH_MAX_STREAMS) {
 		heph_finding_add(st, HEPH_RULE_STREAM_LIMIT, k, k->p + 8,
-		                 "stream %" PRIu32 " and others are not told apart", k->stream);
+		                 "stream %" PRIu32 " and others are not distinguished", k->stream);
 		return NULL;
 	}
 	if (!array_room(&all->list, all->n, &all->cap, sizeof *all->list) ||

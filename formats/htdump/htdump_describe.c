@@ -28,8 +28,8 @@ report_limit(struct ht_state *st, const struct ht_record *rec)
 
 	if (!st->no_memory)
 		ht_finding_add(st, HT_RULE_LIMIT, rec,
-		               "%u classes, %u fields and %u bytes of their names are known: this "
-		               "description was dropped",
+		               "%u classes, %u fields and %u bytes of their names are retained: this "
+		               "description is dropped",
 		               all->n, all->fields, all->described_bytes);
 }
 
@@ -155,7 +155,7 @@ check_field(struct ht_state *st, const struct ht_record *rec, const struct ht_cl
 
 	if (f.type == HT_TYPE_UNKNOWN) {
 		ht_finding_add(st, HT_RULE_FIELD_TYPE, rec,
-		               "field %s of class %s has data type %u, which the %s layout does not know",
+		               "field %s of class %s has data type %u, which the %s layout does not define",
 		               quoted(&q, f.name), quoted(&q2, c->name), code,
 		               st->wire ? "wire" : "document");
 	} else if (!size_possible((enum ht_type)f.type, f.size)) {

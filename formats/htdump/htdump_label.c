@@ -9,8 +9,8 @@
 /*
  * Names of integer labels.  They come from HT_StringMappingEvent, which may
  * stand after the first use, and from a label map file.  When a label has no
- * name yet and the input can be read twice, one quiet pass over the whole
- * input collects the names that come later.
+ * name yet and the input can be read twice, one quiet pass over all of
+ * the input collects the names that come later.
  */
 
 static void
@@ -118,7 +118,7 @@ ht_label_add(struct ht_state *st, uint64_t identifier, struct slice text, enum h
 
 /* ---- looking up ---- */
 
-/* Collects the mappings of the whole input by a pass of its own, at most once. */
+/* Collects all mappings of the input by a pass of its own, at most once. */
 static void
 look_ahead(struct ht_state *st)
 {

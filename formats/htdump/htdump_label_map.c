@@ -54,7 +54,7 @@ map_line(struct ht_state *st, struct slice line, const char *path, uint64_t numb
 	while (last > a && !is_blank(line.p[last - 1]))
 		last--;
 	if (!parse_number(slice_of(line.p + last, b - last), &identifier))
-		return bad_line(st, path, number, "the last word is no number of 64 bits");
+		return bad_line(st, path, number, "the last word is not a 64-bit number");
 	while (a < last && !is_blank(line.p[a]))
 		a++;
 	while (a < last && is_blank(line.p[a]))

@@ -42,7 +42,7 @@ bool ht_plan_make_runs(struct ht_plan *plan);
 /* Lists the leaves that become fields of events: of structure all of them.  false: no memory. */
 bool ht_plan_list_args(struct ht_plan *plan, bool structure);
 
-/* enum value_type of a leaf in raw events, where it tells the width: an address of 4 bytes is a number. */
+/* enum value_type of a leaf in raw events, where it gives the width: an address of 4 bytes is a number. */
 static inline uint8_t
 ht_leaf_raw_type(const struct ht_leaf *l)
 {

@@ -3,8 +3,8 @@
 
 #include "htdump/htdump_record.h"
 
-/* Makes the plan of rec's class, whose first record this is.  false: its layout cannot be known (a finding
- * says why), or no memory, which the state remembers. */
+/* Makes the plan of rec's class, whose first record this is.  false: its layout cannot be known (see the
+ * finding), or no memory, which the state remembers. */
 bool ht_class_prepare(struct ht_state *st, const struct ht_record *rec);
 
 #endif

@@ -4,7 +4,7 @@
 #include "htdump/htdump_wire.h"
 
 /*
- * Which layout a file has is told by its first event, an EndiannessInfoEvent
+ * The layout of a file is found by its first event, an EndiannessInfoEvent
  * (class 0), and confirmed by the second, the description of a class (class 2).
  * In the wire layout the class id stands first, in the document layout last.
  */
@@ -48,7 +48,7 @@ bits_for(const char *p, const char *end, bool complete, bool wire, bool *big)
 
 	*big = false;
 	if (looks_like_description(p, end, wire, false))
-		return 30; /* no EndiannessInfoEvent: said as a finding, read all the same */
+		return 30; /* no EndiannessInfoEvent: a finding, but it can be read */
 	/* Files without events may have been put before others: several EndiannessInfoEvents in a row. */
 	while (end - p >= HT_ENDIANNESS_SIZE && load_u32(p + klass_at(wire), false) == HT_CLASS_ENDIANNESS &&
 	       p - start < 64 * HT_ENDIANNESS_SIZE) {

@@ -5,7 +5,7 @@
 /*
  * Records as the file has them: the three fields of the head, then those of the
  * class, in file order and with the file's names, widths and numbers.  With the
- * byte order, which records of class 0 tell, they are enough to write the file
+ * byte order, which records of class 0 set, they are enough to write the file
  * again.
  */
 
@@ -52,8 +52,7 @@ ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 		.ts = rec->ts,
 		.name = rec->c->name,
 		.cls = rec->c->cls,
-		.track =
-		    structure ? NULL : st->tracks.process, /* of which thread it is, a vocabulary tells */
+		.track = structure ? NULL : st->tracks.process, /* its thread is known to vocabularies only */
 		.offset = rec->offset,
 		.phase = structure ? PHASE_STRUCTURE : PHASE_INSTANT,
 	};

@@ -107,7 +107,8 @@ check(struct ht_state *st, const struct ht_record *rec)
 		check_id(st, rec);
 	if (!st->any_event && rec->c->kind != HT_KIND_ENDIANNESS)
 		ht_finding_add(st, HT_RULE_NO_BYTE_ORDER, rec,
-		               "class %u comes first; the file is read as little endian", rec->c->id);
+		               "the first event is of class %u; the file is read as little endian",
+		               rec->c->id);
 }
 
 static void
@@ -167,7 +168,7 @@ finish(struct ht_state *st, enum read_status status)
 	const struct finding_tally *t = &st->id_repeated;
 
 	finding_add_times(st->r->findings, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count,
-	                  "event id %" PRIu64 " comes a second time", t->now);
+	                  "event id %" PRIu64 " is repeated", t->now);
 	t = &st->id_backwards;
 	finding_add_times(st->r->findings, &ht_rules[HT_RULE_ID_BACKWARDS], t->offset, t->record, t->count,
 	                  "event id %" PRIu64 " after %" PRIu64, t->now, t->before);
@@ -186,8 +187,8 @@ ht_next(struct reader *r, struct batch *b)
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
 
-	/* a record gives one event at most, so counting records keeps the batch in bounds; counting bytes
-	 * keeps the buffers of a pipe in bounds that the batch holds on to */
+	/* a record gives one event at most, so counting records bounds the batch; counting bytes bounds the
+	 * buffers of a pipe that the batch holds */
 	for (uint32_t room = b->cap;
 	     room > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_NEXT_BYTES;) {
 		if (in->p == in->end && (in->last || !input_more(in)))

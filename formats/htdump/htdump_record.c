@@ -38,7 +38,7 @@ take_string(struct ht_state *st, const struct ht_record *rec, struct cursor *c, 
 
 	if (c->p - rec->p > HT_MAX_RECORD) {
 		ht_finding_add(st, HT_RULE_LIMIT, rec,
-		               "%s of class %s begins more than 8 MiB behind the start of its event", name,
+		               "%s of class %s begins more than 8 MiB after the start of its event", name,
 		               quoted(&q, rec->c->name));
 		return false;
 	}
@@ -47,7 +47,7 @@ take_string(struct ht_state *st, const struct ht_record *rec, struct cursor *c, 
 		return true;
 	}
 	ht_finding_add(st, HT_RULE_STRING_UNTERMINATED, rec,
-	               "%s of class %s has no NUL in the %" PRIu64 " bytes that are left%s", name,
+	               "%s of class %s has no NUL in the remaining %" PRIu64 " bytes%s", name,
 	               quoted(&q, rec->c->name), (uint64_t)cursor_left(c),
 	               bounded ? ", the first 4 MiB were searched" : "");
 	return false;

@@ -8,7 +8,7 @@
 enum ht_outcome {
 	HT_DONE,
 	HT_MORE, /* the window ends inside the record */
-	HT_BAD,  /* nothing after this place can be trusted; a finding says why */
+	HT_BAD,  /* nothing after this place can be trusted; see the finding */
 };
 
 /* One record where it lies. */

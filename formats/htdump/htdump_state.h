@@ -26,7 +26,7 @@ struct ht_state {
 	bool raw;                  /* raw events are wanted */
 	bool wire;                 /* else document */
 	bool big;
-	bool guess_big; /* the order that the second event fits, should the first not tell it */
+	bool guess_big; /* the order that the second event fits, should the first not state it */
 	bool any_event; /* a record was read */
 
 	struct ht_classes classes;

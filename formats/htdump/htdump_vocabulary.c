@@ -5,10 +5,10 @@
 #include "htdump/htdump_track.h"
 
 /*
- * How events of a class are interpreted is a vocabulary's matter.  Where it says
- * no more than which field is the duration, the name and the thread, the reader
- * applies it: it knows the places of fields in advance, and labels that stand
- * further on.  All else is left to the engine, with all fields as they are.
+ * How events of a class are interpreted is a vocabulary's matter.  Where it names
+ * no more than the fields that are the duration, the name and the thread, the
+ * reader applies it: it knows the places of fields in advance, and labels that
+ * come later.  All else the engine does, and gets all fields as they are.
  */
 
 /* The leaf of this name, or HT_NO_LEAF; members of structs have no role.  A field of the class itself goes
@@ -132,7 +132,7 @@ find_thread(struct ht_plan *plan, const struct plan *m)
 	return true;
 }
 
-/* Whether it says no more than what the reader can do. */
+/* Whether the reader can apply all of it, but for names and tracks. */
 static bool
 is_simple(const struct plan *m)
 {
