@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/d9_build.h"
+#include "dial9/dial9_build.h"
 #include "cmd/cli_test_util.h"
 #include "dial9/dial9_oracle.h"
 #include "dial9/dial9_run_test.h"

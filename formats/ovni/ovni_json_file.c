@@ -61,8 +61,8 @@ find_duplicates(struct ovni_metadata *m, const cJSON *v)
 
 	for (const cJSON *c = v->child; c != NULL; c = c->next) {
 		if (cJSON_IsObject(v) && tabletext_get(&keys, slice_str(c->string)) != TABLE_NONE)
-			ovni_report(m->r, OVNI_RULE_DUPLICATE_KEY, "%s: an object has the key %s twice", m->file,
-			            quoted(&q, slice_str(c->string)));
+			ovni_report(m->r, OVNI_RULE_DUPLICATE_KEY, "%s: an object has the key %s twice",
+			            m->file, quoted(&q, slice_str(c->string)));
 		else if (cJSON_IsObject(v) && !tabletext_put(&keys, slice_str(c->string), 0))
 			m->system->no_memory = true;
 		find_duplicates(m, c);
