@@ -16,7 +16,7 @@ no_second_input(const struct input *in)
 
 /* Reads a sample that needs the pass; `reopens`: its input says that it can be read again. */
 static void
-expect(const char *path, bool reopens, enum read_status status, bool late)
+expect(const char *path, unsigned want, bool reopens, enum read_status status, bool late)
 {
 	const struct rule *const rule = rule_by_id("dial9/names-late");
 	struct input_source_ops ops;
@@ -30,7 +30,7 @@ expect(const char *path, bool reopens, enum read_status status, bool late)
 	ops.reopen = no_second_input;
 	in->ops = &ops;
 	in->source->can_reopen = reopens;
-	d9t_open(&t, in, WANT_TIMES | WANT_FIELDS);
+	d9t_open(&t, in, want);
 	d9t_read(&t, 1024);
 	cr_expect_eq(t.status, status, "%s", path);
 	cr_expect_eq(findings_count(&t.findings, rule) > 0, late, "%s", path);
@@ -44,7 +44,10 @@ Test(dial9_ahead, without_a_second_input)
 		                               "testdata/dial9/good/late.dial9" };
 
 	for (int i = 0; i < 2; i++) {
-		expect(samples[i], true, READ_NO_MEMORY, false);
-		expect(samples[i], false, READ_END, true);
+		expect(samples[i], WANT_TIMES | WANT_FIELDS, true, READ_NO_MEMORY, false);
+		expect(samples[i], WANT_TIMES | WANT_FIELDS, false, READ_END, true);
+		/* raw events need none */
+		expect(samples[i], WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE, true, READ_END,
+		       false);
 	}
 }

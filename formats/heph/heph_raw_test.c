@@ -188,7 +188,7 @@ Test(heph_raw, appended_traces)
 	free_files(files, n);
 }
 
-/* ---- what the events say ---- */
+/* ---- fields ---- */
 
 /* Attributes of one name stay as they are, and may be called like the fields before them; lists without
  * values have a type all the same. */

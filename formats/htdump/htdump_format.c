@@ -1,11 +1,5 @@
-#include "htdump/htdump_state.h"
-
-const struct rule ht_rules[HT_RULE_COUNT + 1] = {
-#define RULE RULE_ROW
-#include "htdump/htdump_rules.def"
-#undef RULE
-	{ .id = NULL }
-};
+#include "htdump/htdump_finding.h"
+#include "htdump/htdump_read.h"
 
 static const char *const suffixes[] = { ".htdump", NULL };
 static const char *const dialects[] = { "wire", "document", NULL };

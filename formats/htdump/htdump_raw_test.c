@@ -86,7 +86,7 @@ field_named(const struct batch *b, const struct event *e, const char *name)
 	return NULL;
 }
 
-/* Writes a record from its fields alone.  The byte order that one of class 0 tells holds from the next on. */
+/* Writes a record from its fields alone.  The byte order that one of class 0 sets holds from the next on. */
 static void
 put_record(struct encoder *w, const struct batch *b, const struct event *e)
 {
@@ -142,7 +142,7 @@ struct file {
 
 #define MAX_FILES 64
 
-/* The plain files of a folder. */
+/* The unpacked files of a folder. */
 static size_t
 load_folder(const char *dir, struct file *files, size_t count)
 {
@@ -224,7 +224,7 @@ Test(htdump_raw, appended_files)
 	free_files(files, n);
 }
 
-/* ---- what the events say ---- */
+/* ---- fields ---- */
 
 static bool
 value_is(const struct value *v, const struct oracle_field *want)
@@ -315,7 +315,7 @@ last_names(const struct live_batches *l, char *to, size_t room)
 	}
 }
 
-/* Names that come twice stay, members of structs tell where they are; the class declares the same. */
+/* Names that come twice stay, members of structs have its name before theirs; the class declares the same. */
 Test(htdump_raw, names_are_those_of_the_file)
 {
 	static const struct ht_field_desc inner[] = { { "uint8_t", "x", 1, HT_UNSIGNED } };
@@ -356,7 +356,7 @@ Test(htdump_raw, names_are_those_of_the_file)
 	ht_free(&b);
 }
 
-/* NaNs keep all their bits, signalling ones too. */
+/* All bits of NaNs are there, of signalling ones too. */
 Test(htdump_raw, bits_of_floats)
 {
 	static const struct ht_field_desc fields[] = { { "float", "f", 4, HT_FLOAT },

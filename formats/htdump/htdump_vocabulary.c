@@ -1,19 +1,23 @@
+#include "htdump/htdump_vocabulary.h"
+
+#include "htdump/htdump_label.h"
 #include "htdump/htdump_state.h"
+#include "htdump/htdump_track.h"
 
 /*
- * What a class means is a vocabulary's matter.  Where it says no more than which
- * field is the duration, the name and the thread, the reader does it itself: it
- * knows the places of fields in advance, and labels that stand further on.
- * All else is left to the engine, with all fields as they are.
+ * How events of a class are interpreted is a vocabulary's matter.  Where it names
+ * no more than the fields that are the duration, the name and the thread, the
+ * reader applies it: it knows the places of fields in advance, and labels that
+ * come later.  All else the engine does, and gets all fields as they are.
  */
 
-/* The leaf of this name, or HT_NO_LEAF.  A field of the class itself goes before an inherited one, so the
- * last wins. */
+/* The leaf of this name, or HT_NO_LEAF; members of structs have no role.  A field of the class itself goes
+ * before an inherited one, so the last wins. */
 static uint32_t
-leaf_named(const struct ht_names *names, struct slice name)
+leaf_named(const struct ht_plan *plan, struct slice name)
 {
-	for (uint32_t i = names->n; name.p != NULL && i > 0; i--)
-		if (!names->leaves[i - 1].member && slice_equal(names->paths[i - 1], name))
+	for (uint32_t i = plan->nleaves; name.p != NULL && i > 0; i--)
+		if (!plan->leaves[i - 1].member && slice_equal(plan->paths[i - 1], name))
 			return i - 1;
 	return HT_NO_LEAF;
 }
@@ -32,6 +36,15 @@ has_any(const void *ctx, struct slice name)
 	return true;
 }
 
+/* The leaf of this name if it is an integer, else HT_NO_LEAF. */
+static uint32_t
+integer_named(const struct ht_plan *plan, struct slice name)
+{
+	const uint32_t leaf = leaf_named(plan, name);
+
+	return leaf != HT_NO_LEAF && ht_leaf_is_integer(&plan->leaves[leaf]) ? leaf : HT_NO_LEAF;
+}
+
 static uint8_t
 label_table(const struct trace *trace)
 {
@@ -39,6 +52,8 @@ label_table(const struct trace *trace)
 
 	return v != NULL ? v->ops->table(v, SLICE_LIT("label")) : PLAN_NO_TABLE;
 }
+
+/* ---- mappings ---- */
 
 /* It puts the text of one field under the number of another into the table of labels. */
 static bool
@@ -50,7 +65,7 @@ defines_labels(const struct trace *trace, const struct plan *m)
 }
 
 bool
-ht_class_may_map(const struct ht_state *st, struct slice name)
+ht_vocabulary_may_map(const struct ht_state *st, struct slice name)
 {
 	const struct vocabulary *const v = st->r->trace->vocabulary;
 	const struct plan *const m = v != NULL ? v->ops->find(v, name, has_any, NULL) : NULL;
@@ -58,7 +73,22 @@ ht_class_may_map(const struct ht_state *st, struct slice name)
 	return m != NULL && defines_labels(st->r->trace, m);
 }
 
-/* The one field that a template shows, with nothing around it; NULL: it is not as plain as that. */
+/* A mapping that lacks what it needs is an event like any other. */
+static void
+apply_mapping(struct ht_class *c, struct ht_plan *plan, const struct plan_define *d)
+{
+	const uint32_t key = integer_named(plan, d->key[0]), text = leaf_named(plan, d->value.field[0]);
+
+	if (key == HT_NO_LEAF || text == HT_NO_LEAF || plan->leaves[text].value != VALUE_STRING)
+		return;
+	plan->identifier = key;
+	plan->name = text;
+	c->kind = HT_KIND_MAPPING;
+}
+
+/* ---- events ---- */
+
+/* The one field that a template shows, with nothing around it; NULL: there is more to it. */
 static const struct plan_ref *
 only_field(const struct plan_template *t)
 {
@@ -66,19 +96,19 @@ only_field(const struct plan_template *t)
 	                                                                                 : NULL;
 }
 
-/* Sets plan->name or plan->label.  false: not so plain. */
+/* Sets plan->name or plan->label.  false: the reader cannot make this name. */
 static bool
-find_name(const struct ht_names *names, struct ht_plan *plan, const struct plan *m, uint8_t labels)
+find_name(struct ht_plan *plan, const struct plan *m, uint8_t labels)
 {
 	for (uint32_t i = 0; i < m->nnames; i++) {
 		const struct plan_ref *const ref = only_field(&m->names[i]);
 		if (ref == NULL || ref->ntables > 1 ||
 		    (ref->ntables == 1 && (labels == PLAN_NO_TABLE || ref->tables[0] != labels)))
 			return false;
-		const uint32_t leaf = leaf_named(names, ref->field[0]);
+		const uint32_t leaf = leaf_named(plan, ref->field[0]);
 		if (leaf == HT_NO_LEAF || plan->name != HT_NO_LEAF || plan->label != HT_NO_LEAF)
 			continue;
-		if (ref->ntables == 1 && ht_value_is_integer(plan->leaves[leaf].value))
+		if (ref->ntables == 1 && ht_leaf_is_integer(&plan->leaves[leaf]))
 			plan->label = leaf;
 		else if (ref->ntables == 0 && plan->leaves[leaf].value == VALUE_STRING)
 			plan->name = leaf;
@@ -88,7 +118,7 @@ find_name(const struct ht_names *names, struct ht_plan *plan, const struct plan 
 
 /* Sets plan->thread.  false: another track than the thread whose number the field is. */
 static bool
-find_thread(const struct ht_names *names, struct ht_plan *plan, const struct plan *m)
+find_thread(struct ht_plan *plan, const struct plan *m)
 {
 	if (m->ntracks == 0)
 		return true;
@@ -98,15 +128,13 @@ find_thread(const struct ht_names *names, struct ht_plan *plan, const struct pla
 	    part->ref.nfields != 1 || part->ref.ntables != 0 || t->id.p == NULL ||
 	    !slice_equal(t->id, part->ref.field[0]))
 		return false;
-	const uint32_t leaf = leaf_named(names, t->id);
-	if (leaf != HT_NO_LEAF && ht_value_is_integer(plan->leaves[leaf].value))
-		plan->thread = leaf;
+	plan->thread = integer_named(plan, t->id);
 	return true;
 }
 
-/* Whether it says no more than the reader can do. */
+/* Whether the reader can apply all of it, but for names and tracks. */
 static bool
-is_plain(const struct plan *m)
+is_simple(const struct plan *m)
 {
 	const bool phase = m->phase == PLAN_AS_READ || m->phase == PLAN_SPAN || m->phase == PLAN_INSTANT ||
 	                   m->phase == PLAN_STRUCTURE;
@@ -139,70 +167,50 @@ asks_for_labels(const struct plan *m, uint8_t labels)
 }
 
 static void
-forget(struct ht_plan *plan)
+forget_roles(struct ht_plan *plan)
 {
 	plan->duration = plan->thread = plan->label = plan->name = plan->identifier = HT_NO_LEAF;
 }
 
-/* A mapping that lacks what it needs is an event like any other. */
-static bool
-mean_mapping(const struct ht_names *names, struct ht_plan *plan, const struct plan_define *d)
+static void
+apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const struct plan *m)
 {
-	const uint32_t key = leaf_named(names, d->key[0]), text = leaf_named(names, d->value.field[0]);
-
-	if (key == HT_NO_LEAF || text == HT_NO_LEAF || !ht_value_is_integer(plan->leaves[key].value) ||
-	    plan->leaves[text].value != VALUE_STRING)
-		return false;
-	plan->identifier = key;
-	plan->name = text;
-	return true;
-}
-
-/* false: no memory. */
-static bool
-mean_event(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan,
-           const struct plan *m)
-{
-	const uint32_t duration = m->phase == PLAN_SPAN ? leaf_named(names, m->duration) : HT_NO_LEAF;
 	const uint8_t labels = label_table(st->r->trace);
-	const bool applies = is_plain(m) && find_name(names, plan, m, labels) && find_thread(names, plan, m);
+	const bool applies = is_simple(m) && find_name(plan, m, labels) && find_thread(plan, m);
 
 	c->cls->reader_applies = applies && !st->raw;
+	if (applies && m->phase == PLAN_SPAN)
+		plan->duration = integer_named(plan, m->duration);
 	if (!applies) {
-		forget(plan);
-		return labels == PLAN_NO_TABLE || st->ahead_of != NULL || st->raw ||
-		       !asks_for_labels(m, labels) || ht_mappings_share(st, labels);
+		forget_roles(plan);
+		if (labels != PLAN_NO_TABLE && st->ahead_of == NULL && !st->raw && asks_for_labels(m, labels))
+			ht_labels_share(st, labels);
 	}
-	if (duration != HT_NO_LEAF && ht_value_is_integer(plan->leaves[duration].value))
-		plan->duration = duration;
-	return true;
+	if (m->phase != PLAN_STRUCTURE)
+		return;
+	c->version = plan_word(m, "version");
+	c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
 }
 
-bool
-ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan)
+void
+ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *plan)
 {
 	const struct plan *m = NULL;
-	bool ok = true;
 
-	forget(plan);
+	forget_roles(plan);
 	if (c->id >= HT_BUILTIN_CLASSES) {
-		m = trace_mean(st->r->trace, c->cls, has_leaf, names);
+		m = trace_mean(st->r->trace, c->cls, has_leaf, plan);
 		c->kind = HT_KIND_EVENT;
 		c->cls->reader_applies = false;
 		c->version = (struct slice){ NULL, 0, 0 };
 	}
 	if (m != NULL && defines_labels(st->r->trace, m)) {
 		c->cls->reader_applies = !st->raw;
-		if (mean_mapping(names, plan, &m->defines[0]))
-			c->kind = HT_KIND_MAPPING;
+		apply_mapping(c, plan, &m->defines[0]);
 	} else if (m != NULL) {
-		ok = mean_event(st, c, names, plan, m);
-		c->version = m->phase == PLAN_STRUCTURE ? plan_word(m, "version") : c->version;
-		if (m->phase == PLAN_STRUCTURE)
-			c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
+		apply_event(st, c, plan, m);
 	}
 	plan->always_fields = class_needs_fields(c->cls);
 	plan->want =
 	    c->kind == HT_KIND_EVENT ? WANT_TIMES : WANT_STRUCTURE | (plan->always_fields ? WANT_TIMES : 0);
-	return ok;
 }

@@ -15,6 +15,7 @@
 #include "check/finding.h"
 #include "event/batch.h"
 #include "event/event.h"
+#include "event/event_order.h"
 #include "event/trace.h"
 #include "format/ledger.h"
 #include "input/input.h"

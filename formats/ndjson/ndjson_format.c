@@ -1,0 +1,13 @@
+#include "ndjson/ndjson_state.h"
+
+static const char *const suffixes[] = { ".ndjson", ".jsonl", NULL };
+
+extern const struct format ndjson_format;
+
+const struct format ndjson_format = {
+	.name = "ndjson",
+	.title = "events as lines of JSON",
+	.spec = "tracetool-ndjson(5)",
+	.suffixes = suffixes,
+	.writer = &ndjson_writer_ops,
+};
