@@ -1,37 +1,16 @@
-#include "dftracer/dftracer_state.h"
+#include "dftracer/dftracer_raw.h"
 
-/*
- * Raw events: each record as the file has it, and what stands between records.
- *
- * The bytes of a record go from its opening brace over the rest of its line,
- * line end included, as far as nothing but blanks and commas follow; so a file
- * without a record is the file without its line.  All other bytes are those of
- * events of two classes: brackets, empty lines and the like, and what could
- * not be read.  Their only field is the text.  All bytes put together are the
- * input.
- */
+#include "dftracer/dftracer_value.h"
 
 /* ---- records ---- */
 
 /* The digits of a whole number; those that a number of 64 bits does not give back stay text. */
 static struct value
-whole_number(const struct dft_record *rec, struct dft_token t, bool minus)
+whole_number(const struct dft_record *rec, const struct dft_member *m)
 {
-	const struct slice s = dft_token_text(rec, t);
-	uint64_t v;
+	const struct slice s = dft_token_text(rec, m->value);
 
-	if (json_digits_any(s.p + minus, s.n - minus, &v) && (!minus || (v > 0 && v <= (uint64_t)1 << 63)))
-		return minus ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)-v } : value_u64(v);
-	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
-}
-
-static struct value
-not_finite(struct slice s)
-{
-	const char first = (char)(s.p[*s.p == '-' || *s.p == '+'] | 0x20);
-	const double v = first == 'n' ? (double)__builtin_nan("") : (double)__builtin_inf();
-
-	return (struct value){ .type = VALUE_F64, .f64 = *s.p == '-' ? -v : v };
+	return slice_is(s, "-0") ? dft_json_value(s) : dft_integer_value(rec, m->value, m->kind == JSON_INT);
 }
 
 /* What a string says.  p NULL: no memory. */
@@ -41,7 +20,7 @@ text_of(const struct dft_record *rec, struct dft_token t, struct arena *a)
 	const struct slice s = dft_token_text(rec, t);
 
 	if (rec->clean)
-		return (struct slice){ s.p, s.n, SLICE_UTF8 | SLICE_JSON };
+		return dft_clean_text(s);
 	return s.n > 0 && memchr(s.p, '\\', s.n) != NULL ? json_unescape(a, s) : textscan_slice(s.p, s.n);
 }
 
@@ -53,16 +32,16 @@ value_of(const struct dft_record *rec, const struct dft_member *m, struct arena 
 	switch (m->kind) {
 	case JSON_UINT:
 	case JSON_INT:
-		return whole_number(rec, m->value, m->kind == JSON_INT);
+		return whole_number(rec, m);
 	case JSON_TRUE:
 	case JSON_FALSE:
 		return (struct value){ .type = VALUE_BOOL, .u64 = m->kind == JSON_TRUE };
 	case JSON_NUMBER:
 	case JSON_OBJECT:
 	case JSON_ARRAY:
-		return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
+		return dft_json_value(s);
 	case JSON_NOT_FINITE:
-		return not_finite(s);
+		return dft_not_finite_value(s);
 	case JSON_ABSENT:
 	case JSON_NULL:
 		return (struct value){ .type = VALUE_NONE };
@@ -74,23 +53,23 @@ value_of(const struct dft_record *rec, const struct dft_member *m, struct arena 
 	}
 }
 
-bool
-dft_raw_fields(const struct dft_record *rec, struct batch *b, struct event *e)
+void
+dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct batch *b, struct event *e)
 {
 	struct field *const to = batch_fields(b, rec->nmembers);
 
+	st->no_memory |= to == NULL;
 	if (to == NULL)
-		return false;
+		return;
 	for (uint32_t i = 0; i < rec->nmembers; i++) {
 		const struct dft_member *const m = &rec->members[i];
 		to[i] = (struct field){ text_of(rec, m->key, &b->scratch), value_of(rec, m, &b->scratch) };
-		if (to[i].name.p == NULL || (to[i].value.type == VALUE_STRING && to[i].value.p == NULL))
-			return false;
+		st->no_memory |=
+		    to[i].name.p == NULL || (to[i].value.type == VALUE_STRING && to[i].value.p == NULL);
 	}
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)rec->nmembers;
 	b->nfields += rec->nmembers;
-	return true;
 }
 
 /* ---- bytes ---- */
@@ -127,7 +106,7 @@ static const struct class_field gap_field = { .name = SLICE_LIT("text"),
 static struct class *
 gap_class(struct dft_state *st, bool dropped)
 {
-	struct class **const c = &st->sh->gap_classes[dropped];
+	struct class **const c = &st->sh->classes.gaps[dropped];
 
 	if (*c != NULL)
 		return *c;
@@ -140,7 +119,7 @@ gap_class(struct dft_state *st, bool dropped)
 	return *c;
 }
 
-enum dft_outcome
+void
 dft_raw_gap(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
@@ -149,14 +128,15 @@ dft_raw_gap(struct dft_state *st, struct batch *b)
 
 	st->line.dropped = false;
 	if (now <= st->covered)
-		return DFT_DONE;
+		return;
 	const char *const from = in->p - (now - st->covered);
 	const bool whole_line = st->line.begun && st->line.end_known && !st->line.skipping && !st->trailer;
 	const char *const to = whole_line ? over(st, in->p, " \t\r,[]") : in->p;
 	const struct class *const c = gap_class(st, dropped);
 	struct field *const f = batch_fields(b, 1);
-	if (c == NULL || f == NULL)
-		return DFT_NO_MEMORY;
+	st->no_memory |= c == NULL || f == NULL;
+	if (st->no_memory)
+		return;
 	const struct slice bytes = slice_of(from, (size_t)(to - from));
 	*f = (struct field){ gap_field.name, value_string(textscan_slice(bytes.p, bytes.n)) };
 	b->events[b->n] = (struct event){ .phase = PHASE_STRUCTURE,
@@ -169,5 +149,4 @@ dft_raw_gap(struct dft_state *st, struct batch *b)
 		b->bytes[b->n] = bytes;
 	b->n++;
 	st->covered += bytes.n;
-	return DFT_DONE;
 }

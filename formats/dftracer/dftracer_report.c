@@ -1,14 +1,11 @@
+#include "dftracer/dftracer_report.h"
+
 #include <stdarg.h>
-#include <stdio.h>
-
-#include "dftracer/dftracer_state.h"
-
-/* How findings are said: what ordinary files repeat is said once. */
 
 #define DETAIL 900
 
 __attribute__((format(printf, 4, 0))) static void
-say(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *detail, va_list ap)
+report(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *detail, va_list ap)
 {
 	char text[DETAIL] = "";
 
@@ -20,47 +17,50 @@ say(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char
 }
 
 void
-dft_find(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
-         const char *fmt, ...)
+dft_report(struct dft_state *st, enum dft_rule rule, const struct dft_record *rec, const char *at,
+           const char *fmt, ...)
 {
 	const uint64_t into = at != NULL ? (uint64_t)(at - rec->p) : 0;
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(st, rule, (struct dft_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal },
-	    fmt, ap);
+	report(st, rule,
+	       (struct dft_place){ rec->offset + into, rec->line, rec->column + into, rec->ordinal }, fmt,
+	       ap);
 	va_end(ap);
 }
 
 void
-dft_find_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
+dft_report_line(struct dft_state *st, enum dft_rule rule, uint64_t offset, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(st, rule, dft_place_at(st, offset), fmt, ap);
+	report(st, rule, dft_place_at(st, offset), fmt, ap);
 	va_end(ap);
 }
 
 void
-dft_find_at(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *fmt, ...)
+dft_report_at(struct dft_state *st, enum dft_rule rule, struct dft_place place, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(st, rule, place, fmt, ap);
+	report(st, rule, place, fmt, ap);
 	va_end(ap);
 }
 
 /* ---- once, with a count ---- */
 
 void
-dft_tally_first(struct dft_state *st, enum dft_tallied which, struct dft_place place, struct slice text)
+dft_tally_first(struct dft_tally *t, struct dft_place place, struct slice text)
 {
-	struct dft_tally *const t = &st->tallies[which];
 	const uint32_t n = text.n < sizeof t->text ? text.n : (uint32_t)sizeof t->text - 1;
 
-	t->first = place;
+	t->met.offset = place.offset;
+	t->met.line = place.line;
+	t->met.column = place.column;
+	t->met.record = place.record;
 	if (n > 0)
 		memcpy(t->text, text.p, n);
 	t->text[n] = '\0';
@@ -96,28 +96,28 @@ static const struct tally_words tally_words[DFT_TALLIES] = {
 };
 
 void
-dft_tallies_say(struct dft_state *st)
+dft_tallies_report(struct dft_state *st)
 {
 	struct quoted q;
 
 	for (int i = 0; i < DFT_TALLIES; i++) {
 		const struct dft_tally *const t = &st->tallies[i];
-		const enum dft_rule rule = tally_words[i].rule;
-		if (t->count == 0)
+		const struct tally_words *const w = &tally_words[i];
+		const struct dft_place place = { t->met.offset, t->met.line, t->met.column, t->met.record };
+		if (t->met.count == 0)
 			continue;
 		if (t->text[0] != '\0')
-			dft_find_at(st, rule, t->first, "%s (%s); %" PRIu64 " in all", tally_words[i].words,
-			            quoted(&q, slice_str(t->text)), t->count);
+			dft_report_at(st, w->rule, place, "%s (%s); %" PRIu64 " in all", w->words,
+			              quoted(&q, slice_str(t->text)), t->met.count);
 		else
-			dft_find_at(st, rule, t->first, "%s; %" PRIu64 " in all", tally_words[i].words,
-			            t->count);
+			dft_report_at(st, w->rule, place, "%s; %" PRIu64 " in all", w->words, t->met.count);
 	}
 }
 
 void
-dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec)
+dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec)
 {
-	static const char *const words[] = {
+	static const char *const words[DFT_LIMITS] = {
 		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: further ones are taken for one",
 		[DFT_LIMIT_HASHES] = "more than 131072 hashes or 65536 names: further ones stay numbers",
 		[DFT_LIMIT_CLASSES] = "more than 4096 categories: further ones are taken for one",
@@ -125,8 +125,8 @@ dft_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *r
 		    "more than 32768 names of processes and threads: further ones are not shown",
 	};
 
-	if (st->sh->limits_said[which])
+	if (st->sh->limits_reported[which])
 		return;
-	st->sh->limits_said[which] = true;
-	dft_find(st, DFT_RULE_LIMIT, rec, NULL, "%s", words[which]);
+	st->sh->limits_reported[which] = true;
+	dft_report(st, DFT_RULE_LIMIT, rec, NULL, "%s", words[which]);
 }
