@@ -258,12 +258,12 @@ keep_lines(struct agree *g)
 }
 
 void
-agree_begin(struct agree *g, const char *what, struct writer w)
+agree_begin(struct agree *g, const char *what, struct writer w, struct text *keep)
 {
 	struct oracle_json json;
 	size_t at = 0;
 
-	*g = (struct agree){ .what = what, .trace = w.trace, .writer = w };
+	*g = (struct agree){ .what = what, .trace = w.trace, .writer = w, .keep = keep };
 	g->writer.tool = "test 1";
 	g->writer.state = calloc(1, ops()->state_size);
 	cr_assert(g->writer.state != NULL && ops()->open(&g->writer, &g->chunk));
@@ -394,8 +394,7 @@ agree_input(const char *path, bool raw, struct text *keep)
 	cr_assert(pipeline_open(&p, &job));
 	while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
 		if (!begun)
-			agree_begin(&g, path, (struct writer){ .trace = &p.trace, .raw = raw });
-		g.keep = keep;
+			agree_begin(&g, path, (struct writer){ .trace = &p.trace, .raw = raw }, keep);
 		begun = true;
 		agree_batch(&g, b);
 		batch_release(b);

@@ -18,14 +18,15 @@ struct agree {
 	struct oracle_json **classes; /* the lines of classes, by index */
 	uint32_t nclasses, classes_cap;
 	uint32_t ntracks;
-	bool deep;         /* values nest deeper than the strict parser goes */
-	uint64_t events;   /* lines */
-	struct text *keep; /* the lines are added to this too; may be NULL */
+	bool deep;       /* values nest deeper than the strict parser goes */
+	uint64_t events; /* lines */
+	struct text *keep;
 	struct ledger total;
 };
 
-/* w: its trace, raw, rebased, rebased_by and signed_time. */
-void agree_begin(struct agree *g, const char *what, struct writer w);
+/* w: its trace, raw, rebased, rebased_by and signed_time.  keep: the lines are added to this too; may be
+ * NULL. */
+void agree_begin(struct agree *g, const char *what, struct writer w, struct text *keep);
 
 /* The batch stays the caller's. */
 void agree_batch(struct agree *g, const struct batch *b);
