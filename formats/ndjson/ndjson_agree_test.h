@@ -36,7 +36,7 @@ void agree_end(struct agree *g);
 /* All of that for an input, as convert does it.  keep: as above. */
 void agree_input(const char *path, bool raw, struct text *keep);
 
-/* Calls `each` for the samples of all formats, good and bad ones. */
+/* Calls `each` for the samples of all formats, good and bad ones, and what the fuzzer found. */
 void agree_samples(void (*each)(const char *path, void *ctx), void *ctx);
 
 #endif
