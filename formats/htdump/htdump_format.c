@@ -1,4 +1,5 @@
 #include "htdump/htdump_state.h"
+#include "htdump/htdump_write.h"
 
 const struct rule ht_rules[HT_RULE_COUNT + 1] = {
 #define RULE RULE_ROW
@@ -25,5 +26,6 @@ const struct format htdump_format = {
 	.dialects = dialects,
 	.options = options,
 	.reader = &ht_reader_ops,
+	.writer = &htw_ops,
 	.rules = ht_rules,
 };
