@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "bench/d9_build.h"
+#include "dial9/dial9_build.h"
 #include "cmd/cli_test_util.h"
 #include "dial9/dial9_run_test.h"
 #include "format/registry.h"
