@@ -11,7 +11,7 @@ enum { O_TO, O_RAW, O_THREADS, O_SORT_MEMORY, O_LANES, O_REBASE, O_FAIL_ON_LOSS,
 #define MOST_THREADS 256U
 
 static const struct cmd_option own[] = {
-	[O_TO] = { "to", "FORMAT", "the output's format (default: told by the end of its name)", 0 },
+	[O_TO] = { "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0 },
 	[O_RAW] = { "raw", NULL, "write the records as the input has them, without what they mean", 0 },
 	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core, 16 at most)", 0 },
 	[O_SORT_MEMORY] = { "sort-memory", "BYTES",
@@ -19,7 +19,7 @@ static const struct cmd_option own[] = {
 	                    0 },
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
-	[O_REBASE] = { "rebase", NULL, "subtract the earliest time of the trace from all times", 0 },
+	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },
 	[O_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 },
 	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep what was written when the input fails half-way", 0 },
 	{ NULL, NULL, NULL, 0 },
@@ -66,7 +66,7 @@ find_format(struct convert *c, const char *to)
 		                          "there is no output format named %s; tracetool formats lists them",
 		                          show_path(&shown, to))
 		        : options_mistake(o,
-		                          "the name %s does not tell the output's format; name it with --to",
+		                          "the name %s has no suffix of an output format; choose one with --to",
 		                          show_path(&shown, c->out));
 	else if (c->raw && (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
 		o->status = options_mistake(o, "--raw: %s cannot hold raw records", c->to->name);

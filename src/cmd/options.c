@@ -29,12 +29,12 @@ enum common {
  * take -o. */
 static const struct cmd_option common_options[COMMON_COUNT] = {
 	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
-	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: told by its content)", 0 },
-	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: told by its content)",
+	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: by its content)", 0 },
+	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: by its content)",
 	                     0 },
 	[COMMON_SCHEMA] = { "schema", "FILE",
 	                    "a vocabulary: what the events mean; the first given counts most", 0 },
-	[COMMON_QUIET] = { "quiet", NULL, "say errors only", 'q' },
+	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q' },
 	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
 	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
 	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },

@@ -138,7 +138,7 @@ cmd_schema(const struct command *cmd, int argc, char **argv)
 	if (options_next(&s.options, &arg) == OPTIONS_STOP)
 		return s.options.status;
 	if (s.options.first_operand == argc)
-		return options_mistake(&s.options, "say what to do: check or show");
+		return options_mistake(&s.options, "name what to do: check or show");
 	s.color = options_color(&s.options, 1);
 	const int word = options_word(&s.options, "it", argv[s.options.first_operand], words);
 	status = word < 0 ? s.options.status : word == 0 ? check(&s) : show(&s);
