@@ -223,7 +223,7 @@ declare(struct d9_state *st, struct d9_schema *s)
 	return true;
 }
 
-/* Reads the fields at c, which lies in a copy of the frame `shift` bytes before it. */
+/* Reads the fields at c, which lies in a copy of what follows the type_id of the frame. */
 static bool
 read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
             const char *copy)

@@ -11,8 +11,10 @@
 #define SECOND UINT64_C(1000000000)
 
 static uint32_t
-field_named(const struct d9_schema *s, struct slice name)
+field_named(const void *ctx, struct slice name)
 {
+	const struct d9_schema *const s = ctx;
+
 	for (uint32_t i = 0; name.p != NULL && i < s->nfields; i++)
 		if (slice_equal(s->fields[i].name, name))
 			return i;
@@ -25,25 +27,31 @@ has_field(const void *ctx, struct slice name)
 	return field_named(ctx, name) != D9_NO_FIELD;
 }
 
+static uint8_t
+field_type(const void *ctx, uint32_t field)
+{
+	const struct d9_schema *const s = ctx;
+
+	return d9_type(s->fields[field].type)->value;
+}
+
 /* Whether the reader does all that the plan asks for. */
 static bool
-is_done_by_reader(const struct d9_schema *s, const struct plan *m)
+is_done_by_reader(const struct d9_schema *s, const struct class_plan *p)
 {
-	const bool phase = m->phase == PLAN_AS_READ || m->phase == PLAN_INSTANT || m->phase == PLAN_STRUCTURE;
+	const unsigned mine = CLASS_PLAN_EPOCH | CLASS_PLAN_FACTS;
 
-	return phase && s->kind != D9_KIND_PLAIN && m->nnames == 0 && m->ntracks == 0 && m->ndefines == 0 &&
-	       m->flow_name.p == NULL && !m->has_layout && m->named.p == NULL &&
-	       (m->epoch.p == NULL || m->facts.p == NULL);
+	return s->kind != D9_KIND_PLAIN && (p->says & ~mine) == 0 && (p->says & mine) != mine;
 }
 
 static void
-find_parts(struct d9_schema *s, const struct plan *m)
+find_parts(struct d9_schema *s, const struct class_plan *p)
 {
-	s->parts[D9_PART_CLOCK] = field_named(s, m->epoch);
-	s->parts[D9_PART_FACTS] = field_named(s, m->facts);
-	s->parts[D9_PART_ADDRESS] = field_named(s, plan_word(m, "address"));
-	s->parts[D9_PART_NAME] = field_named(s, plan_word(m, "name"));
-	s->parts[D9_PART_DEPTH] = field_named(s, plan_word(m, "depth"));
+	s->parts[D9_PART_CLOCK] = p->epoch;
+	s->parts[D9_PART_FACTS] = p->facts;
+	s->parts[D9_PART_ADDRESS] = field_named(s, plan_word(p->plan, "address"));
+	s->parts[D9_PART_NAME] = field_named(s, plan_word(p->plan, "name"));
+	s->parts[D9_PART_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
 }
 
 static void
@@ -61,11 +69,14 @@ void
 d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 {
 	const struct plan *const m = trace_mean(st->r->trace, s->cls, has_field, s);
+	const struct class_plan_fields fields = { s, field_named, field_type };
+	struct class_plan p;
 
 	s->kind = D9_KIND_PLAIN;
 	if (m == NULL || !s->readable)
 		return;
-	find_parts(s, m);
+	class_plan_compile(&p, m, &fields);
+	find_parts(s, &p);
 	if (slice_is(plan_word(m, "symbol"), "true"))
 		s->kind = D9_KIND_SYMBOL;
 	else if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
@@ -79,7 +90,7 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 	}
 	find_used(s, m);
 	s->structure = m->phase == PLAN_STRUCTURE;
-	s->cls->reader_applies = is_done_by_reader(s, m);
+	s->cls->reader_applies = is_done_by_reader(s, &p);
 }
 
 /* ---- facts of the trace ---- */

@@ -1,5 +1,6 @@
 #include "htdump/htdump_finding.h"
 #include "htdump/htdump_read.h"
+#include "htdump/htdump_write.h"
 
 static const char *const suffixes[] = { ".htdump", NULL };
 static const char *const dialects[] = { "wire", "document", NULL };
@@ -19,5 +20,6 @@ const struct format htdump_format = {
 	.dialects = dialects,
 	.options = options,
 	.reader = &ht_reader_ops,
+	.writer = &htw_ops,
 	.rules = ht_rules,
 };

@@ -14,8 +14,10 @@
 /* The leaf of this name, or HT_NO_LEAF; members of structs have no role.  A field of the class itself goes
  * before an inherited one, so the last wins. */
 static uint32_t
-leaf_named(const struct ht_plan *plan, struct slice name)
+leaf_named(const void *ctx, struct slice name)
 {
+	const struct ht_plan *const plan = ctx;
+
 	for (uint32_t i = plan->nleaves; name.p != NULL && i > 0; i--)
 		if (!plan->leaves[i - 1].member && slice_equal(plan->paths[i - 1], name))
 			return i - 1;
@@ -36,13 +38,12 @@ has_any(const void *ctx, struct slice name)
 	return true;
 }
 
-/* The leaf of this name if it is an integer, else HT_NO_LEAF. */
-static uint32_t
-integer_named(const struct ht_plan *plan, struct slice name)
+static uint8_t
+leaf_type(const void *ctx, uint32_t leaf)
 {
-	const uint32_t leaf = leaf_named(plan, name);
+	const struct ht_plan *const plan = ctx;
 
-	return leaf != HT_NO_LEAF && ht_leaf_is_integer(&plan->leaves[leaf]) ? leaf : HT_NO_LEAF;
+	return plan->leaves[leaf].value;
 }
 
 static uint8_t
@@ -57,90 +58,44 @@ label_table(const struct trace *trace)
 
 /* It puts the text of one field under the number of another into the table of labels. */
 static bool
-defines_labels(const struct trace *trace, const struct plan *m)
+defines_labels(const struct trace *trace, const struct class_plan *p)
 {
-	return m->phase == PLAN_STRUCTURE && m->ndefines == 1 && m->defines[0].nkeys == 1 &&
-	       m->defines[0].value.nfields == 1 && m->defines[0].value.ntables == 0 &&
-	       m->defines[0].table != PLAN_NO_TABLE && m->defines[0].table == label_table(trace);
+	return p->plan != NULL && p->plan->phase == PLAN_STRUCTURE &&
+	       (p->says & CLASS_PLAN_DEFINITION) != 0 && p->table != PLAN_NO_TABLE &&
+	       p->table == label_table(trace);
 }
 
 bool
 ht_vocabulary_may_map(const struct ht_state *st, struct slice name)
 {
 	const struct vocabulary *const v = st->r->trace->vocabulary;
-	const struct plan *const m = v != NULL ? v->ops->find(v, name, has_any, NULL) : NULL;
+	struct class_plan p;
 
-	return m != NULL && defines_labels(st->r->trace, m);
+	class_plan_compile(&p, v != NULL ? v->ops->find(v, name, has_any, NULL) : NULL, NULL);
+	return defines_labels(st->r->trace, &p);
 }
 
 /* A mapping that lacks what it needs is an event like any other. */
 static void
-apply_mapping(struct ht_class *c, struct ht_plan *plan, const struct plan_define *d)
+apply_mapping(struct ht_class *c, struct ht_plan *plan, const struct class_plan *p)
 {
-	const uint32_t key = integer_named(plan, d->key[0]), text = leaf_named(plan, d->value.field[0]);
-
-	if (key == HT_NO_LEAF || text == HT_NO_LEAF || plan->leaves[text].value != VALUE_STRING)
+	if (p->key == HT_NO_LEAF || p->value == HT_NO_LEAF || plan->leaves[p->value].value != VALUE_STRING)
 		return;
-	plan->identifier = key;
-	plan->name = text;
+	plan->identifier = p->key;
+	plan->name = p->value;
 	c->kind = HT_KIND_MAPPING;
 }
 
 /* ---- events ---- */
 
-/* The one field that a template shows, with nothing around it; NULL: there is more to it. */
-static const struct plan_ref *
-only_field(const struct plan_template *t)
-{
-	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields == 1 ? &t->parts[0].ref
-	                                                                                 : NULL;
-}
-
-/* Sets plan->name or plan->label.  false: the reader cannot make this name. */
+/* Whether the reader can apply all of it: labels and threads it knows by their numbers. */
 static bool
-find_name(struct ht_plan *plan, const struct plan *m, uint8_t labels)
+is_applied(const struct class_plan *p, uint8_t labels)
 {
-	for (uint32_t i = 0; i < m->nnames; i++) {
-		const struct plan_ref *const ref = only_field(&m->names[i]);
-		if (ref == NULL || ref->ntables > 1 ||
-		    (ref->ntables == 1 && (labels == PLAN_NO_TABLE || ref->tables[0] != labels)))
-			return false;
-		const uint32_t leaf = leaf_named(plan, ref->field[0]);
-		if (leaf == HT_NO_LEAF || plan->name != HT_NO_LEAF || plan->label != HT_NO_LEAF)
-			continue;
-		if (ref->ntables == 1 && ht_leaf_is_integer(&plan->leaves[leaf]))
-			plan->label = leaf;
-		else if (ref->ntables == 0 && plan->leaves[leaf].value == VALUE_STRING)
-			plan->name = leaf;
-	}
-	return true;
-}
+	const unsigned mine = CLASS_PLAN_DURATION | CLASS_PLAN_NAME | CLASS_PLAN_THREAD;
 
-/* Sets plan->thread.  false: another track than the thread whose number the field is. */
-static bool
-find_thread(struct ht_plan *plan, const struct plan *m)
-{
-	if (m->ntracks == 0)
-		return true;
-	const struct plan_track *const t = &m->tracks[0];
-	const struct plan_part *const part = t->name.parts;
-	if (m->ntracks > 1 || t->child || t->name.nparts != 1 || !slice_is(part->text, HT_THREAD " ") ||
-	    part->ref.nfields != 1 || part->ref.ntables != 0 || t->id.p == NULL ||
-	    !slice_equal(t->id, part->ref.field[0]))
-		return false;
-	plan->thread = integer_named(plan, t->id);
-	return true;
-}
-
-/* Whether the reader can apply all of it, but for names and tracks. */
-static bool
-is_simple(const struct plan *m)
-{
-	const bool phase = m->phase == PLAN_AS_READ || m->phase == PLAN_SPAN || m->phase == PLAN_INSTANT ||
-	                   m->phase == PLAN_STRUCTURE;
-
-	return phase && !m->async && m->flow_name.p == NULL && !m->has_layout && m->ndefines == 0 &&
-	       m->epoch.p == NULL && m->facts.p == NULL && m->named.p == NULL;
+	return (p->says & ~mine) == 0 && (p->name_table == PLAN_NO_TABLE || p->name_table == labels) &&
+	       ((p->says & CLASS_PLAN_THREAD) == 0 || slice_is(p->thread_prefix, HT_THREAD " "));
 }
 
 static bool
@@ -173,18 +128,21 @@ forget_roles(struct ht_plan *plan)
 }
 
 static void
-apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const struct plan *m)
+apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const struct class_plan *p)
 {
+	const struct plan *const m = p->plan;
 	const uint8_t labels = label_table(st->r->trace);
-	const bool applies = is_simple(m) && find_name(plan, m, labels) && find_thread(plan, m);
+	const bool applies = is_applied(p, labels);
 
 	c->cls->reader_applies = applies && !st->raw;
-	if (applies && m->phase == PLAN_SPAN)
-		plan->duration = integer_named(plan, m->duration);
-	if (!applies) {
-		forget_roles(plan);
-		if (labels != PLAN_NO_TABLE && st->ahead_of == NULL && !st->raw && asks_for_labels(m, labels))
-			ht_labels_share(st, labels);
+	if (applies) {
+		plan->duration = p->duration;
+		plan->name = p->name;
+		plan->label = p->label;
+		plan->thread = p->thread;
+	} else if (labels != PLAN_NO_TABLE && st->ahead_of == NULL && !st->raw &&
+	           asks_for_labels(m, labels)) {
+		ht_labels_share(st, labels);
 	}
 	if (m->phase != PLAN_STRUCTURE)
 		return;
@@ -195,7 +153,9 @@ apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const
 void
 ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *plan)
 {
+	const struct class_plan_fields fields = { plan, leaf_named, leaf_type };
 	const struct plan *m = NULL;
+	struct class_plan p;
 
 	forget_roles(plan);
 	if (c->id >= HT_BUILTIN_CLASSES) {
@@ -204,11 +164,12 @@ ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *pla
 		c->cls->reader_applies = false;
 		c->version = (struct slice){ NULL, 0, 0 };
 	}
-	if (m != NULL && defines_labels(st->r->trace, m)) {
+	class_plan_compile(&p, m, &fields);
+	if (defines_labels(st->r->trace, &p)) {
 		c->cls->reader_applies = !st->raw;
-		apply_mapping(c, plan, &m->defines[0]);
+		apply_mapping(c, plan, &p);
 	} else if (m != NULL) {
-		apply_event(st, c, plan, m);
+		apply_event(st, c, plan, &p);
 	}
 	plan->always_fields = class_needs_fields(c->cls);
 	plan->want =

@@ -258,12 +258,12 @@ keep_lines(struct agree *g)
 }
 
 void
-agree_begin(struct agree *g, const char *what, struct writer w)
+agree_begin(struct agree *g, const char *what, struct writer w, struct text *keep)
 {
 	struct oracle_json json;
 	size_t at = 0;
 
-	*g = (struct agree){ .what = what, .trace = w.trace, .writer = w };
+	*g = (struct agree){ .what = what, .trace = w.trace, .writer = w, .keep = keep };
 	g->writer.tool = "test 1";
 	g->writer.state = calloc(1, ops()->state_size);
 	cr_assert(g->writer.state != NULL && ops()->open(&g->writer, &g->chunk));
@@ -394,8 +394,7 @@ agree_input(const char *path, bool raw, struct text *keep)
 	cr_assert(pipeline_open(&p, &job));
 	while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
 		if (!begun)
-			agree_begin(&g, path, (struct writer){ .trace = &p.trace, .raw = raw });
-		g.keep = keep;
+			agree_begin(&g, path, (struct writer){ .trace = &p.trace, .raw = raw }, keep);
 		begun = true;
 		agree_batch(&g, b);
 		batch_release(b);
@@ -406,23 +405,34 @@ agree_input(const char *path, bool raw, struct text *keep)
 	pipeline_close(&p);
 }
 
+static void
+each_of_folder(const char *folder, void (*each)(const char *path, void *ctx), void *ctx)
+{
+	char **const names = list_folder(folder, "");
+	char path[1024];
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		const size_t n = strlen(names[i]);
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		if (names[i][0] != '.' && (n < 7 || strcmp(names[i] + n - 7, ".expect") != 0))
+			each(path, ctx);
+	}
+	list_free(names);
+}
+
 void
 agree_samples(void (*each)(const char *path, void *ctx), void *ctx)
 {
-	static const char *const folders[] = { "good", "bad" };
-	char path[512];
+	char folder[512];
 
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (size_t k = 0; (*f)->reader != NULL && k < 2; k++) {
-			snprintf(path, sizeof path, "testdata/%s/%s", (*f)->name, folders[k]);
-			char **const names = list_folder(path, "");
-			for (size_t i = 0; names[i] != NULL; i++) {
-				const size_t n = strlen(names[i]);
-				snprintf(path, sizeof path, "testdata/%s/%s/%s", (*f)->name, folders[k],
-				         names[i]);
-				if (names[i][0] != '.' && (n < 7 || strcmp(names[i] + n - 7, ".expect") != 0))
-					each(path, ctx);
-			}
-			list_free(names);
-		}
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		if ((*f)->reader == NULL)
+			continue;
+		snprintf(folder, sizeof folder, "testdata/%s/good", (*f)->name);
+		each_of_folder(folder, each, ctx);
+		snprintf(folder, sizeof folder, "testdata/%s/bad", (*f)->name);
+		each_of_folder(folder, each, ctx);
+		snprintf(folder, sizeof folder, "testdata/fuzz/%s", (*f)->name);
+		each_of_folder(folder, each, ctx);
+	}
 }

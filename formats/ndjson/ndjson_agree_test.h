@@ -18,14 +18,15 @@ struct agree {
 	struct oracle_json **classes; /* the lines of classes, by index */
 	uint32_t nclasses, classes_cap;
 	uint32_t ntracks;
-	bool deep;         /* values nest deeper than the strict parser goes */
-	uint64_t events;   /* lines */
-	struct text *keep; /* the lines are added to this too; may be NULL */
+	bool deep;       /* values nest deeper than the strict parser goes */
+	uint64_t events; /* lines */
+	struct text *keep;
 	struct ledger total;
 };
 
-/* w: its trace, raw, rebased, rebased_by and signed_time. */
-void agree_begin(struct agree *g, const char *what, struct writer w);
+/* w: its trace, raw, rebased, rebased_by and signed_time.  keep: the lines are added to this too; may be
+ * NULL. */
+void agree_begin(struct agree *g, const char *what, struct writer w, struct text *keep);
 
 /* The batch stays the caller's. */
 void agree_batch(struct agree *g, const struct batch *b);
@@ -35,7 +36,7 @@ void agree_end(struct agree *g);
 /* All of that for an input, as convert does it.  keep: as above. */
 void agree_input(const char *path, bool raw, struct text *keep);
 
-/* Calls `each` for the samples of all formats, good and bad ones. */
+/* Calls `each` for the samples of all formats, good and bad ones, and what the fuzzer found. */
 void agree_samples(void (*each)(const char *path, void *ctx), void *ctx);
 
 #endif

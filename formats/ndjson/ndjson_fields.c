@@ -10,8 +10,10 @@
 void
 ndjson_shapes_init(struct ndjson_shapes *s)
 {
-	for (int i = 0; i < NDJSON_SHAPES; i++)
+	for (int i = 0; i < NDJSON_SHAPES; i++) {
+		s->rows[i].cls = NULL;
 		s->rows[i].n = 0; /* matches none: whoever has no fields is not looked for */
+	}
 }
 
 static struct slice

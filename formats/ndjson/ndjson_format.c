@@ -6,7 +6,7 @@ extern const struct format ndjson_format;
 
 const struct format ndjson_format = {
 	.name = "ndjson",
-	.title = "events as lines of JSON",
+	.title = "NDJSON, one event a line",
 	.spec = "tracetool-ndjson(5)",
 	.suffixes = suffixes,
 	.writer = &ndjson_writer_ops,

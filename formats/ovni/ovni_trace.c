@@ -107,7 +107,10 @@ check_trace(struct reader *r)
 	struct ovni_shared *const sh = r->shared;
 
 	ovni_offsets_check(&sh->offsets, &sh->system, r);
-	if (sh->checker != NULL && !sh->system.no_memory)
+	/* after the last batch no stream can report it */
+	if (sh->system.no_memory)
+		ovni_report(r, OVNI_RULE_LIMIT, "memory ran out: the trace was not checked completely");
+	else if (sh->checker != NULL)
 		state_check_end(sh->checker, r);
 	/* of single streams, others may declare what these do not */
 	if (!sh->system.in_folder)

@@ -14,6 +14,7 @@
 #include "base/textscan.h"
 #include "check/finding.h"
 #include "event/batch.h"
+#include "event/class_plan.h"
 #include "event/event.h"
 #include "event/event_order.h"
 #include "event/trace.h"

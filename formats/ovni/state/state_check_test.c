@@ -8,6 +8,8 @@
 
 #include "ovni/ovni_samples.h"
 #include "cmd/cli_test_util.h"
+#include "ovni/ovni_format.h"
+#include "ovni/ovni_state.h"
 #include "ovni/state/state_rig_test.h"
 
 Test(ovni_state, each_sample_breaks_its_rule_and_no_other)
@@ -160,4 +162,23 @@ Test(ovni_state, states_are_named)
 	                                 "opened by VS[ at byte 36"),
 	                   "%s", r.out);
 	ran_free(&r);
+}
+
+/* After the last batch no reader can report that memory ran out: the trace does. */
+Test(ovni_state, no_memory_at_the_end_is_reported)
+{
+	struct ovni_shared *const shared = calloc(1, sizeof *shared);
+	struct findings findings;
+	struct trace trace;
+
+	cr_assert_not_null(shared);
+	trace_init(&trace);
+	findings_init(&findings, "trace", NULL, NULL);
+	shared->system.no_memory = true;
+	ovni_trace_ops.check(&(struct reader){ .trace = &trace, .findings = &findings, .shared = shared });
+	cr_expect_eq(findings_count(&findings, &ovni_rules[OVNI_RULE_LIMIT]), 1);
+	ovni_trace_ops.close(shared);
+	free(shared);
+	findings_free(&findings);
+	trace_free(&trace);
 }
