@@ -16,14 +16,21 @@ const char *const dft_top_names[DFT_TOPS] = {
 };
 
 static const char *const kind_names[] = {
-	[JSON_ABSENT] = "absent",         [JSON_UINT] = "a number",
-	[JSON_INT] = "a negative number", [JSON_NUMBER] = "a number with a fraction",
-	[JSON_STRING] = "text",           [JSON_ESCAPED] = "text",
-	[JSON_BAD_STRING] = "text",       [JSON_TRUE] = "true",
-	[JSON_FALSE] = "false",           [JSON_NULL] = "null",
-	[JSON_OBJECT] = "an object",      [JSON_ARRAY] = "an array",
-	[JSON_NOT_FINITE] = "no number",  [JSON_BAD_WORD] = "no value",
-	[JSON_BAD_NESTED] = "no JSON",
+	[JSON_ABSENT] = "absent",
+	[JSON_UINT] = "an integer",
+	[JSON_INT] = "a negative integer",
+	[JSON_NUMBER] = "a number with a fraction",
+	[JSON_STRING] = "a string",
+	[JSON_ESCAPED] = "a string",
+	[JSON_BAD_STRING] = "a string",
+	[JSON_TRUE] = "true",
+	[JSON_FALSE] = "false",
+	[JSON_NULL] = "null",
+	[JSON_OBJECT] = "an object",
+	[JSON_ARRAY] = "an array",
+	[JSON_NOT_FINITE] = "not a finite number",
+	[JSON_BAD_WORD] = "not a JSON value",
+	[JSON_BAD_NESTED] = "invalid JSON",
 };
 
 static const char *
@@ -38,7 +45,7 @@ dft_report_type(struct dft_state *st, const struct dft_record *rec, enum dft_top
 	const enum json_kind kind = dft_top_kind(rec, which);
 	struct quoted q;
 
-	dft_report(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), not %s",
+	dft_report(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), expected %s",
 	           dft_top_names[which], kind_names[kind], quoted(&q, dft_top_text(rec, which)), wanted);
 }
 
@@ -107,11 +114,10 @@ odd_phase(struct dft_state *st, const struct dft_record *rec)
 {
 	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
 	const enum dft_phase guess = guess_phase(rec);
-	static const char *const taken[] = { [DFT_PHASE_NONE] = "the record is kept, but is no event",
+	static const char *const taken[] = { [DFT_PHASE_NONE] = "record retained, but not as an event",
 		                             [DFT_PHASE_COMPLETE] =
-		                                 "it is taken for a complete event, as it has ts and dur",
-		                             [DFT_PHASE_INSTANT] =
-		                                 "it is taken for an instant, as it has ts" };
+		                                 "read as a complete event, as it has ts and dur",
+		                             [DFT_PHASE_INSTANT] = "read as an instant, as it has ts" };
 	struct quoted q;
 
 	if (kind == JSON_ABSENT)
@@ -153,7 +159,7 @@ check_phase(struct dft_state *st, const struct dft_record *rec)
 			return odd_phase(st, rec);
 		struct quoted q;
 		dft_report(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH),
-		           "ph is %s, which is Chrome's and not DFTracer's", quoted(&q, text));
+		           "ph is %s, which is of Chrome's format and not of DFTracer's", quoted(&q, text));
 		return phase;
 	}
 	if (kind == JSON_UINT || (c >= 'a' && c <= 'z'))
@@ -206,7 +212,7 @@ report_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phas
 
 	for (int i = 0; i < DFT_TOPS; i++)
 		if ((missing & BIT(i)) != 0)
-			dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "%s is missing in a %s",
+			dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "%s is missing from the %s",
 			           dft_top_names[i], kinds[phase]);
 }
 
@@ -219,14 +225,14 @@ check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 		return;
 	if (which == DFT_NAME || which == DFT_CAT) {
 		if (!json_is_string(kind))
-			dft_report_type(st, rec, which, "text");
+			dft_report_type(st, rec, which, "a string");
 	} else if (which == DFT_ARGS) {
 		if (kind != JSON_OBJECT)
 			dft_report_type(st, rec, which, "an object");
 	} else if (which !=
 	           DFT_PH) { /* which was checked before; text is looked at where the number is read */
 		if (kind != JSON_UINT && kind != JSON_INT && (which == DFT_TYPE || !json_is_string(kind)))
-			dft_report_type(st, rec, which, "a whole number");
+			dft_report_type(st, rec, which, "an integer");
 	}
 }
 
@@ -298,21 +304,18 @@ static const struct {
 	enum dft_rule rule;
 	const char *words;
 } flaws[DFT_FLAW_KINDS] = {
-	[JSON_FLAW_NUL] = { DFT_RULE_NUL_BYTES, "a NUL byte inside a text; it was kept" },
-	[JSON_FLAW_CONTROL_BYTE] = { DFT_RULE_CONTROL_BYTE,
-	                             "a control byte stands in a text as it is; it was kept" },
-	[JSON_FLAW_UTF8] = { DFT_RULE_INVALID_UTF8, "the text is not UTF-8 here; its bytes were kept" },
-	[JSON_FLAW_ESCAPE] = { DFT_RULE_BAD_ESCAPE,
-	                       "a backslash that begins no escape of JSON; it was kept as it is" },
-	[DFT_FLAW_UNESCAPED_QUOTE] = { DFT_RULE_UNESCAPED_QUOTE, "a quote inside a text is not escaped; what "
-	                                                         "follows shows where the text ends" },
-	[JSON_FLAW_COMMA] = { DFT_RULE_COMMA_IN_OBJECT, "a comma has nothing behind it; it was passed over" },
-	[DFT_FLAW_STRAY_Q] = { DFT_RULE_STRAY_Q, "a q follows the pid; it was passed over" },
-	[JSON_FLAW_NOT_FINITE] = { DFT_RULE_NOT_FINITE, "JSON has no such number; it was kept" },
-	[JSON_FLAW_WORD] = { DFT_RULE_BAD_VALUE,
-	                     "neither a number nor true, false, null or text; it was kept as text" },
+	[JSON_FLAW_NUL] = { DFT_RULE_NUL_BYTES, "NUL byte in a string; retained" },
+	[JSON_FLAW_CONTROL_BYTE] = { DFT_RULE_CONTROL_BYTE, "control byte in a string; retained" },
+	[JSON_FLAW_UTF8] = { DFT_RULE_INVALID_UTF8, "string is not UTF-8; bytes retained" },
+	[JSON_FLAW_ESCAPE] = { DFT_RULE_BAD_ESCAPE, "invalid escape in a string; backslash retained" },
+	[DFT_FLAW_UNESCAPED_QUOTE] = { DFT_RULE_UNESCAPED_QUOTE,
+	                               "unescaped quote in a string; its end was found by what follows" },
+	[JSON_FLAW_COMMA] = { DFT_RULE_COMMA_IN_OBJECT, "trailing comma; ignored" },
+	[DFT_FLAW_STRAY_Q] = { DFT_RULE_STRAY_Q, "q after the pid; ignored" },
+	[JSON_FLAW_NOT_FINITE] = { DFT_RULE_NOT_FINITE, "nan and inf are not JSON numbers; retained" },
+	[JSON_FLAW_WORD] = { DFT_RULE_BAD_VALUE, "not a JSON value; retained as a string" },
 	[DFT_FLAW_DUPLICATE_KEY] = { DFT_RULE_DUPLICATE_KEY,
-	                             "the name comes a second time in its object; both values were kept" },
+	                             "duplicate name in an object; all values retained" },
 };
 
 static void
@@ -324,8 +327,7 @@ report_flaws(struct dft_state *st, const struct dft_record *rec)
 	}
 	if (rec->too_many)
 		dft_report(st, DFT_RULE_LIMIT, rec, NULL,
-		           "more than 60000 args, or 16 fields that the format does not know: the rest was "
-		           "left out");
+		           "more than 60000 args or 16 unknown fields: the others were dropped");
 }
 
 void

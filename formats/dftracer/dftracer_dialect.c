@@ -17,7 +17,7 @@ enum dialect { D0, D1, D2, D2A, D2B, D2C, D3, D4, D5, DIALECTS };
 #define BIT(d) (1u << (d))
 #define ALL (BIT(DIALECTS) - 1)
 
-/* Dialects that a hash of this look belongs to; ALL: it says nothing. */
+/* Dialects that write a hash in this form; ALL: any. */
 static unsigned
 by_hash(const struct dft_record *rec, const struct dft_arg *a)
 {
@@ -129,7 +129,7 @@ struct look {
 	struct dft_record rec;
 	struct dft_keys keys;
 	unsigned dialects;
-	unsigned records; /* whole ones with a name and a ph */
+	unsigned records; /* complete ones with a name and a ph */
 	unsigned tracer;  /* those that say they are of this tracer */
 };
 
@@ -296,5 +296,5 @@ dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const stru
 	}
 	st->mixed_reported = true;
 	dft_report(st, DFT_RULE_MIXED_DIALECTS, rec, NULL,
-	           "the record is of dialect %s, the trace began as %s", most_likely(d), st->dialect);
+	           "record of dialect %s in a trace that begins as %s", most_likely(d), st->dialect);
 }

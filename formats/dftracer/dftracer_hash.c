@@ -15,7 +15,7 @@ dft_names_free(struct dft_names *n)
 	tabletext_free(&n->known);
 }
 
-/* ---- what a token says ---- */
+/* ---- tokens as hashes ---- */
 
 #define LANES UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
@@ -142,8 +142,8 @@ report_redefined(struct dft_state *st, const struct dft_record *rec, const struc
 		dft_report(st, DFT_RULE_HASH_REDEFINED, rec, NULL, "not shown");
 	else
 		dft_report(st, DFT_RULE_HASH_REDEFINED, rec, NULL,
-		           e->is_text ? "hash %s %016" PRIx64 " was %s, from here on it is %s"
-		                      : "hash %s %" PRIu64 " was %s, from here on it is %s",
+		           e->is_text ? "hash %s %016" PRIx64 " was %s and is redefined as %s"
+		                      : "hash %s %" PRIu64 " was %s and is redefined as %s",
 		           kind_names[e->kind], e->value, quoted(&q, slice_of(e->text, e->n)),
 		           quoted(&q2, text));
 }

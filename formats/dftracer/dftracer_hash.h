@@ -77,7 +77,7 @@ dft_hash_kind_of(enum dft_role role)
 
 void dft_names_free(struct dft_names *n);
 
-/* What a token says; false: neither a number nor sixteen hexadecimal digits. */
+/* The hash of a token; false: neither a number nor sixteen hexadecimal digits. */
 bool dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h);
 
 /* Defines a name, with the findings that this may bring. */

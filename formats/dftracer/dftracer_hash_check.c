@@ -13,7 +13,7 @@ look_up(struct dft_state *st, const struct dft_record *rec, const struct dft_arg
 	if (!dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h)) {
 		if (a->role != DFT_ROLE_CWD) /* which may as well be the path itself */
 			dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
-			           "%s is %s, neither a number of 64 bits nor 16 hexadecimal digits",
+			           "%s is %s, expected an integer of 64 bits or 16 hexadecimal digits",
 			           st->keys.keys[a->number].text.p,
 			           quoted(&q, dft_token_text(rec, a->value)));
 		return NULL;

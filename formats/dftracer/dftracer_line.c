@@ -53,12 +53,12 @@ end_line(struct dft_state *st)
 
 	if (l->records > 1)
 		dft_report_line(st, DFT_RULE_TWO_RECORDS, l->second,
-		                "%" PRIu32 " records stand on one line; the second begins here", l->records);
+		                "%" PRIu32 " records on one line; the second begins here", l->records);
 	if (l->comma && l->records > 0)
 		dft_tally_add(st, DFT_TRAILING_COMMAS, dft_place_at(st, l->comma_at), slice_of(NULL, 0));
 	if (l->skipped > 0)
 		dft_report_line(st, DFT_RULE_RECORD_TOO_LONG, l->skip_start,
-		                "%" PRIu64 " bytes without an end were left out", l->skipped);
+		                "%" PRIu64 " bytes without the end of the record; dropped", l->skipped);
 }
 
 static void
@@ -147,7 +147,7 @@ report_closed_early(struct dft_state *st)
 	if (!st->closed)
 		return;
 	st->closed = false;
-	dft_report_at(st, DFT_RULE_BRACKET, st->closed_at, "a ] stands here, and records follow it");
+	dft_report_at(st, DFT_RULE_BRACKET, st->closed_at, "closing ] is followed by records");
 }
 
 static void
@@ -158,10 +158,10 @@ open_bracket(struct dft_state *st, const char *e)
 	if (st->closed)
 		report_closed_early(st); /* ][ is one thing */
 	else if (st->r->records > 0 || st->opened)
-		dft_report_line(st, DFT_RULE_BRACKET, offset_of(st, p), "a [ stands between records");
+		dft_report_line(st, DFT_RULE_BRACKET, offset_of(st, p), "opening [ between records");
 	else if (q < e)
 		dft_report_line(st, DFT_RULE_BRACKET, offset_of(st, p),
-		                "a [ does not stand on a line of its own");
+		                "opening [ is not on a line of its own");
 	st->opened = true;
 	consume(st, p + 1);
 }
@@ -174,7 +174,7 @@ close_bracket(struct dft_state *st)
 	report_closed_early(st);
 	if (st->line.records > 0)
 		dft_report_line(st, DFT_RULE_BRACKET, offset_of(st, p),
-		                "a ] does not stand on a line of its own");
+		                "closing ] is not on a line of its own");
 	st->closed = true;
 	st->closed_at = dft_place_at(st, offset_of(st, p));
 	consume(st, p + 1);
@@ -203,7 +203,7 @@ unwrap(struct dft_state *st, const char *e)
 	if (q == NULL)
 		return false;
 	dft_report_line(st, DFT_RULE_WRAPPED, offset_of(st, p),
-	                "the records stand in the array traceEvents of an object");
+	                "records are in the array traceEvents of an object");
 	st->wrapped = st->opened = true;
 	consume(st, q);
 	return true;
@@ -280,7 +280,7 @@ garbage(struct dft_state *st, const char *e)
 	const struct slice s = slice_of(p, (size_t)(to - p));
 	struct quoted q;
 
-	dft_report_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, p), "a record must come here, not %s",
+	dft_report_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, p), "expected a record, found %s",
 	                quoted(&q, s));
 	drop(st, to, e);
 }
@@ -309,18 +309,18 @@ failed(struct dft_state *st, const char *e)
 	const char *const to = next_record(st, p, e);
 	if (to < e)
 		dft_report_line(st, DFT_RULE_CUT_RECORD, offset_of(st, p),
-		                "the record breaks off, and another begins at column %" PRIu64
+		                "record is cut short, and another begins at column %" PRIu64
 		                " (%s at column %" PRIu64 ")",
 		                offset_of(st, to) - st->line.start + 1, why,
 		                offset_of(st, at) - st->line.start + 1);
 	else if (cut)
-		dft_report_line(st, DFT_RULE_CUT_RECORD, offset_of(st, p),
-		                "the line ends inside the record, after %zu bytes: %s (column %" PRIu64 ")",
-		                (size_t)(e - p), why, offset_of(st, at) - st->line.start + 1);
+		dft_report_line(
+		    st, DFT_RULE_CUT_RECORD, offset_of(st, p),
+		    "record is cut short by the end of the line after %zu bytes: %s (column %" PRIu64 ")",
+		    (size_t)(e - p), why, offset_of(st, at) - st->line.start + 1);
 	else
-		dft_report_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, at),
-		                "%s, not %s; the record was dropped", why,
-		                quoted(&q, slice_of(at, (size_t)(e - at))));
+		dft_report_line(st, DFT_RULE_BROKEN_JSON, offset_of(st, at), "%s, found %s; record dropped",
+		                why, quoted(&q, slice_of(at, (size_t)(e - at))));
 	drop(st, to, e);
 }
 
@@ -369,7 +369,7 @@ record(struct dft_state *st, struct batch *b, const char *e)
 static void
 byte_order_mark(struct dft_state *st)
 {
-	dft_report_line(st, DFT_RULE_BYTE_ORDER_MARK, 0, "the file begins with a byte order mark");
+	dft_report_line(st, DFT_RULE_BYTE_ORDER_MARK, 0, "file begins with a byte order mark");
 	st->r->in->p += 3; /* the line has not begun */
 }
 
@@ -437,7 +437,7 @@ dft_line_finish(struct dft_state *st)
 	if (st->trailer_bytes > 0)
 		dft_report_line(st, DFT_RULE_WRAPPED,
 		                st->trailer_start < st->line.start ? st->line.start : st->trailer_start,
-		                "more members of the object stand behind the array: they were not read");
+		                "members of the object after the array were not read");
 	if (st->r->records > 0 && (!st->opened || !st->closed))
 		dft_report_at(st, DFT_RULE_NO_BRACKETS, (struct dft_place){ 0, 1, 1, 0 }, "%s missing",
 		              st->opened   ? "the closing ] is"

@@ -47,7 +47,7 @@ has_meta(const struct trace *t, struct slice name)
 	return false;
 }
 
-/* "prefix.key": the first of each name is kept, and only as many as have room. */
+/* "prefix.key": the first of each name is retained, and only as many as have room. */
 static void
 add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
 {
@@ -107,19 +107,19 @@ define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft
 	if (value == NULL)
 		value = dft_arg_of(rec, DFT_ROLE_HASH); /* so on one day of September 2024 */
 	if (name == NULL || value == NULL) {
-		dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing in a hash record",
+		dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing from the hash record",
 		           name == NULL ? "name" : "value");
 		return;
 	}
 	if (!json_is_string((enum json_kind)name->kind)) {
 		dft_report(st, DFT_RULE_FIELD_TYPE, rec, rec->p + name->value.at,
-		           "args.name is %s, not text, in a hash record",
+		           "args.name of the hash record is %s, expected a string",
 		           quoted(&q, dft_token_text(rec, name->value)));
 		return;
 	}
 	if (!dft_hash_read(rec, value->value, (enum json_kind)value->kind, &h)) {
 		dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + value->value.at,
-		           "args.value is %s, neither a number of 64 bits nor 16 hexadecimal digits",
+		           "args.value is %s, expected an integer of 64 bits or 16 hexadecimal digits",
 		           quoted(&q, dft_token_text(rec, value->value)));
 		return;
 	}
@@ -203,11 +203,11 @@ set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process 
 
 	if (unit == 0)
 		dft_report(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
-		           "time_metric is %s, none of US, NS, MS, SEC; %s stays in force", quoted(&q, name),
-		           unit_name(p->unit));
+		           "time_metric is %s, expected US, NS, MS or SEC; times are still read in %s",
+		           quoted(&q, name), unit_name(p->unit));
 	else if ((p->unit_given || p->calls > 0) && unit != p->unit)
 		dft_report(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
-		           "time_metric is %s after records in %s; from here on it is used", quoted(&q, name),
+		           "time_metric is %s after records in %s; used from here on", quoted(&q, name),
 		           unit_name(p->unit));
 	if (unit != 0) {
 		p->unit = unit;
@@ -265,8 +265,8 @@ check_num_events(struct dft_state *st, const struct dft_record *rec, const struc
 	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
 		return;
 	dft_report(st, DFT_RULE_NUM_EVENTS, rec, rec->p + a->value.at,
-	           "num_events is %" PRIu64 "; %" PRIu64 " records of the process stand before it, %" PRIu64
-	           " of them no metadata",
+	           "num_events is %" PRIu64 ", but %" PRIu64 " records of the process precede it, %" PRIu64
+	           " of them not metadata",
 	           n, all, calls);
 }
 
@@ -288,8 +288,8 @@ check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct 
 		const struct slice name = slice_of(from, to != NULL ? (size_t)(to - from) : 0);
 		if (unit_of(name) != p->unit)
 			dft_report(st, DFT_RULE_TIME_UNIT, rec, from,
-			           "cfg.time_metric is %s at the end, but times were read in %s",
-			           quoted(&q, name), unit_name(p->unit));
+			           "cfg.time_metric is %s, but times were read in %s", quoted(&q, name),
+			           unit_name(p->unit));
 		return;
 	}
 }

@@ -19,7 +19,7 @@ report_range(struct dft_state *st, const struct dft_record *rec, enum dft_top wh
 {
 	struct quoted q;
 
-	dft_report(st, DFT_RULE_NUMBER_RANGE, rec, rec->p + rec->top[which].at, "%s is %s, %s",
+	dft_report(st, DFT_RULE_NUMBER_RANGE, rec, rec->p + rec->top[which].at, "%s %s %s",
 	           dft_top_names[which], quoted(&q, dft_top_text(rec, which)), why);
 }
 
@@ -33,7 +33,7 @@ odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 	struct dft_token t = rec->top[which];
 
 	if (json_is_string(kind) && !dft_is_quoted_number(rec, which)) {
-		dft_report_type(st, rec, which, "a whole number");
+		dft_report_type(st, rec, which, "an integer");
 		return false;
 	}
 	if (kind != JSON_UINT && kind != JSON_INT && !json_is_string(kind))
@@ -42,11 +42,11 @@ odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 	if (minus)
 		t = (struct dft_token){ t.at + 1, t.n - 1 };
 	if (!dft_digits(rec, t, v) || (minus && *v > (uint64_t)1 << 63)) {
-		report_range(st, rec, which, "which does not fit 64 bits");
+		report_range(st, rec, which, "does not fit 64 bits");
 		return false;
 	}
 	if (minus && !may_be_negative && *v > 0) {
-		report_range(st, rec, which, "but it cannot be negative");
+		report_range(st, rec, which, "must not be negative");
 		return false;
 	}
 	if (minus)
@@ -117,7 +117,7 @@ time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whi
 	if (!whole_number(st, rec, which, false, &v))
 		return false;
 	if (v > UINT64_MAX / unit) {
-		report_range(st, rec, which, "which is more nanoseconds than fit 64 bits");
+		report_range(st, rec, which, "is more nanoseconds than fit 64 bits");
 		return false;
 	}
 	*ns = v * unit;
@@ -133,7 +133,7 @@ check_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts
 	f->has_dur = time_number(st, rec, DFT_DUR, unit, &f->dur);
 	if (f->has_ts && f->has_dur && f->dur > UINT64_MAX - f->ts) {
 		report_range(st, rec, DFT_DUR,
-		             "and with ts that is more nanoseconds than fit 64 bits; it was cut there");
+		             "plus ts is more nanoseconds than fit 64 bits; shortened to fit");
 		f->dur = UINT64_MAX - f->ts;
 	}
 }

@@ -3,7 +3,7 @@
 
 #include "dftracer/dftracer_keys.h"
 
-/* Any record at p, which is its brace.  False: rec->json.error (or no_memory) says why not. */
+/* Any record at p, which is its brace.  False: rec->json.error (or no_memory) is the reason. */
 bool dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e);
 
 /* Whether the bytes at p begin as tracers begin records. */

@@ -39,7 +39,7 @@ parser_free(struct parser *x)
 
 /* True: a record with nothing but blanks behind, no flaw. */
 static bool
-is_sound(struct parser *x, const char *p, size_t n)
+is_valid(struct parser *x, const char *p, size_t n)
 {
 	if (n == 0 || *p != '{' || !dft_parse(&x->rec, &x->keys, p, p + n))
 		return false;
@@ -131,7 +131,7 @@ same_value(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v
 		same_nested(raw, v);
 		break;
 	default:
-		cr_assert_fail("a sound record with a value of kind %u", a->kind);
+		cr_assert_fail("a valid record with a value of kind %u", a->kind);
 	}
 }
 
@@ -190,14 +190,14 @@ agree_on(struct parser *x, const char *bytes, size_t n)
 	cr_assert_not_null(p);
 	memcpy(p, bytes, n);
 	p[n] = '\0';
-	const bool sound = is_sound(x, p, n);
+	const bool valid = is_valid(x, p, n);
 	const bool strict = n > 0 && *p == '{' && strict_json_fault(p, n, &at) == NULL;
-	cr_assert_eq(sound, strict, "%s: %.*s", sound ? "taken for sound" : "not taken for sound", (int)n, p);
-	cJSON *const json = sound ? cJSON_ParseWithLength(p, n + 1) : NULL;
-	cr_assert(!sound || json != NULL, "cJSON refuses: %.*s", (int)n, p);
-	if (sound && x->rec.json.nflaws == 0)
+	cr_assert_eq(valid, strict, "%s: %.*s", valid ? "accepted" : "refused", (int)n, p);
+	cJSON *const json = valid ? cJSON_ParseWithLength(p, n + 1) : NULL;
+	cr_assert(!valid || json != NULL, "cJSON refuses: %.*s", (int)n, p);
+	if (valid && x->rec.json.nflaws == 0)
 		same_args(&x->rec, json);
-	if (sound && !x->rec.too_many && memchr(p, '\\', n) == NULL) /* keys are compared as they stand */
+	if (valid && !x->rec.too_many && memchr(p, '\\', n) == NULL) /* keys are compared as they stand */
 		same_fields(&x->rec, json);
 	cJSON_Delete(json);
 	free(p);

@@ -98,7 +98,7 @@ is_plain_number(const char *v, const char *end)
 	return end > v && (*end == ',' || *end == '}') && (*v != '0' || end - v == 1);
 }
 
-/* What the whole path says. */
+/* What the complete path says. */
 static void
 take_shape(struct dft_record *rec, const struct dft_shape *shape)
 {
@@ -256,7 +256,7 @@ step_to_value(struct dft_paths *x, struct dft_node *at, const struct dft_record 
 	return step(x, at, &node);
 }
 
-/* The literal that ends the line, and what its path says. */
+/* The literal that ends the line, with the shape of its path. */
 static void
 step_to_end(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec, uint64_t kinds,
             uint32_t from)

@@ -8,7 +8,7 @@
  * their values is byte for byte the same.  So the bytes between values are
  * remembered as a tree of literals, and a record that follows a path known
  * from an earlier one needs no parsing: each literal is compared, each value
- * is checked.  Where values begin and strings end is told by the positions of
+ * is checked.  Where values begin and strings end is known from the positions of
  * the quotes, so no field has to wait for the one before it.
  */
 #define DFT_MAX_NODES 4096
@@ -19,7 +19,7 @@
 #define DFT_PATH_END 255 /* instead of a value: the line ends */
 #define DFT_PATH_ARG 254 /* the value is an argument, else a field of the record */
 
-/* What a whole path says of its records, unless a number turns out to be of another kind. */
+/* What a complete path says of its records, unless a number turns out to be of another kind. */
 struct dft_shape {
 	uint64_t shape, hashes;
 	uint32_t nargs;
@@ -56,7 +56,7 @@ void dft_paths_free(struct dft_paths *x);
 bool dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base,
                       const uint32_t **quotes, const char *p, const char *e);
 
-/* Remembers the path of a record that was parsed otherwise, found sound, and fills its clean line. */
+/* Adds the path of a record that the parser found to be valid and that fills its clean line. */
 void dft_paths_learn(struct dft_paths *x, const struct dft_record *rec);
 
 #endif

@@ -1,4 +1,4 @@
-/* The fast way and the patient one see the same in every line that both read, whichever scanner finds the
+/* The fast path and the slow one find the same in every line that both read, whichever scanner finds the
  * quotes. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "json/json_scan.h"
 #include "fuzz/fuzz_check.h"
 
-struct ways {
-	struct dft_record fast, patient;
+struct paths {
+	struct dft_record fast, slow;
 	struct dft_keys keys;
 	struct dft_paths paths;
 	struct json_index *index;
@@ -19,19 +19,19 @@ struct ways {
 };
 
 static void
-ways_init(struct ways *x)
+paths_init(struct paths *x)
 {
-	*x = (struct ways){ .index = malloc(sizeof *x->index) };
-	cr_assert(x->index != NULL && dft_record_init(&x->fast) && dft_record_init(&x->patient) &&
+	*x = (struct paths){ .index = malloc(sizeof *x->index) };
+	cr_assert(x->index != NULL && dft_record_init(&x->fast) && dft_record_init(&x->slow) &&
 	          dft_keys_init(&x->keys) && dft_paths_init(&x->paths));
 }
 
 static void
-ways_free(struct ways *x)
+paths_free(struct paths *x)
 {
 	free(x->index);
 	dft_record_free(&x->fast);
-	dft_record_free(&x->patient);
+	dft_record_free(&x->slow);
 	dft_keys_free(&x->keys);
 	dft_paths_free(&x->paths);
 }
@@ -66,7 +66,7 @@ expect_same(const struct dft_record *a, const struct dft_record *b)
 
 /* p: n bytes without a line end, and behind them room for one and DFT_SPARE bytes. */
 static void
-both_ways(struct ways *x, const struct json_scanner *scanner, char *p, size_t n)
+both_paths(struct paths *x, const struct json_scanner *scanner, char *p, size_t n)
 {
 	const char *const e = p + n;
 
@@ -78,15 +78,15 @@ both_ways(struct ways *x, const struct json_scanner *scanner, char *p, size_t n)
 	if (n >= JSON_CHUNK || x->index->lines.at[0] != n || x->index->odd.at[0] < n)
 		return;
 	const uint32_t *quotes = x->index->quotes.at;
-	const bool sound = dft_parse(&x->patient, &x->keys, p, e) && x->patient.end == e &&
-	                   x->patient.json.nflaws == 0 && x->patient.nextras == 0 && !x->patient.too_many;
+	const bool valid = dft_parse(&x->slow, &x->keys, p, e) && x->slow.end == e &&
+	                   x->slow.json.nflaws == 0 && x->slow.nextras == 0 && !x->slow.too_many;
 	if (dft_paths_follow(&x->paths, &x->fast, p, &quotes, p, e)) {
-		cr_assert(sound, "taken for sound: %.*s", (int)n, p);
-		expect_same(&x->fast, &x->patient);
+		cr_assert(valid, "accepted: %.*s", (int)n, p);
+		expect_same(&x->fast, &x->slow);
 		cr_assert_eq(*quotes, UINT32_MAX); /* all of them were used */
 		x->followed++;
-	} else if (sound) {
-		dft_paths_learn(&x->paths, &x->patient);
+	} else if (valid) {
+		dft_paths_learn(&x->paths, &x->slow);
 		x->learned++;
 	}
 }
@@ -105,7 +105,7 @@ change_number(struct random_text *t, char *p, size_t n)
 
 /* Each record a few times with other values, so that later ones take the path of the first. */
 static void
-try_scanner(struct ways *x, const struct json_scanner *scanner, unsigned long rounds)
+try_scanner(struct paths *x, const struct json_scanner *scanner, unsigned long rounds)
 {
 	static struct random_text t;
 	static char p[RANDOM_TEXT + DFT_SPARE + 1];
@@ -119,27 +119,27 @@ try_scanner(struct ways *x, const struct json_scanner *scanner, unsigned long ro
 			memcpy(p, t.p, t.n);
 			if (again > 0)
 				change_number(&t, p, t.n);
-			both_ways(x, scanner, p, t.n);
+			both_paths(x, scanner, p, t.n);
 		}
 		random_spoil(&t);
 		memcpy(p, t.p, t.n);
-		both_ways(x, scanner, p, t.n);
+		both_paths(x, scanner, p, t.n);
 	}
 }
 
-Test(dftracer_paths, the_fast_way_sees_what_the_patient_one_does, .timeout = 3600)
+Test(dftracer_paths, the_fast_path_finds_what_the_slow_one_does, .timeout = 3600)
 {
 	const char *const rounds = getenv("DFTRACER_ROUNDS");
 
 	for (const struct json_scanner *s = json_scanners; s->name != NULL; s++) {
-		struct ways x;
+		struct paths x;
 		if (!s->usable())
 			continue;
-		ways_init(&x);
+		paths_init(&x);
 		try_scanner(&x, s, rounds != NULL ? strtoul(rounds, NULL, 10) : 5000);
 		cr_expect(2 * x.followed > x.learned && x.learned > 100,
 		          "%s: %lu lines took a known path, %lu did not", s->name, x.followed, x.learned);
-		ways_free(&x);
+		paths_free(&x);
 	}
 }
 
@@ -149,20 +149,20 @@ Test(dftracer_paths, args_after_a_record_without)
 	static const char *const lines[] = { "{\"name\":\"a\",\"args\":5}", "{\"name\":\"b\",\"args\":[1]}",
 		                             "{\"name\":\"c\",\"args\":{\"x\":1,\"y\":2}}",
 		                             "{\"name\":\"d\",\"args\":{\"z\":1,\"z\":2}}" };
-	struct ways x;
+	struct paths x;
 	char p[200];
 
-	ways_init(&x);
+	paths_init(&x);
 	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
 		strcpy(p, lines[i]);
-		both_ways(&x, json_scanner_best(), p, strlen(p));
+		both_paths(&x, json_scanner_best(), p, strlen(p));
 	}
 	cr_expect_eq(x.followed, 1);
 	cr_expect_eq(x.learned, 2);
-	ways_free(&x);
+	paths_free(&x);
 }
 
-/* The same by way of the whole program: in large windows lines take the fast way, in small ones never. */
+/* The same by way of the whole program: in large windows lines take the fast path, in small ones never. */
 Test(dftracer_paths, many_random_lines)
 {
 	static struct random_text t;

@@ -21,7 +21,7 @@ random_key(struct random_text *x, bool arg)
 	random_blank(x);
 }
 
-/* One record, sound but for keys that come twice. */
+/* One record, valid but for keys that come twice. */
 static inline void
 random_record(struct random_text *x)
 {

@@ -13,7 +13,7 @@ whole_number(const struct dft_record *rec, const struct dft_member *m)
 	return slice_is(s, "-0") ? dft_json_value(s) : dft_integer_value(rec, m->value, m->kind == JSON_INT);
 }
 
-/* What a string says.  p NULL: no memory. */
+/* The text of a string.  p NULL: no memory. */
 static struct slice
 text_of(const struct dft_record *rec, struct dft_token t, struct arena *a)
 {

@@ -74,7 +74,7 @@ struct dft_member {
 	enum json_kind kind;
 };
 
-#define DFT_EXTRAS 16 /* unknown members that are kept */
+#define DFT_EXTRAS 16 /* unknown members that are retained */
 #define DFT_MAX_ARGS 60000
 #define DFT_MAX_DEPTH 60 /* of values in values; writers and viewers hold little more */
 
@@ -103,7 +103,7 @@ struct dft_record {
 	bool keep_members;
 	struct json json; /* flaws, and why the record could not be read */
 	bool clean;       /* all of its text is printable ASCII without escapes */
-	bool too_many;    /* arguments or members were left out */
+	bool too_many;    /* arguments or members were dropped */
 	bool no_memory;
 };
 

@@ -72,27 +72,24 @@ struct tally_words {
 };
 
 static const struct tally_words tally_words[DFT_TALLIES] = {
-	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks stand before a record" },
-	[DFT_BLANK_LINES] = { DFT_RULE_BLANK_LINE, "an empty line" },
-	[DFT_CR_LF] = { DFT_RULE_CR_LF, "a line ends in CR LF" },
-	[DFT_TRAILING_COMMAS] = { DFT_RULE_TRAILING_COMMA, "a comma follows a record" },
-	[DFT_QUOTED_NUMBERS] = { DFT_RULE_QUOTED_NUMBER, "a number of the record stands in quotes" },
-	[DFT_PHASE_FORMS] = { DFT_RULE_PHASE_FORM, "ph is written another way" },
-	[DFT_LATER_PHASES] = { DFT_RULE_LATER_PHASE,
-	                       "the record is neither a complete nor a metadata event" },
-	[DFT_NO_IDS] = { DFT_RULE_NO_ID, "the record has no id" },
-	[DFT_NO_ARGS] = { DFT_RULE_NO_ARGS, "the event has no args" },
-	[DFT_EXTRA_FIELDS] = { DFT_RULE_EXTRA_FIELD,
-	                       "the record has a field that the specification does not name" },
+	[DFT_LEADING_BLANKS] = { DFT_RULE_LEADING_BLANKS, "blanks before a record" },
+	[DFT_BLANK_LINES] = { DFT_RULE_BLANK_LINE, "empty line" },
+	[DFT_CR_LF] = { DFT_RULE_CR_LF, "line ends in CR LF" },
+	[DFT_TRAILING_COMMAS] = { DFT_RULE_TRAILING_COMMA, "comma after a record" },
+	[DFT_QUOTED_NUMBERS] = { DFT_RULE_QUOTED_NUMBER, "number in quotes" },
+	[DFT_PHASE_FORMS] = { DFT_RULE_PHASE_FORM, "ph is a number or a small letter" },
+	[DFT_LATER_PHASES] = { DFT_RULE_LATER_PHASE, "record is neither a complete nor a metadata event" },
+	[DFT_NO_IDS] = { DFT_RULE_NO_ID, "record has no id" },
+	[DFT_NO_ARGS] = { DFT_RULE_NO_ARGS, "event has no args" },
+	[DFT_EXTRA_FIELDS] = { DFT_RULE_EXTRA_FIELD, "record has a field that is not in the specification" },
 	[DFT_SPARSE_METADATA] = { DFT_RULE_SPARSE_METADATA,
-	                          "the metadata event lacks fields of the specification's samples" },
-	[DFT_NAMES_AS_TEXT] = { DFT_RULE_NAME_AS_TEXT,
-	                        "a host or file name is given as text, not as a hash" },
-	[DFT_HASHES_AS_TEXT] = { DFT_RULE_HASH_AS_TEXT, "a hash is written as hexadecimal text" },
-	[DFT_TEXT_IDS] = { DFT_RULE_ID_AS_TEXT, "the id is text" },
-	[DFT_IDS_REPEATED] = { DFT_RULE_ID_REPEATED, "an id comes a second time in its process" },
-	[DFT_HASHES_LATE] = { DFT_RULE_HASH_LATE, "a name comes after its first use, and the input cannot be "
-	                                          "read twice: the number stays" },
+	                          "metadata event lacks fields that the specification's examples have" },
+	[DFT_NAMES_AS_TEXT] = { DFT_RULE_NAME_AS_TEXT, "host or file name is a string, not a hash" },
+	[DFT_HASHES_AS_TEXT] = { DFT_RULE_HASH_AS_TEXT, "hash is a hexadecimal string" },
+	[DFT_TEXT_IDS] = { DFT_RULE_ID_AS_TEXT, "id is a string" },
+	[DFT_IDS_REPEATED] = { DFT_RULE_ID_REPEATED, "id repeated within its process" },
+	[DFT_HASHES_LATE] = { DFT_RULE_HASH_LATE, "name defined after its first use, and the input cannot be "
+	                                          "read twice: the number is shown" },
 };
 
 void
@@ -118,11 +115,12 @@ void
 dft_report_limit(struct dft_state *st, enum dft_limit which, const struct dft_record *rec)
 {
 	static const char *const words[DFT_LIMITS] = {
-		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: further ones are taken for one",
-		[DFT_LIMIT_HASHES] = "more than 131072 hashes or 65536 names: further ones stay numbers",
-		[DFT_LIMIT_CLASSES] = "more than 4096 categories: further ones are taken for one",
+		[DFT_LIMIT_PROCESSES] = "more than 16384 processes: the others are shown as one",
+		[DFT_LIMIT_HASHES] =
+		    "more than 131072 hashes or 65536 names: the others are shown as numbers",
+		[DFT_LIMIT_CLASSES] = "more than 4096 categories: the others are shown as one",
 		[DFT_LIMIT_TITLES] =
-		    "more than 32768 names of processes and threads: further ones are not shown",
+		    "more than 32768 names of processes and threads: the others are not shown",
 	};
 
 	if (st->sh->limits_reported[which])

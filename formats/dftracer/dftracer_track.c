@@ -67,7 +67,8 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 		return NULL;
 	if (st->sh->processes.threads.used >= DFT_MAX_THREADS) {
 		dft_report(st, DFT_RULE_THREAD_LIMIT, rec, NULL,
-		           "thread %" PRIu64 " and others share one track", tid != NULL ? *tid : 0);
+		           "more than 40000 threads: thread %" PRIu64 " shares a track with others",
+		           tid != NULL ? *tid : 0);
 		if (st->sh->processes.more == NULL)
 			st->sh->processes.more =
 			    trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));

@@ -30,7 +30,7 @@ dft_small_number(struct dft_who *w, uint64_t v)
 }
 
 /* 1, 2, ... for a host as it is written, whose text is copied into the arena; 0: too many, or no memory (then
- * hosts are not told apart). */
+ * hosts are not distinguished). */
 uint32_t dft_host_number(struct dft_who *w, struct arena *a, struct slice host);
 
 /* As written; host is not 0. */

@@ -116,7 +116,7 @@ bad_word(struct json *x, const char *p, const char *e, enum json_kind *kind)
 		return json_fail(x, q, "expected a comma or a closing bracket");
 	const bool known = is_not_finite(slice_of(p, (size_t)(q - p)));
 	if (!x->lenient)
-		return json_fail(x, p, known ? "nan and inf are no JSON numbers" : "invalid value");
+		return json_fail(x, p, known ? "nan and inf are not JSON numbers" : "invalid value");
 	*kind = known ? JSON_NOT_FINITE : JSON_BAD_WORD;
 	json_flaw_add(x, known ? JSON_FLAW_NOT_FINITE : JSON_FLAW_WORD, p);
 	return q;
@@ -256,7 +256,7 @@ member(struct json *x, struct nest *n, const char *p, const char *e, enum json_k
 	if (p == e || (*p != '{' && *p != '['))
 		return json_scalar(x, p, e, kind);
 	if (n->depth == x->depth)
-		return json_fail(x, p, "values nest too deep");
+		return json_fail(x, p, "values nested too deep");
 	const bool object = *p == '{';
 	p = json_first(x, p, e, more);
 	if (p != NULL && *more) {

@@ -127,7 +127,7 @@ json_text(const char *p, const char *q, enum json_kind kind)
 	return json_is_string(kind) ? slice_of(p + 1, (size_t)(q - p) - 2) : slice_of(p, (size_t)(q - p));
 }
 
-/* What a string says, from the bytes between its quotes; bad escapes stay as they are.  The text lies in the
+/* The text of a string, from the bytes between its quotes; bad escapes stay as they are.  It lies in the
  * arena.  p NULL: no memory. */
 struct slice json_unescape(struct arena *a, struct slice s);
 

@@ -265,9 +265,9 @@ Test(json_token, errors_have_their_place)
 		{ "[\"ab\xc3\xc3\xa9\"]", 4, "string is not UTF-8" },
 		{ "[1,01]", 3, "invalid value" },
 		{ "[1,tru]", 3, "invalid value" },
-		{ "[1,NaN]", 3, "nan and inf are no JSON numbers" },
+		{ "[1,NaN]", 3, "nan and inf are not JSON numbers" },
 		{ "[1,2}", 4, "expected a comma or a closing bracket" },
-		{ "[[[[]]]]", 3, "values nest too deep" },
+		{ "[[[[]]]]", 3, "values nested too deep" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
