@@ -1,4 +1,5 @@
-#include "htdump/htdump_event.h"
+#include "htdump/htdump_raw.h"
+
 #include "htdump/htdump_plan.h"
 #include "htdump/htdump_value.h"
 

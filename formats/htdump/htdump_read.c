@@ -9,6 +9,7 @@
 #include "htdump/htdump_plan.h"
 #include "htdump/htdump_prepare.h"
 #include "htdump/htdump_probe.h"
+#include "htdump/htdump_raw.h"
 
 /*
  * HawkTracer .htdump ("HTDUMP format design"): events one after the other,
