@@ -110,15 +110,25 @@ run-tests: tracetool $(BUILD)/tests
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-layers check-names check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
+check: deps check-threads check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
 	@$(MAKE) --no-print-directory run-replay
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
 	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
 	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool build-sanitize/tests
+	@$(MAKE) --no-print-directory check-threads
 
 run-replay: $(BUILD)/fuzz_replay
 	$(BUILD)/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
+
+check-threads: ## the same output for 1, 2 and 7 threads over all samples, and no data race under ThreadSanitizer
+	@$(MAKE) --no-print-directory tracetool
+	sh src/check/threads.sh $(BUILD)/tracetool
+	@$(MAKE) --no-print-directory BUILD=build-threads CFLAGS='-O1 -g -fsanitize=thread' build-threads/tracetool
+	sh src/check/threads.sh build-threads/tracetool $(THREADS_EVERY)
+
+# ThreadSanitizer makes a run ten times as long: each so manieth input.
+THREADS_EVERY := 7
 
 check-layers: ## includes point one way; the engine names no format
 	@sh src/check/layers.sh
@@ -126,6 +136,12 @@ check-layers: ## includes point one way; the engine names no format
 check-names: ## file names are unique in the tree
 	@d=$$(git ls-files src formats 2>/dev/null | sed 's|.*/||' | sort | uniq -d); \
 	if [ -n "$$d" ]; then echo "file names that are not unique: $$d"; exit 1; fi
+
+check-width: ## lines of C have at most 110 columns
+	@sh src/check/width.sh
+
+check-contract: ## how many lines of headers the author of a format has to read
+	@sh src/check/contract.sh
 
 check-man: ## the manual pages are well-formed
 	@out=$$(mandoc -T lint -W warning man/*.[1-9]); if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
@@ -165,7 +181,8 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 	@sh src/check/deps.sh
 
 clean: ## remove everything that was built
-	rm -rf build build-sanitize build-fuzz tracetool
+	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-layers check-names check-man check-testdata list-objects bench fuzz install deps clean FORCE
+.PHONY: all help demo test run-tests check run-replay check-threads check-layers check-names check-width check-contract check-man check-testdata \
+	list-objects bench fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

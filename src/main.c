@@ -53,7 +53,7 @@ unknown_command(const char *name)
 	size_t distance = 4;
 
 	for (const struct command *const *c = commands; *c != NULL; c++) {
-		const size_t d = edit_distance_distance(name, (*c)->name);
+		const size_t d = edit_distance(name, (*c)->name);
 		if (d < distance && edit_distance_plausible(name, (*c)->name)) {
 			distance = d;
 			best = (*c)->name;

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* memrchr */
-#include "dftracer/dftracer_state.h"
+#include "dftracer/dftracer_line.h"
 
 /*
- * Names that come later than their first use: of hashes, processes, threads.
+ * Names that stand behind their first use: of hashes, processes, threads.
  * A look-ahead pass collects them before the first event is given out; it
  * needs nothing but metadata.
  */
@@ -25,7 +25,7 @@ dft_ahead_skip(struct dft_state *st)
 	const size_t window = (size_t)(in->end - in->p);
 	const char *const most = window > DFT_SKIP ? in->p + DFT_SKIP : in->end;
 
-	if (!st->few_metadata || st->line.begun || st->closed || st->trailer)
+	if (!st->only_m || st->line.begun || st->closed || st->trailer)
 		return;
 	const char *const m = find_m(in->p, most), *const to = m != NULL ? m : most;
 	const char *const nl = memrchr(in->p, '\n', (size_t)(to - in->p));

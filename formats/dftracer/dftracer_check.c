@@ -1,9 +1,11 @@
-#include "dftracer/dftracer_state.h"
+#include "dftracer/dftracer_facts.h"
+#include "dftracer/dftracer_report.h"
 
 /*
- * Checks a record: the fields that its kind must have, their types, their
- * numbers.  What kinds the fields have (the record's shape) is the same in most
- * records, so a shape that was found right is not looked at again.
+ * Checks a record: the members that its kind must have, their types, their
+ * numbers.  What kinds the members have (the record's shape) is the same in
+ * most records, so a shape that was checked without a finding is not checked
+ * again.
  */
 
 /* ---- names for messages ---- */
@@ -31,13 +33,13 @@ top_at(const struct dft_record *rec, enum dft_top which)
 }
 
 void
-dft_say_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted)
+dft_report_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted)
 {
 	const enum json_kind kind = dft_top_kind(rec, which);
 	struct quoted q;
 
-	dft_find(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), not %s",
-	         dft_top_names[which], kind_names[kind], quoted(&q, dft_top_text(rec, which)), wanted);
+	dft_report(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), not %s",
+	           dft_top_names[which], kind_names[kind], quoted(&q, dft_top_text(rec, which)), wanted);
 }
 
 /* ---- the phase ---- */
@@ -113,12 +115,12 @@ odd_phase(struct dft_state *st, const struct dft_record *rec)
 	struct quoted q;
 
 	if (kind == JSON_ABSENT)
-		dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "ph is missing; %s", taken[guess]);
+		dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "ph is missing; %s", taken[guess]);
 	else if (kind != JSON_UINT && !json_is_string(kind))
-		dft_say_type(st, rec, DFT_PH, "a letter");
+		dft_report_type(st, rec, DFT_PH, "a letter");
 	else
-		dft_find(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH), "ph is %s; %s",
-		         quoted(&q, dft_top_text(rec, DFT_PH)), taken[guess]);
+		dft_report(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH), "ph is %s; %s",
+		           quoted(&q, dft_top_text(rec, DFT_PH)), taken[guess]);
 	return guess;
 }
 
@@ -126,9 +128,9 @@ odd_phase(struct dft_state *st, const struct dft_record *rec)
 static bool
 is_aggregate(const struct dft_record *rec)
 {
-	const struct dft_arg *const dur = dft_arg_of(rec, DFT_MEANS_DURATION);
+	const struct dft_arg *const dur = dft_arg_of(rec, DFT_ROLE_DURATION);
 
-	return rec->special[DFT_MEANS_COUNT_OF_CALLS] != 0 || (dur != NULL && dur->kind == JSON_OBJECT);
+	return rec->special[DFT_ROLE_COUNT_OF_CALLS] != 0 || (dur != NULL && dur->kind == JSON_OBJECT);
 }
 
 static enum dft_phase
@@ -150,8 +152,8 @@ check_phase(struct dft_state *st, const struct dft_record *rec)
 		if (phase == DFT_PHASE_NONE)
 			return odd_phase(st, rec);
 		struct quoted q;
-		dft_find(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH),
-		         "ph is %s, which is Chrome's and not DFTracer's", quoted(&q, text));
+		dft_report(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH),
+		           "ph is %s, which is Chrome's and not DFTracer's", quoted(&q, text));
 		return phase;
 	}
 	if (kind == JSON_UINT || (c >= 'a' && c <= 'z'))
@@ -195,7 +197,7 @@ present(const struct dft_record *rec)
 }
 
 static void
-say_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
+report_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
 {
 	const unsigned missing = needed[phase] & ~present(rec);
 	static const char *const kinds[] = { "record",  "complete event", "metadata event",
@@ -204,8 +206,8 @@ say_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase p
 
 	for (int i = 0; i < DFT_TOPS; i++)
 		if ((missing & BIT(i)) != 0)
-			dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "%s is missing in a %s",
-			         dft_top_names[i], kinds[phase]);
+			dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "%s is missing in a %s",
+			           dft_top_names[i], kinds[phase]);
 }
 
 static void
@@ -217,18 +219,18 @@ check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 		return;
 	if (which == DFT_NAME || which == DFT_CAT) {
 		if (!json_is_string(kind))
-			dft_say_type(st, rec, which, "text");
+			dft_report_type(st, rec, which, "text");
 	} else if (which == DFT_ARGS) {
 		if (kind != JSON_OBJECT)
-			dft_say_type(st, rec, which, "an object");
+			dft_report_type(st, rec, which, "an object");
 	} else if (which !=
 	           DFT_PH) { /* which was checked before; text is looked at where the number is read */
 		if (kind != JSON_UINT && kind != JSON_INT && (which == DFT_TYPE || !json_is_string(kind)))
-			dft_say_type(st, rec, which, "a whole number");
+			dft_report_type(st, rec, which, "a whole number");
 	}
 }
 
-/* Differences of the dialects, each said once. */
+/* Differences of the dialects, each reported once. */
 static unsigned
 differences(const struct dft_record *rec, enum dft_phase phase)
 {
@@ -275,19 +277,19 @@ check_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase p
 	    (phase == DFT_PHASE_METADATA && rec->shape == USUAL))
 		return;
 	const uint64_t key = rec->shape | (uint64_t)phase << 60 | (uint64_t)1 << 59; /* never 0 */
-	if (key != st->sound_shape) {
+	if (key != st->valid_shape) {
 		const uint64_t findings = st->findings;
-		say_missing(st, rec, phase);
+		report_missing(st, rec, phase);
 		for (int i = 0; i < DFT_TOPS; i++)
 			check_kind(st, rec, (enum dft_top)i);
 		if (st->findings != findings) {
 			tally_differences(st, rec, differences(rec, phase));
 			return;
 		}
-		st->sound_shape = key;
-		st->sound_tallies = differences(rec, phase);
+		st->valid_shape = key;
+		st->valid_tallies = differences(rec, phase);
 	}
-	tally_differences(st, rec, st->sound_tallies);
+	tally_differences(st, rec, st->valid_tallies);
 }
 
 /* ---- faults of the text ---- */
@@ -314,33 +316,31 @@ static const struct {
 };
 
 static void
-say_flaws(struct dft_state *st, const struct dft_record *rec)
+report_flaws(struct dft_state *st, const struct dft_record *rec)
 {
 	for (uint32_t i = 0; i < rec->json.nflaws; i++) {
 		const struct json_flaw_at *const f = &rec->json.flaws[i];
-		dft_find(st, flaws[f->kind].rule, rec, f->at, "%s", flaws[f->kind].words);
+		dft_report(st, flaws[f->kind].rule, rec, f->at, "%s", flaws[f->kind].words);
 	}
 	if (rec->too_many)
-		dft_find(st, DFT_RULE_LIMIT, rec, NULL,
-		         "more than 60000 args, or 16 fields that the format does not know: the rest was "
-		         "left out");
+		dft_report(st, DFT_RULE_LIMIT, rec, NULL,
+		           "more than 60000 args, or 16 fields that the format does not know: the rest was "
+		           "left out");
 }
 
-bool
+void
 dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	f->has_id = false;
 	f->id = f->pid = f->tid = f->ts = f->dur = 0;
 	f->nnames = 0;
 	if (rec->json.nflaws > 0 || rec->too_many)
-		say_flaws(st, rec);
+		report_flaws(st, rec);
 	f->phase = check_phase(st, rec);
 	check_shape(st, rec, f->phase);
 	if (rec->nextras > 0)
 		dft_tally_add(st, DFT_EXTRA_FIELDS, dft_place_of(rec),
 		              dft_token_text(rec, rec->extras[0].key));
-	if (!dft_check_numbers(st, rec, f))
-		return false;
+	dft_check_numbers(st, rec, f);
 	dft_check_hashes(st, rec, f);
-	return true;
 }

@@ -1,11 +1,13 @@
-#include <stdlib.h>
+#include "dftracer/dftracer_dialect.h"
 
-#include "dftracer/dftracer_state.h"
+#include "dftracer/dftracer_facts.h"
+#include "dftracer/dftracer_parse.h"
+#include "dftracer/dftracer_report.h"
 
 /*
  * Which version of the tracer wrote a trace.  Nothing is read otherwise for
- * it: every record is taken as it is.  But people want to know, and a file of
- * two versions deserves a word.
+ * it: every record is read as it is.  It is for people to know, and files that
+ * hold records of two versions are reported.
  */
 
 const char *const dft_dialects[] = { "d0", "d1", "d2", "d2a", "d2b", "d2c", "d3", "d4", "d5", NULL };
@@ -54,17 +56,17 @@ possible(const struct dft_record *rec, const struct dft_facts *f)
 		d &= ~BIT(D5);
 	if (f->phase == DFT_PHASE_COMPLETE && dft_top_kind(rec, DFT_ID) == JSON_ABSENT)
 		d &= BIT(D0) | BIT(D1) | BIT(D4) | BIT(D5);
-	if (f->phase == DFT_PHASE_COMPLETE && rec->special[DFT_MEANS_HOSTNAME] != 0)
+	if (f->phase == DFT_PHASE_COMPLETE && rec->special[DFT_ROLE_HOSTNAME] != 0)
 		d &= BIT(D0) | BIT(D1) | BIT(D2);
 	if (f->phase == DFT_PHASE_COUNTER || f->phase == DFT_PHASE_AGGREGATE)
 		d &= BIT(D4) | BIT(D5);
 	if (f->phase == DFT_PHASE_METADATA && letter && rec->p[rec->top[DFT_PH].at] == 'H')
 		d &= BIT(D2B);
-	more = d & by_hash(rec, dft_arg_of(rec, DFT_MEANS_HHASH));
+	more = d & by_hash(rec, dft_arg_of(rec, DFT_ROLE_HHASH));
 	d = more != 0 ? more : d;
-	more = d & by_hash(rec, dft_arg_of(rec, DFT_MEANS_FHASH));
+	more = d & by_hash(rec, dft_arg_of(rec, DFT_ROLE_FHASH));
 	d = more != 0 ? more : d;
-	more = d & (defines_hash(rec, f) ? by_hash(rec, dft_arg_of(rec, DFT_MEANS_VALUE)) : ALL);
+	more = d & (defines_hash(rec, f) ? by_hash(rec, dft_arg_of(rec, DFT_ROLE_VALUE)) : ALL);
 	d = more != 0 ? more : d;
 	return d != 0 ? d : ALL;
 }
@@ -74,7 +76,7 @@ possible(const struct dft_record *rec, const struct dft_facts *f)
 static unsigned
 by_version(const struct dft_record *rec)
 {
-	const struct dft_arg *const a = dft_arg_of(rec, DFT_MEANS_VERSION);
+	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_VERSION);
 
 	if (a == NULL || dft_top_kind(rec, DFT_NAME) != JSON_STRING ||
 	    !slice_is(dft_top_text(rec, DFT_NAME), "start"))
@@ -96,7 +98,7 @@ most_likely(unsigned d)
 	return dft_dialects[D3];
 }
 
-/* The phase, without a word about it. */
+/* The phase, without findings. */
 static enum dft_phase
 quiet_phase(const struct dft_record *rec)
 {
@@ -143,8 +145,8 @@ look_at_record(struct look *x)
 	x->dialects = d != 0 ? d : x->dialects;
 	x->records++;
 	x->tracer +=
-	    dft_top_kind(rec, DFT_ID) != JSON_ABSENT || rec->special[DFT_MEANS_HHASH] != 0 ||
-	    rec->special[DFT_MEANS_HOSTNAME] != 0 || dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT ||
+	    dft_top_kind(rec, DFT_ID) != JSON_ABSENT || rec->special[DFT_ROLE_HHASH] != 0 ||
+	    rec->special[DFT_ROLE_HOSTNAME] != 0 || dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT ||
 	    (dft_top_kind(rec, DFT_CAT) == JSON_STRING && slice_is(dft_top_text(rec, DFT_CAT), "dftracer"));
 }
 
@@ -168,7 +170,7 @@ look_at_line(struct look *x, const char *p, const char *e)
 
 /* Whole lines only, and a last one that is the end of the trace. */
 static bool
-look(struct look *x, struct slice head, bool whole)
+look(struct look *x, struct slice head, bool complete)
 {
 	const char *p = head.p, *const end = head.p + head.n;
 
@@ -176,7 +178,7 @@ look(struct look *x, struct slice head, bool whole)
 	const bool ok = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
 	for (int i = 0; ok && i < LINES && p < end; i++) {
 		const char *const nl = memchr(p, '\n', (size_t)(end - p));
-		if (nl != NULL || whole)
+		if (nl != NULL || complete)
 			look_at_line(x, p, nl != NULL ? nl : end);
 		p = nl != NULL ? nl + 1 : end;
 	}
@@ -186,11 +188,11 @@ look(struct look *x, struct slice head, bool whole)
 }
 
 const char *
-dft_dialect_of(struct slice head, bool whole)
+dft_dialect_of(struct slice head, bool complete)
 {
 	struct look x;
 
-	return look(&x, head, whole) && x.records > 0 ? most_likely(x.dialects) : most_likely(BIT(D3));
+	return look(&x, head, complete) && x.records > 0 ? most_likely(x.dialects) : most_likely(BIT(D3));
 }
 
 /* ---- probing ---- */
@@ -207,9 +209,7 @@ begins_like_one(struct slice head)
 	while (p < end &&
 	       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
 		p++;
-	return (end - p >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
-	       (end - p >= 8 && memcmp(p, "{\"name\":", 8) == 0) ||
-	       (p < end && *p == '{' && dft_wrapper_end(p, end) != NULL);
+	return dft_begins_record(p, end) || (p < end && *p == '{' && dft_wrapper_end(p, end) != NULL);
 }
 
 /* Nothing but a bracket or two: a process that traced nothing. */
@@ -228,13 +228,13 @@ is_empty_trace(struct slice head)
 }
 
 int
-dft_probe(struct slice head, bool whole)
+dft_probe(struct slice head, bool complete)
 {
 	struct look x;
 
 	if (memchr(head.p, '{', head.n) == NULL)
-		return whole && is_empty_trace(head) ? 8 : 0;
-	if (!look(&x, head, whole))
+		return complete && is_empty_trace(head) ? 8 : 0;
+	if (!look(&x, head, complete))
 		return 0;
 	if (x.tracer > 0)
 		return 64;
@@ -260,12 +260,12 @@ dft_writes_m(const char *dialect)
 	return (bit_of(dialect) & (BIT(D2B) | BIT(D5))) == 0;
 }
 
-/* What of a record decides about its dialect, as far as it takes to know that the last one said the same. */
+/* What of a record decides about its dialect, as far as it takes to know that it is that of the last one. */
 static uint64_t
 signature(const struct dft_record *rec, const struct dft_facts *f)
 {
-	const struct dft_arg *const host = dft_arg_of(rec, DFT_MEANS_HHASH), *const file = dft_arg_of(
-	                                                                         rec, DFT_MEANS_FHASH);
+	const struct dft_arg *const host = dft_arg_of(rec, DFT_ROLE_HHASH), *const file = dft_arg_of(
+	                                                                        rec, DFT_ROLE_FHASH);
 	uint64_t s = rec->shape | (uint64_t)f->phase << 40;
 
 	/* records that define a hash are few */
@@ -278,13 +278,13 @@ signature(const struct dft_record *rec, const struct dft_facts *f)
 	if (file != NULL)
 		s |= (uint64_t)file->kind << 50 | (uint64_t)(file->value.n > 5) << 54 |
 		     (uint64_t)(file->value.n > 1) << 55;
-	return s | (uint64_t)(rec->special[DFT_MEANS_HOSTNAME] != 0) << 56 | (uint64_t)1 << 63;
+	return s | (uint64_t)(rec->special[DFT_ROLE_HOSTNAME] != 0) << 56 | (uint64_t)1 << 63;
 }
 
 void
 dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
-	if (st->mixed_said || f->phase == DFT_PHASE_NONE || f->phase >= DFT_PHASE_BEGIN)
+	if (st->mixed_reported || f->phase == DFT_PHASE_NONE || f->phase >= DFT_PHASE_BEGIN)
 		return;
 	const uint64_t s = signature(rec, f);
 	if (s != 0 && s == st->usual_signature)
@@ -294,7 +294,7 @@ dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const stru
 		st->usual_signature = s;
 		return;
 	}
-	st->mixed_said = true;
-	dft_find(st, DFT_RULE_MIXED_DIALECTS, rec, NULL, "the record is of dialect %s, the trace began as %s",
-	         most_likely(d), st->dialect);
+	st->mixed_reported = true;
+	dft_report(st, DFT_RULE_MIXED_DIALECTS, rec, NULL,
+	           "the record is of dialect %s, the trace began as %s", most_likely(d), st->dialect);
 }

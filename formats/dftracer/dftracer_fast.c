@@ -1,7 +1,10 @@
-#include "dftracer/dftracer_state.h"
+#include "dftracer/dftracer_facts.h"
+#include "dftracer/dftracer_line.h"
+#include "dftracer/dftracer_parse.h"
+#include "dftracer/dftracer_raw.h"
 
-/* Ordinary lines: a record and nothing else, clean, as the records before it.  All others are left to
- * dft_line_step(). */
+/* Ordinary lines: a record and nothing else, clean, like records before it.  All others are left to
+ * dft_line_next(). */
 
 /* Positions at which things lie that are behind p already. */
 static void
@@ -36,14 +39,14 @@ have_index(struct dft_state *st)
 	return *st->lines != UINT32_MAX;
 }
 
-/* What is remembered between lines is of no account to an ordinary one. */
+/* Nothing is open that an ordinary line would have to know of. */
 static bool
 ordinary(const struct dft_state *st)
 {
 	return !st->line.begun && !st->closed && !st->trailer;
 }
 
-/* A clean line that takes no known path: if it is a sound record, the next like it will. */
+/* A clean line that takes no known path: if it is a valid record, the next like it will. */
 static bool
 learn_line(struct dft_state *st, const char *e)
 {
@@ -52,38 +55,43 @@ learn_line(struct dft_state *st, const char *e)
 	if (!dft_parse(rec, &st->keys, st->r->in->p, e) || rec->end != e || rec->json.nflaws > 0 ||
 	    rec->nextras > 0 || rec->too_many)
 		return false;
-	dft_paths_learn(&st->paths, rec);
+	if (!st->raw)
+		dft_paths_learn(&st->paths, rec);
 	rec->clean = true;
 	while (*st->quotes < (uint32_t)(e - st->index->base))
 		st->quotes++;
 	return true;
 }
 
-enum dft_outcome
+void
 dft_lines_fast(struct dft_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	struct dft_record *const rec = &st->record;
 
 	if (!ordinary(st) || !have_index(st))
-		return DFT_DONE;
+		return;
 	const char *const base = st->index->base;
+	const bool raw = st->raw;
 	while (b->n < b->cap && *st->lines != UINT32_MAX) {
 		const char *const e = base + *st->lines;
 		if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE)
 			break;
-		if (!dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e) && !learn_line(st, e))
+		if ((raw || !dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e)) &&
+		    !learn_line(st, e))
 			break;
 		rec->offset = input_offset(in, in->p);
 		rec->line = st->line.number;
 		rec->column = 1;
 		rec->ordinal = st->r->records + 1;
-		if (dft_record_take(st, b) == DFT_NO_MEMORY)
-			return DFT_NO_MEMORY;
+		dft_record_take(st, b);
+		if (st->no_memory)
+			return;
+		if (raw)
+			dft_raw_cover(st, b, rec, e + 1);
 		in->p = e + 1;
 		st->lines++;
 		st->line.number++;
 		st->line.start = rec->offset + (uint64_t)(in->p - rec->p);
 	}
-	return DFT_DONE;
 }

@@ -1,4 +1,6 @@
-#include "dftracer/dftracer_state.h"
+#include "dftracer/dftracer_dialect.h"
+#include "dftracer/dftracer_read.h"
+#include "dftracer/dftracer_report.h"
 
 const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 #define RULE RULE_ROW

@@ -1,35 +1,31 @@
+#include "dftracer/dftracer_keys.h"
+
 #include <stdlib.h>
 
-#include "dftracer/dftracer_record.h"
-
-/*
- * The keys of arguments are few and come again in every record, so each gets a
- * number, by its first 16 bytes.  That a key comes twice in one object is seen
- * by the object it was met in last.
- */
+#include "base/table.h"
 
 static const struct {
 	const char *text;
-	enum dft_plan plan;
-} vocabularies[] = {
-	{ "hhash", DFT_MEANS_HHASH },       { "fhash", DFT_MEANS_FHASH },
-	{ "cmd_hash", DFT_MEANS_CMD_HASH }, { "exec_hash", DFT_MEANS_EXEC_HASH },
-	{ "cwd", DFT_MEANS_CWD },           { "hostname", DFT_MEANS_HOSTNAME },
-	{ "fname", DFT_MEANS_FNAME },       { "cmd", DFT_MEANS_CMD },
-	{ "exec", DFT_MEANS_EXEC },         { "name", DFT_MEANS_NAME },
-	{ "value", DFT_MEANS_VALUE },       { "hash", DFT_MEANS_HASH },
-	{ "version", DFT_MEANS_VERSION },   { "num_events", DFT_MEANS_NUM_EVENTS },
-	{ "cfg", DFT_MEANS_CFG },           { "dft_cnt", DFT_MEANS_COUNT_OF_CALLS },
-	{ "dur", DFT_MEANS_DURATION },      { "id", DFT_MEANS_ID },
-	{ "type", DFT_MEANS_TYPE },
+	enum dft_role role;
+} known_keys[] = {
+	{ "hhash", DFT_ROLE_HHASH },       { "fhash", DFT_ROLE_FHASH },
+	{ "cmd_hash", DFT_ROLE_CMD_HASH }, { "exec_hash", DFT_ROLE_EXEC_HASH },
+	{ "cwd", DFT_ROLE_CWD },           { "hostname", DFT_ROLE_HOSTNAME },
+	{ "fname", DFT_ROLE_FNAME },       { "cmd", DFT_ROLE_CMD },
+	{ "exec", DFT_ROLE_EXEC },         { "name", DFT_ROLE_NAME },
+	{ "value", DFT_ROLE_VALUE },       { "hash", DFT_ROLE_HASH },
+	{ "version", DFT_ROLE_VERSION },   { "num_events", DFT_ROLE_NUM_EVENTS },
+	{ "cfg", DFT_ROLE_CFG },           { "dft_cnt", DFT_ROLE_COUNT_OF_CALLS },
+	{ "dur", DFT_ROLE_DURATION },      { "id", DFT_ROLE_ID },
+	{ "type", DFT_ROLE_TYPE },
 };
 
 bool
 dft_keys_init(struct dft_keys *k)
 {
-	k->keys = calloc(DFT_MAX_KEYS, sizeof *k->keys);
-	k->slots = calloc(DFT_KEY_SLOTS, sizeof *k->slots);
-	k->seed = hash_seed();
+	*k = (struct dft_keys){ .keys = calloc(DFT_MAX_KEYS, sizeof *k->keys),
+		                .slots = calloc(DFT_KEY_SLOTS, sizeof *k->slots),
+		                .seed = hash_seed() };
 	return k->keys != NULL && k->slots != NULL;
 }
 
@@ -42,13 +38,13 @@ dft_keys_free(struct dft_keys *k)
 	*k = (struct dft_keys){ .keys = NULL };
 }
 
-static enum dft_plan
-plan_of(struct slice s)
+static enum dft_role
+role_of(struct slice s)
 {
-	for (size_t i = 0; i < sizeof vocabularies / sizeof vocabularies[0]; i++)
-		if (slice_is(s, vocabularies[i].text))
-			return vocabularies[i].plan;
-	return DFT_MEANS_NOTHING;
+	for (size_t i = 0; i < sizeof known_keys / sizeof known_keys[0]; i++)
+		if (slice_is(s, known_keys[i].text))
+			return known_keys[i].role;
+	return DFT_ROLE_NONE;
 }
 
 /* Keyed, so that no input can choose keys that all meet in one slot. */
@@ -70,25 +66,24 @@ add(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t sl
 	if (text.p == NULL)
 		return DFT_NO_KEY; /* a key without a number is read all the same */
 	k->bytes += s.n;
-	k->keys[k->n] = (struct dft_key){
-		.low = low, .high = high, .n = s.n, .text = text.p, .plan = (uint8_t)plan_of(s)
-	};
+	k->keys[k->n] =
+	    (struct dft_key){ .low = low, .high = high, .text = text, .role = (uint8_t)role_of(s) };
 	k->slots[slot] = (uint16_t)(k->n + 1);
 	return (uint16_t)k->n++;
 }
 
 static inline uint16_t
-find(struct dft_keys *k, uint64_t low, uint64_t high, const char *p, uint32_t n)
+find(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s)
 {
-	uint32_t slot = first_slot(k, low, high, n);
+	uint32_t slot = first_slot(k, low, high, s.n);
 
 	for (; k->slots[slot] != 0; slot = (slot + 1) % DFT_KEY_SLOTS) {
 		const struct dft_key *const key = &k->keys[k->slots[slot] - 1];
-		if (key->low == low && key->high == high && key->n == n &&
-		    (n <= 16 || memcmp(key->text, p, n) == 0))
+		if (key->low == low && key->high == high && key->text.n == s.n &&
+		    (s.n <= 16 || memcmp(key->text.p, s.p, s.n) == 0))
 			return (uint16_t)(k->slots[slot] - 1);
 	}
-	return add(k, low, high, slice_of(p, n), slot);
+	return add(k, low, high, s, slot);
 }
 
 uint16_t
@@ -98,10 +93,9 @@ dft_key_number(struct dft_keys *k, struct slice s)
 
 	if (s.n > 0)
 		memcpy(start, s.p, s.n < 16 ? s.n : 16);
-	if (s.n <= 16)
-		return find(k, load_u64(start, false), load_u64(start + 8, false), s.p, s.n);
 	/* long keys share their start easily: the hash of the whole tells them apart */
-	return find(k, load_u64(start, false), hash_bytes(s.p, s.n, k->seed), s.p, s.n);
+	return find(k, load_u64(start, false),
+	            s.n <= 16 ? load_u64(start + 8, false) : hash_bytes(s.p, s.n, k->seed), s);
 }
 
 enum dft_top

@@ -1,6 +1,5 @@
-#include <stdlib.h>
-
-#include "dftracer/dftracer_state.h"
+#include "dftracer/dftracer_facts.h"
+#include "dftracer/dftracer_report.h"
 
 /* What records say about the trace: names of hashes, processes and threads, time units, `start` and `end`. */
 
@@ -16,7 +15,7 @@ arg_is(const struct dft_record *rec, const struct dft_arg *a, const char *text)
 	return a != NULL && a->kind == JSON_STRING && slice_is(dft_token_text(rec, a->value), text);
 }
 
-/* The text of an argument, escapes resolved, until the next record.  p NULL: no memory. */
+/* The text of an argument, escapes resolved, until the next record. */
 static struct slice
 arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a)
 {
@@ -24,13 +23,15 @@ arg_text(struct dft_state *st, const struct dft_record *rec, const struct dft_ar
 
 	if (a->kind != JSON_ESCAPED && a->kind != JSON_BAD_STRING)
 		return textscan_slice(raw.p, raw.n);
-	return json_unescape(&st->moment, raw);
+	const struct slice text = json_unescape(&st->scratch, raw);
+	st->no_memory |= text.p == NULL;
+	return text;
 }
 
 static struct slice
 host_of(const struct dft_record *rec)
 {
-	const struct dft_arg *const a = dft_arg_of(rec, DFT_MEANS_HHASH);
+	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_HHASH);
 
 	return a != NULL ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
 }
@@ -47,32 +48,33 @@ has_meta(const struct trace *t, struct slice name)
 }
 
 /* "prefix.key": the first of each name is kept, and only as many as have room. */
-static bool
+static void
 add_meta(struct dft_state *st, const char *prefix, struct slice key, struct slice text, bool json)
 {
 	struct trace *const trace = st->r->trace;
 
 	key.n = key.n < 200 ? key.n : 200;
-	const struct slice printed = arena_printf(&st->moment, "%s.%.*s", prefix, (int)key.n, key.p);
-	if (printed.p == NULL)
-		return false;
+	const struct slice printed = arena_printf(&st->scratch, "%s.%.*s", prefix, (int)key.n, key.p);
+	if (printed.p == NULL) {
+		st->no_memory = true;
+		return;
+	}
 	const struct slice name = textscan_slice(printed.p, printed.n);
 	if (has_meta(trace, name) || trace->nmeta >= DFT_MAX_META ||
 	    text.n + name.n > DFT_MAX_META_BYTES - st->sh->meta_bytes)
-		return true;
+		return;
 	st->sh->meta_bytes += text.n + name.n;
 	struct value v = value_string(text);
 	if (json) {
 		const struct slice copy = arena_copy(&trace->arena, text);
 		v = (struct value){ .type = VALUE_JSON, .count = copy.n, .p = copy.p };
-		if (copy.p == NULL)
-			return false;
+		st->no_memory |= copy.p == NULL;
 	}
-	return trace_add_meta(trace, name, v);
+	st->no_memory |= !trace_add_meta(trace, name, v);
 }
 
 /* The arguments of a record, hashes as what they stand for. */
-static bool
+static void
 add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_record *rec,
                  const struct dft_facts *f)
 {
@@ -80,94 +82,89 @@ add_args_as_meta(struct dft_state *st, const char *prefix, const struct dft_reco
 		const struct dft_arg *const a = &rec->args[i];
 		const bool json = (a->kind >= JSON_UINT && a->kind <= JSON_NUMBER) ||
 		                  (a->kind >= JSON_TRUE && a->kind <= JSON_ARRAY);
-		struct slice text = arg_text(st, rec, a), name = { NULL, 0, 0 };
+		const struct slice text = arg_text(st, rec, a);
+		struct slice name = { NULL, 0, 0 };
 		struct dft_hash h;
-		if (text.p == NULL)
-			return false;
-		if (dft_means_hash((enum dft_plan)a->plan) &&
+		if (dft_role_is_hash((enum dft_role)a->role) &&
 		    dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h))
-			name = dft_name_look(st, dft_hash_kind_of((enum dft_plan)a->plan), h, f->pid);
-		if (!add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
-		              json && name.p == NULL))
-			return false;
+			name = dft_name_look(st, dft_hash_kind_of((enum dft_role)a->role), h, f->pid);
+		add_meta(st, prefix, dft_token_text(rec, a->key), name.p != NULL ? name : text,
+		         json && name.p == NULL);
 	}
-	return true;
 }
 
 /* ---- hash records ---- */
 
-static bool
+static void
 define_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f,
             enum dft_hash_kind kind)
 {
-	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME);
-	const struct dft_arg *value = dft_arg_of(rec, DFT_MEANS_VALUE);
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
+	const struct dft_arg *value = dft_arg_of(rec, DFT_ROLE_VALUE);
 	struct dft_hash h;
 	struct quoted q;
 
 	if (value == NULL)
-		value = dft_arg_of(rec, DFT_MEANS_HASH); /* so on one day of September 2024 */
+		value = dft_arg_of(rec, DFT_ROLE_HASH); /* so on one day of September 2024 */
 	if (name == NULL || value == NULL) {
-		dft_find(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing in a hash record",
-		         name == NULL ? "name" : "value");
-		return true;
+		dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "args.%s is missing in a hash record",
+		           name == NULL ? "name" : "value");
+		return;
 	}
 	if (!json_is_string((enum json_kind)name->kind)) {
-		dft_find(st, DFT_RULE_FIELD_TYPE, rec, rec->p + name->value.at,
-		         "args.name is %s, not text, in a hash record",
-		         quoted(&q, dft_token_text(rec, name->value)));
-		return true;
+		dft_report(st, DFT_RULE_FIELD_TYPE, rec, rec->p + name->value.at,
+		           "args.name is %s, not text, in a hash record",
+		           quoted(&q, dft_token_text(rec, name->value)));
+		return;
 	}
 	if (!dft_hash_read(rec, value->value, (enum json_kind)value->kind, &h)) {
-		dft_find(st, DFT_RULE_BAD_HASH, rec, rec->p + value->value.at,
-		         "args.value is %s, neither a number of 64 bits nor 16 hexadecimal digits",
-		         quoted(&q, dft_token_text(rec, value->value)));
-		return true;
+		dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + value->value.at,
+		           "args.value is %s, neither a number of 64 bits nor 16 hexadecimal digits",
+		           quoted(&q, dft_token_text(rec, value->value)));
+		return;
 	}
 	if (h.none)
-		return true;
+		return;
 	if (h.text)
 		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, value->value));
-	const struct slice text = arg_text(st, rec, name);
-	return text.p != NULL &&
-	       dft_name_define(st, rec, kind, h, f->pid, text, st->ahead ? DFT_AHEAD : DFT_MET);
+	dft_name_define(st, rec, kind, h, f->pid, arg_text(st, rec, name), st->ahead ? DFT_AHEAD : DFT_MET);
 }
 
 /* ---- names of processes and threads ---- */
 
-static bool
+static void
 add_title(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread,
           struct slice text)
 {
-	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && (st->r->want & WANT_FIELDS) == 0))
-		return true;
+	if (!f->has_pid || (thread && !f->has_tid) || (!st->ahead && !st->resolve))
+		return;
 	if (!st->ahead && !input_can_reopen(st->r->in) && f->process->track != NULL)
 		dft_tally_add(st, DFT_HASHES_LATE, dft_place_of(rec), text);
-	return dft_title_add(st, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
+	dft_title_add(st, f->pid, host_of(rec), thread ? &f->tid : NULL, text);
 }
 
-static bool
+static void
 name_rank(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
-	const struct dft_arg *const value = dft_arg_of(rec, DFT_MEANS_VALUE);
+	const struct dft_arg *const value = dft_arg_of(rec, DFT_ROLE_VALUE);
 
-	if (value == NULL || !arg_is(rec, dft_arg_of(rec, DFT_MEANS_NAME), "rank"))
-		return true;
+	if (value == NULL || !arg_is(rec, dft_arg_of(rec, DFT_ROLE_NAME), "rank"))
+		return;
 	const struct slice rank = dft_token_text(rec, value->value);
 	const struct slice text =
-	    arena_printf(&st->moment, "Rank %.*s", (int)(rank.n < 20 ? rank.n : 20), rank.p);
-	return text.p != NULL && add_title(st, rec, f, false, text);
+	    arena_printf(&st->scratch, "Rank %.*s", (int)(rank.n < 20 ? rank.n : 20), rank.p);
+	st->no_memory |= text.p == NULL;
+	add_title(st, rec, f, false, text);
 }
 
-static bool
+static void
 name_track(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, bool thread)
 {
-	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME);
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME);
 
 	if (name == NULL || !json_is_string((enum json_kind)name->kind) || name->value.n == 0)
-		return true;
-	const struct slice text = arg_text(st, rec, name);
-	return text.p != NULL && add_title(st, rec, f, thread, text);
+		return;
+	add_title(st, rec, f, thread, arg_text(st, rec, name));
 }
 
 /* ---- time units ---- */
@@ -205,38 +202,38 @@ set_unit(struct dft_state *st, const struct dft_record *rec, struct dft_process 
 	struct quoted q;
 
 	if (unit == 0)
-		dft_find(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
-		         "time_metric is %s, none of US, NS, MS, SEC; %s stays in force", quoted(&q, name),
-		         unit_name(p->unit));
-	else if ((p->unit_said || p->calls > 0) && unit != p->unit)
-		dft_find(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
-		         "time_metric is %s after records in %s; from here on it is used", quoted(&q, name),
-		         unit_name(p->unit));
+		dft_report(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
+		           "time_metric is %s, none of US, NS, MS, SEC; %s stays in force", quoted(&q, name),
+		           unit_name(p->unit));
+	else if ((p->unit_given || p->calls > 0) && unit != p->unit)
+		dft_report(st, DFT_RULE_TIME_UNIT, rec, rec->p + value->value.at,
+		           "time_metric is %s after records in %s; from here on it is used", quoted(&q, name),
+		           unit_name(p->unit));
 	if (unit != 0) {
 		p->unit = unit;
-		p->unit_said = true;
+		p->unit_given = true;
 	}
 }
 
-static bool
+static void
 custom_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
-	const struct dft_arg *const name = dft_arg_of(rec, DFT_MEANS_NAME), *const value = dft_arg_of(
-	                                                                        rec, DFT_MEANS_VALUE);
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_NAME), *const value = dft_arg_of(
+	                                                                       rec, DFT_ROLE_VALUE);
 
 	if (name == NULL || value == NULL)
-		return true;
+		return;
 	if (arg_is(rec, name, "time_metric") && f->process != NULL)
 		set_unit(st, rec, f->process, value);
 	if ((st->r->want & WANT_TIMES) == 0)
-		return true;
-	const struct slice key = arg_text(st, rec, name), text = arg_text(st, rec, value);
-	return key.p != NULL && text.p != NULL && add_meta(st, "CM", key, text, false);
+		return;
+	const struct slice key = arg_text(st, rec, name);
+	add_meta(st, "CM", key, arg_text(st, rec, value), false);
 }
 
 /* ---- start and end ---- */
 
-static bool
+static void
 start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	struct dft_process *const p = f->process;
@@ -246,16 +243,17 @@ start(struct dft_state *st, const struct dft_record *rec, const struct dft_facts
 		p->starts++;
 		p->start = dft_place_of(rec);
 	}
-	return (st->r->want & WANT_TIMES) == 0 || add_args_as_meta(st, "start", rec, f);
+	if ((st->r->want & WANT_TIMES) != 0)
+		add_args_as_meta(st, "start", rec, f);
 }
 
 /* The number of all records before it up to 1.0.8, of the calls among them later, and with aggregation of
- * more calls than there are records: a hint, which only says something where one process is told by one pid.
+ * more calls than there are records: a hint, of use only where a pid stands for one process.
  */
 static void
 check_num_events(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
-	const struct dft_arg *const a = dft_arg_of(rec, DFT_MEANS_NUM_EVENTS);
+	const struct dft_arg *const a = dft_arg_of(rec, DFT_ROLE_NUM_EVENTS);
 	const struct dft_process *const p = f->process;
 	uint64_t n;
 
@@ -266,18 +264,18 @@ check_num_events(struct dft_state *st, const struct dft_record *rec, const struc
 	const uint64_t all = p->records - 1, calls = p->calls - 1;
 	if (n == all || (n <= calls + 1 && n + 1 >= calls) || (p->aggregated && n > calls))
 		return;
-	dft_find(st, DFT_RULE_NUM_EVENTS, rec, rec->p + a->value.at,
-	         "num_events is %" PRIu64 "; %" PRIu64 " records of the process stand before it, %" PRIu64
-	         " of them no metadata",
-	         n, all, calls);
+	dft_report(st, DFT_RULE_NUM_EVENTS, rec, rec->p + a->value.at,
+	           "num_events is %" PRIu64 "; %" PRIu64 " records of the process stand before it, %" PRIu64
+	           " of them no metadata",
+	           n, all, calls);
 }
 
-/* The unit is said a second time inside args.cfg. */
+/* The unit stands a second time inside args.cfg. */
 static void
 check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct dft_process *p)
 {
 	static const char key[] = "\"time_metric\":\"";
-	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_MEANS_CFG);
+	const struct dft_arg *const cfg = dft_arg_of(rec, DFT_ROLE_CFG);
 	const struct slice s =
 	    cfg != NULL && cfg->kind == JSON_OBJECT ? dft_token_text(rec, cfg->value) : slice_of(NULL, 0);
 	struct quoted q;
@@ -289,14 +287,14 @@ check_end_unit(struct dft_state *st, const struct dft_record *rec, const struct 
 		                                                       from, '"', (size_t)(s.p + s.n - from));
 		const struct slice name = slice_of(from, to != NULL ? (size_t)(to - from) : 0);
 		if (unit_of(name) != p->unit)
-			dft_find(st, DFT_RULE_TIME_UNIT, rec, from,
-			         "cfg.time_metric is %s at the end, but times were read in %s",
-			         quoted(&q, name), unit_name(p->unit));
+			dft_report(st, DFT_RULE_TIME_UNIT, rec, from,
+			           "cfg.time_metric is %s at the end, but times were read in %s",
+			           quoted(&q, name), unit_name(p->unit));
 		return;
 	}
 }
 
-static bool
+static void
 end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	struct dft_process *const p = f->process;
@@ -309,43 +307,45 @@ end(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *
 		p->records = p->calls = 0;
 		p->aggregated = false;
 	}
-	return (st->r->want & WANT_TIMES) == 0 || add_args_as_meta(st, "end", rec, f);
+	if ((st->r->want & WANT_TIMES) != 0)
+		add_args_as_meta(st, "end", rec, f);
 }
 
 /* ---- all of them ---- */
 
-static bool
+static void
 learn_metadata(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	if (top_is(rec, DFT_NAME, "FH"))
-		return define_hash(st, rec, f, DFT_HASH_FILE);
-	if (top_is(rec, DFT_NAME, "HH"))
-		return define_hash(st, rec, f, DFT_HASH_HOST);
-	if (top_is(rec, DFT_NAME, "SH"))
-		return define_hash(st, rec, f, DFT_HASH_STRING);
-	if (top_is(rec, DFT_NAME, "PR"))
-		return name_rank(st, rec, f);
-	if (top_is(rec, DFT_NAME, "process_name"))
-		return name_track(st, rec, f, false);
-	if (top_is(rec, DFT_NAME, "thread_name"))
-		return name_track(st, rec, f, true);
-	return !top_is(rec, DFT_NAME, "CM") || custom_metadata(st, rec, f);
+		define_hash(st, rec, f, DFT_HASH_FILE);
+	else if (top_is(rec, DFT_NAME, "HH"))
+		define_hash(st, rec, f, DFT_HASH_HOST);
+	else if (top_is(rec, DFT_NAME, "SH"))
+		define_hash(st, rec, f, DFT_HASH_STRING);
+	else if (top_is(rec, DFT_NAME, "PR"))
+		name_rank(st, rec, f);
+	else if (top_is(rec, DFT_NAME, "process_name"))
+		name_track(st, rec, f, false);
+	else if (top_is(rec, DFT_NAME, "thread_name"))
+		name_track(st, rec, f, true);
+	else if (top_is(rec, DFT_NAME, "CM"))
+		custom_metadata(st, rec, f);
 }
 
-bool
+void
 dft_learn(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
-	bool ok = true;
-
 	if (f->phase == DFT_PHASE_METADATA)
-		ok = learn_metadata(st, rec, f);
-	else if (f->phase == DFT_PHASE_COMPLETE && rec->top[DFT_CAT].n == 8 &&
-	         top_is(rec, DFT_CAT, "dftracer"))
-		ok = top_is(rec, DFT_NAME, "start") ? start(st, rec, f)
-		                                    : !top_is(rec, DFT_NAME, "end") || end(st, rec, f);
-	if (st->moment.used > 0)
-		arena_reset(&st->moment);
-	return ok;
+		learn_metadata(st, rec, f);
+	else if (f->phase != DFT_PHASE_COMPLETE || rec->top[DFT_CAT].n != 8 ||
+	         !top_is(rec, DFT_CAT, "dftracer"))
+		return;
+	else if (top_is(rec, DFT_NAME, "start"))
+		start(st, rec, f);
+	else if (top_is(rec, DFT_NAME, "end"))
+		end(st, rec, f);
+	if (st->scratch.used > 0)
+		arena_reset(&st->scratch);
 }
 
 void
@@ -354,16 +354,16 @@ dft_learn_finish(struct dft_state *st)
 	const struct dft_process *first = NULL;
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < st->sh->nprocesses; i++) {
-		struct dft_process *const p = st->sh->processes[i];
+	for (uint32_t i = 0; i < st->sh->processes.n; i++) {
+		struct dft_process *const p = st->sh->processes.list[i];
 		n += p->started;
 		if (p->started && (first == NULL || p->start.offset < first->start.offset))
 			first = p;
-		p->started = false; /* said once */
+		p->started = false; /* reported once */
 	}
 	if (first != NULL)
-		dft_find_at(st, DFT_RULE_END_MISSING, first->start,
-		            "process %" PRId64 " starts here and has no end record; %" PRIu64
-		            " such process%s in all",
-		            (int64_t)first->pid, n, n == 1 ? "" : "es");
+		dft_report_at(st, DFT_RULE_END_MISSING, first->start,
+		              "process %" PRId64 " starts here and has no end record; %" PRIu64
+		              " such process%s in all",
+		              (int64_t)first->pid, n, n == 1 ? "" : "es");
 }

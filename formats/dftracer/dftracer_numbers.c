@@ -1,4 +1,5 @@
-#include "dftracer/dftracer_state.h"
+#include "dftracer/dftracer_facts.h"
+#include "dftracer/dftracer_report.h"
 
 /* The numbers of a record: ids, times, and whose it is. */
 
@@ -14,12 +15,12 @@ dft_is_quoted_number(const struct dft_record *rec, enum dft_top which)
 }
 
 static void
-say_range(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *why)
+report_range(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *why)
 {
 	struct quoted q;
 
-	dft_find(st, DFT_RULE_NUMBER_RANGE, rec, rec->p + rec->top[which].at, "%s is %s, %s",
-	         dft_top_names[which], quoted(&q, dft_top_text(rec, which)), why);
+	dft_report(st, DFT_RULE_NUMBER_RANGE, rec, rec->p + rec->top[which].at, "%s is %s, %s",
+	           dft_top_names[which], quoted(&q, dft_top_text(rec, which)), why);
 }
 
 /* ---- whole numbers ---- */
@@ -32,7 +33,7 @@ odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 	struct dft_token t = rec->top[which];
 
 	if (json_is_string(kind) && !dft_is_quoted_number(rec, which)) {
-		dft_say_type(st, rec, which, "a whole number");
+		dft_report_type(st, rec, which, "a whole number");
 		return false;
 	}
 	if (kind != JSON_UINT && kind != JSON_INT && !json_is_string(kind))
@@ -41,11 +42,11 @@ odd_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whic
 	if (minus)
 		t = (struct dft_token){ t.at + 1, t.n - 1 };
 	if (!dft_digits(rec, t, v) || (minus && *v > (uint64_t)1 << 63)) {
-		say_range(st, rec, which, "which does not fit 64 bits");
+		report_range(st, rec, which, "which does not fit 64 bits");
 		return false;
 	}
 	if (minus && !may_be_negative && *v > 0) {
-		say_range(st, rec, which, "but it cannot be negative");
+		report_range(st, rec, which, "but it cannot be negative");
 		return false;
 	}
 	if (minus)
@@ -62,7 +63,7 @@ long_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whi
 	return odd_number(st, rec, which, may_be_negative, v);
 }
 
-/* A whole number, quoted or not; false: it is none, or too large (which is said). */
+/* A whole number, quoted or not; false: it is none, or too large (which is reported). */
 static inline bool
 whole_number(struct dft_state *st, const struct dft_record *rec, enum dft_top which, bool may_be_negative,
              uint64_t *v)
@@ -116,7 +117,7 @@ time_number(struct dft_state *st, const struct dft_record *rec, enum dft_top whi
 	if (!whole_number(st, rec, which, false, &v))
 		return false;
 	if (v > UINT64_MAX / unit) {
-		say_range(st, rec, which, "which is more nanoseconds than fit 64 bits");
+		report_range(st, rec, which, "which is more nanoseconds than fit 64 bits");
 		return false;
 	}
 	*ns = v * unit;
@@ -131,8 +132,8 @@ check_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts
 	f->has_ts = time_number(st, rec, DFT_TS, unit, &f->ts);
 	f->has_dur = time_number(st, rec, DFT_DUR, unit, &f->dur);
 	if (f->has_ts && f->has_dur && f->dur > UINT64_MAX - f->ts) {
-		say_range(st, rec, DFT_DUR,
-		          "and with ts that is more nanoseconds than fit 64 bits; it was cut there");
+		report_range(st, rec, DFT_DUR,
+		             "and with ts that is more nanoseconds than fit 64 bits; it was cut there");
 		f->dur = UINT64_MAX - f->ts;
 	}
 }
@@ -142,14 +143,14 @@ check_times(struct dft_state *st, const struct dft_record *rec, struct dft_facts
 static struct slice
 host_of(const struct dft_record *rec)
 {
-	const struct dft_arg *const hash = dft_arg_of(rec, DFT_MEANS_HHASH), *const name = dft_arg_of(
-	                                                                         rec, DFT_MEANS_HOSTNAME);
+	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH), *const name = dft_arg_of(
+	                                                                        rec, DFT_ROLE_HOSTNAME);
 	const struct dft_arg *const a = hash != NULL ? hash : name;
 
 	return a != NULL && a->kind <= JSON_BAD_STRING ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
 }
 
-static bool
+static void
 check_process(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
 	struct dft_process *p;
@@ -159,14 +160,15 @@ check_process(struct dft_state *st, const struct dft_record *rec, struct dft_fac
 	f->has_tid = whole_number(st, rec, DFT_TID, true, &f->tid);
 	f->process = NULL;
 	if (!f->has_pid)
-		return true;
+		return;
 	p = f->process = dft_process_of(st, rec, f->pid, host_of(rec));
-	if (p == NULL)
-		return false;
+	if (p == NULL) {
+		st->no_memory = true;
+		return;
+	}
 	p->records++;
 	p->calls += f->phase != DFT_PHASE_METADATA;
 	p->aggregated |= f->phase == DFT_PHASE_AGGREGATE;
-	return true;
 }
 
 /* Ids count the records of a process.  Each process has its own place in the set: far from others, and not
@@ -189,12 +191,10 @@ check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f
 		dft_tally_add(st, DFT_IDS_REPEATED, dft_place_of(rec), dft_top_text(rec, DFT_ID));
 }
 
-bool
+void
 dft_check_numbers(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
-	if (!check_process(st, rec, f))
-		return false;
+	check_process(st, rec, f);
 	check_id(st, rec, f);
 	check_times(st, rec, f);
-	return true;
 }

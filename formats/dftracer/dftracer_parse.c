@@ -1,8 +1,10 @@
+#include "dftracer/dftracer_parse.h"
+
 #include <stdlib.h>
 
-#include "dftracer/dftracer_record.h"
+#include "base/array.h"
 
-/* Records of any shape: the way that knows no haste, and finds every fault. */
+/* Records of any shape, with all flaws. */
 
 bool
 dft_record_init(struct dft_record *rec)
@@ -16,7 +18,9 @@ void
 dft_record_free(struct dft_record *rec)
 {
 	free(rec->args);
+	free(rec->members);
 	rec->args = NULL;
+	rec->members = NULL;
 }
 
 struct parse {
@@ -69,22 +73,22 @@ names_next(const char *p, const char *e)
 	return p > name && e - p >= 2 && p[0] == '"' && p[1] == ':';
 }
 
-/* A record that begins inside a text was glued to it: then the text does not go on behind it. */
-static bool
-begins_record(const char *p, const char *e)
+bool
+dft_begins_record(const char *p, const char *e)
 {
 	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
 	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
 }
 
-/* Where the text that opens at `open` really ends, given that it goes wrong behind its first end (NULL: it
- * has none); NULL: not to be told.  Behind the true end stands the end of the object, or a comma and the next
- * name.  Of a quote behind a backslash more is asked. */
+/* Where the text that opens at `open` ends, given that what follows its first end (NULL: it has none) is no
+ * JSON; NULL: not known.  Behind the true end stands the end of the object, or a comma and the next name.  Of
+ * a quote behind a backslash more is asked.  A record that begins inside the text was glued to it: then the
+ * text does not go on behind it. */
 static const char *
 true_end(const char *open, const char *first_end, const char *e)
 {
 	for (const char *p = open + 1; p < e; p++) {
-		if (begins_record(p, e))
+		if (dft_begins_record(p, e))
 			return NULL;
 		if (*p != '"')
 			continue;
@@ -107,8 +111,8 @@ forget_flaws_behind(struct json *x, const char *p)
 	x->nflaws = kept;
 }
 
-/* A string as a value.  Quotes inside that were not escaped are seen by what follows them, and so is a
- * backslash that was not, before the last quote. */
+/* A string as a value.  Quotes inside that are not escaped are recognised by what follows them, and so is an
+ * unescaped backslash before the last quote. */
 static const char *
 string_value(struct parse *x, const char *p, enum json_kind *kind)
 {
@@ -173,16 +177,24 @@ count_same(const struct dft_record *rec, struct dft_token key)
 }
 
 static void
-take_plan(struct dft_record *rec, struct dft_arg *a, enum dft_plan m)
+take_role(struct dft_record *rec, struct dft_arg *a, enum dft_role role)
 {
 	const uint32_t i = rec->nargs;
 
-	a->plan = (uint8_t)m;
-	if (m == DFT_MEANS_NOTHING || a->repeats > 0)
+	a->role = (uint8_t)role;
+	if (role == DFT_ROLE_NONE || a->repeats > 0)
 		return;
-	rec->special[m] = (uint16_t)(i + 1);
-	if (dft_means_hash(m) && i < 64)
+	rec->special[role] = (uint16_t)(i + 1);
+	if (dft_role_is_hash(role) && i < 64)
 		rec->hashes |= UINT64_C(1) << i;
+}
+
+/* That a name comes twice is valid JSON. */
+static void
+flaw_duplicate(struct dft_record *rec, const char *at)
+{
+	json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, at);
+	rec->json.met--;
 }
 
 static void
@@ -202,10 +214,10 @@ add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum json
 		k->repeats = k->object == x->keys->object ? k->repeats + 1 : 0;
 		k->object = x->keys->object;
 		a->repeats = k->repeats;
-		take_plan(rec, a, (enum dft_plan)k->plan);
+		take_role(rec, a, (enum dft_role)k->role);
 	}
 	if (a->repeats > 0)
-		json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, rec->p + key.at);
+		flaw_duplicate(rec, rec->p + key.at);
 	rec->nargs++;
 }
 
@@ -264,10 +276,21 @@ add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, 
 	for (uint32_t i = 0; i < rec->nextras; i++)
 		repeats += slice_equal(dft_token_text(rec, rec->extras[i].key), s);
 	if (repeats > 0)
-		json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, s.p);
+		flaw_duplicate(rec, s.p);
 	rec->extras[rec->nextras++] = (struct dft_arg){
 		.key = key, .value = value, .number = DFT_NO_KEY, .kind = (uint8_t)kind, .repeats = repeats
 	};
+}
+
+static void
+add_member(struct dft_record *rec, struct dft_member m)
+{
+	if (rec->nmembers == DFT_MAX_ARGS)
+		rec->too_many = true;
+	else if (!array_room(&rec->members, rec->nmembers, &rec->members_cap, sizeof *rec->members))
+		rec->no_memory = true;
+	else
+		rec->members[rec->nmembers++] = m;
 }
 
 static bool
@@ -282,7 +305,7 @@ is_digits_and_q(struct slice s)
 
 /* Versions of 2025 printed a "q" behind the pid of some metadata. */
 static void
-mend_pid(struct dft_record *rec, struct dft_token *value, enum json_kind *kind)
+repair_pid(struct dft_record *rec, struct dft_token *value, enum json_kind *kind)
 {
 	const struct slice s = dft_token_text(rec, *value);
 	struct json *const json = &rec->json;
@@ -312,20 +335,36 @@ top_field(struct parse *x, const char *p)
 	const enum dft_top which = dft_top_of(key);
 	const bool known = which != DFT_TOPS && dft_top_kind(rec, which) == JSON_ABSENT;
 	const bool args = known && which == DFT_ARGS && v < x->e && *v == '{';
+	const uint32_t met = rec->json.met;
 	kind = JSON_OBJECT;
 	const char *const q = args ? arguments(x, v) : any_value(x, v, &kind);
 	if (q == NULL)
 		return NULL;
 	struct dft_token value = value_token(rec, v, q, kind);
 	if (which == DFT_PID)
-		mend_pid(rec, &value, &kind);
+		repair_pid(rec, &value, &kind);
+	const struct dft_token name = token(rec, key.p, key.p + key.n);
+	if (rec->keep_members)
+		add_member(rec, (struct dft_member){ name, value,
+		                                     args && rec->json.met > met ? JSON_BAD_NESTED : kind });
 	if (!known) {
-		add_extra(rec, token(rec, key.p, key.p + key.n), value, kind);
+		add_extra(rec, name, value, kind);
 		return q;
 	}
 	rec->top[which] = value;
 	rec->shape |= (uint64_t)kind << 4 * which;
 	return q;
+}
+
+static void
+forget_last(struct dft_record *rec)
+{
+	rec->shape = 0;
+	memset(rec->special, 0, sizeof rec->special);
+	rec->nargs = rec->nextras = rec->nmembers = 0;
+	json_clear(&rec->json);
+	rec->hashes = 0;
+	rec->clean = rec->too_many = rec->no_memory = false;
 }
 
 bool
@@ -334,9 +373,8 @@ dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const ch
 	struct parse x = { rec, keys, e };
 	bool more;
 
-	dft_record_clear(rec);
+	forget_last(rec);
 	rec->p = p;
-	rec->no_memory = false;
 	p = json_first(&rec->json, p, e, &more);
 	while (p != NULL && more) {
 		p = top_field(&x, p);

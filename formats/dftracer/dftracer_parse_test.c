@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "dftracer/dftracer_random.h"
-#include "dftracer/dftracer_record.h"
+#include "dftracer/dftracer_parse.h"
 #include "fuzz/strict_json.h"
 
 struct parser {

@@ -23,7 +23,7 @@
 struct dft_shape {
 	uint64_t shape, hashes;
 	uint32_t nargs;
-	uint16_t special[DFT_PLANS];
+	uint16_t special[DFT_ROLES];
 };
 
 struct dft_node {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dftracer/dftracer_parse.h"
 #include "dftracer/dftracer_paths.h"
 #include "dftracer/dftracer_random.h"
 #include "json/json_scan.h"
@@ -57,7 +58,7 @@ expect_same(const struct dft_record *a, const struct dft_record *b)
 	for (uint32_t i = 0; i < a->nargs; i++) {
 		const struct dft_arg *const x = &a->args[i], *const y = &b->args[i];
 		cr_assert(same_token(x->key, y->key) && same_token(x->value, y->value), "argument %u", i);
-		cr_assert(x->number == y->number && x->kind == y->kind && x->plan == y->plan &&
+		cr_assert(x->number == y->number && x->kind == y->kind && x->role == y->role &&
 		              x->repeats == y->repeats,
 		          "argument %u", i);
 	}

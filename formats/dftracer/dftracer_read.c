@@ -1,12 +1,16 @@
 #include <stdlib.h>
 
-#include "dftracer/dftracer_state.h"
+#include "dftracer/dftracer_dialect.h"
+#include "dftracer/dftracer_facts.h"
+#include "dftracer/dftracer_line.h"
+#include "dftracer/dftracer_read.h"
+#include "dftracer/dftracer_report.h"
 
 /*
  * DFTracer .pfw ("DFTracer Format"): JSON objects, one a line, in nine dialects
- * that differ in how they write the same things.  Lines that are as tracers
- * write them take a fast way; all others a patient one, which gives the same
- * where both can.
+ * that differ in how they write the same things.  Lines as tracers write them
+ * take a fast path (dftracer_fast.c); all others take a slow one, which gives
+ * the same where both can.
  */
 
 #define NEXT_BYTES (4u << 20) /* of input, until the engine looks around */
@@ -15,25 +19,27 @@ static bool
 dft_open(struct reader *r)
 {
 	struct dft_state *const st = r->state;
+	const struct dft_state *const asking = r->ahead_of;
 	struct trace *const trace = r->trace;
 	const size_t head = (size_t)(r->in->end - r->in->p), looked = head < 65536 ? head : 65536;
 
 	st->r = r;
-	st->sh = st->names_to = r->shared;
-	st->ahead = r->ahead_of != NULL;
-	if (st->ahead) {
-		const struct dft_state *const asking = r->ahead_of;
-		st->names_to = asking->sh;
-		st->few_metadata = dft_writes_m(asking->dialect);
-	}
-	st->scanner = json_scanner_best();
+	st->sh = r->shared;
+	st->sh->arena = &trace->arena;
+	st->ahead = asking != NULL;
+	st->names_to = asking != NULL ? asking->sh : st->sh;
+	st->only_m = asking != NULL && dft_writes_m(asking->dialect);
+	st->raw = (r->want & WANT_RAW) != 0;
+	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;
 	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
 	st->line.number = 1;
+	st->scanner = json_scanner_best();
 	st->index = malloc(sizeof *st->index);
 	if (st->index == NULL || !dft_record_init(&st->record) || !dft_keys_init(&st->keys) ||
 	    !dft_paths_init(&st->paths))
 		return false;
 	st->index->base = NULL;
+	st->record.keep_members = st->raw;
 	st->dialect = r->dialect;
 	if (st->dialect == NULL)
 		st->dialect = dft_dialect_of(slice_of(r->in->p, looked), looked == head && r->in->last);
@@ -53,7 +59,7 @@ dft_close(struct reader *r)
 	dft_record_free(&st->record);
 	dft_keys_free(&st->keys);
 	dft_paths_free(&st->paths);
-	arena_free(&st->moment);
+	arena_free(&st->scratch);
 }
 
 static void
@@ -61,30 +67,12 @@ dft_shared_close(void *shared)
 {
 	struct dft_shared *const sh = shared;
 
+	dft_who_free(&sh->who);
 	dft_names_free(&sh->names);
-	dft_processes_free(sh);
-	tabletext_free(&sh->classes);
+	dft_titles_free(&sh->titles);
+	dft_processes_free(&sh->processes);
+	tabletext_free(&sh->classes.index);
 	idset_free(&sh->ids);
-	arena_free(&sh->arena);
-}
-
-enum dft_outcome
-dft_record_take(struct dft_state *st, struct batch *b)
-{
-	struct trace *const trace = st->r->trace;
-	const struct dft_record *const rec = &st->record;
-	struct dft_facts f;
-
-	/* a look ahead is for names alone */
-	if (st->ahead && !dft_is_metadata(rec))
-		return DFT_DONE;
-	if (!dft_check(st, rec, &f) || !dft_learn(st, rec, &f))
-		return DFT_NO_MEMORY;
-	dft_dialect_check(st, rec, &f);
-	st->r->records++;
-	st->records++;
-	trace->events += !dft_event_is_structure(&f);
-	return st->r->want == WANT_FINDINGS ? DFT_DONE : dft_event_add(st, rec, &f, b);
 }
 
 static enum read_status
@@ -93,7 +81,7 @@ finish(struct dft_state *st)
 	dft_line_finish(st);
 	dft_learn_finish(st);
 	dft_names_finish(st);
-	dft_tallies_say(st);
+	dft_tallies_report(st);
 	return READ_END;
 }
 
@@ -109,6 +97,19 @@ any_left(struct dft_state *st)
 	return !in->last && input_more(in);
 }
 
+/* Some records, or whatever else is next. */
+static void
+read_some(struct dft_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+
+	dft_lines_fast(st, b);
+	if (b->n < b->cap && in->p < in->end && !st->no_memory && !dft_line_next(st, b)) {
+		st->index->base = NULL;
+		input_more(in);
+	}
+}
+
 static enum read_status
 dft_next(struct reader *r, struct batch *b)
 {
@@ -116,30 +117,20 @@ dft_next(struct reader *r, struct batch *b)
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
 
-	if ((r->want & WANT_FIELDS) != 0 && !st->looked_ahead) {
+	if (st->resolve && !st->looked_ahead) {
 		st->looked_ahead = true;
-		if (reader_look_ahead(r) == LOOK_AHEAD_NO_MEMORY)
-			return READ_NO_MEMORY;
+		st->no_memory = reader_look_ahead(r) == LOOK_AHEAD_NO_MEMORY;
 	}
 	st->index->base = NULL; /* the window may have moved */
-	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES) {
+	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES && !st->no_memory) {
 		if (!any_left(st))
 			return finish(st);
 		if (st->ahead)
 			dft_ahead_skip(st);
-		if (in->p == in->end)
-			continue;
-		enum dft_outcome step = dft_lines_fast(st, b);
-		if (step == DFT_DONE && b->n < b->cap && in->p < in->end)
-			step = dft_line_step(st, b);
-		if (step == DFT_NO_MEMORY)
-			return READ_NO_MEMORY;
-		if (step == DFT_WAIT) {
-			st->index->base = NULL;
-			input_more(in);
-		}
+		if (in->p < in->end)
+			read_some(st, b);
 	}
-	return READ_MORE;
+	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
 }
 
 const struct reader_ops dft_reader_ops = {

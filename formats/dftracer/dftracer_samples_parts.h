@@ -6,10 +6,13 @@
 
 /* clang-format off */
 
-#define HOST "{\"id\":1,\"name\":\"HH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ph\":\"M\",\"args\":{\"name\":\"node1\",\"value\":5692}}"
-#define FILE_A "{\"id\":2,\"name\":\"FH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ph\":\"M\",\"args\":{\"name\":\"/data/a\",\"value\":22}}"
+#define HOST "{\"id\":1,\"name\":\"HH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ph\":\"M\"," \
+	"\"args\":{\"name\":\"node1\",\"value\":5692}}"
+#define FILE_A "{\"id\":2,\"name\":\"FH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ph\":\"M\"," \
+	"\"args\":{\"name\":\"/data/a\",\"value\":22}}"
 #define EVENT(id, name, args) \
-	"{\"id\":" id ",\"name\":\"" name "\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":100000" id ",\"dur\":20,\"ph\":\"X\",\"args\":{" args "}}"
+	"{\"id\":" id ",\"name\":\"" name "\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":100000" id \
+	",\"dur\":20,\"ph\":\"X\",\"args\":{" args "}}"
 #define OPEN EVENT("3", "open", "\"hhash\":5692,\"fhash\":22,\"flags\":66,\"mode\":420,\"ret\":5")
 #define READ EVENT("4", "read", "\"hhash\":5692,\"fhash\":22,\"fd\":5,\"count\":4096,\"ret\":4096")
 #define CLOSE EVENT("5", "close", "\"hhash\":5692,\"fhash\":22,\"fd\":5,\"ret\":0")

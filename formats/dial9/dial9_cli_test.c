@@ -179,15 +179,15 @@ Test(dial9_cli, dialect_0_3)
 	expect_findings(run_tool(document, NULL, 0), "exit 0\n", true, document[5], "file");
 }
 
-/* A cut file says where its last whole frame begins. */
-Test(dial9_cli, a_cut_file_names_the_last_whole_frame)
+/* A cut file says where its last complete frame begins. */
+Test(dial9_cli, a_cut_file_names_the_last_complete_frame)
 {
 	size_t n;
 	char *const p = read_whole(GOOD "/document.dial9", &n);
 	struct ran r = run_tool((const char *const[]){ "validate", "-", NULL }, p, n - 1);
 
 	cr_expect_eq(r.status, 1);
-	cr_expect_not_null(strstr(r.out, "the last whole frame begins at byte 145"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "the last complete frame begins at byte 145"), "%s", r.out);
 	ran_free(&r);
 	free(p);
 }

@@ -1,4 +1,5 @@
-#include "dial9/dial9_state.h"
+#include "dial9/dial9_dialect.h"
+#include "dial9/dial9_record.h"
 
 /*
  * Pool frames: a count, then entries.  A frame may be larger than memory, so
@@ -6,107 +7,122 @@
  * Each entry is a record of its own; the first one carries the frame's head.
  */
 
-static void
-open_frame(struct d9_state *st, const struct d9_frame *f, uint8_t tag, uint32_t count)
+struct entry {
+	uint32_t id;
+	struct slice data; /* p NULL: there is none, or it came in pieces */
+};
+
+static bool
+take_head(struct d9_bytes *b, struct d9_open_frame *head)
 {
-	st->open = (struct d9_open_frame){ .tag = tag, .left = count, .count = count, .offset = f->offset };
-	if (count == 0)
-		st->last_offset = f->offset;
+	if (d9_bytes_take(b, 1, "tag") == NULL || !d9_bytes_u32(b, &head->count, "count"))
+		return false;
+	head->left = head->count;
+	return true;
 }
 
-static enum d9_result
-show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint32_t id, struct slice data,
-     bool first)
+static bool
+take_entry(struct d9_bytes *b, bool strings, struct entry *e)
+{
+	const char *const what = strings ? "data_len" : "frame_count", *p;
+	const uint32_t size = strings ? 1 : 8;
+	uint32_t n;
+
+	if (!d9_bytes_u32(b, &e->id, "pool_id") || !d9_bytes_u32(b, &n, what) ||
+	    !d9_bytes_run(b, n, size, what, &p))
+		return false;
+	if (p != NULL)
+		e->data = strings ? textscan_slice(p, n) : slice_of(p, (size_t)n * size);
+	return true;
+}
+
+/* The entry that is there if the frame has any; `first`: with the frame's head. */
+static void
+show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struct entry *e, bool first)
 {
 	const bool strings = st->open.tag == D9_TAG_STRINGS;
+	const struct slice data = e->data;
 	struct field fields[3];
-	uint32_t n = 0;
+	uint32_t n = 0, cost;
 
 	if (!d9_wants_structure(st))
-		return D9_DONE;
+		return;
 	if (first)
 		fields[n++] =
 		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
-	fields[n++] = (struct field){ SLICE_LIT("pool_id"), { .type = VALUE_U32, .u64 = id } };
-	fields[n] = (struct field){ strings ? SLICE_LIT("data") : SLICE_LIT("frames"), value_string(data) };
-	if (!strings) {
-		fields[n].value = (struct value){ .type = VALUE_LIST, .count = data.n / 8 };
-		fields[n].value.values = d9_stack_values(NULL, &b->scratch, data.p, data.n / 8);
-		if (fields[n].value.values == NULL)
-			return D9_NO_MEMORY;
+	if (st->open.count > 0)
+		fields[n++] = (struct field){ SLICE_LIT("pool_id"), { .type = VALUE_U32, .u64 = e->id } };
+	if (st->open.count > 0 && strings)
+		fields[n++] = (struct field){ SLICE_LIT("data"), value_string(data) };
+	if (st->open.count > 0 && !strings) {
+		const struct value *const v =
+		    d9_stack_values(st, false, &b->scratch, data.p, data.n / 8, &cost);
+		fields[n++] = (struct field){ SLICE_LIT("frames"),
+			                      { .type = VALUE_LIST, .count = data.n / 8, .values = v } };
 	}
-	return d9_structure_add(st, strings ? D9_S_STRINGS : D9_S_STACKS, f, b, fields, n + 1);
+	d9_record_structure(st, strings ? D9_S_STRINGS : D9_S_STACKS, f, b, fields, n);
 }
 
-/* The bytes of an entry at c, and its id. */
-static enum d9_result
-take_entry(struct d9_state *st, struct cursor *c, bool strings, uint32_t *id, struct slice *data)
+static void
+define(struct d9_state *st, const struct d9_frame *f, const struct entry *e)
 {
-	*id = cursor_u32(c, "pool_id");
-	const uint32_t n = cursor_u32(c, strings ? "data_len" : "frame_count");
-	const uint64_t bytes = strings ? n : (uint64_t)n * 8;
-	const size_t left = cursor_left(c);
+	const bool strings = st->open.tag == D9_TAG_STRINGS;
 
-	if (c->missing != NULL)
-		return d9_lacks(st, c);
-	if (bytes > left)
-		return d9_lacks_length(st, strings ? "data_len" : "frame_count", n, bytes - left, left);
-	*data = strings ? textscan_slice(c->p, n) : slice_of(c->p, (size_t)bytes);
-	c->p += bytes;
-	return D9_DONE;
-}
-
-static enum d9_result
-entry(struct d9_state *st, struct d9_frame *f, struct batch *b, struct cursor *c, bool first, uint32_t count)
-{
-	const uint8_t tag = f->tag;
-	struct slice data;
-	uint32_t id;
-	enum d9_result result = take_entry(st, c, tag == D9_TAG_STRINGS, &id, &data);
-
-	if (result != D9_DONE)
-		return result;
-	if (first)
-		open_frame(st, f, tag, count);
-	f->end = c->p;
-	if (tag == D9_TAG_STRINGS && (data.flags & SLICE_UTF8) == 0)
-		d9_check_text(st, f, data, "pool data", (struct slice){ NULL, 0, 0 });
-	result = d9_pool_define(st, tag == D9_TAG_STRINGS ? D9_STRINGS : D9_STACKS, id, data, f);
-	if (result == D9_DONE)
-		result = show(st, f, b, id, data, first);
-	if (--st->open.left == 0)
-		st->last_offset = st->open.offset;
-	return result;
+	if (strings && (e->data.flags & SLICE_UTF8) == 0)
+		d9_check_text(st, f, e->data, "pool data", (struct slice){ NULL, 0, 0 });
+	d9_pool_define(st, strings ? D9_STRINGS : D9_STACKS, e->id, e->data, f);
 }
 
 enum d9_result
 d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
-	struct cursor c = cursor_on(f->p, f->end, false);
-	const uint8_t tag = f->tag;
-	cursor_u8(&c, "tag");
-	const uint32_t count = cursor_u32(&c, "count");
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
+	struct entry e = { .id = 0 };
 
-	if (c.missing != NULL)
-		return d9_lacks(st, &c);
-	if (count > 0) {
-		const enum d9_result result = entry(st, f, b, &c, true, count);
-		if (result == D9_DONE && tag == D9_TAG_STACKS)
-			d9_newer(st, f, f->p, "stack pool frame 0x04");
-		return result;
-	}
-	open_frame(st, f, tag, 0);
-	f->end = c.p;
-	if (tag == D9_TAG_STACKS)
+	if (!take_head(&bytes, &head) ||
+	    (head.count > 0 && !take_entry(&bytes, f->tag == D9_TAG_STRINGS, &e)))
+		return D9_MORE;
+	f->end = bytes.p;
+	st->open = head;
+	if (head.count > 0)
+		define(st, f, &e);
+	show(st, f, b, &e, true);
+	if (f->tag == D9_TAG_STACKS)
 		d9_newer(st, f, f->p, "stack pool frame 0x04");
-	const struct field none = { SLICE_LIT("count"), { .type = VALUE_U32, .u64 = 0 } };
-	return d9_structure_add(st, tag == D9_TAG_STRINGS ? D9_S_STRINGS : D9_S_STACKS, f, b, &none, 1);
+	return D9_DONE;
 }
 
 enum d9_result
 d9_pool_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
-	struct cursor c = cursor_on(f->p, f->end, false);
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct entry e = { .id = 0 };
 
-	return entry(st, f, b, &c, false, 0);
+	if (!take_entry(&bytes, f->tag == D9_TAG_STRINGS, &e))
+		return D9_MORE;
+	f->end = bytes.p;
+	define(st, f, &e);
+	show(st, f, b, &e, false);
+	return D9_DONE;
+}
+
+enum d9_result
+d9_pool_skip(struct d9_state *st, const struct d9_frame *f)
+{
+	struct d9_bytes bytes = d9_bytes_pieces(st);
+	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
+	const bool first = st->open.left == 0;
+	struct entry e = { .id = 0 };
+
+	const bool ok =
+	    (!first || take_head(&bytes, &head)) && take_entry(&bytes, f->tag == D9_TAG_STRINGS, &e);
+	st->r->in->p = bytes.p;
+	if (!ok)
+		return D9_MORE;
+	if (first)
+		st->open = head;
+	st->pools_full = true; /* its id is defined, and not retained */
+	d9_tally(&st->tallies.pool_limit, f, e.id);
+	return D9_DONE;
 }

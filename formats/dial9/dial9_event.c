@@ -1,80 +1,67 @@
-#include "dial9/dial9_state.h"
+#include "dial9/dial9_measure.h"
+#include "dial9/dial9_record.h"
+#include "dial9/dial9_vocabulary.h"
+#include "dial9/dial9_walk.h"
 
-/* Frames as records of the trace. */
+/* Event frames. */
 
-static struct event *
-next_event(struct batch *b, const struct d9_frame *f, const struct class *cls, uint64_t ts)
+/* The frame's own fields, in raw events: the schema does not declare them.  There is room for them. */
+static uint32_t
+add_head(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
 {
-	struct event *const e = &b->events[b->n];
-
-	*e = (struct event){
-		.ts = ts, .name = cls->name, .cls = cls, .offset = f->at, .phase = PHASE_STRUCTURE
-	};
-	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(f->p, (size_t)(f->end - f->p));
-	return e;
+	to[0] =
+	    (struct field){ s->declared[0].name, { .type = VALUE_U16, .u64 = load_u16(f->p + 1, false) } };
+	if (s->nhead > 1)
+		to[1] = (struct field){ s->declared[1].name,
+			                { .type = VALUE_U32, .u64 = load_u32(f->p + 2, false) >> 8 } };
+	return s->nhead;
 }
 
-enum d9_result
-d9_structure_add(struct d9_state *st, enum d9_structure which, const struct d9_frame *f, struct batch *b,
-                 const struct field *fields, uint32_t n)
-{
-	if (!d9_wants_structure(st))
-		return D9_DONE;
-	struct event *const e = next_event(b, f, st->structure[which], st->base);
-	if (d9_wants_fields(st)) {
-		struct field *const to = batch_fields(b, n);
-		if (to == NULL)
-			return D9_NO_MEMORY;
-		memcpy(to, fields, n * sizeof *fields);
-		e->first_field = b->nfields;
-		e->nfields = (uint16_t)n;
-		b->nfields += n;
-	}
-	b->n++;
-	return D9_DONE;
-}
-
-/* The most frequent type without a call. */
-static inline const char *
-value_of(struct d9_state *st, struct batch *b, uint8_t type, const char *p, struct value *v,
-         const struct d9_frame *f)
-{
-	if (type != D9_VARINT)
-		return d9_value(st, b, type, p, v, f);
-	*v = value_u64(d9_varint(&p));
-	return p;
-}
-
-/* All fields, or those that the meaning looks at. */
-static bool
+/* All fields, or those that the plan looks at. */
+static void
 add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
            struct event *e)
 {
 	const bool all = d9_wants_fields(st) || s->plan != s->cls->plan;
-	const uint32_t n = all ? s->nfields : s->nused;
-	struct field *const first = batch_fields(b, n), *to = first;
-	const char *p = f->p + (s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
+	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
+	struct field *const first = batch_fields(b, s->nhead + (uint32_t)(end - s->fields));
+	const char *p = f->p + d9_schema_head(s);
+	struct d9_walk w; /* made when a field needs it */
+	bool walks = false;
+	struct field *to = first;
 
-	if (first == NULL)
-		return false;
+	if (first == NULL) {
+		st->no_memory = true;
+		return;
+	}
 	st->event_pooled = 0;
-	for (const struct d9_field *i = s->fields, *const end = s->fields + n; i < end && p != NULL; i++) {
-		if (!all && !i->used) {
-			p = d9_value_end(i->type, p);
+	if (s->nhead > 0)
+		to += add_head(s, f, to);
+	for (const struct d9_field *i = s->fields; i < end; i++) {
+		struct value *v = NULL;
+		if (all || i->used) {
+			to->name = i->name;
+			v = &to++->value;
+		}
+		if (i->type == D9_VARINT) { /* the most frequent one without a call */
+			const uint64_t number = d9_varint(&p);
+			if (v != NULL)
+				*v = value_u64(number);
 			continue;
 		}
-		to->name = i->name;
-		p = value_of(st, b, i->type, p, &to->value, f);
-		to++;
+		if (!walks)
+			d9_walk_values(&w, st, s, f, b);
+		walks = true;
+		w.bytes.p = p;
+		(void)d9_walk_value(&w, i->type, 0, v);
+		p = w.bytes.p;
 	}
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)(to - first);
 	b->nfields += e->nfields;
-	return p != NULL;
 }
 
-/* Whose an event is the vocabulary says; until then it is nobody's in particular. */
+/* The track of events until the vocabulary assigns one. */
 static const struct track *
 no_track(struct d9_state *st)
 {
@@ -83,38 +70,23 @@ no_track(struct d9_state *st)
 		    trace_add_thread(st->r->trace, st->process, 0, SLICE_LIT("no thread"));
 		if (t != NULL)
 			t->has_id = false;
+		st->no_memory |= t == NULL;
 		st->no_track = t;
 	}
 	return st->no_track;
 }
 
-static enum d9_result
+static void
 add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b)
 {
-	struct event *const e = next_event(b, f, s->cls, st->base);
+	struct event *const e = d9_record_event(st, b, f, s->cls);
 
 	if (!s->structure)
 		e->phase = PHASE_INSTANT;
 	e->track = no_track(st);
-	if (e->track == NULL ||
-	    ((d9_wants_fields(st) || class_needs_fields(s->cls)) && !add_fields(st, s, f, b, e)))
-		return D9_NO_MEMORY;
-	b->n++;
-	return D9_DONE;
-}
-
-void
-d9_advance(struct d9_state *st, const struct d9_frame *f)
-{
-	const uint32_t delta = load_u32(f->p + 2, false) >> 8;
-
-	if (delta > UINT64_MAX - st->base) {
-		d9_find_at(st, D9_RULE_TIME_OVERFLOW, f, f->p + 3, "base %" PRIu64 " plus delta %" PRIu32,
-		           st->base, delta);
-		st->base = UINT64_MAX;
-	} else {
-		st->base += delta; /* "then set timestamp_base_ns = timestamp_ns" */
-	}
+	if (d9_wants_fields(st) || class_needs_fields(s->cls))
+		add_fields(st, s, f, b, e);
+	b->n += !st->no_memory;
 }
 
 static enum d9_result
@@ -126,43 +98,22 @@ unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 		const uint8_t type = s->fields[i].type;
 		if (d9_type_known(type))
 			continue;
-		d9_find(st, type < D9_OPTIONAL ? D9_RULE_UNKNOWN_FIELD_TYPE : D9_RULE_OPTIONAL_UNKNOWN_TYPE,
+		d9_find(st, d9_is_optional(type) ? D9_RULE_OPTIONAL_UNKNOWN_TYPE : D9_RULE_UNKNOWN_FIELD_TYPE,
 		        f, "an event of %s: the size of field %s is not known (type 0x%02x)",
 		        quoted(&q, s->cls->name), quoted(&q2, s->fields[i].name), type);
 		return D9_BAD;
 	}
-	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it holds a time is not known",
+	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it has a timestamp is not known",
 	        quoted(&q, s->cls->name));
 	return D9_BAD;
 }
 
-/* Structure is wanted by those who look at it, and by the engine if it says something for others to look up.
- */
+/* Structure is also wanted if the engine takes definitions from it. */
 static bool
 is_wanted(const struct d9_state *st, const struct d9_schema *s)
 {
 	return (st->r->want & WANT_TIMES) != 0 &&
 	       (!s->structure || d9_wants_structure(st) || class_needs_fields(s->cls));
-}
-
-/* An event whose end is known. */
-static enum d9_result
-whole_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b)
-{
-	struct trace *const trace = st->r->trace;
-	enum d9_result result = D9_DONE;
-
-	if (s->timed)
-		d9_advance(st, f);
-	st->records++;
-	trace->events += !s->structure;
-	s->cls->records++;
-	st->last_offset = f->offset;
-	if (s->kind != D9_KIND_PLAIN)
-		result = d9_learn(st, s, f);
-	if (result == D9_DONE && is_wanted(st, s))
-		result = add_event(st, s, f, b);
-	return result;
 }
 
 enum d9_result
@@ -176,16 +127,16 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 		return d9_lacks(st, &c);
 	}
 	const uint16_t type_id = load_u16(f->p + 1, false);
-	const struct d9_schema *const s = d9_schema_of(st, type_id);
+	const struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
 	if (s == NULL) {
 		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f,
-		        "type_id %u has no schema in this segment; schemas there are: %" PRIu32, type_id,
+		        "type_id %u has no schema in this segment; number of its schemas: %" PRIu32, type_id,
 		        st->schemas.nregistered);
 		return D9_BAD;
 	}
 	if (!s->readable)
 		return unreadable(st, s, f);
-	const char *const end = s->ops != NULL && left >= s->need ? d9_measure(st, s, f->p, f->end) : NULL;
+	const char *const end = left >= s->need ? d9_measure(st, s, f->p, f->end) : NULL;
 	if (end != NULL) {
 		f->end = end;
 	} else {
@@ -193,5 +144,25 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 		if (result != D9_DONE)
 			return result;
 	}
-	return whole_event(st, s, f, b);
+	if (s->timed)
+		d9_record_time(st, f);
+	d9_count_event(st, s, f);
+	if (s->kind != D9_KIND_PLAIN)
+		d9_learn(st, s, f);
+	if (is_wanted(st, s))
+		add_event(st, s, f, b);
+	return D9_DONE;
+}
+
+enum d9_result
+d9_event_skip(struct d9_state *st, const struct d9_frame *f)
+{
+	const struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f->p + 1, false));
+
+	if (s->timed)
+		d9_record_time(st, f);
+	const enum d9_result result = d9_walk_pieces(st, s, f);
+	if (result == D9_DONE)
+		d9_count_event(st, s, f);
+	return result;
 }

@@ -1,14 +1,8 @@
-#include "dial9/dial9_state.h"
-
-const struct rule d9_rules[D9_RULE_COUNT + 1] = {
-#define RULE RULE_ROW
-#include "dial9/dial9_rules.def"
-#undef RULE
-	{ .id = NULL }
-};
+#include "dial9/dial9_dialect.h"
+#include "dial9/dial9_findings.h"
+#include "dial9/dial9_read.h"
 
 static const char *const suffixes[] = { ".bin", NULL };
-const char *const d9_dialects[] = { [D9_0_3] = "0.3", [D9_0_4] = "0.4", NULL };
 
 extern const struct format dial9_format;
 

@@ -108,6 +108,63 @@ Test(dial9_limits, a_pool_entry_larger_than_4_MiB)
 	ran_free(&r);
 }
 
+Test(dial9_limits, an_annotation_larger_than_4_MiB)
+{
+	struct d9_build b;
+
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 1, "Text", true, text, 2);
+	d9b_annotations(&b, 1, 3);
+	for (int i = 0; i < 3; i++) {
+		d9b_u16(&b, 1);
+		d9b_text16(&b, i == 2 ? "metrique.unit" : "key");
+		if (i == 1) {
+			d9b_u32(&b, 5u << 20);
+			filler(&b, 5u << 20);
+		} else {
+			d9b_text32(&b, "ms");
+		}
+	}
+	d9b_event(&b, 1, 1000);
+	d9b_text32(&b, "behind");
+	d9b_varint(&b, 4);
+	struct ran r = run((const char *const[]){ "info", "-", NULL }, &b);
+	cr_expect_eq(r.status, 1);
+	cr_expect_not_null(strstr(r.err, "dial9/limit"), "%s", r.err);
+	cr_expect_not_null(strstr(r.out, "Varint (ms)"), "%s", r.out);
+	ran_free(&r);
+}
+
+/* An element of a list is not its last, and the list is nested: both levels are walked in pieces. */
+Test(dial9_limits, a_list_larger_than_4_MiB)
+{
+	static const struct d9_field_desc list[] = { { "list", D9T_LIST }, { "number", D9T_VARINT } };
+	struct d9_build b;
+
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 1, "List", true, list, 2);
+	for (int i = 0; i < 2; i++) {
+		d9b_event(&b, 1, 1000);
+		d9b_u32(&b, 2);
+		d9b_u8(&b, D9T_LIST);
+		d9b_u32(&b, i == 0 ? 1u << 20 : 1);
+		for (uint32_t k = 0; k < (i == 0 ? 1u << 20 : 1); k++) {
+			d9b_u8(&b, D9T_U32);
+			d9b_u32(&b, k);
+		}
+		d9b_u8(&b, D9T_BOOL);
+		d9b_u8(&b, 1);
+		d9b_varint(&b, 300);
+	}
+	struct ran r = convert(&b);
+	cr_expect_eq(r.status, 1);
+	cr_expect_not_null(strstr(r.err, "5242899 bytes dropped"), "%s", r.err);
+	cr_expect_not_null(strstr(r.out, "{\"list\":[[0],true],\"number\":300}"), "%.300s", r.out);
+	ran_free(&r);
+}
+
 Test(dial9_limits, a_large_schema_ends_reading)
 {
 	char name[65536];

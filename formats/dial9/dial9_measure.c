@@ -1,6 +1,6 @@
-#include <stdlib.h>
+#include "dial9/dial9_measure.h"
 
-#include "dial9/dial9_state.h"
+#include <stdlib.h>
 
 /*
  * How long an event is, at full speed.  A schema becomes a list of steps in
@@ -8,7 +8,7 @@
  * a largest size, so that one comparison with the end of the window serves for
  * all fields up to the next text.  Whatever is not plain (a strange Bool or
  * presence byte, an id that is not defined, text that is not UTF-8, a number
- * of too many bits) is left to dial9_walk.c, which looks closely and says what
+ * of too many bits) is left to dial9_walk.c, which checks and reports what
  * it sees.
  */
 
@@ -82,7 +82,7 @@ put_field(struct maker *m, uint8_t type)
 		put(m, OP_VARINT, D9_VARINT_MAX);
 		return true;
 	case D9_SHAPE_ID:
-		put(m, t == &d9_types[D9_POOLED_STRING] ? OP_STRING_REF : OP_STACK_REF, 4);
+		put(m, t->pool == D9_STRINGS ? OP_STRING_REF : OP_STACK_REF, 4);
 		return true;
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
@@ -100,20 +100,24 @@ put_field(struct maker *m, uint8_t type)
 bool
 d9_ops_make(struct d9_schema *s)
 {
-	struct maker m = { .gap = s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD };
+	struct maker m = { .gap = d9_schema_head(s) };
 
-	if (!s->readable || s->kind != D9_KIND_PLAIN || s->structure || s->nfields > MAX_FIELDS)
+	s->need = s->run_need = SIZE_MAX;
+	if (!s->readable || s->nfields > MAX_FIELDS)
 		return true;
 	m.need = &m.first_need;
 	for (uint32_t i = 0; i < s->nfields; i++)
 		if (!put_field(&m, s->fields[i].type))
 			return true;
 	put(&m, OP_END, 0);
-	s->need = m.first_need;
 	s->ops = malloc(m.n * sizeof *s->ops);
-	if (s->ops != NULL)
-		memcpy(s->ops, m.ops, m.n * sizeof *s->ops);
-	return s->ops != NULL;
+	if (s->ops == NULL)
+		return false;
+	memcpy(s->ops, m.ops, m.n * sizeof *s->ops);
+	s->need = m.first_need;
+	if (s->kind == D9_KIND_PLAIN && !s->structure)
+		s->run_need = s->need;
+	return true;
 }
 
 /* ---- taking them ---- */
@@ -143,7 +147,7 @@ measure_run(const struct d9_op *op, const char *p, const char *end)
 	return p + 4 + bytes;
 }
 
-/* A number of more than eight bytes, such as the id that stands for nobody: 2^64 - 1. */
+/* A number of more than eight bytes, such as 2^64 - 1, which marks that there is no task. */
 static const char *
 measure_long(const char *p)
 {
@@ -196,4 +200,48 @@ d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, 
 			break;
 		}
 	}
+}
+
+/* ---- passes that only check ---- */
+
+uint32_t
+d9_check_run(struct d9_state *st, uint32_t most)
+{
+	struct input *const in = st->r->in;
+	const char *p = in->p, *last = NULL, *const end = in->end;
+	uint64_t base = st->base, events = 0;
+	uint32_t n = 0;
+
+	for (; n < most && end - p >= D9_RESET_SIZE; n++) {
+		if (*p == D9_TAG_EVENT) {
+			const struct d9_schema *const s =
+			    d9_schema_find(&st->schemas, load_u16(p + 1, false));
+			if (s == NULL || (size_t)(end - p) < s->run_need)
+				break;
+			const uint64_t ts = s->timed ? base + (load_u32(p + 2, false) >> 8) : base;
+			const char *const next = d9_measure(st, s, p, end);
+			if (next == NULL || ts < base)
+				break;
+			s->cls->records++;
+			events++;
+			base = ts;
+			last = p;
+			p = next;
+		} else if (*p == D9_TAG_RESET) {
+			base = load_u64(p + 1, false);
+			last = p;
+			p += D9_RESET_SIZE;
+		} else {
+			break;
+		}
+	}
+	if (last == NULL)
+		return 0;
+	st->last_offset = input_offset(in, last);
+	st->base = base;
+	st->r->records += n;
+	st->r->trace->events += events;
+	st->structure[D9_S_RESET]->records += n - events;
+	in->p = p;
+	return n;
 }

@@ -1,67 +1,16 @@
+#include "dial9/dial9_pool.h"
+
 #include <stdlib.h>
 
 #include "dial9/dial9_state.h"
 
 /*
  * The pools of one segment: strings and stacks by id ("String Pool Frame").
- * When nobody wants values, only is known which ids are defined and a hash of
- * their contents.  An id that is referenced and not defined waits in `pending`
- * until it is, or until the segment ends.
+ * When values are not wanted, an entry is only the id and a hash of its content.  An id that is referenced
+ * and not defined waits in `pending` until it is, or until the segment ends.
  */
 
 #define ENTRY_COST (sizeof(struct d9_entry) + sizeof(struct table64_slot))
-
-const struct d9_entry *
-d9_pool_far(const struct d9_pool *pool, uint32_t id)
-{
-	const uint32_t known = table64_get(&pool->far, id);
-
-	return known != TABLE_NONE ? &pool->entries[known] : NULL;
-}
-
-static bool
-grow_direct(struct d9_pool *pool, uint32_t id)
-{
-	uint32_t want = pool->ndirect == 0 ? 1024 : pool->ndirect;
-
-	if (id < pool->ndirect)
-		return true;
-	while (want <= id)
-		want *= 2;
-	uint32_t *const p = realloc(pool->direct, want * sizeof *p);
-	if (p == NULL)
-		return false;
-	memset(p + pool->ndirect, 0, (want - pool->ndirect) * sizeof *p);
-	pool->direct = p;
-	pool->ndirect = want;
-	return true;
-}
-
-/* A place for a new id; NULL: no memory. */
-static struct d9_entry *
-add(struct d9_pool *pool, uint32_t id)
-{
-	if (!array_room(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
-		return NULL;
-	if (id >= D9_DIRECT_IDS) {
-		if (!table64_put(&pool->far, id, pool->n))
-			return NULL;
-	} else {
-		if (!grow_direct(pool, id))
-			return NULL;
-		pool->direct[id] = pool->n + 1;
-	}
-	pool->entries[pool->n] = (struct d9_entry){ .id = id };
-	return &pool->entries[pool->n++];
-}
-
-/* Whether the content is looked at: texts become names of events too, stacks only fields. */
-static bool
-is_wanted(const struct d9_state *st, enum d9_pool_kind kind)
-{
-	return d9_wants_fields(st) ||
-	       (kind == D9_STRINGS && (st->r->want & WANT_TIMES) != 0 && st->r->trace->vocabulary != NULL);
-}
 
 /* ---- what batches hold ---- */
 
@@ -81,112 +30,88 @@ drop(struct d9_state *st)
 	st->pool_memory = NULL;
 }
 
-bool
+void
 d9_pools_hold(struct d9_state *st, struct batch *b)
 {
-	return st->pool_memory == NULL || batch_hold(b, &st->pool_memory->shared);
+	st->no_memory |= st->pool_memory != NULL && !batch_hold(b, &st->pool_memory->shared);
 }
 
-/* For the present segment; NULL: there is none. */
+/* Of the present segment; NULL: no memory. */
 static struct arena *
-memory(struct d9_state *st)
+pool_arena(struct d9_state *st)
 {
 	if (st->pool_memory == NULL) {
-		struct d9_pool_memory *const made = calloc(1, sizeof *made);
-		if (made == NULL)
+		st->pool_memory = calloc(1, sizeof *st->pool_memory);
+		if (st->pool_memory == NULL)
 			return NULL;
-		shared_memory_init(&made->shared, destroy);
-		st->pool_memory = made;
-		if (!d9_pools_hold(st, st->batch))
-			return NULL;
+		shared_memory_init(&st->pool_memory->shared, destroy);
+		d9_pools_hold(st, st->batch);
 	}
 	return &st->pool_memory->arena;
 }
 
-/* ---- definitions ---- */
+/* ---- entries ---- */
 
-/* Keeps the content of a definition, if anybody wants it. */
-static enum d9_result
-keep(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
+const struct d9_entry *
+d9_pool_far(const struct d9_pool *pool, uint32_t id)
 {
-	e->n = kind == D9_STRINGS ? data.n : data.n / 8;
-	e->flags = data.flags;
-	e->text = NULL;
-	if (!is_wanted(st, kind) && (st->collects == NULL || kind == D9_STACKS))
-		return D9_DONE;
+	const uint32_t known = table64_get(&pool->far, id);
+
+	return known != TABLE_NONE ? &pool->entries[known] : NULL;
+}
+
+/* A place for a new id; NULL: no memory. */
+static struct d9_entry *
+add(struct d9_pool *pool, uint32_t id)
+{
+	if (!array_room(&pool->entries, pool->n, &pool->cap, sizeof *pool->entries))
+		return NULL;
+	if (id >= D9_DIRECT_IDS) {
+		if (!table64_put(&pool->far, id, pool->n))
+			return NULL;
+	} else {
+		if (!array_reach(&pool->direct, &pool->ndirect, id, sizeof *pool->direct))
+			return NULL;
+		pool->direct[id] = pool->n + 1;
+	}
+	pool->entries[pool->n] = (struct d9_entry){ .id = id };
+	return &pool->entries[pool->n++];
+}
+
+/* Whether the content is looked at: texts become names of events and of symbols too, stacks only fields. */
+static bool
+is_wanted(const struct d9_state *st, enum d9_pool_kind kind)
+{
+	if (d9_wants_raw(st))
+		return false;
+	return d9_wants_fields(st) ||
+	       (kind == D9_STRINGS && (st->collects != NULL || ((st->r->want & WANT_TIMES) != 0 &&
+	                                                        st->r->trace->vocabulary != NULL)));
+}
+
+/* Retains the content of a definition. */
+static void
+retain(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct slice data)
+{
 	/* Symbols are wanted from the first stack on; and two passes at once should not hold large pools
 	 * both. */
-	if (st->collects == NULL && (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED) &&
-	    !d9_look_ahead(st))
-		return D9_NO_MEMORY;
-	struct arena *const arena = memory(st);
-	if (arena == NULL)
-		return D9_NO_MEMORY;
-	if (kind == D9_STACKS) {
-		e->values = d9_stack_values(st, arena, data.p, e->n);
-		return e->values != NULL ? D9_DONE : D9_NO_MEMORY;
+	if (kind == D9_STACKS || st->pooled_bytes > D9_AHEAD_POOLED)
+		d9_look_ahead(st);
+	struct arena *const arena = pool_arena(st);
+	if (arena == NULL) {
+		st->no_memory = true;
+	} else if (kind == D9_STACKS) {
+		e->values = d9_stack_values(st, true, arena, data.p, e->n, &e->cost);
+	} else {
+		e->text = arena_copy(arena, data).p;
+		e->cost = e->n;
+		st->no_memory |= e->text == NULL;
 	}
-	e->text = arena_copy(arena, data).p;
-	return e->text != NULL ? D9_DONE : D9_NO_MEMORY;
 }
 
-static void
-settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f)
-{
-	struct d9_pool *const pool = &st->pools[kind];
-	const uint32_t waits = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
+/* ---- references before their definitions ---- */
 
-	if (waits == TABLE_NONE || pool->pending[waits].defined)
-		return;
-	struct d9_pending *const p = &pool->pending[waits];
-	const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
-	p->defined = true;
-	d9_tally_add(&st->late, f, id);
-	if (!p->shown || st->looked_ahead)
-		return;
-	d9_tally_add(&st->unresolved, &first, id);
-	st->unresolved.count += p->count - 1;
-}
-
-/* What a definition costs: values are kept as such. */
-static uint64_t
-cost(enum d9_pool_kind kind, uint32_t bytes)
-{
-	return ENTRY_COST + (kind == D9_STRINGS ? bytes + 16 : (uint64_t)bytes / 8 * sizeof(struct value));
-}
-
-enum d9_result
-d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
-               const struct d9_frame *f)
-{
-	struct d9_pool *const pool = &st->pools[kind];
-	const uint64_t hash = hash_bytes(data.p, data.n, st->seed);
-	const uint64_t costs = cost(kind, data.n);
-	struct d9_entry *e = NULL;
-
-	settle_pending(st, kind, id, f);
-	if (st->collects != NULL && table64_get(&pool->pending_index, id) != TABLE_NONE &&
-	    d9_pool_find(pool, id) == NULL && !d9_ahead_late(st, kind, id, data))
-		return D9_NO_MEMORY;
-	const struct d9_entry *const old = d9_pool_find(pool, id);
-	if (old != NULL && old->hash == hash && old->n == (kind == D9_STRINGS ? data.n : data.n / 8))
-		return D9_DONE;
-	if (old != NULL)
-		d9_tally_add(&st->redefined, f, id);
-	if (costs > D9_MAX_POOLED - st->pooled_bytes) {
-		d9_tally_add(&st->pool_limit, f, id);
-		st->pools_full = true;
-		return D9_DONE;
-	}
-	st->pooled_bytes += costs;
-	e = old != NULL ? &pool->entries[old - pool->entries] : add(pool, id);
-	if (e == NULL)
-		return D9_NO_MEMORY;
-	e->hash = hash;
-	return keep(st, kind, e, data);
-}
-
-enum d9_result
+void
 d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f)
 {
 	struct d9_pool *const pool = &st->pools[kind];
@@ -194,38 +119,115 @@ d9_pool_miss(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const str
 
 	if (known != TABLE_NONE) {
 		pool->pending[known].count++;
-		return D9_DONE;
+	} else if (st->pools_full || pool->npending == D9_MAX_PENDING) {
+		d9_tally(&st->tallies.pool_limit, f, id);
+	} else if (!array_room(&pool->pending, pool->npending, &pool->pending_cap, sizeof *pool->pending) ||
+	           !table64_put(&pool->pending_index, id, pool->npending)) {
+		st->no_memory = true;
+	} else {
+		pool->pending[pool->npending++] =
+		    (struct d9_pending){ .offset = f->offset, .ordinal = f->ordinal, .count = 1, .id = id };
 	}
-	if (st->pools_full || pool->npending == D9_MAX_PENDING) {
-		d9_tally_add(&st->pool_limit, f, id);
-		return D9_DONE;
-	}
-	if (!array_room(&pool->pending, pool->npending, &pool->pending_cap, sizeof *pool->pending) ||
-	    !table64_put(&pool->pending_index, id, pool->npending))
-		return D9_NO_MEMORY;
-	pool->pending[pool->npending++] =
-	    (struct d9_pending){ .offset = f->offset, .ordinal = f->ordinal, .count = 1, .id = id };
-	return D9_DONE;
 }
 
+void
+d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint32_t waits = table64_get(&pool->pending_index, id);
+
+	if (waits != TABLE_NONE)
+		pool->pending[waits].shown = true;
+}
+
+/* The id is defined now. */
 static void
-say_undefined(struct d9_state *st, enum d9_pool_kind kind)
+settle_pending(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
+               const struct d9_frame *f)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint32_t waits = pool->npending > 0 ? table64_get(&pool->pending_index, id) : TABLE_NONE;
+
+	if (waits == TABLE_NONE)
+		return;
+	struct d9_pending *const p = &pool->pending[waits];
+	if (st->collects != NULL && d9_pool_find(pool, id) == NULL)
+		d9_ahead_late(st, kind, id, data);
+	if (p->defined)
+		return;
+	p->defined = true;
+	d9_tally(&st->tallies.late, f, id);
+	if (!p->shown || st->looked_ahead)
+		return;
+	const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
+	d9_tally(&st->tallies.unresolved, &first, id);
+	st->tallies.unresolved.count += p->count - 1;
+}
+
+/* ---- definitions ---- */
+
+/* Bytes of memory that a definition takes. */
+static uint64_t
+cost(enum d9_pool_kind kind, uint32_t bytes)
+{
+	return ENTRY_COST + (kind == D9_STRINGS ? bytes + 16 : (uint64_t)bytes / 8 * sizeof(struct value));
+}
+
+void
+d9_pool_define(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, struct slice data,
+               const struct d9_frame *f)
+{
+	struct d9_pool *const pool = &st->pools[kind];
+	const uint64_t hash = hash_bytes(data.p, data.n, st->seed);
+	const uint64_t costs = cost(kind, data.n);
+	const uint32_t n = kind == D9_STRINGS ? data.n : data.n / 8;
+
+	settle_pending(st, kind, id, data, f);
+	const struct d9_entry *const old = d9_pool_find(pool, id);
+	if (old != NULL && old->hash == hash && old->n == n)
+		return;
+	if (old != NULL)
+		d9_tally(&st->tallies.redefined, f, id);
+	if (costs > D9_MAX_POOLED - st->pooled_bytes) {
+		d9_tally(&st->tallies.pool_limit, f, id);
+		st->pools_full = true;
+		return;
+	}
+	st->pooled_bytes += costs;
+	struct d9_entry *const e = old != NULL ? &pool->entries[old - pool->entries] : add(pool, id);
+	if (e == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	*e = (struct d9_entry){ .hash = hash, .n = n, .flags = data.flags, .id = id };
+	if (is_wanted(st, kind))
+		retain(st, kind, e, data);
+}
+
+/* ---- segments ---- */
+
+static void
+report_undefined(struct d9_state *st, enum d9_pool_kind kind)
 {
 	const struct d9_pool *const pool = &st->pools[kind];
 	const enum d9_rule rule = kind == D9_STRINGS ? D9_RULE_UNDEFINED_STRING : D9_RULE_UNDEFINED_STACK;
 
 	for (uint32_t i = 0; i < pool->npending; i++) {
 		const struct d9_pending *const p = &pool->pending[i];
-		if (p->defined)
-			continue;
-		if (!finding_is_shown(st->r->findings, &d9_rules[rule]))
-			finding_add(st->r->findings, &d9_rules[rule], p->offset, p->ordinal, "not shown");
-		else
-			finding_add(st->r->findings, &d9_rules[rule], p->offset, p->ordinal,
-			            "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s",
-			            p->id, kind == D9_STRINGS ? "string" : "stack", p->count,
-			            p->count == 1 ? "" : "s");
+		const struct d9_frame first = { .offset = p->offset, .ordinal = p->ordinal };
+		if (!p->defined && !d9_find_unshown(st, rule, &first))
+			d9_find(st, rule, &first,
+			        "id %" PRIu32 " is in no %s pool of its segment; %" PRIu64 " reference%s",
+			        p->id, kind == D9_STRINGS ? "string" : "stack", p->count,
+			        p->count == 1 ? "" : "s");
 	}
+}
+
+void
+d9_pools_check(struct d9_state *st)
+{
+	for (int k = 0; k < D9_POOLS && !st->pools_full; k++)
+		report_undefined(st, (enum d9_pool_kind)k);
 }
 
 static void
@@ -240,13 +242,6 @@ forget(struct d9_pool *pool)
 		table64_free(&pool->pending_index);
 	pool->n = 0;
 	pool->npending = 0;
-}
-
-void
-d9_pools_check(struct d9_state *st)
-{
-	for (int k = 0; k < D9_POOLS && !st->pools_full; k++)
-		say_undefined(st, (enum d9_pool_kind)k);
 }
 
 void
@@ -270,14 +265,4 @@ d9_pools_free(struct d9_state *st)
 		table64_free(&st->pools[k].pending_index);
 	}
 	drop(st);
-}
-
-void
-d9_pool_shown(struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
-{
-	struct d9_pool *const pool = &st->pools[kind];
-	const uint32_t waits = table64_get(&pool->pending_index, id);
-
-	if (waits != TABLE_NONE)
-		pool->pending[waits].shown = true;
 }

@@ -1,6 +1,11 @@
+#include "dial9/dial9_schema.h"
+
 #include <stdlib.h>
 
-#include "dial9/dial9_state.h"
+#include "dial9/dial9_dialect.h"
+#include "dial9/dial9_measure.h"
+#include "dial9/dial9_record.h"
+#include "dial9/dial9_vocabulary.h"
 
 /*
  * Schema frames.  Segments register the same schemas again and again, so a
@@ -33,38 +38,10 @@ d9_schemas_forget(struct d9_schemas *s)
 
 /* ---- registering ---- */
 
-static bool
-grow_types(struct d9_schemas *s, uint16_t id)
-{
-	uint32_t want = s->ntypes == 0 ? 64 : s->ntypes;
-
-	if (id < s->ntypes)
-		return true;
-	while (want <= id)
-		want *= 2;
-	struct d9_schema **p = realloc(s->by_type, want * sizeof *p);
-	if (p == NULL)
-		return false;
-	for (uint32_t i = s->ntypes; i < want; i++)
-		p[i] = NULL;
-	s->by_type = p;
-	s->ntypes = want;
-	return true;
-}
-
-static bool
-note_registered(struct d9_schemas *s, uint16_t id)
-{
-	if (!array_room(&s->registered, s->nregistered, &s->registered_cap, sizeof *s->registered))
-		return false;
-	s->registered[s->nregistered++] = id;
-	return true;
-}
-
 /* The first thing in which two schemas differ. */
 static void
-say_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id, const struct d9_schema *old,
-              const struct d9_schema *now)
+report_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id, const struct d9_schema *old,
+                 const struct d9_schema *now)
 {
 	struct quoted q, q2;
 	uint32_t i = 0;
@@ -89,25 +66,27 @@ say_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id, const 
 		        id, old->timed, now->timed);
 }
 
-static enum d9_result
-registered(struct d9_state *st, const struct d9_frame *f, uint16_t id, struct d9_schema *schema)
+static void
+register_schema(struct d9_state *st, const struct d9_frame *f, uint16_t id, struct d9_schema *schema)
 {
 	struct d9_schemas *const s = &st->schemas;
+	const struct d9_schema *const old = d9_schema_find(s, id);
 
-	if (!grow_types(s, id))
-		return D9_NO_MEMORY;
-	const struct d9_schema *const old = s->by_type[id];
 	if (old != NULL && old != schema)
-		say_redefined(st, f, id, old, schema);
-	if (old == NULL && !note_registered(s, id))
-		return D9_NO_MEMORY;
+		report_redefined(st, f, id, old, schema);
+	if (!array_reach(&s->by_type, &s->ntypes, id, sizeof(struct d9_schema *)) ||
+	    !array_room(&s->registered, s->nregistered, &s->registered_cap, sizeof *s->registered)) {
+		st->no_memory = true;
+		return;
+	}
+	if (old == NULL)
+		s->registered[s->nregistered++] = id;
 	s->by_type[id] = schema;
-	return D9_DONE;
 }
 
 /* ---- reading ---- */
 
-/* The bytes of a schema frame, without looking at what they mean. */
+/* Finds the end of a schema frame. */
 static enum d9_result
 measure(struct d9_state *st, struct d9_frame *f)
 {
@@ -117,9 +96,14 @@ measure(struct d9_state *st, struct d9_frame *f)
 	cursor_take(&c, cursor_u16(&c, "name_len"), "name");
 	cursor_u8(&c, "has_timestamp");
 	const uint16_t n = cursor_u16(&c, "field_count");
-	if (c.missing == NULL && (uint64_t)n * 3 > cursor_left(&c))
-		return d9_lacks_length(st, "field_count", n, (uint64_t)n * 3 - cursor_left(&c),
-		                       cursor_left(&c));
+	if (c.missing == NULL && n * 3UL > cursor_left(&c)) {
+		st->lack = (struct d9_lack){ .what = "field_count",
+			                     .bytes = n * 3UL - cursor_left(&c),
+			                     .length = n,
+			                     .left = cursor_left(&c),
+			                     .has_length = true };
+		return D9_MORE;
+	}
 	for (uint32_t i = 0; i < n && c.missing == NULL; i++) {
 		cursor_take(&c, cursor_u16(&c, "field name_len"), "field name");
 		cursor_u8(&c, "field_type");
@@ -158,7 +142,7 @@ check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, c
 	}
 }
 
-/* Arguments of one name would hide each other: the later gets a number. */
+/* Arguments of one name would hide each other: the later gets a number.  Fields of raw events do not. */
 static bool
 unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct tabletext *names,
             uint32_t i)
@@ -166,16 +150,15 @@ unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 	struct d9_field *const field = &s->fields[i];
 	const struct slice plain = field->name;
 	struct quoted q, q2;
-	uint32_t same = tabletext_get(names, plain), nth = 1;
+	const uint32_t same = tabletext_get(names, plain);
 
 	if (same == TABLE_NONE)
 		return tabletext_put(names, plain, 1);
-	if (finding_is_shown(st->r->findings, &d9_rules[D9_RULE_DUPLICATE_FIELD]))
-		d9_find(st, D9_RULE_DUPLICATE_FIELD, f, "field %" PRIu32 " of %s is another %s", i,
+	if (!d9_find_unshown(st, D9_RULE_DUPLICATE_FIELD, f))
+		d9_find(st, D9_RULE_DUPLICATE_FIELD, f,
+		        "field %" PRIu32 " of %s has the name of an earlier field, %s", i,
 		        quoted(&q, s->cls->name), quoted(&q2, plain));
-	else
-		d9_find(st, D9_RULE_DUPLICATE_FIELD, f, "not shown");
-	for (nth = same + 1;; nth++) {
+	for (uint32_t nth = same + 1;; nth++) {
 		struct slice name =
 		    arena_printf(&st->r->trace->arena, "%.*s (%" PRIu32 ")", (int)plain.n, plain.p, nth);
 		if (name.p == NULL)
@@ -183,7 +166,8 @@ unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 		name.flags = plain.flags;
 		if (tabletext_get(names, name) != TABLE_NONE)
 			continue;
-		field->name = name;
+		if (!d9_wants_raw(st))
+			field->name = name;
 		return tabletext_put(names, plain, nth) && tabletext_put(names, name, 1);
 	}
 }
@@ -201,7 +185,7 @@ unique_names(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s)
 }
 
 static struct class_field
-shown(const struct d9_field *field)
+declaration(const struct d9_field *field)
 {
 	const char *const name = d9_type_name(field->type);
 
@@ -213,14 +197,39 @@ shown(const struct d9_field *field)
 	};
 }
 
-/* Reads the fields at c, which lies in a copy of the frame `shift` bytes before it. */
+/* Fields of the frame itself; raw events have them before those that the schema declares. */
+static const struct class_field heads[] = {
+	{ SLICE_LIT("type_id"), SLICE_LIT("U16"), VALUE_U16, 2, NULL },
+	{ SLICE_LIT("timestamp_delta_ns"), SLICE_LIT("u24"), VALUE_U32, 3, "ns" },
+};
+
+/* Makes the fields of the class.  false: no memory. */
+static bool
+declare(struct d9_state *st, struct d9_schema *s)
+{
+	if (d9_wants_raw(st) && s->nfields <= UINT16_MAX - 2) /* struct event has room for so many */
+		s->nhead = s->timed ? 2 : 1;
+	const uint32_t n = s->nhead + s->nfields;
+	s->declared = arena_alloc(&st->r->trace->arena, n * sizeof *s->declared);
+	if (s->declared == NULL)
+		return false;
+	memcpy(s->declared, heads, s->nhead * sizeof *heads);
+	for (uint32_t i = 0; i < s->nfields; i++)
+		s->declared[s->nhead + i] = declaration(&s->fields[i]);
+	if (s->cls->nfields == 0) {
+		s->cls->fields = s->declared;
+		s->cls->nfields = n;
+	}
+	return true;
+}
+
+/* Reads the fields at c, which lies in a copy of what follows the type_id of the frame. */
 static bool
 read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, struct cursor *c,
             const char *copy)
 {
-	s->shown = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->shown);
 	s->fields = arena_zalloc(&st->r->trace->arena, s->nfields, sizeof *s->fields);
-	if (s->fields == NULL || s->shown == NULL)
+	if (s->fields == NULL)
 		return false;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		struct d9_field *const field = &s->fields[i];
@@ -232,15 +241,7 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 		d9_check_text(st, f, there, "field name", s->cls->name);
 		check_type(st, f, s, field, end - 1);
 	}
-	if (!unique_names(st, f, s))
-		return false;
-	for (uint32_t i = 0; i < s->nfields; i++)
-		s->shown[i] = shown(&s->fields[i]);
-	if (s->cls->nfields == 0) {
-		s->cls->fields = s->shown;
-		s->cls->nfields = s->nfields;
-	}
-	return true;
+	return unique_names(st, f, s) && declare(st, s);
 }
 
 static bool
@@ -279,62 +280,83 @@ new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 		           quoted(&(struct quoted){ "" }, name), timed);
 	if (!read_fields(st, f, s, &c, key.p))
 		return NULL;
-	d9_schema_mean(st, s);
+	d9_schema_plan(st, s);
 	return d9_ops_make(s) ? s : NULL;
 }
 
 /* ---- as a record ---- */
 
-static enum d9_result
+static void
 show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id, const struct d9_schema *s)
 {
+	if (!d9_wants_structure(st))
+		return;
 	struct value *const pairs = arena_zalloc(&b->scratch, s->nfields, 2 * sizeof *pairs);
+	const bool raw = d9_wants_raw(st);
+	const uint8_t timed = (uint8_t)f->p[5 + s->cls->name.n];
 	const struct field fields[] = {
 		{ SLICE_LIT("type_id"), { .type = VALUE_U16, .u64 = id } },
 		{ SLICE_LIT("name"), value_string(s->cls->name) },
-		{ SLICE_LIT("has_timestamp"), { .type = VALUE_BOOL, .u64 = s->timed } },
+		{ SLICE_LIT("has_timestamp"), raw ? (struct value){ .type = VALUE_U8, .u64 = timed }
+		                                  : (struct value){ .type = VALUE_BOOL, .u64 = s->timed } },
 		{ SLICE_LIT("fields"), { .type = VALUE_MAP, .count = s->nfields, .values = pairs } },
 	};
 
-	if (pairs == NULL)
-		return D9_NO_MEMORY;
+	if (pairs == NULL) {
+		st->no_memory = true;
+		return;
+	}
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		pairs[2 * i] = value_string(s->fields[i].name);
-		pairs[2 * i + 1] = value_string(s->shown[i].type);
+		pairs[2 * i + 1] = raw ? (struct value){ .type = VALUE_U8, .u64 = s->fields[i].type }
+		                       : value_string(s->declared[i].type);
 	}
-	return d9_structure_add(st, D9_S_SCHEMA, f, b, fields, sizeof fields / sizeof fields[0]);
+	d9_record_structure(st, D9_S_SCHEMA, f, b, fields, sizeof fields / sizeof fields[0]);
+}
+
+/* Whether one more schema of these bytes can be retained. */
+static bool
+has_room(struct d9_state *st, const struct d9_frame *f, struct slice bytes)
+{
+	struct d9_schemas *const all = &st->schemas;
+	const uint16_t name_len = load_u16(bytes.p, false);
+	const uint64_t nfields = load_u16(bytes.p + 3 + name_len, false);
+	const uint64_t cost = SCHEMA_COST + 2 * ((uint64_t)name_len + bytes.n) + nfields * FIELD_COST;
+
+	if (all->n == D9_MAX_SCHEMAS || cost > D9_MAX_DESCRIBED - all->memory) {
+		d9_find(st, D9_RULE_LIMIT, f,
+		        "schema %" PRIu32 " of the trace needs %" PRIu64 " bytes of memory; %" PRIu32
+		        " are in use",
+		        all->n + 1, cost, all->memory);
+		return false;
+	}
+	all->memory += (uint32_t)cost;
+	return true;
 }
 
 enum d9_result
 d9_schema_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 {
-	struct d9_schemas *const all = &st->schemas;
-	enum d9_result result = measure(st, f);
+	const enum d9_result result = measure(st, f);
 
 	if (result != D9_DONE)
 		return result;
-	const struct slice bytes = slice_of(f->p + 3, (size_t)(f->end - f->p - 3));
-	const uint32_t known = tabletext_get(&all->index, bytes);
-	struct d9_schema *s = known != TABLE_NONE ? all->all[known] : NULL;
-	if (s == NULL) {
-		const uint16_t name_len = load_u16(bytes.p, false);
-		const uint64_t nfields = load_u16(bytes.p + 3 + name_len, false);
-		const uint64_t cost = SCHEMA_COST + 2 * ((uint64_t)name_len + bytes.n) + nfields * FIELD_COST;
-		if (all->n == D9_MAX_SCHEMAS || cost > D9_MAX_DESCRIBED - all->described_bytes) {
-			d9_find(st, D9_RULE_LIMIT, f,
-			        "schema %" PRIu32 " of the trace would cost %" PRIu64 " bytes; %" PRIu32
-			        " are in use",
-			        all->n + 1, cost, all->described_bytes);
-			return D9_BAD;
-		}
-		all->described_bytes += (uint32_t)cost;
-		const struct slice key = arena_copy(&st->r->trace->arena, bytes);
-		if (key.p == NULL || (s = new_schema(st, f, key)) == NULL)
-			return D9_NO_MEMORY;
-	}
 	const uint16_t id = load_u16(f->p + 1, false);
-	result = registered(st, f, id, s);
-	if (result == D9_DONE && d9_wants_structure(st))
-		result = show(st, f, b, id, s);
-	return result;
+	const struct slice bytes = slice_of(f->p + 3, (size_t)(f->end - f->p - 3));
+	const uint32_t known = tabletext_get(&st->schemas.index, bytes);
+	struct d9_schema *s = known != TABLE_NONE ? st->schemas.all[known] : NULL;
+	if (s == NULL) {
+		if (!has_room(st, f, bytes))
+			return D9_BAD;
+		const struct slice key = arena_copy(&st->r->trace->arena, bytes);
+		s = key.p != NULL ? new_schema(st, f, key) : NULL;
+	}
+	if (s == NULL) {
+		st->no_memory = true;
+		return D9_DONE;
+	}
+	register_schema(st, f, id, s);
+	show(st, f, b, id, s);
+	d9_count_frame(st, D9_S_SCHEMA, f);
+	return D9_DONE;
 }

@@ -5,6 +5,8 @@
 
 #include "dial9/dial9_wire.h"
 
+enum d9_pool_kind { D9_STRINGS, D9_STACKS, D9_POOLS };
+
 /* "Field Types", as one table that all who walk over values go by. */
 
 /* How the bytes of a value lie. */
@@ -16,8 +18,8 @@ enum d9_shape {
 	D9_SHAPE_LEB128,
 	D9_SHAPE_TEXT,   /* u32 n, then n bytes of UTF-8 */
 	D9_SHAPE_RUN,    /* u32 n, then n items of `size` bytes */
-	D9_SHAPE_VALUES, /* u32 n, then n entries of `each` values, `size` bytes at least: of type `element`,
-	                    or (0) each behind its type */
+	D9_SHAPE_VALUES, /* u32 n, then n entries of `each` values, `size` bytes at least: each behind its
+	                    type if `tagged`, else texts */
 };
 
 struct d9_type_info {
@@ -25,7 +27,9 @@ struct d9_type_info {
 	const char *missing;  /* what an input lacks that ends in such a value, or in its count */
 	uint8_t shape;        /* enum d9_shape */
 	uint8_t size;
-	uint8_t each, element;
+	uint8_t each;
+	uint8_t pool; /* enum d9_pool_kind */
+	bool tagged;
 	uint8_t value;     /* enum value_type of raw values */
 	const char *newer; /* not in the document of 0.3: how to call it; NULL: it is */
 };
@@ -60,6 +64,14 @@ d9_fixed_size(uint8_t type)
 	const struct d9_type_info *const t = d9_type(type);
 
 	return t->shape <= D9_SHAPE_ID && !d9_is_optional(type) ? t->size : 0;
+}
+
+static inline bool
+d9_is_integer(uint8_t type)
+{
+	const struct d9_type_info *const t = d9_type(type);
+
+	return t->shape == D9_SHAPE_LEB128 || (t->shape == D9_SHAPE_FIXED && t != &d9_types[D9_F64]);
 }
 
 /* Elements of lists and maps are never optional. */

@@ -1,38 +1,57 @@
-#include "dial9/dial9_state.h"
+#include "dial9/dial9_vocabulary.h"
+
+#include "dial9/dial9_walk.h"
 
 /*
- * A vocabulary says which events tell something about the whole trace: what the
- * wall clock was, what was recorded, and which names addresses have.  The reader
- * does these itself, as `validate` checks them and symbols stand at the end.
+ * By the vocabulary some events hold facts of the whole trace: the wall clock,
+ * metadata, names of addresses.  The reader takes these itself, because
+ * `validate` checks them and symbols stand at the end.
  */
 
 #define SECOND UINT64_C(1000000000)
 
+static uint32_t
+field_named(const void *ctx, struct slice name)
+{
+	const struct d9_schema *const s = ctx;
+
+	for (uint32_t i = 0; name.p != NULL && i < s->nfields; i++)
+		if (slice_equal(s->fields[i].name, name))
+			return i;
+	return D9_NO_FIELD;
+}
+
 static bool
 has_field(const void *ctx, struct slice name)
 {
-	return d9_field_named(ctx, name) != D9_NO_FIELD;
+	return field_named(ctx, name) != D9_NO_FIELD;
 }
 
-/* Whether it says no more than what the reader does with events of this kind. */
-static bool
-is_done_by_reader(const struct d9_schema *s, const struct plan *m)
+static uint8_t
+field_type(const void *ctx, uint32_t field)
 {
-	const bool phase = m->phase == PLAN_AS_READ || m->phase == PLAN_INSTANT || m->phase == PLAN_STRUCTURE;
+	const struct d9_schema *const s = ctx;
 
-	return phase && s->kind != D9_KIND_PLAIN && m->nnames == 0 && m->ntracks == 0 && m->ndefines == 0 &&
-	       m->flow_name.p == NULL && !m->has_layout && m->named.p == NULL &&
-	       (m->epoch.p == NULL || m->facts.p == NULL);
+	return d9_type(s->fields[field].type)->value;
+}
+
+/* Whether the reader does all that the plan asks for. */
+static bool
+is_done_by_reader(const struct d9_schema *s, const struct class_plan *p)
+{
+	const unsigned mine = CLASS_PLAN_EPOCH | CLASS_PLAN_FACTS;
+
+	return s->kind != D9_KIND_PLAIN && (p->says & ~mine) == 0 && (p->says & mine) != mine;
 }
 
 static void
-find_parts(struct d9_schema *s, const struct plan *m)
+find_parts(struct d9_schema *s, const struct class_plan *p)
 {
-	s->parts[D9_PART_CLOCK] = d9_field_named(s, m->epoch);
-	s->parts[D9_PART_FACTS] = d9_field_named(s, m->facts);
-	s->parts[D9_PART_ADDRESS] = d9_field_named(s, plan_word(m, "address"));
-	s->parts[D9_PART_NAME] = d9_field_named(s, plan_word(m, "name"));
-	s->parts[D9_PART_DEPTH] = d9_field_named(s, plan_word(m, "depth"));
+	s->parts[D9_PART_CLOCK] = p->epoch;
+	s->parts[D9_PART_FACTS] = p->facts;
+	s->parts[D9_PART_ADDRESS] = field_named(s, plan_word(p->plan, "address"));
+	s->parts[D9_PART_NAME] = field_named(s, plan_word(p->plan, "name"));
+	s->parts[D9_PART_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
 }
 
 static void
@@ -47,105 +66,162 @@ find_used(struct d9_schema *s, const struct plan *m)
 }
 
 void
-d9_schema_mean(struct d9_state *st, struct d9_schema *s)
+d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 {
 	const struct plan *const m = trace_mean(st->r->trace, s->cls, has_field, s);
+	const struct class_plan_fields fields = { s, field_named, field_type };
+	struct class_plan p;
 
 	s->kind = D9_KIND_PLAIN;
 	if (m == NULL || !s->readable)
 		return;
-	find_parts(s, m);
-	find_used(s, m);
-	s->structure = m->phase == PLAN_STRUCTURE;
+	class_plan_compile(&p, m, &fields);
+	find_parts(s, &p);
 	if (slice_is(plan_word(m, "symbol"), "true"))
 		s->kind = D9_KIND_SYMBOL;
 	else if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
 		s->kind = D9_KIND_CLOCK;
 	else if (s->parts[D9_PART_FACTS] != D9_NO_FIELD)
 		s->kind = D9_KIND_FACTS;
-	s->cls->reader_applies = is_done_by_reader(s, m);
+	if (d9_wants_raw(st)) { /* facts of the trace are still checked */
+		s->cls->plan = NULL;
+		s->cls->category = s->cls->name;
+		return;
+	}
+	find_used(s, m);
+	s->structure = m->phase == PLAN_STRUCTURE;
+	s->cls->reader_applies = is_done_by_reader(s, &p);
+}
+
+/* ---- facts of the trace ---- */
+
+/* The value of a field that something is done with, as the bytes have it.  false: there is none. */
+static bool
+part_value(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, enum d9_part part,
+           struct batch *b, struct value *v)
+{
+	const uint32_t field = s->parts[part];
+	struct d9_walk w;
+
+	if (field == D9_NO_FIELD)
+		return false;
+	d9_walk_values(&w, st, s, f, b);
+	w.raw = true;
+	for (uint32_t i = 0; i < field; i++)
+		(void)d9_walk_value(&w, s->fields[i].type, 0, NULL);
+	return d9_walk_value(&w, s->fields[field].type, 0, v) && v->type != VALUE_NONE;
+}
+
+static bool
+part_integer(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, enum d9_part part,
+             uint64_t *number)
+{
+	const uint32_t field = s->parts[part];
+	struct value v;
+
+	if (field == D9_NO_FIELD || !d9_is_integer(s->fields[field].type) ||
+	    !part_value(st, s, f, part, NULL, &v))
+		return false;
+	*number = v.u64;
+	return true;
 }
 
 static void
 learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	struct trace *const trace = st->r->trace;
-	const uint32_t i = s->parts[D9_PART_CLOCK];
 	uint64_t realtime;
 
-	if (!d9_value_integer(s->fields[i].type, d9_field_at(s, f, i), &realtime) || realtime < st->base)
+	if (!part_integer(st, s, f, D9_PART_CLOCK, &realtime) || realtime < st->base)
 		return;
 	const uint64_t epoch = realtime - st->base;
 	const uint64_t first = trace->epoch_ns, apart = epoch > first ? epoch - first : first - epoch;
 	if (!trace->epoch_known) {
 		trace->epoch_known = true;
 		trace->epoch_ns = epoch;
-	} else if (apart > SECOND) {
-		if (finding_is_shown(st->r->findings, &d9_rules[D9_RULE_CLOCK_CHANGED]))
-			d9_find(st, D9_RULE_CLOCK_CHANGED, f,
-			        "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, first, epoch);
-		else
-			d9_find(st, D9_RULE_CLOCK_CHANGED, f, "not shown");
+	} else if (apart > SECOND && !d9_find_unshown(st, D9_RULE_CLOCK_CHANGED, f)) {
+		d9_find(st, D9_RULE_CLOCK_CHANGED, f,
+		        "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, first, epoch);
 	}
 }
 
-/* A fact of the trace.  The first one of a name is kept. */
-static bool
+/* A fact of the trace.  The first one of a name is retained. */
+static void
 learn_fact(struct d9_state *st, struct slice name, const struct value *v, const struct d9_frame *f)
 {
 	struct trace *const trace = st->r->trace;
 	const uint32_t bytes = name.n + v->count;
+	uint32_t i = 0;
 	struct quoted q;
 
-	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		if (!slice_equal(trace->meta[i].name, name))
-			continue;
-		if (slice_equal(value_text(&trace->meta[i].value), value_text(v)))
-			return true;
-		if (finding_is_shown(st->r->findings, &d9_rules[D9_RULE_METADATA_CHANGED]))
-			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s gets another value", quoted(&q, name));
-		else
-			d9_find(st, D9_RULE_METADATA_CHANGED, f, "not shown");
-		return true;
+	while (i < trace->nmeta && !slice_equal(trace->meta[i].name, name))
+		i++;
+	if (i < trace->nmeta) {
+		if (!slice_equal(value_text(&trace->meta[i].value), value_text(v)) &&
+		    !d9_find_unshown(st, D9_RULE_METADATA_CHANGED, f))
+			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s is stated again with another value",
+			        quoted(&q, name));
+		return;
 	}
 	if (trace->nmeta == D9_MAX_META || bytes > D9_MAX_META_BYTES - st->meta_bytes)
-		return true; /* it stands in the event all the same */
+		return; /* it stands in the event all the same */
 	st->meta_bytes += bytes;
-	return trace_add_meta(trace, name, *v);
+	st->no_memory |= !trace_add_meta(trace, name, *v);
 }
 
-static enum d9_result
+static void
 learn_facts(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
-	const uint32_t i = s->parts[D9_PART_FACTS];
+	const uint8_t type = s->fields[s->parts[D9_PART_FACTS]].type;
 	struct batch scratch = { .cap = 0 };
 	struct value map;
-	bool ok = true;
 
-	if ((s->fields[i].type & ~D9_OPTIONAL) != D9_STRING_MAP || f->end - f->p > D9_MAX_META_BYTES)
-		return D9_DONE;
-	st->event_pooled = 0;
-	ok = d9_value(st, &scratch, s->fields[i].type, d9_field_at(s, f, i), &map, f) != NULL;
-	for (uint32_t k = 0; ok && map.type == VALUE_MAP && k < map.count; k++)
-		ok = learn_fact(st, value_text(&map.values[2 * k]), &map.values[2 * k + 1], f);
+	if (d9_type(type) != &d9_types[D9_STRING_MAP] || f->end - f->p > D9_MAX_META_BYTES)
+		return;
+	if (part_value(st, s, f, D9_PART_FACTS, &scratch, &map))
+		for (uint32_t i = 0; i < map.count; i++)
+			learn_fact(st, value_text(&map.values[2 * i]), &map.values[2 * i + 1], f);
 	arena_free(&scratch.scratch);
-	return ok ? D9_DONE : D9_NO_MEMORY;
 }
 
-enum d9_result
+static void
+learn_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	const uint32_t field = s->parts[D9_PART_NAME];
+	const struct d9_type_info *const type = field != D9_NO_FIELD ? d9_type(s->fields[field].type) : NULL;
+	const struct d9_entry *e = NULL;
+	uint64_t address, depth = 0;
+	struct value name;
+
+	if (type != &d9_types[D9_STRING] && type != &d9_types[D9_POOLED_STRING])
+		return;
+	if (!part_integer(st, s, f, D9_PART_ADDRESS, &address) ||
+	    !part_value(st, s, f, D9_PART_NAME, NULL, &name))
+		return;
+	(void)part_integer(st, s, f, D9_PART_DEPTH, &depth);
+	if (name.type == VALUE_STRING)
+		d9_ahead_symbol(st, address, depth, value_text(&name));
+	else if ((e = d9_pool_find(&st->pools[D9_STRINGS], (uint32_t)name.u64)) != NULL && e->text != NULL)
+		d9_ahead_symbol(st, address, depth, (struct slice){ e->text, e->n, e->flags });
+}
+
+void
 d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
 	switch ((enum d9_kind)s->kind) {
 	case D9_KIND_CLOCK:
 		learn_clock(st, s, f);
-		return D9_DONE;
+		break;
 	case D9_KIND_FACTS:
-		return st->collects != NULL ? D9_DONE : learn_facts(st, s, f);
+		if (st->collects == NULL)
+			learn_facts(st, s, f);
+		break;
 	case D9_KIND_SYMBOL:
 		st->symbols_met = true;
-		return st->collects == NULL || d9_ahead_symbol(st, s, f) ? D9_DONE : D9_NO_MEMORY;
+		if (st->collects != NULL)
+			learn_symbol(st, s, f);
+		break;
 	case D9_KIND_PLAIN:
 		break;
 	}
-	return D9_DONE;
 }

@@ -56,7 +56,7 @@ enum d9_type {
 
 #define D9_VARINT_MAX 10 /* "A u64 requires at most 10 bytes" */
 
-/* Bounds of this program, far above what a real trace holds, so that hostile input costs little. */
+/* Limits of this program, far above what real traces need; they bound memory and time for hostile input. */
 #define D9_MAX_NESTING 64U           /* of lists and maps in one field */
 #define D9_MAX_FRAME (4U << 20)      /* bytes of an event, a schema or an entry of a pool */
 #define D9_MAX_SCHEMAS 65536U        /* that differ, in the whole trace */
@@ -70,9 +70,10 @@ enum d9_type {
 #define D9_MAX_META 64U               /* facts of the trace */
 #define D9_MAX_META_BYTES (64U << 10)
 #define D9_MAX_EVENT_POOLED (2U << 20) /* bytes that the pools may add to one event */
+#define D9_ADDRESS_COST 20U            /* of these, what an address without a name counts */
 #define D9_DIRECT_IDS (1U << 18)       /* pool ids below this are looked up without hashing */
 
-/* A fill ends when its events are worth this much, whatever their number. */
+/* A batch is full when its events take this much, whatever their number. */
 #define D9_NEXT_BYTES (1U << 20)
 #define D9_NEXT_FIELDS 65536U
 

@@ -1,39 +1,10 @@
+#include "heph/heph_attribute.h"
+
+#include "heph/heph_finding.h"
 #include "heph/heph_state.h"
+#include "heph/heph_text.h"
 
 /* The attributes of an event: name, type, value, up to the end of the packet. */
-
-/* Equal for equal names: made of the first bytes, the last ones and the length. */
-static inline uint32_t
-signature_of(struct slice name)
-{
-	uint32_t first = 0, last = 0;
-
-	if (name.n >= 4) {
-		memcpy(&first, name.p, 4);
-		memcpy(&last, name.p + name.n - 4, 4);
-	} else {
-		for (uint32_t i = 0; i < name.n; i++)
-			first = first << 8 | (unsigned char)name.p[i];
-	}
-	return (first + name.n) * UINT32_C(0x9E3779B1) ^ last * UINT32_C(0x85EBCA77);
-}
-
-static inline void
-add_name(struct heph_names *names, struct slice name)
-{
-	const uint32_t signature = signature_of(name);
-	const uint64_t bit = (uint64_t)1 << (signature >> 26);
-
-	if ((names->seen & bit) != 0)
-		heph_names_compare(names, name, signature);
-	names->seen |= bit;
-	if (names->n < HEPH_SIGNED_NAMES) {
-		names->signatures[names->n] = signature;
-		names->names[names->n++] = name;
-	} else {
-		names->clash = true;
-	}
-}
 
 /* ---- values ---- */
 
@@ -42,8 +13,8 @@ struct attribute {
 	struct slice name;
 	const char *p;      /* its value; then the byte behind it */
 	struct value value; /* only if it is wanted */
-	bool bad;           /* the value does not fit, or is of no known type; a finding said why */
-	bool kept;          /* false: beyond a bound */
+	bool bad;           /* the value does not fit, or is of no known type; see the finding */
+	bool retained;      /* false: beyond a bound */
 };
 
 static void
@@ -54,37 +25,37 @@ value_past_packet(struct heph_state *st, const struct heph_packet *k, struct att
 	char text[400];
 
 	a->bad = true;
-	if (heph_is_shown(st, HEPH_RULE_PAST_PACKET))
+	if (heph_finding_is_shown(st, HEPH_RULE_PAST_PACKET))
 		quoted(&q, a->name);
 	snprintf(text, sizeof text, "%s of attribute %s", what, q.s);
-	heph_past_packet(st, k, a->p, text, n, (uint64_t)(k->end - a->p));
+	heph_report_past_packet(st, k, a->p, text, n, (uint64_t)(k->end - a->p));
 }
 
 static void
-say_bad_value(struct heph_state *st, const struct heph_packet *k, const struct attribute *a, struct slice s)
+report_value(struct heph_state *st, const struct heph_packet *k, const struct attribute *a, struct slice s)
 {
 	struct quoted q = { .s = "" };
 	char text[400];
 
-	if (heph_is_shown(st, HEPH_RULE_INVALID_UTF8))
+	if (heph_finding_is_shown(st, HEPH_RULE_INVALID_UTF8))
 		quoted(&q, a->name);
 	snprintf(text, sizeof text, "the value of attribute %s", q.s);
-	heph_bad_text(st, k, text, s);
+	heph_report_text(st, k, text, s);
 }
 
 static inline bool
 string(struct heph_state *st, const struct heph_packet *k, struct attribute *a, struct value *v)
 {
-	const size_t left = (size_t)(k->end - a->p);
-	const uint32_t n = left >= 2 ? load_u16(a->p, true) : 0;
+	const size_t room = (size_t)(k->end - a->p);
+	const uint32_t n = room >= 2 ? load_u16(a->p, true) : 0;
 
-	if (left < 2 || n > left - 2) {
+	if (room < 2 || n > room - 2) {
 		value_past_packet(st, k, a, "a string", (uint64_t)n + 2);
 		return false;
 	}
 	const struct slice s = heph_text(a->p + 2, n, v != NULL);
 	if ((s.flags & SLICE_UTF8) == 0)
-		say_bad_value(st, k, a, s);
+		report_value(st, k, a, s);
 	if (v != NULL)
 		*v = value_string(s);
 	a->p += 2 + n;
@@ -98,9 +69,9 @@ unknown_type(struct heph_state *st, const struct heph_packet *k, struct attribut
 	struct quoted q = { .s = "" };
 
 	a->bad = true;
-	if (heph_is_shown(st, rule))
+	if (heph_finding_is_shown(st, rule))
 		quoted(&q, a->name);
-	heph_find(st, rule, k, a->p - 1, "attribute %s is of type 0x%02X", q.s, type);
+	heph_finding_add(st, rule, k, a->p - 1, "attribute %s is of type 0x%02X", q.s, type);
 }
 
 /* enum value_type of each type. */
@@ -115,40 +86,43 @@ number(uint8_t type, const char *p)
 	return (struct value){ .type = value_types[type & 3], .u64 = load_u64(p, true) };
 }
 
-/* Whether n more elements of arrays may be kept; this and the bound below are the same for who only checks.
- */
+/* Whether n more elements of arrays may be retained; this and the next bound are the same for who only
+ * checks. */
 static bool
-may_keep(struct heph_state *st, struct heph_packet *k, const struct attribute *a, uint32_t n)
+may_retain(struct heph_state *st, struct heph_packet *k, const struct attribute *a, uint32_t n)
 {
 	if (n <= HEPH_MAX_ELEMENTS - k->nelements) {
 		k->nelements += n;
 		return true;
 	}
-	heph_find(st, HEPH_RULE_LIMIT, k, a->p,
-	          "an array of %" PRIu32 " after others of %" PRIu32 " in its event; it is not kept", n,
-	          k->nelements);
+	heph_finding_add(st, HEPH_RULE_LIMIT, k, a->p,
+	                 "an array of %" PRIu32 " elements after others of %" PRIu32
+	                 " in its event is dropped",
+	                 n, k->nelements);
 	return false;
 }
 
 /* Count and values; one check for all numbers, one each for strings.  b NULL: the value is not wanted. */
-static enum heph_result
+static void
 array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t type, struct batch *b)
 {
-	const size_t left = (size_t)(k->end - a->p);
-	const uint32_t n = left >= 2 ? load_u16(a->p, true) : 0, size = type == HEPH_STRING ? 2 : 8;
+	const size_t room = (size_t)(k->end - a->p);
+	const uint32_t n = room >= 2 ? load_u16(a->p, true) : 0, size = type == HEPH_STRING ? 2 : 8;
 	struct value *values = NULL;
 
-	if (left < 2 || (size_t)n * size > left - 2) {
+	if (room < 2 || (size_t)n * size > room - 2) {
 		value_past_packet(st, k, a, "an array", (uint64_t)n * size + 2);
-		return HEPH_DONE;
+		return;
 	}
-	if (a->kept && !may_keep(st, k, a, n))
-		a->kept = false;
+	if (a->retained && !may_retain(st, k, a, n))
+		a->retained = false;
 	a->p += 2;
-	if (b != NULL && a->kept) {
+	if (b != NULL && a->retained) {
 		values = arena_alloc(&b->scratch, n * sizeof *values);
-		if (values == NULL)
-			return HEPH_NO_MEMORY;
+		if (values == NULL) {
+			a->bad = st->no_memory = true;
+			return;
+		}
 		a->value = (struct value){
 			.type = VALUE_LIST, .element = value_types[type], .count = n, .values = values
 		};
@@ -157,15 +131,14 @@ array(struct heph_state *st, struct heph_packet *k, struct attribute *a, uint8_t
 		for (uint32_t i = 0; i < n && values != NULL; i++)
 			values[i] = number(type, a->p + (size_t)i * 8);
 		a->p += (size_t)n * 8;
-		return HEPH_DONE;
+		return;
 	}
 	for (uint32_t i = 0; i < n; i++)
 		if (!string(st, k, a, values != NULL ? &values[i] : NULL))
 			break;
-	return HEPH_DONE;
 }
 
-static inline enum heph_result
+static inline void
 value(struct heph_state *st, struct heph_packet *k, struct attribute *a, struct batch *b)
 {
 	const uint8_t type = (uint8_t)*a->p++;
@@ -176,22 +149,22 @@ value(struct heph_state *st, struct heph_packet *k, struct attribute *a, struct 
 	case HEPH_FLOAT:
 		if (k->end - a->p < 8) {
 			value_past_packet(st, k, a, "the value", 8);
-			return HEPH_DONE;
+			return;
 		}
 		a->value = number(type, a->p);
 		a->p += 8;
-		return HEPH_DONE;
+		return;
 	case HEPH_STRING:
 		string(st, k, a, b != NULL ? &a->value : NULL);
-		return HEPH_DONE;
+		return;
 	case HEPH_ARRAY | HEPH_UNSIGNED:
 	case HEPH_ARRAY | HEPH_SIGNED:
 	case HEPH_ARRAY | HEPH_FLOAT:
 	case HEPH_ARRAY | HEPH_STRING:
-		return array(st, k, a, type & 0x7F, b);
+		array(st, k, a, type & 0x7F, b);
+		return;
 	default:
 		unknown_type(st, k, a, type);
-		return HEPH_DONE;
 	}
 }
 
@@ -204,9 +177,9 @@ is_next_packet(struct heph_state *st, struct heph_packet *k, const char *p)
 {
 	if (!heph_is_packet(p, k->end, st->r->in->end))
 		return false;
-	heph_find(st, HEPH_RULE_PACKET_TOO_LARGE, k, k->p + 4,
-	          "%" PRIu64 " bytes, but after %" PRIu64 " of them the next packet starts",
-	          (uint64_t)(k->end - k->p), (uint64_t)(p - k->p));
+	heph_finding_add(st, HEPH_RULE_PACKET_TOO_LARGE, k, k->p + 4,
+	                 "%" PRIu64 " bytes, but after %" PRIu64 " of them the next packet starts",
+	                 (uint64_t)(k->end - k->p), (uint64_t)(p - k->p));
 	k->end = p;
 	k->followed = true;
 	return true;
@@ -216,79 +189,80 @@ is_next_packet(struct heph_state *st, struct heph_packet *k, const char *p)
 static inline bool
 read_name(struct heph_state *st, struct heph_packet *k, const char *p, bool build, struct attribute *a)
 {
-	const size_t left = (size_t)(k->end - p);
+	const size_t room = (size_t)(k->end - p);
 
-	if (left < HEPH_ATTRIBUTE_MIN) {
-		heph_find(st, HEPH_RULE_LEFT_OVER, k, p, "%zu byte%s, an attribute has %d at least", left,
-		          left == 1 ? "" : "s", HEPH_ATTRIBUTE_MIN);
+	if (room < HEPH_ATTRIBUTE_MIN) {
+		heph_finding_add(st, HEPH_RULE_LEFT_OVER, k, p, "%zu byte%s, the smallest attribute has %d",
+		                 room, room == 1 ? "" : "s", HEPH_ATTRIBUTE_MIN);
 		return false;
 	}
 	const uint32_t n = load_u16(p, true);
-	if (n > left - 3) {
+	if (n > room - 3) {
 		if (!is_next_packet(st, k, p))
-			heph_past_packet(st, k, p, "an attribute name, with a type,", (uint64_t)n + 3, left);
+			heph_report_past_packet(st, k, p, "an attribute name, with a type,", (uint64_t)n + 3,
+			                        room);
 		return false;
 	}
 	a->name = heph_text(p + 2, n, build);
 	a->p = p + 2 + n;
 	a->bad = false;
 	if ((a->name.flags & SLICE_UTF8) == 0)
-		heph_bad_text(st, k, "an attribute name", a->name);
+		heph_report_text(st, k, "an attribute name", a->name);
 	return true;
 }
 
-/* Makes it a field of the event; there is a bound, which is said once. */
-static inline enum heph_result
-keep(struct heph_packet *k, const struct attribute *a, struct batch *b)
+/* Makes it a field of the event.  false: no memory. */
+static inline bool
+retain(struct heph_packet *k, const struct attribute *a, struct batch *b)
 {
 	struct field *const f = batch_fields(b, k->nfields + 1);
 
 	if (f == NULL)
-		return HEPH_NO_MEMORY;
+		return false;
 	f[k->nfields].name = a->name;
 	f[k->nfields++].value = a->value;
-	return HEPH_DONE;
+	return true;
 }
 
+/* The names that the attributes must differ from. */
 static void
 begin_names(struct heph_names *names, const struct heph_packet *k, const struct batch *b)
 {
-	names->seen = 0;
-	names->n = 0;
-	names->clash = false;
+	heph_names_begin(names);
 	for (uint32_t i = 0; b != NULL && i < k->nfields; i++)
-		add_name(names, b->fields[b->nfields + i].name);
+		heph_names_add(names, b->fields[b->nfields + i].name);
 }
 
-enum heph_result
+void
 heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p, struct batch *b)
 {
 	struct batch *const named = st->raw ? NULL : b; /* whose fields need different names */
 	const char *const first = p;
 	struct attribute a;
 	uint32_t n = 0;
-	enum heph_result result;
 
 	begin_names(&st->names, k, named);
 	while (p < k->end) {
 		if (n == HEPH_MAX_ATTRIBUTES)
-			heph_find(st, HEPH_RULE_LIMIT, k, p,
-			          "more than %u attributes; these from here on are not kept",
-			          HEPH_MAX_ATTRIBUTES);
-		a.kept = n < HEPH_MAX_ATTRIBUTES;
+			heph_finding_add(st, HEPH_RULE_LIMIT, k, p,
+			                 "more than %u attributes; those from here on are dropped",
+			                 HEPH_MAX_ATTRIBUTES);
+		a.retained = n < HEPH_MAX_ATTRIBUTES;
 		if (!read_name(st, k, p, b != NULL, &a))
 			break;
-		if ((result = value(st, k, &a, b)) != HEPH_DONE)
-			return result;
+		value(st, k, &a, b);
 		if (a.bad)
 			break;
 		if (n++ < HEPH_MAX_ATTRIBUTES)
-			add_name(&st->names, a.name);
-		if (a.kept && b != NULL && (result = keep(k, &a, b)) != HEPH_DONE)
-			return result;
+			heph_names_add(&st->names, a.name);
+		if (a.retained && b != NULL && !retain(k, &a, b)) {
+			st->no_memory = true;
+			break;
+		}
 		p = a.p;
 	}
 	if (p < k->end)
 		k->fault = p;
-	return st->names.clash ? heph_names_settle(st, k, first, n, named) : HEPH_DONE;
+	if (st->names.clash && !st->no_memory)
+		heph_names_settle(st, k, first, n, named);
 }

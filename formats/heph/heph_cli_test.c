@@ -139,7 +139,7 @@ Test(heph_cli, streams_are_processes)
 	    "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":3,\"tid\":2,"
 	                                 "\"args\":{\"name\":\"substream 2\"}}"));
-	/* a pid of 0 is none for viewers; the others keep their numbers */
+	/* a pid of 0 is none for viewers; the others have their numbers */
 	cr_expect_not_null(strstr(r.out, "\"args\":{\"name\":\"stream 0 (coordinator)\",\"true_pid\":0}}"));
 	ran_free(&r);
 }

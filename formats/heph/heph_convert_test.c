@@ -170,7 +170,7 @@ agree(const char *path)
 	free(p);
 }
 
-/* Its arguments get other names; see below. */
+/* Its arguments get other names: heph_convert/names_are_unique. */
 static bool
 is_renamed(const char *name)
 {

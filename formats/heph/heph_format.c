@@ -1,11 +1,5 @@
-#include "heph/heph_state.h"
-
-const struct rule heph_rules[HEPH_RULE_COUNT + 1] = {
-#define RULE RULE_ROW
-#include "heph/heph_rules.def"
-#undef RULE
-	{ .id = NULL }
-};
+#include "heph/heph_finding.h"
+#include "heph/heph_read.h"
 
 static const char *const suffixes[] = { ".bin.log", NULL };
 static const char *const dialects[] = { "0.1.0", NULL };

@@ -1,4 +1,4 @@
-/* Inputs too large to keep as samples: made here, sent down a pipe. */
+/* Inputs too large for samples: made here, sent down a pipe. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@ run_on(const struct heph_build *b, const char *command)
 	return run_tool(strcmp(command, "validate") == 0 ? validate : convert, b->p, b->n);
 }
 
-/* What both commands say: the status, and this among it. */
+/* Both commands report this, and exit with this status. */
 static void
-expect_said(struct heph_build *b, int status, const char *want)
+expect_reported(struct heph_build *b, int status, const char *want)
 {
 	struct ran r = run_on(b, "validate"), c = run_on(b, "convert");
 
@@ -38,7 +38,7 @@ Test(heph_limits, streams)
 	heph_init(&b);
 	for (uint32_t i = 0; i < 65540; i++)
 		heph_event_at(&b, 7 * i + 1, 0, 1, i, i + 1, "x");
-	expect_said(&b, 0, "[heph/stream-limit]");
+	expect_reported(&b, 0, "[heph/stream-limit]");
 }
 
 Test(heph_limits, substreams)
@@ -70,10 +70,10 @@ Test(heph_limits, attributes)
 	}
 	heph_end(&b);
 	heph_plain(&b, 1, 3, 4);
-	expect_said(&b, 1, "more than 65000 attributes; these from here on are not kept [heph/limit]");
+	expect_reported(&b, 1, "more than 65000 attributes; those from here on are dropped [heph/limit]");
 }
 
-/* The largest arrays of all types in one event are within bounds; a fifth is not kept. */
+/* The largest arrays of all types in one event are within bounds; a fifth is dropped. */
 Test(heph_limits, elements)
 {
 	struct heph_build b;
@@ -93,9 +93,10 @@ Test(heph_limits, elements)
 		}
 		heph_end(&b);
 		if (last > 0x84)
-			expect_said(&b, 1,
-			            "an array of 65535 after others of 262140 in its event; it is not kept "
-			            "[heph/limit]");
+			expect_reported(
+			    &b, 1,
+			    "an array of 65535 elements after others of 262140 in its event is dropped "
+			    "[heph/limit]");
 	}
 }
 
@@ -148,5 +149,5 @@ Test(heph_limits, large_gap)
 	         b.n, b.n - from, from);
 	heph_plain(&b, 1, 3, 4);
 	heph_plain(&b, 1, 5, 6);
-	expect_said(&b, 1, want);
+	expect_reported(&b, 1, want);
 }

@@ -1,10 +1,13 @@
+#include "heph/heph_names.h"
+
+#include "heph/heph_packet.h"
 #include "heph/heph_state.h"
 
 /*
  * Attributes of one name.  The document does not forbid them, but objects of
- * JSON, and most tools, keep one of them only.  Names are first compared by a
- * number made of their first and last bytes; only when two of these agree, or there
- * are too many, all names of the event go through a table.
+ * JSON, and most tools, have one of them only.  Names are first compared by a
+ * number made of their first and last bytes; only when two of these agree, or
+ * there are too many, all names of the event go through a table.
  */
 
 void
@@ -15,7 +18,7 @@ heph_names_compare(struct heph_names *names, struct slice name, uint32_t signatu
 			names->clash = true;
 }
 
-/* The attribute behind one that is whole. */
+/* The attribute behind one that is complete. */
 static const char *
 next_attribute(const char *p)
 {
@@ -36,12 +39,12 @@ next_attribute(const char *p)
 
 /* Counted once for an event. */
 static void
-say_repeated(struct heph_state *st, const struct heph_packet *k, struct slice name, bool *said)
+count_repeated(struct heph_state *st, const struct heph_packet *k, struct slice name, bool *counted)
 {
-	if (*said)
+	if (*counted)
 		return;
-	*said = true;
-	heph_tally_add(&st->repeated, k, 0, 0);
+	*counted = true;
+	finding_tally_add(&st->repeated, k->offset, k->ordinal, 0, 0);
 	if (st->repeated.count == 1)
 		quoted(&st->repeated_name, name);
 }
@@ -68,8 +71,8 @@ other_name(struct tabletext *table, struct slice name, uint32_t times, struct ba
 struct settling {
 	struct tabletext table; /* each name met so far, with how often; names that events bring themselves,
 	                           or were given here, 0 times */
-	struct field *fields, *end; /* those of the attributes that are kept; NULL: none are wanted */
-	bool said;
+	struct field *fields, *end; /* those of the attributes that are retained; NULL: none are wanted */
+	bool counted;               /* as an event with a name that comes twice */
 };
 
 /* The name of one attribute; not all have a field, but those that do come in order. */
@@ -83,7 +86,7 @@ settle(struct heph_state *st, const struct heph_packet *k, struct slice name, st
 	if (times == TABLE_NONE)
 		return tabletext_put(&s->table, name, 1);
 	if (times > 0)
-		say_repeated(st, k, name, &s->said);
+		count_repeated(st, k, name, &s->counted);
 	if (f == NULL)
 		return true;
 	name.flags = f->name.flags;
@@ -91,7 +94,7 @@ settle(struct heph_state *st, const struct heph_packet *k, struct slice name, st
 	return f->name.p != NULL;
 }
 
-enum heph_result
+void
 heph_names_settle(struct heph_state *st, const struct heph_packet *k, const char *p, uint32_t n,
                   struct batch *b)
 {
@@ -105,5 +108,5 @@ heph_names_settle(struct heph_state *st, const struct heph_packet *k, const char
 	for (uint32_t i = 0; ok && i < n && i < HEPH_MAX_ATTRIBUTES; i++, p = next_attribute(p))
 		ok = settle(st, k, slice_of(p + 2, load_u16(p, true)), &s, b);
 	tabletext_free(&s.table);
-	return ok ? HEPH_DONE : HEPH_NO_MEMORY;
+	st->no_memory |= !ok;
 }

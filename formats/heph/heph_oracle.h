@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * A second opinion on Heph traces for tests: slow, plain, written from the specification and sharing nothing
+ * A second opinion on Heph traces for tests: slow, simple, written from the specification and sharing nothing
  * with the reader.  It takes well-formed files only.
  */
 

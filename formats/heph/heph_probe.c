@@ -1,8 +1,10 @@
-#include "heph/heph_state.h"
+#include "heph/heph_probe.h"
+
+#include "heph/heph_packet.h"
 
 /* The bits that were verified of a packet at p: magic, size, and the magic behind it. */
 static int
-bits_at(const char *p, const char *end, bool whole)
+bits_at(const char *p, const char *end, bool complete)
 {
 	const uint32_t min = end - p >= 4 ? heph_packet_min(p, end) : 0;
 
@@ -15,24 +17,24 @@ bits_at(const char *p, const char *end, bool whole)
 		return 32;
 	const size_t there = (size_t)(end - p);
 	if (there < size)
-		return whole ? 32 : 40;
+		return complete ? 32 : 40;
 	if (there == size)
-		return whole ? 60 : 40;
+		return complete ? 60 : 40;
 	return heph_packet_min(p + size, end) != 0 ? 40 + 8 * (there - size < 4 ? (int)(there - size) : 4)
 	                                           : 36;
 }
 
-/* The first packet tells; when it is damaged, one after it that another one follows. */
+/* By the first packet; when it is damaged, by one after it that another one follows. */
 int
-heph_probe(struct slice head, bool whole)
+heph_probe(struct slice head, bool complete)
 {
 	const char *const end = head.p + head.n;
-	const int first = bits_at(head.p, end, whole);
+	const int first = bits_at(head.p, end, complete);
 
 	if (first > 0)
 		return first;
 	for (const char *p = head.p; end - p >= HEPH_START; p++)
-		if ((*p == (char)0xC1 || *p == 0x75) && bits_at(p, end, whole) >= 60)
+		if ((*p == (char)0xC1 || *p == 0x75) && bits_at(p, end, complete) >= 60)
 			return 34;
 	return 0;
 }

@@ -1,18 +1,23 @@
+#include "heph/heph_raw.h"
+
 #include "heph/heph_state.h"
 
 /*
  * Packets as the file has them: all their fields, in file order, with their
- * widths.  Texts and lists tell the lengths that stand before them, types of
- * values those of attributes; attributes keep their names, also where two are
- * equal.
+ * widths.  The lengths of texts and lists are those that the file has before
+ * them, and the types of values those of attributes.  Names of attributes are
+ * not changed, also where two are equal.
  */
+
+#define EVENT_FIELDS 8
+#define OPTION_FIELDS 4
 
 #define TEXT(s)                                                                                              \
 	{                                                                                                    \
 		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
 	}
 
-const struct class_field heph_raw_event_fields[HEPH_RAW_EVENT_FIELDS] = {
+static const struct class_field event_fields[EVENT_FIELDS] = {
 	{ TEXT("magic"), TEXT("u32"), VALUE_U32, 4, NULL },
 	{ TEXT("size"), TEXT("u32"), VALUE_U32, 4, "byte" },
 	{ TEXT("stream"), TEXT("u32"), VALUE_U32, 4, NULL },
@@ -24,12 +29,21 @@ const struct class_field heph_raw_event_fields[HEPH_RAW_EVENT_FIELDS] = {
 };
 
 /* The value of an epoch is an integer of 64 bits, other options are as they are. */
-const struct class_field heph_raw_option_fields[HEPH_RAW_OPTION_FIELDS] = {
+static const struct class_field option_fields[OPTION_FIELDS] = {
 	{ TEXT("magic"), TEXT("u32"), VALUE_U32, 4, NULL },
 	{ TEXT("size"), TEXT("u32"), VALUE_U32, 4, "byte" },
 	{ TEXT("option"), TEXT("string"), VALUE_STRING, 0, NULL },
 	{ TEXT("value"), TEXT("bytes"), VALUE_NONE, 0, NULL },
 };
+
+void
+heph_raw_declare(struct heph_state *st)
+{
+	st->event_class->fields = event_fields;
+	st->event_class->nfields = EVENT_FIELDS;
+	st->metadata_class->fields = option_fields;
+	st->metadata_class->nfields = OPTION_FIELDS;
+}
 
 /* The numbers that a packet begins with. */
 static void
@@ -46,33 +60,33 @@ put_numbers(const struct heph_packet *k, const struct class_field *declared, uin
 	}
 }
 
-enum heph_result
+bool
 heph_raw_add_event(struct heph_packet *k, struct batch *b)
 {
-	const uint32_t last = HEPH_RAW_EVENT_FIELDS - 1;
-	struct field *const f = batch_fields(b, HEPH_RAW_EVENT_FIELDS);
+	const uint32_t last = EVENT_FIELDS - 1;
+	struct field *const f = batch_fields(b, EVENT_FIELDS);
 
 	if (f == NULL)
-		return HEPH_NO_MEMORY;
-	put_numbers(k, heph_raw_event_fields, last, f);
-	f[last] = (struct field){ heph_raw_event_fields[last].name, value_string(k->description) };
-	k->nfields = HEPH_RAW_EVENT_FIELDS;
-	return HEPH_DONE;
+		return false;
+	put_numbers(k, event_fields, last, f);
+	f[last] = (struct field){ event_fields[last].name, value_string(k->description) };
+	k->nfields = EVENT_FIELDS;
+	return true;
 }
 
-enum heph_result
+bool
 heph_raw_add_option(const struct heph_packet *k, struct slice name, struct value value, struct event *e,
                     struct batch *b)
 {
-	struct field *const f = batch_fields(b, HEPH_RAW_OPTION_FIELDS);
+	struct field *const f = batch_fields(b, OPTION_FIELDS);
 
 	if (f == NULL)
-		return HEPH_NO_MEMORY;
-	put_numbers(k, heph_raw_option_fields, 2, f);
-	f[2] = (struct field){ heph_raw_option_fields[2].name, value_string(name) };
-	f[3] = (struct field){ heph_raw_option_fields[3].name, value };
+		return false;
+	put_numbers(k, option_fields, 2, f);
+	f[2] = (struct field){ option_fields[2].name, value_string(name) };
+	f[3] = (struct field){ option_fields[3].name, value };
 	e->first_field = b->nfields;
-	e->nfields = HEPH_RAW_OPTION_FIELDS;
-	b->nfields += HEPH_RAW_OPTION_FIELDS;
-	return HEPH_DONE;
+	e->nfields = OPTION_FIELDS;
+	b->nfields += OPTION_FIELDS;
+	return true;
 }

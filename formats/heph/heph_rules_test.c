@@ -67,7 +67,7 @@ Test(heph_rules, ids_are_unique_and_named_after_the_format)
 	}
 }
 
-/* The number with commas, as the page writes it, behind these words. */
+/* The number with commas, as the manual page has it, behind these words. */
 static void
 expect_limit(const char *page, const char *words, unsigned v)
 {
@@ -89,6 +89,6 @@ Test(heph_rules, limits_of_the_page_are_those_of_the_program)
 	expect_limit(page, "size of a packet", HEPH_MAX_PACKET >> 20);
 	expect_limit(page, "attributes of one event", HEPH_MAX_ATTRIBUTES);
 	expect_limit(page, "elements of all arrays of one event", HEPH_MAX_ELEMENTS);
-	expect_limit(page, "streams kept apart", HEPH_MAX_STREAMS);
+	expect_limit(page, "streams that are distinguished", HEPH_MAX_STREAMS);
 	free(page);
 }

@@ -1,4 +1,4 @@
-/* Rules of users for a format whose events say all of it themselves. */
+/* Rules of users for a format whose events are complete without a vocabulary. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

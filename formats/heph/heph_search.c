@@ -1,25 +1,14 @@
-#include <stdarg.h>
+#include "heph/heph_search.h"
 
+#include "heph/heph_packet.h"
 #include "heph/heph_state.h"
 
 /*
  * After damage: the next packet is where a magic constant stands with a size
  * that fits and, unless the input ends there, another magic constant behind it.
- * The search goes on over several fills, so that no more of the input
- * than usual is kept at a time.
+ * The search goes on over several batches, so that no more of the
+ * input than usual is held at a time.
  */
-
-uint32_t
-heph_cut_packet_min(const char *p, const char *end)
-{
-	static const char metadata[3] = { 0x75, (char)0xD1, 0x1D },
-	                  event[3] = { (char)0xC1, (char)0xFC, 0x1F };
-	const size_t n = (size_t)(end - p) % 4;
-
-	return memcmp(p, event, n) == 0      ? HEPH_EVENT_MIN
-	       : memcmp(p, metadata, n) == 0 ? HEPH_METADATA_MIN
-	                                     : 0;
-}
 
 void
 heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_packet *k, const char *place,
@@ -33,22 +22,13 @@ heph_search_begin(struct heph_state *st, enum heph_rule rule, const struct heph_
 		.rule = rule,
 		.offset = k->offset + (uint64_t)(place - k->p),
 		.record = k->ordinal,
-		/* nothing of the packet was kept, unless what was whole was */
+		/* nothing of the packet was retained, unless what was sound was */
 		.from = k->fault != NULL ? k->offset + (uint64_t)(from - k->p) : k->offset,
 	};
 	va_start(ap, fmt);
 	vsnprintf(gap->detail, sizeof gap->detail, fmt, ap);
 	va_end(ap);
 	st->r->in->p = from;
-}
-
-bool
-heph_is_packet(const char *p, const char *inside, const char *end)
-{
-	const uint32_t min = inside - p >= HEPH_START ? heph_packet_min(p, inside) : 0;
-	const uint32_t size = min != 0 ? load_u32(p + 4, true) : 0;
-
-	return min != 0 && size >= min && size <= (size_t)(inside - p) && heph_is_packet_end(p + size, end);
 }
 
 /* The first place in [p, end) where a magic constant stands, or one of which the end may be missing. */
@@ -73,31 +53,30 @@ is_plausible(struct input *in)
 	return heph_is_packet(in->p, in->end, in->end);
 }
 
-static enum heph_result
+/* Reports the gap, at whose end the window starts. */
+static void
 close_gap(struct heph_state *st, bool found)
 {
 	struct reader *const r = st->r;
 	struct heph_gap *const gap = &st->gap;
 	const uint64_t at = input_offset(r->in, r->in->p), n = at - gap->from;
-
 	char skipped[80] = "";
 
 	gap->open = false;
 	if (n > 0)
 		snprintf(skipped, sizeof skipped, ", %" PRIu64 " byte%s from offset %" PRIu64 " on %s", n,
-		         n == 1 ? "" : "s", gap->from, found ? "skipped" : "unread");
+		         n == 1 ? "" : "s", gap->from, found ? "skipped" : "not read");
 	if (found) {
 		finding_add(r->findings, &heph_rules[gap->rule], gap->offset, gap->record,
 		            "%s; the next packet is at offset %" PRIu64 "%s", gap->detail, at, skipped);
-		return HEPH_DONE;
+	} else {
+		finding_add(r->findings, &heph_rules[gap->rule], gap->offset, gap->record,
+		            "%s; no packet follows%s", gap->detail, skipped);
+		r->unread = n;
 	}
-	finding_add(r->findings, &heph_rules[gap->rule], gap->offset, gap->record, "%s; no packet follows%s",
-	            gap->detail, skipped);
-	r->unread = n;
-	return HEPH_END;
 }
 
-enum heph_result
+bool
 heph_search(struct heph_state *st)
 {
 	struct input *const in = st->r->in;
@@ -109,13 +88,16 @@ heph_search(struct heph_state *st)
 		in->p = next_magic(start, there > budget ? start + budget : in->end);
 		budget -= (size_t)(in->p - start);
 		if (budget < 4)
-			return HEPH_DONE; /* more next time */
+			return true; /* more next time */
 		if (!input_need(in, HEPH_START)) {
 			in->p = in->end;
-			return close_gap(st, false);
+			close_gap(st, false);
+			return false;
 		}
-		if (is_plausible(in))
-			return close_gap(st, true);
+		if (is_plausible(in)) {
+			close_gap(st, true);
+			return true;
+		}
 		if (heph_packet_min(in->p, in->end) != 0) {
 			in->p++;
 			budget--;

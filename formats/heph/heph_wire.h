@@ -12,7 +12,7 @@
  *           40 description length (16)  42 description, attributes up to the end
  * attribute 0 name length (16)  2 name, type (8), value
  *
- * (The document's "[31..63]" means bits 32 to 63, and its sketch `struct Event` leaves fields out.)
+ * (The document's "[31..63]" is to be read as bits 32 to 63, and its sketch `struct Event` lacks fields.)
  */
 #define HEPH_MAGIC_METADATA UINT32_C(0x75D11D4D)
 #define HEPH_MAGIC_EVENT UINT32_C(0xC1FC1FB7)
@@ -34,9 +34,9 @@ enum heph_type {
 
 /* Bounds of this program, far above what a real trace holds, so that hostile input costs little. */
 #define HEPH_MAX_PACKET (2U << 20)   /* bytes; arrays of 65,535 numbers of each type fit */
-#define HEPH_MAX_ATTRIBUTES 65000U   /* of one event, that are kept */
+#define HEPH_MAX_ATTRIBUTES 65000U   /* of one event, that are retained */
 #define HEPH_MAX_ELEMENTS 262144U    /* of all arrays of one event, likewise */
-#define HEPH_MAX_STREAMS 65536U      /* that are kept apart */
+#define HEPH_MAX_STREAMS 65536U      /* that are distinguished */
 #define HEPH_NEXT_BYTES (256U << 10) /* read at one go, plus one packet */
 #define HEPH_NEXT_FIELDS (64U << 10) /* likewise */
 #define HEPH_SEARCH_BYTES (1U << 20) /* searched at one go for the next packet */

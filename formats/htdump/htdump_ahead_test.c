@@ -1,5 +1,5 @@
-/* Labels that are named behind their use: what the pass over the whole input finds, and what when it cannot
- * be made. */
+/* Labels that are named after their use: what the look-ahead pass finds, and what happens when it cannot be
+ * made. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -232,15 +232,15 @@ Test(htdump_cli, packed_copies_give_the_same_events)
 		GOOD "/wire-little-members.htdump.gz",
 		GOOD "/wire-little.htdump.zst",
 	};
-	struct ran plain = convert(GOOD "/wire-little.htdump", NULL, 0);
+	struct ran unpacked = convert(GOOD "/wire-little.htdump", NULL, 0);
 
-	cr_expect_eq(plain.status, 0);
+	cr_expect_eq(unpacked.status, 0);
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-		expect_same_events(&plain, convert(paths[i], NULL, 0), paths[i], "file");
-	ran_free(&plain);
+		expect_same_events(&unpacked, convert(paths[i], NULL, 0), paths[i], "file");
+	ran_free(&unpacked);
 }
 
-/* What could be read of a broken trace still makes whole documents. */
+/* What could be read of a broken trace still makes complete documents. */
 Test(htdump_cli, bad_samples_give_whole_documents)
 {
 	char **const names = list_folder(BAD, ".htdump");
@@ -265,7 +265,7 @@ Test(htdump_cli, bad_samples_give_whole_documents)
 	list_free(names);
 }
 
-/* A file on disk is whole or not there. */
+/* A file on disk is complete or not there. */
 Test(htdump_cli, convert_writes_a_file)
 {
 	char *const dir = make_folder(), out[600];
@@ -290,9 +290,9 @@ Test(htdump_cli, convert_writes_a_file)
 	cr_expect(r.status == 1 || r.status == 2, "exit status %d", r.status);
 	cr_expect_gt(r.err_n, 0);
 	ran_free(&r);
-	/* Nothing but what stands under its own name may be left. */
+	/* Nothing but the output itself may remain. */
 	char **const names = list_folder(dir, "");
-	cr_expect(names[0] == NULL || (strcmp(names[0], "out.json") == 0 && names[1] == NULL), "left: %s",
+	cr_expect(names[0] == NULL || (strcmp(names[0], "out.json") == 0 && names[1] == NULL), "remains: %s",
 	          names[0]);
 	list_free(names);
 	cJSON_Delete(json);
@@ -300,7 +300,7 @@ Test(htdump_cli, convert_writes_a_file)
 	remove_folder(dir);
 }
 
-/* Every way a compressed file can be cut: exit 2, and said why. */
+/* Every way a compressed file can be cut: exit 2, and a reason. */
 Test(htdump_cli, cut_compressed_files)
 {
 	size_t n;
@@ -363,8 +363,8 @@ Test(htdump_cli, any_byte_changed)
 	free(p);
 }
 
-/* A label that is named after its use is resolved in a file; on a pipe the number stands, and the tool says
- * so. */
+/* A label that is named after its use is resolved in a file; on a pipe it stays a number, and the tool
+ * reports so. */
 Test(htdump_cli, late_mapping_on_a_pipe)
 {
 	size_t n;
@@ -375,7 +375,7 @@ Test(htdump_cli, late_mapping_on_a_pipe)
 	cr_expect_not_null(strstr(file.out, "\"even\""));
 	cr_expect_null(strstr(piped.out, "\"name\":\"even\""));
 	cr_expect_not_null(strstr(piped.out, "\"93823560581120\""), "the number as a name");
-	cr_expect_gt(piped.err_n, 0, "unresolved labels must be said");
+	cr_expect_gt(piped.err_n, 0, "unresolved labels must be reported");
 	ran_free(&file);
 	ran_free(&piped);
 	free(p);

@@ -319,7 +319,7 @@ expect_tracks(struct oracle_event *const *want, const struct output *o, bool lan
 		}
 }
 
-/* Takes the earliest time off all times. */
+/* Subtracts the minimum of all times. */
 static void
 rebase(struct oracle *o)
 {
@@ -331,7 +331,7 @@ rebase(struct oracle *o)
 		o->events[i].ts -= first;
 }
 
-enum how { PLAIN, NO_LANES, REBASED };
+enum how { UNCHANGED, NO_LANES, REBASED };
 
 static void
 compare_file(const char *path, enum how how)
@@ -382,7 +382,7 @@ compare_folder(const char *dir)
 	cr_expect_not_null(names[0], "nothing in %s", dir);
 	for (size_t i = 0; names[i] != NULL; i++) {
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		compare_file(path, PLAIN);
+		compare_file(path, UNCHANGED);
 		compare_file(path, NO_LANES);
 		if (strcmp(names[i], "max-integers.htdump") !=
 		    0) /* rebased times are signed: 2^63 ns must do */

@@ -1,38 +1,10 @@
-#include <stdlib.h>
+#include "htdump/htdump_event.h"
 
-#include "htdump/htdump_state.h"
+#include "htdump/htdump_plan.h"
+#include "htdump/htdump_track.h"
+#include "htdump/htdump_value.h"
 
 /* Records as events: which span, on whose track, with which fields. */
-
-static const struct track *
-new_thread(struct ht_state *st, uint64_t id, const struct ht_record *rec)
-{
-	struct trace *const trace = st->r->trace;
-
-	if (trace->ntracks >= TRACE_MAX_TRACKS) {
-		ht_find(st, HT_RULE_THREAD_LIMIT, rec, "thread %" PRIu64 " and others share one track", id);
-		if (st->more_threads == NULL)
-			st->more_threads =
-			    trace_add_thread(trace, st->process, UINT64_MAX, SLICE_LIT("more threads"));
-		return st->more_threads;
-	}
-	const struct slice name = trace_track_name(trace, false, HT_THREAD, id);
-	struct track *const t = name.p != NULL ? trace_add_thread(trace, st->process, id, name) : NULL;
-	return t != NULL && table64_put(&st->threads, id, t->index) ? t : NULL;
-}
-
-static const struct track *
-thread_track(struct ht_state *st, uint64_t id, const struct ht_record *rec)
-{
-	if (st->last_track != NULL && st->last_thread == id)
-		return st->last_track;
-	const uint32_t known = table64_get(&st->threads, id);
-	const struct track *const t =
-	    known != TABLE_NONE ? st->r->trace->tracks[known] : new_thread(st, id, rec);
-	st->last_thread = id;
-	st->last_track = t;
-	return t;
-}
 
 /* The decimal text of a label that nothing names. */
 static struct slice
@@ -44,24 +16,25 @@ label_number(struct batch *b, uint64_t label)
 	return s;
 }
 
-static enum ht_outcome
+/* false: no memory. */
+static bool
 name_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
 
 	if (plan->name != HT_NO_LEAF) {
 		e->name = ht_leaf_string(st, &plan->leaves[plan->name]);
-	} else if (plan->label != HT_NO_LEAF) {
+	} else if (plan->label != HT_NO_LEAF && st->label_name.p != NULL) {
 		e->name = st->label_name;
-		if (e->name.p == NULL)
-			e->name = label_number(b, ht_leaf_integer(st, &plan->leaves[plan->label]));
-		if (e->name.p == NULL)
-			return HT_NO_MEMORY;
+		return batch_hold(b, &st->labels.texts->shared);
+	} else if (plan->label != HT_NO_LEAF) {
+		e->name = label_number(b, ht_leaf_integer(st, &plan->leaves[plan->label]));
 	}
-	return HT_DONE;
+	return e->name.p != NULL;
 }
 
-static enum ht_outcome
+/* false: no memory. */
+static bool
 add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
@@ -70,7 +43,7 @@ add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 	struct field *f = first;
 
 	if (f == NULL)
-		return HT_NO_MEMORY;
+		return false;
 	f->name = st->wire ? SLICE_LIT("id") : SLICE_LIT("event_id");
 	f->value = value_u64(rec->id);
 	f++;
@@ -87,15 +60,28 @@ add_fields(struct ht_state *st, const struct ht_record *rec, struct batch *b, st
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)(f - first);
 	b->nfields += e->nfields;
-	return HT_DONE;
+	return true;
 }
 
-enum ht_outcome
-ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
+/* Phase, track, length and name of what is no structure.  false: no memory. */
+static bool
+place_event(struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
+
+	e->track = ht_track(
+	    st, plan->thread == HT_NO_LEAF ? 0 : ht_leaf_integer(st, &plan->leaves[plan->thread]), rec);
+	e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
+	/* a span that ends past 2^64, which was reported where the record was checked, is cut there */
+	e->dur = rec->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : rec->dur;
+	return e->track != NULL && name_event(st, rec, b, e);
+}
+
+void
+ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
+{
 	struct event *const e = &b->events[b->n];
-	enum ht_outcome result = HT_DONE;
+	bool ok = true;
 
 	e->ts = rec->ts;
 	e->dur = 0;
@@ -106,22 +92,12 @@ ht_event_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 	e->nfields = 0;
 	e->flags = 0;
 	e->phase = PHASE_STRUCTURE;
-	if (rec->c->kind == HT_KIND_EVENT) {
-		e->track = thread_track(
-		    st, plan->thread == HT_NO_LEAF ? 0 : ht_leaf_integer(st, &plan->leaves[plan->thread]),
-		    rec);
-		if (e->track == NULL)
-			return HT_NO_MEMORY;
-		e->phase = plan->duration != HT_NO_LEAF ? PHASE_SPAN : PHASE_INSTANT;
-		/* a span that ends past 2^64, which was said where the record was checked, is cut there */
-		e->dur = rec->dur > UINT64_MAX - e->ts ? UINT64_MAX - e->ts : rec->dur;
-		result = name_event(st, rec, b, e);
-	}
-	if (result == HT_DONE && ((st->r->want & WANT_FIELDS) != 0 || plan->always_fields))
-		result = add_fields(st, rec, b, e);
+	if (rec->c->kind == HT_KIND_EVENT)
+		ok = place_event(st, rec, b, e);
+	if (ok && ((st->r->want & WANT_FIELDS) != 0 || rec->c->plan->always_fields))
+		ok = add_fields(st, rec, b, e);
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
-	if (result == HT_DONE)
-		b->n++;
-	return result;
+	b->n += ok;
+	st->no_memory |= !ok;
 }

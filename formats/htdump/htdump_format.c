@@ -1,11 +1,6 @@
-#include "htdump/htdump_state.h"
-
-const struct rule ht_rules[HT_RULE_COUNT + 1] = {
-#define RULE RULE_ROW
-#include "htdump/htdump_rules.def"
-#undef RULE
-	{ .id = NULL }
-};
+#include "htdump/htdump_finding.h"
+#include "htdump/htdump_read.h"
+#include "htdump/htdump_write.h"
 
 static const char *const suffixes[] = { ".htdump", NULL };
 static const char *const dialects[] = { "wire", "document", NULL };
@@ -25,5 +20,6 @@ const struct format htdump_format = {
 	.dialects = dialects,
 	.options = options,
 	.reader = &ht_reader_ops,
+	.writer = &htw_ops,
 	.rules = ht_rules,
 };

@@ -1,4 +1,4 @@
-/* Inputs too large to keep as samples: made here, sent down a pipe. */
+/* Inputs too large for samples: made here, sent down a pipe. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <stdint.h>
@@ -80,7 +80,7 @@ Test(htdump_limits, too_many_threads)
 	for (uint32_t i = 0; i < 132000; i++)
 		ht_span(&b, i, 1, 7 * i, "x");
 
-	/* Judging alone does not tell threads apart. */
+	/* Validation does not distinguish threads. */
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "--to", "chrome", "-", "-", NULL }, b.p, b.n);
 	cr_expect_eq(r.status, 0, "exit status %d", r.status);

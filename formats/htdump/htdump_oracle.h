@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * A second opinion on .htdump files for tests: slow, plain, written from the specification and sharing
+ * A second opinion on .htdump files for tests: slow, simple, written from the specification and sharing
  * nothing with the reader.  It takes well-formed files only.
  */
 

@@ -195,7 +195,7 @@ class_fields(struct decoder *d, const struct oclass *c, struct oracle_event *e, 
 		if (f->type == T_STRUCT) {
 			const struct oclass *const inner = class_by_name(d, f->type_name);
 
-			/* The fields of a base are the own ones of the class; others need to be told apart.
+			/* The fields of a base are the own ones of the class; others need a prefix.
 			 */
 			snprintf(inside, sizeof inside, "%s%s%s", prefix,
 			         strcmp(f->name, "base") == 0 ? "" : f->name,
@@ -247,7 +247,7 @@ own_record(struct decoder *d, uint32_t id, struct oracle_event *e)
 		cr_assert_lt(d->nmappings, sizeof d->mappings / sizeof d->mappings[0]);
 		d->mappings[d->nmappings++] = (struct mapping){ e->fields[0].u, e->fields[1].s };
 	} else if (strcmp(c->name, "HT_SystemInfoEvent") != 0) {
-		/* The class may be forgotten at the next file of a concatenation; the name fields keep it. */
+		/* The class may be forgotten at the next file of a concatenation; the name fields have it. */
 		snprintf(e->name, sizeof e->name, "%s", c->name);
 		keep_event(d->o, e);
 	}

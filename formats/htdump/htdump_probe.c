@@ -1,7 +1,10 @@
-#include "htdump/htdump_state.h"
+#include "htdump/htdump_probe.h"
+
+#include "base/cursor.h"
+#include "htdump/htdump_wire.h"
 
 /*
- * Which layout a file has is told by its first event, an EndiannessInfoEvent
+ * The layout of a file is found by its first event, an EndiannessInfoEvent
  * (class 0), and confirmed by the second, the description of a class (class 2).
  * In the wire layout the class id stands first, in the document layout last.
  */
@@ -39,13 +42,13 @@ looks_like_description(const char *p, const char *end, bool wire, bool big)
 
 /* 40 bits and more: both events fit; 20: only the first is there to see; 0: no. */
 static int
-bits_for(const char *p, const char *end, bool whole, bool wire, bool *big)
+bits_for(const char *p, const char *end, bool complete, bool wire, bool *big)
 {
 	const char *const start = p;
 
 	*big = false;
 	if (looks_like_description(p, end, wire, false))
-		return 30; /* no EndiannessInfoEvent: said as a finding, read all the same */
+		return 30; /* no EndiannessInfoEvent: a finding, but it can be read */
 	/* Files without events may have been put before others: several EndiannessInfoEvents in a row. */
 	while (end - p >= HT_ENDIANNESS_SIZE && load_u32(p + klass_at(wire), false) == HT_CLASS_ENDIANNESS &&
 	       p - start < 64 * HT_ENDIANNESS_SIZE) {
@@ -60,7 +63,7 @@ bits_for(const char *p, const char *end, bool whole, bool wire, bool *big)
 				return 64;
 			}
 	}
-	if (p == start || !whole || end - p >= HT_HEAD_SIZE + 4)
+	if (p == start || !complete || end - p >= HT_HEAD_SIZE + 4)
 		return 0;
 	/* The trace ends within or right after its first event: the start of the class id of a second one may
 	 * still speak. */
@@ -71,11 +74,11 @@ bits_for(const char *p, const char *end, bool whole, bool wire, bool *big)
 }
 
 int
-ht_probe_layout(struct slice head, bool whole, bool *wire, bool *big)
+ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big)
 {
 	bool big_wire, big_document;
-	const int w = bits_for(head.p, head.p + head.n, whole, true, &big_wire);
-	const int d = bits_for(head.p, head.p + head.n, whole, false, &big_document);
+	const int w = bits_for(head.p, head.p + head.n, complete, true, &big_wire);
+	const int d = bits_for(head.p, head.p + head.n, complete, false, &big_document);
 
 	*wire = w >= d;
 	*big = *wire ? big_wire : big_document;
@@ -83,9 +86,9 @@ ht_probe_layout(struct slice head, bool whole, bool *wire, bool *big)
 }
 
 int
-ht_probe(struct slice head, bool whole)
+ht_probe(struct slice head, bool complete)
 {
 	bool wire, big;
 
-	return ht_probe_layout(head, whole, &wire, &big);
+	return ht_probe_layout(head, complete, &wire, &big);
 }

@@ -1,25 +1,13 @@
-#include "htdump/htdump_state.h"
+#include "htdump/htdump_event.h"
+#include "htdump/htdump_plan.h"
+#include "htdump/htdump_value.h"
 
 /*
  * Records as the file has them: the three fields of the head, then those of the
  * class, in file order and with the file's names, widths and numbers.  With the
- * byte order, which records of class 0 tell, they are enough to write the file
+ * byte order, which records of class 0 set, they are enough to write the file
  * again.
  */
-
-#define TEXT(s)                                                                                              \
-	{                                                                                                    \
-		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
-	}
-
-const struct class_field ht_head_fields[2][HT_HEAD_FIELDS] = {
-	{ { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
-	  { TEXT("event_id"), TEXT("u64"), VALUE_U64, 8, NULL },
-	  { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL } },
-	{ { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL },
-	  { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
-	  { TEXT("id"), TEXT("u64"), VALUE_U64, 8, NULL } },
-};
 
 static void
 put_head(const struct ht_state *st, const struct ht_record *rec, struct field *f)
@@ -32,13 +20,8 @@ put_head(const struct ht_state *st, const struct ht_record *rec, struct field *f
 	f[2] = (struct field){ head[2].name, st->wire ? value_u64(rec->id) : id };
 }
 
-uint8_t
-ht_raw_type(const struct ht_leaf *l)
-{
-	return l->value == VALUE_ADDRESS && l->size == 4 ? VALUE_U32 : l->value;
-}
-
-static enum ht_outcome
+/* false: no memory. */
+static bool
 add_fields(const struct ht_state *st, const struct ht_record *rec, struct batch *b, struct event *e)
 {
 	const struct ht_plan *const plan = rec->c->plan;
@@ -46,21 +29,21 @@ add_fields(const struct ht_state *st, const struct ht_record *rec, struct batch 
 	struct field *const f = batch_fields(b, n);
 
 	if (f == NULL)
-		return HT_NO_MEMORY;
+		return false;
 	put_head(st, rec, f);
 	for (uint32_t i = 0; i < plan->nleaves; i++) {
 		const struct ht_leaf *const l = &plan->leaves[i];
 		f[HT_HEAD_FIELDS + i] = (struct field){ plan->paths[i], ht_leaf_value(st, l) };
-		f[HT_HEAD_FIELDS + i].value.type = ht_raw_type(l);
+		f[HT_HEAD_FIELDS + i].value.type = ht_leaf_raw_type(l);
 	}
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)n;
 	b->nfields += n;
-	return HT_DONE;
+	return true;
 }
 
-enum ht_outcome
-ht_raw_add(const struct ht_state *st, const struct ht_record *rec, struct batch *b)
+void
+ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 {
 	const bool structure = rec->c->kind != HT_KIND_EVENT;
 	struct event *const e = &b->events[b->n];
@@ -69,14 +52,15 @@ ht_raw_add(const struct ht_state *st, const struct ht_record *rec, struct batch 
 		.ts = rec->ts,
 		.name = rec->c->name,
 		.cls = rec->c->cls,
-		.track = structure ? NULL : st->process, /* which thread it is of is a vocabulary's matter */
+		.track = structure ? NULL : st->tracks.process, /* its thread is known to vocabularies only */
 		.offset = rec->offset,
 		.phase = structure ? PHASE_STRUCTURE : PHASE_INSTANT,
 	};
-	if (add_fields(st, rec, b, e) != HT_DONE)
-		return HT_NO_MEMORY;
+	if (!add_fields(st, rec, b, e)) {
+		st->no_memory = true;
+		return;
+	}
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
 	b->n++;
-	return HT_DONE;
 }

@@ -13,7 +13,7 @@
 static const char *const elsewhere[] = {
 	"htdump/limit",         /* htdump_limits: a file of some MB */
 	"htdump/thread-limit",  /* htdump_limits: likewise */
-	"htdump/bad-label-map", /* cmd: a bad file beside the trace */
+	"htdump/bad-label-map", /* cmd: a bad file of the user */
 	NULL,
 };
 

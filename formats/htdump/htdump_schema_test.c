@@ -1,4 +1,4 @@
-/* Rules of users: some the reader applies itself, others are left to the engine; nobody should see which. */
+/* Rules of users: the reader applies some, the engine others; the output is the same. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #define GOOD "testdata/htdump/good/"
 
-/* What a command says of a sample with these rules; ran_free() afterwards. */
+/* The output of a command for a sample with these rules; ran_free() afterwards. */
 static struct ran
 with_rules(const char *command, const char *rules, const char *sample)
 {

@@ -1,19 +1,25 @@
+#include "htdump/htdump_vocabulary.h"
+
+#include "htdump/htdump_label.h"
 #include "htdump/htdump_state.h"
+#include "htdump/htdump_track.h"
 
 /*
- * What a class means is a vocabulary's matter.  Where it says no more than which
- * field is the duration, the name and the thread, the reader does it itself: it
- * knows the places of fields in advance, and labels that stand further on.
- * All else is left to the engine, with all fields as they are.
+ * How events of a class are interpreted is a vocabulary's matter.  Where it names
+ * no more than the fields that are the duration, the name and the thread, the
+ * reader applies it: it knows the places of fields in advance, and labels that
+ * come later.  All else the engine does, and gets all fields as they are.
  */
 
-/* The leaf of this name, or HT_NO_LEAF.  A field of the class itself goes before an inherited one, so the
- * last wins. */
+/* The leaf of this name, or HT_NO_LEAF; members of structs have no role.  A field of the class itself goes
+ * before an inherited one, so the last wins. */
 static uint32_t
-leaf_named(const struct ht_names *names, struct slice name)
+leaf_named(const void *ctx, struct slice name)
 {
-	for (uint32_t i = names->n; name.p != NULL && i > 0; i--)
-		if (!names->leaves[i - 1].member && slice_equal(names->paths[i - 1], name))
+	const struct ht_plan *const plan = ctx;
+
+	for (uint32_t i = plan->nleaves; name.p != NULL && i > 0; i--)
+		if (!plan->leaves[i - 1].member && slice_equal(plan->paths[i - 1], name))
 			return i - 1;
 	return HT_NO_LEAF;
 }
@@ -33,6 +39,14 @@ has_any(const void *ctx, struct slice name)
 }
 
 static uint8_t
+leaf_type(const void *ctx, uint32_t leaf)
+{
+	const struct ht_plan *const plan = ctx;
+
+	return plan->leaves[leaf].value;
+}
+
+static uint8_t
 label_table(const struct trace *trace)
 {
 	const struct vocabulary *const v = trace->vocabulary;
@@ -40,79 +54,48 @@ label_table(const struct trace *trace)
 	return v != NULL ? v->ops->table(v, SLICE_LIT("label")) : PLAN_NO_TABLE;
 }
 
+/* ---- mappings ---- */
+
 /* It puts the text of one field under the number of another into the table of labels. */
 static bool
-defines_labels(const struct trace *trace, const struct plan *m)
+defines_labels(const struct trace *trace, const struct class_plan *p)
 {
-	return m->phase == PLAN_STRUCTURE && m->ndefines == 1 && m->defines[0].nkeys == 1 &&
-	       m->defines[0].value.nfields == 1 && m->defines[0].value.ntables == 0 &&
-	       m->defines[0].table != PLAN_NO_TABLE && m->defines[0].table == label_table(trace);
+	return p->plan != NULL && p->plan->phase == PLAN_STRUCTURE &&
+	       (p->says & CLASS_PLAN_DEFINITION) != 0 && p->table != PLAN_NO_TABLE &&
+	       p->table == label_table(trace);
 }
 
 bool
-ht_class_may_map(const struct ht_state *st, struct slice name)
+ht_vocabulary_may_map(const struct ht_state *st, struct slice name)
 {
 	const struct vocabulary *const v = st->r->trace->vocabulary;
-	const struct plan *const m = v != NULL ? v->ops->find(v, name, has_any, NULL) : NULL;
+	struct class_plan p;
 
-	return m != NULL && defines_labels(st->r->trace, m);
+	class_plan_compile(&p, v != NULL ? v->ops->find(v, name, has_any, NULL) : NULL, NULL);
+	return defines_labels(st->r->trace, &p);
 }
 
-/* The one field that a template shows, with nothing around it; NULL: it is not as plain as that. */
-static const struct plan_ref *
-only_field(const struct plan_template *t)
+/* A mapping that lacks what it needs is an event like any other. */
+static void
+apply_mapping(struct ht_class *c, struct ht_plan *plan, const struct class_plan *p)
 {
-	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields == 1 ? &t->parts[0].ref
-	                                                                                 : NULL;
+	if (p->key == HT_NO_LEAF || p->value == HT_NO_LEAF || plan->leaves[p->value].value != VALUE_STRING)
+		return;
+	plan->identifier = p->key;
+	plan->name = p->value;
+	c->kind = HT_KIND_MAPPING;
 }
 
-/* Sets plan->name or plan->label.  false: not so plain. */
+/* ---- events ---- */
+
+/* Whether the reader can apply all of it: labels and threads it knows by their numbers. */
 static bool
-find_name(const struct ht_names *names, struct ht_plan *plan, const struct plan *m, uint8_t labels)
+is_applied(const struct class_plan *p, uint8_t labels)
 {
-	for (uint32_t i = 0; i < m->nnames; i++) {
-		const struct plan_ref *const ref = only_field(&m->names[i]);
-		if (ref == NULL || ref->ntables > 1 ||
-		    (ref->ntables == 1 && (labels == PLAN_NO_TABLE || ref->tables[0] != labels)))
-			return false;
-		const uint32_t leaf = leaf_named(names, ref->field[0]);
-		if (leaf == HT_NO_LEAF || plan->name != HT_NO_LEAF || plan->label != HT_NO_LEAF)
-			continue;
-		if (ref->ntables == 1 && ht_value_is_integer(plan->leaves[leaf].value))
-			plan->label = leaf;
-		else if (ref->ntables == 0 && plan->leaves[leaf].value == VALUE_STRING)
-			plan->name = leaf;
-	}
-	return true;
-}
+	const unsigned mine = CLASS_PLAN_DURATION | CLASS_PLAN_NAME | CLASS_PLAN_THREAD;
 
-/* Sets plan->thread.  false: another track than the thread whose number the field is. */
-static bool
-find_thread(const struct ht_names *names, struct ht_plan *plan, const struct plan *m)
-{
-	if (m->ntracks == 0)
-		return true;
-	const struct plan_track *const t = &m->tracks[0];
-	const struct plan_part *const part = t->name.parts;
-	if (m->ntracks > 1 || t->child || t->name.nparts != 1 || !slice_is(part->text, HT_THREAD " ") ||
-	    part->ref.nfields != 1 || part->ref.ntables != 0 || t->id.p == NULL ||
-	    !slice_equal(t->id, part->ref.field[0]))
-		return false;
-	const uint32_t leaf = leaf_named(names, t->id);
-	if (leaf != HT_NO_LEAF && ht_value_is_integer(plan->leaves[leaf].value))
-		plan->thread = leaf;
-	return true;
-}
-
-/* Whether it says no more than the reader can do. */
-static bool
-is_plain(const struct plan *m)
-{
-	const bool phase = m->phase == PLAN_AS_READ || m->phase == PLAN_SPAN || m->phase == PLAN_INSTANT ||
-	                   m->phase == PLAN_STRUCTURE;
-
-	return phase && !m->async && m->flow_name.p == NULL && !m->has_layout && m->ndefines == 0 &&
-	       m->epoch.p == NULL && m->facts.p == NULL && m->named.p == NULL;
+	return (p->says & ~mine) == 0 && (p->name_table == PLAN_NO_TABLE || p->name_table == labels) &&
+	       ((p->says & CLASS_PLAN_THREAD) == 0 || slice_is(p->thread_prefix, HT_THREAD " "));
 }
 
 static bool
@@ -139,70 +122,56 @@ asks_for_labels(const struct plan *m, uint8_t labels)
 }
 
 static void
-forget(struct ht_plan *plan)
+forget_roles(struct ht_plan *plan)
 {
 	plan->duration = plan->thread = plan->label = plan->name = plan->identifier = HT_NO_LEAF;
 }
 
-/* A mapping that lacks what it needs is an event like any other. */
-static bool
-mean_mapping(const struct ht_names *names, struct ht_plan *plan, const struct plan_define *d)
+static void
+apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const struct class_plan *p)
 {
-	const uint32_t key = leaf_named(names, d->key[0]), text = leaf_named(names, d->value.field[0]);
-
-	if (key == HT_NO_LEAF || text == HT_NO_LEAF || !ht_value_is_integer(plan->leaves[key].value) ||
-	    plan->leaves[text].value != VALUE_STRING)
-		return false;
-	plan->identifier = key;
-	plan->name = text;
-	return true;
-}
-
-/* false: no memory. */
-static bool
-mean_event(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan,
-           const struct plan *m)
-{
-	const uint32_t duration = m->phase == PLAN_SPAN ? leaf_named(names, m->duration) : HT_NO_LEAF;
+	const struct plan *const m = p->plan;
 	const uint8_t labels = label_table(st->r->trace);
-	const bool applies = is_plain(m) && find_name(names, plan, m, labels) && find_thread(names, plan, m);
+	const bool applies = is_applied(p, labels);
 
 	c->cls->reader_applies = applies && !st->raw;
-	if (!applies) {
-		forget(plan);
-		return labels == PLAN_NO_TABLE || st->ahead_of != NULL || st->raw ||
-		       !asks_for_labels(m, labels) || ht_mappings_share(st, labels);
+	if (applies) {
+		plan->duration = p->duration;
+		plan->name = p->name;
+		plan->label = p->label;
+		plan->thread = p->thread;
+	} else if (labels != PLAN_NO_TABLE && st->ahead_of == NULL && !st->raw &&
+	           asks_for_labels(m, labels)) {
+		ht_labels_share(st, labels);
 	}
-	if (duration != HT_NO_LEAF && ht_value_is_integer(plan->leaves[duration].value))
-		plan->duration = duration;
-	return true;
+	if (m->phase != PLAN_STRUCTURE)
+		return;
+	c->version = plan_word(m, "version");
+	c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
 }
 
-bool
-ht_plan_mean(struct ht_state *st, struct ht_class *c, const struct ht_names *names, struct ht_plan *plan)
+void
+ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *plan)
 {
+	const struct class_plan_fields fields = { plan, leaf_named, leaf_type };
 	const struct plan *m = NULL;
-	bool ok = true;
+	struct class_plan p;
 
-	forget(plan);
+	forget_roles(plan);
 	if (c->id >= HT_BUILTIN_CLASSES) {
-		m = trace_mean(st->r->trace, c->cls, has_leaf, names);
+		m = trace_mean(st->r->trace, c->cls, has_leaf, plan);
 		c->kind = HT_KIND_EVENT;
 		c->cls->reader_applies = false;
 		c->version = (struct slice){ NULL, 0, 0 };
 	}
-	if (m != NULL && defines_labels(st->r->trace, m)) {
+	class_plan_compile(&p, m, &fields);
+	if (defines_labels(st->r->trace, &p)) {
 		c->cls->reader_applies = !st->raw;
-		if (mean_mapping(names, plan, &m->defines[0]))
-			c->kind = HT_KIND_MAPPING;
+		apply_mapping(c, plan, &p);
 	} else if (m != NULL) {
-		ok = mean_event(st, c, names, plan, m);
-		c->version = m->phase == PLAN_STRUCTURE ? plan_word(m, "version") : c->version;
-		if (m->phase == PLAN_STRUCTURE)
-			c->kind = c->version.p != NULL ? HT_KIND_SYSTEM : HT_KIND_STRUCTURE;
+		apply_event(st, c, plan, &p);
 	}
 	plan->always_fields = class_needs_fields(c->cls);
 	plan->want =
 	    c->kind == HT_KIND_EVENT ? WANT_TIMES : WANT_STRUCTURE | (plan->always_fields ? WANT_TIMES : 0);
-	return ok;
 }

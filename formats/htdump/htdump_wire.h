@@ -5,7 +5,7 @@
 
 /*
  * Facts of the bytes.  "wire" is what every HawkTracer writes, "document" is
- * what the format's design page prints; they differ in the order of the first
+ * what the format's design document prints; they differ in the order of the first
  * 20 bytes and in the numbers of the data types.
  */
 
@@ -21,7 +21,7 @@ enum {
 	HT_BUILTIN_CLASSES = 4
 };
 
-/* The whole EndiannessInfoEvent: head and one byte, 0 little, 1 big ("Endianness"). */
+/* A complete EndiannessInfoEvent: head and one byte, 0 little, 1 big ("Endianness"). */
 #define HT_ENDIANNESS_SIZE (HT_HEAD_SIZE + 1)
 
 /* DataType in the document layout; the wire counts from 1 and gives unsigned integers 99. */

@@ -30,7 +30,8 @@ Test(ovni_counter, series_have_the_names_of_the_metadata)
 	const char *const args[] = { "convert", "--to", "chrome", dir, "-", NULL };
 	struct ran r = run_tool(args, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);
-	/* three numbers, two names; the counter is told from those of other threads by the thread's number */
+	/* three numbers, two names; the thread's number distinguishes the counter from those of other threads
+	 */
 	cr_expect_not_null(
 	    strstr(
 	        r.out,

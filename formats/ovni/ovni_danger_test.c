@@ -129,7 +129,7 @@ Test(ovni_danger, d2_a_page_ends_with_the_head_of_a_jumbo_event)
 	cr_expect(
 	    r.status == 1 &&
 	        strstr(r.out,
-	               "@4084: error: jumbo size: 12 of the event's 16 bytes are there [ovni/cut-event]") !=
+	               "@4084: error: jumbo size: 12 of the event's 16 bytes are present [ovni/cut-event]") !=
 	            NULL,
 	    "%d: %s", r.status, r.out);
 	ran_free(&r);
@@ -147,7 +147,7 @@ Test(ovni_danger, d3_d4_arguments_that_are_not_there)
 
 Test(ovni_danger, d5_d6_texts_without_an_end_and_data_without_arguments)
 {
-	/* behind the text nothing of the file is left; what follows it in memory must not show */
+	/* the file ends after the text; what follows it in memory must not show */
 	expect_stream("cat",
 	              BYTES(HEAD END("\1") "\x13"
 	                                   "6Yc" AT("\2") "\6\0\0\0\1\0\0\0ab"),
@@ -166,7 +166,7 @@ Test(ovni_danger, d5_d6_texts_without_an_end_and_data_without_arguments)
 	              0, " 6Yc ", "typeid");
 }
 
-Test(ovni_danger, d7_d8_jumbo_events_where_plain_ones_are_expected_and_the_other_way_round)
+Test(ovni_danger, d7_d8_jumbo_events_where_normal_ones_are_expected_and_the_reverse)
 {
 	expect_stream("validate",
 	              BYTES(HEAD "\x13"
@@ -174,7 +174,7 @@ Test(ovni_danger, d7_d8_jumbo_events_where_plain_ones_are_expected_and_the_other
 	                                        "\5"
 	                                        "6Yc" AT("\2") "\1\0\0\0a\0" END("\3")),
 	              0,
-	              "@30: warning: event \"6Yc\": a plain event with 6 bytes, expected is a jumbo event "
+	              "@30: warning: event \"6Yc\": a normal event with 6 bytes, expected a jumbo event "
 	              "with at least 4; 1 in all [ovni/payload-size]",
 	              NULL);
 	expect_stream("validate", BYTES(HEAD "\x13VTc" AT("\1") "\x08\0\0\0\1\0\0\0\1\0\0\0" END("\3")), 0,
@@ -298,7 +298,7 @@ Test(ovni_danger, d16_more_streams_than_descriptors)
 	remove_folder(dir);
 }
 
-Test(ovni_danger, d17_half_successes_are_told_by_the_exit_status)
+Test(ovni_danger, d17_partial_success_shows_in_the_exit_status)
 {
 	char *const dir = make_folder(), path[1024];
 
@@ -402,7 +402,7 @@ Test(ovni_danger, clock_offsets_by_name)
 	struct ran r =
 	    run_tool((const char *const[]){ "validate", "--clock-offsets", path, dir, NULL }, NULL, 0);
 	cr_expect(r.status == 0 &&
-	              strstr(r.out, "no loom has the host \"elsewhere\" [ovni/clock-host]") != NULL,
+	              strstr(r.out, "no loom is on the host \"elsewhere\" [ovni/clock-host]") != NULL,
 	          "%d: %s", r.status, r.out);
 	ran_free(&r);
 	r = run_tool((const char *const[]){ "cat", "--clock-offsets", path, dir, NULL }, NULL, 0);
@@ -445,7 +445,7 @@ Test(ovni_danger, layouts_one_and_two_are_read)
 	cr_expect_not_null(strstr(r.out, "\"tid\":9"), "%s", r.out);
 	ran_free(&r);
 	put(dir, "loom.host.1/proc.7/thread.10.obs", BYTES(HEAD RUN("\1") END("\2")));
-	expect_folder(dir, 0, "there is no thread.10.json beside the stream [ovni/old-unfinished]");
+	expect_folder(dir, 0, "there is no thread.10.json in the folder of the stream [ovni/old-unfinished]");
 	/* the oldest have no suffix */
 	put(dir, "loom.host.1/proc.8/thread.6", BYTES(HEAD RUN("\1") END("\2")));
 	snprintf(path, sizeof path, "%s/loom.host.1/proc.8/thread.6", dir);

@@ -1,9 +1,7 @@
-#include "ovni/ovni_state.h"
+#include "ovni/ovni_event.h"
 
-/* Events as the engine sees them: instants named by their code.  What a code means is a vocabulary's matter.
- */
-
-/* The size in the low bits of the flags is that of the payload: flags are shown where they say more. */
+/* The size in the low bits of the flags is that of the payload: flags are a field only where other bits are
+ * set. */
 static bool
 add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload)
 {
@@ -24,63 +22,74 @@ add_fields(struct batch *b, struct event *e, uint8_t flags, struct slice payload
 }
 
 bool
-ovni_event_add(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload,
-               uint64_t offset, struct class *cls)
+ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record *record, struct class *cls)
 {
+	const bool raw = (st->r->want & WANT_RAW) != 0, big = st->stream.big;
+	const bool fields = (st->r->want & WANT_FIELDS) != 0 || class_needs_fields(cls);
+	const uint64_t clock = load_u64(record->bytes.p + 4, big);
 	struct event *const e = &b->events[b->n];
 
-	e->ts = ovni_moved(load_u64(record.p + 4, st->big), st->offset);
-	e->dur = 0;
-	e->name = cls->name;
-	e->cls = cls;
-	e->track = st->track;
-	e->offset = offset;
-	e->phase = PHASE_INSTANT;
-	e->flags = st->big ? EVENT_BIG : 0;
-	e->first_field = b->nfields;
-	e->nfields = 0;
-	if (((st->r->want & WANT_FIELDS) != 0 || class_needs_fields(cls)) &&
-	    !add_fields(b, e, (uint8_t)record.p[0], payload))
+	*e = (struct event){ .ts = raw ? clock : ovni_offset_add(clock, st->offset),
+		             .name = cls->name,
+		             .cls = cls,
+		             .track = st->stream.track,
+		             .offset = record->offset,
+		             .first_field = b->nfields,
+		             .phase = PHASE_INSTANT,
+		             .flags = big ? EVENT_BIG : 0 };
+	if (raw && !ovni_raw_add_fields(b, e, record->bytes.p, record->payload, big))
+		return false;
+	if (!raw && fields && !add_fields(b, e, (uint8_t)record->bytes.p[0], record->payload))
 		return false;
 	if (b->bytes != NULL)
-		b->bytes[b->n] = record;
+		b->bytes[b->n] = record->bytes;
 	b->n++;
+	cls->records++;
 	return true;
 }
 
+static inline struct slice
+payload_of(const char *p, uint32_t n)
+{
+	return slice_of(n > 0 ? p + OVNI_EVENT_SIZE : NULL, n);
+}
+
 /*
- * One check of what is left serves the longest event, so the last few of a window are left to the caller.  A
- * time cannot leave its range: the first clock is not moved below zero, none goes back, none is above 2^63
- * - 1.
+ * One check of the remaining bytes serves the longest event, so the last few of a window are for the caller.
+ * A time cannot leave its range: the first clock is not made negative, none goes backwards, none is above
+ * 2^63 - 1.
  */
 static inline const char *
-add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, bool big)
+add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, bool big, bool raw)
 {
-	const struct ovni_shared *const sh = st->r->shared;
+	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
 	const char *const end = st->r->in->end;
 	const bool fields = (st->r->want & WANT_FIELDS) != 0;
-	const uint64_t by = (uint64_t)st->offset;
+	const uint64_t by = raw ? 0 : (uint64_t)st->offset;
 	struct event *e = b->events + b->n, *const full = e + most;
 	uint64_t offset = input_offset(st->r->in, p), last = st->last;
 
 	for (; e < full && end - p >= OVNI_EVENT_SIZE + 16; e++) {
 		const uint32_t word = load_u32(p, false), payload = (word & 15) + ((word & 15) != 0);
 		const uint64_t clock = load_u64(p + 4, big);
-		struct class *const cls = ovni_fast_class(sh, word);
+		struct class *const cls = ovni_fast_class(codes, word);
 		if (cls == NULL || clock < last || clock > INT64_MAX)
 			break;
 		*e = (struct event){ .ts = clock + by,
 			             .name = cls->name,
 			             .cls = cls,
-			             .track = st->track,
+			             .track = st->stream.track,
 			             .offset = offset,
 			             .first_field = b->nfields,
 			             .phase = PHASE_INSTANT,
 			             .flags = big ? EVENT_BIG : 0 };
-		if ((fields || class_needs_fields(cls)) &&
-		    !add_fields(b, e, (uint8_t)word,
-		                slice_of(payload > 0 ? p + OVNI_EVENT_SIZE : NULL, payload)))
+		if (raw) {
+			if (!ovni_raw_add_fields(b, e, p, payload_of(p, payload), big))
+				break;
+		} else if ((fields || class_needs_fields(cls)) &&
+		           !add_fields(b, e, (uint8_t)word, payload_of(p, payload))) {
 			break;
+		}
 		if (b->bytes != NULL)
 			b->bytes[e - b->events] = slice_of(p, OVNI_EVENT_SIZE + payload);
 		cls->records++;
@@ -98,10 +107,16 @@ ovni_events_add_fast(struct ovni_state *st, struct batch *b, uint32_t most)
 {
 	struct reader *const r = st->r;
 	const uint32_t before = b->n;
+	const bool raw = (r->want & WANT_RAW) != 0;
 
-	if (st->skip > 0 || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
+	if (!ovni_can_be_fast(st))
 		return 0;
-	r->in->p = st->big ? add_fast(st, b, r->in->p, most, true) : add_fast(st, b, r->in->p, most, false);
+	const char *const p = r->in->p;
+	if (st->stream.big)
+		r->in->p = raw ? add_fast(st, b, p, most, true, true) : add_fast(st, b, p, most, true, false);
+	else
+		r->in->p =
+		    raw ? add_fast(st, b, p, most, false, true) : add_fast(st, b, p, most, false, false);
 	r->records += b->n - before;
 	r->trace->events += b->n - before;
 	return b->n - before;

@@ -1,11 +1,10 @@
 #include <cJSON.h>
-#include <stdlib.h>
 
-#include "ovni/ovni_state.h"
+#include "ovni/ovni_metadata.h"
 
 /*
  * Layouts 1 and 2, which libovni wrote before 1.11: loom, process and thread
- * are told by the path,
+ * are part of the path,
  *
  *   loom.NAME/proc.PID/metadata.json     version, app_id, rank, nranks, cpus
  *   loom.NAME/proc.PID/thread.TID.obs    the events; without .obs in 1.0.0
@@ -13,13 +12,6 @@
  *
  * The bytes of the events are those of today.
  */
-
-struct old {
-	struct ovni_thread t;
-	uint32_t loom;
-	bool merged;
-	double version; /* 0: not known */
-};
 
 /* A positive number behind the prefix, up to `end` (excluded) or something else. */
 static int64_t
@@ -45,97 +37,92 @@ part_of(const char *path, const char *end)
 	return end;
 }
 
-/* proc.PID, and loom.NAME above it.  `folder` ends in a slash. */
-static bool
-read_path(struct ovni_state *st, const char *path, size_t folder, struct old *o)
+/* proc.PID, and loom.NAME above it. */
+static void
+read_path(struct ovni_metadata *m)
 {
-	const char *const name = path + folder, *const proc_end = folder > 0 ? name - 1 : path;
-	const char *const proc = part_of(path, proc_end), *const loom_end = proc > path ? proc - 1 : path;
-	const char *const loom = part_of(path, loom_end);
+	const char *const path = m->r->in->path, *const name = path + m->folder;
+	const char *const proc_end = m->folder > 0 ? name - 1 : path, *const proc = part_of(path, proc_end);
+	const char *const loom_end = proc > path ? proc - 1 : path, *const loom = part_of(path, loom_end);
+	const size_t n = (size_t)(loom_end - loom);
 	char text[256];
 
-	o->t.tid = number_behind(name, name + strlen(name), "thread.");
-	o->t.pid = number_behind(proc, proc_end, "proc.");
-	if (o->t.tid < 0 || o->t.pid < 0)
-		ovni_say(st->r, st->r->in_folder ? OVNI_RULE_NO_THREAD : OVNI_RULE_NO_METADATA,
-		         "the path does not end in proc.PID/thread.TID");
-	if (loom_end - loom <= 5 || memcmp(loom, "loom.", 5) != 0 || (size_t)(loom_end - loom) >= sizeof text)
-		return true;
-	memcpy(text, loom + 5, (size_t)(loom_end - loom) - 5);
-	text[loom_end - loom - 5] = '\0';
-	return ovni_merge_text(st, text, &o->t.loom);
+	m->thread.tid = number_behind(name, name + strlen(name), "thread.");
+	m->thread.pid = number_behind(proc, proc_end, "proc.");
+	if (m->thread.tid < 0 || m->thread.pid < 0)
+		ovni_report(m->r, m->r->in_folder ? OVNI_RULE_NO_THREAD : OVNI_RULE_NO_METADATA,
+		            "the path does not end in proc.PID/thread.TID");
+	if (n <= 5 || memcmp(loom, "loom.", 5) != 0 || n >= sizeof text)
+		return;
+	snprintf(text, sizeof text, "%.*s", (int)(n - 5), loom + 5);
+	m->thread.loom = ovni_system_text(m->system, m->r, text);
+}
+
+static void
+add_thread(struct ovni_metadata *m)
+{
+	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
+	m->merged = true;
 }
 
 /* metadata.json of the process. */
-static bool
-read_process(struct ovni_state *st, const cJSON *root, void *ctx)
+static void
+read_process(struct ovni_metadata *m, const cJSON *root)
 {
-	struct old *const o = ctx;
-	const cJSON *const version = ovni_get(root, "version"), *const cpus = ovni_get(root, "cpus");
+	const cJSON *const version = ovni_json_get(root, "version"), *const cpus =
+	                                                                 ovni_json_get(root, "cpus");
 
 	if (cJSON_IsNumber(version) && version->valuedouble >= 1 && version->valuedouble <= 2)
-		o->version = version->valuedouble;
+		m->version = version->valuedouble;
 	else
-		ovni_say(st->r, OVNI_RULE_METADATA_VERSION,
-		         "the version of metadata.json is no number 1 or 2");
-	ovni_read_app(st, &o->t, root);
-	o->merged = true;
-	return ovni_merge_thread(st, &o->t, &o->loom) && (cpus == NULL || ovni_merge_cpus(st, cpus, o->loom));
+		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of metadata.json is not 1 or 2");
+	ovni_read_app(m, root);
+	add_thread(m);
+	if (cpus != NULL)
+		ovni_read_cpus(m, cpus);
 }
 
 /* thread.TID.json; what it lacks was no error in its time. */
-static bool
-read_thread(struct ovni_state *st, const cJSON *root, void *ctx)
+static void
+read_thread(struct ovni_metadata *m, const cJSON *root)
 {
-	const cJSON *const ovni = ovni_get(root, "ovni"), *const finished = ovni_get(ovni, "finished"),
-	                   *const mark = ovni_get(ovni, "mark");
-	const cJSON *const version = ovni_get(root, "version"), *const require = ovni_get(ovni, "require");
-	const cJSON *const models = cJSON_IsObject(require) ? require : NULL, *model;
+	const cJSON *const ovni = ovni_json_get(root, "ovni"), *const mark = ovni_json_get(ovni, "mark");
+	const cJSON *const require = ovni_json_get(ovni, "require");
 
-	(void)ctx;
-	if (!cJSON_IsNumber(version) || version->valuedouble < 2 || version->valuedouble > 2)
-		ovni_say(st->r, OVNI_RULE_METADATA_VERSION, "the version of %s is not the number 2",
-		         st->json);
-	if (!cJSON_IsNumber(finished) || finished->valuedouble < 1 || finished->valuedouble > 1)
-		ovni_say(st->r, OVNI_RULE_OLD_UNFINISHED, "ovni.finished of %s is not 1", st->json);
+	if (!ovni_json_is(ovni_json_get(root, "version"), 2))
+		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of %s is not 2", m->file);
+	if (!ovni_json_is(ovni_json_get(ovni, "finished"), 1))
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "ovni.finished of %s is not 1", m->file);
 	if (require == NULL)
-		ovni_say(st->r, OVNI_RULE_OLD_UNFINISHED, "%s has no ovni.require", st->json);
-	cJSON_ArrayForEach(model, models)
-	{
-		ovni_check_require(st, model);
-		if (!ovni_emulate_require(st, model->string))
-			return false;
-	}
-	return ovni_check_lib(st, ovni) && (mark == NULL || ovni_merge_marks(st, mark));
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "%s has no ovni.require", m->file);
+	if (cJSON_IsObject(require))
+		ovni_read_require(m, require);
+	ovni_read_lib(m, ovni);
+	if (mark != NULL)
+		ovni_read_marks(m, mark);
 }
 
-bool
-ovni_read_old(struct ovni_state *st, const char *path, size_t folder)
+void
+ovni_read_old(struct ovni_metadata *m)
 {
-	struct old o = { .t = { .pid = -1, .tid = -1, .app_id = -1, .rank = -1, .nranks = -1 },
-		         .loom = TABLE_NONE };
-	enum ovni_json json;
 	char name[40];
 
-	if (!read_path(st, path, folder, &o))
-		return false;
-	if (!st->r->in_folder)
-		ovni_say(st->r, OVNI_RULE_OLD_LAYOUT,
-		         "a stream named thread.TID is of metadata version 1 or 2");
-	st->prefix = "";
-	json = ovni_json_read(st, folder, "metadata.json", read_process, &o);
-	if (json == OVNI_JSON_MISSING)
-		ovni_say(st->r, st->r->in_folder ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
-		         "there is no metadata.json beside the stream");
-	if (json == OVNI_JSON_NO_MEMORY || (!o.merged && !ovni_merge_thread(st, &o.t, &o.loom)))
-		return false;
-	st->prefix = "ovni.";
-	if (o.t.tid < 0)
-		return true;
-	snprintf(name, sizeof name, "thread.%" PRId64 ".json", o.t.tid);
-	json = ovni_json_read(st, folder, name, read_thread, &o);
-	st->json = NULL; /* it named this buffer */
-	if (json == OVNI_JSON_MISSING && o.version > 1)
-		ovni_say(st->r, OVNI_RULE_OLD_UNFINISHED, "there is no %s beside the stream", name);
-	return json != OVNI_JSON_NO_MEMORY;
+	read_path(m);
+	if (!m->r->in_folder)
+		ovni_report(m->r, OVNI_RULE_OLD_LAYOUT,
+		            "a stream named thread.TID has metadata version 1 or 2");
+	m->prefix = "";
+	if (!ovni_json_read(m, "metadata.json", read_process))
+		ovni_report(m->r, m->r->in_folder ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
+		            "there is no metadata.json in the folder of the stream");
+	if (!m->merged)
+		add_thread(m);
+	m->prefix = "ovni.";
+	if (m->thread.tid < 0)
+		return;
+	snprintf(name, sizeof name, "thread.%" PRId64 ".json", m->thread.tid);
+	if (!ovni_json_read(m, name, read_thread) && m->version > 1)
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "there is no %s in the folder of the stream",
+		            name);
+	m->file = NULL; /* it was this buffer */
 }

@@ -1,24 +1,33 @@
+#include "ovni/ovni_offsets.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "ovni/ovni_state.h"
-
 /*
- * clock-offsets.txt, which ovnisync writes: by how much the clock of each host
- * is to be moved so that all agree.  A first line of titles, whatever it says,
- * then one for each host: rank, host name, median, mean and standard deviation
- * of what was measured, in ns.  The whole part of the median counts.
+ * clock-offsets.txt, which ovnisync writes: what is to be added to the clocks of
+ * each host so that all agree.  A header line, which is ignored, then one line
+ * for each host: rank, host name, median, mean and standard deviation of the
+ * measurement, in ns.  The integer part of the median is used.
  *
- * The emulator's own parser stops at a line of blanks, splits long lines, and
- * takes nan, inf and 1e30; none of that is copied here.
+ * The parser of ovniemu stops at a line of blanks, splits long lines, and
+ * accepts nan, inf and 1e30; this one does not.
  */
+
+#define TABLE_NAME "clock-offsets.txt"
+
+/* What the functions that read the table work on. */
+struct table {
+	struct ovni_offsets *offsets;
+	struct ovni_system *system;
+	struct reader *r;
+};
 
 /* A line of the table. */
 struct row {
 	struct slice rank, host, median, mean, deviation;
 };
 
-#define SAY(r, ...) ovni_say((r), OVNI_RULE_CLOCK_OFFSETS, __VA_ARGS__)
+#define REPORT(t, ...) ovni_report((t)->r, OVNI_RULE_CLOCK_OFFSETS, __VA_ARGS__)
 
 static bool
 is_blank(char c)
@@ -43,13 +52,13 @@ next_word(struct slice *line)
 	return word;
 }
 
-/* A decimal number with sign, fraction and exponent as they come; its whole part if it fits 63 bits. */
+/* A decimal number, with optional sign, fraction and exponent; its integer part if it fits 63 bits. */
 static bool
-whole_part(struct slice s, int64_t *whole)
+integer_part(struct slice s, int64_t *integer)
 {
 	char text[64], *end;
 	size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+');
-	bool plain = true;
+	bool exponent = false;
 	uint64_t v = 0;
 
 	if (s.n >= sizeof text || i == s.n || ((s.p[i] < '0' || s.p[i] > '9') && s.p[i] != '.'))
@@ -57,15 +66,15 @@ whole_part(struct slice s, int64_t *whole)
 	for (size_t k = i; k < s.n; k++) {
 		if (strchr("0123456789.eE+-", s.p[k]) == NULL)
 			return false;
-		plain &= s.p[k] != 'e' && s.p[k] != 'E';
+		exponent |= s.p[k] == 'e' || s.p[k] == 'E';
 	}
 	memcpy(text, s.p, s.n);
 	text[s.n] = '\0';
 	const double d = strtod(text, &end);
 	if (*end != '\0' || !isfinite(d))
 		return false;
-	if (!plain) {
-		*whole = fabs(d) < 9e18 ? (int64_t)d : 0;
+	if (exponent) {
+		*integer = fabs(d) < 9e18 ? (int64_t)d : 0;
 		return fabs(d) < 9e18;
 	}
 	for (; i < s.n && s.p[i] != '.'; i++) {
@@ -73,7 +82,7 @@ whole_part(struct slice s, int64_t *whole)
 			return false;
 		v = v * 10 + (uint64_t)(s.p[i] - '0');
 	}
-	*whole = s.p[0] == '-' ? -(int64_t)v : (int64_t)v;
+	*integer = s.p[0] == '-' ? -(int64_t)v : (int64_t)v;
 	return true;
 }
 
@@ -88,145 +97,144 @@ is_rank(struct slice s)
 	return s.n > sign && s.n <= 10;
 }
 
-static bool
-add_host(struct reader *r, const struct row *w, int64_t offset, uint32_t line)
+static void
+add_host(struct table *t, const struct row *w, int64_t offset, uint32_t line)
 {
-	struct ovni_shared *const sh = r->shared;
-	const uint32_t known = tabletext_get(&sh->host_index, w->host);
+	struct ovni_offsets *const o = t->offsets;
+	const uint32_t known = tabletext_get(&o->host_index, w->host);
 	struct quoted q;
 
 	if (known != TABLE_NONE) {
-		SAY(r, "%s, line %" PRIu32 ": host %s again, with %" PRId64 " after %" PRId64,
-		    sh->offsets_name, line, quoted(&q, w->host), offset, sh->hosts[known].offset);
-		return true;
+		REPORT(t,
+		       "%s, line %" PRIu32 ": host %s occurs twice, now with %" PRId64
+		       ", before with %" PRId64,
+		       o->file, line, quoted(&q, w->host), offset, o->hosts[known].offset);
+		return;
 	}
-	if (sh->nhosts >= OVNI_MAX_LOOMS) {
-		if (!sh->limited)
-			ovni_say(r, OVNI_RULE_LIMIT, "%s: more than %u hosts; the rest has no offset",
-			         sh->offsets_name, OVNI_MAX_LOOMS);
-		sh->limited = true;
-		return true;
+	if (o->nhosts >= OVNI_MAX_LOOMS) {
+		if (!t->system->limited)
+			ovni_report(t->r, OVNI_RULE_LIMIT,
+			            "%s: more than %u hosts; the others have no offset", o->file,
+			            OVNI_MAX_LOOMS);
+		t->system->limited = true;
+		return;
 	}
-	const struct slice name = arena_copy(&sh->text, w->host);
-	if (name.p == NULL || !array_room(&sh->hosts, sh->nhosts, &sh->hosts_cap, sizeof *sh->hosts) ||
-	    !tabletext_put(&sh->host_index, name, sh->nhosts))
-		return false;
-	sh->hosts[sh->nhosts++] = (struct ovni_host){ .name = name, .offset = offset };
-	return true;
+	const struct slice name = arena_copy(&t->system->text, w->host);
+	if (name.p == NULL || !array_room(&o->hosts, o->nhosts, &o->hosts_cap, sizeof *o->hosts) ||
+	    !tabletext_put(&o->host_index, name, o->nhosts))
+		t->system->no_memory = true;
+	else
+		o->hosts[o->nhosts++] = (struct ovni_host){ .name = name, .offset = offset };
 }
 
-/* false: no memory. */
-static bool
-read_row(struct reader *r, struct slice line, uint32_t n)
+static void
+read_row(struct table *t, struct slice line, uint32_t n)
 {
-	const struct ovni_shared *const sh = r->shared;
+	const char *const file = t->offsets->file;
 	struct row w = { .rank = next_word(&line) };
 	int64_t offset = 0, other;
 	struct quoted q;
 
 	if (w.rank.n == 0)
-		return true;
+		return;
 	w.host = next_word(&line);
 	w.median = next_word(&line);
 	w.mean = next_word(&line);
 	w.deviation = next_word(&line);
 	if (w.deviation.n == 0)
-		SAY(r, "%s, line %" PRIu32 " has fewer than 5 fields", sh->offsets_name, n);
+		REPORT(t, "%s, line %" PRIu32 " has fewer than 5 fields", file, n);
 	else if (!is_rank(w.rank))
-		SAY(r, "%s, line %" PRIu32 ": the rank %s is no integer", sh->offsets_name, n,
-		    quoted(&q, w.rank));
-	else if (!whole_part(w.median, &offset))
-		SAY(r, "%s, line %" PRIu32 ": the median %s is no number of ns", sh->offsets_name, n,
-		    quoted(&q, w.median));
-	else if (!whole_part(w.mean, &other) || !whole_part(w.deviation, &other))
-		SAY(r, "%s, line %" PRIu32 ": the mean %s or the deviation behind it is no number",
-		    sh->offsets_name, n, quoted(&q, w.mean));
+		REPORT(t, "%s, line %" PRIu32 ": the rank %s is not an integer", file, n, quoted(&q, w.rank));
+	else if (!integer_part(w.median, &offset))
+		REPORT(t, "%s, line %" PRIu32 ": the median %s is not a number of ns", file, n,
+		       quoted(&q, w.median));
+	else if (!integer_part(w.mean, &other) || !integer_part(w.deviation, &other))
+		REPORT(t, "%s, line %" PRIu32 ": the mean %s or the deviation after it is not a number", file,
+		       n, quoted(&q, w.mean));
 	else
-		return add_host(r, &w, offset, n);
-	return true;
+		add_host(t, &w, offset, n);
 }
 
-static bool
-read_table(struct reader *r, struct slice text)
+static void
+read_table(struct table *t, struct slice text)
 {
-	const struct ovni_shared *const sh = r->shared;
 	const char *p = text.p, *const end = text.p + text.n;
 	uint32_t n = 0, rows = 0;
 
 	/* what ovnisync -d writes: offsets over time, a column for each host */
 	if (text.n >= 9 && memcmp(p, "wallclock", 9) == 0) {
-		SAY(r, "%s is a table of the drift mode of ovnisync, which has no offset for a whole trace",
-		    sh->offsets_name);
-		return true;
+		REPORT(t, "%s is a table of ovnisync -d, whose offsets change with time", t->offsets->file);
+		return;
 	}
 	while (p < end) {
-		const char *const nl = memchr(p, '\n', (size_t)(end - p)), *const stop =
-		                                                               nl != NULL ? nl : end;
-		struct slice line = slice_of(p, (size_t)(stop - p)), rest = line;
+		const char *const newline = memchr(p, '\n', (size_t)(end - p));
+		const char *const stop = newline != NULL ? newline : end;
+		const struct slice line = slice_of(p, (size_t)(stop - p));
+		struct slice rest = line;
 		n++;
 		rows += n > 1 && next_word(&rest).n > 0;
-		if (n > 1 && !read_row(r, line, n))
-			return false;
-		p = nl != NULL ? nl + 1 : end;
+		if (n > 1)
+			read_row(t, line, n);
+		p = newline != NULL ? newline + 1 : end;
 	}
 	if (rows == 0)
-		SAY(r, "%s has no row of a host behind the titles", sh->offsets_name);
-	return true;
+		REPORT(t, "%s has no line of a host after the header line", t->offsets->file);
 }
 
-/* `must`: the user named it. */
+/* false: no memory, or the file is not there and must be. */
 static bool
-read_file(struct reader *r, const char *path, bool must)
+read_file(struct table *t, const char *path)
 {
-	struct ovni_shared *const sh = r->shared;
+	struct ovni_offsets *const o = t->offsets;
 	struct input *const in = input_open(path);
 	bool ok = true;
 
 	if (in == NULL)
 		return false;
 	if (in->fault != INPUT_OK && in->fault != INPUT_EMPTY) {
-		if (must || in->fault != INPUT_MISSING) {
-			SAY(r, "%s: %s", sh->offsets_name, in->fault_text);
-			ok = !must;
+		if (o->named || in->fault != INPUT_MISSING) {
+			REPORT(t, "%s: %s", o->file, in->fault_text);
+			ok = !o->named;
 		}
 	} else if (input_need(in, OVNI_MAX_OFFSETS + 1)) {
-		SAY(r, "%s has more than %u bytes and was not read", sh->offsets_name, OVNI_MAX_OFFSETS);
+		REPORT(t, "%s has more than %u bytes and was not read", o->file, OVNI_MAX_OFFSETS);
 	} else {
-		sh->offsets_read = true;
-		ok = read_table(r, slice_of(in->p, (size_t)(in->end - in->p)));
+		o->read = true;
+		read_table(t, slice_of(in->p, (size_t)(in->end - in->p)));
+		ok = !t->system->no_memory;
 	}
 	input_close(in);
 	return ok;
 }
 
 bool
-ovni_open_trace(struct reader *r)
+ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r)
 {
-	static const char name[] = "clock-offsets.txt";
-	struct ovni_shared *const sh = r->shared;
-	const char *const named = option_find(r->options, "clock-offsets"), *const path =
-	                                                                        r->findings != NULL
-	                                                                            ? r->findings->path
-	                                                                            : NULL;
+	const char *const named = option_find(r->options, "clock-offsets");
+	const char *const folder = r->in_folder && r->findings != NULL ? r->findings->path : NULL;
+	struct table t = { .offsets = o, .system = s, .r = r };
 
-	sh->rules_state = ovni_wants_state(r->options);
-	sh->offsets_named = named != NULL;
-	snprintf(sh->offsets_name, sizeof sh->offsets_name, "%s",
-	         named != NULL ? "the file of --clock-offsets" : name);
+	o->named = named != NULL;
+	o->file = named != NULL ? "the file of --clock-offsets" : TABLE_NAME;
 	if (named != NULL)
-		return read_file(r, named, true);
-	if (!r->in_folder || path == NULL)
+		return read_file(&t, named);
+	if (folder == NULL)
 		return true;
-	const size_t n = strlen(path);
-	char *const file = malloc(n + 1 + sizeof name);
-	if (file == NULL)
+	const size_t size = strlen(folder) + sizeof "/" TABLE_NAME;
+	char *const path = malloc(size);
+	if (path == NULL)
 		return false;
-	memcpy(file, path, n);
-	file[n] = '/';
-	memcpy(file + n + 1, name, sizeof name);
-	const bool ok = read_file(r, file, false);
-	free(file);
+	snprintf(path, size, "%s/" TABLE_NAME, folder);
+	const bool ok = read_file(&t, path);
+	free(path);
 	return ok;
+}
+
+void
+ovni_offsets_free(struct ovni_offsets *o)
+{
+	free(o->hosts);
+	tabletext_free(&o->host_index);
 }
 
 /* The host of a loom is its name up to the first dot. */
@@ -239,35 +247,34 @@ host_of(struct slice loom)
 }
 
 int64_t
-ovni_offset_of(struct ovni_shared *sh, struct slice loom)
+ovni_offsets_find(struct ovni_offsets *o, struct slice loom)
 {
 	const uint32_t known =
-	    loom.p != NULL && sh->nhosts > 0 ? tabletext_get(&sh->host_index, host_of(loom)) : TABLE_NONE;
+	    loom.p != NULL && o->nhosts > 0 ? tabletext_get(&o->host_index, host_of(loom)) : TABLE_NONE;
 
 	if (known == TABLE_NONE)
 		return 0;
-	sh->hosts[known].used = true;
-	return sh->hosts[known].offset;
+	o->hosts[known].used = true;
+	return o->hosts[known].offset;
 }
 
 void
-ovni_check_offsets(struct reader *r)
+ovni_offsets_check(const struct ovni_offsets *o, const struct ovni_system *s, struct reader *r)
 {
-	const struct ovni_shared *const sh = r->shared;
 	struct quoted q, q2;
 
-	for (uint32_t i = 0; i < sh->nhosts; i++)
-		if (!sh->hosts[i].used)
-			ovni_say(r, sh->offsets_named ? OVNI_RULE_CLOCK_HOST : OVNI_RULE_CLOCK_OFFSETS,
-			         "%s: no loom has the host %s", sh->offsets_name,
-			         quoted(&q, sh->hosts[i].name));
-	if (sh->offsets_read || sh->nlooms == 0)
+	for (uint32_t i = 0; i < o->nhosts; i++)
+		if (!o->hosts[i].used)
+			ovni_report(r, o->named ? OVNI_RULE_CLOCK_HOST : OVNI_RULE_CLOCK_OFFSETS,
+			            "%s: no loom is on the host %s", o->file, quoted(&q, o->hosts[i].name));
+	if (o->read || s->nlooms == 0)
 		return;
-	for (uint32_t i = 1; i < sh->nlooms; i++)
-		if (!slice_equal(host_of(sh->looms[i].name), host_of(sh->looms[0].name))) {
-			ovni_say(r, OVNI_RULE_NO_CLOCK_OFFSETS,
-			         "looms %s and %s are of different hosts, and there is no clock-offsets.txt",
-			         quoted(&q, sh->looms[0].name), quoted(&q2, sh->looms[i].name));
+	for (uint32_t i = 1; i < s->nlooms; i++)
+		if (!slice_equal(host_of(s->looms[i].name), host_of(s->looms[0].name))) {
+			ovni_report(
+			    r, OVNI_RULE_NO_CLOCK_OFFSETS,
+			    "looms %s and %s are on different hosts, but there is no clock-offsets.txt",
+			    quoted(&q, s->looms[0].name), quoted(&q2, s->looms[i].name));
 			break;
 		}
 }

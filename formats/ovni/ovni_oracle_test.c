@@ -210,7 +210,7 @@ count_rules(const cJSON *report)
 	return n;
 }
 
-Test(ovni_oracle, folders_of_real_traces_are_judged_as_they_are_sorted)
+Test(ovni_oracle, folders_of_real_traces_have_the_findings_of_their_kind)
 {
 	static const char *const folders[] = { "good", "state", "bad" };
 	char dir[600];

@@ -1,47 +1,41 @@
 #include <stdlib.h>
 
-#include "ovni/ovni_state.h"
+#include "ovni/ovni_event.h"
+#include "ovni/ovni_format.h"
 
-/* The walk through a stream: header, framing, clocks. */
+/* Reads a stream: header, framing, clocks. */
 
-/* How many bytes of records one fill checks before the engine may look around. */
-#define JUDGED_AT_ONCE (4U << 20)
+/* About how many bytes of records one next checks. */
+#define CHECKED_AT_ONCE (4U << 20)
 
-/* No event is begun in a fill behind this many bytes: a batch holds on to what its events are made of, and
- * jumbos are large. */
+/* No event starts beyond this many bytes of one next: a batch holds the input of its events, and jumbo events
+ * are large. */
 #define NEXT_BYTES (1U << 20)
 
-/* What came of one event. */
-enum step {
-	STEP_DONE,
-	STEP_MORE, /* the window ends inside the event; nothing was done */
-	STEP_BAD,
-	STEP_NO_MEMORY
+/* The result of one event. */
+enum parse_status {
+	PARSE_DONE,
+	PARSE_MORE, /* the window ends inside the event; nothing was done */
+	PARSE_BAD,
+	PARSE_NO_MEMORY
 };
 
 static int
-ovni_probe(struct slice head, bool whole)
+ovni_probe(struct slice head, bool complete)
 {
 	if (head.n < 4 || memcmp(head.p, OVNI_MAGIC, 4) != 0)
 		return 0;
 	if (head.n < OVNI_HEADER_SIZE)
-		return whole ? 32 : 0;
+		return complete ? 32 : 0;
 	const uint32_t version = load_u32(head.p + 4, false);
 	return version == OVNI_VERSION || version == OVNI_VERSION_SWAPPED ? 64 : 32;
 }
 
-static void
-tally_add(struct ovni_tally *t, uint64_t offset, uint64_t record, uint64_t now, uint64_t before)
-{
-	if (t->count++ == 0)
-		*t = (struct ovni_tally){ 1, offset, record, now, before };
-}
-
 /* ---- the header ---- */
 
-/* READ_MORE: go on behind it. */
+/* READ_MORE: the events follow. */
 static enum read_status
-read_header(struct ovni_state *st)
+read_header(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -56,24 +50,27 @@ read_header(struct ovni_state *st)
 		return READ_BAD;
 	}
 	if (!there) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0, "%zu of 8 bytes are there",
-		            n);
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_CUT_HEADER], 4, 0,
+		            "%zu of 8 bytes are present", n);
 		return READ_BAD;
 	}
 	const uint32_t version = load_u32(in->p + 4, false);
-	st->big = version == OVNI_VERSION_SWAPPED;
-	if (version != OVNI_VERSION && !st->big) {
+	st->stream.big = version == OVNI_VERSION_SWAPPED;
+	if (version != OVNI_VERSION && !st->stream.big) {
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_BAD_VERSION], 4, 0,
 		            "version %" PRIu32 ", expected 1", version);
 		return READ_BAD;
 	}
-	if (st->big)
+	if (st->stream.big)
 		finding_add(r->findings, &ovni_rules[OVNI_RULE_BIG_ENDIAN], 4, 0,
 		            "the version field is %" PRIu32 ": 1 in big endian", version);
-	r->trace->byte_order = r->trace->byte_order != NULL && (r->trace->byte_order[0] == 'b') != st->big
-	                           ? "mixed"
-	                       : st->big ? "big"
-	                                 : "little";
+	r->trace->byte_order =
+	    r->trace->byte_order != NULL && (r->trace->byte_order[0] == 'b') != st->stream.big ? "mixed"
+	    : st->stream.big                                                                   ? "big"
+	                                                                                       : "little";
+	if ((r->want & WANT_RAW) != 0 &&
+	    !ovni_raw_add_header(r, b, slice_of(in->p, OVNI_HEADER_SIZE), st->stream.big))
+		return READ_NO_MEMORY;
 	in->p += OVNI_HEADER_SIZE;
 	st->started = true;
 	return READ_MORE;
@@ -105,14 +102,14 @@ static void
 check_clock(struct ovni_state *st, uint64_t clock, bool end_of_region, uint64_t offset, uint64_t record)
 {
 	if (clock < st->last && st->in_region && !end_of_region)
-		tally_add(&st->unsorted, offset, record, clock, st->last);
+		finding_tally_add(&st->unsorted, offset, record, clock, st->last);
 	else if (clock < st->last)
 		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CLOCK_BACKWARDS], offset, record,
 		            "clock %" PRIu64 " after %" PRIu64, clock, st->last);
 	if (clock > INT64_MAX)
-		tally_add(&st->large, offset, record, clock, 0);
+		finding_tally_add(&st->large, offset, record, clock, 0);
 	if (st->offset < 0 && clock < 0 - (uint64_t)st->offset)
-		tally_add(&st->below_zero, offset, record, clock, 0);
+		finding_tally_add(&st->below_zero, offset, record, clock, 0);
 	st->last = clock;
 }
 
@@ -128,7 +125,7 @@ check_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t reco
 	if ((flags & OVNI_FLAG_JUMBO) != 0 && (flags & 15) != OVNI_JUMBO_NIBBLE)
 		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE], offset, record,
 		            "flags 0x%02x: payload size code %u, expected 3", flags, flags & 15);
-	check_clock(st, load_u64(p + 4, st->big), unordered && p[3] == ']', offset, record);
+	check_clock(st, load_u64(p + 4, st->stream.big), unordered && p[3] == ']', offset, record);
 	if (unordered)
 		check_region(st, p[3], offset, record);
 	if (p[1] == 'O' && p[2] == 'H' && p[3] == 'e')
@@ -137,73 +134,72 @@ check_event(struct ovni_state *st, const char *p, uint64_t offset, uint64_t reco
 
 /* ---- one event ---- */
 
-static enum step
-say_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
+static enum parse_status
+report_cut(struct ovni_state *st, uint64_t offset, const char *field, uint64_t there, uint64_t wanted)
 {
 	finding_add(st->r->findings, &ovni_rules[OVNI_RULE_CUT_EVENT], offset, st->r->records + 1,
-	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are there", field, there, wanted);
-	return STEP_BAD;
+	            "%s: %" PRIu64 " of the event's %" PRIu64 " bytes are present", field, there, wanted);
+	return PARSE_BAD;
 }
 
-/* Counts an event that is whole, and hands it on. */
-static enum step
-take(struct ovni_state *st, struct batch *b, struct slice record, struct slice payload, uint64_t offset)
+/* Counts a complete event, and adds it to the batch. */
+static enum parse_status
+take(struct ovni_state *st, struct batch *b, const struct ovni_record *e)
 {
 	struct reader *const r = st->r;
+	struct ovni_codes *const codes = &((struct ovni_shared *)r->shared)->codes;
+	const uint32_t word = load_u32(e->bytes.p, false);
+	const bool fast = ovni_is_fast(codes, word), wanted = (r->want & WANT_TIMES) != 0;
 
 	r->records++;
 	r->trace->events++;
-	check_event(st, record.p, offset, r->records);
-	const uint32_t word = load_u32(record.p, false);
-	const bool plain = ovni_is_fast(r->shared, word);
-	if (plain && (r->want & WANT_TIMES) == 0)
-		return STEP_DONE;
-	struct ovni_code *const c = ovni_code(st, word, offset, r->records);
-	if (c == NULL || (!plain && !ovni_check_payload(st, c, record.p, payload, offset)))
-		return STEP_NO_MEMORY;
-	if ((r->want & WANT_TIMES) == 0)
-		return STEP_DONE;
-	if (!ovni_event_add(st, b, record, payload, offset, c->cls))
-		return STEP_NO_MEMORY;
-	c->cls->records++;
-	return STEP_DONE;
+	check_event(st, e->bytes.p, e->offset, r->records);
+	if (fast && !wanted)
+		return PARSE_DONE;
+	const struct ovni_code *const c = ovni_code_find(codes, r, word, e->offset);
+	if (c == NULL || (!fast && !ovni_check_payload(&st->anomalies, codes, r, c, e, st->stream.big)))
+		return PARSE_NO_MEMORY;
+	return !wanted || ovni_event_add(st, b, e, c->cls) ? PARSE_DONE : PARSE_NO_MEMORY;
 }
 
-/* Passes over the data of a jumbo event too large to be kept; it counts when all of it was there. */
-static enum step
+/* Skips the data of a jumbo event that is too large to be retained; the event counts when all of it was
+ * there. */
+static enum parse_status
 skip_jumbo(struct ovni_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
-	const uint32_t size = load_u32(st->jumbo + OVNI_EVENT_SIZE, st->big);
-	const size_t left = (size_t)(in->end - in->p);
+	const uint32_t size = load_u32(st->jumbo + OVNI_EVENT_SIZE, st->stream.big);
+	const size_t rest = (size_t)(in->end - in->p);
 
-	if (left < st->skip) {
-		st->skip -= left;
+	if (rest < st->skip) {
+		st->skip -= rest;
 		in->p = in->end;
 		if (!in->last)
-			return STEP_MORE;
-		return say_cut(st, st->skip_offset, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip,
-		               (uint64_t)OVNI_JUMBO_HEAD + size);
+			return PARSE_MORE;
+		return report_cut(st, st->skip_offset, "jumbo data", OVNI_JUMBO_HEAD + size - st->skip,
+		                  (uint64_t)OVNI_JUMBO_HEAD + size);
 	}
 	in->p += st->skip;
 	st->skip = 0;
 	finding_add(r->findings, &ovni_rules[OVNI_RULE_LIMIT], st->skip_offset, r->records + 1,
-	            "a jumbo event of %" PRIu32 " bytes: of more than %u the data is left out", size,
+	            "the data of a jumbo event has %" PRIu32 " bytes, more than %u: it was dropped", size,
 	            OVNI_MAX_JUMBO);
 	const struct slice head = arena_copy(&b->scratch, slice_of(st->jumbo, OVNI_JUMBO_HEAD));
-	return head.p == NULL ? STEP_NO_MEMORY : take(st, b, head, slice_of(NULL, 0), st->skip_offset);
+	if (head.p == NULL)
+		return PARSE_NO_MEMORY;
+	return take(st, b, &(struct ovni_record){ .bytes = head, .offset = st->skip_offset });
 }
 
-static enum step
+static enum parse_status
 jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 {
 	struct input *const in = st->r->in;
-	const size_t left = (size_t)(in->end - in->p);
+	const size_t rest = (size_t)(in->end - in->p);
 
-	if (left < OVNI_JUMBO_HEAD)
-		return in->last ? say_cut(st, offset, "jumbo size", left, OVNI_JUMBO_HEAD) : STEP_MORE;
-	const uint32_t size = load_u32(in->p + OVNI_EVENT_SIZE, st->big);
+	if (rest < OVNI_JUMBO_HEAD)
+		return in->last ? report_cut(st, offset, "jumbo size", rest, OVNI_JUMBO_HEAD) : PARSE_MORE;
+	const uint32_t size = load_u32(in->p + OVNI_EVENT_SIZE, st->stream.big);
 	if (size > OVNI_MAX_JUMBO) {
 		memcpy(st->jumbo, in->p, OVNI_JUMBO_HEAD);
 		st->skip = size;
@@ -211,53 +207,58 @@ jumbo(struct ovni_state *st, struct batch *b, uint64_t offset)
 		in->p += OVNI_JUMBO_HEAD;
 		return skip_jumbo(st, b);
 	}
-	if (size > left - OVNI_JUMBO_HEAD)
-		return in->last ? say_cut(st, offset, "jumbo data", left, (uint64_t)OVNI_JUMBO_HEAD + size)
-		                : STEP_MORE;
+	if (size > rest - OVNI_JUMBO_HEAD)
+		return in->last ? report_cut(st, offset, "jumbo data", rest, (uint64_t)OVNI_JUMBO_HEAD + size)
+		                : PARSE_MORE;
 	if (size > OVNI_WRITER_JUMBO)
-		finding_add(
-		    st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_SIZE], offset, st->r->records + 1,
-		    "%" PRIu32 " bytes of data, the library writes at most %u", size, OVNI_WRITER_JUMBO);
-	const enum step step = take(st, b, slice_of(in->p, OVNI_JUMBO_HEAD + size),
-	                            slice_of(in->p + OVNI_JUMBO_HEAD, size), offset);
-	if (step == STEP_DONE)
-		in->p += OVNI_JUMBO_HEAD + size;
-	return step;
+		finding_add(st->r->findings, &ovni_rules[OVNI_RULE_JUMBO_SIZE], offset, st->r->records + 1,
+		            "%" PRIu32 " bytes of data, libovni writes at most %u", size, OVNI_WRITER_JUMBO);
+	const struct ovni_record e = { .bytes = slice_of(in->p, OVNI_JUMBO_HEAD + size),
+		                       .payload = slice_of(in->p + OVNI_JUMBO_HEAD, size),
+		                       .offset = offset };
+	const enum parse_status status = take(st, b, &e);
+	if (status == PARSE_DONE)
+		in->p += e.bytes.n;
+	return status;
 }
 
-static enum step
+static enum parse_status
 event(struct ovni_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
-	const size_t left = (size_t)(in->end - in->p);
+	const size_t rest = (size_t)(in->end - in->p);
 	const uint64_t offset = input_offset(in, in->p);
 
 	if (st->skip > 0)
 		return skip_jumbo(st, b);
-	if (left < OVNI_EVENT_SIZE)
-		return in->last ? say_cut(st, offset, "event header", left, OVNI_EVENT_SIZE) : STEP_MORE;
+	if (rest < OVNI_EVENT_SIZE)
+		return in->last ? report_cut(st, offset, "event header", rest, OVNI_EVENT_SIZE) : PARSE_MORE;
 	if ((in->p[0] & OVNI_FLAG_JUMBO) != 0)
 		return jumbo(st, b, offset);
 	const uint32_t nibble = (uint8_t)in->p[0] & 15;
 	const uint32_t payload = nibble + (nibble != 0);
-	if (left < OVNI_EVENT_SIZE + payload)
-		return in->last ? say_cut(st, offset, "payload", left, OVNI_EVENT_SIZE + payload) : STEP_MORE;
-	const enum step step = take(st, b, slice_of(in->p, OVNI_EVENT_SIZE + payload),
-	                            slice_of(payload > 0 ? in->p + OVNI_EVENT_SIZE : NULL, payload), offset);
-	if (step == STEP_DONE)
-		in->p += OVNI_EVENT_SIZE + payload;
-	return step;
+	if (rest < OVNI_EVENT_SIZE + payload)
+		return in->last ? report_cut(st, offset, "payload", rest, OVNI_EVENT_SIZE + payload)
+		                : PARSE_MORE;
+	const struct ovni_record e = { .bytes = slice_of(in->p, OVNI_EVENT_SIZE + payload),
+		                       .payload =
+		                           slice_of(payload > 0 ? in->p + OVNI_EVENT_SIZE : NULL, payload),
+		                       .offset = offset };
+	const enum parse_status status = take(st, b, &e);
+	if (status == PARSE_DONE)
+		in->p += e.bytes.n;
+	return status;
 }
 
 /* ---- the loop ---- */
 
 /*
- * Events about which there is nothing to say: their code is plain, and the clock does not go back.  As signed
- * numbers, so that the first of 2^63 or more stops here too.  One check serves the longest event, so the last
- * few of a window are left to event().
+ * Events on the fast path: their codes were checked, and the clock does not go backwards.  Clocks are
+ * compared as signed numbers, so that the first of 2^63 or more ends the loop too.  One check serves the
+ * longest event, so the last few of a window are for event().
  */
 static inline const char *
-walk_fast(const struct ovni_shared *sh, const char *p, const char *end, uint64_t *last, uint64_t *count,
+walk_fast(const struct ovni_codes *codes, const char *p, const char *end, uint64_t *last, uint64_t *count,
           bool big)
 {
 	int64_t before = (int64_t)*last;
@@ -266,7 +267,7 @@ walk_fast(const struct ovni_shared *sh, const char *p, const char *end, uint64_t
 	while (end - p >= OVNI_EVENT_SIZE + 16) {
 		const uint32_t word = load_u32(p, false);
 		const int64_t clock = (int64_t)load_u64(p + 4, big);
-		if (!ovni_is_fast(sh, word) || clock < before || clock < 0)
+		if (!ovni_is_fast(codes, word) || clock < before || clock < 0)
 			break;
 		before = clock;
 		n++;
@@ -277,59 +278,74 @@ walk_fast(const struct ovni_shared *sh, const char *p, const char *end, uint64_t
 	return p;
 }
 
-/* Only checks.  true: enough for one fill. */
+/* Checks only.  true: enough for one next. */
 static bool
 check_fast(struct ovni_state *st)
 {
-	const struct ovni_shared *const sh = st->r->shared;
+	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
 	struct input *const in = st->r->in;
 	uint64_t n = 0;
 
-	/* clocks that an offset moves below zero are for event() to count */
-	if (st->skip > 0 || st->last > INT64_MAX || (st->offset < 0 && st->last < 0 - (uint64_t)st->offset))
+	if (!ovni_can_be_fast(st))
 		return false;
-	const bool more = (size_t)(in->end - in->p) > JUDGED_AT_ONCE;
-	const char *const start = in->p, *const end = more ? start + JUDGED_AT_ONCE : in->end;
-	in->p = st->big ? walk_fast(sh, in->p, end, &st->last, &n, true)
-	                : walk_fast(sh, in->p, end, &st->last, &n, false);
+	const bool more = (size_t)(in->end - in->p) > CHECKED_AT_ONCE;
+	const char *const start = in->p, *const end = more ? start + CHECKED_AT_ONCE : in->end;
+	in->p = st->stream.big ? walk_fast(codes, in->p, end, &st->last, &n, true)
+	                       : walk_fast(codes, in->p, end, &st->last, &n, false);
 	st->r->records += n;
 	st->r->trace->events += n;
 	st->checked += (size_t)(in->p - start);
-	return st->checked >= JUDGED_AT_ONCE / 2;
+	return st->checked >= CHECKED_AT_ONCE / 2;
+}
+
+static void
+report_clocks(const struct ovni_state *st)
+{
+	struct findings *const j = st->r->findings;
+	const struct finding_tally *t = &st->unsorted;
+
+	finding_add_times(j, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
+	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", t->now, t->before);
+	t = &st->large;
+	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count,
+	                  "clock %" PRIu64, t->now);
+	t = &st->below_zero;
+	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record, t->count,
+	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now, st->offset);
+}
+
+/* What only the end of a stream shows. */
+static void
+check_end(struct ovni_state *st)
+{
+	struct reader *const r = st->r;
+	const uint64_t here = input_offset(r->in, r->in->p), n = r->records;
+
+	if (st->in_region)
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
+		            st->region_record, "OU[ without OU] after it");
+	if (n > 0 && !st->ended)
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, n,
+		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
+	if (n > 0)
+		return;
+	finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
+	if (((const struct ovni_shared *)r->shared)->check_state)
+		state_check_no_events(r);
 }
 
 static enum read_status
-finish(struct ovni_state *st, enum read_status fill)
+finish(struct ovni_state *st, enum read_status status)
 {
 	struct reader *const r = st->r;
-	const uint64_t here = input_offset(r->in, r->in->p), n = r->records - st->first_record;
-	const struct ovni_tally *t = &st->unsorted;
 
-	ovni_say_doubts(st);
-	finding_add_times(r->findings, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
-	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", t->now, t->before);
-	t = &st->large;
-	finding_add_times(r->findings, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count,
-	                  "clock %" PRIu64, t->now);
-	t = &st->below_zero;
-	finding_add_times(r->findings, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record,
-	                  t->count, "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now,
-	                  st->offset);
-	if (fill == READ_BAD) {
+	ovni_report_anomalies(st->anomalies, &((const struct ovni_shared *)r->shared)->codes, r);
+	report_clocks(st);
+	if (status == READ_BAD)
 		r->unread = input_drain(r->in);
-		return fill;
-	}
-	if (st->in_region)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
-		            st->region_record, "OU[ without OU] behind it");
-	if (n == 0) {
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0,
-		            "nothing follows the header");
-		ovni_emulate_nothing(st);
-	} else if (!st->ended)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, r->records,
-		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
-	return fill;
+	else
+		check_end(st);
+	return status;
 }
 
 static enum read_status
@@ -338,33 +354,34 @@ ovni_next(struct reader *r, struct batch *b)
 	struct ovni_state *const st = r->state;
 	struct input *const in = r->in;
 
-	if (ovni_emulate_failed(r->shared))
+	if (((const struct ovni_shared *)r->shared)->system.no_memory)
 		return READ_NO_MEMORY;
-	if (!st->started && read_header(st) != READ_MORE) {
+	const enum read_status header = st->started ? READ_MORE : read_header(st, b);
+	if (header == READ_BAD)
 		r->unread = input_drain(in);
-		return READ_BAD;
-	}
+	if (header != READ_MORE)
+		return header;
 	const bool wanted = (r->want & WANT_TIMES) != 0;
 	const uint64_t start = input_offset(in, in->p);
 	st->checked = 0;
 	/* an event gives one entry at most, so counting them keeps the batch in bounds */
-	for (uint32_t left = b->cap; left > 0 && input_offset(in, in->p) - start < NEXT_BYTES;) {
+	for (uint32_t rest = b->cap - b->n; rest > 0 && input_offset(in, in->p) - start < NEXT_BYTES;) {
 		if (!wanted && check_fast(st))
 			return READ_MORE;
-		if (wanted && (left -= ovni_events_add_fast(st, b, left)) == 0)
+		if (wanted && (rest -= ovni_events_add_fast(st, b, rest)) == 0)
 			break;
 		if (in->p == in->end && (in->last || !input_more(in)) && st->skip == 0)
 			return finish(st, READ_END);
 		switch (event(st, b)) {
-		case STEP_DONE:
-			left--;
+		case PARSE_DONE:
+			rest--;
 			break;
-		case STEP_MORE:
+		case PARSE_MORE:
 			input_more(in);
 			break;
-		case STEP_BAD:
+		case PARSE_BAD:
 			return finish(st, READ_BAD);
-		case STEP_NO_MEMORY:
+		case PARSE_NO_MEMORY:
 			return READ_NO_MEMORY;
 		}
 	}
@@ -376,14 +393,19 @@ ovni_open(struct reader *r)
 {
 	struct ovni_state *const st = r->state;
 	struct ovni_shared *const sh = r->shared;
+	struct ovni_metadata m = {
+		.r = r, .system = &sh->system, .stream = &st->stream, .check_versions = sh->check_state
+	};
 
 	st->r = r;
-	st->stream = sh->nstreams++;
-	st->process = TABLE_NONE;
-	sh->rules_state = ovni_wants_state(r->options);
-	st->first_record = r->records;
+	st->stream.number = sh->nstreams++;
+	st->stream.process = TABLE_NONE;
 	r->trace->clock = "monotonic";
-	return ovni_metadata_read(st);
+	if (sh->system.no_memory)
+		return false;
+	ovni_metadata_read(&m);
+	st->offset = ovni_offsets_find(&sh->offsets, m.thread.loom);
+	return !sh->system.no_memory;
 }
 
 static void
@@ -391,10 +413,8 @@ ovni_close(struct reader *r)
 {
 	struct ovni_state *const st = r->state;
 
-	free(st->doubts);
+	free(st->anomalies);
 }
-
-static const char *const sidecars[] = { "stream.json", "metadata.json", NULL };
 
 const struct reader_ops ovni_reader_ops = {
 	.state_size = sizeof(struct ovni_state),
@@ -402,17 +422,4 @@ const struct reader_ops ovni_reader_ops = {
 	.open = ovni_open,
 	.next = ovni_next,
 	.close = ovni_close,
-};
-
-const struct trace_ops ovni_trace_ops = {
-	.sidecars = sidecars,
-	.check_sidecar = ovni_check_sidecar,
-	.shared_size = sizeof(struct ovni_shared),
-	.open = ovni_open_trace,
-	.check = ovni_check_trace,
-	.close = ovni_shared_close,
-	.merges = true,
-	.checks_order = ovni_wants_state,
-	.check_event = ovni_emulate,
-	.checks_payloads = true,
 };

@@ -1,11 +1,11 @@
 #include <cJSON.h>
 
-#include "ovni/ovni_state.h"
+#include "ovni/ovni_metadata.h"
 
 /*
- * ovni.require: which models a stream uses, and the version of each.  The
- * emulator wants the major number that it knows and a minor one that is not
- * above; so versions are checked in the group "state" only.
+ * ovni.require: which models a stream uses, and the version of each.  ovniemu
+ * requires the major number that it knows and a minor number that is not
+ * greater, so versions are checked in the group "state" only.
  */
 
 /* What ovni 1.14 knows. */
@@ -41,26 +41,41 @@ take_version(const char *s, unsigned *major, unsigned *minor)
 	return take_number(&s, &patch) && (*s == '\0' || *s == '-');
 }
 
-void
-ovni_check_require(struct ovni_state *st, const cJSON *model)
+static void
+check_version(struct ovni_metadata *m, const cJSON *model)
 {
-	const struct ovni_shared *const sh = st->r->shared;
 	const char *const s = cJSON_GetStringValue(model);
 	unsigned major, minor;
 	struct quoted q;
 
-	if (s == NULL)
-		ovni_say(st->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is no string",
-		         quoted(&q, slice_str(model->string)));
-	for (size_t i = 0; i < sizeof models / sizeof models[0] && s != NULL && sh->rules_state; i++) {
+	for (size_t i = 0; i < sizeof models / sizeof models[0] && s != NULL; i++) {
 		if (strcmp(model->string, models[i].name) != 0)
 			continue;
 		if (!take_version(s, &major, &minor))
-			ovni_say(st->r, OVNI_RULE_REQUIRE_VERSION, "model %s: version %s", models[i].name,
-			         quoted(&q, slice_str(s)));
+			ovni_report(m->r, OVNI_RULE_REQUIRE_VERSION,
+			            "model %s: version %s is not MAJOR.MINOR.PATCH", models[i].name,
+			            quoted(&q, slice_str(s)));
 		else if (major != models[i].major || minor > models[i].minor)
-			ovni_say(st->r, OVNI_RULE_MODEL_VERSION,
-			         "model %s: version %s is required, known are %u.0 to %u.%u", models[i].name,
-			         quoted(&q, slice_str(s)), models[i].major, models[i].major, models[i].minor);
+			ovni_report(m->r, OVNI_RULE_MODEL_VERSION,
+			            "model %s: version %s is required, supported are %u.0 to %u.%u",
+			            models[i].name, quoted(&q, slice_str(s)), models[i].major,
+			            models[i].major, models[i].minor);
+	}
+}
+
+void
+ovni_read_require(struct ovni_metadata *m, const cJSON *require)
+{
+	const cJSON *model;
+	struct quoted q;
+
+	cJSON_ArrayForEach(model, require)
+	{
+		if (!cJSON_IsString(model))
+			ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is not a string",
+			            quoted(&q, slice_str(model->string)));
+		if (m->check_versions)
+			check_version(m, model);
+		ovni_system_require(m->system, m->r, model->string);
 	}
 }

@@ -1,4 +1,4 @@
-/* Every rule has a sample that provokes it and nothing else but notes, by whichever way the bytes come. */
+/* Every rule has a sample that breaks it and causes nothing else but notes, from a file and from a pipe. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -178,7 +178,7 @@ Test(ovni_rules, groups_are_named_by_an_option)
 		r = run_tool((const char *const[]){ "validate", "--rules", good[i],
 		                                    "testdata/ovni/good/equal-clocks.obs", NULL },
 		             NULL, 0);
-		/* the emulator asks for a thread that was started */
+		/* state: the thread must have started */
 		cr_expect_eq(r.status, i < 2 ? 0 : 1, "%s: %s%s", good[i], r.out, r.err);
 		ran_free(&r);
 	}

@@ -36,7 +36,7 @@ struct row {
 static struct row rows[EVENTS];
 static char *table;
 
-/* The table beside the traces, or the one that is named; NULL: it is not here. */
+/* The table in the folder next to the traces; NULL: it is not here. */
 static char *
 read_table(void)
 {

@@ -33,7 +33,7 @@ struct trace_made {
 	size_t size;
 };
 
-enum { PLAIN = 0, BACKWARDS = 1, JUMBO = 2 };
+enum { NORMAL = 0, BACKWARDS = 1, JUMBO = 2 };
 
 static void
 put_event(struct trace_made *t, uint32_t stream, uint32_t number, uint64_t *clock, unsigned kind)
@@ -197,9 +197,9 @@ expect_sorted(uint32_t streams, uint32_t events, unsigned kind)
 Test(ovni_streams, sorted_by_clock_path_and_offset)
 {
 	for (uint32_t n = 1; n < 12; n++)
-		expect_sorted(n, 60, PLAIN);
-	expect_sorted(3, 5000, PLAIN);
-	expect_sorted(40, 700, PLAIN);
+		expect_sorted(n, 60, NORMAL);
+	expect_sorted(3, 5000, NORMAL);
+	expect_sorted(40, 700, NORMAL);
 }
 
 Test(ovni_streams, clocks_that_go_back_keep_their_order)
@@ -217,7 +217,7 @@ Test(ovni_streams, large_events_in_many_streams)
 
 Test(ovni_streams, thousands)
 {
-	expect_sorted(3000, 20, PLAIN);
+	expect_sorted(3000, 20, NORMAL);
 }
 
 /* ---- as a user sees it ---- */
@@ -245,7 +245,7 @@ expect_lines(const struct trace_made *t, const char *text)
 
 Test(ovni_streams, bad_streams_among_good_ones)
 {
-	struct trace_made t = make_trace(6, 50, PLAIN);
+	struct trace_made t = make_trace(6, 50, NORMAL);
 	char path[600];
 
 	snprintf(path, sizeof path, "%s/0.obs", t.dir);
@@ -264,10 +264,10 @@ Test(ovni_streams, bad_streams_among_good_ones)
 	free_trace(&t);
 }
 
-/* A stream that ends within an event takes part with what is whole. */
+/* A stream that ends within an event takes part with its complete events. */
 Test(ovni_streams, a_cut_stream_among_good_ones)
 {
-	struct trace_made t = make_trace(4, 50, PLAIN);
+	struct trace_made t = make_trace(4, 50, NORMAL);
 	char path[600];
 	size_t n;
 
@@ -281,7 +281,7 @@ Test(ovni_streams, a_cut_stream_among_good_ones)
 	snprintf(want, sizeof want, "\"events\":%zu", t.n - 1);
 	cr_expect_eq(r.status, 1, "%s", r.err);
 	cr_expect_not_null(strstr(r.out, want), "%s is not in %s", want, r.out);
-	cr_expect_not_null(strstr(r.err, "17 of the event's 20 bytes are there"), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, "17 of the event's 20 bytes are present"), "%s", r.err);
 	ran_free(&r);
 	free_trace(&t);
 }
@@ -289,7 +289,7 @@ Test(ovni_streams, a_cut_stream_among_good_ones)
 /* Several operands are one trace; the order of their names on the command line is no matter. */
 Test(ovni_streams, operands_are_merged_too)
 {
-	struct trace_made t = make_trace(3, 200, PLAIN);
+	struct trace_made t = make_trace(3, 200, NORMAL);
 	char a[600], b[600], c[600];
 
 	snprintf(a, sizeof a, "%s/00000.obs", t.dir);
@@ -343,11 +343,11 @@ Test(ovni_streams, findings_stay_with_their_stream)
 	free_trace(&t);
 }
 
-/* Unpacking takes memory and a thread each: the ninth and later ones come behind the others, which is said.
- */
+/* Unpacking takes memory and a thread each: the ninth and later ones come after the others, which is
+ * reported. */
 Test(ovni_streams, packed_streams_up_to_a_number)
 {
-	struct trace_made t = make_trace(12, 20, PLAIN);
+	struct trace_made t = make_trace(12, 20, NORMAL);
 
 	for (unsigned i = 0; i < 12; i++) {
 		char path[600];
@@ -378,8 +378,8 @@ Test(ovni_streams, packed_streams_up_to_a_number)
 
 /* ---- findings of what comes after the merge ---- */
 
-/* Lines with long names, more of them than are kept: said of the stream whose event was one too many. */
-Test(ovni_streams, too_many_lines_are_said_of_their_stream)
+/* Lines with long names, more of them than the limit: reported of the stream whose event exceeds it. */
+Test(ovni_streams, too_many_lines_are_reported_of_their_stream)
 {
 	char *const dir = make_folder();
 	char schema[600], long_name[301] = "", text[800];
@@ -410,9 +410,10 @@ Test(ovni_streams, too_many_lines_are_said_of_their_stream)
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "--schema", schema, "--to", "chrome", dir, "-", NULL },
 	             NULL, 0);
-	const char *const said = strstr(r.err, "b/stream.obs:@");
-	const uint64_t offset = said != NULL ? strtoull(said + strlen("b/stream.obs:@"), NULL, 10) : 0;
-	cr_expect(r.status == 0 && said != NULL && strstr(said, " [schema/line-limit]\n") != NULL,
+	const char *const reported = strstr(r.err, "b/stream.obs:@");
+	const uint64_t offset =
+	    reported != NULL ? strtoull(reported + strlen("b/stream.obs:@"), NULL, 10) : 0;
+	cr_expect(r.status == 0 && reported != NULL && strstr(reported, " [schema/line-limit]\n") != NULL,
 	          "%d, %.300s", r.status, r.err);
 	cr_expect(offset > 8 + 28 && (offset - 8 - 28) % 24 == 0, "no event begins at %d", (int)offset);
 	cr_expect_null(strstr(r.err, "a/stream.obs:@"));

@@ -1,30 +1,40 @@
 #include <stdlib.h>
 
+#include "ovni/ovni_format.h"
 #include "ovni/ovni_state.h"
 
-/* What only the whole trace shows. */
+/* The trace: the state that its streams share, and the checks that need all of them. */
 
-void
-ovni_shared_close(void *shared)
+static bool
+wants_state(const struct option_value *list)
+{
+	for (; list != NULL; list = list->next)
+		if (strcmp(list->name, "rules") == 0 && strcmp(list->value, "state") == 0)
+			return true;
+	return false;
+}
+
+static bool
+open_trace(struct reader *r)
+{
+	struct ovni_shared *const sh = r->shared;
+
+	sh->check_state = wants_state(r->options);
+	return ovni_offsets_open(&sh->offsets, &sh->system, r);
+}
+
+static void
+close_trace(void *shared)
 {
 	struct ovni_shared *const sh = shared;
 
-	ovni_emulate_close(sh);
-	arena_free(&sh->text);
-	free(sh->codes);
-	free(sh->looms);
-	free(sh->hosts);
-	free(sh->processes);
-	free(sh->cpus);
-	free(sh->labels);
-	tabletext_free(&sh->loom_index);
-	tabletext_free(&sh->host_index);
-	tabletext_free(&sh->label_index);
-	table64_free(&sh->code_index);
-	table64_free(&sh->process_index);
-	table64_free(&sh->tids);
-	table64_free(&sh->phyids);
+	state_checker_free(sh->checker);
+	ovni_codes_free(&sh->codes);
+	ovni_offsets_free(&sh->offsets);
+	ovni_system_free(&sh->system);
 }
+
+/* ---- checks ---- */
 
 static int
 by_index(const void *a, const void *b)
@@ -37,117 +47,102 @@ by_index(const void *a, const void *b)
 	                            : (x->phyid > y->phyid) - (x->phyid < y->phyid);
 }
 
-/* "from 0 to N - 1": sorted, each CPU has its place as its index. */
+/* "from 0 to N - 1": sorted, each CPU has its place as its index.  The first that has not is reported. */
 static void
-check_cpus(struct reader *r)
+check_cpus(struct ovni_system *s, struct reader *r)
 {
-	struct ovni_shared *const sh = r->shared;
 	struct quoted q;
 	uint32_t place = 0;
-	bool said = false;
+	bool reported = false;
 
-	if (sh->ncpus > 0)
-		qsort(sh->cpus, sh->ncpus, sizeof *sh->cpus, by_index);
-	for (uint32_t i = 0; i < sh->ncpus; i++) {
-		const struct ovni_cpu *const c = &sh->cpus[i];
+	if (s->ncpus > 0)
+		qsort(s->cpus, s->ncpus, sizeof *s->cpus, by_index);
+	for (uint32_t i = 0; i < s->ncpus; i++) {
+		const struct ovni_cpu *const c = &s->cpus[i];
 		if (i == 0 || c->loom != c[-1].loom) {
 			place = 0;
-			said = false;
+			reported = false;
 		}
-		if (c->index != place++ && !said) {
-			ovni_say(r, OVNI_RULE_CPU_INDEX,
-			         "loom %s has %" PRIu32 " CPUs, and one of index %" PRIu32 " (phyid %" PRIu32
-			         ") in place %" PRIu32,
-			         quoted(&q, sh->looms[c->loom].name), sh->looms[c->loom].cpus, c->index,
-			         c->phyid, place - 1);
-			said = true;
+		if (c->index != place++ && !reported) {
+			ovni_report(r, OVNI_RULE_CPU_INDEX,
+			            "loom %s has %" PRIu32 " CPUs: index %" PRIu32 " (phyid %" PRIu32
+			            ") where %" PRIu32 " is expected",
+			            quoted(&q, s->looms[c->loom].name), s->looms[c->loom].cpus, c->index,
+			            c->phyid, place - 1);
+			reported = true;
 		}
 	}
-	for (uint32_t i = 0; i < sh->nlooms; i++)
-		if (sh->looms[i].cpus == 0)
-			ovni_say(r, OVNI_RULE_NO_CPUS, "no stream of loom %s gives its CPUs",
-			         quoted(&q, sh->looms[i].name));
-}
-
-/* A process whose loom some of its threads leave out is known by its pid in the looms that were named. */
-static bool
-has_twin(const struct ovni_shared *sh, int64_t pid)
-{
-	for (uint32_t i = 0; i < sh->nlooms && i < 256; i++)
-		if (table64_get(&sh->process_index, (uint64_t)(i + 1) << 32 | (uint64_t)pid) != TABLE_NONE)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < s->nlooms; i++)
+		if (s->looms[i].cpus == 0)
+			ovni_report(r, OVNI_RULE_NO_CPUS, "no stream of loom %s has ovni.loom_cpus",
+			            quoted(&q, s->looms[i].name));
 }
 
 static void
-check_processes(struct reader *r)
+check_processes(const struct ovni_system *s, struct reader *r)
 {
-	const struct ovni_shared *const sh = r->shared;
 	uint32_t ranked = 0, placed = 0;
 
-	for (uint32_t i = 0; i < sh->nprocesses; i++) {
-		const struct ovni_process *const p = &sh->processes[i];
-		if (p->loom == TABLE_NONE) {
-			if (!has_twin(sh, p->pid))
-				ovni_say(r, OVNI_RULE_NO_LOOM,
-				         "no thread of process %" PRId64 " gives ovni.loom", p->pid);
+	for (uint32_t i = 0; i < s->nprocesses; i++) {
+		const struct ovni_process *const p = &s->processes[i];
+		if (p->loom == TABLE_NONE && ovni_system_find_process(s, p->pid) == TABLE_NONE)
+			ovni_report(r, OVNI_RULE_NO_LOOM, "no thread of process %" PRId64 " has ovni.loom",
+			            p->pid);
+		if (p->loom == TABLE_NONE)
 			continue;
-		}
 		placed++;
 		ranked += p->rank >= 0;
 		if (p->app_id < 0)
-			ovni_say(r, OVNI_RULE_APP_ID,
-			         "no thread of process %" PRId64 " gives a positive ovni.app_id", p->pid);
+			ovni_report(r, OVNI_RULE_APP_ID,
+			            "no thread of process %" PRId64 " has a positive ovni.app_id", p->pid);
 	}
 	if (ranked > 0 && ranked < placed)
-		ovni_say(r, OVNI_RULE_RANK_MIXED, "%" PRIu32 " of %" PRIu32 " processes have a rank", ranked,
-		         placed);
+		ovni_report(r, OVNI_RULE_RANK_MIXED, "%" PRIu32 " of %" PRIu32 " processes have a rank",
+		            ranked, placed);
 }
 
-void
-ovni_check_trace(struct reader *r)
+static void
+check_trace(struct reader *r)
 {
-	const struct ovni_shared *const sh = r->shared;
+	struct ovni_shared *const sh = r->shared;
 
-	ovni_check_offsets(r);
-	ovni_emulate_end(r);
-	/* single streams are checked for themselves: the others may say what these do not */
-	if (!sh->in_folder)
+	ovni_offsets_check(&sh->offsets, &sh->system, r);
+	/* after the last batch no stream can report it */
+	if (sh->system.no_memory)
+		ovni_report(r, OVNI_RULE_LIMIT, "memory ran out: the trace was not checked completely");
+	else if (sh->checker != NULL)
+		state_check_end(sh->checker, r);
+	/* of single streams, others may declare what these do not */
+	if (!sh->system.in_folder)
 		return;
-	check_processes(r);
-	check_cpus(r);
+	check_processes(&sh->system, r);
+	check_cpus(&sh->system, r);
 }
 
-/* ---- files beside streams ---- */
-
-static bool
-exists(const char *path, size_t folder, const char *name)
+static void
+check_event(struct reader *r, const struct batch *b, const struct event *e)
 {
-	char *const other = malloc(folder + strlen(name) + 1);
-	bool found = other == NULL;
+	struct ovni_shared *const sh = r->shared;
+	struct ovni_state *const st = r->state;
 
-	if (other != NULL) {
-		memcpy(other, path, folder);
-		memcpy(other + folder, name, strlen(name) + 1);
-		struct input *const in = input_open(other);
-		found = in == NULL || in->fault != INPUT_MISSING;
-		input_close(in);
-	}
-	free(other);
-	return found;
+	if (sh->checker == NULL)
+		sh->checker = state_checker_new(&sh->system);
+	sh->system.no_memory |= sh->checker == NULL;
+	if (!sh->system.no_memory && r->trace->vocabulary != NULL)
+		state_check_event(sh->checker, &st->stream, r, b, e);
 }
 
-/* stream.json wants events beside it; metadata.json is of the layouts before there were streams. */
-void
-ovni_check_sidecar(struct reader *r)
-{
-	const char *const path = r->findings->path, *const slash = strrchr(path, '/');
-	const char *const name = slash != NULL ? slash + 1 : path;
-	const size_t folder = (size_t)(name - path);
+static const char *const sidecars[] = { "stream.json", "metadata.json", NULL };
 
-	if (strcmp(name, "stream.json") != 0)
-		ovni_say(r, OVNI_RULE_OLD_LAYOUT, "metadata.json is of metadata version 1 or 2");
-	else if (!exists(path, folder, "stream.obs") && !exists(path, folder, "stream.obs.gz") &&
-	         !exists(path, folder, "stream.obs.zst"))
-		ovni_say(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs beside it");
-}
+const struct trace_ops ovni_trace_ops = {
+	.sidecars = sidecars,
+	.check_sidecar = ovni_check_sidecar,
+	.shared_size = sizeof(struct ovni_shared),
+	.open = open_trace,
+	.check = check_trace,
+	.close = close_trace,
+	.merges = true,
+	.checks_order = wants_state,
+	.check_event = check_event,
+	.checks_payloads = true,
+};

@@ -22,13 +22,13 @@
 #define OVNI_FLAGS_RESERVED 0xe0
 #define OVNI_JUMBO_NIBBLE 3
 
-/* The writing library keeps an event within its buffer of 2 MiB. */
+/* The largest data that libovni writes: an event fits its buffer of 2 MiB. */
 #define OVNI_WRITER_JUMBO 2097135U
 
 /* ---- what hostile input may cost ---- */
 
-#define OVNI_MAX_JUMBO (4U << 20) /* bytes of data that are kept */
-#define OVNI_MAX_CODES 4096U      /* different MCVs told apart */
+#define OVNI_MAX_JUMBO (4U << 20) /* bytes of data that are retained */
+#define OVNI_MAX_CODES 4096U      /* different MCVs that have classes of their own */
 #define OVNI_MAX_JSON (512U << 10)
 #define OVNI_MAX_OFFSETS (1U << 20) /* of clock-offsets.txt */
 #define OVNI_MAX_DEPTH 64           /* of stream.json */

@@ -9,7 +9,7 @@
 #include "cmd/cli_test_util.h"
 
 uint64_t
-written_dice(uint64_t *seed)
+written_random(uint64_t *seed)
 {
 	*seed ^= *seed << 13;
 	*seed ^= *seed >> 7;
@@ -76,21 +76,4 @@ written_save(struct written *w, const char *dir, int tid)
 	snprintf(path, sizeof path, "%s/%c/stream.obs", dir, 'a' + tid);
 	cr_assert(write_whole(path, w->p, w->n));
 	free(w->p);
-}
-
-void
-written_expect(const char *dir, uint64_t seed, const enum ovni_rule *rules, const uint64_t *counts)
-{
-	static struct rig rig;
-	char text[RIG_TEXT], want[RIG_TEXT] = "";
-	size_t n = 0;
-
-	rig_read(&rig, dir);
-	rig_text(&rig, text);
-	for (int i = 0; rules[i] != OVNI_RULE_COUNT; i++)
-		if (counts[i] > 0)
-			n += (size_t)snprintf(want + n, sizeof want - n, "%s %d\n", ovni_rules[rules[i]].id,
-			                      (int)counts[i]);
-	cr_expect_str_eq(text, want, "seed %d: %s\nwhere this was expected: %s", (int)seed, text, want);
-	rig_free(&rig);
 }

@@ -12,7 +12,7 @@ min2(size_t a, size_t b)
 }
 
 size_t
-edit_distance_distance(const char *a, const char *b)
+edit_distance(const char *a, const char *b)
 {
 	const size_t na = strlen(a), nb = strlen(b);
 	size_t rows[3][WORD_MAX + 1]; /* two rows back, the last row, this row */
@@ -38,10 +38,10 @@ edit_distance_distance(const char *a, const char *b)
 }
 
 int
-edit_distance_plausible(const char *typed, const char *reader_applies)
+edit_distance_plausible(const char *typed, const char *known)
 {
-	size_t limit = strlen(reader_applies) / 3;
+	size_t limit = strlen(known) / 3;
 
 	limit = limit < 1 ? 1 : limit > 3 ? 3 : limit;
-	return edit_distance_distance(typed, reader_applies) <= limit;
+	return edit_distance(typed, known) <= limit;
 }

@@ -10,7 +10,7 @@ only() {
 	found=$(grep -HnE '^#include "' $2 /dev/null | grep -E -v "#include \"($3|[a-z_]*\.def\")" || true)
 	if [ -n "${4-}" ]; then
 		# shellcheck disable=SC2086
-		found="$found$(grep -HnE "^#include \"($4)" $2 /dev/null || true)"
+		found=$(echo "$found"; grep -HnE "^#include \"($4)" $2 /dev/null || true)
 	fi
 	if [ -n "$found" ]; then
 		echo "$1"
@@ -55,6 +55,48 @@ for dir in formats/*/; do
 	only "$dir may include only its own headers (but for aids), base/, json/, format/format.h and output/text.h" "$own" \
 		"$name/|base/|json/|format/format\.h\"|output/text\.h\"" "$aid\""
 	only "aids of $name may include only others of it, base/ and testing/" "$aids" "$name/$aid\"|base/|testing/"
+done
+
+# headers FILE: the headers of formats/ that a file includes, and those that these include.
+headers() {
+	seen=""
+	left=$(sed -n 's|^#include "\(.*/.*\)"|formats/\1|p' "$1")
+	while [ -n "$left" ]; do
+		next=""
+		for h in $left; do
+			case " $seen " in *" $h "*) continue ;; esac
+			[ -f "$h" ] || continue
+			seen="$seen $h"
+			next="$next $(sed -n 's|^#include "\(.*/.*\)"|formats/\1|p' "$h")"
+		done
+		left=$(echo $next)
+	done
+	echo "$seen"
+}
+
+# A subfolder of a format sees its own headers, base/, format.h, and those headers of the format that lie below it:
+# that do not include its own.
+for dir in formats/*/*/; do
+	[ -d "$dir" ] || continue
+	dir=${dir%/}
+	name=$(basename "$(dirname "$dir")")
+	part=${dir#formats/}
+	files=$(ls "$dir"/*.[ch] | grep -v '_test\.[ch]$')
+	found=$(grep -nE '^#include "' $files /dev/null |
+		grep -vE "#include \"($part/[a-z0-9_]+\.h|$name/[a-z0-9_]+\.h|base/.*|format/format\.h)\"" || true)
+	if [ -n "$found" ]; then
+		echo "$dir may include only its own headers, those of $name below it, base/ and format/format.h"
+		echo "$found"
+		status=1
+	fi
+	for h in $(sed -n "s|^#include \"\($name/[a-z0-9_]*\.h\)\"|formats/\1|p" $files | sort -u); do
+		case "$(headers "$h")" in
+		*" $dir/"*)
+			echo "$h includes headers of $dir, which includes it"
+			status=1
+			;;
+		esac
+	done
 done
 
 # Nothing below src/ names a format: not in code, whatever comments and tests say.

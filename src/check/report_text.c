@@ -63,6 +63,6 @@ report_text_summary(struct text *t, const struct findings *j, const struct repor
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--)
 		put_count(t, j->levels[level], level_name((enum level)level));
 	if (file->unread_bytes > 0)
-		text_printf(t, ", %" PRIu64 " bytes unread", file->unread_bytes);
+		text_printf(t, ", %" PRIu64 " bytes not read", file->unread_bytes);
 	text_char(t, '\n');
 }

@@ -180,9 +180,9 @@ Test(cmd_folder, the_last_file_is_no_trace)
 	struct ran r = run("info", dir, NULL, NULL, NULL);
 	cr_expect_eq(r.status, STATUS_UNREADABLE);
 	cr_expect_not_null(strstr(r.out, "format:   htdump"), "%s%s", r.out, r.err);
-	snprintf(unread, sizeof unread, "%s/a.htdump: 21 bytes stay unread", dir);
+	snprintf(unread, sizeof unread, "%s/a.htdump: 21 bytes not read", dir);
 	cr_expect_not_null(strstr(r.err, unread), "%s", r.err);
-	cr_expect_eq(count(r.err, "stay unread"), 1, "%s", r.err);
+	cr_expect_eq(count(r.err, "bytes not read"), 1, "%s", r.err);
 	ran_free(&r);
 	remove_folder(dir);
 }

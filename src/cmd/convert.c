@@ -5,7 +5,7 @@
 #include "pipeline/writing.h"
 #include "format/registry.h"
 
-enum { O_TO, O_RAW, O_THREADS, O_LANES, O_REBASE, O_FAIL_ON_LOSS, O_KEEP_PARTIAL };
+enum { O_TO, O_RAW, O_THREADS, O_SORT_MEMORY, O_LANES, O_REBASE, O_FAIL_ON_LOSS, O_KEEP_PARTIAL };
 
 #define DEFAULT_THREADS 16
 #define MOST_THREADS 256U
@@ -14,6 +14,9 @@ static const struct cmd_option own[] = {
 	[O_TO] = { "to", "FORMAT", "the output's format (default: told by the end of its name)", 0 },
 	[O_RAW] = { "raw", NULL, "write the records as the input has them, without what they mean", 0 },
 	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core, 16 at most)", 0 },
+	[O_SORT_MEMORY] = { "sort-memory", "BYTES",
+	                    "memory for putting events in the order that the output needs (default: 64 MiB)",
+	                    0 },
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the earliest time of the trace from all times", 0 },
@@ -39,7 +42,7 @@ struct convert {
 	size_t nin;
 	const char *out;
 	const struct format *to;
-	uint64_t threads;
+	uint64_t threads, sort_memory;
 	bool raw, no_lanes, rebase, fail_on_loss, keep_partial;
 	struct progress progress;
 	struct output *output; /* NULL: no input could be opened so far */
@@ -93,7 +96,9 @@ parse(struct convert *c)
 			c->fail_on_loss = true;
 		else if (opt == O_KEEP_PARTIAL)
 			c->keep_partial = true;
-		else if (opt == O_THREADS)
+		else if (opt == O_SORT_MEMORY && options_number(o, "--sort-memory", arg, &c->sort_memory))
+			continue;
+		else if (opt == O_THREADS || opt == O_SORT_MEMORY)
 			return false;
 		else if ((opt = options_word(o, "--lanes", arg, on_off)) >= 0)
 			c->no_lanes = opt == 1;
@@ -256,6 +261,9 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c.raw;
 	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 ? c.to : NULL;
+	job.order = writer->order;
+	job.sort_memory = c.sort_memory;
+	job.sort_beside = strcmp(c.out, "-") != 0 ? c.out : NULL;
 	job.lanes = writer->nested && !c.no_lanes;
 	job.rebase = c.rebase;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, &c };

@@ -11,7 +11,7 @@
 #include "cmd/docs_test_util.h"
 
 /*
- * The README's "Add a format", followed to the letter: its blocks become the
+ * docs/add-a-format.md, followed to the letter: its blocks become the
  * files they name, the program is linked with them, and its examples are run.
  * Everything else comes from the objects of this build, beside the program.
  */
@@ -45,7 +45,7 @@ static const char script[] =
     " $warn $flags -o \"$1/tracetool\" \"$1\"/formats/tick/*.c src/format/registry.c $objects "
     "$(pkg-config --libs $(sed -n 's/^LIB_PC *:= *//p' Makefile)) -lpthread -lm\n";
 
-/* A C block of the README begins with a comment that is its path; one without goes to formats.def. */
+/* A C block of it begins with a comment that is its path; one without goes to formats.def. */
 static void
 write_block(const char *dir, const char *block)
 {
@@ -58,12 +58,12 @@ write_block(const char *dir, const char *block)
 }
 
 static size_t
-write_blocks(const char *dir, const char *readme)
+write_blocks(const char *dir, const char *tutorial)
 {
 	char *block;
 	size_t n = 0;
 
-	for (; (block = markdown_block(&readme, "c")) != NULL; n++) {
+	for (; (block = markdown_block(&tutorial, "c")) != NULL; n++) {
 		write_block(dir, block);
 		free(block);
 	}
@@ -79,16 +79,16 @@ run_quietly(const char *const *argv)
 	ran_free(&r);
 }
 
-Test(docs_format, the_format_of_the_readme_builds_and_reads)
+Test(docs_format, the_format_of_the_tutorial_builds_reads_and_writes)
 {
-	char *const readme = doc_text("README.md"), *const dir = make_folder();
+	char *const tutorial = doc_text("docs/add-a-format.md"), *const dir = make_folder();
 	char *const program = realpath(tool_path(), NULL), path[1024];
-	const char *at = readme;
+	const char *at = tutorial;
 
 	cr_assert_not_null(program);
 	snprintf(path, sizeof path, "%s/formats/tick", dir);
 	run_quietly((const char *const[]){ "mkdir", "-p", path, NULL });
-	cr_expect_eq(write_blocks(dir, readme), 5);
+	cr_expect_eq(write_blocks(dir, tutorial), 6);
 
 	/* ./tracetool is a copy; the objects are where it was linked */
 	const char *objects = dirname(program);
@@ -101,11 +101,11 @@ Test(docs_format, the_format_of_the_readme_builds_and_reads)
 	struct place p = place_make(path);
 	char *const examples = markdown_block(&at, "console tick");
 	cr_assert_not_null(examples);
-	cr_expect(run_examples(&p, "README.md", examples) > 0);
+	cr_expect(run_examples(&p, "docs/add-a-format.md", examples) > 0);
 	free(examples);
 	place_free(&p);
 	run_quietly((const char *const[]){ "rm", "-rf", dir, NULL });
 	free(dir);
 	free(program);
-	free(readme);
+	free(tutorial);
 }

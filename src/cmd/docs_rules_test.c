@@ -101,13 +101,14 @@ Test(docs_rules, each_rule_of_a_page_exists)
 Test(docs_rules, each_kind_of_loss_is_in_a_page)
 {
 	char *const pages = all_pages();
-	struct ran r =
-	    run_program((const char *const[]){ "sh", "-c",
-	                                       "grep -hoE '\"[a-z0-9]+/[a-z0-9-]+\"' "
-	                                       "$(ls formats/*/*.c src/pipeline/*.c | grep -v _test) | "
-	                                       "tr -d '\"' | sort -u",
-	                                       NULL },
-	                NULL, 0);
+	struct ran r = run_program(
+	    (const char *const[]){ "sh", "-c",
+	                           "grep -hoE '\"[a-z0-9]+/[a-z0-9-]+\"' "
+	                           "$(ls formats/*/*.c formats/*/*/*.c src/pipeline/*.c | "
+	                                       "grep -v _test) | "
+	                           "tr -d '\"' | sort -u",
+	                           NULL },
+	    NULL, 0);
 	size_t n = 0;
 
 	for (char *id = strtok(r.out, "\n"); id != NULL; id = strtok(NULL, "\n"), n++) {

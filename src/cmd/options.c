@@ -186,7 +186,7 @@ unknown_option(const struct options *o, const struct getopt_table *t)
 		return options_mistake(o, "there is no option -%s", show_path(&shown, letter));
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		const size_t d = edit_distance_distance(typed + 2, t->rows[i].name);
+		const size_t d = edit_distance(typed + 2, t->rows[i].name);
 		if (d < distance && edit_distance_plausible(typed + 2, t->rows[i].name)) {
 			distance = d;
 			best = t->rows[i].name;

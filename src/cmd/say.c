@@ -78,7 +78,7 @@ say_end(const struct options *o, const struct source *s)
 		report_text_rest(&t, &s->findings);
 	if (s->reader.unread > 0) {
 		struct shown_path shown;
-		text_printf(&t, "%s: %" PRIu64 " bytes stay unread\n", show_path(&shown, s->findings.path),
+		text_printf(&t, "%s: %" PRIu64 " bytes not read\n", show_path(&shown, s->findings.path),
 		            s->reader.unread);
 	}
 	say_text(&t);

@@ -86,7 +86,7 @@ no_vocabulary(const struct options *o, const char *name)
 	size_t distance = SIZE_MAX;
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const size_t d = edit_distance_distance(name, (*f)->name);
+		const size_t d = edit_distance(name, (*f)->name);
 		if (vocab_builtin((*f)->name).p == NULL)
 			continue;
 		text_printf(&list, "%s%s", list.n > 0 ? ", " : "", (*f)->name);

@@ -66,13 +66,6 @@ enum phase {
 	PHASE_STRUCTURE /* a record that is no event: a schema, a pool, a mapping */
 };
 
-/* In which order somebody wants events.  Ties: start up, duration down, then position in the input. */
-enum event_order {
-	ORDER_FILE, /* as they come */
-	ORDER_TIME,
-	ORDER_TRACK_TIME, /* by index of the track, then time */
-};
-
 struct class;
 struct track;
 

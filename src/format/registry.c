@@ -147,8 +147,8 @@ static void
 keep_nearer(const char *typed, const char *id, const char **best, size_t *distance)
 {
 	const char *const words = strchr(id, '/');
-	const size_t whole = edit_distance_distance(typed, id);
-	const size_t part = words != NULL ? edit_distance_distance(typed, words + 1) : whole;
+	const size_t whole = edit_distance(typed, id);
+	const size_t part = words != NULL ? edit_distance(typed, words + 1) : whole;
 	const size_t d = whole < part ? whole : part;
 
 	if (d < *distance && (edit_distance_plausible(typed, id) ||

@@ -92,13 +92,14 @@ void
 live_batches_read(struct live_batches *l, const struct format *format, struct input *in, unsigned want,
                   uint32_t cap)
 {
+	static struct vocabularies loaded; /* loading takes longer than a small input */
 	const struct pipeline_job job = { .from = format };
 	struct trace_context c;
 	struct source s;
 
 	*l = (struct live_batches){ .status = READ_NO_MEMORY };
 	trace_init(&l->trace);
-	trace_context_init(&c, &job, &l->trace, &l->vocabularies, want);
+	trace_context_init(&c, &job, &l->trace, &loaded, want);
 	if (source_begin(&s, &c, (struct source_place){ .path = "memory" }, in) && source_start(&s))
 		read_all(l, &s, cap, (want & WANT_BYTES) != 0);
 	source_end(&s);
@@ -114,6 +115,47 @@ live_batches_changed(const struct live_batches *l)
 	for (size_t i = 0; i < l->n; i++)
 		changed += batch_digest(l->batches[i]) != l->digests[i];
 	return changed;
+}
+
+static bool
+same_findings(const struct findings *a, const struct findings *b)
+{
+	bool same = a->ncounts == b->ncounts;
+
+	for (size_t i = 0; same && i < a->ncounts; i++)
+		same = a->counts[i].rule == b->counts[i].rule && a->counts[i].count == b->counts[i].count;
+	return same;
+}
+
+/* In order, without overlap, and equal to the bytes where they lie. */
+static bool
+records_lie_in(const struct live_batches *l, const char *p, size_t n)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		for (uint32_t k = 0; k < l->batches[i]->n; k++) {
+			const uint64_t at = l->batches[i]->events[k].offset;
+			const struct slice record = l->batches[i]->bytes[k];
+			if (at < end || at > n || record.n > n - at ||
+			    memcmp(p + at, record.p, record.n) != 0)
+				return false;
+			end = at + record.n;
+		}
+	return true;
+}
+
+bool
+live_batches_raw_agrees(const struct format *format, const char *p, size_t n)
+{
+	struct live_batches raw, check;
+
+	live_batches_read(&raw, format, input_from_memory(p, n),
+	                  WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_RAW, 50);
+	live_batches_read(&check, format, input_from_memory(p, n), WANT_FINDINGS, 50);
+	const bool agrees = raw.status == check.status && same_findings(&raw.findings, &check.findings) &&
+	                    raw.trace.events == check.trace.events && records_lie_in(&raw, p, n);
+	return live_batches_free(&check) + live_batches_free(&raw) == 0 && agrees;
 }
 
 char *
@@ -152,7 +194,6 @@ live_batches_free(struct live_batches *l)
 	free(l->digests);
 	findings_free(&l->findings);
 	trace_free(&l->trace);
-	vocabularies_free(&l->vocabularies);
 	*l = (struct live_batches){ .status = READ_NO_MEMORY };
 	return changed;
 }

@@ -9,7 +9,6 @@
  * what they point to lasts.
  */
 struct live_batches {
-	struct vocabularies vocabularies;
 	struct trace trace;
 	struct findings findings; /* counts only */
 	struct batch **batches;
@@ -25,6 +24,10 @@ void live_batches_read(struct live_batches *l, const struct format *format, stru
 
 /* How many batches are no longer what they were when they were new. */
 size_t live_batches_changed(const struct live_batches *l);
+
+/* Reads n bytes as raw events and once more as `validate` does.  false: the findings or the ends differ, a
+ * record is not where it should be in the bytes, or a batch changed. */
+bool live_batches_raw_agrees(const struct format *format, const char *p, size_t n);
 
 /* The bytes of all records, one behind the other, to be freed; only with WANT_BYTES. */
 char *live_batches_bytes(const struct live_batches *l, size_t *n);

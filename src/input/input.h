@@ -116,7 +116,7 @@ struct slice input_name(const struct input *in);
 /* Size of the file in bytes as it lies (packed); 0 when unknown (pipes). */
 uint64_t input_file_size(const struct input *in);
 
-/* For the whole remaining input: counts and drops it (used to say how many bytes stay unread).  For a mapped
+/* For the whole remaining input: counts and drops it (used to report how many bytes were not read).  For a mapped
  * file at once; others are read to the end. */
 uint64_t input_drain(struct input *in);
 

@@ -38,7 +38,11 @@ same_number(struct slice raw, enum json_kind kind, double want)
 {
 	char number[64];
 	uint64_t v;
+	bool fraction = false;
 
+	for (uint32_t i = 0; i < raw.n; i++)
+		fraction |= strchr(".eE", raw.p[i]) != NULL;
+	cr_expect_eq(kind, fraction ? JSON_NUMBER : *raw.p == '-' ? JSON_INT : JSON_UINT);
 	if (raw.n < sizeof number) {
 		snprintf(number, sizeof number, "%.*s", (int)raw.n, raw.p);
 		cr_expect(strtod(number, NULL) == want || want - want != 0, "%s", number);
@@ -57,8 +61,6 @@ same_scalar(const char *p, const char *q, enum json_kind kind, const cJSON *v)
 	case JSON_INT:
 	case JSON_NUMBER:
 		cr_assert(cJSON_IsNumber(v));
-		cr_expect_eq(kind == JSON_INT,
-		             *p == '-' && strcspn(p, ".eE,]} \t\n\r") == strcspn(p, ",]} \t\n\r"));
 		same_number(raw, kind, v->valuedouble);
 		break;
 	case JSON_STRING:

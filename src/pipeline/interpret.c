@@ -16,9 +16,9 @@ static const struct loss names_forgotten = {
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
 
 /* What is known of the events of a class without looking at them. */
-struct class_plan {
+struct known_class {
 	const struct plan *m; /* NULL: nothing to do */
-	const struct class_plan *otherwise;
+	const struct known_class *otherwise;
 	struct slice name; /* p NULL: it is made for each event, or the reader's stays */
 	uint16_t pair;
 	uint8_t simple; /* enum simple */
@@ -41,7 +41,7 @@ interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mo
 void
 interpret_free(struct interpret *in)
 {
-	free(in->class_plans);
+	free(in->classes);
 	arena_free(&in->arena);
 	interpret_lines_free(in);
 	pairing_free(&in->pairing);
@@ -51,89 +51,76 @@ interpret_free(struct interpret *in)
 
 /* ---- classes ---- */
 
-static bool
-looks_at_fields(const struct plan *m, bool fields)
-{
-	return m->key.nfields > 0 || m->ndefines > 0 || m->ntracks > 0 || m->epoch.p != NULL ||
-	       m->facts.p != NULL || m->flow_name.p != NULL || (m->has_layout && fields);
-}
-
 static void
-compile_one(const struct interpret *in, struct class_plan *plan, const struct class *cls,
-            const struct plan *m)
+know_one(const struct interpret *in, struct known_class *k, const struct class *cls, const struct plan *m)
 {
 	const bool simple = m->phase == PLAN_AS_READ || m->phase == PLAN_BEGIN || m->phase == PLAN_END ||
 	                    m->phase == PLAN_INSTANT;
+	struct class_plan plan;
 
-	*plan = (struct class_plan){ .m = m, .fields = in->fields || class_needs_fields(cls) };
-	if (m->nnames > 0 && m->names[0].nparts == 1 && m->names[0].parts[0].ref.nfields == 0) {
-		const struct slice text = m->names[0].parts[0].text;
-		plan->name = textscan_slice(text.p, text.n);
-		plan->name.flags |= SLICE_STAYS;
-	}
-	plan->light = simple && !m->async && m->named.p == NULL && (m->nnames == 0 || plan->name.p != NULL) &&
-	              !looks_at_fields(m, plan->fields);
-	plan->pair = m->pair;
-	if (plan->light && in->spans && !in->fields)
-		plan->simple = m->phase == PLAN_BEGIN                ? SIMPLE_BEGIN
-		               : m->phase == PLAN_END && m->pair > 0 ? SIMPLE_END
-		                                                     : SIMPLE_NOT;
-	if (plan->light && plan->simple == SIMPLE_BEGIN && plan->name.p == NULL)
-		plan->simple = SIMPLE_NOT;
+	class_plan_compile(&plan, m, NULL);
+	*k = (struct known_class){ .m = m, .name = plan.fixed_name, .pair = m->pair };
+	k->fields = in->fields || class_needs_fields(cls);
+	k->light = simple && !m->async && m->named.p == NULL && !(m->has_layout && k->fields) &&
+	           (plan.says & ~(unsigned)(CLASS_PLAN_FIXED_NAME | CLASS_PLAN_MORE)) == 0;
+	if (k->light && in->spans && !in->fields)
+		k->simple = m->phase == PLAN_BEGIN                ? SIMPLE_BEGIN
+		            : m->phase == PLAN_END && m->pair > 0 ? SIMPLE_END
+		                                                  : SIMPLE_NOT;
+	if (k->light && k->simple == SIMPLE_BEGIN && k->name.p == NULL)
+		k->simple = SIMPLE_NOT;
 }
 
 /* false: no memory. */
 static bool
-compile_plan(struct interpret *in, struct class_plan *plan, const struct class *cls)
+know(struct interpret *in, struct known_class *k, const struct class *cls)
 {
-	*plan = (struct class_plan){ .m = NULL };
+	*k = (struct known_class){ .m = NULL };
 	if (cls->plan == NULL || cls->reader_applies)
 		return true;
 	for (const struct plan *m = cls->plan;; m = m->otherwise) {
-		compile_one(in, plan, cls, m);
+		know_one(in, k, cls, m);
 		if (m->named.p == NULL || m->otherwise == NULL)
 			return true;
-		struct class_plan *const next = arena_zalloc(&in->arena, 1, sizeof *next);
+		struct known_class *const next = arena_zalloc(&in->arena, 1, sizeof *next);
 		if (next == NULL)
 			return false;
-		plan->otherwise = next;
-		plan = next;
+		k->otherwise = next;
+		k = next;
 	}
 }
 
 /* NULL: no memory. */
-static const struct class_plan *
-new_plan(struct interpret *in, const struct class *cls)
+static const struct known_class *
+new_class(struct interpret *in, const struct class *cls)
 {
-	if (!array_reach(&in->class_plans, &in->nclass_plans, cls->index, sizeof *in->class_plans))
+	if (!array_reach(&in->classes, &in->nclasses, cls->index, sizeof *in->classes))
 		return NULL;
-	return compile_plan(in, &in->class_plans[cls->index], cls) ? &in->class_plans[cls->index] : NULL;
+	return know(in, &in->classes[cls->index], cls) ? &in->classes[cls->index] : NULL;
 }
 
 /* NULL: it is not known yet.  A class may get its meaning, or another one, when it has been there for a
  * while; one without is as zeroes say. */
-static inline const struct class_plan *
-known_plan(const struct interpret *in, const struct class *cls)
+static inline const struct known_class *
+known_class_of(const struct interpret *in, const struct class *cls)
 {
-	const struct class_plan *const plan =
-	    cls->index < in->nclass_plans ? &in->class_plans[cls->index] : NULL;
+	const struct known_class *const k = cls->index < in->nclasses ? &in->classes[cls->index] : NULL;
 
-	return plan != NULL && plan->m == (cls->reader_applies ? NULL : cls->plan) ? plan : NULL;
+	return k != NULL && k->m == (cls->reader_applies ? NULL : cls->plan) ? k : NULL;
 }
 
 /* ---- names ---- */
 
 /* false: no memory.  *lasting: the name outlives the batch. */
 static bool
-find_name(struct interpret *in, struct batch *b, struct event *e, const struct class_plan *plan,
-          bool *lasting)
+find_name(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k, bool *lasting)
 {
-	const struct plan *const m = plan->m;
+	const struct plan *const m = k->m;
 	struct slice name;
 
 	*lasting = true;
-	if (plan->name.p != NULL) {
-		e->name = plan->name;
+	if (k->name.p != NULL) {
+		e->name = k->name;
 		return true;
 	}
 	for (uint32_t i = 0; i < m->nnames; i++) {
@@ -308,68 +295,68 @@ find_place(struct interpret *in, struct batch *b, struct event *e, const struct 
 }
 
 /* What is said of an event of this name; NULL: nothing. */
-static inline const struct class_plan *
-choose(const struct class_plan *plan, struct slice name)
+static inline const struct known_class *
+choose(const struct known_class *k, struct slice name)
 {
-	while (plan != NULL && plan->m->named.p != NULL && !plan_glob(plan->m->named, name))
-		plan = plan->otherwise;
-	return plan;
+	while (k != NULL && k->m->named.p != NULL && !plan_glob(k->m->named, name))
+		k = k->otherwise;
+	return k;
 }
 
 static enum verdict
-interpret_event(struct interpret *in, struct batch *b, struct event *e, const struct class_plan *plan)
+interpret_event(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	struct pairing_end_of how = { .pair = 0 };
 
-	plan = choose(plan, e->name);
-	if (plan == NULL)
+	k = choose(k, e->name);
+	if (k == NULL)
 		return as_read(in, b, e);
-	if (plan->m->has_layout && plan->fields && !interpret_layout(in, b, e, plan->m))
+	if (k->m->has_layout && k->fields && !interpret_layout(in, b, e, k->m))
 		return NO_MEMORY;
-	if (!interpret_learn(in, b, e, plan->m) || !find_name(in, b, e, plan, &how.lasting) ||
-	    !find_place(in, b, e, plan->m, &how))
+	if (!interpret_learn(in, b, e, k->m) || !find_name(in, b, e, k, &how.lasting) ||
+	    !find_place(in, b, e, k->m, &how))
 		return NO_MEMORY;
 	pairing_see(&in->pairing, e->track, e->ts);
-	if (plan->m->flow_name.p != NULL && in->spans && in->fields && !interpret_arrows(in, b, e, plan->m))
+	if (k->m->flow_name.p != NULL && in->spans && in->fields && !interpret_arrows(in, b, e, k->m))
 		return NO_MEMORY;
-	return apply_phase(in, b, e, plan->m, how);
+	return apply_phase(in, b, e, k->m, how);
 }
 
 /* A record on nobody's time line: it may say something for others to look up, but it begins and ends nothing.
  */
 static enum verdict
-untimed(struct interpret *in, struct batch *b, struct event *e, const struct class_plan *plan)
+untimed(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
-	if (plan->m != NULL)
-		plan = choose(plan, e->name);
-	if (plan != NULL && plan->m != NULL) {
-		if (plan->m->has_layout && plan->fields && !interpret_layout(in, b, e, plan->m))
+	if (k->m != NULL)
+		k = choose(k, e->name);
+	if (k != NULL && k->m != NULL) {
+		if (k->m->has_layout && k->fields && !interpret_layout(in, b, e, k->m))
 			return NO_MEMORY;
-		if (!interpret_learn(in, b, e, plan->m))
+		if (!interpret_learn(in, b, e, k->m))
 			return NO_MEMORY;
 	}
 	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0 ? KEEP : DROP;
 }
 
 static enum verdict
-one(struct interpret *in, struct batch *b, struct event *e, const struct class_plan *plan)
+one(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	enum verdict v;
 
 	if (e->track == NULL)
-		return untimed(in, b, e, plan);
+		return untimed(in, b, e, k);
 	pairing_see(&in->pairing, e->track, e->ts);
-	if (plan->m == NULL) {
+	if (k->m == NULL) {
 		v = as_read(in, b, e);
-	} else if (!plan->light) {
-		v = interpret_event(in, b, e, plan);
+	} else if (!k->light) {
+		v = interpret_event(in, b, e, k);
 	} else {
-		const struct pairing_end_of how = { .pair = plan->pair,
+		const struct pairing_end_of how = { .pair = k->pair,
 			                            .lasting =
-			                                plan->name.p != NULL || e->name.p == e->cls->name.p };
-		if (plan->name.p != NULL)
-			e->name = plan->name;
-		v = apply_phase(in, b, e, plan->m, how);
+			                                k->name.p != NULL || e->name.p == e->cls->name.p };
+		if (k->name.p != NULL)
+			e->name = k->name;
+		v = apply_phase(in, b, e, k->m, how);
 	}
 	if (v == KEEP && e->phase == PHASE_SPAN)
 		pairing_see(&in->pairing, e->track, e->ts + e->dur);
@@ -388,10 +375,9 @@ move(struct batch *b, uint32_t to, uint32_t from)
 
 /* Most events of formats that say it all themselves; no time line is watched for the end of what is open. */
 static inline bool
-has_nothing_to_do(const struct interpret *in, const struct class_plan *plan, const struct event *e)
+has_nothing_to_do(const struct interpret *in, const struct known_class *k, const struct event *e)
 {
-	return plan->m == NULL && in->pairing.ntracks == 0 && e->phase != PHASE_BEGIN &&
-	       e->phase != PHASE_END;
+	return k->m == NULL && in->pairing.ntracks == 0 && e->phase != PHASE_BEGIN && e->phase != PHASE_END;
 }
 
 /* the fast path, from the i-th event on, as far as they lead.  *n: how many events come out so far. */
@@ -399,23 +385,23 @@ static uint32_t
 fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 {
 	const struct class *cls = NULL;
-	const struct class_plan *plan = NULL;
+	const struct known_class *k = NULL;
 	uint32_t to = *n;
 
 	for (; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		if (e->cls != cls)
-			plan = known_plan(in, cls = e->cls);
-		if (plan == NULL || e->track == NULL)
+			k = known_class_of(in, cls = e->cls);
+		if (k == NULL || e->track == NULL)
 			break;
-		if (plan->simple == SIMPLE_BEGIN) {
-			if (!pairing_begin_fast(&in->pairing, e, plan->name, plan->pair))
+		if (k->simple == SIMPLE_BEGIN) {
+			if (!pairing_begin_fast(&in->pairing, e, k->name, k->pair))
 				break;
-		} else if (plan->simple == SIMPLE_END) {
-			if (!pairing_end_fast(&in->pairing, e, plan->pair, &b->events[to]))
+		} else if (k->simple == SIMPLE_END) {
+			if (!pairing_end_fast(&in->pairing, e, k->pair, &b->events[to]))
 				break;
 			to++;
-		} else if (has_nothing_to_do(in, plan, e)) {
+		} else if (has_nothing_to_do(in, k, e)) {
 			move(b, to++, i);
 		} else {
 			break;
@@ -432,17 +418,17 @@ interpret_batch(struct interpret *in, const struct format *of, struct batch *b)
 
 	in->checks_payloads = format_trace_ops(of)->checks_payloads;
 	for (uint32_t i = 0; i < b->n; i++) {
-		const struct class_plan *plan = known_plan(in, b->events[i].cls);
-		if (plan != NULL && (plan->m == NULL || plan->simple != SIMPLE_NOT)) {
+		const struct known_class *k = known_class_of(in, b->events[i].cls);
+		if (k != NULL && (k->m == NULL || k->simple != SIMPLE_NOT)) {
 			i = fast_path(in, b, i, &n);
 			if (i == b->n)
 				break;
-			plan = known_plan(in, b->events[i].cls);
+			k = known_class_of(in, b->events[i].cls);
 		}
-		if (plan == NULL)
-			plan = new_plan(in, b->events[i].cls);
+		if (k == NULL)
+			k = new_class(in, b->events[i].cls);
 		struct event *const e = &b->events[i];
-		const enum verdict v = plan != NULL ? one(in, b, e, plan) : NO_MEMORY;
+		const enum verdict v = k != NULL ? one(in, b, e, k) : NO_MEMORY;
 		if (v == NO_MEMORY)
 			return false;
 		if (v == KEEP)

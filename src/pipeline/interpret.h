@@ -1,6 +1,7 @@
 #ifndef PIPELINE_INTERPRET_H
 #define PIPELINE_INTERPRET_H
 
+#include "event/class_plan.h"
 #include "pipeline/arrows.h"
 #include "pipeline/pairing.h"
 #include "format/format.h"
@@ -18,16 +19,16 @@ enum interpret_mode {
 	INTERPRET_SPANS,  /* and beginnings and ends become spans; arrows, if fields are wanted */
 };
 
-struct class_plan;
+struct known_class;
 struct line_cached;
 
 struct interpret {
 	struct trace *trace;
 	unsigned want;
-	bool spans, fields;             /* spans are made; fields are wanted */
-	bool checks_payloads;           /* the reader does */
-	struct class_plan *class_plans; /* what is known of each class, by its index */
-	uint32_t nclass_plans;
+	bool spans, fields;          /* spans are made; fields are wanted */
+	bool checks_payloads;        /* the reader does */
+	struct known_class *classes; /* what is known of each class, by its index */
+	uint32_t nclasses;
 	struct arena arena;
 	struct tabletext lines;     /* time lines that events named: "scope:name" -> index of the track */
 	struct line_cached *cached; /* the recent ones */

@@ -167,7 +167,8 @@ Test(pairing, like_the_slow_way)
 			continue;
 		}
 		const enum pairing_result r = finish(&g, track, i, how, &e);
-		const enum pairing_result lone = (how.flags & PAIRING_ASYNC) != 0 ? PAIRING_OPEN : PAIRING_ALONE;
+		const enum pairing_result lone =
+		    (how.flags & PAIRING_ASYNC) != 0 ? PAIRING_OPEN : PAIRING_ALONE;
 		cr_assert_eq(r, want != NULL ? PAIRING_SPAN : lone, "event %lu", (unsigned long)i);
 		pending += want == NULL && lone == PAIRING_OPEN;
 		met += want != NULL;

@@ -1,5 +1,6 @@
 #include "pipeline/pipeline.h"
 
+#include "check/input_rules.h"
 #include "pipeline/min_time.h"
 #include "pipeline/reading.h"
 
@@ -26,6 +27,16 @@ pipeline_no_memory(struct pipeline *p)
 	struct source *const present = p->reading != NULL ? reading_present(p->reading) : NULL;
 
 	source_no_memory(present != NULL ? present : rest_of(p));
+}
+
+void
+pipeline_failed(struct pipeline *p, const char *why)
+{
+	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
+
+	s = s != NULL ? s : rest_of(p);
+	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0, "%s", why);
+	s->unreadable = p->context.system_failed = true;
 }
 
 static enum stage_status
@@ -111,7 +122,7 @@ rebase_next(struct stage *stage, struct batch **out)
 	struct rebase_stage *const st = (struct rebase_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (status != STAGE_MORE)
+	if (status != STAGE_MORE || st->p->context.raw)
 		return status;
 	struct batch *const b = *out;
 	if (!st->known) { /* the first event's, as good as any */
@@ -128,6 +139,7 @@ rebase_init(struct pipeline *p)
 {
 	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
 
+	p->rebase.p = p;
 	p->rebase.known = m.known;
 	p->rebase.by = m.ns;
 	p->rebase.signed_time = !m.complete;
@@ -142,7 +154,7 @@ lanes_next(struct stage *stage, struct batch **out)
 	struct pipeline *const p = st->p;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (status == STAGE_MORE && !lanes_batch(&st->lanes, &p->trace, *out, &p->ledger))
+	if (status == STAGE_MORE && !p->context.raw && !lanes_batch(&st->lanes, &p->trace, *out, &p->ledger))
 		return no_memory(p, *out);
 	return status;
 }
@@ -179,6 +191,10 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	if (job->rebase) {
 		rebase_init(p);
 		add_stage(p, &p->rebase.stage, rebase_next);
+	}
+	if (job->order != ORDER_FILE) {
+		p->order.p = p;
+		add_stage(p, &p->order.stage, order_stage_next);
 	}
 	if (job->lanes) {
 		p->lanes.p = p;
@@ -311,6 +327,7 @@ pipeline_close(struct pipeline *p)
 	reading_free(p->reading);
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
+	order_stage_free(&p->order);
 	if (p->job->lanes)
 		lanes_free(&p->lanes.lanes);
 	ledger_free(&p->ledger);

@@ -3,11 +3,12 @@
 
 #include "pipeline/interpret.h"
 #include "pipeline/lanes.h"
+#include "pipeline/order_stage.h"
 #include "pipeline/source.h"
 #include "pipeline/stage.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> (rebase) -> (lanes) -> whoever asks.
+ * Inputs -> sources -> (merge by clock) -> interpret -> (rebase) -> (order) -> (lanes) -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
 
@@ -40,6 +41,9 @@ struct pipeline_job {
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool raw;                      /* events as the file has them, not interpreted */
 	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
+	enum event_order order;        /* of the events that come out */
+	uint64_t sort_memory;          /* bytes for that; 0: the usual */
+	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
 	bool lanes;                    /* spans of one track nest */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	finding_sink *sink; /* of each finding; may be NULL */
@@ -69,6 +73,7 @@ struct pipeline {
 		bool signed_time; /* a time may have been less than that */
 		uint64_t by;      /* ns, what is subtracted */
 	} rebase;
+	struct order_stage order;
 	struct lanes_stage {
 		struct stage stage;
 		struct pipeline *p;
@@ -100,6 +105,9 @@ void pipeline_close(struct pipeline *p);
 
 /* Reports that memory ran out, as a finding of the input that is read. */
 void pipeline_no_memory(struct pipeline *p);
+
+/* Reports what the system failed to do (one line), likewise. */
+void pipeline_failed(struct pipeline *p, const char *why);
 
 /* What was lost on the way: pairs, arrows, lanes. */
 void pipeline_losses(const struct pipeline *p, struct ledger *into);

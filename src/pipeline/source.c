@@ -223,10 +223,10 @@ source_start(struct source *s)
 	struct trace_context *const c = s->context;
 	const char *const dialect = c->trace->dialect;
 
-	if (c->vocabulary == NULL)
+	if (c->vocabulary == NULL && c->vocabularies != NULL)
 		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
 	c->trace->vocabulary = c->vocabulary;
-	if (c->vocabulary == NULL) {
+	if (c->vocabulary == NULL && c->vocabularies != NULL) {
 		s->unreadable = true;
 		return false;
 	}

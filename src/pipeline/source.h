@@ -16,7 +16,7 @@ struct pipeline_job;
 struct trace_context {
 	const struct pipeline_job *job;      /* borrowed */
 	struct trace *trace;                 /* borrowed */
-	struct vocabularies *vocabularies;   /* borrowed */
+	struct vocabularies *vocabularies;   /* borrowed; NULL: `vocabulary` is all there is */
 	const struct vocabulary *vocabulary; /* of the format; NULL: it is loaded when that is known */
 	const void *ahead_of;                /* these are look-ahead passes for this reader's state */
 	unsigned want;                       /* what the job wants, and what the checks need */

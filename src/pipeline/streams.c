@@ -23,7 +23,8 @@
 #define LEAST_AT_HAND 4
 #define BYTES_AT_HAND (12U << 20) /* of the files of all streams */
 #define MOST_MAPPED 128           /* streams; with more, files are read by pieces */
-#define MOST_PACKED 8             /* streams; each has a thread and some MiB */
+#define FEW_STREAMS 64
+#define MOST_PACKED 8 /* streams; each has a thread and some MiB */
 
 struct stream {
 	struct source source;
@@ -31,6 +32,7 @@ struct stream {
 	struct shared_memory *memory; /* of the batch, once somebody else holds it */
 	uint64_t held_by;             /* number of the last batch that holds it */
 	size_t place;                 /* in the order of the operands */
+	uint32_t number;              /* in the list, while they are merged */
 };
 
 /* The events of a stream that are at hand. */
@@ -282,17 +284,17 @@ merge_events(struct reading *r, struct batch *out)
 	all->first = e;
 }
 
-/* What the events of the batch that lie in the present batches of their streams point to. */
+/* What those events of the batch point to that are of the present batches of their streams.  Of few streams
+ * all that gave something are held, which is cheaper than to ask each event. */
 static void
 hold_all(struct streams *all, struct batch *out)
 {
-	uint32_t last = UINT32_MAX;
+	const size_t n = all->n <= FEW_STREAMS ? all->n : out->n;
 
-	for (uint32_t i = 0; i < out->n; i++) {
-		const uint32_t input = all->inputs[i];
-		if (input != last)
-			all->no_memory |= !hold_memory(all, all->list[input], out);
-		last = input;
+	for (size_t i = 0; out->n > 0 && i < n; i++) {
+		struct stream *const s = all->list[all->n <= FEW_STREAMS ? i : all->inputs[i]];
+		if (s->source.in != NULL && all->at_hand[s->number].next > s->batch.events)
+			all->no_memory |= !hold_memory(all, s, out);
 	}
 }
 
@@ -320,6 +322,7 @@ begin(struct reading *r)
 		struct stream *const s = all->list[i];
 		const bool some = begin_stream(r, s);
 		all->findings[i] = &s->source.findings;
+		s->number = (uint32_t)i;
 		first[i] = some ? (struct merge_entry){ s->batch.events[0].ts, (uint32_t)i }
 		                : merge_ended((uint32_t)i);
 		if (some)

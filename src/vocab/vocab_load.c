@@ -165,7 +165,7 @@ take_format(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 		return;
 	d->format = name;
 	for (size_t i = 0; known != NULL && known[i] != NULL; i++) {
-		const size_t far = edit_distance_distance(name.p, known[i]);
+		const size_t far = edit_distance(name.p, known[i]);
 		if (far == 0)
 			return;
 		if (far < distance && edit_distance_plausible(name.p, known[i])) {

@@ -210,7 +210,7 @@ vocab_table(struct vocab_draft *d, const struct vocab_node *at, struct slice nam
 		}
 		char typed[64];
 		snprintf(typed, sizeof typed, "%.*s", name.n > 63 ? 63 : (int)name.n, name.p);
-		const size_t far = edit_distance_distance(typed, known->p);
+		const size_t far = edit_distance(typed, known->p);
 		if (far < distance && edit_distance_plausible(typed, known->p)) {
 			distance = far;
 			best = known;
@@ -235,7 +235,7 @@ say_unknown(struct vocab_draft *d, const struct vocab_node *key, const char *wha
 	struct quoted q;
 
 	for (size_t i = 0; i < nkeys; i++) {
-		const size_t far = edit_distance_distance(key->text.p, keys[i].name);
+		const size_t far = edit_distance(key->text.p, keys[i].name);
 		if (far < distance && edit_distance_plausible(key->text.p, keys[i].name)) {
 			distance = far;
 			best = keys[i].name;

@@ -1,0 +1,22 @@
+#ifndef OVNI_RULES_H
+#define OVNI_RULES_H
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "format/format.h"
+
+enum ovni_rule {
+#define RULE(name, id, level, text, spec, explain) OVNI_RULE_##name,
+#include "ovni/ovni_rules.def"
+#undef RULE
+	OVNI_RULE_COUNT
+};
+
+extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of NULL */
+
+/* Adds a finding about a complete stream or trace: at offset 0, of no record. */
+void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

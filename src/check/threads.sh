@@ -1,0 +1,46 @@
+#!/bin/sh
+# threads.sh BIN [EVERY]: convert gives the same bytes, findings and status for 1, 2 and 7 threads, over every sample and
+# real trace (or each EVERY-th of them) and every output format.  Prints what differs, and what ThreadSanitizer reports.
+set -u
+bin=$1
+every=${2:-1}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT INT TERM
+formats=$("$bin" formats | awk '$2 == "write" || $3 == "write" { print $1 }')
+[ -n "$formats" ] || { echo "no format can be written"; exit 1; }
+
+inputs() {
+	find testdata/*/good testdata/*/bad testdata/fuzz -type f ! -name '*.expect' ! -name '*.json' 2>/dev/null
+	find testdata/ovni -mindepth 2 -maxdepth 2 -type d 2>/dev/null
+	find ../shared/traces -type f ! -name '*.md' ! -name '*.json' ! -name '*.prv' ! -name '*.pcf' ! -name '*.row' 2>/dev/null
+	find ../shared/traces/ovni -mindepth 2 -maxdepth 2 -type d 2>/dev/null
+}
+
+# one INPUT FORMAT THREADS: into $dir/THREADS.out and .err
+one() {
+	"$bin" convert --threads "$3" --to "$2" "$1" - >"$dir/$3.out" 2>"$dir/$3.err"
+	echo "status $?" >>"$dir/$3.err"
+}
+
+inputs | sort | awk "NR % $every == 0" >"$dir/inputs"
+count=0
+while read -r input; do
+	for format in $formats; do
+		for n in 1 2 7; do
+			one "$input" "$format" $n
+			if grep -q 'ThreadSanitizer' "$dir/$n.err"; then
+				echo "$input to $format, $n threads:"
+				cat "$dir/$n.err"
+				exit 1
+			fi
+			if ! cmp -s "$dir/1.out" "$dir/$n.out" || ! cmp -s "$dir/1.err" "$dir/$n.err"; then
+				echo "$input to $format: $n threads give something else than one"
+				diff "$dir/1.err" "$dir/$n.err"
+				exit 1
+			fi
+		done
+		count=$((count + 1))
+	done
+done <"$dir/inputs"
+[ "$count" -gt 0 ] || { echo "there are no inputs"; exit 1; }
+echo "$count conversions are the same for 1, 2 and 7 threads"
