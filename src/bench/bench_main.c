@@ -346,12 +346,13 @@ run_all(struct bench *b, int argc, char **argv)
 	return ok;
 }
 
-/* The format of this name, or the first, that can be written; NULL: none. */
+/* The format of this name that can be written; name NULL: the first that can only be written.  NULL: none. */
 static const char *
 writer_named(const char *name)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->writer != NULL && (name == NULL || strcmp((*f)->name, name) == 0))
+		if ((*f)->writer != NULL &&
+		    (name != NULL ? strcmp((*f)->name, name) == 0 : (*f)->reader == NULL))
 			return (*f)->name;
 	return NULL;
 }

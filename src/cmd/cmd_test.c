@@ -133,9 +133,9 @@ Test(cmd, operands_that_are_missing_or_too_many)
 	expect_mistake(RUN("formats", "htdump"), "takes no names");
 	expect_mistake(RUN("convert", SAMPLE, "out.txt"), "does not tell the output's format");
 	expect_mistake(RUN("convert", SAMPLE, "-"), "does not tell the output's format");
-	expect_mistake(RUN("convert", SAMPLE, "out.htdump"), "does not tell the output's format");
+	expect_mistake(RUN("convert", SAMPLE, "out.obs"), "does not tell the output's format");
 	expect_mistake(RUN("convert", "--to", "perfetto", SAMPLE, "-"), "no output format named perfetto");
-	expect_mistake(RUN("convert", "--to", "htdump", SAMPLE, "-"), "no output format named htdump");
+	expect_mistake(RUN("convert", "--to", "ovni", SAMPLE, "-"), "no output format named ovni");
 }
 
 /* Options anywhere, shortened, with = or without; -- ends them. */

@@ -185,6 +185,7 @@ fuzz_pass_run(struct fuzz_pass *p)
 		.vocabularies = &retained,
 		.want = p->want,
 		.rebase = p->rebase,
+		.raw_from = p->raw_from,
 		.lanes = p->lanes,
 		.sink = take_finding,
 		.ctx = p,

@@ -88,6 +88,19 @@ event_lines(struct slice text)
 	return n;
 }
 
+/* What was written in a format that can be read has no errors. */
+static bool
+reads_back(const struct conversion *c)
+{
+	struct fuzz_pass pass = { .result = c->result, .p = c->text.p, .n = c->text.n, .from = c->to };
+
+	if (c->to->reader == NULL)
+		return true;
+	MUST(fuzz_pass_run(&pass), "%s: the output cannot be read back", c->to->name);
+	MUST(pass.outcome.status == 0, "%s: the output has faults", c->to->name);
+	return true;
+}
+
 static bool
 conversion_end(void *ctx, struct pipeline *f)
 {
@@ -102,7 +115,7 @@ conversion_end(void *ctx, struct pipeline *f)
 		     "loss %s: %" PRIu64 " from offset %" PRIu64, lost->rows[i].loss->id, lost->rows[i].count,
 		     lost->rows[i].first_offset);
 	if (strcmp(c->to->suffixes[0], ".json") != 0)
-		return true;
+		return c->writing.writer.raw || reads_back(c);
 	const char *const why = strict_json_fault(t->p, t->n, &at);
 	MUST(why == NULL, "%s: byte %zu of the output: %s", c->to->name, at, why);
 	const uint64_t lines = event_lines(slice_of(t->p, t->n));
@@ -111,18 +124,32 @@ conversion_end(void *ctx, struct pipeline *f)
 	return true;
 }
 
+/* Records written as they are: all that were read, byte for byte unless their times were moved. */
 static bool
-convert_to(struct fuzz_pass pass, const struct format *to, const struct fuzz_outcome *want)
+raw_holds(const struct conversion *c, const struct fuzz_pass *pass)
+{
+	const struct text *const t = &c->text;
+	const uint64_t n = pass->n - pass->outcome.unread;
+
+	MUST(t->n == n, "%s: %zu raw bytes of %" PRIu64 " that were read", c->to->name, t->n, n);
+	MUST(pass->rebase || n == 0 || memcmp(t->p, pass->p, t->n) == 0, "%s: raw bytes were changed",
+	     c->to->name);
+	return true;
+}
+
+static bool
+convert_to(struct fuzz_pass pass, const struct format *to, bool raw, const struct fuzz_outcome *want)
 {
 	struct conversion conversion = { .result = pass.result, .to = to }, *const c = &conversion;
 
 	pass.want = WANT_TIMES | to->writer->want;
+	pass.raw_from = raw ? to : NULL;
 	pass.lanes = to->writer->nested;
 	pass.begin = conversion_begin;
 	pass.take = conversion_take;
 	pass.end = conversion_end;
 	pass.ctx = c;
-	const bool ok = fuzz_pass_run(&pass);
+	const bool ok = fuzz_pass_run(&pass) && (!raw || raw_holds(c, &pass));
 	writing_free(&c->writing);
 	text_free(&c->text);
 	if (!ok)
@@ -135,9 +162,13 @@ convert_to(struct fuzz_pass pass, const struct format *to, const struct fuzz_out
 bool
 fuzz_convert(struct fuzz_pass pass, const struct fuzz_outcome *want)
 {
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->writer != NULL && !convert_to(pass, *f, want))
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		const struct writer_ops *const w = (*f)->writer;
+		const bool raw = w != NULL && want->format == *f && (w->modes & WRITER_RAW_SAME) != 0;
+		if ((w != NULL && !convert_to(pass, *f, false, want)) ||
+		    (raw && !convert_to(pass, *f, true, want)))
 			return false;
+	}
 	return true;
 }
 

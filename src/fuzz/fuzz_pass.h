@@ -25,7 +25,9 @@ struct fuzz_pass {
 	const char *dialect;
 	unsigned want; /* enum want */
 	bool rebase;
-	size_t step; /* the window grows by so many bytes; 0: it is the whole */
+	const struct format
+	    *raw_from; /* events of a trace of this format are as the file has them; may be NULL */
+	size_t step;   /* the window grows by so many bytes; 0: it is the whole */
 	size_t first_window;
 	bool lanes;
 	/* false: a promise is broken, and noted.  Any may be NULL. */

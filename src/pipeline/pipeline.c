@@ -125,11 +125,14 @@ rebase_next(struct stage *stage, struct batch **out)
 	if (status != STAGE_MORE || st->p->context.raw)
 		return status;
 	struct batch *const b = *out;
-	if (!st->known) { /* the first event's, as good as any */
-		st->by = b->events[0].ts;
-		st->known = true;
+	uint32_t i = 0;
+	if (!st->known) { /* the first event's, as good as any; records before it are no events */
+		while (i < b->n && b->events[i].phase == PHASE_STRUCTURE)
+			i++;
+		st->known = i < b->n;
+		st->by = st->known ? b->events[i].ts : 0;
 	}
-	for (uint32_t i = 0; i < b->n; i++)
+	for (; i < b->n; i++)
 		b->events[i].ts -= st->by; /* earlier ones wrap; writers read ts as signed then */
 	return STAGE_MORE;
 }
