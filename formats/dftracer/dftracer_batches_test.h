@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer_test_util.h"
+#include "event/batch_pool.h"
+#include "event/trace_engine.h"
 #include "format/format.h"
 #include "output/text.h"
 
