@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "event/batch_pool.h"
+#include "event/trace_engine.h"
 #include "format/registry.h"
 #include "fuzz/strict_json.h"
 

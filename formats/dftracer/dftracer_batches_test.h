@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "dftracer/dftracer_test_util.h"
+#include "event/trace_engine.h"
 #include "format/registry.h"
 #include "fuzz/live_batches.h"
 #include "output/text.h"

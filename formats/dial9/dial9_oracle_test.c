@@ -8,7 +8,7 @@
 
 #include "cmd/cli_test_util.h"
 #include "dial9/dial9_oracle.h"
-#include "input/input.h"
+#include "input/input_open.h"
 
 /* ---- bytes ---- */
 

@@ -1,6 +1,8 @@
 #ifndef DIAL9_RUN_TEST_H
 #define DIAL9_RUN_TEST_H
 
+#include "event/batch_pool.h"
+#include "event/trace_engine.h"
 #include "format/format.h"
 
 /* For tests: a dial9 reader without the engine around it, and every batch that it filled, still alive. */

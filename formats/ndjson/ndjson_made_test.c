@@ -1,4 +1,6 @@
 #include "ndjson/ndjson_made_test.h"
+#include "event/trace_engine.h"
+#include "event/batch_pool.h"
 
 #include <criterion/criterion.h>
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "ndjson/ndjson_made_test.h"
+#include "event/trace_engine.h"
 #include "testing/splitmix.h"
 
 /* Events at random: what no reader gives yet, or seldom. */

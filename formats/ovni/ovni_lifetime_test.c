@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "cmd/cli_test_util.h"
+#include "event/trace_engine.h"
+#include "event/batch_pool.h"
 #include "ovni/ovni_format.h"
 #include "ovni/ovni_wire.h"
 #include "vocab/vocab.h"

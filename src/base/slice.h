@@ -6,32 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/slice_type.h"
+
 #if !defined(__SIZEOF_INT128__) || UINTPTR_MAX < UINT64_MAX
 #error "tracetool is for 64-bit machines: sums of times and hashes are 128 bits wide"
 #endif
-
-/*
- * Borrowed text: bytes that belong to somebody else (the input, an arena, a
- * string literal) and that need not end in NUL.  The flags remember what has
- * been found out about the bytes, so that nobody has to look twice; a flag
- * that is not set means "not known", never "not so".
- */
-struct slice {
-	const char *p;
-	uint32_t n;
-	uint32_t flags;
-};
-
-enum slice_flags {
-	SLICE_UTF8 = 1,     /* valid UTF-8 */
-	SLICE_JSON = 2,     /* valid UTF-8 and no byte needs an escape in a JSON string */
-	SLICE_RAW_JSON = 4, /* the bytes are JSON text of their own (a number, an object, ...) */
-	SLICE_STAYS = 8, /* the bytes stay where and what they are as long as the trace is read: equal places,
-	                    equal texts */
-};
-
-/* A literal that holds nothing but printable ASCII without quotes and backslashes. */
-#define SLICE_LIT(s) ((struct slice){ (s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON })
 
 static inline struct slice
 slice_of(const char *p, size_t n)

@@ -1,11 +1,11 @@
-#include "check/finding.h"
+#include "check/findings.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "output/text.h"
+#include "output/text_visible.h"
 
 void
 findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx)
@@ -111,6 +111,12 @@ findings_count(const struct findings *j, const struct rule *rule)
 		if (j->counts[i].rule == rule)
 			return j->counts[i].count;
 	return 0;
+}
+
+bool
+finding_is_shown(const struct findings *j, const struct rule *rule)
+{
+	return j != NULL && findings_count(j, rule) < FINDINGS_SHOWN;
 }
 
 const char *

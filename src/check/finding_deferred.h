@@ -1,7 +1,7 @@
 #ifndef CHECK_FINDING_DEFERRED_H
 #define CHECK_FINDING_DEFERRED_H
 
-#include "check/finding.h"
+#include "check/findings.h"
 
 /*
  * Findings that are said later: of streams that are read side by side, and

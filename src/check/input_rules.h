@@ -1,8 +1,8 @@
 #ifndef CHECK_INPUT_RULES_H
 #define CHECK_INPUT_RULES_H
 
-#include "check/finding.h"
-#include "input/input.h"
+#include "check/findings.h"
+#include "input/input_fault.h"
 
 enum input_rule {
 #define RULE(name, id, level, text, spec, explain) INPUT_RULE_##name,

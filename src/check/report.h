@@ -1,8 +1,8 @@
 #ifndef CHECK_REPORT_H
 #define CHECK_REPORT_H
 
-#include "check/finding.h"
-#include "output/text.h"
+#include "check/findings.h"
+#include "output/text_visible.h"
 
 /* What a report says of one input besides its findings. */
 struct report_file {

@@ -1,4 +1,5 @@
 #include "check/report.h"
+#include "output/text_json.h"
 
 static void
 put_levels(struct text *t, const uint64_t *levels)

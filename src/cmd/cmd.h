@@ -3,7 +3,8 @@
 
 #include "pipeline/pipeline.h"
 #include "output/output.h"
-#include "output/text.h"
+#include "output/text_json.h"
+#include "output/text_visible.h"
 
 /* One name and number for the whole program. */
 #define TOOL_VERSION "0.1.0"

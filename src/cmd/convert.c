@@ -65,9 +65,9 @@ find_format(struct convert *c, const char *to)
 		        ? options_mistake(o,
 		                          "there is no output format named %s; tracetool formats lists them",
 		                          show_path(&shown, to))
-		        : options_mistake(o,
-		                          "the name %s has no suffix of an output format; choose one with --to",
-		                          show_path(&shown, c->out));
+		        : options_mistake(
+		              o, "the name %s has no suffix of an output format; choose one with --to",
+		              show_path(&shown, c->out));
 	else if (c->raw && (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
 		o->status = options_mistake(o, "--raw: %s cannot hold raw records", c->to->name);
 	else

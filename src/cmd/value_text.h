@@ -2,7 +2,7 @@
 #define CMD_VALUE_TEXT_H
 
 #include "event/event.h"
-#include "output/text.h"
+#include "output/text_visible.h"
 
 /* A value for people: numbers in full, text in quotes and escaped. */
 void value_text_put(struct text *t, const struct value *v);

@@ -1,4 +1,4 @@
-#include "event/batch.h"
+#include "event/batch_pool.h"
 
 #include <stdlib.h>
 
@@ -21,12 +21,14 @@ shared_memory_drop(struct shared_memory *m)
 bool
 batch_hold(struct batch *b, struct shared_memory *m)
 {
-	if (b->nshared > 0 && b->shared[b->nshared - 1] == m)
+	struct batch_engine *const to = &b->engine;
+
+	if (to->nshared > 0 && to->shared[to->nshared - 1] == m)
 		return true;
-	if (!array_room(&b->shared, b->nshared, &b->shared_cap, sizeof *b->shared))
+	if (!array_room(&to->shared, to->nshared, &to->shared_cap, sizeof *to->shared))
 		return false;
 	atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
-	b->shared[b->nshared++] = m;
+	to->shared[to->nshared++] = m;
 	return true;
 }
 
@@ -34,13 +36,13 @@ batch_hold(struct batch *b, struct shared_memory *m)
 static void
 let_go(struct batch *b)
 {
-	while (b->blocks != NULL) {
-		struct batch_block *const block = b->blocks;
-		b->blocks = block->next;
+	while (b->engine.blocks != NULL) {
+		struct batch_block *const block = b->engine.blocks;
+		b->engine.blocks = block->next;
 		free(block);
 	}
-	while (b->nshared > 0)
-		shared_memory_drop(b->shared[--b->nshared]);
+	while (b->engine.nshared > 0)
+		shared_memory_drop(b->engine.shared[--b->engine.nshared]);
 	input_release(&b->holds);
 }
 
@@ -60,7 +62,7 @@ void
 batch_free(struct batch *b)
 {
 	let_go(b);
-	free(b->shared);
+	free(b->engine.shared);
 	input_holds_free(&b->holds);
 	arena_free(&b->scratch);
 	free(b->events);
@@ -77,8 +79,8 @@ batch_recycle(struct batch *b)
 	b->tracks = NULL;
 	b->classes = NULL;
 	b->ntracks = b->nclasses = 0;
-	b->findings = NULL;
-	b->inputs = NULL;
+	b->engine.findings = NULL;
+	b->engine.inputs = NULL;
 	arena_reset(&b->scratch);
 	let_go(b);
 }
@@ -107,14 +109,15 @@ batch_share_memory(struct batch *b)
 	if (m == NULL)
 		return NULL;
 	shared_memory_init(&m->shared, free_moved);
-	m->batch.blocks = b->blocks;
-	m->batch.shared = b->shared;
-	m->batch.nshared = b->nshared;
-	m->batch.shared_cap = b->shared_cap;
+	struct batch_engine *const from = &b->engine;
+	m->batch.engine.blocks = from->blocks;
+	m->batch.engine.shared = from->shared;
+	m->batch.engine.nshared = from->nshared;
+	m->batch.engine.shared_cap = from->shared_cap;
 	m->batch.holds = b->holds;
-	b->blocks = NULL;
-	b->shared = NULL;
-	b->nshared = b->shared_cap = 0;
+	from->blocks = NULL;
+	from->shared = NULL;
+	from->nshared = from->shared_cap = 0;
 	b->holds = (struct input_holds){ .n = 0 };
 	arena_move(&m->batch.scratch, &b->scratch);
 	return &m->shared;
@@ -136,7 +139,7 @@ batch_pool_free(struct batch_pool *p)
 		return;
 	while (p->idle != NULL) {
 		struct batch *const b = p->idle;
-		p->idle = b->next;
+		p->idle = b->engine.next;
 		batch_free(b);
 		free(b);
 	}
@@ -149,10 +152,10 @@ batch_pool_take(struct batch_pool *p)
 	pthread_mutex_lock(&p->lock);
 	struct batch *b = p->idle;
 	if (b != NULL)
-		p->idle = b->next;
+		p->idle = b->engine.next;
 	pthread_mutex_unlock(&p->lock);
 	if (b != NULL) {
-		b->next = NULL;
+		b->engine.next = NULL;
 		return b;
 	}
 	b = malloc(sizeof *b);
@@ -160,7 +163,7 @@ batch_pool_take(struct batch_pool *p)
 		free(b);
 		return NULL;
 	}
-	b->pool = p;
+	b->engine.pool = p;
 	return b;
 }
 
@@ -169,10 +172,10 @@ batch_release(struct batch *b)
 {
 	if (b == NULL)
 		return;
-	struct batch_pool *const p = b->pool;
+	struct batch_pool *const p = b->engine.pool;
 	batch_recycle(b);
 	pthread_mutex_lock(&p->lock);
-	b->next = p->idle;
+	b->engine.next = p->idle;
 	p->idle = b;
 	pthread_mutex_unlock(&p->lock);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "event/value.h"
 
 /* Open addressing; behind slots that are emptied others move up. */
 struct definition_slot {

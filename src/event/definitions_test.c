@@ -2,6 +2,8 @@
 
 #include <criterion/criterion.h>
 
+#include "event/value.h"
+
 #define KEYS 7U
 
 /* Against a plain array: tables, scopes and keys are all told apart, the latest counts. */

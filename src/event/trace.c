@@ -1,9 +1,10 @@
-#include "event/trace.h"
+#include "event/trace_engine.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "event/vocabulary.h"
 
 void
 trace_init(struct trace *t)

@@ -5,13 +5,13 @@
 void
 chunk_file(struct chunk *c, const char *name)
 {
-	if (c->nparts > 0 && c->parts[c->nparts - 1].name == name)
+	if (c->files.n > 0 && c->files.parts[c->files.n - 1].name == name)
 		return;
-	if (!array_room(&c->parts, c->nparts, &c->parts_cap, sizeof *c->parts)) {
+	if (!array_room(&c->files.parts, c->files.n, &c->files.cap, sizeof *c->files.parts)) {
 		c->text.failed = true;
 		return;
 	}
-	c->parts[c->nparts++] = (struct chunk_part){ name, c->text.n };
+	c->files.parts[c->files.n++] = (struct chunk_part){ name, c->text.n };
 }
 
 void
@@ -19,7 +19,7 @@ chunk_clear(struct chunk *c)
 {
 	text_clear(&c->text);
 	c->ledger.n = 0;
-	c->nparts = 0;
+	c->files.n = 0;
 }
 
 void
@@ -27,5 +27,5 @@ chunk_free(struct chunk *c)
 {
 	text_free(&c->text);
 	ledger_free(&c->ledger);
-	free(c->parts);
+	free(c->files.parts);
 }

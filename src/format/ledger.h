@@ -1,13 +1,7 @@
 #ifndef FORMAT_LEDGER_H
 #define FORMAT_LEDGER_H
 
-#include "event/event.h"
-
-/* One kind of thing that an output cannot hold. */
-struct loss {
-	const char *id;   /* the format or stage, a slash, then words */
-	const char *text; /* one line, reported with a count behind it: "texts that ...: 3" */
-};
+#include "format/loss.h"
 
 struct ledger_row {
 	const struct loss *loss;
@@ -22,7 +16,6 @@ struct ledger {
 	bool failed; /* there was no memory for a row */
 };
 
-void ledger_add(struct ledger *l, const struct loss *loss, uint64_t offset, uint64_t count);
 void ledger_merge(struct ledger *into, const struct ledger *from);
 void ledger_free(struct ledger *l);
 

@@ -1,4 +1,4 @@
-#include "input/input.h"
+#include "input/input_open.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* mkstemp, truncate */
-#include "input/input.h"
+#include "input/input_open.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "input/input.h"
+#include "input/input_open.h"
 
 /* Private to input/: what stands behind a window, and the memory it lies in. */
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "input/input.h"
+#include "input/input_fault.h"
 
 /*
  * The files under a folder.  Links are followed, each folder is visited once

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/decimal.h"
+#include "output/text_put.h"
 
 #define TEXT_MIN ((size_t)256)
 
@@ -37,6 +38,12 @@ text_grow(struct text *t, size_t room)
 	t->p = p;
 	t->cap = cap;
 	return true;
+}
+
+void
+text_clear(struct text *t)
+{
+	t->n = 0;
 }
 
 void

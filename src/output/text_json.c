@@ -3,7 +3,7 @@
 #include "base/decimal.h"
 #include "base/textscan.h"
 #include "base/utf8.h"
-#include "output/text.h"
+#include "output/text_json.h"
 
 /* The largest integer below which a double holds all others. */
 #define DOUBLE_EXACT ((UINT64_C(1) << 53) - 1)

@@ -1,6 +1,6 @@
 /* Trace text for people's terminals, which obey more than they print. */
 #include "base/utf8.h"
-#include "output/text.h"
+#include "output/text_visible.h"
 
 /* Characters that steer the terminal or cannot be seen; each a range.  Joiners (U+200C, U+200D) are not
  * here: they shape visible text in several scripts. */

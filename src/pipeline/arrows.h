@@ -2,8 +2,8 @@
 #define PIPELINE_ARROWS_H
 
 #include "base/table.h"
-#include "event/batch.h"
-#include "event/trace.h"
+#include "event/batch_pool.h"
+#include "event/trace_engine.h"
 
 /*
  * Arrows between events: from one that says "the task K is woken" to the one

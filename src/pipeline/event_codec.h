@@ -1,7 +1,8 @@
 #ifndef PIPELINE_EVENT_CODEC_H
 #define PIPELINE_EVENT_CODEC_H
 
-#include "event/batch.h"
+#include "event/batch_pool.h"
+#include "event/trace_engine.h"
 
 /*
  * Packs an event with all it points to into one run of bytes that can be

@@ -1,7 +1,9 @@
 #ifndef PIPELINE_EVENT_SAMPLES_TEST_H
 #define PIPELINE_EVENT_SAMPLES_TEST_H
 
-#include "event/event_order.h"
+#include "event/batch_pool.h"
+#include "event/order_key.h"
+#include "event/trace_engine.h"
 
 /* For tests: events of all kinds, the same for the same seed, and ways to compare them. */
 

@@ -9,7 +9,8 @@
 static inline struct findings *
 interpret_findings(const struct batch *b, const struct event *e)
 {
-	return b->inputs != NULL ? b->input_findings[b->inputs[e - b->events]] : b->findings;
+	return b->engine.inputs != NULL ? b->engine.input_findings[b->engine.inputs[e - b->events]]
+	                                : b->engine.findings;
 }
 
 /* ---- interpret_text.c ---- */

@@ -92,7 +92,7 @@ add_field(struct stage *g, struct event *e, struct slice name, struct value valu
 static inline void
 run(struct stage *g)
 {
-	g->batch.findings = &g->findings;
+	g->batch.engine.findings = &g->findings;
 	cr_assert(interpret_batch(&g->in, &g->format, &g->batch));
 }
 

@@ -1,8 +1,8 @@
 #ifndef PIPELINE_LANES_H
 #define PIPELINE_LANES_H
 
-#include "event/batch.h"
-#include "event/trace.h"
+#include "event/batch_pool.h"
+#include "event/trace_engine.h"
 #include "pipeline/nesting.h"
 #include "format/ledger.h"
 

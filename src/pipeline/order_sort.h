@@ -1,7 +1,7 @@
 #ifndef PIPELINE_ORDER_SORT_H
 #define PIPELINE_ORDER_SORT_H
 
-#include "event/event_order.h"
+#include "event/order_key.h"
 
 /*
  * Sorts keys; equal ones keep their order.  Runs that are in order already, or

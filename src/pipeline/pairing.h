@@ -2,8 +2,8 @@
 #define PIPELINE_PAIRING_H
 
 #include "base/table.h"
-#include "event/batch.h"
-#include "event/trace.h"
+#include "event/batch_pool.h"
+#include "event/trace_engine.h"
 #include "pipeline/pending_end.h"
 #include "pipeline/retained.h"
 #include "format/ledger.h"

@@ -1,7 +1,7 @@
 #ifndef PIPELINE_PENDING_END_H
 #define PIPELINE_PENDING_END_H
 
-#include "event/batch.h"
+#include "event/batch_pool.h"
 #include "pipeline/retained.h"
 
 /*

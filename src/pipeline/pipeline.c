@@ -103,7 +103,7 @@ interpret_next(struct stage *stage, struct batch **out)
 		struct batch *const b = *out;
 		if (!p->context.raw && !interpret_batch(&p->interpret, p->context.format, b))
 			return no_memory(p, b);
-		b->inputs = NULL;
+		b->engine.inputs = NULL;
 		st->more = p->interpret.spans;
 		if (b->n > 0)
 			return STAGE_MORE;

@@ -1,6 +1,7 @@
 #ifndef PIPELINE_PIPELINE_H
 #define PIPELINE_PIPELINE_H
 
+#include "event/trace_engine.h"
 #include "pipeline/interpret.h"
 #include "pipeline/lanes.h"
 #include "pipeline/order_stage.h"

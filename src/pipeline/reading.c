@@ -203,7 +203,7 @@ read_source(struct reading *r, struct batch **out)
 			h->progress(h->ctx, s->in);
 	}
 	if (b->n > 0) {
-		b->findings = &s->findings;
+		b->engine.findings = &s->findings;
 		*out = b;
 		return STAGE_MORE;
 	}

@@ -1,7 +1,7 @@
 #ifndef PIPELINE_RETAINED_H
 #define PIPELINE_RETAINED_H
 
-#include "event/batch.h"
+#include "event/batch_pool.h"
 
 /* A name and fields of an event, copied with all they point to, for as long as a span is open. */
 struct retained {

@@ -2,7 +2,9 @@
 #define PIPELINE_RUN_MERGE_H
 
 #include "base/spill_file.h"
-#include "event/event_order.h"
+#include "event/batch_pool.h"
+#include "event/order_key.h"
+#include "event/trace_engine.h"
 
 /*
  * Merges runs of packed events (event_codec.h) that lie in a spill file, each

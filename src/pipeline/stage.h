@@ -1,7 +1,7 @@
 #ifndef PIPELINE_STAGE_H
 #define PIPELINE_STAGE_H
 
-#include "event/batch.h"
+#include "event/batch_pool.h"
 
 /*
  * A pipeline is a list of stages, each of which asks the one before it for

@@ -133,7 +133,8 @@ hold_memory(struct streams *all, struct stream *s, struct batch *out)
 		return true;
 	s->held_by = all->number;
 	if (s->memory == NULL) {
-		if (b->holds.n == 0 && b->scratch.used == 0 && b->blocks == NULL && b->nshared == 0)
+		if (b->holds.n == 0 && b->scratch.used == 0 && b->engine.blocks == NULL &&
+		    b->engine.nshared == 0)
 			return true;
 		all->out_bytes += input_holds_size(&b->holds) + b->scratch.used;
 		s->memory = batch_share_memory(b);
@@ -349,7 +350,7 @@ fill_from_one(struct reading *r, struct batch *out)
 		if (h->progress != NULL)
 			h->progress(h->ctx, s->source.in);
 	}
-	out->findings = &s->source.findings;
+	out->engine.findings = &s->source.findings;
 }
 
 static void
@@ -367,8 +368,8 @@ fill_from_all(struct reading *r, struct batch *out)
 	if (!all->no_memory)
 		merge_events(r, out);
 	hold_all(all, out);
-	out->input_findings = all->findings;
-	out->inputs = all->inputs;
+	out->engine.input_findings = all->findings;
+	out->engine.inputs = all->inputs;
 	if (h->progress != NULL && all->last != NULL && all->last->source.in != NULL)
 		h->progress(h->ctx, all->last->source.in);
 }

@@ -29,16 +29,17 @@ put(struct writing *w, const char *file, const char *p, size_t n)
 static void
 put_text(struct writing *w, const struct chunk *c, size_t from)
 {
-	size_t at = from;
+	const struct chunk_part *const parts = c->files.parts;
+	const size_t first = c->files.n > 0 ? parts[0].at : c->text.n;
 
-	for (uint32_t i = 0; i < c->nparts; i++) {
-		const size_t end = i + 1 < c->nparts ? c->parts[i + 1].at : c->text.n;
-		at = c->parts[i].at > from ? c->parts[i].at : from;
-		if (end > at && !put(w, c->parts[i].name, c->text.p + at, end - at))
+	if (first > from && !put(w, NULL, c->text.p + from, first - from))
+		return;
+	for (uint32_t i = 0; i < c->files.n; i++) {
+		const size_t at = parts[i].at > from ? parts[i].at : from;
+		const size_t end = i + 1 < c->files.n ? parts[i + 1].at : c->text.n;
+		if (end > at && !put(w, parts[i].name, c->text.p + at, end - at))
 			return;
 	}
-	if (c->nparts == 0)
-		put(w, NULL, c->text.p + from, c->text.n - from);
 }
 
 static bool

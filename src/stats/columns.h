@@ -1,7 +1,7 @@
 #ifndef STATS_COLUMNS_H
 #define STATS_COLUMNS_H
 
-#include "output/text.h"
+#include "output/text_visible.h"
 
 /* A table for people: cells are written one after the other, printed when all widths are known. */
 #define COLUMNS_MAX 16

@@ -1,8 +1,8 @@
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
 
-#include "event/batch.h"
-#include "event/trace.h"
+#include "event/batch_pool.h"
+#include "event/trace_engine.h"
 #include "pipeline/nesting.h"
 #include "stats/histogram.h"
 #include "stats/names.h"

@@ -1,4 +1,5 @@
 /* The report for programs.  All integers are exact, however large. */
+#include "output/text_json.h"
 #include "stats/stats_report.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #ifndef STATS_STATS_REPORT_H
 #define STATS_STATS_REPORT_H
 
-#include "output/text.h"
+#include "output/text_visible.h"
 #include "stats/stats.h"
 
 /* One input and what was counted in it. */

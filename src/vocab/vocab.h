@@ -1,8 +1,8 @@
 #ifndef VOCAB_VOCAB_H
 #define VOCAB_VOCAB_H
 
-#include "check/finding.h"
-#include "event/trace.h"
+#include "check/findings.h"
+#include "event/vocabulary.h"
 
 /*
  * Vocabularies: what the events of a format mean, written in YAML

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/trace_engine.h"
 #include "vocab/vocab.h"
 #include "vocab/vocab_builtin.h"
 

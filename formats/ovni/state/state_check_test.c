@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ovni/ovni_samples.h"
+#include "event/trace_engine.h"
 #include "cmd/cli_test_util.h"
 #include "ovni/ovni_format.h"
 #include "ovni/ovni_state.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cmd/cli_test_util.h"
+#include "event/batch_pool.h"
+#include "event/trace_engine.h"
 #include "ovni/ovni_format.h"
 #include "ovni/ovni_state.h"
 #include "vocab/vocab.h"

@@ -1,0 +1,19 @@
+#ifndef EVENT_TRACE_ENGINE_H
+#define EVENT_TRACE_ENGINE_H
+
+#include "event/trace.h"
+
+/* What only the engine does with a trace. */
+
+void trace_init(struct trace *t);
+void trace_free(struct trace *t);
+
+/* The track named "NAME: WHAT" below a thread's (or process's) own, made when it is asked for first.  NULL:
+ * no memory. */
+const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what);
+
+/* The extra lane (>= 1) of a track, made when it is asked for first; lane 0 is the track itself.  NULL: no
+ * memory. */
+const struct track *trace_lane(struct trace *t, const struct track *track, uint16_t lane);
+
+#endif

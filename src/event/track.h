@@ -1,0 +1,30 @@
+#ifndef EVENT_TRACK_H
+#define EVENT_TRACK_H
+
+#include "base/slice.h"
+
+enum track_kind { TRACK_PROCESS, TRACK_THREAD };
+
+/* Who did it: a process, or a thread (task, stream, ...) of one. */
+struct track {
+	uint32_t index; /* in order of arrival, from 0 */
+	uint8_t kind;   /* enum track_kind */
+	bool has_id;    /* false: the format knows none, writers may choose one */
+	bool is_child;  /* it shows something of its parent, a thread or process: its states, its marks */
+	uint16_t lane; /* 0: the track itself; n: its n-th extra lane for overlapping spans, "name (n + 1)" */
+	uint64_t id;   /* pid or tid as the trace says, all 64 bits */
+	struct slice name;
+	const void *declared;       /* what the writer's declare made of it; NULL before */
+	const struct track *parent; /* a process: NULL; a thread: its process; a lane or child: its track */
+};
+
+/* The process that a track is of; a process itself. */
+static inline const struct track *
+track_process(const struct track *t)
+{
+	while (t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
+#endif

@@ -1,0 +1,63 @@
+#ifndef FORMAT_READER_H
+#define FORMAT_READER_H
+
+#include "check/finding.h"
+#include "event/batch_fill.h"
+#include "event/trace.h"
+#include "event/vocabulary.h"
+#include "input/input.h"
+
+/* What somebody will look at.  A reader always checks everything, and builds only what was asked for. */
+enum want {
+	WANT_FINDINGS = 0,  /* batches stay empty */
+	WANT_TIMES = 1,     /* events with phase, ts, dur, name, class, track, offset */
+	WANT_FIELDS = 2,    /* and their fields */
+	WANT_STRUCTURE = 4, /* structure records too */
+	WANT_BYTES = 8,     /* and batch.bytes */
+	WANT_RAW = 32,      /* raw events; always together with TIMES, FIELDS and STRUCTURE */
+	WANT_ORDER = 64,    /* for the engine: streams of one trace are merged by time */
+};
+
+/* Raw events are the records as the file has them.  Their fields are all fields of the record in file order,
+ * with the file's widths and numbers, also those that become ts, dur, name or track of an interpreted event.
+ * Nothing is resolved, renamed or left out, and no vocabulary is applied.  The bytes of all records of a
+ * valid input, put together, are the input. */
+
+struct reader {
+	const struct format *format;
+	struct input *in;
+	struct trace *trace;
+	struct findings *findings; /* NULL: a quiet pass */
+	unsigned want;             /* enum want */
+	const char *dialect;       /* asked for by the user, or NULL */
+	const struct option_value *options;
+	void *state;      /* state_size bytes, zeroed and freed by the engine */
+	void *shared;     /* trace_ops.shared_size bytes, for all inputs of one trace */
+	uint64_t records; /* of this input, counted by the reader; the first one is number 1 */
+	const void *ahead_of; /* in a look-ahead pass: the state of the reader that asked for it; else NULL */
+	bool in_folder;       /* the input was found in a folder, so its sidecars can be expected there */
+	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */
+};
+
+enum read_status {
+	READ_MORE,      /* the batch is as full as it should be; call again */
+	READ_END,       /* the batch holds the last events */
+	READ_BAD,       /* the same, but the input cannot be read on; a finding says why */
+	READ_NO_MEMORY, /* the engine reports it */
+};
+
+struct reader_ops {
+	size_t state_size;
+	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: none.  Most bits
+	 * win. `complete`: nothing follows `head`.  It must not change anything. */
+	int (*probe)(struct slice head, bool complete);
+	/* Before the first batch: sets up the trace (dialect, clock, ...).  false: no memory, or a finding
+	 * says why. */
+	bool (*open)(struct reader *r);
+	/* Adds at most b->cap events.  Consumes at most some MiB of records, so that the engine can look
+	 * around. Counts r->records, r->trace->events and class.records. */
+	enum read_status (*next)(struct reader *r, struct batch *b);
+	void (*close)(struct reader *r); /* also when open failed; NULL: the state owns nothing */
+};
+
+#endif

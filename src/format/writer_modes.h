@@ -1,0 +1,12 @@
+#ifndef FORMAT_WRITER_MODES_H
+#define FORMAT_WRITER_MODES_H
+
+/* What events a writer can be given.  The first that applies is chosen unless the user says --raw.  Raw
+ * events: see format/reader.h. */
+enum writer_modes {
+	WRITER_RAW_SAME = 1,    /* raw events, if the input is of the writer's own format */
+	WRITER_INTERPRETED = 2, /* events with their meaning */
+	WRITER_RAW = 4,         /* raw events of any format */
+};
+
+#endif

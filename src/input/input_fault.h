@@ -1,0 +1,21 @@
+#ifndef INPUT_INPUT_FAULT_H
+#define INPUT_INPUT_FAULT_H
+
+/* What can be wrong with an input itself, whatever its format. */
+enum input_fault {
+	INPUT_OK,
+	INPUT_MISSING,    /* no such file, or a link to nowhere */
+	INPUT_DENIED,     /* no permission */
+	INPUT_NOT_A_FILE, /* directory, FIFO, device, socket, terminal */
+	INPUT_EMPTY,      /* no bytes at all (also: a compressed stream of no bytes) */
+	INPUT_SYSTEM,     /* read, map, memory, thread */
+	INPUT_SHRUNK,     /* the file became shorter while it was mapped */
+	INPUT_CUT,        /* the compressed stream ends early */
+	INPUT_CORRUPT,    /* the compressed stream is damaged (bits, checksum, length) */
+	INPUT_TRAILING, /* bytes after the compressed stream that are no further member; a warning, not an end
+	                 */
+};
+
+enum input_packing { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD };
+
+#endif
