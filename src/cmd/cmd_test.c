@@ -131,9 +131,9 @@ Test(cmd, operands_that_are_missing_or_too_many)
 	expect_mistake(RUN("convert", "-o", "a.json"), "name an input and an output");
 	expect_mistake(RUN("convert", SAMPLE, "a.json", "b.json"), "one input and one output");
 	expect_mistake(RUN("formats", "htdump"), "takes no names");
-	expect_mistake(RUN("convert", SAMPLE, "out.txt"), "does not tell the output's format");
-	expect_mistake(RUN("convert", SAMPLE, "-"), "does not tell the output's format");
-	expect_mistake(RUN("convert", SAMPLE, "out.obs"), "does not tell the output's format");
+	expect_mistake(RUN("convert", SAMPLE, "out.txt"), "has no suffix of an output format");
+	expect_mistake(RUN("convert", SAMPLE, "-"), "has no suffix of an output format");
+	expect_mistake(RUN("convert", SAMPLE, "out.obs"), "has no suffix of an output format");
 	expect_mistake(RUN("convert", "--to", "perfetto", SAMPLE, "-"), "no output format named perfetto");
 	expect_mistake(RUN("convert", "--to", "ovni", SAMPLE, "-"), "no output format named ovni");
 }
