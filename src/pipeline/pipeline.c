@@ -122,7 +122,7 @@ rebase_next(struct stage *stage, struct batch **out)
 	struct rebase_stage *const st = (struct rebase_stage *)stage;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (status != STAGE_MORE || st->p->context.raw)
+	if (status != STAGE_MORE)
 		return status;
 	struct batch *const b = *out;
 	uint32_t i = 0;
