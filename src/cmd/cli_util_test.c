@@ -23,6 +23,7 @@ struct sink {
 	int fd; /* -1: at its end */
 	char **text;
 	size_t *n;
+	size_t cap; /* of text */
 };
 
 const char *
@@ -63,7 +64,10 @@ drain(struct sink *s)
 		s->fd = -1;
 		return;
 	}
-	*s->text = must(realloc(*s->text, *s->n + (size_t)n + 1));
+	if (*s->n + (size_t)n + 1 > s->cap) {
+		s->cap = 2 * (*s->n + (size_t)n + 1);
+		*s->text = must(realloc(*s->text, s->cap));
+	}
 	memcpy(*s->text + *s->n, piece, (size_t)n);
 	*s->n += (size_t)n;
 	(*s->text)[*s->n] = '\0';
@@ -163,7 +167,7 @@ run_program(const char *const *argv, const void *in, size_t in_n)
 	close(err[1]);
 	if (to[0] >= 0)
 		close(to[0]);
-	struct sink sinks[] = { { out[0], &r.out, &r.out_n }, { err[0], &r.err, &r.err_n } };
+	struct sink sinks[] = { { out[0], &r.out, &r.out_n, 0 }, { err[0], &r.err, &r.err_n, 0 } };
 	const bool in_time = talk(to[1], in, in_n, sinks);
 	if (pid > 0 && !in_time)
 		kill(pid, SIGKILL);
