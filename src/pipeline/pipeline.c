@@ -150,16 +150,25 @@ rebase_init(struct pipeline *p)
 
 /* ---- lanes ---- */
 
+static bool
+put_on_lanes(struct pipeline *p, struct batch *b)
+{
+	return !p->job->lanes || p->context.raw || lanes_batch(&p->lanes.lanes, b, &p->ledger);
+}
+
 static enum stage_status
 lanes_next(struct stage *stage, struct batch **out)
 {
 	struct lanes_stage *const st = (struct lanes_stage *)stage;
-	struct pipeline *const p = st->p;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (status == STAGE_MORE && !p->context.raw && !lanes_batch(&st->lanes, &p->trace, *out, &p->ledger))
-		return no_memory(p, *out);
-	return status;
+	return status != STAGE_MORE || put_on_lanes(st->p, *out) ? status : no_memory(st->p, *out);
+}
+
+bool
+pipeline_late(struct pipeline *p, struct batch *b)
+{
+	return !p->job->late || (put_on_lanes(p, b) && lanes_list(&p->lanes.lanes, b));
 }
 
 /* ---- the whole ---- */
@@ -199,11 +208,10 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		p->order.p = p;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
-	if (job->lanes) {
-		p->lanes.p = p;
-		lanes_init(&p->lanes.lanes);
+	p->lanes.p = p;
+	lanes_init(&p->lanes.lanes);
+	if (job->lanes && !job->late)
 		add_stage(p, &p->lanes.stage, lanes_next);
-	}
 	return true;
 }
 
@@ -252,7 +260,9 @@ pipeline_next(struct pipeline *p, struct batch **out)
 
 	if (status == STAGE_END && p->job->want != WANT_FINDINGS)
 		return show_rest(p, out);
-	if (status == STAGE_MORE && !show_new(p, *out))
+	if (status != STAGE_MORE)
+		return status;
+	if (!show_new(p, *out) || (!p->job->late && !lanes_list(&p->lanes.lanes, *out)))
 		return no_memory(p, *out);
 	return status;
 }
@@ -331,8 +341,7 @@ pipeline_close(struct pipeline *p)
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
 	order_stage_free(&p->order);
-	if (p->job->lanes)
-		lanes_free(&p->lanes.lanes);
+	lanes_free(&p->lanes.lanes);
 	ledger_free(&p->ledger);
 	batch_pool_free(&p->pool);
 	trace_free(&p->trace);
