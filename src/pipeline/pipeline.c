@@ -168,7 +168,7 @@ lanes_next(struct stage *stage, struct batch **out)
 bool
 pipeline_late(struct pipeline *p, struct batch *b)
 {
-	return !p->job->late || (put_on_lanes(p, b) && lanes_list(&p->lanes.lanes, b));
+	return !p->late_lanes || (put_on_lanes(p, b) && lanes_list(&p->lanes.lanes, b));
 }
 
 /* ---- the whole ---- */
@@ -184,7 +184,11 @@ add_stage(struct pipeline *p, struct stage *st, enum stage_status (*next)(struct
 bool
 pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
+	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
+
 	*p = (struct pipeline){ .job = job };
+	p->lanes.p = p;
+	lanes_init(&p->lanes.lanes);
 	trace_init(&p->trace);
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, job->want);
@@ -204,13 +208,14 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		rebase_init(p);
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
+	if (job->lanes && by_track)
+		add_stage(p, &p->lanes.stage, lanes_next);
 	if (job->order != ORDER_FILE) {
 		p->order.p = p;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
-	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes);
-	if (job->lanes && !job->late)
+	p->late_lanes = job->late && !by_track;
+	if (job->lanes && !by_track && !job->late)
 		add_stage(p, &p->lanes.stage, lanes_next);
 	return true;
 }
@@ -262,7 +267,7 @@ pipeline_next(struct pipeline *p, struct batch **out)
 		return show_rest(p, out);
 	if (status != STAGE_MORE)
 		return status;
-	if (!show_new(p, *out) || (!p->job->late && !lanes_list(&p->lanes.lanes, *out)))
+	if (!show_new(p, *out) || (!p->late_lanes && !lanes_list(&p->lanes.lanes, *out)))
 		return no_memory(p, *out);
 	return status;
 }

@@ -86,6 +86,7 @@ struct pipeline {
 	bool rest_begun;
 	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
 	bool ended;
+	bool late_lanes;      /* they are what pipeline_late() does */
 	struct ledger ledger; /* of lanes */
 };
 
