@@ -1,5 +1,5 @@
-#ifndef TESTING_LANE_TRACK_H
-#define TESTING_LANE_TRACK_H
+#ifndef EVENT_LANE_TRACK_TEST_H
+#define EVENT_LANE_TRACK_TEST_H
 
 #include "event/trace.h"
 

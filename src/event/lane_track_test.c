@@ -1,4 +1,4 @@
-#include "testing/lane_track.h"
+#include "event/lane_track_test.h"
 
 const struct track *
 trace_lane(struct trace *t, const struct track *track, uint16_t lane)
