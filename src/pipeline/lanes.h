@@ -7,11 +7,11 @@
 #include "format/ledger.h"
 
 /*
- * Before a writer that needs nested spans: a span that overlaps others of its track in part only is moved to an
- * extra lane, a track of its own.  Spans that may overlap (EVENT_ASYNC) stay.
+ * Before a writer that needs nested spans: a span that overlaps others of its track in part only is moved to
+ * an extra lane, a track of its own.  Spans that may overlap (EVENT_ASYNC) stay.
  *
- * Lanes do not belong to the trace, so that this may run on another thread than reading: nothing is shared but
- * tracks, which do not change.
+ * Lanes do not belong to the trace, so that this may run on another thread than reading: nothing is shared
+ * but tracks, which do not change.
  */
 struct lanes {
 	struct nesting nesting;
@@ -28,8 +28,8 @@ struct lanes {
 void lanes_init(struct lanes *l);
 void lanes_free(struct lanes *l);
 
-/* Goes over the events of a batch, in order; batches come in the order of the trace.  Spans for which no lane is
- * left go to the last one and are counted in the ledger.  false: no memory. */
+/* Goes over the events of a batch, in order; batches come in the order of the trace.  Spans for which no lane
+ * is left go to the last one and are counted in the ledger.  false: no memory. */
 bool lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger);
 
 /* Adds the lanes that no batch lists yet to the tracks that are new in this one.  false: no memory. */

@@ -46,7 +46,7 @@ struct pipeline_job {
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
 	bool lanes;                    /* spans of one track nest */
-	bool late; /* the caller runs pipeline_late() for each batch */
+	bool late;                     /* the caller runs pipeline_late() for each batch */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	finding_sink *sink; /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
@@ -97,8 +97,9 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);
  * WANT_ORDER) are all opened first; their events come in the order of (time, path, offset). */
 enum stage_status pipeline_next(struct pipeline *p, struct batch **out);
 
-/* What job.late left to do with each batch that pipeline_next() gave, in that order, before its events and new tracks
- * are looked at.  It may run on another thread than pipeline_next(), beside it.  false: no memory. */
+/* What job.late left to do with each batch that pipeline_next() gave, in that order, before its events and
+ * new tracks are looked at.  It may run on another thread than pipeline_next(), beside it.  false: no memory.
+ */
 bool pipeline_late(struct pipeline *p, struct batch *b);
 
 /* Asks for all batches and releases them. */

@@ -72,8 +72,8 @@ run_one(struct workers *w)
 	finish_ready(w);
 }
 
-/* A thread that went to sleep starts again when half of the slots are full: to wake one for every job takes more
- * time than it gives, and whoever puts jobs works too when there is no slot left. */
+/* A thread that went to sleep starts again when half of the slots are full: to wake one for every job takes
+ * more time than it gives, and whoever puts jobs works too when there is no slot left. */
 static bool
 is_worth_waking(const struct workers *w)
 {

@@ -42,8 +42,8 @@ struct writing {
 
 /* The output's first bytes: when an input of `p` was opened.  false: no memory, or the output failed; so too
  * below. */
-bool writing_begin(struct writing *w, struct pipeline *p, const struct format *to,
-                   struct writing_output out, const struct writing_options *options);
+bool writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
+                   const struct writing_options *options);
 
 /* Takes over the batch. */
 bool writing_put(struct writing *w, struct batch *b);
