@@ -20,9 +20,11 @@ put_number(char *p, unsigned field, uint64_t v)
 }
 
 static inline char *
-put_packet_head(struct text *t, uint64_t ts, size_t event, bool interned)
+put_packet_head(struct text *t, uint64_t ts, size_t event, bool interned, const struct text *defs)
 {
-	const size_t packet = 1 + wire_size(ts) + 2 + (interned ? 2 : 0) + 1 + wire_size(event) + event;
+	const size_t with = defs != NULL && defs->n > 0 ? 1 + wire_size(defs->n) + defs->n : 0;
+	const size_t packet =
+	    1 + wire_size(ts) + 2 + (interned ? 2 : 0) + with + 1 + wire_size(event) + event;
 	char *p = text_room(t, packet + 2 * WIRE_VARINT_MAX);
 
 	if (p == NULL)
@@ -37,6 +39,12 @@ put_packet_head(struct text *t, uint64_t ts, size_t event, bool interned)
 		*p++ = (char)WIRE_TAG(PACKET_FLAGS, WIRE_VARINT);
 		*p++ = FLAG_NEEDED;
 	}
+	if (with > 0) {
+		*p++ = (char)WIRE_TAG(PACKET_INTERNED, WIRE_BYTES);
+		p = wire_put(p, defs->n);
+		memcpy(p, defs->p, defs->n);
+		p += defs->n;
+	}
 	*p++ = (char)WIRE_TAG(PACKET_TRACK_EVENT, WIRE_BYTES);
 	return wire_put(p, event);
 }
@@ -46,14 +54,13 @@ perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e)
 {
 	char head[5 * WIRE_VARINT_MAX], *h = head;
 
-	perfetto_put_defs(st);
 	h = put_number(h, EVENT_TYPE, e->type);
 	h = put_number(h, EVENT_NAME_IID, e->name);
 	h = put_number(h, EVENT_TRACK, e->track);
 	h = put_number(h, EVENT_CATEGORY_IIDS, e->category);
 	const size_t n = (size_t)(h - head);
 	struct text *const t = &st->chunk->text;
-	char *p = put_packet_head(t, e->ts, n + st->body.n, true);
+	char *p = put_packet_head(t, e->ts, n + st->body.n, true, &st->defs);
 	if (p == NULL)
 		return;
 	memcpy(p, head, n);
@@ -61,15 +68,16 @@ perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e)
 	if (st->body.n > 0)
 		memcpy(p, st->body.p, st->body.n);
 	t->n = (size_t)(p + st->body.n - t->p);
-	t->failed |= st->body.failed;
+	t->failed |= st->body.failed || st->defs.failed;
 	text_clear(&st->body);
+	text_clear(&st->defs);
 }
 
 static void
 put_end(struct perfetto_state *st, uint64_t ts, uint64_t track)
 {
 	struct text *const t = &st->chunk->text;
-	char *p = put_packet_head(t, ts, 2 + 1 + wire_size(track), false);
+	char *p = put_packet_head(t, ts, 2 + 1 + wire_size(track), false, NULL);
 
 	if (p == NULL)
 		return;
@@ -131,15 +139,14 @@ close_until(struct perfetto_state *st, struct perfetto_track *k, uint64_t ts, bo
 	}
 }
 
-static bool
+static void
 push(struct perfetto_state *st, struct perfetto_track *k, uint64_t end)
 {
 	if (!array_room(&k->ends, k->nends, &k->ends_cap, sizeof *k->ends)) {
 		st->chunk->text.failed = true;
-		return false;
+		return;
 	}
 	k->ends[k->nends++] = end;
-	return true;
 }
 
 /* On a track of its own. */
@@ -176,10 +183,7 @@ put_span(struct perfetto_state *st, const struct batch *b, const struct event *e
 		return;
 	}
 	put_named(st, b, e, TYPE_BEGIN, ts, k->uuid);
-	if (end == ts)
-		put_end(st, end, k->uuid);
-	else
-		push(st, k, end);
+	push(st, k, end);
 }
 
 /* The end of a span, which is clipped to the times that there are; false: it lies before all of them. */
@@ -231,11 +235,12 @@ put_instant(struct perfetto_state *st, const struct batch *b, const struct event
 	close_until(st, k, e->ts, true);
 	put_named(st, b, e, again ? TYPE_BEGIN : TYPE_INSTANT, e->ts, k->uuid);
 	if (again)
-		put_end(st, e->ts, k->uuid);
+		push(st, k, e->ts);
 	k->instant = e->ts + 1;
 }
 
-/* An end of an arrow binds to the innermost open span, or else to one of no length that it brings with it. */
+/* An end of an arrow binds to what is open, the innermost span or an instant of this time, or else to a span
+ * of no length that it brings with it. */
 static void
 put_arrow(struct perfetto_state *st, const struct event *e)
 {
@@ -248,7 +253,7 @@ put_arrow(struct perfetto_state *st, const struct event *e)
 		return;
 	}
 	close_until(st, k, e->ts, false);
-	const bool bare = k->nends == 0;
+	const bool bare = k->nends == 0 && k->instant != e->ts + 1;
 	if (bare) {
 		x.type = TYPE_BEGIN;
 		x.name = perfetto_name(st, e->name);
@@ -272,8 +277,6 @@ put_arrow(struct perfetto_state *st, const struct event *e)
 static void
 put_point(struct perfetto_state *st, const struct batch *b, const struct event *e)
 {
-	struct perfetto_track *const k = perfetto_track_of(st, e->track);
-
 	if (e->ts > LAST_TIME) {
 		perfetto_lose(st, PERFETTO_TIME_RANGE, 1);
 	} else if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN) {
@@ -287,7 +290,6 @@ put_point(struct perfetto_state *st, const struct batch *b, const struct event *
 	} else {
 		put_instant(st, b, e);
 	}
-	(void)k;
 }
 
 void

@@ -5,14 +5,16 @@
 
 /*
  * Interned texts.  Memory is bounded for any input: what finds no room is
- * written where it is used.  Strings of arguments get a number when they come
- * the second time, so that texts that never come again take no room.
+ * written where it is used.  Short strings of arguments get a number when they
+ * come the second time, so that texts that never come again take no room.
  */
 #define TABLE_ENTRIES (1U << 18)
 #define TABLE_BYTES (32U << 20)
 #define TEXT_MOST 1024 /* bytes; longer ones are not interned */
 #define STRING_LEAST 4 /* shorter ones are as short as a number */
 #define SEEN (1U << 16)
+#define STRING_LONG 32 /* longer ones get a number at once, as long as ... */
+#define EAGER 4096     /* ... no more than this many did not come again */
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
@@ -149,16 +151,10 @@ perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice
 	return iid != 0 ? use(st, t, iid) : 0;
 }
 
-uint32_t
-perfetto_intern_string(struct perfetto_state *st, struct slice s)
+/* The number of a string that comes again; 0 for one that comes the first time. */
+static uint32_t
+when_seen(struct perfetto_state *st, struct slice s)
 {
-	struct perfetto_table *const t = &st->tables[KIND_STRING];
-
-	if (s.n < STRING_LEAST || s.n > TEXT_MOST)
-		return 0;
-	const uint32_t iid = tabletext_get(&t->iids, s);
-	if (iid != TABLE_NONE)
-		return use(st, t, iid);
 	if (st->seen == NULL && (st->seen = calloc(SEEN, sizeof *st->seen)) == NULL) {
 		st->body.failed = true;
 		return 0;
@@ -170,25 +166,26 @@ perfetto_intern_string(struct perfetto_state *st, struct slice s)
 		return 0;
 	}
 	const uint32_t made = define(st, KIND_STRING, s);
-	return made != 0 ? use(st, t, made) : 0;
+	return made != 0 ? use(st, &st->tables[KIND_STRING], made) : 0;
 }
 
-void
-perfetto_put_defs(struct perfetto_state *st)
+uint32_t
+perfetto_intern_string(struct perfetto_state *st, struct slice s)
 {
-	struct text *const t = &st->chunk->text;
-	size_t packet;
+	struct perfetto_table *const t = &st->tables[KIND_STRING];
 
-	if (st->defs.n == 0)
-		return;
-	packet = wire_open(t, TRACE_PACKET);
-	wire_number(t, PACKET_SEQUENCE, 1);
-	wire_number(t, PACKET_FLAGS, FLAG_NEEDED);
-	wire_head(t, PACKET_INTERNED, st->defs.n);
-	text_add(t, st->defs.p, st->defs.n);
-	wire_close(t, packet);
-	t->failed |= st->defs.failed;
-	text_clear(&st->defs);
+	if (s.n < STRING_LEAST || s.n > TEXT_MOST)
+		return 0;
+	const uint32_t iid = tabletext_get(&t->iids, s);
+	if (iid != TABLE_NONE) {
+		st->repeats++;
+		return use(st, t, iid);
+	}
+	if (s.n >= STRING_LONG && t->n < st->repeats + EAGER) {
+		const uint32_t made = define(st, KIND_STRING, s);
+		return made != 0 ? use(st, t, made) : 0;
+	}
+	return when_seen(st, s);
 }
 
 void

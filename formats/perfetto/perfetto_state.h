@@ -81,11 +81,12 @@ struct perfetto_state {
 	uint64_t offset;        /* of the event that is being written, for losses */
 	uint64_t uuid;          /* of the last track */
 	struct text body;       /* of the track event that is being built */
-	struct text defs;       /* interned data that is not written yet */
+	struct text defs;       /* interned data, for the next track event */
 	struct text clean;      /* a repaired text */
 	struct arena arena;
 	struct perfetto_table tables[KINDS];
 	uint32_t *seen;                 /* strings that came once, by hash */
+	uint64_t repeats;               /* of strings that have a number */
 	uint64_t seed;                  /* of hashes */
 	struct perfetto_track **tracks; /* by number */
 	uint32_t ntracks, tracks_cap;
@@ -128,9 +129,6 @@ uint64_t perfetto_hash_key(struct perfetto_state *st, struct slice s);
 
 /* Strings only get a number when they come again. */
 uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s);
-
-/* Writes the definitions that are due. */
-void perfetto_put_defs(struct perfetto_state *st);
 
 void perfetto_intern_free(struct perfetto_state *st);
 
