@@ -107,7 +107,7 @@ add(struct perfetto_state *st, struct perfetto_table *t, struct slice s)
 		st->body.failed = true;
 		return 0;
 	}
-	t->entries[t->n] = (struct perfetto_entry){ .same = 0 };
+	t->entries[t->n] = (struct perfetto_entry){ .text = copy };
 	t->bytes += s.n;
 	return ++t->n;
 }
@@ -140,15 +140,37 @@ use(struct perfetto_state *st, const struct perfetto_table *t, uint32_t iid)
 	return iid;
 }
 
+/* The row of the memo where a text is, if it is in it. */
+static inline uint32_t *
+memo_of(struct perfetto_table *t, struct slice s)
+{
+	const unsigned char *const p = (const unsigned char *)s.p;
+	const uint32_t sum = s.n == 0 ? 0 : s.n * 37 + p[0] * 5 + p[s.n / 2] * 131 + p[s.n - 1] * 17U;
+
+	return &t->memo[sum % PERFETTO_MEMO];
+}
+
+static inline bool
+is_known(const struct perfetto_table *t, uint32_t iid, struct slice s)
+{
+	return iid != 0 && slice_equal(t->entries[iid - 1].text, s);
+}
+
 uint32_t
 perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 {
 	struct perfetto_table *const t = &st->tables[kind];
-	uint32_t iid = tabletext_get(&t->iids, s);
+	uint32_t *const memo = memo_of(t, s);
 
+	if (is_known(t, *memo, s))
+		return use(st, t, *memo);
+	uint32_t iid = tabletext_get(&t->iids, s);
 	if (iid == TABLE_NONE)
 		iid = define(st, kind, s);
-	return iid != 0 ? use(st, t, iid) : 0;
+	if (iid == 0)
+		return 0;
+	*memo = iid;
+	return use(st, t, iid);
 }
 
 /* The number of a string that comes again; 0 for one that comes the first time. */
@@ -176,8 +198,10 @@ perfetto_intern_string(struct perfetto_state *st, struct slice s)
 
 	if (s.n < STRING_LEAST || s.n > TEXT_MOST)
 		return 0;
-	const uint32_t iid = tabletext_get(&t->iids, s);
+	uint32_t *const memo = memo_of(t, s);
+	const uint32_t iid = is_known(t, *memo, s) ? *memo : tabletext_get(&t->iids, s);
 	if (iid != TABLE_NONE) {
+		*memo = iid;
 		st->repeats++;
 		return use(st, t, iid);
 	}

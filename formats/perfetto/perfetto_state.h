@@ -29,7 +29,10 @@ enum perfetto_kind {
 	KINDS
 };
 
+#define PERFETTO_MEMO 1024
+
 struct perfetto_entry {
+	struct slice text;
 	uint64_t same;   /* keys: a hash, equal for keys that the importer takes for one */
 	uint8_t changed; /* 1 << enum perfetto_loss: what is lost each time that it is used */
 };
@@ -38,6 +41,7 @@ struct perfetto_entry {
 struct perfetto_table {
 	struct tabletext iids;
 	struct perfetto_entry *entries;
+	uint32_t memo[PERFETTO_MEMO]; /* iids that were used lately, by a few bytes of the text */
 	uint32_t n, cap;
 	size_t bytes; /* of the texts */
 };
