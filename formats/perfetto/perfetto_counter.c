@@ -1,6 +1,5 @@
 #include <math.h>
 
-#include "event/class_field.h"
 #include "perfetto/perfetto_state.h"
 
 /* Counters: each series is a track of its own, below that of the event. */
