@@ -26,20 +26,20 @@ expect_args(const char *what, struct value v, const char *loss, uint64_t times)
 	char expected[4096];
 	struct rig r;
 
-	rig_begin(&r);
+	perf_rig_begin(&r);
 	for (int i = 0; i < 3; i++) { /* the first, a repeated text, and keys that are known */
-		rig_event(&r, PHASE_SPAN, "span", r.thread, 10 + (uint64_t)i, 1);
-		rig_field(&r, SLICE_LIT("k"), v);
+		perf_rig_event(&r, PHASE_SPAN, "span", r.thread, 10 + (uint64_t)i, 1);
+		perf_rig_field(&r, SLICE_LIT("k"), v);
 	}
-	rig_end(&r);
+	perf_rig_end(&r);
 	snprintf(expected, sizeof expected, "k=%s", what);
 	cr_assert_eq(r.model.nslices, 3);
 	for (int i = 0; i < 3; i++)
 		cr_expect_str_eq(r.model.slices[i].args, expected);
 	cr_expect_eq(r.total.n, loss != NULL, "%s: %zu kinds of loss", what, r.total.n);
 	if (loss != NULL)
-		cr_expect_eq(rig_lost(&r, loss), 3 * times, "%s: %s", what, loss);
-	rig_free(&r);
+		cr_expect_eq(perf_rig_lost(&r, loss), 3 * times, "%s: %s", what, loss);
+	perf_rig_free(&r);
 }
 
 #define NUMBER(t, member, x) ((struct value){ .type = (t), .member = (x) })
@@ -108,16 +108,16 @@ Test(perfetto_args, nested_too_deeply)
 	v[0] = value_u64(1);
 	for (int i = 1; i <= 100; i++)
 		v[i] = (struct value){ .type = VALUE_LIST, .count = 1, .values = &v[i - 1] };
-	rig_begin(&r);
-	rig_event(&r, PHASE_SPAN, "deep", r.thread, 1, 1);
-	rig_field(&r, SLICE_LIT("k"), v[100]);
-	rig_event(&r, PHASE_SPAN, "fine", r.thread, 3, 1);
-	rig_field(&r, SLICE_LIT("k"), v[64]);
-	rig_end(&r);
-	cr_expect_eq(rig_lost(&r, "perfetto/too-deep"), 1);
+	perf_rig_begin(&r);
+	perf_rig_event(&r, PHASE_SPAN, "deep", r.thread, 1, 1);
+	perf_rig_field(&r, SLICE_LIT("k"), v[100]);
+	perf_rig_event(&r, PHASE_SPAN, "fine", r.thread, 3, 1);
+	perf_rig_field(&r, SLICE_LIT("k"), v[64]);
+	perf_rig_end(&r);
+	cr_expect_eq(perf_rig_lost(&r, "perfetto/too-deep"), 1);
 	cr_expect_not_null(strstr(model_slice_named(&r.model, "deep")->args, "s..."));
 	cr_expect_not_null(strstr(model_slice_named(&r.model, "fine")->args, "[u1]"));
-	rig_free(&r);
+	perf_rig_free(&r);
 }
 
 Test(perfetto_args, json)
@@ -139,21 +139,21 @@ Test(perfetto_args, keys)
 {
 	struct rig r;
 
-	rig_begin(&r);
+	perf_rig_begin(&r);
 	for (int i = 0; i < 3; i++) {
-		rig_event(&r, PHASE_SPAN, "span", r.thread, 10 + (uint64_t)i, 1);
-		rig_field(&r, SLICE_LIT("a"), value_u64(1));
-		rig_field(&r, SLICE_LIT("a"), value_u64(2));
-		rig_field(&r, SLICE_LIT("a (2)"), value_u64(3));
-		rig_field(&r, SLICE_LIT(""), value_u64(4));
-		rig_field(&r, slice_of("n\0l", 3), value_u64(5));
+		perf_rig_event(&r, PHASE_SPAN, "span", r.thread, 10 + (uint64_t)i, 1);
+		perf_rig_field(&r, SLICE_LIT("a"), value_u64(1));
+		perf_rig_field(&r, SLICE_LIT("a"), value_u64(2));
+		perf_rig_field(&r, SLICE_LIT("a (2)"), value_u64(3));
+		perf_rig_field(&r, SLICE_LIT(""), value_u64(4));
+		perf_rig_field(&r, slice_of("n\0l", 3), value_u64(5));
 	}
-	rig_end(&r);
+	perf_rig_end(&r);
 	for (int i = 0; i < 3; i++)
 		cr_expect_str_eq(r.model.slices[i].args, "a=u1 a (2)=u2 a (2) (2)=u3 (empty)=u4 n\\0l=u5");
-	cr_expect_eq(rig_lost(&r, "perfetto/key-changed"), 9);
-	cr_expect_eq(rig_lost(&r, "perfetto/nul"), 3);
-	rig_free(&r);
+	cr_expect_eq(perf_rig_lost(&r, "perfetto/key-changed"), 9);
+	cr_expect_eq(perf_rig_lost(&r, "perfetto/nul"), 3);
+	perf_rig_free(&r);
 }
 
 Test(perfetto_args, many_keys_of_one_name)
@@ -162,15 +162,15 @@ Test(perfetto_args, many_keys_of_one_name)
 	char last[32];
 	struct rig r;
 
-	rig_begin(&r);
-	rig_event(&r, PHASE_SPAN, "span", r.thread, 10, 1);
+	perf_rig_begin(&r);
+	perf_rig_event(&r, PHASE_SPAN, "span", r.thread, 10, 1);
 	for (uint64_t i = 0; i < N; i++)
-		rig_field(&r, SLICE_LIT("a"), value_u64(i));
-	rig_end(&r);
+		perf_rig_field(&r, SLICE_LIT("a"), value_u64(i));
+	perf_rig_end(&r);
 	snprintf(last, sizeof last, " a (%d)=u%d", N, N - 1);
 	cr_expect_not_null(strstr(r.model.slices[0].args, last));
-	cr_expect_eq(rig_lost(&r, "perfetto/key-changed"), N - 1);
-	rig_free(&r);
+	cr_expect_eq(perf_rig_lost(&r, "perfetto/key-changed"), N - 1);
+	perf_rig_free(&r);
 }
 
 Test(perfetto_args, more_texts_than_tables_hold)
@@ -178,20 +178,20 @@ Test(perfetto_args, more_texts_than_tables_hold)
 	static char names[300000][12];
 	struct rig r;
 
-	rig_begin(&r);
+	perf_rig_begin(&r);
 	for (uint32_t i = 0; i < 300000; i++) {
 		snprintf(names[i], sizeof names[i], "name %u", i);
-		rig_event(&r, PHASE_SPAN, names[i], r.thread, i, 1);
+		perf_rig_event(&r, PHASE_SPAN, names[i], r.thread, i, 1);
 	}
-	rig_event(&r, PHASE_SPAN, names[299999], r.thread, 300000, 1);
-	rig_end(&r);
+	perf_rig_event(&r, PHASE_SPAN, names[299999], r.thread, 300000, 1);
+	perf_rig_end(&r);
 	cr_assert_eq(r.model.nslices, 300001);
 	for (uint32_t i = 0; i < 300000; i++)
 		if (!slice_is(r.model.slices[i].name, names[i]))
 			cr_assert_fail("name %u is another", i);
 	cr_expect(slice_is(r.model.slices[300000].name, names[299999]));
 	cr_expect_eq(r.total.n, 0);
-	rig_free(&r);
+	perf_rig_free(&r);
 }
 
 Test(perfetto_args, a_text_of_40_megabytes)
@@ -202,13 +202,13 @@ Test(perfetto_args, a_text_of_40_megabytes)
 
 	cr_assert_not_null(big);
 	memset(big, 'y', n);
-	rig_begin(&r);
-	rig_event(&r, PHASE_SPAN, "span", r.thread, 10, 1);
-	rig_field(&r, SLICE_LIT("big"), value_string(slice_of(big, n)));
-	rig_field(&r, SLICE_LIT("after"), value_u64(1));
-	rig_end(&r);
+	perf_rig_begin(&r);
+	perf_rig_event(&r, PHASE_SPAN, "span", r.thread, 10, 1);
+	perf_rig_field(&r, SLICE_LIT("big"), value_string(slice_of(big, n)));
+	perf_rig_field(&r, SLICE_LIT("after"), value_u64(1));
+	perf_rig_end(&r);
 	cr_expect_eq(strlen(r.model.slices[0].args), 5 + n + 9);
 	cr_expect_eq(r.total.n, 0);
-	rig_free(&r);
+	perf_rig_free(&r);
 	free(big);
 }

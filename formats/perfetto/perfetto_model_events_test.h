@@ -23,6 +23,10 @@ struct model_events {
 	uint32_t ninterned[32], interned_cap[32];
 };
 
+/* One more behind the n things of a list; the test fails where there is no memory. */
+void model_room(void *list, uint32_t *n, uint32_t *cap, size_t size);
+#define ADD(list, n, cap) (model_room(&(list), &(n), &(cap), sizeof *(list)), &(list)[(n)-1])
+
 /* What sorting and a stack for each track make of the events. */
 void model_replay(struct model *m);
 

@@ -6,8 +6,6 @@
 #include "base/table.h"
 #include "perfetto/perfetto_model_events_test.h"
 
-#define ADD(list, n, cap) (cr_assert(array_room(&(list), (n), &(cap), sizeof *(list))), &(list)[(n)++])
-
 struct stack {
 	uint32_t *open; /* in slices */
 	uint32_t n, cap;

@@ -5,7 +5,12 @@
 #include "perfetto/perfetto_model_events_test.h"
 #include "perfetto/perfetto_wire_test.h"
 
-#define ADD(list, n, cap) (cr_assert(array_room(&(list), (n), &(cap), sizeof *(list))), &(list)[(n)++])
+void
+model_room(void *list, uint32_t *n, uint32_t *cap, size_t size)
+{
+	cr_assert(array_room(list, *n, cap, size));
+	++*n;
+}
 
 /* ---- interned data ---- */
 

@@ -8,7 +8,7 @@
 #define BATCH 64
 
 void
-rig_begin(struct rig *r)
+perf_rig_begin(struct rig *r)
 {
 	*r = (struct rig){ .to = format_by_name("perfetto") };
 	trace_init(&r->trace);
@@ -25,7 +25,7 @@ rig_begin(struct rig *r)
 }
 
 void
-rig_write(struct rig *r)
+perf_rig_write(struct rig *r)
 {
 	const struct writer_ops *const ops = r->to->writer;
 
@@ -45,10 +45,11 @@ rig_write(struct rig *r)
 }
 
 struct event *
-rig_event(struct rig *r, enum phase phase, const char *name, const struct track *t, uint64_t ts, uint64_t dur)
+perf_rig_event(struct rig *r, enum phase phase, const char *name, const struct track *t, uint64_t ts,
+               uint64_t dur)
 {
 	if (r->batch.n == r->batch.cap)
-		rig_write(r);
+		perf_rig_write(r);
 	struct event *const e = &r->batch.events[r->batch.n++];
 
 	*e = (struct event){ .ts = ts,
@@ -63,7 +64,7 @@ rig_event(struct rig *r, enum phase phase, const char *name, const struct track 
 }
 
 void
-rig_field(struct rig *r, struct slice name, struct value v)
+perf_rig_field(struct rig *r, struct slice name, struct value v)
 {
 	struct field *const f = batch_fields(&r->batch, 1);
 
@@ -74,16 +75,16 @@ rig_field(struct rig *r, struct slice name, struct value v)
 }
 
 void
-rig_end(struct rig *r)
+perf_rig_end(struct rig *r)
 {
-	rig_write(r);
+	perf_rig_write(r);
 	cr_assert(r->to->writer->close(&r->writer, &r->chunk));
 	cr_assert_not(r->chunk.text.failed);
 	model_read(&r->model, r->chunk.text.p, r->chunk.text.n);
 }
 
 void
-rig_free(struct rig *r)
+perf_rig_free(struct rig *r)
 {
 	r->to->writer->free(r->writer.state);
 	free(r->writer.state);
@@ -96,7 +97,7 @@ rig_free(struct rig *r)
 }
 
 uint64_t
-rig_lost(const struct rig *r, const char *id)
+perf_rig_lost(const struct rig *r, const char *id)
 {
 	for (size_t i = 0; i < r->total.n; i++)
 		if (strcmp(r->total.rows[i].loss->id, id) == 0)

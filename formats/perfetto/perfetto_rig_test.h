@@ -20,22 +20,22 @@ struct rig {
 	struct model model;
 };
 
-void rig_begin(struct rig *r);
+void perf_rig_begin(struct rig *r);
 
 /* Adds an event to the batch; one that is full is written. */
-struct event *rig_event(struct rig *r, enum phase phase, const char *name, const struct track *t, uint64_t ts,
-                        uint64_t dur);
+struct event *perf_rig_event(struct rig *r, enum phase phase, const char *name, const struct track *t,
+                             uint64_t ts, uint64_t dur);
 
 /* Adds a field to the event that was made last. */
-void rig_field(struct rig *r, struct slice name, struct value v);
+void perf_rig_field(struct rig *r, struct slice name, struct value v);
 
-void rig_write(struct rig *r);
+void perf_rig_write(struct rig *r);
 
 /* Closes the output and reads it. */
-void rig_end(struct rig *r);
-void rig_free(struct rig *r);
+void perf_rig_end(struct rig *r);
+void perf_rig_free(struct rig *r);
 
 /* How often it was lost; 0: not at all. */
-uint64_t rig_lost(const struct rig *r, const char *id);
+uint64_t perf_rig_lost(const struct rig *r, const char *id);
 
 #endif

@@ -29,6 +29,7 @@ proto_varint(struct proto *m)
 			return v;
 	}
 	cr_assert_fail("a varint of more than ten bytes");
+	return 0;
 }
 
 static inline bool
