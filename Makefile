@@ -146,6 +146,11 @@ check-contract: ## how many lines of headers the author of a format has to read
 check-man: ## the manual pages are well-formed
 	@out=$$(mandoc -T lint -W warning man/*.[1-9]); if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
 
+check-viewers: check-perfetto ## outputs, opened by the programs that their users use
+
+check-perfetto: tracetool ## Perfetto traces, opened by Perfetto's importer and by protoc
+	@sh src/check/perfetto.sh ./tracetool
+
 check-testdata: ## testdata/ is what its generator makes
 	@$(MAKE) --no-print-directory $(BUILD)/make_testdata
 	@rm -rf $(BUILD)/testdata && $(BUILD)/make_testdata $(BUILD)/testdata
@@ -183,6 +188,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-threads check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: all help demo test run-tests check run-replay check-threads check-layers check-names check-width check-contract check-man check-testdata check-viewers check-perfetto \
 	list-objects bench fuzz install deps clean FORCE
 .DELETE_ON_ERROR:
