@@ -119,7 +119,8 @@ model_replay(struct model *m)
 		cr_assert_eq(table64_get(&r.tracks, m->tracks[i].uuid), TABLE_NONE, "two tracks of one uuid");
 		cr_assert(table64_put(&r.tracks, m->tracks[i].uuid, i));
 	}
-	qsort(m->events->list, m->events->n, sizeof *m->events->list, by_time);
+	if (m->events->n > 0)
+		qsort(m->events->list, m->events->n, sizeof *m->events->list, by_time);
 	for (uint32_t i = 0; i < m->events->n; i++)
 		take(&r, &m->events->list[i]);
 	for (uint32_t i = 0; i < m->ntracks; i++)
