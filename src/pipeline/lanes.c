@@ -5,10 +5,15 @@ static const struct loss overlap_dropped = {
 	"spans that overlap others of their track in every lane there may be",
 };
 
+static const struct loss out_of_window = {
+	"lanes/out-of-order",
+	"spans too far out of order to tell whether they overlap others of their track",
+};
+
 bool
 lanes_init(struct lanes *l)
 {
-	nesting_init(&l->nesting);
+	nesting_init(&l->nesting, false);
 	return true;
 }
 
@@ -27,10 +32,12 @@ lanes_batch(struct lanes *l, struct trace *trace, struct batch *b, struct ledger
 
 		if (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0)
 			continue;
-		if (!nesting_span(&l->nesting, e->track->index, e->ts, e->dur, &r))
+		if (!nesting_span(&l->nesting, e->track->index, e->ts, e->dur, 0, &r))
 			return false;
 		if (r.dropped)
 			ledger_add(ledger, &overlap_dropped, e->offset, 1);
+		else if (r.inexact)
+			ledger_add(ledger, &out_of_window, e->offset, 1);
 		if (r.lane == 0)
 			continue;
 		e->track = trace_lane(trace, e->track, r.lane);
