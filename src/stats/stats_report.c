@@ -52,11 +52,10 @@ put_notes(struct text *t, const struct stats *s)
 		                       "beginning alone a span "
 		            "to the last time of its track\n",
 		            unpaired, unpaired == 1 ? "" : "s");
-	if (s->late > 0)
+	if (s->self_inexact > 0)
 		text_printf(t,
-		            "%" PRIu64
-		            " spans came after their parent and are not subtracted from its self time\n",
-		            s->late);
+		            "%" PRIu64 " span%s too far out of order: self times may not be exact\n",
+		            s->self_inexact, s->self_inexact == 1 ? "" : "s");
 	if (s->pool.coarse > 0)
 		text_printf(t,
 		            "%" PRIu64
