@@ -47,7 +47,7 @@ Test(cmd_signal, closed_pipe)
 		         "cat \"$1/status\"",
 		         ways[i]);
 		struct ran r = shell(dir, command);
-		cr_expect_str_eq(r.out, "status 2\n", "%s", ways[i]);
+		cr_expect_str_eq(r.out, "status 141\n", "%s", ways[i]);
 		cr_expect_str_eq(r.err, "", "%s: %s", ways[i], r.err);
 		ran_free(&r);
 	}

@@ -1,0 +1,10 @@
+#ifndef CMD_OUTPUT_FORMAT_H
+#define CMD_OUTPUT_FORMAT_H
+
+#include "cmd/options.h"
+
+/* The format of an output: the one named by --to (NULL: not given), or by the suffix of its name.  NULL after
+ * a message that says what there is, and o->status set. */
+const struct format *output_format(struct options *o, const char *to, const char *out);
+
+#endif
