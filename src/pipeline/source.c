@@ -97,7 +97,8 @@ source_no_memory(struct source *s)
 	s->unreadable = s->context->system_failed = true;
 }
 
-/* A compressed stream that is cut or damaged is like a record that is: a finding, and what came before counts. */
+/* A compressed stream that is cut or damaged is like a record that is: a finding, and what came before
+ * counts. */
 static bool
 is_damage(const struct input *in)
 {

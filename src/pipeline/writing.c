@@ -25,7 +25,8 @@ put(struct writing *w, const char *file, const char *p, size_t n)
 	return !atomic_load(&w->failed);
 }
 
-/* The parts of a chunk, from the byte `from` on.  A file of a folder that gets nothing is made all the same. */
+/* The parts of a chunk, from the byte `from` on.  A file of a folder that gets nothing is made all the same.
+ */
 static void
 put_text(struct writing *w, const struct chunk *c, size_t from)
 {
