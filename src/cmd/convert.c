@@ -209,7 +209,7 @@ finish(struct convert *c, bool written)
 
 	if (!convert_output_is_open(out))
 		return STATUS_UNREADABLE;
-	if (written && may_keep(c) && writing_end(&c->writing, &c->pipeline) && convert_output_finish(out)) {
+	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out)) {
 		if (convert_output_commit(out, why, sizeof why)) {
 			say_losses(c, &c->writing.total);
 			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
@@ -256,6 +256,7 @@ convert_run(struct convert *c)
 	job.sort_memory = c->sort_memory;
 	job.sort_beside = strcmp(c->out, "-") != 0 ? c->out : NULL;
 	job.lanes = writer->nested && !c->no_lanes;
+	job.late = true;
 	job.rebase = c->rebase;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };
 	const bool written = pipeline_open(&c->pipeline, &job) && write_all(c);

@@ -16,7 +16,8 @@ struct log {
 	atomic_uint runs[JOBS];
 	uint32_t finished[JOBS];
 	atomic_uint nfinished, put;
-	atomic_int finishing, running;
+	atomic_uint nprepared;
+	atomic_int preparing, finishing, running;
 	atomic_bool wrong; /* a promise was broken */
 	bool takes_turns;
 };
@@ -39,11 +40,25 @@ waste_time(uint32_t job)
 }
 
 static void
+prepare(void *ctx, size_t slot)
+{
+	struct log *const l = ctx;
+	const uint32_t job = l->job_of[slot];
+
+	expect(l, atomic_fetch_add(&l->preparing, 1) == 0);
+	waste_time(job + 3);
+	expect(l, atomic_load(&l->runs[job]) == 0);
+	expect(l, atomic_fetch_add(&l->nprepared, 1) == job);
+	atomic_fetch_sub(&l->preparing, 1);
+}
+
+static void
 run(void *ctx, size_t slot)
 {
 	struct log *const l = ctx;
 	const uint32_t job = l->job_of[slot];
 
+	expect(l, atomic_load(&l->nprepared) > job);
 	atomic_fetch_add(&l->running, 1);
 	atomic_fetch_add(&l->runs[job], 1);
 	waste_time(job);
@@ -71,12 +86,10 @@ finish(void *ctx, size_t slot)
 }
 
 static void
-run_jobs(struct log *l, size_t slots, size_t threads, uint32_t jobs)
+run_jobs_with(struct log *l, size_t slots, size_t threads, uint32_t jobs, const struct workers_ops *ops)
 {
-	static const struct workers_ops ops = { run, finish };
-
 	l->slots = slots;
-	l->workers = workers_new(slots, threads, &ops, l);
+	l->workers = workers_new(slots, threads, ops, l);
 	cr_assert_not_null(l->workers);
 	for (uint32_t i = 0; i < jobs; i++) {
 		const size_t slot = workers_slot(l->workers);
@@ -95,7 +108,15 @@ run_jobs(struct log *l, size_t slots, size_t threads, uint32_t jobs)
 	cr_expect_not(atomic_load(&l->wrong));
 }
 
-Test(workers, jobs_run_once_and_finish_in_order)
+static void
+run_jobs(struct log *l, size_t slots, size_t threads, uint32_t jobs)
+{
+	static const struct workers_ops ops = { prepare, run, finish };
+
+	run_jobs_with(l, slots, threads, jobs, &ops);
+}
+
+Test(workers, jobs_run_once_and_are_prepared_and_finished_in_order)
 {
 	static const size_t shapes[][2] = { { 3, 0 }, { 1, 1 }, { 2, 1 }, { 6, 1 }, { 9, 2 }, { 32, 7 } };
 
@@ -115,6 +136,15 @@ Test(workers, a_turn_comes_when_all_before_are_finished)
 	}
 }
 
+Test(workers, nothing_to_prepare)
+{
+	static const struct workers_ops ops = { NULL, run, finish };
+	struct log l = { .slots = 6 };
+
+	atomic_store(&l.nprepared, JOBS);
+	run_jobs_with(&l, 6, 2, JOBS, &ops);
+}
+
 Test(workers, none_to_few_jobs)
 {
 	for (uint32_t jobs = 0; jobs < 5; jobs++) {
@@ -127,7 +157,7 @@ Test(workers, none_to_few_jobs)
 /* After workers_settle() nothing runs, and more may be put. */
 Test(workers, settling_in_between)
 {
-	static const struct workers_ops ops = { run, finish };
+	static const struct workers_ops ops = { prepare, run, finish };
 	struct log l = { .slots = 5 };
 
 	l.workers = workers_new(5, 2, &ops, &l);

@@ -125,7 +125,7 @@ write_all(struct writer_rig *r, struct writing *w)
 	while ((status = pipeline_next(r->pipeline, &b)) == STAGE_MORE)
 		if (!writing_put(w, b))
 			return;
-	r->written = status == STAGE_END && writing_end(w, r->pipeline);
+	r->written = status == STAGE_END && writing_end(w);
 }
 
 void
@@ -143,6 +143,7 @@ writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 		.sort_memory = job->sort_memory,
 		.sort_beside = job->sort_beside,
 		.lanes = ops->nested,
+		.late = true,
 		.sink = keep_finding,
 		.ctx = r,
 	};
