@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "cmd/convert.h"
-#include "cmd/names.h"
+#include "cmd/operand_names.h"
 #include "cmd/output_format.h"
 #include "format/registry.h"
 

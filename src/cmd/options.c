@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/edit_distance.h"
-#include "cmd/names.h"
+#include "cmd/operand_names.h"
 #include "cmd/report_out.h"
 #include "cmd/schema_files.h"
 #include "cmd/say.h"

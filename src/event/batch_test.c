@@ -4,7 +4,8 @@
 
 #include "event/batch_pool.h"
 
-/* What a batch owns or holds, and when it lets go. */
+/* What a batch owns or holds, and when it lets go: at the latest when it is taken from its pool again, or the
+ * pool is freed. */
 
 struct counted {
 	struct shared_memory shared;
@@ -42,11 +43,16 @@ Test(batch, what_several_hold_goes_with_the_last)
 	hold_new(&c);
 	cr_assert(batch_hold(a, &c.shared) && batch_hold(b, &c.shared) && batch_hold(a, &c.shared));
 	shared_memory_drop(&c.shared); /* the maker's */
+	cr_expect_eq(c.destroyed, 0);
 	batch_release(a);
+	cr_assert_eq(batch_pool_take(&p), a);
 	cr_expect_eq(c.destroyed, 0);
 	batch_release(b);
+	cr_assert_eq(batch_pool_take(&p), b);
 	cr_expect_eq(c.destroyed, 1);
 	shared_memory_drop(NULL);
+	batch_release(a);
+	batch_release(b);
 	batch_pool_free(&p);
 }
 
@@ -64,10 +70,12 @@ Test(batch, many_can_be_held_in_turn)
 	cr_expect_eq(b->engine.nshared, 100);
 	for (int i = 0; i < 5; i++)
 		shared_memory_drop(&c[i].shared);
+	for (int i = 0; i < 5; i++)
+		cr_expect_eq(c[i].destroyed, 0);
 	batch_release(b);
+	batch_pool_free(&p);
 	for (int i = 0; i < 5; i++)
 		cr_expect_eq(c[i].destroyed, 1);
-	batch_pool_free(&p);
 }
 
 /* Blocks are freed when the batch is released, which the address sanitizer sees; until then they can be
@@ -88,7 +96,9 @@ Test(batch, blocks_live_until_the_release)
 	for (int i = 0; i < 10; i++)
 		cr_expect_eq(bytes[i][99], i);
 	batch_release(b);
+	cr_assert_eq(batch_pool_take(&p), b);
 	cr_expect_null(b->engine.blocks);
+	batch_release(b);
 	batch_pool_free(&p);
 }
 
@@ -112,8 +122,8 @@ Test(batch, memory_that_moved_outlives_the_batch)
 	cr_expect_eq(c.destroyed, 0);
 	cr_expect_str_eq(text, "abc");
 	batch_release(other);
-	cr_expect_eq(c.destroyed, 1);
 	batch_pool_free(&p);
+	cr_expect_eq(c.destroyed, 1);
 }
 
 Test(batch, a_batch_that_is_handed_out_again_is_empty)
@@ -194,7 +204,8 @@ Test(batch, a_pool_is_shared_by_threads)
 		cr_expect(givers[i].ok);
 	}
 	cr_expect_eq(c.destroyed, 0);
+	batch_pool_free(&p);
+	cr_expect_eq(c.destroyed, 0);
 	shared_memory_drop(&c.shared);
 	cr_expect_eq(c.destroyed, 1);
-	batch_pool_free(&p);
 }

@@ -1,7 +1,7 @@
 /* _XOPEN_SOURCE: realpath(). */
 #define _XOPEN_SOURCE 700
 
-#include "cmd/names.h"
+#include "cmd/operand_names.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-#ifndef CMD_NAMES_H
-#define CMD_NAMES_H
+#ifndef CMD_OPERAND_NAMES_H
+#define CMD_OPERAND_NAMES_H
 
 #include "cmd/options.h"
 
