@@ -88,4 +88,8 @@ Test(cmd_signal, a_signal_leaves_no_file)
 {
 	expect_clean_end("TERM", 128 + 15);
 	expect_clean_end("HUP", 128 + 1);
+	expect_clean_end("XCPU", 128 + 24);
+	expect_clean_end("ALRM", 128 + 14);
+	expect_clean_end("USR1", 128 + 10);
+	expect_clean_end("USR2", 128 + 12);
 }

@@ -22,7 +22,7 @@ static const struct cmd_option own[] = {
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },
 	[O_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 },
-	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep what was written when the input fails half-way", 0 },
+	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -36,31 +36,6 @@ const struct command convert_command = {
 	.writes = true,
 	.run = cmd_convert,
 };
-
-/* Whether the output's format can be written so; false after a message. */
-static bool
-check_format(struct convert *c)
-{
-	struct options *const o = &c->options;
-	struct shown_path shown;
-	const size_t n = strlen(c->out);
-
-	show_path(&shown, c->out);
-	if (c->raw && (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
-		o->status = options_mistake(o, "--raw: %s cannot hold raw records", c->to->name);
-	else if (c->to->writer->shape != WRITER_FOLDER)
-		return true;
-	else if (strcmp(c->out, "-") == 0)
-		o->status = options_mistake(
-		    o, "%s is a directory of files; name it instead of standard output", c->to->name);
-	else if ((n > 3 && strcmp(c->out + n - 3, ".gz") == 0) ||
-	         (n > 4 && strcmp(c->out + n - 4, ".zst") == 0))
-		o->status = options_mistake(o, "%s: %s is a directory of files, which cannot be compressed",
-		                            shown.s, c->to->name);
-	else
-		return true;
-	return false;
-}
 
 static bool
 parse(struct convert *c)
@@ -110,7 +85,7 @@ parse(struct convert *c)
 	if (!names_check(o, c->in, c->nin, c->out))
 		return false;
 	c->to = output_format(o, to, c->out);
-	return c->to != NULL && check_format(c);
+	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw);
 }
 
 static void

@@ -7,6 +7,7 @@
 
 #include "cmd/cli_test_util.h"
 #include "cmd/convert.h"
+#include "cmd/output_format.h"
 
 /* convert with a writer of folders that is in no list: a file for the times and one for the names. */
 
@@ -56,7 +57,26 @@ static const struct writer_ops two_ops = {
 static const char *const suffixes[] = { ".two", NULL };
 static const struct format two = { .name = "two", .suffixes = suffixes, .writer = &two_ops };
 
-/* Runs it in the folder; what it says goes to a file beside it. */
+static char said[2048]; /* by the last run */
+
+/* Calls the function with standard error in `said`. */
+static enum exit_status
+listen_to(enum exit_status (*call)(struct convert *), struct convert *c)
+{
+	FILE *const f = tmpfile();
+	const int before = dup(STDERR_FILENO);
+
+	cr_assert(f != NULL && before >= 0 && dup2(fileno(f), STDERR_FILENO) >= 0);
+	const enum exit_status status = call(c);
+	cr_assert_geq(dup2(before, STDERR_FILENO), 0);
+	(void)close(before);
+	(void)fseek(f, 0, SEEK_SET);
+	said[fread(said, 1, sizeof said - 1, f)] = '\0';
+	(void)fclose(f);
+	return status;
+}
+
+/* Runs it in the folder. */
 static enum exit_status
 convert(const char *dir, const char *const *in, size_t n, const char *name, bool force, bool keep_partial)
 {
@@ -69,7 +89,7 @@ convert(const char *dir, const char *const *in, size_t n, const char *name, bool
 	snprintf(out, sizeof out, "%s/%s", dir, name);
 	options_init(&c.options, &convert_command, 1, argv);
 	c.options.force = force;
-	const enum exit_status status = convert_run(&c);
+	const enum exit_status status = listen_to(convert_run, &c);
 	options_free(&c.options);
 	return status;
 }
@@ -113,6 +133,7 @@ Test(convert_folder, a_folder_gets_its_files)
 	cr_expect_eq(lines_of(dir, "out.two/losses"), 0);
 	cr_expect_eq(lines_of(dir, "out.two/.tracetool-files"), 3);
 	cr_expect_eq(convert(dir, in, 1, "out.two/", false, false), STATUS_UNREADABLE);
+	cr_expect_not_null(strstr(said, "out.two/: already exists (use -f to replace it)"), "%s", said);
 	cr_expect_eq(convert(dir, in, 1, "out.two/", true, false), STATUS_CLEAN);
 	expect_folder(dir, (const char *const[]){ "out.two", NULL });
 	remove_folder(dir);
@@ -124,6 +145,7 @@ Test(convert_folder, an_input_that_is_missing_leaves_the_old_one)
 	char *const dir = make_folder();
 
 	cr_expect_eq(convert(dir, in, 2, "out", false, false), STATUS_UNREADABLE);
+	cr_expect_not_null(strstr(said, "/out: not written, as an input could not be read"), "%s", said);
 	expect_folder(dir, (const char *const[]){ NULL });
 	cr_expect_eq(convert(dir, in, 1, "out", false, false), STATUS_CLEAN);
 	const size_t lines = lines_of(dir, "out/times");
@@ -133,4 +155,33 @@ Test(convert_folder, an_input_that_is_missing_leaves_the_old_one)
 	cr_expect_eq(lines_of(dir, "new/times"), lines);
 	expect_folder(dir, (const char *const[]){ "new", "out", NULL });
 	remove_folder(dir);
+}
+
+static struct options options;
+
+static enum exit_status
+fit(struct convert *c)
+{
+	return output_format_fits(&options, c->to, c->out, c->raw) ? STATUS_CLEAN : options.status;
+}
+
+static void
+expect_misfit(const char *out, bool raw, const char *words)
+{
+	struct convert c = { .out = out, .to = &two, .raw = raw };
+
+	cr_expect_eq(listen_to(fit, &c), words != NULL ? STATUS_USAGE : STATUS_CLEAN, "%s", out);
+	cr_expect(words == NULL || strstr(said, words) != NULL, "%s", said);
+}
+
+Test(convert_folder, outputs_that_no_folder_can_be)
+{
+	options.cmd = &convert_command;
+	expect_misfit("out", false, NULL);
+	expect_misfit("out.two", false, NULL);
+	expect_misfit("-", false, "two is a directory of files; standard output cannot hold it");
+	expect_misfit("out.two.gz", false,
+	              "out.two.gz: two is a directory of files, which cannot be compressed");
+	expect_misfit("out.two.zst", false, "cannot be compressed");
+	expect_misfit("out", true, "--raw: two cannot hold raw records");
 }

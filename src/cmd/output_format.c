@@ -137,6 +137,15 @@ format_by_name_of(struct options *o, const char *out, const char *all)
 	return NULL;
 }
 
+/* Whether the name asks for compression. */
+static bool
+is_packed_name(const char *out)
+{
+	const char *const dot = suffix_of(out);
+
+	return dot != NULL && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0);
+}
+
 const struct format *
 output_format(struct options *o, const char *to, const char *out)
 {
@@ -148,4 +157,25 @@ output_format(struct options *o, const char *to, const char *out)
 	    to != NULL ? named_format(o, to, list) : format_by_name_of(o, out, list);
 	text_free(&all);
 	return f;
+}
+
+bool
+output_format_fits(struct options *o, const struct format *to, const char *out, bool raw)
+{
+	struct shown_path shown;
+
+	show_path(&shown, out);
+	if (raw && (to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
+		o->status = options_mistake(o, "--raw: %s cannot hold raw records", to->name);
+	else if (to->writer->shape != WRITER_FOLDER)
+		return true;
+	else if (strcmp(out, "-") == 0)
+		o->status = options_mistake(o, "%s is a directory of files; standard output cannot hold it",
+		                            to->name);
+	else if (is_packed_name(out))
+		o->status = options_mistake(o, "%s: %s is a directory of files, which cannot be compressed",
+		                            shown.s, to->name);
+	else
+		return true;
+	return false;
 }

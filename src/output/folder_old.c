@@ -12,7 +12,7 @@
 #include "output/folder_name.h"
 #include "output/output_folder.h"
 
-#define LIST_MOST (256U << 20) /* bytes of a list that is believed */
+enum { READ_STEP = 64 << 10, LIST_MOST = 64 << 20 /* bytes of a list that is believed */ };
 
 static const char not_ours[] =
     "exists, and its list " OUTPUT_FOLDER_LIST " does not name all that is in it: not replaced";
@@ -40,38 +40,34 @@ join(const char *a, const char *b)
 
 /* ---- the list ---- */
 
-/* All bytes of a regular file, and a NUL.  NULL: errno. */
-static char *
-read_list(const char *path, size_t *n)
+/* All bytes of a regular file, to be freed.  false: there is none, it is too long, or no memory. */
+static bool
+read_list(const char *path, struct text *list)
 {
 	struct stat st;
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	char *p = NULL;
+	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	ssize_t did = 1;
 
-	if (fd < 0)
-		return NULL;
-	errno = EINVAL;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LIST_MOST)
-		p = malloc((size_t)st.st_size + 1);
-	*n = 0;
-	while (p != NULL && *n < (size_t)st.st_size) {
-		const ssize_t did = read(fd, p + *n, (size_t)st.st_size - *n);
-		if (did <= 0)
-			break;
-		*n += (size_t)did;
+	while (ok && did > 0) {
+		char *const room = text_room(list, READ_STEP);
+		did = room != NULL ? read(fd, room, READ_STEP) : -1;
+		ok = did >= 0 && list->n <= LIST_MOST;
+		list->n += ok ? (size_t)did : 0;
 	}
-	(void)close(fd);
-	if (p != NULL)
-		p[*n] = '\0';
-	return p;
+	if (fd >= 0)
+		(void)close(fd);
+	return ok;
 }
 
 /* Whether all lines are names that an output could have. */
 static const char *
-take_names(struct folder_old *old, size_t n)
+take_names(struct folder_old *old)
 {
-	for (char *p = old->list, *const end = p + n; p < end;) {
-		char *const line_end = memchr(p, '\n', (size_t)(end - p));
+	const size_t n = old->list.n;
+
+	for (const char *p = old->list.p, *const end = p + n; p < end;) {
+		const char *const line_end = memchr(p, '\n', (size_t)(end - p));
 		if (line_end == NULL || folder_name_wrong(p, (size_t)(line_end - p)) != NULL)
 			return not_ours;
 		if (!tabletext_put(&old->names, slice_of(p, (size_t)(line_end - p)), 0))
@@ -162,14 +158,12 @@ const char *
 folder_old_read(struct folder_old *old, const char *path, char reason[128])
 {
 	char *const list = join(path, OUTPUT_FOLDER_LIST);
-	size_t n = 0;
 
 	*old = (struct folder_old){ .nfiles = 0 };
 	if (list == NULL)
 		return no_memory;
-	old->list = read_list(list, &n);
+	const char *why = read_list(list, &old->list) ? take_names(old) : NULL;
 	free(list);
-	const char *why = old->list != NULL ? take_names(old, n) : NULL;
 	if (why == NULL)
 		why = read_one(old, path, "", reason);
 	for (uint32_t i = 0; why == NULL && i < old->nfolders; i++)
@@ -203,7 +197,7 @@ folder_old_free(struct folder_old *old)
 		free(old->folders[i]);
 	free(old->files);
 	free(old->folders);
-	free(old->list);
+	text_free(&old->list);
 	tabletext_free(&old->names);
 	*old = (struct folder_old){ .nfiles = 0 };
 }

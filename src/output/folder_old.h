@@ -4,10 +4,11 @@
 #include <stdbool.h>
 
 #include "base/table.h"
+#include "output/text.h"
 
 /* What lies in a folder that an output is to replace, compared with the list of files in it. */
 struct folder_old {
-	char *list;              /* the bytes of OUTPUT_FOLDER_LIST */
+	struct text list;        /* the bytes of OUTPUT_FOLDER_LIST */
 	struct tabletext names;  /* in it */
 	char **files, **folders; /* what there is: paths from the folder's own name on; folders before what is
 	                            in them */

@@ -77,7 +77,7 @@ write_folder(int sig)
 	struct output_folder *const o = output_folder_open("out", 0, why, sizeof why);
 	struct output_folder *const done = output_folder_open("done", 0, why, sizeof why);
 
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 80; i++) {
 		(void)sprintf(name, "d%d/e/f%d", i % 9, i);
 		if (o == NULL || !output_folder_put(o, name, "x", 1))
 			_exit(90);
