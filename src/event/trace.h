@@ -21,7 +21,7 @@ struct trace {
 	uint64_t epoch_ns; /* wall time at ts 0, ns since 1970; only if epoch_known */
 	struct class **classes;
 	uint32_t nclasses, classes_cap;
-	struct track **tracks; /* processes and threads alike */
+	struct track **tracks; /* processes and threads alike; in the end lanes too */
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "event/track.h"
 
 static const struct loss overlap_dropped = {
 	"lanes/overlap-left",
@@ -94,5 +93,16 @@ lanes_list(struct lanes *l, struct batch *b)
 	b->tracks = all;
 	b->ntracks += n;
 	l->listed = l->ntracks;
+	return true;
+}
+
+bool
+lanes_join(const struct lanes *l, struct trace *trace)
+{
+	for (uint32_t i = 0; i < l->ntracks; i++) {
+		if (!array_room(&trace->tracks, trace->ntracks, &trace->tracks_cap, sizeof(struct track *)))
+			return false;
+		trace->tracks[trace->ntracks++] = l->tracks[i];
+	}
 	return true;
 }

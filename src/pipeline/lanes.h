@@ -3,6 +3,7 @@
 
 #include "base/table.h"
 #include "event/batch.h"
+#include "event/trace.h"
 #include "pipeline/nesting.h"
 #include "format/ledger.h"
 
@@ -34,5 +35,9 @@ bool lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger);
 
 /* Adds the lanes that no batch lists yet to the tracks that are new in this one.  false: no memory. */
 bool lanes_list(struct lanes *l, struct batch *b);
+
+/* Adds all lanes to the tracks of a trace that nobody changes any more; they stay owned by `l`.  false: no
+ * memory. */
+bool lanes_join(const struct lanes *l, struct trace *trace);
 
 #endif

@@ -171,6 +171,12 @@ pipeline_late(struct pipeline *p, struct batch *b)
 	return !p->late_lanes || (put_on_lanes(p, b) && lanes_list(&p->lanes.lanes, b));
 }
 
+bool
+pipeline_join_lanes(struct pipeline *p)
+{
+	return lanes_join(&p->lanes.lanes, &p->trace);
+}
+
 /* ---- the whole ---- */
 
 static void

@@ -102,6 +102,9 @@ enum stage_status pipeline_next(struct pipeline *p, struct batch **out);
  */
 bool pipeline_late(struct pipeline *p, struct batch *b);
 
+/* After the last batch: the lanes become tracks of the trace like others.  false: no memory. */
+bool pipeline_join_lanes(struct pipeline *p);
+
 /* Asks for all batches and releases them. */
 enum stage_status pipeline_drain(struct pipeline *p);
 

@@ -224,9 +224,11 @@ writing_begin(struct writing *w, struct pipeline *p, const struct format *to, st
 bool
 writing_end(struct writing *w)
 {
-	const struct pipeline *const p = w->pipeline;
+	struct pipeline *const p = w->pipeline;
 
 	writing_settle(w);
+	if (!pipeline_join_lanes(p))
+		atomic_store(&w->no_memory, true);
 	if (!is_well(w))
 		return false;
 	pipeline_losses(p, &w->total);
