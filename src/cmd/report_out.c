@@ -35,8 +35,9 @@ report_out_close(struct report_out *r)
 	}
 	if (r->no_memory)
 		say("memory ran out while the report was made");
-	else if (!output_pipe_closed(r->out))
+	const bool pipe_closed = !r->no_memory && output_pipe_closed(r->out);
+	if (!r->no_memory && !pipe_closed)
 		say("%s", output_error(r->out));
 	output_discard(r->out);
-	return STATUS_UNREADABLE;
+	return pipe_closed ? STATUS_PIPE_CLOSED : STATUS_UNREADABLE;
 }

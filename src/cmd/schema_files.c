@@ -55,8 +55,8 @@ schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text
 	*summary = (struct schema_summary){ .rules = 0 };
 	findings_init(&findings, path, sink, ctx);
 	if (vocab_read_file(path, &findings, &bytes, &n)) {
-		*text = slice_of(bytes, n);
-		ok = check_text(*text, &findings, summary);
+		ok = check_text(slice_of(bytes, n), &findings, summary);
+		*text = ok ? slice_of(bytes, n) : (struct slice){ .p = NULL };
 		if (!ok)
 			free(bytes);
 	} else {

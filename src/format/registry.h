@@ -8,8 +8,10 @@ extern const struct format *const formats[];
 
 const struct format *format_by_name(const char *name); /* NULL: none */
 
-/* The writable format whose suffix the path ends in (before .gz or .zst); NULL: none. */
+/* The writable format whose suffix the path ends in (before .gz or .zst); of several the longest suffix
+ * counts, then the first format.  NULL: none. */
 const struct format *format_by_suffix(const char *path);
+const struct format *format_by_suffix_of(const struct format *const *list, const char *path);
 
 /* Whether a file of this name, found in a folder, may be a trace: its suffix (before .gz or .zst) is one of
  * the format's, or of any readable format when that is NULL. */

@@ -97,6 +97,14 @@ source_no_memory(struct source *s)
 	s->unreadable = s->context->system_failed = true;
 }
 
+/* A compressed stream that is cut or damaged is like a record that is: a finding, and what came before
+ * counts. */
+static bool
+is_damage(const struct input *in)
+{
+	return in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT;
+}
+
 /* Reports what is wrong with the input itself, if something is.  true: it cannot be used. */
 static bool
 report_fault(struct findings *j, const struct input *in)
@@ -299,7 +307,7 @@ source_end(struct source *s)
 		if (s->status == READ_NO_MEMORY)
 			source_no_memory(s);
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
-			s->unreadable |= report_fault(&s->findings, in);
+			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
 		c->bytes += input_offset(in, in->p);
 		c->system_failed |= in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
 	}
