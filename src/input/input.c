@@ -227,7 +227,7 @@ input_behind(struct input *in)
 bool
 input_shrunk(struct input *in)
 {
-	return in->ops != NULL && in->ops->shrunk != NULL && in->ops->shrunk(in);
+	return in->fault == INPUT_SHRUNK || (in->ops != NULL && in->ops->shrunk(in));
 }
 
 void
