@@ -67,18 +67,18 @@ put_streams(const char *dir)
 static struct ran
 cut_while_read(const char *dir, const char *command)
 {
-	static const char script[] =
-	    "mkfifo \"$1/fifo\" || exit 99\n"
-	    "tool=$(readlink -f \"$0\")\n"
-	    "(cd \"$1\" && exec \"$tool\" $2) < \"$1/fifo\" & pid=$!\n"
-	    "exec 9> \"$1/fifo\"\n"
-	    "cat \"$1/begin\" >&9\n"
-	    "n=0\n"
-	    "until grep -q 500/stream.obs /proc/$pid/maps || [ $n -gt 1500 ]; do sleep 0.02; n=$((n+1)); done\n"
-	    "grep -c 500/stream.obs /proc/$pid/maps\n"
-	    "truncate -s 320000 \"$1/in/500/stream.obs\"\n"
-	    "exec 9>&-\n"
-	    "wait $pid; echo \"status $?\"; ls \"$1\"\n";
+	static const char script[] = "mkfifo \"$1/fifo\" || exit 99\n"
+	                             "tool=$(readlink -f \"$0\")\n"
+	                             "(cd \"$1\" && exec \"$tool\" $2) < \"$1/fifo\" & pid=$!\n"
+	                             "exec 9> \"$1/fifo\"\n"
+	                             "cat \"$1/begin\" >&9\n"
+	                             "n=0\n"
+	                             "until grep -q 500/stream.obs /proc/$pid/maps || [ $n -gt 1500 ]; do "
+	                             "sleep 0.02; n=$((n+1)); done\n"
+	                             "grep -c 500/stream.obs /proc/$pid/maps\n"
+	                             "truncate -s 320000 \"$1/in/500/stream.obs\"\n"
+	                             "exec 9>&-\n"
+	                             "wait $pid; echo \"status $?\"; ls \"$1\"\n";
 
 	return run_program((const char *const[]){ "sh", "-c", script, tool_path(), dir, command, NULL }, NULL,
 	                   0);

@@ -72,6 +72,8 @@ __attribute__((format(printf, 3, 4))) bool input_fail(struct input *in, enum inp
                                                       const char *fmt, ...);
 bool input_fail_errno(struct input *in, const char *what, int error); /* what: "" or "cannot map: " */
 
+enum input_fault input_fault_of_errno(int error);
+
 /* The window moves to [p, end) in b, whose reference is taken over; the first unread byte stays the first. */
 void input_show(struct input *in, struct input_buffer *b, const char *p, const char *end);
 

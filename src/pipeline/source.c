@@ -72,6 +72,7 @@ open_trace(struct source *s)
 		return true;
 	struct reader r = reader_of(s, &c->findings);
 	c->unreadable = !ops->open(&r);
+	c->incomplete = r.unreadable;
 	return !c->unreadable || c->findings.levels[LEVEL_ERROR] > 0;
 }
 
@@ -300,8 +301,9 @@ source_end(struct source *s)
 			source_no_memory(s);
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
 			s->unreadable |= report_fault(&s->findings, in);
+		s->unreadable |= s->reader.unreadable;
 		c->bytes += input_offset(in, in->p);
-		c->system_failed |= in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
+		c->system_failed |= s->reader.unreadable || in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
 	}
 	s->findings.muted = NULL;
 	end_reader(s);
