@@ -65,8 +65,8 @@ load_sidecar(struct reader *r, const char *name)
 	return root;
 }
 
-/* stream.json needs a stream.obs; metadata.json is of the old layouts.  Both names are common, so only the keys
- * of ovni tell that a file is meant. */
+/* stream.json needs a stream.obs; metadata.json is of the old layouts.  Both names are common, so only the
+ * keys of ovni tell that a file is meant. */
 void
 ovni_check_sidecar(struct reader *r)
 {

@@ -37,8 +37,8 @@ struct trace_ops {
 	bool checks_payloads;
 };
 
-/* After a file beside the input was read: whether that went well.  If not, it is reported under this name, and
- * the input, or the trace, counts as one that could not be read.  An empty file is fine. */
+/* After a file beside the input was read: whether that went well.  If not, it is reported under this name,
+ * and the input, or the trace, counts as one that could not be read.  An empty file is fine. */
 bool reader_can_use(struct reader *r, struct input *file, const char *name);
 
 /* For the engine: the trace_ops of a format, or some that are all 0. */

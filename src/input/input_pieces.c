@@ -24,7 +24,7 @@ struct pieces {
 	uint64_t at; /* offset behind what was read */
 	size_t piece;
 	struct input_mapping *mapping; /* NULL: read so far; else source.current keeps it alive */
-	size_t looked; /* of the mapping: offset of the last look at the size */
+	size_t looked;                 /* of the mapping: offset of the last look at the size */
 	dev_t device;
 	ino_t inode;
 };
@@ -146,8 +146,8 @@ pieces_shrunk(struct input *in)
 {
 	struct pieces *const s = (struct pieces *)in->source;
 
-	if (s->mapping == NULL || !input_map_shrank(s->mapping, in->path,
-	                                            (size_t)(in->p - s->mapping->buffer.bytes), &s->looked))
+	if (s->mapping == NULL ||
+	    !input_map_shrank(s->mapping, in->path, (size_t)(in->p - s->mapping->buffer.bytes), &s->looked))
 		return false;
 	(void)input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
 	in->fault_offset = input_offset(in, in->p);

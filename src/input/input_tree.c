@@ -142,8 +142,8 @@ add_failure(struct walk *w, const char *path, int error)
 	add_problem(w, path, input_fault_of_errno(error), strerror(error));
 }
 
-/* It may be a file with a wanted name, or lead to a folder with some in it; what is known to be neither is not
- * missed. */
+/* It may be a file with a wanted name, or lead to a folder with some in it; what is known to be neither is
+ * not missed. */
 static void
 add_unreachable(struct walk *w, const char *path, bool wanted, int error)
 {

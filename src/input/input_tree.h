@@ -33,7 +33,8 @@ struct input_tree {
 bool input_is_folder(const char *path);
 
 /* Lists the files whose last name is wanted.  Things with a wanted name that are no regular files are
- * problems, and so is whatever cannot be looked at: it may be a folder.  Fills *t (zeroed before); end with input_tree_free(). */
+ * problems, and so is whatever cannot be looked at: it may be a folder.  Fills *t (zeroed before); end with
+ * input_tree_free(). */
 void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
                      void *ctx);
 

@@ -160,10 +160,11 @@ report_no_input(struct reading *r, const struct operand *o)
 {
 	if (o->folder && !r->found && !r->told)
 		report_problem(r, o->path, INPUT_NOT_A_FILE,
-		               o->tree.n == 0 ? "the input is a directory without files that are named like "
-		                                "traces (tracetool formats lists the suffixes)"
-		                              : "the input is a directory without a trace: its files that may "
-		                                "belong to one hold no events");
+		               o->tree.n == 0
+		                   ? "the input is a directory without files that are named like "
+		                     "traces (tracetool formats lists the suffixes)"
+		                   : "the input is a directory without a trace: its files that may "
+		                     "belong to one hold no events");
 }
 
 /* The next input, or the end of the operands.  false: a hook said stop. */

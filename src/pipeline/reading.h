@@ -25,8 +25,8 @@ struct reading {
 	size_t operand, file;   /* what is next */
 	/* of the present operand */
 	bool problems_reported;
-	bool found; /* an input */
-	bool told;  /* an error that is no input's */
+	bool found;             /* an input */
+	bool told;              /* an error that is no input's */
 	struct source source;   /* the present one, read alone */
 	bool has_source;
 	struct streams *streams; /* those that are merged; NULL: none */

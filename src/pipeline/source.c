@@ -303,7 +303,8 @@ source_end(struct source *s)
 			s->unreadable |= report_fault(&s->findings, in);
 		s->unreadable |= s->reader.unreadable;
 		c->bytes += input_offset(in, in->p);
-		c->system_failed |= s->reader.unreadable || in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
+		c->system_failed |=
+		    s->reader.unreadable || in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
 	}
 	s->findings.muted = NULL;
 	end_reader(s);
