@@ -140,7 +140,7 @@ put_value(struct chunk *chunk, const struct value *v, const struct event *e, uns
 		put_bytes(t, v->p, v->count);
 		break;
 	case VALUE_JSON:
-		text_add(t, v->p, v->count);
+		text_json_text(t, v->p, v->count);
 		break;
 	case VALUE_LIST:
 	case VALUE_MAP:
