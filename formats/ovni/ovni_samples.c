@@ -150,6 +150,8 @@ const struct ovni_folder ovni_folders[] = {
 	{ "app-id", "app-id", 0, THREAD("7", CPU0), NULL, false, NULL, NULL },
 	{ "bad-rank", "bad-rank", 1, THREAD("7", APP CPU0 ",\"rank\":4,\"nranks\":4"), NULL, false, NULL,
 	  NULL },
+	{ "nranks-alone", "nranks-alone", 0, THREAD("7", APP CPU0 ",\"nranks\":4"), NULL, false, NULL, NULL },
+	{ "rank-alone", "bad-rank", 1, THREAD("7", APP CPU0 ",\"rank\":0"), NULL, false, NULL, NULL },
 	{ "process-conflict", "process-conflict", 1, THREAD("7", APP CPU0), THREAD("8", ",\"app_id\":2"),
 	  false, NULL, NULL },
 	{ "rank-mixed", "rank-mixed", 0, THREAD("7", APP CPU0 ",\"rank\":0,\"nranks\":2"),
