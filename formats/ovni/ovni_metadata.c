@@ -87,7 +87,7 @@ ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni)
 
 	if (version == NULL || commit == NULL) {
 		ovni_report_refused(m->r, OVNI_RULE_NO_LIB, "%s has no ovni.lib.%s", m->file,
-		            version == NULL ? "version" : "commit");
+		                    version == NULL ? "version" : "commit");
 		return;
 	}
 	snprintf(both, sizeof both, "%s %s", version, commit);
@@ -132,8 +132,8 @@ ovni_read_app(struct ovni_metadata *m, const cJSON *o)
 	if (ovni_json_get(o, "app_id") != NULL && t->app_id <= 0) {
 		if (t->app_id != OVNI_NO_INTEGER)
 			ovni_report_refused(m->r, OVNI_RULE_APP_ID,
-			            "%sapp_id is %" PRId64 ", expected a positive number", m->prefix,
-			            t->app_id);
+			                    "%sapp_id is %" PRId64 ", expected a positive number", m->prefix,
+			                    t->app_id);
 		t->app_id = -1;
 	}
 	read_rank(m, o);
@@ -167,7 +167,7 @@ read_thread(struct ovni_metadata *m, const cJSON *ovni)
 		return;
 	if (strchr(loom, '/') != NULL || strlen(loom) >= 4096)
 		ovni_report_refused(m->r, OVNI_RULE_LOOM_NAME, "ovni.loom is %s, %zu bytes",
-		            quoted(&q, slice_str(loom)), strlen(loom));
+		                    quoted(&q, slice_str(loom)), strlen(loom));
 	t->loom = ovni_system_text(m->system, m->r, loom);
 }
 

@@ -216,12 +216,16 @@ const struct ovni_emulated ovni_emulated[] = {
 	            DIE("\x09")),
 	ONE("label-collision", "label-collision",
 	    RUN("\1") "\x13VYc" AT("\2") "\x0b\0\0\0" N("\4") "t33675\0"
-	               "\x13VYc" AT("\3") "\x0b\0\0\0" N("\5") "t61351\0"
-	               "\x13VYc" AT("\4") "\x0b\0\0\0" N("\6") "t33675\0" DIE("\5")),
+	                                                      "\x13VYc" AT("\3") "\x0b\0\0\0" N(
+	                                                          "\5") "t61351\0"
+	                                                                "\x13VYc" AT("\4") "\x0b\0\0\0" N(
+	                                                                    "\6") "t33675\0" DIE("\5")),
 	/* in another model it is another list */
 	ONE("good-labels", NULL,
 	    RUN("\1") "\x13VYc" AT("\2") "\x0b\0\0\0" N("\4") "t33675\0"
-	               "\x13" "6Yc" AT("\3") "\x0b\0\0\0" N("\5") "t61351\0" DIE("\4")),
+	                                                      "\x13"
+	                                                      "6Yc" AT("\3") "\x0b\0\0\0" N(
+	                                                          "\5") "t61351\0" DIE("\4")),
 	ONE("pause-parallel", "pause-parallel",
 	    RUN("\1") TYPE("VYc", "\2", "\4", "t") E8("VTC", "\3", "\1", "\4") E8("VTx", "\4", "\1", "\1") E8(
 	        "VTp", "\5", "\1", "\1") E8("VTr", "\6", "\1", "\1") E8("VTe", "\7", "\1", "\1") DIE("\x08")),

@@ -30,7 +30,8 @@ flags_of(const char *p, size_t n, struct seen seen)
 
 	if (seen.high != 0 && !utf8_valid(p, n))
 		return 0;
-	const bool escape = seen.escape != 0 || (seen.high != 0 && utf8_find_hidden(p, p + n, &size) != p + n);
+	const bool escape =
+	    seen.escape != 0 || (seen.high != 0 && utf8_find_hidden(p, p + n, &size) != p + n);
 	return escape ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
 }
 
@@ -66,7 +67,8 @@ odd_bytes(uint64_t w)
 	const uint64_t control = (w - LANES * 0x20) & ~w & HIGHS;
 
 	/* DEL and one more is not ASCII */
-	return control | ((w | (w + LANES)) & HIGHS) | zero_bytes(w ^ LANES * '"') | zero_bytes(w ^ LANES * '\\');
+	return control | ((w | (w + LANES)) & HIGHS) | zero_bytes(w ^ LANES * '"') |
+	       zero_bytes(w ^ LANES * '\\');
 }
 
 const char *

@@ -131,9 +131,8 @@ utf8_find_hidden(const char *p, const char *end, size_t *size)
 			continue;
 		const struct lead lead = lead_of(c);
 		*size = c < 0x80 ? 1 : lead.size;
-		if (c >= 0x80 &&
-		    ((size_t)(end - p) < lead.size ||
-		     good_bytes((const unsigned char *)p, (size_t)(end - p), lead) != lead.size))
+		if (c >= 0x80 && ((size_t)(end - p) < lead.size ||
+		                  good_bytes((const unsigned char *)p, (size_t)(end - p), lead) != lead.size))
 			continue;
 		if (utf8_is_hidden(utf8_point(p, *size)))
 			return p;
