@@ -39,10 +39,20 @@ count_up(struct findings *j, const struct rule *rule)
 	return 1;
 }
 
+/* Without memory the message is shown all the same. */
+static void
+blank_odd(char *s)
+{
+	for (; *s != '\0'; s++)
+		if (*s < ' ' || *s > '~')
+			*s = '?';
+}
+
 __attribute__((format(printf, 3, 0))) static void
 add(struct findings *j, struct finding f, const char *fmt, va_list ap)
 {
 	char message[1024];
+	struct text visible = { .p = NULL };
 
 	if (j->muted != NULL && j->muted(j->muted_ctx))
 		return;
@@ -50,8 +60,14 @@ add(struct findings *j, struct finding f, const char *fmt, va_list ap)
 	if (count_up(j, f.rule) > FINDINGS_SHOWN || j->sink == NULL)
 		return;
 	vsnprintf(message, sizeof message, fmt, ap);
-	f.message = message;
+	/* names of files and what the system says of them come as they are */
+	text_visible_message(&visible, slice_str(message));
+	text_char(&visible, '\0');
+	if (visible.failed)
+		blank_odd(message);
+	f.message = visible.failed ? message : visible.p;
 	j->sink(j->ctx, j, &f);
+	text_free(&visible);
 }
 
 void

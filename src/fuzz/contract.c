@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/utf8.h"
 #include "fuzz/strict_json.h"
 
 #define SEED UINT64_C(0x5eed)
@@ -38,7 +39,8 @@ text_holds(struct contract *c, struct slice s, const char *what)
 	for (const char *p = s.p, *const end = s.n > 0 ? s.p + s.n : s.p; p < end;) {
 		const size_t n = strict_utf8_length(p, end);
 		utf8 &= n > 0;
-		plain &= (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\';
+		plain &= (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\' &&
+		         (n == 0 || !utf8_is_hidden(utf8_point(p, n)));
 		p += n > 0 ? n : 1;
 	}
 	MUST(utf8 || (s.flags & SLICE_UTF8) == 0, "%s: flagged as UTF-8 and is not", what);

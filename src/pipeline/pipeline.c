@@ -313,7 +313,7 @@ check_trace(struct pipeline *p)
 	c->findings = (struct findings){ .path = NULL };
 	findings_report(&c->deferred, &s.findings, p->job->sink, p->job->ctx);
 	s.place.path = s.findings.path;
-	s.unreadable = c->unreadable;
+	s.unreadable = c->unreadable || c->incomplete;
 	s.reader = (struct reader){
 		.format = c->format,
 		.trace = &p->trace,

@@ -4,6 +4,7 @@
 
 #include "check/input_rules.h"
 #include "format/registry.h"
+#include "input/input_foreign.h"
 #include "pipeline/pipeline.h"
 
 /* So much of a first window must speak for the format of the files before it. */
@@ -72,6 +73,7 @@ open_trace(struct source *s)
 		return true;
 	struct reader r = reader_of(s, &c->findings);
 	c->unreadable = !ops->open(&r);
+	c->incomplete = r.unreadable;
 	return !c->unreadable || c->findings.levels[LEVEL_ERROR] > 0;
 }
 
@@ -166,6 +168,28 @@ recognise(const struct source *s, const struct format *before, size_t looked)
 	return format_probe(head, complete);
 }
 
+static void
+report_unknown(struct source *s, size_t looked)
+{
+	const struct rule *const rule = &input_rules[INPUT_RULE_UNKNOWN_FORMAT];
+	const struct input_foreign *const foreign = input_foreign_find(s->in->p, looked);
+	const char *const slash = strrchr(s->place.path, '/');
+	const char *const name = slash != NULL ? slash + 1 : s->place.path;
+	const struct format *const owner = format_of_sidecar(NULL, name);
+
+	if (owner != NULL && input_is_named(s->place.path))
+		finding_add(
+		    &s->findings, rule, 0, 0,
+		    "the input is named like a file beside a trace of format %s, and holds no events: "
+		    "name the folder that it is in",
+		    owner->name);
+	else if (foreign != NULL)
+		finding_add(&s->findings, rule, 0, 0, "the input is %s: %s", foreign->name, foreign->advice);
+	else
+		finding_add(&s->findings, rule, 0, 0, "none of the formats recognises the first %zu bytes",
+		            looked);
+}
+
 /* false after a finding. */
 static bool
 find_format(struct source *s)
@@ -177,8 +201,7 @@ find_format(struct source *s)
 
 	s->format = recognise(s, before, looked);
 	if (s->format == NULL) {
-		finding_add(&s->findings, &input_rules[INPUT_RULE_UNKNOWN_FORMAT], 0, 0,
-		            "none of the formats recognises the first %zu bytes", looked);
+		report_unknown(s, looked);
 		s->format = before; /* that of the trace, if it has one already */
 	} else if (dialect != NULL && !has_dialect(s->format, dialect)) {
 		finding_add(&s->findings, &input_rules[INPUT_RULE_WRONG_DIALECT], 0, 0,
@@ -308,8 +331,10 @@ source_end(struct source *s)
 			source_no_memory(s);
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
 			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
+		s->unreadable |= s->reader.unreadable;
 		c->bytes += input_offset(in, in->p);
-		c->system_failed |= in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
+		c->system_failed |=
+		    s->reader.unreadable || in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
 	}
 	s->findings.muted = NULL;
 	end_reader(s);
