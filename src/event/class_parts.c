@@ -32,8 +32,8 @@ class_parts_match(const struct plan_template *shape, struct slice name, struct s
 		if (at == UINT32_MAX || (n > 0 && memcmp(name.p + at, p->text.p, n) != 0) ||
 		    (i == 0 && !takes && end > n))
 			return false;
-		part[i] = takes ? textscan_slice(name.p + at + n, end - at - n)
-		                : (struct slice){ NULL, 0, 0 };
+		part[i] =
+		    takes ? textscan_slice(name.p + at + n, end - at - n) : (struct slice){ NULL, 0, 0 };
 		end = at;
 	}
 	return true;

@@ -13,7 +13,7 @@ static const struct loss names_forgotten = {
 };
 
 static const struct loss parts_dropped = { "fields/parts-left-out",
-	                                   "parts of a class's name that are no arguments of its events" };
+	                                   "parts of a class's name left out: the event has an argument of the name" };
 
 /* the fast path, where nobody wants fields. */
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };

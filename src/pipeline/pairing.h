@@ -96,8 +96,8 @@ enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event
 void pairing_alone(struct pairing *p, const struct event *e);
 
 /* At the end of the trace: adds what is still open to the batch, as spans that last to the last time of the
- * trace, with the field "unfinished"; states end when their track was last heard of.  *more: there was no room
- * for all.  false: no memory. */
+ * trace, with the field "unfinished"; states end when their track was last heard of.  *more: there was no
+ * room for all.  false: no memory. */
 bool pairing_finish(struct pairing *p, struct batch *b, bool fields, bool *more);
 
 /* A time was met on a track. */
