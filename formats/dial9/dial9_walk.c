@@ -144,7 +144,7 @@ run(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 	if (t->value == VALUE_LIST && !w->raw)
 		d9_value_stack(w->st, p, n, w->f, w->b, v);
 	else if (t->value == VALUE_LIST)
-		v->values = d9_stack_values(w->st, false, &w->b->scratch, p, n, &cost);
+		v->values = d9_stack_values(w->st, false, &w->b->scratch, p, n, &cost, &v->element);
 	return true;
 }
 

@@ -88,53 +88,63 @@ part_named(const struct class *cls, struct slice name)
 	return NULL;
 }
 
+struct made {
+	char text[CLASS_CATEGORY_MAX];
+	uint32_t n;
+	bool cut;
+};
+
 /* Adds a text as far as there is room; characters are not cut. */
 static void
-add(char *to, uint32_t *n, struct slice text)
+add(struct made *to, struct slice text)
 {
-	uint32_t more = text.n < CLASS_CATEGORY_MAX - *n ? text.n : CLASS_CATEGORY_MAX - *n;
+	uint32_t room = to->cut ? 0 : CLASS_CATEGORY_MAX - to->n;
 
-	while (more > 0 && more < text.n && ((unsigned char)text.p[more] & 0xc0) == 0x80)
-		more--;
-	if (more > 0)
-		memcpy(to + *n, text.p, more);
-	*n += more;
+	if (text.n > room) {
+		to->cut = true;
+		while (room > 0 && ((unsigned char)text.p[room] & 0xc0) == 0x80)
+			room--;
+	} else {
+		room = text.n;
+	}
+	if (room > 0)
+		memcpy(to->text + to->n, text.p, room);
+	to->n += room;
 }
 
 /* false: it needs a part that is not there. */
 static bool
-make_text(const struct class *cls, const struct plan_template *t, char *to, uint32_t *n)
+make_text(struct made *to, const struct class *cls, const struct plan_template *t)
 {
 	char digits[24];
 
-	*n = 0;
+	*to = (struct made){ .n = 0 };
 	for (uint32_t i = 0; i < t->nparts; i++) {
-		add(to, n, t->parts[i].text);
+		add(to, t->parts[i].text);
 		if (t->parts[i].ref.nfields == 0)
 			continue;
 		const struct field *const f = part_named(cls, t->parts[i].ref.field[0]);
 		if (f == NULL)
 			return false;
 		if (f->value.type == VALUE_STRING)
-			add(to, n, value_text(&f->value));
+			add(to, value_text(&f->value));
 		else
-			add(to, n, slice_of(digits, (size_t)(decimal_u64(digits, f->value.u64) - digits)));
+			add(to, slice_of(digits, (size_t)(decimal_u64(digits, f->value.u64) - digits)));
 	}
-	return *n > 0;
+	return to->n > 0;
 }
 
 bool
 class_parts_find(struct class *cls, const struct plan *m, struct arena *arena)
 {
-	char text[CLASS_CATEGORY_MAX];
-	uint32_t n;
+	struct made made;
 
 	if (m->nshapes > 0 && !find_parts(cls, m, arena))
 		return false;
 	for (uint32_t i = 0; i < m->ncategories; i++) {
-		if (!make_text(cls, &m->categories[i], text, &n))
+		if (!make_text(&made, cls, &m->categories[i]))
 			continue;
-		const struct slice copy = arena_copy(arena, textscan_slice(text, n));
+		const struct slice copy = arena_copy(arena, textscan_slice(made.text, made.n));
 		if (copy.p != NULL)
 			cls->category = copy;
 		return copy.p != NULL;
