@@ -70,7 +70,8 @@ other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_
 	if (e == NULL) {
 		late(st, kind, id, f, b, v);
 	} else if (has_room(st, e->cost, &st->tallies.pool_limit, id, f)) {
-		*v = (struct value){ .type = VALUE_LIST, .element = e->element, .count = e->n, .values = e->values };
+		*v = (struct value){ .type = VALUE_LIST, .element = e->element, .count = e->n };
+		v->values = e->values;
 		if (!st->looked_ahead)
 			d9_tally(&st->tallies.symbols_late, f, e->n);
 	}

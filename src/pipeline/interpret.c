@@ -12,8 +12,9 @@ static const struct loss names_forgotten = {
 	"names/forgotten", "names that may be missing: what other events said for them was too much to keep"
 };
 
-static const struct loss parts_dropped = { "fields/parts-left-out",
-	                                   "parts of a class's name left out: the event has an argument of the name" };
+static const struct loss parts_dropped = {
+	"fields/parts-left-out", "parts of a class's name left out: the event has an argument of the name"
+};
 
 /* the fast path, where nobody wants fields. */
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };

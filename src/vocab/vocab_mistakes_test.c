@@ -132,7 +132,7 @@ static const struct {
 	{ HEAD " - {event: a, facts: @[x]}", R(BAD_VALUE), "facts is a text" },
 	{ HEAD " - {event: a, category: @{x: y}}", R(BAD_VALUE), "category is a text, not a mapping" },
 	{ HEAD " - {event: a, category: @'{x}'}", R(BAD_VALUE), "can only refer to parts, not to" },
-	{ HEAD " - {event: a, parts: 'a {x}', category: @['{x|t}']}", R(BAD_VALUE), "can only refer to parts" },
+	{ HEAD " - {event: a, parts: 'a {x}', category: @['{x|t}']}", R(BAD_VALUE), "can only refer to" },
 	{ HEAD " - {event: a, parts: @a b}", R(BAD_VALUE), "has no {part} in it" },
 	{ HEAD " - {event: a, parts: @'{x}{y}'}", R(BAD_VALUE), "between two parts" },
 	{ HEAD " - {event: a, parts: @'{x|t}'}", R(BAD_VALUE), "nothing is looked up" },
