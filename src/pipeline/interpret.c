@@ -150,7 +150,8 @@ has_own(const struct batch *b, const struct event *e, struct slice name)
 	return false;
 }
 
-/* What the name of the class says becomes fields, behind the event's own.  false: no memory. */
+/* What the name of the class says becomes fields, behind the event's own; of a span when it is complete, so that
+ * they need not be kept.  false: no memory. */
 static bool
 add_parts(struct interpret *in, struct batch *b, struct event *e)
 {
@@ -357,7 +358,7 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 	if (k->m->has_layout && k->fields && !interpret_layout(in, b, e, k->m))
 		return NO_MEMORY;
 	if (!interpret_learn(in, b, e, k->m) || !find_name(in, b, e, k, &how.lasting) ||
-	    !find_place(in, b, e, k->m, &how) || (in->fields && e->cls->nparts > 0 && !add_parts(in, b, e)))
+	    !find_place(in, b, e, k->m, &how))
 		return NO_MEMORY;
 	if (k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
@@ -405,6 +406,8 @@ one(struct interpret *in, struct batch *b, struct event *e, const struct known_c
 	}
 	if (v == KEEP && e->phase == PHASE_SPAN)
 		pairing_see_span(&in->pairing, e);
+	if (v == KEEP && in->fields && e->cls->nparts > 0 && !add_parts(in, b, e))
+		return NO_MEMORY;
 	return v;
 }
 
@@ -499,8 +502,12 @@ bool
 interpret_finish(struct interpret *in, struct batch *b, bool *more)
 {
 	if (!in->open_given) {
+		uint32_t i = b->n;
 		if (!pairing_finish(&in->pairing, b, in->fields, more))
 			return false;
+		for (; in->fields && i < b->n; i++)
+			if (b->events[i].cls->nparts > 0 && !add_parts(in, b, &b->events[i]))
+				return false;
 		in->open_given = !*more;
 	}
 	*more = true;
