@@ -18,8 +18,8 @@ add_head(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
 	return s->nhead;
 }
 
-/* A value of the frequent types, without setting up a walk; the event was checked.  v: NULL if nobody wants it.
- * false: it is of another type, nothing was done. */
+/* A value of the frequent types, without setting up a walk; the event was checked.  v: NULL if nobody wants
+ * it.  false: it is of another type, nothing was done. */
 static inline bool
 frequent_value(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f, struct batch *b,
                struct value *v)

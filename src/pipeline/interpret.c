@@ -150,8 +150,8 @@ has_own(const struct batch *b, const struct event *e, struct slice name)
 	return false;
 }
 
-/* What the name of the class says becomes fields, behind the event's own; of a span when it is complete, so that
- * they need not be kept.  false: no memory. */
+/* What the name of the class says becomes fields, behind the event's own; of a span when it is complete, so
+ * that they need not be kept.  false: no memory. */
 static bool
 add_parts(struct interpret *in, struct batch *b, struct event *e)
 {
