@@ -146,10 +146,11 @@ d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 
 struct value *
 d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *addresses, uint32_t n,
-                uint32_t *cost)
+                uint32_t *cost, uint8_t *element)
 {
 	const struct d9_ahead *const ahead = names ? st->ahead : NULL;
 	struct value *const values = arena_alloc(a, n * sizeof *values);
+	uint32_t named = 0;
 	uint64_t sum = 0;
 
 	st->no_memory |= values == NULL;
@@ -161,8 +162,10 @@ d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *ad
 			values[i] = value_string(ahead->symbols[known].name);
 		else
 			values[i] = (struct value){ .type = VALUE_ADDRESS, .u64 = address };
+		named += known != TABLE_NONE;
 		sum += known != TABLE_NONE ? values[i].count + 4U : D9_ADDRESS_COST;
 	}
+	*element = named == 0 ? VALUE_ADDRESS : named == n ? VALUE_STRING : VALUE_NONE;
 	*cost = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 	return values;
 }

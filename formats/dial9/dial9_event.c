@@ -1,5 +1,6 @@
 #include "dial9/dial9_measure.h"
 #include "dial9/dial9_record.h"
+#include "dial9/dial9_value.h"
 #include "dial9/dial9_vocabulary.h"
 #include "dial9/dial9_walk.h"
 
@@ -15,6 +16,52 @@ add_head(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
 		to[1] = (struct field){ s->declared[1].name,
 			                { .type = VALUE_U32, .u64 = load_u32(f->p + 2, false) >> 8 } };
 	return s->nhead;
+}
+
+/* A value of the frequent types, without setting up a walk; the event was checked.  v: NULL if nobody wants
+ * it.  false: it is of another type, nothing was done. */
+static inline bool
+frequent_value(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f, struct batch *b,
+               struct value *v)
+{
+	const bool optional = d9_is_optional(type);
+	const char *at = *p + optional;
+	uint64_t number;
+
+	if (optional && **p == 0) {
+		*p = at;
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_NONE };
+		return true;
+	}
+	switch (type & ~(unsigned)D9_OPTIONAL) {
+	case D9_VARINT:
+		number = d9_varint(&at);
+		if (v != NULL)
+			*v = value_u64(number);
+		break;
+	case D9_U8:
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_U8, .u64 = (uint8_t)*at };
+		at++;
+		break;
+	case D9_U32:
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_U32, .u64 = load_u32(at, false) };
+		at += 4;
+		break;
+	case D9_POOLED_STRING:
+		if (v != NULL && d9_wants_raw(st))
+			return false;
+		if (v != NULL)
+			d9_value_id(st, D9_STRINGS, load_u32(at, false), f, b, v);
+		at += 4;
+		break;
+	default:
+		return false;
+	}
+	*p = at;
+	return true;
 }
 
 /* All fields, or those that the plan looks at. */
@@ -43,12 +90,8 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 			to->name = i->name;
 			v = &to++->value;
 		}
-		if (i->type == D9_VARINT) { /* the most frequent one without a call */
-			const uint64_t number = d9_varint(&p);
-			if (v != NULL)
-				*v = value_u64(number);
+		if (frequent_value(st, i->type, &p, f, b, v))
 			continue;
-		}
 		if (!walks)
 			d9_walk_values(&w, st, s, f, b);
 		walks = true;

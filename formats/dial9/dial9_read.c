@@ -14,6 +14,8 @@ static int
 d9_probe(struct slice head, bool complete)
 {
 	(void)complete;
+	if (head.n >= D9_OLDER_MAGIC_SIZE && memcmp(head.p, D9_OLDER_MAGIC, D9_OLDER_MAGIC_SIZE) == 0)
+		return 64; /* to say so */
 	if (head.n < D9_MAGIC_SIZE || memcmp(head.p, D9_MAGIC, D9_MAGIC_SIZE) != 0)
 		return 0;
 	return head.n >= D9_HEADER_SIZE && head.p[4] == D9_VERSION ? 40 : 32;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "event/class_parts.h"
 #include "event/vocabulary.h"
 
 void
@@ -125,9 +126,11 @@ trace_mean(struct trace *t, struct class *cls, trace_has_field *has, const void 
 	const struct vocabulary *const v = t->vocabulary;
 
 	cls->plan = v != NULL ? v->ops->find(v, cls->name, has, ctx) : NULL;
-	if (cls->plan != NULL && cls->plan->category.p != NULL)
+	if (cls->plan == NULL)
+		return NULL;
+	if (cls->plan->category.p != NULL)
 		cls->category = cls->plan->category;
-	return cls->plan;
+	return class_parts_find(cls, cls->plan, &t->arena) ? cls->plan : NULL;
 }
 
 struct slice

@@ -50,7 +50,7 @@ put_notes(struct text *t, const struct stats *s)
 		text_printf(t,
 		            "%" PRIu64 " span%s without a beginning or an end: an end alone is an instant, a "
 		                       "beginning alone a span "
-		            "to the last time of its track\n",
+		            "to the last time of the trace\n",
 		            unpaired, unpaired == 1 ? "" : "s");
 	if (s->self_inexact > 0)
 		text_printf(t,

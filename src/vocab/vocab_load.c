@@ -58,8 +58,8 @@ put_single(struct vocab_names *n, uint64_t id, const struct plan_template *t)
 	return table64_put(&n->by_id, id, n->nsingle++);
 }
 
-static bool
-take_id(const struct slice s, uint64_t *id)
+bool
+vocab_take_id(struct slice s, uint64_t *id)
 {
 	*id = 0;
 	for (uint32_t i = 0; i < s.n; i++) {
@@ -82,7 +82,7 @@ take_singles(struct vocab_draft *d, const struct vocab_node *value, const char *
 		return;
 	}
 	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next) {
-		if (key->kind != NODE_SCALAR || !take_id(key->text, &id)) {
+		if (key->kind != NODE_SCALAR || !vocab_take_id(key->text, &id)) {
 			vocab_say(d, VOCAB_RULE_BAD_VALUE, key,
 			          "%s has a key that is no number from 0 to %" PRIu64 ": %s", what,
 			          UINT64_MAX,
@@ -257,10 +257,11 @@ take_events(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 	}
 }
 
-/* Tables before those who name them. */
+/* Tables and what means nothing before those who name them. */
 static const struct vocab_key file_keys[] = {
 	{ "format", take_format },
 	{ "tables", take_tables },
+	{ "none", vocab_take_none },
 	{ "tracks", take_tracks },
 	{ "events", take_events },
 };
