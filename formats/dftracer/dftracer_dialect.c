@@ -254,12 +254,6 @@ bit_of(const char *dialect)
 	return ALL;
 }
 
-bool
-dft_writes_m(const char *dialect)
-{
-	return (bit_of(dialect) & (BIT(D2B) | BIT(D5))) == 0;
-}
-
 /* What of a record decides about its dialect, as far as it takes to know that it is that of the last one. */
 static uint64_t
 signature(const struct dft_record *rec, const struct dft_facts *f)
