@@ -53,6 +53,7 @@ enum chrome_loss {
 };
 
 extern const struct loss chrome_losses[CHROME_LOSSES];
+extern const struct writer_ops chrome_writer_ops;
 
 /* ---- chrome_ids.c ---- */
 

@@ -356,7 +356,7 @@ chrome_free(void *state)
 	table64_free(&st->ids.used);
 }
 
-static const struct writer_ops ops = {
+const struct writer_ops chrome_writer_ops = {
 	.state_size = sizeof(struct chrome_state),
 	.want = WANT_FIELDS,
 	.modes = WRITER_INTERPRETED,
@@ -367,16 +367,4 @@ static const struct writer_ops ops = {
 	.render = chrome_render,
 	.close = chrome_close,
 	.free = chrome_free,
-};
-
-static const char *const suffixes[] = { ".json", NULL };
-
-extern const struct format chrome_format;
-
-const struct format chrome_format = {
-	.name = "chrome",
-	.title = "Chrome trace event JSON",
-	.spec = "Trace Event Format (Chromium)",
-	.suffixes = suffixes,
-	.writer = &ops,
 };

@@ -19,8 +19,8 @@ struct word {
 };
 
 static const struct word words[DFT_AHEAD_WORDS] = {
-	{ 'H', 0, SLICE_LIT("H\"") },       /* "FH", "HH", "SH" */
-	{ 'R', 2, SLICE_LIT("\"PR\"") },    /* a rank */
+	{ 'H', 0, SLICE_LIT("H\"") },      /* "FH", "HH", "SH" */
+	{ 'R', 2, SLICE_LIT("\"PR\"") },   /* a rank */
 	{ '_', 1, SLICE_LIT("s_name\"") }, /* "process_name" */
 	{ '_', 1, SLICE_LIT("d_name\"") }, /* "thread_name" */
 };

@@ -1,4 +1,4 @@
-/* Names that are defined after their use: found whichever dialect defines them, and if the pass that looks for
+/* Names that are defined after their use are found whichever dialect defines them; if the pass that looks for
  * them fails, the message says why. */
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -11,8 +11,9 @@
 #include "input/input_source.h"
 #include "pipeline/pipeline.h"
 
-#define USE \
-	"{\"id\":3,\"name\":\"open\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1000,\"dur\":20,\"ph\":\"X\"," \
+#define USE                                                                                                  \
+	"{\"id\":3,\"name\":\"open\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1000,\"dur\":20,\"ph\":"   \
+	"\"X\","                                                                                             \
 	"\"args\":{\"hhash\":5692,\"fhash\":22}}\n"
 #define HOST(ph) "{\"id\":1,\"name\":\"HH\",\"cat\":\"dftracer\",\"pid\":7,\"tid\":7,\"ph\":" ph ","
 
@@ -92,7 +93,8 @@ Test(dftracer_ahead, finds_names_of_tracks_far_behind)
 {
 	static const char late[] =
 	    "{\"name\":\"process_name\",\"pid\":7,\"tid\":7,\"ph\":4,\"args\":{\"name\":\"late process\"}}\n"
-	    "{\"name\":\"thread_name\",\"pid\":7,\"tid\":8,\"ph\":\"M\",\"args\":{\"name\":\"late thread\"}}\n"
+	    "{\"name\":\"thread_name\",\"pid\":7,\"tid\":8,\"ph\":\"M\",\"args\":{\"name\":\"late "
+	    "thread\"}}\n"
 	    "{\"name\":\"PR\",\"pid\":9,\"tid\":9,\"ph\":4,\"args\":{\"name\":\"rank\",\"value\":77}}\n"
 	    "{\"id\":4,\"name\":\"x\",\"cat\":\"C\",\"pid\":9,\"tid\":9,\"ts\":1000,\"dur\":20,\"ph\":1}\n";
 	char *const text = text_of(USE, 20000, late);
@@ -217,8 +219,9 @@ Test(dftracer_ahead, a_thread_that_cannot_be_had_is_named)
 
 	read_with(reopen_fails_at_once, false, &s);
 	cr_expect_not(s.complete);
-	cr_expect_not_null(strstr(s.messages, "input/system: cannot unpack: Resource temporarily unavailable"),
-	                   "%s", s.messages);
+	cr_expect_not_null(
+	    strstr(s.messages, "input/system: cannot unpack: Resource temporarily unavailable"), "%s",
+	    s.messages);
 	cr_expect_null(strstr(s.messages, "twice"), "%s", s.messages);
 	cr_expect_null(strstr(s.messages, "no-memory"), "%s", s.messages);
 }
@@ -230,8 +233,9 @@ Test(dftracer_ahead, a_passing_failure_is_named)
 
 	read_with(reopen_stops, false, &s);
 	cr_expect_not(s.complete);
-	cr_expect_not_null(strstr(s.messages, "input/system: cannot unpack: Resource temporarily unavailable"),
-	                   "%s", s.messages);
+	cr_expect_not_null(
+	    strstr(s.messages, "input/system: cannot unpack: Resource temporarily unavailable"), "%s",
+	    s.messages);
 	cr_expect_null(strstr(s.messages, "twice"), "%s", s.messages);
 }
 
