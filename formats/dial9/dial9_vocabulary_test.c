@@ -222,7 +222,7 @@ Test(dial9_plan, a_metrics_service)
 		polls += got->sums.of[POLL][w].count;
 	cr_expect_gt(polls, 31000);
 	cr_expect_eq(got->counters, 426); /* samples of the queue */
-	cr_expect_eq(got->out, got->in);
+	cr_expect_geq(got->out, got->in); /* some tasks never run again */
 	cr_expect_gt(got->out, 20000, "%zu arrows", got->out); /* of 31,824 wakes */
 	cr_expect_eq(got->begins, got->ends);
 	cr_expect_eq(got->begins,
