@@ -5,7 +5,7 @@
 
 /* Field values as JSON: exact, escaped, and never a NaN. */
 
-#define MAX_DEPTH 100 /* readers bound nesting well below this */
+#define MAX_DEPTH 60 /* our reader and others bound nesting little above this */
 
 static void
 lose(struct chunk *chunk, enum chrome_loss kind, const struct event *e, uint64_t count)

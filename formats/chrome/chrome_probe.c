@@ -32,7 +32,7 @@ is_known_member(struct slice key)
 static int
 probe_object(struct json *x, const char *p, const char *e)
 {
-	bool more, known = false;
+	bool more, known = false, unit = false;
 	enum json_kind kind;
 	struct slice key;
 
@@ -43,11 +43,12 @@ probe_object(struct json *x, const char *p, const char *e)
 		if (slice_is(key, "traceEvents"))
 			return p == e || *p == '[' ? OBJECT_BITS : 0;
 		known |= is_known_member(key);
+		unit |= slice_is(key, "displayTimeUnit"); /* which nobody else has */
 		p = json_value(x, p, e, &kind);
 		if (p == NULL)
 			break;
 	}
-	return known && p == NULL && x->error.cut ? LIKELY_BITS : 0;
+	return unit || (known && p == NULL && x->error.cut) ? LIKELY_BITS : 0;
 }
 
 /* Whether the object at p is an event; *end is behind it, NULL: it could not be read to its end. */
