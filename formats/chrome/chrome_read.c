@@ -122,7 +122,7 @@ failed(struct chrome_reading *st, const char *p)
 		chrome_report(st, CHROME_RULE_NOT_JSON, error->at, "the input ends early: %s", error->why);
 	else
 		chrome_report(st, CHROME_RULE_NOT_JSON, error->at, "%s, found %s", error->why,
-		              found(&q, error->at, in->end));
+		              found(&q, error->at, error->at + 1)); /* whatever the window holds */
 	return STEP_BAD;
 }
 
@@ -354,7 +354,7 @@ end_step(struct chrome_reading *st, struct batch *b)
 
 	if (p < in->end) {
 		chrome_report(st, CHROME_RULE_NOT_JSON, p, "expected the end of the input, found %s",
-		              found(&q, p, in->end));
+		              found(&q, p, p + 1));
 		return STEP_BAD;
 	}
 	if (in->p < p && in->last)

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* The samples of Chrome JSON: what `make testdata` writes, and what `tracetool validate` must find in them. */
+/* The samples: what `make testdata` writes, and what `tracetool validate` must find in them. */
 
 #define CHROME_EXPECTED 4
 

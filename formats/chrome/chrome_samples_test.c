@@ -36,7 +36,8 @@ static char *
 outcome(const struct ran *r, const char *text)
 {
 	cJSON *const report = cJSON_ParseWithLength(r->out, r->out_n);
-	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0), *f;
+	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
+	                   *f;
 	char *const to = calloc(1, 8192);
 
 	cr_assert(file != NULL && to != NULL, "no report: %.300s%.300s", r->out, r->err);
@@ -49,7 +50,8 @@ outcome(const struct ran *r, const char *text)
 		place_of(text, (size_t)number(f, "offset"), &line, &column);
 		if (number(f, "line") >= 0) {
 			cr_expect_eq(number(f, "line"), line, "%s: line %.0f", rule, number(f, "line"));
-			cr_expect_eq(number(f, "column"), column, "%s: column %.0f", rule, number(f, "column"));
+			cr_expect_eq(number(f, "column"), column, "%s: column %.0f", rule,
+			             number(f, "column"));
 		}
 	}
 	cJSON_Delete(report);
@@ -59,7 +61,8 @@ outcome(const struct ran *r, const char *text)
 static void
 expect_outcome(const char *path, const char *given, const char *text, size_t n, const char *want)
 {
-	struct ran r = run_tool((const char *const[]){ "validate", "--format", "json", given, NULL }, text, n);
+	struct ran r =
+	    run_tool((const char *const[]){ "validate", "--format", "json", given, NULL }, text, n);
 	char *const got = outcome(&r, text);
 
 	cr_expect_str_eq(got, want, "%s (%s):\n%swhere this was expected:\n%s", path, given, got, want);
@@ -104,8 +107,8 @@ Test(chrome_samples, what_is_found_and_where, .timeout = 120)
 	each_sample("testdata/chrome/bad", rules);
 	for (const struct rule *r = chrome_rules; r->id != NULL; r++) {
 		snprintf(want, sizeof want, "\n%s ", r->id);
-		cr_expect(strstr(rules, want) != NULL || strcmp(r->id, "chrome/limit") == 0, "no sample has %s",
-		          r->id);
+		cr_expect(strstr(rules, want) != NULL || strcmp(r->id, "chrome/limit") == 0,
+		          "no sample has %s", r->id);
 	}
 }
 
