@@ -110,7 +110,7 @@ run-tests: tracetool $(BUILD)/tests
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-threads check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
+check: deps check-threads check-viewers check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
 	@$(MAKE) --no-print-directory run-replay
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
@@ -129,6 +129,9 @@ check-threads: ## the same output for 1, 2 and 7 threads over all samples, and n
 
 # ThreadSanitizer makes a run ten times as long: each so manieth input.
 THREADS_EVERY := 7
+
+check-viewers: tracetool ## all samples and real traces, converted, in the programs that people open them with
+	@for s in formats/*/*_viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
 
 check-layers: ## includes point one way; the engine names no format
 	@sh src/check/layers.sh
@@ -183,6 +186,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-threads check-layers check-names check-width check-contract check-man check-testdata \
-	list-objects bench fuzz install deps clean FORCE
+.PHONY: all help demo test run-tests check run-replay check-threads check-viewers check-layers check-names check-width check-contract check-man \
+	check-testdata list-objects bench fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -28,7 +28,6 @@ dft_open(struct reader *r)
 	st->sh->arena = &trace->arena;
 	st->ahead = asking != NULL;
 	st->names_to = asking != NULL ? asking->sh : st->sh;
-	st->only_m = asking != NULL && dft_writes_m(asking->dialect);
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;
 	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
@@ -119,7 +118,7 @@ dft_next(struct reader *r, struct batch *b)
 
 	if (st->resolve && !st->looked_ahead) {
 		st->looked_ahead = true;
-		st->no_memory = reader_look_ahead(r) == LOOK_AHEAD_NO_MEMORY;
+		st->no_memory = reader_look_ahead(r) == LOOK_AHEAD_FAILED;
 	}
 	st->index->base = NULL; /* the window may have moved */
 	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES && !st->no_memory) {

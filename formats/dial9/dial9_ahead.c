@@ -114,7 +114,7 @@ d9_ahead_hold(struct d9_state *st, struct batch *b)
 void
 d9_look_ahead(struct d9_state *st)
 {
-	enum look_ahead result = LOOK_AHEAD_NO_MEMORY;
+	enum look_ahead result = LOOK_AHEAD_FAILED;
 
 	if (st->asked_ahead || st->collects != NULL)
 		return;
@@ -125,7 +125,7 @@ d9_look_ahead(struct d9_state *st)
 		result = reader_look_ahead(st->r);
 	}
 	st->looked_ahead = result == LOOK_AHEAD_DONE;
-	st->no_memory |= result == LOOK_AHEAD_NO_MEMORY;
+	st->no_memory |= result == LOOK_AHEAD_FAILED;
 	if (st->looked_ahead)
 		d9_ahead_hold(st, st->batch);
 	else

@@ -196,7 +196,9 @@ expect_event(struct agree *g, struct slice line, const struct oracle_json *json,
 	expect_text(g, line, json, "type", slice_str(words[e->phase]));
 	expect_integer(g, line, json, "ts", true, e->ts);
 	MUST(g->writer.signed_time || oracle_member(json, "ts")->raw.p[0] != '-', "a time below 0");
-	expect_integer(g, line, json, "dur", e->phase == PHASE_SPAN || (!flow && e->dur > 0), e->dur);
+	expect_integer(g, line, json, "dur",
+	               e->phase == PHASE_SPAN || (!flow && (e->flags & EVENT_ARROW) == 0 && e->dur > 0),
+	               e->dur);
 	expect_integer(g, line, json, "id", flow, e->dur);
 	expect_text(g, line, json, "name", e->name);
 	expect_text(g, line, json, "category", e->cls->category);

@@ -150,6 +150,15 @@ plan_shape(const struct plan *m)
 	return m->shape != NULL ? m->shape : m;
 }
 
+/* The first meaning in the chain of which arrows leave; NULL: none. */
+static inline const struct plan *
+plan_with_arrows(const struct plan *m)
+{
+	while (m != NULL && m->flow_out.p == NULL)
+		m = m->otherwise;
+	return m;
+}
+
 /* Whether it looks at a field of this name to say what the event is, whoever wants fields: readers need not
  * build others then. The name becomes the meaning's own text, which is found without comparing bytes. */
 bool plan_uses(const struct plan *m, struct slice *field);

@@ -44,7 +44,7 @@ enum read_status {
 	READ_MORE,      /* the batch is as full as it should be; call again */
 	READ_END,       /* the batch holds the last events */
 	READ_BAD,       /* the same, but the input cannot be read on; a finding says why */
-	READ_NO_MEMORY, /* the engine reports it */
+	READ_NO_MEMORY, /* the engine reports it, or what else kept a look-ahead pass from its end */
 };
 
 struct reader_ops {

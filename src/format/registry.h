@@ -14,7 +14,8 @@ const struct format *format_by_suffix(const char *path);
 const struct format *format_by_suffix_of(const struct format *const *list, const char *path);
 
 /* Whether a file of this name, found in a folder, may be a trace: its suffix (before .gz or .zst) is one of
- * the format's, or of any readable format when that is NULL. */
+ * the format's, or of any readable format when that is NULL (but none of those that
+ * files of other kinds have too). */
 bool format_wants_name(const struct format *format, const char *name);
 
 /* The format (this one, or any when NULL) to whose traces a file of this name belongs without holding events;

@@ -307,6 +307,13 @@ source_check_events(struct source *s, const struct batch *b)
 			ops->check_event(&s->reader, b, &b->events[i]);
 }
 
+/* Faults that are no property of the bytes. */
+static bool
+prevents_reading(enum input_fault fault)
+{
+	return fault != INPUT_OK && fault <= INPUT_SHRUNK;
+}
+
 static void
 end_reader(struct source *s)
 {
@@ -327,14 +334,13 @@ source_end(struct source *s)
 	if (s->open) {
 		input_shrunk(in); /* what was taken since the last look may be made of zeros too */
 		s->complete = s->status == READ_END;
-		if (s->status == READ_NO_MEMORY)
+		if (s->status == READ_NO_MEMORY && !prevents_reading(in->fault))
 			source_no_memory(s);
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
 			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
 		s->unreadable |= s->reader.unreadable;
 		c->bytes += input_offset(in, in->p);
-		c->system_failed |=
-		    s->reader.unreadable || in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
+		c->system_failed |= s->reader.unreadable || prevents_reading(in->fault);
 	}
 	s->findings.muted = NULL;
 	end_reader(s);
