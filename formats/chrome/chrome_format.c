@@ -17,7 +17,6 @@ const struct format chrome_format = {
 	.title = "Chrome trace event JSON",
 	.spec = "Trace Event Format (Chromium)",
 	.suffixes = suffixes,
-	.common_suffix = true,
 	.reader = &chrome_reader_ops,
 	.writer = &chrome_writer_ops,
 	.rules = chrome_rules,

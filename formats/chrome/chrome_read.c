@@ -442,6 +442,7 @@ chrome_close(struct reader *r)
 
 const struct reader_ops chrome_reader_ops = {
 	.state_size = sizeof(struct chrome_reading),
+	.common_suffix = true,
 	.probe = chrome_probe,
 	.open = chrome_read_open,
 	.next = chrome_next,

@@ -43,8 +43,9 @@ const struct chrome_sample chrome_good[] = {
 	{ "numbers", TEXT("[" X("exact", "9007199254740993.125", "0.001") ","
 	                  X("exponent", "1.5e3", "2E-2") ","
 	                  X("text", "\"12.5\"", "1")
-	                  ",{\"ph\":\"X\",\"name\":\"names\",\"ts\":1,\"dur\":1,"
-	                  "\"pid\":\"Browser\",\"tid\":\"12\"}]"), 0, 4, { { "quoted-number", "\"12.5\"" } } },
+	                  ",{\"ph\":\"X\",\"name\":\"names\",\"ts\":1,"
+	                  "\"dur\":1,\"pid\":\"Browser\",\"tid\":\"12\"}]"), 0, 4,
+	  { { "quoted-number", "\"12.5\"" } } },
 	{ "escapes", TEXT("[" X("\\u00e9\\n\\ud83d\\ude00", "1", "2") ","
 	                  X("\xc3\xa9", "4", "1") "]"), 0, 2,
 	  { { NULL, NULL } } },

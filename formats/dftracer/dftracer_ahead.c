@@ -21,8 +21,7 @@ struct word {
 static const struct word words[DFT_AHEAD_WORDS] = {
 	{ 'H', 0, SLICE_LIT("H\"") },      /* "FH", "HH", "SH" */
 	{ 'R', 2, SLICE_LIT("\"PR\"") },   /* a rank */
-	{ '_', 1, SLICE_LIT("s_name\"") }, /* "process_name" */
-	{ '_', 1, SLICE_LIT("d_name\"") }, /* "thread_name" */
+	{ '_', 0, SLICE_LIT("_name\"") }, /* "process_name", "thread_name" */
 };
 
 /* Where the word stands in [p, end); end: nowhere. */

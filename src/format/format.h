@@ -22,7 +22,6 @@ struct format {
 	const char *title;
 	const char *spec;                    /* which document it follows */
 	const char *const *suffixes;         /* ".tick", ...; NULL-terminated; the first is the usual one */
-	bool common_suffix;                  /* files that are no traces have it too: not read in folders */
 	const char *const *dialects;         /* NULL-terminated; NULL: none */
 	const struct format_option *options; /* on the command line, ended by a name of NULL; NULL: none */
 	const struct reader_ops *reader;     /* NULL: cannot be read */

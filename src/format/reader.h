@@ -49,6 +49,7 @@ enum read_status {
 
 struct reader_ops {
 	size_t state_size;
+	bool common_suffix; /* other files have the suffix too: not read in folders unless asked for */
 	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: none.  Most bits
 	 * win. `complete`: nothing follows `head`.  It must not change anything. */
 	int (*probe)(struct slice head, bool complete);

@@ -120,7 +120,7 @@ format_wants_name(const struct format *format, const char *name)
 	if (format != NULL)
 		return has_suffix(format, name);
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->reader != NULL && !(*f)->common_suffix && has_suffix(*f, name))
+		if ((*f)->reader != NULL && !(*f)->reader->common_suffix && has_suffix(*f, name))
 			return true;
 	return false;
 }
