@@ -253,7 +253,8 @@ contract_end(void *ctx, struct pipeline *f)
 	struct contract *const c = ctx;
 	const struct trace *const t = &f->trace;
 
-	MUST(c->tracks == t->ntracks && c->classes == t->nclasses && c->classes == t->nplanned, "tracks or classes were never new");
+	MUST(c->tracks == t->ntracks && c->classes == t->nclasses && c->classes == t->nplanned,
+	     "tracks or classes were never new");
 	if (!classes_hold(c, t) || !tracks_hold(c, t))
 		return false;
 	for (uint32_t i = 0; i < t->nmeta; i++)
