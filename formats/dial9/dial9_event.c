@@ -69,7 +69,7 @@ static void
 add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
            struct event *e)
 {
-	const bool all = d9_wants_fields(st) || s->plan != s->cls->plan;
+	const bool all = d9_wants_fields(st);
 	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
 	struct field *const first = batch_fields(b, s->nhead + (uint32_t)(end - s->fields));
 	const char *p = f->p + d9_schema_head(s);
@@ -170,7 +170,7 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 		return d9_lacks(st, &c);
 	}
 	const uint16_t type_id = load_u16(f->p + 1, false);
-	const struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
+	struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
 	if (s == NULL) {
 		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f,
 		        "type_id %u has no schema in this segment; number of its schemas: %" PRIu32, type_id,
@@ -179,6 +179,8 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	}
 	if (!s->readable)
 		return unreadable(st, s, f);
+	if (!s->planned && !d9_schema_class(st, s))
+		return D9_BAD;
 	const char *const end = left >= s->need ? d9_measure(st, s, f->p, f->end) : NULL;
 	if (end != NULL) {
 		f->end = end;

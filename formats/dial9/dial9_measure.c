@@ -244,7 +244,7 @@ d9_check_run(struct d9_state *st, uint32_t most)
 		if (*p == D9_TAG_EVENT) {
 			const struct d9_schema *const s =
 			    d9_schema_find(&st->schemas, load_u16(p + 1, false));
-			if (s == NULL || (size_t)(end - p) < s->run_need)
+			if (s == NULL || !s->planned || (size_t)(end - p) < s->run_need)
 				break;
 			const uint64_t ts = s->timed ? base + (load_u32(p + 2, false) >> 8) : base;
 			const char *const next = d9_measure(st, s, p, end);

@@ -2,6 +2,7 @@
 
 #include "dial9/dial9_dialect.h"
 #include "dial9/dial9_state.h"
+#include "dial9/dial9_vocabulary.h"
 
 /*
  * dial9 traces ("dial9-trace-format Binary Specification", version 1, and what
@@ -60,6 +61,8 @@ d9_close(struct reader *r)
 {
 	struct d9_state *const st = r->state;
 
+	if (st->collects == NULL)
+		d9_schemas_declare(st);
 	d9_schemas_free(&st->schemas);
 	d9_pools_free(st);
 	d9_ahead_drop(st);

@@ -65,10 +65,23 @@ find_used(struct d9_schema *s, const struct plan *m)
 	}
 }
 
+static enum d9_kind
+kind_of(const struct d9_schema *s, const struct plan *m)
+{
+	if (slice_is(plan_word(m, "symbol"), "true"))
+		return D9_KIND_SYMBOL;
+	if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
+		return D9_KIND_CLOCK;
+	const uint32_t facts = s->parts[D9_PART_FACTS];
+	return facts != D9_NO_FIELD && d9_type(s->fields[facts].type) == &d9_types[D9_STRING_MAP]
+	           ? D9_KIND_FACTS
+	           : D9_KIND_PLAIN;
+}
+
 void
 d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 {
-	const struct plan *const m = trace_mean(st->r->trace, s->cls, has_field, s);
+	const struct plan *const m = trace_find_plan(st->r->trace, s->cls->name, has_field, s);
 	const struct class_plan_fields fields = { s, field_named, field_type };
 	struct class_plan p;
 
@@ -77,21 +90,39 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 		return;
 	class_plan_compile(&p, m, &fields);
 	find_parts(s, &p);
-	if (slice_is(plan_word(m, "symbol"), "true"))
-		s->kind = D9_KIND_SYMBOL;
-	else if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
-		s->kind = D9_KIND_CLOCK;
-	else if (s->parts[D9_PART_FACTS] != D9_NO_FIELD &&
-	         d9_type(s->fields[s->parts[D9_PART_FACTS]].type) == &d9_types[D9_STRING_MAP])
-		s->kind = D9_KIND_FACTS;
-	if (d9_wants_raw(st)) { /* facts of the trace are still checked */
-		s->cls->plan = NULL;
-		s->cls->category = s->cls->name;
+	s->kind = kind_of(s, m);
+	if (d9_wants_raw(st)) /* facts of the trace are still checked */
 		return;
-	}
 	find_used(s, m);
 	s->structure = m->phase == PLAN_STRUCTURE;
-	s->cls->reader_applies = is_done_by_reader(s, &p);
+	s->reader_applies = is_done_by_reader(s, &p);
+}
+
+bool
+d9_schema_class(struct d9_state *st, struct d9_schema *s)
+{
+	const struct class like = { .name = s->cls->name,
+		                    .fields = s->declared,
+		                    .nfields = s->nhead + s->nfields,
+		                    .plan = s->plan,
+		                    .reader_applies = s->reader_applies };
+	struct class *const c = trace_plan_class(st->r->trace, &like);
+
+	if (c == NULL) {
+		st->no_memory = true;
+		return false;
+	}
+	s->cls = c;
+	s->planned = true;
+	return true;
+}
+
+void
+d9_schemas_declare(struct d9_state *st)
+{
+	for (uint32_t i = 0; i < st->schemas.n; i++)
+		if (st->schemas.all[i]->cls != NULL && !st->schemas.all[i]->planned)
+			(void)d9_schema_class(st, st->schemas.all[i]);
 }
 
 /* ---- facts of the trace ---- */

@@ -20,8 +20,7 @@ enum value_type {
 
 enum phase {
 	PHASE_SPAN,      /* from ts, dur long */
-	PHASE_BEGIN,     /* opens a span on its track */
-	PHASE_END,       /* closes the innermost open one */
+	PHASE_BEGIN, PHASE_END, /* opens a span on its track; closes the innermost open one */
 	PHASE_INSTANT,
 	PHASE_COUNTER,   /* each numeric field is one series */
 	PHASE_FLOW_OUT, PHASE_FLOW_IN, /* an arrow leaves; it arrives */

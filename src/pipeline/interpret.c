@@ -103,8 +103,7 @@ new_class(struct interpret *in, const struct class *cls)
 	return know(in, &in->classes[cls->index], cls) ? &in->classes[cls->index] : NULL;
 }
 
-/* NULL: it is not known yet.  A class may get its meaning, or another one, when it has been there for a
- * while; one without is as zeroes say. */
+/* NULL: it is not known yet.  A class without a plan is as zeroes say. */
 static inline const struct known_class *
 known_class_of(const struct interpret *in, const struct class *cls)
 {

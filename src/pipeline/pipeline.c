@@ -232,7 +232,7 @@ static bool
 show_new(struct pipeline *p, struct batch *b)
 {
 	const struct trace *const t = &p->trace;
-	const uint32_t tracks = t->ntracks - p->shown_tracks, classes = t->nclasses - p->shown_classes;
+	const uint32_t tracks = t->ntracks - p->shown_tracks, classes = t->nplanned - p->shown_classes;
 
 	if (tracks + classes == 0)
 		return true;
@@ -243,13 +243,13 @@ show_new(struct pipeline *p, struct batch *b)
 	if (tracks > 0)
 		memcpy(k, t->tracks + p->shown_tracks, tracks * sizeof *k);
 	if (classes > 0)
-		memcpy(c, t->classes + p->shown_classes, classes * sizeof *c);
+		memcpy(c, t->planned + p->shown_classes, classes * sizeof *c);
 	b->tracks = k;
 	b->classes = c;
 	b->ntracks = tracks;
 	b->nclasses = classes;
 	p->shown_tracks = t->ntracks;
-	p->shown_classes = t->nclasses;
+	p->shown_classes = t->nplanned;
 	return true;
 }
 
@@ -258,6 +258,8 @@ static enum stage_status
 show_rest(struct pipeline *p, struct batch **out)
 {
 	*out = NULL;
+	if (!trace_plan_rest(&p->trace))
+		return no_memory(p, NULL);
 	if (p->shown_tracks == p->trace.ntracks && p->shown_classes == p->trace.nclasses)
 		return STAGE_END;
 	*out = batch_pool_take(&p->pool);

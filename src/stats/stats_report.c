@@ -153,12 +153,14 @@ put_classes(struct text *t, const struct trace *trace, size_t top)
 	size_t n = 0, shown = 0;
 
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
-		if (trace->classes[i]->records == 0)
+		const struct class *const k = trace->classes[i];
+		const uint64_t records = k->first == k ? trace_class_records(k) : 0;
+		if (records == 0)
 			continue;
 		n++;
 		if (top > 0 && shown == top)
 			continue;
-		count_cells(&c, trace->classes[i]->name, trace->classes[i]->records);
+		count_cells(&c, k->name, records);
 		shown++;
 	}
 	if (n > 0)
