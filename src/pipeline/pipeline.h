@@ -5,11 +5,12 @@
 #include "pipeline/interpret.h"
 #include "pipeline/lanes.h"
 #include "pipeline/order_stage.h"
+#include "pipeline/repeats.h"
 #include "pipeline/source.h"
 #include "pipeline/stage.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> (rebase) -> (order) -> (lanes) -> whoever asks.
+ * Inputs -> sources -> (merge by clock) -> interpret -> repeats -> (rebase) -> (order) -> (lanes) -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
 
@@ -46,6 +47,7 @@ struct pipeline_job {
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
 	bool lanes;                    /* spans of one track nest */
+	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	finding_sink *sink; /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
@@ -67,6 +69,11 @@ struct pipeline {
 		struct pipeline *p;
 		bool more, finishing;
 	} interpret_stage;
+	struct repeats_stage {
+		struct stage stage;
+		struct pipeline *p;
+		struct repeats repeats;
+	} repeats;
 	struct rebase_stage {
 		struct stage stage;
 		struct pipeline *p;
@@ -85,7 +92,7 @@ struct pipeline {
 	bool rest_begun;
 	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
 	bool ended;
-	struct ledger ledger; /* of lanes */
+	struct ledger ledger; /* of repeats and lanes */
 };
 
 /* Opens nothing yet.  false: no memory, which a finding says.  In any case end with pipeline_close. */
