@@ -64,8 +64,8 @@ fail_work(struct unfold *u)
 
 	u->failed = true;
 	ht_finding_add(u->st, HT_RULE_LIMIT, u->rec,
-	               "class %s cannot be unfolded: bases and structs of the classes used so far were visited "
-	               "%" PRIu64 " times",
+	               "class %s cannot be unfolded: the fields of classes were visited %" PRIu64
+	               " times so far",
 	               quoted(&q, u->rec->c->name), u->st->classes.visited);
 }
 

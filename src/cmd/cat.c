@@ -11,7 +11,7 @@ static const struct cmd_option own[] = {
 	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
 	[O_LIMIT] = { "limit", "N", "stop after N records", 'n' },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "texts that are repeated may take N times the size of the input (default: 32)", 0 },
+	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 

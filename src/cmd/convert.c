@@ -5,7 +5,17 @@
 #include "pipeline/writing.h"
 #include "format/registry.h"
 
-enum { O_TO, O_RAW, O_THREADS, O_SORT_MEMORY, O_MAX_REPEAT, O_LANES, O_REBASE, O_FAIL_ON_LOSS, O_KEEP_PARTIAL };
+enum {
+	O_TO,
+	O_RAW,
+	O_THREADS,
+	O_SORT_MEMORY,
+	O_MAX_REPEAT,
+	O_LANES,
+	O_REBASE,
+	O_FAIL_ON_LOSS,
+	O_KEEP_PARTIAL,
+};
 
 #define DEFAULT_THREADS 16
 #define MOST_THREADS 256U
@@ -18,7 +28,7 @@ static const struct cmd_option own[] = {
 	                    "memory for putting events in the order that the output needs (default: 64 MiB)",
 	                    0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "texts that are repeated may take N times the size of the input (default: 32)", 0 },
+	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },

@@ -27,8 +27,9 @@ say_losses(const struct options *o, const char *path, const struct ledger *l)
 	struct shown_path shown;
 
 	for (size_t i = 0; i < l->n && !o->quiet; i++)
-		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]", show_path(&shown, path),
-		    l->rows[i].loss->text, l->rows[i].count, l->rows[i].first_offset, l->rows[i].loss->id);
+		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]",
+		    show_path(&shown, path), l->rows[i].loss->text, l->rows[i].count,
+		    l->rows[i].first_offset, l->rows[i].loss->id);
 }
 
 void

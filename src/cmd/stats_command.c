@@ -8,7 +8,7 @@ static const struct cmd_option own[] = {
 	[O_FORMAT] = { "format", "text|json", "the report's form (default: text)", 0 },
 	[O_TOP] = { "top", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "texts that are repeated may take N times the size of the input (default: 32)", 0 },
+	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 

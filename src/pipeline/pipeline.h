@@ -10,7 +10,8 @@
 #include "pipeline/stage.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> repeats -> (rebase) -> (order) -> (lanes) -> whoever asks.
+ * Inputs -> sources -> (merge by clock) -> interpret -> repeats -> (rebase) -> (order) -> (lanes)
+ * -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
 
