@@ -126,6 +126,8 @@ check-threads: ## the same output for 1, 2 and 7 threads over all samples, and n
 	sh src/check/threads.sh $(BUILD)/tracetool
 	@$(MAKE) --no-print-directory BUILD=build-threads CFLAGS='-O1 -g -fsanitize=thread' build-threads/tracetool
 	sh src/check/threads.sh build-threads/tracetool $(THREADS_EVERY)
+	@$(MAKE) --no-print-directory build/tests
+	TSAN_OPTIONS=exitcode=66 TRACETOOL_BIN=build-threads/tracetool build/tests --filter '*_race/*'
 
 # ThreadSanitizer makes a run ten times as long: each so manieth input.
 THREADS_EVERY := 7

@@ -239,15 +239,16 @@ chrome_class_read(struct chrome_reading *st)
 		return st->recent;
 	const uint32_t known = tabletext_get(&st->class_names, cat);
 	if (known != TABLE_NONE)
-		return st->recent = trace->classes[known];
+		return st->recent = trace->planned[known];
 	if (trace->nclasses >= CHROME_MAX_CLASSES) {
 		chrome_report_limit(st, CHROME_LIMIT_CLASSES,
 		                    "more than 4,096 categories: the others are shown as one");
 		return st->recent = trace_add_class(trace, SLICE_LIT("more categories"));
 	}
-	struct class *const c = trace_add_class(trace, textscan_slice(cat.p, cat.n));
+	const struct slice name = textscan_slice(cat.p, cat.n);
+	struct class *const c = trace_plan_class(
+	    trace, &(struct class){ .name = name, .plan = trace_find_plan(trace, name, NULL, NULL) });
 	if (c == NULL || !tabletext_put(&st->class_names, c->name, c->index))
 		return NULL;
-	trace_mean(trace, c, NULL, NULL);
 	return st->recent = c;
 }

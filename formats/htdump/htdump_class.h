@@ -54,6 +54,7 @@ struct ht_classes {
 	uint32_t declared_fields;           /* in struct class, of all classes ever, with what a
 	                                       class costs; at most HT_MAX_LEAVES */
 	uint32_t described_bytes;           /* of all descriptions; at most HT_MAX_DESCRIBED */
+	uint64_t visited;                   /* fields, while classes were unfolded */
 	bool has_mapping;                   /* a string mapping class was described */
 };
 

@@ -6,7 +6,17 @@
 #include "cmd/output_format.h"
 #include "format/registry.h"
 
-enum { O_TO, O_RAW, O_THREADS, O_SORT_MEMORY, O_LANES, O_REBASE, O_FAIL_ON_LOSS, O_KEEP_PARTIAL };
+enum {
+	O_TO,
+	O_RAW,
+	O_THREADS,
+	O_SORT_MEMORY,
+	O_MAX_REPEAT,
+	O_LANES,
+	O_REBASE,
+	O_FAIL_ON_LOSS,
+	O_KEEP_PARTIAL,
+};
 
 #define DEFAULT_THREADS 16
 #define MOST_THREADS 256U
@@ -18,6 +28,8 @@ static const struct cmd_option own[] = {
 	[O_SORT_MEMORY] = { "sort-memory", "BYTES",
 	                    "memory for putting events in the order that the output needs (default: 64 MiB)",
 	                    0 },
+	[O_MAX_REPEAT] = { "max-repeat", "N",
+	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },
@@ -60,7 +72,9 @@ parse(struct convert *c)
 			c->keep_partial = true;
 		else if (opt == O_SORT_MEMORY && options_number(o, "--sort-memory", arg, &c->sort_memory))
 			continue;
-		else if (opt == O_THREADS || opt == O_SORT_MEMORY)
+		else if (opt == O_MAX_REPEAT && options_positive(o, "--max-repeat", arg, &c->max_repeat))
+			continue;
+		else if (opt == O_THREADS || opt == O_SORT_MEMORY || opt == O_MAX_REPEAT)
 			return false;
 		else if ((opt = options_word(o, "--lanes", arg, on_off)) >= 0)
 			c->no_lanes = opt == 1;
@@ -88,16 +102,6 @@ parse(struct convert *c)
 	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw);
 }
 
-static void
-say_losses(const struct convert *c, const struct ledger *l)
-{
-	struct shown_path shown;
-
-	for (size_t i = 0; i < l->n && !c->options.quiet; i++)
-		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]",
-		    show_path(&shown, c->out), l->rows[i].loss->text, l->rows[i].count,
-		    l->rows[i].first_offset, l->rows[i].loss->id);
-}
 
 /* 0: one a core. */
 static unsigned
@@ -186,7 +190,7 @@ finish(struct convert *c, bool written)
 		return STATUS_UNREADABLE;
 	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out)) {
 		if (convert_output_commit(out, why, sizeof why)) {
-			say_losses(c, &c->writing.total);
+			say_losses(&c->options, c->out, &c->writing.total);
 			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 		}
 		say("%s", why);
@@ -229,6 +233,7 @@ convert_run(struct convert *c)
 	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 ? c->to : NULL;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
+	job.max_repeat = c->max_repeat;
 	job.sort_beside = strcmp(c->out, "-") != 0 ? c->out : NULL;
 	job.lanes = writer->nested && !c->no_lanes;
 	job.late = true;

@@ -12,7 +12,7 @@ struct convert {
 	size_t nin;
 	const char *out;
 	const struct format *to;
-	uint64_t threads, sort_memory;
+	uint64_t threads, sort_memory, max_repeat;
 	bool raw, no_lanes, rebase, fail_on_loss, keep_partial;
 	struct progress progress;
 	struct convert_output output; /* not open: no input could be opened so far */

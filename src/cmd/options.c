@@ -414,6 +414,16 @@ options_number(struct options *o, const char *option, const char *arg, uint64_t 
 }
 
 bool
+options_positive(struct options *o, const char *option, const char *arg, uint64_t *v)
+{
+	if (!options_number(o, option, arg, v))
+		return false;
+	if (*v == 0)
+		o->status = options_mistake(o, "%s takes a number of at least 1", option);
+	return *v > 0;
+}
+
+bool
 options_name_traces(struct options *o)
 {
 	const size_t n = (size_t)(o->argc - o->first_operand);

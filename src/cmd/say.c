@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "check/report.h"
+#include "format/ledger.h"
 
 static void
 put(const char *p, size_t n)
@@ -18,6 +19,17 @@ put(const char *p, size_t n)
 		p += k;
 		n -= (size_t)k;
 	}
+}
+
+void
+say_losses(const struct options *o, const char *path, const struct ledger *l)
+{
+	struct shown_path shown;
+
+	for (size_t i = 0; i < l->n && !o->quiet; i++)
+		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]",
+		    show_path(&shown, path), l->rows[i].loss->text, l->rows[i].count,
+		    l->rows[i].first_offset, l->rows[i].loss->id);
 }
 
 void

@@ -114,6 +114,21 @@ interpret_next(struct stage *stage, struct batch **out)
 	return status == STAGE_END && !p->context.raw ? finish(st, out) : status;
 }
 
+/* ---- repeats ---- */
+
+static enum stage_status
+repeats_next(struct stage *stage, struct batch **out)
+{
+	struct repeats_stage *const st = (struct repeats_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	if (st->p->context.raw && (st->p->job->want & WANT_BYTES) != 0)
+		return status; /* records are written by their bytes */
+	if (status == STAGE_MORE && !repeats_batch(&st->repeats, *out, st->p->context.read))
+		return no_memory(st->p, *out);
+	return status;
+}
+
 /* ---- rebase ---- */
 
 static enum stage_status
@@ -153,7 +168,7 @@ rebase_init(struct pipeline *p)
 static bool
 put_on_lanes(struct pipeline *p, struct batch *b)
 {
-	return !p->job->lanes || p->context.raw || lanes_batch(&p->lanes.lanes, b, &p->ledger);
+	return !p->job->lanes || p->context.raw || lanes_batch(&p->lanes.lanes, b, &p->lanes.ledger);
 }
 
 static enum stage_status
@@ -209,6 +224,11 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		p->interpret_stage.p = p;
 		p->interpret_stage.finishing = job->interpret == INTERPRET_SPANS;
 		add_stage(p, &p->interpret_stage.stage, interpret_next);
+	}
+	if ((job->want & WANT_TIMES) != 0) {
+		p->repeats.p = p;
+		repeats_init(&p->repeats.repeats, &p->trace, job->max_repeat, &p->ledger);
+		add_stage(p, &p->repeats.stage, repeats_next);
 	}
 	if (job->rebase) {
 		rebase_init(p);
@@ -355,6 +375,8 @@ pipeline_close(struct pipeline *p)
 	interpret_free(&p->interpret);
 	order_stage_free(&p->order);
 	lanes_free(&p->lanes.lanes);
+	ledger_free(&p->lanes.ledger);
+	repeats_free(&p->repeats.repeats);
 	ledger_free(&p->ledger);
 	batch_pool_free(&p->pool);
 	trace_free(&p->trace);
@@ -366,4 +388,5 @@ pipeline_losses(const struct pipeline *p, struct ledger *into)
 {
 	ledger_merge(into, interpret_ledger(&p->interpret));
 	ledger_merge(into, &p->ledger);
+	ledger_merge(into, &p->lanes.ledger);
 }

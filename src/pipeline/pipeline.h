@@ -5,11 +5,13 @@
 #include "pipeline/interpret.h"
 #include "pipeline/lanes.h"
 #include "pipeline/order_stage.h"
+#include "pipeline/repeats.h"
 #include "pipeline/source.h"
 #include "pipeline/stage.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> (rebase) -> (order) -> (lanes) -> whoever asks.
+ * Inputs -> sources -> (merge by clock) -> interpret -> repeats -> (rebase) -> (order) -> (lanes)
+ * -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
 
@@ -47,6 +49,7 @@ struct pipeline_job {
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
 	bool lanes;                    /* spans of one track nest */
 	bool late;                     /* the caller runs pipeline_late() for each batch */
+	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	finding_sink *sink; /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
@@ -68,6 +71,11 @@ struct pipeline {
 		struct pipeline *p;
 		bool more, finishing;
 	} interpret_stage;
+	struct repeats_stage {
+		struct stage stage;
+		struct pipeline *p;
+		struct repeats repeats;
+	} repeats;
 	struct rebase_stage {
 		struct stage stage;
 		struct pipeline *p;
@@ -80,6 +88,7 @@ struct pipeline {
 		struct stage stage;
 		struct pipeline *p;
 		struct lanes lanes;
+		struct ledger ledger;
 	} lanes;
 	struct stage *last;
 	struct source rest; /* findings that are of no input: what is open at the end */
@@ -87,7 +96,7 @@ struct pipeline {
 	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
 	bool ended;
 	bool late_lanes;      /* they are what pipeline_late() does */
-	struct ledger ledger; /* of lanes */
+	struct ledger ledger; /* of repeats */
 };
 
 /* Opens nothing yet.  false: no memory, which a finding says.  In any case end with pipeline_close. */

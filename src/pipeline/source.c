@@ -284,11 +284,12 @@ void
 source_next(struct source *s, struct batch *b)
 {
 	struct input *const in = s->in;
-	const uint64_t before = s->reader.records;
+	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
 	input_hold(in, &b->holds);
 	s->status = s->format->reader->next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
+	s->context->read += input_offset(in, in->p) - from;
 	if (input_shrunk(in)) { /* what is in this batch may be made of zeros */
 		s->status = READ_BAD;
 		batch_recycle(b);
