@@ -23,7 +23,7 @@ struct trace {
 	uint32_t nclasses, classes_cap;
 	struct class **planned; /* those that are planned, by their index */
 	uint32_t nplanned, planned_cap;
-	struct track **tracks; /* processes, threads and lanes alike */
+	struct track **tracks; /* processes and threads alike; in the end lanes too */
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
@@ -32,7 +32,6 @@ struct trace {
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
 	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
-	struct table64 lanes;                /* track index << 16 | lane -> track index */
 	struct tabletext child_tracks;       /* "index: what" -> track index */
 	const struct vocabulary *vocabulary; /* what events mean; borrowed; NULL: nothing is known */
 	struct definitions definitions;      /* what events said for others to look up */

@@ -85,7 +85,7 @@ Test(interpret_phases, spans_counters_structure)
 		add_field(&g, e, SLICE_LIT("n"), (struct value){ .type = VALUE_I32, .i64 = -3 });
 		add_field(&g, e, SLICE_LIT("text"), value_string(SLICE_LIT("x")));
 	}
-	add_field(&g, add(&g, trace_add_class(&g.trace, SLICE_LIT("span")), 0, UINT64_MAX - 5),
+	add_field(&g, add(&g, trace_name_class(&g.trace, SLICE_LIT("span")), 0, UINT64_MAX - 5),
 	          SLICE_LIT("d"), value_u64(9));
 	run(&g);
 	const struct event *const e = g.batch.events;
