@@ -86,9 +86,9 @@ Test(dial9_meaning, spans_on_threads)
 		}
 	struct ran r = run(&b, "convert");
 	expect(&r, "{\"name\":\"read all\",\"cat\":\"my_crate::io\",\"ph\":\"X\",\"ts\":1.040,\"dur\":1.000,"
-	           "\"pid\":1,\"tid\":40,\"args\":{\"tid\":40,\"span_instance_id\":140,\"module\":"
+	           "\"pid\":4194305,\"tid\":40,\"args\":{\"tid\":40,\"span_instance_id\":140,\"module\":"
 	           "\"my_crate::io\",\"function\":\"read all\",\"file\":\"src/io.rs\",\"line\":7}}");
-	expect(&r, "\"ts\":1.041,\"dur\":1.000,\"pid\":1,\"tid\":41,");
+	expect(&r, "\"ts\":1.041,\"dur\":1.000,\"pid\":4194305,\"tid\":41,");
 	ran_free(&r);
 }
 

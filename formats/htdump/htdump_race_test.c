@@ -71,9 +71,7 @@ Test(htdump_race, stats_have_one_row)
 
 	appended_files(&b);
 	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", "-", NULL }, b.p, b.n);
-	cr_expect_not_null(strstr(r.out, "HT_SystemInfoEvent\",\"count\":40},\n"
-	                                 "      {\"name\":\"Own\",\"count\":60000}],\n"),
-	                   "%.3000s", r.out);
+	cr_expect_not_null(strstr(r.out, "{\"name\":\"Own\",\"count\":60000}],"), "%.3000s", r.out);
 	ran_free(&r);
 	r = run_tool((const char *const[]){ "info", "-", NULL }, b.p, b.n);
 	cr_expect_not_null(strstr(r.out, " 15000  Own  (x u64)\n"), "%s", r.out);

@@ -165,7 +165,7 @@ show_one(struct cat *c, const char *path)
 			batch_release(b);
 		}
 	pipeline_end(&p);
-	say_losses(&c->options, path, &p.ledger);
+	say_losses(&c->options, path, &p.repeats.ledger);
 	pipeline_close(&p);
 }
 

@@ -139,7 +139,7 @@ count_one(struct stats_run *s, const char *path)
 	pipeline_end(&p);
 	if (counted && s->any)
 		report(s, &p, path);
-	say_losses(&s->options, path, &p.ledger);
+	say_losses(&s->options, path, &p.repeats.ledger);
 	stats_free(&s->stats);
 	pipeline_close(&p);
 }

@@ -4,8 +4,7 @@
 #include "base/slice.h"
 
 /* clang-format off */
-/* What kind of record an event is: a class, a schema, a category.  Once planned it does not change, but for
- * its counter: what has another plan or other fields is another class of the name. */
+/* What kind of record an event is.  Once planned, it stays: other fields are another class of the name. */
 struct class {
 	struct slice name, category;      /* category: what viewers group by; usually the name */
 	uint32_t index, nfields, nparts;  /* index: in the order in which they were planned, from 0 */

@@ -2,7 +2,7 @@
 
 #include "base/decimal.h"
 
-#define MAX_DEPTH 60 /* readers bound nesting little above this */
+#define MAX_DEPTH 100 /* readers bound nesting well below this */
 
 static void
 put_string(struct text *t, struct slice s, struct fields_json_lost *lost)

@@ -168,7 +168,7 @@ rebase_init(struct pipeline *p)
 static bool
 put_on_lanes(struct pipeline *p, struct batch *b)
 {
-	return !p->job->lanes || p->context.raw || lanes_batch(&p->lanes.lanes, b, &p->lanes.ledger);
+	return !p->job->lanes || p->context.raw || lanes_batch(&p->lanes.lanes, b, &p->ledger);
 }
 
 static enum stage_status
@@ -227,7 +227,7 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	}
 	if ((job->want & WANT_TIMES) != 0) {
 		p->repeats.p = p;
-		repeats_init(&p->repeats.repeats, &p->trace, job->max_repeat, &p->ledger);
+		repeats_init(&p->repeats.repeats, &p->trace, job->max_repeat, &p->repeats.ledger);
 		add_stage(p, &p->repeats.stage, repeats_next);
 	}
 	if (job->rebase) {
@@ -375,8 +375,8 @@ pipeline_close(struct pipeline *p)
 	interpret_free(&p->interpret);
 	order_stage_free(&p->order);
 	lanes_free(&p->lanes.lanes);
-	ledger_free(&p->lanes.ledger);
 	repeats_free(&p->repeats.repeats);
+	ledger_free(&p->repeats.ledger);
 	ledger_free(&p->ledger);
 	batch_pool_free(&p->pool);
 	trace_free(&p->trace);
@@ -387,6 +387,6 @@ void
 pipeline_losses(const struct pipeline *p, struct ledger *into)
 {
 	ledger_merge(into, interpret_ledger(&p->interpret));
+	ledger_merge(into, &p->repeats.ledger);
 	ledger_merge(into, &p->ledger);
-	ledger_merge(into, &p->lanes.ledger);
 }

@@ -48,8 +48,8 @@ struct pipeline_job {
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
 	bool lanes;                    /* spans of one track nest */
-	bool late;                     /* the caller runs pipeline_late() for each batch */
 	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
+	bool late;           /* the caller runs pipeline_late() for each batch */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	finding_sink *sink; /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
@@ -75,6 +75,7 @@ struct pipeline {
 		struct stage stage;
 		struct pipeline *p;
 		struct repeats repeats;
+		struct ledger ledger; /* of it alone: others may be used by another thread */
 	} repeats;
 	struct rebase_stage {
 		struct stage stage;
@@ -88,7 +89,6 @@ struct pipeline {
 		struct stage stage;
 		struct pipeline *p;
 		struct lanes lanes;
-		struct ledger ledger;
 	} lanes;
 	struct stage *last;
 	struct source rest; /* findings that are of no input: what is open at the end */
@@ -96,7 +96,7 @@ struct pipeline {
 	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
 	bool ended;
 	bool late_lanes;      /* they are what pipeline_late() does */
-	struct ledger ledger; /* of repeats */
+	struct ledger ledger; /* of lanes */
 };
 
 /* Opens nothing yet.  false: no memory, which a finding says.  In any case end with pipeline_close. */

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "event/value.h"
 
-#define DEEPEST 16U /* lists in lists; what is deeper counts as long */
+#define DEEPEST 128U /* lists in lists: more than readers make and writers show */
 
 static const struct loss text_cut = {
 	"repeats/text-cut",
@@ -146,9 +146,7 @@ weight(const struct value *v, uint64_t most, unsigned depth)
 	const uint64_t n = entries(v);
 	uint64_t sum = n > REPEATS_ENTRIES ? n * sizeof *v : 0;
 
-	if (depth == DEEPEST)
-		return UINT64_MAX;
-	if (!may_hold_texts(v))
+	if (depth == DEEPEST || !may_hold_texts(v))
 		return sum;
 	for (uint64_t i = 0; i < n && sum <= most; i++) {
 		const struct value *const one = &v->values[i];
