@@ -28,7 +28,7 @@ CPP_ALL   := -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iformats $(
 #   *_testdata.c  writes testdata/FORMAT        *_bench.c     makes inputs of benchmarks
 #   *_oracle.c    a second, simple reading of the format, to compare with
 ALL_C   := $(wildcard src/*.c src/*/*.c formats/*/*.c formats/*/*/*.c)
-MAINS   := src/main.c src/bench/bench_main.c src/testing/make_testdata.c src/fuzz/fuzz_replay.c src/fuzz/fuzz_read.c
+MAINS   := src/main.c src/bench/bench_main.c src/testing/make_testdata.c src/fuzz/fuzz_replay.c src/fuzz/fuzz_read.c $(wildcard src/faults/*.c)
 TESTS   := $(filter %_test.c,$(ALL_C))
 AID_C   := $(wildcard $(foreach aid,aids build samples* testdata bench oracle,formats/*/*_$(aid).c formats/*/*/*_$(aid).c))
 AIDS    := $(filter-out $(MAINS) $(TESTS),$(wildcard src/bench/*.c src/fuzz/*.c src/testing/*.c) $(AID_C))
@@ -59,6 +59,16 @@ $(BUILD)/make_testdata: $(LIB_O) $(AID_O) $(BUILD)/src/testing/make_testdata.o
 
 $(BUILD)/fuzz_replay: $(LIB_O) $(AID_O) $(BUILD)/src/fuzz/fuzz_replay.o
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
+
+# The program that fails calls of its own C library, with tracetool's main() in it.
+FAULT_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/faults/*.c)) $(BUILD)/src/faults/tracetool_main.o
+
+$(BUILD)/src/faults/tracetool_main.o: src/main.c Makefile
+	@mkdir -p $(@D)
+	$(call say,$(CC) $(WARN) -Wno-missing-prototypes $(CPP_ALL) -Dmain=tracetool_main $(CFLAGS) -c -o $@ $<,CC,$<)
+
+$(BUILD)/faults: $(LIB_O) $(AID_O) $(FAULT_O)
+	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS),LD,$@)
 
 $(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/fuzz/fuzz_read.c
 	$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS)
@@ -110,7 +120,7 @@ run-tests: tracetool $(BUILD)/tests
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-threads check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
+check: deps check-threads check-faults check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
 	@$(MAKE) --no-print-directory run-replay
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
@@ -129,6 +139,10 @@ check-threads: ## the same output for 1, 2 and 7 threads over all samples, and n
 
 # ThreadSanitizer makes a run ten times as long: each so manieth input.
 THREADS_EVERY := 7
+
+check-faults: ## every command with each of its calls for memory, files and threads failing in turn
+	@$(MAKE) --no-print-directory $(BUILD)/faults
+	$(BUILD)/faults
 
 check-layers: ## includes point one way; the engine names no format
 	@sh src/check/layers.sh
@@ -183,6 +197,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-threads check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: all help demo test run-tests check run-replay check-threads check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench fuzz install deps clean FORCE
 .DELETE_ON_ERROR:
