@@ -39,6 +39,17 @@ add(struct fault_cases *all, const char *line)
 	return c;
 }
 
+/* How the bytes are read, and how many threads make something of them. */
+static uint64_t
+kind_of(const char *command, const char *input, const char *piped)
+{
+	const char *const dot = strrchr(piped != NULL ? piped : input, '.');
+	const uint64_t packing = dot == NULL ? 0 : strcmp(dot, ".gz") == 0 ? 1 : strcmp(dot, ".zst") == 0 ? 2 : 0;
+
+	return (uint64_t)command[0] << 8 | packing << 2 | (uint64_t)(piped != NULL) << 1 |
+	       (strstr(command, "threads 3") != NULL);
+}
+
 /* A command that reads this trace; `output`: NULL, or a file. */
 static struct fault_case *
 add_reading(struct fault_cases *all, const char *command, const char *input, const char *output)
@@ -49,6 +60,7 @@ add_reading(struct fault_cases *all, const char *command, const char *input, con
 	struct fault_case *const c = add(all, line);
 	c->input = copy(input);
 	c->output = output != NULL ? copy(output) : NULL;
+	c->kind = kind_of(command, input, NULL);
 	return c;
 }
 
@@ -82,9 +94,11 @@ add_plain(struct fault_cases *all, const char *input, const char *out)
 		                                "info --format json",
 		                                NULL };
 
-	for (const char *const *c = commands; *c != NULL; c++)
+	add_reading(all, commands[0], input, NULL)->whole = true;
+	for (const char *const *c = commands + 1; *c != NULL; c++)
 		add_reading(all, *c, input, NULL);
 	add_conversions(all, input, out, "", "--threads 1");
+	all->list[all->n - 1].whole = true;
 	add_conversions(all, input, out, ".gz", "--threads 3 --sort time");
 	add_conversions(all, input, out, ".zst", "--raw --threads 1");
 	add_conversions(all, input, out, "", "--rebase --threads 3");
@@ -96,12 +110,15 @@ add_source(struct fault_cases *all, const char *input, const char *piped, const 
 {
 	static const char *const commands[] = { "validate", "stats --threads 3", "cat", "info", NULL };
 
-	for (const char *const *c = commands; *c != NULL; c++)
-		add_reading(all, *c, input, NULL)->stdin_ = piped;
 	const unsigned first = all->n;
+
+	for (const char *const *c = commands; *c != NULL; c++)
+		add_reading(all, *c, input, NULL);
 	add_conversions(all, input, out, "", "--threads 1");
-	for (unsigned i = first; i < all->n; i++)
+	for (unsigned i = first; i < all->n; i++) {
 		all->list[i].stdin_ = piped;
+		all->list[i].kind = kind_of(all->list[i].argv[1], input, piped);
+	}
 }
 
 static bool

@@ -2,6 +2,7 @@
 #define FAULTS_FAULT_CASE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { FAULT_ARGS = 12 };
 
@@ -12,7 +13,8 @@ struct fault_case {
 	const char *input;  /* for messages; NULL: it reads nothing */
 	const char *stdin_; /* a file whose bytes come through a pipe; NULL: nothing */
 	const char *output; /* the file it makes; NULL: standard output */
-	bool memory_only;   /* other calls are the same as those of another case */
+	bool whole;         /* every single call is failed, however alike they are */
+	uint64_t kind;      /* equal: what a call of the one shows, one of the other in the same place shows too */
 };
 
 struct fault_cases {

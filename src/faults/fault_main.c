@@ -3,7 +3,10 @@
  * failing: memory, files, folders, threads.  It must end with the right answer, or with status 2, a message that has
  * path and reason, and no output; and never crash, hang, or leave a temporary file.
  *
- * usage: faults [-t TESTDATA] [-j JOBS] [-v] [WORD [CALL [NTH [ERRNO [lasting]]]]]
+ * A call is told from others by the way the program came to it: of those of one way, command and kind of input, the
+ * first three and the last are failed; `whole` cases fail every single one.
+ *
+ * usage: faults [-t TESTDATA] [-j JOBS] [-s SHOWN] [-v] [WORD [CALL [NTH [ERRNO [lasting]]]]]
  *
  * WORD: only command lines that contain it; CALL: only failures of this one.  With NTH it is one run, which shows what
  * the process wrote and where the call failed.
@@ -22,18 +25,30 @@
 #include "faults/fault_judge.h"
 #include "faults/fault_samples.h"
 
-enum { SHOWN = 40, JOBS_MAX = 64 }; /* broken promises that are printed */
+enum {
+	JOBS_MAX = 64,
+	WAYS = 1 << 18, /* hash table; a power of two */
+	OF_A_WAY = 3,
+};
+
+/* How often the call of a way was failed. */
+struct way {
+	_Atomic uint64_t key; /* 0: free */
+	atomic_uint n;
+};
 
 /* What the jobs share. */
 struct shared {
 	atomic_uint next; /* case */
 	atomic_uint runs, failed, wrong;
+	struct way ways[WAYS];
 };
 
 struct sweep {
 	struct fault_cases cases;
 	const char *word, *call; /* NULL: all */
 	bool verbose;
+	unsigned shown; /* broken promises that are printed */
 	struct shared *shared;
 };
 
@@ -51,7 +66,7 @@ show_wrong(struct job *j, const char *what)
 	const struct fault_plan *const p = j->runner.plan;
 	char line[1024];
 
-	if (atomic_fetch_add(&j->sweep->shared->wrong, 1) >= SHOWN)
+	if (atomic_fetch_add(&j->sweep->shared->wrong, 1) >= j->sweep->shown)
 		return;
 	fault_case_show(j->c, line, sizeof line);
 	fprintf(stderr, "%s\n  %s %u%s (%s): %s; status %d%s%s\n", line, fault_call_name(p->call), p->nth,
@@ -77,53 +92,82 @@ run_one(struct job *j)
 	return true;
 }
 
+/* Fails the nth call for each reason there is: once, and from there on. */
 static bool
-run_all_of(struct job *j, enum fault_call call, unsigned count, int error, bool lasting)
+run_call(struct job *j, enum fault_call call, unsigned nth)
 {
+	const struct fault_errors *const e = &fault_errors[call];
+	const int reasons[] = { e->errors[0], e->errors[1], fault_call_moves(call) ? FAULT_SHORT : 0 };
 	struct fault_plan *const p = j->runner.plan;
 	bool ok = true;
 
 	p->call = call;
-	p->error = error;
-	p->lasting = lasting;
-	for (p->nth = 1; ok && p->nth <= count; p->nth++)
+	p->nth = nth;
+	p->lasting = false;
+	p->error = e->harmless;
+	if (p->error != 0)
 		ok = run_one(j);
+	for (int i = 0; ok && i < 3; i++) {
+		p->error = reasons[i];
+		p->lasting = false;
+		ok = reasons[i] == 0 || run_one(j);
+		p->lasting = true;
+		ok = ok && (reasons[i] == 0 || run_one(j));
+	}
 	return ok;
 }
 
+/* Counts one more of a way; true: there were few. */
 static bool
-run_call(struct job *j, enum fault_call call, unsigned count)
+is_new(struct shared *s, uint64_t key)
 {
-	const struct fault_errors *const e = &fault_errors[call];
-	bool ok = true;
+	uint64_t none = 0;
+	size_t i = key & (WAYS - 1);
 
-	for (int i = 0; ok && i < 2 && e->errors[i] != 0; i++)
-		ok = run_all_of(j, call, count, e->errors[i], false) &&
-		     run_all_of(j, call, count, e->errors[i], true);
-	if (ok && e->harmless != 0)
-		ok = run_all_of(j, call, count, e->harmless, false);
-	if (ok && fault_call_moves(call))
-		ok = run_all_of(j, call, count, FAULT_SHORT, false) &&
-		     run_all_of(j, call, count, FAULT_SHORT, true);
-	return ok;
+	key += key == 0;
+	while (!atomic_compare_exchange_strong(&s->ways[i].key, &none, key) && none != key) {
+		i = (i + 1) & (WAYS - 1);
+		none = 0;
+	}
+	return atomic_fetch_add(&s->ways[i].n, 1) < OF_A_WAY;
+}
+
+/* The calls of the case; NULL: no memory, or too many. */
+static struct fault_logged *
+list_calls(struct job *j, unsigned *n)
+{
+	struct fault_plan *const p = j->runner.plan;
+	struct fault_logged *list = NULL;
+
+	p->call = FAULT_CALLS;
+	p->log = true;
+	if (fault_run(&j->runner, j->c, &j->without) && p->nlogged < FAULT_LOGGED)
+		list = malloc((p->nlogged + 1) * sizeof *list);
+	p->log = false;
+	*n = list != NULL ? p->nlogged : 0;
+	if (*n > 0)
+		memcpy(list, p->logged, *n * sizeof *list);
+	return list;
 }
 
 static bool
 run_case(struct job *j)
 {
-	unsigned counts[FAULT_CALLS];
-	struct fault_plan *const p = j->runner.plan;
 	const char *const only = j->sweep->call;
-	bool ok = true;
+	unsigned n, last[FAULT_CALLS] = { 0 };
+	struct fault_logged *const list = list_calls(j, &n);
+	bool ok = list != NULL;
 
-	p->call = FAULT_CALLS;
-	if (!fault_run(&j->runner, j->c, &j->without))
-		return false;
-	for (int call = 0; call < FAULT_CALLS; call++)
-		counts[call] = p->counts[call];
-	for (int call = 0; ok && call < FAULT_CALLS; call++)
-		if (only == NULL || strcmp(only, fault_call_name((enum fault_call)call)) == 0)
-			ok = run_call(j, (enum fault_call)call, counts[call]);
+	for (unsigned i = 0; i < n; i++)
+		last[list[i].call] = i;
+	for (unsigned i = 0; ok && i < n; i++) {
+		const enum fault_call call = (enum fault_call)list[i].call;
+		const uint64_t key = (list[i].stack ^ j->c->kind) * FAULT_CALLS + call;
+		const bool chosen = is_new(j->sweep->shared, key) || j->c->whole || last[call] == i;
+		if (chosen && (only == NULL || strcmp(only, fault_call_name(call)) == 0))
+			ok = run_call(j, call, list[i].nth);
+	}
+	free(list);
 	return ok;
 }
 
@@ -241,7 +285,7 @@ finish(const struct sweep *s, bool ok)
 int
 main(int argc, char **argv)
 {
-	struct sweep s = { .verbose = false };
+	struct sweep s = { .shown = 40 };
 	const char *testdata = "testdata";
 	const char *const tmp = getenv("TMPDIR");
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -249,11 +293,13 @@ main(int argc, char **argv)
 	char root[PATH_MAX];
 	int opt;
 
-	while ((opt = getopt(argc, argv, "t:j:v")) != -1) {
+	while ((opt = getopt(argc, argv, "t:j:s:v")) != -1) {
 		if (opt == 't')
 			testdata = optarg;
 		else if (opt == 'j')
 			jobs = (unsigned)strtoul(optarg, NULL, 10);
+		else if (opt == 's')
+			s.shown = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 'v')
 			s.verbose = true;
 		else

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 enum fault_call {
 #define CALL(name, first, second, harmless) FAULT_##name,
@@ -12,6 +13,14 @@ enum fault_call {
 };
 
 enum { FAULT_SHORT = -1 }; /* in place of an errno: half of the bytes are moved */
+
+enum { FAULT_LOGGED = 1 << 16, FAULT_FRAMES = 24 };
+
+/* A call that was made while none failed. */
+struct fault_logged {
+	uint32_t call, nth; /* from 1 */
+	uint64_t stack;     /* the same number for calls from the same place by the same way */
+};
 
 /*
  * Which call fails, shared between the program under test and who watches it.  fault_shim.c takes the place of the
@@ -23,9 +32,12 @@ struct fault_plan {
 	int error;            /* errno, or FAULT_SHORT */
 	bool lasting;         /* all later ones fail as well */
 	bool trace;           /* shows on standard error where it failed */
+	bool log;             /* keeps a list of all calls */
+	atomic_uint nlogged;  /* may be more than there is room for */
 	atomic_uint counts[FAULT_CALLS];
 	atomic_uint failed; /* how often */
 	atomic_bool muted;  /* a message could not be written */
+	struct fault_logged logged[FAULT_LOGGED];
 };
 
 /* From here on, calls of this process go by the plan; NULL: they are left alone. */

@@ -31,14 +31,40 @@ fault_plan_set(struct fault_plan *p)
 	plan = p;
 }
 
-static void
-show_where(struct fault_plan *p)
-{
-	void *frames[32];
+/* Calls that are made for the shim itself are left alone. */
+static _Thread_local bool inside;
 
-	plan = NULL; /* the calls made here do not count */
-	backtrace_symbols_fd(frames, backtrace(frames, 32), STDERR_FILENO);
-	plan = p;
+static void
+show_where(void)
+{
+	void *frames[FAULT_FRAMES];
+
+	inside = true;
+	backtrace_symbols_fd(frames, backtrace(frames, FAULT_FRAMES), STDERR_FILENO);
+	inside = false;
+}
+
+static uint64_t
+stack_here(void)
+{
+	void *frames[FAULT_FRAMES];
+	uint64_t hash = 0;
+
+	inside = true;
+	const int n = backtrace(frames, FAULT_FRAMES);
+	inside = false;
+	for (int i = 0; i < n; i++)
+		hash = (hash ^ (uintptr_t)frames[i]) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
+	return hash;
+}
+
+static void
+note(struct fault_plan *p, enum fault_call call, unsigned nth)
+{
+	const unsigned i = atomic_fetch_add(&p->nlogged, 1);
+
+	if (i < FAULT_LOGGED)
+		p->logged[i] = (struct fault_logged){ (uint32_t)call, nth, stack_here() };
 }
 
 /* Whether this call fails; errno is set then. */
@@ -47,13 +73,15 @@ fails(enum fault_call call)
 {
 	struct fault_plan *const p = plan;
 
-	if (p == NULL)
+	if (p == NULL || inside)
 		return false;
 	const unsigned n = atomic_fetch_add(&p->counts[call], 1) + 1;
+	if (p->log)
+		note(p, call, n);
 	if (call != p->call || n < p->nth || (n > p->nth && !p->lasting))
 		return false;
 	if (p->trace)
-		show_where(p);
+		show_where();
 	atomic_fetch_add(&p->failed, 1);
 	errno = p->error;
 	return true;
