@@ -65,7 +65,7 @@ FAULT_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/faults/*.c)) $(BUILD)/src/
 
 $(BUILD)/src/faults/tracetool_main.o: src/main.c Makefile
 	@mkdir -p $(@D)
-	$(call say,$(CC) $(WARN) -Wno-missing-prototypes $(CPP_ALL) -Dmain=tracetool_main $(CFLAGS) -c -o $@ $<,CC,$<)
+	$(call say,$(CC) $(WARN) -Wno-missing-prototypes $(CPP_ALL) -MMD -MP -Dmain=tracetool_main $(CFLAGS) -c -o $@ $<,CC,$<)
 
 $(BUILD)/faults: $(LIB_O) $(AID_O) $(FAULT_O)
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS),LD,$@)
@@ -96,7 +96,7 @@ $(BUILD)/format_aids.def: FORCE
 $(BUILD)/src/testing/format_aids.o: CPP_ALL += -I$(BUILD)
 $(BUILD)/src/testing/format_aids.o: $(BUILD)/format_aids.def
 
--include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C))
+-include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C)) $(BUILD)/src/faults/tracetool_main.d
 
 # ---- the two commands of the README: everything, from nothing ----
 

@@ -131,6 +131,7 @@ struct look {
 	unsigned dialects;
 	unsigned records; /* complete ones with a name and a ph */
 	unsigned tracer;  /* those that say they are of this tracer */
+	bool no_memory;
 };
 
 static void
@@ -159,8 +160,10 @@ look_at_line(struct look *x, const char *p, const char *e)
 			p = inside;
 			continue;
 		}
-		if (!dft_parse(&x->rec, &x->keys, p, e))
+		if (!dft_parse(&x->rec, &x->keys, p, e)) {
+			x->no_memory |= x->rec.no_memory;
 			return;
+		}
 		look_at_record(x);
 		p = x->rec.end;
 	}
@@ -168,7 +171,7 @@ look_at_line(struct look *x, const char *p, const char *e)
 
 #define LINES 200 /* that are looked at */
 
-/* Whole lines only, and a last one that is the end of the trace. */
+/* Whole lines only, and a last one that is the end of the trace.  false: no memory. */
 static bool
 look(struct look *x, struct slice head, bool complete)
 {
@@ -184,7 +187,7 @@ look(struct look *x, struct slice head, bool complete)
 	}
 	dft_record_free(&x->rec);
 	dft_keys_free(&x->keys);
-	return ok;
+	return ok && !x->no_memory;
 }
 
 const char *
@@ -192,7 +195,9 @@ dft_dialect_of(struct slice head, bool complete)
 {
 	struct look x;
 
-	return look(&x, head, complete) && x.records > 0 ? most_likely(x.dialects) : most_likely(BIT(D3));
+	if (!look(&x, head, complete))
+		return NULL;
+	return most_likely(x.records > 0 ? x.dialects : BIT(D3));
 }
 
 /* ---- probing ---- */
@@ -235,7 +240,7 @@ dft_probe(struct slice head, bool complete)
 	if (memchr(head.p, '{', head.n) == NULL)
 		return complete && is_empty_trace(head) ? 8 : 0;
 	if (!look(&x, head, complete))
-		return 0;
+		return PROBE_NO_MEMORY;
 	if (x.tracer > 0)
 		return 64;
 	if (x.records > 0)

@@ -43,6 +43,8 @@ dft_open(struct reader *r)
 	st->dialect = r->dialect;
 	if (st->dialect == NULL)
 		st->dialect = dft_dialect_of(slice_of(r->in->p, looked), looked == head && r->in->last);
+	if (st->dialect == NULL)
+		return false;
 	trace->dialect = st->dialect;
 	trace->clock = "unix";
 	trace->epoch_known = true;

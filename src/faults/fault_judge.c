@@ -35,8 +35,10 @@ has_path(const char *line, const struct fault_case *c)
 static bool
 has_message(char *text, const struct fault_case *c, const struct fault_plan *plan)
 {
+	const bool json = text[0] == '{'; /* path and reason stand on lines of their own */
+
 	for (char *line = text, *end; *line != '\0'; line = end) {
-		end = strchr(line, '\n');
+		end = json ? NULL : strchr(line, '\n');
 		if (end == NULL)
 			end = line + strlen(line);
 		const char kept = *end;

@@ -142,10 +142,10 @@ report_unused_options(struct source *s)
 				            v->name, (*other)->name);
 }
 
-/* By name, or by content; NULL: nobody recognises it.  Of thousands of streams one may happen to look like
+/* By name, or by content; NULL: nobody recognises it, or *no_memory.  Of thousands of streams one may happen to look like
  * something else, so the format of the trace comes first. */
 static const struct format *
-recognise(const struct source *s, const struct format *before, size_t looked)
+recognise(const struct source *s, const struct format *before, size_t looked, bool *no_memory)
 {
 	const struct input *const in = s->in;
 	const struct slice head = slice_of(in->p, looked);
@@ -155,7 +155,7 @@ recognise(const struct source *s, const struct format *before, size_t looked)
 		return s->context->job->from;
 	if (before != NULL && before->reader->probe(head, complete) >= SURE_BITS)
 		return before;
-	return format_probe(head, complete);
+	return format_probe(head, complete, no_memory);
 }
 
 /* false after a finding. */
@@ -166,8 +166,13 @@ find_format(struct source *s)
 	const char *const dialect = c->job->dialect;
 	const size_t head = (size_t)(s->in->end - s->in->p), looked = head < PROBED ? head : PROBED;
 	const struct format *const before = c->trace->format[0] != '\0' ? c->format : NULL;
+	bool no_memory = false;
 
-	s->format = recognise(s, before, looked);
+	s->format = recognise(s, before, looked, &no_memory);
+	if (no_memory) {
+		source_no_memory(s);
+		return false;
+	}
 	if (s->format == NULL) {
 		finding_add(&s->findings, &input_rules[INPUT_RULE_UNKNOWN_FORMAT], 0, 0,
 		            "none of the formats recognises the first %zu bytes", looked);
