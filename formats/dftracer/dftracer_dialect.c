@@ -185,6 +185,7 @@ look(struct look *x, struct slice head, bool complete)
 			look_at_line(x, p, nl != NULL ? nl : end);
 		p = nl != NULL ? nl + 1 : end;
 	}
+	x->no_memory |= x->keys.text.failed;
 	dft_record_free(&x->rec);
 	dft_keys_free(&x->keys);
 	return ok && !x->no_memory;

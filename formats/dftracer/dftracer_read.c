@@ -84,7 +84,7 @@ finish(struct dft_state *st)
 	dft_learn_finish(st);
 	dft_names_finish(st);
 	dft_tallies_report(st);
-	return READ_END;
+	return st->no_memory || st->keys.text.failed ? READ_NO_MEMORY : READ_END;
 }
 
 /* Whether there are bytes in the window. */
@@ -132,7 +132,7 @@ dft_next(struct reader *r, struct batch *b)
 		if (in->p < in->end)
 			read_some(st, b);
 	}
-	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
+	return st->no_memory || st->keys.text.failed ? READ_NO_MEMORY : READ_MORE;
 }
 
 const struct reader_ops dft_reader_ops = {

@@ -80,7 +80,8 @@ list_built_in(struct text *t)
 static enum exit_status
 no_vocabulary(const struct options *o, const char *name)
 {
-	struct text list = { .p = NULL };
+	char room[256];
+	struct text list = text_start(room, sizeof room);
 	struct shown_path shown;
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;

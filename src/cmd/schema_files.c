@@ -79,7 +79,8 @@ bool
 schema_read(const struct options *o, struct schema_file *s)
 {
 	struct schema_summary summary;
-	struct text rest = { .p = NULL };
+	char room[1024];
+	struct text rest = text_start(room, sizeof room);
 	/* the sink takes a plain pointer; the options are only looked at */
 	union {
 		const struct options *options;

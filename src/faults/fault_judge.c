@@ -15,7 +15,8 @@ same(const struct fault_bytes *a, const struct fault_bytes *b)
 static bool
 has_reason(const char *line, const struct fault_plan *plan)
 {
-	static const char *const memory[] = { "memory", NULL };
+	/* the second is what pthread_create() says when its own memory fails */
+	static const char *const memory[] = { "memory", "Resource temporarily unavailable", NULL };
 
 	for (const char *const *w = memory; plan->error == ENOMEM && *w != NULL; w++)
 		if (strstr(line, *w) != NULL)

@@ -1,8 +1,18 @@
 /* A second, quiet pass over an input that a reader asks for while it reads. */
+#include "check/input_rules.h"
 #include "format/registry.h"
 #include "pipeline/pipeline.h"
 
 #define BATCH_EVENTS 1024
+
+/* The pass is quiet, but why it could not be made has to be said. */
+static void
+say_fault(struct reader *asking, const struct source *s)
+{
+	if (s->in != NULL && s->in->fault == INPUT_SYSTEM)
+		finding_add(asking->findings, &input_rules[INPUT_RULE_SYSTEM], s->in->fault_offset, 0,
+		            "cannot be read a second time: %s", s->in->fault_text);
+}
 
 enum look_ahead
 reader_look_ahead(struct reader *asking)
@@ -31,8 +41,11 @@ reader_look_ahead(struct reader *asking)
 			source_next(&s, &b);
 		}
 		batch_free(&b);
-		result = s.status == READ_NO_MEMORY ? LOOK_AHEAD_NO_MEMORY : LOOK_AHEAD_DONE;
+		result = s.status == READ_NO_MEMORY || s.in->fault == INPUT_SYSTEM ? LOOK_AHEAD_NO_MEMORY
+		                                                                   : LOOK_AHEAD_DONE;
 	}
+	if (result == LOOK_AHEAD_NO_MEMORY)
+		say_fault(asking, &s);
 	source_close(&s);
 	trace_context_free(&context);
 	trace_free(&trace);

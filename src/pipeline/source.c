@@ -232,7 +232,7 @@ source_start(struct source *s)
 		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
 	c->trace->vocabulary = c->vocabulary;
 	if (c->vocabulary == NULL && c->vocabularies != NULL) {
-		s->unreadable = true;
+		s->unreadable = c->system_failed = true; /* that was said */
 		return false;
 	}
 	bool ok = open_trace(s);
@@ -263,6 +263,10 @@ source_next(struct source *s, struct batch *b)
 	input_hold(in, &b->holds);
 	s->status = s->format->reader->next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
+	if (b->scratch.failed || s->context->trace->arena.failed)
+		s->status = READ_NO_MEMORY;
+	if (s->status == READ_NO_MEMORY) /* its events may lack parts */
+		batch_recycle(b);
 	if (input_shrunk(in)) { /* what is in this batch may be made of zeros */
 		s->status = READ_BAD;
 		batch_recycle(b);
@@ -301,8 +305,10 @@ source_end(struct source *s)
 	if (s->open) {
 		input_shrunk(in); /* what was taken since the last look may be made of zeros too */
 		s->complete = s->status == READ_END;
-		if (s->status == READ_NO_MEMORY)
+		if (s->status == READ_NO_MEMORY && findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
 			source_no_memory(s);
+		if (s->status == READ_NO_MEMORY)
+			s->unreadable = c->system_failed = true;
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
 			s->unreadable |= report_fault(&s->findings, in);
 		c->bytes += input_offset(in, in->p);
