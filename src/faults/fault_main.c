@@ -28,6 +28,7 @@
 enum {
 	JOBS_MAX = 64,
 	WAYS = 1 << 18, /* hash table; a power of two */
+	WHOLE = 4000,   /* calls that a case may have to be swept as a whole */
 	OF_A_WAY = 3,
 };
 
@@ -163,7 +164,7 @@ run_case(struct job *j)
 	for (unsigned i = 0; ok && i < n; i++) {
 		const enum fault_call call = (enum fault_call)list[i].call;
 		const uint64_t key = (list[i].stack ^ j->c->kind) * FAULT_CALLS + call;
-		const bool chosen = is_new(j->sweep->shared, key) || j->c->whole || last[call] == i;
+		const bool chosen = is_new(j->sweep->shared, key) || (j->c->whole && n <= WHOLE) || last[call] == i;
 		if (chosen && (only == NULL || strcmp(only, fault_call_name(call)) == 0))
 			ok = run_call(j, call, list[i].nth);
 	}

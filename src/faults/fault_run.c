@@ -69,6 +69,18 @@ pipe_of(const char *path)
 	return fds[0];
 }
 
+static void
+show_crash(int sig)
+{
+	void *frames[FAULT_FRAMES];
+
+	fault_plan_set(NULL);
+	signal(sig, SIG_DFL);
+	(void)!write(STDERR_FILENO, "crash:\n", 7);
+	backtrace_symbols_fd(frames, backtrace(frames, FAULT_FRAMES), STDERR_FILENO);
+	raise(sig);
+}
+
 __attribute__((noreturn)) static void
 be_process(const struct fault_runner *r, const struct fault_case *c)
 {
@@ -83,6 +95,10 @@ be_process(const struct fault_runner *r, const struct fault_case *c)
 	    dup2(r->err, STDERR_FILENO) < 0)
 		_exit(120);
 	close(in);
+	if (r->plan->trace) {
+		signal(SIGSEGV, show_crash);
+		signal(SIGABRT, show_crash);
+	}
 	fault_plan_set(r->plan);
 	const int status = tracetool_main(c->argc, (char **)(size_t)c->argv);
 	fault_plan_set(NULL);

@@ -231,6 +231,7 @@ source_start(struct source *s)
 	if (c->vocabulary == NULL && c->vocabularies != NULL)
 		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
 	c->trace->vocabulary = c->vocabulary;
+	s->status = READ_BAD;
 	if (c->vocabulary == NULL && c->vocabularies != NULL) {
 		s->unreadable = c->system_failed = true; /* that was said */
 		return false;

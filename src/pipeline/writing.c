@@ -143,6 +143,10 @@ writing_put(struct writing *w, struct batch *b)
 {
 	const size_t slot = w->workers != NULL ? workers_slot(w->workers) : 0;
 
+	if (!w->begun) { /* classes of an input that could not be read */
+		batch_release(b);
+		return false;
+	}
 	if (w->to->writer->render != NULL && !w->to->writer->declare(&w->writer, b))
 		atomic_store(&w->no_memory, true);
 	if (!is_well(w)) {
