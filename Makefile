@@ -175,10 +175,23 @@ bench: tracetool $(BUILD)/bench ## measure speed and memory (BENCH_ARGS='--big' 
 
 fuzz: ## fuzz a reader: make fuzz FORMAT=htdump [FUZZ_ARGS='-max_total_time=600'] (needs clang)
 	@mkdir -p build-fuzz/corpus-$(FORMAT)
-	$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang \
-		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' build-fuzz/fuzz_$(FORMAT)
+	$(MAKE) --no-print-directory fuzz-target FORMAT=$(FORMAT)
 	build-fuzz/fuzz_$(FORMAT) $(FUZZ_ARGS) build-fuzz/corpus-$(FORMAT) $(wildcard testdata/fuzz/$(FORMAT) \
 		testdata/$(FORMAT)/good testdata/$(FORMAT)/bad)
+
+# The formats that can be read.
+FUZZ_FORMATS := $(patsubst %_aids,%,$(basename $(notdir $(filter %_aids.c,$(AID_C)))))
+FUZZ_SECONDS := 60
+FUZZ_JOBS    := 2
+
+check-fuzz: ## fuzz each reader for FUZZ_SECONDS (60), two at a time (needs clang, which it installs)
+	@sh src/check/deps.sh clang
+	@for f in $(FUZZ_FORMATS); do $(MAKE) --no-print-directory fuzz-target FORMAT=$$f || exit 1; done
+	sh src/check/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_JOBS) $(FUZZ_FORMATS)
+
+fuzz-target:
+	@$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang \
+		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' build-fuzz/fuzz_$(FORMAT)
 
 # ---- installing ----
 
@@ -198,5 +211,5 @@ clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
 .PHONY: all help demo test run-tests check run-replay check-threads check-faults check-layers check-names check-width check-contract check-man check-testdata \
-	list-objects bench fuzz install deps clean FORCE
+	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:
