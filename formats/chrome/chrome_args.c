@@ -1,11 +1,9 @@
 #include <stdio.h>
 
-#include "base/decimal.h"
 #include "chrome/chrome_state.h"
+#include "format/fields_json.h"
 
 /* Field values as JSON: exact, escaped, and never a NaN. */
-
-#define MAX_DEPTH 100 /* readers bound nesting well below this */
 
 static void
 lose(struct chunk *chunk, enum chrome_loss kind, const struct event *e, uint64_t count)
@@ -16,189 +14,39 @@ lose(struct chunk *chunk, enum chrome_loss kind, const struct event *e, uint64_t
 static void
 put_string(struct chunk *chunk, struct slice s, const struct event *e)
 {
-	const size_t bad = text_json_string(&chunk->text, s);
-
-	if (bad > 0)
+	if (text_json_string(&chunk->text, s) > 0)
 		lose(chunk, CHROME_BAD_TEXT, e, 1);
 }
 
-/* Bytes without a meaning as text: "0x" and two digits each. */
 static void
-put_bytes(struct text *t, const char *p, uint32_t n)
+note_lost(struct chunk *chunk, const struct fields_json_lost *lost, const struct event *e)
 {
-	static const char digits[] = "0123456789abcdef";
-	char *to = text_room(t, (size_t)n * 2 + 4);
+	const uint32_t counts[] = { lost->bad_text, lost->not_a_number, lost->too_deep };
+	static const enum chrome_loss kinds[] = { CHROME_BAD_TEXT, CHROME_NOT_A_NUMBER, CHROME_TOO_DEEP };
 
-	if (to == NULL)
-		return;
-	*to++ = '"';
-	*to++ = '0';
-	*to++ = 'x';
-	for (uint32_t i = 0; i < n; i++) {
-		*to++ = digits[(unsigned char)p[i] >> 4];
-		*to++ = digits[p[i] & 15];
-	}
-	*to++ = '"';
-	t->n = (size_t)(to - t->p);
-}
-
-static void
-put_address(struct text *t, uint64_t v)
-{
-	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
-
-	if (p == NULL)
-		return;
-	*p++ = '"';
-	p = decimal_hex(p, v);
-	*p++ = '"';
-	t->n = (size_t)(p - t->p);
-}
-
-static void put_value(struct chunk *chunk, const struct value *v, const struct event *e, unsigned depth);
-
-static bool
-keys_are_text(const struct value *v)
-{
-	for (uint32_t i = 0; i < v->count; i++)
-		if (v->values[2 * (size_t)i].type != VALUE_STRING)
-			return false;
-	return true;
-}
-
-/* A map whose keys are all text is an object, any other a list of pairs. */
-static void
-put_map(struct chunk *chunk, const struct value *v, const struct event *e, unsigned depth)
-{
-	struct text *const t = &chunk->text;
-	const bool object = keys_are_text(v);
-
-	text_char(t, object ? '{' : '[');
-	for (uint32_t i = 0; i < v->count; i++) {
-		const struct value *const key = &v->values[2 * (size_t)i];
-		text_str(t, i > 0 ? (object ? "," : ",[") : (object ? "" : "["));
-		put_value(chunk, key, e, depth + 1);
-		text_char(t, object ? ':' : ',');
-		put_value(chunk, key + 1, e, depth + 1);
-		if (!object)
-			text_char(t, ']');
-	}
-	text_char(t, object ? '}' : ']');
-}
-
-static void
-put_list(struct chunk *chunk, const struct value *v, const struct event *e, unsigned depth)
-{
-	text_char(&chunk->text, '[');
-	for (uint32_t i = 0; i < v->count; i++) {
-		if (i > 0)
-			text_char(&chunk->text, ',');
-		put_value(chunk, &v->values[i], e, depth + 1);
-	}
-	text_char(&chunk->text, ']');
-}
-
-static void
-put_value(struct chunk *chunk, const struct value *v, const struct event *e, unsigned depth)
-{
-	struct text *const t = &chunk->text;
-
-	switch ((enum value_type)v->type) {
-	case VALUE_NONE:
-		text_str(t, "null");
-		break;
-	case VALUE_BOOL:
-		text_str(t, v->u64 != 0 ? "true" : "false");
-		break;
-	case VALUE_U8:
-	case VALUE_U16:
-	case VALUE_U32:
-	case VALUE_U64:
-		text_json_u64(t, v->u64);
-		break;
-	case VALUE_I8:
-	case VALUE_I16:
-	case VALUE_I32:
-	case VALUE_I64:
-		text_json_i64(t, v->i64);
-		break;
-	case VALUE_F32:
-		if (!text_json_f32(t, (float)v->f64))
-			lose(chunk, CHROME_NOT_A_NUMBER, e, 1);
-		break;
-	case VALUE_F64:
-		if (!text_json_f64(t, v->f64))
-			lose(chunk, CHROME_NOT_A_NUMBER, e, 1);
-		break;
-	case VALUE_ADDRESS:
-		put_address(t, v->u64);
-		break;
-	case VALUE_STRING:
-		put_string(chunk, value_text(v), e);
-		break;
-	case VALUE_BYTES:
-		put_bytes(t, v->p, v->count);
-		break;
-	case VALUE_JSON:
-		text_add(t, v->p, v->count);
-		break;
-	case VALUE_LIST:
-	case VALUE_MAP:
-		if (depth >= MAX_DEPTH) {
-			text_str(t, "null");
-			lose(chunk, CHROME_TOO_DEEP, e, 1);
-		} else if (v->type == VALUE_LIST) {
-			put_list(chunk, v, e, depth);
-		} else {
-			put_map(chunk, v, e, depth);
-		}
-		break;
-	}
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (counts[i] > 0)
+			lose(chunk, kinds[i], e, counts[i]);
 }
 
 void
 chrome_value(struct chunk *chunk, const struct value *v, const struct event *e)
 {
-	put_value(chunk, v, e, 0);
+	struct fields_json_lost lost = { 0 };
+
+	fields_json_value(&chunk->text, v, &lost);
+	if (fields_json_lost_any(&lost))
+		note_lost(chunk, &lost, e);
 }
 
-static bool
-is_unsigned(const struct value *v)
-{
-	return v->type >= VALUE_U8 && v->type <= VALUE_U64;
-}
-
-#define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are written as text */
-
-/* `,"name":value`.  Plain names and unsigned numbers, which most fields are, in one go. */
 static void
-put_field(struct chunk *chunk, const struct field *f, const struct event *e, bool first)
+put_fields(struct chunk *chunk, const struct batch *b, const struct event *e)
 {
-	struct text *const t = &chunk->text;
+	struct fields_json_lost lost = { 0 };
 
-	if ((f->name.flags & SLICE_JSON) == 0) {
-		if (!first)
-			text_char(t, ',');
-		put_string(chunk, f->name, e);
-		text_char(t, ':');
-		put_value(chunk, &f->value, e, 0);
-		return;
-	}
-	char *p = text_room(t, (size_t)f->name.n + 4 + DECIMAL_U64_MAX);
-	if (p == NULL)
-		return;
-	*p = ',';
-	p += !first;
-	*p++ = '"';
-	p = text_put(p, f->name.p, f->name.n);
-	*p++ = '"';
-	*p++ = ':';
-	if (is_unsigned(&f->value) && f->value.u64 <= MAX_EXACT) {
-		t->n = (size_t)(decimal_u64(p, f->value.u64) - t->p);
-		return;
-	}
-	t->n = (size_t)(p - t->p);
-	put_value(chunk, &f->value, e, 0);
+	fields_json(&chunk->text, b->fields + e->first_field, e->nfields, &lost);
+	if (fields_json_lost_any(&lost))
+		note_lost(chunk, &lost, e);
 }
 
 static bool
@@ -233,7 +81,7 @@ put_number(struct text *t, const struct value *v)
 		text_add(t, v->p, v->count); /* the digits that the trace has */
 	else if (v->type == VALUE_BOOL)
 		text_u64(t, v->u64 != 0);
-	else if (is_unsigned(v))
+	else if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
 		text_u64(t, v->u64);
 	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
 		text_i64(t, v->i64);
@@ -288,8 +136,7 @@ chrome_args(const struct batch *b, const struct event *e, struct chunk *chunk)
 	if (counter)
 		put_series(b, e, chunk);
 	else
-		for (uint16_t i = 0; i < e->nfields; i++)
-			put_field(chunk, &b->fields[e->first_field + i], e, i == 0);
+		put_fields(chunk, b, e);
 	text_char(t, '}');
 }
 

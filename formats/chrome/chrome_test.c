@@ -8,6 +8,7 @@
 #include "event/trace_engine.h"
 #include "format/registry.h"
 #include "fuzz/strict_json.h"
+#include "event/lane_track_test.h"
 
 /* The writer alone, fed by hand: what no reader gives yet, or seldom. */
 

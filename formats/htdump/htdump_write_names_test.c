@@ -7,6 +7,7 @@
 
 #include "htdump/htdump_write.h"
 #include "htdump/htdump_write_run_test.h"
+#include "event/lane_track_test.h"
 
 /* ---- threads ---- */
 

@@ -4,6 +4,7 @@
 
 #include "ndjson/ndjson_made_test.h"
 #include "event/trace_engine.h"
+#include "event/lane_track_test.h"
 #include "testing/splitmix.h"
 
 /* Events at random: what no reader gives yet, or seldom. */

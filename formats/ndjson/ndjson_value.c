@@ -246,18 +246,9 @@ put_address(struct text *t, uint64_t v)
 static void
 put_bytes(struct text *t, const struct value *v)
 {
-	static const char digits[] = "0123456789abcdef";
-	char *to = text_room(t, (size_t)v->count * 2 + 2);
-
-	if (to == NULL)
-		return;
-	*to++ = '"';
-	for (uint32_t i = 0; i < v->count; i++) {
-		*to++ = digits[(unsigned char)v->p[i] >> 4];
-		*to++ = digits[v->p[i] & 15];
-	}
-	*to++ = '"';
-	t->n = (size_t)(to - t->p);
+	text_char(t, '"');
+	text_hex(t, v->p, v->count);
+	text_char(t, '"');
 }
 
 static void

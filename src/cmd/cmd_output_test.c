@@ -216,6 +216,7 @@ Test(cmd_output, lanes)
 	           off = RUN("convert", "--to=chrome", "--lanes=off", OVERLAPPING, "-");
 
 	cr_expect_eq(count_matches(on.out, "\"thread_name\""), 4);
+	cr_expect_eq(count_matches(on.out, "\"thread_sort_index\""), 4);
 	cr_expect_eq(count_matches(off.out, "\"thread_name\""), 2);
 	cr_expect_not_null(strstr(on.out, "\"thread 1 (2)\""));
 	cr_expect_null(strstr(off.out, "(2)"));

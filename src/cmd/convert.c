@@ -215,7 +215,7 @@ finish(struct convert *c, bool written)
 	if (c->output == NULL)
 		return STATUS_UNREADABLE;
 	if (written && (!c->pipeline.context.system_failed || c->keep_partial) &&
-	    writing_end(&c->writing, &c->pipeline) && output_finish(c->output)) {
+	    writing_end(&c->writing) && output_finish(c->output)) {
 		if (output_commit(c->output, why, sizeof why)) {
 			say_losses(c, &c->writing.total);
 			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
@@ -265,6 +265,7 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 	job.sort_memory = c.sort_memory;
 	job.sort_beside = strcmp(c.out, "-") != 0 ? c.out : NULL;
 	job.lanes = writer->nested && !c.no_lanes;
+	job.late = true;
 	job.rebase = c.rebase;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, &c };
 	bool written = pipeline_open(&c.pipeline, &job) && write_all(&c);

@@ -37,14 +37,6 @@ value_text_word(struct text *t, struct slice s)
 }
 
 static void
-put_hex(struct text *t, const char *p, uint32_t n)
-{
-	text_str(t, "0x");
-	for (uint32_t i = 0; i < n; i++)
-		text_printf(t, "%02x", (unsigned char)p[i]);
-}
-
-static void
 put_f64(struct text *t, double v)
 {
 	char *const p = text_room(t, DECIMAL_F64_MAX);
@@ -101,7 +93,8 @@ put(struct text *t, const struct value *v, unsigned depth)
 		put_quoted(t, value_text(v));
 		break;
 	case VALUE_BYTES:
-		put_hex(t, v->p, v->count);
+		text_str(t, "0x");
+		text_hex(t, v->p, v->count);
 		break;
 	case VALUE_JSON:
 		text_visible(t, value_text(v), 0);

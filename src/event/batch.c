@@ -156,6 +156,7 @@ batch_pool_take(struct batch_pool *p)
 	pthread_mutex_unlock(&p->lock);
 	if (b != NULL) {
 		b->engine.next = NULL;
+		batch_recycle(b);
 		return b;
 	}
 	b = malloc(sizeof *b);
@@ -173,7 +174,6 @@ batch_release(struct batch *b)
 	if (b == NULL)
 		return;
 	struct batch_pool *const p = b->engine.pool;
-	batch_recycle(b);
 	pthread_mutex_lock(&p->lock);
 	b->engine.next = p->idle;
 	p->idle = b;

@@ -34,7 +34,8 @@ void batch_pool_free(struct batch_pool *p);
 /* An empty batch; NULL: no memory. */
 struct batch *batch_pool_take(struct batch_pool *p);
 
-/* Empties a batch of a pool and gives it back, from any thread.  NULL is fine. */
+/* Gives a batch of a pool back, from any thread.  NULL is fine.  It is emptied when it is taken again, by the
+ * thread that made what it owns: memory goes back to where it came from without contention. */
 void batch_release(struct batch *b);
 
 #endif

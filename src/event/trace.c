@@ -19,7 +19,6 @@ trace_free(struct trace *t)
 	free(t->classes);
 	free(t->tracks);
 	free(t->meta);
-	table64_free(&t->lanes);
 	tabletext_free(&t->class_names);
 	tabletext_free(&t->child_tracks);
 	definitions_free(&t->definitions);
@@ -92,31 +91,6 @@ trace_add_meta(struct trace *t, struct slice name, struct value value)
 		return false;
 	t->meta[t->nmeta++] = (struct field){ name, value };
 	return true;
-}
-
-const struct track *
-trace_lane(struct trace *t, const struct track *track, uint16_t lane)
-{
-	if (lane == 0)
-		return track;
-	const uint64_t key = (uint64_t)track->index << 16 | lane;
-	const uint32_t known = table64_get(&t->lanes, key);
-	if (known != TABLE_NONE)
-		return t->tracks[known];
-	struct slice name =
-	    arena_printf(&t->arena, "%.*s (%u)", (int)track->name.n, track->name.p, lane + 1U);
-	if (name.p == NULL)
-		return NULL;
-	name.flags = track->name.flags; /* " (2)" is plain */
-	struct track *k = add_track(t, name);
-	if (k == NULL || !table64_put(&t->lanes, key, k->index))
-		return NULL;
-	k->kind = TRACK_THREAD;
-	k->lane = lane;
-	k->has_id = track->has_id;
-	k->id = track->id;
-	k->parent = track;
-	return k;
 }
 
 const struct track *

@@ -21,7 +21,7 @@ struct trace {
 	uint64_t epoch_ns; /* wall time at ts 0, ns since 1970; only if epoch_known */
 	struct class **classes;
 	uint32_t nclasses, classes_cap;
-	struct track **tracks; /* processes, threads and lanes alike */
+	struct track **tracks; /* processes and threads alike; in the end lanes too */
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
@@ -29,7 +29,6 @@ struct trace {
 	uint64_t events;  /* those that are not structure */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> classes[] */
-	struct table64 lanes;                /* track index << 16 | lane -> track index */
 	struct tabletext child_tracks;       /* "index: what" -> track index */
 	const struct vocabulary *vocabulary; /* what events mean; borrowed; NULL: nothing is known */
 	struct definitions definitions;      /* what events said for others to look up */

@@ -12,8 +12,4 @@ void trace_free(struct trace *t);
  * no memory. */
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what);
 
-/* The extra lane (>= 1) of a track, made when it is asked for first; lane 0 is the track itself.  NULL: no
- * memory. */
-const struct track *trace_lane(struct trace *t, const struct track *track, uint16_t lane);
-
 #endif

@@ -7,7 +7,7 @@ enum track_kind { TRACK_PROCESS, TRACK_THREAD };
 
 /* Who did it: a process, or a thread (task, stream, ...) of one. */
 struct track {
-	uint32_t index; /* in order of arrival, from 0 */
+	uint32_t index; /* in order of arrival, from 0; lanes from 2^31 */
 	uint8_t kind;   /* enum track_kind */
 	bool has_id;    /* false: the format knows none, writers may choose one */
 	bool is_child;  /* it shows something of its parent, a thread or process: its states, its marks */

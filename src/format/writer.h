@@ -19,7 +19,7 @@ struct chunk {
 
 struct writer {
 	void *state;               /* state_size bytes, zeroed and freed by the engine */
-	const struct trace *trace; /* for open, declare and close: facts of the trace, see event/trace.h */
+	const struct trace *trace; /* for open and close: facts of the trace, see event/trace.h */
 	const struct option_value *options;
 	const char *tool;           /* name and version of this program */
 	bool raw;                   /* events are as the file has them */

@@ -109,7 +109,7 @@ conversion_end(void *ctx, struct pipeline *f)
 	const struct ledger *const lost = &c->writing.total;
 	size_t at;
 
-	MUST(writing_end(&c->writing, f), "no memory");
+	MUST(writing_end(&c->writing), "no memory");
 	for (size_t i = 0; i < lost->n; i++)
 		MUST(lost->rows[i].count > 0 && lost->rows[i].first_offset <= f->context.bytes,
 		     "loss %s: %" PRIu64 " from offset %" PRIu64, lost->rows[i].loss->id, lost->rows[i].count,

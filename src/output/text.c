@@ -106,6 +106,21 @@ text_u128(struct text *t, unsigned __int128 v)
 }
 
 void
+text_hex(struct text *t, const char *p, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *to = text_room(t, n * 2);
+
+	if (to == NULL)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		*to++ = digits[(unsigned char)p[i] >> 4];
+		*to++ = digits[p[i] & 15];
+	}
+	t->n += n * 2;
+}
+
+void
 text_printf(struct text *t, const char *fmt, ...)
 {
 	va_list ap;

@@ -1,25 +1,62 @@
 #include "pipeline/lanes.h"
 
+#include <stdlib.h>
+
+#include "base/array.h"
+
 static const struct loss overlap_dropped = {
 	"lanes/overlap-left",
 	"spans that overlap others of their track in every lane there may be",
 };
 
-bool
+void
 lanes_init(struct lanes *l)
 {
+	*l = (struct lanes){ .ntracks = 0 };
 	nesting_init(&l->nesting);
-	return true;
 }
 
 void
 lanes_free(struct lanes *l)
 {
 	nesting_free(&l->nesting);
+	arena_free(&l->arena);
+	free(l->tracks);
+	table64_free(&l->places);
+}
+
+/* The extra lane (>= 1) of a track, made when it is asked for first.  NULL: no memory. */
+static const struct track *
+lane_of(struct lanes *l, const struct track *track, uint16_t lane)
+{
+	const uint64_t key = (uint64_t)track->index << 16 | lane;
+	const uint32_t known = table64_get(&l->places, key);
+
+	if (known != TABLE_NONE)
+		return l->tracks[known];
+	struct track *const k = arena_zalloc(&l->arena, 1, sizeof *k);
+	const struct slice name =
+	    arena_printf(&l->arena, "%.*s (%u)", (int)track->name.n, track->name.p, lane + 1U);
+	if (k == NULL || name.p == NULL ||
+	    !array_room(&l->tracks, l->ntracks, &l->tracks_cap, sizeof(struct track *)) ||
+	    !table64_put(&l->places, key, l->ntracks))
+		return NULL;
+	*k = (struct track){
+		.index = LANES_FIRST_INDEX + l->ntracks,
+		.kind = TRACK_THREAD,
+		.lane = lane,
+		.has_id = track->has_id,
+		.id = track->id,
+		.name = name,
+		.parent = track,
+	};
+	k->name.flags = track->name.flags; /* " (2)" is plain */
+	l->tracks[l->ntracks++] = k;
+	return k;
 }
 
 bool
-lanes_batch(struct lanes *l, struct trace *trace, struct batch *b, struct ledger *ledger)
+lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *e = &b->events[i];
@@ -33,9 +70,39 @@ lanes_batch(struct lanes *l, struct trace *trace, struct batch *b, struct ledger
 			ledger_add(ledger, &overlap_dropped, e->offset, 1);
 		if (r.lane == 0)
 			continue;
-		e->track = trace_lane(trace, e->track, r.lane);
+		e->track = lane_of(l, e->track, r.lane);
 		if (e->track == NULL)
 			return false;
+	}
+	return true;
+}
+
+bool
+lanes_list(struct lanes *l, struct batch *b)
+{
+	const uint32_t n = l->ntracks - l->listed;
+
+	if (n == 0)
+		return true;
+	struct track **const all = arena_alloc(&b->scratch, (b->ntracks + n) * sizeof *all);
+	if (all == NULL)
+		return false;
+	if (b->ntracks > 0)
+		memcpy(all, b->tracks, b->ntracks * sizeof *all);
+	memcpy(all + b->ntracks, l->tracks + l->listed, n * sizeof *all);
+	b->tracks = all;
+	b->ntracks += n;
+	l->listed = l->ntracks;
+	return true;
+}
+
+bool
+lanes_join(const struct lanes *l, struct trace *trace)
+{
+	for (uint32_t i = 0; i < l->ntracks; i++) {
+		if (!array_room(&trace->tracks, trace->ntracks, &trace->tracks_cap, sizeof(struct track *)))
+			return false;
+		trace->tracks[trace->ntracks++] = l->tracks[i];
 	}
 	return true;
 }

@@ -156,16 +156,31 @@ rebase_init(struct pipeline *p)
 
 /* ---- lanes ---- */
 
+static bool
+put_on_lanes(struct pipeline *p, struct batch *b)
+{
+	return !p->job->lanes || p->context.raw || lanes_batch(&p->lanes.lanes, b, &p->ledger);
+}
+
 static enum stage_status
 lanes_next(struct stage *stage, struct batch **out)
 {
 	struct lanes_stage *const st = (struct lanes_stage *)stage;
-	struct pipeline *const p = st->p;
 	const enum stage_status status = stage_next(stage->from, out);
 
-	if (status == STAGE_MORE && !p->context.raw && !lanes_batch(&st->lanes, &p->trace, *out, &p->ledger))
-		return no_memory(p, *out);
-	return status;
+	return status != STAGE_MORE || put_on_lanes(st->p, *out) ? status : no_memory(st->p, *out);
+}
+
+bool
+pipeline_late(struct pipeline *p, struct batch *b)
+{
+	return !p->late_lanes || (put_on_lanes(p, b) && lanes_list(&p->lanes.lanes, b));
+}
+
+bool
+pipeline_join_lanes(struct pipeline *p)
+{
+	return lanes_join(&p->lanes.lanes, &p->trace);
 }
 
 /* ---- the whole ---- */
@@ -181,7 +196,11 @@ add_stage(struct pipeline *p, struct stage *st, enum stage_status (*next)(struct
 bool
 pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
+	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
+
 	*p = (struct pipeline){ .job = job };
+	p->lanes.p = p;
+	lanes_init(&p->lanes.lanes);
 	trace_init(&p->trace);
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, job->want);
@@ -202,15 +221,15 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 			return false;
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
+	if (job->lanes && by_track)
+		add_stage(p, &p->lanes.stage, lanes_next);
 	if (job->order != ORDER_FILE) {
 		p->order.p = p;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
-	if (job->lanes) {
-		p->lanes.p = p;
-		lanes_init(&p->lanes.lanes);
+	p->late_lanes = job->late && !by_track;
+	if (job->lanes && !by_track && !job->late)
 		add_stage(p, &p->lanes.stage, lanes_next);
-	}
 	return true;
 }
 
@@ -259,7 +278,9 @@ pipeline_next(struct pipeline *p, struct batch **out)
 
 	if (status == STAGE_END && p->job->want != WANT_FINDINGS)
 		return show_rest(p, out);
-	if (status == STAGE_MORE && !show_new(p, *out))
+	if (status != STAGE_MORE)
+		return status;
+	if (!show_new(p, *out) || (!p->late_lanes && !lanes_list(&p->lanes.lanes, *out)))
 		return no_memory(p, *out);
 	return status;
 }
@@ -338,8 +359,7 @@ pipeline_close(struct pipeline *p)
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
 	order_stage_free(&p->order);
-	if (p->job->lanes)
-		lanes_free(&p->lanes.lanes);
+	lanes_free(&p->lanes.lanes);
 	ledger_free(&p->ledger);
 	batch_pool_free(&p->pool);
 	trace_free(&p->trace);

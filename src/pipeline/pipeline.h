@@ -46,6 +46,7 @@ struct pipeline_job {
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
 	bool lanes;                    /* spans of one track nest */
+	bool late;                     /* the caller runs pipeline_late() for each batch */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	finding_sink *sink; /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
@@ -85,6 +86,7 @@ struct pipeline {
 	bool rest_begun;
 	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
 	bool ended;
+	bool late_lanes;      /* they are what pipeline_late() does */
 	struct ledger ledger; /* of lanes */
 };
 
@@ -94,6 +96,14 @@ bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);
 /* The next batch, to be released with batch_release().  Streams that are to be merged (trace_ops.merges,
  * WANT_ORDER) are all opened first; their events come in the order of (time, path, offset). */
 enum stage_status pipeline_next(struct pipeline *p, struct batch **out);
+
+/* What job.late left to do with each batch that pipeline_next() gave, in that order, before its events and
+ * new tracks are looked at.  It may run on another thread than pipeline_next(), beside it.  false: no memory.
+ */
+bool pipeline_late(struct pipeline *p, struct batch *b);
+
+/* After the last batch: the lanes become tracks of the trace like others.  false: no memory. */
+bool pipeline_join_lanes(struct pipeline *p);
 
 /* Asks for all batches and releases them. */
 enum stage_status pipeline_drain(struct pipeline *p);

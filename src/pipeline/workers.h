@@ -11,6 +11,8 @@
 struct workers;
 
 struct workers_ops {
+	/* First, unless NULL: one slot at a time, in order, on any thread. */
+	void (*prepare)(void *ctx, size_t slot);
 	/* Runs the job of a slot: on any thread, several slots at the same time. */
 	void (*run)(void *ctx, size_t slot);
 	/* After that: one slot at a time, in order, on any thread. */

@@ -112,6 +112,20 @@ render_slices(struct writing_job *job, size_t slot)
 	} while (i < job->batch->n);
 }
 
+/* In order: what must know of all batches before. */
+static void
+prepare(void *ctx, size_t slot)
+{
+	struct writing *const w = ctx;
+	struct batch *const b = w->jobs[slot].batch;
+
+	if (!is_well(w))
+		return;
+	if (!pipeline_late(w->pipeline, b) ||
+	    (w->to->writer->render != NULL && !w->to->writer->declare(&w->writer, b)))
+		atomic_store(&w->no_memory, true);
+}
+
 static void
 run(void *ctx, size_t slot)
 {
@@ -147,8 +161,6 @@ writing_put(struct writing *w, struct batch *b)
 		batch_release(b);
 		return false;
 	}
-	if (w->to->writer->render != NULL && !w->to->writer->declare(&w->writer, b))
-		atomic_store(&w->no_memory, true);
 	if (!is_well(w)) {
 		batch_release(b);
 		return false;
@@ -157,6 +169,7 @@ writing_put(struct writing *w, struct batch *b)
 	if (w->workers != NULL) {
 		workers_put(w->workers);
 	} else {
+		prepare(w, slot);
 		run(w, slot);
 		finish(w, slot);
 	}
@@ -175,7 +188,7 @@ writing_settle(struct writing *w)
 static bool
 start(struct writing *w, unsigned threads)
 {
-	static const struct workers_ops ops = { run, finish };
+	static const struct workers_ops ops = { prepare, run, finish };
 
 	w->njobs = threads > 1 ? (size_t)threads * JOBS_A_THREAD : 1;
 	w->jobs = calloc(w->njobs, sizeof *w->jobs);
@@ -189,10 +202,10 @@ start(struct writing *w, unsigned threads)
 }
 
 bool
-writing_begin(struct writing *w, const struct pipeline *p, const struct format *to, struct writing_output out,
+writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
               const struct writing_options *options)
 {
-	*w = (struct writing){ .to = to, .out = out };
+	*w = (struct writing){ .pipeline = p, .to = to, .out = out };
 	w->writer = (struct writer){
 		.trace = &p->trace,
 		.options = options->values,
@@ -212,9 +225,13 @@ writing_begin(struct writing *w, const struct pipeline *p, const struct format *
 }
 
 bool
-writing_end(struct writing *w, const struct pipeline *p)
+writing_end(struct writing *w)
 {
+	struct pipeline *const p = w->pipeline;
+
 	writing_settle(w);
+	if (!pipeline_join_lanes(p))
+		atomic_store(&w->no_memory, true);
 	if (!is_well(w))
 		return false;
 	pipeline_losses(p, &w->total);

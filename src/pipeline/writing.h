@@ -27,6 +27,7 @@ struct writing_options {
 struct writing_job;
 
 struct writing {
+	struct pipeline *pipeline;
 	const struct format *to;
 	struct writing_output out;
 	struct writer writer;
@@ -41,8 +42,8 @@ struct writing {
 
 /* The output's first bytes: when an input of `p` was opened.  false: no memory, or the output failed; so too
  * below. */
-bool writing_begin(struct writing *w, const struct pipeline *p, const struct format *to,
-                   struct writing_output out, const struct writing_options *options);
+bool writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
+                   const struct writing_options *options);
 
 /* Takes over the batch. */
 bool writing_put(struct writing *w, struct batch *b);
@@ -51,7 +52,7 @@ bool writing_put(struct writing *w, struct batch *b);
 void writing_settle(struct writing *w);
 
 /* The end of the output. */
-bool writing_end(struct writing *w, const struct pipeline *p);
+bool writing_end(struct writing *w);
 
 void writing_free(struct writing *w);
 

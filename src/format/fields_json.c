@@ -1,0 +1,179 @@
+#include "format/fields_json.h"
+
+#include "base/decimal.h"
+
+#define MAX_DEPTH 100 /* readers bound nesting well below this */
+
+static void
+put_string(struct text *t, struct slice s, struct fields_json_lost *lost)
+{
+	lost->bad_text += text_json_string(t, s) > 0;
+}
+
+static void
+put_bytes(struct text *t, const struct value *v)
+{
+	text_str(t, "\"0x");
+	text_hex(t, v->p, v->count);
+	text_char(t, '"');
+}
+
+static void
+put_address(struct text *t, uint64_t v)
+{
+	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
+
+	if (p == NULL)
+		return;
+	*p++ = '"';
+	p = decimal_hex(p, v);
+	*p++ = '"';
+	t->n = (size_t)(p - t->p);
+}
+
+static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth);
+
+static bool
+keys_are_text(const struct value *v)
+{
+	for (uint32_t i = 0; i < v->count; i++)
+		if (v->values[2 * (size_t)i].type != VALUE_STRING)
+			return false;
+	return true;
+}
+
+/* A map whose keys are all text is an object, any other a list of pairs. */
+static void
+put_map(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
+{
+	const bool object = keys_are_text(v);
+
+	text_char(t, object ? '{' : '[');
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct value *const key = &v->values[2 * (size_t)i];
+		text_str(t, i > 0 ? (object ? "," : ",[") : (object ? "" : "["));
+		put_value(t, key, lost, depth + 1);
+		text_char(t, object ? ':' : ',');
+		put_value(t, key + 1, lost, depth + 1);
+		if (!object)
+			text_char(t, ']');
+	}
+	text_char(t, object ? '}' : ']');
+}
+
+static void
+put_list(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
+{
+	text_char(t, '[');
+	for (uint32_t i = 0; i < v->count; i++) {
+		if (i > 0)
+			text_char(t, ',');
+		put_value(t, &v->values[i], lost, depth + 1);
+	}
+	text_char(t, ']');
+}
+
+static void
+put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
+{
+	switch ((enum value_type)v->type) {
+	case VALUE_NONE:
+		text_str(t, "null");
+		break;
+	case VALUE_BOOL:
+		text_str(t, v->u64 != 0 ? "true" : "false");
+		break;
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+		text_json_u64(t, v->u64);
+		break;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		text_json_i64(t, v->i64);
+		break;
+	case VALUE_F32:
+		lost->not_a_number += !text_json_f32(t, (float)v->f64);
+		break;
+	case VALUE_F64:
+		lost->not_a_number += !text_json_f64(t, v->f64);
+		break;
+	case VALUE_ADDRESS:
+		put_address(t, v->u64);
+		break;
+	case VALUE_STRING:
+		put_string(t, value_text(v), lost);
+		break;
+	case VALUE_BYTES:
+		put_bytes(t, v);
+		break;
+	case VALUE_JSON:
+		text_add(t, v->p, v->count);
+		break;
+	case VALUE_LIST:
+	case VALUE_MAP:
+		if (depth >= MAX_DEPTH) {
+			text_str(t, "null");
+			lost->too_deep++;
+		} else if (v->type == VALUE_LIST) {
+			put_list(t, v, lost, depth);
+		} else {
+			put_map(t, v, lost, depth);
+		}
+		break;
+	}
+}
+
+static bool
+is_unsigned(const struct value *v)
+{
+	return v->type >= VALUE_U8 && v->type <= VALUE_U64;
+}
+
+#define MAX_EXACT ((UINT64_C(1) << 53) - 1) /* larger integers are written as text */
+
+/* `,"name":value`.  Plain names and unsigned numbers, which most fields are, in one go. */
+static void
+put_field(struct text *t, const struct field *f, struct fields_json_lost *lost, bool first)
+{
+
+	if ((f->name.flags & SLICE_JSON) == 0) {
+		if (!first)
+			text_char(t, ',');
+		put_string(t, f->name, lost);
+		text_char(t, ':');
+		put_value(t, &f->value, lost, 0);
+		return;
+	}
+	char *p = text_room(t, (size_t)f->name.n + 4 + DECIMAL_U64_MAX);
+	if (p == NULL)
+		return;
+	*p = ',';
+	p += !first;
+	*p++ = '"';
+	p = text_put(p, f->name.p, f->name.n);
+	*p++ = '"';
+	*p++ = ':';
+	if (is_unsigned(&f->value) && f->value.u64 <= MAX_EXACT) {
+		t->n = (size_t)(decimal_u64(p, f->value.u64) - t->p);
+		return;
+	}
+	t->n = (size_t)(p - t->p);
+	put_value(t, &f->value, lost, 0);
+}
+
+void
+fields_json_value(struct text *t, const struct value *v, struct fields_json_lost *lost)
+{
+	put_value(t, v, lost, 0);
+}
+
+void
+fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost)
+{
+	for (size_t i = 0; i < n; i++)
+		put_field(t, &fields[i], lost, i == 0);
+}

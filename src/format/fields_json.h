@@ -1,0 +1,29 @@
+#ifndef FORMAT_FIELDS_JSON_H
+#define FORMAT_FIELDS_JSON_H
+
+#include "event/event.h"
+#include "output/text_json.h"
+
+/* Values of fields as JSON that any reader of JSON takes: exact, escaped, and never a NaN.  Integers beyond
+ * +-(2^53 - 1) are strings; bytes and addresses are "0x" with digits; a map is an object if its keys are all
+ * text, else a list of pairs. */
+
+/* What the text does not say as the fields did. */
+struct fields_json_lost {
+	uint32_t bad_text;     /* texts that are not UTF-8: U+FFFD stands for what is not */
+	uint32_t not_a_number; /* NaN and infinities: strings */
+	uint32_t too_deep;     /* lists and maps: null */
+};
+
+void fields_json_value(struct text *t, const struct value *v, struct fields_json_lost *lost);
+
+/* `"name":value`, with commas between the fields, without braces. */
+void fields_json(struct text *t, const struct field *fields, size_t n, struct fields_json_lost *lost);
+
+static inline bool
+fields_json_lost_any(const struct fields_json_lost *lost)
+{
+	return (lost->bad_text | lost->not_a_number | lost->too_deep) != 0;
+}
+
+#endif
