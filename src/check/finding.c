@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "output/text_visible.h"
+#include "output/text_start.h"
 
 void
 findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx)

@@ -12,6 +12,7 @@
 #include "cmd/schema_files.h"
 #include "cmd/say.h"
 #include "format/registry.h"
+#include "output/text_start.h"
 
 enum common {
 	COMMON_HELP,

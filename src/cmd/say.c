@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "check/report.h"
+#include "output/text_start.h"
 
 enum { ROOM = 4096 }; /* of a message that has to be said when there is no memory */
 

@@ -7,6 +7,7 @@
 #include "cmd/schema_files.h"
 #include "format/registry.h"
 #include "vocab/vocab.h"
+#include "output/text_start.h"
 
 const struct command schema_command = {
 	.name = "schema",

@@ -8,6 +8,7 @@
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "vocab/vocab.h"
+#include "output/text_start.h"
 
 #define FORMATS_MAX 64
 

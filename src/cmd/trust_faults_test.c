@@ -1,4 +1,5 @@
-/* What a user sees when memory, the disk or the input fails.  Every single call is failed by `make check-faults`. */
+/* What a user sees when memory, the disk or the input fails.  Every single call is failed by `make
+ * check-faults`. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +40,8 @@ limited(const char *command, unsigned kib)
 	cr_expect(!loaded || r.status == 0 || r.status == 2, "%s: status %d: %s", script, r.status, r.err);
 	cr_expect(r.status == 0 || r.err_n + r.out_n > 0, "%s: no message", script);
 	if (r.status == 2) {
-		cr_expect(strstr(r.err, "memory") != NULL || strstr(r.out, "memory") != NULL, "%s: %s%s", script,
-		          r.err, r.out);
+		cr_expect(strstr(r.err, "memory") != NULL || strstr(r.out, "memory") != NULL, "%s: %s%s",
+		          script, r.err, r.out);
 		expect_empty(dir, script);
 	}
 	ran_free(&r);
@@ -86,8 +87,8 @@ Test(trust, a_full_disk_is_status_2_and_leaves_nothing)
 Test(trust, a_report_that_cannot_be_written_is_status_2)
 {
 	static const char *const commands[] = {
-		"validate " SAMPLE, "stats " SAMPLE, "cat " SAMPLE, "info " SAMPLE, "formats", "explain", "--help",
-		"schema check schemas/htdump.yaml",
+		"validate " SAMPLE, "stats " SAMPLE, "cat " SAMPLE, "info " SAMPLE,
+		"formats",          "explain",       "--help",      "schema check schemas/htdump.yaml",
 	};
 	char script[300];
 
@@ -95,8 +96,8 @@ Test(trust, a_report_that_cannot_be_written_is_status_2)
 		snprintf(script, sizeof script, "exec \"$0\" %s > /dev/full", commands[i]);
 		struct ran r = shell(script, "");
 		cr_expect_eq(r.status, 2, "%s: status %d", script, r.status);
-		cr_expect_not_null(strstr(r.err, "standard output: No space left on device"), "%s: %s", script,
-		                   r.err);
+		cr_expect_not_null(strstr(r.err, "standard output: No space left on device"), "%s: %s",
+		                   script, r.err);
 		ran_free(&r);
 	}
 }
@@ -105,8 +106,8 @@ Test(trust, a_report_that_cannot_be_written_is_status_2)
 Test(trust, a_vanished_input_is_status_2_and_leaves_nothing)
 {
 	static const char script[] = "mkdir \"$1\"/in && cp " SAMPLE " \"$1\"/in/a.htdump && "
-				     "ln -s nowhere \"$1\"/gone.htdump && mkdir \"$1\"/out && "
-				     "exec \"$0\" convert \"$1\"/gone.htdump -o \"$1\"/out/out.json";
+	                             "ln -s nowhere \"$1\"/gone.htdump && mkdir \"$1\"/out && "
+	                             "exec \"$0\" convert \"$1\"/gone.htdump -o \"$1\"/out/out.json";
 	char *const dir = make_folder(), out[600];
 	struct ran r = shell(script, dir);
 

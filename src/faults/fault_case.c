@@ -44,7 +44,10 @@ static uint64_t
 kind_of(const char *command, const char *input, const char *piped)
 {
 	const char *const dot = strrchr(piped != NULL ? piped : input, '.');
-	const uint64_t packing = dot == NULL ? 0 : strcmp(dot, ".gz") == 0 ? 1 : strcmp(dot, ".zst") == 0 ? 2 : 0;
+	const uint64_t packing = dot == NULL                ? 0
+	                         : strcmp(dot, ".gz") == 0  ? 1
+	                         : strcmp(dot, ".zst") == 0 ? 2
+	                                                    : 0;
 
 	return (uint64_t)command[0] << 8 | packing << 2 | (uint64_t)(piped != NULL) << 1 |
 	       (strstr(command, "threads 3") != NULL);
@@ -84,14 +87,10 @@ add_conversions(struct fault_cases *all, const char *input, const char *out, con
 static void
 add_plain(struct fault_cases *all, const char *input, const char *out)
 {
-	static const char *const commands[] = { "validate",
-		                                "validate --format json",
-		                                "stats",
-		                                "stats --format json",
-		                                "cat",
-		                                "cat --hex",
-		                                "info",
-		                                NULL };
+	static const char *const commands[] = { "validate", "validate --format json",
+		                                "stats",    "stats --format json",
+		                                "cat",      "cat --hex",
+		                                "info",     NULL };
 
 	add_reading(all, commands[0], input, NULL)->whole = true;
 	for (const char *const *c = commands + 1; *c != NULL; c++)
@@ -160,7 +159,7 @@ add_samples(struct fault_cases *all, const char *testdata, const char *in, const
 bool
 fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, const char *out)
 {
-	static const char *const alone[] = { "--help",       "--version", "formats", "formats --json",
+	static const char *const alone[] = { "--help",         "--version", "formats",     "formats --json",
 		                             "convert --help", "explain",   "schema show", NULL };
 	char line[600];
 

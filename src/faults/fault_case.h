@@ -14,7 +14,7 @@ struct fault_case {
 	const char *stdin_; /* a file whose bytes come through a pipe; NULL: nothing */
 	const char *output; /* the file it makes; NULL: standard output */
 	bool whole;         /* every single call is failed, however alike they are */
-	uint64_t kind;      /* equal: what a call of the one shows, one of the other in the same place shows too */
+	uint64_t kind; /* equal: what a call of the one shows, one of the other in the same place shows too */
 };
 
 struct fault_cases {
@@ -22,8 +22,8 @@ struct fault_cases {
 	unsigned n, cap;
 };
 
-/* Puts the samples of all formats below the folder `in`, and lists the cases, whose outputs go to `out`.  false: it
- * said why on standard error.  Nothing is ever freed. */
+/* Puts the samples of all formats below the folder `in`, and lists the cases, whose outputs go to `out`.
+ * false: it said why on standard error.  Nothing is ever freed. */
 bool fault_cases_make(struct fault_cases *cases, const char *testdata, const char *in, const char *out);
 
 /* The command line, for people. */

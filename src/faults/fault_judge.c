@@ -99,7 +99,8 @@ fault_judge(const struct fault_case *c, const struct fault_plan *plan, const str
 		return judge_done(c, plan, without, with);
 	if (WEXITSTATUS(with->status) != 2)
 		return "the status is neither 2 nor what it is without the fault";
-	if (plan->error == FAULT_SHORT || (fault_errors[plan->call].harmless == plan->error && plan->error != 0))
+	if (plan->error == FAULT_SHORT ||
+	    (fault_errors[plan->call].harmless == plan->error && plan->error != 0))
 		return "a call that is to be made again was taken for a failure";
 	return judge_failed(c, plan, with);
 }

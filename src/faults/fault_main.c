@@ -1,15 +1,15 @@
 /*
- * Runs every command over a small trace of each format, again and again, each time with another call of the C library
- * failing: memory, files, folders, threads.  It must end with the right answer, or with status 2, a message that has
- * path and reason, and no output; and never crash, hang, or leave a temporary file.
+ * Runs every command over a small trace of each format, again and again, each time with another call of the C
+ * library failing: memory, files, folders, threads.  It must end with the right answer, or with status 2, a
+ * message that has path and reason, and no output; and never crash, hang, or leave a temporary file.
  *
- * A call is told from others by the way the program came to it: of those of one way, command and kind of input, the
- * first three and the last are failed; `whole` cases fail every single one.
+ * A call is told from others by the way the program came to it: of those of one way, command and kind of
+ * input, the first three and the last are failed; `whole` cases fail every single one.
  *
  * usage: faults [-t TESTDATA] [-j JOBS] [-s SHOWN] [-v] [WORD [CALL [NTH [ERRNO [lasting]]]]]
  *
- * WORD: only command lines that contain it; CALL: only failures of this one.  With NTH it is one run, which shows what
- * the process wrote and where the call failed.
+ * WORD: only command lines that contain it; CALL: only failures of this one.  With NTH it is one run, which
+ * shows what the process wrote and where the call failed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -164,7 +164,8 @@ run_case(struct job *j)
 	for (unsigned i = 0; ok && i < n; i++) {
 		const enum fault_call call = (enum fault_call)list[i].call;
 		const uint64_t key = (list[i].stack ^ j->c->kind) * FAULT_CALLS + call;
-		const bool chosen = is_new(j->sweep->shared, key) || (j->c->whole && n <= WHOLE) || last[call] == i;
+		const bool chosen =
+		    is_new(j->sweep->shared, key) || (j->c->whole && n <= WHOLE) || last[call] == i;
 		if (chosen && (only == NULL || strcmp(only, fault_call_name(call)) == 0))
 			ok = run_call(j, call, list[i].nth);
 	}
@@ -267,8 +268,7 @@ prepare(struct sweep *s, const char *testdata, char *root)
 {
 	char from[PATH_MAX], in[PATH_MAX + 8];
 
-	s->shared =
-	    mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	s->shared = mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s->shared == MAP_FAILED || realpath(testdata, from) == NULL || mkdtemp(root) == NULL)
 		return false;
 	snprintf(in, sizeof in, "%s/in", root);

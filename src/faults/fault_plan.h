@@ -23,8 +23,8 @@ struct fault_logged {
 };
 
 /*
- * Which call fails, shared between the program under test and who watches it.  fault_shim.c takes the place of the
- * C library's functions and asks it; it lies in memory that both processes map.
+ * Which call fails, shared between the program under test and who watches it.  fault_shim.c takes the place
+ * of the C library's functions and asks it; it lies in memory that both processes map.
  */
 struct fault_plan {
 	enum fault_call call; /* FAULT_CALLS: none fails, all are counted */

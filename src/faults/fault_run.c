@@ -37,8 +37,7 @@ fault_runner_init(struct fault_runner *r, const char *out_folder)
 	r->err = memfd_create("stderr", 0);
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD); /* see wait_for() */
-	return r->plan != MAP_FAILED && r->out >= 0 && r->err >= 0 &&
-	       sigprocmask(SIG_BLOCK, &set, NULL) == 0;
+	return r->plan != MAP_FAILED && r->out >= 0 && r->err >= 0 && sigprocmask(SIG_BLOCK, &set, NULL) == 0;
 }
 
 bool

@@ -16,9 +16,9 @@ struct fault_bytes {
 
 /* What a process left behind. */
 struct fault_outcome {
-	int status;    /* of waitpid() */
-	bool hung;     /* it was killed */
-	bool has_file; /* the output is there */
+	int status;      /* of waitpid() */
+	bool hung;       /* it was killed */
+	bool has_file;   /* the output is there */
 	char stray[256]; /* the name of another file that is there; "": none */
 	struct fault_bytes out, err, file;
 };

@@ -1,6 +1,7 @@
 /*
- * Takes the place of functions of the C library in the program it is linked into, and in the libraries that program
- * uses: each counts its calls and fails those that the plan names.  glibc only, and never with a sanitizer.
+ * Takes the place of functions of the C library in the program it is linked into, and in the libraries that
+ * program uses: each counts its calls and fails those that the plan names.  glibc only, and never with a
+ * sanitizer.
  */
 #define _GNU_SOURCE
 #include "faults/fault_plan.h"
@@ -152,32 +153,31 @@ behind(const char *name)
 }
 
 /* NAME(args) calls the real one where `call` does not fail; ISO C knows no function in a void pointer. */
-#define REAL(type, name, params) \
-	static type(*real_##name) params; \
-	__attribute__((constructor)) static void find_##name(void) \
-	{ \
-		void *const p = behind(#name); \
-		memcpy(&real_##name, &p, sizeof p); \
+#define REAL(type, name, params)                                                                             \
+	static type(*real_##name) params;                                                                    \
+	__attribute__((constructor)) static void find_##name(void)                                           \
+	{                                                                                                    \
+		void *const p = behind(#name);                                                               \
+		memcpy(&real_##name, &p, sizeof p);                                                          \
 	}
 
-#define REPLACE(type, name, params, args, bad) \
-	REAL(type, name, params) \
-	type name params \
-	{ \
-		return fails(FAULT_##name) ? (bad) : real_##name args; \
+#define REPLACE(type, name, params, args, bad)                                                               \
+	REAL(type, name, params)                                                                             \
+	type name params                                                                                     \
+	{                                                                                                    \
+		return fails(FAULT_##name) ? (bad) : real_##name args;                                       \
 	}
 
-#define REPLACE_OPEN(name, params, args) \
-	REAL(int, name, params) \
-	int name params \
-	{ \
-		va_list ap; \
-		va_start(ap, flags); \
-		const mode_t mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE \
-		                        ? va_arg(ap, mode_t) \
-		                        : 0; \
-		va_end(ap); \
-		return fails(FAULT_##name) ? -1 : real_##name args; \
+#define REPLACE_OPEN(name, params, args)                                                                     \
+	REAL(int, name, params)                                                                              \
+	int name params                                                                                      \
+	{                                                                                                    \
+		va_list ap;                                                                                  \
+		va_start(ap, flags);                                                                         \
+		const mode_t mode =                                                                          \
+		    (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, mode_t) : 0;     \
+		va_end(ap);                                                                                  \
+		return fails(FAULT_##name) ? -1 : real_##name args;                                          \
 	}
 
 REPLACE_OPEN(open, (const char *path, int flags, ...), (path, flags, mode))
@@ -208,16 +208,15 @@ REPLACE(int, mkstemp, (char *name), (name), -1)
 REPLACE(ssize_t, readlink, (const char *path, char *to, size_t n), (path, to, n), -1)
 REPLACE(DIR *, opendir, (const char *path), (path), NULL)
 REPLACE(DIR *, fdopendir, (int fd), (fd), NULL)
-REPLACE(struct dirent *, readdir, (DIR *d), (d), NULL)
+REPLACE(struct dirent *, readdir, (DIR * d), (d), NULL)
 REPLACE(int, pipe, (int fds[2]), (fds), -1)
-REPLACE(int, poll, (struct pollfd *fds, nfds_t n, int ms), (fds, n, ms), -1)
+REPLACE(int, poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms), -1)
 REPLACE(ssize_t, getrandom, (void *to, size_t n, unsigned flags), (to, n, flags), -1)
-REPLACE(int, pthread_create,
-        (pthread_t *t, const pthread_attr_t *attr, void *(*run)(void *), void *arg), (t, attr, run, arg),
+REPLACE(int, pthread_create, (pthread_t * t, const pthread_attr_t *attr, void *(*run)(void *), void *arg),
+        (t, attr, run, arg), plan->error)
+REPLACE(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexattr_t *attr), (m, attr),
         plan->error)
-REPLACE(int, pthread_mutex_init, (pthread_mutex_t *m, const pthread_mutexattr_t *attr), (m, attr),
-        plan->error)
-REPLACE(int, pthread_cond_init, (pthread_cond_t *c, const pthread_condattr_t *attr), (c, attr), plan->error)
+REPLACE(int, pthread_cond_init, (pthread_cond_t * c, const pthread_condattr_t *attr), (c, attr), plan->error)
 
 /* Closed all the same, as the kernel does. */
 REAL(int, close, (int fd))
@@ -233,7 +232,7 @@ close(int fd)
 	return -1;
 }
 
-REAL(int, fclose, (FILE *f))
+REAL(int, fclose, (FILE * f))
 int
 fclose(FILE *f)
 {
@@ -246,7 +245,7 @@ fclose(FILE *f)
 	return EOF;
 }
 
-REAL(int, closedir, (DIR *d))
+REAL(int, closedir, (DIR * d))
 int
 closedir(DIR *d)
 {

@@ -9,16 +9,8 @@ struct text {
 	char *p;
 	size_t n, cap;
 	bool failed;
-	bool borrowed; /* p is the caller's, see text_start() */
+	bool borrowed; /* p is the caller's, see output/text_start.h */
 };
-
-/* An empty text in `room` bytes of the caller's, moved to memory of its own when it outgrows them.  What fits needs no
- * memory, so that a message can tell of its lack; where it fails, what fitted before stays. */
-static inline struct text
-text_start(char *p, size_t room)
-{
-	return (struct text){ .p = p, .cap = room, .borrowed = true };
-}
 
 void text_add(struct text *t, const char *p, size_t n);
 void text_str(struct text *t, const char *s); /* NUL-terminated */

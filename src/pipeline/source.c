@@ -142,8 +142,8 @@ report_unused_options(struct source *s)
 				            v->name, (*other)->name);
 }
 
-/* By name, or by content; NULL: nobody recognises it, or *no_memory.  Of thousands of streams one may happen to look like
- * something else, so the format of the trace comes first. */
+/* By name, or by content; NULL: nobody recognises it, or *no_memory.  Of thousands of streams one may happen
+ * to look like something else, so the format of the trace comes first. */
 static const struct format *
 recognise(const struct source *s, const struct format *before, size_t looked, bool *no_memory)
 {
@@ -295,6 +295,15 @@ end_reader(struct source *s)
 	s->reader.state = NULL;
 }
 
+/* A look ahead that failed for other reasons has said why. */
+static void
+end_without_memory(struct source *s)
+{
+	if (findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
+		source_no_memory(s);
+	s->unreadable = s->context->system_failed = true;
+}
+
 void
 source_end(struct source *s)
 {
@@ -306,10 +315,8 @@ source_end(struct source *s)
 	if (s->open) {
 		input_shrunk(in); /* what was taken since the last look may be made of zeros too */
 		s->complete = s->status == READ_END;
-		if (s->status == READ_NO_MEMORY && findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
-			source_no_memory(s);
 		if (s->status == READ_NO_MEMORY)
-			s->unreadable = c->system_failed = true;
+			end_without_memory(s);
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
 			s->unreadable |= report_fault(&s->findings, in);
 		c->bytes += input_offset(in, in->p);
