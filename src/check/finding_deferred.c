@@ -47,8 +47,8 @@ say_lost(const struct deferred_findings *k, const struct findings *j, finding_si
 	if (k->lost > 1)
 		snprintf(message, sizeof message,
 		         "%s; %" PRIu64
-		         " findings, this one and others, are counted and not shown: there are too many in all "
-		         "streams",
+		         " findings, this one and others, are counted and not shown: there are too many in "
+		         "all streams",
 		         k->message, k->lost);
 	else
 		snprintf(message, sizeof message, "%s", k->message);

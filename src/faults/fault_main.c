@@ -4,7 +4,7 @@
  * message that has path and reason, and no output; and never crash, hang, or leave a temporary file.
  *
  * A call is told from others by the way the program came to it: of those of one way, command and kind of
- * input, the first three and the last are failed; `whole` cases fail every single one.
+ * input, the first two and the last are failed; `whole` cases fail every single one.
  *
  * usage: faults [-t TESTDATA] [-j JOBS] [-s SHOWN] [-v] [WORD [CALL [NTH [ERRNO [lasting]]]]]
  *
@@ -29,7 +29,7 @@ enum {
 	JOBS_MAX = 64,
 	WAYS = 1 << 18, /* hash table; a power of two */
 	WHOLE = 4000,   /* calls that a case may have to be swept as a whole */
-	OF_A_WAY = 3,
+	OF_A_WAY = 2,
 };
 
 /* How often the call of a way was failed. */
