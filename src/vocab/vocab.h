@@ -34,8 +34,8 @@ void vocab_set_formats(struct vocabulary *v, const char *const *formats);
 bool vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n);
 
 /* Adds the rules of a file behind those that are there; one that is for another format adds nothing.
- * *rules: how many it holds (may be NULL).  false: it has mistakes, which `findings` were told, or there is no memory,
- * see vocab_no_memory(); nothing of it was taken.
+ * *rules: how many it holds (may be NULL).  false: it has mistakes, which `findings` were told, or
+ * there is no memory, see vocab_no_memory(); nothing of it was taken.
  * findings->path is the file. */
 bool vocab_add_file(struct vocabulary *v, const char *path, struct findings *findings, size_t *rules);
 
