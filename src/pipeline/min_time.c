@@ -23,6 +23,10 @@ look_through(struct min_time *m, struct trace_context *c, struct source_place pl
 	struct source s;
 	struct batch b;
 
+	if (in != NULL && (in->fault == INPUT_SYSTEM || in->fault == INPUT_DENIED) && in->p == in->end) {
+		snprintf(m->why, sizeof m->why, "%s", in->fault_text);
+		m->failed = true;
+	}
 	if (in == NULL || !input_can_reopen(in)) {
 		m->complete &= in != NULL && in->p == in->end; /* what holds nothing is no matter */
 		input_close(in);
