@@ -12,7 +12,9 @@ static const char *
 format_of(const char *text, size_t n)
 {
 	const bool complete = n <= HEAD;
-	const struct format *const f = format_probe(slice_of(text, complete ? n : HEAD), complete);
+	bool no_memory;
+	const struct format *const f =
+	    format_probe(slice_of(text, complete ? n : HEAD), complete, &no_memory);
 
 	return f != NULL ? f->name : "none";
 }

@@ -135,6 +135,7 @@ struct look {
 	unsigned foreign;  /* of phases of Chrome's format, or with times that have a fraction */
 	unsigned commas;   /* behind records */
 	bool wrapped;      /* they are in an object */
+	bool no_memory;
 };
 
 /* Nothing that this tracer writes. */
@@ -177,8 +178,10 @@ look_at_line(struct look *x, const char *p, const char *e)
 			x->wrapped = true;
 			continue;
 		}
-		if (!dft_parse(&x->rec, &x->keys, p, e))
+		if (!dft_parse(&x->rec, &x->keys, p, e)) {
+			x->no_memory |= x->rec.no_memory;
 			return;
+		}
 		look_at_record(x);
 		p = json_skip_blanks(x->rec.end, e);
 		x->commas += p < e && *p == ',';
@@ -187,7 +190,8 @@ look_at_line(struct look *x, const char *p, const char *e)
 
 #define LINES 200 /* that are looked at */
 
-/* Whole lines, a last one that is the end of the trace, and the beginning of one that holds many records. */
+/* Whole lines, a last one that is the end of the trace, and the beginning of one that holds many records.
+ * false: no memory. */
 static bool
 look(struct look *x, struct slice head, bool complete)
 {
@@ -201,9 +205,10 @@ look(struct look *x, struct slice head, bool complete)
 			look_at_line(x, p, nl != NULL ? nl : end);
 		p = nl != NULL ? nl + 1 : end;
 	}
+	x->no_memory |= x->keys.text.failed;
 	dft_record_free(&x->rec);
 	dft_keys_free(&x->keys);
-	return ok;
+	return ok && !x->no_memory;
 }
 
 const char *
@@ -211,7 +216,9 @@ dft_dialect_of(struct slice head, bool complete)
 {
 	struct look x;
 
-	return look(&x, head, complete) && x.records > 0 ? most_likely(x.dialects) : most_likely(BIT(D3));
+	if (!look(&x, head, complete))
+		return NULL;
+	return most_likely(x.records > 0 ? x.dialects : BIT(D3));
 }
 
 /* ---- probing ---- */
@@ -254,7 +261,7 @@ dft_probe(struct slice head, bool complete)
 	if (memchr(head.p, '{', head.n) == NULL)
 		return complete && is_empty_trace(head) ? 8 : 0;
 	if (!look(&x, head, complete))
-		return 0;
+		return PROBE_NO_MEMORY;
 	/* as a JSON document it is Chrome's format, unless only this tracer writes such records */
 	if (x.wrapped || x.commas > 0)
 		return x.numbered > 0 && x.tracer > 0 && x.foreign == 0 ? 64 : 0;

@@ -7,7 +7,7 @@
 
 extern const char *const dft_dialects[]; /* ended by NULL */
 
-/* What the first bytes say; complete: they are all there are. */
+/* What the first bytes say; complete: they are all there are.  NULL: no memory. */
 const char *dft_dialect_of(struct slice head, bool complete);
 
 /* reader_ops.probe */

@@ -42,6 +42,8 @@ dft_open(struct reader *r)
 	st->dialect = r->dialect;
 	if (st->dialect == NULL)
 		st->dialect = dft_dialect_of(slice_of(r->in->p, looked), looked == head && r->in->last);
+	if (st->dialect == NULL)
+		return false;
 	trace->dialect = st->dialect;
 	trace->clock = "unix";
 	trace->epoch_known = true;
@@ -81,7 +83,7 @@ finish(struct dft_state *st)
 	dft_learn_finish(st);
 	dft_names_finish(st);
 	dft_tallies_report(st);
-	return READ_END;
+	return st->no_memory || st->keys.text.failed ? READ_NO_MEMORY : READ_END;
 }
 
 /* Whether there are bytes in the window. */
@@ -129,7 +131,7 @@ dft_next(struct reader *r, struct batch *b)
 		if (in->p < in->end)
 			read_some(st, b);
 	}
-	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
+	return st->no_memory || st->keys.text.failed ? READ_NO_MEMORY : READ_MORE;
 }
 
 const struct reader_ops dft_reader_ops = {

@@ -243,10 +243,11 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 static bool
 append(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
 {
-	if (!array_room(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)))
+	if (!array_room(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)) ||
+	    !tabletext_put(&s->index, key, s->n))
 		return false;
-	s->all[s->n++] = schema;
-	return tabletext_put(&s->index, key, s->n - 1);
+	s->all[s->n++] = schema; /* owned from here on */
+	return true;
 }
 
 /* A schema that was not met before; `key` is a copy of its bytes. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "output/text_visible.h"
+#include "output/text_start.h"
 
 void
 findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx)
@@ -146,15 +147,11 @@ level_name(enum level level)
 const char *
 quoted(struct quoted *q, struct slice s)
 {
-	struct text t = { .p = NULL };
+	struct text t = text_start(q->s, sizeof q->s); /* 60 bytes fit, whatever they are */
 
 	text_char(&t, '"');
 	text_visible(&t, s, 60);
 	text_char(&t, '"');
-	const size_t n = t.failed ? 0 : t.n < sizeof q->s ? t.n : sizeof q->s - 1;
-	if (n > 0)
-		memcpy(q->s, t.p, n);
-	q->s[n] = '\0';
-	text_free(&t);
+	q->s[t.n] = '\0';
 	return q->s;
 }

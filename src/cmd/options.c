@@ -13,6 +13,7 @@
 #include "cmd/schema_files.h"
 #include "cmd/say.h"
 #include "format/registry.h"
+#include "output/text_start.h"
 
 enum common {
 	COMMON_HELP,
@@ -382,7 +383,8 @@ options_next(struct options *o, const char **arg)
 int
 options_word(struct options *o, const char *option, const char *arg, const char *const *words)
 {
-	struct text list = { .p = NULL };
+	char room[256];
+	struct text list = text_start(room, sizeof room);
 	struct shown_path shown;
 	int i;
 

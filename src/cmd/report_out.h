@@ -6,6 +6,7 @@
 /* Where a command's report goes: standard output, or the file of -o. */
 struct report_out {
 	struct output *out;
+	const char *path; /* for messages; not escaped */
 	bool no_memory;
 };
 

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check/input_rules.h"
 #include "check/report.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "vocab/vocab.h"
+#include "output/text_start.h"
 
 #define FORMATS_MAX 64
 
@@ -23,22 +25,29 @@ list_formats(const char *names[FORMATS_MAX])
 }
 
 static bool
+no_memory(struct findings *findings, struct schema_summary *summary)
+{
+	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
+	summary->unreadable = true;
+	return false;
+}
+
+static bool
 check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
 {
 	const char *names[FORMATS_MAX];
 	struct vocabulary *const v = vocab_new(NULL);
 	bool ok = false;
 
-	if (v == NULL) {
-		summary->unreadable = true;
-		say("the system gives no more memory");
-		return false;
-	}
+	if (v == NULL)
+		return no_memory(findings, summary);
 	list_formats(names);
 	vocab_set_formats(v, names);
 	ok = vocab_add_text(v, text.p, text.n, findings, &summary->rules);
 	if (ok)
 		snprintf(summary->format, sizeof summary->format, "%s", vocab_last_format(v));
+	else if (vocab_no_memory(v))
+		no_memory(findings, summary);
 	vocab_free(v);
 	return ok;
 }
@@ -71,7 +80,8 @@ bool
 schema_read(const struct options *o, struct schema_file *s)
 {
 	struct schema_summary summary;
-	struct text rest = { .p = NULL };
+	char room[1024];
+	struct text rest = text_start(room, sizeof room);
 	/* the sink takes a plain pointer; the options are only looked at */
 	union {
 		const struct options *options;

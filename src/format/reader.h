@@ -47,11 +47,14 @@ enum read_status {
 	READ_NO_MEMORY, /* the engine reports it, or what else kept a look-ahead pass from its end */
 };
 
+enum { PROBE_NO_MEMORY = -1 };
+
 struct reader_ops {
 	size_t state_size;
 	bool common_suffix; /* other files have the suffix too: not read in folders unless asked for */
 	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: none.  Most bits
-	 * win. `complete`: nothing follows `head`.  It must not change anything. */
+	 * win.  PROBE_NO_MEMORY: it could not look.  `complete`: nothing follows `head`.  It must not change
+	 * anything. */
 	int (*probe)(struct slice head, bool complete);
 	/* Before the first batch: sets up the trace (dialect, clock, ...).  false: no memory, or a finding
 	 * says why. */

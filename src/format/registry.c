@@ -126,13 +126,18 @@ format_wants_name(const struct format *format, const char *name)
 }
 
 const struct format *
-format_probe(struct slice head, bool whole)
+format_probe(struct slice head, bool whole, bool *no_memory)
 {
 	const struct format *best = NULL;
 	int most = 0;
 
+	*no_memory = false;
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const int bits = (*f)->reader != NULL ? (*f)->reader->probe(head, whole) : 0;
+		if (bits == PROBE_NO_MEMORY) {
+			*no_memory = true;
+			return NULL;
+		}
 		if (bits > most) {
 			most = bits;
 			best = *f;

@@ -22,8 +22,8 @@ bool format_wants_name(const struct format *format, const char *name);
  * NULL: none. */
 const struct format *format_of_sidecar(const struct format *format, const char *name);
 
-/* The readable format that claims the bytes; NULL: nobody does. */
-const struct format *format_probe(struct slice head, bool whole);
+/* The readable format that claims the bytes; NULL: nobody does, or *no_memory, and nobody knows. */
+const struct format *format_probe(struct slice head, bool whole, bool *no_memory);
 
 /* A rule of any format or of the engine; NULL: none. */
 const struct rule *rule_by_id(const char *id);

@@ -52,7 +52,7 @@ static int
 open_again(struct input *in, const struct pieces *s)
 {
 	struct stat st;
-	const int fd = open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	const int fd = input_open_fd(in->path);
 
 	if (fd < 0) {
 		(void)input_fail_errno(in, "cannot open it again: ", errno);

@@ -122,6 +122,9 @@ bool input_unpack_start_mapped(struct input *in, struct input_mapping *m);
 bool input_unpack_start_stream(struct input *in, int fd, struct input_buffer *probed,
                                struct input_pool *pool);
 
+/* For reading; -1: errno, which is never EINTR. */
+int input_open_fd(const char *path);
+
 /* Reads; EINTR and a descriptor set non-blocking by somebody else are dealt with. */
 ssize_t input_read_fd(int fd, void *to, size_t n);
 

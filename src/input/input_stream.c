@@ -25,6 +25,17 @@ struct stream {
 	bool ended;
 };
 
+int
+input_open_fd(const char *path)
+{
+	int fd;
+
+	do
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
 ssize_t
 input_read_fd(int fd, void *to, size_t n)
 {

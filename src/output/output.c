@@ -98,7 +98,9 @@ open_path(struct output *o, const char *path)
 		return fail_because(o, EEXIST, "already exists (use -f to replace it)");
 	if (S_ISREG(st.st_mode))
 		return open_temp(o, path, (int)(st.st_mode & 0777));
-	o->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	do
+		o->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	while (o->fd < 0 && errno == EINTR); /* a FIFO waits for its reader */
 	return o->fd >= 0 || fail(o, errno);
 }
 

@@ -1,4 +1,5 @@
 /* A second, quiet pass over an input that a reader asks for while it reads. */
+#include "check/input_rules.h"
 #include "format/registry.h"
 #include "pipeline/pipeline.h"
 

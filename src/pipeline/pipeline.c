@@ -152,15 +152,21 @@ rebase_next(struct stage *stage, struct batch **out)
 	return STAGE_MORE;
 }
 
-static void
+/* false after a finding. */
+static bool
 rebase_init(struct pipeline *p)
 {
 	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
 
+	if (m.failed && m.why[0] != '\0')
+		pipeline_failed(p, m.why);
+	else if (m.failed)
+		pipeline_no_memory(p);
 	p->rebase.p = p;
 	p->rebase.known = m.known;
 	p->rebase.by = m.ns;
 	p->rebase.signed_time = !m.complete;
+	return !m.failed;
 }
 
 /* ---- lanes ---- */
@@ -231,7 +237,8 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		add_stage(p, &p->repeats.stage, repeats_next);
 	}
 	if (job->rebase) {
-		rebase_init(p);
+		if (!rebase_init(p))
+			return false;
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
 	if (job->lanes && by_track)

@@ -152,10 +152,10 @@ report_unused_options(struct source *s)
 				            v->name, (*other)->name);
 }
 
-/* By name, or by content; NULL: nobody recognises it.  Of thousands of streams one may happen to look like
- * something else, so the format of the trace comes first. */
+/* By name, or by content; NULL: nobody recognises it, or *no_memory.  Of thousands of streams one may happen
+ * to look like something else, so the format of the trace comes first. */
 static const struct format *
-recognise(const struct source *s, const struct format *before, size_t looked)
+recognise(const struct source *s, const struct format *before, size_t looked, bool *no_memory)
 {
 	const struct input *const in = s->in;
 	const struct slice head = slice_of(in->p, looked);
@@ -165,7 +165,7 @@ recognise(const struct source *s, const struct format *before, size_t looked)
 		return s->context->job->from;
 	if (before != NULL && before->reader->probe(head, complete) >= SURE_BITS)
 		return before;
-	return format_probe(head, complete);
+	return format_probe(head, complete, no_memory);
 }
 
 static void
@@ -198,8 +198,13 @@ find_format(struct source *s)
 	const char *const dialect = c->job->dialect;
 	const size_t head = (size_t)(s->in->end - s->in->p), looked = head < PROBED ? head : PROBED;
 	const struct format *const before = c->trace->format[0] != '\0' ? c->format : NULL;
+	bool no_memory = false;
 
-	s->format = recognise(s, before, looked);
+	s->format = recognise(s, before, looked, &no_memory);
+	if (no_memory) {
+		source_no_memory(s);
+		return false;
+	}
 	if (s->format == NULL) {
 		report_unknown(s, looked);
 		s->format = before; /* that of the trace, if it has one already */
@@ -257,8 +262,9 @@ source_start(struct source *s)
 	if (c->vocabulary == NULL && c->vocabularies != NULL)
 		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
 	c->trace->vocabulary = c->vocabulary;
+	s->status = READ_BAD;
 	if (c->vocabulary == NULL && c->vocabularies != NULL) {
-		s->unreadable = true;
+		s->unreadable = c->system_failed = true; /* that was said */
 		return false;
 	}
 	bool ok = open_trace(s);
@@ -290,6 +296,10 @@ source_next(struct source *s, struct batch *b)
 	s->status = s->format->reader->next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
+	if (b->scratch.failed || s->context->trace->arena.failed)
+		s->status = READ_NO_MEMORY;
+	if (s->status == READ_NO_MEMORY) /* its events may lack parts */
+		batch_recycle(b);
 	if (input_shrunk(in)) { /* what is in this batch may be made of zeros */
 		s->status = READ_BAD;
 		batch_recycle(b);
@@ -324,6 +334,15 @@ end_reader(struct source *s)
 	s->reader.state = NULL;
 }
 
+/* A look ahead that failed for other reasons has said why. */
+static void
+end_without_memory(struct source *s)
+{
+	if (findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
+		source_no_memory(s);
+	s->unreadable = s->context->system_failed = true;
+}
+
 void
 source_end(struct source *s)
 {
@@ -336,7 +355,7 @@ source_end(struct source *s)
 		input_shrunk(in); /* what was taken since the last look may be made of zeros too */
 		s->complete = s->status == READ_END;
 		if (s->status == READ_NO_MEMORY && !prevents_reading(in->fault))
-			source_no_memory(s);
+			end_without_memory(s);
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
 			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
 		s->unreadable |= s->reader.unreadable;

@@ -158,6 +158,10 @@ writing_put(struct writing *w, struct batch *b)
 {
 	const size_t slot = w->workers != NULL ? workers_slot(w->workers) : 0;
 
+	if (!w->begun) { /* classes of an input that could not be read */
+		batch_release(b);
+		return false;
+	}
 	if (!is_well(w)) {
 		batch_release(b);
 		return false;

@@ -4,7 +4,6 @@
 
 #include "base/edit_distance.h"
 #include "base/utf8.h"
-#include "check/input_rules.h"
 #include "vocab/vocab_state.h"
 
 /* A file as a whole: its format, tables, names of tracks, and rules. */
@@ -269,13 +268,6 @@ static const struct vocab_key file_keys[] = {
 /* ---- the whole ---- */
 
 static bool
-no_memory(struct vocab_draft *d)
-{
-	finding_add(d->findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
-	return false;
-}
-
-static bool
 read_nodes(struct vocab_draft *d)
 {
 	struct vocab_node_error error;
@@ -331,6 +323,7 @@ vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct
 	bool ok = false;
 
 	v->last_format = (struct slice){ NULL, 0, 0 };
+	v->no_memory = false;
 	if (n > VOCAB_MAX_BYTES) {
 		d.text.n = 0;
 		vocab_say_at(&d, VOCAB_RULE_UNREADABLE, 1, 1, "the file is larger than %u MiB",
@@ -342,8 +335,7 @@ vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct
 		v->nrows = nrows;
 		v->ntables = ntables;
 		v->nnamed = nnamed;
-		if (d.mistakes == 0)
-			no_memory(&d);
+		v->no_memory = d.no_memory || d.mistakes == 0;
 	} else if (v->nrows == nrows) {
 		v->ntables = ntables; /* it was for another format, or has no rules */
 		v->nnamed = nnamed;

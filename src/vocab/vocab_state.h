@@ -63,6 +63,7 @@ struct vocab {
 	const char *format;         /* rules for others are checked and dropped; NULL: all are taken */
 	const char *const *formats; /* those there are; NULL: not known */
 	struct slice last_format;   /* p NULL: none */
+	bool no_memory; /* of the last text */
 	struct arena arena;
 	struct vocab_row **rows;
 	uint32_t nrows, rows_cap;
