@@ -28,7 +28,7 @@ CPP_ALL   := -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iformats $(
 #   *_testdata.c  writes testdata/FORMAT        *_bench.c     makes inputs of benchmarks
 #   *_oracle.c    a second, simple reading of the format, to compare with
 ALL_C   := $(wildcard src/*.c src/*/*.c formats/*/*.c formats/*/*/*.c)
-MAINS   := src/main.c src/bench/bench_main.c src/testing/make_testdata.c src/fuzz/fuzz_replay.c src/fuzz/fuzz_read.c
+MAINS   := src/main.c src/bench/bench_main.c src/testing/make_testdata.c src/fuzz/fuzz_replay.c src/fuzz/fuzz_read.c $(wildcard src/faults/*.c)
 TESTS   := $(filter %_test.c,$(ALL_C))
 AID_C   := $(wildcard $(foreach aid,aids build samples* testdata bench oracle,formats/*/*_$(aid).c formats/*/*/*_$(aid).c))
 AIDS    := $(filter-out $(MAINS) $(TESTS),$(wildcard src/bench/*.c src/fuzz/*.c src/testing/*.c) $(AID_C))
@@ -60,6 +60,16 @@ $(BUILD)/make_testdata: $(LIB_O) $(AID_O) $(BUILD)/src/testing/make_testdata.o
 $(BUILD)/fuzz_replay: $(LIB_O) $(AID_O) $(BUILD)/src/fuzz/fuzz_replay.o
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
+# The program that fails calls of its own C library, with tracetool's main() in it.
+FAULT_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/faults/*.c)) $(BUILD)/src/faults/tracetool_main.o
+
+$(BUILD)/src/faults/tracetool_main.o: src/main.c Makefile
+	@mkdir -p $(@D)
+	$(call say,$(CC) $(WARN) -Wno-missing-prototypes $(CPP_ALL) -MMD -MP -Dmain=tracetool_main $(CFLAGS) -c -o $@ $<,CC,$<)
+
+$(BUILD)/faults: $(LIB_O) $(AID_O) $(FAULT_O)
+	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS),LD,$@)
+
 $(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/fuzz/fuzz_read.c
 	$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
@@ -86,7 +96,7 @@ $(BUILD)/format_aids.def: FORCE
 $(BUILD)/src/testing/format_aids.o: CPP_ALL += -I$(BUILD)
 $(BUILD)/src/testing/format_aids.o: $(BUILD)/format_aids.def
 
--include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C))
+-include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C)) $(BUILD)/src/faults/tracetool_main.d
 
 # ---- the two commands of the README: everything, from nothing ----
 
@@ -110,7 +120,7 @@ run-tests: tracetool $(BUILD)/tests
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-threads check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
+check: deps check-threads check-faults check-viewers check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
 	@$(MAKE) --no-print-directory run-replay
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
@@ -126,9 +136,18 @@ check-threads: ## the same output for 1, 2 and 7 threads over all samples, and n
 	sh src/check/threads.sh $(BUILD)/tracetool
 	@$(MAKE) --no-print-directory BUILD=build-threads CFLAGS='-O1 -g -fsanitize=thread' build-threads/tracetool
 	sh src/check/threads.sh build-threads/tracetool $(THREADS_EVERY)
+	@$(MAKE) --no-print-directory build/tests
+	TSAN_OPTIONS=exitcode=66 TRACETOOL_BIN=build-threads/tracetool build/tests --filter '*_race/*'
 
 # ThreadSanitizer makes a run ten times as long: each so manieth input.
 THREADS_EVERY := 7
+
+check-viewers: tracetool ## all samples and real traces, converted, in the programs that people open them with
+	@for s in formats/*/*_viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
+
+check-faults: ## every command with each of its calls for memory, files and threads failing in turn
+	@$(MAKE) --no-print-directory $(BUILD)/faults
+	$(BUILD)/faults
 
 check-layers: ## includes point one way; the engine names no format
 	@sh src/check/layers.sh
@@ -146,11 +165,6 @@ check-contract: ## how many lines of headers the author of a format has to read
 check-man: ## the manual pages are well-formed
 	@out=$$(mandoc -T lint -W warning man/*.[1-9]); if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
 
-check-viewers: check-perfetto ## outputs, opened by the programs that their users use
-
-check-perfetto: tracetool ## Perfetto traces, opened by Perfetto's importer and by protoc
-	@sh src/check/perfetto.sh ./tracetool
-
 check-testdata: ## testdata/ is what its generator makes
 	@$(MAKE) --no-print-directory $(BUILD)/make_testdata
 	@rm -rf $(BUILD)/testdata && $(BUILD)/make_testdata $(BUILD)/testdata
@@ -166,10 +180,23 @@ bench: tracetool $(BUILD)/bench ## measure speed and memory (BENCH_ARGS='--big' 
 
 fuzz: ## fuzz a reader: make fuzz FORMAT=htdump [FUZZ_ARGS='-max_total_time=600'] (needs clang)
 	@mkdir -p build-fuzz/corpus-$(FORMAT)
-	$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang \
-		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' build-fuzz/fuzz_$(FORMAT)
+	$(MAKE) --no-print-directory fuzz-target FORMAT=$(FORMAT)
 	build-fuzz/fuzz_$(FORMAT) $(FUZZ_ARGS) build-fuzz/corpus-$(FORMAT) $(wildcard testdata/fuzz/$(FORMAT) \
 		testdata/$(FORMAT)/good testdata/$(FORMAT)/bad)
+
+# The formats that can be read.
+FUZZ_FORMATS := $(patsubst %_aids,%,$(basename $(notdir $(filter %_aids.c,$(AID_C)))))
+FUZZ_SECONDS := 60
+FUZZ_JOBS    := 2
+
+check-fuzz: ## fuzz each reader for FUZZ_SECONDS (60), two at a time (needs clang, which it installs)
+	@sh src/check/deps.sh clang
+	@for f in $(FUZZ_FORMATS); do $(MAKE) --no-print-directory fuzz-target FORMAT=$$f || exit 1; done
+	sh src/check/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_JOBS) $(FUZZ_FORMATS)
+
+fuzz-target:
+	@$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang \
+		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' build-fuzz/fuzz_$(FORMAT)
 
 # ---- installing ----
 
@@ -188,6 +215,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-threads check-layers check-names check-width check-contract check-man check-testdata check-viewers check-perfetto \
-	list-objects bench fuzz install deps clean FORCE
+.PHONY: all help demo test run-tests check run-replay check-threads check-viewers check-faults check-layers check-names check-width check-contract check-man check-testdata \
+	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,6 +67,23 @@ unknown_command(const char *name)
 	return STATUS_USAGE;
 }
 
+/* "-q stats": an option in place of the command. */
+static enum exit_status
+misplaced_option(int argc, char **argv)
+{
+	struct shown_path shown;
+
+	show_path(&shown, argv[1]);
+	for (int i = 2; i < argc; i++)
+		for (const struct command *const *c = commands; *c != NULL; c++)
+			if (strcmp((*c)->name, argv[i]) == 0) {
+				say("options stand behind the command: tracetool %s %s", (*c)->name, shown.s);
+				return STATUS_USAGE;
+			}
+	say("%s is an option, and no command stands before it (tracetool --help lists them)", shown.s);
+	return STATUS_USAGE;
+}
+
 /* A closed standard descriptor would be given to the next file that is opened, and messages would land in the
  * output. It is taken by something that cannot be used either way: reading 0 and writing 1 or 2 go on
  * failing. */
@@ -79,15 +97,11 @@ keep_standard_descriptors(void)
 	return true;
 }
 
-int
-main(int argc, char **argv)
+static enum exit_status
+run(int argc, char **argv)
 {
 	char help[] = "--help";
 
-	if (!keep_standard_descriptors())
-		return STATUS_UNREADABLE; /* there is nowhere to say it */
-	output_handle_signals();
-	input_handle_signals();
 	if (argc < 2) {
 		say("name a command (tracetool --help lists them)");
 		return STATUS_USAGE;
@@ -99,11 +113,30 @@ main(int argc, char **argv)
 	}
 	const char *const name = argv[1];
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-		return (int)print_help();
+		return print_help();
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		return (int)print_version();
+		return print_version();
 	for (const struct command *const *c = commands; *c != NULL; c++)
 		if (strcmp((*c)->name, name) == 0)
-			return (int)(*c)->run(*c, argc - 1, argv + 1);
-	return (int)unknown_command(name);
+			return (*c)->run(*c, argc - 1, argv + 1);
+	return name[0] == '-' && name[1] != '\0' ? misplaced_option(argc, argv) : unknown_command(name);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct sigaction pipe_action;
+	const bool knows = sigaction(SIGPIPE, NULL, &pipe_action) == 0;
+
+	if (!keep_standard_descriptors())
+		return STATUS_UNREADABLE; /* there is nowhere to say it */
+	output_handle_signals();
+	input_handle_signals();
+	const enum exit_status status = run(argc, argv);
+	if (status != STATUS_PIPE_CLOSED)
+		return (int)status;
+	/* As other filters end, unless whoever started it ignores the signal. */
+	if (knows && pipe_action.sa_handler != SIG_IGN && signal(SIGPIPE, SIG_DFL) != SIG_ERR)
+		(void)raise(SIGPIPE);
+	return STATUS_UNREADABLE;
 }

@@ -6,12 +6,17 @@
 /*
  * pid and tid: viewers hold 32 bits.  Perfetto turns a larger number into 0,
  * and a tid of 0 into the pid, so that strangers meet on one track.  Ids that
- * fit are kept; larger ones get the smallest numbers that are free, and the
- * true id is said in names and arguments.  Extra lanes, tracks below others, and process or thread 0, come
- * beside true ids that are still to be met: their numbers start where those of
- * no operating system lie, so that they take away no other thread's number.
+ * fit are kept; larger ones of threads get the smallest numbers that are free,
+ * and the true id is said in names and arguments.  Extra lanes, tracks below
+ * others, processes without an id, and process or thread 0, come beside true
+ * ids that are still to be met: their numbers start where those of no operating
+ * system lie, so that they take away no other thread's number.
+ *
+ * A thread whose number is that of its process is its main thread to viewers:
+ * it stands first and may be called otherwise.  So no invented number is the
+ * other one: of processes they are odd, of threads even.
  */
-#define FIRST_EXTRA_ID 4194304U /* the largest pid of Linux */
+#define LAST_TRUE_ID 4194304U /* the largest pid of Linux */
 
 static bool
 is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
@@ -32,16 +37,14 @@ keeps_its_id(const struct track *t)
 }
 
 static uint32_t
-free_pid(struct chrome_ids *ids, bool extra)
+free_pid(struct chrome_ids *ids)
 {
-	uint32_t *const next = extra ? &ids->next_extra_pid : &ids->next_pid;
-
-	if (extra && *next == 0)
-		*next = FIRST_EXTRA_ID;
+	if (ids->next_pid == 0)
+		ids->next_pid = LAST_TRUE_ID - 1;
 	do
-		++*next;
-	while (!is_free(ids, *next, 0));
-	return *next;
+		ids->next_pid += 2;
+	while (!is_free(ids, ids->next_pid, 0));
+	return ids->next_pid;
 }
 
 /* All processes draw from the same two sequences, so the search never starts over. */
@@ -51,10 +54,10 @@ free_tid(struct chrome_ids *ids, uint32_t pid, bool extra)
 	uint32_t *const next = extra ? &ids->next_extra_tid : &ids->next_tid;
 
 	if (extra && *next == 0)
-		*next = FIRST_EXTRA_ID;
+		*next = LAST_TRUE_ID;
 	do
-		++*next;
-	while (!is_free(ids, pid, *next));
+		*next += extra ? 2 : 1;
+	while (*next == pid || !is_free(ids, pid, *next));
 	return *next;
 }
 
@@ -63,19 +66,19 @@ number_process(struct chrome_state *st, const struct track *t, struct chrome_tra
 {
 	const bool kept = keeps_its_id(t) && is_free(&st->ids, (uint32_t)t->id, 0);
 
-	c->pid = kept ? (uint32_t)t->id : free_pid(&st->ids, t->has_id && t->id == 0);
+	c->pid = kept ? (uint32_t)t->id : free_pid(&st->ids);
 	c->renamed = t->has_id && t->id != c->pid;
 }
 
 static void
 number_thread(struct chrome_state *st, const struct track *t, struct chrome_track *c)
 {
-	const struct track *process = t->parent;
+	const struct track *const process = track_process(t);
 
-	while (process != NULL && process->kind != TRACK_PROCESS)
-		process = process->parent;
-	c->pid = process != NULL ? chrome_track_of(process)->pid : 1;
-	const bool kept = keeps_its_id(t) && is_free(&st->ids, c->pid, (uint32_t)t->id);
+	c->pid = chrome_track_of(process)->pid;
+	const bool invented = !process->has_id || process->id != c->pid;
+	const bool kept =
+	    keeps_its_id(t) && is_free(&st->ids, c->pid, (uint32_t)t->id) && !(invented && t->id == c->pid);
 	c->tid =
 	    kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, t->lane > 0 || t->is_child || t->id == 0);
 	c->renamed = t->has_id && t->id != c->tid;

@@ -22,7 +22,7 @@ struct chrome_class {
 /* Numbers that viewers can hold: pids and tids that fit 32 bits and are not 0. */
 struct chrome_ids {
 	struct table64 used; /* pid << 32 | tid (0 for the process itself) */
-	uint32_t next_pid, next_extra_pid, next_tid, next_extra_tid;
+	uint32_t next_pid, next_tid, next_extra_tid;
 };
 
 struct chrome_state {
@@ -53,6 +53,7 @@ enum chrome_loss {
 };
 
 extern const struct loss chrome_losses[CHROME_LOSSES];
+extern const struct writer_ops chrome_writer_ops;
 
 /* ---- chrome_ids.c ---- */
 

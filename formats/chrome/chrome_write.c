@@ -56,23 +56,28 @@ chrome_declare(struct writer *w, const struct batch *b)
 
 /* ---- lines ---- */
 
+/* first: the process's first thread, if it is known.  Viewers take metadata without a thread for those of a
+ * thread of their own. */
 static void
-put_metadata(struct text *t, const char *name, const struct chrome_track *c, const struct track *k)
+put_metadata(struct text *t, const char *name, const struct track *k, const struct track *first)
 {
-	text_printf(t, ",\n{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, name, c->pid);
-	if (k->kind == TRACK_THREAD)
-		text_printf(t, ",\"tid\":%" PRIu32, c->tid);
+	const struct track *const thread = k->kind == TRACK_THREAD ? k : first;
+
+	text_printf(t, ",\n{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, name, chrome_track_of(k)->pid);
+	if (thread != NULL)
+		text_printf(t, ",\"tid\":%" PRIu32, chrome_track_of(thread)->tid);
 	text_str(t, ",\"args\":{");
 }
 
 static void
-render_track(const struct track *k, struct chunk *chunk)
+render_track(const struct track *k, const struct track *next, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct chrome_track *const c = chrome_track_of(k);
 	const bool process = k->kind == TRACK_PROCESS;
 
-	put_metadata(t, process ? "process_name" : "thread_name", c, k);
+	const bool own = next != NULL && next->kind == TRACK_THREAD && track_process(next) == k;
+	put_metadata(t, process ? "process_name" : "thread_name", k, own ? next : NULL);
 	text_str(t, "\"name\":");
 	if (text_json_string(t, k->name) > 0)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], 0, 1);
@@ -109,15 +114,15 @@ put_name(struct chunk *chunk, const struct event *e)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
 }
 
-/* Viewers match the two ends of an async span by category and id (read as hexadecimal).  Offsets tell the
- * spans of one input from each other, tracks those of several. */
+/* Viewers match the two ends of an async span by category and id (read as hexadecimal), which is one of the
+ * process.  Offsets tell the spans of one input from each other, tracks those of several. */
 static char *
 put_async(char *p, const struct event *e, char end)
 {
 	*p++ = end;
-	p = PUT(p, "\",\"id\":\"");
+	p = PUT(p, "\",\"id2\":{\"local\":\"");
 	p = decimal_hex(p, e->offset ^ (uint64_t)e->track->index << 44);
-	return PUT(p, "\",\"ts\":");
+	return PUT(p, "\"},\"ts\":");
 }
 
 static bool
@@ -210,7 +215,30 @@ put_category(char *p, const struct event *e)
 }
 
 /* Room for a line without its name, category and args. */
-#define LINE_ROOM (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 96)
+#define LINE_ROOM (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 112)
+
+/* Where an arrow may leave: it does so if an end of its id comes.  Viewers start it at the last event before
+ * this one on the thread. */
+static void
+render_departure(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
+{
+	const struct chrome_track *const k = chrome_track_of(e->track);
+	const struct event out = { .name = plan_with_arrows(e->cls->plan)->flow_name,
+		                   .offset = e->offset,
+		                   .phase = PHASE_FLOW_OUT,
+		                   .dur = e->dur };
+
+	put_name(chunk, &out);
+	char *p = text_room(&chunk->text, LINE_ROOM);
+	if (p == NULL)
+		return;
+	p = put_category(p, &out);
+	p = put_phase(p, &out);
+	p = put_time(st, p, e->ts);
+	p = put_literal(p, k->text, k->len);
+	*p++ = '}';
+	chunk->text.n = (size_t)(p - chunk->text.p);
+}
 
 static void
 render_async_end(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
@@ -255,6 +283,8 @@ render_event(const struct chrome_state *st, const struct batch *b, const struct 
 	text_char(t, '}');
 	if (is_async(e))
 		render_async_end(st, e, chunk);
+	if ((e->flags & EVENT_ARROW) != 0)
+		render_departure(st, e, chunk);
 }
 
 /* ---- the writer ---- */
@@ -269,14 +299,20 @@ chrome_open(struct writer *w, struct chunk *chunk)
 	return true;
 }
 
+static bool
+is_rendered(const struct event *e)
+{
+	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
+}
+
 /* Every line begins with the comma behind the line before it. */
 static void
 chrome_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->ntracks; i++)
-		render_track(b->tracks[i], chunk);
+		render_track(b->tracks[i], i + 1 < b->ntracks ? b->tracks[i + 1] : NULL, chunk);
 	for (uint32_t i = 0; i < b->n; i++)
-		if (b->events[i].phase != PHASE_STRUCTURE)
+		if (is_rendered(&b->events[i]))
 			render_event(state, b, &b->events[i], chunk);
 }
 
@@ -356,7 +392,7 @@ chrome_free(void *state)
 	table64_free(&st->ids.used);
 }
 
-static const struct writer_ops ops = {
+const struct writer_ops chrome_writer_ops = {
 	.state_size = sizeof(struct chrome_state),
 	.want = WANT_FIELDS,
 	.modes = WRITER_INTERPRETED,
@@ -367,16 +403,4 @@ static const struct writer_ops ops = {
 	.render = chrome_render,
 	.close = chrome_close,
 	.free = chrome_free,
-};
-
-static const char *const suffixes[] = { ".json", NULL };
-
-extern const struct format chrome_format;
-
-const struct format chrome_format = {
-	.name = "chrome",
-	.title = "Chrome trace event JSON",
-	.spec = "Trace Event Format (Chromium)",
-	.suffixes = suffixes,
-	.writer = &ops,
 };

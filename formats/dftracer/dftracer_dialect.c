@@ -129,9 +129,25 @@ struct look {
 	struct dft_record rec;
 	struct dft_keys keys;
 	unsigned dialects;
-	unsigned records; /* complete ones with a name and a ph */
-	unsigned tracer;  /* those that say they are of this tracer */
+	unsigned records;  /* complete ones with a name and a ph */
+	unsigned numbered; /* those with an id, which Chrome's format has in other phases only */
+	unsigned tracer;   /* those that say they are of this tracer */
+	unsigned foreign;  /* of phases of Chrome's format, or with times that have a fraction */
+	unsigned commas;   /* behind records */
+	bool wrapped;      /* they are in an object */
+	bool no_memory;
 };
+
+/* Nothing that this tracer writes. */
+static bool
+is_foreign(const struct dft_record *rec)
+{
+	const struct dft_token ph = rec->top[DFT_PH];
+
+	return dft_top_kind(rec, DFT_TS) == JSON_NUMBER || dft_top_kind(rec, DFT_DUR) == JSON_NUMBER ||
+	       (dft_top_kind(rec, DFT_PH) == JSON_STRING && ph.n == 1 &&
+	        strchr("BEIPOFSTNDRVbcefinpstv", rec->p[ph.at]) != NULL);
+}
 
 static void
 look_at_record(struct look *x)
@@ -139,14 +155,16 @@ look_at_record(struct look *x)
 	struct dft_record *const rec = &x->rec;
 	const struct dft_facts f = { .phase = quiet_phase(rec) };
 
+	x->foreign += is_foreign(rec);
 	if (f.phase == DFT_PHASE_NONE || dft_top_kind(rec, DFT_NAME) == JSON_ABSENT)
 		return;
 	const unsigned d = x->dialects & possible(rec, &f) & by_version(rec);
 	x->dialects = d != 0 ? d : x->dialects;
 	x->records++;
+	x->numbered += dft_top_kind(rec, DFT_ID) != JSON_ABSENT || dft_top_kind(rec, DFT_PH) == JSON_UINT;
 	x->tracer +=
-	    dft_top_kind(rec, DFT_ID) != JSON_ABSENT || rec->special[DFT_ROLE_HHASH] != 0 ||
-	    rec->special[DFT_ROLE_HOSTNAME] != 0 || dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT ||
+	    rec->special[DFT_ROLE_HHASH] != 0 || rec->special[DFT_ROLE_HOSTNAME] != 0 ||
+	    dft_top_kind(rec, DFT_TYPE) != JSON_ABSENT ||
 	    (dft_top_kind(rec, DFT_CAT) == JSON_STRING && slice_is(dft_top_text(rec, DFT_CAT), "dftracer"));
 }
 
@@ -157,18 +175,23 @@ look_at_line(struct look *x, const char *p, const char *e)
 		const char *const inside = x->records == 0 ? dft_wrapper_end(p, e) : NULL;
 		if (inside != NULL) {
 			p = inside;
+			x->wrapped = true;
 			continue;
 		}
-		if (!dft_parse(&x->rec, &x->keys, p, e))
+		if (!dft_parse(&x->rec, &x->keys, p, e)) {
+			x->no_memory |= x->rec.no_memory;
 			return;
+		}
 		look_at_record(x);
-		p = x->rec.end;
+		p = json_skip_blanks(x->rec.end, e);
+		x->commas += p < e && *p == ',';
 	}
 }
 
 #define LINES 200 /* that are looked at */
 
-/* Whole lines only, and a last one that is the end of the trace. */
+/* Whole lines, a last one that is the end of the trace, and the beginning of one that holds many records.
+ * false: no memory. */
 static bool
 look(struct look *x, struct slice head, bool complete)
 {
@@ -178,13 +201,14 @@ look(struct look *x, struct slice head, bool complete)
 	const bool ok = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
 	for (int i = 0; ok && i < LINES && p < end; i++) {
 		const char *const nl = memchr(p, '\n', (size_t)(end - p));
-		if (nl != NULL || complete)
+		if (nl != NULL || complete || x->records == 0)
 			look_at_line(x, p, nl != NULL ? nl : end);
 		p = nl != NULL ? nl + 1 : end;
 	}
+	x->no_memory |= x->keys.text.failed;
 	dft_record_free(&x->rec);
 	dft_keys_free(&x->keys);
-	return ok;
+	return ok && !x->no_memory;
 }
 
 const char *
@@ -192,7 +216,9 @@ dft_dialect_of(struct slice head, bool complete)
 {
 	struct look x;
 
-	return look(&x, head, complete) && x.records > 0 ? most_likely(x.dialects) : most_likely(BIT(D3));
+	if (!look(&x, head, complete))
+		return NULL;
+	return most_likely(x.records > 0 ? x.dialects : BIT(D3));
 }
 
 /* ---- probing ---- */
@@ -209,7 +235,7 @@ begins_like_one(struct slice head)
 	while (p < end &&
 	       (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n' || *p == '[' || *p == ']' || *p == '\0'))
 		p++;
-	return dft_begins_record(p, end) || (p < end && *p == '{' && dft_wrapper_end(p, end) != NULL);
+	return dft_begins_record(p, end);
 }
 
 /* Nothing but a bracket or two: a process that traced nothing. */
@@ -235,8 +261,11 @@ dft_probe(struct slice head, bool complete)
 	if (memchr(head.p, '{', head.n) == NULL)
 		return complete && is_empty_trace(head) ? 8 : 0;
 	if (!look(&x, head, complete))
-		return 0;
-	if (x.tracer > 0)
+		return PROBE_NO_MEMORY;
+	/* as a JSON document it is Chrome's format, unless only this tracer writes such records */
+	if (x.wrapped || x.commas > 0)
+		return x.numbered > 0 && x.tracer > 0 && x.foreign == 0 ? 64 : 0;
+	if (x.tracer > 0 || x.numbered > 0)
 		return 64;
 	if (x.records > 0)
 		return 32;
@@ -252,12 +281,6 @@ bit_of(const char *dialect)
 		if (strcmp(dft_dialects[i], dialect) == 0)
 			return BIT(i);
 	return ALL;
-}
-
-bool
-dft_writes_m(const char *dialect)
-{
-	return (bit_of(dialect) & (BIT(D2B) | BIT(D5))) == 0;
 }
 
 /* What of a record decides about its dialect, as far as it takes to know that it is that of the last one. */

@@ -7,11 +7,8 @@
 
 extern const char *const dft_dialects[]; /* ended by NULL */
 
-/* What the first bytes say; complete: they are all there are. */
+/* What the first bytes say; complete: they are all there are.  NULL: no memory. */
 const char *dft_dialect_of(struct slice head, bool complete);
-
-/* Whether all metadata of the dialect have ph "M". */
-bool dft_writes_m(const char *dialect);
 
 /* reader_ops.probe */
 int dft_probe(struct slice head, bool complete);

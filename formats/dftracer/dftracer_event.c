@@ -15,23 +15,20 @@ find_class(struct dft_state *st, const struct dft_record *rec, struct slice name
 	const uint32_t known = tabletext_get(&all->index, name);
 
 	if (known != TABLE_NONE)
-		return trace->classes[known];
+		return trace->planned[known];
 	if (trace->nclasses >= DFT_MAX_CLASSES || name.n > DFT_MAX_CLASS_BYTES - all->bytes) {
 		dft_report_limit(st, DFT_LIMIT_CLASSES, rec);
 		if (all->more == NULL)
 			all->more = trace_add_class(trace, SLICE_LIT("more categories"));
 		return all->more;
 	}
-	struct class *const c = trace_add_class(trace, name);
+	struct class *const c = trace_plan_class(
+	    trace, &(struct class){ .name = name,
+	                            .category = category,
+	                            .plan = trace_find_plan(trace, name, NULL, NULL) });
 	if (c == NULL || !tabletext_put(&all->index, c->name, c->index))
 		return NULL;
 	all->bytes += name.n;
-	if (!slice_equal(name, category)) {
-		c->category = arena_copy(&trace->arena, category);
-		if (c->category.p == NULL)
-			return NULL;
-	}
-	trace_mean(trace, c, NULL, NULL);
 	return c;
 }
 

@@ -64,7 +64,7 @@ add(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t sl
 		return DFT_NO_KEY;
 	const struct slice text = arena_copy(&k->text, s);
 	if (text.p == NULL)
-		return DFT_NO_KEY; /* a key without a number is read all the same */
+		return DFT_NO_KEY; /* a key without a number is read all the same, until somebody asks */
 	k->bytes += s.n;
 	k->keys[k->n] =
 	    (struct dft_key){ .low = low, .high = high, .text = text, .role = (uint8_t)role_of(s) };

@@ -302,6 +302,8 @@ failed(struct dft_state *st, const char *e)
 	const bool cut = st->record.json.error.cut;
 	struct quoted q;
 
+	if (st->no_memory) /* it may be sound */
+		return;
 	if (cut && !st->line.end_known) {
 		too_long(st, e);
 		return;

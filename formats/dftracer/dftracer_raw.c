@@ -108,14 +108,13 @@ gap_class(struct dft_state *st, bool dropped)
 {
 	struct class **const c = &st->sh->classes.gaps[dropped];
 
-	if (*c != NULL)
-		return *c;
-	*c = trace_add_class(st->r->trace,
-	                     dropped ? SLICE_LIT("unreadable bytes") : SLICE_LIT("between records"));
-	if (*c != NULL) {
-		(*c)->fields = &gap_field;
-		(*c)->nfields = 1;
-	}
+	const struct class like = { .name = dropped ? SLICE_LIT("unreadable bytes")
+		                                    : SLICE_LIT("between records"),
+		                    .fields = &gap_field,
+		                    .nfields = 1 };
+
+	if (*c == NULL)
+		*c = trace_plan_class(st->r->trace, &like);
 	return *c;
 }
 

@@ -28,7 +28,6 @@ dft_open(struct reader *r)
 	st->sh->arena = &trace->arena;
 	st->ahead = asking != NULL;
 	st->names_to = asking != NULL ? asking->sh : st->sh;
-	st->only_m = asking != NULL && dft_writes_m(asking->dialect);
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;
 	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
@@ -43,6 +42,8 @@ dft_open(struct reader *r)
 	st->dialect = r->dialect;
 	if (st->dialect == NULL)
 		st->dialect = dft_dialect_of(slice_of(r->in->p, looked), looked == head && r->in->last);
+	if (st->dialect == NULL)
+		return false;
 	trace->dialect = st->dialect;
 	trace->clock = "unix";
 	trace->epoch_known = true;
@@ -82,7 +83,7 @@ finish(struct dft_state *st)
 	dft_learn_finish(st);
 	dft_names_finish(st);
 	dft_tallies_report(st);
-	return READ_END;
+	return st->no_memory || st->keys.text.failed ? READ_NO_MEMORY : READ_END;
 }
 
 /* Whether there are bytes in the window. */
@@ -119,7 +120,7 @@ dft_next(struct reader *r, struct batch *b)
 
 	if (st->resolve && !st->looked_ahead) {
 		st->looked_ahead = true;
-		st->no_memory = reader_look_ahead(r) == LOOK_AHEAD_NO_MEMORY;
+		st->no_memory = reader_look_ahead(r) == LOOK_AHEAD_FAILED;
 	}
 	st->index->base = NULL; /* the window may have moved */
 	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES && !st->no_memory) {
@@ -130,7 +131,7 @@ dft_next(struct reader *r, struct batch *b)
 		if (in->p < in->end)
 			read_some(st, b);
 	}
-	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
+	return st->no_memory || st->keys.text.failed ? READ_NO_MEMORY : READ_MORE;
 }
 
 const struct reader_ops dft_reader_ops = {

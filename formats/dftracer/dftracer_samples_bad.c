@@ -89,14 +89,14 @@ const struct dft_sample dft_bad[] = {
 	       { "missing-field", "{\"a\"", 0 }, { "missing-field", "{\"a\"", 0 },
 	       { "broken-json", "null", 0 }, { "broken-json", "hello", 0 }, { "no-id", "{\"a\"", 0 },
 	       { "extra-field", "{\"a\"", 0 }),
-	PACKED("gzip-no-trailer", DFT_GZIP_NO_TRAILER, 2, 5, SOUND,
+	PACKED("gzip-no-trailer", DFT_GZIP_NO_TRAILER, 1, 5, SOUND,
 	       { "input/packed-cut", NULL, sizeof(SOUND) - 1 }),
-	PACKED("gzip-bad-crc", DFT_GZIP_BAD_CRC, 2, 5, SOUND,
+	PACKED("gzip-bad-crc", DFT_GZIP_BAD_CRC, 1, 5, SOUND,
 	       { "input/packed-corrupt", NULL, sizeof(SOUND) - 1 }),
 	PACKED("gzip-bytes-behind", DFT_GZIP_BYTES_BEHIND, 0, 5, SOUND,
 	       { "input/packed-trailing", NULL, sizeof(SOUND) - 1 }),
 
-	PACKED("gzip-cut", DFT_GZIP_CUT, 2, 3, SOUND,
+	PACKED("gzip-cut", DFT_GZIP_CUT, 1, 3, SOUND,
 	       { "cut-record", "{\"id\":4", 0 }, { "no-brackets", NULL, 0 },
 	       { "input/packed-cut", NULL, sizeof(SOUND) - 1 - ((sizeof(SOUND) - 1) / 3 - 8) }),
 

@@ -85,7 +85,7 @@ struct dft_state {
 
 	struct dft_shared *names_to; /* where names go: sh; in a look-ahead pass that of who asked for it */
 	bool ahead;                  /* this is a look-ahead pass ... */
-	bool only_m;                 /* ... and only lines with ph "M" can hold something */
+	uint64_t ahead_next[DFT_AHEAD_WORDS]; /* ... and where what it looks for may stand next */
 	bool looked_ahead;
 	bool resolve; /* names are wanted for what stands as hashes and numbers */
 	bool keep_ids;

@@ -8,8 +8,10 @@ dft_record_take(struct dft_state *st, struct batch *b)
 	struct dft_facts f;
 
 	/* a look-ahead pass is for names alone */
-	if (st->ahead && !dft_is_metadata(rec))
+	if (st->ahead && !dft_is_metadata(rec)) {
+		st->r->records++;
 		return;
+	}
 	dft_check(st, rec, &f);
 	if (st->no_memory)
 		return;

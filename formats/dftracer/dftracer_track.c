@@ -56,6 +56,15 @@ process_track(struct dft_state *st, struct dft_process *p, bool negative)
 	return t;
 }
 
+static bool
+is_number(struct slice name, const uint64_t *number)
+{
+	char digits[24];
+
+	return number != NULL && name.n == (uint32_t)snprintf(digits, sizeof digits, "%" PRIu64, *number) &&
+	       memcmp(name.p, digits, name.n) == 0;
+}
+
 static const struct track *
 new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, const uint64_t *tid,
            uint64_t key, bool negative)
@@ -75,7 +84,7 @@ new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_proces
 		return st->sh->processes.more;
 	}
 	struct slice name = tid != NULL ? dft_title_of(st, p->pid, p->host, tid) : SLICE_LIT("no thread");
-	if (name.p == NULL)
+	if (name.p == NULL || is_number(name, tid)) /* tracers name threads by their numbers */
 		name = trace_track_name(trace, false, "thread", *tid);
 	struct track *const t =
 	    name.p != NULL ? trace_add_thread(trace, process, tid != NULL ? *tid : 0, name) : NULL;

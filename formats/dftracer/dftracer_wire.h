@@ -22,6 +22,7 @@ enum dft_phase {
 #define DFT_MAX_LINE (8u << 20)
 
 #define DFT_SKIP (1u << 20) /* bytes that a look ahead passes over in one go */
+#define DFT_AHEAD_WORDS 3   /* that it searches for */
 
 /* Tables that input can fill. */
 #define DFT_MAX_PROCESSES 16384

@@ -114,7 +114,7 @@ d9_ahead_hold(struct d9_state *st, struct batch *b)
 void
 d9_look_ahead(struct d9_state *st)
 {
-	enum look_ahead result = LOOK_AHEAD_NO_MEMORY;
+	enum look_ahead result = LOOK_AHEAD_FAILED;
 
 	if (st->asked_ahead || st->collects != NULL)
 		return;
@@ -125,7 +125,7 @@ d9_look_ahead(struct d9_state *st)
 		result = reader_look_ahead(st->r);
 	}
 	st->looked_ahead = result == LOOK_AHEAD_DONE;
-	st->no_memory |= result == LOOK_AHEAD_NO_MEMORY;
+	st->no_memory |= result == LOOK_AHEAD_FAILED;
 	if (st->looked_ahead)
 		d9_ahead_hold(st, st->batch);
 	else
@@ -146,10 +146,11 @@ d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id)
 
 struct value *
 d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *addresses, uint32_t n,
-                uint32_t *cost)
+                uint32_t *cost, uint8_t *element)
 {
 	const struct d9_ahead *const ahead = names ? st->ahead : NULL;
 	struct value *const values = arena_alloc(a, n * sizeof *values);
+	uint32_t named = 0;
 	uint64_t sum = 0;
 
 	st->no_memory |= values == NULL;
@@ -161,8 +162,10 @@ d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *ad
 			values[i] = value_string(ahead->symbols[known].name);
 		else
 			values[i] = (struct value){ .type = VALUE_ADDRESS, .u64 = address };
+		named += known != TABLE_NONE;
 		sum += known != TABLE_NONE ? values[i].count + 4U : D9_ADDRESS_COST;
 	}
+	*element = named == 0 ? VALUE_ADDRESS : named == n ? VALUE_STRING : VALUE_NONE;
 	*cost = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 	return values;
 }

@@ -37,8 +37,9 @@ void d9_ahead_late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, str
 struct slice d9_ahead_find(const struct d9_state *st, enum d9_pool_kind kind, uint32_t id);
 
 /* The names of a stack's addresses, or the addresses where they have none; `names` false: only those.  *cost:
- * about how many bytes they take in an output.  NULL: no memory. */
+ * about how many bytes they take in an output; *element: the type of all of them, or VALUE_NONE.  NULL: no
+ * memory. */
 struct value *d9_stack_values(struct d9_state *st, bool names, struct arena *a, const char *addresses,
-                              uint32_t n, uint32_t *cost);
+                              uint32_t n, uint32_t *cost, uint8_t *element);
 
 #endif

@@ -33,7 +33,7 @@ take_entry(struct d9_bytes *b, struct annotation *a)
 
 /* The unit, and as part of the type that people see; the first one stays. */
 static void
-set_unit(struct d9_state *st, struct class_field *field, struct slice unit)
+set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, struct slice unit)
 {
 	struct arena *const arena = &st->r->trace->arena;
 
@@ -46,12 +46,13 @@ set_unit(struct d9_state *st, struct class_field *field, struct slice unit)
 		st->no_memory = true;
 	else
 		field->type = textscan_slice(type.p, type.n);
+	s->planned = false; /* events of it may have a class already, which does not change */
 }
 
 static void
 learn(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
 {
-	const struct d9_schema *const s = d9_schema_find(&st->schemas, st->open.type_id);
+	struct d9_schema *const s = d9_schema_find(&st->schemas, st->open.type_id);
 	struct quoted q;
 
 	if ((a->key.flags & SLICE_UTF8) == 0)
@@ -62,7 +63,7 @@ learn(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
 		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, field_count of %s is %" PRIu32,
 		        a->field, quoted(&q, s->cls->name), s->nfields);
 	else if (slice_is(a->key, "metrique.unit"))
-		set_unit(st, &s->declared[s->nhead + a->field], a->value);
+		set_unit(st, s, &s->declared[s->nhead + a->field], a->value);
 }
 
 /* The entry that is there if the frame has any; `first`: with the frame's head. */

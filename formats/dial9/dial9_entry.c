@@ -55,10 +55,9 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struc
 	if (st->open.count > 0 && strings)
 		fields[n++] = (struct field){ SLICE_LIT("data"), value_string(data) };
 	if (st->open.count > 0 && !strings) {
-		const struct value *const v =
-		    d9_stack_values(st, false, &b->scratch, data.p, data.n / 8, &cost);
-		fields[n++] = (struct field){ SLICE_LIT("frames"),
-			                      { .type = VALUE_LIST, .count = data.n / 8, .values = v } };
+		struct value v = { .type = VALUE_LIST, .count = data.n / 8 };
+		v.values = d9_stack_values(st, false, &b->scratch, data.p, v.count, &cost, &v.element);
+		fields[n++] = (struct field){ SLICE_LIT("frames"), v };
 	}
 	d9_record_structure(st, strings ? D9_S_STRINGS : D9_S_STACKS, f, b, fields, n);
 }

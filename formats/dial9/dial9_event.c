@@ -1,5 +1,6 @@
 #include "dial9/dial9_measure.h"
 #include "dial9/dial9_record.h"
+#include "dial9/dial9_value.h"
 #include "dial9/dial9_vocabulary.h"
 #include "dial9/dial9_walk.h"
 
@@ -17,12 +18,58 @@ add_head(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
 	return s->nhead;
 }
 
+/* A value of the frequent types, without setting up a walk; the event was checked.  v: NULL if nobody wants
+ * it.  false: it is of another type, nothing was done. */
+static inline bool
+frequent_value(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f, struct batch *b,
+               struct value *v)
+{
+	const bool optional = d9_is_optional(type);
+	const char *at = *p + optional;
+	uint64_t number;
+
+	if (optional && **p == 0) {
+		*p = at;
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_NONE };
+		return true;
+	}
+	switch (type & ~(unsigned)D9_OPTIONAL) {
+	case D9_VARINT:
+		number = d9_varint(&at);
+		if (v != NULL)
+			*v = value_u64(number);
+		break;
+	case D9_U8:
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_U8, .u64 = (uint8_t)*at };
+		at++;
+		break;
+	case D9_U32:
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_U32, .u64 = load_u32(at, false) };
+		at += 4;
+		break;
+	case D9_POOLED_STRING:
+		if (v != NULL && d9_wants_raw(st))
+			return false;
+		if (v != NULL)
+			d9_value_id(st, D9_STRINGS, load_u32(at, false), f, b, v);
+		at += 4;
+		break;
+	default:
+		return false;
+	}
+	*p = at;
+	return true;
+}
+
 /* All fields, or those that the plan looks at. */
 static void
 add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
            struct event *e)
 {
-	const bool all = d9_wants_fields(st) || s->plan != s->cls->plan;
+	const bool all = d9_wants_fields(st);
 	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
 	struct field *const first = batch_fields(b, s->nhead + (uint32_t)(end - s->fields));
 	const char *p = f->p + d9_schema_head(s);
@@ -43,12 +90,8 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 			to->name = i->name;
 			v = &to++->value;
 		}
-		if (i->type == D9_VARINT) { /* the most frequent one without a call */
-			const uint64_t number = d9_varint(&p);
-			if (v != NULL)
-				*v = value_u64(number);
+		if (frequent_value(st, i->type, &p, f, b, v))
 			continue;
-		}
 		if (!walks)
 			d9_walk_values(&w, st, s, f, b);
 		walks = true;
@@ -127,7 +170,7 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 		return d9_lacks(st, &c);
 	}
 	const uint16_t type_id = load_u16(f->p + 1, false);
-	const struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
+	struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
 	if (s == NULL) {
 		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f,
 		        "type_id %u has no schema in this segment; number of its schemas: %" PRIu32, type_id,
@@ -136,6 +179,8 @@ d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
 	}
 	if (!s->readable)
 		return unreadable(st, s, f);
+	if (!s->planned && !d9_schema_class(st, s))
+		return D9_BAD;
 	const char *const end = left >= s->need ? d9_measure(st, s, f->p, f->end) : NULL;
 	if (end != NULL) {
 		f->end = end;

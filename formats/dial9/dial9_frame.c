@@ -8,12 +8,30 @@
 
 /* ---- headers and resets ---- */
 
+/* Whether the first bytes are the magic of the format before this one, as far as they are there. */
+static bool
+is_older(const struct d9_frame *f, size_t left)
+{
+	const size_t n = left < D9_OLDER_MAGIC_SIZE ? left : D9_OLDER_MAGIC_SIZE;
+
+	return memcmp(f->p, D9_OLDER_MAGIC, n) == 0;
+}
+
 /* What stands here is no header, and no other frame. */
 static enum d9_result
 not_a_header(struct d9_state *st, const struct d9_frame *f, size_t n)
 {
+	const size_t left = (size_t)(f->end - f->p);
 	struct quoted q;
 
+	if (!st->begun && is_older(f, left) && left < D9_OLDER_MAGIC_SIZE && !st->r->in->last)
+		return D9_MORE;
+	if (!st->begun && is_older(f, left) && left >= D9_OLDER_MAGIC_SIZE) {
+		d9_find(st, D9_RULE_OLDER_FORMAT, f,
+		        "the first bytes are " D9_OLDER_MAGIC ", which dial9-tokio-telemetry wrote before "
+		        "release 0.2.0; record again with that release or a later one");
+		return D9_BAD;
+	}
 	if (!st->begun) {
 		d9_find(st, D9_RULE_BAD_MAGIC, f, "the first bytes are %s", quoted(&q, slice_of(f->p, n)));
 		return D9_BAD;

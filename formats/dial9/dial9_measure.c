@@ -22,6 +22,7 @@ enum op_kind {
 	OP_OPTIONAL, /* the step behind it is there or not */
 	OP_TEXT,
 	OP_RUN,
+	OP_MAP, /* texts, in pairs */
 };
 
 #define MAX_FIELDS 64        /* schemas with more are measured field by field */
@@ -91,6 +92,10 @@ put_field(struct maker *m, uint8_t type)
 		put_run(m, t->shape == D9_SHAPE_TEXT ? OP_TEXT : OP_RUN, t->size);
 		return true;
 	case D9_SHAPE_VALUES:
+		if (optional || t->tagged)
+			return false;
+		put_run(m, OP_MAP, 0);
+		return true;
 	case D9_SHAPE_UNKNOWN:
 		break;
 	}
@@ -147,6 +152,25 @@ measure_run(const struct d9_op *op, const char *p, const char *end)
 	return p + 4 + bytes;
 }
 
+/* The end of a map of texts whose count stands at p, likewise. */
+static const char *
+measure_map(const struct d9_op *op, const char *p, const char *end)
+{
+	const char *const most = (size_t)(end - p) > MAX_TEXT ? p + MAX_TEXT : end;
+	uint64_t texts = 2 * (uint64_t)load_u32(p, false);
+
+	for (p += 4; texts > 0; texts--) {
+		if (most - p < 4)
+			return NULL;
+		const uint32_t n = load_u32(p, false);
+		p += 4;
+		if (n > (size_t)(most - p) || (textscan_slice(p, n).flags & SLICE_UTF8) == 0)
+			return NULL;
+		p += n;
+	}
+	return op->need <= (size_t)(end - p) ? p : NULL;
+}
+
 /* A number of more than eight bytes, such as 2^64 - 1, which marks that there is no task. */
 static const char *
 measure_long(const char *p)
@@ -198,6 +222,10 @@ d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, 
 			if ((p = measure_run(op, p, end)) == NULL)
 				return NULL;
 			break;
+		case OP_MAP:
+			if ((p = measure_map(op, p, end)) == NULL)
+				return NULL;
+			break;
 		}
 	}
 }
@@ -216,7 +244,7 @@ d9_check_run(struct d9_state *st, uint32_t most)
 		if (*p == D9_TAG_EVENT) {
 			const struct d9_schema *const s =
 			    d9_schema_find(&st->schemas, load_u16(p + 1, false));
-			if (s == NULL || (size_t)(end - p) < s->run_need)
+			if (s == NULL || !s->planned || (size_t)(end - p) < s->run_need)
 				break;
 			const uint64_t ts = s->timed ? base + (load_u32(p + 2, false) >> 8) : base;
 			const char *const next = d9_measure(st, s, p, end);

@@ -101,7 +101,7 @@ retain(struct d9_state *st, enum d9_pool_kind kind, struct d9_entry *e, struct s
 	if (arena == NULL) {
 		st->no_memory = true;
 	} else if (kind == D9_STACKS) {
-		e->values = d9_stack_values(st, true, arena, data.p, e->n, &e->cost);
+		e->values = d9_stack_values(st, true, arena, data.p, e->n, &e->cost, &e->element);
 	} else {
 		e->text = arena_copy(arena, data).p;
 		e->cost = e->n;

@@ -18,6 +18,7 @@ struct d9_entry {
 	uint32_t n, flags; /* bytes and flags of a string, frames of a stack */
 	uint32_t cost;     /* about how many bytes it takes in an output */
 	uint32_t id;
+	uint8_t element; /* stacks: value.element */
 };
 
 /* An id that was referenced and is not defined. */

@@ -2,6 +2,7 @@
 
 #include "dial9/dial9_dialect.h"
 #include "dial9/dial9_state.h"
+#include "dial9/dial9_vocabulary.h"
 
 /*
  * dial9 traces ("dial9-trace-format Binary Specification", version 1, and what
@@ -14,6 +15,8 @@ static int
 d9_probe(struct slice head, bool complete)
 {
 	(void)complete;
+	if (head.n >= D9_OLDER_MAGIC_SIZE && memcmp(head.p, D9_OLDER_MAGIC, D9_OLDER_MAGIC_SIZE) == 0)
+		return 64; /* to say so */
 	if (head.n < D9_MAGIC_SIZE || memcmp(head.p, D9_MAGIC, D9_MAGIC_SIZE) != 0)
 		return 0;
 	return head.n >= D9_HEADER_SIZE && head.p[4] == D9_VERSION ? 40 : 32;
@@ -58,6 +61,8 @@ d9_close(struct reader *r)
 {
 	struct d9_state *const st = r->state;
 
+	if (st->collects == NULL)
+		d9_schemas_declare(st);
 	d9_schemas_free(&st->schemas);
 	d9_pools_free(st);
 	d9_ahead_drop(st);

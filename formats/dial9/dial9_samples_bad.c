@@ -429,6 +429,29 @@ metadata_changed(struct d9_build *b, struct d9_expected *e)
 	}
 }
 
+/* One entry more than are retained. */
+static void
+metadata_limit(struct d9_build *b, struct d9_expected *e)
+{
+	const struct d9_field_desc field = { "entries", D9T_STRING_MAP };
+
+	d9b_header(b);
+	d9b_schema(b, 0, "SegmentMetadataEvent", true, &field, 1);
+	d9s_expect(e, "metadata-limit", d9b_event(b, 0, 1000));
+	d9b_u32(b, 65);
+	for (char i = 0; i < 65; i++) {
+		d9b_text32(b, (const char[]){ 'n', (char)('0' + i), '\0' });
+		d9b_text32(b, "value");
+	}
+}
+
+static void
+older_format(struct d9_build *b, struct d9_expected *e)
+{
+	d9s_expect(e, "older-format", 0);
+	d9b_bytes(b, "TOKIOTRC\6\0\0\0", 12);
+}
+
 const struct d9_bad d9_bad[] = {
 	{ "bad-version", 1, bad_version },
 	{ "bad-version-later", 1, bad_version_later },
@@ -463,5 +486,7 @@ const struct d9_bad d9_bad[] = {
 	{ "annotation-schema", 0, annotation_schema },
 	{ "clock-changed", 0, clock_changed },
 	{ "metadata-changed", 0, metadata_changed },
+	{ "metadata-limit", 0, metadata_limit },
+	{ "older-format", 1, older_format },
 	{ NULL, 0, NULL },
 };

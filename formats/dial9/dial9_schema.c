@@ -216,10 +216,6 @@ declare(struct d9_state *st, struct d9_schema *s)
 	memcpy(s->declared, heads, s->nhead * sizeof *heads);
 	for (uint32_t i = 0; i < s->nfields; i++)
 		s->declared[s->nhead + i] = declaration(&s->fields[i]);
-	if (s->cls->nfields == 0) {
-		s->cls->fields = s->declared;
-		s->cls->nfields = n;
-	}
 	return true;
 }
 
@@ -247,10 +243,11 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 static bool
 append(struct d9_schemas *s, struct d9_schema *schema, struct slice key)
 {
-	if (!array_room(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)))
+	if (!array_room(&s->all, s->n, &s->cap, sizeof(struct d9_schema *)) ||
+	    !tabletext_put(&s->index, key, s->n))
 		return false;
-	s->all[s->n++] = schema;
-	return tabletext_put(&s->index, key, s->n - 1);
+	s->all[s->n++] = schema; /* owned from here on */
+	return true;
 }
 
 /* A schema that was not met before; `key` is a copy of its bytes. */
@@ -268,7 +265,7 @@ new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 	struct slice there = name;
 	there.p = f->p + 5;
 	d9_check_text(st, f, there, "schema name", (struct slice){ NULL, 0, 0 });
-	s->cls = trace_add_class(st->r->trace, name);
+	s->cls = trace_name_class(st->r->trace, name);
 	if (s->cls == NULL)
 		return NULL;
 	const uint8_t timed = cursor_u8(&c, "has_timestamp");

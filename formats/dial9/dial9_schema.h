@@ -28,12 +28,11 @@ struct d9_schema {
 	struct class *cls;
 	struct d9_field *fields;
 	struct class_field *declared; /* `nhead` of the frame (raw events only), then the same fields for
-	                                 others; the class has those of the first schema of its name */
+	                                 others */
 	struct d9_op *ops;            /* NULL: measured field by field */
 	uint32_t nfields, nhead;
 	uint32_t nused;          /* up to the last that is used */
-	const struct plan *plan; /* by which they are used; that of the class may be of a later schema of its
-	                            name */
+	const struct plan *plan; /* by which they are used; NULL: none, or raw events */
 	size_t need; /* an event with so many bytes before the end is measured by steps; SIZE_MAX: none is */
 	size_t run_need;          /* the same where an event need only be counted */
 	uint32_t parts[D9_PARTS]; /* places of fields, or D9_NO_FIELD */
@@ -41,6 +40,8 @@ struct d9_schema {
 	bool structure;           /* no event in time */
 	bool timed;
 	bool readable;
+	bool reader_applies; /* the plan */
+	bool planned;        /* cls is that of its events; before it is only one of the name */
 };
 
 /* Schemas of the trace, and which of them this segment knows. */

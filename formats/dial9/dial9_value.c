@@ -28,9 +28,9 @@ d9_value_stack(struct d9_state *st, const char *addresses, uint32_t n, const str
 	if (!st->looked_ahead)
 		d9_tally(&st->tallies.symbols_late, f, n);
 	*v = (struct value){ .type = VALUE_LIST, .count = n };
-	v->values = d9_stack_values(st, true, &b->scratch, addresses, n, &cost);
+	v->values = d9_stack_values(st, true, &b->scratch, addresses, n, &cost, &v->element);
 	if (cost > plain && !has_room(st, cost - (uint32_t)plain, &st->tallies.names_limit, n, f))
-		v->values = d9_stack_values(st, false, &b->scratch, addresses, n, &cost);
+		v->values = d9_stack_values(st, false, &b->scratch, addresses, n, &cost, &v->element);
 }
 
 /* What is shown of an id for which nothing better is there. */
@@ -70,7 +70,8 @@ other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_
 	if (e == NULL) {
 		late(st, kind, id, f, b, v);
 	} else if (has_room(st, e->cost, &st->tallies.pool_limit, id, f)) {
-		*v = (struct value){ .type = VALUE_LIST, .count = e->n, .values = e->values };
+		*v = (struct value){ .type = VALUE_LIST, .element = e->element, .count = e->n };
+		v->values = e->values;
 		if (!st->looked_ahead)
 			d9_tally(&st->tallies.symbols_late, f, e->n);
 	}

@@ -65,10 +65,23 @@ find_used(struct d9_schema *s, const struct plan *m)
 	}
 }
 
+static enum d9_kind
+kind_of(const struct d9_schema *s, const struct plan *m)
+{
+	if (slice_is(plan_word(m, "symbol"), "true"))
+		return D9_KIND_SYMBOL;
+	if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
+		return D9_KIND_CLOCK;
+	const uint32_t facts = s->parts[D9_PART_FACTS];
+	return facts != D9_NO_FIELD && d9_type(s->fields[facts].type) == &d9_types[D9_STRING_MAP]
+	           ? D9_KIND_FACTS
+	           : D9_KIND_PLAIN;
+}
+
 void
 d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 {
-	const struct plan *const m = trace_mean(st->r->trace, s->cls, has_field, s);
+	const struct plan *const m = trace_find_plan(st->r->trace, s->cls->name, has_field, s);
 	const struct class_plan_fields fields = { s, field_named, field_type };
 	struct class_plan p;
 
@@ -77,20 +90,39 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 		return;
 	class_plan_compile(&p, m, &fields);
 	find_parts(s, &p);
-	if (slice_is(plan_word(m, "symbol"), "true"))
-		s->kind = D9_KIND_SYMBOL;
-	else if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
-		s->kind = D9_KIND_CLOCK;
-	else if (s->parts[D9_PART_FACTS] != D9_NO_FIELD)
-		s->kind = D9_KIND_FACTS;
-	if (d9_wants_raw(st)) { /* facts of the trace are still checked */
-		s->cls->plan = NULL;
-		s->cls->category = s->cls->name;
+	s->kind = kind_of(s, m);
+	if (d9_wants_raw(st)) /* facts of the trace are still checked */
 		return;
-	}
 	find_used(s, m);
 	s->structure = m->phase == PLAN_STRUCTURE;
-	s->cls->reader_applies = is_done_by_reader(s, &p);
+	s->reader_applies = is_done_by_reader(s, &p);
+}
+
+bool
+d9_schema_class(struct d9_state *st, struct d9_schema *s)
+{
+	const struct class like = { .name = s->cls->name,
+		                    .fields = s->declared,
+		                    .nfields = s->nhead + s->nfields,
+		                    .plan = s->plan,
+		                    .reader_applies = s->reader_applies };
+	struct class *const c = trace_plan_class(st->r->trace, &like);
+
+	if (c == NULL) {
+		st->no_memory = true;
+		return false;
+	}
+	s->cls = c;
+	s->planned = true;
+	return true;
+}
+
+void
+d9_schemas_declare(struct d9_state *st)
+{
+	for (uint32_t i = 0; i < st->schemas.n; i++)
+		if (st->schemas.all[i]->cls != NULL && !st->schemas.all[i]->planned)
+			(void)d9_schema_class(st, st->schemas.all[i]);
 }
 
 /* ---- facts of the trace ---- */
@@ -152,19 +184,21 @@ learn_fact(struct d9_state *st, struct slice name, const struct value *v, const 
 	struct trace *const trace = st->r->trace;
 	const uint32_t bytes = name.n + v->count;
 	uint32_t i = 0;
-	struct quoted q;
+	struct quoted q, q2, q3;
 
 	while (i < trace->nmeta && !slice_equal(trace->meta[i].name, name))
 		i++;
 	if (i < trace->nmeta) {
 		if (!slice_equal(value_text(&trace->meta[i].value), value_text(v)) &&
 		    !d9_find_unshown(st, D9_RULE_METADATA_CHANGED, f))
-			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s is stated again with another value",
-			        quoted(&q, name));
+			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s was %s, now it is %s", quoted(&q, name),
+			        quoted(&q2, value_text(&trace->meta[i].value)), quoted(&q3, value_text(v)));
 		return;
 	}
-	if (trace->nmeta == D9_MAX_META || bytes > D9_MAX_META_BYTES - st->meta_bytes)
-		return; /* it stands in the event all the same */
+	if (trace->nmeta == D9_MAX_META || bytes > D9_MAX_META_BYTES - st->meta_bytes) {
+		d9_tally(&st->tallies.metadata, f, bytes);
+		return;
+	}
 	st->meta_bytes += bytes;
 	st->no_memory |= !trace_add_meta(trace, name, *v);
 }
@@ -172,12 +206,13 @@ learn_fact(struct d9_state *st, struct slice name, const struct value *v, const 
 static void
 learn_facts(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
 {
-	const uint8_t type = s->fields[s->parts[D9_PART_FACTS]].type;
 	struct batch scratch = { .cap = 0 };
 	struct value map;
 
-	if (d9_type(type) != &d9_types[D9_STRING_MAP] || f->end - f->p > D9_MAX_META_BYTES)
+	if (f->end - f->p > D9_MAX_META_BYTES) {
+		d9_tally(&st->tallies.metadata, f, (uint64_t)(f->end - f->p));
 		return;
+	}
 	if (part_value(st, s, f, D9_PART_FACTS, &scratch, &map))
 		for (uint32_t i = 0; i < map.count; i++)
 			learn_fact(st, value_text(&map.values[2 * i]), &map.values[2 * i + 1], f);

@@ -78,8 +78,10 @@ leb128(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 {
 	uint64_t number;
 
-	if (v != NULL) {
-		*v = value_u64(d9_varint(&w->bytes.p));
+	if (v != NULL || (w->mode == D9_WALK_OVER && !w->bytes.pieces)) { /* it was checked */
+		number = d9_varint(&w->bytes.p);
+		if (v != NULL)
+			*v = value_u64(number);
 		return true;
 	}
 	const unsigned n = d9_bytes_leb128(&w->bytes, &number, t->missing);
@@ -144,7 +146,7 @@ run(struct d9_walk *w, const struct d9_type_info *t, struct value *v)
 	if (t->value == VALUE_LIST && !w->raw)
 		d9_value_stack(w->st, p, n, w->f, w->b, v);
 	else if (t->value == VALUE_LIST)
-		v->values = d9_stack_values(w->st, false, &w->b->scratch, p, n, &cost);
+		v->values = d9_stack_values(w->st, false, &w->b->scratch, p, n, &cost, &v->element);
 	return true;
 }
 

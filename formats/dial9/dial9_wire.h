@@ -16,6 +16,10 @@
 #define D9_HEADER_SIZE 5
 #define D9_VERSION 1
 
+/* What dial9-tokio-telemetry wrote before release 0.2.0: this, and a version of 32 bits. */
+#define D9_OLDER_MAGIC "TOKIOTRC"
+#define D9_OLDER_MAGIC_SIZE 8
+
 /* "Frames" */
 enum d9_tag {
 	D9_TAG_SCHEMA = 0x01,

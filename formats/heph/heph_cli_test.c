@@ -135,7 +135,8 @@ Test(heph_cli, streams_are_processes)
 
 	cr_expect_not_null(
 	    strstr(r.out,
-	           "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":3,\"args\":{\"name\":\"stream 3\"}}"),
+	           "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":3,\"tid\":4194308,"
+	           "\"args\":{\"name\":\"stream 3\"}}"),
 	    "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":3,\"tid\":2,"
 	                                 "\"args\":{\"name\":\"substream 2\"}}"));

@@ -37,12 +37,12 @@ static const struct class_field option_fields[OPTION_FIELDS] = {
 };
 
 void
-heph_raw_declare(struct heph_state *st)
+heph_raw_declare(struct class *event, struct class *metadata)
 {
-	st->event_class->fields = event_fields;
-	st->event_class->nfields = EVENT_FIELDS;
-	st->metadata_class->fields = option_fields;
-	st->metadata_class->nfields = OPTION_FIELDS;
+	event->fields = event_fields;
+	event->nfields = EVENT_FIELDS;
+	metadata->fields = option_fields;
+	metadata->nfields = OPTION_FIELDS;
 }
 
 /* The numbers that a packet begins with. */

@@ -6,7 +6,7 @@
 struct heph_state;
 
 /* Declares the fields that every raw event and every raw option has, in file order. */
-void heph_raw_declare(struct heph_state *st);
+void heph_raw_declare(struct class *event, struct class *metadata);
 
 /* The fields of an event before its attributes.  false: no memory. */
 bool heph_raw_add_event(struct heph_packet *k, struct batch *b);

@@ -18,6 +18,21 @@
  * the trace wherever it comes.
  */
 
+/* false: no memory. */
+static bool
+add_classes(struct heph_state *st)
+{
+	struct trace *const t = st->r->trace;
+	struct class event = { .name = SLICE_LIT("event") }, metadata = { .name = SLICE_LIT("metadata") };
+
+	event.plan = trace_find_plan(t, event.name, NULL, NULL);
+	if (st->raw)
+		heph_raw_declare(&event, &metadata);
+	st->event_class = trace_plan_class(t, &event);
+	st->metadata_class = trace_plan_class(t, &metadata);
+	return st->event_class != NULL && st->metadata_class != NULL;
+}
+
 static bool
 heph_open(struct reader *r)
 {
@@ -27,16 +42,9 @@ heph_open(struct reader *r)
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->tracks.seed = hash_seed();
 	r->trace->dialect = "0.1.0";
-	st->event_class = trace_add_class(r->trace, SLICE_LIT("event"));
-	st->metadata_class = trace_add_class(r->trace, SLICE_LIT("metadata"));
 	r->trace->byte_order = "big";
 	r->trace->clock = "ns since the epoch option";
-	if (st->event_class == NULL || st->metadata_class == NULL)
-		return false;
-	trace_mean(r->trace, st->event_class, NULL, NULL);
-	if (st->raw)
-		heph_raw_declare(st);
-	return true;
+	return add_classes(st);
 }
 
 static void

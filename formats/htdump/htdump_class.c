@@ -77,7 +77,7 @@ ht_class_set_name(struct ht_state *st, struct ht_class *c, struct slice name)
 {
 	struct ht_classes *const all = &st->classes;
 
-	c->cls = trace_add_class(st->r->trace, name);
+	c->cls = trace_name_class(st->r->trace, name);
 	if (c->cls == NULL || !tabletext_put(&all->by_name, c->cls->name, table64_get(&all->by_id, c->id))) {
 		st->no_memory = true;
 		return false;

@@ -51,8 +51,10 @@ struct ht_classes {
 	struct ht_class *direct[HT_DIRECT]; /* classes of small ids, for speed */
 	uint64_t stream;                    /* EndiannessInfoEvents after the first event: files appended */
 	uint32_t fields, leaves;            /* of all classes together */
-	uint32_t declared_fields;           /* in struct class, of all classes ever; at most HT_MAX_LEAVES */
+	uint32_t declared_fields;           /* in struct class, of all classes ever, with what a
+	                                       class costs; at most HT_MAX_LEAVES */
 	uint32_t described_bytes;           /* of all descriptions; at most HT_MAX_DESCRIBED */
+	uint64_t visited;                   /* fields, while classes were unfolded */
 	bool has_mapping;                   /* a string mapping class was described */
 };
 

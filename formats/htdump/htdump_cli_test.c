@@ -300,7 +300,7 @@ Test(htdump_cli, convert_writes_a_file)
 	remove_folder(dir);
 }
 
-/* Every way a compressed file can be cut: exit 2, and a reason. */
+/* Every way a compressed file can be cut: a finding, as for a cut record, once anything can be unpacked. */
 Test(htdump_cli, cut_compressed_files)
 {
 	size_t n;
@@ -311,7 +311,8 @@ Test(htdump_cli, cut_compressed_files)
 		struct ran r = validate("-", p, cut);
 		char *const got = findings_text(&r, true, "cut gzip");
 
-		cr_expect_eq(r.status, 2, "cut at %zu: exit status %d", cut, r.status);
+		cr_expect(r.status == 1 || (r.status == 2 && cut < 100), "cut at %zu: exit status %d", cut,
+		          r.status);
 		cr_expect_not_null(strchr(strchr(got, '\n') + 1, '\n'), "cut at %zu: no finding", cut);
 		free(got);
 		ran_free(&r);

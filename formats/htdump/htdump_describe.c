@@ -151,13 +151,18 @@ check_field(struct ht_state *st, const struct ht_record *rec, const struct ht_cl
 		.size = load_u64(st->starts[2], st->big),
 		.type = (uint8_t)ht_type_of(code, st->wire),
 	};
-	struct quoted q, q2;
+	struct quoted q, q2, q3;
 
 	if (f.type == HT_TYPE_UNKNOWN) {
 		ht_finding_add(st, HT_RULE_FIELD_TYPE, rec,
 		               "field %s of class %s has data type %u, which the %s layout does not define",
 		               quoted(&q, f.name), quoted(&q2, c->name), code,
 		               st->wire ? "wire" : "document");
+	} else if (f.type == HT_DOUBLE && f.size == 4) {
+		ht_finding_add(st, HT_RULE_FLOAT_AS_DOUBLE, rec,
+		               "field %s of class %s (%s) is DOUBLE of 4 bytes: it is read as FLOAT",
+		               quoted(&q, f.name), quoted(&q2, c->name), quoted(&q3, f.type_name));
+		f.type = HT_FLOAT;
 	} else if (!size_possible((enum ht_type)f.type, f.size)) {
 		ht_finding_add(st, HT_RULE_FIELD_SIZE, rec, "field %s of class %s is %s of %" PRIu64 " bytes",
 		               quoted(&q, f.name), quoted(&q2, c->name), type_names[f.type], f.size);

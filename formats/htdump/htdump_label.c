@@ -133,7 +133,7 @@ look_ahead(struct ht_state *st)
 	case LOOK_AHEAD_ONE_PASS:
 		all->one_pass = true; /* labels that are named later stay numbers, and are counted */
 		break;
-	case LOOK_AHEAD_NO_MEMORY:
+	case LOOK_AHEAD_FAILED:
 		st->no_memory = true;
 		break;
 	}

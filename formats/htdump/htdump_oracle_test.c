@@ -144,6 +144,8 @@ field_info(struct decoder *d)
 	snprintf(f.name, sizeof f.name, "%s", string(d));
 	f.size = number(d, 8);
 	f.type = type_of(d->wire, number(d, 1));
+	if (f.type == T_DOUBLE && f.size == 4)
+		f.type = T_FLOAT;
 	if (id <= 3)
 		return;
 	if (c == NULL || c->nfields == sizeof c->fields / sizeof c->fields[0])

@@ -145,7 +145,7 @@ field_size(struct ht_build *b, struct ht_expected *e)
 		{ "int24_t", "three", 3, HT_INTEGER },
 		{ "uint64_t", "none", 0, HT_UNSIGNED },
 		{ "float", "wide", 8, HT_FLOAT },
-		{ "double", "narrow", 4, HT_DOUBLE },
+		{ "double", "narrow", 2, HT_DOUBLE },
 		{ "void*", "short", 2, HT_POINTER },
 		{ "uint128_t", "huge", UINT64_C(1) << 40, HT_UNSIGNED },
 	};
@@ -156,6 +156,22 @@ field_size(struct ht_build *b, struct ht_expected *e)
 	ht_field(b, HT_ID_OWN, plain_base);
 	for (size_t i = 0; i < n; i++)
 		expect(e, "field-size", ht_field(b, HT_ID_OWN, sizes[i]));
+	ht_span(b, 100, 5, 1, "work");
+}
+
+/* As programs with HawkTracer 0.11 write it. */
+static void
+float_as_double(struct ht_build *b, struct ht_expected *e)
+{
+	ht_prologue(b);
+	ht_class(b, HT_ID_OWN, "Own", 3);
+	ht_field(b, HT_ID_OWN, plain_base);
+	expect(e, "float-as-double",
+	       ht_field(b, HT_ID_OWN, (struct ht_field_desc){ "float", "x", 4, HT_DOUBLE }));
+	ht_field(b, HT_ID_OWN, (struct ht_field_desc){ "uint32_t", "n", 4, HT_UNSIGNED });
+	ht_event(b, HT_ID_OWN, 10);
+	ht_f32(b, 1.5f);
+	ht_u32(b, 7);
 	ht_span(b, 100, 5, 1, "work");
 }
 
@@ -397,6 +413,8 @@ const struct ht_bad ht_bad[] = {
 	{ "field-type", HT_WIRE, false, 1, field_type, HT_PLAIN },
 	{ "field-type-document", HT_DOCUMENT, false, 1, field_type, HT_PLAIN },
 	{ "field-size", HT_WIRE, false, 1, field_size, HT_PLAIN },
+	{ "float-as-double", HT_WIRE, false, 0, float_as_double, HT_PLAIN },
+	{ "float-as-double-big", HT_WIRE, true, 0, float_as_double, HT_PLAIN },
 	{ "struct-unknown", HT_WIRE, false, 1, struct_unknown, HT_PLAIN },
 	{ "struct-unknown-base", HT_WIRE, false, 1, base_unknown, HT_PLAIN },
 	{ "struct-unknown-nested", HT_WIRE, true, 1, nested_unknown, HT_PLAIN },

@@ -58,6 +58,18 @@ fail_limit(struct unfold *u)
 }
 
 static void
+fail_work(struct unfold *u)
+{
+	struct quoted q;
+
+	u->failed = true;
+	ht_finding_add(u->st, HT_RULE_LIMIT, u->rec,
+	               "class %s cannot be unfolded: the fields of classes were visited %" PRIu64
+	               " times so far",
+	               quoted(&q, u->rec->c->name), u->st->classes.visited);
+}
+
+static void
 enter(struct unfold *u, struct ht_class *c, struct slice prefix, bool member)
 {
 	struct quoted q, q2;
@@ -228,6 +240,10 @@ visit(struct unfold *u)
 	}
 	if (++u->visited > HT_MAX_UNFOLD) {
 		fail_limit(u);
+		return;
+	}
+	if (++u->st->classes.visited > HT_MAX_UNFOLDS + u->rec->offset / 2) {
+		fail_work(u);
 		return;
 	}
 	top->next++;

@@ -128,13 +128,14 @@ forget_roles(struct ht_plan *plan)
 }
 
 static void
-apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const struct class_plan *p)
+apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const struct class_plan *p,
+            struct class *like)
 {
 	const struct plan *const m = p->plan;
 	const uint8_t labels = label_table(st->r->trace);
 	const bool applies = is_applied(p, labels);
 
-	c->cls->reader_applies = applies && !st->raw;
+	like->reader_applies = applies && !st->raw;
 	if (applies) {
 		plan->duration = p->duration;
 		plan->name = p->name;
@@ -151,7 +152,7 @@ apply_event(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, const
 }
 
 void
-ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *plan)
+ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *plan, struct class *like)
 {
 	const struct class_plan_fields fields = { plan, leaf_named, leaf_type };
 	const struct plan *m = NULL;
@@ -159,19 +160,18 @@ ht_vocabulary_apply(struct ht_state *st, struct ht_class *c, struct ht_plan *pla
 
 	forget_roles(plan);
 	if (c->id >= HT_BUILTIN_CLASSES) {
-		m = trace_mean(st->r->trace, c->cls, has_leaf, plan);
+		m = like->plan = trace_find_plan(st->r->trace, c->name, has_leaf, plan);
 		c->kind = HT_KIND_EVENT;
-		c->cls->reader_applies = false;
 		c->version = (struct slice){ NULL, 0, 0 };
 	}
 	class_plan_compile(&p, m, &fields);
 	if (defines_labels(st->r->trace, &p)) {
-		c->cls->reader_applies = !st->raw;
+		like->reader_applies = !st->raw;
 		apply_mapping(c, plan, &p);
 	} else if (m != NULL) {
-		apply_event(st, c, plan, &p);
+		apply_event(st, c, plan, &p, like);
 	}
-	plan->always_fields = class_needs_fields(c->cls);
+	plan->always_fields = class_needs_fields(like);
 	plan->want =
 	    c->kind == HT_KIND_EVENT ? WANT_TIMES : WANT_STRUCTURE | (plan->always_fields ? WANT_TIMES : 0);
 }

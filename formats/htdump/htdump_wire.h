@@ -55,6 +55,9 @@ ht_type_of(uint8_t code, int wire)
 #define HT_MAX_FIELDS 262144U /* of all classes together */
 #define HT_MAX_LEAVES 262144U /* fields of all used classes together, bases and structs unfolded */
 #define HT_MAX_UNFOLD 16384U  /* fields visited while one class is unfolded */
+/* Fields visited while all classes are unfolded: this many, and one more for every two bytes that were read,
+ * as files that are appended to each other describe their classes again and again. */
+#define HT_MAX_UNFOLDS (2U << 20)
 #define HT_MAX_OPAQUE 65536U  /* size of a field whose type is not known */
 #define HT_DIRECT 64U         /* class ids below this are looked up without hashing */
 #define HT_MAX_MAPPINGS 262144U

@@ -128,6 +128,7 @@ put_facts(struct htw_state *st, const struct writer *w, struct chunk *chunk)
 		const struct value count = value_u64(w->total->rows[i].count);
 		put_named(st, chunk, "losses.", slice_str(w->total->rows[i].loss->id), &count);
 	}
+	chunk->text.failed |= st->scratch.failed;
 }
 
 static bool

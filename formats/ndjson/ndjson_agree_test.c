@@ -141,8 +141,8 @@ expect_class(struct agree *g, struct slice line, const struct oracle_json *json)
 {
 	const uint64_t index = oracle_integer(json, "index", UINT64_MAX);
 
-	MUST(index < g->trace->nclasses, "no such class");
-	const struct class *const c = g->trace->classes[index];
+	MUST(index < g->trace->nplanned, "no such class");
+	const struct class *const c = g->trace->planned[index];
 	const struct oracle_json *const fields = oracle_member(json, "fields");
 	expect_text(g, line, json, "name", c->name);
 	expect_text(g, line, json, "category", c->category);
@@ -196,7 +196,9 @@ expect_event(struct agree *g, struct slice line, const struct oracle_json *json,
 	expect_text(g, line, json, "type", slice_str(words[e->phase]));
 	expect_integer(g, line, json, "ts", true, e->ts);
 	MUST(g->writer.signed_time || oracle_member(json, "ts")->raw.p[0] != '-', "a time below 0");
-	expect_integer(g, line, json, "dur", e->phase == PHASE_SPAN || (!flow && e->dur > 0), e->dur);
+	expect_integer(g, line, json, "dur",
+	               e->phase == PHASE_SPAN || (!flow && (e->flags & EVENT_ARROW) == 0 && e->dur > 0),
+	               e->dur);
 	expect_integer(g, line, json, "id", flow, e->dur);
 	expect_text(g, line, json, "name", e->name);
 	expect_text(g, line, json, "category", e->cls->category);
@@ -230,7 +232,6 @@ next_line(struct agree *g, size_t *at, struct arena *a, struct oracle_json *json
 	return line;
 }
 
-/* A class that comes again replaces what was known of it. */
 static void
 take_class(struct agree *g, size_t *at)
 {
@@ -240,12 +241,9 @@ take_class(struct agree *g, size_t *at)
 
 	expect_text(g, line, json, "type", slice_str("class"));
 	expect_class(g, line, json);
-	MUST(index <= g->nclasses, "classes do not come in order");
-	if (index == g->nclasses) {
-		cr_assert(array_room(&g->classes, g->nclasses, &g->classes_cap, sizeof *g->classes));
-		g->nclasses++;
-	}
-	g->classes[index] = json;
+	MUST(index == g->nclasses, "classes do not come in order");
+	cr_assert(array_room(&g->classes, g->nclasses, &g->classes_cap, sizeof *g->classes));
+	g->classes[g->nclasses++] = json;
 }
 
 static void

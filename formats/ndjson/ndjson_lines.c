@@ -166,22 +166,6 @@ ndjson_declare_class(struct ndjson_state *st, struct class *c)
 
 /* ---- the end ---- */
 
-/* Fields, units, categories may become known behind the first events of a class. */
-static void
-put_changed_classes(struct text *t, const struct trace *trace)
-{
-	for (uint32_t i = 0; i < trace->nclasses; i++) {
-		const struct ndjson_class *const d = ndjson_class_of(trace->classes[i]);
-		const size_t start = t->n;
-
-		if (d == NULL)
-			continue;
-		put_class(t, trace->classes[i]);
-		if (slice_equal(d->line, slice_of(t->p + start, t->n - start)))
-			t->n = start;
-	}
-}
-
 static void
 put_losses(struct text *t, const struct ledger *lost)
 {
@@ -199,7 +183,6 @@ ndjson_put_end(struct chunk *c, const struct writer *w)
 	struct text *const t = &c->text;
 	struct ndjson_shapes shapes;
 
-	put_changed_classes(t, trace);
 	text_str(t, "{\"type\":\"trace_end\"");
 	ndjson_member_u64(t, "records", trace->records);
 	ndjson_member_u64(t, "events", trace->events);

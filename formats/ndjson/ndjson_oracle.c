@@ -37,26 +37,52 @@ take(struct parser *s, char c)
 
 /* ---- text ---- */
 
-/* What the writer escapes is below 0x20; other escapes are met in values of type json only, whose text is
- * taken as it stands. */
-static char
-escape(struct parser *s)
+/* Four hexadecimal digits. */
+static uint32_t
+unit(struct parser *s)
 {
-	static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-	const char c = *s->p++;
-	const char *const at = c != '\0' ? strchr(letters, c) : NULL;
 	char digits[5] = "";
 
-	if (at != NULL)
-		return meanings[at - letters];
-	if (c != 'u' || s->end - s->p < 4) {
-		fail(s, "an escape that JSON does not have");
+	if (s->end - s->p < 4) {
+		fail(s, "an escape that is cut off");
 		return 0;
 	}
 	memcpy(digits, s->p, 4);
 	s->p += 4;
-	const unsigned long v = strtoul(digits, NULL, 16);
-	return v < 0x20 ? (char)v : '?';
+	return (uint32_t)strtoul(digits, NULL, 16);
+}
+
+/* What an escape stands for, at most four bytes; the character behind the backslash is next. */
+static uint32_t
+escape(struct parser *s, char *to)
+{
+	static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+	const char c = *s->p++;
+	const char *const at = c != '\0' ? strchr(letters, c) : NULL;
+	uint32_t n = 0;
+
+	if (at != NULL) {
+		to[0] = meanings[at - letters];
+		return 1;
+	}
+	if (c != 'u')
+		fail(s, "an escape that JSON does not have");
+	uint32_t v = unit(s);
+	if (v >= 0xd800 && v < 0xdc00) {
+		s->p += s->end - s->p >= 2 ? 2 : 0; /* \u */
+		v = 0x10000 + ((v - 0xd800) << 10) + (unit(s) - 0xdc00);
+	}
+	if (v < 0x80) {
+		to[n++] = (char)v;
+		return n;
+	}
+	if (v >= 0x10000)
+		to[n++] = (char)(0xf0 | v >> 18);
+	if (v >= 0x800)
+		to[n++] = (char)(v >= 0x10000 ? 0x80 | (v >> 12 & 0x3f) : 0xe0 | v >> 12);
+	to[n++] = (char)(v >= 0x800 ? 0x80 | (v >> 6 & 0x3f) : 0xc0 | v >> 6);
+	to[n++] = (char)(0x80 | (v & 0x3f));
+	return n;
 }
 
 /* One past the text that begins at p, at most. */
@@ -81,7 +107,10 @@ text(struct parser *s)
 		const char c = *s->p++;
 		if ((unsigned char)c < 0x20)
 			fail(s, "a control character");
-		to[n++] = c == '\\' && s->p < s->end ? escape(s) : c;
+		if (c == '\\' && s->p < s->end)
+			n += escape(s, to + n);
+		else
+			to[n++] = c;
 	}
 	if (!take(s, '"'))
 		fail(s, "text without its end");

@@ -380,7 +380,7 @@ put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned dep
 		put_bytes(t, v);
 		break;
 	case VALUE_JSON:
-		text_add(t, v->p, v->count);
+		text_json_text(t, v->p, v->count);
 		break;
 	case NDJSON_JSON_TEXT:
 		put_json_text(t, v);

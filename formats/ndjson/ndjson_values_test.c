@@ -180,25 +180,3 @@ Test(ndjson_values, deep)
 	made_render(&r);
 	made_finish(&r);
 }
-
-/* What a class is known as later stands behind its events. */
-Test(ndjson_values, classes_that_change)
-{
-	struct made r;
-
-	made_begin(&r, (struct writer){ .raw = true });
-	made_event(&r, PHASE_INSTANT, "x");
-	made_field(&r, NAME("a"), made_integer(VALUE_U8, 5));
-	made_expect_line(&r, HEAD ",\"fields\":{\"a\":5},\"types\":{\"a\":\"u8\"}}");
-	made_declare(&r, "a", VALUE_U8);
-	made_event(&r, PHASE_INSTANT, "x"); /* by the line that stands before it */
-	made_field(&r, NAME("a"), made_integer(VALUE_U8, 5));
-	made_expect_line(&r, HEAD ",\"fields\":{\"a\":5},\"types\":{\"a\":\"u8\"}}");
-	agree_end(&r.g);
-	static const char again[] =
-	    "\n{\"type\":\"class\",\"index\":0,\"name\":\"class\",\"category\":\"class\","
-	    "\"fields\":[{\"name\":\"a\",\"type\":\"t\",\"value\":\"u8\"}]}\n";
-	text_char(&r.lines, '\0');
-	cr_expect_not_null(strstr(r.lines.p, again), "%s", r.lines.p);
-	made_free(&r);
-}

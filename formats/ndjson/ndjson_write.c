@@ -41,7 +41,7 @@ put_duration(char *p, const struct event *e)
 {
 	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
 		p = PUT(p, ",\"id\":");
-	else if (e->phase == PHASE_SPAN || e->dur != 0)
+	else if (e->phase == PHASE_SPAN || (e->dur != 0 && (e->flags & EVENT_ARROW) == 0))
 		p = PUT(p, ",\"dur\":");
 	else
 		return p;

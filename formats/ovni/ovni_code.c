@@ -34,13 +34,11 @@ code_text(char *to, size_t cap, const unsigned char *p, size_t n)
 }
 
 static struct class *
-add_class(struct reader *r, struct slice name)
+add_class(struct reader *r, struct class like)
 {
-	struct class *const cls = trace_add_class(r->trace, name);
-
-	if (cls != NULL && (r->want & WANT_RAW) != 0)
-		ovni_raw_declare(cls);
-	return cls;
+	if ((r->want & WANT_RAW) != 0)
+		ovni_raw_declare(&like);
+	return trace_plan_class(r->trace, &like);
 }
 
 /* Codes beyond the bound share one class. */
@@ -54,7 +52,7 @@ other_codes(struct ovni_codes *c, struct reader *r, struct slice text, uint64_t 
 		            "event code %s exceeds the limit of %u different codes: further codes are "
 		            "counted together",
 		            quoted(&q, text), OVNI_MAX_CODES);
-		c->others.cls = add_class(r, SLICE_LIT("other codes"));
+		c->others.cls = add_class(r, (struct class){ .name = SLICE_LIT("other codes") });
 	}
 	return c->others.cls != NULL ? &c->others : NULL;
 }
@@ -81,9 +79,8 @@ ovni_class_plan(const struct class *cls)
 
 /* Words for the reader: "old", and "old-size", the payload of an older release that "old-name" names. */
 static void
-find_plan(struct ovni_code *c, struct trace *trace)
+find_words(struct ovni_code *c)
 {
-	trace_mean(trace, c->cls, has_field, NULL);
 	c->plan = ovni_class_plan(c->cls);
 	if (c->plan == NULL)
 		return;
@@ -106,15 +103,15 @@ add_code(struct ovni_codes *codes, struct reader *r, uint32_t bytes, struct slic
 	if (!array_room(&codes->list, codes->n, &codes->cap, sizeof *codes->list))
 		return NULL;
 	struct ovni_code *const c = &codes->list[codes->n];
-	*c = (struct ovni_code){ .bytes = bytes, .old_size = -1, .cls = add_class(r, text) };
+	*c = (struct ovni_code){ .bytes = bytes, .old_size = -1 };
+	c->cls = add_class(
+	    r, (struct class){ .name = text,
+	                       .category = name != NULL ? textscan_slice(name, (uint32_t)strlen(name))
+	                                                : code_text(hex, sizeof hex, &model, 1),
+	                       .plan = trace_find_plan(r->trace, text, has_field, NULL) });
 	if (c->cls == NULL)
 		return NULL;
-	c->cls->category =
-	    arena_copy(&r->trace->arena, name != NULL ? textscan_slice(name, (uint32_t)strlen(name))
-	                                              : code_text(hex, sizeof hex, &model, 1));
-	if (c->cls->category.p == NULL)
-		return NULL;
-	find_plan(c, r->trace);
+	find_words(c);
 	return table64_put(&codes->index, bytes, codes->n++) ? c : NULL;
 }
 

@@ -1,4 +1,5 @@
 #include <cJSON.h>
+#include <stdarg.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -70,14 +71,15 @@ has_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label, int64_t *v
 	struct quoted q;
 
 	if (s == NULL || !label_value(label->string, value))
-		ovni_report(m->r, OVNI_RULE_BAD_MARK,
-		            "mark %" PRIu32
-		            ": the key of label %s is not an integer, or its value is not a string",
-		            mark, quoted(&q, slice_str(label->string)));
+		ovni_report_refused(m->r, OVNI_RULE_BAD_MARK,
+		                    "mark %" PRIu32
+		                    ": the key of label %s is not an integer, or its value is not a string",
+		                    mark, quoted(&q, slice_str(label->string)));
 	else if (strlen(s) >= OVNI_MARK_TEXT)
-		ovni_report(m->r, OVNI_RULE_BAD_MARK,
-		            "mark %" PRIu32 ": label %" PRId64 " has %zu bytes, expected less than %u", mark,
-		            *value, strlen(s), OVNI_MARK_TEXT);
+		ovni_report_refused(m->r, OVNI_RULE_BAD_MARK,
+		                    "mark %" PRIu32 ": label %" PRId64
+		                    " has %zu bytes, expected less than %u",
+		                    mark, *value, strlen(s), OVNI_MARK_TEXT);
 	else
 		return true;
 	return false;
@@ -119,9 +121,9 @@ read_label(struct ovni_metadata *m, uint32_t mark, const cJSON *label)
 	else if (known == TABLE_NONE)
 		add_label(m, l, key, text);
 	else if (!slice_is(s->labels[known].text, text))
-		ovni_report(m->r, OVNI_RULE_MARK_CONFLICT,
-		            "mark %s (type:value) is %s, but %s in another stream", key,
-		            quoted(&q, slice_str(text)), quoted(&q2, s->labels[known].text));
+		ovni_report_refused(m->r, OVNI_RULE_MARK_CONFLICT,
+		                    "mark %s (type:value) is %s, but %s in another stream", key,
+		                    quoted(&q, slice_str(text)), quoted(&q2, s->labels[known].text));
 }
 
 /* The title is the definition that vocabularies look up. */
@@ -146,20 +148,22 @@ read_mark(struct ovni_metadata *m, uint32_t type, const cJSON *mark)
 
 	if (title == NULL || strlen(title) >= OVNI_MARK_TEXT || chan == NULL ||
 	    (strcmp(chan, "single") != 0 && strcmp(chan, "stack") != 0)) {
-		ovni_report(m->r, OVNI_RULE_BAD_MARK,
-		            "mark %" PRIu32
-		            " lacks a title (less than 512 bytes) or a chan_type \"single\" or \"stack\"",
-		            type);
+		ovni_report_refused(
+		    m->r, OVNI_RULE_BAD_MARK,
+		    "mark %" PRIu32
+		    " lacks a title (less than 512 bytes) or a chan_type \"single\" or \"stack\"",
+		    type);
 		return;
 	}
 	if (labels != NULL && !cJSON_IsObject(labels))
-		ovni_report(m->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": labels is not an object", type);
+		ovni_report_refused(m->r, OVNI_RULE_BAD_MARK, "mark %" PRIu32 ": labels is not an object",
+		                    type);
 	if (known->title.p == NULL)
 		add_mark(m, type, title, chan);
 	else if (!slice_is(known->title, title) || !slice_is(known->chan_type, chan))
-		ovni_report(m->r, OVNI_RULE_MARK_CONFLICT,
-		            "title or chan_type of mark %" PRIu32 " differs from that of another stream",
-		            type);
+		ovni_report_refused(
+		    m->r, OVNI_RULE_MARK_CONFLICT,
+		    "title or chan_type of mark %" PRIu32 " differs from that of another stream", type);
 	if (cJSON_IsObject(labels))
 		cJSON_ArrayForEach(label, labels) read_label(m, type, label);
 }
@@ -171,7 +175,7 @@ ovni_read_marks(struct ovni_metadata *m, const cJSON *marks)
 	struct quoted q;
 
 	if (!cJSON_IsObject(marks)) {
-		ovni_report(m->r, OVNI_RULE_BAD_MARK, "ovni.mark is not an object");
+		ovni_report_refused(m->r, OVNI_RULE_BAD_MARK, "ovni.mark is not an object");
 		return;
 	}
 	cJSON_ArrayForEach(mark, marks)
@@ -179,15 +183,35 @@ ovni_read_marks(struct ovni_metadata *m, const cJSON *marks)
 		const char *const k = mark->string;
 		const size_t n = strlen(k);
 		if (n < 1 || n > 2 || strspn(k, "0123456789") != n || !cJSON_IsObject(mark))
-			ovni_report(m->r, OVNI_RULE_BAD_MARK,
-			            "mark type %s: the key is not 0 to 99, or the value is not an object",
-			            quoted(&q, slice_str(k)));
+			ovni_report_refused(
+			    m->r, OVNI_RULE_BAD_MARK,
+			    "mark type %s: the key is not 0 to 99, or the value is not an object",
+			    quoted(&q, slice_str(k)));
 		else
 			read_mark(m, (uint32_t)strtoul(k, NULL, 10), mark);
 	}
 }
 
 /* ---- counters ---- */
+
+/* M28: ovniemu looks at them only if a stream requires nOS-V, as those that declare some do. */
+__attribute__((format(printf, 2, 3))) static void
+report_counters(struct ovni_metadata *m, const char *fmt, ...)
+{
+	char text[400];
+	bool on = false;
+	va_list ap;
+
+	for (uint32_t i = 0; i < m->system->nrequired; i++)
+		on |= slice_is(m->system->required[i], "nosv");
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (on)
+		ovni_report_refused(m->r, OVNI_RULE_BAD_COUNTER, "%s", text);
+	else
+		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "%s", text);
+}
 
 static void
 read_counter(struct ovni_metadata *m, uint32_t i, const char *name)
@@ -196,15 +220,14 @@ read_counter(struct ovni_metadata *m, uint32_t i, const char *name)
 	struct quoted q, q2;
 
 	if (name == NULL) {
-		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc.%" PRIu32 " has no name", i);
+		report_counters(m, "nosv.hwc.%" PRIu32 " has no name", i);
 	} else if (known->p == NULL) {
 		*known = ovni_system_text(m->system, m->r, name);
 		m->system->no_memory |= known->p == NULL || !trace_define(m->r->trace, "counter", NULL, i, 0,
 		                                                          value_string(*known));
 	} else if (!slice_is(*known, name)) {
-		ovni_report(m->r, OVNI_RULE_BAD_COUNTER,
-		            "nosv.hwc.%" PRIu32 " is %s, but %s in another stream", i,
-		            quoted(&q, slice_str(name)), quoted(&q2, *known));
+		report_counters(m, "nosv.hwc.%" PRIu32 " is %s, but %s in another stream", i,
+		                quoted(&q, slice_str(name)), quoted(&q2, *known));
 	}
 }
 
@@ -216,13 +239,13 @@ ovni_read_counters(struct ovni_metadata *m, const cJSON *hwc)
 	char key[16];
 
 	if (!cJSON_IsObject(hwc)) {
-		ovni_report(m->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc is not an object");
+		report_counters(m, "nosv.hwc is not an object");
 		return;
 	}
 	if (n > OVNI_MAX_COUNTERS || (s->counters_seen && n != s->ncounters)) {
-		ovni_report(
-		    m->r, OVNI_RULE_BAD_COUNTER, "nosv.hwc has %" PRIu32 " entries, expected %s%" PRIu32, n,
-		    s->counters_seen ? "" : "at most ", s->counters_seen ? s->ncounters : OVNI_MAX_COUNTERS);
+		report_counters(m, "nosv.hwc has %" PRIu32 " entries, expected %s%" PRIu32, n,
+		                s->counters_seen ? "" : "at most ",
+		                s->counters_seen ? s->ncounters : OVNI_MAX_COUNTERS);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {

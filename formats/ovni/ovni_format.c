@@ -4,11 +4,12 @@
 
 static const char *const suffixes[] = { ".obs", NULL };
 
-static const char *const groups[] = { "format", "hygiene", "state", NULL };
+static const char *const groups[] = { "format", "hygiene", "state", "breakdown", NULL };
 
 static const struct format_option options[] = {
 	{ "rules", "GROUP",
-	  "check the rules of this group too: state (format and hygiene are always checked)", groups },
+	  "check the rules of this group too: state or breakdown (format and hygiene are always checked)",
+	  groups },
 	{ "clock-offsets", "FILE", "clock offsets of hosts (default: clock-offsets.txt in the folder)",
 	  NULL },
 	{ NULL, NULL, NULL, NULL },

@@ -90,37 +90,48 @@ read_text(struct ovni_metadata *m, struct slice text, ovni_json_sink *sink)
 	cJSON_Delete(root);
 }
 
-static struct input *
-open_file(const struct ovni_metadata *m, const char *name)
+struct input *
+ovni_open_beside(const char *path, const char *name)
 {
-	char *const path = malloc(m->folder + strlen(name) + 1);
+	const char *const slash = strrchr(path, '/');
+	const size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+	char *const other = malloc(folder + strlen(name) + 1);
 
-	if (path == NULL)
+	if (other == NULL)
 		return NULL;
-	memcpy(path, m->r->in->path, m->folder);
-	memcpy(path + m->folder, name, strlen(name) + 1);
-	struct input *const in = input_open(path);
-	free(path);
+	memcpy(other, path, folder);
+	memcpy(other + folder, name, strlen(name) + 1);
+	struct input *const in = input_open(other);
+	free(other);
 	return in;
+}
+
+enum ovni_load
+ovni_load(struct reader *r, struct input *in, const char *name, size_t most)
+{
+	if (in->fault == INPUT_MISSING)
+		return OVNI_LOAD_MISSING;
+	const bool large = input_need(in, most + 1);
+	if (!reader_can_use(r, in, name))
+		return OVNI_LOAD_FAILED;
+	return large ? OVNI_LOAD_LARGE : OVNI_LOAD_WHOLE;
 }
 
 bool
 ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
 {
-	struct input *const in = open_file(m, name);
+	struct input *const in = ovni_open_beside(m->r->in->path, name);
 
 	m->system->no_memory |= in == NULL;
 	if (in == NULL)
 		return true;
-	const bool found = in->fault != INPUT_MISSING;
 	m->file = name;
-	if (found && in->fault != INPUT_OK && in->fault != INPUT_EMPTY)
-		ovni_report(m->r, OVNI_RULE_METADATA_MISSING, "%s: %s", name, in->fault_text);
-	else if (found && input_need(in, OVNI_MAX_JSON + 1))
+	const enum ovni_load load = ovni_load(m->r, in, name, OVNI_MAX_JSON);
+	if (load == OVNI_LOAD_LARGE)
 		ovni_report(m->r, OVNI_RULE_LIMIT, "%s has more than %u bytes and was not read", name,
 		            OVNI_MAX_JSON);
-	else if (found)
+	else if (load == OVNI_LOAD_WHOLE)
 		read_text(m, slice_of(in->p, (size_t)(in->end - in->p)), sink);
 	input_close(in);
-	return found;
+	return load != OVNI_LOAD_MISSING;
 }

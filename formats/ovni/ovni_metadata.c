@@ -34,6 +34,20 @@ check_version(struct ovni_metadata *m, const cJSON *version)
 		            version->valuedouble);
 }
 
+/* ovniemu refuses such a stream at its first event. */
+static void
+report_part(struct ovni_metadata *m, const char *part)
+{
+	struct quoted q;
+
+	if (input_need(m->r->in, OVNI_HEADER_SIZE + 1))
+		ovni_report_refused(m->r, OVNI_RULE_UNKNOWN_PART, "ovni.part is %s",
+		                    quoted(&q, slice_str(part)));
+	else
+		ovni_report(m->r, OVNI_RULE_UNKNOWN_PART, "ovni.part is %s, and the stream has no events",
+		            quoted(&q, slice_str(part)));
+}
+
 /* Keys of every stream. */
 static void
 check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
@@ -41,7 +55,6 @@ check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
 	const cJSON *const require = ovni_json_get(ovni, "require");
 	const cJSON *const finished = ovni_json_get(ovni, "finished");
 	const char *const part = ovni_json_text(m, ovni, "part");
-	struct quoted q;
 
 	if (ovni != NULL && !cJSON_IsObject(ovni))
 		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni is not an object");
@@ -49,7 +62,7 @@ check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
 	if (ovni_json_get(ovni, "part") == NULL)
 		ovni_report(m->r, OVNI_RULE_NO_PART, "stream.json has no ovni.part");
 	else if (part != NULL && strcmp(part, "thread") != 0)
-		ovni_report(m->r, OVNI_RULE_UNKNOWN_PART, "ovni.part is %s", quoted(&q, slice_str(part)));
+		report_part(m, part);
 	if (finished == NULL)
 		ovni_report(m->r, OVNI_RULE_NOT_FINISHED, "stream.json has no ovni.finished");
 	else if (!ovni_json_is(finished, 1))
@@ -73,8 +86,8 @@ ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni)
 	struct quoted q, q2;
 
 	if (version == NULL || commit == NULL) {
-		ovni_report(m->r, OVNI_RULE_NO_LIB, "%s has no ovni.lib.%s", m->file,
-		            version == NULL ? "version" : "commit");
+		ovni_report_refused(m->r, OVNI_RULE_NO_LIB, "%s has no ovni.lib.%s", m->file,
+		                    version == NULL ? "version" : "commit");
 		return;
 	}
 	snprintf(both, sizeof both, "%s %s", version, commit);
@@ -97,9 +110,10 @@ read_rank(struct ovni_metadata *m, const cJSON *o)
 
 	t->rank = ovni_json_integer(m, o, "rank");
 	t->nranks = ovni_json_integer(m, o, "nranks");
-	if (rank != nranks)
-		ovni_report(m->r, OVNI_RULE_BAD_RANK, "%s%s without %s%s", m->prefix,
-		            rank ? "rank" : "nranks", m->prefix, rank ? "nranks" : "rank");
+	if (nranks && !rank)
+		ovni_report(m->r, OVNI_RULE_NRANKS_ALONE, "%snranks without %srank", m->prefix, m->prefix);
+	else if (rank && !nranks)
+		ovni_report(m->r, OVNI_RULE_BAD_RANK, "%srank without %snranks", m->prefix, m->prefix);
 	else if (t->rank != OVNI_NO_INTEGER && t->nranks != OVNI_NO_INTEGER && rank &&
 	         (t->rank < 0 || t->rank >= t->nranks))
 		ovni_report(m->r, OVNI_RULE_BAD_RANK, "rank %" PRId64 " is out of range: nranks is %" PRId64,
@@ -117,9 +131,9 @@ ovni_read_app(struct ovni_metadata *m, const cJSON *o)
 	t->app_id = ovni_json_integer(m, o, "app_id");
 	if (ovni_json_get(o, "app_id") != NULL && t->app_id <= 0) {
 		if (t->app_id != OVNI_NO_INTEGER)
-			ovni_report(m->r, OVNI_RULE_APP_ID,
-			            "%sapp_id is %" PRId64 ", expected a positive number", m->prefix,
-			            t->app_id);
+			ovni_report_refused(m->r, OVNI_RULE_APP_ID,
+			                    "%sapp_id is %" PRId64 ", expected a positive number", m->prefix,
+			                    t->app_id);
 		t->app_id = -1;
 	}
 	read_rank(m, o);
@@ -152,9 +166,23 @@ read_thread(struct ovni_metadata *m, const cJSON *ovni)
 	if (loom == NULL)
 		return;
 	if (strchr(loom, '/') != NULL || strlen(loom) >= 4096)
-		ovni_report(m->r, OVNI_RULE_LOOM_NAME, "ovni.loom is %s, %zu bytes",
-		            quoted(&q, slice_str(loom)), strlen(loom));
+		ovni_report_refused(m->r, OVNI_RULE_LOOM_NAME, "ovni.loom is %s, %zu bytes",
+		                    quoted(&q, slice_str(loom)), strlen(loom));
 	t->loom = ovni_system_text(m->system, m->r, loom);
+}
+
+static void
+count_breakdown(struct ovni_metadata *m, const cJSON *can)
+{
+	struct ovni_threads *const t =
+	    cJSON_IsBool(can) ? &m->system->breakdown_off : &m->system->breakdown_lacks;
+
+	if (cJSON_IsTrue(can))
+		return;
+	if (t->n++ == 0) {
+		t->pid = m->thread.pid;
+		t->tid = m->thread.tid;
+	}
 }
 
 void
@@ -170,6 +198,7 @@ ovni_read_stream(struct ovni_metadata *m, const cJSON *root)
 	ovni_read_lib(m, ovni);
 	read_thread(m, ovni);
 	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
+	count_breakdown(m, ovni_json_get(ovni_json_get(root, "nosv"), "can_breakdown"));
 	if (cpus != NULL)
 		ovni_read_cpus(m, cpus);
 	if (marks != NULL)

@@ -60,6 +60,19 @@ void ovni_read_require(struct ovni_metadata *m, const struct cJSON *models);
 typedef void ovni_json_sink(struct ovni_metadata *m, const struct cJSON *root);
 bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink);
 
+/* A file in the folder of the path; NULL: no memory. */
+struct input *ovni_open_beside(const char *path, const char *name);
+
+enum ovni_load {
+	OVNI_LOAD_MISSING, /* there is none */
+	OVNI_LOAD_FAILED,  /* it cannot be read, which was reported; r->unreadable is set */
+	OVNI_LOAD_LARGE,   /* it has more than `most` bytes */
+	OVNI_LOAD_WHOLE,   /* [in->p, in->end) is all of it */
+};
+
+/* Reads a file as a whole; messages call it `name`. */
+enum ovni_load ovni_load(struct reader *r, struct input *in, const char *name, size_t most);
+
 /* NULL: o is no object, or lacks the key. */
 const struct cJSON *ovni_json_get(const struct cJSON *o, const char *key);
 

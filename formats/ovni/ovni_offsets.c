@@ -1,3 +1,4 @@
+#include "ovni/ovni_metadata.h"
 #include "ovni/ovni_offsets.h"
 
 #include <math.h>
@@ -191,14 +192,15 @@ read_file(struct table *t, const char *path)
 
 	if (in == NULL)
 		return false;
-	if (in->fault != INPUT_OK && in->fault != INPUT_EMPTY) {
-		if (o->named || in->fault != INPUT_MISSING) {
-			REPORT(t, "%s: %s", o->file, in->fault_text);
-			ok = !o->named;
-		}
-	} else if (input_need(in, OVNI_MAX_OFFSETS + 1)) {
+	const enum ovni_load load = ovni_load(t->r, in, o->file, OVNI_MAX_OFFSETS);
+	if (load == OVNI_LOAD_MISSING && o->named) {
+		REPORT(t, "%s: %s", o->file, in->fault_text);
+		ok = false;
+	} else if (load == OVNI_LOAD_FAILED) {
+		ok = !o->named;
+	} else if (load == OVNI_LOAD_LARGE) {
 		REPORT(t, "%s has more than %u bytes and was not read", o->file, OVNI_MAX_OFFSETS);
-	} else {
+	} else if (load == OVNI_LOAD_WHOLE) {
 		o->read = true;
 		read_table(t, slice_of(in->p, (size_t)(in->end - in->p)));
 		ok = !t->system->no_memory;

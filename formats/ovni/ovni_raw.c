@@ -31,13 +31,14 @@ ovni_raw_declare(struct class *cls)
 bool
 ovni_raw_add_header(struct reader *r, struct batch *b, struct slice header, bool big)
 {
-	struct class *const cls = trace_add_class(r->trace, SLICE_LIT("header"));
+	const struct class like = { .name = SLICE_LIT("header"),
+		                    .fields = header_fields,
+		                    .nfields = HEADER_FIELDS };
+	struct class *const cls = trace_plan_class(r->trace, &like);
 	struct field *const f = batch_fields(b, HEADER_FIELDS);
 
 	if (cls == NULL || f == NULL)
 		return false;
-	cls->fields = header_fields;
-	cls->nfields = HEADER_FIELDS;
 	f[0] = (struct field){ header_fields[0].name, value_string(textscan_slice(header.p, 4)) };
 	f[1] = (struct field){ header_fields[1].name,
 		               { .type = VALUE_U32, .u64 = load_u32(header.p + 4, big) } };

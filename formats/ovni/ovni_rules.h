@@ -19,4 +19,11 @@ extern const struct rule ovni_rules[OVNI_RULE_COUNT + 1]; /* ended by an id of N
 void ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same of what ovniemu refuses: an error where the rules of the group "state" are checked. */
+void ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Whether --rules names the group. */
+bool ovni_group_selected(const struct option_value *list, const char *group);
+
 #endif

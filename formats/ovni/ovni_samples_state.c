@@ -205,10 +205,27 @@ const struct ovni_emulated ovni_emulated[] = {
 	    RUN("\1") NOSV_TASK("\2", "\3") E8("VTc", "\4", "\2", "\4") E8("VTx", "\5", "\1", "\0")
 	        E8("VTx", "\6", "\2", "\0") E8("VTe", "\7", "\2", "\0") E8("VTe", "\x08", "\1", "\0")
 	            DIE("\x09")),
-	ONE("task-in-task", "nesting-repeat",
+	/* a region lies between, so that no state repeats */
+	ONE("task-over-task", "task-over-task",
 	    RUN("\1") TYPE("6Yc", "\2", "\4", "t") E8("6Tc", "\3", "\1", "\4") E8("6Tc", "\4", "\2", "\4")
-	        E4("6Tx", "\5", "\1") E4("6Tx", "\6", "\2") E4("6Te", "\7", "\2") E4("6Te", "\x08", "\1")
+	        E4("6Tx", "\5", "\1") E("6C[", "\5") E4("6Tx", "\6", "\2") E4("6Te", "\7", "\2")
+	            E("6C]", "\7") E4("6Te", "\x08", "\1") DIE("\x09")),
+	ONE("task-over-task-openmp", "task-over-task",
+	    RUN("\1") TYPE("POc", "\2", "\4", "t") E8("PPc", "\3", "\1", "\4") E8("PPc", "\4", "\2", "\4")
+	        E4("PPx", "\5", "\1") E4("PPx", "\6", "\2") E4("PPe", "\7", "\2") E4("PPe", "\x08", "\1")
 	            DIE("\x09")),
+	ONE("label-collision", "label-collision",
+	    RUN("\1") "\x13VYc" AT("\2") "\x0b\0\0\0" N("\4") "t33675\0"
+	                                                      "\x13VYc" AT("\3") "\x0b\0\0\0" N(
+	                                                          "\5") "t61351\0"
+	                                                                "\x13VYc" AT("\4") "\x0b\0\0\0" N(
+	                                                                    "\6") "t33675\0" DIE("\5")),
+	/* in another model it is another list */
+	ONE("good-labels", NULL,
+	    RUN("\1") "\x13VYc" AT("\2") "\x0b\0\0\0" N("\4") "t33675\0"
+	                                                      "\x13"
+	                                                      "6Yc" AT("\3") "\x0b\0\0\0" N(
+	                                                          "\5") "t61351\0" DIE("\4")),
 	ONE("pause-parallel", "pause-parallel",
 	    RUN("\1") TYPE("VYc", "\2", "\4", "t") E8("VTC", "\3", "\1", "\4") E8("VTx", "\4", "\1", "\1") E8(
 	        "VTp", "\5", "\1", "\1") E8("VTr", "\6", "\1", "\1") E8("VTe", "\7", "\1", "\1") DIE("\x08")),
@@ -223,8 +240,9 @@ const struct ovni_emulated ovni_emulated[] = {
 	        E8("VTe", "\x0a", "\1", "\0") DIE("\x0b"),
 	    RUN_ON(VIRTUAL, "\6") E8("VTp", "\7", "\1", "\0") DIE("\x08")),
 	ONE("task-under-another", "task-elsewhere",
-	    RUN("\1") TYPE("POc", "\2", "\4", "t") E8("PPc", "\3", "\1", "\4") E8("PPc", "\4", "\2", "\4")
-	        E4("PPx", "\5", "\1") E4("PPx", "\6", "\2") E4("PPe", "\7", "\1") DIE("\x08")),
+	    RUN("\1") NOSV_TASK("\2", "\3") E8("VTc", "\4", "\2", "\4") E8("VTx", "\5", "\1", "\0")
+	        E8("VTp", "\6", "\1", "\0") E8("VTx", "\7", "\2", "\0") E8("VTr", "\x08", "\1", "\0")
+	            E8("VTe", "\x09", "\2", "\0") E8("VTe", "\x0a", "\1", "\0") DIE("\x0b")),
 	ONE("task-unfinished", "task-unfinished",
 	    RUN("\1") NOSV_TASK("\2", "\3") E8("VTx", "\4", "\1", "\0") DIE("\5")),
 	ONE("counters-undeclared", "counters-undeclared",

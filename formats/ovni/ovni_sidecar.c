@@ -1,3 +1,4 @@
+#include <cJSON.h>
 #include <stdlib.h>
 
 #include "ovni/ovni_metadata.h"
@@ -27,33 +28,59 @@ ovni_metadata_read(struct ovni_metadata *m)
 }
 
 static bool
-exists(const char *path, size_t folder, const char *name)
+exists(const char *path, const char *name)
 {
-	char *const other = malloc(folder + strlen(name) + 1);
-	bool found = other == NULL;
+	struct input *const in = ovni_open_beside(path, name);
+	const bool found = in == NULL || in->fault != INPUT_MISSING;
 
-	if (other != NULL) {
-		memcpy(other, path, folder);
-		memcpy(other + folder, name, strlen(name) + 1);
-		struct input *const in = input_open(other);
-		found = in == NULL || in->fault != INPUT_MISSING;
-		input_close(in);
-	}
-	free(other);
+	input_close(in);
 	return found;
 }
 
-/* stream.json needs a stream.obs; metadata.json is of the old layouts. */
+/* Whether an object is metadata of a process as libovni before 1.11 wrote it. */
+static bool
+is_old_metadata(const cJSON *root)
+{
+	static const char *const keys[] = { "app_id", "rank", "nranks", "cpus", "model_version" };
+	const cJSON *const version = ovni_json_get(root, "version");
+	bool own = false;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		own |= ovni_json_get(root, keys[i]) != NULL;
+	return own && (ovni_json_is(version, 1) || ovni_json_is(version, 2));
+}
+
+/* The file's JSON; NULL: none, or it cannot be read, which was reported. */
+static cJSON *
+load_sidecar(struct reader *r, const char *name)
+{
+	struct input *const in = ovni_open_beside(r->findings->path, name);
+	cJSON *root = NULL;
+	size_t place;
+
+	if (in != NULL && ovni_load(r, in, name, OVNI_MAX_JSON) == OVNI_LOAD_WHOLE &&
+	    ovni_json_fault(in->p, (size_t)(in->end - in->p), &place) == NULL)
+		root = cJSON_ParseWithLength(in->p, (size_t)(in->end - in->p));
+	input_close(in);
+	return root;
+}
+
+/* stream.json needs a stream.obs; metadata.json is of the old layouts.  Both names are common, so only the
+ * keys of ovni tell that a file is meant. */
 void
 ovni_check_sidecar(struct reader *r)
 {
 	const char *const path = r->findings->path, *const slash = strrchr(path, '/');
 	const char *const name = slash != NULL ? slash + 1 : path;
-	const size_t folder = (size_t)(name - path);
+	const bool is_stream = strcmp(name, "stream.json") == 0;
 
-	if (strcmp(name, "stream.json") != 0)
-		ovni_report(r, OVNI_RULE_OLD_LAYOUT, "metadata.json has metadata version 1 or 2");
-	else if (!exists(path, folder, "stream.obs") && !exists(path, folder, "stream.obs.gz") &&
-	         !exists(path, folder, "stream.obs.zst"))
+	if (is_stream &&
+	    (exists(path, "stream.obs") || exists(path, "stream.obs.gz") || exists(path, "stream.obs.zst")))
+		return; /* it is read with that */
+	cJSON *const root = load_sidecar(r, name);
+	if (is_stream && cJSON_IsObject(ovni_json_get(root, "ovni")))
 		ovni_report(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs in its folder");
+	else if (!is_stream && is_old_metadata(root))
+		ovni_report(r, OVNI_RULE_OLD_LAYOUT, "metadata.json has metadata version 1 or 2");
+	cJSON_Delete(root);
 }

@@ -33,6 +33,7 @@ struct ovni_thread {
 struct ovni_loom {
 	struct slice name;
 	uint32_t cpus; /* how many */
+	uint32_t processes, ranked; /* counted at the end */
 };
 
 struct ovni_process {
@@ -54,6 +55,12 @@ struct ovni_label {
 	uint32_t mark;
 	int64_t value;
 	struct slice text;
+};
+
+/* The first of some threads, and how many they are. */
+struct ovni_threads {
+	int64_t pid, tid;
+	uint32_t n;
 };
 
 struct ovni_system {
@@ -83,6 +90,7 @@ struct ovni_system {
 	struct slice required[OVNI_MAX_REQUIRED]; /* models in any ovni.require */
 	uint32_t nrequired;
 	struct slice lib;      /* "version commit" of the first stream */
+	struct ovni_threads breakdown_lacks, breakdown_off; /* nosv.can_breakdown */
 	struct track *unknown; /* process of the streams whose thread is not known */
 	const struct track *more_threads;
 };

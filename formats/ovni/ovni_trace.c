@@ -8,10 +8,7 @@
 static bool
 wants_state(const struct option_value *list)
 {
-	for (; list != NULL; list = list->next)
-		if (strcmp(list->name, "rules") == 0 && strcmp(list->value, "state") == 0)
-			return true;
-	return false;
+	return ovni_group_selected(list, "state");
 }
 
 static bool
@@ -79,26 +76,72 @@ check_cpus(struct ovni_system *s, struct reader *r)
 }
 
 static void
-check_processes(const struct ovni_system *s, struct reader *r)
+check_process(struct ovni_system *s, struct reader *r, const struct ovni_process *p)
 {
-	uint32_t ranked = 0, placed = 0;
-
-	for (uint32_t i = 0; i < s->nprocesses; i++) {
-		const struct ovni_process *const p = &s->processes[i];
-		if (p->loom == TABLE_NONE && ovni_system_find_process(s, p->pid) == TABLE_NONE)
+	if (p->loom == TABLE_NONE) {
+		if (ovni_system_find_process(s, p->pid) == TABLE_NONE)
 			ovni_report(r, OVNI_RULE_NO_LOOM, "no thread of process %" PRId64 " has ovni.loom",
 			            p->pid);
-		if (p->loom == TABLE_NONE)
-			continue;
-		placed++;
-		ranked += p->rank >= 0;
-		if (p->app_id < 0)
-			ovni_report(r, OVNI_RULE_APP_ID,
-			            "no thread of process %" PRId64 " has a positive ovni.app_id", p->pid);
+		return;
 	}
-	if (ranked > 0 && ranked < placed)
+	s->looms[p->loom].processes++;
+	s->looms[p->loom].ranked += p->rank >= 0;
+	if (p->app_id < 0)
+		ovni_report_refused(r, OVNI_RULE_APP_ID,
+		                    "no thread of process %" PRId64 " has a positive ovni.app_id", p->pid);
+}
+
+/* M16, M17: ovniemu refuses it inside a loom, and cannot sort looms of which only some have ranks. */
+static void
+check_ranks(const struct ovni_system *s, struct reader *r)
+{
+	uint32_t ranked = 0, placed = 0;
+	bool inside = false;
+	struct quoted q;
+
+	for (uint32_t i = 0; i < s->nlooms; i++) {
+		const struct ovni_loom *const l = &s->looms[i];
+		placed += l->processes;
+		ranked += l->ranked;
+		if (l->ranked > 0 && l->ranked < l->processes)
+			ovni_report_refused(r, OVNI_RULE_RANK_MIXED,
+			                    "%" PRIu32 " of %" PRIu32 " processes of loom %s have a rank",
+			                    l->ranked, l->processes, quoted(&q, l->name));
+		inside |= l->ranked > 0 && l->ranked < l->processes;
+	}
+	if (!inside && ranked > 0 && ranked < placed)
 		ovni_report(r, OVNI_RULE_RANK_MIXED, "%" PRIu32 " of %" PRIu32 " processes have a rank",
 		            ranked, placed);
+}
+
+static void
+check_processes(struct ovni_system *s, struct reader *r)
+{
+	for (uint32_t i = 0; i < s->nprocesses; i++)
+		check_process(s, r, &s->processes[i]);
+	check_ranks(s, r);
+}
+
+/* M29 */
+static void
+check_breakdown(const struct ovni_system *s, struct reader *r)
+{
+	bool on = false;
+
+	for (uint32_t i = 0; i < s->nrequired; i++)
+		on |= slice_is(s->required[i], "nosv");
+	if (!on || !ovni_group_selected(r->options, "breakdown"))
+		return;
+	if (s->breakdown_lacks.n > 0)
+		ovni_report(r, OVNI_RULE_NO_BREAKDOWN,
+		            "thread %" PRId64 " of process %" PRId64
+		            " has no boolean nosv.can_breakdown; %" PRIu32 " such threads",
+		            s->breakdown_lacks.tid, s->breakdown_lacks.pid, s->breakdown_lacks.n);
+	if (s->breakdown_off.n > 0)
+		ovni_report(r, OVNI_RULE_BREAKDOWN_OFF,
+		            "nosv.can_breakdown of thread %" PRId64 " of process %" PRId64
+		            " is false; %" PRIu32 " such threads",
+		            s->breakdown_off.tid, s->breakdown_off.pid, s->breakdown_off.n);
 }
 
 static void
@@ -116,6 +159,7 @@ check_trace(struct reader *r)
 	if (!sh->system.in_folder)
 		return;
 	check_processes(&sh->system, r);
+	check_breakdown(&sh->system, r);
 	check_cpus(&sh->system, r);
 }
 

@@ -195,7 +195,7 @@ Test(perfetto_cli, the_name_of_the_output_tells_the_format)
 		    NULL, 0);
 		cr_expect_eq(r.status, 0, "%s: %s", names[i], r.err);
 		char *const bytes = read_whole(path, &n);
-		cr_expect(bytes != NULL && n > 100, "%s", names[i]);
+		cr_assert(bytes != NULL && n > 100, "%s", names[i]);
 		cr_expect_eq(bytes[0], i < 2 ? '\n' : i == 2 ? '\x1f' : '\x28');
 		free(bytes);
 		ran_free(&r);

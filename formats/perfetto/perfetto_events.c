@@ -1,3 +1,4 @@
+#include "event/call_stack.h"
 #include "perfetto/perfetto_state.h"
 
 /*
@@ -121,6 +122,8 @@ put_named(struct perfetto_state *st, const struct batch *b, const struct event *
 	x.name = perfetto_name(st, e->name);
 	x.category = perfetto_category(st, e->cls);
 	perfetto_args(st, b, e);
+	if (call_stack_of_class(e->cls))
+		perfetto_sample(st, b, e);
 	perfetto_put_event(st, &x);
 }
 
@@ -225,6 +228,22 @@ end_span(struct perfetto_state *st, const struct event *e)
 
 /* ---- instants and arrows ---- */
 
+/* One end of an arrow, at what is open; the two ends must have one name and category. */
+static void
+put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase)
+{
+	struct perfetto_event x = { .ts = ts, .track = track, .type = TYPE_NONE };
+	const size_t at = wire_open(&st->body, EVENT_LEGACY);
+
+	wire_number(&st->body, LEGACY_PHASE, (unsigned char)phase);
+	wire_number(&st->body, LEGACY_ID, id);
+	wire_number(&st->body, LEGACY_ENCLOSING, 1);
+	wire_close(&st->body, at);
+	x.name = perfetto_name(st, SLICE_LIT("arrow"));
+	x.category = perfetto_intern(st, KIND_CATEGORY, SLICE_LIT("flow"));
+	perfetto_put_event(st, &x);
+}
+
 /* The importer puts an instant into the one before it of the same time: such ones are spans. */
 static void
 put_instant(struct perfetto_state *st, const struct batch *b, const struct event *e)
@@ -237,6 +256,10 @@ put_instant(struct perfetto_state *st, const struct batch *b, const struct event
 	if (again)
 		push(st, k, e->ts);
 	k->instant = e->ts + 1;
+	if ((e->flags & EVENT_ARROW) != 0) { /* an end may come */
+		idset_add(&st->arrows, e->dur);
+		put_flow(st, e->ts, k->uuid, e->dur, 's');
+	}
 }
 
 /* An end of an arrow binds to what is open, the innermost span or an instant of this time, or else to a span
@@ -246,8 +269,9 @@ put_arrow(struct perfetto_state *st, const struct event *e)
 {
 	struct perfetto_track *const k = perfetto_track_of(st, e->track);
 	const bool out = e->phase == PHASE_FLOW_OUT;
-	struct perfetto_event x = { .ts = e->ts, .track = k->uuid };
 
+	if (out && (e->flags & EVENT_ARROW) != 0) /* it left at its instant */
+		return;
 	if (idset_add(&st->arrows, e->dur) == out) {
 		perfetto_lose(st, PERFETTO_ARROW, 1);
 		return;
@@ -255,19 +279,11 @@ put_arrow(struct perfetto_state *st, const struct event *e)
 	close_until(st, k, e->ts, false);
 	const bool bare = k->nends == 0 && k->instant != e->ts + 1;
 	if (bare) {
-		x.type = TYPE_BEGIN;
+		struct perfetto_event x = { .ts = e->ts, .track = k->uuid, .type = TYPE_BEGIN };
 		x.name = perfetto_name(st, e->name);
 		perfetto_put_event(st, &x);
 	}
-	x.type = TYPE_NONE;
-	x.name = perfetto_name(st, SLICE_LIT("arrow")); /* the two ends must have one name and category */
-	x.category = perfetto_intern(st, KIND_CATEGORY, SLICE_LIT("flow"));
-	const size_t at = wire_open(&st->body, EVENT_LEGACY);
-	wire_number(&st->body, LEGACY_PHASE, out ? 's' : 'f');
-	wire_number(&st->body, LEGACY_ID, e->dur);
-	wire_number(&st->body, LEGACY_ENCLOSING, 1);
-	wire_close(&st->body, at);
-	perfetto_put_event(st, &x);
+	put_flow(st, e->ts, k->uuid, e->dur, out ? 's' : 'f');
 	if (bare)
 		put_end(st, e->ts, k->uuid);
 }

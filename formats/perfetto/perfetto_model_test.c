@@ -23,13 +23,16 @@ take_interned(struct model *m, struct proto p)
 	while (proto_next(&p, &f)) {
 		uint64_t iid = 0;
 		struct slice text = { 0 };
+		const struct proto whole = f.bytes;
 		cr_assert(f.number < 32 && f.type == 2, "interned field %u", f.number);
 		while (proto_next(&f.bytes, &g)) {
 			if (g.number == 1)
 				iid = g.v;
-			else
+			else if (g.type == 2)
 				text = proto_text(&g);
 		}
+		if (f.number == 6 || f.number == 7) /* frames and stacks: the message */
+			text = slice_of((const char *)whole.p, (size_t)(whole.end - whole.p));
 		cr_assert_eq(iid, x->ninterned[f.number] + 1, "numbers are given one after the other");
 		*ADD(x->interned[f.number], x->ninterned[f.number], x->interned_cap[f.number]) = text;
 	}
@@ -112,6 +115,38 @@ put_annotation(const struct model *m, struct text *t, struct proto p, bool named
 		text_char(t, open == '{' ? '}' : ']');
 }
 
+/* ---- call stacks ---- */
+
+/* All frames are there. */
+static void
+expect_stack(const struct model *m, uint64_t iid)
+{
+	const struct slice stack = interned(m, 7, iid);
+	struct proto p = { (const unsigned char *)stack.p, (const unsigned char *)stack.p + stack.n };
+	struct proto_field f;
+	uint32_t n = 0;
+
+	for (; proto_next(&p, &f); n += f.number == 2)
+		if (f.number == 2) {
+			interned(m, 6, f.v);
+			interned(m, 5, f.v);
+		}
+	cr_assert_gt(n, 0);
+}
+
+static void
+take_sample(struct model *m, struct proto p)
+{
+	struct proto_field f;
+
+	while (proto_next(&p, &f)) {
+		cr_assert(f.number >= 2 && f.number <= 4 && f.v > 0 && f.v <= INT32_MAX);
+		if (f.number == 4)
+			expect_stack(m, f.v);
+	}
+	m->nsamples++;
+}
+
 /* ---- events ---- */
 
 static void
@@ -152,6 +187,9 @@ take_event(struct model *m, struct model_event *e, struct proto p, bool flagged)
 			e->has_name = true;
 		} else if (f.number == 11) {
 			e->track = f.v;
+		} else if (f.number == 56) {
+			expect_stack(m, f.v);
+			m->nstacks++;
 		} else if (f.number == 30 || f.number == 44) {
 			e->value = f.number == 30 ? (double)(int64_t)f.v : proto_double(&f);
 			e->has_value = true;
@@ -254,7 +292,7 @@ static void
 take_packet(struct model *m, struct proto p)
 {
 	struct model_event e = { .place = m->events->n };
-	struct proto event = { 0 };
+	struct proto event = { 0 }, sample = { 0 };
 	struct proto_field f;
 	uint64_t sequence = 0, flags = 0;
 	bool timed = false;
@@ -275,12 +313,16 @@ take_packet(struct model *m, struct proto p)
 			take_track(m, f.bytes);
 		else if (f.number == 126)
 			take_attributes(m, f.bytes);
+		else if (f.number == 66)
+			sample = f.bytes;
 		else if (f.number == 6)
 			take_clocks(m, f.bytes);
 		else
 			cr_assert_eq(f.number, 87, "packet with field %u", f.number);
 	}
 	cr_assert_eq(sequence, 1);
+	if (sample.p != NULL)
+		take_sample(m, sample);
 	if (event.p == NULL)
 		return;
 	cr_assert(timed && e.ts <= INT64_MAX);

@@ -53,6 +53,7 @@ struct model {
 	struct model_attribute *attributes;
 	uint32_t ntracks, tracks_cap, nslices, slices_cap, ncounts, counts_cap, narrows, arrows_cap,
 	    nattributes, attributes_cap;
+	uint32_t nsamples, nstacks; /* PerfSamples; events with stacks */
 	uint32_t nclocks;
 	uint64_t clocks[8][2]; /* id, ns */
 	struct model_events *events;

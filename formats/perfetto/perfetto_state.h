@@ -18,16 +18,7 @@ extern const struct writer_ops perfetto_writer_ops;
 
 /* ---- interning ---- */
 
-enum perfetto_kind {
-	KIND_CATEGORY,
-	KIND_NAME,
-	KIND_KEY,
-	KIND_STRING,
-	KIND_FUNCTION,
-	KIND_FRAME,
-	KIND_STACK,
-	KINDS
-};
+enum perfetto_kind { KIND_CATEGORY, KIND_NAME, KIND_KEY, KIND_STRING, KIND_FUNCTION, KINDS };
 
 #define PERFETTO_MEMO 1024
 
@@ -99,6 +90,10 @@ struct perfetto_state {
 	struct table64 series; /* hash of track, name and key -> series_uuids[] */
 	uint64_t *series_uuids;
 	uint32_t nseries, series_cap;
+	struct tabletext stacks; /* frames -> number */
+	struct text stack;       /* frames */
+	uint64_t stack_bytes;    /* of those that are remembered */
+	uint32_t nstacks;
 	struct idset arrows; /* ids of those that left */
 	struct perfetto_shape shapes[SHAPES];
 };
@@ -203,6 +198,15 @@ void perfetto_put_ends(struct perfetto_state *st);
 /* ---- perfetto_counter.c ---- */
 
 void perfetto_counter(struct perfetto_state *st, const struct batch *b, const struct event *e);
+
+/* ---- perfetto_stack.c ---- */
+
+#define PERFETTO_STACKS (1U << 18)
+#define PERFETTO_STACK_BYTES (32U << 20)
+
+/* The call stack of an event, if it has one: a packet of its own, or a part of the event that st->body is to
+ * become. */
+void perfetto_sample(struct perfetto_state *st, const struct batch *b, const struct event *e);
 
 /* ---- perfetto_about.c ---- */
 

@@ -90,6 +90,8 @@ perfetto_free(void *state)
 	table64_free(&st->tids);
 	table64_free(&st->series);
 	idset_free(&st->arrows);
+	tabletext_free(&st->stacks);
+	text_free(&st->stack);
 	ledger_free(&st->declared);
 	text_free(&st->body);
 	text_free(&st->defs);

@@ -61,16 +61,23 @@ arena_grow(struct arena *a, size_t n)
 	return b;
 }
 
+static void *
+fail(struct arena *a)
+{
+	a->failed = true;
+	return NULL;
+}
+
 void *
 arena_alloc(struct arena *a, size_t n)
 {
 	if (n > SIZE_MAX - ALIGN)
-		return NULL;
+		return fail(a);
 	n = n == 0 ? ALIGN : (n + ALIGN - 1) / ALIGN * ALIGN;
 
 	struct arena_block *b = a->head;
 	if ((b == NULL || n > b->size - b->used) && (b = arena_grow(a, n)) == NULL)
-		return NULL;
+		return fail(a);
 
 	char *p = b->data + b->used;
 	b->used += n;
@@ -82,7 +89,7 @@ void *
 arena_zalloc(struct arena *a, size_t count, size_t size)
 {
 	if (size != 0 && count > SIZE_MAX / size)
-		return NULL;
+		return fail(a);
 
 	void *p = arena_alloc(a, count * size);
 	if (p != NULL)
@@ -137,6 +144,8 @@ arena_move(struct arena *to, struct arena *from)
 {
 	struct arena_block *last = from->head;
 
+	to->failed |= from->failed;
+	from->failed = false;
 	if (last == NULL)
 		return;
 	while (last->next != NULL)
@@ -161,7 +170,8 @@ arena_reset(struct arena *a)
 		return;
 	/* One huge thing must not hold its memory for the rest of the run. */
 	if (b->size > BLOCK_MAX) {
-		arena_free(a);
+		free_blocks(b);
+		a->head = NULL;
 		return;
 	}
 	free_blocks(b->next);

@@ -8,11 +8,13 @@ struct arena_block;
 /*
  * Memory that is given back all at once.  Zero-initialise to start.  Nothing
  * handed out ever moves.  All functions that return a pointer return NULL when
- * there is no memory; the arena stays usable.
+ * there is no memory; the arena stays usable, and remembers it in `failed`
+ * until arena_free(): who fills it can ask once, in the end.
  */
 struct arena {
 	struct arena_block *head;
 	size_t used; /* bytes handed out since the last reset, rounding included */
+	bool failed; /* memory ran out some time */
 };
 
 /* n bytes, not cleared, aligned for any type; n == 0 gives a valid pointer. */
@@ -28,10 +30,10 @@ struct slice arena_copy(struct arena *a, struct slice s);
 /* printf into the arena; p is NULL when there is no memory. */
 struct slice arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* All that was handed out by `from` is as if `to` had done it; `from` is empty then. */
+/* All that was handed out by `from` is as if `to` had done it, failures too; `from` is empty then. */
 void arena_move(struct arena *to, struct arena *from);
 
-/* Everything handed out becomes invalid; one block is kept for reuse. */
+/* Everything handed out becomes invalid; one block is kept for reuse, and `failed`. */
 void arena_reset(struct arena *a);
 
 void arena_free(struct arena *a);

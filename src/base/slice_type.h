@@ -12,7 +12,7 @@ struct slice {
 
 enum slice_flags {
 	SLICE_UTF8 = 1,     /* valid UTF-8 */
-	SLICE_JSON = 2,     /* valid UTF-8 and no byte needs an escape in a JSON string */
+	SLICE_JSON = 2,     /* valid UTF-8, and nothing needs an escape in a JSON string */
 	SLICE_RAW_JSON = 4, /* the bytes are JSON text of their own (a number, an object, ...) */
 	SLICE_STAYS = 8,    /* they stay where and what they are while the trace is read: same p, same text */
 };

@@ -26,9 +26,13 @@ struct seen {
 static uint32_t
 flags_of(const char *p, size_t n, struct seen seen)
 {
+	size_t size;
+
 	if (seen.high != 0 && !utf8_valid(p, n))
 		return 0;
-	return seen.escape != 0 ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
+	const bool escape =
+	    seen.escape != 0 || (seen.high != 0 && utf8_find_hidden(p, p + n, &size) != p + n);
+	return escape ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
 }
 
 static bool
@@ -43,7 +47,7 @@ give(const char *p, size_t n, struct seen seen, struct slice *out)
 static inline bool
 must_escape(char c)
 {
-	return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+	return (unsigned char)c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
 }
 
 #define LANES UINT64_C(0x0101010101010101)
@@ -62,7 +66,9 @@ odd_bytes(uint64_t w)
 {
 	const uint64_t control = (w - LANES * 0x20) & ~w & HIGHS;
 
-	return control | (w & HIGHS) | zero_bytes(w ^ LANES * '"') | zero_bytes(w ^ LANES * '\\');
+	/* DEL and one more is not ASCII */
+	return control | ((w | (w + LANES)) & HIGHS) | zero_bytes(w ^ LANES * '"') |
+	       zero_bytes(w ^ LANES * '\\');
 }
 
 const char *
@@ -119,11 +125,11 @@ bits(vec v)
 	return (unsigned)_mm_movemask_epi8(v);
 }
 
-/* Signed, so that all bytes above 0x7f count as small too: one test for both. */
+/* Signed, so that all bytes above 0x7f count as small too, and DEL with one added: one test for all. */
 static inline unsigned
 odd_mask(vec v)
 {
-	const vec small = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20));
+	const vec small = _mm_cmplt_epi8(_mm_add_epi8(v, _mm_set1_epi8(1)), _mm_set1_epi8(0x21));
 	const vec quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
 	const vec backslash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
 
@@ -171,7 +177,7 @@ bits(vec v)
 static inline unsigned
 odd_mask(vec v)
 {
-	const vec small = vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(0x20));
+	const vec small = vcltq_s8(vreinterpretq_s8_u8(vaddq_u8(v, vdupq_n_u8(1))), vdupq_n_s8(0x21));
 	const vec quote = vceqq_u8(v, vdupq_n_u8('"'));
 	const vec backslash = vceqq_u8(v, vdupq_n_u8('\\'));
 	const vec any = vorrq_u8(small, vorrq_u8(quote, backslash));

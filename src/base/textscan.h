@@ -16,7 +16,7 @@ bool textscan_cstring(const char *p, const char *end, struct slice *out);
 /* Decides both flags for text of known length. */
 struct slice textscan_slice(const char *p, uint32_t n);
 
-/* First byte in [p, end) that a JSON string must escape (0x00-0x1f, '"', '\\') or that is not ASCII;
+/* First byte in [p, end) that a JSON string must escape (0x00-0x1f, 0x7f, '"', '\\') or that is not ASCII;
  * `end` when there is none. */
 const char *textscan_plain_end(const char *p, const char *end);
 

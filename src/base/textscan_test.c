@@ -34,7 +34,7 @@ fence_before(void)
 static bool
 slow_escape(char c)
 {
-	return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+	return (unsigned char)c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
 }
 
 static uint32_t
@@ -46,6 +46,11 @@ slow_flags(const char *p, size_t n)
 		escape |= slow_escape(p[i]);
 	if (!utf8_valid(p, n))
 		return 0;
+	for (size_t i = 0, size; i < n; i += size) {
+		const unsigned char c = (unsigned char)p[i];
+		size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+		escape |= utf8_is_hidden(utf8_point(p + i, size));
+	}
 	return escape ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
 }
 

@@ -78,3 +78,64 @@ utf8_invalid_run(const char *text, size_t n)
 
 	return lead.size == 0 ? 1 : good_bytes(p, n, lead);
 }
+
+/* ---- hidden characters ---- */
+
+uint32_t
+utf8_point(const char *p, size_t size)
+{
+	uint32_t c = (unsigned char)*p & (size == 1 ? 0x7fu : 0x7fu >> size);
+
+	for (size_t i = 1; i < size; i++)
+		c = c << 6 | ((unsigned char)p[i] & 0x3f);
+	return c;
+}
+
+bool
+utf8_is_hidden(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0x7f, 0x9f },       /* DEL, C1 */
+		{ 0xad, 0xad },       /* soft hyphen */
+		{ 0x61c, 0x61c },     /* Arabic letter mark */
+		{ 0x200b, 0x200b },   /* zero width space */
+		{ 0x200e, 0x200f },   /* left-to-right and right-to-left mark */
+		{ 0x2028, 0x202e },   /* line and paragraph separator, embeddings, overrides */
+		{ 0x2060, 0x206f },   /* isolates, invisible operators */
+		{ 0xfeff, 0xfeff },   /* byte order mark */
+		{ 0xfff9, 0xfffb },   /* interlinear marks */
+		{ 0xe0000, 0xe0fff }, /* tags */
+	};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+/* No other byte begins a hidden character. */
+static inline bool
+may_hide(unsigned char c)
+{
+	return c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2 || c == 0xef || c == 0xf3;
+}
+
+const char *
+utf8_find_hidden(const char *p, const char *end, size_t *size)
+{
+	for (; p < end; p++) {
+		const unsigned char c = (unsigned char)*p;
+		if (!may_hide(c))
+			continue;
+		const struct lead lead = lead_of(c);
+		*size = c < 0x80 ? 1 : lead.size;
+		if (c >= 0x80 && ((size_t)(end - p) < lead.size ||
+		                  good_bytes((const unsigned char *)p, (size_t)(end - p), lead) != lead.size))
+			continue;
+		if (utf8_is_hidden(utf8_point(p, *size)))
+			return p;
+	}
+	return end;
+}

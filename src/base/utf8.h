@@ -18,4 +18,16 @@ utf8_valid(const char *p, size_t n)
  * n; n > 0. */
 size_t utf8_invalid_run(const char *p, size_t n);
 
+/* The code point of a valid character of `size` bytes. */
+uint32_t utf8_point(const char *p, size_t size);
+
+/* Characters that steer a terminal or cannot be seen: DEL, C1 controls, line and paragraph separators,
+ * bidirectional controls and the like.  Joiners (U+200C, U+200D) are none: they shape visible text in several
+ * scripts. */
+bool utf8_is_hidden(uint32_t point);
+
+/* The first hidden character (no ASCII control but DEL) in [p, end), and its size; `end` when there is none.
+ * Bytes that are not UTF-8 are passed over. */
+const char *utf8_find_hidden(const char *p, const char *end, size_t *size);
+
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that building and testing need and that are not there yet.
-# A library counts as there when pkg-config knows it, a program when it can be found: other systems can bring their own.
+# Its operands are further programs, in packages of the same name.  A library counts as there when pkg-config knows it, a program when it can be found: other systems can bring their own.
 set -eu
 
 missing=
@@ -26,6 +26,9 @@ need_library libzstd-dev libzstd
 need_library libcriterion-dev criterion
 need_program mandoc mandoc
 need_program python3-jsonschema jsonschema
+for program; do # what one target needs besides
+	need_program "$program" "$program"
+done
 
 [ -n "$missing" ] || exit 0
 echo "installing:$missing"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "output/text_visible.h"
+#include "output/text_start.h"
 
 void
 findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx)
@@ -39,10 +40,20 @@ count_up(struct findings *j, const struct rule *rule)
 	return 1;
 }
 
+/* Without memory the message is shown all the same. */
+static void
+blank_odd(char *s)
+{
+	for (; *s != '\0'; s++)
+		if (*s < ' ' || *s > '~')
+			*s = '?';
+}
+
 __attribute__((format(printf, 3, 0))) static void
 add(struct findings *j, struct finding f, const char *fmt, va_list ap)
 {
 	char message[1024];
+	struct text visible = { .p = NULL };
 
 	if (j->muted != NULL && j->muted(j->muted_ctx))
 		return;
@@ -50,8 +61,14 @@ add(struct findings *j, struct finding f, const char *fmt, va_list ap)
 	if (count_up(j, f.rule) > FINDINGS_SHOWN || j->sink == NULL)
 		return;
 	vsnprintf(message, sizeof message, fmt, ap);
-	f.message = message;
+	/* names of files and what the system says of them come as they are */
+	text_visible_message(&visible, slice_str(message));
+	text_char(&visible, '\0');
+	if (visible.failed)
+		blank_odd(message);
+	f.message = visible.failed ? message : visible.p;
 	j->sink(j->ctx, j, &f);
+	text_free(&visible);
 }
 
 void
@@ -130,15 +147,11 @@ level_name(enum level level)
 const char *
 quoted(struct quoted *q, struct slice s)
 {
-	struct text t = { .p = NULL };
+	struct text t = text_start(q->s, sizeof q->s); /* 60 bytes fit, whatever they are */
 
 	text_char(&t, '"');
 	text_visible(&t, s, 60);
 	text_char(&t, '"');
-	const size_t n = t.failed ? 0 : t.n < sizeof q->s ? t.n : sizeof q->s - 1;
-	if (n > 0)
-		memcpy(q->s, t.p, n);
-	q->s[n] = '\0';
-	text_free(&t);
+	q->s[t.n] = '\0';
 	return q->s;
 }

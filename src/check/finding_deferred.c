@@ -20,7 +20,10 @@ findings_defer(void *ctx, const struct findings *j, const struct finding *f)
 
 	(void)j;
 	if (one == NULL) {
-		k->lost++;
+		if (k->lost++ == 0 || f->rule->level > k->worst.rule->level) {
+			k->worst = *f;
+			snprintf(k->message, sizeof k->message, "%s", f->message);
+		}
 		return;
 	}
 	*k->room -= size;
@@ -34,24 +37,22 @@ findings_defer(void *ctx, const struct findings *j, const struct finding *f)
 	k->last = one;
 }
 
-/* Something must be said in place of those that were lost, with a rule that was broken. */
+/* The worst of them stands for all that were lost. */
 static void
 say_lost(const struct deferred_findings *k, const struct findings *j, finding_sink *sink, void *ctx)
 {
-	char message[160];
-	const struct rule *rule = j->ncounts > 0 ? j->counts[j->ncounts - 1].rule : NULL;
+	char message[sizeof k->message + 160];
+	struct finding f = k->worst;
 
-	for (size_t i = 0; i < j->ncounts; i++)
-		if (j->counts[i].rule->level > rule->level)
-			rule = j->counts[i].rule;
-	if (rule == NULL)
-		return;
-	snprintf(
-	    message, sizeof message,
-	    "%" PRIu64
-	    " findings, perhaps of this rule, are counted and not shown: there are too many in all streams",
-	    k->lost);
-	const struct finding f = { .rule = rule, .message = message };
+	if (k->lost > 1)
+		snprintf(message, sizeof message,
+		         "%s; %" PRIu64
+		         " findings, this one and others, are counted and not shown: there are too many in "
+		         "all streams",
+		         k->message, k->lost);
+	else
+		snprintf(message, sizeof message, "%s", k->message);
+	f.message = message;
 	sink(ctx, j, &f);
 }
 

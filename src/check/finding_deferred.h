@@ -11,7 +11,9 @@ struct deferred_finding;
 
 struct deferred_findings {
 	struct deferred_finding *first, *last;
-	uint64_t lost; /* not kept: they are only counted */
+	uint64_t lost;        /* not kept, for lack of room or memory: counted, and ... */
+	struct finding worst; /* ... the first of the worst level stands for all */
+	char message[256];    /* its message; the pointer in it is not to be used */
 	size_t *room;  /* bytes that all findings together may still take; shared */
 };
 

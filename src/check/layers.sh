@@ -43,6 +43,7 @@ rule stats base input output event check format vocab pipeline
 rule cmd base input output event check format vocab pipeline stats
 rule testing base
 rule bench base format testing
+rule faults base output format testing
 rule fuzz base input output event check format vocab pipeline stats testing
 
 # A format sees format.h, fields_json.h, call_stack.h, base/, json/, output/text*.h, and its own folder.  What aids its tests, benchmarks and fuzzing (by

@@ -5,11 +5,13 @@
 #include "cmd/value_text.h"
 #include "input/input_tree.h"
 
-enum { O_HEX, O_LIMIT };
+enum { O_HEX, O_LIMIT, O_MAX_REPEAT };
 
 static const struct cmd_option own[] = {
 	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
 	[O_LIMIT] = { "limit", "N", "stop after N records", 'n' },
+	[O_MAX_REPEAT] = { "max-repeat", "N",
+	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -28,6 +30,7 @@ struct cat {
 	struct report_out out;
 	bool hex;
 	uint64_t limit, left; /* records; UINT64_MAX: all */
+	uint64_t max_repeat;
 	struct text text;
 	bool several;            /* more than one file */
 	enum exit_status status; /* the worst so far */
@@ -44,7 +47,10 @@ parse(struct cat *c)
 	while ((opt = options_next(o, &arg)) >= 0) {
 		if (opt == O_HEX)
 			c->hex = true;
-		else if (!options_number(o, "--limit", arg, &c->limit))
+		else if (opt == O_MAX_REPEAT) {
+			if (!options_positive(o, "--max-repeat", arg, &c->max_repeat))
+				return false;
+		} else if (!options_number(o, "--limit", arg, &c->limit))
 			return false;
 	}
 	return opt == OPTIONS_END && options_name_traces(o);
@@ -150,6 +156,7 @@ show_one(struct cat *c, const char *path)
 	job.paths = &path;
 	job.npaths = 1;
 	job.interpret = INTERPRET_EVENTS;
+	job.max_repeat = c->max_repeat;
 	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_ORDER | (c->hex ? WANT_BYTES : 0U);
 	job.hooks = (struct pipeline_hooks){ .opened = opened, .closed = closed, .ctx = c };
 	if (pipeline_open(&p, &job))
@@ -157,6 +164,8 @@ show_one(struct cat *c, const char *path)
 			more = show_batch(c, b);
 			batch_release(b);
 		}
+	pipeline_end(&p);
+	say_losses(&c->options, path, &p.repeats.ledger);
 	pipeline_close(&p);
 }
 

@@ -17,7 +17,7 @@
 
 #include "cmd/cli_test_util.h"
 
-#define TIMEOUT_MS 120000
+#define TIMEOUT_MS 600000
 
 struct sink {
 	int fd; /* -1: at its end */

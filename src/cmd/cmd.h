@@ -16,6 +16,7 @@ enum exit_status {
 	STATUS_FINDINGS = 1,   /* findings at or above the fail level; a loss with --fail-on-loss */
 	STATUS_UNREADABLE = 2, /* an input could not be read, or an output failed */
 	STATUS_USAGE = 3,
+	STATUS_PIPE_CLOSED = 4, /* whoever reads the output went away: main ends as SIGPIPE would */
 };
 
 struct cmd_option {

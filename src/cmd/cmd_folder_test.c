@@ -96,7 +96,7 @@ Test(cmd_folder, one_trace_with_a_process_for_each_file)
 
 	cr_expect_eq(all.status, STATUS_CLEAN, "%s", all.err);
 	cr_expect_eq(count(all.out, "\"process_name\""), 3);
-	cr_expect_not_null(strstr(all.out, "\"pid\":3"));
+	cr_expect_not_null(strstr(all.out, "\"pid\":4194309"));
 	cr_expect_not_null(strstr(all.out, "\"dialect\":\"mixed\""));
 	cr_expect_gt(count(all.out, "\"ph\":\"X\"") + count(all.out, "\"ph\":\"i\""),
 	             count(one.out, "\"ph\":\"X\"") + count(one.out, "\"ph\":\"i\""));

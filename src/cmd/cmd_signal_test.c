@@ -47,7 +47,7 @@ Test(cmd_signal, closed_pipe)
 		         "cat \"$1/status\"",
 		         ways[i]);
 		struct ran r = shell(dir, command);
-		cr_expect_str_eq(r.out, "status 2\n", "%s", ways[i]);
+		cr_expect_str_eq(r.out, "status 141\n", "%s", ways[i]);
 		cr_expect_str_eq(r.err, "", "%s: %s", ways[i], r.err);
 		ran_free(&r);
 	}
@@ -88,4 +88,8 @@ Test(cmd_signal, a_signal_leaves_no_file)
 {
 	expect_clean_end("TERM", 128 + 15);
 	expect_clean_end("HUP", 128 + 1);
+	expect_clean_end("XCPU", 128 + 24);
+	expect_clean_end("ALRM", 128 + 14);
+	expect_clean_end("USR1", 128 + 10);
+	expect_clean_end("USR2", 128 + 12);
 }

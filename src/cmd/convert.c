@@ -1,11 +1,22 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "cmd/say.h"
-#include "pipeline/writing.h"
+#include "cmd/convert.h"
+#include "cmd/operand_names.h"
+#include "cmd/output_format.h"
 #include "format/registry.h"
 
-enum { O_TO, O_RAW, O_THREADS, O_SORT_MEMORY, O_LANES, O_REBASE, O_FAIL_ON_LOSS, O_KEEP_PARTIAL };
+enum {
+	O_TO,
+	O_RAW,
+	O_THREADS,
+	O_SORT_MEMORY,
+	O_MAX_REPEAT,
+	O_LANES,
+	O_REBASE,
+	O_FAIL_ON_LOSS,
+	O_KEEP_PARTIAL,
+};
 
 #define DEFAULT_THREADS 16
 #define MOST_THREADS 256U
@@ -17,11 +28,13 @@ static const struct cmd_option own[] = {
 	[O_SORT_MEMORY] = { "sort-memory", "BYTES",
 	                    "memory for putting events in the order that the output needs (default: 64 MiB)",
 	                    0 },
+	[O_MAX_REPEAT] = { "max-repeat", "N",
+	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },
 	[O_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 },
-	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep what was written when the input fails half-way", 0 },
+	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -35,45 +48,6 @@ const struct command convert_command = {
 	.writes = true,
 	.run = cmd_convert,
 };
-
-struct convert {
-	struct options options;
-	const char *const *in; /* operands */
-	size_t nin;
-	const char *out;
-	const struct format *to;
-	uint64_t threads, sort_memory;
-	bool raw, no_lanes, rebase, fail_on_loss, keep_partial;
-	struct progress progress;
-	struct output *output; /* NULL: no input could be opened so far */
-	struct pipeline pipeline;
-	struct writing writing;
-	enum exit_status status; /* of the inputs so far */
-};
-
-/* The output's format; false after a message. */
-static bool
-find_format(struct convert *c, const char *to)
-{
-	struct options *const o = &c->options;
-	struct shown_path shown;
-
-	c->to = to != NULL ? format_by_name(to) : format_by_suffix(c->out);
-	if (c->to == NULL || c->to->writer == NULL)
-		o->status =
-		    to != NULL
-		        ? options_mistake(o,
-		                          "there is no output format named %s; tracetool formats lists them",
-		                          show_path(&shown, to))
-		        : options_mistake(
-		              o, "the name %s has no suffix of an output format; choose one with --to",
-		              show_path(&shown, c->out));
-	else if (c->raw && (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
-		o->status = options_mistake(o, "--raw: %s cannot hold raw records", c->to->name);
-	else
-		return true;
-	return false;
-}
 
 static bool
 parse(struct convert *c)
@@ -98,7 +72,9 @@ parse(struct convert *c)
 			c->keep_partial = true;
 		else if (opt == O_SORT_MEMORY && options_number(o, "--sort-memory", arg, &c->sort_memory))
 			continue;
-		else if (opt == O_THREADS || opt == O_SORT_MEMORY)
+		else if (opt == O_MAX_REPEAT && options_positive(o, "--max-repeat", arg, &c->max_repeat))
+			continue;
+		else if (opt == O_THREADS || opt == O_SORT_MEMORY || opt == O_MAX_REPEAT)
 			return false;
 		else if ((opt = options_word(o, "--lanes", arg, on_off)) >= 0)
 			c->no_lanes = opt == 1;
@@ -120,28 +96,12 @@ parse(struct convert *c)
 	c->nin = c->out == NULL ? 1 : (size_t)operands;
 	if (c->out == NULL)
 		c->out = c->in[1];
-	return find_format(c, to);
+	if (!names_check(o, c->in, c->nin, c->out))
+		return false;
+	c->to = output_format(o, to, c->out);
+	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw);
 }
 
-static void
-say_losses(const struct convert *c, const struct ledger *l)
-{
-	struct shown_path shown;
-
-	for (size_t i = 0; i < l->n && !c->options.quiet; i++)
-		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]",
-		    show_path(&shown, c->out), l->rows[i].loss->text, l->rows[i].count,
-		    l->rows[i].first_offset, l->rows[i].loss->id);
-}
-
-static bool
-put(void *ctx, const char *file, const char *p, size_t n)
-{
-	struct convert *const c = ctx;
-
-	(void)file;
-	return output_write(c->output, p, n);
-}
 
 /* 0: one a core. */
 static unsigned
@@ -170,13 +130,14 @@ opened(void *ctx, const struct source *s)
 		c->status = STATUS_USAGE;
 		return false;
 	}
-	c->output = output_open(c->out, c->options.force ? OUTPUT_FORCE : 0, why, sizeof why);
-	if (c->output == NULL) {
+	if (!convert_output_open(&c->output, c->out, c->to->writer->shape, c->options.force, why,
+	                         sizeof why)) {
 		say("%s", why);
 		c->status = STATUS_UNREADABLE;
 		return false;
 	}
-	return writing_begin(&c->writing, &c->pipeline, c->to, (struct writing_output){ put, c }, &options);
+	return writing_begin(&c->writing, &c->pipeline, c->to,
+	                     (struct writing_output){ convert_output_put, &c->output }, &options);
 }
 
 static void
@@ -204,20 +165,32 @@ show_progress(void *ctx, const struct input *in)
 	progress_show(&c->progress, in);
 }
 
-/* Ends the output, well or not; all that went wrong with it is said here.  A cut or damaged packed stream is
- * worth keeping as far as it went, what a failing system left is not. */
+/* Whether what was written may be kept: an output lacks no input, or part of one, that could not be read. */
+static bool
+may_keep(const struct convert *c)
+{
+	struct shown_path shown;
+
+	if (c->keep_partial || (c->status < STATUS_UNREADABLE && !c->pipeline.context.system_failed))
+		return true;
+	say("%s: not written, as an input could not be read (--keep-partial writes what could)",
+	    show_path(&shown, c->out));
+	return false;
+}
+
+/* Ends the output, well or not; all that went wrong with it is said here. */
 static enum exit_status
 finish(struct convert *c, bool written)
 {
+	struct convert_output *const out = &c->output;
 	struct shown_path shown;
 	char why[512];
 
-	if (c->output == NULL)
+	if (!convert_output_is_open(out))
 		return STATUS_UNREADABLE;
-	if (written && (!c->pipeline.context.system_failed || c->keep_partial) &&
-	    writing_end(&c->writing) && output_finish(c->output)) {
-		if (output_commit(c->output, why, sizeof why)) {
-			say_losses(c, &c->writing.total);
+	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out)) {
+		if (convert_output_commit(out, why, sizeof why)) {
+			say_losses(&c->options, c->out, &c->writing.total);
 			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 		}
 		say("%s", why);
@@ -225,10 +198,11 @@ finish(struct convert *c, bool written)
 	}
 	if (c->writing.no_memory)
 		say("%s: the system gives no more memory", show_path(&shown, c->out));
-	if (output_error(c->output) != NULL && !output_pipe_closed(c->output))
-		say("%s", output_error(c->output));
-	output_discard(c->output);
-	return STATUS_UNREADABLE;
+	const bool pipe_closed = convert_output_pipe_closed(out);
+	if (convert_output_error(out) != NULL && !pipe_closed)
+		say("%s", convert_output_error(out));
+	convert_output_discard(out);
+	return pipe_closed ? STATUS_PIPE_CLOSED : STATUS_UNREADABLE;
 }
 
 /* true: all that can be read was. */
@@ -245,35 +219,42 @@ write_all(struct convert *c)
 }
 
 enum exit_status
+convert_run(struct convert *c)
+{
+	const struct writer_ops *const writer = c->to->writer;
+	struct pipeline_job job = options_job(&c->options, say_finding, &c->options);
+
+	progress_init(&c->progress, &c->options);
+	job.paths = c->in;
+	job.npaths = c->nin;
+	job.want = WANT_TIMES | WANT_ORDER | writer->want;
+	job.interpret = INTERPRET_SPANS;
+	job.raw = c->raw;
+	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 ? c->to : NULL;
+	job.order = writer->order;
+	job.sort_memory = c->sort_memory;
+	job.max_repeat = c->max_repeat;
+	job.sort_beside = strcmp(c->out, "-") != 0 ? c->out : NULL;
+	job.lanes = writer->nested && !c->no_lanes;
+	job.late = true;
+	job.rebase = c->rebase;
+	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };
+	const bool written = pipeline_open(&c->pipeline, &job) && write_all(c);
+	writing_settle(&c->writing);
+	pipeline_end(&c->pipeline);
+	const enum exit_status status = finish(c, written);
+	writing_free(&c->writing);
+	pipeline_close(&c->pipeline);
+	return worse(status, c->status);
+}
+
+enum exit_status
 cmd_convert(const struct command *cmd, int argc, char **argv)
 {
 	struct convert c = { .in = NULL };
 
 	options_init(&c.options, cmd, argc, argv);
-	if (!parse(&c))
-		return c.options.status;
-	progress_init(&c.progress, &c.options);
-	const struct writer_ops *const writer = c.to->writer;
-	struct pipeline_job job = options_job(&c.options, say_finding, &c.options);
-	job.paths = c.in;
-	job.npaths = c.nin;
-	job.want = WANT_TIMES | WANT_ORDER | writer->want;
-	job.interpret = INTERPRET_SPANS;
-	job.raw = c.raw;
-	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 ? c.to : NULL;
-	job.order = writer->order;
-	job.sort_memory = c.sort_memory;
-	job.sort_beside = strcmp(c.out, "-") != 0 ? c.out : NULL;
-	job.lanes = writer->nested && !c.no_lanes;
-	job.late = true;
-	job.rebase = c.rebase;
-	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, &c };
-	bool written = pipeline_open(&c.pipeline, &job) && write_all(&c);
-	writing_settle(&c.writing);
-	pipeline_end(&c.pipeline);
-	const enum exit_status status = finish(&c, written);
-	writing_free(&c.writing);
-	pipeline_close(&c.pipeline);
+	const enum exit_status status = parse(&c) ? convert_run(&c) : c.options.status;
 	options_free(&c.options);
-	return worse(status, c.status);
+	return status;
 }

@@ -240,7 +240,7 @@ Test(docs_rules, limits_are_those_of_the_program)
 
 	expect_limit("chrome", text, NEST_TRACK_ROOM, " over all its lanes");
 	expect_limit("chrome", text, NEST_TOTAL_ROOM, ".");
-	expect_limit("chrome", text, NEST_DEPTH, " places below the newest");
+	expect_limit("chrome", text, NEST_WINDOW, " last to end");
 	expect_limit("chrome", text, NEST_LANES, " lanes");
 	expect_limit("chrome", text, NEST_EXTRA_LANES, " extra ones");
 	free(text);

@@ -43,6 +43,7 @@ as_text(struct text *t)
 			text_printf(t, "%s\n", (*f)->title);
 		text_clear(&words);
 	}
+	t->failed |= words.failed;
 	text_free(&words);
 }
 

@@ -54,12 +54,25 @@ put_size(struct text *t, const struct info *n, const struct pipeline *p)
 	text_char(t, '\n');
 }
 
+/* Of classes of one name, those without records are of no interest but for the first, if no other has any. */
+static bool
+is_listed(const struct class *c)
+{
+	return c->records > 0 || (c->first == c && trace_class_records(c) == 0);
+}
+
 static void
 put_classes(struct text *t, const struct trace *trace)
 {
-	text_printf(t, "classes:  %" PRIu32 "\n", trace->nclasses);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < trace->nclasses; i++)
+		n += is_listed(trace->classes[i]);
+	text_printf(t, "classes:  %" PRIu32 "\n", n);
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
 		const struct class *const c = trace->classes[i];
+		if (!is_listed(c))
+			continue;
 		text_printf(t, "  %10" PRIu64 "  ", c->records);
 		value_text_word(t, c->name);
 		for (uint32_t k = 0; k < c->nfields; k++) {

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "base/edit_distance.h"
+#include "cmd/operand_names.h"
 #include "cmd/report_out.h"
 #include "cmd/schema_files.h"
 #include "cmd/say.h"
 #include "format/registry.h"
+#include "output/text_start.h"
 
 enum common {
 	COMMON_HELP,
@@ -174,17 +176,28 @@ stop(struct options *o, enum exit_status status)
 	return OPTIONS_STOP;
 }
 
-static enum exit_status
-unknown_option(const struct options *o, const struct getopt_table *t)
+/* The options whose names begin with the n bytes at p, "--from, --force"; how many there are. */
+static size_t
+put_candidates(const struct getopt_table *t, const char *p, size_t n, struct text *list)
 {
-	const char *const typed = o->argv[optind - 1], *best = NULL;
-	size_t distance = SIZE_MAX;
-	struct shown_path shown;
+	size_t found = 0;
 
-	if (typed[0] != '-' || typed[1] != '-') {
-		const char letter[] = { (char)optopt, '\0' };
-		return options_mistake(o, "there is no option -%s", show_path(&shown, letter));
-	}
+	for (size_t i = 0; i < t->n; i++)
+		if (strncmp(t->rows[i].name, p, n) == 0)
+			text_printf(list, "%s--%s", found++ > 0 ? ", " : "", t->rows[i].name);
+	return found;
+}
+
+static enum exit_status
+unknown_long_option(const struct options *o, const struct getopt_table *t, const char *typed)
+{
+	const size_t n = strcspn(typed + 2, "=");
+	struct text list = { .p = NULL };
+	struct shown_path shown;
+	const char *best = NULL;
+	size_t distance = SIZE_MAX;
+	enum exit_status status;
+
 	for (size_t i = 0; i < t->n; i++) {
 		const size_t d = edit_distance(typed + 2, t->rows[i].name);
 		if (d < distance && edit_distance_plausible(typed + 2, t->rows[i].name)) {
@@ -193,10 +206,30 @@ unknown_option(const struct options *o, const struct getopt_table *t)
 		}
 	}
 	show_path(&shown, typed);
-	if (best != NULL && distance > 0)
-		return options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, best);
-	return options_mistake(
-	    o, "there is no option %s, or it takes no argument, or its name is cut too short", shown.s);
+	const size_t found = put_candidates(t, typed + 2, n, &list);
+	if (found == 1 || (found > 0 && list.n == n + 2))
+		status = options_mistake(o, "%.*s takes no argument", (int)list.n, list.p);
+	else if (found > 1)
+		status = options_mistake(o, "%s may be one of %.*s; write more of it", shown.s, (int)list.n,
+		                         list.p);
+	else if (best != NULL)
+		status = options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, best);
+	else
+		status = options_mistake(o, "there is no option %s", shown.s);
+	text_free(&list);
+	return status;
+}
+
+static enum exit_status
+unknown_option(const struct options *o, const struct getopt_table *t)
+{
+	const char *const typed = o->argv[optind - 1];
+	struct shown_path shown;
+
+	if (optopt == 0 || strncmp(typed, "--", 2) == 0)
+		return unknown_long_option(o, t, typed);
+	const char letter[] = { (char)optopt, '\0' };
+	return options_mistake(o, "there is no option -%s", show_path(&shown, letter));
 }
 
 static bool
@@ -350,7 +383,8 @@ options_next(struct options *o, const char **arg)
 int
 options_word(struct options *o, const char *option, const char *arg, const char *const *words)
 {
-	struct text list = { .p = NULL };
+	char room[256];
+	struct text list = text_start(room, sizeof room);
 	struct shown_path shown;
 	int i;
 
@@ -382,10 +416,22 @@ options_number(struct options *o, const char *option, const char *arg, uint64_t 
 }
 
 bool
+options_positive(struct options *o, const char *option, const char *arg, uint64_t *v)
+{
+	if (!options_number(o, option, arg, v))
+		return false;
+	if (*v == 0)
+		o->status = options_mistake(o, "%s takes a number of at least 1", option);
+	return *v > 0;
+}
+
+bool
 options_name_traces(struct options *o)
 {
-	if (o->first_operand < o->argc)
-		return true;
+	const size_t n = (size_t)(o->argc - o->first_operand);
+
+	if (n > 0)
+		return names_check(o, (const char *const *)o->argv + o->first_operand, n, o->output);
 	o->status = options_mistake(o, "name at least one trace (- for standard input)");
 	return false;
 }

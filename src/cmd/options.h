@@ -49,6 +49,9 @@ int options_word(struct options *o, const char *option, const char *arg, const c
 /* A number that is all of arg; false after a message. */
 bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v);
 
+/* The same, of at least 1. */
+bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v);
+
 /* Whether there is an operand; false after a message and o->status set. */
 bool options_name_traces(struct options *o);
 

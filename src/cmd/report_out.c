@@ -8,6 +8,7 @@ report_out_open(struct report_out *r, const struct options *o)
 	const bool file = o != NULL && o->output != NULL;
 	char why[512];
 
+	r->path = file ? o->output : "standard output";
 	r->out = output_open(file ? o->output : "-", file && o->force ? OUTPUT_FORCE : 0, why, sizeof why);
 	if (r->out == NULL)
 		say("%s", why);
@@ -18,7 +19,8 @@ void
 report_out_put(struct report_out *r, struct text *t)
 {
 	r->no_memory |= t->failed;
-	output_write(r->out, t->p, t->n);
+	if (t->n > 0)
+		output_write(r->out, t->p, t->n);
 	text_clear(t);
 }
 
@@ -33,10 +35,12 @@ report_out_close(struct report_out *r)
 		say("%s", why);
 		return STATUS_UNREADABLE;
 	}
+	struct shown_path shown;
 	if (r->no_memory)
-		say("memory ran out while the report was made");
-	else if (!output_pipe_closed(r->out))
+		say("%s: memory ran out while the report was made", show_path(&shown, r->path));
+	const bool pipe_closed = !r->no_memory && output_pipe_closed(r->out);
+	if (!r->no_memory && !pipe_closed)
 		say("%s", output_error(r->out));
 	output_discard(r->out);
-	return STATUS_UNREADABLE;
+	return pipe_closed ? STATUS_PIPE_CLOSED : STATUS_UNREADABLE;
 }

@@ -6,6 +6,7 @@
 /* Where a command's report goes: standard output, or the file of -o. */
 struct report_out {
 	struct output *out;
+	const char *path; /* for messages; not escaped */
 	bool no_memory;
 };
 
@@ -15,7 +16,7 @@ bool report_out_open(struct report_out *r, const struct options *o);
 /* Hands over the text and empties it.  Failures are remembered for report_out_close(). */
 void report_out_put(struct report_out *r, struct text *t);
 
-/* Ends the report; STATUS_CLEAN, or STATUS_UNREADABLE after saying why (not for a closed pipe). */
+/* Ends the report; STATUS_CLEAN, STATUS_UNREADABLE after saying why, or STATUS_PIPE_CLOSED. */
 enum exit_status report_out_close(struct report_out *r);
 
 #endif

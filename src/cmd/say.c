@@ -1,5 +1,6 @@
 #include "cmd/say.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,12 +8,18 @@
 #include <unistd.h>
 
 #include "check/report.h"
+#include "format/ledger.h"
+#include "output/text_start.h"
+
+enum { ROOM = 4096 }; /* of a message that has to be said when there is no memory */
 
 static void
 put(const char *p, size_t n)
 {
 	while (n > 0) {
 		const ssize_t k = write(STDERR_FILENO, p, n);
+		if (k < 0 && errno == EINTR)
+			continue;
 		if (k <= 0)
 			return; /* nowhere left to say it */
 		p += k;
@@ -21,9 +28,22 @@ put(const char *p, size_t n)
 }
 
 void
+say_losses(const struct options *o, const char *path, const struct ledger *l)
+{
+	struct shown_path shown;
+
+	for (size_t i = 0; i < l->n && !o->quiet; i++)
+		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]",
+		    show_path(&shown, path), l->rows[i].loss->text, l->rows[i].count,
+		    l->rows[i].first_offset, l->rows[i].loss->id);
+}
+
+void
 say_text(const struct text *t)
 {
 	put(t->p, t->n);
+	if (t->failed && t->n > 0 && t->p[t->n - 1] != '\n')
+		put("\n", 1); /* it is cut for lack of memory */
 }
 
 void
@@ -45,12 +65,12 @@ say(const char *fmt, ...)
 const char *
 show_path(struct shown_path *p, const char *path)
 {
-	struct text t = { .p = NULL };
+	char room[4 * sizeof p->s];
+	struct text t = text_start(room, sizeof room);
 
-	text_visible(&t, slice_str(path), 0);
-	const size_t n = t.failed ? 0 : t.n < sizeof p->s ? t.n : sizeof p->s - 1;
-	if (n > 0)
-		memcpy(p->s, t.p, n);
+	text_visible(&t, slice_str(path), sizeof p->s);
+	const size_t n = t.n < sizeof p->s ? t.n : sizeof p->s - 1;
+	memcpy(p->s, t.p, n);
 	p->s[n] = '\0';
 	text_free(&t);
 	return p->s;
@@ -60,7 +80,8 @@ void
 say_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	const struct options *const o = ctx;
-	struct text t = { .p = NULL };
+	char room[ROOM];
+	struct text t = text_start(room, sizeof room);
 
 	if (f->rule->level < (o->quiet ? LEVEL_ERROR : LEVEL_WARNING))
 		return;
@@ -72,7 +93,8 @@ say_finding(void *ctx, const struct findings *j, const struct finding *f)
 enum exit_status
 say_end(const struct options *o, const struct source *s)
 {
-	struct text t = { .p = NULL };
+	char room[ROOM];
+	struct text t = text_start(room, sizeof room);
 
 	if (!o->quiet)
 		report_text_rest(&t, &s->findings);

@@ -7,6 +7,7 @@
 #include "cmd/schema_files.h"
 #include "format/registry.h"
 #include "vocab/vocab.h"
+#include "output/text_start.h"
 
 const struct command schema_command = {
 	.name = "schema",
@@ -80,7 +81,8 @@ list_built_in(struct text *t)
 static enum exit_status
 no_vocabulary(const struct options *o, const char *name)
 {
-	struct text list = { .p = NULL };
+	char room[256];
+	struct text list = text_start(room, sizeof room);
 	struct shown_path shown;
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;

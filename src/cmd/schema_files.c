@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "check/input_rules.h"
 #include "check/report.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "vocab/vocab.h"
+#include "output/text_start.h"
 
 #define FORMATS_MAX 64
 
@@ -23,22 +25,29 @@ list_formats(const char *names[FORMATS_MAX])
 }
 
 static bool
+no_memory(struct findings *findings, struct schema_summary *summary)
+{
+	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
+	summary->unreadable = true;
+	return false;
+}
+
+static bool
 check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
 {
 	const char *names[FORMATS_MAX];
 	struct vocabulary *const v = vocab_new(NULL);
 	bool ok = false;
 
-	if (v == NULL) {
-		summary->unreadable = true;
-		say("the system gives no more memory");
-		return false;
-	}
+	if (v == NULL)
+		return no_memory(findings, summary);
 	list_formats(names);
 	vocab_set_formats(v, names);
 	ok = vocab_add_text(v, text.p, text.n, findings, &summary->rules);
 	if (ok)
 		snprintf(summary->format, sizeof summary->format, "%s", vocab_last_format(v));
+	else if (vocab_no_memory(v))
+		no_memory(findings, summary);
 	vocab_free(v);
 	return ok;
 }
@@ -55,8 +64,8 @@ schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text
 	*summary = (struct schema_summary){ .rules = 0 };
 	findings_init(&findings, path, sink, ctx);
 	if (vocab_read_file(path, &findings, &bytes, &n)) {
-		*text = slice_of(bytes, n);
-		ok = check_text(*text, &findings, summary);
+		ok = check_text(slice_of(bytes, n), &findings, summary);
+		*text = ok ? slice_of(bytes, n) : (struct slice){ .p = NULL };
 		if (!ok)
 			free(bytes);
 	} else {
@@ -71,7 +80,8 @@ bool
 schema_read(const struct options *o, struct schema_file *s)
 {
 	struct schema_summary summary;
-	struct text rest = { .p = NULL };
+	char room[1024];
+	struct text rest = text_start(room, sizeof room);
 	/* the sink takes a plain pointer; the options are only looked at */
 	union {
 		const struct options *options;

@@ -2,11 +2,13 @@
 #include "cmd/say.h"
 #include "stats/stats_report.h"
 
-enum { O_FORMAT, O_TOP };
+enum { O_FORMAT, O_TOP, O_MAX_REPEAT };
 
 static const struct cmd_option own[] = {
 	[O_FORMAT] = { "format", "text|json", "the report's form (default: text)", 0 },
 	[O_TOP] = { "top", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
+	[O_MAX_REPEAT] = { "max-repeat", "N",
+	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -28,6 +30,7 @@ struct stats_run {
 	struct text text;
 	struct progress progress;
 	struct stats stats;      /* of the present operand */
+	uint64_t max_repeat;
 	bool any;                /* some of its inputs could be read */
 	enum exit_status status; /* the worst so far */
 };
@@ -44,6 +47,8 @@ parse(struct stats_run *s)
 	while ((opt = options_next(o, &arg)) >= 0) {
 		if (opt == O_TOP)
 			word = options_number(o, "--top", arg, &s->top) ? 0 : -1;
+		else if (opt == O_MAX_REPEAT)
+			word = options_positive(o, "--max-repeat", arg, &s->max_repeat) ? 0 : -1;
 		else
 			s->json = (word = options_word(o, "--format", arg, forms)) == 1;
 		if (word < 0)
@@ -123,6 +128,7 @@ count_one(struct stats_run *s, const char *path)
 	job.npaths = 1;
 	job.interpret = INTERPRET_SPANS;
 	job.want = WANT_TIMES | WANT_ORDER;
+	job.max_repeat = s->max_repeat;
 	job.hooks = (struct pipeline_hooks){
 		.opened = opened, .closed = closed, .progress = show_progress, .ctx = s
 	};
@@ -133,6 +139,7 @@ count_one(struct stats_run *s, const char *path)
 	pipeline_end(&p);
 	if (counted && s->any)
 		report(s, &p, path);
+	say_losses(&s->options, path, &p.repeats.ledger);
 	stats_free(&s->stats);
 	pipeline_close(&p);
 }

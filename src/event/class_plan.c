@@ -134,6 +134,6 @@ class_plan_compile(struct class_plan *p, const struct plan *m, const struct clas
 		p->says |= CLASS_PLAN_FIELDS;
 	const bool own = m->phase == PLAN_AS_READ || m->phase == PLAN_SPAN || m->phase == PLAN_INSTANT ||
 	                 m->phase == PLAN_STRUCTURE;
-	if (!own || m->async || m->has_layout || m->named.p != NULL)
+	if (!own || m->async || m->has_layout || m->named.p != NULL || m->nshapes > 0)
 		p->says |= CLASS_PLAN_MORE;
 }

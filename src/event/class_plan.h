@@ -20,7 +20,7 @@ enum class_plan_says {
 	CLASS_PLAN_EPOCH = 32,
 	CLASS_PLAN_FACTS = 64,
 	CLASS_PLAN_FIELDS = 128, /* more that looks at fields */
-	CLASS_PLAN_MORE = 256,   /* and what does not: a pair, a state, a name that it must have, ... */
+	CLASS_PLAN_MORE = 256,   /* and what does not: a pair, a state, parts, a name that it must have */
 };
 
 /* The fields of a class, by number. */

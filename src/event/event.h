@@ -20,8 +20,7 @@ enum value_type {
 
 enum phase {
 	PHASE_SPAN,      /* from ts, dur long */
-	PHASE_BEGIN,     /* opens a span on its track */
-	PHASE_END,       /* closes the innermost open one */
+	PHASE_BEGIN, PHASE_END, /* opens a span on its track; closes the innermost open one */
 	PHASE_INSTANT,
 	PHASE_COUNTER,   /* each numeric field is one series */
 	PHASE_FLOW_OUT, PHASE_FLOW_IN, /* an arrow leaves; it arrives */
@@ -53,7 +52,7 @@ struct field {
 /* 64 bytes: one cache line. */
 struct event {
 	uint64_t ts;  /* ns on the trace's own clock */
-	uint64_t dur; /* spans: ns; flows: the id, equal at both ends of an arrow */
+	uint64_t dur; /* spans: ns; flows, and instants with EVENT_ARROW: the id, equal at both ends */
 	struct slice name;
 	const struct class *cls;   /* never NULL */
 	const struct track *track; /* NULL only for PHASE_STRUCTURE */
@@ -66,6 +65,7 @@ struct event {
 
 enum event_flags {
 	EVENT_ASYNC = 1, /* a span that overlaps others of its track at will; `offset` tells it from others */
+	EVENT_ARROW = 4, /* an instant: an arrow leaves here if a FLOW_IN comes; a FLOW_OUT: of such a one */
 	EVENT_BIG = 2,   /* set by readers: the bytes of its payload are in big-endian order */
 };
 

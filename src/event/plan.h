@@ -34,10 +34,17 @@ enum plan_phase {
 /* Whose definitions a table holds: what stands in it is only found by events of the same process (thread). */
 enum plan_scope { PLAN_SCOPE_PROCESS, PLAN_SCOPE_THREAD, PLAN_SCOPE_TRACE };
 
+/* Numbers that say of a field that there is nothing: a worker 255 that is no worker. */
+struct plan_none {
+	const uint64_t *values;
+	uint32_t n;
+};
+
 /* The value of a field, looked up in tables one after the other: {taskid|task|type}.  With two fields the
  * first look-up takes both as its key: {type,value|label}. */
 struct plan_ref {
 	struct slice field[2];
+	struct plan_none none[2]; /* a field of such a value counts as absent */
 	uint8_t nfields; /* 0: nothing */
 	uint8_t ntables;
 	uint8_t tables[3]; /* numbers of tables */
@@ -48,6 +55,8 @@ struct plan_part {
 	struct slice text;
 	struct plan_ref ref; /* nfields 0: text only */
 };
+
+#define PLAN_MAX_PARTS 64 /* of a template */
 
 /* A text with references in it.  One that cannot be resolved fails: the next alternative is tried. */
 struct plan_template {
@@ -89,6 +98,10 @@ struct plan {
 	struct slice state_name;           /* ... and the word itself */
 	struct plan_ref key;               /* BEGIN and END belong together only if this is equal too */
 	struct slice category;             /* p NULL: the class's own */
+	const struct plan_template *categories; /* or the first of these that the parts of its name make */
+	uint32_t ncategories;
+	const struct plan_template *shapes; /* of the class's name; the first that fits names its parts */
+	uint32_t nshapes;
 	const struct plan_template *names; /* the first that can be resolved; none can: the reader's name */
 	uint32_t nnames;
 	const struct plan_track *tracks; /* the first whose fields are there */
@@ -109,6 +122,7 @@ struct plan {
 	bool layout_open;     /* it has fields of no fixed size */
 	const struct plan_define *defines;
 	uint32_t ndefines;
+	struct slice stack;        /* field: a list of frames, leaf first; see event/call_stack.h */
 	struct slice epoch;        /* field: wall time at this event, ns since 1970 */
 	struct slice facts;        /* field: a map of facts of the whole trace */
 	const struct field *words; /* `reader:` what only the format's reader understands; values are STRING.
@@ -134,6 +148,15 @@ static inline const struct plan *
 plan_shape(const struct plan *m)
 {
 	return m->shape != NULL ? m->shape : m;
+}
+
+/* The first meaning in the chain of which arrows leave; NULL: none. */
+static inline const struct plan *
+plan_with_arrows(const struct plan *m)
+{
+	while (m != NULL && m->flow_out.p == NULL)
+		m = m->otherwise;
+	return m;
 }
 
 /* Whether it looks at a field of this name to say what the event is, whoever wants fields: readers need not

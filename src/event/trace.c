@@ -17,30 +17,14 @@ trace_free(struct trace *t)
 {
 	arena_free(&t->arena);
 	free(t->classes);
+	free(t->planned);
 	free(t->tracks);
 	free(t->meta);
 	tabletext_free(&t->class_names);
+	table64_free(&t->class_plans);
 	tabletext_free(&t->child_tracks);
 	definitions_free(&t->definitions);
 	*t = (struct trace){ .format = "" };
-}
-
-struct class *
-trace_add_class(struct trace *t, struct slice name)
-{
-	const uint32_t known = tabletext_get(&t->class_names, name);
-	if (known != TABLE_NONE)
-		return t->classes[known];
-	struct class *c = arena_zalloc(&t->arena, 1, sizeof *c);
-	if (c == NULL || !array_room(&t->classes, t->nclasses, &t->classes_cap, sizeof(struct class *)))
-		return NULL;
-	c->name = arena_copy(&t->arena, name);
-	if (c->name.p == NULL || !tabletext_put(&t->class_names, c->name, t->nclasses))
-		return NULL;
-	c->category = c->name;
-	c->index = t->nclasses;
-	t->classes[t->nclasses++] = c;
-	return c;
 }
 
 static struct track *
@@ -120,14 +104,11 @@ trace_child_track(struct trace *t, const struct track *track, struct slice what)
 /* ---- what vocabularies say ---- */
 
 const struct plan *
-trace_mean(struct trace *t, struct class *cls, trace_has_field *has, const void *ctx)
+trace_find_plan(const struct trace *t, struct slice name, trace_has_field *has, const void *ctx)
 {
 	const struct vocabulary *const v = t->vocabulary;
 
-	cls->plan = v != NULL ? v->ops->find(v, cls->name, has, ctx) : NULL;
-	if (cls->plan != NULL && cls->plan->category.p != NULL)
-		cls->category = cls->plan->category;
-	return cls->plan;
+	return v != NULL ? v->ops->find(v, name, has, ctx) : NULL;
 }
 
 struct slice

@@ -21,6 +21,8 @@ struct trace {
 	uint64_t epoch_ns; /* wall time at ts 0, ns since 1970; only if epoch_known */
 	struct class **classes;
 	uint32_t nclasses, classes_cap;
+	struct class **planned; /* those that are planned, by their index */
+	uint32_t nplanned, planned_cap;
 	struct track **tracks; /* processes and threads alike; in the end lanes too */
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
@@ -28,14 +30,19 @@ struct trace {
 	uint64_t records; /* all records met */
 	uint64_t events;  /* those that are not structure */
 	/* For the engine. */
-	struct tabletext class_names;        /* name -> classes[] */
+	struct tabletext class_names;        /* name -> the first of its classes[] */
+	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
 	struct tabletext child_tracks;       /* "index: what" -> track index */
 	const struct vocabulary *vocabulary; /* what events mean; borrowed; NULL: nothing is known */
 	struct definitions definitions;      /* what events said for others to look up */
 };
 
 /* Each of these returns NULL (false) when memory is out.  Texts are copied into the trace's arena. */
-struct class *trace_add_class(struct trace *t, struct slice name); /* finds it if it is there already */
+/* The class that is as `like` says: its name, fields (copied, but not their texts), plan, reader_applies and
+ * category (p NULL: the plan's, else the name).  One that is there already is found. */
+struct class *trace_plan_class(struct trace *t, const struct class *like);
+struct class *trace_add_class(struct trace *t, struct slice name);  /* the same, of a name alone */
+struct class *trace_name_class(struct trace *t, struct slice name); /* to be planned before its first event */
 struct track *trace_add_process(struct trace *t, struct slice name);
 struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name);
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);
@@ -46,10 +53,10 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 /* Whether a class has a field; for rules of vocabularies that ask for fields. */
 typedef bool trace_has_field(const void *ctx, struct slice name);
 
-/* Looks up what a class means; sets class.plan, and class.category if the vocabulary has one.  Call it once
- * for each class, before its first event and when its fields are known (`has` NULL: they are not).  NULL: it
- * says nothing. */
-const struct plan *trace_mean(struct trace *t, struct class *cls, trace_has_field *has, const void *ctx);
+/* What the vocabulary says of classes of this name, or NULL.  For rules that ask for fields, `has` knows
+ * them (NULL: none is known). */
+const struct plan *trace_find_plan(const struct trace *t, struct slice name, trace_has_field *has,
+                                   const void *ctx);
 
 /* Whether fields of events of this class must be built even if nobody wants fields. */
 static inline bool

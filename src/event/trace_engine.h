@@ -8,6 +8,12 @@
 void trace_init(struct trace *t);
 void trace_free(struct trace *t);
 
+/* Plans the classes of which there was no event after all.  false: no memory. */
+bool trace_plan_rest(struct trace *t);
+
+/* Records of all classes of a name; its first class is given. */
+uint64_t trace_class_records(const struct class *first);
+
 /* The track named "NAME: WHAT" below a thread's (or process's) own, made when it is asked for first.  NULL:
  * no memory. */
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what);

@@ -111,7 +111,7 @@ put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, 
 		put_bytes(t, v);
 		break;
 	case VALUE_JSON:
-		text_add(t, v->p, v->count);
+		text_json_text(t, v->p, v->count);
 		break;
 	case VALUE_LIST:
 	case VALUE_MAP:

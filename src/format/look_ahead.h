@@ -6,7 +6,7 @@ struct reader;
 enum look_ahead {
 	LOOK_AHEAD_DONE,
 	LOOK_AHEAD_ONE_PASS,  /* the input can be read only once */
-	LOOK_AHEAD_NO_MEMORY, /* or no thread, or no descriptor */
+	LOOK_AHEAD_FAILED,   /* memory, a thread, reading: return READ_NO_MEMORY, the engine reports which */
 };
 
 /*

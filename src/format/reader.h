@@ -36,6 +36,7 @@ struct reader {
 	uint64_t records; /* of this input, counted by the reader; the first one is number 1 */
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that asked for it; else NULL */
 	bool in_folder;       /* the input was found in a folder, so its sidecars can be expected there */
+	bool unreadable;      /* a file beside the input could not be read; a finding says why */
 	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */
 };
 
@@ -43,13 +44,17 @@ enum read_status {
 	READ_MORE,      /* the batch is as full as it should be; call again */
 	READ_END,       /* the batch holds the last events */
 	READ_BAD,       /* the same, but the input cannot be read on; a finding says why */
-	READ_NO_MEMORY, /* the engine reports it */
+	READ_NO_MEMORY, /* the engine reports it, or what else kept a look-ahead pass from its end */
 };
+
+enum { PROBE_NO_MEMORY = -1 };
 
 struct reader_ops {
 	size_t state_size;
+	bool common_suffix; /* other files have the suffix too: not read in folders unless asked for */
 	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: none.  Most bits
-	 * win. `complete`: nothing follows `head`.  It must not change anything. */
+	 * win.  PROBE_NO_MEMORY: it could not look.  `complete`: nothing follows `head`.  It must not change
+	 * anything. */
 	int (*probe)(struct slice head, bool complete);
 	/* Before the first batch: sets up the trace (dialect, clock, ...).  false: no memory, or a finding
 	 * says why. */

@@ -40,33 +40,56 @@ ends_in(const char *path, size_t n, const char *suffix)
 	return n > m && memcmp(path + n - m, suffix, m) == 0;
 }
 
-/* The length of the name without what compression adds to it. */
+/* The length of the name without what compression adds to it, and without slashes at its end. */
 static size_t
 unpacked_length(const char *name)
 {
-	const size_t n = strlen(name);
+	size_t n = strlen(name);
 
+	while (n > 0 && name[n - 1] == '/')
+		n--;
 	return ends_in(name, n, ".gz") ? n - 3 : ends_in(name, n, ".zst") ? n - 4 : n;
+}
+
+/* The length of the longest suffix of the format that the name has; 0: none. */
+static size_t
+suffix_length(const struct format *f, const char *name)
+{
+	const size_t n = unpacked_length(name);
+	size_t longest = 0;
+
+	for (const char *const *s = f->suffixes; *s != NULL; s++)
+		if (ends_in(name, n, *s) && strlen(*s) > longest)
+			longest = strlen(*s);
+	return longest;
 }
 
 static bool
 has_suffix(const struct format *f, const char *name)
 {
-	const size_t n = unpacked_length(name);
+	return suffix_length(f, name) > 0;
+}
 
-	for (const char *const *s = f->suffixes; *s != NULL; s++)
-		if (ends_in(name, n, *s))
-			return true;
-	return false;
+const struct format *
+format_by_suffix_of(const struct format *const *list, const char *path)
+{
+	const struct format *best = NULL;
+	size_t longest = 0;
+
+	for (; *list != NULL; list++) {
+		const size_t n = (*list)->writer != NULL ? suffix_length(*list, path) : 0;
+		if (n > longest) {
+			longest = n;
+			best = *list;
+		}
+	}
+	return best;
 }
 
 const struct format *
 format_by_suffix(const char *path)
 {
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->writer != NULL && has_suffix(*f, path))
-			return *f;
-	return NULL;
+	return format_by_suffix_of(formats, path);
 }
 
 static bool
@@ -97,19 +120,24 @@ format_wants_name(const struct format *format, const char *name)
 	if (format != NULL)
 		return has_suffix(format, name);
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if ((*f)->reader != NULL && has_suffix(*f, name))
+		if ((*f)->reader != NULL && !(*f)->reader->common_suffix && has_suffix(*f, name))
 			return true;
 	return false;
 }
 
 const struct format *
-format_probe(struct slice head, bool whole)
+format_probe(struct slice head, bool whole, bool *no_memory)
 {
 	const struct format *best = NULL;
 	int most = 0;
 
+	*no_memory = false;
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const int bits = (*f)->reader != NULL ? (*f)->reader->probe(head, whole) : 0;
+		if (bits == PROBE_NO_MEMORY) {
+			*no_memory = true;
+			return NULL;
+		}
 		if (bits > most) {
 			most = bits;
 			best = *f;

@@ -15,7 +15,7 @@ struct trace_ops {
 	 * NULL-terminated. */
 	const char *const *sidecars;
 	/* Checks such a file where it lies (the findings' path is its own); in, state and shared are not set.
-	 */
+	 * Files of other programs may have the same name: of those it reports nothing. */
 	void (*check_sidecar)(struct reader *r);
 	/* What the inputs of one trace know of each other: zeroed at first, freed behind `close`. */
 	size_t shared_size;
@@ -36,6 +36,10 @@ struct trace_ops {
 	 * reads them. */
 	bool checks_payloads;
 };
+
+/* After a file beside the input was read: whether that went well.  If not, it is reported under this name,
+ * and the input, or the trace, counts as one that could not be read.  An empty file is fine. */
+bool reader_can_use(struct reader *r, struct input *file, const char *name);
 
 /* For the engine: the trace_ops of a format, or some that are all 0. */
 const struct trace_ops *format_trace_ops(const struct format *f);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/utf8.h"
 #include "fuzz/strict_json.h"
 
 #define SEED UINT64_C(0x5eed)
@@ -38,7 +39,8 @@ text_holds(struct contract *c, struct slice s, const char *what)
 	for (const char *p = s.p, *const end = s.n > 0 ? s.p + s.n : s.p; p < end;) {
 		const size_t n = strict_utf8_length(p, end);
 		utf8 &= n > 0;
-		plain &= (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\';
+		plain &= (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\' &&
+		         (n == 0 || !utf8_is_hidden(utf8_point(p, n)));
 		p += n > 0 ? n : 1;
 	}
 	MUST(utf8 || (s.flags & SLICE_UTF8) == 0, "%s: flagged as UTF-8 and is not", what);
@@ -130,7 +132,7 @@ fields_hold(struct contract *c, const struct batch *b, const struct event *e)
 static bool
 owner_holds(struct contract *c, const struct trace *t, const struct event *e)
 {
-	MUST(e->cls != NULL && e->cls->index < c->classes && t->classes[e->cls->index] == e->cls,
+	MUST(e->cls != NULL && e->cls->index < c->classes && t->planned[e->cls->index] == e->cls,
 	     "event at %" PRIu64 ": its class is none of the trace's", e->offset);
 	mix(c, e->cls->index);
 	MUST(e->phase <= PHASE_STRUCTURE, "event at %" PRIu64 ": phase %u", e->offset, e->phase);
@@ -183,8 +185,8 @@ new_ones_hold(struct contract *c, const struct trace *t, const struct batch *b)
 		MUST(c->tracks < t->ntracks && b->tracks[i] == t->tracks[c->tracks],
 		     "new track %" PRIu32 " is not number %" PRIu32 " of the trace", i, c->tracks);
 	for (uint32_t i = 0; i < b->nclasses; i++, c->classes++)
-		MUST(c->classes < t->nclasses && b->classes[i] == t->classes[c->classes],
-		     "new class %" PRIu32 " is not number %" PRIu32 " of the trace", i, c->classes);
+		MUST(c->classes < t->nplanned && b->classes[i] == t->planned[c->classes],
+		     "new class %" PRIu32 " is not number %" PRIu32 " of those planned", i, c->classes);
 	return true;
 }
 
@@ -214,8 +216,9 @@ classes_hold(struct contract *c, const struct trace *t)
 {
 	uint64_t records = 0;
 
-	for (uint32_t i = 0; i < t->nclasses; i++) {
-		const struct class *const k = t->classes[i];
+	for (uint32_t i = 0; i < t->nplanned; i++) {
+		const struct class *const k = t->planned[i];
+		MUST(k->planned, "class %" PRIu32 " is not planned", i);
 		MUST(k->index == i, "class %" PRIu32 " says it is number %" PRIu32, i, k->index);
 		if (!text_holds(c, k->name, "the name of a class") ||
 		    !text_holds(c, k->category, "the category of a class"))
@@ -252,7 +255,8 @@ contract_end(void *ctx, struct pipeline *f)
 	struct contract *const c = ctx;
 	const struct trace *const t = &f->trace;
 
-	MUST(c->tracks == t->ntracks && c->classes == t->nclasses, "tracks or classes were never new");
+	MUST(c->tracks == t->ntracks && c->classes == t->nclasses && c->classes == t->nplanned,
+	     "tracks or classes were never new");
 	if (!classes_hold(c, t) || !tracks_hold(c, t))
 		return false;
 	for (uint32_t i = 0; i < t->nmeta; i++)

@@ -38,12 +38,13 @@ input_fail(struct input *in, enum input_fault fault, const char *fmt, ...)
 	return false;
 }
 
-static enum input_fault
-fault_of_errno(int error)
+enum input_fault
+input_fault_of_errno(int error)
 {
 	switch (error) {
 	case ENOENT:
 	case ENOTDIR:
+	case ELOOP:
 		return INPUT_MISSING;
 	case EACCES:
 	case EPERM:
@@ -62,7 +63,7 @@ input_fail_errno(struct input *in, const char *what, int error)
 
 	if (strerror_r(error, text, sizeof text) != 0)
 		(void)snprintf(text, sizeof text, "error %d", error);
-	return input_fail(in, fault_of_errno(error), "%s%s", what, text);
+	return input_fail(in, input_fault_of_errno(error), "%s%s", what, text);
 }
 
 static void
@@ -227,7 +228,7 @@ input_behind(struct input *in)
 bool
 input_shrunk(struct input *in)
 {
-	return in->ops != NULL && in->ops->shrunk != NULL && in->ops->shrunk(in);
+	return in->fault == INPUT_SHRUNK || (in->ops != NULL && in->ops->shrunk(in));
 }
 
 void

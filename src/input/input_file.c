@@ -5,7 +5,6 @@
 /* A plain regular file: the window is the whole mapping. */
 enum {
 	FORGET_STEP = 8 << 20, /* mapped bytes behind the reader that may stay in memory */
-	STAT_STEP = 256 << 10, /* bytes read between two looks at the size of the file */
 };
 
 struct file {
@@ -14,7 +13,6 @@ struct file {
 	size_t step;                   /* how much of it may stay in memory behind the reader */
 	size_t forgotten;              /* offset up to which pages were given back */
 	size_t looked;                 /* offset of the last look at the size */
-	unsigned faults;               /* missing pages already told of */
 };
 
 static bool
@@ -59,29 +57,15 @@ file_behind(struct input *in)
 	f->forgotten = at;
 }
 
-/* A file cut inside of a page, or inside of the last pages, reads as zeros without a
- * signal: so its size is looked at too, now and then and at the end. */
-static bool
-size_shrank(struct input *in, struct file *f)
-{
-	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
-
-	if (in->p != in->end && at - f->looked < STAT_STEP)
-		return false;
-	f->looked = at;
-	return input_map_is_longer(f->mapping, in->path);
-}
-
 static bool
 file_shrunk(struct input *in)
 {
 	struct file *f = (struct file *)in->source;
-	const unsigned faults = input_map_faults(f->mapping);
+	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
 
-	if (faults == f->faults && !size_shrank(in, f))
+	if (!input_map_shrank(f->mapping, in->path, at, &f->looked))
 		return false;
-	f->faults = faults;
-	input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
+	(void)input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
 	in->fault_offset = input_offset(in, in->p);
 	return true;
 }
@@ -92,14 +76,7 @@ file_close(struct input *in)
 	free(in->source);
 }
 
-static const struct input_source_ops file_ops = {
-	.more = file_more,
-	.reopen = file_reopen,
-	.behind = file_behind,
-	.keep = file_keep,
-	.shrunk = file_shrunk,
-	.close = file_close,
-};
+INPUT_SOURCE_OPS(file, .behind = file_behind, .keep = file_keep);
 
 bool
 input_file_start(struct input *in, struct input_mapping *m)
@@ -114,7 +91,6 @@ input_file_start(struct input *in, struct input_mapping *m)
 	f->source.can_reopen = true;
 	f->mapping = m;
 	f->step = FORGET_STEP;
-	f->faults = input_map_faults(m);
 	in->source = &f->source;
 	in->ops = &file_ops;
 	input_show(in, &m->buffer, m->buffer.bytes, m->buffer.bytes + m->buffer.cap);

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { STAT_STEP = 256 << 10 }; /* bytes read between two looks at the size of a file */
+
 /* A mapping is a buffer like others: it goes when the last input and the last holder are gone. */
 static void
 mapping_destroy(struct input_buffer *b)
@@ -64,6 +66,19 @@ input_map_forget(const struct input_mapping *m, size_t from, size_t to)
 	to = to / page * page;
 	if (from < to)
 		(void)madvise(m->buffer.bytes + from, to - from, MADV_DONTNEED);
+}
+
+/* A file cut inside of a page, or inside of the last pages, reads as zeros without a signal: so its size is
+ * looked at too, now and then and at the end. */
+bool
+input_map_shrank(const struct input_mapping *m, const char *path, size_t at, size_t *looked)
+{
+	if (input_map_faults(m) > 0)
+		return true;
+	if (at != m->buffer.cap && at - *looked < STAT_STEP)
+		return false;
+	*looked = at;
+	return input_map_is_longer(m, path);
 }
 
 bool

@@ -73,17 +73,20 @@ memory_reopen(const struct input *in)
 	return open_memory(m->bytes, m->n, m->step);
 }
 
+static bool
+memory_shrunk(struct input *in)
+{
+	(void)in;
+	return false;
+}
+
 static void
 memory_close(struct input *in)
 {
 	free(in->source);
 }
 
-static const struct input_source_ops memory_ops = {
-	.more = memory_more,
-	.reopen = memory_reopen,
-	.close = memory_close,
-};
+INPUT_SOURCE_OPS(memory);
 
 static struct input *
 open_memory(const char *p, size_t n, size_t step)

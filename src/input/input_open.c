@@ -78,7 +78,7 @@ open_named(struct input *in, struct stat *st)
 	reason = not_a_file(st->st_mode);
 	if (reason == NULL) {
 		/* Non-blocking in case that it became a FIFO in between. */
-		fd = open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+		fd = input_open_fd(in->path);
 		if (fd < 0 || fstat(fd, st) != 0) {
 			(void)fail_stat(in, errno);
 			if (fd >= 0)

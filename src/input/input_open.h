@@ -49,8 +49,8 @@ void input_behind(struct input *in);
 /* How many bytes behind p may stay in memory, about; for inputs that are read side by side. */
 void input_keep(struct input *in, size_t bytes);
 
-/* True if bytes read since the last question may be wrong because the file shrank under the mapping; sets
- * ->fault. */
+/* True if bytes that were read may be wrong, or lack what was there, because the file shrank; sets ->fault.
+ * Once true it stays true. */
 bool input_shrunk(struct input *in);
 
 void input_close(struct input *in); /* NULL is fine */

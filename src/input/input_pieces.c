@@ -23,6 +23,8 @@ struct pieces {
 	struct input_source source;
 	uint64_t at; /* offset behind what was read */
 	size_t piece;
+	struct input_mapping *mapping; /* NULL: read so far; else source.current keeps it alive */
+	size_t looked;                 /* of the mapping: offset of the last look at the size */
 	dev_t device;
 	ino_t inode;
 };
@@ -50,7 +52,7 @@ static int
 open_again(struct input *in, const struct pieces *s)
 {
 	struct stat st;
-	const int fd = open(in->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	const int fd = input_open_fd(in->path);
 
 	if (fd < 0) {
 		(void)input_fail_errno(in, "cannot open it again: ", errno);
@@ -80,6 +82,7 @@ map_the_rest(struct input *in, struct pieces *s, int fd)
 	input_show(in, &m->buffer, m->buffer.bytes + here, m->buffer.bytes + size);
 	in->last = true;
 	s->at = size;
+	s->mapping = m;
 	return true;
 }
 
@@ -137,17 +140,27 @@ pieces_reopen(const struct input *in)
 	return input_open(in->path);
 }
 
+/* Pieces that were read hold the file's bytes; that it is shorter is noticed when the next one is. */
+static bool
+pieces_shrunk(struct input *in)
+{
+	struct pieces *const s = (struct pieces *)in->source;
+
+	if (s->mapping == NULL ||
+	    !input_map_shrank(s->mapping, in->path, (size_t)(in->p - s->mapping->buffer.bytes), &s->looked))
+		return false;
+	(void)input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
+	in->fault_offset = input_offset(in, in->p);
+	return true;
+}
+
 static void
 pieces_close(struct input *in)
 {
 	free(in->source);
 }
 
-static const struct input_source_ops pieces_ops = {
-	.more = pieces_more,
-	.reopen = pieces_reopen,
-	.close = pieces_close,
-};
+INPUT_SOURCE_OPS(pieces);
 
 bool
 input_pieces_start(struct input *in, const struct stat *st, size_t piece)

@@ -95,6 +95,46 @@ Test(input_pieces, a_file_that_becomes_shorter)
 	free(b.p);
 }
 
+/* A record that needs much more than a piece has the rest of the file mapped. */
+Test(trust, a_piece_that_is_mapped_becomes_shorter, .init = samples_begin, .fini = samples_end)
+{
+	struct bytes b = some_text(1 << 20);
+	struct input *const in = input_open_pieces(write_file(&b), 256);
+
+	cr_assert_not_null(in);
+	input_handle_signals();
+	cr_assert(input_need(in, 300000));
+	cr_assert(in->last, "it is not mapped");
+	cr_expect_not(input_shrunk(in));
+	cr_assert_eq(truncate(sample_path, 300000), 0);
+	cr_expect_eq(in->p[500000], 0);
+	in->p += 500001;
+	cr_expect(input_shrunk(in));
+	cr_expect_eq(in->fault, INPUT_SHRUNK);
+	cr_expect_eq(in->fault_offset, 500001);
+	cr_expect(input_shrunk(in), "it stays so");
+	input_close(in);
+	free(b.p);
+}
+
+/* Each kind of source answers whether its file shrank, or does not compile. */
+Test(trust, a_source_without_shrunk_does_not_compile)
+{
+	static const char command[] =
+	    "for shrunk in 1 0; do printf '%s\n' '#define _POSIX_C_SOURCE 200809L' '#include "
+	    "\"input/input_source.h\"' 'static bool x_more(struct input *in);' 'static struct input "
+	    "*x_reopen(const struct input *in);' 'static void x_close(struct input *in);' '#if '$shrunk "
+	    "'static bool x_shrunk(struct input *in);' '#endif' 'INPUT_SOURCE_OPS(x);' | cc -std=c11 -Isrc "
+	    "-fsyntax-only -w -x c - 2> /dev/null && echo compiles || echo fails; done";
+	char said[64] = "";
+	FILE *const f = popen(command, "r");
+
+	cr_assert_not_null(f);
+	said[fread(said, 1, sizeof said - 1, f)] = '\0';
+	pclose(f);
+	cr_expect_str_eq(said, "compiles\nfails\n");
+}
+
 Test(input_pieces, another_file_in_its_place)
 {
 	struct bytes b = some_text(5000);

@@ -48,11 +48,21 @@ struct input_source_ops {
 	/* As input_more.  Asked again after the end it must give the same answer. */
 	bool (*more)(struct input *in);
 	struct input *(*reopen)(const struct input *in);
+	/* As input_shrunk; asked only while the fault is another one. */
+	bool (*shrunk)(struct input *in);
+	void (*close)(struct input *in);  /* frees in->source, except current */
 	void (*behind)(struct input *in); /* NULL: nothing to do; so too below */
 	void (*keep)(struct input *in, size_t bytes);
-	bool (*shrunk)(struct input *in);
-	void (*close)(struct input *in); /* frees in->source, except current */
 };
+
+/* Defines NAME_ops, from NAME_more, NAME_reopen, NAME_shrunk and NAME_close, which every kind of source has:
+ * without one of them it does not compile.  What follows are initialisers of the others. */
+#define INPUT_SOURCE_OPS(name, ...)                                                                          \
+	static const struct input_source_ops name##_ops = { .more = name##_more,                             \
+		                                            .reopen = name##_reopen,                         \
+		                                            .shrunk = name##_shrunk,                         \
+		                                            .close = name##_close,                           \
+		                                            __VA_ARGS__ }
 
 /* An input without a source: fault INPUT_OK, empty window. */
 struct input *input_new(const char *path);
@@ -61,6 +71,8 @@ struct input *input_new(const char *path);
 __attribute__((format(printf, 3, 4))) bool input_fail(struct input *in, enum input_fault fault,
                                                       const char *fmt, ...);
 bool input_fail_errno(struct input *in, const char *what, int error); /* what: "" or "cannot map: " */
+
+enum input_fault input_fault_of_errno(int error);
 
 /* The window moves to [p, end) in b, whose reference is taken over; the first unread byte stays the first. */
 void input_show(struct input *in, struct input_buffer *b, const char *p, const char *end);
@@ -82,7 +94,11 @@ unsigned input_map_faults(const struct input_mapping *m);
 /* Gives the pages in [from, to) back to the system, where whole. */
 void input_map_forget(const struct input_mapping *m, size_t from, size_t to);
 
-/* True if the file at the path is the mapped one, and is shorter than the mapping. */
+/* True if a page was found missing, or if the file at the path turns out to be shorter than the mapping: that
+ * is looked at now and then while `at` moves on, and at the end of the mapping.  *looked: 0 at first. */
+bool input_map_shrank(const struct input_mapping *m, const char *path, size_t at, size_t *looked);
+
+/* True if the file at the path is the mapped one and shorter than the mapping. */
 bool input_map_is_longer(const struct input_mapping *m, const char *path);
 
 /* The first window.  What goes wrong after some bytes is told when they are used up. */
@@ -106,8 +122,14 @@ bool input_unpack_start_mapped(struct input *in, struct input_mapping *m);
 bool input_unpack_start_stream(struct input *in, int fd, struct input_buffer *probed,
                                struct input_pool *pool);
 
+/* For reading; -1: errno, which is never EINTR. */
+int input_open_fd(const char *path);
+
 /* Reads; EINTR and a descriptor set non-blocking by somebody else are dealt with. */
 ssize_t input_read_fd(int fd, void *to, size_t n);
+
+/* True if fd is a regular file of less than `size` bytes (0: not known). */
+bool input_fd_shrank(int fd, uint64_t size);
 
 /* A pipe as large as a buffer instead of 64 KiB: a third of the time, as nobody waits for the other side
  * after every few records.  No harm if it cannot be. */

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -24,6 +25,17 @@ struct stream {
 	bool ended;
 };
 
+int
+input_open_fd(const char *path)
+{
+	int fd;
+
+	do
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
 ssize_t
 input_read_fd(int fd, void *to, size_t n)
 {
@@ -38,6 +50,14 @@ input_read_fd(int fd, void *to, size_t n)
 			(void)poll(&wait, 1, -1);
 		}
 	}
+}
+
+bool
+input_fd_shrank(int fd, uint64_t size)
+{
+	struct stat st;
+
+	return size > 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size < size;
 }
 
 void
@@ -104,6 +124,17 @@ stream_reopen(const struct input *in)
 	return input_open(in->path);
 }
 
+/* What was read is what was there, but the end may have come too early. */
+static bool
+stream_shrunk(struct input *in)
+{
+	const struct stream *const s = (const struct stream *)in->source;
+
+	if (!s->ended || !input_fd_shrank(s->fd, s->source.file_size))
+		return false;
+	return !input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
+}
+
 static void
 stream_close(struct input *in)
 {
@@ -114,11 +145,7 @@ stream_close(struct input *in)
 	free(s);
 }
 
-static const struct input_source_ops stream_ops = {
-	.more = stream_more,
-	.reopen = stream_reopen,
-	.close = stream_close,
-};
+INPUT_SOURCE_OPS(stream);
 
 bool
 input_stream_start(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)

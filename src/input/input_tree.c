@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "input/input_source.h"
+
 /* A folder still to be looked into; they are a list, not recursion, so depth costs nothing. */
 struct folder {
 	char *path;
@@ -23,6 +25,7 @@ struct walk {
 	void *ctx;
 	struct folder *todo;
 	size_t ntodo, todo_cap;
+	bool closed;       /* the present folder can be listed, but not searched */
 	struct seen *seen; /* open addressing; ino 0 is no folder */
 	size_t nseen, seen_cap;
 };
@@ -109,7 +112,7 @@ is_new(struct walk *w, const struct stat *st)
 static void
 add_todo(struct walk *w, char *path)
 {
-	if (room(&w->todo, w->ntodo, &w->todo_cap, sizeof *w->todo)) {
+	if (path != NULL && room(&w->todo, w->ntodo, &w->todo_cap, sizeof *w->todo)) {
 		w->todo[w->ntodo++] = (struct folder){ path };
 		return;
 	}
@@ -133,6 +136,28 @@ add_file(struct walk *w, char *path)
 	free(path);
 }
 
+static void
+add_failure(struct walk *w, const char *path, int error)
+{
+	add_problem(w, path, input_fault_of_errno(error), strerror(error));
+}
+
+/* It may be a file with a wanted name, or lead to a folder with some in it; what is known to be neither is
+ * not missed. */
+static void
+add_unreachable(struct walk *w, const char *path, bool wanted, int error)
+{
+	struct stat st;
+	const bool seen = lstat(path, &st) == 0;
+
+	if (!wanted && (seen ? S_ISREG(st.st_mode) : errno == ENOENT || w->closed))
+		return; /* or it was removed meanwhile, or the folder's problem was told */
+	if (error == ENOENT && seen && S_ISLNK(st.st_mode))
+		add_problem(w, path, INPUT_MISSING, "is a link to nowhere");
+	else
+		add_failure(w, path, error);
+}
+
 /* One entry of a folder; takes over `path`. */
 static void
 visit(struct walk *w, char *path, const char *name)
@@ -141,8 +166,7 @@ visit(struct walk *w, char *path, const char *name)
 	const bool wanted = w->wanted(w->ctx, name);
 
 	if (stat(path, &st) != 0) {
-		if (wanted)
-			add_problem(w, path, errno == EACCES ? INPUT_DENIED : INPUT_MISSING, strerror(errno));
+		add_unreachable(w, path, wanted, errno);
 		free(path);
 	} else if (S_ISDIR(st.st_mode)) {
 		if (is_new(w, &st))
@@ -185,8 +209,31 @@ read_names(struct walk *w, const char *path, DIR *dir, char ***names)
 		(*names)[count++] = full;
 	}
 	if (errno != 0)
-		add_problem(w, path, INPUT_SYSTEM, strerror(errno));
+		add_failure(w, path, errno);
 	return count;
+}
+
+/* Without the permission to search, nothing in a folder can be looked at: that is told once. */
+static void
+check_search(struct walk *w, const char *path, size_t entries)
+{
+	const size_t size = strlen(path) + 3;
+	char *const self = malloc(size);
+	struct stat st;
+	char why[100];
+
+	w->closed = false;
+	if (self == NULL) {
+		w->tree->no_memory = true;
+		return;
+	}
+	snprintf(self, size, "%s/.", path);
+	if (entries > 0 && stat(self, &st) != 0 && errno == EACCES) {
+		w->closed = true;
+		snprintf(why, sizeof why, "its %zu entries cannot be looked at (no x permission)", entries);
+		add_problem(w, path, INPUT_DENIED, why);
+	}
+	free(self);
 }
 
 /* In the order of the names, so that of two ways to a folder always the same one is taken. */
@@ -197,13 +244,14 @@ read_folder(struct walk *w, const char *path)
 	char **names = NULL;
 
 	if (dir == NULL) {
-		add_problem(w, path, errno == EACCES ? INPUT_DENIED : INPUT_SYSTEM, strerror(errno));
+		add_failure(w, path, errno);
 		return;
 	}
 	const size_t n = read_names(w, path, dir, &names);
 	closedir(dir);
 	if (n > 0)
 		qsort(names, n, sizeof *names, by_path);
+	check_search(w, path, n);
 	for (size_t i = 0; i < n; i++)
 		visit(w, names[i], strrchr(names[i], '/') + 1);
 	free(names);
@@ -234,10 +282,11 @@ input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *c
 
 	if (top == NULL)
 		t->no_memory = true;
-	else if (stat(top, &st) == 0 && is_new(&w, &st))
-		add_todo(&w, top);
-	else
-		free(top);
+	else if (stat(top, &st) != 0)
+		add_failure(&w, top, errno);
+	else if (is_new(&w, &st))
+		add_todo(&w, strdup(top));
+	free(top);
 	while (w.ntodo > 0) {
 		char *const path = w.todo[--w.ntodo].path;
 		if (!t->no_memory)

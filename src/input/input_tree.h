@@ -14,7 +14,7 @@
  */
 struct input_tree_problem {
 	char *path;
-	enum input_fault fault; /* INPUT_DENIED, INPUT_NOT_A_FILE, INPUT_SYSTEM */
+	enum input_fault fault; /* INPUT_MISSING, INPUT_DENIED, INPUT_NOT_A_FILE, INPUT_SYSTEM */
 	char *text;             /* the reason, without the path */
 };
 
@@ -33,7 +33,8 @@ struct input_tree {
 bool input_is_folder(const char *path);
 
 /* Lists the files whose last name is wanted.  Things with a wanted name that are no regular files are
- * problems.  Fills *t (zeroed before); end with input_tree_free(). */
+ * problems, and so is whatever cannot be looked at: it may be a folder.  Fills *t (zeroed before); end with
+ * input_tree_free(). */
 void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
                      void *ctx);
 

@@ -39,8 +39,6 @@ struct unpack {
 	bool done; /* nothing more will be queued; the rest is told when the queue is empty */
 	enum input_fault fault;
 	int error; /* errno, when not 0 */
-
-	unsigned missing_pages; /* of the mapping, already told of */
 };
 
 enum unpack_result
@@ -168,10 +166,11 @@ take_buffer(struct unpack *u)
 }
 
 static bool
-mapping_shrank(const struct input *in, const struct unpack *u)
+file_shrank(const struct input *in, const struct unpack *u)
 {
-	return u->packed.mapping != NULL && (input_map_faults(u->packed.mapping) != u->missing_pages ||
-	                                     input_map_is_longer(u->packed.mapping, in->path));
+	if (u->packed.mapping == NULL)
+		return input_fd_shrank(u->packed.fd, u->source.file_size);
+	return input_map_faults(u->packed.mapping) > 0 || input_map_is_longer(u->packed.mapping, in->path);
 }
 
 /* After the last buffer, so the thread is done and its fields can be read. */
@@ -183,7 +182,7 @@ unpack_end(struct input *in, const struct unpack *u)
 		return false;
 	if (u->error != 0)
 		return input_fail_errno(in, "cannot read: ", u->error);
-	if (mapping_shrank(in, u))
+	if (file_shrank(in, u))
 		return input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
 	return input_fail(in, u->fault, "%s", u->io.fault);
 }
@@ -257,9 +256,8 @@ unpack_shrunk(struct input *in)
 {
 	struct unpack *u = (struct unpack *)in->source;
 
-	if (!mapping_shrank(in, u))
+	if (!file_shrank(in, u))
 		return false;
-	u->missing_pages = input_map_faults(u->packed.mapping);
 	(void)input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
 	return true;
 }
@@ -296,12 +294,7 @@ unpack_close(struct input *in)
 	free_unpack(u);
 }
 
-static const struct input_source_ops unpack_ops = {
-	.more = unpack_more,
-	.reopen = unpack_reopen,
-	.shrunk = unpack_shrunk,
-	.close = unpack_close,
-};
+INPUT_SOURCE_OPS(unpack);
 
 /* Signals that are sent to the process go to the threads that expect them; faults stay with who makes them.
  */
@@ -368,7 +361,6 @@ input_unpack_start_mapped(struct input *in, struct input_mapping *m)
 	}
 	u->source.file_size = m->buffer.cap;
 	u->source.can_reopen = true;
-	u->missing_pages = input_map_faults(m);
 	(void)input_packed_start_mapped(&u->packed, m, &u->io);
 	return run_unpack(in, u);
 }

@@ -94,11 +94,11 @@ equal(uint64_t w, char c)
 	return ~(((x & ~HIGHS) + ~HIGHS) | x) & HIGHS;
 }
 
-/* 0x80 in each byte that is less than 0x20 or not ASCII. */
+/* 0x80 in each byte that is less than 0x20, DEL or not ASCII. */
 INLINE uint64_t
 beyond(uint64_t w)
 {
-	return (~((w & ~HIGHS) + LANES * (0x80 - 0x20)) | w) & HIGHS;
+	return (~((w & ~HIGHS) + LANES * (0x80 - 0x20)) | ((w & ~HIGHS) + LANES) | w) & HIGHS;
 }
 
 static void
@@ -126,18 +126,20 @@ masks_plain(const char *p, size_t blocks, struct json_masks *out)
 
 #if defined(__x86_64__)
 
-/* Signed bytes: less than ' ' are the control bytes and all that is not ASCII. */
+/* Signed bytes with one added: at most ' ' are the control bytes, DEL and all that is not ASCII. */
 static void
 masks_sse2(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m128i quote = _mm_set1_epi8('"'), line = _mm_set1_epi8('\n');
-	const __m128i back = _mm_set1_epi8('\\'), space = _mm_set1_epi8(' ');
+	const __m128i back = _mm_set1_epi8('\\'), one = _mm_set1_epi8(1);
+	const __m128i above = _mm_set1_epi8(' ' + 1);
 
 	for (size_t i = 0; i < blocks; i++) {
 		uint64_t quotes = 0, lines = 0, odd = 0;
 		for (unsigned k = 0; k < 4; k++, p += 16) {
 			const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-			const __m128i o = _mm_or_si128(_mm_cmpgt_epi8(space, v), _mm_cmpeq_epi8(v, back));
+			const __m128i o = _mm_or_si128(_mm_cmpgt_epi8(above, _mm_add_epi8(v, one)),
+			                               _mm_cmpeq_epi8(v, back));
 			quotes |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, quote)) << 16 * k;
 			lines |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(v, line)) << 16 * k;
 			odd |= (uint64_t)(uint32_t)_mm_movemask_epi8(o) << 16 * k;
@@ -154,14 +156,16 @@ AVX2 static void
 masks_avx2(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m256i quote = _mm256_set1_epi8('"'), line = _mm256_set1_epi8('\n');
-	const __m256i back = _mm256_set1_epi8('\\'), space = _mm256_set1_epi8(' ');
+	const __m256i back = _mm256_set1_epi8('\\'), one = _mm256_set1_epi8(1);
+	const __m256i above = _mm256_set1_epi8(' ' + 1);
 
 	for (size_t i = 0; i < blocks; i++) {
 		uint64_t quotes = 0, lines = 0, odd = 0;
 		for (unsigned k = 0; k < 2; k++, p += 32) {
 			const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
 			const __m256i o =
-			    _mm256_or_si256(_mm256_cmpgt_epi8(space, v), _mm256_cmpeq_epi8(v, back));
+			    _mm256_or_si256(_mm256_cmpgt_epi8(above, _mm256_add_epi8(v, one)),
+			                    _mm256_cmpeq_epi8(v, back));
 			quotes |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, quote))
 			          << 32 * k;
 			lines |= (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, line))
@@ -217,14 +221,17 @@ AVX512 static void
 masks_avx512(const char *p, size_t blocks, struct json_masks *out)
 {
 	const __m512i quote = _mm512_set1_epi8('"'), line = _mm512_set1_epi8('\n');
-	const __m512i back = _mm512_set1_epi8('\\'), space = _mm512_set1_epi8(' ');
+	const __m512i back = _mm512_set1_epi8('\\'), one = _mm512_set1_epi8(1);
+	const __m512i above = _mm512_set1_epi8(' ' + 1);
 
 	for (size_t i = 0; i < blocks; i++, p += JSON_BLOCK) {
 		const __m512i v = _mm512_loadu_si512(p);
 		const uint64_t lines = _mm512_cmpeq_epi8_mask(v, line);
 		out->quotes[i] = _mm512_cmpeq_epi8_mask(v, quote);
 		out->lines[i] = lines;
-		out->odd[i] = (_mm512_cmplt_epi8_mask(v, space) | _mm512_cmpeq_epi8_mask(v, back)) & ~lines;
+		out->odd[i] = (_mm512_cmplt_epi8_mask(_mm512_add_epi8(v, one), above) |
+		               _mm512_cmpeq_epi8_mask(v, back)) &
+		              ~lines;
 	}
 }
 
@@ -291,7 +298,8 @@ bits_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 INLINE uint8x16_t
 odd_of(uint8x16_t v)
 {
-	const uint8x16_t low = vcgtq_s8(vdupq_n_s8(' '), vreinterpretq_s8_u8(v));
+	const uint8x16_t low =
+	    vcgtq_s8(vdupq_n_s8(' ' + 1), vreinterpretq_s8_u8(vaddq_u8(v, vdupq_n_u8(1))));
 
 	return vorrq_u8(low, vceqq_u8(v, vdupq_n_u8('\\')));
 }

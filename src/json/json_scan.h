@@ -8,7 +8,7 @@
 /*
  * An index of a piece of JSON text, made 16 or more bytes at a time: where its
  * quotes, line feeds and "odd" bytes are (control bytes other than the line
- * feed, backslashes, all that is not ASCII).  A line without odd bytes has a
+ * feed, DEL, backslashes, all that is not ASCII).  A line without odd bytes has a
  * string between every two quotes, and the string is the bytes between them.
  *
  * Nothing is allocated, and nothing outside the piece is read.

@@ -17,7 +17,7 @@ is_odd(char c)
 {
 	const unsigned char u = (unsigned char)c;
 
-	return u >= 0x80 || c == '\\' || (u < 0x20 && c != '\n');
+	return u >= 0x7f || c == '\\' || (u < 0x20 && c != '\n');
 }
 
 static void

@@ -108,6 +108,8 @@ json_string(struct json *x, const char *p, const char *e, enum json_kind *kind)
 			p = beyond_ascii(x, p, e, kind);
 		} else if (*p == '\\') {
 			p = escape(x, p, e, kind);
+		} else if (*p == 0x7f) {
+			p++; /* JSON allows it */
 		} else {
 			/* NUL is more than a missing escape: memory or a file system put it there */
 			const enum json_flaw flaw = *p == '\0' ? JSON_FLAW_NUL : JSON_FLAW_CONTROL_BYTE;

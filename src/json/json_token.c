@@ -216,7 +216,7 @@ json_next(struct json *x, const char *p, const char *e, char close, bool *more)
 
 /* Open objects and arrays: a bit for each, the innermost lowest, 1: an object. */
 struct nest {
-	uint64_t objects;
+	unsigned __int128 objects;
 	unsigned depth;
 };
 

@@ -20,7 +20,7 @@
  * error.cut tells whether the text may merely end too early.
  */
 
-#define JSON_MAX_DEPTH 64
+#define JSON_MAX_DEPTH 128
 
 /* What a value looks like.  Four bits. */
 enum json_kind {

@@ -1,10 +1,11 @@
 #include "output/output.h"
+#include "output/output_failure.h"
+#include "output/output_link.h"
 #include "output/output_pack.h"
 #include "output/output_temp.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +22,13 @@ enum {
 	BUFFER_SIZE = 256 * 1024,
 	DIRECT_SIZE = 64 * 1024,
 	WRITE_MOST = 1 << 30, /* bytes in one write(); Linux takes no more than 2 GiB */
-	LINKS_MOST = 40,      /* as the kernel */
-	REASON_SIZE = 128,
 };
 
 struct output {
 	int fd;
 	bool force;
 	bool finished; /* all bytes are handed to the system */
-	int failure;   /* errno of the first failure; 0: none */
-	char *error;   /* "name: reason"; has room for both from the start */
-	size_t error_size;
-	char *name;   /* for messages */
+	struct output_failure failure;
 	char *target; /* where the file goes, links followed; NULL: written directly */
 	struct output_temp temp;
 	struct output_pack *pack; /* NULL: plain */
@@ -41,55 +37,16 @@ struct output {
 	char *held;
 };
 
-static void
-say(char *why, size_t n, const char *name, const char *reason)
-{
-	if (n > 0)
-		(void)snprintf(why, n, "%s: %s", name, reason);
-}
-
-static void
-say_errno(char *why, size_t n, const char *name, int error)
-{
-	char reason[REASON_SIZE];
-	if (strerror_r(error, reason, sizeof reason) != 0)
-		(void)snprintf(reason, sizeof reason, "error %d", error);
-	say(why, n, name, reason);
-}
-
-/* Hands out the message of the failure; when it is too long, the start of the name goes, not the reason. */
-static void
-tell(const struct output *o, char *why, size_t n)
-{
-	const size_t len = strlen(o->error);
-	if (n <= len && n > 4) {
-		const char *tail = o->error + (len - (n - 4));
-		while ((*tail & 0xc0) == 0x80) /* no half UTF-8 */
-			tail++;
-		(void)snprintf(why, n, "...%s", tail);
-	} else if (n > 0) {
-		(void)snprintf(why, n, "%s", o->error);
-	}
-}
-
 static bool
 fail(struct output *o, int error)
 {
-	if (o->failure == 0) {
-		o->failure = error;
-		say_errno(o->error, o->error_size, o->name, error);
-	}
-	return false;
+	return output_failure_set(&o->failure, error);
 }
 
 static bool
 fail_because(struct output *o, int error, const char *reason)
 {
-	if (o->failure == 0) {
-		o->failure = error;
-		say(o->error, o->error_size, o->name, reason);
-	}
-	return false;
+	return output_failure_because(&o->failure, error, reason);
 }
 
 /* ---- Opening ---- */
@@ -110,56 +67,11 @@ inherited_fd(const char *path)
 	return (int)strtol(digits, NULL, 10);
 }
 
-/* Where the link `at` leads, not looking further; malloced.  NULL: errno EINVAL says that it is no link. */
-static char *
-link_target(const char *at)
-{
-	char to[PATH_MAX];
-	const ssize_t n = readlink(at, to, sizeof to);
-	if (n < 0)
-		return NULL;
-	if ((size_t)n == sizeof to) {
-		errno = ENAMETOOLONG;
-		return NULL;
-	}
-	const char *slash = strrchr(at, '/');
-	const size_t folder = to[0] == '/' || slash == NULL ? 0 : (size_t)(slash + 1 - at);
-	char *path = malloc(folder + (size_t)n + 1);
-	if (path == NULL)
-		return NULL;
-	memcpy(path, at, folder);
-	memcpy(path + folder, to, (size_t)n);
-	path[folder + (size_t)n] = '\0';
-	return path;
-}
-
-/* Like realpath(), but the last name need not exist, and folders stay as they are written.  Malloced; NULL:
- * errno. */
-static char *
-follow_links(const char *path)
-{
-	char *at = strdup(path);
-	for (int i = 0; at != NULL && i < LINKS_MOST; i++) {
-		char *next = link_target(at);
-		if (next == NULL && (errno == EINVAL || errno == ENOENT))
-			return at;
-		const int why = errno;
-		free(at);
-		errno = why;
-		at = next;
-	}
-	if (at != NULL) {
-		free(at);
-		errno = ELOOP;
-	}
-	return NULL;
-}
-
 /* keep_mode: of the file that is replaced; -1: there is none. */
 static bool
 open_temp(struct output *o, const char *path, int keep_mode)
 {
-	o->target = follow_links(path);
+	o->target = output_follow_links(path);
 	if (o->target == NULL)
 		return fail(o, errno);
 	if (o->target[strlen(o->target) - 1] == '/')
@@ -186,7 +98,9 @@ open_path(struct output *o, const char *path)
 		return fail_because(o, EEXIST, "already exists (use -f to replace it)");
 	if (S_ISREG(st.st_mode))
 		return open_temp(o, path, (int)(st.st_mode & 0777));
-	o->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	do
+		o->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	while (o->fd < 0 && errno == EINTR); /* a FIFO waits for its reader */
 	return o->fd >= 0 || fail(o, errno);
 }
 
@@ -217,8 +131,7 @@ release(struct output *o)
 	output_pack_close(o->pack);
 	free(o->target);
 	free(o->held);
-	free(o->name);
-	free(o->error);
+	output_failure_free(&o->failure);
 	free(o);
 }
 
@@ -230,11 +143,8 @@ output_new(const char *name)
 	if (o == NULL)
 		return NULL;
 	o->fd = -1;
-	o->name = strdup(name);
-	o->error_size = strlen(name) + REASON_SIZE + 2;
-	o->error = calloc(1, o->error_size);
 	o->held = malloc(BUFFER_SIZE);
-	if (o->name != NULL && o->error != NULL && o->held != NULL)
+	if (output_failure_init(&o->failure, name) && o->held != NULL)
 		return o;
 	release(o);
 	return NULL;
@@ -246,13 +156,13 @@ output_open(const char *path, unsigned flags, char *why, size_t n)
 	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
 	struct output *o = output_new(name);
 	if (o == NULL) {
-		say_errno(why, n, name, ENOMEM);
+		output_failure_no_memory(why, n);
 		return NULL;
 	}
 	o->force = (flags & OUTPUT_FORCE) != 0;
 	if (open_somehow(o, path))
 		return o;
-	tell(o, why, n);
+	output_failure_tell(&o->failure, why, n);
 	release(o);
 	return NULL;
 }
@@ -303,13 +213,13 @@ flush_held(struct output *o, bool last)
 	const char *why = output_pack_feed(o->pack, o->held, n, last, send_packed, o);
 	if (why != NULL)
 		return fail_because(o, EIO, why);
-	return o->failure == 0;
+	return o->failure.error == 0;
 }
 
 bool
 output_write(struct output *o, const char *p, size_t n)
 {
-	if (o->failure != 0 || o->finished)
+	if (o->failure.error != 0 || o->finished)
 		return false;
 	o->bytes += n;
 	if (o->pack == NULL && n >= DIRECT_SIZE)
@@ -330,13 +240,13 @@ output_write(struct output *o, const char *p, size_t n)
 const char *
 output_error(const struct output *o)
 {
-	return o->failure != 0 ? o->error : NULL;
+	return output_failure_text(&o->failure);
 }
 
 bool
 output_pipe_closed(const struct output *o)
 {
-	return o->failure == EPIPE;
+	return o->failure.error == EPIPE;
 }
 
 unsigned long long
@@ -350,11 +260,11 @@ output_bytes(const struct output *o)
 bool
 output_finish(struct output *o)
 {
-	if (o->failure == 0 && !o->finished) {
+	if (o->failure.error == 0 && !o->finished) {
 		o->finished = true;
 		(void)flush_held(o, true);
 	}
-	return o->failure == 0;
+	return o->failure.error == 0;
 }
 
 static bool
@@ -382,7 +292,7 @@ output_commit(struct output *o, char *why, size_t n)
 {
 	const bool done = output_finish(o) && close_checked(o) && publish(o);
 	if (!done)
-		tell(o, why, n);
+		output_failure_tell(&o->failure, why, n);
 	release(o);
 	return done;
 }

@@ -9,7 +9,7 @@
  *
  * A file is written under a temporary name in the same folder and gets its own
  * name only in output_commit(), so a reader never meets half of it; until then
- * a signal (INT, TERM, HUP) or output_discard() removes the temporary file.
+ * an ending signal or output_discard() removes the temporary file.
  * The first failure sticks: later writes do nothing, commit fails.
  * Nothing here writes to stderr; the message says path and reason.
  */
@@ -54,9 +54,10 @@ bool output_commit(struct output *o, char *why, size_t n);
 /* Throws away; removes the temporary file; frees `o`.  NULL is fine. */
 void output_discard(struct output *o);
 
-/* Installs the handlers that remove temporary files on SIGINT, SIGTERM, SIGHUP (then the signal ends the
- * process as usual), and ignores SIGPIPE and SIGXFSZ so that a closed pipe and a size limit are errors of
- * write(). A signal that is ignored already (nohup) stays ignored.  Once, from main. */
+/* Installs the handlers that remove temporary files and folders on SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU,
+ * SIGALRM, SIGUSR1 and SIGUSR2 (then the signal ends the process as usual), and ignores SIGPIPE and SIGXFSZ
+ * so that a closed pipe and a size limit are errors of write(). A signal that is ignored already (nohup)
+ * stays ignored.  Once, from main. */
 void output_handle_signals(void);
 
 #endif

@@ -1,14 +1,8 @@
-/* _GNU_SOURCE: renameat2(), the only rename that never replaces. */
-#define _GNU_SOURCE
-
 #include "output/output_temp.h"
-#include "output/output.h"
+#include "base/rename.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,82 +13,9 @@
 #include <unistd.h>
 
 enum {
-	SLOTS = 1024, /* as many as a process usually may have open files */
-	TRIES = 100,  /* other names when one is taken */
+	TRIES = 100, /* other names when one is taken */
 	RANDOM_CHARS = 10,
 };
-
-/*
- * The names a dying process has to remove.  A signal handler is given no argument of ours, hence the static.
- * Whoever takes a pointer out of its slot owns the string: the handler may run on another thread while a file
- * is forgotten.
- */
-static _Atomic(char *) names[SLOTS];
-
-static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP };
-enum { ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
-
-static sigset_t
-ending_set(void)
-{
-	sigset_t set;
-	sigemptyset(&set);
-	for (size_t i = 0; i < ENDING_SIGNALS; i++)
-		sigaddset(&set, ending_signals[i]);
-	return set;
-}
-
-/* Only what POSIX allows in a handler: unlink, signal, raise. */
-static void
-remove_all_and_die(int sig)
-{
-	for (size_t i = 0; i < SLOTS; i++) {
-		const char *name = atomic_exchange(&names[i], NULL);
-		if (name != NULL)
-			(void)unlink(name);
-	}
-	(void)signal(sig, SIG_DFL);
-	(void)raise(sig); /* blocked here; ends the process on return */
-}
-
-void
-output_handle_signals(void)
-{
-	struct sigaction on = { .sa_handler = remove_all_and_die };
-	on.sa_mask = ending_set();
-	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
-		struct sigaction was;
-		/* What nohup or a shell's background job ignores stays ignored. */
-		if (sigaction(ending_signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
-			(void)sigaction(ending_signals[i], &on, NULL);
-	}
-	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGXFSZ, SIG_IGN); /* `ulimit -f` is an error of write() too */
-}
-
-static bool
-name_remember(char *name)
-{
-	for (size_t i = 0; i < SLOTS; i++) {
-		char *none = NULL;
-		if (atomic_compare_exchange_strong(&names[i], &none, name))
-			return true;
-	}
-	return false;
-}
-
-/* Takes the name out and frees it; when the handler was faster, the string is the handler's. */
-static void
-name_forget(char *name)
-{
-	for (size_t i = 0; i < SLOTS; i++) {
-		char *mine = name;
-		if (atomic_compare_exchange_strong(&names[i], &mine, NULL)) {
-			free(name);
-			return;
-		}
-	}
-}
 
 static void
 random_chars(char out[RANDOM_CHARS + 1])
@@ -136,22 +57,32 @@ name_new(const char *target, bool is_short)
 	return name;
 }
 
+/* The descriptor, or 0 for a folder; -1: errno. */
+static int
+create_thing(const char *name, bool folder, mode_t mode)
+{
+	if (folder)
+		return mkdir(name, mode);
+	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+}
+
 static int
 create_one(struct output_temp *t, const char *target, bool is_short, mode_t mode)
 {
 	char *name = name_new(target, is_short);
 	if (name == NULL)
 		return -1;
-	const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-	if (fd >= 0 && name_remember(name)) {
-		*t = (struct output_temp){ .path = name, .target = target };
+	const int fd = create_thing(name, t->folder, mode);
+	if (fd >= 0 && (t->entry = output_register_add(name, t->folder)) != NULL) {
+		t->path = name;
+		t->target = target;
 		return fd;
 	}
-	int why = errno;
+	const int why = errno;
 	if (fd >= 0) {
-		(void)unlink(name);
-		(void)close(fd);
-		why = EMFILE; /* no slot left */
+		(void)(t->folder ? rmdir(name) : unlink(name));
+		if (!t->folder)
+			(void)close(fd);
 	}
 	free(name);
 	errno = why;
@@ -174,67 +105,57 @@ create_some(struct output_temp *t, const char *target, mode_t mode)
 	return -1;
 }
 
+/* No signal between the thing and its entry in the register. */
+static int
+create_held(struct output_temp *t, const char *target, mode_t mode)
+{
+	struct output_register_hold hold;
+	const int fd = output_register_begin(&hold) ? create_some(t, target, mode) : -1;
+
+	output_register_end(&hold);
+	return fd;
+}
+
 int
 output_temp_create(struct output_temp *t, const char *target, int keep_mode)
 {
-	/* No signal between the file and its entry in the register. */
-	const sigset_t ending = ending_set();
-	sigset_t before;
-	const bool blocked = pthread_sigmask(SIG_BLOCK, &ending, &before) == 0;
-	const int fd = create_some(t, target, keep_mode < 0 ? 0666 : 0600);
-	int why = errno;
-	if (blocked)
-		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	*t = (struct output_temp){ .folder = false };
+	const int fd = create_held(t, target, keep_mode < 0 ? 0666 : 0600);
 	/* File systems without permission bits may refuse; the file then has what they give. */
 	if (fd >= 0 && keep_mode >= 0 && fchmod(fd, (mode_t)keep_mode & 0777) != 0 && errno != EPERM &&
 	    errno != ENOSYS && errno != EOPNOTSUPP) {
-		why = errno;
+		const int why = errno;
 		(void)close(fd);
 		output_temp_remove(t);
 		errno = why;
 		return -1;
 	}
-	errno = why;
 	return fd;
 }
 
-/* For file systems that know no RENAME_NOREPLACE: a second name never replaces; without hard links, look
- * first. */
-static int
-publish_by_link(const char *from, const char *to)
+bool
+output_temp_create_folder(struct output_temp *t, const char *target)
 {
-	if (link(from, to) == 0) {
-		(void)unlink(from);
-		return 0;
-	}
-	if (errno == EEXIST)
-		return EEXIST;
-	struct stat st;
-	if (lstat(to, &st) == 0)
-		return EEXIST;
-	return rename(from, to) == 0 ? 0 : errno;
+	*t = (struct output_temp){ .folder = true };
+	return create_held(t, target, 0777) >= 0;
 }
 
-static int
-publish(const char *from, const char *to, bool replace)
+void
+output_temp_forget(struct output_temp *t)
 {
-	if (replace)
-		return rename(from, to) == 0 ? 0 : errno;
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno == EINVAL || errno == ENOSYS)
-		return publish_by_link(from, to);
-	return errno;
+	output_register_forget(t->entry);
+	free(t->path);
+	t->path = NULL;
 }
 
 int
 output_temp_publish(struct output_temp *t, bool replace)
 {
-	const int why = publish(t->path, t->target, replace);
-	if (why == 0) {
-		name_forget(t->path);
-		t->path = NULL;
-	}
+	const int why = !replace                          ? rename_new(t->path, t->target)
+	                : rename(t->path, t->target) == 0 ? 0
+	                                                  : errno;
+	if (why == 0)
+		output_temp_forget(t);
 	return why;
 }
 
@@ -243,7 +164,7 @@ output_temp_remove(struct output_temp *t)
 {
 	if (t->path == NULL)
 		return;
-	(void)unlink(t->path);
-	name_forget(t->path);
+	output_register_remove(t->entry);
+	free(t->path);
 	t->path = NULL;
 }

@@ -4,14 +4,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "output/output_register.h"
+
 /*
- * A file that grows under a temporary name beside its target.  From creation
- * until it is published or removed, its name stands in a register that the
- * handlers of output_handle_signals() go through.
+ * A file or a folder that grows under a temporary name beside its target.  From
+ * creation until it is published or removed, its name stands in the register of
+ * output_register.h.
  */
 struct output_temp {
 	char *path;         /* the temporary name; NULL: there is no such file */
 	const char *target; /* the caller's; must live as long as the file has its temporary name */
+	struct output_registered *entry;
+	bool folder;
 };
 
 /* Creates the file for writing, beside `target` (whose links are already followed).  keep_mode: the
@@ -19,11 +23,18 @@ struct output_temp {
  * behind. */
 int output_temp_create(struct output_temp *t, const char *target, int keep_mode);
 
+/* Creates a folder beside `target`, with the mode 0777 less the umask.  false: errno, and nothing is left
+ * behind. */
+bool output_temp_create_folder(struct output_temp *t, const char *target);
+
 /* Gives the file its target's name.  0, or an errno value (the file then still has its temporary name);
  * EEXIST: the target exists and `replace` is false. */
 int output_temp_publish(struct output_temp *t, bool replace);
 
-/* Removes the file, if there still is one. */
+/* It has another name now, or is gone: it will not be removed. */
+void output_temp_forget(struct output_temp *t);
+
+/* Removes the file, if there still is one; of a folder also what was registered as inside. */
 void output_temp_remove(struct output_temp *t);
 
 #endif

@@ -32,9 +32,12 @@ text_grow(struct text *t, size_t room)
 	if (cap < need)
 		cap = need;
 
-	char *p = realloc(t->p, cap);
+	char *p = realloc(t->borrowed ? NULL : t->p, cap);
 	if (p == NULL)
 		return fail(t);
+	if (t->borrowed)
+		memcpy(p, t->p, t->n);
+	t->borrowed = false;
 	t->p = p;
 	t->cap = cap;
 	return true;
@@ -49,7 +52,8 @@ text_clear(struct text *t)
 void
 text_free(struct text *t)
 {
-	free(t->p);
+	if (!t->borrowed)
+		free(t->p);
 	*t = (struct text){ 0 };
 }
 

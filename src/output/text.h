@@ -9,6 +9,7 @@ struct text {
 	char *p;
 	size_t n, cap;
 	bool failed;
+	bool borrowed; /* p is the caller's, see output/text_start.h */
 };
 
 void text_add(struct text *t, const char *p, size_t n);

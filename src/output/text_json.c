@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/decimal.h"
@@ -18,12 +19,43 @@ add_escape(struct text *t, unsigned char c)
 		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
 	};
 
-	if (c >= 0x20)
+	if (c >= 0x20 && c < 0x7f)
 		text_add(t, (const char[]){ '\\', (char)c }, 2);
-	else if (letters[c] != 0)
+	else if (c < 0x20 && letters[c] != 0)
 		text_add(t, (const char[]){ '\\', letters[c] }, 2);
 	else
 		text_add(t, (const char[]){ '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] }, 6);
+}
+
+static void
+add_unit(struct text *t, uint32_t unit)
+{
+	text_printf(t, "\\u%04" PRIx32, unit);
+}
+
+/* Valid UTF-8 in which only hidden characters need an escape. */
+static void
+add_valid(struct text *t, const char *p, const char *end)
+{
+	size_t size;
+
+	for (const char *q; p < end; p = q + size) {
+		q = utf8_find_hidden(p, end, &size);
+		text_add(t, p, (size_t)(q - p));
+		if (q == end)
+			return;
+		const uint32_t c = utf8_point(q, size);
+		if (c >= 0x10000)
+			add_unit(t, 0xd800 + ((c - 0x10000) >> 10));
+		add_unit(t, c >= 0x10000 ? 0xdc00 + ((c - 0x10000) & 0x3ff) : c);
+	}
+}
+
+void
+text_json_text(struct text *t, const char *p, size_t n)
+{
+	if (n > 0)
+		add_valid(t, p, p + n);
 }
 
 /* A stretch without ASCII; returns the replacements.  Where it ends, no character can go on. */
@@ -32,7 +64,7 @@ add_high(struct text *t, const char *p, const char *end)
 {
 	for (size_t replaced = 0;; replaced++) {
 		const size_t valid = utf8_valid_prefix(p, (size_t)(end - p));
-		text_add(t, p, valid);
+		add_valid(t, p, p + valid);
 		p += valid;
 		if (p == end)
 			return replaced;

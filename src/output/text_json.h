@@ -7,8 +7,8 @@
 /* Values as JSON text. */
 
 /* `s` as a JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD, one for each maximal
- * subpart; returns how many.  Control bytes, '"' and '\\' are escaped (\b \f \n \r \t or \u00XX), DEL and
- * non-ASCII are written as they are.  SLICE_JSON text is copied without looking. */
+ * subpart; returns how many.  Control bytes, '"' and '\\' are escaped (\b \f \n \r \t or \u00XX), and so are
+ * characters that steer terminals (utf8_is_hidden).  SLICE_JSON text is copied without looking. */
 static inline size_t text_json_string(struct text *t, struct slice s);
 
 /* The same without quotes. */
@@ -32,6 +32,9 @@ text_json_string(struct text *t, struct slice s)
 	t->n += (size_t)s.n + 2;
 	return 0;
 }
+
+/* JSON text as it is, but for such characters: in valid JSON they are inside strings. */
+void text_json_text(struct text *t, const char *p, size_t n);
 
 /* Integers that a JSON reader with doubles would round (beyond +-(2^53 - 1)) are written as strings. */
 void text_json_u64(struct text *t, uint64_t v);

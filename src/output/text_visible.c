@@ -2,49 +2,12 @@
 #include "base/utf8.h"
 #include "output/text_visible.h"
 
-/* Characters that steer the terminal or cannot be seen; each a range.  Joiners (U+200C, U+200D) are not
- * here: they shape visible text in several scripts. */
-static bool
-is_hidden(uint32_t c)
-{
-	static const struct {
-		uint32_t first, last;
-	} ranges[] = {
-		{ 0x80, 0x9f },       /* C1 */
-		{ 0xad, 0xad },       /* soft hyphen */
-		{ 0x61c, 0x61c },     /* Arabic letter mark */
-		{ 0x200b, 0x200b },   /* zero width space */
-		{ 0x200e, 0x200f },   /* left-to-right and right-to-left mark */
-		{ 0x2028, 0x202e },   /* line and paragraph separator, embeddings, overrides */
-		{ 0x2060, 0x206f },   /* isolates, invisible operators */
-		{ 0xfeff, 0xfeff },   /* byte order mark */
-		{ 0xfff9, 0xfffb },   /* interlinear marks */
-		{ 0xe0000, 0xe0fff }, /* tags */
-	};
-
-	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
-		if (c >= ranges[i].first && c <= ranges[i].last)
-			return true;
-	return false;
-}
-
 static size_t
 size_of(unsigned char lead)
 {
 	if (lead < 0x80)
 		return 1;
 	return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
-
-/* The code point of a valid character of `size` bytes, at least 2. */
-static uint32_t
-decode(const char *p, size_t size)
-{
-	uint32_t c = (unsigned char)*p & (0x7fu >> size);
-
-	for (size_t i = 1; i < size; i++)
-		c = c << 6 | ((unsigned char)p[i] & 0x3f);
-	return c;
 }
 
 /* One character or one invalid byte at p, of n bytes; returns how many bytes that is. */
@@ -57,18 +20,18 @@ visible_size(const char *p, size_t n)
 }
 
 static void
-add_visible(struct text *t, const char *p, size_t size)
+add_visible(struct text *t, const char *p, size_t size, const char *backslash)
 {
 	const unsigned char c = (unsigned char)*p;
 
 	if (size > 1) {
-		const uint32_t point = decode(p, size);
-		if (is_hidden(point))
+		const uint32_t point = utf8_point(p, size);
+		if (utf8_is_hidden(point))
 			text_printf(t, "\\u{%04x}", (unsigned)point);
 		else
 			text_add(t, p, size);
 	} else if (c == '\\') {
-		text_add(t, "\\\\", 2);
+		text_str(t, backslash);
 	} else if (c < 0x20 || c >= 0x7f) {
 		text_printf(t, "\\x%02x", (unsigned)c);
 	} else {
@@ -76,8 +39,8 @@ add_visible(struct text *t, const char *p, size_t size)
 	}
 }
 
-void
-text_visible(struct text *t, struct slice s, size_t max)
+static void
+add_all(struct text *t, struct slice s, size_t max, const char *backslash)
 {
 	const size_t limit = max == 0 || max > s.n ? s.n : max;
 	size_t i = 0;
@@ -86,11 +49,23 @@ text_visible(struct text *t, struct slice s, size_t max)
 		const size_t size = visible_size(s.p + i, s.n - i);
 		if (size > limit - i)
 			break;
-		add_visible(t, s.p + i, size);
+		add_visible(t, s.p + i, size, backslash);
 		i += size;
 	}
 	if (i < s.n)
 		text_add(t, "...", 3);
+}
+
+void
+text_visible(struct text *t, struct slice s, size_t max)
+{
+	add_all(t, s, max, "\\\\");
+}
+
+void
+text_visible_message(struct text *t, struct slice s)
+{
+	add_all(t, s, 0, "\\");
 }
 
 void

@@ -11,4 +11,7 @@ void text_visible(struct text *t, struct slice s, size_t max);
 /* The same, but what is too long loses its middle: names are often paths, and their ends tell them apart. */
 void text_visible_ends(struct text *t, struct slice s, size_t max);
 
+/* A message that may hold such text already: all of it, with each backslash as it is. */
+void text_visible_message(struct text *t, struct slice s);
+
 #endif

@@ -4,12 +4,14 @@
 
 #define ROOM (2 * ARROWS_WINDOW) /* bound on the ends that are held, should nobody take what is resolved */
 
-/* One end of an arrow.  48 bytes. */
+/* One end of an arrow.  56 bytes. */
 struct arrow_end {
 	uint64_t key, ts, offset;
+	uint64_t id; /* outs only */
 	const struct track *track;
 	const struct class *cls;
 	uint32_t name; /* its number */
+	uint8_t flags; /* enum event_flags */
 	bool out;
 };
 
@@ -96,21 +98,29 @@ add(struct arrows *a, struct slice name, struct arrow_end end)
 	return true;
 }
 
-bool
-arrows_out(struct arrows *a, struct slice name, uint64_t key, uint64_t ts, const struct track *track,
-           const struct class *cls, uint64_t offset)
+static struct arrow_end
+end_at(const struct event *e, uint64_t key)
 {
-	return add(a, name,
-	           (struct arrow_end){
-	               .key = key, .ts = ts, .offset = offset, .track = track, .cls = cls, .out = true });
+	return (struct arrow_end){
+		.key = key, .ts = e->ts, .offset = e->offset, .track = e->track, .cls = e->cls
+	};
 }
 
 bool
-arrows_in(struct arrows *a, struct slice name, uint64_t key, uint64_t ts, const struct track *track,
-          const struct class *cls, uint64_t offset)
+arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
 {
-	return add(a, name,
-	           (struct arrow_end){ .key = key, .ts = ts, .offset = offset, .track = track, .cls = cls });
+	struct arrow_end end = end_at(e, key);
+
+	end.out = true;
+	end.id = ++a->id;
+	end.flags = e->flags & EVENT_ARROW;
+	return add(a, name, end);
+}
+
+bool
+arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
+{
+	return add(a, name, end_at(e, key));
 }
 
 /* ---- resolving ---- */
@@ -251,19 +261,20 @@ close_up(struct arrows *a)
 /* ---- handing out ---- */
 
 static void
-put(const struct arrows *a, struct batch *b, const struct arrow_end *end, enum phase phase)
+put(const struct arrows *a, struct batch *b, const struct arrow_end *end, uint64_t id, enum phase phase)
 {
 	if (b->bytes != NULL)
 		b->bytes[b->n] = (struct slice){ "", 0, 0 };
 	b->events[b->n++] = (struct event){
 		.ts = end->ts,
-		.dur = a->id,
+		.dur = id,
 		.name = a->list[end->name],
 		.cls = end->cls,
 		.track = end->track,
 		.offset = end->offset,
 		.first_field = b->nfields,
 		.phase = (uint8_t)phase,
+		.flags = end->flags,
 	};
 }
 
@@ -276,9 +287,8 @@ hand_out(struct arrows *a, struct batch *b, bool end)
 	if (is_due(a, i)) {
 		if (b->cap - b->n < 2)
 			return false;
-		a->id++;
-		put(a, b, &a->ends[i], PHASE_FLOW_OUT);
-		put(a, b, &a->ends[a->to[i]], PHASE_FLOW_IN);
+		put(a, b, &a->ends[i], a->ends[i].id, PHASE_FLOW_OUT);
+		put(a, b, &a->ends[a->to[i]], a->ends[i].id, PHASE_FLOW_IN);
 	} else if (a->ends[i].out && i < a->old && !end) {
 		a->dropped++;
 	}

@@ -37,7 +37,7 @@ struct arrows {
 	struct tabletext names; /* name -> its number */
 	struct slice *list;     /* of the names, by number */
 	uint32_t nnames;
-	uint64_t id; /* of the last arrow given */
+	uint64_t id; /* of the last out */
 	uint64_t
 	    dropped; /* outs that had to leave the window before their in was met: their arrows are missing */
 };
@@ -46,18 +46,17 @@ struct arrows {
 bool arrows_init(struct arrows *a);
 void arrows_free(struct arrows *a);
 
-/* An arrow leaves, or arrives.  The bytes of the name, the track and the class must outlive `a`.  The caller
- * takes what is resolved (arrows_give) at least once for each ARROWS_WINDOW ends; what comes beyond twice the
- * window counts as dropped.  false: no memory. */
-bool arrows_out(struct arrows *a, struct slice name, uint64_t key, uint64_t ts, const struct track *track,
-                const struct class *cls, uint64_t offset);
-bool arrows_in(struct arrows *a, struct slice name, uint64_t key, uint64_t ts, const struct track *track,
-               const struct class *cls, uint64_t offset);
+/* An arrow leaves at the event, or arrives there.  The bytes of the name, the track and the class must
+ * outlive `a`.  The caller takes what is resolved (arrows_give) at least once for each ARROWS_WINDOW ends;
+ * what comes beyond twice the window counts as dropped.  The id of an arrow is a->id behind arrows_out():
+ * 1, 2, 3 ...  false: no memory. */
+bool arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event *e);
+bool arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e);
 
 /* Adds what is resolved to the batch, as far as b->cap goes: pairs of events FLOW_OUT and FLOW_IN with dur =
- * the arrow's id (1, 2, 3 ...), the arrow's name, no fields, and class, track, ts, offset of its two ends; in
- * the order in which the outs came.  `end`: nothing more will come.  A batch needs room for two events at
- * least.  true: there is more, call again with another batch. */
+ * the arrow's id, the arrow's name, no fields, and class, track, ts, offset of its two ends, EVENT_ARROW as
+ * the out has it; in the order in which the outs came.  `end`: nothing more will come.  A batch needs room
+ * for two events at least.  true: there is more, call again with another batch. */
 bool arrows_give(struct arrows *a, struct batch *b, bool end);
 
 #endif

@@ -12,6 +12,10 @@ static const struct loss names_forgotten = {
 	"names/forgotten", "names that may be missing: what other events said for them was too much to keep"
 };
 
+static const struct loss parts_dropped = {
+	"fields/parts-left-out", "parts of a class's name left out: the event has an argument of the name"
+};
+
 /* the fast path, where nobody wants fields. */
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
 
@@ -99,8 +103,7 @@ new_class(struct interpret *in, const struct class *cls)
 	return know(in, &in->classes[cls->index], cls) ? &in->classes[cls->index] : NULL;
 }
 
-/* NULL: it is not known yet.  A class may get its meaning, or another one, when it has been there for a
- * while; one without is as zeroes say. */
+/* NULL: it is not known yet.  A class without a plan is as zeroes say. */
 static inline const struct known_class *
 known_class_of(const struct interpret *in, const struct class *cls)
 {
@@ -133,6 +136,44 @@ find_name(struct interpret *in, struct batch *b, struct event *e, const struct k
 			ledger_add(&in->pairing.ledger, &names_forgotten, e->offset, 1);
 	}
 	*lasting = e->name.p == e->cls->name.p;
+	return true;
+}
+
+/* Whether the event itself has a field of this name. */
+static bool
+has_own(const struct batch *b, const struct event *e, struct slice name)
+{
+	for (uint32_t i = 0; i < e->nfields; i++)
+		if (slice_equal(b->fields[e->first_field + i].name, name))
+			return true;
+	return false;
+}
+
+/* What the name of the class says becomes fields, behind the event's own; of a span when it is complete, so
+ * that they need not be kept.  false: no memory. */
+static bool
+add_parts(struct interpret *in, struct batch *b, struct event *e)
+{
+	const uint32_t n = e->cls->nparts;
+	uint32_t to = e->nfields;
+
+	if (n > UINT16_MAX - to) {
+		ledger_add(&in->pairing.ledger, &parts_dropped, e->offset, n);
+		return true;
+	}
+	struct field *const fields = batch_fields(b, to + n);
+	if (fields == NULL)
+		return false;
+	memcpy(fields, b->fields + e->first_field, to * sizeof *fields);
+	for (uint32_t i = 0; i < n; i++) {
+		if (has_own(b, e, e->cls->parts[i].name))
+			ledger_add(&in->pairing.ledger, &parts_dropped, e->offset, 1);
+		else
+			fields[to++] = e->cls->parts[i];
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)to;
+	b->nfields += to;
 	return true;
 }
 
@@ -309,6 +350,8 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 	struct pairing_end_of how = { .pair = 0 };
 
 	k = choose(k, e->name);
+	if (k == NULL || k->m->phase != PLAN_STRUCTURE)
+		pairing_see(&in->pairing, e->track, e->ts);
 	if (k == NULL)
 		return as_read(in, b, e);
 	if (k->m->has_layout && k->fields && !interpret_layout(in, b, e, k->m))
@@ -316,7 +359,8 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 	if (!interpret_learn(in, b, e, k->m) || !find_name(in, b, e, k, &how.lasting) ||
 	    !find_place(in, b, e, k->m, &how))
 		return NO_MEMORY;
-	pairing_see(&in->pairing, e->track, e->ts);
+	if (k->m->phase != PLAN_STRUCTURE)
+		pairing_see(&in->pairing, e->track, e->ts);
 	if (k->m->flow_name.p != NULL && in->spans && in->fields && !interpret_arrows(in, b, e, k->m))
 		return NO_MEMORY;
 	return apply_phase(in, b, e, k->m, how);
@@ -343,9 +387,10 @@ one(struct interpret *in, struct batch *b, struct event *e, const struct known_c
 {
 	enum verdict v;
 
-	if (e->track == NULL)
+	if (e->track == NULL || (k->m == NULL && e->phase == PHASE_STRUCTURE))
 		return untimed(in, b, e, k);
-	pairing_see(&in->pairing, e->track, e->ts);
+	if (k->m == NULL || k->light)
+		pairing_see(&in->pairing, e->track, e->ts);
 	if (k->m == NULL) {
 		v = as_read(in, b, e);
 	} else if (!k->light) {
@@ -359,7 +404,9 @@ one(struct interpret *in, struct batch *b, struct event *e, const struct known_c
 		v = apply_phase(in, b, e, k->m, how);
 	}
 	if (v == KEEP && e->phase == PHASE_SPAN)
-		pairing_see(&in->pairing, e->track, e->ts + e->dur);
+		pairing_see_span(&in->pairing, e);
+	if (v == KEEP && in->fields && e->cls->nparts > 0 && !add_parts(in, b, e))
+		return NO_MEMORY;
 	return v;
 }
 
@@ -402,6 +449,8 @@ fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 				break;
 			to++;
 		} else if (has_nothing_to_do(in, k, e)) {
+			if (e->phase != PHASE_STRUCTURE)
+				pairing_see_span(&in->pairing, e);
 			move(b, to++, i);
 		} else {
 			break;
@@ -452,8 +501,12 @@ bool
 interpret_finish(struct interpret *in, struct batch *b, bool *more)
 {
 	if (!in->open_given) {
+		uint32_t i = b->n;
 		if (!pairing_finish(&in->pairing, b, in->fields, more))
 			return false;
+		for (; in->fields && i < b->n; i++)
+			if (b->events[i].cls->nparts > 0 && !add_parts(in, b, &b->events[i]))
+				return false;
 		in->open_given = !*more;
 	}
 	*more = true;

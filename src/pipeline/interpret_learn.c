@@ -77,15 +77,23 @@ interpret_learn(struct interpret *in, const struct batch *b, const struct event 
 }
 
 bool
-interpret_arrows(struct interpret *in, const struct batch *b, const struct event *e, const struct plan *m)
+interpret_arrows(struct interpret *in, const struct batch *b, struct event *e, const struct plan *m)
 {
 	const struct value *const out = m->flow_out.p != NULL ? interpret_field(b, e, m->flow_out) : NULL;
 	const struct value *const arrives = m->flow_in.p != NULL ? interpret_field(b, e, m->flow_in) : NULL;
 	uint64_t key;
 
-	if (out != NULL && interpret_number(out, &key) &&
-	    !arrows_out(&in->arrows, m->flow_name, key, e->ts, e->track, e->cls, e->offset))
-		return false;
+	if (out != NULL && interpret_number(out, &key)) {
+		const bool instant =
+		    m->phase == PLAN_INSTANT || (m->phase == PLAN_AS_READ && e->phase == PHASE_INSTANT);
+		/* the arrow's name is that of the first such meaning of the class */
+		if (instant && m == plan_with_arrows(e->cls->plan))
+			e->flags |= EVENT_ARROW;
+		if (!arrows_out(&in->arrows, m->flow_name, key, e))
+			return false;
+		if ((e->flags & EVENT_ARROW) != 0)
+			e->dur = in->arrows.id;
+	}
 	return arrives == NULL || !interpret_number(arrives, &key) ||
-	       arrows_in(&in->arrows, m->flow_name, key, e->ts, e->track, e->cls, e->offset);
+	       arrows_in(&in->arrows, m->flow_name, key, e);
 }

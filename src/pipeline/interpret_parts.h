@@ -41,7 +41,7 @@ bool interpret_learn(struct interpret *in, const struct batch *b, const struct e
                      const struct plan *m);
 
 /* The ends of arrows.  false: no memory. */
-bool interpret_arrows(struct interpret *in, const struct batch *b, const struct event *e,
+bool interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
                       const struct plan *m);
 
 /* ---- interpret_layout.c ---- */

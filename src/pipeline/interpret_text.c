@@ -15,6 +15,9 @@ interpret_field(const struct batch *b, const struct event *e, struct slice name)
 	for (; f < end; f++)
 		if (f->name.n == name.n && (f->name.p == name.p || memcmp(f->name.p, name.p, name.n) == 0))
 			return &f->value;
+	for (uint32_t i = 0; e->cls != NULL && i < e->cls->nparts; i++)
+		if (slice_equal(e->cls->parts[i].name, name))
+			return &e->cls->parts[i].value;
 	return NULL;
 }
 
@@ -54,18 +57,39 @@ interpret_scope(const struct interpret *in, const struct event *e, uint8_t table
 	return scope == PLAN_SCOPE_THREAD ? e->track->index : track_process(e->track)->index;
 }
 
+/* Whether the value says that there is none. */
+static bool
+is_none(const struct plan_none *none, const struct value *v)
+{
+	const bool number = (v->type >= VALUE_U8 && v->type <= VALUE_I64) || v->type == VALUE_ADDRESS;
+
+	for (uint32_t i = 0; number && i < none->n; i++)
+		if (v->u64 == none->values[i])
+			return true;
+	return false;
+}
+
+/* The i-th field of a reference; NULL: it is not there, or says that there is nothing. */
+static const struct value *
+ref_field(const struct batch *b, const struct event *e, const struct plan_ref *r, uint32_t i)
+{
+	const struct value *const v = interpret_field(b, e, r->field[i]);
+
+	return v == NULL || (r->none[i].n > 0 && is_none(&r->none[i], v)) ? NULL : v;
+}
+
 struct value
 interpret_ref(const struct interpret *in, const struct batch *b, const struct event *e,
               const struct plan_ref *r)
 {
 	const struct value none = { .type = VALUE_NONE };
-	const struct value *const first = r->nfields > 0 ? interpret_field(b, e, r->field[0]) : NULL;
+	const struct value *const first = r->nfields > 0 ? ref_field(b, e, r, 0) : NULL;
 	uint64_t key1, key2 = 0;
 
 	if (first == NULL || r->ntables == 0)
 		return first != NULL ? *first : none;
 	if (r->nfields > 1) {
-		const struct value *const second = interpret_field(b, e, r->field[1]);
+		const struct value *const second = ref_field(b, e, r, 1);
 		if (second == NULL || !interpret_number(second, &key2))
 			return none;
 	}

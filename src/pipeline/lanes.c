@@ -9,11 +9,16 @@ static const struct loss overlap_dropped = {
 	"spans that overlap others of their track in every lane there may be",
 };
 
+static const struct loss out_of_window = {
+	"lanes/out-of-order",
+	"spans too far out of order to tell whether they overlap others of their track",
+};
+
 void
 lanes_init(struct lanes *l)
 {
 	*l = (struct lanes){ .ntracks = 0 };
-	nesting_init(&l->nesting);
+	nesting_init(&l->nesting, false);
 }
 
 void
@@ -64,10 +69,12 @@ lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 
 		if (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0)
 			continue;
-		if (!nesting_span(&l->nesting, e->track->index, e->ts, e->dur, &r))
+		if (!nesting_span(&l->nesting, e->track->index, e->ts, e->dur, 0, &r))
 			return false;
 		if (r.dropped)
 			ledger_add(ledger, &overlap_dropped, e->offset, 1);
+		else if (r.inexact)
+			ledger_add(ledger, &out_of_window, e->offset, 1);
 		if (r.lane == 0)
 			continue;
 		e->track = lane_of(l, e->track, r.lane);

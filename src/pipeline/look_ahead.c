@@ -1,8 +1,25 @@
 /* A second, quiet pass over an input that a reader asks for while it reads. */
+#include "check/input_rules.h"
 #include "format/registry.h"
 #include "pipeline/pipeline.h"
 
 #define BATCH_EVENTS 1024
+
+/* Hands on what kept the second input from being read, other than damage that the first will meet itself.
+ * false: nothing did. */
+static bool
+take_fault(struct input *to, const struct source *s, bool started)
+{
+	const struct input *const from = s->in;
+
+	if (from == NULL || from->fault == INPUT_OK ||
+	    (started && from->fault != INPUT_SYSTEM && from->fault != INPUT_SHRUNK))
+		return false;
+	to->fault = from->fault;
+	to->fault_offset = from->fault_offset;
+	memcpy(to->fault_text, from->fault_text, sizeof to->fault_text);
+	return true;
+}
 
 enum look_ahead
 reader_look_ahead(struct reader *asking)
@@ -14,7 +31,7 @@ reader_look_ahead(struct reader *asking)
 	const struct pipeline_job job = { .dialect = asking->dialect,
 		                          .options = asking->options,
 		                          .from = asking->format };
-	enum look_ahead result = LOOK_AHEAD_NO_MEMORY;
+	bool started, done = false;
 
 	if (!input_can_reopen(asking->in))
 		return LOOK_AHEAD_ONE_PASS;
@@ -23,18 +40,20 @@ reader_look_ahead(struct reader *asking)
 	context.quiet = true;
 	context.vocabulary = asking->trace->vocabulary;
 	context.ahead_of = asking->state;
-	if (source_begin(&s, &context, (struct source_place){ .path = asking->in->path },
-	                 input_reopen(asking->in)) &&
-	    source_start(&s) && batch_init(&b, BATCH_EVENTS, false)) {
+	started = source_begin(&s, &context, (struct source_place){ .path = asking->in->path },
+	                       input_reopen(asking->in)) &&
+	          source_start(&s);
+	if (started && batch_init(&b, BATCH_EVENTS, false)) {
 		while (s.status == READ_MORE) {
 			batch_recycle(&b);
 			source_next(&s, &b);
 		}
 		batch_free(&b);
-		result = s.status == READ_NO_MEMORY ? LOOK_AHEAD_NO_MEMORY : LOOK_AHEAD_DONE;
+		done = s.status != READ_NO_MEMORY;
 	}
+	done &= !take_fault(asking->in, &s, started);
 	source_close(&s);
 	trace_context_free(&context);
 	trace_free(&trace);
-	return result;
+	return done ? LOOK_AHEAD_DONE : LOOK_AHEAD_FAILED;
 }

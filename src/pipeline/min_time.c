@@ -1,5 +1,7 @@
 #include "pipeline/min_time.h"
 
+#include <stdio.h>
+
 #include "pipeline/pipeline.h"
 
 #define BATCH_EVENTS 1024
@@ -21,29 +23,41 @@ look_through(struct min_time *m, struct trace_context *c, struct source_place pl
 	struct source s;
 	struct batch b;
 
+	if (in != NULL && (in->fault == INPUT_SYSTEM || in->fault == INPUT_DENIED) && in->p == in->end) {
+		snprintf(m->why, sizeof m->why, "%s", in->fault_text);
+		m->failed = true;
+	}
 	if (in == NULL || !input_can_reopen(in)) {
 		m->complete &= in != NULL && in->p == in->end; /* what holds nothing is no matter */
 		input_close(in);
 		return;
 	}
-	if (source_begin(&s, c, place, in) && source_start(&s) && batch_init(&b, BATCH_EVENTS, false)) {
-		while (s.status == READ_MORE) {
+	if (source_begin(&s, c, place, in) && source_start(&s)) {
+		m->failed |= !batch_init(&b, BATCH_EVENTS, false);
+		while (!m->failed && s.status == READ_MORE) {
 			batch_recycle(&b);
 			source_next(&s, &b);
 			take_least(m, &b);
 		}
 		batch_free(&b);
 	}
+	if (s.in != NULL && s.in->fault == INPUT_SYSTEM)
+		snprintf(m->why, sizeof m->why, "%s", s.in->fault_text);
 	source_close(&s);
+	m->failed |= c->system_failed || m->why[0] != '\0';
 }
 
 /* What a descriptor gives can be read once; its times may lie before all others. */
 static struct input *
-open_again(const struct pipeline_job *job, const char *path)
+open_again(struct min_time *m, const struct pipeline_job *job, const char *path)
 {
-	if (job->input != NULL)
-		return input_reopen(job->input);
-	return input_is_named(path) ? input_open(path) : NULL;
+	struct input *in = NULL;
+
+	if (job->input != NULL ? input_can_reopen(job->input) : input_is_named(path)) {
+		in = job->input != NULL ? input_reopen(job->input) : input_open(path);
+		m->failed |= in == NULL;
+	}
+	return in;
 }
 
 struct min_time
@@ -61,11 +75,11 @@ min_time_find(const struct pipeline_job *job, const struct operands *operands,
 		const struct operand *const o = &operands->list[k];
 		if (!o->folder)
 			look_through(&m, &c, (struct source_place){ o->path, o->path, false },
-			             open_again(job, o->path));
+			             open_again(&m, job, o->path));
 		for (size_t i = 0; i < o->tree.n; i++)
 			if (operands_sidecar(operands, o->tree.paths[i]) == NULL)
 				look_through(&m, &c, (struct source_place){ o->tree.paths[i], o->path, true },
-				             open_again(job, o->tree.paths[i]));
+				             open_again(&m, job, o->tree.paths[i]));
 	}
 	trace_context_free(&c);
 	trace_free(&trace);

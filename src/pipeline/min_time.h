@@ -9,6 +9,8 @@ struct min_time {
 	uint64_t ns;
 	bool known;    /* there is an event, and it can be looked at twice */
 	bool complete; /* no input was left out because it can be read only once */
+	bool failed;     /* memory or the system failed: nothing of this is to be used */
+	char why[256];   /* then, if it was not memory */
 };
 
 struct min_time min_time_find(const struct pipeline_job *job, const struct operands *operands,

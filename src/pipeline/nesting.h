@@ -6,49 +6,66 @@
 #include <stdint.h>
 
 /*
- * How the spans of a track nest, found in one pass with bounded memory.
+ * How the spans of a track nest, found in one pass with bounded memory, in
+ * whatever order they arrive.
  *
- * Made for spans that arrive in order of their END, of equal ends the inner
- * one first: a child is written before its parent.  Each track has a few
- * lanes.  A lane keeps the spans that still wait for a parent: disjoint
- * [start, end), sorted by time.  A new span goes to the first lane where it
- * overlaps no waiting span in part only:
- *   - waiting spans inside it are its children; it takes their place,
- *   - inside a waiting span it is a child that came late: nothing is kept,
- *   - else it waits too.
- * Ends that touch do not overlap.  Of two equal spans the later is the parent.
- * A span of no length overlaps nothing and covers nothing: lane 0, not kept.
- * An end beyond 2^64 - 1 counts as 2^64 - 1.
+ * Each track has a few lanes.  A span goes to the first lane where it overlaps
+ * no span in part only.  Ends that touch do not overlap.  What covers a span
+ * is the union of all spans of its track, on any lane, that lie within it; of
+ * two equal spans the later lies around the earlier one.  A span that arrives
+ * after one that it lies within takes from the outer one's self time what
+ * nothing took before (struct nest_late).  A span of no length overlaps
+ * nothing and covers nothing: lane 0, not kept.  An end beyond 2^64 - 1 counts
+ * as 2^64 - 1.
  *
- * In other orders the answers hold as far as memory reaches: a late child is
- * not subtracted from its parent, and a span that would have to be put more
- * than NEST_DEPTH places below the newest is not kept.
+ * The bounds below are on memory, used or not.  What lies within a known span
+ * and is not among the NEST_WINDOW last to end is forgotten first, then the
+ * oldest of the rest.  A span that may have to do with what was forgotten is
+ * marked as inexact.  When the room for all tracks is used up, the limit for
+ * each of them is halved.  The same spans give the same answers on every run.
  *
- * The bounds below are on memory, used or not.  What is dropped is the
- * oldest; it then counts as top level.  When the room for all tracks is used up, the
- * limit for each of them is halved.  The same spans give the same answers on every run.
+ * Cheap are spans in order of their end (equal ends: the inner one first); the
+ * others cost a search, and each span that ends later is moved.
  */
-#define NEST_TRACK_ROOM 65536     /* waiting spans of one track, all lanes together */
-#define NEST_TOTAL_ROOM (1 << 20) /* of all tracks */
+#define NEST_TRACK_ROOM 65536     /* spans of one track, all lanes together */
+#define NEST_TOTAL_ROOM (3 << 18) /* of all tracks */
 #define NEST_LANES 64             /* of one track */
 #define NEST_EXTRA_LANES 131072   /* lanes above 0, of all tracks */
-#define NEST_DEPTH 1024           /* how far below the newest a span is put in */
+#define NEST_WINDOW 1024          /* how far below the newest a span is put in */
 
 struct nest_span {
 	uint64_t start, end; /* start < end */
+	uint32_t who;        /* the caller's */
+	uint32_t size;       /* of its tree: it, and what is kept of the spans within it */
 };
 
+/* In the order of ends, of equal ends the inner one first: what lies within a span stands right before it. */
 struct nest_lane {
 	struct nest_span *spans;
 	uint32_t n, cap;
+	uint32_t flat;       /* below this, none had others within it when it was looked at last */
+	uint64_t lost_inner; /* the latest end of those within others that were forgotten */
+	uint64_t lost;       /* and of those that were not */
 };
 
 struct nest_track {
 	struct nest_lane first; /* lane 0 */
 	struct nest_lane *more; /* lanes 1 .. nmore */
 	uint32_t room;          /* sum of cap over the lanes */
+	uint64_t missed;        /* the latest end of spans that were not kept */
+	uint64_t apart;         /* the latest end of those, and of all in lanes 1 .. nmore */
 	uint16_t nmore;
-	uint16_t credit; /* see nesting.c: how many entries of other lanes may be looked at */
+};
+
+/* A span that came before the present one and lies around it. */
+struct nest_late {
+	uint64_t ns; /* its self time becomes less by this */
+	uint32_t who;
+};
+
+/* A span that shares time with the present one. */
+struct nest_piece {
+	uint64_t start, end;
 };
 
 struct nesting {
@@ -58,44 +75,59 @@ struct nesting {
 	uint32_t room;   /* sum over all tracks */
 	uint32_t grown;  /* room given out since the last sweep */
 	uint32_t nextra; /* lanes above 0 */
-	struct nest_span *scratch;
-	size_t nscratch, scratch_cap;
+	uint32_t looks;  /* how many spans may be looked at, and */
+	uint32_t moves;  /* moved to put another one in: see nesting.c */
+	bool cover;      /* somebody asks what covers a span */
+	struct nest_piece *pieces;
+	uint32_t npieces, pieces_cap;
+	struct nest_late late[NEST_LANES]; /* of the last span; nest_result.nlate of them */
 };
 
 struct nest_result {
-	uint64_t covered; /* ns of the span that its children (spans within it, met before) cover; <= dur */
-	uint16_t lane;    /* 0 .. NEST_LANES - 1 */
-	bool late;        /* it lies in a span that was met before it */
-	bool dropped;     /* it overlaps in every lane there may be; `lane` is the last one */
+	uint64_t covered; /* ns of the span that the spans within it cover, of those met before; <= dur */
+	uint32_t nlate;
+	uint16_t lane; /* 0 .. NEST_LANES - 1 */
+	bool inexact;  /* what was forgotten may share time with it: lane and times may be wrong */
+	bool dropped;  /* it overlaps in every lane there may be; `lane` is the last one */
 };
 
-void nesting_init(struct nesting *n);
+/* cover: false if lanes alone are asked for. */
+void nesting_init(struct nesting *n, bool cover);
 void nesting_free(struct nesting *n);
 
 /* The general case of nesting_span, with the end computed. */
-bool nesting_place(struct nesting *n, uint32_t track, struct nest_span x, struct nest_result *out);
+bool nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out);
 
-/* Takes the next span of a track.  false: no memory; *out is then not set. */
+/* Takes the next span of a track; who: the number by which nest_late names it.  false: no memory; *out is
+ * then not set. */
 static inline bool
-nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, struct nest_result *out)
+nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, uint32_t who,
+             struct nest_result *out)
 {
 	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
-	struct nest_lane *const l =
-	    track < n->ntracks && n->tracks[track].nmore == 0 ? &n->tracks[track].first : NULL;
+	const struct nest_span x = { start, end, who, 1 };
 
-	if (l == NULL || l->n == 0 || start == end || end < l->spans[l->n - 1].end)
-		return nesting_place(n, track, (struct nest_span){ start, end }, out);
+	if (track >= n->ntracks || start < n->tracks[track].apart)
+		return nesting_place(n, track, &x, out);
+	struct nest_lane *const l = &n->tracks[track].first;
+	struct nest_span *const last = l->spans + l->n, *top = last;
+	if (l->n == l->cap || end < last[-1].end || start == end)
+		return nesting_place(n, track, &x, out);
 
-	/* One lane, nothing waits that ends later: children are at the top of the stack, mostly few. */
-	struct nest_span *top = l->spans + l->n, *const stop = l->n > 16 ? top - 16 : l->spans;
+	/* Other lanes are over, nothing ends later: what lies within it are the last trees of lane 0. */
 	uint64_t covered = 0;
-	for (; top > stop && top[-1].start >= start; top--)
+	uint32_t size = 1;
+	while (top[-1].start >= start) {
 		covered += top[-1].end - top[-1].start;
-	const uint32_t i = (uint32_t)(top - l->spans);
-	if (i == l->cap || (i > 0 && top[-1].end > start))
-		return nesting_place(n, track, (struct nest_span){ start, end }, out);
-	*top = (struct nest_span){ start, end };
-	l->n = i + 1;
+		size += top[-1].size;
+		top -= top[-1].size;
+		if (top == l->spans)
+			return nesting_place(n, track, &x, out);
+	}
+	if (top[-1].end > start)
+		return nesting_place(n, track, &x, out);
+	*last = (struct nest_span){ start, end, who, size };
+	l->n++;
 	*out = (struct nest_result){ .covered = covered };
 	return true;
 }

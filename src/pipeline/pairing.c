@@ -5,7 +5,7 @@
 #define BUCKETS 65536U
 
 static const struct loss no_end = { "pairs/no-end",
-	                            "spans without an end: they end where their track was last heard of" };
+	                            "spans without an end: they last to the last time of the trace" };
 static const struct loss no_begin = { "pairs/no-begin",
 	                              "ends of spans without a beginning: they became instants" };
 static const struct loss too_many = { "pairs/too-many-open",
@@ -370,12 +370,14 @@ last_of(const struct pairing *p, const struct track *t)
 	return t->index < p->ntracks ? p->tracks[t->index].last : 0;
 }
 
-/* What is shown below a track lasts as long as that is heard of. */
+/* When it ends.  A state of what is shown below a track lasts as long as that is heard of. */
 static uint64_t
-last_heard(const struct pairing *p, const struct open_span *s)
+end_of_open(const struct pairing *p, const struct open_span *s)
 {
 	uint64_t last = s->ts;
 
+	if ((s->flags & PAIRING_STATE) == 0)
+		return p->last > last ? p->last : last;
 	for (const struct track *t = s->track; t != NULL; t = t->is_child ? t->parent : NULL)
 		if (last_of(p, t) > last)
 			last = last_of(p, t);
@@ -397,7 +399,7 @@ give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 		memcpy(to, s->retained->fields, retained * sizeof *to);
 	if (fields)
 		to[retained] = (struct field){ SLICE_LIT("unfinished"), { .type = VALUE_BOOL, .u64 = 1 } };
-	*e = (struct event){ .ts = last_heard(p, s), .first_field = b->nfields, .nfields = (uint16_t)n };
+	*e = (struct event){ .ts = end_of_open(p, s), .first_field = b->nfields, .nfields = (uint16_t)n };
 	b->nfields += n;
 	b->n++;
 	make_span(s, e);
@@ -448,5 +450,8 @@ give_all_open(struct pairing *p, struct batch *b, bool fields, bool *more)
 bool
 pairing_finish(struct pairing *p, struct batch *b, bool fields, bool *more)
 {
+	for (uint32_t i = 0; i < p->ntracks && p->at == 0; i++)
+		if (p->tracks[i].last > p->last)
+			p->last = p->tracks[i].last;
 	return give_all_open(p, b, fields, more) && (*more || pending_end_finish(&p->pending, p, b, more));
 }

@@ -68,6 +68,7 @@ struct pairing {
 	uint32_t retained_bytes;
 	struct pending_ends pending; /* ends that came before their beginnings */
 	uint32_t at;                 /* pairing_finish: what is next */
+	uint64_t last;               /* the latest time of other tracks; pairing_finish: of all */
 	uint64_t unpaired;           /* begins and ends without a partner, or not retained */
 	struct ledger ledger;
 };
@@ -94,16 +95,28 @@ enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event
 /* An event that nothing was open for is counted as such. */
 void pairing_alone(struct pairing *p, const struct event *e);
 
-/* At the end of the trace: adds what is still open to the batch, as spans that end when their track was last
- * heard of, with the field "unfinished".  *more: there was no room for all.  false: no memory. */
+/* At the end of the trace: adds what is still open to the batch, as spans that last to the last time of the
+ * trace, with the field "unfinished"; states end when their track was last heard of.  *more: there was no
+ * room for all.  false: no memory. */
 bool pairing_finish(struct pairing *p, struct batch *b, bool fields, bool *more);
 
 /* A time was met on a track. */
 static inline void
 pairing_see(struct pairing *p, const struct track *track, uint64_t ts)
 {
-	if (track->index < p->ntracks && ts > p->tracks[track->index].last)
-		p->tracks[track->index].last = ts;
+	uint64_t *const last = track->index < p->ntracks ? &p->tracks[track->index].last : &p->last;
+
+	if (ts > *last)
+		*last = ts;
+}
+
+/* The time at which an event is over. */
+static inline void
+pairing_see_span(struct pairing *p, const struct event *e)
+{
+	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
+
+	pairing_see(p, e->track, dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + dur);
 }
 
 /*

@@ -266,7 +266,7 @@ Test(pairing, ends_that_fit_badly)
 	stage_free(&g);
 }
 
-Test(pairing, unfinished_ones_end_when_last_heard_of)
+Test(pairing, unfinished_ones_last_to_the_end)
 {
 	struct stage g;
 	const struct pairing_end_of a = { .pair = 1, .lasting = true, .fields = true };
@@ -277,6 +277,7 @@ Test(pairing, unfinished_ones_end_when_last_heard_of)
 	begin(&g, 0, SLICE_LIT("inner"), 20, a);
 	begin(&g, 1, SLICE_LIT("other"), 90, a);
 	pairing_see(&g.p, g.tracks[0], 50);
+	pairing_see(&g.p, g.tracks[1], 95);
 	const struct track *const below = trace_child_track(&g.trace, g.tracks[0], SLICE_LIT("state"));
 	struct event e = event_of(&g, 0, SLICE_LIT("running"), 15);
 	e.track = below;
@@ -287,9 +288,9 @@ Test(pairing, unfinished_ones_end_when_last_heard_of)
 	cr_assert(pairing_finish(&g.p, &g.batch, true, &more));
 	cr_assert(!more && g.batch.n == 4);
 	const struct event *const out = g.batch.events;
-	cr_assert(slice_is(out[0].name, "inner") && out[0].ts == 20 && out[0].dur == 30);
-	cr_assert(slice_is(out[1].name, "outer") && out[1].dur == 40);
-	cr_assert(slice_is(out[2].name, "other") && out[2].dur == 0);
+	cr_assert(slice_is(out[0].name, "inner") && out[0].ts == 20 && out[0].dur == 75);
+	cr_assert(slice_is(out[1].name, "outer") && out[1].dur == 85);
+	cr_assert(slice_is(out[2].name, "other") && out[2].dur == 5);
 	cr_assert(slice_is(out[3].name, "running") && out[3].dur == 35, "its thread was heard of at 50");
 	cr_assert(slice_is(g.batch.fields[out[0].first_field].name, "unfinished"));
 	cr_assert_eq(g.p.unpaired, 3, "a state lasts as long as it lasts");

@@ -114,6 +114,21 @@ interpret_next(struct stage *stage, struct batch **out)
 	return status == STAGE_END && !p->context.raw ? finish(st, out) : status;
 }
 
+/* ---- repeats ---- */
+
+static enum stage_status
+repeats_next(struct stage *stage, struct batch **out)
+{
+	struct repeats_stage *const st = (struct repeats_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	if (st->p->context.raw && (st->p->job->want & WANT_BYTES) != 0)
+		return status; /* records are written by their bytes */
+	if (status == STAGE_MORE && !repeats_batch(&st->repeats, *out, st->p->context.read))
+		return no_memory(st->p, *out);
+	return status;
+}
+
 /* ---- rebase ---- */
 
 static enum stage_status
@@ -137,15 +152,21 @@ rebase_next(struct stage *stage, struct batch **out)
 	return STAGE_MORE;
 }
 
-static void
+/* false after a finding. */
+static bool
 rebase_init(struct pipeline *p)
 {
 	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
 
+	if (m.failed && m.why[0] != '\0')
+		pipeline_failed(p, m.why);
+	else if (m.failed)
+		pipeline_no_memory(p);
 	p->rebase.p = p;
 	p->rebase.known = m.known;
 	p->rebase.by = m.ns;
 	p->rebase.signed_time = !m.complete;
+	return !m.failed;
 }
 
 /* ---- lanes ---- */
@@ -210,8 +231,14 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		p->interpret_stage.finishing = job->interpret == INTERPRET_SPANS;
 		add_stage(p, &p->interpret_stage.stage, interpret_next);
 	}
+	if ((job->want & WANT_TIMES) != 0) {
+		p->repeats.p = p;
+		repeats_init(&p->repeats.repeats, &p->trace, job->max_repeat, &p->repeats.ledger);
+		add_stage(p, &p->repeats.stage, repeats_next);
+	}
 	if (job->rebase) {
-		rebase_init(p);
+		if (!rebase_init(p))
+			return false;
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
 	if (job->lanes && by_track)
@@ -232,7 +259,7 @@ static bool
 show_new(struct pipeline *p, struct batch *b)
 {
 	const struct trace *const t = &p->trace;
-	const uint32_t tracks = t->ntracks - p->shown_tracks, classes = t->nclasses - p->shown_classes;
+	const uint32_t tracks = t->ntracks - p->shown_tracks, classes = t->nplanned - p->shown_classes;
 
 	if (tracks + classes == 0)
 		return true;
@@ -243,13 +270,13 @@ show_new(struct pipeline *p, struct batch *b)
 	if (tracks > 0)
 		memcpy(k, t->tracks + p->shown_tracks, tracks * sizeof *k);
 	if (classes > 0)
-		memcpy(c, t->classes + p->shown_classes, classes * sizeof *c);
+		memcpy(c, t->planned + p->shown_classes, classes * sizeof *c);
 	b->tracks = k;
 	b->classes = c;
 	b->ntracks = tracks;
 	b->nclasses = classes;
 	p->shown_tracks = t->ntracks;
-	p->shown_classes = t->nclasses;
+	p->shown_classes = t->nplanned;
 	return true;
 }
 
@@ -258,6 +285,8 @@ static enum stage_status
 show_rest(struct pipeline *p, struct batch **out)
 {
 	*out = NULL;
+	if (!trace_plan_rest(&p->trace))
+		return no_memory(p, NULL);
 	if (p->shown_tracks == p->trace.ntracks && p->shown_classes == p->trace.nclasses)
 		return STAGE_END;
 	*out = batch_pool_take(&p->pool);
@@ -313,7 +342,7 @@ check_trace(struct pipeline *p)
 	c->findings = (struct findings){ .path = NULL };
 	findings_report(&c->deferred, &s.findings, p->job->sink, p->job->ctx);
 	s.place.path = s.findings.path;
-	s.unreadable = c->unreadable;
+	s.unreadable = c->unreadable || c->incomplete;
 	s.reader = (struct reader){
 		.format = c->format,
 		.trace = &p->trace,
@@ -353,6 +382,8 @@ pipeline_close(struct pipeline *p)
 	interpret_free(&p->interpret);
 	order_stage_free(&p->order);
 	lanes_free(&p->lanes.lanes);
+	repeats_free(&p->repeats.repeats);
+	ledger_free(&p->repeats.ledger);
 	ledger_free(&p->ledger);
 	batch_pool_free(&p->pool);
 	trace_free(&p->trace);
@@ -363,5 +394,6 @@ void
 pipeline_losses(const struct pipeline *p, struct ledger *into)
 {
 	ledger_merge(into, interpret_ledger(&p->interpret));
+	ledger_merge(into, &p->repeats.ledger);
 	ledger_merge(into, &p->ledger);
 }

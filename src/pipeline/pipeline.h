@@ -5,11 +5,13 @@
 #include "pipeline/interpret.h"
 #include "pipeline/lanes.h"
 #include "pipeline/order_stage.h"
+#include "pipeline/repeats.h"
 #include "pipeline/source.h"
 #include "pipeline/stage.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> (rebase) -> (order) -> (lanes) -> whoever asks.
+ * Inputs -> sources -> (merge by clock) -> interpret -> repeats -> (rebase) -> (order) -> (lanes)
+ * -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
 
@@ -46,7 +48,8 @@ struct pipeline_job {
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
 	bool lanes;                    /* spans of one track nest */
-	bool late;                     /* the caller runs pipeline_late() for each batch */
+	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
+	bool late;           /* the caller runs pipeline_late() for each batch */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	finding_sink *sink; /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
@@ -68,6 +71,12 @@ struct pipeline {
 		struct pipeline *p;
 		bool more, finishing;
 	} interpret_stage;
+	struct repeats_stage {
+		struct stage stage;
+		struct pipeline *p;
+		struct repeats repeats;
+		struct ledger ledger; /* of it alone: others may be used by another thread */
+	} repeats;
 	struct rebase_stage {
 		struct stage stage;
 		struct pipeline *p;

@@ -51,6 +51,8 @@ check_sidecar(struct reading *r, const struct format *format, const char *path)
 		                    .want = c->want,
 		                    .options = r->p->job->options };
 	format_trace_ops(format)->check_sidecar(&s.reader);
+	s.unreadable = s.reader.unreadable;
+	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
 	if (s.findings.ncounts > 0)
 		reading_report(r, &s);
 	else
@@ -149,10 +151,20 @@ report_problems(struct reading *r, const struct operand *o)
 		report_problem(r, t->problems[i].path, t->problems[i].fault, t->problems[i].text);
 	if (t->no_memory)
 		report_problem(r, o->path, INPUT_SYSTEM, "the system gives no more memory");
-	else if (o->folder && t->n == 0 && t->nproblems == 0)
+	r->told = t->no_memory || t->nproblems > 0;
+}
+
+/* A folder in which nothing can be read, and nobody said so yet. */
+static void
+report_no_input(struct reading *r, const struct operand *o)
+{
+	if (o->folder && !r->found && !r->told)
 		report_problem(r, o->path, INPUT_NOT_A_FILE,
-		               "the input is a directory without files that are named like traces "
-		               "(tracetool formats lists the suffixes)");
+		               o->tree.n == 0
+		                   ? "the input is a directory without files that are named like "
+		                     "traces (tracetool formats lists the suffixes)"
+		                   : "the input is a directory without a trace: its files that may "
+		                     "belong to one hold no events");
 }
 
 /* The next input, or the end of the operands.  false: a hook said stop. */
@@ -164,8 +176,10 @@ advance(struct reading *r)
 	if (!r->problems_reported) {
 		report_problems(r, o);
 		r->problems_reported = true;
+		r->found = false;
 	}
 	if (r->file == (o->folder ? o->tree.n : 1)) {
+		report_no_input(r, o);
 		r->operand++;
 		r->file = 0;
 		r->problems_reported = false;
@@ -178,6 +192,7 @@ advance(struct reading *r)
 		check_sidecar(r, sidecar, path);
 		return true;
 	}
+	r->found = true;
 	return take_input(r, (struct source_place){ path, o->path, o->folder });
 }
 

@@ -23,7 +23,10 @@ struct reading {
 	struct operands operands;
 	size_t inputs;          /* at most */
 	size_t operand, file;   /* what is next */
-	bool problems_reported; /* of the present operand */
+	/* of the present operand */
+	bool problems_reported;
+	bool found;             /* an input */
+	bool told;              /* an error that is no input's */
 	struct source source;   /* the present one, read alone */
 	bool has_source;
 	struct streams *streams; /* those that are merged; NULL: none */

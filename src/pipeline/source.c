@@ -4,6 +4,7 @@
 
 #include "check/input_rules.h"
 #include "format/registry.h"
+#include "input/input_foreign.h"
 #include "pipeline/pipeline.h"
 
 /* So much of a first window must speak for the format of the files before it. */
@@ -72,6 +73,7 @@ open_trace(struct source *s)
 		return true;
 	struct reader r = reader_of(s, &c->findings);
 	c->unreadable = !ops->open(&r);
+	c->incomplete = r.unreadable;
 	return !c->unreadable || c->findings.levels[LEVEL_ERROR] > 0;
 }
 
@@ -95,6 +97,14 @@ source_no_memory(struct source *s)
 {
 	source_report_no_memory(&s->findings, s->in);
 	s->unreadable = s->context->system_failed = true;
+}
+
+/* A compressed stream that is cut or damaged is like a record that is: a finding, and what came before
+ * counts. */
+static bool
+is_damage(const struct input *in)
+{
+	return in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT;
 }
 
 /* Reports what is wrong with the input itself, if something is.  true: it cannot be used. */
@@ -142,10 +152,10 @@ report_unused_options(struct source *s)
 				            v->name, (*other)->name);
 }
 
-/* By name, or by content; NULL: nobody recognises it.  Of thousands of streams one may happen to look like
- * something else, so the format of the trace comes first. */
+/* By name, or by content; NULL: nobody recognises it, or *no_memory.  Of thousands of streams one may happen
+ * to look like something else, so the format of the trace comes first. */
 static const struct format *
-recognise(const struct source *s, const struct format *before, size_t looked)
+recognise(const struct source *s, const struct format *before, size_t looked, bool *no_memory)
 {
 	const struct input *const in = s->in;
 	const struct slice head = slice_of(in->p, looked);
@@ -155,7 +165,29 @@ recognise(const struct source *s, const struct format *before, size_t looked)
 		return s->context->job->from;
 	if (before != NULL && before->reader->probe(head, complete) >= SURE_BITS)
 		return before;
-	return format_probe(head, complete);
+	return format_probe(head, complete, no_memory);
+}
+
+static void
+report_unknown(struct source *s, size_t looked)
+{
+	const struct rule *const rule = &input_rules[INPUT_RULE_UNKNOWN_FORMAT];
+	const struct input_foreign *const foreign = input_foreign_find(s->in->p, looked);
+	const char *const slash = strrchr(s->place.path, '/');
+	const char *const name = slash != NULL ? slash + 1 : s->place.path;
+	const struct format *const owner = format_of_sidecar(NULL, name);
+
+	if (owner != NULL && input_is_named(s->place.path))
+		finding_add(
+		    &s->findings, rule, 0, 0,
+		    "the input is named like a file beside a trace of format %s, and holds no events: "
+		    "name the folder that it is in",
+		    owner->name);
+	else if (foreign != NULL)
+		finding_add(&s->findings, rule, 0, 0, "the input is %s: %s", foreign->name, foreign->advice);
+	else
+		finding_add(&s->findings, rule, 0, 0, "none of the formats recognises the first %zu bytes",
+		            looked);
 }
 
 /* false after a finding. */
@@ -166,11 +198,15 @@ find_format(struct source *s)
 	const char *const dialect = c->job->dialect;
 	const size_t head = (size_t)(s->in->end - s->in->p), looked = head < PROBED ? head : PROBED;
 	const struct format *const before = c->trace->format[0] != '\0' ? c->format : NULL;
+	bool no_memory = false;
 
-	s->format = recognise(s, before, looked);
+	s->format = recognise(s, before, looked, &no_memory);
+	if (no_memory) {
+		source_no_memory(s);
+		return false;
+	}
 	if (s->format == NULL) {
-		finding_add(&s->findings, &input_rules[INPUT_RULE_UNKNOWN_FORMAT], 0, 0,
-		            "none of the formats recognises the first %zu bytes", looked);
+		report_unknown(s, looked);
 		s->format = before; /* that of the trace, if it has one already */
 	} else if (dialect != NULL && !has_dialect(s->format, dialect)) {
 		finding_add(&s->findings, &input_rules[INPUT_RULE_WRONG_DIALECT], 0, 0,
@@ -226,8 +262,9 @@ source_start(struct source *s)
 	if (c->vocabulary == NULL && c->vocabularies != NULL)
 		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
 	c->trace->vocabulary = c->vocabulary;
+	s->status = READ_BAD;
 	if (c->vocabulary == NULL && c->vocabularies != NULL) {
-		s->unreadable = true;
+		s->unreadable = c->system_failed = true; /* that was said */
 		return false;
 	}
 	bool ok = open_trace(s);
@@ -253,11 +290,16 @@ void
 source_next(struct source *s, struct batch *b)
 {
 	struct input *const in = s->in;
-	const uint64_t before = s->reader.records;
+	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
 
 	input_hold(in, &b->holds);
 	s->status = s->format->reader->next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
+	s->context->read += input_offset(in, in->p) - from;
+	if (b->scratch.failed || s->context->trace->arena.failed)
+		s->status = READ_NO_MEMORY;
+	if (s->status == READ_NO_MEMORY) /* its events may lack parts */
+		batch_recycle(b);
 	if (input_shrunk(in)) { /* what is in this batch may be made of zeros */
 		s->status = READ_BAD;
 		batch_recycle(b);
@@ -276,6 +318,13 @@ source_check_events(struct source *s, const struct batch *b)
 			ops->check_event(&s->reader, b, &b->events[i]);
 }
 
+/* Faults that are no property of the bytes. */
+static bool
+prevents_reading(enum input_fault fault)
+{
+	return fault != INPUT_OK && fault <= INPUT_SHRUNK;
+}
+
 static void
 end_reader(struct source *s)
 {
@@ -283,6 +332,15 @@ end_reader(struct source *s)
 		s->format->reader->close(&s->reader);
 	free(s->reader.state);
 	s->reader.state = NULL;
+}
+
+/* A look ahead that failed for other reasons has said why. */
+static void
+end_without_memory(struct source *s)
+{
+	if (findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
+		source_no_memory(s);
+	s->unreadable = s->context->system_failed = true;
 }
 
 void
@@ -296,12 +354,13 @@ source_end(struct source *s)
 	if (s->open) {
 		input_shrunk(in); /* what was taken since the last look may be made of zeros too */
 		s->complete = s->status == READ_END;
-		if (s->status == READ_NO_MEMORY)
-			source_no_memory(s);
+		if (s->status == READ_NO_MEMORY && !prevents_reading(in->fault))
+			end_without_memory(s);
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
-			s->unreadable |= report_fault(&s->findings, in);
+			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
+		s->unreadable |= s->reader.unreadable;
 		c->bytes += input_offset(in, in->p);
-		c->system_failed |= in->fault == INPUT_SHRUNK || in->fault == INPUT_SYSTEM;
+		c->system_failed |= s->reader.unreadable || prevents_reading(in->fault);
 	}
 	s->findings.muted = NULL;
 	end_reader(s);

@@ -31,8 +31,10 @@ struct trace_context {
 	struct deferred_findings deferred;
 	size_t deferred_room;
 	bool unreadable;
+	bool incomplete;    /* a file that belongs to the trace could not be read */
 	bool system_failed; /* memory, a read or a file that shrank: what was read may lack what was there */
 	uint64_t bytes;     /* of all sources that were closed, unpacked */
+	uint64_t read;      /* of all sources, so far, by source_next() */
 };
 
 /* Where an input was found.  All borrowed. */

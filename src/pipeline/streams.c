@@ -160,7 +160,10 @@ next_batch(struct stream *s)
 	}
 	if (b->n > 0)
 		return true;
-	source_end(&s->source);
+	/* One that lies in a mapping stays open until all batches are settled: a file that shrinks may still
+	 * change what they point to. */
+	if (s->source.in->packing != INPUT_PLAIN)
+		source_end(&s->source);
 	batch_free(b);
 	return false;
 }
@@ -294,7 +297,7 @@ hold_all(struct streams *all, struct batch *out)
 
 	for (size_t i = 0; out->n > 0 && i < n; i++) {
 		struct stream *const s = all->list[all->n <= FEW_STREAMS ? i : all->inputs[i]];
-		if (s->source.in != NULL && all->at_hand[s->number].next > s->batch.events)
+		if (s->batch.events != NULL && all->at_hand[s->number].next > s->batch.events)
 			all->no_memory |= !hold_memory(all, s, out);
 	}
 }

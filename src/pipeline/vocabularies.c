@@ -16,7 +16,8 @@ say_no_memory(const struct pipeline_job *job)
 {
 	struct findings findings;
 
-	findings_init(&findings, job->npaths > 0 ? job->paths[0] : "", job->sink, job->ctx);
+	findings_init(&findings, job->npaths > 0 && job->paths[0] != NULL ? job->paths[0] : "", job->sink,
+	              job->ctx);
 	finding_add(&findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
 	findings_free(&findings);
 }
@@ -29,6 +30,8 @@ add(struct vocabulary *v, const struct pipeline_job *job, const char *path, stru
 	findings_init(&findings, path, job->sink, job->ctx);
 	const bool ok = vocab_add_text(v, text.p, text.n, &findings, NULL);
 	findings_free(&findings);
+	if (!ok && vocab_no_memory(v))
+		say_no_memory(job);
 	return ok;
 }
 

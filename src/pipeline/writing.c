@@ -20,12 +20,13 @@ struct writing_job {
 static bool
 put(struct writing *w, const char *file, const char *p, size_t n)
 {
-	if (n > 0 && !w->out.put(w->out.ctx, file, p, n))
+	if (!w->out.put(w->out.ctx, file, p, n))
 		atomic_store(&w->failed, true);
 	return !atomic_load(&w->failed);
 }
 
-/* The parts of a chunk, from the byte `from` on. */
+/* The parts of a chunk, from the byte `from` on.  A file of a folder that gets nothing is made all the same.
+ */
 static void
 put_text(struct writing *w, const struct chunk *c, size_t from)
 {
@@ -37,7 +38,7 @@ put_text(struct writing *w, const struct chunk *c, size_t from)
 	for (uint32_t i = 0; i < c->files.n; i++) {
 		const size_t at = parts[i].at > from ? parts[i].at : from;
 		const size_t end = i + 1 < c->files.n ? parts[i + 1].at : c->text.n;
-		if (end > at && !put(w, parts[i].name, c->text.p + at, end - at))
+		if (end >= at && !put(w, parts[i].name, c->text.p != NULL ? c->text.p + at : "", end - at))
 			return;
 	}
 }
@@ -157,6 +158,10 @@ writing_put(struct writing *w, struct batch *b)
 {
 	const size_t slot = w->workers != NULL ? workers_slot(w->workers) : 0;
 
+	if (!w->begun) { /* classes of an input that could not be read */
+		batch_release(b);
+		return false;
+	}
 	if (!is_well(w)) {
 		batch_release(b);
 		return false;

@@ -11,8 +11,8 @@
  * if there are, and the chunks handed over in order, with what was lost.
  */
 
-/* Where bytes go.  `file`: which one of a folder; NULL: the output is one file.  false: it failed, which it
- * remembers. */
+/* Where bytes go.  `file`: which one of a folder, made even if n is 0; NULL: the output is one file.  false:
+ * it failed, which it remembers. */
 struct writing_output {
 	bool (*put)(void *ctx, const char *file, const char *p, size_t n);
 	void *ctx;

@@ -8,7 +8,7 @@ bool
 stats_init(struct stats *s)
 {
 	*s = (struct stats){ .first_ns = UINT64_MAX };
-	nesting_init(&s->nesting);
+	nesting_init(&s->nesting, true);
 	names_init(&s->span_names, &s->text);
 	names_init(&s->categories, &s->text);
 	names_init(&s->instants.names, &s->text);
@@ -99,16 +99,33 @@ span_name(struct stats *s, const struct event *e, uint32_t *name)
 
 /* ---- one event ---- */
 
+static inline struct span_group *
+group_of(struct stats *s, uint32_t name)
+{
+	return name == NAMES_OTHER ? &s->other : &s->groups[name];
+}
+
+/* A span came after some that lie around it, or what lies around it is not known for certain. */
+static void
+correct_self(struct stats *s, const struct nest_result *nest)
+{
+	s->self_inexact += nest->inexact;
+	for (uint32_t i = 0; i < nest->nlate; i++)
+		total_subtract(&group_of(s, s->nesting.late[i].who)->self, s->nesting.late[i].ns);
+}
+
 static bool
 add_span(struct stats *s, const struct event *e, uint32_t name)
 {
-	struct span_group *g = name == NAMES_OTHER ? &s->other : &s->groups[name];
 	struct nest_result nest = { .covered = 0 };
 	const uint64_t dur = e->dur;
 
-	if ((e->flags & EVENT_ASYNC) == 0 && !nesting_span(&s->nesting, e->track->index, e->ts, dur, &nest))
+	if ((e->flags & EVENT_ASYNC) == 0 &&
+	    !nesting_span(&s->nesting, e->track->index, e->ts, dur, name, &nest))
 		return false;
-	s->late += nest.late;
+	if (nest.nlate > 0 || nest.inexact)
+		correct_self(s, &nest);
+	struct span_group *const g = group_of(s, name);
 	g->count++;
 	total_add(&g->sum, dur);
 	total_add(&g->self, dur - nest.covered);

@@ -24,6 +24,12 @@ total_add(struct total *t, uint64_t v)
 	t->high += __builtin_add_overflow(t->low, v, &t->low);
 }
 
+static inline void
+total_subtract(struct total *t, uint64_t v)
+{
+	t->high -= __builtin_sub_overflow(t->low, v, &t->low);
+}
+
 static inline unsigned __int128
 total_of(struct total t)
 {
@@ -66,9 +72,9 @@ struct tally {
 struct stats {
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
-	uint64_t tracks;            /* threads that have events */
-	uint64_t late;     /* spans that came after their parent: not subtracted from its self time */
-	uint64_t unpaired; /* BEGIN without END and END without BEGIN; the engine knows, the caller sets it */
+	uint64_t tracks;       /* threads that have events */
+	uint64_t self_inexact; /* spans too far out of order to tell for certain what lies within what */
+	uint64_t unpaired;     /* BEGIN without END and END without BEGIN; the engine knows, the caller sets it */
 
 	struct arena text; /* all names */
 	struct names span_names;

@@ -77,11 +77,12 @@ put_classes(struct text *t, const struct trace *trace)
 	text_str(t, ",\n  \"classes\":[");
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
 		const struct class *c = trace->classes[i];
-		if (c->records == 0)
+		const uint64_t records = c->first == c ? trace_class_records(c) : 0;
+		if (records == 0)
 			continue;
 		put_line(t, n++);
 		put_string(t, "{\"name\":", c->name);
-		put_u64(t, ",\"count\":", c->records);
+		put_u64(t, ",\"count\":", records);
 		text_char(t, '}');
 	}
 	text_char(t, ']');

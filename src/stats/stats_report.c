@@ -50,13 +50,12 @@ put_notes(struct text *t, const struct stats *s)
 		text_printf(t,
 		            "%" PRIu64 " span%s without a beginning or an end: an end alone is an instant, a "
 		                       "beginning alone a span "
-		            "to the last time of its track\n",
+		            "to the last time of the trace\n",
 		            unpaired, unpaired == 1 ? "" : "s");
-	if (s->late > 0)
+	if (s->self_inexact > 0)
 		text_printf(t,
-		            "%" PRIu64
-		            " spans came after their parent and are not subtracted from its self time\n",
-		            s->late);
+		            "%" PRIu64 " span%s too far out of order: self times may not be exact\n",
+		            s->self_inexact, s->self_inexact == 1 ? "" : "s");
 	if (s->pool.coarse > 0)
 		text_printf(t,
 		            "%" PRIu64
@@ -154,12 +153,14 @@ put_classes(struct text *t, const struct trace *trace, size_t top)
 	size_t n = 0, shown = 0;
 
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
-		if (trace->classes[i]->records == 0)
+		const struct class *const k = trace->classes[i];
+		const uint64_t records = k->first == k ? trace_class_records(k) : 0;
+		if (records == 0)
 			continue;
 		n++;
 		if (top > 0 && shown == top)
 			continue;
-		count_cells(&c, trace->classes[i]->name, trace->classes[i]->records);
+		count_cells(&c, k->name, records);
 		shown++;
 	}
 	if (n > 0)

@@ -32,6 +32,9 @@ struct format_aids {
 	 */
 	bool (*write_testdata)(const char *dir);
 	const struct bench_input *bench_inputs; /* ended by a name of NULL; NULL: none */
+	/* Small traces below testdata/<format>, files or folders, that together use what the reader can: each
+	 * is read again and again with another call failing.  Ended by NULL; NULL: none. */
+	const char *const *fault_samples;
 	/* Ids of rules after whose findings the reader goes by what its window happens to show: such inputs
 	 * may read otherwise through a small window.  Ended by NULL; NULL: none. */
 	const char *const *window_rules;

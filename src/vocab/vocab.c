@@ -88,6 +88,12 @@ vocab_last_format(const struct vocabulary *vocabulary)
 	return ((const struct vocab *)vocabulary)->last_format.p;
 }
 
+bool
+vocab_no_memory(const struct vocabulary *vocabulary)
+{
+	return ((const struct vocab *)vocabulary)->no_memory;
+}
+
 /* ---- files ---- */
 
 static bool

@@ -33,14 +33,18 @@ void vocab_set_formats(struct vocabulary *v, const char *const *formats);
 /* The text of a file, to be freed; false after a finding. */
 bool vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n);
 
-/* Adds the rules of a file behind those that are there; one that is for another format adds nothing.  *rules:
- * how many it holds (may be NULL).  false: it has mistakes, which `check` was told; nothing of it was taken.
+/* Adds the rules of a file behind those that are there; one that is for another format adds nothing.
+ * *rules: how many it holds (may be NULL).  false: it has mistakes, which `findings` were told, or
+ * there is no memory, see vocab_no_memory(); nothing of it was taken.
  * findings->path is the file. */
 bool vocab_add_file(struct vocabulary *v, const char *path, struct findings *findings, size_t *rules);
 
 /* The same with text in memory. */
 bool vocab_add_text(struct vocabulary *v, const char *text, size_t n, struct findings *findings,
                     size_t *rules);
+
+/* Whether the last file or text was not taken for lack of memory, which nobody was told yet. */
+bool vocab_no_memory(const struct vocabulary *v);
 
 /* The YAML text that is built in for a format; p NULL: there is none. */
 struct slice vocab_builtin(const char *format);

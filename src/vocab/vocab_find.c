@@ -185,7 +185,12 @@ chain(const struct vocab *v, uint32_t row, const struct plan *otherwise, const s
 		return m;
 	m->otherwise = otherwise;
 	if (otherwise != NULL) {
-		m->category = otherwise->category; /* of the whole class */
+		m->category = otherwise->category; /* of the whole class, and so are the parts of its name */
+		m->categories = otherwise->categories;
+		m->ncategories = otherwise->ncategories;
+		m->shapes = otherwise->shapes;
+		m->nshapes = otherwise->nshapes;
+		m->stack = m->stack.p == NULL ? otherwise->stack : m->stack;
 		m->needs_fields |= otherwise->needs_fields;
 	}
 	inherit_words(m, words);

@@ -4,7 +4,6 @@
 
 #include "base/edit_distance.h"
 #include "base/utf8.h"
-#include "check/input_rules.h"
 #include "vocab/vocab_state.h"
 
 /* A file as a whole: its format, tables, names of tracks, and rules. */
@@ -58,8 +57,8 @@ put_single(struct vocab_names *n, uint64_t id, const struct plan_template *t)
 	return table64_put(&n->by_id, id, n->nsingle++);
 }
 
-static bool
-take_id(const struct slice s, uint64_t *id)
+bool
+vocab_take_id(struct slice s, uint64_t *id)
 {
 	*id = 0;
 	for (uint32_t i = 0; i < s.n; i++) {
@@ -82,7 +81,7 @@ take_singles(struct vocab_draft *d, const struct vocab_node *value, const char *
 		return;
 	}
 	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next) {
-		if (key->kind != NODE_SCALAR || !take_id(key->text, &id)) {
+		if (key->kind != NODE_SCALAR || !vocab_take_id(key->text, &id)) {
 			vocab_say(d, VOCAB_RULE_BAD_VALUE, key,
 			          "%s has a key that is no number from 0 to %" PRIu64 ": %s", what,
 			          UINT64_MAX,
@@ -257,22 +256,16 @@ take_events(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 	}
 }
 
-/* Tables before those who name them. */
+/* Tables and what means nothing before those who name them. */
 static const struct vocab_key file_keys[] = {
 	{ "format", take_format },
 	{ "tables", take_tables },
+	{ "none", vocab_take_none },
 	{ "tracks", take_tracks },
 	{ "events", take_events },
 };
 
 /* ---- the whole ---- */
-
-static bool
-no_memory(struct vocab_draft *d)
-{
-	finding_add(d->findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
-	return false;
-}
 
 static bool
 read_nodes(struct vocab_draft *d)
@@ -330,6 +323,7 @@ vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct
 	bool ok = false;
 
 	v->last_format = (struct slice){ NULL, 0, 0 };
+	v->no_memory = false;
 	if (n > VOCAB_MAX_BYTES) {
 		d.text.n = 0;
 		vocab_say_at(&d, VOCAB_RULE_UNREADABLE, 1, 1, "the file is larger than %u MiB",
@@ -341,8 +335,7 @@ vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct
 		v->nrows = nrows;
 		v->ntables = ntables;
 		v->nnamed = nnamed;
-		if (d.mistakes == 0)
-			no_memory(&d);
+		v->no_memory = d.no_memory || d.mistakes == 0;
 	} else if (v->nrows == nrows) {
 		v->ntables = ntables; /* it was for another format, or has no rules */
 		v->nnamed = nnamed;

@@ -108,11 +108,27 @@ take_state(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
+take_parts(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_take_parts(d, value, r->m);
+}
+
+static void
+take_stack(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+{
+	struct rule_draft *const r = ctx;
+
+	vocab_text(d, value, "stack", &r->m->stack);
+}
+
+static void
 take_category(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
-	vocab_text(d, value, "category", &r->m->category);
+	vocab_take_category(d, value, r->m);
 	if (r->m->named.p != NULL)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
 		          "category does not go with named: the events of a class share theirs");
@@ -122,18 +138,7 @@ static void
 take_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
-	const bool list = value->kind == NODE_LIST;
-	struct plan_template *const names = vocab_alloc(d, list ? value->n : 1, sizeof *names);
-
-	if (names == NULL)
-		return;
-	r->m->names = names;
-	for (const struct vocab_node *item = list ? value->child : value; item != NULL;
-	     item = list ? item->next : NULL)
-		if (vocab_template(d, item, "name", &names[r->m->nnames]))
-			r->m->nnames++;
-	if (value->kind == NODE_LIST && value->n == 0)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "name is an empty list");
+	vocab_templates(d, value, "name", &r->m->names, &r->m->nnames);
 }
 
 static void
@@ -231,11 +236,13 @@ take_reader(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 	vocab_take_reader(d, value, r->m);
 }
 
-/* The phase first: others are checked by it.  The payload before the layout, which has a default for it. */
+/* The phase first: others are checked by it.  The payload before the layout, which has a default for it; the
+ * parts before the category, which can refer to them. */
 static const struct vocab_key rule_keys[] = {
 	{ "event", take_event },       { "match", take_match },   { "fields", take_fields },
 	{ "named", take_named },       { "phase", take_phase },   { "pair", take_pair },
 	{ "key", take_key },           { "async", take_async },   { "state", take_state },
+	{ "parts", take_parts },       { "stack", take_stack },
 	{ "category", take_category }, { "name", take_name },     { "track", take_track },
 	{ "duration", take_duration }, { "values", take_values }, { "flow", take_flow },
 	{ "payload", take_payload },   { "layout", take_layout }, { "define", take_define },

@@ -14,6 +14,7 @@
 #define VOCAB_MAX_CHAINS 32768U /* see struct vocab_chains */
 #define VOCAB_MAX_LAYOUT 256U   /* fields of a layout */
 #define VOCAB_MAX_READER 64U    /* words for a reader */
+#define VOCAB_MAX_NONE 64U     /* fields that have values that mean nothing; such values of one */
 #define VOCAB_MAX_KEYS 32       /* of a mapping */
 
 /* A rule of a file, compiled. */
@@ -62,6 +63,7 @@ struct vocab {
 	const char *format;         /* rules for others are checked and dropped; NULL: all are taken */
 	const char *const *formats; /* those there are; NULL: not known */
 	struct slice last_format;   /* p NULL: none */
+	bool no_memory; /* of the last text */
 	struct arena arena;
 	struct vocab_row **rows;
 	uint32_t nrows, rows_cap;
@@ -88,6 +90,13 @@ void vocab_chains_free(struct vocab_chains *c);
 
 /* ---- while a file is read ---- */
 
+/* Values of a field that mean nothing. */
+struct vocab_none {
+	struct slice field;
+	struct plan_none none;
+	const struct vocab_none *next;
+};
+
 struct vocab_draft {
 	struct vocab *v;
 	struct slice text; /* of the file */
@@ -100,6 +109,7 @@ struct vocab_draft {
 	uint32_t ntables;
 	uint32_t nrules;
 	struct vocab_names processes, threads;
+	const struct vocab_none *nones;
 };
 
 /* Says a mistake at a node. */
@@ -146,6 +156,21 @@ bool vocab_template(struct vocab_draft *d, const struct vocab_node *node, const 
 /* A field, or one reference in braces; only_one: at most one field in it. */
 bool vocab_ref(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool only_one,
                struct plan_ref *out);
+
+void vocab_templates(struct vocab_draft *d, const struct vocab_node *value, const char *what,
+                     const struct plan_template **out, uint32_t *n); /* one or a list, behind *n others */
+
+/* ---- what a class is called and what means nothing (vocab_class.c) ---- */
+
+void vocab_take_parts(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
+void vocab_take_category(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
+void vocab_take_none(struct vocab_draft *d, const struct vocab_node *value, void *ctx);
+
+/* What was taken for a field. */
+struct plan_none vocab_none_of(const struct vocab_draft *d, struct slice field);
+
+/* A number in decimal digits. */
+bool vocab_take_id(struct slice s, uint64_t *id);
 
 /* ---- parts of a rule ---- */
 

@@ -3,8 +3,6 @@
 
 /* Texts with references in them: "poll {spawn_loc}", "{type,value|label}". */
 
-#define MAX_PARTS 64
-
 static struct slice
 trim(const char *p, const char *end)
 {
@@ -45,6 +43,7 @@ take_fields(struct vocab_draft *d, const struct vocab_node *at, const char *p, c
 			return false;
 		}
 		out->field[out->nfields] = vocab_copy(d, name);
+		out->none[out->nfields] = vocab_none_of(d, name);
 		if (out->field[out->nfields++].p == NULL)
 			return false;
 		if ((p = to) == end)
@@ -82,7 +81,7 @@ take_ref(struct vocab_draft *d, const struct vocab_node *at, const char *p, cons
 }
 
 struct parts {
-	struct plan_part part[MAX_PARTS];
+	struct plan_part part[PLAN_MAX_PARTS];
 	uint32_t n;
 	char *text; /* of the present part */
 	uint32_t ntext;
@@ -92,9 +91,9 @@ struct parts {
 static bool
 end_part(struct vocab_draft *d, const struct vocab_node *at, struct parts *t, const struct plan_ref *ref)
 {
-	if (t->n == MAX_PARTS) {
+	if (t->n == PLAN_MAX_PARTS) {
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "there are more than %d references in one text",
-		          MAX_PARTS - 1);
+		          PLAN_MAX_PARTS - 1);
 		return false;
 	}
 	struct plan_part *const part = &t->part[t->n++];
@@ -169,6 +168,7 @@ vocab_ref(struct vocab_draft *d, const struct vocab_node *node, const char *what
 	*out = (struct plan_ref){ .nfields = 0 };
 	if (field.p[0] != '{') {
 		out->field[0] = field;
+		out->none[0] = vocab_none_of(d, field);
 		out->nfields = 1;
 		return true;
 	}

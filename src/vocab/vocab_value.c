@@ -33,6 +33,8 @@ say_v(struct vocab_draft *d, enum vocab_rule which, uint32_t line, uint32_t colu
 	const struct rule *const rule = &vocab_rules[which];
 	char text[800];
 
+	if (d->no_memory) /* what is missing may have stood there */
+		return;
 	d->mistakes++;
 	if (!finding_is_shown(d->findings, rule)) {
 		finding_add_line(d->findings, rule, 0, line, 0, 0, "%s", "");

@@ -95,6 +95,9 @@ apply(const struct state_event *x)
 	case STATE_ROLE_COUNTERS:
 		state_check_counters(x);
 		break;
+	case STATE_ROLE_BURST:
+		state_check_burst(x);
+		break;
 	}
 }
 
@@ -163,6 +166,7 @@ state_checker_free(struct state_checker *c)
 	free(c->entries);
 	free(c->stacks);
 	table64_free(&c->stack_index);
+	table64_free(&c->label_numbers);
 	state_units_free(&c->units);
 	free(c);
 }

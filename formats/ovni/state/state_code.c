@@ -54,6 +54,7 @@ static const struct word worksharing_words[] = { { "begin", STATE_BEGIN },
 	                                         { "end", STATE_END },
 	                                         { NULL, 0 } };
 static const struct word counters_words[] = { { "true", STATE_SET }, { NULL, 0 } };
+static const struct word burst_words[] = { { "true", STATE_SET }, { NULL, 0 } };
 static const struct word needs_words[] = { { "active", STATE_NEEDS_ACTIVE },
 	                                   { "active-on-cpu", STATE_NEEDS_ACTIVE },
 	                                   { "running", STATE_NEEDS_RUNNING },
@@ -72,6 +73,7 @@ static const struct {
 	{ "task", STATE_ROLE_TASK, task_words },
 	{ "worksharing", STATE_ROLE_WORKSHARING, worksharing_words },
 	{ "counters", STATE_ROLE_COUNTERS, counters_words },
+	{ "burst", STATE_ROLE_BURST, burst_words },
 };
 
 /* ---- places in the payload ---- */

@@ -16,7 +16,8 @@ enum state_role {
 	STATE_ROLE_PROGRESS,
 	STATE_ROLE_TASK,
 	STATE_ROLE_WORKSHARING,
-	STATE_ROLE_COUNTERS
+	STATE_ROLE_COUNTERS,
+	STATE_ROLE_BURST
 };
 
 enum state_action {
@@ -85,6 +86,7 @@ enum state_life {
 struct state_thread {
 	uint64_t first;  /* clock of its first event */
 	uint64_t flush;  /* clock at which its flush began */
+	uint64_t burst;  /* clock of its last burst event */
 	uint32_t stream; /* in order of paths */
 	uint32_t process, loom;
 	uint32_t scope;    /* of its tasks: the process, or itself where that is not known */
@@ -92,6 +94,7 @@ struct state_thread {
 	uint32_t progress; /* two bits for each model */
 	int32_t pid, tid;
 	uint8_t life; /* enum state_life */
+	uint8_t nbursts, slow_bursts; /* of the present hundred */
 	bool flushing;
 	bool out;                          /* the kernel took it off its CPU */
 	bool needs_reported, out_reported; /* once until its life, or being out, changes */
@@ -178,6 +181,8 @@ struct state_checker {
 	struct table64 stack_index; /* thread << 8 | id */
 
 	struct state_units units;
+	struct table64 label_numbers; /* model << 32 | number that ovniemu gives it -> hash of the label */
+	uint32_t nlabels;
 };
 
 /* One event, and what it is checked with. */
@@ -231,6 +236,7 @@ bool state_find_thread(struct state_event *x); /* sets x->thread; false: it cann
 void state_check_life(const struct state_event *x);
 void state_check_flush(const struct state_event *x);
 void state_check_progress(const struct state_event *x);
+void state_check_burst(const struct state_event *x);
 
 /* ---- state_cpu.c ---- */
 #define STATE_BY_LOOM ((uint64_t)1 << 63)
@@ -255,6 +261,10 @@ void state_check_counters(const struct state_event *x);
 /* ---- state_task.c ---- */
 void state_check_task(const struct state_event *x);
 void state_check_worksharing(const struct state_event *x);
+
+/* ---- state_label.c ---- */
+/* A new label of a task type; hash tells it from others. */
+void state_check_label(const struct state_event *x, struct slice label, uint32_t hash);
 
 /* ---- state_units.c ---- */
 /* The index, or TABLE_NONE. */

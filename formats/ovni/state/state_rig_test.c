@@ -50,7 +50,8 @@ rig_stream(struct rig *rig, const char *path, const struct option_value *options
 	cr_assert(ovni_reader_ops.next(&s->reader, &s->batch) != READ_NO_MEMORY, "%s", path);
 	for (uint32_t i = 0; i < rig->trace.nclasses; i++)
 		if (rig->trace.classes[i]->plan == NULL)
-			trace_mean(&rig->trace, rig->trace.classes[i], NULL, NULL);
+			rig->trace.classes[i]->plan =
+			    trace_find_plan(&rig->trace, rig->trace.classes[i]->name, NULL, NULL);
 }
 
 /* The stream with the least time; NULL: all are at their end. */

@@ -108,8 +108,10 @@ declare_type(const struct state_event *x)
 	uint32_t i = state_unit_find(&x->checker->units, key);
 	if (i != TABLE_NONE)
 		state_report(x, OVNI_RULE_TYPE_REPEATED, "type %" PRIu32 " was declared before", id);
-	else if ((i = add_unit(x, key)) != TABLE_NONE)
+	else if ((i = add_unit(x, key)) != TABLE_NONE) {
 		x->checker->units.units[i].label = (uint32_t)hash_bytes(label, n, hash_seed());
+		state_check_label(x, slice_of(label, n), x->checker->units.units[i].label);
+	}
 }
 
 /* The label of a type; of one that is not known, a number that stands for it. */
@@ -224,8 +226,13 @@ check_execute(const struct state_event *x, const struct state_unit *u, uint32_t 
 		             "task %" PRIu32 " is executed again, but such a task runs once", id);
 		return false;
 	}
-	if (rules->nest_refused && top != NULL &&
-	    x->checker->units.units[top->value].state == STATE_BODY_RUNNING) {
+	const bool over = top != NULL && x->checker->units.units[top->value].state == STATE_BODY_RUNNING;
+	if (over && !rules->nest_refused) {
+		state_report(x, OVNI_RULE_TASK_OVER_TASK,
+		             "task %" PRIu32 " is executed while the task of byte %" PRIu64
+		             " is running and not paused",
+		             id, top->offset);
+	} else if (over) {
 		state_report(x, OVNI_RULE_TASK_NESTED,
 		             "task %" PRIu32 " is executed inside the task of byte %" PRIu64
 		             ", which is running and not paused",

@@ -176,3 +176,25 @@ state_check_progress(const struct state_event *x)
 		             state_name(x));
 	t->progress = (t->progress & ~(3U << shift)) | now << shift;
 }
+
+/* ---- bursts ---- */
+
+#define BURST_EVENTS 100
+#define BURST_NS 100
+
+/* B1: the median of the 99 times between 100 events is too large exactly when 50 of them are. */
+void
+state_check_burst(const struct state_event *x)
+{
+	struct state_thread *const t = state_thread(x);
+
+	t->slow_bursts = (uint8_t)(t->slow_bursts + (t->nbursts > 0 && x->e->ts - t->burst > BURST_NS));
+	t->burst = x->e->ts;
+	if (++t->nbursts < BURST_EVENTS)
+		return;
+	if (t->slow_bursts >= BURST_EVENTS / 2)
+		state_report(x, OVNI_RULE_BURST_SLOW,
+		             "%u of the last 99 times between burst events are over %d ns",
+		             (unsigned)t->slow_bursts, BURST_NS);
+	t->nbursts = t->slow_bursts = 0;
+}

@@ -1,0 +1,23 @@
+#include "chrome/chrome_read.h"
+#include "chrome/chrome_state.h"
+
+const struct rule chrome_rules[CHROME_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "chrome/chrome_rules.def"
+#undef RULE
+	{ .id = NULL }
+};
+
+static const char *const suffixes[] = { ".json", NULL };
+
+extern const struct format chrome_format;
+
+const struct format chrome_format = {
+	.name = "chrome",
+	.title = "Chrome trace event JSON",
+	.spec = "Trace Event Format (Chromium)",
+	.suffixes = suffixes,
+	.reader = &chrome_reader_ops,
+	.writer = &chrome_writer_ops,
+	.rules = chrome_rules,
+};

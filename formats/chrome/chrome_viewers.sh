@@ -1,0 +1,70 @@
+#!/bin/sh
+# chrome_viewers.sh BIN [INPUT...]: loads what traces are converted to with Perfetto's own importer, and compares.
+# Without inputs: all good samples and real traces.  PERFETTO names the importer: perfetto FILE says on status 0 that
+# there are no import errors, perfetto FILE SQL prints rows.  Status 77: it is not there, nothing was checked.
+set -u
+bin=$1
+shift
+perfetto=${PERFETTO:-../shared/tools/perfetto}
+[ -x "$perfetto" ] || { echo "skipped: no importer at $perfetto (set PERFETTO)"; exit 77; }
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT INT TERM
+
+inputs() {
+	find testdata/*/good -type f ! -name '*.expect' 2>/dev/null
+	find ../shared/traces -type f ! -name '*.md' ! -name 'EXPECTED.json' ! -path '*/ovni*' 2>/dev/null
+	find ../shared/traces/ovni -mindepth 2 -maxdepth 2 -type d 2>/dev/null
+}
+
+# How many lines of the output are of these phases.
+lines() {
+	grep -c "\"ph\":\"[$1]\"" "$dir/out.json"
+}
+
+query() {
+	"$perfetto" "$dir/out.json" "$1" 2>/dev/null
+}
+
+# differs WHAT GOT EXPECTED
+differs() {
+	[ "$2" = "$3" ] && return 1
+	echo "$input: $1: $2 in the importer, $3 in the file"
+}
+
+failed=0
+count=0
+without=0
+check() {
+	rm -f "$dir/out.json"
+	"$bin" convert --quiet "$input" "$dir/out.json" >/dev/null 2>&1
+	[ -s "$dir/out.json" ] || { without=$((without + 1)); return; }
+	count=$((count + 1))
+	if ! "$perfetto" "$dir/out.json" >"$dir/said" 2>&1; then
+		echo "$input:"
+		cat "$dir/said"
+		failed=1
+	fi
+	# every event arrives; no row of the viewer is without a name
+	set -- $(query "select (select count(*) from slice) || ' ' || (select count(*) from flow) || ' ' ||
+		(select count(*) from thread_track join thread using (utid) where thread.name is null) || ' ' ||
+		(select count(*) from thread_track join thread using (utid) join process using (upid)
+			where process.name is null)" | tr -d '"')
+	[ $# -eq 4 ] || { echo "$input: the importer gives no rows"; failed=1; return; }
+	differs slices "$1" "$(lines Xib)" && failed=1
+	differs arrows "$2" "$(lines f)" && failed=1
+	differs "threads without a name" "$3" 0 && failed=1
+	differs "processes without a name" "$4" 0 && failed=1
+}
+
+if [ $# -gt 0 ]; then
+	printf '%s\n' "$@" >"$dir/inputs"
+else
+	inputs | sort >"$dir/inputs"
+fi
+while read -r input; do
+	check
+done <"$dir/inputs"
+[ -d ../shared/traces ] || echo "skipped: no real traces at ../shared/traces"
+echo "$count outputs loaded, $without inputs give none"
+[ "$count" -gt 0 ] && exit $failed
+exit 1

@@ -1,0 +1,28 @@
+#ifndef CMD_CONVERT_H
+#define CMD_CONVERT_H
+
+#include "cmd/convert_output.h"
+#include "cmd/say.h"
+#include "pipeline/writing.h"
+
+/* One run of convert: what the command line says, and where it stands. */
+struct convert {
+	struct options options;
+	const char *const *in; /* operands */
+	size_t nin;
+	const char *out;
+	const struct format *to;
+	uint64_t threads, sort_memory, max_repeat;
+	bool raw, no_lanes, rebase, fail_on_loss, keep_partial;
+	struct progress progress;
+	struct convert_output output; /* not open: no input could be opened so far */
+	struct pipeline pipeline;
+	struct writing writing;
+	enum exit_status status; /* of the inputs so far */
+};
+
+/* Reads the inputs and writes the output, as the members up to keep_partial say.  For tests, too: of writers
+ * that are in no list. */
+enum exit_status convert_run(struct convert *c);
+
+#endif

@@ -1,0 +1,33 @@
+#ifndef CMD_CONVERT_OUTPUT_H
+#define CMD_CONVERT_OUTPUT_H
+
+#include "format/writer_folder.h"
+#include "output/output.h"
+#include "output/output_folder.h"
+
+/* The output of a writer, whatever its shape: one file or a folder.  Zero-initialise to start; see
+ * output/output.h and output/output_folder.h. */
+struct convert_output {
+	struct output *file;
+	struct output_folder *folder; /* both NULL: not opened, or over */
+};
+
+bool convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, bool force,
+                         char *why, size_t n);
+
+static inline bool
+convert_output_is_open(const struct convert_output *o)
+{
+	return o->file != NULL || o->folder != NULL;
+}
+
+/* As writing_output.put; ctx is the struct convert_output. */
+bool convert_output_put(void *ctx, const char *file, const char *p, size_t n);
+
+bool convert_output_finish(struct convert_output *o);
+const char *convert_output_error(const struct convert_output *o);
+bool convert_output_pipe_closed(const struct convert_output *o);
+bool convert_output_commit(struct convert_output *o, char *why, size_t n);
+void convert_output_discard(struct convert_output *o);
+
+#endif

@@ -1,0 +1,181 @@
+#include "cmd/output_format.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/edit_distance.h"
+#include "cmd/say.h"
+#include "format/registry.h"
+
+/* "chrome (.json), htdump (.htdump)": all that can be written. */
+static void
+put_formats(struct text *t)
+{
+	const char *comma = "";
+
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		if ((*f)->writer == NULL)
+			continue;
+		text_printf(t, "%s%s (", comma, (*f)->name);
+		for (const char *const *s = (*f)->suffixes; *s != NULL; s++)
+			text_printf(t, "%s%s", s > (*f)->suffixes ? " " : "", *s);
+		text_str(t, ")");
+		comma = ", ";
+	}
+	text_char(t, '\0');
+}
+
+/* ---- --to ---- */
+
+static const struct format *
+nearest_format(const char *typed)
+{
+	const struct format *best = NULL;
+	size_t distance = SIZE_MAX;
+
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		const size_t d = edit_distance(typed, (*f)->name);
+		if ((*f)->writer != NULL && d < distance && edit_distance_plausible(typed, (*f)->name)) {
+			distance = d;
+			best = *f;
+		}
+	}
+	return best;
+}
+
+/* The format of files that are named "x.TYPED", or "xTYPED". */
+static const struct format *
+format_with_suffix(const char *typed)
+{
+	struct text name = { .p = NULL };
+
+	text_printf(&name, "x%s%s", typed[0] == '.' ? "" : ".", typed);
+	text_char(&name, '\0');
+	const struct format *const f = name.failed ? NULL : format_by_suffix(name.p);
+	text_free(&name);
+	return f;
+}
+
+static const struct format *
+named_format(struct options *o, const char *to, const char *all)
+{
+	const struct format *const named = format_by_name(to);
+	struct shown_path shown;
+
+	if (named != NULL && named->writer != NULL)
+		return named;
+	show_path(&shown, to);
+	const struct format *const by_suffix = named == NULL ? format_with_suffix(to) : NULL;
+	const struct format *const near = named == NULL ? nearest_format(to) : NULL;
+	if (named != NULL)
+		o->status = options_mistake(o, "format %s can be read, but not written; --to takes one of %s",
+		                            named->name, all);
+	else if (by_suffix != NULL)
+		o->status =
+		    options_mistake(o, "--to takes the name of a format, not the suffix %s: use --to %s",
+		                    shown.s, by_suffix->name);
+	else if (near != NULL)
+		o->status = options_mistake(o, "there is no output format named %s; did you mean %s?",
+		                            shown.s, near->name);
+	else
+		o->status = options_mistake(o, "there is no output format named %s; --to takes one of %s",
+		                            shown.s, all);
+	return NULL;
+}
+
+/* ---- the suffix ---- */
+
+/* Whether the name would be one of a format in lower case; *suffix is where its suffix begins then. */
+static const struct format *
+format_in_lower_case(const char *out)
+{
+	char *const lower = strdup(out);
+
+	for (char *p = lower; p != NULL && *p != '\0'; p++)
+		*p = (char)tolower((unsigned char)*p);
+	const struct format *const f = lower != NULL ? format_by_suffix(lower) : NULL;
+	free(lower);
+	return f;
+}
+
+/* From the last dot of the last part on; NULL: it has none. */
+static const char *
+suffix_of(const char *out)
+{
+	const char *const slash = strrchr(out, '/'), *const base = slash != NULL ? slash + 1 : out;
+	const char *const dot = strrchr(base, '.');
+
+	return dot != NULL && dot > base && dot[1] != '\0' ? dot : NULL;
+}
+
+static const struct format *
+format_by_name_of(struct options *o, const char *out, const char *all)
+{
+	const struct format *const f = format_by_suffix(out);
+	const struct format *const lower = f == NULL ? format_in_lower_case(out) : NULL;
+	const char *const suffix = suffix_of(out);
+	struct shown_path shown, shown_suffix;
+
+	if (f != NULL)
+		return f;
+	show_path(&shown, out);
+	if (strcmp(out, "-") == 0)
+		o->status = options_mistake(
+		    o, "standard output has no suffix; choose its format with --to, one of %s", all);
+	else if (lower != NULL)
+		o->status =
+		    options_mistake(o, "the suffix of %s is not in lower case; name it so, or use --to %s",
+		                    shown.s, lower->name);
+	else if (suffix != NULL)
+		o->status =
+		    options_mistake(o, "%s: no output format has the suffix %s; choose one with --to: %s",
+		                    shown.s, show_path(&shown_suffix, suffix), all);
+	else
+		o->status = options_mistake(
+		    o, "the name %s has no suffix of an output format; choose one with --to: %s", shown.s,
+		    all);
+	return NULL;
+}
+
+/* Whether the name asks for compression. */
+static bool
+is_packed_name(const char *out)
+{
+	const char *const dot = suffix_of(out);
+
+	return dot != NULL && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0);
+}
+
+const struct format *
+output_format(struct options *o, const char *to, const char *out)
+{
+	struct text all = { .p = NULL };
+
+	put_formats(&all);
+	const char *const list = all.failed ? "those of tracetool formats" : all.p;
+	const struct format *const f =
+	    to != NULL ? named_format(o, to, list) : format_by_name_of(o, out, list);
+	text_free(&all);
+	return f;
+}
+
+bool
+output_format_fits(struct options *o, const struct format *to, const char *out, bool raw)
+{
+	struct shown_path shown;
+
+	show_path(&shown, out);
+	if (raw && (to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
+		o->status = options_mistake(o, "--raw: %s cannot hold raw records", to->name);
+	else if (to->writer->shape != WRITER_FOLDER)
+		return true;
+	else if (strcmp(out, "-") == 0)
+		o->status = options_mistake(o, "%s is a directory of files; standard output cannot hold it",
+		                            to->name);
+	else if (is_packed_name(out))
+		o->status = options_mistake(o, "%s: %s is a directory of files, which cannot be compressed",
+		                            shown.s, to->name);
+	else
+		return true;
+	return false;
+}

@@ -1,0 +1,13 @@
+#include "check/input_rules.h"
+#include "format/trace_ops.h"
+
+bool
+reader_can_use(struct reader *r, struct input *file, const char *name)
+{
+	if (!input_shrunk(file) &&
+	    (file->fault == INPUT_OK || file->fault == INPUT_EMPTY || file->fault == INPUT_TRAILING))
+		return true;
+	finding_add(r->findings, input_fault_rule(file->fault), 0, 0, "%s: %s", name, file->fault_text);
+	r->unreadable = true;
+	return false;
+}

@@ -1,0 +1,265 @@
+#include "output/folder_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+enum { HELD_SIZE = 32 << 10, WRITE_MOST = 1 << 30 };
+
+#define NONE UINT32_MAX
+
+void
+folder_files_init(struct folder_files *f, struct output_temp *temp)
+{
+	*f = (struct folder_files){ .temp = temp };
+	f->last = f->failed_file = NONE;
+	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++)
+		f->slots[i].fd = -1;
+}
+
+/* ---- creating ---- */
+
+/* Makes the folders that the name has before its slashes. */
+static int
+make_parents(struct folder_files *f, char *path, size_t from)
+{
+	for (char *slash = strchr(path + from, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		int why = mkdir(path, 0777) == 0 ? 0 : errno;
+		if (why == 0 && !output_register_inside(f->temp->entry, path, true)) {
+			(void)rmdir(path);
+			why = ENOMEM;
+		}
+		*slash = '/';
+		if (why != 0 && why != EEXIST)
+			return why;
+	}
+	return 0;
+}
+
+/* The descriptor; -1: errno. */
+static int
+create(struct folder_files *f, char *path, size_t from)
+{
+	const int why = make_parents(f, path, from);
+
+	if (why != 0) {
+		errno = why;
+		return -1;
+	}
+	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	if (fd >= 0 && !output_register_inside(f->temp->entry, path, false)) {
+		(void)unlink(path);
+		(void)close(fd);
+		errno = ENOMEM;
+		return -1;
+	}
+	return fd;
+}
+
+static int
+open_file(struct folder_files *f, struct folder_file *file)
+{
+	const size_t folder = strlen(f->temp->path), size = folder + strlen(file->name) + 2;
+	char *const path = malloc(size);
+	struct output_register_hold hold;
+	int fd = -1;
+
+	if (path == NULL)
+		return -1;
+	(void)snprintf(path, size, "%s/%s", f->temp->path, file->name);
+	if (file->created) {
+		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	} else {
+		if (output_register_begin(&hold))
+			fd = create(f, path, folder + 1);
+		output_register_end(&hold);
+	}
+	const int why = errno;
+	free(path);
+	file->created |= fd >= 0;
+	errno = why;
+	return fd;
+}
+
+/* ---- descriptors ---- */
+
+static int
+write_all(int fd, const char *p, size_t n)
+{
+	while (n > 0) {
+		const ssize_t done = write(fd, p, n < WRITE_MOST ? n : WRITE_MOST);
+		if (done > 0) {
+			p += done;
+			n -= (size_t)done;
+		} else if (done == 0) {
+			return EIO; /* nothing written, no reason given */
+		} else if (errno != EINTR) {
+			return errno;
+		}
+	}
+	return 0;
+}
+
+static int
+blame(struct folder_files *f, uint32_t file, int why)
+{
+	if (why != 0 && f->failed_file == NONE)
+		f->failed_file = file;
+	return why;
+}
+
+static int
+flush_slot(struct folder_files *f, struct folder_slot *s)
+{
+	const size_t n = s->n;
+
+	s->n = 0;
+	return blame(f, s->file, write_all(s->fd, s->held, n));
+}
+
+static int
+close_slot(struct folder_files *f, struct folder_slot *s)
+{
+	const int why = flush_slot(f, s), fd = s->fd;
+
+	s->fd = -1;
+	f->files[s->file].slot = NONE;
+	/* Linux has closed it even when it says EINTR. */
+	if (close(fd) != 0 && errno != EINTR && why == 0)
+		return blame(f, s->file, errno);
+	return why;
+}
+
+/* The one that was not used for the longest time; NULL: all are free. */
+static struct folder_slot *
+oldest_slot(struct folder_files *f)
+{
+	struct folder_slot *oldest = NULL;
+
+	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++)
+		if (f->slots[i].fd >= 0 && (oldest == NULL || f->slots[i].used < oldest->used))
+			oldest = &f->slots[i];
+	return oldest;
+}
+
+static struct folder_slot *
+free_slot(struct folder_files *f)
+{
+	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++)
+		if (f->slots[i].fd < 0)
+			return &f->slots[i];
+	return NULL;
+}
+
+/* Opens the file into a slot of its own.  When the system gives no more descriptors, those that there are
+ * must do. */
+static int
+open_slot(struct folder_files *f, uint32_t index)
+{
+	struct folder_file *const file = &f->files[index];
+	struct folder_slot *s = free_slot(f);
+	int why = 0;
+
+	if (s == NULL) {
+		s = oldest_slot(f);
+		why = close_slot(f, s);
+	}
+	if (why == 0 && s->held == NULL && (s->held = malloc(HELD_SIZE)) == NULL)
+		why = blame(f, index, ENOMEM);
+	while (why == 0 && (s->fd = open_file(f, file)) < 0) {
+		struct folder_slot *const other = oldest_slot(f);
+		if ((errno != EMFILE && errno != ENFILE) || other == NULL)
+			return blame(f, index, errno);
+		why = close_slot(f, other);
+	}
+	if (why != 0)
+		return why;
+	s->file = index;
+	s->n = 0;
+	file->slot = (uint32_t)(s - f->slots);
+	return 0;
+}
+
+/* ---- files ---- */
+
+/* The index of the file of this name, a new one if there is none; NONE: no memory. */
+static uint32_t
+find_file(struct folder_files *f, const char *name)
+{
+	if (f->last != NONE && strcmp(f->files[f->last].name, name) == 0)
+		return f->last;
+	const uint32_t known = tabletext_get(&f->by_name, slice_str(name));
+	if (known != TABLE_NONE)
+		return known;
+	char *const copy = strdup(name);
+	if (copy == NULL || !array_room(&f->files, f->n, &f->cap, sizeof *f->files) ||
+	    !tabletext_put(&f->by_name, slice_str(copy), f->n)) {
+		free(copy);
+		return NONE;
+	}
+	f->files[f->n] = (struct folder_file){ copy, NONE, false };
+	return f->n++;
+}
+
+int
+folder_files_put(struct folder_files *f, const char *name, const char *p, size_t n)
+{
+	const uint32_t index = find_file(f, name);
+
+	if (index == NONE)
+		return ENOMEM;
+	f->last = index;
+	if (f->files[index].slot == NONE) {
+		const int why = open_slot(f, index);
+		if (why != 0)
+			return why;
+	}
+	struct folder_slot *const s = &f->slots[f->files[index].slot];
+	s->used = ++f->clock;
+	if (n > HELD_SIZE - s->n) {
+		const int why = flush_slot(f, s);
+		if (why != 0)
+			return why;
+	}
+	if (n >= HELD_SIZE)
+		return blame(f, index, write_all(s->fd, p, n));
+	if (n > 0)
+		memcpy(s->held + s->n, p, n);
+	s->n += n;
+	return 0;
+}
+
+int
+folder_files_close(struct folder_files *f)
+{
+	int why = 0;
+
+	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++)
+		if (f->slots[i].fd >= 0) {
+			const int now = close_slot(f, &f->slots[i]);
+			why = why == 0 ? now : why;
+		}
+	return why;
+}
+
+void
+folder_files_free(struct folder_files *f)
+{
+	for (uint32_t i = 0; i < FOLDER_FILES_OPEN; i++) {
+		if (f->slots[i].fd >= 0)
+			(void)close(f->slots[i].fd);
+		free(f->slots[i].held);
+	}
+	for (uint32_t i = 0; i < f->n; i++)
+		free(f->files[i].name);
+	free(f->files);
+	tabletext_free(&f->by_name);
+	f->files = NULL;
+	f->n = 0;
+}

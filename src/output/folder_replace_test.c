@@ -1,0 +1,277 @@
+#include "output/folder_publish.h"
+#include "output/output_folder.h"
+#include "output/output_test.h"
+
+#include <errno.h>
+
+#include "base/rename.h"
+
+/* A folder that is there already. */
+TestSuite(folder_replace, .init = folder_make, .fini = folder_remove, .timeout = 30);
+
+#define NOT_OURS "exists, and its list .tracetool-files does not name all that is in it: not replaced"
+
+static struct output_folder *
+opened_folder(unsigned flags)
+{
+	char why[512] = "";
+	struct output_folder *const o = output_folder_open("out", flags, why, sizeof why);
+
+	cr_assert_not_null(o, "%s", why);
+	return o;
+}
+
+static void
+refused_folder(unsigned flags, const char *message)
+{
+	char why[512] = "";
+
+	cr_assert_null(output_folder_open("out", flags, why, sizeof why));
+	cr_expect_str_eq(why, message);
+}
+
+static void
+put(struct output_folder *o, const char *file, const char *text)
+{
+	cr_assert(output_folder_put(o, file, text, strlen(text)), "%s", output_folder_error(o));
+}
+
+static void
+commit(struct output_folder *o)
+{
+	char why[512] = "";
+
+	cr_assert(output_folder_commit(o, why, sizeof why), "%s", why);
+}
+
+static void
+not_committed_folder(struct output_folder *o, const char *message)
+{
+	char why[512] = "";
+
+	cr_assert_not(output_folder_commit(o, why, sizeof why));
+	cr_expect_str_eq(why, message);
+}
+
+/* An output with files "old" and "sub/old". */
+static void
+make_old(void)
+{
+	struct output_folder *const o = opened_folder(0);
+
+	put(o, "old", "1");
+	put(o, "sub/deep/old", "2");
+	commit(o);
+}
+
+static void
+expect_old(const char *names)
+{
+	cr_expect_str_eq(listing("."), "out");
+	cr_expect_str_eq(listing("out"), names);
+	file_is("out/old", "1", 1);
+	file_is("out/sub/deep/old", "2", 1);
+}
+
+Test(folder_replace, without_force_it_is_refused)
+{
+	make_old();
+	refused_folder(0, "out: already exists (use -f to replace it)");
+	expect_old(".tracetool-files old sub");
+}
+
+Test(folder_replace, the_new_one_has_its_files_alone)
+{
+	struct stat st;
+
+	make_old();
+	cr_assert_eq(chmod("out", 0711), 0);
+	struct output_folder *const o = opened_folder(OUTPUT_FORCE);
+	put(o, "new", "3");
+	file_is("out/old", "1", 1);
+	commit(o);
+	cr_expect_str_eq(listing("."), "out");
+	cr_expect_str_eq(listing("out"), ".tracetool-files new");
+	cr_assert_eq(stat("out", &st), 0);
+	cr_expect_eq(st.st_mode & 07777, 0711);
+}
+
+Test(folder_replace, files_that_somebody_removed_are_not_missed)
+{
+	make_old();
+	cr_assert_eq(unlink("out/old"), 0);
+	struct output_folder *const o = opened_folder(OUTPUT_FORCE);
+	put(o, "new", "3");
+	commit(o);
+	cr_expect_str_eq(listing("out"), ".tracetool-files new");
+}
+
+Test(folder_replace, an_empty_folder_is_replaced)
+{
+	cr_assert_eq(mkdir("out", 0777), 0);
+	refused_folder(0, "out: already exists (use -f to replace it)");
+	struct output_folder *const o = opened_folder(OUTPUT_FORCE);
+	put(o, "new", "3");
+	commit(o);
+	cr_expect_str_eq(listing("out"), ".tracetool-files new");
+}
+
+Test(folder_replace, what_is_not_ours_is_never_removed)
+{
+	make_old();
+	file_write("out/sub/mine", "x");
+	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+	expect_old(".tracetool-files old sub");
+	cr_assert_eq(unlink("out/sub/mine"), 0);
+	cr_assert_eq(symlink("old", "out/link"), 0);
+	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+	cr_assert_eq(unlink("out/link"), 0);
+	cr_assert_eq(mkdir("out/empty", 0777), 0);
+	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+	cr_assert_eq(rmdir("out/empty"), 0);
+	cr_assert_eq(unlink("out/.tracetool-files"), 0);
+	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+	expect_old("old sub");
+}
+
+/* A list that anybody may have written. */
+Test(folder_replace, a_list_that_leads_elsewhere_is_not_believed)
+{
+	static const char *const lists[] = {
+		"old\nsub/deep/old\n../precious\n",
+		"old\nsub/deep/old",
+		"old\n\nsub/deep/old\n",
+		"/old\n",
+		"old\nsub/deep\n",
+	};
+
+	make_old();
+	file_write("precious", "x");
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+		file_write("out/.tracetool-files", lists[i]);
+		refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+	}
+	file_is("precious", "x", 1);
+	cr_assert_eq(unlink("out/.tracetool-files"), 0);
+	cr_assert_eq(symlink("../precious", "out/.tracetool-files"), 0);
+	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+	file_is("precious", "x", 1);
+}
+
+Test(folder_replace, what_appears_meanwhile_stays)
+{
+	make_old();
+	struct output_folder *o = opened_folder(OUTPUT_FORCE);
+	put(o, "new", "3");
+	file_write("out/mine", "x");
+	not_committed_folder(o, "out: " NOT_OURS);
+	expect_old(".tracetool-files mine old sub");
+	remove_all("out");
+	o = opened_folder(0);
+	put(o, "new", "3");
+	cr_assert_eq(mkdir("out", 0777), 0);
+	not_committed_folder(o, "out: already exists (use -f to replace it)");
+	cr_expect_str_eq(listing("."), "out");
+	cr_expect_str_eq(listing("out"), "");
+}
+
+Test(folder_replace, a_folder_that_vanishes_meanwhile_is_made)
+{
+	make_old();
+	struct output_folder *const o = opened_folder(OUTPUT_FORCE);
+	put(o, "new", "3");
+	remove_all("out");
+	commit(o);
+	cr_expect_str_eq(listing("out"), ".tracetool-files new");
+}
+
+/* ---- systems that cannot exchange, and what goes wrong just then ---- */
+
+static int
+cannot_exchange(const char *a, const char *b)
+{
+	return EINVAL;
+}
+
+static int
+fails(const char *a, const char *b)
+{
+	return EIO;
+}
+
+/* Somebody adds a file while the exchange happens. */
+static int
+exchange_and_add(const char *a, const char *b)
+{
+	char path[256];
+
+	(void)snprintf(path, sizeof path, "%s/mine", b);
+	if (access("seen", F_OK) != 0)
+		file_write(path, "x");
+	file_write("seen", "");
+	return rename_exchange(a, b);
+}
+
+/* As above, where exchanges cannot be done: the file is there already when the old one steps aside. */
+static int
+cannot_exchange_and_add(const char *a, const char *b)
+{
+	file_write("out/mine", "x");
+	return ENOSYS;
+}
+
+/* Publishes a temporary folder with a file "new". */
+static bool
+publish(folder_exchange *exchange, char *why, size_t n)
+{
+	struct output_failure failure = { .error = 0 };
+	struct output_temp temp;
+	char path[256];
+
+	cr_assert(output_failure_init(&failure, "out"));
+	cr_assert(output_temp_create_folder(&temp, "out"));
+	(void)snprintf(path, sizeof path, "%s/new", temp.path);
+	file_write(path, "3");
+	cr_assert(output_register_inside(temp.entry, path, false));
+	const bool done = folder_publish(&temp, true, exchange, &failure);
+	if (!done)
+		output_failure_tell(&failure, why, n);
+	output_temp_remove(&temp);
+	output_failure_free(&failure);
+	return done;
+}
+
+Test(folder_replace, without_exchange_the_old_one_steps_aside)
+{
+	char why[256] = "";
+
+	make_old();
+	cr_expect(publish(cannot_exchange, why, sizeof why), "%s", why);
+	cr_expect_str_eq(listing("."), "out");
+	cr_expect_str_eq(listing("out"), "new");
+}
+
+Test(folder_replace, a_failing_exchange_leaves_the_old_one)
+{
+	char why[256] = "";
+
+	make_old();
+	cr_expect_not(publish(fails, why, sizeof why));
+	cr_expect_str_eq(why, "out: Input/output error");
+	expect_old(".tracetool-files old sub");
+}
+
+Test(folder_replace, what_comes_in_during_the_exchange_goes_back)
+{
+	char why[256] = "";
+
+	make_old();
+	cr_expect_not(publish(exchange_and_add, why, sizeof why));
+	cr_expect_str_eq(why, "out: " NOT_OURS);
+	cr_assert_eq(unlink("seen"), 0);
+	expect_old(".tracetool-files mine old sub");
+	cr_assert_eq(unlink("out/mine"), 0);
+	cr_expect_not(publish(cannot_exchange_and_add, why, sizeof why));
+	cr_expect_str_eq(why, "out: " NOT_OURS);
+	expect_old(".tracetool-files mine old sub");
+}
