@@ -102,17 +102,17 @@ Test(perfetto_args, lists_and_maps)
 
 Test(perfetto_args, nested_too_deeply)
 {
-	struct value v[101];
+	struct value v[131];
 	struct rig r;
 
 	v[0] = value_u64(1);
-	for (int i = 1; i <= 100; i++)
+	for (int i = 1; i <= 130; i++)
 		v[i] = (struct value){ .type = VALUE_LIST, .count = 1, .values = &v[i - 1] };
 	perf_rig_begin(&r);
 	perf_rig_event(&r, PHASE_SPAN, "deep", r.thread, 1, 1);
-	perf_rig_field(&r, SLICE_LIT("k"), v[100]);
+	perf_rig_field(&r, SLICE_LIT("k"), v[130]);
 	perf_rig_event(&r, PHASE_SPAN, "fine", r.thread, 3, 1);
-	perf_rig_field(&r, SLICE_LIT("k"), v[64]);
+	perf_rig_field(&r, SLICE_LIT("k"), v[100]);
 	perf_rig_end(&r);
 	cr_expect_eq(perf_rig_lost(&r, "perfetto/too-deep"), 1);
 	cr_expect_not_null(strstr(model_slice_named(&r.model, "deep")->args, "s..."));

@@ -110,7 +110,19 @@ perfetto_name(struct perfetto_state *st, struct slice name)
 uint32_t
 perfetto_category(struct perfetto_state *st, const struct class *cls)
 {
-	return cls->category.n > 0 ? text_iid(st, KIND_CATEGORY, EVENT_CATEGORIES, cls->category) : 0;
+	const uint32_t row = cls->index % PERFETTO_CLASSES;
+
+	if (st->categories[row].cls == cls && st->categories[row].category == cls->category.p)
+		return st->categories[row].iid;
+	if (cls->category.n == 0)
+		return 0;
+	const uint32_t iid = text_iid(st, KIND_CATEGORY, EVENT_CATEGORIES, cls->category);
+	if (iid != 0 && st->tables[KIND_CATEGORY].entries[iid - 1].changed == 0) {
+		st->categories[row].cls = cls;
+		st->categories[row].category = cls->category.p;
+		st->categories[row].iid = iid;
+	}
+	return iid;
 }
 
 static void
@@ -239,8 +251,12 @@ put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, ch
 	wire_number(&st->body, LEGACY_ID, id);
 	wire_number(&st->body, LEGACY_ENCLOSING, 1);
 	wire_close(&st->body, at);
-	x.name = perfetto_name(st, SLICE_LIT("arrow"));
-	x.category = perfetto_intern(st, KIND_CATEGORY, SLICE_LIT("flow"));
+	if (st->arrow_name == 0)
+		st->arrow_name = perfetto_name(st, SLICE_LIT("arrow"));
+	if (st->arrow_category == 0)
+		st->arrow_category = perfetto_intern(st, KIND_CATEGORY, SLICE_LIT("flow"));
+	x.name = st->arrow_name;
+	x.category = st->arrow_category;
 	perfetto_put_event(st, &x);
 }
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
+#include "perfetto/perfetto_equal.h"
 #include "perfetto/perfetto_state.h"
 
 /*
@@ -132,7 +133,7 @@ define(struct perfetto_state *st, enum perfetto_kind kind, struct slice s)
 	return iid;
 }
 
-static uint32_t
+static inline uint32_t
 use(struct perfetto_state *st, const struct perfetto_table *t, uint32_t iid)
 {
 	if (t->entries[iid - 1].changed != 0)
@@ -153,7 +154,7 @@ memo_of(struct perfetto_table *t, struct slice s)
 static inline bool
 is_known(const struct perfetto_table *t, uint32_t iid, struct slice s)
 {
-	return iid != 0 && slice_equal(t->entries[iid - 1].text, s);
+	return iid != 0 && perfetto_equal(t->entries[iid - 1].text, s);
 }
 
 uint32_t

@@ -142,7 +142,7 @@ put_value(struct perfetto_state *st, struct json *x, const char *p, const char *
 		return NULL;
 	if (*p != '{' && *p != '[')
 		return put_scalar(st, x, p, e);
-	return depth < JSON_MAX_DEPTH ? put_entries(st, x, p, e, depth) : NULL;
+	return depth < PERFETTO_DEPTH ? put_entries(st, x, p, e, depth) : NULL;
 }
 
 void

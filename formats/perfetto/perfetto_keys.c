@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "perfetto/perfetto_equal.h"
 #include "perfetto/perfetto_state.h"
 
 /*
@@ -124,7 +125,7 @@ static inline bool
 same_names(const struct perfetto_shape *s, const struct field *f)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->names[i].n != f[i].name.n || memcmp(s->names[i].p, f[i].name.p, f[i].name.n) != 0)
+		if (!perfetto_equal(s->names[i], f[i].name))
 			return false;
 	return true;
 }

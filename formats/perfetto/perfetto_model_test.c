@@ -90,7 +90,7 @@ put_annotation(const struct model *m, struct text *t, struct proto p, bool named
 	char open = 0;
 	bool any = false;
 
-	cr_assert_lt(depth, 100);
+	cr_assert_lt(depth, 110);
 	while (proto_next(&p, &f)) {
 		if (f.number == 1 || f.number == 10) {
 			name = f.number == 1 ? interned(m, 3, f.v) : proto_text(&f);

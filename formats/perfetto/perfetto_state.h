@@ -52,10 +52,7 @@ struct perfetto_track {
 #define OPEN_END UINT64_MAX
 #define LAST_TIME ((uint64_t)INT64_MAX)
 
-/* What a class was declared as. */
-struct perfetto_class {
-	uint64_t category; /* iid; 0: it stands in each event, or is empty */
-};
+#define PERFETTO_CLASSES 64
 
 /* ---- arguments ---- */
 
@@ -94,6 +91,12 @@ struct perfetto_state {
 	struct text stack;       /* frames */
 	uint64_t stack_bytes;    /* of those that are remembered */
 	uint32_t nstacks;
+	struct {
+		const struct class *cls;
+		const char *category; /* as it was then */
+		uint32_t iid;
+	} categories[PERFETTO_CLASSES]; /* that were used lately */
+	uint32_t arrow_name, arrow_category;
 	struct idset arrows; /* ids of those that left */
 	struct perfetto_shape shapes[SHAPES];
 };
@@ -132,6 +135,8 @@ uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s);
 void perfetto_intern_free(struct perfetto_state *st);
 
 /* ---- perfetto_value.c ---- */
+
+#define PERFETTO_DEPTH 100 /* of lists and maps in each other */
 
 /* The value of an annotation that is being built in st->body. */
 void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned depth);

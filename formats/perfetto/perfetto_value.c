@@ -3,20 +3,27 @@
 #include "perfetto/perfetto_state.h"
 
 /* Values as annotations.  Recursion is bounded by MAX_DEPTH. */
-#define MAX_DEPTH 64
+#define MAX_DEPTH PERFETTO_DEPTH
+
+/* A text without a number. */
+static void
+put_text(struct perfetto_state *st, struct slice s)
+{
+	unsigned changed;
+
+	wire_slice(&st->body, ANNOTATION_STRING, perfetto_clean(st, s, &changed));
+	perfetto_lose_all(st, changed);
+}
 
 void
 perfetto_text_value(struct perfetto_state *st, struct slice s)
 {
 	const uint32_t iid = perfetto_intern_string(st, s);
-	unsigned changed;
 
-	if (iid != 0) {
+	if (iid != 0)
 		wire_number(&st->body, ANNOTATION_STRING_IID, iid);
-		return;
-	}
-	wire_slice(&st->body, ANNOTATION_STRING, perfetto_clean(st, s, &changed));
-	perfetto_lose_all(st, changed);
+	else
+		put_text(st, s);
 }
 
 /* What would vanish, as text. */
@@ -46,12 +53,35 @@ put_bytes(struct perfetto_state *st, struct slice s)
 	text_hex(&st->body, s.p, s.n);
 }
 
+/* A text of a list that has a number, as most have: all at once. */
+static inline void
+put_interned(struct perfetto_state *st, uint32_t iid)
+{
+	char *p = text_room(&st->body, 2 * WIRE_VARINT_MAX);
+
+	if (p == NULL)
+		return;
+	*p++ = (char)WIRE_TAG(ANNOTATION_VALUES, WIRE_BYTES);
+	*p++ = (char)(2 + wire_size(iid));
+	p = wire_put(p, WIRE_TAG(ANNOTATION_STRING_IID, WIRE_VARINT));
+	st->body.n = (size_t)(wire_put(p, iid) - st->body.p);
+}
+
 static void
 put_list(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned depth)
 {
 	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t iid =
+		    v[i].type == VALUE_STRING ? perfetto_intern_string(st, value_text(&v[i])) : 0;
+		if (iid != 0) {
+			put_interned(st, iid);
+			continue;
+		}
 		const size_t at = wire_open(&st->body, ANNOTATION_VALUES);
-		perfetto_value(st, &v[i], depth + 1);
+		if (v[i].type == VALUE_STRING)
+			put_text(st, value_text(&v[i]));
+		else
+			perfetto_value(st, &v[i], depth + 1);
 		wire_close(&st->body, at);
 	}
 }
