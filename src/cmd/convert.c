@@ -128,7 +128,7 @@ say_losses(const struct convert *c, const struct ledger *l)
 {
 	struct shown_path shown;
 
-	for (size_t i = 0; i < l->n && !c->options.quiet; i++)
+	for (size_t i = 0; i < l->n && (!c->options.quiet || c->fail_on_loss); i++)
 		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]",
 		    show_path(&shown, c->out), l->rows[i].loss->text, l->rows[i].count,
 		    l->rows[i].first_offset, l->rows[i].loss->id);
@@ -265,6 +265,7 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 	job.sort_memory = c.sort_memory;
 	job.sort_beside = strcmp(c.out, "-") != 0 ? c.out : NULL;
 	job.lanes = writer->nested && !c.no_lanes;
+	job.lanes_off = writer->nested && c.no_lanes;
 	job.rebase = c.rebase;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, &c };
 	bool written = pipeline_open(&c.pipeline, &job) && write_all(&c);

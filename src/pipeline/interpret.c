@@ -4,13 +4,8 @@
 
 #include "base/array.h"
 #include "base/textscan.h"
+#include "pipeline/engine_losses.h"
 #include "pipeline/interpret_parts.h"
-
-static const struct loss arrows_dropped = { "arrows/too-far",
-	                                    "arrows left out: too much happened between their ends" };
-static const struct loss names_forgotten = {
-	"names/forgotten", "names that may be missing: what other events said for them was too much to keep"
-};
 
 /* the fast path, where nobody wants fields. */
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
@@ -130,7 +125,7 @@ find_name(struct interpret *in, struct batch *b, struct event *e, const struct k
 		if (made != INTERPRET_UNRESOLVED)
 			return made == INTERPRET_MADE;
 		if (i == 0 && definitions_forgotten(&in->trace->definitions) > 0)
-			ledger_add(&in->pairing.ledger, &names_forgotten, e->offset, 1);
+			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_NAMES_FORGOTTEN], e->offset, 1);
 	}
 	*lasting = e->name.p == e->cls->name.p;
 	return true;
@@ -461,7 +456,7 @@ interpret_finish(struct interpret *in, struct batch *b, bool *more)
 		return true;
 	*more = arrows_give(&in->arrows, b, true);
 	if (!*more && in->arrows.dropped > 0)
-		ledger_add(&in->pairing.ledger, &arrows_dropped, 0, in->arrows.dropped);
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], 0, in->arrows.dropped);
 	return true;
 }
 

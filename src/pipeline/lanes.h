@@ -11,10 +11,11 @@
  * stay. */
 struct lanes {
 	struct nesting nesting;
+	bool off; /* all stay: spans that overlap are counted only */
 };
 
 /* false: no memory. */
-bool lanes_init(struct lanes *l);
+bool lanes_init(struct lanes *l, bool off);
 void lanes_free(struct lanes *l);
 
 /* Goes over the events of a batch, in order; batches come in the order of the trace.  Tracks made on the way

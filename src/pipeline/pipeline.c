@@ -199,9 +199,9 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		p->order.p = p;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
-	if (job->lanes) {
+	if (job->lanes || job->lanes_off) {
 		p->lanes.p = p;
-		lanes_init(&p->lanes.lanes);
+		lanes_init(&p->lanes.lanes, !job->lanes);
 		add_stage(p, &p->lanes.stage, lanes_next);
 	}
 	return true;
@@ -331,7 +331,7 @@ pipeline_close(struct pipeline *p)
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
 	order_stage_free(&p->order);
-	if (p->job->lanes)
+	if (p->job->lanes || p->job->lanes_off)
 		lanes_free(&p->lanes.lanes);
 	ledger_free(&p->ledger);
 	batch_pool_free(&p->pool);

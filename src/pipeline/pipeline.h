@@ -45,7 +45,8 @@ struct pipeline_job {
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
-	bool lanes;                    /* spans of one track nest */
+	bool lanes;                    /* spans of one track nest, */
+	bool lanes_off;                /* or it is counted where they do not */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
 	finding_sink *sink; /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */

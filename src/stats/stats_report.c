@@ -49,12 +49,11 @@ put_notes(struct text *t, const struct stats *s)
 	if (unpaired > 0)
 		text_printf(t,
 		            "%" PRIu64 " span%s without a beginning or an end: an end alone is an instant, a "
-		                       "beginning alone a span "
+		            "beginning alone a span "
 		            "to the last time of its track\n",
 		            unpaired, unpaired == 1 ? "" : "s");
 	if (s->self_inexact > 0)
-		text_printf(t,
-		            "%" PRIu64 " span%s too far out of order: self times may not be exact\n",
+		text_printf(t, "%" PRIu64 " span%s too far out of order: self times may not be exact\n",
 		            s->self_inexact, s->self_inexact == 1 ? "" : "s");
 	if (s->pool.coarse > 0)
 		text_printf(t,
@@ -78,7 +77,19 @@ finish_table(struct text *t, const char *title, struct columns *c, size_t n, siz
 }
 
 static void
-span_cells(struct columns *c, const struct span_row *row, const struct histogram_pool *pool)
+percentile_cell(struct columns *c, const struct histogram *h, const struct histogram_pool *pool,
+                unsigned percent)
+{
+	const uint64_t v = histogram_percentile(h, pool, percent);
+
+	if (histogram_is_exact(h, v))
+		columns_time(c, v);
+	else
+		columns_time_about(c, v);
+}
+
+static void
+span_cells(struct columns *c, const struct span_row *row, const struct histogram_pool *pool, bool self)
 {
 	const struct span_group *g = row->group;
 
@@ -88,33 +99,37 @@ span_cells(struct columns *c, const struct span_row *row, const struct histogram
 	columns_next(c);
 	columns_u64(c, g->count);
 	columns_time(c, total_of(g->sum));
-	columns_time(c, total_of(g->self));
+	if (self)
+		columns_time(c, total_of(g->self));
 	columns_time(c, span_mean(g));
-	columns_time(c, histogram_percentile(&g->durations, pool, 50));
-	columns_time(c, histogram_percentile(&g->durations, pool, 90));
-	columns_time(c, histogram_percentile(&g->durations, pool, 99));
+	percentile_cell(c, &g->durations, pool, 50);
+	percentile_cell(c, &g->durations, pool, 90);
+	percentile_cell(c, &g->durations, pool, 99);
 	columns_time(c, g->durations.max);
 }
 
 static bool
-put_spans(struct text *t, const struct stats *s, size_t top)
+put_spans(struct text *t, const char *title, const struct stats *s, const struct span_table *table,
+          size_t top)
 {
 	static const char *const heads[] = { "name", "category", "count", "total", "self",
 		                             "mean", "p50",      "p90",   "p99",   "max" };
-	struct columns c = { .columns = 10, .left = 3 };
+	const bool self = table != &s->async;
+	struct columns c = { .columns = self ? 10 : 9, .left = 3 };
 	struct span_row *rows;
 	size_t n;
 
-	if (!stats_span_rows(s, &rows, &n))
+	if (!stats_span_rows(s, table, &rows, &n))
 		return false;
 	size_t shown = top == 0 || n < top ? n : top;
 	for (size_t i = 0; i < 10; i++)
-		columns_str(&c, heads[i]);
+		if (self || i != 4)
+			columns_str(&c, heads[i]);
 	for (size_t i = 0; i < shown; i++)
-		span_cells(&c, &rows[i], &s->pool);
+		span_cells(&c, &rows[i], &s->pool, self);
 	free(rows);
 	if (n > 0)
-		return finish_table(t, "spans", &c, n, shown);
+		return finish_table(t, title, &c, n, shown);
 	columns_free(&c);
 	return true;
 }
@@ -172,7 +187,9 @@ stats_text(struct text *t, const struct stats_view *v, size_t top)
 {
 	put_head(t, v);
 	put_notes(t, v->stats);
-	return put_spans(t, v->stats, top) && put_tally(t, "instants", &v->stats->instants, top) &&
+	return put_spans(t, "spans", v->stats, &v->stats->spans, top) &&
+	       put_spans(t, "async spans", v->stats, &v->stats->async, top) &&
+	       put_tally(t, "instants", &v->stats->instants, top) &&
 	       put_tally(t, "counters", &v->stats->counters, top) && put_classes(t, v->trace, top) &&
 	       !t->failed;
 }
