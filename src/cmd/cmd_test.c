@@ -176,7 +176,8 @@ Test(cmd, explain_knows_losses)
 			continue;
 		struct ran r = RUN("explain", id);
 		cr_expect_eq(r.status, 0);
-		cr_expect(strncmp(r.out, id, strlen(id)) == 0 && strstr(r.out, " (loss): ") != NULL, "%s", r.out);
+		cr_expect(strncmp(r.out, id, strlen(id)) == 0 && strstr(r.out, " (loss): ") != NULL, "%s",
+		          r.out);
 		cr_expect_not_null(strstr(r.out, ".\n"), "%s: a paragraph", id);
 		ran_free(&r);
 		n++;

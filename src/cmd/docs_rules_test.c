@@ -66,8 +66,8 @@ check_ids(const char *page, const char *text)
 			cr_expect(r != NULL && strcmp(level_name(r->level), level) == 0,
 			          "%s: there is no rule %s (%s)", page, id, level);
 		else
-			cr_expect(r == NULL && loss_by_id(id) != NULL, "%s: %s is no loss, or a rule without level",
-			          page, id);
+			cr_expect(r == NULL && loss_by_id(id) != NULL,
+			          "%s: %s is no loss, or a rule without level", page, id);
 	}
 	return n;
 }

@@ -108,8 +108,8 @@ put_times(struct text *t, const struct info *n, const struct trace *trace)
 
 	if (trace->events == 0)
 		return;
-	text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all", n->first_ns, n->last_ns,
-	            n->last_ns - n->first_ns);
+	text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all", n->first_ns,
+	            n->last_ns, n->last_ns - n->first_ns);
 	if (n->last_ns - n->first_ns >= 1000) {
 		text_str(t, " (");
 		text_time(t, n->last_ns - n->first_ns);

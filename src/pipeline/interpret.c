@@ -125,7 +125,8 @@ find_name(struct interpret *in, struct batch *b, struct event *e, const struct k
 		if (made != INTERPRET_UNRESOLVED)
 			return made == INTERPRET_MADE;
 		if (i == 0 && definitions_forgotten(&in->trace->definitions) > 0)
-			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_NAMES_FORGOTTEN], e->offset, 1);
+			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_NAMES_FORGOTTEN],
+			           e->offset, 1);
 	}
 	*lasting = e->name.p == e->cls->name.p;
 	return true;
@@ -456,7 +457,8 @@ interpret_finish(struct interpret *in, struct batch *b, bool *more)
 		return true;
 	*more = arrows_give(&in->arrows, b, true);
 	if (!*more && in->arrows.dropped > 0)
-		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], 0, in->arrows.dropped);
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], 0,
+		           in->arrows.dropped);
 	return true;
 }
 

@@ -149,6 +149,16 @@ columns_print(const struct columns *c, struct text *out)
 		out->failed = true;
 }
 
+unsigned
+columns_width(const struct columns *c)
+{
+	unsigned width = 0;
+
+	for (unsigned i = 0; i < c->columns; i++)
+		width += 2 + c->widths[i];
+	return width;
+}
+
 void
 columns_free(struct columns *c)
 {

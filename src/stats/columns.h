@@ -37,6 +37,9 @@ void text_time_about(struct text *t, uint64_t ns);
 /* The rows, two spaces before each and between columns, no spaces at the end of a line. */
 void columns_print(const struct columns *c, struct text *out);
 
+/* Characters of its longest line. */
+unsigned columns_width(const struct columns *c);
+
 void columns_free(struct columns *c);
 
 #endif

@@ -343,6 +343,34 @@ Test(stats, text)
 	stage_free(&g);
 }
 
+/* Names make room for a terminal; piped they stay whole. */
+Test(stats, tables_are_as_wide_as_the_terminal)
+{
+	static const char name[] = "a/path/that/is/rather/long/and/longer/than/most/names/of/functions.rs:17";
+	struct text t = { 0 };
+	struct stage g;
+
+	stage_init(&g);
+	add(&g, PHASE_SPAN, 0, SLICE_LIT("short"), 0, 100);
+	add(&g, PHASE_SPAN, 0, slice_str(name), 1000, 100);
+	add(&g, PHASE_INSTANT, 0, slice_str(name), 1000, 0);
+	struct stats_view v = { .path = "x", .bytes = 5, .trace = &g.trace, .stats = &g.stats };
+	cr_assert(stats_text(&t, &v, STATS_TOP));
+	text_char(&t, 0);
+	const char *const whole = strstr(t.p, name);
+	cr_assert(whole != NULL && strstr(whole + 1, name) != NULL, "%s", t.p);
+	for (v.width = 100; v.width <= 130; v.width += 10) {
+		text_clear(&t);
+		cr_assert(stats_text(&t, &v, STATS_TOP));
+		text_char(&t, 0);
+		for (const char *line = t.p; *line != 0; line += strcspn(line, "\n") + 1)
+			cr_expect_leq(strcspn(line, "\n"), v.width, "%s", t.p);
+		cr_expect_not_null(strstr(t.p, ".rs:17"), "the end of a name tells it apart");
+	}
+	text_free(&t);
+	stage_free(&g);
+}
+
 /* 17 spans and more: a percentile is up to 1 % off and shows two digits; of fewer it is exact. */
 Test(stats, percentiles_show_the_digits_they_have)
 {
