@@ -11,7 +11,7 @@
  */
 
 const struct loss chrome_losses[CHROME_LOSSES + 1] = {
-#define LOSS LOSS_ROW
+#define LOSS(name, id, text, explain) { id, text, explain },
 #include "chrome/chrome_losses.def"
 #undef LOSS
 };

@@ -4,7 +4,7 @@
 #include "htdump/htdump_write.h"
 
 const struct loss htw_losses[HTW_LOSSES + 1] = {
-#define LOSS LOSS_ROW
+#define LOSS(name, id, text, explain) { id, text, explain },
 #include "htdump/htdump_losses.def"
 #undef LOSS
 };

@@ -15,7 +15,7 @@
 #define MAX_DEPTH 200 /* readers bound nesting well below this */
 
 const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
-#define LOSS LOSS_ROW
+#define LOSS(name, id, text, explain) { id, text, explain },
 #include "ndjson/ndjson_losses.def"
 #undef LOSS
 };

@@ -5,13 +5,10 @@
 
 /* One kind of thing that an output cannot hold.  Lists of them end with an id of NULL. */
 struct loss {
-	const char *id;      /* the format or stage, a slash, then words */
-	const char *text;    /* one line, reported with a count behind it: "texts that ...: 3" */
-	const char *explain; /* a paragraph: why, and what stands in the output instead */
+	/* The format or stage, a slash, then words; one line, reported with a count behind it: "texts that ...:
+	 * 3"; a paragraph: why, and what stands in the output instead. */
+	const char *id, *text, *explain;
 };
-
-/* Of LOSS(NAME, id, text, explain) in a file X_losses.def: a row of the list. */
-#define LOSS_ROW(name, id, text, explain) { id, text, explain },
 
 struct ledger; /* what was lost, by kind; see format/ledger.h */
 

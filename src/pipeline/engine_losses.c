@@ -6,7 +6,7 @@
 #include "format/registry.h"
 
 const struct loss engine_losses[ENGINE_LOSSES + 1] = {
-#define LOSS LOSS_ROW
+#define LOSS(name, id, text, explain) { id, text, explain },
 #include "pipeline/engine_losses.def"
 #undef LOSS
 };
