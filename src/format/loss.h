@@ -5,8 +5,8 @@
 
 /* One kind of thing that an output cannot hold.  Lists of them end with an id of NULL. */
 struct loss {
-	/* The format or stage, a slash, then words; one line, reported with a count behind it: "texts that ...:
-	 * 3"; a paragraph: why, and what stands in the output instead. */
+	/* The format or stage, a slash, then words; one line, which is reported with a count behind it; a
+	 * paragraph: why, and what stands in the output instead. */
 	const char *id, *text, *explain;
 };
 
