@@ -20,4 +20,5 @@ const struct format chrome_format = {
 	.reader = &chrome_reader_ops,
 	.writer = &chrome_writer_ops,
 	.rules = chrome_rules,
+	.losses = chrome_losses,
 };

@@ -44,15 +44,13 @@ chrome_class_of(const struct class *c)
 }
 
 enum chrome_loss {
-	CHROME_TIME_ROUNDED,
-	CHROME_BAD_TEXT,
-	CHROME_NOT_A_NUMBER,
-	CHROME_COUNTER_TEXT,
-	CHROME_TOO_DEEP,
+#define LOSS(name, id, text, explain) CHROME_##name,
+#include "chrome/chrome_losses.def"
+#undef LOSS
 	CHROME_LOSSES
 };
 
-extern const struct loss chrome_losses[CHROME_LOSSES];
+extern const struct loss chrome_losses[CHROME_LOSSES + 1];
 extern const struct writer_ops chrome_writer_ops;
 
 /* ---- chrome_ids.c ---- */

@@ -10,15 +10,10 @@
  * when all of them are known.
  */
 
-const struct loss chrome_losses[CHROME_LOSSES] = {
-	[CHROME_TIME_ROUNDED] = { "chrome/time-rounded", "times that viewers, which hold microseconds in a "
-	                                                 "double, cannot show to the nanosecond" },
-	[CHROME_BAD_TEXT] = { "chrome/invalid-utf8",
-	                      "texts with bytes that are not UTF-8, replaced by U+FFFD" },
-	[CHROME_NOT_A_NUMBER] = { "chrome/not-a-number",
-	                          "values that are no JSON numbers (NaN, infinity), written as text" },
-	[CHROME_COUNTER_TEXT] = { "chrome/counter-text", "fields of counters that are no numbers, left out" },
-	[CHROME_TOO_DEEP] = { "chrome/too-deep", "values nested too deep, written as null" },
+const struct loss chrome_losses[CHROME_LOSSES + 1] = {
+#define LOSS(name, id, text, explain) { id, text, explain },
+#include "chrome/chrome_losses.def"
+#undef LOSS
 };
 
 /* ---- declarations ---- */

@@ -22,4 +22,5 @@ const struct format htdump_format = {
 	.reader = &ht_reader_ops,
 	.writer = &htw_ops,
 	.rules = ht_rules,
+	.losses = htw_losses,
 };

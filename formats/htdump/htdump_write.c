@@ -3,22 +3,10 @@
 
 #include "htdump/htdump_write.h"
 
-const struct loss htw_losses[HTW_LOSSES] = {
-	[HTW_VALUE_AS_TEXT] = { "htdump/value-as-text", "values that HawkTracer has no type for (lists, "
-	                                                "maps, bytes, null), written as "
-	                                                "text" },
-	[HTW_FIELDS_AS_TEXT] = { "htdump/fields-as-text",
-	                         "events that are no class of their own, their fields written as one text" },
-	[HTW_TEXT_NUL] = { "htdump/text-nul", "texts with NUL bytes, which became U+FFFD" },
-	[HTW_TEXT_CUT] = { "htdump/text-cut", "texts that are too long, cut" },
-	[HTW_NEGATIVE_TIME] = { "htdump/negative-time", "events with a time before 0, moved to 0" },
-	[HTW_LATE_END] = { "htdump/late-end", "spans that would end past 2^64 ns, cut there" },
-	[HTW_ASYNC_SPAN] = { "htdump/async-span",
-	                     "spans that may overlap others at will, written as spans of their thread" },
-	[HTW_HALF_SPAN] = { "htdump/half-span", "beginnings and ends of spans, written as instants" },
-	[HTW_ARROW_END] = { "htdump/arrow", "ends of arrows, written as instants" },
-	[HTW_OTHER_LAYOUT] = { "htdump/other-layout",
-	                       "records of a later input in the other layout, left out" },
+const struct loss htw_losses[HTW_LOSSES + 1] = {
+#define LOSS(name, id, text, explain) { id, text, explain },
+#include "htdump/htdump_losses.def"
+#undef LOSS
 };
 
 static bool

@@ -122,20 +122,13 @@ struct htw_state {
 };
 
 enum htw_loss {
-	HTW_VALUE_AS_TEXT,
-	HTW_FIELDS_AS_TEXT,
-	HTW_TEXT_NUL,
-	HTW_TEXT_CUT,
-	HTW_NEGATIVE_TIME,
-	HTW_LATE_END,
-	HTW_ASYNC_SPAN,
-	HTW_HALF_SPAN,
-	HTW_ARROW_END,
-	HTW_OTHER_LAYOUT,
+#define LOSS(name, id, text, explain) HTW_##name,
+#include "htdump/htdump_losses.def"
+#undef LOSS
 	HTW_LOSSES
 };
 
-extern const struct loss htw_losses[HTW_LOSSES];
+extern const struct loss htw_losses[HTW_LOSSES + 1];
 
 /* ---- records ---- */
 

@@ -90,6 +90,7 @@ stats_of(const char *path)
 	cJSON_ArrayForEach(input, inputs)
 	{
 		add_rows(&c.spans, input, "spans");
+		add_rows(&c.spans, input, "async_spans");
 		add_rows(&c.others, input, "instants");
 		add_rows(&c.others, input, "counters");
 	}

@@ -10,4 +10,5 @@ const struct format ndjson_format = {
 	.spec = "tracetool-ndjson(5)",
 	.suffixes = suffixes,
 	.writer = &ndjson_writer_ops,
+	.losses = ndjson_losses,
 };

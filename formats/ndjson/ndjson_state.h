@@ -136,4 +136,13 @@ void ndjson_put_track(struct text *t, const struct track *k);
 /* Classes that are no longer what they were declared as, then the last line. */
 void ndjson_put_end(struct chunk *c, const struct writer *w);
 
+enum ndjson_loss {
+#define LOSS(name, id, text, explain) NDJSON_LOSS_##name,
+#include "ndjson/ndjson_losses.def"
+#undef LOSS
+	NDJSON_LOSSES
+};
+
+extern const struct loss ndjson_losses[NDJSON_LOSSES + 1];
+
 #endif

@@ -14,7 +14,11 @@
 
 #define MAX_DEPTH 200 /* readers bound nesting well below this */
 
-static const struct loss too_deep = { "ndjson/too-deep", "values nested too deep, written as null" };
+const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
+#define LOSS(name, id, text, explain) { id, text, explain },
+#include "ndjson/ndjson_losses.def"
+#undef LOSS
+};
 
 struct out {
 	struct text *t;
@@ -326,7 +330,7 @@ put_nested(const struct out *o, const struct value *v, unsigned kind, unsigned d
 
 	if (depth >= MAX_DEPTH) {
 		text_str(o->t, "null");
-		ledger_add(&o->chunk->ledger, &too_deep, o->offset, 1);
+		ledger_add(&o->chunk->ledger, &ndjson_losses[NDJSON_LOSS_TOO_DEEP], o->offset, 1);
 	} else if (kind == NDJSON_OBJECT) {
 		put_object(o, v, depth);
 	} else if (kind == VALUE_MAP) {

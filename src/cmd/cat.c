@@ -165,7 +165,8 @@ show_one(struct cat *c, const char *path)
 			batch_release(b);
 		}
 	pipeline_end(&p);
-	say_losses(&c->options, path, &p.repeats.ledger);
+	if (!c->options.quiet)
+		say_losses(path, &p.repeats.ledger);
 	pipeline_close(&p);
 }
 

@@ -170,6 +170,24 @@ Test(cmd_folder, what_cannot_be_read_in_a_folder_is_said)
 	remove_folder(dir);
 }
 
+/* Tracks are those that stats counts; times for people, too. */
+Test(cmd_folder, info_counts_tracks_as_stats_does)
+{
+	struct ran r = run("stats", "testdata/ovni/folders/good-two-threads", NULL, NULL, NULL);
+	const char *const counted = strstr(r.out, " track");
+	char line[64];
+
+	cr_assert_not_null(counted, "%s", r.out);
+	const char *digits = counted;
+	while (digits > r.out && digits[-1] >= '0' && digits[-1] <= '9')
+		digits--;
+	snprintf(line, sizeof line, "\ntracks:   %.*s in ", (int)(counted - digits), digits);
+	ran_free(&r);
+	r = run("info", "testdata/ovni/folders/good-two-threads", NULL, NULL, NULL);
+	cr_expect_not_null(strstr(r.out, line), "%s: %s", line, r.out);
+	ran_free(&r);
+}
+
 /* A file that is no trace, behind one that is broken: each gets what is said of itself only. */
 Test(cmd_folder, the_last_file_is_no_trace)
 {

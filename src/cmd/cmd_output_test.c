@@ -195,7 +195,12 @@ Test(cmd_output, losses)
 	expect_status(RUN("convert", nan, "/dev/null", "--to=chrome"), 0, "[chrome/not-a-number]");
 	expect_status(RUN("convert", "--fail-on-loss", nan, "/dev/null", "--to=chrome"), 1,
 	              "[chrome/not-a-number]");
-	expect_status(RUN("convert", "--fail-on-loss", "-q", nan, "/dev/null", "--to=chrome"), 1, "");
+	expect_status(RUN("convert", "--fail-on-loss", "-q", nan, "/dev/null", "--to=chrome"), 1,
+	              "[chrome/not-a-number]");
+	expect_status(RUN("convert", "-q", nan, "/dev/null", "--to=chrome"), 0, "");
+	expect_status(RUN("convert", "--fail-on-loss", "--lanes=off", OVERLAPPING,
+	                   "/dev/null", "--to=chrome"),
+	              1, "[lanes/off]");
 	expect_status(RUN("convert", "--fail-on-loss", SAMPLE, "/dev/null", "--to=chrome"), 0, "");
 }
 

@@ -190,7 +190,8 @@ finish(struct convert *c, bool written)
 		return STATUS_UNREADABLE;
 	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out)) {
 		if (convert_output_commit(out, why, sizeof why)) {
-			say_losses(&c->options, c->out, &c->writing.total);
+			if (!c->options.quiet || c->fail_on_loss)
+				say_losses(c->out, &c->writing.total);
 			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 		}
 		say("%s", why);
@@ -236,6 +237,7 @@ convert_run(struct convert *c)
 	job.max_repeat = c->max_repeat;
 	job.sort_beside = strcmp(c->out, "-") != 0 ? c->out : NULL;
 	job.lanes = writer->nested && !c->no_lanes;
+	job.lanes_off = writer->nested && c->no_lanes;
 	job.late = true;
 	job.rebase = c->rebase;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };

@@ -88,7 +88,7 @@ Test(docs_format, the_format_of_the_tutorial_builds_reads_and_writes)
 	cr_assert_not_null(program);
 	snprintf(path, sizeof path, "%s/formats/tick", dir);
 	run_quietly((const char *const[]){ "mkdir", "-p", path, NULL });
-	cr_expect_eq(write_blocks(dir, tutorial), 6);
+	cr_expect_eq(write_blocks(dir, tutorial), 7);
 
 	/* ./tracetool is a copy; the objects are where it was linked */
 	const char *objects = dirname(program);

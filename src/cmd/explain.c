@@ -2,13 +2,14 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "format/registry.h"
+#include "pipeline/engine_losses.h"
 #include "vocab/vocab.h"
 
 const struct command explain_command = {
 	.name = "explain",
-	.operands = "[RULE ...]",
-	.summary =
-	    "Explains rules: what they enforce, what a finding means.  Without a name: lists all rules.",
+	.operands = "[RULE|LOSS ...]",
+	.summary = "Explains rules and kinds of loss: what a finding means, what an output lacks.  Without a "
+	           "name: lists them all.",
 	.run = cmd_explain,
 };
 
@@ -28,6 +29,20 @@ list_rules(struct text *t)
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
 			put_row(t, r);
+}
+
+static void
+list_losses(struct text *t)
+{
+	const struct loss *list = engine_losses;
+
+	for (const struct format *const *f = formats;; f++) {
+		for (; list != NULL && list->id != NULL; list++)
+			text_printf(t, "%-30s %-8s %s\n", list->id, "loss", list->text);
+		if (*f == NULL)
+			break;
+		list = (*f)->losses;
+	}
 }
 
 /* A paragraph, broken at blanks so that no line is longer than 78 letters. */
@@ -63,6 +78,27 @@ explain_rule(struct text *t, const struct rule *r)
 	}
 }
 
+static void
+explain_loss(struct text *t, const struct loss *l)
+{
+	text_printf(t, "%s (loss): %s\n\n", l->id, l->text);
+	put_paragraph(t, "   ", l->explain);
+}
+
+/* false: there is no such rule or loss. */
+static bool
+explain_one(struct text *t, const char *id)
+{
+	const struct rule *const r = rule_by_id(id);
+	const struct loss *const l = loss_by_id(id);
+
+	if (r != NULL)
+		explain_rule(t, r);
+	else if (l != NULL)
+		explain_loss(t, l);
+	return r != NULL || l != NULL;
+}
+
 static enum exit_status
 explain_all(const struct options *o, struct text *t)
 {
@@ -70,20 +106,19 @@ explain_all(const struct options *o, struct text *t)
 	struct shown_path shown;
 
 	for (int i = o->first_operand; i < o->argc; i++) {
-		const struct rule *const r = rule_by_id(o->argv[i]);
-		const char *const nearest = r == NULL ? rule_nearest_name(o->argv[i]) : NULL;
 		if (i > o->first_operand)
 			text_char(t, '\n');
-		if (r != NULL)
-			explain_rule(t, r);
-		else if (nearest != NULL)
-			status = options_mistake(o, "there is no rule %s; did you mean %s?",
+		if (explain_one(t, o->argv[i]))
+			continue;
+		const char *const rule = rule_nearest_name(o->argv[i]);
+		const char *const nearest = rule != NULL ? rule : loss_nearest_id(o->argv[i]);
+		if (nearest != NULL)
+			status = options_mistake(o, "there is no rule or loss %s; did you mean %s?",
 			                         show_path(&shown, o->argv[i]), nearest);
 		else
-			status = options_mistake(o,
-			                         "there is no rule %s; tracetool explain lists them, and the "
-			                         "manual page of an output format what it loses",
-			                         show_path(&shown, o->argv[i]));
+			status =
+			    options_mistake(o, "there is no rule or loss %s; tracetool explain lists them",
+			                    show_path(&shown, o->argv[i]));
 	}
 	return status;
 }
@@ -102,10 +137,12 @@ cmd_explain(const struct command *cmd, int argc, char **argv)
 		return o.status;
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
-	if (o.first_operand == argc)
+	if (o.first_operand == argc) {
 		list_rules(&t);
-	else
+		list_losses(&t);
+	} else {
 		status = explain_all(&o, &t);
+	}
 	report_out_put(&out, &t);
 	text_free(&t);
 	return worse(status, report_out_close(&out));

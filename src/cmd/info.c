@@ -1,8 +1,12 @@
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/array.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/value_text.h"
+#include "output/text_units.h"
+#include "stats/columns.h"
 
 const struct command info_command = {
 	.name = "info",
@@ -21,20 +25,33 @@ struct info {
 	struct progress progress;
 	/* of the present trace */
 	uint64_t first_ns, last_ns;
+	uint64_t tracks; /* threads that have events, as stats counts them */
+	uint8_t *seen;   /* by index of the track */
+	uint32_t nseen;
 	uint64_t files, packed;
 	enum input_packing packing; /* of the last file */
 	enum exit_status status;    /* the worst so far */
 };
 
-static void
-see_times(struct info *n, const struct batch *b)
+/* false: no memory. */
+static bool
+see_events(struct info *n, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		const uint64_t end = e->phase == PHASE_SPAN ? e->ts + e->dur : e->ts;
+		uint64_t end = e->ts;
+		if (e->phase == PHASE_STRUCTURE)
+			continue;
+		if (e->phase == PHASE_SPAN)
+			end = e->dur > UINT64_MAX - e->ts ? UINT64_MAX : e->ts + e->dur;
 		n->first_ns = e->ts < n->first_ns ? e->ts : n->first_ns;
 		n->last_ns = end > n->last_ns ? end : n->last_ns;
+		if (!array_reach(&n->seen, &n->nseen, e->track->index, 1))
+			return false;
+		n->tracks += n->seen[e->track->index] == 0 && e->track->kind == TRACK_THREAD;
+		n->seen[e->track->index] = 1;
 	}
+	return true;
 }
 
 static void
@@ -45,9 +62,11 @@ put_size(struct text *t, const struct info *n, const struct pipeline *p)
 	};
 
 	text_printf(t, "size:     %" PRIu64 " bytes", p->context.bytes);
-	if (n->packing != INPUT_PLAIN && n->packed > 0)
+	text_kib(t, p->context.bytes);
+	if (n->packing != INPUT_PLAIN && n->packed > 0) {
 		text_printf(t, ", %s: %" PRIu64 " bytes", packings[n->packing], n->packed);
-	else if (n->packing != INPUT_PLAIN)
+		text_kib(t, n->packed);
+	} else if (n->packing != INPUT_PLAIN)
 		text_printf(t, " unpacked, %s", packings[n->packing]);
 	if (n->files != 1)
 		text_printf(t, ", in %" PRIu64 " files", n->files);
@@ -86,13 +105,49 @@ put_classes(struct text *t, const struct trace *trace)
 }
 
 static uint32_t
-count_tracks(const struct trace *trace, enum track_kind kind)
+count_processes(const struct trace *trace)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < trace->ntracks; i++)
-		n += trace->tracks[i]->kind == kind;
+		n += trace->tracks[i]->kind == TRACK_PROCESS;
 	return n;
+}
+
+static void
+put_times(struct text *t, const struct info *n, const struct trace *trace)
+{
+	const bool wall = trace->epoch_known && n->last_ns <= UINT64_MAX - trace->epoch_ns;
+
+	if (trace->events == 0)
+		return;
+	text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all", n->first_ns,
+	            n->last_ns, n->last_ns - n->first_ns);
+	if (n->last_ns - n->first_ns >= 1000) {
+		text_str(t, " (");
+		text_time(t, n->last_ns - n->first_ns);
+		text_char(t, ')');
+	}
+	if (wall) {
+		text_str(t, "\nwall:     ");
+		text_iso8601(t, trace->epoch_ns + n->first_ns);
+		text_str(t, " to ");
+		text_iso8601(t, trace->epoch_ns + n->last_ns);
+	}
+	text_char(t, '\n');
+}
+
+static void
+put_clock(struct text *t, const struct trace *trace)
+{
+	text_printf(t, "clock:    %s", trace->clock);
+	if (trace->epoch_known) {
+		text_printf(t, ", 0 is %" PRIu64 " ns after 1970: ", trace->epoch_ns);
+		text_iso8601(t, trace->epoch_ns);
+		text_char(t, '\n');
+	} else {
+		text_str(t, ", its wall time is not known\n");
+	}
 }
 
 static void
@@ -108,16 +163,10 @@ put_trace(struct text *t, const struct info *n, const struct pipeline *p)
 	            trace->byte_order != NULL ? trace->byte_order : "");
 	put_size(t, n, p);
 	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records, trace->events);
-	if (trace->events > 0)
-		text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all\n",
-		            n->first_ns, n->last_ns, n->last_ns - n->first_ns);
-	text_printf(t, "clock:    %s", trace->clock);
-	if (trace->epoch_known)
-		text_printf(t, ", 0 is %" PRIu64 " ns after 1970\n", trace->epoch_ns);
-	else
-		text_str(t, ", its wall time is not known\n");
-	text_printf(t, "tracks:   %" PRIu32 " in %" PRIu32 " process%s\n", count_tracks(trace, TRACK_THREAD),
-	            count_tracks(trace, TRACK_PROCESS), count_tracks(trace, TRACK_PROCESS) == 1 ? "" : "es");
+	put_times(t, n, trace);
+	put_clock(t, trace);
+	text_printf(t, "tracks:   %" PRIu64 " in %" PRIu32 " process%s\n", n->tracks, count_processes(trace),
+	            count_processes(trace) == 1 ? "" : "es");
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
 		value_text_word(t, trace->meta[i].name);
 		text_str(t, ": ");
@@ -165,17 +214,23 @@ name_one(struct info *n, const char *path)
 
 	job.paths = &path;
 	job.npaths = 1;
-	job.want = WANT_TIMES;
+	job.interpret = INTERPRET_SPANS;
+	job.want = WANT_TIMES | WANT_ORDER;
 	job.hooks = (struct pipeline_hooks){
 		.opened = opened, .closed = closed, .progress = show_progress, .ctx = n
 	};
 	progress_init(&n->progress, &n->options);
 	n->first_ns = UINT64_MAX;
-	n->last_ns = n->files = n->packed = 0;
+	n->last_ns = n->tracks = n->files = n->packed = 0;
 	if (pipeline_open(&p, &job))
 		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
-			see_times(n, b);
+			const bool ok = see_events(n, b);
 			batch_release(b);
+			if (!ok) {
+				pipeline_no_memory(&p);
+				status = STAGE_BAD;
+				break;
+			}
 		}
 	pipeline_end(&p);
 	if (status == STAGE_END && n->files > 0) {
@@ -183,6 +238,9 @@ name_one(struct info *n, const char *path)
 		report_out_put(&n->out, &n->text);
 	}
 	pipeline_close(&p);
+	free(n->seen);
+	n->seen = NULL;
+	n->nseen = 0;
 }
 
 enum exit_status

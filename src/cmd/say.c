@@ -28,11 +28,11 @@ put(const char *p, size_t n)
 }
 
 void
-say_losses(const struct options *o, const char *path, const struct ledger *l)
+say_losses(const char *path, const struct ledger *l)
 {
 	struct shown_path shown;
 
-	for (size_t i = 0; i < l->n && !o->quiet; i++)
+	for (size_t i = 0; i < l->n; i++)
 		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]",
 		    show_path(&shown, path), l->rows[i].loss->text, l->rows[i].count,
 		    l->rows[i].first_offset, l->rows[i].loss->id);

@@ -16,9 +16,9 @@ void say_text(const struct text *t);
  * struct options. */
 void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 
-/* What was lost on the way to an output (or report), one line for each kind; nothing with --quiet. */
+/* What was lost on the way to an output (or report), one line for each kind. */
 struct ledger;
-void say_losses(const struct options *o, const char *path, const struct ledger *l);
+void say_losses(const char *path, const struct ledger *l);
 
 /* After a flow: repeats that were not shown; then what the findings mean for the exit status (fail level:
  * error). */

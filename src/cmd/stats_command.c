@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include "base/terminal.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "stats/stats_report.h"
@@ -88,8 +91,13 @@ static void
 report(struct stats_run *s, const struct pipeline *p, const char *path)
 {
 	s->stats.unpaired = interpret_unpaired(&p->interpret);
+	const bool shown = s->options.output == NULL || strcmp(s->options.output, "-") == 0;
 	const struct stats_view view = {
-		.path = path, .bytes = p->context.bytes, .trace = &p->trace, .stats = &s->stats
+		.path = path,
+		.bytes = p->context.bytes,
+		.trace = &p->trace,
+		.stats = &s->stats,
+		.width = shown ? terminal_columns(STDOUT_FILENO) : 0,
 	};
 	const bool ok = s->json ? stats_json_input(&s->text, &view, s->first)
 	                        : stats_text(&s->text, &view, (size_t)s->top);
@@ -139,7 +147,8 @@ count_one(struct stats_run *s, const char *path)
 	pipeline_end(&p);
 	if (counted && s->any)
 		report(s, &p, path);
-	say_losses(&s->options, path, &p.repeats.ledger);
+	if (!s->options.quiet)
+		say_losses(path, &p.repeats.ledger);
 	stats_free(&s->stats);
 	pipeline_close(&p);
 }

@@ -28,6 +28,7 @@ struct format {
 	const struct trace_ops *trace;       /* NULL: its traces are single files that share nothing */
 	const struct writer_ops *writer;     /* NULL: cannot be written */
 	const struct rule *rules;            /* ended by an id of NULL; NULL: none */
+	const struct loss *losses;           /* of its writer; likewise */
 };
 
 #endif

@@ -3,10 +3,11 @@
 
 #include "event/event.h"
 
-/* One kind of thing that an output cannot hold. */
+/* One kind of thing that an output cannot hold.  Lists of them end with an id of NULL. */
 struct loss {
-	const char *id;   /* the format or stage, a slash, then words */
-	const char *text; /* one line, reported with a count behind it: "texts that ...: 3" */
+	/* The format or stage, a slash, then words; one line, which is reported with a count behind it; a
+	 * paragraph: why, and what stands in the output instead. */
+	const char *id, *text, *explain;
 };
 
 struct ledger; /* what was lost, by kind; see format/ledger.h */

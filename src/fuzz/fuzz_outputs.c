@@ -244,7 +244,7 @@ sums_hold(struct counting *c, uint64_t events)
 	size_t n;
 	bool ok = true;
 
-	MUST(stats_span_rows(&c->stats, &rows, &n), "no memory");
+	MUST(stats_span_rows(&c->stats, &c->stats.spans, &rows, &n), "no memory");
 	for (size_t i = 0; i < n && ok; i++) {
 		ok = group_holds(c, &rows[i]);
 		all += rows[i].group->count;

@@ -4,17 +4,8 @@
 
 #include "base/array.h"
 #include "base/textscan.h"
+#include "pipeline/engine_losses.h"
 #include "pipeline/interpret_parts.h"
-
-static const struct loss arrows_dropped = { "arrows/too-far",
-	                                    "arrows left out: too much happened between their ends" };
-static const struct loss names_forgotten = {
-	"names/forgotten", "names that may be missing: what other events said for them was too much to keep"
-};
-
-static const struct loss parts_dropped = {
-	"fields/parts-left-out", "parts of a class's name left out: the event has an argument of the name"
-};
 
 /* the fast path, where nobody wants fields. */
 enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
@@ -133,7 +124,8 @@ find_name(struct interpret *in, struct batch *b, struct event *e, const struct k
 		if (made != INTERPRET_UNRESOLVED)
 			return made == INTERPRET_MADE;
 		if (i == 0 && definitions_forgotten(&in->trace->definitions) > 0)
-			ledger_add(&in->pairing.ledger, &names_forgotten, e->offset, 1);
+			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_NAMES_FORGOTTEN],
+			           e->offset, 1);
 	}
 	*lasting = e->name.p == e->cls->name.p;
 	return true;
@@ -158,7 +150,7 @@ add_parts(struct interpret *in, struct batch *b, struct event *e)
 	uint32_t to = e->nfields;
 
 	if (n > UINT16_MAX - to) {
-		ledger_add(&in->pairing.ledger, &parts_dropped, e->offset, n);
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset, n);
 		return true;
 	}
 	struct field *const fields = batch_fields(b, to + n);
@@ -167,7 +159,7 @@ add_parts(struct interpret *in, struct batch *b, struct event *e)
 	memcpy(fields, b->fields + e->first_field, to * sizeof *fields);
 	for (uint32_t i = 0; i < n; i++) {
 		if (has_own(b, e, e->cls->parts[i].name))
-			ledger_add(&in->pairing.ledger, &parts_dropped, e->offset, 1);
+			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset, 1);
 		else
 			fields[to++] = e->cls->parts[i];
 	}
@@ -514,7 +506,8 @@ interpret_finish(struct interpret *in, struct batch *b, bool *more)
 		return true;
 	*more = arrows_give(&in->arrows, b, true);
 	if (!*more && in->arrows.dropped > 0)
-		ledger_add(&in->pairing.ledger, &arrows_dropped, 0, in->arrows.dropped);
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], 0,
+		           in->arrows.dropped);
 	return true;
 }
 

@@ -3,21 +3,12 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-
-static const struct loss overlap_dropped = {
-	"lanes/overlap-left",
-	"spans that overlap others of their track in every lane there may be",
-};
-
-static const struct loss out_of_window = {
-	"lanes/out-of-order",
-	"spans too far out of order to tell whether they overlap others of their track",
-};
+#include "pipeline/engine_losses.h"
 
 void
-lanes_init(struct lanes *l)
+lanes_init(struct lanes *l, bool off)
 {
-	*l = (struct lanes){ .ntracks = 0 };
+	*l = (struct lanes){ .off = off };
 	nesting_init(&l->nesting, false);
 }
 
@@ -60,6 +51,14 @@ lane_of(struct lanes *l, const struct track *track, uint16_t lane)
 	return k;
 }
 
+static const struct loss *
+loss_of(const struct lanes *l, const struct nest_result *r)
+{
+	return &engine_losses[l->off && r->lane > 0 ? ENGINE_LOSS_LANES_OFF
+	                      : r->dropped          ? ENGINE_LOSS_OVERLAP_LEFT
+	                                            : ENGINE_LOSS_OUT_OF_ORDER];
+}
+
 bool
 lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 {
@@ -71,11 +70,9 @@ lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 			continue;
 		if (!nesting_span(&l->nesting, e->track->index, e->ts, e->dur, 0, &r))
 			return false;
-		if (r.dropped)
-			ledger_add(ledger, &overlap_dropped, e->offset, 1);
-		else if (r.inexact)
-			ledger_add(ledger, &out_of_window, e->offset, 1);
-		if (r.lane == 0)
+		if (r.inexact || r.dropped || (l->off && r.lane > 0))
+			ledger_add(ledger, loss_of(l, &r), e->offset, 1);
+		if (r.lane == 0 || l->off)
 			continue;
 		e->track = lane_of(l, e->track, r.lane);
 		if (e->track == NULL)

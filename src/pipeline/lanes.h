@@ -16,6 +16,7 @@
  */
 struct lanes {
 	struct nesting nesting;
+	bool off; /* all stay: spans that overlap are counted only */
 	struct arena arena;
 	struct track **tracks; /* that were made, in order */
 	uint32_t ntracks, tracks_cap;
@@ -26,7 +27,7 @@ struct lanes {
 /* A lane's track.index counts from here. */
 #define LANES_FIRST_INDEX (UINT32_C(1) << 31)
 
-void lanes_init(struct lanes *l);
+void lanes_init(struct lanes *l, bool off);
 void lanes_free(struct lanes *l);
 
 /* Goes over the events of a batch, in order; batches come in the order of the trace.  Spans for which no lane

@@ -11,7 +11,7 @@ Test(lanes, overlaps_move)
 	struct ledger ledger = { 0 };
 
 	trace_init(&trace);
-	lanes_init(&lanes);
+	lanes_init(&lanes, false);
 	const struct track *p = trace_add_process(&trace, SLICE_LIT("p"));
 	const struct track *a = trace_add_thread(&trace, p, 1, SLICE_LIT("a"));
 	struct event events[] = {
@@ -51,7 +51,7 @@ Test(lanes, what_is_left_is_counted)
 	struct event events[NEST_LANES + 3];
 
 	trace_init(&trace);
-	lanes_init(&lanes);
+	lanes_init(&lanes, false);
 	const struct track *a = trace_add_thread(&trace, NULL, 1, SLICE_LIT("a"));
 	for (uint64_t i = 0; i < NEST_LANES + 3; i++)
 		events[i] =
@@ -64,6 +64,32 @@ Test(lanes, what_is_left_is_counted)
 	cr_assert_eq(ledger.rows[0].first_offset, 40 * NEST_LANES);
 	cr_assert_eq(events[NEST_LANES + 2].track->lane, NEST_LANES - 1);
 	cr_assert_eq(lanes.ntracks, NEST_LANES - 1);
+	lanes_free(&lanes);
+	trace_free(&trace);
+}
+
+Test(lanes, off_counts_overlaps)
+{
+	struct trace trace;
+	struct lanes lanes;
+	struct ledger ledger = { 0 };
+
+	trace_init(&trace);
+	lanes_init(&lanes, true);
+	const struct track *a = trace_add_thread(&trace, NULL, 1, SLICE_LIT("a"));
+	struct event events[] = {
+		{ .ts = 0, .dur = 10, .phase = PHASE_SPAN, .track = a },
+		{ .ts = 5, .dur = 10, .phase = PHASE_SPAN, .track = a, .offset = 7 },
+		{ .ts = 6, .dur = 2, .phase = PHASE_SPAN, .track = a },
+		{ .ts = 6, .dur = 20, .phase = PHASE_SPAN, .track = a },
+	};
+	struct batch b = { .events = events, .n = 4 };
+	cr_assert(lanes_batch(&lanes, &b, &ledger));
+	for (int i = 0; i < 4; i++)
+		cr_assert(events[i].track == a);
+	cr_assert_eq(ledger.n, 1);
+	cr_assert_str_eq(ledger.rows[0].loss->id, "lanes/off");
+	cr_assert(ledger.rows[0].count == 2 && ledger.rows[0].first_offset == 7);
 	lanes_free(&lanes);
 	trace_free(&trace);
 }

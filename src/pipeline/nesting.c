@@ -199,6 +199,9 @@ nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, stru
 	f.nholders = 0;
 	if (!find_lane(n, t, &f, &r) || (!r.dropped && !keep(n, t, &f, &r, &kept)))
 		return false;
+	r.inexact |= !kept;
+	if (r.inexact)
+		r.nlate = 0; /* what was forgotten may have taken it already */
 	if (!kept && t->missed < x->end)
 		t->missed = x->end;
 	if ((!kept || r.lane > 0) && t->apart < x->end)

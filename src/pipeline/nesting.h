@@ -87,8 +87,9 @@ struct nest_result {
 	uint64_t covered; /* ns of the span that the spans within it cover, of those met before; <= dur */
 	uint32_t nlate;
 	uint16_t lane; /* 0 .. NEST_LANES - 1 */
-	bool inexact;  /* what was forgotten may share time with it: lane and times may be wrong */
-	bool dropped;  /* it overlaps in every lane there may be; `lane` is the last one */
+	bool inexact; /* what was forgotten may share time with it, or it is forgotten itself: its lane may be
+	                 wrong, and self times too large */
+	bool dropped; /* it overlaps in every lane there may be; `lane` is the last one */
 };
 
 /* cover: false if lanes alone are asked for. */

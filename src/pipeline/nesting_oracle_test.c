@@ -13,11 +13,12 @@ nest_random(uint64_t *state)
 }
 
 void
-nest_run(struct nest_case *c, size_t n)
+nest_run(struct nest_case *c, size_t n, uint32_t limit)
 {
 	struct nesting nest;
 
 	nesting_init(&nest, true);
+	nest.limit = limit;
 	for (size_t i = 0; i < n; i++) {
 		cr_assert(nesting_span(&nest, 3, c[i].start, c[i].end - c[i].start, (uint32_t)i, &c[i].r));
 		c[i].self = c[i].end - c[i].start - c[i].r.covered;
@@ -115,13 +116,16 @@ nest_expect_exact(const struct nest_case *c, size_t n)
 void
 nest_expect_counted(const struct nest_case *c, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		cr_assert_leq(c[i].self, c[i].end - c[i].start);
+		cr_assert_geq(c[i].self, nest_oracle_self(c, n, i), "span %zu", i);
 		for (size_t j = 0; j < i; j++) {
 			const bool known =
 			    !c[i].r.inexact && !c[i].r.dropped && !c[j].r.inexact && !c[j].r.dropped;
 			if (known && c[i].r.lane == c[j].r.lane)
 				cr_assert_not(is_crossing(c, i, j), "%zu and %zu", i, j);
 		}
+	}
 }
 
 void

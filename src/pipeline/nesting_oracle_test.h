@@ -13,8 +13,8 @@ struct nest_case {
 
 uint64_t nest_random(uint64_t *state);
 
-/* Gives all spans to a track, in order. */
-void nest_run(struct nest_case *c, size_t n);
+/* Gives all spans to a track, in order; limit: how many may be remembered. */
+void nest_run(struct nest_case *c, size_t n, uint32_t limit);
 
 /* The self time of c[i], from all spans that lie within it; of two equal ones the later is the outer one. */
 uint64_t nest_oracle_self(const struct nest_case *c, size_t n, size_t i);
@@ -23,7 +23,8 @@ uint64_t nest_oracle_self(const struct nest_case *c, size_t n, size_t i);
  * for those before it, and all self times are those of the oracle. */
 void nest_expect_exact(const struct nest_case *c, size_t n);
 
-/* Two spans of one lane overlap in part only if one of them is inexact or dropped. */
+/* Two spans of one lane overlap in part only if one of them is inexact or dropped.  No self time is less than
+ * the oracle's. */
 void nest_expect_counted(const struct nest_case *c, size_t n);
 
 /* Sorts by end, the inner first; by start, the outer first. */

@@ -2,18 +2,9 @@
 
 #include <stdlib.h>
 
-#define BUCKETS 65536U
+#include "pipeline/engine_losses.h"
 
-static const struct loss no_end = { "pairs/no-end",
-	                            "spans without an end: they last to the last time of the trace" };
-static const struct loss no_begin = { "pairs/no-begin",
-	                              "ends of spans without a beginning: they became instants" };
-static const struct loss too_many = { "pairs/too-many-open",
-	                              "spans left out: too many were open at the same time" };
-static const struct loss backwards = { "pairs/time-backwards",
-	                               "spans that end before they begin: their duration is 0" };
-static const struct loss fields_dropped = { "pairs/fields-left-out",
-	                                    "spans without all their fields: there were too many to keep" };
+#define BUCKETS 65536U
 
 void
 pairing_init(struct pairing *p, struct trace *trace)
@@ -178,7 +169,7 @@ static bool
 leave_out(struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	p->unpaired++;
-	ledger_add(&p->ledger, &too_many, e->offset, 1);
+	ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN], e->offset, 1);
 	return beyond_set(p, e->track, how, beyond_count(p, e->track, how) + 1);
 }
 
@@ -199,7 +190,7 @@ keep(struct pairing *p, const struct batch *b, const struct event *e, struct ope
 	if (n < UINT16_MAX) /* one more field must fit */
 		made = retained_new(&s->retained, name, b->fields + e->first_field, n, left);
 	if (made == RETAINED_TOO_MUCH && n > 0) {
-		ledger_add(&p->ledger, &fields_dropped, e->offset, 1);
+		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
 		made = how.lasting ? RETAINED_MADE : retained_new(&s->retained, name, NULL, 0, left);
 	}
 	if (made == RETAINED_TOO_MUCH)
@@ -286,7 +277,7 @@ join_fields(struct pairing *p, struct batch *b, struct event *e, const struct re
 	if (to == NULL)
 		return false;
 	if (of_end < e->nfields)
-		ledger_add(&p->ledger, &fields_dropped, e->offset, 1);
+		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
 	if (!retained_join(b, k->fields, k->nfields, b->fields + e->first_field, of_end, to, &n))
 		return false;
 	e->first_field = b->nfields;
@@ -329,7 +320,7 @@ close_span(struct pairing *p, struct batch *b, struct event *e, struct pairing_e
 	}
 	struct open_span *const s = &p->spans[*link - 1];
 	if (e->ts < s->ts) {
-		ledger_add(&p->ledger, &backwards, s->offset, 1);
+		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_BACKWARDS], s->offset, 1);
 		e->ts = s->ts;
 	}
 	if (s->retained != NULL && how.fields && !join_fields(p, b, e, s->retained))
@@ -359,7 +350,7 @@ void
 pairing_alone(struct pairing *p, const struct event *e)
 {
 	p->unpaired++;
-	ledger_add(&p->ledger, &no_begin, e->offset, 1);
+	ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_NO_BEGIN], e->offset, 1);
 }
 
 /* ---- the end of the trace ---- */
@@ -405,7 +396,7 @@ give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 	make_span(s, e);
 	if ((s->flags & PAIRING_STATE) == 0) {
 		p->unpaired++;
-		ledger_add(&p->ledger, &no_end, s->offset, 1);
+		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_NO_END], s->offset, 1);
 	}
 	give_place(p, s, b);
 	return true;

@@ -174,7 +174,7 @@ rebase_init(struct pipeline *p)
 static bool
 put_on_lanes(struct pipeline *p, struct batch *b)
 {
-	return !p->job->lanes || p->context.raw || lanes_batch(&p->lanes.lanes, b, &p->ledger);
+	return !(p->job->lanes || p->job->lanes_off) || p->context.raw || lanes_batch(&p->lanes.lanes, b, &p->ledger);
 }
 
 static enum stage_status
@@ -212,10 +212,11 @@ bool
 pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
 	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
+	const bool lanes = job->lanes || job->lanes_off;
 
 	*p = (struct pipeline){ .job = job };
 	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes);
+	lanes_init(&p->lanes.lanes, !job->lanes);
 	trace_init(&p->trace);
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, job->want);
@@ -241,14 +242,14 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 			return false;
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
-	if (job->lanes && by_track)
+	if (lanes && by_track)
 		add_stage(p, &p->lanes.stage, lanes_next);
 	if (job->order != ORDER_FILE) {
 		p->order.p = p;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
 	p->late_lanes = job->late && !by_track;
-	if (job->lanes && !by_track && !job->late)
+	if (lanes && !by_track && !job->late)
 		add_stage(p, &p->lanes.stage, lanes_next);
 	return true;
 }

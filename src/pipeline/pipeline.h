@@ -47,7 +47,8 @@ struct pipeline_job {
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
-	bool lanes;                    /* spans of one track nest */
+	bool lanes;                    /* spans of one track nest, */
+	bool lanes_off;                /* or it is counted where they do not */
 	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
 	bool late;           /* the caller runs pipeline_late() for each batch */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */

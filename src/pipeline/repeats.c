@@ -6,24 +6,9 @@
 #include "base/textscan.h"
 #include "base/utf8.h"
 #include "event/value.h"
+#include "pipeline/engine_losses.h"
 
 #define DEEPEST 128U /* lists in lists: more than readers make and writers show */
-
-static const struct loss text_cut = {
-	"repeats/text-cut",
-	"texts cut at 256 bytes or less, because texts that are repeated by reference take too much "
-	"(--max-repeat)",
-};
-static const struct loss short_cut = {
-	"repeats/short-cut",
-	"texts of up to 256 bytes cut at 16, because texts that are repeated by reference take too much "
-	"(--max-repeat)",
-};
-static const struct loss list_cut = {
-	"repeats/list-cut",
-	"lists cut at 256 entries, because values that are repeated by reference take too much "
-	"(--max-repeat)",
-};
 
 void
 repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger)
@@ -87,7 +72,7 @@ check_text(struct repeats *r, struct slice *s, uint64_t offset)
 	if (s->n <= REPEATS_SHORT || spend(r, s->n))
 		return;
 	s->n = cut_length(s->p, piece(r), (uint8_t)s->flags);
-	ledger_add(r->ledger, &text_cut, offset, 1);
+	ledger_add(r->ledger, &engine_losses[ENGINE_LOSS_TEXT_CUT], offset, 1);
 }
 
 static void
@@ -96,7 +81,7 @@ cut_middle(struct repeats *r, struct slice *s, uint64_t offset)
 	if (s->n <= REPEATS_LEAST || s->n > REPEATS_SHORT)
 		return;
 	s->n = cut_length(s->p, REPEATS_LEAST, (uint8_t)s->flags);
-	ledger_add(r->ledger, &short_cut, offset, 1);
+	ledger_add(r->ledger, &engine_losses[ENGINE_LOSS_SHORT_CUT], offset, 1);
 }
 
 /* ---- values ---- */
@@ -136,7 +121,7 @@ check_text_value(struct repeats *r, struct value *v, uint64_t offset)
 	if (v->type == VALUE_JSON) /* a part of it is a text that is no JSON */
 		*v = value_string(textscan_slice(v->p, n));
 	v->count = v->type == VALUE_STRING ? cut_length(v->p, n, v->flags) : n;
-	ledger_add(r->ledger, &text_cut, offset, 1);
+	ledger_add(r->ledger, &engine_losses[ENGINE_LOSS_TEXT_CUT], offset, 1);
 }
 
 /* The bytes of a list's long texts and, if it has many entries, of these; more than `most` is not counted. */
@@ -169,7 +154,7 @@ cut_list(struct repeats *r, struct batch *b, struct value *v, uint64_t offset, u
 	if (n > REPEATS_ENTRIES || depth == DEEPEST) {
 		n = depth == DEEPEST ? 0 : REPEATS_ENTRIES;
 		v->count = v->type == VALUE_MAP ? (uint32_t)n / 2 : (uint32_t)n;
-		ledger_add(r->ledger, &list_cut, offset, 1);
+		ledger_add(r->ledger, &engine_losses[ENGINE_LOSS_LIST_CUT], offset, 1);
 	}
 	if (n == 0 || !may_hold_texts(v))
 		return true;
@@ -217,7 +202,7 @@ cut_class(struct repeats *r, const struct class *cls, uint64_t offset)
 			    cut_length(like.category.p, REPEATS_LEAST, (uint8_t)like.category.flags);
 		r->cut[cls->index] = trace_plan_class(r->trace, &like);
 	}
-	ledger_add(r->ledger, &text_cut, offset, 1);
+	ledger_add(r->ledger, &engine_losses[ENGINE_LOSS_TEXT_CUT], offset, 1);
 	return r->cut[cls->index];
 }
 

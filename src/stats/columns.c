@@ -87,6 +87,36 @@ text_time(struct text *t, unsigned __int128 ns)
 	}
 }
 
+void
+text_time_about(struct text *t, uint64_t ns)
+{
+	static const char *const names[] = { "ns", "us", "ms", "s" };
+	uint64_t power = 1, unit = 1;
+	unsigned i = 0;
+
+	while (ns / power >= 100)
+		power *= 10;
+	ns = ns / power + (ns % power >= power / 2 + power % 2 && power > 1);
+	if (ns == 100) {
+		ns = 10;
+		power *= 10;
+	}
+	for (; i < 3 && ns * power / unit >= 1000; i++)
+		unit *= 1000;
+	if (power * 10 == unit)
+		text_printf(t, "%u.%u", (unsigned)ns / 10, (unsigned)ns % 10);
+	else
+		text_u64(t, power >= unit ? ns * (power / unit) : ns / (unit / power));
+	text_printf(t, " %s", names[i]);
+}
+
+bool
+columns_time_about(struct columns *c, uint64_t ns)
+{
+	text_time_about(&c->text, ns);
+	return columns_next(c);
+}
+
 static void
 pad(struct text *out, uint32_t n)
 {
@@ -117,6 +147,16 @@ columns_print(const struct columns *c, struct text *out)
 	}
 	if (c->text.failed)
 		out->failed = true;
+}
+
+unsigned
+columns_width(const struct columns *c)
+{
+	unsigned width = 0;
+
+	for (unsigned i = 0; i < c->columns; i++)
+		width += 2 + c->widths[i];
+	return width;
 }
 
 void

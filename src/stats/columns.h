@@ -30,8 +30,15 @@ bool columns_u64(struct columns *c, uint64_t v);
 bool columns_time(struct columns *c, unsigned __int128 ns);
 void text_time(struct text *t, unsigned __int128 ns);
 
+/* One that is known to about 1 %: two digits count. */
+bool columns_time_about(struct columns *c, uint64_t ns);
+void text_time_about(struct text *t, uint64_t ns);
+
 /* The rows, two spaces before each and between columns, no spaces at the end of a line. */
 void columns_print(const struct columns *c, struct text *out);
+
+/* Characters of its longest line. */
+unsigned columns_width(const struct columns *c);
 
 void columns_free(struct columns *c);
 

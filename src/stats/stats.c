@@ -9,7 +9,8 @@ stats_init(struct stats *s)
 {
 	*s = (struct stats){ .first_ns = UINT64_MAX };
 	nesting_init(&s->nesting, true);
-	names_init(&s->span_names, &s->text);
+	names_init(&s->spans.names, &s->text);
+	names_init(&s->async.names, &s->text);
 	names_init(&s->categories, &s->text);
 	names_init(&s->instants.names, &s->text);
 	names_init(&s->counters.names, &s->text);
@@ -21,10 +22,12 @@ stats_free(struct stats *s)
 {
 	free(s->seen);
 	free(s->class_category);
-	free(s->groups);
+	free(s->spans.groups);
+	free(s->async.groups);
 	free(s->instants.counts);
 	free(s->counters.counts);
-	names_free(&s->span_names);
+	names_free(&s->spans.names);
+	names_free(&s->async.names);
 	names_free(&s->categories);
 	names_free(&s->instants.names);
 	names_free(&s->counters.names);
@@ -56,18 +59,18 @@ class_category(struct stats *s, const struct class *cls, uint32_t *category)
 
 /* The number of a span's name and category, with a group behind it. */
 static bool
-find_span_name(struct stats *s, const struct event *e, uint32_t *name)
+find_span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	uint32_t category;
 
 	if (!class_category(s, e->cls, &category))
 		return false;
-	*name = names_index(&s->span_names, e->name, category);
+	*name = names_index(&t->names, e->name, category);
 	if (*name == NAMES_FAILED)
 		return false;
-	if (*name == NAMES_OTHER || *name < s->groups_cap)
+	if (*name == NAMES_OTHER || *name < t->cap)
 		return true;
-	if (!array_reach(&s->groups, &s->groups_cap, *name, sizeof *s->groups))
+	if (!array_reach(&t->groups, &t->cap, *name, sizeof *t->groups))
 		return false;
 	return true;
 }
@@ -82,16 +85,16 @@ known_place(struct stats_known *known, struct slice name, uint32_t cls)
 
 /* The same; a text that stays is not looked at twice. */
 static inline bool
-span_name(struct stats *s, const struct event *e, uint32_t *name)
+span_name(struct stats *s, struct span_table *t, const struct event *e, uint32_t *name)
 {
 	if ((e->name.flags & SLICE_STAYS) == 0)
-		return find_span_name(s, e, name);
-	struct stats_known *const k = known_place(s->known, e->name, e->cls->index);
+		return find_span_name(s, t, e, name);
+	struct stats_known *const k = known_place(t->known, e->name, e->cls->index);
 	if (k->p == e->name.p && k->n == e->name.n && k->cls == e->cls) {
 		*name = k->name;
 		return true;
 	}
-	if (!find_span_name(s, e, name))
+	if (!find_span_name(s, t, e, name))
 		return false;
 	*k = (struct stats_known){ e->name.p, e->cls, e->name.n, *name };
 	return true;
@@ -100,9 +103,17 @@ span_name(struct stats *s, const struct event *e, uint32_t *name)
 /* ---- one event ---- */
 
 static inline struct span_group *
-group_of(struct stats *s, uint32_t name)
+group_of(struct span_table *t, uint32_t name)
 {
-	return name == NAMES_OTHER ? &s->other : &s->groups[name];
+	return name == NAMES_OTHER ? &t->other : &t->groups[name];
+}
+
+static inline void
+count_span(struct stats *s, struct span_group *g, uint64_t dur)
+{
+	g->count++;
+	total_add(&g->sum, dur);
+	histogram_add(&g->durations, &s->pool, dur);
 }
 
 /* A span came after some that lie around it, or what lies around it is not known for certain. */
@@ -111,25 +122,34 @@ correct_self(struct stats *s, const struct nest_result *nest)
 {
 	s->self_inexact += nest->inexact;
 	for (uint32_t i = 0; i < nest->nlate; i++)
-		total_subtract(&group_of(s, s->nesting.late[i].who)->self, s->nesting.late[i].ns);
+		total_subtract(&group_of(&s->spans, s->nesting.late[i].who)->self, s->nesting.late[i].ns);
 }
 
 static bool
-add_span(struct stats *s, const struct event *e, uint32_t name)
+add_span(struct stats *s, const struct event *e)
 {
-	struct nest_result nest = { .covered = 0 };
-	const uint64_t dur = e->dur;
+	struct nest_result nest;
+	uint32_t name;
 
-	if ((e->flags & EVENT_ASYNC) == 0 &&
-	    !nesting_span(&s->nesting, e->track->index, e->ts, dur, name, &nest))
+	if (!span_name(s, &s->spans, e, &name) ||
+	    !nesting_span(&s->nesting, e->track->index, e->ts, e->dur, name, &nest))
 		return false;
 	if (nest.nlate > 0 || nest.inexact)
 		correct_self(s, &nest);
-	struct span_group *const g = group_of(s, name);
-	g->count++;
-	total_add(&g->sum, dur);
-	total_add(&g->self, dur - nest.covered);
-	histogram_add(&g->durations, &s->pool, dur);
+	struct span_group *const g = group_of(&s->spans, name);
+	total_add(&g->self, e->dur - nest.covered);
+	count_span(s, g, e->dur);
+	return true;
+}
+
+static bool
+add_async(struct stats *s, const struct event *e)
+{
+	uint32_t name;
+
+	if (!span_name(s, &s->async, e, &name))
+		return false;
+	count_span(s, group_of(&s->async, name), e->dur);
 	return true;
 }
 
@@ -185,11 +205,9 @@ see_time(struct stats *s, const struct event *e)
 static bool
 add_event(struct stats *s, const struct event *e)
 {
-	uint32_t name;
-
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
-		return span_name(s, e, &name) && add_span(s, e, name);
+		return (e->flags & EVENT_ASYNC) == 0 ? add_span(s, e) : add_async(s, e);
 	case PHASE_INSTANT:
 		return tally_add(&s->instants, e->name);
 	case PHASE_COUNTER:
@@ -225,5 +243,5 @@ stats_batch(struct stats *s, const struct batch *b)
 uint64_t
 stats_other_names(const struct stats *s)
 {
-	return s->other.count + s->instants.other + s->counters.other;
+	return s->spans.other.count + s->async.other.count + s->instants.other + s->counters.other;
 }

@@ -69,19 +69,25 @@ struct tally {
 	uint64_t other; /* events without a name of their own */
 };
 
+/* Spans by name and category. */
+struct span_table {
+	struct names names;
+	struct stats_known known[STATS_KNOWN];
+	struct span_group *groups; /* by number of the name */
+	uint32_t cap;
+	struct span_group other;
+};
+
 struct stats {
 	uint64_t events;
 	uint64_t first_ns, last_ns; /* only if events > 0; last_ns is the latest end */
 	uint64_t tracks;       /* threads that have events */
 	uint64_t self_inexact; /* spans too far out of order to tell for certain what lies within what */
-	uint64_t unpaired;     /* BEGIN without END and END without BEGIN; the engine knows, the caller sets it */
+	uint64_t unpaired; /* BEGIN without END and END without BEGIN; the engine knows, the caller sets it */
 
 	struct arena text; /* all names */
-	struct names span_names;
-	struct stats_known known[STATS_KNOWN];
-	struct span_group *groups; /* by number of the name */
-	uint32_t groups_cap;
-	struct span_group other;
+	struct span_table spans;
+	struct span_table async; /* those that may overlap at will: they have no self time */
 	struct tally instants, counters;
 	struct histogram_pool pool;
 	struct names categories;
@@ -116,8 +122,8 @@ struct tally_row {
 };
 
 /* Largest sum first, then by the bytes of name and category.  Texts and groups live as long as `s` and until
- * the next batch; the caller frees *rows.  false: no memory. */
-bool stats_span_rows(const struct stats *s, struct span_row **rows, size_t *n);
+ * the next batch; the caller frees *rows.  t: one of s.  false: no memory. */
+bool stats_span_rows(const struct stats *s, const struct span_table *t, struct span_row **rows, size_t *n);
 
 /* Largest count first, then by the bytes of the name. */
 bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n);

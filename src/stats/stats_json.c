@@ -67,6 +67,7 @@ put_head(struct text *t, const struct stats_view *v)
 	put_u64_or_null(t, ",\"last_ns\":", s->last_ns, s->events > 0);
 	put_u64_or_null(t, ",\"epoch_ns\":", trace->epoch_ns, trace->epoch_known);
 	put_u64(t, ",\"tracks\":", s->tracks);
+	put_u64(t, ",\"self_inexact\":", s->self_inexact);
 }
 
 static void
@@ -89,7 +90,7 @@ put_classes(struct text *t, const struct trace *trace)
 }
 
 static void
-put_span(struct text *t, const struct span_row *row, const struct histogram_pool *pool)
+put_span(struct text *t, const struct span_row *row, const struct histogram_pool *pool, bool self)
 {
 	const struct span_group *g = row->group;
 
@@ -104,23 +105,26 @@ put_span(struct text *t, const struct span_row *row, const struct histogram_pool
 	put_u64(t, ",\"p50\":", histogram_percentile(&g->durations, pool, 50));
 	put_u64(t, ",\"p90\":", histogram_percentile(&g->durations, pool, 90));
 	put_u64(t, ",\"p99\":", histogram_percentile(&g->durations, pool, 99));
-	text_str(t, "},\"self_ns\":");
-	text_u128(t, total_of(g->self));
+	text_char(t, '}');
+	if (self) {
+		text_str(t, ",\"self_ns\":");
+		text_u128(t, total_of(g->self));
+	}
 	text_char(t, '}');
 }
 
 static bool
-put_spans(struct text *t, const struct stats *s)
+put_spans(struct text *t, const char *before, const struct stats *s, const struct span_table *table)
 {
 	struct span_row *rows;
 	size_t n;
 
-	if (!stats_span_rows(s, &rows, &n))
+	if (!stats_span_rows(s, table, &rows, &n))
 		return false;
-	text_str(t, ",\n  \"spans\":[");
+	text_str(t, before);
 	for (size_t i = 0; i < n; i++) {
 		put_line(t, i);
-		put_span(t, &rows[i], &s->pool);
+		put_span(t, &rows[i], &s->pool, table != &s->async);
 	}
 	text_char(t, ']');
 	free(rows);
@@ -153,7 +157,9 @@ stats_json_input(struct text *t, const struct stats_view *v, bool first)
 	text_str(t, first ? "\n" : ",\n");
 	put_head(t, v);
 	put_classes(t, v->trace);
-	if (!put_spans(t, v->stats) || !put_tally(t, ",\n  \"instants\":[", &v->stats->instants) ||
+	if (!put_spans(t, ",\n  \"spans\":[", v->stats, &v->stats->spans) ||
+	    !put_spans(t, ",\n  \"async_spans\":[", v->stats, &v->stats->async) ||
+	    !put_tally(t, ",\n  \"instants\":[", &v->stats->instants) ||
 	    !put_tally(t, ",\n  \"counters\":[", &v->stats->counters))
 		return false;
 	text_char(t, '}');

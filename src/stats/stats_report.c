@@ -6,8 +6,9 @@
 
 #include "stats/columns.h"
 
-#define NAME_BYTES 48     /* of a name are shown */
-#define CATEGORY_BYTES 24 /* of a category */
+#define TEXT_BYTES 256   /* of a name or category are shown */
+#define NAME_LEAST 16    /* to which names are shortened for a narrow terminal */
+#define CATEGORY_LEAST 8 /* to which categories */
 
 static void
 put_count(struct text *t, const char *before, uint64_t n, const char *what)
@@ -53,8 +54,7 @@ put_notes(struct text *t, const struct stats *s)
 		            "to the last time of the trace\n",
 		            unpaired, unpaired == 1 ? "" : "s");
 	if (s->self_inexact > 0)
-		text_printf(t,
-		            "%" PRIu64 " span%s too far out of order: self times may not be exact\n",
+		text_printf(t, "%" PRIu64 " span%s too far out of order: self times may not be exact\n",
 		            s->self_inexact, s->self_inexact == 1 ? "" : "s");
 	if (s->pool.coarse > 0)
 		text_printf(t,
@@ -78,57 +78,119 @@ finish_table(struct text *t, const char *title, struct columns *c, size_t n, siz
 }
 
 static void
-span_cells(struct columns *c, const struct span_row *row, const struct histogram_pool *pool)
+percentile_cell(struct columns *c, const struct histogram *h, const struct histogram_pool *pool,
+                unsigned percent)
+{
+	const uint64_t v = histogram_percentile(h, pool, percent);
+
+	if (histogram_is_exact(h, v))
+		columns_time(c, v);
+	else
+		columns_time_about(c, v);
+}
+
+/* Bytes of the texts that a table shows. */
+struct fit {
+	size_t name, category;
+};
+
+/* Shortens what stands in a column of this width so that the table is narrower by `excess`, or as far as it
+ * may. */
+static size_t
+shorten(uint32_t width, unsigned excess, size_t least)
+{
+	const size_t dots = 3;
+
+	return width > excess + least + dots ? width - excess - dots : least;
+}
+
+static void
+span_cells(struct columns *c, const struct span_row *row, const struct histogram_pool *pool, struct fit fit,
+           bool self)
 {
 	const struct span_group *g = row->group;
 
-	text_visible_ends(&c->text, row->name, NAME_BYTES);
+	text_visible_ends(&c->text, row->name, fit.name);
 	columns_next(c);
-	text_visible(&c->text, row->category, CATEGORY_BYTES);
+	text_visible(&c->text, row->category, fit.category);
 	columns_next(c);
 	columns_u64(c, g->count);
 	columns_time(c, total_of(g->sum));
-	columns_time(c, total_of(g->self));
+	if (self)
+		columns_time(c, total_of(g->self));
 	columns_time(c, span_mean(g));
-	columns_time(c, histogram_percentile(&g->durations, pool, 50));
-	columns_time(c, histogram_percentile(&g->durations, pool, 90));
-	columns_time(c, histogram_percentile(&g->durations, pool, 99));
+	percentile_cell(c, &g->durations, pool, 50);
+	percentile_cell(c, &g->durations, pool, 90);
+	percentile_cell(c, &g->durations, pool, 99);
 	columns_time(c, g->durations.max);
 }
 
-static bool
-put_spans(struct text *t, const struct stats *s, size_t top)
+static void
+fill_span_table(struct columns *c, const struct span_row *rows, size_t n, const struct histogram_pool *pool,
+                struct fit fit, bool self)
 {
 	static const char *const heads[] = { "name", "category", "count", "total", "self",
 		                             "mean", "p50",      "p90",   "p99",   "max" };
-	struct columns c = { .columns = 10, .left = 3 };
+
+	columns_free(c);
+	*c = (struct columns){ .columns = self ? 10 : 9, .left = 3 };
+	for (size_t i = 0; i < 10; i++)
+		if (self || i != 4)
+			columns_str(c, heads[i]);
+	for (size_t i = 0; i < n; i++)
+		span_cells(c, &rows[i], pool, fit, self);
+}
+
+static bool
+put_spans(struct text *t, const char *title, const struct stats_view *v, const struct span_table *table,
+          size_t top)
+{
+	const struct stats *const s = v->stats;
+	const bool self = table != &s->async;
+	struct fit fit = { TEXT_BYTES, TEXT_BYTES };
+	struct columns c = { .columns = 1 };
 	struct span_row *rows;
 	size_t n;
 
-	if (!stats_span_rows(s, &rows, &n))
+	if (!stats_span_rows(s, table, &rows, &n))
 		return false;
-	size_t shown = top == 0 || n < top ? n : top;
-	for (size_t i = 0; i < 10; i++)
-		columns_str(&c, heads[i]);
-	for (size_t i = 0; i < shown; i++)
-		span_cells(&c, &rows[i], &s->pool);
+	const size_t shown = top == 0 || n < top ? n : top;
+	fill_span_table(&c, rows, shown, &s->pool, fit, self);
+	if (v->width > 0 && columns_width(&c) > v->width) {
+		fit.name = shorten(c.widths[0], columns_width(&c) - v->width, NAME_LEAST);
+		fill_span_table(&c, rows, shown, &s->pool, fit, self);
+	}
+	if (v->width > 0 && columns_width(&c) > v->width) {
+		fit.category = shorten(c.widths[1], columns_width(&c) - v->width, CATEGORY_LEAST);
+		fill_span_table(&c, rows, shown, &s->pool, fit, self);
+	}
 	free(rows);
 	if (n > 0)
-		return finish_table(t, "spans", &c, n, shown);
+		return finish_table(t, title, &c, n, shown);
 	columns_free(&c);
 	return true;
 }
 
+/* Bytes of the names behind a count. */
+static size_t
+name_room(const struct stats_view *v)
+{
+	const unsigned before = 2 + 20 + 2 + 3; /* a count of 20 digits, spaces, dots */
+
+	return v->width == 0 ? TEXT_BYTES : v->width > before + NAME_LEAST ? v->width - before : NAME_LEAST;
+}
+
 static void
-count_cells(struct columns *c, struct slice name, uint64_t count)
+count_cells(struct columns *c, struct slice name, uint64_t count, size_t room)
 {
 	columns_u64(c, count);
-	text_visible_ends(&c->text, name, NAME_BYTES);
+	text_visible_ends(&c->text, name, room);
 	columns_next(c);
 }
 
 static bool
-put_tally(struct text *t, const char *title, const struct tally *tally, size_t top)
+put_tally(struct text *t, const char *title, const struct stats_view *v, const struct tally *tally,
+          size_t top)
 {
 	struct columns c = { .columns = 2, .left = 2 };
 	struct tally_row *rows;
@@ -138,7 +200,7 @@ put_tally(struct text *t, const char *title, const struct tally *tally, size_t t
 		return false;
 	size_t shown = top == 0 || n < top ? n : top;
 	for (size_t i = 0; i < shown; i++)
-		count_cells(&c, rows[i].name, rows[i].count);
+		count_cells(&c, rows[i].name, rows[i].count, name_room(v));
 	free(rows);
 	if (n > 0)
 		return finish_table(t, title, &c, n, shown);
@@ -147,8 +209,9 @@ put_tally(struct text *t, const char *title, const struct tally *tally, size_t t
 }
 
 static bool
-put_classes(struct text *t, const struct trace *trace, size_t top)
+put_classes(struct text *t, const struct stats_view *v, size_t top)
 {
+	const struct trace *const trace = v->trace;
 	struct columns c = { .columns = 2, .left = 2 };
 	size_t n = 0, shown = 0;
 
@@ -160,7 +223,7 @@ put_classes(struct text *t, const struct trace *trace, size_t top)
 		n++;
 		if (top > 0 && shown == top)
 			continue;
-		count_cells(&c, k->name, records);
+		count_cells(&c, k->name, records, name_room(v));
 		shown++;
 	}
 	if (n > 0)
@@ -174,7 +237,8 @@ stats_text(struct text *t, const struct stats_view *v, size_t top)
 {
 	put_head(t, v);
 	put_notes(t, v->stats);
-	return put_spans(t, v->stats, top) && put_tally(t, "instants", &v->stats->instants, top) &&
-	       put_tally(t, "counters", &v->stats->counters, top) && put_classes(t, v->trace, top) &&
-	       !t->failed;
+	return put_spans(t, "spans", v, &v->stats->spans, top) &&
+	       put_spans(t, "async spans", v, &v->stats->async, top) &&
+	       put_tally(t, "instants", v, &v->stats->instants, top) &&
+	       put_tally(t, "counters", v, &v->stats->counters, top) && put_classes(t, v, top) && !t->failed;
 }

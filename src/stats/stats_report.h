@@ -10,6 +10,7 @@ struct stats_view {
 	uint64_t bytes;            /* of the unpacked trace */
 	const struct trace *trace; /* read to its end */
 	const struct stats *stats;
+	unsigned width; /* characters in a line of text; 0: as many as it takes */
 };
 
 /* The JSON report (schemas/stats.schema.json): begin, one call for each input, end.
@@ -18,7 +19,8 @@ bool stats_json_begin(struct text *t, const char *tool);
 bool stats_json_input(struct text *t, const struct stats_view *v, bool first);
 bool stats_json_end(struct text *t);
 
-/* The report for people.  At most `top` rows of each table; 0: all.  false: no memory. */
+/* The report for people.  Names and categories are shortened where a line would be longer than the width (and
+ * beyond 256 bytes in any case).  At most `top` rows of each table; 0: all.  false: no memory. */
 #define STATS_TOP 30
 bool stats_text(struct text *t, const struct stats_view *v, size_t top);
 

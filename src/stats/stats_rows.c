@@ -42,23 +42,23 @@ category_text(const struct stats *s, uint32_t category)
 }
 
 bool
-stats_span_rows(const struct stats *s, struct span_row **rows, size_t *n)
+stats_span_rows(const struct stats *s, const struct span_table *t, struct span_row **rows, size_t *n)
 {
-	struct span_row *r = malloc(((size_t)s->span_names.n + 1) * sizeof *r);
+	struct span_row *r = malloc(((size_t)t->names.n + 1) * sizeof *r);
 
 	if (r == NULL)
 		return false;
 	*n = 0;
-	for (uint32_t i = 0; i < s->span_names.n; i++) {
-		if (i >= s->groups_cap || s->groups[i].count == 0)
+	for (uint32_t i = 0; i < t->names.n; i++) {
+		if (i >= t->cap || t->groups[i].count == 0)
 			continue; /* opened, never closed */
-		r[(*n)++] = (struct span_row){ .name = names_text(&s->span_names, i),
-			                       .category = category_text(s, s->span_names.names[i].with),
-			                       .group = &s->groups[i] };
+		r[(*n)++] = (struct span_row){ .name = names_text(&t->names, i),
+			                       .category = category_text(s, t->names.names[i].with),
+			                       .group = &t->groups[i] };
 	}
-	if (s->other.count > 0)
+	if (t->other.count > 0)
 		r[(*n)++] =
-		    (struct span_row){ .name = other_names, .category = SLICE_LIT(""), .group = &s->other };
+		    (struct span_row){ .name = other_names, .category = SLICE_LIT(""), .group = &t->other };
 	qsort(r, *n, sizeof *r, by_sum);
 	*rows = r;
 	return true;

@@ -140,7 +140,7 @@ Test(stats, like_the_slow_way)
 	cr_assert_eq(g.stats.events, N);
 	cr_assert(g.stats.first_ns == first && g.stats.last_ns == last);
 	cr_assert_eq(g.stats.tracks, 2);
-	cr_assert(stats_span_rows(&g.stats, &rows, &nrows));
+	cr_assert(stats_span_rows(&g.stats, &g.stats.spans, &rows, &nrows));
 	cr_assert_eq(nrows, 200, "100 names in 2 categories");
 	for (size_t i = 0; i < nrows; i++) {
 		expect_group(&g, events, N, &rows[i]);
@@ -165,7 +165,7 @@ Test(stats, self_time)
 	add(&g, PHASE_SPAN, 0, SLICE_LIT("leaf"), 20, 5);
 	add(&g, PHASE_SPAN, 0, SLICE_LIT("mid"), 8, 22);
 	add(&g, PHASE_SPAN, 0, SLICE_LIT("root"), 0, 1000);
-	cr_assert(stats_span_rows(&g.stats, &rows, &n));
+	cr_assert(stats_span_rows(&g.stats, &g.stats.spans, &rows, &n));
 	cr_assert_eq(n, 3);
 	cr_assert(slice_is(rows[0].name, "root") && total_of(rows[0].group->self) == 978);
 	cr_assert(slice_is(rows[1].name, "leaf") && total_of(rows[1].group->self) == 510);
@@ -191,10 +191,13 @@ Test(stats, async_spans)
 		events[i].track = g.threads[0];
 	}
 	cr_assert(stats_batch(&g.stats, &(struct batch){ .events = events, .n = 2 }));
-	cr_assert(stats_span_rows(&g.stats, &rows, &n));
-	cr_assert_eq(n, 2);
+	cr_assert(stats_span_rows(&g.stats, &g.stats.spans, &rows, &n));
+	cr_assert_eq(n, 1);
 	cr_assert(slice_is(rows[0].name, "call") && total_of(rows[0].group->self) == 200);
-	cr_assert(slice_is(rows[1].name, "life") && total_of(rows[1].group->self) == 100);
+	free(rows);
+	cr_assert(stats_span_rows(&g.stats, &g.stats.async, &rows, &n));
+	cr_assert_eq(n, 1, "apart from what took the time");
+	cr_assert(slice_is(rows[0].name, "life") && total_of(rows[0].group->sum) == 100);
 	free(rows);
 	stage_free(&g);
 }
@@ -219,7 +222,7 @@ Test(stats, names_are_bounded)
 	cr_assert(slice_is(rows[0].name, "(other names)") && rows[0].count == 5000);
 	cr_assert(slice_is(rows[1].name, "n0") && slice_is(rows[2].name, "n1") &&
 	          slice_is(rows[3].name, "n10"));
-	cr_assert_eq(g.stats.other.count, 5000);
+	cr_assert_eq(g.stats.spans.other.count, 5000);
 	cr_assert_eq(stats_other_names(&g.stats), 10000);
 	cr_assert_eq(g.stats.counters.counts[0], 1);
 	free(rows);
@@ -237,7 +240,7 @@ Test(stats, bytes_of_names_are_bounded)
 		add(&g, PHASE_SPAN, 0, slice_of(name, 1 << 20), 5, 7);
 	}
 	cr_assert_leq(g.stats.text.used, NAMES_MAX_BYTES);
-	cr_assert_eq(g.stats.other.count + g.stats.span_names.n, 100);
+	cr_assert_eq(g.stats.spans.other.count + g.stats.spans.names.n, 100);
 	stage_free(&g);
 	free(name);
 }
@@ -338,6 +341,75 @@ Test(stats, text)
 	cr_assert_null(strstr(t.p, "more\n"));
 	text_free(&t);
 	stage_free(&g);
+}
+
+/* Names make room for a terminal; piped they stay whole. */
+Test(stats, tables_are_as_wide_as_the_terminal)
+{
+	static const char name[] = "a/path/that/is/rather/long/and/longer/than/most/names/of/functions.rs:17";
+	struct text t = { 0 };
+	struct stage g;
+
+	stage_init(&g);
+	add(&g, PHASE_SPAN, 0, SLICE_LIT("short"), 0, 100);
+	add(&g, PHASE_SPAN, 0, slice_str(name), 1000, 100);
+	add(&g, PHASE_INSTANT, 0, slice_str(name), 1000, 0);
+	struct stats_view v = { .path = "x", .bytes = 5, .trace = &g.trace, .stats = &g.stats };
+	cr_assert(stats_text(&t, &v, STATS_TOP));
+	text_char(&t, 0);
+	const char *const whole = strstr(t.p, name);
+	cr_assert(whole != NULL && strstr(whole + 1, name) != NULL, "%s", t.p);
+	for (v.width = 100; v.width <= 130; v.width += 10) {
+		text_clear(&t);
+		cr_assert(stats_text(&t, &v, STATS_TOP));
+		text_char(&t, 0);
+		for (const char *line = t.p; *line != 0; line += strcspn(line, "\n") + 1)
+			cr_expect_leq(strcspn(line, "\n"), v.width, "%s", t.p);
+		cr_expect_not_null(strstr(t.p, ".rs:17"), "the end of a name tells it apart");
+	}
+	text_free(&t);
+	stage_free(&g);
+}
+
+/* 17 spans and more: a percentile is up to 1 % off and shows two digits; of fewer it is exact. */
+Test(stats, percentiles_show_the_digits_they_have)
+{
+	struct text t = { 0 };
+	struct stage g;
+
+	stage_init(&g);
+	for (unsigned i = 0; i < 16; i++)
+		add(&g, PHASE_SPAN, 0, SLICE_LIT("few"), i * 20000000, 1234567);
+	for (unsigned i = 0; i < 40; i++)
+		add(&g, PHASE_SPAN, 1, SLICE_LIT("many"), i * 20000000, i == 0 ? 1 : 7654321);
+	struct stats_view v = { .path = "x", .bytes = 5, .trace = &g.trace, .stats = &g.stats };
+	cr_assert(stats_text(&t, &v, STATS_TOP));
+	text_char(&t, 0);
+	cr_assert_not_null(strstr(t.p, "1.235 ms  1.235 ms  1.235 ms  1.235 ms\n"), "%s", t.p);
+	cr_assert_not_null(strstr(t.p, "7.6 ms    7.6 ms    7.6 ms  7.654 ms\n"), "%s", t.p);
+	text_free(&t);
+	stage_free(&g);
+}
+
+Test(stats, about_times_for_people)
+{
+	static const struct {
+		uint64_t ns;
+		const char *want;
+	} rows[] = { { 0, "0 ns" },          { 99, "99 ns" },        { 128, "130 ns" },
+		     { 995, "1.0 us" },      { 3632, "3.6 us" },     { 9950, "10 us" },
+		     { 58110, "58 us" },     { 378900, "380 us" },   { 999500, "1.0 ms" },
+		     { 1453000, "1.5 ms" },  { 123456789, "120 ms" },
+		     { UINT64_C(12345678901234), "12000 s" } };
+	struct text t = { 0 };
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		text_clear(&t);
+		text_time_about(&t, rows[i].ns);
+		text_char(&t, 0);
+		cr_expect_str_eq(t.p, rows[i].want);
+	}
+	text_free(&t);
 }
 
 Test(stats, times_for_people)

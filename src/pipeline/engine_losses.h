@@ -1,0 +1,22 @@
+#ifndef PIPELINE_ENGINE_LOSSES_H
+#define PIPELINE_ENGINE_LOSSES_H
+
+#include "format/loss.h"
+
+/* What the engine itself loses, whatever the output. */
+enum engine_loss {
+#define LOSS(name, id, text, explain) ENGINE_LOSS_##name,
+#include "pipeline/engine_losses.def"
+#undef LOSS
+	ENGINE_LOSSES
+};
+
+extern const struct loss engine_losses[ENGINE_LOSSES + 1];
+
+/* A kind of loss of any format or of the engine; NULL: none. */
+const struct loss *loss_by_id(const char *id);
+
+/* The nearest id of a loss to a mistyped one; NULL if none is near. */
+const char *loss_nearest_id(const char *id);
+
+#endif
