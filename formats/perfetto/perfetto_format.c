@@ -10,4 +10,5 @@ const struct format perfetto_format = {
 	.spec = "Perfetto protos, v58.2",
 	.suffixes = suffixes,
 	.writer = &perfetto_writer_ops,
+	.losses = perfetto_losses,
 };

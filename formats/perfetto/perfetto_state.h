@@ -13,7 +13,7 @@ enum perfetto_loss {
 	PERFETTO_LOSSES
 };
 
-extern const struct loss perfetto_losses[PERFETTO_LOSSES];
+extern const struct loss perfetto_losses[PERFETTO_LOSSES + 1];
 extern const struct writer_ops perfetto_writer_ops;
 
 /* ---- interning ---- */

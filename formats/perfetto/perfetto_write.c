@@ -8,10 +8,11 @@
  * leaves to the next, so it is written by one thread at a time.
  */
 
-const struct loss perfetto_losses[PERFETTO_LOSSES] = {
-#define LOSS(name, id, text, explain) { id, text },
+const struct loss perfetto_losses[PERFETTO_LOSSES + 1] = {
+#define LOSS(name, id, text, explain) { id, text, explain },
 #include "perfetto/perfetto_losses.def"
 #undef LOSS
+	{ .id = NULL }
 };
 
 static bool
