@@ -145,8 +145,14 @@ use(struct perfetto_state *st, const struct perfetto_table *t, uint32_t iid)
 static inline uint32_t *
 memo_of(struct perfetto_table *t, struct slice s)
 {
-	const unsigned char *const p = (const unsigned char *)s.p;
-	const uint32_t sum = s.n == 0 ? 0 : s.n * 37 + p[0] * 5 + p[s.n / 2] * 131 + p[s.n - 1] * 17U;
+	uint32_t sum = s.n * 37, tail = 0;
+
+	if (s.n >= 4)
+		memcpy(&tail, s.p + s.n - 4, 4);
+	else if (s.n > 0)
+		tail = (unsigned char)s.p[s.n - 1];
+	sum += (tail * 2654435761U) >> 20;
+	sum += s.n > 0 ? (unsigned char)s.p[s.n / 2] * 5U : 0;
 
 	return &t->memo[sum % PERFETTO_MEMO];
 }

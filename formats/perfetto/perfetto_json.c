@@ -7,14 +7,46 @@
 
 /* Values of JSON text as annotations.  What is not read as JSON is written as its own text. */
 
-#define NUMBER_MOST 400 /* bytes of a number that is read as a double */
+#define MOST_DIGITS UINT64_C(999999999999999) /* exact as a double */
+#define NUMBER_MOST 400                       /* bytes of a number that is read as a double */
+
+/* A number without an exponent, of few digits: these, and the power of ten, are exact as doubles, and so
+ * their quotient is the nearest one.  false: it is another one. */
+static bool
+read_short(struct slice s, double *v)
+{
+	static const double powers[] = { 1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+		                         1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+	const bool negative = s.n > 0 && s.p[0] == '-';
+	uint64_t digits = 0;
+	uint32_t point = s.n, i = negative;
+
+	if (s.n > 16)
+		return false;
+	for (; i < s.n; i++) {
+		if (s.p[i] >= '0' && s.p[i] <= '9')
+			digits = digits * 10 + (uint64_t)(s.p[i] - '0');
+		else if (s.p[i] == '.' && point == s.n)
+			point = i;
+		else
+			return false;
+	}
+	if (point == s.n || digits == 0 || digits > MOST_DIGITS)
+		return false;
+	*v = (double)digits / powers[s.n - point - 1];
+	*v = negative ? -*v : *v;
+	return true;
+}
 
 static struct value
 read_double(struct slice s)
 {
 	char room[NUMBER_MOST + 1];
 	char *end;
+	double short_one;
 
+	if (read_short(s, &short_one))
+		return (struct value){ .type = VALUE_F64, .f64 = short_one };
 	if (s.n > NUMBER_MOST || s.n == 0)
 		return (struct value){ .type = VALUE_NONE };
 	memcpy(room, s.p, s.n);
