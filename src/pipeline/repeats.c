@@ -235,8 +235,28 @@ counted(uint32_t n)
 	return is_middle(n) ? n : 0;
 }
 
-/* The bytes of all its texts.  *any: the lengths of all, each bit that one of them has; all bits if there is
- * a list to be looked through. */
+/* Lengths put together by `or`: all bits where a list must be looked through. */
+#define LOOK UINT32_MAX
+
+static uint32_t
+lengths_in(const struct value *list)
+{
+	const uint64_t n = entries(list);
+	uint32_t bits = 0;
+
+	if (n > REPEATS_ENTRIES)
+		return LOOK;
+	if (!may_hold_texts(list))
+		return 0;
+	for (uint64_t i = 0; i < n; i++) {
+		const struct value *const one = &list->values[i];
+		if (one->type >= VALUE_STRING)
+			bits |= is_text(one) ? one->count : LOOK;
+	}
+	return bits;
+}
+
+/* The bytes of all its texts, but for those in lists; *any: their lengths put together. */
 static inline uint64_t
 weigh(const struct batch *b, const struct event *e, uint32_t *any)
 {
@@ -250,8 +270,12 @@ weigh(const struct batch *b, const struct event *e, uint32_t *any)
 		bits |= f[i].name.n;
 		if (f[i].value.type < VALUE_STRING)
 			continue;
-		sum += is_text(&f[i].value) ? f[i].value.count : 0;
-		bits |= is_text(&f[i].value) ? f[i].value.count : UINT32_MAX;
+		if (is_text(&f[i].value)) {
+			sum += f[i].value.count;
+			bits |= f[i].value.count;
+		} else {
+			bits |= lengths_in(&f[i].value);
+		}
 	}
 	*any |= bits;
 	return sum;
