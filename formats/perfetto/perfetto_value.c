@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "perfetto/perfetto_state.h"
+#include "output/text_numbers.h"
 
 /* Values as annotations.  Recursion is bounded by MAX_DEPTH. */
 #define MAX_DEPTH PERFETTO_DEPTH

@@ -1,4 +1,5 @@
 #include "stats/columns.h"
+#include "output/text_numbers.h"
 
 #include <stdlib.h>
 
