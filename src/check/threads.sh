@@ -1,6 +1,6 @@
 #!/bin/sh
-# threads.sh BIN [EVERY]: convert gives the same bytes, findings and status for 1, 2 and 7 threads, over every sample and
-# real trace (or each EVERY-th of them) and every output format.  Prints what differs, and what ThreadSanitizer reports.
+# threads.sh BIN [EVERY]: convert and stats give the same bytes, findings and status for 1, 2 and 7 threads, over every
+# sample and real trace (or each EVERY-th of them) and every output format.  Prints what differs, and what ThreadSanitizer reports.
 set -u
 bin=$1
 every=${2:-1}
@@ -18,14 +18,17 @@ inputs() {
 
 # one INPUT FORMAT THREADS: into $dir/THREADS.out and .err
 one() {
-	"$bin" convert --threads "$3" --to "$2" "$1" - >"$dir/$3.out" 2>"$dir/$3.err"
+	case $2 in
+	stats) "$bin" stats --threads "$3" --format json "$1" >"$dir/$3.out" 2>"$dir/$3.err" ;;
+	*) "$bin" convert --threads "$3" --to "$2" "$1" - >"$dir/$3.out" 2>"$dir/$3.err" ;;
+	esac
 	echo "status $?" >>"$dir/$3.err"
 }
 
 inputs | sort | awk "NR % $every == 0" >"$dir/inputs"
 count=0
 while read -r input; do
-	for format in $formats; do
+	for format in $formats stats; do
 		for n in 1 2 7; do
 			one "$input" "$format" $n
 			if grep -q 'ThreadSanitizer' "$dir/$n.err"; then
@@ -43,4 +46,4 @@ while read -r input; do
 	done
 done <"$dir/inputs"
 [ "$count" -gt 0 ] || { echo "there are no inputs"; exit 1; }
-echo "$count conversions are the same for 1, 2 and 7 threads"
+echo "$count conversions and counts are the same for 1, 2 and 7 threads"

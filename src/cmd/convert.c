@@ -18,9 +18,6 @@ enum {
 	O_KEEP_PARTIAL,
 };
 
-#define DEFAULT_THREADS 16
-#define MOST_THREADS 256U
-
 static const struct cmd_option own[] = {
 	[O_TO] = { "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0 },
 	[O_RAW] = { "raw", NULL, "write the records as the input has them, without what they mean", 0 },
@@ -103,23 +100,12 @@ parse(struct convert *c)
 }
 
 
-/* 0: one a core. */
-static unsigned
-threads_of(const struct convert *c)
-{
-	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (c->threads > 0)
-		return c->threads < MOST_THREADS ? (unsigned)c->threads : MOST_THREADS;
-	return cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (unsigned)cores;
-}
-
 /* The first input that can be read makes the output. */
 static bool
 opened(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
-	const struct writing_options options = { options_values(&c->options), TOOL_NAME, threads_of(c) };
+	const struct writing_options options = { options_values(&c->options), TOOL_NAME, options_threads(c->threads) };
 	char why[512];
 
 	if (c->writing.begun)

@@ -425,6 +425,19 @@ options_positive(struct options *o, const char *option, const char *arg, uint64_
 	return *v > 0;
 }
 
+#define DEFAULT_THREADS 16
+#define MOST_THREADS 256U
+
+unsigned
+options_threads(uint64_t asked)
+{
+	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (asked > 0)
+		return asked < MOST_THREADS ? (unsigned)asked : MOST_THREADS;
+	return cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (unsigned)cores;
+}
+
 bool
 options_name_traces(struct options *o)
 {

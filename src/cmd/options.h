@@ -52,6 +52,9 @@ bool options_number(struct options *o, const char *option, const char *arg, uint
 /* The same, of at least 1. */
 bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v);
 
+/* How many threads to work with if `asked` are asked for; 0: one a core, at most 16. */
+unsigned options_threads(uint64_t asked);
+
 /* Whether there is an operand; false after a message and o->status set. */
 bool options_name_traces(struct options *o);
 

@@ -4,12 +4,14 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "stats/stats_report.h"
+#include "stats/stats_thread.h"
 
-enum { O_FORMAT, O_TOP, O_MAX_REPEAT };
+enum { O_FORMAT, O_TOP, O_THREADS, O_MAX_REPEAT };
 
 static const struct cmd_option own[] = {
 	[O_FORMAT] = { "format", "text|json", "the report's form (default: text)", 0 },
 	[O_TOP] = { "top", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
+	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core)", 0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
 	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
@@ -33,7 +35,8 @@ struct stats_run {
 	struct text text;
 	struct progress progress;
 	struct stats stats;      /* of the present operand */
-	uint64_t max_repeat;
+	struct stats_thread thread;
+	uint64_t threads, max_repeat;
 	bool any;                /* some of its inputs could be read */
 	enum exit_status status; /* the worst so far */
 };
@@ -50,6 +53,8 @@ parse(struct stats_run *s)
 	while ((opt = options_next(o, &arg)) >= 0) {
 		if (opt == O_TOP)
 			word = options_number(o, "--top", arg, &s->top) ? 0 : -1;
+		else if (opt == O_THREADS)
+			word = options_number(o, "--threads", arg, &s->threads) ? 0 : -1;
 		else if (opt == O_MAX_REPEAT)
 			word = options_positive(o, "--max-repeat", arg, &s->max_repeat) ? 0 : -1;
 		else
@@ -114,15 +119,22 @@ count_all(struct stats_run *s, struct pipeline *p)
 	enum stage_status status;
 	struct batch *b;
 
-	while ((status = pipeline_next(p, &b)) == STAGE_MORE) {
-		const bool ok = stats_batch(&s->stats, b);
-		batch_release(b);
-		if (!ok) {
-			pipeline_no_memory(p);
-			return false;
-		}
+	while ((status = pipeline_next(p, &b)) == STAGE_MORE)
+		if (!stats_thread_put(&s->thread, b))
+			break;
+	if (!stats_thread_settle(&s->thread)) {
+		pipeline_no_memory(p);
+		return false;
 	}
 	return status == STAGE_END;
+}
+
+static void
+settle(void *ctx)
+{
+	struct stats_run *const s = ctx;
+
+	(void)stats_thread_settle(&s->thread);
 }
 
 /* One operand: a file, or a folder whose files are one trace. */
@@ -137,13 +149,13 @@ count_one(struct stats_run *s, const char *path)
 	job.interpret = INTERPRET_SPANS;
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.max_repeat = s->max_repeat;
-	job.hooks = (struct pipeline_hooks){
-		.opened = opened, .closed = closed, .progress = show_progress, .ctx = s
-	};
+	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, s };
 	progress_init(&s->progress, &s->options);
 	s->any = false;
 	s->out.no_memory |= !stats_init(&s->stats);
+	s->out.no_memory |= !stats_thread_begin(&s->thread, &s->stats, options_threads(s->threads));
 	const bool counted = pipeline_open(&p, &job) && count_all(s, &p);
+	stats_thread_end(&s->thread);
 	pipeline_end(&p);
 	if (counted && s->any)
 		report(s, &p, path);
