@@ -14,9 +14,10 @@ speedscope_time(struct text *t, struct speedscope_clock clock, uint64_t time)
 }
 
 static void
-put(struct speedscope_lane *l, struct text *to, struct speedscope_clock clock, char type, uint32_t frame,
+put(struct speedscope_lane *l, struct chunk *chunk, struct speedscope_clock clock, char type, uint32_t frame,
     uint64_t at)
 {
+	struct text *const to = &chunk->text;
 	static const char open[] = ",\n{\"type\":\"O\",\"frame\":", close[] = ",\n{\"type\":\"C\",\"frame\":";
 	/* no comma before the first */
 	const size_t skip = l->events == 0 ? 1 : 0;
@@ -36,23 +37,23 @@ put(struct speedscope_lane *l, struct text *to, struct speedscope_clock clock, c
 }
 
 static void
-close_until(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock, struct text *to)
+close_until(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock, struct chunk *chunk)
 {
 	while (l->nopen > 0 && l->open[l->nopen - 1].end <= time) {
 		const struct speedscope_open *const o = &l->open[--l->nopen];
-		put(l, to, clock, 'C', o->frame, o->end);
+		put(l, chunk, clock, 'C', o->frame, o->end);
 	}
 }
 
 /* Those that waited are opened. */
 static void
-open_equal(struct speedscope_lane *l, struct speedscope_clock clock, struct text *to, struct chunk *chunk)
+open_equal(struct speedscope_lane *l, struct speedscope_clock clock, struct chunk *chunk)
 {
 	uint64_t end = l->equal_end;
 
 	if (l->nequal == 0)
 		return;
-	close_until(l, l->equal_start, clock, to);
+	close_until(l, l->equal_start, clock, chunk);
 	if (l->nopen > 0 && l->open[l->nopen - 1].end < end) {
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_CUT], l->equal_offset, l->nequal);
 		end = l->open[l->nopen - 1].end;
@@ -63,19 +64,19 @@ open_equal(struct speedscope_lane *l, struct speedscope_clock clock, struct text
 			chunk->text.failed = true;
 			return;
 		}
-		put(l, to, clock, 'O', frame, l->equal_start);
+		put(l, chunk, clock, 'O', frame, l->equal_start);
 		l->open[l->nopen++] = (struct speedscope_open){ end, frame };
 	}
 }
 
 void
 speedscope_lane_span(struct speedscope_lane *l, const struct speedscope_span *s,
-                     struct speedscope_clock clock, struct text *to, struct chunk *chunk)
+                     struct speedscope_clock clock, struct chunk *chunk)
 {
 	if (s->start != l->equal_start || s->end != l->equal_end)
-		open_equal(l, clock, to, chunk);
+		open_equal(l, clock, chunk);
 	if (l->nequal == 0)
-		close_until(l, s->start, clock, to);
+		close_until(l, s->start, clock, chunk);
 	if (l->nopen + l->nequal >= SPEEDSCOPE_DEPTH) {
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_TOO_DEEP], s->offset, 1);
 		return;
@@ -91,30 +92,29 @@ speedscope_lane_span(struct speedscope_lane *l, const struct speedscope_span *s,
 }
 
 void
-speedscope_lane_end(struct speedscope_lane *l, struct speedscope_clock clock, struct text *to,
-                    struct chunk *chunk)
+speedscope_lane_end(struct speedscope_lane *l, struct speedscope_clock clock, struct chunk *chunk)
 {
-	open_equal(l, clock, to, chunk);
-	close_until(l, UINT64_MAX, clock, to);
+	open_equal(l, clock, chunk);
+	close_until(l, UINT64_MAX, clock, chunk);
 }
 
 void
 speedscope_lane_pause(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock,
-                      struct text *to, struct chunk *chunk)
+                      struct chunk *chunk)
 {
-	open_equal(l, clock, to, chunk);
-	close_until(l, time, clock, to);
+	open_equal(l, clock, chunk);
+	close_until(l, time, clock, chunk);
 	for (uint32_t i = l->nopen; i > 0; i--)
-		put(l, to, clock, 'C', l->open[i - 1].frame, time);
+		put(l, chunk, clock, 'C', l->open[i - 1].frame, time);
 }
 
 void
 speedscope_lane_resume(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock,
-                       struct text *to)
+                       struct chunk *chunk)
 {
 	l->events = 0;
 	for (uint32_t i = 0; i < l->nopen; i++)
-		put(l, to, clock, 'O', l->open[i].frame, time);
+		put(l, chunk, clock, 'O', l->open[i].frame, time);
 }
 
 void

@@ -40,21 +40,20 @@ struct speedscope_span {
 
 void speedscope_time(struct text *t, struct speedscope_clock clock, uint64_t time);
 
-/* Adds events to `to`; failures of memory are those of the chunk. */
+/* Adds events to the chunk; failures of memory are its. */
 void speedscope_lane_span(struct speedscope_lane *l, const struct speedscope_span *s,
-                          struct speedscope_clock clock, struct text *to, struct chunk *chunk);
+                          struct speedscope_clock clock, struct chunk *chunk);
 
 /* Closes what is open, at its end. */
-void speedscope_lane_end(struct speedscope_lane *l, struct speedscope_clock clock, struct text *to,
-                         struct chunk *chunk);
+void speedscope_lane_end(struct speedscope_lane *l, struct speedscope_clock clock, struct chunk *chunk);
 
 /* Closes what is open, at `time` at the latest, and remembers what was open then. */
 void speedscope_lane_pause(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock,
-                           struct text *to, struct chunk *chunk);
+                           struct chunk *chunk);
 
 /* Opens that again in a new part. */
 void speedscope_lane_resume(struct speedscope_lane *l, uint64_t time, struct speedscope_clock clock,
-                            struct text *to);
+                            struct chunk *chunk);
 
 void speedscope_lane_free(struct speedscope_lane *l);
 

@@ -4,10 +4,10 @@
 #include "speedscope/speedscope_stacks.h"
 
 /*
- * Speedscope's own format: an evented profile for each thread and each lane of
- * it, a sampled profile for the call stacks of each class.  Events come track
- * by track; the profile of a track is written at once, those of its lanes and
- * its samples wait until it is over.
+ * Speedscope's own format: an evented profile for each track, and a sampled
+ * profile for the call stacks of each class that it has.  Events come track by
+ * track; spans are written at once, call stacks wait until the spans of the
+ * track are over.
  */
 
 const struct loss speedscope_losses[SPEEDSCOPE_LOSSES + 1] = {
@@ -16,7 +16,6 @@ const struct loss speedscope_losses[SPEEDSCOPE_LOSSES + 1] = {
 #undef LOSS
 };
 
-#define LANES 64                  /* of a track, as the engine makes them */
 #define KINDS 8                   /* of samples of a track */
 #define WAITING ((size_t)8 << 20) /* bytes of lanes and samples that wait */
 #define LOOK 256                  /* events from one look at that to the next */
@@ -28,8 +27,7 @@ struct speedscope_writer {
 	struct speedscope_clock clock;
 	const struct track *track; /* whose profiles are written; NULL: none yet */
 	uint32_t part;             /* of them, from 1 on */
-	struct speedscope_lane lanes[LANES];
-	struct text sides[LANES]; /* what waits of them; [0] is not used */
+	struct speedscope_lane lane;
 	struct speedscope_samples samples[KINDS];
 	uint32_t nsamples;
 	uint64_t events;
@@ -53,8 +51,7 @@ put_name(struct text *t, struct chunk *chunk, struct slice name)
 
 /* `{"type":"...","name":"process / track"`, with more behind the name. */
 static void
-put_head(struct speedscope_writer *st, const char *type, uint32_t lane, const struct text *more,
-         struct chunk *chunk)
+put_head(struct speedscope_writer *st, const char *type, const struct text *more, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct track *const process = track_process(st->track);
@@ -65,8 +62,6 @@ put_head(struct speedscope_writer *st, const char *type, uint32_t lane, const st
 		text_str(t, " / ");
 	}
 	put_name(t, chunk, st->track->name);
-	if (lane > 0)
-		text_printf(t, " (%" PRIu32 ")", lane + 1);
 	if (more != NULL) {
 		text_str(t, ": ");
 		text_add(t, more->p, more->n);
@@ -97,46 +92,28 @@ put_lane_end(struct speedscope_writer *st, const struct speedscope_lane *l, stru
 }
 
 static void
-begin_lane(struct speedscope_writer *st, uint32_t lane, struct chunk *chunk)
+begin_lane(struct speedscope_writer *st, struct chunk *chunk)
 {
-	put_head(st, "evented", lane, NULL, chunk);
+	put_head(st, "evented", NULL, chunk);
 	text_str(&chunk->text, ",\"unit\":\"nanoseconds\",\"events\":[");
 }
 
 /* ---- tracks ---- */
 
-static struct text *
-place_of(struct speedscope_writer *st, uint32_t lane, struct chunk *chunk)
-{
-	return lane == 0 ? &chunk->text : &st->sides[lane];
-}
-
-/* What waits is written; lane 0 is ended already. */
+/* The spans are ended already. */
 static void
-put_waiting(struct speedscope_writer *st, struct chunk *chunk)
+end_profiles(struct speedscope_writer *st, struct chunk *chunk)
 {
-	struct text *const t = &chunk->text;
-
-	for (uint32_t i = 0; i < LANES; i++) {
-		struct speedscope_lane *const l = &st->lanes[i];
-		if (l->events == 0)
-			continue;
-		if (i > 0) {
-			begin_lane(st, i, chunk);
-			text_add(t, st->sides[i].p, st->sides[i].n);
-			t->failed |= st->sides[i].failed;
-			text_clear(&st->sides[i]);
-		}
-		put_lane_end(st, l, t);
-		l->events = 0;
-	}
+	if (st->lane.events > 0)
+		put_lane_end(st, &st->lane, &chunk->text);
+	st->lane.events = 0;
 	for (uint32_t i = 0; i < st->nsamples; i++) {
 		struct speedscope_samples *const s = &st->samples[i];
 		if (s->count == 0)
 			continue;
-		put_head(st, "sampled", 0, &s->title, chunk);
+		put_head(st, "sampled", &s->title, chunk);
 		note_count(st, s->count);
-		speedscope_samples_flush(s, t);
+		speedscope_samples_flush(s, &chunk->text);
 	}
 }
 
@@ -145,47 +122,40 @@ end_track(struct speedscope_writer *st, struct chunk *chunk)
 {
 	if (st->track == NULL)
 		return;
-	for (uint32_t i = 0; i < LANES; i++)
-		speedscope_lane_end(&st->lanes[i], st->clock, place_of(st, i, chunk), chunk);
-	put_waiting(st, chunk);
+	speedscope_lane_end(&st->lane, st->clock, chunk);
+	end_profiles(st, chunk);
 	st->nsamples = 0;
 }
 
-static size_t
-waiting(const struct speedscope_writer *st)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 1; i < LANES; i++)
-		n += st->sides[i].n;
-	for (uint32_t i = 0; i < st->nsamples; i++)
-		n += speedscope_samples_size(&st->samples[i]);
-	return n;
-}
-
-/* The profiles end here and go on in a further part. */
+/* What waits is written: the profiles end here and go on in a further part. */
 static void
 divide(struct speedscope_writer *st, const struct event *e, struct chunk *chunk)
 {
 	const uint64_t now = e->ts ^ st->clock.bias;
 
-	for (uint32_t i = 0; i < LANES; i++)
-		speedscope_lane_pause(&st->lanes[i], now, st->clock, place_of(st, i, chunk), chunk);
-	put_waiting(st, chunk);
+	speedscope_lane_pause(&st->lane, now, st->clock, chunk);
+	end_profiles(st, chunk);
 	st->part++;
 	ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_PARTS], e->offset, 1);
-	for (uint32_t i = 0; i < LANES; i++) {
-		if (i == 0 && st->lanes[i].nopen > 0)
-			begin_lane(st, 0, chunk);
-		speedscope_lane_resume(&st->lanes[i], now, st->clock, place_of(st, i, chunk));
+	if (st->lane.nopen > 0) {
+		begin_lane(st, chunk);
+		speedscope_lane_resume(&st->lane, now, st->clock, chunk);
 	}
+}
+
+static bool
+is_divided(const struct speedscope_writer *st)
+{
+	size_t waiting = 0;
+
+	for (uint32_t i = 0; i < st->nsamples; i++)
+		waiting += speedscope_samples_size(&st->samples[i]);
+	return waiting >= WAITING;
 }
 
 static void
 enter_track(struct speedscope_writer *st, const struct track *k, struct chunk *chunk)
 {
-	while (k->lane > 0)
-		k = k->parent;
 	if (k == st->track)
 		return;
 	end_track(st, chunk);
@@ -208,8 +178,6 @@ put_span(struct speedscope_writer *st, const struct event *e, struct chunk *chun
 {
 	const struct speedscope_class *const c = e->cls->declared;
 	const uint64_t start = e->ts ^ st->clock.bias;
-	const uint32_t lane = e->track->lane < LANES ? e->track->lane : LANES - 1;
-	struct speedscope_lane *const l = &st->lanes[lane];
 	const struct speedscope_span s = {
 		.start = start,
 		.end = e->dur > UINT64_MAX - start ? UINT64_MAX : start + e->dur,
@@ -220,9 +188,9 @@ put_span(struct speedscope_writer *st, const struct event *e, struct chunk *chun
 
 	if (!is_exact(st, s.start) || !is_exact(st, s.end))
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_TIME_ROUNDED], e->offset, 1);
-	if (lane == 0 && l->events == 0 && l->nequal == 0)
-		begin_lane(st, 0, chunk);
-	speedscope_lane_span(l, &s, st->clock, place_of(st, lane, chunk), chunk);
+	if (st->lane.events == 0 && st->lane.nequal == 0)
+		begin_lane(st, chunk);
+	speedscope_lane_span(&st->lane, &s, st->clock, chunk);
 }
 
 static struct speedscope_samples *
@@ -334,7 +302,7 @@ speedscope_write(void *state, const struct batch *b, struct chunk *chunk)
 		put_event(st, b, e, chunk);
 		if (chunk->text.failed)
 			return;
-		if (st->events++ % LOOK == 0 && waiting(st) >= WAITING)
+		if (st->events++ % LOOK == 0 && is_divided(st))
 			divide(st, e, chunk);
 	}
 }
@@ -366,10 +334,7 @@ speedscope_free(void *state)
 
 	speedscope_frames_free(&st->frames);
 	arena_free(&st->arena);
-	for (uint32_t i = 0; i < LANES; i++) {
-		speedscope_lane_free(&st->lanes[i]);
-		text_free(&st->sides[i]);
-	}
+	speedscope_lane_free(&st->lane);
 	for (uint32_t i = 0; i < KINDS; i++)
 		speedscope_samples_free(&st->samples[i]);
 }
