@@ -167,12 +167,18 @@ random_spans(struct made *m, struct batch *b, uint32_t number)
 static uint64_t
 sum_of_lines(const char *lines, const char *name)
 {
+	const size_t n = strlen(name);
 	uint64_t sum = 0;
-	char key[32];
 
-	(void)snprintf(key, sizeof key, ";%s ", name);
-	for (const char *p = lines; (p = strstr(p, key)) != NULL; p++)
-		sum += strtoull(p + strlen(key), NULL, 10);
+	for (const char *p = lines, *end; *p != '\0'; p = end + 1) {
+		end = p + strcspn(p, "\n");
+		const char *leaf = end, *space;
+		while (*leaf != ';')
+			leaf--;
+		space = leaf + 1 + strcspn(leaf + 1, " \n");
+		if ((size_t)(space - leaf - 1) == n && memcmp(leaf + 1, name, n) == 0)
+			sum += strtoull(space, NULL, 10);
+	}
 	return sum;
 }
 

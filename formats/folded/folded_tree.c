@@ -4,6 +4,7 @@
 
 #include "folded/folded_name.h"
 #include "folded/folded_stack.h"
+#include "output/text_numbers.h"
 
 #define LINES_ROOM ((uint64_t)64 << 20)
 #define SHORT_STACK 64 /* bytes after which a stack ends if lines take too much */
