@@ -19,24 +19,24 @@ static const char schema[] =
     "CREATE TABLE loss(id TEXT NOT NULL, text TEXT NOT NULL, count INTEGER NOT NULL, first_offset);"
     "CREATE TABLE string(id INTEGER PRIMARY KEY, text NOT NULL);"
     "CREATE TABLE process(id INTEGER PRIMARY KEY, pid, name NOT NULL);"
-    "CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER NOT NULL REFERENCES process(id),"
+    "CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER REFERENCES process(id),"
     " parent INTEGER REFERENCES thread(id), tid, name NOT NULL);"
     "CREATE TABLE span(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, dur INTEGER NOT NULL,"
-    " name INTEGER NOT NULL REFERENCES string(id), category INTEGER NOT NULL REFERENCES string(id),"
-    " process INTEGER NOT NULL REFERENCES process(id), thread INTEGER REFERENCES thread(id),"
-    " lane INTEGER NOT NULL, parent INTEGER REFERENCES span(id), depth INTEGER NOT NULL,"
-    " async INTEGER NOT NULL, offset);"
+    " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
+    " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id),"
+    " lane INTEGER, parent INTEGER REFERENCES span(id), depth INTEGER,"
+    " async INTEGER, offset);"
     "CREATE TABLE instant(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL,"
-    " name INTEGER NOT NULL REFERENCES string(id), category INTEGER NOT NULL REFERENCES string(id),"
-    " process INTEGER NOT NULL REFERENCES process(id), thread INTEGER REFERENCES thread(id), offset);"
+    " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
+    " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id), offset);"
     "CREATE TABLE counter(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL,"
-    " name INTEGER NOT NULL REFERENCES string(id), category INTEGER NOT NULL REFERENCES string(id),"
-    " process INTEGER NOT NULL REFERENCES process(id), thread INTEGER REFERENCES thread(id),"
+    " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
+    " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id),"
     " series INTEGER REFERENCES string(id), value, offset);"
     "CREATE TABLE flow(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, flow NOT NULL, way TEXT NOT NULL,"
-    " name INTEGER NOT NULL REFERENCES string(id), category INTEGER NOT NULL REFERENCES string(id),"
-    " process INTEGER NOT NULL REFERENCES process(id), thread INTEGER REFERENCES thread(id), offset);"
-    "CREATE TABLE arg(event INTEGER NOT NULL, name INTEGER NOT NULL REFERENCES string(id), value);";
+    " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
+    " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id), offset);"
+    "CREATE TABLE arg(event INTEGER, name INTEGER REFERENCES string(id), value);";
 
 static const char *const inserts[TABLES] = {
 	[TABLE_META] = "INSERT INTO meta VALUES(?,?,?)",
@@ -53,7 +53,6 @@ static const char *const inserts[TABLES] = {
 
 /* Indexes are made in one go at the end.  The views have names in place of numbers. */
 static const char rest[] =
-    "CREATE INDEX span_ts ON span(ts);"
     "CREATE INDEX span_name ON span(name, dur);"
     "CREATE INDEX span_thread ON span(thread, ts);"
     "CREATE INDEX span_parent ON span(parent) WHERE parent IS NOT NULL;"
