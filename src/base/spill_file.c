@@ -107,23 +107,31 @@ spill_open(struct spill_file *f, const char *beside)
 }
 
 bool
-spill_write(struct spill_file *f, const void *p, size_t n)
+spill_write_at(struct spill_file *f, uint64_t offset, const void *p, size_t n)
 {
 	const char *at = p;
 
 	if (f->failed != SPILL_NOTHING)
 		return false;
 	while (n > 0) {
-		const ssize_t done = pwrite(f->fd, at, n, (off_t)f->size);
+		const ssize_t done = pwrite(f->fd, at, n, (off_t)offset);
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
 			return failed(f, SPILL_WRITE, done < 0 ? errno : ENOSPC);
 		at += done;
 		n -= (size_t)done;
-		f->size += (uint64_t)done;
+		offset += (uint64_t)done;
+		if (offset > f->size)
+			f->size = offset;
 	}
 	return true;
+}
+
+bool
+spill_write(struct spill_file *f, const void *p, size_t n)
+{
+	return spill_write_at(f, f->size, p, n);
 }
 
 bool

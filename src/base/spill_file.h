@@ -33,6 +33,9 @@ bool spill_open(struct spill_file *f, const char *beside);
 
 bool spill_write(struct spill_file *f, const void *p, size_t n);
 
+/* Anywhere: what lies between the end and `offset` becomes zeros. */
+bool spill_write_at(struct spill_file *f, uint64_t offset, const void *p, size_t n);
+
 /* All n bytes; to ask for bytes that were not written is a failure too. */
 bool spill_read(struct spill_file *f, uint64_t offset, void *p, size_t n);
 

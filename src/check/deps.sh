@@ -23,8 +23,10 @@ need_library libyaml-dev yaml-0.1
 need_library libcjson-dev libcjson
 need_library libisal-dev libisal
 need_library libzstd-dev libzstd
+need_library libsqlite3-dev sqlite3
 need_library libcriterion-dev criterion
 need_program mandoc mandoc
+need_program sqlite3 sqlite3
 need_program python3-jsonschema jsonschema
 for program; do # what one target needs besides
 	need_program "$program" "$program"

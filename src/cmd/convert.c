@@ -99,13 +99,24 @@ parse(struct convert *c)
 	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw);
 }
 
+/* Where temporary files go; NULL: $TMPDIR. */
+static const char *
+beside(const struct convert *c)
+{
+	return strcmp(c->out, "-") != 0 ? c->out : NULL;
+}
 
 /* The first input that can be read makes the output. */
 static bool
 opened(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
-	const struct writing_options options = { options_values(&c->options), TOOL_NAME, options_threads(c->threads) };
+	const struct writing_options options = {
+		.values = options_values(&c->options),
+		.tool = TOOL_NAME,
+		.beside = beside(c),
+		.threads = options_threads(c->threads),
+	};
 	char why[512];
 
 	if (c->writing.begun)
@@ -185,6 +196,8 @@ finish(struct convert *c, bool written)
 	}
 	if (c->writing.no_memory)
 		say("%s: the system gives no more memory", show_path(&shown, c->out));
+	if (c->writing.failure != NULL)
+		say("%s", c->writing.failure);
 	const bool pipe_closed = convert_output_pipe_closed(out);
 	if (convert_output_error(out) != NULL && !pipe_closed)
 		say("%s", convert_output_error(out));
@@ -221,7 +234,7 @@ convert_run(struct convert *c)
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
-	job.sort_beside = strcmp(c->out, "-") != 0 ? c->out : NULL;
+	job.sort_beside = beside(c);
 	job.lanes = writer->nested && !c->no_lanes;
 	job.lanes_off = writer->nested && c->no_lanes;
 	job.late = true;

@@ -20,6 +20,7 @@ chunk_clear(struct chunk *c)
 	text_clear(&c->text);
 	c->ledger.n = 0;
 	c->files.n = 0;
+	c->end = (struct chunk_end){ .more = false };
 }
 
 void

@@ -6,6 +6,7 @@
 #include "event/event_order.h"
 #include "event/track.h"
 #include "format/ledger.h"
+#include "format/writer_end.h"
 #include "format/writer_folder.h"
 #include "format/writer_modes.h"
 #include "output/text.h"
@@ -15,13 +16,14 @@ struct chunk {
 	struct text text;
 	struct ledger ledger;
 	struct chunk_files files; /* for WRITER_FOLDER: see chunk_file() */
+	struct chunk_end end;     /* for temporary files: see format/writer_end.h */
 };
 
 struct writer {
 	void *state;               /* state_size bytes, zeroed and freed by the engine */
 	const struct trace *trace; /* for open and close: facts of the trace, see event/trace.h */
 	const struct option_value *options;
-	const char *tool;           /* name and version of this program */
+	const char *tool, *beside;  /* name and version of this program; for spill_open() */
 	bool raw;                   /* events are as the file has them */
 	bool rebased, signed_time;  /* rebased_by was subtracted from ts; signed_time: read ts as int64_t */
 	uint64_t rebased_by;        /* ns; in close */

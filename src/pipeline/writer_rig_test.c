@@ -116,7 +116,9 @@ writer_rig_text(const struct writer_rig *r, const char *file)
 static void
 write_all(struct writer_rig *r, struct writing *w)
 {
-	const struct writing_options options = { r->job->options, "rig", r->job->threads };
+	const struct writing_options options = { .values = r->job->options,
+		                                 .tool = "rig",
+		                                 .threads = r->job->threads };
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
 

@@ -58,6 +58,10 @@ hand_over(struct writing *w, struct chunk *c, bool rendered)
 	ledger_merge(&w->total, &c->ledger);
 	if (c->text.failed || c->ledger.failed || w->total.failed)
 		atomic_store(&w->no_memory, true);
+	if (c->end.failed != NULL && w->failure == NULL) {
+		w->failure = c->end.failed;
+		atomic_store(&w->failed, true);
+	}
 	w->writer.any |= rendered && c->text.n > 0;
 	if (is_well(w))
 		put_text(w, c, joint);
@@ -211,6 +215,7 @@ writing_begin(struct writing *w, struct pipeline *p, const struct format *to, st
 		.trace = &p->trace,
 		.options = options->values,
 		.tool = options->tool,
+		.beside = options->beside,
 		.raw = p->context.raw,
 		.rebased = p->job->rebase,
 		.signed_time = p->rebase.signed_time,
@@ -238,9 +243,13 @@ writing_end(struct writing *w)
 	pipeline_losses(p, &w->total);
 	w->writer.total = &w->total;
 	w->writer.rebased_by = p->rebase.by;
-	if (!w->to->writer->close(&w->writer, &w->chunk))
-		atomic_store(&w->no_memory, true);
-	return hand_over(w, &w->chunk, false);
+	for (bool more = true; more && is_well(w);) {
+		if (!w->to->writer->close(&w->writer, &w->chunk))
+			atomic_store(&w->no_memory, true);
+		more = w->chunk.end.more;
+		hand_over(w, &w->chunk, false);
+	}
+	return is_well(w);
 }
 
 void

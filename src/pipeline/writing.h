@@ -21,6 +21,7 @@ struct writing_output {
 struct writing_options {
 	const struct option_value *values;
 	const char *tool;
+	const char *beside; /* where temporary files of the writer go: a path in that folder; NULL: $TMPDIR */
 	unsigned threads; /* in all; 0 counts as 1 */
 };
 
@@ -34,7 +35,8 @@ struct writing {
 	struct chunk chunk; /* of the first and the last bytes */
 	struct ledger total;
 	bool begun;
-	atomic_bool no_memory, failed; /* failed: the output did */
+	atomic_bool no_memory, failed; /* failed: the output did, or */
+	const char *failure;           /* what the writer says of it; NULL: it was the output */
 	struct workers *workers;
 	struct writing_job *jobs; /* by slot */
 	size_t njobs;

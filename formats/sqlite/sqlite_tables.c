@@ -1,0 +1,143 @@
+#include <stdio.h>
+
+#include "sqlite/sqlite_state.h"
+
+#define USER_VERSION "1" /* of the tables; raised for changes that break queries */
+
+/* A rollback is never needed: what fails is thrown away. */
+static const char schema[] =
+    "PRAGMA page_size = 4096;"
+    "PRAGMA journal_mode = OFF;"
+    "PRAGMA synchronous = OFF;"
+    "PRAGMA locking_mode = EXCLUSIVE;"
+    "PRAGMA temp_store = FILE;"
+    "PRAGMA cache_size = -16384;" /* KiB */
+    "PRAGMA threads = 0;"
+    "PRAGMA user_version = " USER_VERSION ";"
+    "BEGIN;"
+    "CREATE TABLE meta(who TEXT NOT NULL, name NOT NULL, value);"
+    "CREATE TABLE loss(id TEXT NOT NULL, text TEXT NOT NULL, count INTEGER NOT NULL, first_offset);"
+    "CREATE TABLE string(id INTEGER PRIMARY KEY, text NOT NULL);"
+    "CREATE TABLE process(id INTEGER PRIMARY KEY, pid, name NOT NULL);"
+    "CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER REFERENCES process(id),"
+    " parent INTEGER REFERENCES thread(id), tid, name NOT NULL);"
+    "CREATE TABLE span(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, dur INTEGER NOT NULL,"
+    " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
+    " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id),"
+    " lane INTEGER, parent INTEGER REFERENCES span(id), depth INTEGER,"
+    " async INTEGER, offset);"
+    "CREATE TABLE instant(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL,"
+    " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
+    " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id), offset);"
+    "CREATE TABLE counter(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL,"
+    " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
+    " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id),"
+    " series INTEGER REFERENCES string(id), value, offset);"
+    "CREATE TABLE flow(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, flow NOT NULL, way TEXT NOT NULL,"
+    " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
+    " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id), offset);"
+    "CREATE TABLE arg(event INTEGER, name INTEGER REFERENCES string(id), value);";
+
+static const char *const inserts[TABLES] = {
+	[TABLE_META] = "INSERT INTO meta VALUES(?,?,?)",
+	[TABLE_LOSS] = "INSERT INTO loss VALUES(?,?,?,?)",
+	[TABLE_STRING] = "INSERT INTO string VALUES(?,?)",
+	[TABLE_PROCESS] = "INSERT INTO process VALUES(?,?,?)",
+	[TABLE_THREAD] = "INSERT INTO thread VALUES(?,?,?,?,?)",
+	[TABLE_SPAN] = "INSERT INTO span VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+	[TABLE_INSTANT] = "INSERT INTO instant VALUES(?,?,?,?,?,?,?)",
+	[TABLE_COUNTER] = "INSERT INTO counter VALUES(?,?,?,?,?,?,?,?,?)",
+	[TABLE_FLOW] = "INSERT INTO flow VALUES(?,?,?,?,?,?,?,?,?)",
+	[TABLE_ARG] = "INSERT INTO arg VALUES(?,?,?)",
+};
+
+/* Indexes are made in one go at the end.  The views have names in place of numbers. */
+static const char rest[] =
+    "CREATE INDEX span_name ON span(name, dur);"
+    "CREATE INDEX span_thread ON span(thread, ts);"
+    "CREATE INDEX span_parent ON span(parent) WHERE parent IS NOT NULL;"
+    "CREATE INDEX instant_name ON instant(name, ts);"
+    "CREATE INDEX counter_name ON counter(name, series, ts);"
+    "CREATE INDEX flow_flow ON flow(flow);"
+    "CREATE INDEX arg_event ON arg(event);"
+    "CREATE VIEW spans AS SELECT e.id, e.ts, e.dur, n.text AS name, c.text AS category,"
+    " p.name AS process, p.pid, t.name AS thread, t.tid, e.lane, e.parent, e.depth, e.async, e.offset"
+    " FROM span e JOIN string n ON n.id = e.name JOIN string c ON c.id = e.category"
+    " JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread;"
+    "CREATE VIEW instants AS SELECT e.id, e.ts, n.text AS name, c.text AS category,"
+    " p.name AS process, p.pid, t.name AS thread, t.tid, e.offset"
+    " FROM instant e JOIN string n ON n.id = e.name JOIN string c ON c.id = e.category"
+    " JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread;"
+    "CREATE VIEW counters AS SELECT e.id, e.ts, n.text AS name, s.text AS series, e.value,"
+    " c.text AS category, p.name AS process, p.pid, t.name AS thread, t.tid, e.offset"
+    " FROM counter e JOIN string n ON n.id = e.name JOIN string c ON c.id = e.category"
+    " LEFT JOIN string s ON s.id = e.series"
+    " JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread;"
+    "CREATE VIEW arrows AS SELECT i.flow, n.text AS name, o.ts AS out_ts, i.ts AS in_ts,"
+    " i.ts - o.ts AS delay, o.thread AS out_thread, i.thread AS in_thread"
+    " FROM flow o JOIN flow i ON i.flow = o.flow AND i.way = 'in' JOIN string n ON n.id = i.name"
+    " WHERE o.way = 'out';"
+    "CREATE VIEW args AS SELECT a.event, n.text AS name, a.value FROM arg a JOIN string n ON n.id = a.name;"
+    "COMMIT;";
+
+bool
+sqlite_took(struct sqlite_state *st, int code)
+{
+	if (code == SQLITE_OK || code == SQLITE_DONE || code == SQLITE_ROW)
+		return !sqlite_failed(st);
+	if (sqlite_failed(st))
+		return false;
+	if (code == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM)
+		st->no_memory = true;
+	else if (st->files.why[0] != '\0')
+		(void)snprintf(st->why, sizeof st->why, "%s", st->files.why);
+	else
+		(void)snprintf(st->why, sizeof st->why, "the database cannot be made: %s",
+		               st->db != NULL ? sqlite3_errmsg(st->db) : sqlite3_errstr(code));
+	return false;
+}
+
+bool
+sqlite_begin(struct sqlite_state *st)
+{
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+
+	if (!sqlite_took(st, sqlite3_open_v2("trace", &st->db, flags, st->files.name)) ||
+	    !sqlite_took(st, sqlite3_exec(st->db, schema, NULL, NULL, NULL)))
+		return false;
+	for (int i = 0; i < TABLES; i++)
+		if (!sqlite_took(st, sqlite3_prepare_v3(st->db, inserts[i], -1, SQLITE_PREPARE_PERSISTENT,
+		                                        &st->insert[i], NULL)))
+			return false;
+	return true;
+}
+
+bool
+sqlite_insert(struct sqlite_state *st, enum sqlite_table table)
+{
+	if (sqlite_failed(st))
+		return false;
+	(void)sqlite_took(st, sqlite3_step(st->insert[table]));
+	return sqlite_took(st, sqlite3_reset(st->insert[table]));
+}
+
+void
+sqlite_end(struct sqlite_state *st)
+{
+	for (int i = 0; i < TABLES; i++) {
+		(void)sqlite3_finalize(st->insert[i]);
+		st->insert[i] = NULL;
+	}
+	(void)sqlite3_close(st->db);
+	st->db = NULL;
+}
+
+bool
+sqlite_finish(struct sqlite_state *st)
+{
+	if (!sqlite_failed(st))
+		(void)sqlite_took(st, sqlite3_exec(st->db, rest, NULL, NULL, NULL));
+	sqlite_end(st);
+	st->complete = !sqlite_failed(st);
+	return st->complete;
+}
