@@ -107,8 +107,10 @@ add_members(struct text *t, struct names *names, const struct ctf_layout *l)
 
 	for (uint32_t i = 0; ok && i < l->nmembers; i++) {
 		const struct ctf_member *const m = &l->members[i];
-		ok = m->element != VALUE_NONE ? add_sequence(t, names, m)
-		                              : add_field(t, names, type_of(m->type), m->name);
+		if (m->element != VALUE_NONE)
+			ok = add_sequence(t, names, m);
+		else if (m->type != VALUE_NONE) /* null: there is nothing to hold */
+			ok = add_field(t, names, type_of(m->type), m->name);
 	}
 	return ok;
 }

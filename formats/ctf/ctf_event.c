@@ -60,16 +60,36 @@ put_as_text(struct ctf_state *st, const struct value *v, struct chunk *chunk, ui
 
 static void put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset);
 
+/* An address among texts. */
+static void
+put_address(struct text *t, uint64_t v)
+{
+	char *const p = text_room(t, DECIMAL_HEX_MAX + 1);
+
+	if (p == NULL)
+		return;
+	char *const end = decimal_hex(p, v);
+	*end = '\0';
+	t->n += (size_t)(end - p) + 1;
+}
+
 static void
 put_list(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint64_t offset)
 {
-	if (ctf_element(v) == VALUE_NONE) {
+	const uint8_t element = ctf_element(v);
+
+	if (element == VALUE_NONE) {
 		put_as_text(st, v, chunk, offset);
 		return;
 	}
 	put_number(&st->packet, v->count, 4);
 	for (uint32_t i = 0; i < v->count; i++)
-		put_value(st, &v->values[i], chunk, offset); /* none is a list */
+		if (element == VALUE_STRING && v->values[i].type == VALUE_ADDRESS)
+			put_address(&st->packet, v->values[i].u64);
+		else
+			put_value(st, &v->values[i], chunk, offset); /* none is a list */
+	if (element != v->element)
+		ctf_lose(chunk, CTF_VALUE_AS_TEXT, offset);
 }
 
 static void
@@ -89,7 +109,7 @@ put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint
 		put_list(st, v, chunk, offset);
 	else if (v->type < sizeof sizes && sizes[v->type] > 0)
 		put_number(&st->packet, v->type == VALUE_BOOL ? v->u64 != 0 : v->u64, sizes[v->type]);
-	else
+	else if (v->type != VALUE_NONE) /* null: the class does not have the field */
 		put_as_text(st, v, chunk, offset);
 }
 

@@ -135,7 +135,7 @@ put_clock(const struct ctf_state *st, const struct writer *w, struct chunk *chun
 	bool absolute = w->trace->epoch_known;
 	__int128 offset = offset_of(st, w, absolute);
 
-	if (absolute && offset + st->last > INT64_MAX) {
+	if (absolute && offset + st->last > (__int128)CTF_MOST_TIME) {
 		ctf_lose(chunk, CTF_EPOCH, 0);
 		absolute = false;
 		offset = offset_of(st, w, false);

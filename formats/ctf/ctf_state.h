@@ -33,6 +33,11 @@
 #define CTF_MOST_IDENTIFIER 200U
 #define CTF_MOST_FACTS 500U
 
+/* Readers hold times, with and without the clock's offset, in signed 64-bit numbers; babeltrace2 refuses
+ * INT64_MAX itself. */
+#define CTF_MOST_TIME ((uint64_t)INT64_MAX - 1)
+#define CTF_LEAST_TIME (INT64_MIN / 2)
+
 enum ctf_loss {
 #define LOSS(name, id, text, explain) CTF_##name,
 #include "ctf/ctf_losses.def"
@@ -118,13 +123,19 @@ ctf_kind_of(const struct event *e)
 	                                                               : (enum ctf_kind)kinds[e->phase];
 }
 
-/* The type that the elements of a list have in a sequence; VALUE_NONE: it is no sequence. */
+/* The type that the elements of a list have in a sequence; VALUE_NONE: it is no sequence.  Frames of call stacks
+ * are texts and addresses: those are texts, too. */
 static inline uint8_t
 ctf_element(const struct value *v)
 {
 	const uint8_t e = v->type == VALUE_LIST ? v->element : (uint8_t)VALUE_NONE;
 
-	return e <= VALUE_STRING ? e : (uint8_t)VALUE_NONE;
+	if (v->type != VALUE_LIST || e != VALUE_NONE)
+		return e <= VALUE_STRING ? e : (uint8_t)VALUE_NONE;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (v->values[i].type != VALUE_STRING && v->values[i].type != VALUE_ADDRESS)
+			return VALUE_NONE;
+	return v->count > 0 ? VALUE_STRING : VALUE_NONE;
 }
 
 /* Little endian; size: 1, 2, 4 or 8. */

@@ -63,26 +63,19 @@ end_packet(struct ctf_state *st, struct chunk *chunk)
 
 /* ---- events ---- */
 
-/* Readers hold offset + value in an int64_t, and a negative base must leave room for the offset to be one. */
-#define LEAST_TIME (INT64_MIN / 2)
-
 /* The value of the clock at an event: from the base on, which is the first time if that is negative. */
 static uint64_t
 clock_value(struct ctf_state *st, const struct event *e, struct chunk *chunk)
 {
-	if (!st->signed_time) {
-		if (e->ts > INT64_MAX)
-			ctf_lose(chunk, CTF_TIME_CUT, e->offset);
-		return e->ts <= INT64_MAX ? e->ts : INT64_MAX;
-	}
 	const int64_t ts = (int64_t)e->ts;
-	if (!st->any && ts < 0)
-		st->base = (uint64_t)(ts < LEAST_TIME ? LEAST_TIME : ts);
-	if (ts < (int64_t)st->base || (uint64_t)ts - st->base > INT64_MAX) {
-		ctf_lose(chunk, CTF_TIME_CUT, e->offset);
-		return ts < (int64_t)st->base ? 0 : INT64_MAX;
-	}
-	return (uint64_t)ts - st->base;
+
+	if (!st->any && st->signed_time && ts < 0)
+		st->base = (uint64_t)(ts < CTF_LEAST_TIME ? CTF_LEAST_TIME : ts);
+	const bool early = st->signed_time && ts < (int64_t)st->base;
+	if (!early && e->ts - st->base <= CTF_MOST_TIME)
+		return e->ts - st->base;
+	ctf_lose(chunk, CTF_TIME_CUT, e->offset);
+	return early ? 0 : CTF_MOST_TIME;
 }
 
 static void
