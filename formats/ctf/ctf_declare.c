@@ -46,12 +46,18 @@ struct names {
 	bool changed;
 };
 
+/* Names that differ by one underscore at the beginning are the same to babeltrace2. */
 static bool
-is_taken(const struct names *names, const char *p, size_t n)
+is_taken(const struct names *names, struct slice name)
 {
-	for (uint32_t i = 0; i < names->n; i++)
-		if (slice_equal(names->list[i], slice_of(p, n)))
+	const struct slice bare = slice_of(name.p + 1, name.n - 1);
+
+	for (uint32_t i = 0; i < names->n; i++) {
+		const struct slice s = names->list[i];
+		if (slice_equal(s, name) || slice_equal(s, bare) ||
+		    slice_equal(slice_of(s.p + 1, s.n - 1), name))
 			return true;
+	}
 	return false;
 }
 
@@ -65,7 +71,7 @@ name_of(struct names *names, const char *prefix, struct slice name, const char *
 	names->changed |= !ctf_identifier(t, prefix, name);
 	text_str(t, suffix);
 	const size_t n = t->n;
-	for (uint32_t k = 2; !t->failed && is_taken(names, t->p, t->n); k++) {
+	for (uint32_t k = 2; !t->failed && is_taken(names, slice_of(t->p, t->n)); k++) {
 		t->n = n;
 		text_printf(t, "_%" PRIu32, k);
 		names->changed = true;

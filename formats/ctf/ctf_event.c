@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "base/decimal.h"
 #include "ctf/ctf_state.h"
 #include "format/fields_json.h"
@@ -33,6 +35,19 @@ float_bits(double d, bool narrow)
 		half = (uint32_t)(bits >> 63 << 31) | 0x7f800000U | (payload != 0 ? payload : 0x400000U);
 	}
 	return half;
+}
+
+bool
+ctf_json_number(const struct value *v, double *number)
+{
+	char text[64], *end;
+
+	if (v->count == 0 || v->count >= sizeof text || (*v->p != '-' && (*v->p < '0' || *v->p > '9')))
+		return false;
+	memcpy(text, v->p, v->count);
+	text[v->count] = '\0';
+	*number = strtod(text, &end);
+	return end == text + v->count && *number - *number == 0;
 }
 
 /* Text in the notation of JSON, or digits for bytes. */
@@ -100,7 +115,11 @@ put_value(struct ctf_state *st, const struct value *v, struct chunk *chunk, uint
 		[VALUE_I8] = 1,   [VALUE_I16] = 2, [VALUE_I32] = 4, [VALUE_I64] = 8, [VALUE_ADDRESS] = 8,
 	};
 
-	if (v->type == VALUE_STRING)
+	double number;
+
+	if (v->type == VALUE_JSON && ctf_json_number(v, &number))
+		put_number(&st->packet, float_bits(number, false), 8);
+	else if (v->type == VALUE_STRING)
 		ctf_string(&st->packet, value_text(v), chunk, offset);
 	else if (v->type == VALUE_F32 || v->type == VALUE_F64)
 		put_number(&st->packet, float_bits(v->f64, v->type == VALUE_F32),

@@ -14,7 +14,7 @@ is_layout_of(const struct ctf_layout *l, enum ctf_kind kind, const struct field 
 	if (l->nmembers != n || l->kind != kind)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
-		if (m[i].type != f[i].value.type || m[i].element != ctf_element(&f[i].value) ||
+		if (m[i].type != ctf_type(&f[i].value) || m[i].element != ctf_element(&f[i].value) ||
 		    !slice_equal(m[i].name, f[i].name))
 			return false;
 	return true;
@@ -27,7 +27,7 @@ signature(const struct event *e, enum ctf_kind kind, const struct field *f)
 
 	for (uint32_t i = 0; i < e->nfields; i++)
 		hash = hash_bytes(f[i].name.p, f[i].name.n,
-		                  hash + f[i].value.type + ((uint64_t)ctf_element(&f[i].value) << 8));
+		                  hash + ctf_type(&f[i].value) + ((uint64_t)ctf_element(&f[i].value) << 8));
 	return hash;
 }
 
@@ -84,7 +84,7 @@ add(struct ctf_state *st, const struct event *e, const struct field *f, uint64_t
 	if (l == NULL || m == NULL)
 		return NULL;
 	for (uint32_t i = 0; i < e->nfields; i++) {
-		m[i] = (struct ctf_member){ arena_copy(&st->arena, f[i].name), f[i].value.type,
+		m[i] = (struct ctf_member){ arena_copy(&st->arena, f[i].name), ctf_type(&f[i].value),
 			                    ctf_element(&f[i].value) };
 		if (m[i].name.p == NULL)
 			return NULL;

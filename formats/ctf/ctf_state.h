@@ -123,8 +123,8 @@ ctf_kind_of(const struct event *e)
 	                                                               : (enum ctf_kind)kinds[e->phase];
 }
 
-/* The type that the elements of a list have in a sequence; VALUE_NONE: it is no sequence.  Frames of call stacks
- * are texts and addresses: those are texts, too. */
+/* The type that the elements of a list have in a sequence; VALUE_NONE: it is no sequence.  Frames of call
+ * stacks are texts and addresses: those are texts, too. */
 static inline uint8_t
 ctf_element(const struct value *v)
 {
@@ -136,6 +136,18 @@ ctf_element(const struct value *v)
 		if (v->values[i].type != VALUE_STRING && v->values[i].type != VALUE_ADDRESS)
 			return VALUE_NONE;
 	return v->count > 0 ? VALUE_STRING : VALUE_NONE;
+}
+
+/* Whether a value is JSON text of a number that a double can hold. */
+bool ctf_json_number(const struct value *v, double *number);
+
+/* The enum value_type that it has in the output. */
+static inline uint8_t
+ctf_type(const struct value *v)
+{
+	double number;
+
+	return v->type == VALUE_JSON && ctf_json_number(v, &number) ? (uint8_t)VALUE_F64 : v->type;
 }
 
 /* Little endian; size: 1, 2, 4 or 8. */

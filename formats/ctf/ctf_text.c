@@ -95,6 +95,8 @@ ctf_identifier(struct text *t, const char *prefix, struct slice name)
 	bool same = n == name.n && n > 0;
 
 	text_str(t, prefix);
+	if (n == 0)
+		text_str(t, "unnamed");
 	for (uint32_t i = 0; i < n; i++) {
 		same &= is_word(name.p[i]);
 		text_char(t, is_word(name.p[i]) ? name.p[i] : '_');
