@@ -135,8 +135,7 @@ add_own(struct text *t, struct names *names, const struct ctf_layout *l)
 }
 
 static void
-add_title(struct ctf_state *st, struct text *t, const struct ctf_layout *l, struct chunk *chunk,
-          uint64_t offset)
+add_title(struct ctf_state *st, struct text *t, const struct ctf_layout *l)
 {
 	struct slice title = l->other ? SLICE_LIT("other") : l->cls->category;
 	struct text *const whole = &st->scratch;
@@ -149,7 +148,7 @@ add_title(struct ctf_state *st, struct text *t, const struct ctf_layout *l, stru
 	text_str(whole, kinds[l->kind].word);
 	t->failed |= whole->failed;
 	if (!whole->failed)
-		ctf_literal(t, slice_of(whole->p, whole->n), chunk, offset);
+		ctf_literal(t, slice_of(whole->p, whole->n));
 }
 
 bool
@@ -159,7 +158,7 @@ ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct chun
 	struct names names = { .arena = &st->arena, .scratch = &st->scratch };
 
 	text_str(t, "\nevent {\n\tname = ");
-	add_title(st, t, l, chunk, offset);
+	add_title(st, t, l);
 	text_printf(t, ";\n\tid = %" PRIu32 ";\n\tstream_id = 0;\n\tfields := struct {\n", l->id);
 	if (!add_own(t, &names, l) || !add_members(t, &names, l))
 		return false;

@@ -60,17 +60,17 @@ static const char stream[] =
 /* ---- env ---- */
 
 static void
-put_word(struct text *t, const char *name, const char *value, struct chunk *chunk)
+put_word(struct text *t, const char *name, const char *value)
 {
 	if (value == NULL || *value == '\0')
 		return;
 	text_printf(t, "\t%s = ", name);
-	ctf_literal(t, slice_str(value), chunk, 0);
+	ctf_literal(t, slice_str(value));
 	text_str(t, ";\n");
 }
 
 static void
-put_fact(struct ctf_state *st, struct text *t, uint32_t i, const struct field *f, struct chunk *chunk)
+put_fact(struct ctf_state *st, struct text *t, uint32_t i, const struct field *f)
 {
 	struct fields_json_lost lost = { 0 };
 	struct text *const s = &st->scratch;
@@ -86,7 +86,7 @@ put_fact(struct ctf_state *st, struct text *t, uint32_t i, const struct field *f
 		fields_json_value(s, &f->value, &lost);
 	t->failed |= s->failed;
 	if (!s->failed)
-		ctf_literal(t, slice_of(s->p, s->n), chunk, 0);
+		ctf_literal(t, slice_of(s->p, s->n));
 	text_str(t, ";\n");
 }
 
@@ -98,15 +98,15 @@ put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
 	const uint32_t n = trace->nmeta < CTF_MOST_FACTS ? trace->nmeta : CTF_MOST_FACTS;
 
 	text_str(t, "\nenv {\n");
-	put_word(t, "tracer_name", w->tool, chunk);
-	put_word(t, "format", trace->format, chunk);
-	put_word(t, "dialect", trace->dialect, chunk);
-	put_word(t, "source_byte_order", trace->byte_order, chunk);
-	put_word(t, "source_clock", trace->clock, chunk);
+	put_word(t, "tracer_name", w->tool);
+	put_word(t, "format", trace->format);
+	put_word(t, "dialect", trace->dialect);
+	put_word(t, "source_byte_order", trace->byte_order);
+	put_word(t, "source_clock", trace->clock);
 	if (w->rebased)
 		text_printf(t, "\trebased_by_ns = \"%" PRIu64 "\";\n", w->rebased_by);
 	for (uint32_t i = 0; i < n; i++)
-		put_fact(st, t, i, &trace->meta[i], chunk);
+		put_fact(st, t, i, &trace->meta[i]);
 	if (n < trace->nmeta)
 		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], 0, trace->nmeta - n);
 	for (size_t i = 0; i < w->total->n; i++) {

@@ -169,8 +169,9 @@ unsigned ctf_clean(struct text *t, struct slice s);
 /* A text and its NUL, into a packet or wherever its losses are counted. */
 void ctf_string(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset);
 
-/* A literal of TSDL with its quotes. */
-void ctf_literal(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset);
+/* A literal of TSDL with its quotes.  Readers print it as it is: what steers a terminal and what is not UTF-8
+ * becomes \xNN. */
+void ctf_literal(struct text *t, struct slice s);
 
 /* A name as identifier behind `prefix`; false: it had to be changed. */
 bool ctf_identifier(struct text *t, const char *prefix, struct slice name);

@@ -60,26 +60,21 @@ ctf_string(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset)
 	text_char(t, '\0');
 }
 
-/* Control characters and quotes get a backslash and three octal digits, which end there whatever follows. */
 void
-ctf_literal(struct text *t, struct slice s, struct chunk *chunk, uint64_t offset)
+ctf_literal(struct text *t, struct slice s)
 {
-	struct text clean = { .p = NULL };
+	struct text shown = { .p = NULL };
 
-	count(ctf_clean(&clean, s), chunk, offset);
+	text_visible_message(&shown, s);
 	text_char(t, '"');
-	for (size_t i = 0; i < clean.n; i++) {
-		const unsigned char c = (unsigned char)clean.p[i];
-		if (c < 0x20 || c == 0x7f)
-			text_printf(t, "\\%03o", c);
-		else if (c == '"' || c == '\\')
-			text_printf(t, "\\%c", c);
-		else
-			text_char(t, (char)c);
+	for (size_t i = 0; i < shown.n; i++) {
+		if (shown.p[i] == '"' || shown.p[i] == '\\')
+			text_char(t, '\\');
+		text_char(t, shown.p[i]);
 	}
 	text_char(t, '"');
-	t->failed |= clean.failed;
-	text_free(&clean);
+	t->failed |= shown.failed;
+	text_free(&shown);
 }
 
 static bool
