@@ -18,7 +18,7 @@ inputs() {
 # between the last names of the context and the first of the fields cannot stand in a text.
 seen() {
 	LC_ALL=C awk '{ n++ }
-		match($0, /", thread = "([^"\\]|\\.)*" }, { name = "([^"\\]|\\.)*", dur = [0-9]+/) {
+		/:(span|async): \{ track = [0-9]/ && match($0, /", thread = "([^"\\]|\\.)*" }, { name = "([^"\\]|\\.)*", dur = [0-9]+/) {
 			d = substr($0, RSTART, RLENGTH); sub(/.* /, "", d); spans++; sum += d }
 		END { printf "%d %d %.0f\n", n, spans, sum }' "$dir/text"
 }
