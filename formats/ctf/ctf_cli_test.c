@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/cli_test_util.h"
-#include "ctf/ctf_oracle.h"
+#include "ctf/ctf_oracle_test.h"
 
 /* The whole way: a trace of each format, converted by the program, read back by the oracle. */
 

@@ -3,6 +3,7 @@
 #include "base/decimal.h"
 #include "ctf/ctf_state.h"
 #include "format/fields_json.h"
+#include "output/text_numbers.h"
 
 /* The payload of an event: its name, what its kind has, and its fields (ctf_declare.c). */
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ctf/ctf_oracle.h"
+#include "ctf/ctf_oracle_test.h"
 #include "ctf/ctf_state.h"
 #include "pipeline/writer_rig_test.h"
 
@@ -175,7 +175,8 @@ Test(ctf_write, hostile_names_are_data)
 	                          "a_3=5 a_b=6 a_b_2=7 x_length=8 x=9 _x_length_2=1 x_2=[1] unnamed=1"),
 	                   "%s", o.lines.p);
 	cr_expect_eq(lost(&r, "ctf/field-name"), 1);
-	cr_expect_eq(lost(&r, "ctf/text-nul"), 4, "the event; the process, in two contexts, and as its own track");
+	cr_expect_eq(lost(&r, "ctf/text-nul"), 4,
+	             "the event; the process, in two contexts, and as its own track");
 	cr_expect_eq(lost(&r, "ctf/invalid-utf8"), 1);
 	done(&r, &o);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ctf/ctf_oracle.h"
+#include "ctf/ctf_oracle_test.h"
 
 /* The part of TSDL that one needs: section 7 and appendix C of CTF 1.8.  The first failure sticks. */
 

@@ -1,4 +1,4 @@
-#include "ctf/ctf_oracle.h"
+#include "ctf/ctf_oracle_test.h"
 
 #include <inttypes.h>
 #include <stdio.h>

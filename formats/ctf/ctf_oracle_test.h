@@ -1,5 +1,5 @@
-#ifndef CTF_ORACLE_H
-#define CTF_ORACLE_H
+#ifndef CTF_ORACLE_TEST_H
+#define CTF_ORACLE_TEST_H
 
 #include "output/text.h"
 
