@@ -1,4 +1,5 @@
 #include "output/output_failure.h"
+#include "output/text_start.h"
 #include "output/text_visible.h"
 
 #include <errno.h>
@@ -91,8 +92,14 @@ output_failure_tell(const struct output_failure *f, char *why, size_t n)
 }
 
 void
-output_failure_no_memory(char *why, size_t n)
+output_failure_no_memory(const char *name, char *why, size_t n)
 {
+	char room[REASON_SIZE];
+	struct text shown = text_start(room, sizeof room);
+
+	text_visible_ends(&shown, slice_str(name), REASON_SIZE / 2);
 	if (n > 0)
-		(void)snprintf(why, n, "the system gives no more memory for the output");
+		(void)snprintf(why, n, "%.*s: the system gives no more memory for the output", (int)shown.n,
+		               shown.p);
+	text_free(&shown);
 }
