@@ -143,6 +143,7 @@ check-threads: ## the same output for 1, 2 and 7 threads over all samples, and n
 THREADS_EVERY := 7
 
 check-viewers: tracetool ## all samples and real traces, converted, in the programs that people open them with
+	@sh src/check/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
 	@for s in formats/*/*_viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
 
 check-faults: ## every command with each of its calls for memory, files and threads failing in turn

@@ -16,13 +16,16 @@ inputs() {
 	find ../shared/traces/ovni -mindepth 2 -maxdepth 2 -type d 2>/dev/null
 }
 
-# one INPUT FORMAT THREADS: into $dir/THREADS.out and .err
+# one INPUT FORMAT THREADS: into $dir/THREADS.out, a file or a directory, and .err
 one() {
+	rm -rf "$dir/out" "$dir/$3.out"
 	case $2 in
-	stats) "$bin" stats --threads "$3" --format json "$1" >"$dir/$3.out" 2>"$dir/$3.err" ;;
-	*) "$bin" convert --threads "$3" --to "$2" "$1" - >"$dir/$3.out" 2>"$dir/$3.err" ;;
+	stats) "$bin" stats --threads "$3" --format json "$1" >"$dir/out" 2>"$dir/$3.err" ;;
+	*) "$bin" convert --keep-partial --threads "$3" --to "$2" "$1" "$dir/out" >/dev/null 2>"$dir/$3.err" ;;
 	esac
 	echo "status $?" >>"$dir/$3.err"
+	[ -e "$dir/out" ] || : >"$dir/out"
+	mv "$dir/out" "$dir/$3.out"
 }
 
 inputs | sort | awk "NR % $every == 0" >"$dir/inputs"
@@ -36,7 +39,7 @@ while read -r input; do
 				cat "$dir/$n.err"
 				exit 1
 			fi
-			if ! cmp -s "$dir/1.out" "$dir/$n.out" || ! cmp -s "$dir/1.err" "$dir/$n.err"; then
+			if ! diff -rq "$dir/1.out" "$dir/$n.out" >/dev/null || ! cmp -s "$dir/1.err" "$dir/$n.err"; then
 				echo "$input to $format: $n threads give something else than one"
 				diff "$dir/1.err" "$dir/$n.err"
 				exit 1

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,6 +126,48 @@ take_file(struct fault_outcome *o, const char *path)
 	o->has_file = true;
 }
 
+static int
+is_entry(const struct dirent *e)
+{
+	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+}
+
+/* Adds the names and bytes of a directory's files, in the order of their names, and removes it. */
+static void
+take_directory(struct fault_bytes *b, const char *dir)
+{
+	struct dirent **list = NULL;
+	char path[1024];
+	const int n = scandir(dir, &list, is_entry, alphasort);
+
+	b->n = 0;
+	for (int i = 0; i < n; i++) {
+		const char *const name = list[i]->d_name;
+		snprintf(path, sizeof path, "%s/%s", dir, name);
+		const size_t size = strlen(name), left = FAULT_KEPT - b->n;
+		const int fd = open(path, O_RDONLY);
+		if (size < left) {
+			memcpy(b->p + b->n, name, size);
+			const ssize_t more = pread(fd, b->p + b->n + size, left - size, 0);
+			b->n += size + (more > 0 ? (size_t)more : 0);
+		}
+		close(fd);
+		unlink(path);
+		free(list[i]);
+	}
+	free(list);
+	b->p[b->n] = '\0';
+	rmdir(dir);
+}
+
+static bool
+is_directory(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static bool
 is_output(const struct fault_case *c, const char *path)
 {
@@ -144,10 +187,15 @@ take_folder(const struct fault_runner *r, const struct fault_case *c, struct fau
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		snprintf(path, sizeof path, "%s/%s", r->out_folder, e->d_name);
-		if (is_output(c, path))
-			take_file(o, path);
-		else
+		const bool directory = is_directory(path);
+		if (!is_output(c, path))
 			snprintf(o->stray, sizeof o->stray, "%s", e->d_name);
+		else if (!directory)
+			take_file(o, path);
+		if (directory) {
+			o->has_file |= is_output(c, path);
+			take_directory(&o->file, path);
+		}
 		unlink(path);
 	}
 	if (d != NULL)

@@ -42,6 +42,18 @@ make_parents(struct folder_files *f, char *path, size_t from)
 	return 0;
 }
 
+/* A signal may interrupt it. */
+static int
+open_again(const char *path, int flags)
+{
+	int fd;
+
+	do
+		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | flags, 0666);
+	while (fd < 0 && errno == EINTR);
+	return fd;
+}
+
 /* The descriptor; -1: errno. */
 static int
 create(struct folder_files *f, char *path, size_t from)
@@ -52,7 +64,7 @@ create(struct folder_files *f, char *path, size_t from)
 		errno = why;
 		return -1;
 	}
-	const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	const int fd = open_again(path, O_CREAT | O_EXCL);
 	if (fd >= 0 && !output_register_inside(f->temp->entry, path, false)) {
 		(void)unlink(path);
 		(void)close(fd);
@@ -74,7 +86,7 @@ open_file(struct folder_files *f, struct folder_file *file)
 		return -1;
 	(void)snprintf(path, size, "%s/%s", f->temp->path, file->name);
 	if (file->created) {
-		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+		fd = open_again(path, O_APPEND);
 	} else {
 		if (output_register_begin(&hold))
 			fd = create(f, path, folder + 1);

@@ -94,11 +94,12 @@ output_failure_tell(const struct output_failure *f, char *why, size_t n)
 void
 output_failure_no_memory(const char *name, char *why, size_t n)
 {
-	char room[OUTPUT_FAILURE_FILE_MOST];
+	char room[REASON_SIZE];
 	struct text shown = text_start(room, sizeof room);
 
-	text_visible(&shown, slice_str(name), 0);
+	text_visible_ends(&shown, slice_str(name), REASON_SIZE / 2);
 	if (n > 0)
-		(void)snprintf(why, n, "%.*s: the system gives no more memory", (int)shown.n, shown.p);
+		(void)snprintf(why, n, "%.*s: the system gives no more memory for the output", (int)shown.n,
+		               shown.p);
 	text_free(&shown);
 }
