@@ -8,8 +8,8 @@
 
 /* clang-format off */
 enum value_type {
-	VALUE_NONE, VALUE_BOOL, VALUE_U8, VALUE_U16, VALUE_U32, VALUE_U64, VALUE_I8, VALUE_I16, VALUE_I32, VALUE_I64,
-	VALUE_F32, VALUE_F64, VALUE_ADDRESS, /* both F are held in f64; unsigned, people read it in hexadecimal */
+	VALUE_NONE, VALUE_BOOL, VALUE_U8, VALUE_U16, VALUE_U32, VALUE_U64, VALUE_I8, VALUE_I16, VALUE_I32,
+	VALUE_I64, VALUE_F32, VALUE_F64, VALUE_ADDRESS, /* F: held in f64; ADDRESS: unsigned, hexadecimal */
 	VALUE_STRING, VALUE_BYTES, VALUE_LIST, /* STRING: any bytes, UTF-8 or not */
 	VALUE_MAP,            /* values are key, value, key, value, ... */
 	VALUE_JSON,           /* valid JSON text */
