@@ -18,10 +18,8 @@ struct sarif_state {
 	uint64_t nresults[LEVEL_COUNT];
 	const struct rule **rules;
 	uint32_t nrules, rules_cap;
-	struct text artifacts;
-	uint64_t nartifacts;
-	const struct file_record *present; /* the file that the last artifact is of */
-	struct text path, result;          /* of the present file, with a NUL; of one result */
+	const struct file_record *present; /* the file that `path` is of */
+	struct text path, result;          /* with a NUL; of one result */
 	struct report_prints prints;
 };
 
@@ -74,12 +72,6 @@ enter_file(struct report *r, const struct file_record *file)
 	text_clear(&s->path);
 	report_put_path(&s->path, r->context, file->path);
 	text_char(&s->path, '\0');
-	r->failed |= s->path.failed;
-	if (s->path.failed)
-		return;
-	text_printf(&s->artifacts, "%s\n{\"location\":{\"uri\":\"", s->nartifacts++ > 0 ? "," : "");
-	put_uri(&s->artifacts, s->path.p);
-	text_str(&s->artifacts, "\"}}");
 }
 
 static void
@@ -106,7 +98,7 @@ put_result(struct report *r, const struct finding *f, uint32_t rule)
 	report_put_json(t, f->message);
 	text_str(t, "},\n\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"");
 	put_uri(t, s->path.p);
-	text_printf(t, "\",\"index\":%" PRIu64 "},", s->nartifacts - 1);
+	text_str(t, "\"},");
 	put_region(t, f);
 	text_str(t, "}}],\n\"partialFingerprints\":{\"primaryLocationLineHash\":\"");
 	r->failed |= !report_put_print(t, &s->prints, s->path.p, f);
@@ -257,9 +249,6 @@ end(struct report *r, const struct report_totals *totals)
 	struct text *const t = &r->out;
 
 	put_results(r);
-	text_str(t, "],\n\"artifacts\":[");
-	text_add(t, s->artifacts.p, s->artifacts.n);
-	r->failed |= s->artifacts.failed;
 	text_str(t, "],");
 	put_invocation(r, totals);
 	text_str(t, ",\n\"tool\":{\"driver\":{\"name\":\"tracetool\",\"semanticVersion\":");
@@ -279,7 +268,6 @@ free_state(struct report *r)
 
 	for (int level = 0; level < LEVEL_COUNT; level++)
 		text_free(&s->results[level]);
-	text_free(&s->artifacts);
 	text_free(&s->path);
 	text_free(&s->result);
 	free(s->rules);
