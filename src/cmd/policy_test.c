@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "cmd/reports_test_util.h"
+#include "cmd/reports_util_test.h"
 
 #define BAD(name) "testdata/htdump/bad/" name ".htdump"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/reports_test_util.h"
+#include "cmd/reports_util_test.h"
 
 static const char *
 text_of(const cJSON *object, const char *key, const char *inner)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/reports_test_util.h"
+#include "cmd/reports_util_test.h"
 
 static struct ran
 report_of(const char *environment, const char *kind, const char *args)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/reports_test_util.h"
+#include "cmd/reports_util_test.h"
 
 static struct ran
 sh(const char *script, const char *dir)

@@ -1,5 +1,5 @@
-#ifndef CMD_REPORTS_TEST_UTIL_H
-#define CMD_REPORTS_TEST_UTIL_H
+#ifndef CMD_REPORTS_UTIL_TEST_H
+#define CMD_REPORTS_UTIL_TEST_H
 
 #include "cmd/cli_test_util.h"
 
