@@ -8,15 +8,15 @@ struct policy_row {
 	const struct rule *rule;
 	enum level level;
 	bool selected, ignored; /* by name */
-	bool left_out; /* therefore: it is counted as left out, and nothing else */
+	bool left_out;          /* therefore: it is counted as left out, and nothing else */
 };
 
 struct policy {
 	const struct policy_row *rows; /* of all rules; borrowed */
 	size_t n;
-	int fail_level;    /* LEVEL_COUNT: never */
-	bool exit_zero;    /* findings do not change the exit status */
-	uint64_t most;     /* findings that are listed in the whole run; UINT64_MAX: no limit */
+	int fail_level; /* LEVEL_COUNT: never */
+	bool exit_zero; /* findings do not change the exit status */
+	uint64_t most;  /* findings that are listed in the whole run; UINT64_MAX: no limit */
 };
 
 /* What becomes of findings of a rule; one that the policy does not know counts as it is. */

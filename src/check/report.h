@@ -12,7 +12,7 @@
 
 /* The same for all reports of a run.  All borrowed. */
 struct report_context {
-	const char *tool;    /* its name and version */
+	const char *tool; /* its name and version */
 	const char *version;
 	const struct policy *policy;
 	const char *root;   /* absolute: reports name files relative to it */
@@ -31,7 +31,7 @@ struct report_rule {
 /* What a report says of one input. */
 struct report_file {
 	const struct file_record *record;
-	bool valid; /* no errors, and all of it could be read */
+	bool valid;                     /* no errors, and all of it could be read */
 	const struct finding *findings; /* that are listed; levels as the policy has them */
 	size_t nfindings;
 	const struct report_rule *rules; /* that were found and not left out */
@@ -43,8 +43,8 @@ struct report_file {
 struct report_totals {
 	uint64_t files;
 	uint64_t levels[LEVEL_COUNT];
-	uint64_t listed;   /* of the findings that levels count */
-	uint64_t left_out; /* by the policy; not in levels */
+	uint64_t listed;     /* of the findings that levels count */
+	uint64_t left_out;   /* by the policy; not in levels */
 	uint64_t unreadable; /* files */
 };
 

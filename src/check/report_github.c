@@ -108,7 +108,8 @@ end(struct report *r, const struct report_totals *totals)
 		more += s->n[level] > MOST_OF_LEVEL ? s->n[level] - MOST_OF_LEVEL : 0;
 	}
 	if (more > 0)
-		text_printf(&r->out, "%" PRIu64 " more findings are in the log, without an annotation\n", more);
+		text_printf(&r->out, "%" PRIu64 " more findings are in the log, without an annotation\n",
+		            more);
 	report_put_sum(&r->out, totals);
 	text_char(&r->out, '\n');
 }

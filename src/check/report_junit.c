@@ -137,11 +137,13 @@ put_suite(struct report *r, const struct report_file *file)
 	const uint64_t tests = file->nrules + 1 + (brief ? 0 : passing(r, file, false));
 	text_str(t, " <testsuite");
 	put_attribute(t, "name", s->name.p);
-	text_printf(t, " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"%d\" skipped=\"0\">\n", tests,
-	            failures, file->record->unreadable);
+	text_printf(t, " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"%d\" skipped=\"0\">\n",
+	            tests, failures, file->record->unreadable);
 	open_case(r, "readable");
 	if (file->record->unreadable)
-		text_str(t, ">\n   <error message=\"the file could not be read\" type=\"error\"/>\n  </testcase>\n");
+		text_str(
+		    t,
+		    ">\n   <error message=\"the file could not be read\" type=\"error\"/>\n  </testcase>\n");
 	else
 		text_str(t, "/>\n");
 	for (size_t i = 0; i < file->nrules; i++)
@@ -180,7 +182,8 @@ file_end(struct report *r, const struct report_file *file)
 static void
 begin(struct report *r)
 {
-	text_str(&r->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tracetool validate\">\n");
+	text_str(&r->out,
+	         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tracetool validate\">\n");
 }
 
 static void

@@ -29,7 +29,8 @@ put_plain(struct text *t, struct slice s)
 			text_str(t, "&amp;");
 		else if (c == '@')
 			text_str(t, "&#64;");
-		else if (c != '\0' && (strchr(marks, c) != NULL || (c == ':' && i + 1 < s.n && s.p[i + 1] == '/')))
+		else if (c != '\0' &&
+		         (strchr(marks, c) != NULL || (c == ':' && i + 1 < s.n && s.p[i + 1] == '/')))
 			text_printf(t, "&#%d;", c);
 		else
 			text_char(t, c);
@@ -82,7 +83,8 @@ put_rows(struct report *r)
 
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--)
 		for (const char *p = s->rows[level].p, *const end = p + s->rows[level].n; p != end; n++) {
-			const size_t size = (size_t)((const char *)memchr(p, '\n', (size_t)(end - p)) - p) + 1;
+			const size_t size =
+			    (size_t)((const char *)memchr(p, '\n', (size_t)(end - p)) - p) + 1;
 			if (n == MOST_OPEN)
 				text_str(&r->out, "\n<details><summary>all others</summary>\n");
 			if (n == 0 || n == MOST_OPEN)

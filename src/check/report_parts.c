@@ -159,8 +159,8 @@ report_put_path(struct text *t, const struct report_context *c, const char *path
 	if (path[0] != '/')
 		put_parts(&full, c->folder);
 	put_parts(&full, path);
-	const bool below = root.n > 0 && full.n > root.n && memcmp(full.p, root.p, root.n) == 0 &&
-	                   full.p[root.n] == '/';
+	const bool below =
+	    root.n > 0 && full.n > root.n && memcmp(full.p, root.p, root.n) == 0 && full.p[root.n] == '/';
 	const size_t from = (below ? root.n : 0) + 1;
 	if (full.n > from)
 		text_add(t, full.p + from, full.n - from);

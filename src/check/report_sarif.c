@@ -77,7 +77,8 @@ enter_file(struct report *r, const struct file_record *file)
 static void
 put_region(struct text *t, const struct finding *f)
 {
-	const uint64_t line = f->line > 0 ? f->line : 1, column = f->line > 0 && f->column > 0 ? f->column : 1;
+	const uint64_t line = f->line > 0 ? f->line : 1,
+	               column = f->line > 0 && f->column > 0 ? f->column : 1;
 
 	text_printf(t,
 	            "\"region\":{\"startLine\":%" PRIu64 ",\"startColumn\":%" PRIu64 ",\"endLine\":%" PRIu64
@@ -141,9 +142,10 @@ file_end(struct report *r, const struct report_file *file)
 static void
 begin(struct report *r)
 {
-	text_str(&r->out, "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\","
-	                  "\"runs\":[{\n\"columnKind\":\"unicodeCodePoints\","
-	                  "\"automationDetails\":{\"id\":\"tracetool/validate/\"},\n\"results\":[");
+	text_str(&r->out,
+	         "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\","
+	         "\"runs\":[{\n\"columnKind\":\"unicodeCodePoints\","
+	         "\"automationDetails\":{\"id\":\"tracetool/validate/\"},\n\"results\":[");
 }
 
 /* Results of all levels, the worst first, as many as there is room for. */
@@ -234,9 +236,11 @@ put_invocation(struct report *r, const struct report_totals *totals)
 		text_printf(&sum, "; %" PRIu64 " do not fit in this report", r->dropped);
 	text_char(&sum, '\0');
 	r->failed |= sum.failed;
-	text_printf(t, "\n\"invocations\":[{\"executionSuccessful\":%s,\"toolExecutionNotifications\":[{\"level\":"
-	               "\"note\",\"message\":{\"text\":",
-	            totals->unreadable == 0 ? "true" : "false");
+	text_printf(
+	    t,
+	    "\n\"invocations\":[{\"executionSuccessful\":%s,\"toolExecutionNotifications\":[{\"level\":"
+	    "\"note\",\"message\":{\"text\":",
+	    totals->unreadable == 0 ? "true" : "false");
 	report_put_json(t, sum.failed ? "" : sum.p);
 	text_str(t, "}}]}]");
 	text_free(&sum);

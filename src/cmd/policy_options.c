@@ -32,9 +32,8 @@ policy_options_init(struct policy_options *p, struct options *o)
 
 	rules_visit(add_row, &rows);
 	*p = (struct policy_options){ .rows = rows.list };
-	p->policy = (struct policy){
-		.rows = rows.list, .n = rows.n, .fail_level = LEVEL_ERROR, .most = UINT64_MAX
-	};
+	p->policy =
+	    (struct policy){ .rows = rows.list, .n = rows.n, .fail_level = LEVEL_ERROR, .most = UINT64_MAX };
 	if (rows.failed) {
 		say("the system gives no more memory");
 		o->status = STATUS_UNREADABLE;
@@ -83,8 +82,8 @@ refuse(struct options *o, const char *option, const char *glob)
 
 	show_path(&shown, glob);
 	if (nearest != NULL)
-		o->status = options_mistake(o, "%s: no rule fits %s; did you mean %s?", option, shown.s,
-		                            nearest);
+		o->status =
+		    options_mistake(o, "%s: no rule fits %s; did you mean %s?", option, shown.s, nearest);
 	else
 		o->status =
 		    options_mistake(o, "%s: no rule fits %s; tracetool rules lists them", option, shown.s);
@@ -112,8 +111,7 @@ policy_level(struct policy_options *p, struct options *o, const char *arg)
 	struct shown_path shown;
 
 	if (equals == NULL) {
-		o->status =
-		    options_mistake(o, "--level takes RULE=LEVEL, not %s", show_path(&shown, arg));
+		o->status = options_mistake(o, "--level takes RULE=LEVEL, not %s", show_path(&shown, arg));
 		return false;
 	}
 	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, levels);
@@ -125,8 +123,7 @@ policy_level(struct policy_options *p, struct options *o, const char *arg)
 		o->status = STATUS_UNREADABLE;
 		return false;
 	}
-	const bool ok =
-	    apply(p, glob, ACT_LEVEL, (enum level)level) > 0 || refuse(o, "--level", glob);
+	const bool ok = apply(p, glob, ACT_LEVEL, (enum level)level) > 0 || refuse(o, "--level", glob);
 	free(glob);
 	return ok;
 }

@@ -21,14 +21,15 @@ expect(const char *args, int status, const char *holds, const char *lacks)
 
 Test(policy, select_and_ignore)
 {
-	expect("--ignore htdump/cut-record " BAD("cut-record"), 0, ": valid htdump (wire), 44 records, 1 left out",
-	       "[htdump/cut-record]");
+	expect("--ignore htdump/cut-record " BAD("cut-record"), 0,
+	       ": valid htdump (wire), 44 records, 1 left out", "[htdump/cut-record]");
 	expect("--ignore 'htdump/*' " BAD("cut-record"), 0, "1 left out", "[htdump/");
 	expect("--select 'htdump/no-*' " BAD("cut-record") " " BAD("no-base"), 0, "[htdump/no-base]",
 	       "[htdump/cut-record]");
 	expect("--select '*' --ignore htdump/no-base --fail-level note " BAD("no-base"), 0, "1 left out",
 	       "[htdump/no-base]");
-	expect("--format json --ignore 'htdump/*' " BAD("cut-record"), 0, "\"left_out\":1}\n", "cut-record\",");
+	expect("--format json --ignore 'htdump/*' " BAD("cut-record"), 0, "\"left_out\":1}\n",
+	       "cut-record\",");
 	expect("--format json --ignore 'htdump/*' " BAD("cut-record"), 0, "\"valid\":true", NULL);
 }
 
@@ -36,7 +37,8 @@ Test(policy, a_glob_that_fits_no_rule_is_a_mistake)
 {
 	expect("--ignore htdump/cut-recrod x", 3,
 	       "--ignore: no rule fits htdump/cut-recrod; did you mean htdump/cut-record?", NULL);
-	expect("--select 'nothing/*' x", 3, "--select: no rule fits nothing/*; tracetool rules lists them", NULL);
+	expect("--select 'nothing/*' x", 3, "--select: no rule fits nothing/*; tracetool rules lists them",
+	       NULL);
 	expect("--level cut-record=error x", 3, "did you mean htdump/cut-record?", NULL);
 	expect("--level htdump/cut-record x", 3, "--level takes RULE=LEVEL, not htdump/cut-record", NULL);
 	expect("--level htdump/cut-record=fatal x", 3, "takes one of note, warning, error, not fatal", NULL);
@@ -46,7 +48,8 @@ Test(policy, a_glob_that_fits_no_rule_is_a_mistake)
 Test(policy, levels)
 {
 	expect("--level htdump/cut-record=warning " BAD("cut-record"), 0, ": warning: field", ": error:");
-	expect("--level htdump/cut-record=note --fail-level warning " BAD("cut-record"), 0, ": note: field", NULL);
+	expect("--level htdump/cut-record=note --fail-level warning " BAD("cut-record"), 0, ": note: field",
+	       NULL);
 	expect("--level 'htdump/*=error' " BAD("no-base"), 1, ": error: class", ": warning:");
 	expect("--level '*=note' --level htdump/no-base=error " BAD("no-base"), 1, ": error: class", NULL);
 	expect("-q --level htdump/cut-record=warning " BAD("cut-record"), 0, NULL, "htdump");
@@ -64,7 +67,8 @@ Test(policy, status)
 
 Test(policy, most_findings)
 {
-	expect("--max-findings 2 " BAD("invalid-utf8"), 0, "3 more of [htdump/invalid-utf8] are not shown", NULL);
+	expect("--max-findings 2 " BAD("invalid-utf8"), 0, "3 more of [htdump/invalid-utf8] are not shown",
+	       NULL);
 	expect("--max-findings 2 " BAD("invalid-utf8"), 0, ", 5 warnings\n", NULL);
 	expect("--max-findings 0 " BAD("cut-record"), 1, "1 more of [htdump/cut-record] are not shown", ":@");
 	expect("--format markdown --max-findings 2 " BAD("invalid-utf8") " " BAD("no-base"), 0,

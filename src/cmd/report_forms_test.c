@@ -33,7 +33,8 @@ check_rule(const cJSON *rules, int index)
 	cr_expect_leq(cJSON_GetArraySize(cJSON_GetObjectItem(properties, "tags")), 20);
 	cr_expect_null(cJSON_GetObjectItem(properties, "security-severity"));
 	for (int i = 0; i < index; i++)
-		cr_expect_str_neq(text_of(cJSON_GetArrayItem(rules, i), "id", NULL), text_of(rule, "id", NULL));
+		cr_expect_str_neq(text_of(cJSON_GetArrayItem(rules, i), "id", NULL),
+		                  text_of(rule, "id", NULL));
 }
 
 static void
@@ -154,8 +155,8 @@ Test(report_forms, sarif_has_a_limit)
 	snprintf(args, sizeof args, "--report sarif=%s/r.sarif %s", dir, dir);
 	struct ran r = validate_sh("X=", args);
 	cr_expect_eq(r.status, 0);
-	cr_expect_not_null(strstr(r.out, " findings are left out: this kind of report has no room for them"), "%s",
-	                   r.out);
+	cr_expect_not_null(strstr(r.out, " findings are left out: this kind of report has no room for them"),
+	                   "%s", r.out);
 	ran_free(&r);
 	snprintf(path, sizeof path, "%s/r.sarif", dir);
 	char *const report = read_whole(path, &n);
@@ -194,16 +195,18 @@ Test(report_forms, junit)
 	cr_expect_eq(r.status, 2, "%s", r.out);
 	ran_free(&r);
 	if (there) {
-		cr_expect_eq(xpath(path, "count(/testsuites/testsuite[not(@name) or not(@tests) or not(@failures) "
-		                         "or not(@errors)])"),
+		cr_expect_eq(xpath(path,
+		                   "count(/testsuites/testsuite[not(@name) or not(@tests) or not(@failures) "
+		                   "or not(@errors)])"),
 		             0);
 		cr_expect_eq(xpath(path, "count(//testsuite[@tests != count(testcase)])"), 0);
 		cr_expect_eq(xpath(path, "count(//testsuite[@failures != count(testcase/failure)])"), 0);
 		cr_expect_eq(xpath(path, "count(//testsuite[@errors != count(testcase/error)])"), 0);
 		cr_expect_eq(xpath(path, "count(//testcase[@name = preceding-sibling::testcase/@name])"), 0);
 		cr_expect_eq(xpath(path, "count(//testsuite[@name='nowhere']/testcase/error)"), 1);
-		cr_expect_eq(xpath(path, "count(//testsuite[@name='testdata/htdump/bad/cut-record.htdump']/"
-		                         "testcase[@name='htdump/cut-record' and contains(failure, '@2165: ')])"),
+		cr_expect_eq(xpath(path,
+		                   "count(//testsuite[@name='testdata/htdump/bad/cut-record.htdump']/"
+		                   "testcase[@name='htdump/cut-record' and contains(failure, '@2165: ')])"),
 		             2);
 	}
 	remove_folder(dir);

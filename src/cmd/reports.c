@@ -15,8 +15,8 @@
 /* ---- which ---- */
 
 /* In the order of report_kinds, and one more. */
-static const char *const kind_names[] = { "text",  "gcc",    "json",     "ndjson", "sarif",
-	                                  "junit", "github", "markdown", "gitlab", "auto", NULL };
+static const char *const kind_names[] = { "text",   "gcc",      "json",   "ndjson", "sarif", "junit",
+	                                  "github", "markdown", "gitlab", "auto",   NULL };
 
 static bool
 in_actions(void)
@@ -208,8 +208,7 @@ judge_rules(struct reports *r, const struct file_record *k, struct report_file *
 			continue;
 		}
 		file->levels[row.level] += k->counts[i].count;
-		rules[file->nrules++] =
-		    (struct report_rule){ row.rule, row.level, k->counts[i].count, 0 };
+		rules[file->nrules++] = (struct report_rule){ row.rule, row.level, k->counts[i].count, 0 };
 	}
 	for (int level = 0; level < LEVEL_COUNT; level++)
 		file->levels[level] += k->uncounted[level];

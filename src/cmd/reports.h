@@ -20,7 +20,7 @@ struct reports {
 	size_t n;
 	struct report_context context;
 	struct report_totals totals;
-	char *folder; /* the current one */
+	char *folder;       /* the current one */
 	struct arena arena; /* of the present file */
 	enum exit_status status;
 };

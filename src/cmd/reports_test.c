@@ -19,20 +19,16 @@ report_of(const char *environment, const char *kind, const char *args)
 }
 
 /* What stands in each kind of report once for a finding of a rule. */
-static const char *const marks[REPORT_KINDS] = { "[$]\n",
-	                                         "[$]\n",
-	                                         "{\"rule\":\"$\"",
-	                                         ",\"rule\":\"$\"",
-	                                         "{\"ruleId\":\"$\"",
-	                                         "[$]\n",
-	                                         "title=$::",
-	                                         "| $ |\n",
-	                                         "\"check_name\":\"$\"" };
+static const char *const marks[REPORT_KINDS] = {
+	"[$]\n", "[$]\n",     "{\"rule\":\"$\"", ",\"rule\":\"$\"",     "{\"ruleId\":\"$\"",
+	"[$]\n", "title=$::", "| $ |\n",         "\"check_name\":\"$\""
+};
 
 /* And for its place. */
-static const char *const places[REPORT_KINDS] = { ":@$: ",        NULL, "\"offset\":$,",
-	                                          "\"offset\":$,", "\"byteOffset\":$,", "@$: ",
-	                                          "::@$: ",        "byte $ |",          NULL };
+static const char *const places[REPORT_KINDS] = {
+	":@$: ",    NULL, "\"offset\":$,", "\"offset\":$,", "\"byteOffset\":$,", "@$: ", "::@$: ",
+	"byte $ |", NULL
+};
 
 /* The form with the value for the dollar. */
 static void
@@ -74,7 +70,7 @@ expect_all(const char *args, size_t least)
 		cr_expect_eq(r.status, json.status, "%s: %d", report_names[k], r.status);
 		n = 0;
 		cJSON_ArrayForEach(file, cJSON_GetObjectItem(doc, "files"))
-		cJSON_ArrayForEach(finding, cJSON_GetObjectItem(file, "findings"))
+		    cJSON_ArrayForEach(finding, cJSON_GetObjectItem(file, "findings"))
 		{
 			char mark[200];
 			snprintf(mark, sizeof mark, "{\"rule\":\"%s\"",
@@ -102,7 +98,8 @@ Test(reports, the_same_bytes_for_any_number_of_threads)
 	char args[256];
 
 	for (size_t k = 0; k < REPORT_KINDS; k++) {
-		snprintf(args, sizeof args, "--threads 1 nowhere testdata/htdump testdata/dftracer testdata/ovni");
+		snprintf(args, sizeof args,
+		         "--threads 1 nowhere testdata/htdump testdata/dftracer testdata/ovni");
 		struct ran one = report_of("X=", report_names[k], args);
 		cr_expect_eq(one.status, 2);
 		for (int threads = 2; threads <= 7; threads += 5) {
@@ -141,8 +138,9 @@ foreign_commands(const char *text)
 /* Names of files and text of traces. */
 Test(reports, nothing_is_a_workflow_command)
 {
-	static const char trace[] = "[\n{\"id\":0,\"name\":\"##[error]x\",##[error]y::error::z}\n"
-	                            "{\"id\":1,\"name\":\"a\\n::error::x\\r\\n##[group]\",\"cat\":::stop-commands::t}\n]\n";
+	static const char trace[] =
+	    "[\n{\"id\":0,\"name\":\"##[error]x\",##[error]y::error::z}\n"
+	    "{\"id\":1,\"name\":\"a\\n::error::x\\r\\n##[group]\",\"cat\":::stop-commands::t}\n]\n";
 	char *const dir = make_folder(), path[1024], args[4096];
 
 	snprintf(path, sizeof path, "%s/::error::x ##[error]y\n::warning::z%%0A.pfw", dir);
@@ -158,7 +156,8 @@ Test(reports, nothing_is_a_workflow_command)
 		snprintf(args, sizeof args, "--from dftracer --dialect d4 '%s'", strrchr(path, '/') + 1);
 		char command[2048];
 		snprintf(command, sizeof command,
-		         "t=$(realpath \"$0\"); cd '%s' && GITHUB_ACTIONS=true exec \"$t\" validate --format %s -- "
+		         "t=$(realpath \"$0\"); cd '%s' && GITHUB_ACTIONS=true exec \"$t\" validate --format "
+		         "%s -- "
 		         "::* 2>&1",
 		         dir, report_names[k]);
 		r = run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, NULL, 0);
@@ -176,8 +175,8 @@ Test(reports, several_at_once)
 	size_t n;
 
 	snprintf(args, sizeof args,
-	         "--report text --report sarif=%s/a.sarif --report junit=%s/a.xml.gz --color always " FAULTS, dir,
-	         dir);
+	         "--report text --report sarif=%s/a.sarif --report junit=%s/a.xml.gz --color always " FAULTS,
+	         dir, dir);
 	struct ran r = validate_sh("X=", args);
 	cr_expect_eq(r.status, 1);
 	cr_expect_not_null(strstr(r.out, "[htdump/cut-record]\n"));
@@ -240,8 +239,8 @@ Test(reports, auto_is_github_in_actions)
 {
 	struct ran r = report_of("GITHUB_ACTIONS=true", "auto", FAULTS);
 
-	cr_expect_not_null(strstr(r.out, "\n::error file=testdata/htdump/bad/cut-record.htdump,line=1,title="),
-	                   "%s", r.out);
+	cr_expect_not_null(
+	    strstr(r.out, "\n::error file=testdata/htdump/bad/cut-record.htdump,line=1,title="), "%s", r.out);
 	ran_free(&r);
 	r = report_of("X=", "auto", FAULTS);
 	cr_expect_null(strstr(r.out, "::error"), "%s", r.out);

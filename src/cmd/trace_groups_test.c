@@ -18,12 +18,13 @@ sh(const char *script, const char *dir)
 Test(trace_groups, formats_do_not_disturb_each_other)
 {
 	char *const dir = make_folder();
-	struct ran r = sh("d=$1; cp testdata/htdump/good/wire-little.htdump $d/a.htdump && "
-	                  "cp testdata/dftracer/good/sound.pfw $d/b.pfw && "
-	                  "mkdir $d/run1 $d/run2 && cp -r " OVNI " $d/run1/loom.a.1 && cp -r " OVNI " $d/run2/loom.a.1 && "
-	                  "echo nothing > $d/c.htdump && cp testdata/htdump/good/wire-big.htdump $d/z.htdump && "
-	                  "exec \"$0\" validate $d 2>&1",
-	                  dir);
+	struct ran r = sh(
+	    "d=$1; cp testdata/htdump/good/wire-little.htdump $d/a.htdump && "
+	    "cp testdata/dftracer/good/sound.pfw $d/b.pfw && "
+	    "mkdir $d/run1 $d/run2 && cp -r " OVNI " $d/run1/loom.a.1 && cp -r " OVNI " $d/run2/loom.a.1 && "
+	    "echo nothing > $d/c.htdump && cp testdata/htdump/good/wire-big.htdump $d/z.htdump && "
+	    "exec \"$0\" validate $d 2>&1",
+	    dir);
 	char want[1200];
 
 	cr_expect_eq(r.status, 2, "c.htdump: %s", r.out);
@@ -62,9 +63,10 @@ Test(trace_groups, two_runs_are_two_traces)
 Test(trace_groups, a_name_alone_is_no_trace)
 {
 	char *const dir = make_folder();
-	struct ran r = sh("d=$1; cp testdata/htdump/good/wire-little.htdump $d/a.htdump && echo '{}' > $d/stream.json && "
-	                  "exec \"$0\" validate $d 2>&1",
-	                  dir);
+	struct ran r = sh(
+	    "d=$1; cp testdata/htdump/good/wire-little.htdump $d/a.htdump && echo '{}' > $d/stream.json && "
+	    "exec \"$0\" validate $d 2>&1",
+	    dir);
 
 	cr_expect_eq(r.status, 0, "%s", r.out);
 	cr_expect_eq(count_word(r.out, "\n"), 1, "%s", r.out);

@@ -11,8 +11,9 @@ struct grouping {
 	uint32_t first;
 	struct recent {
 		const struct format *format;
-		uint32_t whole, last; /* 1 + index of the group that the operand names, and of the last other */
-	} *recent;                    /* formats of several files that were met */
+		uint32_t whole,
+		    last; /* 1 + index of the group that the operand names, and of the last other */
+	} * recent;       /* formats of several files that were met */
 	uint32_t nrecent, recent_cap;
 };
 
@@ -90,9 +91,8 @@ add_file(struct grouping *g, char *path)
 	const struct format *const format = sidecar != NULL     ? sidecar
 	                                    : all->from != NULL ? all->from
 	                                                        : format_of_name(slash + 1);
-	struct trace_group *const t =
-	    format != NULL && format->trace != NULL ? group_of(g, format, path)
-	                                            : add_group(g->all, g->operand);
+	struct trace_group *const t = format != NULL && format->trace != NULL ? group_of(g, format, path)
+	                                                                      : add_group(g->all, g->operand);
 
 	if (t == NULL)
 		return false;

@@ -10,7 +10,7 @@
  * together are one.
  */
 struct trace_group {
-	struct operand operand; /* to be read as a whole; a folder's lists files of this trace alone */
+	struct operand operand;      /* to be read as a whole; a folder's lists files of this trace alone */
 	const struct format *format; /* of traces of several files; NULL: a file */
 	char *path;                  /* of such a trace, where a folder has several; else NULL */
 	uint32_t cap;                /* of operand.tree.paths */
