@@ -146,6 +146,9 @@ check-viewers: tracetool ## all samples and real traces, converted, in the progr
 	@sh src/check/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
 	@for s in formats/*/*_viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
 
+check-reports: tracetool ## reports of all samples, judged by the SARIF schema and multitool (npm) and xmllint
+	@sh src/check/reports.sh $(BUILD)/tracetool
+
 check-faults: ## every command with each of its calls for memory, files and threads failing in turn
 	@$(MAKE) --no-print-directory $(BUILD)/faults
 	$(BUILD)/faults
@@ -216,6 +219,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-threads check-viewers check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: all help demo test run-tests check run-replay check-threads check-viewers check-reports check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

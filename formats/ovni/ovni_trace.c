@@ -178,7 +178,18 @@ check_event(struct reader *r, const struct batch *b, const struct event *e)
 
 static const char *const sidecars[] = { "stream.json", "metadata.json", NULL };
 
+/* Up to the folder that holds the looms, as libovni names what it writes:
+ * ovni/loom.HOST.PID/proc.PID/thread.TID/stream.obs. */
+static size_t
+trace_path(const char *path)
+{
+	const char *const loom = strstr(path, "/loom.");
+
+	return loom != NULL ? (size_t)(loom - path) : 0;
+}
+
 const struct trace_ops ovni_trace_ops = {
+	.trace_path = trace_path,
 	.sidecars = sidecars,
 	.check_sidecar = ovni_check_sidecar,
 	.shared_size = sizeof(struct ovni_shared),

@@ -58,6 +58,7 @@ add(struct findings *j, struct finding f, const char *fmt, va_list ap)
 	if (j->muted != NULL && j->muted(j->muted_ctx))
 		return;
 	j->levels[f.rule->level]++;
+	f.level = f.rule->level;
 	if (count_up(j, f.rule) > FINDINGS_SHOWN || j->sink == NULL)
 		return;
 	vsnprintf(message, sizeof message, fmt, ap);

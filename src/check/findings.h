@@ -10,6 +10,7 @@
 
 struct finding {
 	const struct rule *rule;
+	enum level level; /* the rule's, unless a policy says otherwise */
 	uint64_t offset; /* in the (unpacked) trace */
 	uint64_t line;   /* 0: not a text format */
 	uint64_t column; /* in bytes, the first of the line is 1; 0: the line as a whole, or no line */

@@ -1,100 +1,139 @@
-#include "check/report.h"
-#include "output/text_json.h"
+#include "check/report_parts.h"
 
-static void
-put_levels(struct text *t, const uint64_t *levels)
-{
-	text_str(t, "{\"error\":");
-	text_u64(t, levels[LEVEL_ERROR]);
-	text_str(t, ",\"warning\":");
-	text_u64(t, levels[LEVEL_WARNING]);
-	text_str(t, ",\"note\":");
-	text_u64(t, levels[LEVEL_NOTE]);
-	text_char(t, '}');
-}
+/* schemas/validate.schema.json: one document, and schemas/validate-ndjson.schema.json: one line for each
+ * thing. */
+
+struct json_state {
+	bool any_file;
+};
 
 /* A string, or null where there is none. */
 static void
 put_string(struct text *t, const char *s)
 {
 	if (s != NULL)
-		text_json_string(t, slice_str(s));
+		report_put_json(t, s);
 	else
 		text_str(t, "null");
 }
 
-/* A number from 1 on, or null where there is none. */
 static void
-put_place(struct text *t, const char *key, uint64_t place)
+put_number(struct text *t, const char *key, uint64_t n)
 {
 	text_str(t, key);
-	if (place > 0)
-		text_u64(t, place);
-	else
-		text_str(t, "null");
+	text_u64(t, n);
 }
 
-void
-report_json_begin(struct report_json *r, const char *tool)
+static void
+put_head(struct text *t, const struct file_record *r)
 {
-	*r = (struct report_json){ .any_file = false };
-	text_str(&r->text, "{\"tool\":");
-	text_json_string(&r->text, slice_str(tool));
-	text_str(&r->text, ",\"files\":[");
+	text_str(t, "\"path\":");
+	report_put_json(t, r->path);
+	text_str(t, ",\"format\":");
+	put_string(t, r->format);
+	text_str(t, ",\"dialect\":");
+	put_string(t, r->dialect);
+	put_number(t, ",\"records\":", r->records);
 }
 
-void
-report_json_finding(struct text *t, const struct finding *f)
+static void
+put_tail(struct text *t, const struct report_file *file)
 {
-	text_str(t, t->n > 0 ? ",\n" : "\n");
-	text_str(t, "{\"rule\":");
-	text_json_string(t, slice_str(f->rule->id));
-	text_str(t, ",\"level\":");
-	text_json_string(t, slice_str(level_name(f->rule->level)));
-	text_str(t, ",\"offset\":");
-	text_u64(t, f->offset);
-	put_place(t, ",\"line\":", f->line);
-	put_place(t, ",\"column\":", f->line > 0 ? f->column : 0);
-	text_str(t, ",\"record\":");
-	text_u64(t, f->record);
-	text_str(t, ",\"message\":");
-	text_json_string(t, slice_str(f->message));
+	text_str(t, "\"counts\":");
+	report_put_levels(t, file->levels);
+	put_number(t, ",\"left_out\":", file->left_out);
+	put_number(t, ",\"unread_bytes\":", file->record->unread_bytes);
 	text_char(t, '}');
 }
 
-void
-report_json_file(struct report_json *r, const struct findings *j, const struct report_file *file,
-                 const struct text *findings)
+static void
+put_totals(struct text *t, const struct report_totals *totals)
 {
-	struct text *const t = &r->text;
+	text_str(t, "\"counts\":");
+	report_put_levels(t, totals->levels);
+	put_number(t, ",\"left_out\":", totals->left_out);
+}
 
-	text_str(t, r->any_file ? ",\n" : "\n");
-	r->any_file = true;
-	text_str(t, "{\"path\":");
-	text_json_string(t, slice_str(file->path));
-	text_str(t, ",\"format\":");
-	put_string(t, file->format);
-	text_str(t, ",\"dialect\":");
-	put_string(t, file->dialect);
-	text_str(t, ",\"records\":");
-	text_u64(t, file->records);
+static void
+begin(struct report *r)
+{
+	text_str(&r->out, "{\"tool\":");
+	report_put_json(&r->out, r->context->tool);
+	text_str(&r->out, ",\"files\":[");
+}
+
+static void
+file_end(struct report *r, const struct report_file *file)
+{
+	struct json_state *const s = r->state;
+	struct text *const t = &r->out;
+
+	text_str(t, s->any_file ? ",\n{" : "\n{");
+	s->any_file = true;
+	put_head(t, file->record);
 	text_str(t, file->valid ? ",\"valid\":true" : ",\"valid\":false");
 	text_str(t, ",\"findings\":[");
-	text_add(t, findings->p, findings->n);
-	t->failed |= findings->failed;
-	text_str(t, "],\n\"counts\":");
-	put_levels(t, j->levels);
-	text_str(t, ",\"unread_bytes\":");
-	text_u64(t, file->unread_bytes);
-	text_char(t, '}');
-	for (int level = 0; level < LEVEL_COUNT; level++)
-		r->levels[level] += j->levels[level];
+	for (size_t i = 0; i < file->nfindings; i++) {
+		text_str(t, i > 0 ? ",\n{" : "\n{");
+		report_put_finding(t, &file->findings[i]);
+		text_char(t, '}');
+	}
+	text_str(t, "],\n");
+	put_tail(t, file);
 }
 
-void
-report_json_end(struct report_json *r)
+static void
+end(struct report *r, const struct report_totals *totals)
 {
-	text_str(&r->text, "\n],\n\"counts\":");
-	put_levels(&r->text, r->levels);
-	text_str(&r->text, "}\n");
+	text_str(&r->out, "\n],\n");
+	put_totals(&r->out, totals);
+	text_str(&r->out, "}\n");
 }
+
+const struct report_ops report_json = {
+	.name = "json",
+	.state_size = sizeof(struct json_state),
+	.begin = begin,
+	.file = file_end,
+	.end = end,
+};
+
+/* ---- lines ---- */
+
+static void
+line_finding(struct report *r, const struct report_file *file, const struct finding *f)
+{
+	text_str(&r->out, "{\"type\":\"finding\",\"path\":");
+	report_put_json(&r->out, file->record->path);
+	text_char(&r->out, ',');
+	report_put_finding(&r->out, f);
+	text_str(&r->out, "}\n");
+}
+
+static void
+line_file(struct report *r, const struct report_file *file)
+{
+	text_str(&r->out, "{\"type\":\"file\",");
+	put_head(&r->out, file->record);
+	text_str(&r->out, file->valid ? ",\"valid\":true," : ",\"valid\":false,");
+	put_tail(&r->out, file);
+	text_char(&r->out, '\n');
+}
+
+static void
+line_end(struct report *r, const struct report_totals *totals)
+{
+	text_str(&r->out, "{\"type\":\"end\",\"tool\":");
+	report_put_json(&r->out, r->context->tool);
+	put_number(&r->out, ",\"files\":", totals->files);
+	text_char(&r->out, ',');
+	put_totals(&r->out, totals);
+	text_str(&r->out, "}\n");
+}
+
+const struct report_ops report_ndjson = {
+	.name = "ndjson",
+	.finding = line_finding,
+	.file = line_file,
+	.end = line_end,
+};

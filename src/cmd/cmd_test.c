@@ -101,7 +101,7 @@ Test(cmd, arguments_that_are_missing_or_wrong)
 {
 	expect_mistake(RUN("validate", SAMPLE, "--format"), "option --format needs an argument");
 	expect_mistake(RUN("convert", SAMPLE, "-o"), "option -o needs an argument");
-	expect_mistake(RUN("validate", "--format", "xml", SAMPLE), "text, json, not xml");
+	expect_mistake(RUN("validate", "--format", "xml", SAMPLE), "takes one of text, gcc, json");
 	expect_mistake(RUN("validate", "--fail-level", "fatal", SAMPLE),
 	               "note, warning, error, never, not fatal");
 	expect_mistake(RUN("stats", "--format", "", SAMPLE), "--format takes one of");

@@ -1,9 +1,8 @@
-#include "check/input_rules.h"
 #include "cmd/report_out.h"
+#include "cmd/rules.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "pipeline/engine_losses.h"
-#include "vocab/vocab.h"
 
 const struct command explain_command = {
 	.name = "explain",
@@ -12,38 +11,6 @@ const struct command explain_command = {
 	           "name: lists them all.",
 	.run = cmd_explain,
 };
-
-static void
-put_row(struct text *t, const struct rule *r)
-{
-	text_printf(t, "%-30s %-8s %s\n", r->id, level_name(r->level), r->text);
-}
-
-static void
-list_rules(struct text *t)
-{
-	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
-		put_row(t, &input_rules[i]);
-	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
-		put_row(t, r);
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
-			put_row(t, r);
-}
-
-static void
-list_losses(struct text *t)
-{
-	const struct loss *list = engine_losses;
-
-	for (const struct format *const *f = formats;; f++) {
-		for (; list != NULL && list->id != NULL; list++)
-			text_printf(t, "%-30s %-8s %s\n", list->id, "loss", list->text);
-		if (*f == NULL)
-			break;
-		list = (*f)->losses;
-	}
-}
 
 /* A paragraph, broken at blanks so that no line is longer than 78 letters. */
 static void
@@ -138,8 +105,7 @@ cmd_explain(const struct command *cmd, int argc, char **argv)
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
 	if (o.first_operand == argc) {
-		list_rules(&t);
-		list_losses(&t);
+		rules_list_text(&t);
 	} else {
 		status = explain_all(&o, &t);
 	}

@@ -3,16 +3,23 @@
 #include "cmd/say.h"
 
 bool
-report_out_open(struct report_out *r, const struct options *o)
+report_out_open_file(struct report_out *r, const char *path, bool force)
 {
-	const bool file = o != NULL && o->output != NULL;
 	char why[512];
 
-	r->path = file ? o->output : "standard output";
-	r->out = output_open(file ? o->output : "-", file && o->force ? OUTPUT_FORCE : 0, why, sizeof why);
+	*r = (struct report_out){ .path = strcmp(path, "-") == 0 ? "standard output" : path };
+	r->out = output_open(path, force ? OUTPUT_FORCE : 0, why, sizeof why);
 	if (r->out == NULL)
 		say("%s", why);
 	return r->out != NULL;
+}
+
+bool
+report_out_open(struct report_out *r, const struct options *o)
+{
+	const bool file = o != NULL && o->output != NULL;
+
+	return report_out_open_file(r, file ? o->output : "-", file && o->force);
 }
 
 void

@@ -13,6 +13,9 @@ struct report_out {
 /* o: where to; NULL: standard output.  false: it cannot be opened; that was said. */
 bool report_out_open(struct report_out *r, const struct options *o);
 
+/* The same for a file of this name ("-": standard output). */
+bool report_out_open_file(struct report_out *r, const char *path, bool force);
+
 /* Hands over the text and empties it.  Failures are remembered for report_out_close(). */
 void report_out_put(struct report_out *r, struct text *t);
 

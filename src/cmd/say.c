@@ -85,7 +85,7 @@ say_finding(void *ctx, const struct findings *j, const struct finding *f)
 
 	if (f->rule->level < (o->quiet ? LEVEL_ERROR : LEVEL_WARNING))
 		return;
-	report_text_finding(&t, j, f, options_color(o, STDERR_FILENO));
+	report_text_finding(&t, j->path, f, options_color(o, STDERR_FILENO));
 	say_text(&t);
 	text_free(&t);
 }

@@ -28,7 +28,7 @@ take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct schema *const s = ctx;
 
-	report_text_finding(&s->text, j, f, s->color);
+	report_text_finding(&s->text, j->path, f, s->color);
 }
 
 /* ---- check ---- */

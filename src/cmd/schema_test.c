@@ -145,6 +145,35 @@ Test(schema, stats)
 	expect_all_valid(dir, SCHEMA("stats"));
 }
 
+Test(schema, rules)
+{
+	char *const dir = make_folder();
+
+	write_report(dir, "rules.json", (const char *const[]){ "rules", "--format=json", NULL }, 0);
+	expect_all_valid(dir, SCHEMA("rules"));
+}
+
+/* Each line of the report is a document. */
+Test(schema, validate_lines)
+{
+	char *const dir = make_folder(), path[64];
+	struct ran r = run_tool((const char *const[]){ "validate", "--format=ndjson", GOOD("wire-little"),
+	                                               BAD("cut-record"), BAD("invalid-utf8"), NULL },
+	                        NULL, 0);
+	int n = 0;
+
+	cr_expect_eq(r.status, 1);
+	for (char *line = strtok(r.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+		char full[1024];
+		snprintf(path, sizeof path, "%02d.json", n++);
+		snprintf(full, sizeof full, "%s/%s", dir, path);
+		cr_assert(write_whole(full, line, strlen(line)));
+	}
+	cr_expect_eq(n, 10, "6 findings, 3 files, the end: %d", n);
+	ran_free(&r);
+	expect_all_valid(dir, SCHEMA("validate-ndjson"));
+}
+
 Test(schema, formats)
 {
 	char *const dir = make_folder();
@@ -203,7 +232,8 @@ Test(schema, validate_refuses_what_is_no_report)
 		{ "\"message\":\"", "\"message\":null,\"was\":\"" },
 		{ "\"unread_bytes\":21", "\"unread_bytes\":null" },
 		{ "\"counts\":{\"error\":1,", "\"counts\":{" },
-		{ ",\"note\":0}}", "}}" },
+		{ ",\"note\":0},", "}," },
+		{ "\"left_out\":0", "\"left_out\":-1" },
 	};
 	const char *const args[] = { "validate", "--format=json", BAD("cut-record"), NULL };
 

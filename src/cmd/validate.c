@@ -1,15 +1,33 @@
-#include <unistd.h>
-
-#include "check/report.h"
-#include "cmd/report_out.h"
+#include "cmd/policy_options.h"
+#include "cmd/reports.h"
 #include "cmd/say.h"
+#include "cmd/validate_run.h"
 
-enum { O_FORMAT, O_FAIL_LEVEL };
+enum {
+	O_REPORT,
+	O_FORMAT,
+	O_SELECT,
+	O_IGNORE,
+	O_LEVEL,
+	O_MAX_FINDINGS,
+	O_FAIL_LEVEL,
+	O_EXIT_ZERO,
+	O_THREADS,
+};
 
 static const struct cmd_option own[] = {
-	[O_FORMAT] = { "format", "text|json", "the report's form (default: text, one finding a line)", 0 },
+	[O_REPORT] = { "report", "FORMAT[=FILE]",
+	               "a report: text, gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0 },
+	[O_FORMAT] = { "format", "FORMAT", "the form of a single report (default: text, one finding a line)",
+	               0 },
+	[O_SELECT] = { "select", "RULES", "only findings of these rules (* stands for any text)", 0 },
+	[O_IGNORE] = { "ignore", "RULES", "leave out findings of these rules", 0 },
+	[O_LEVEL] = { "level", "RULES=LEVEL", "findings of these rules are error, warning or note", 0 },
+	[O_MAX_FINDINGS] = { "max-findings", "N", "list at most N findings, and count the rest", 0 },
 	[O_FAIL_LEVEL] = { "fail-level", "LEVEL",
 	                   "exit 1 from this level on: error (default), warning, note or never", 0 },
+	[O_EXIT_ZERO] = { "exit-zero", NULL, "findings do not change the exit status", 0 },
+	[O_THREADS] = { "threads", "N", "read N traces side by side (default: one a core, 16 at most)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -25,139 +43,79 @@ const struct command validate_command = {
 
 struct validate {
 	struct options options;
-	struct report_out out;
-	bool json, color;
-	int fail_level; /* LEVEL_COUNT: never */
-	struct report_json report;
-	struct text findings; /* of the present file, for JSON */
-	struct text text;
-	struct progress progress;
-	enum exit_status status; /* the worst so far */
+	struct policy_options policy;
+	struct reports reports;
+	const struct report_ops *form; /* of --format; NULL: not given */
+	uint64_t threads;              /* 0: not given */
 };
+
+static bool
+take(struct validate *v, int opt, const char *arg)
+{
+	struct options *const o = &v->options;
+
+	switch (opt) {
+	case O_REPORT:
+		return reports_add(&v->reports, o, arg);
+	case O_FORMAT:
+		return reports_kind(o, "--format", arg, &v->form);
+	case O_SELECT:
+		return policy_select(&v->policy, o, arg);
+	case O_IGNORE:
+		return policy_ignore(&v->policy, o, arg);
+	case O_LEVEL:
+		return policy_level(&v->policy, o, arg);
+	case O_MAX_FINDINGS:
+		return options_number(o, "--max-findings", arg, &v->policy.policy.most);
+	case O_FAIL_LEVEL:
+		return policy_fail_level(&v->policy, o, arg);
+	case O_THREADS:
+		return options_positive(o, "--threads", arg, &v->threads);
+	default:
+		v->policy.policy.exit_zero = true;
+		return true;
+	}
+}
 
 static bool
 parse(struct validate *v)
 {
-	static const char *const forms[] = { "text", "json", NULL };
-	static const char *const levels[] = { "note", "warning", "error", "never", NULL };
 	struct options *const o = &v->options;
 	const char *arg;
-	int opt, word = 0;
+	int opt;
 
-	v->fail_level = LEVEL_ERROR;
-	while ((opt = options_next(o, &arg)) >= 0) {
-		if (opt == O_FORMAT)
-			v->json = (word = options_word(o, "--format", arg, forms)) == 1;
-		else
-			v->fail_level = word = options_word(o, "--fail-level", arg, levels);
-		if (word < 0)
+	while ((opt = options_next(o, &arg)) >= 0)
+		if (!take(v, opt, arg)) {
+			if (o->status == STATUS_CLEAN)
+				o->status = STATUS_USAGE;
 			return false;
-	}
-	return opt == OPTIONS_END && options_name_traces(o);
-}
-
-static void
-take_finding(void *ctx, const struct findings *j, const struct finding *f)
-{
-	struct validate *const v = ctx;
-
-	if (v->json) {
-		report_json_finding(&v->findings, f);
-		return;
-	}
-	if (v->options.quiet && f->rule->level < LEVEL_ERROR)
-		return;
-	report_text_finding(&v->text, j, f, v->color);
-	report_out_put(&v->out, &v->text);
-}
-
-/* The exit status that the findings of one input mean. */
-static enum exit_status
-status_of(const struct validate *v, const struct source *f)
-{
-	if (f->unreadable)
-		return STATUS_UNREADABLE;
-	for (int level = v->fail_level; level < LEVEL_COUNT; level++)
-		if (f->findings.levels[level] > 0)
-			return STATUS_FINDINGS;
-	return STATUS_CLEAN;
-}
-
-static void
-show_progress(void *ctx, const struct input *in)
-{
-	struct validate *const v = ctx;
-
-	progress_show(&v->progress, in);
-}
-
-/* One input was read, or could not be. */
-static void
-closed(void *ctx, const struct source *f)
-{
-	struct validate *const v = ctx;
-	const struct findings *const j = &f->findings;
-	const struct report_file file = {
-		.path = j->path,
-		.format = f->open ? f->format->name : NULL,
-		.dialect = f->open ? f->context->trace->dialect : NULL,
-		.records = f->reader.records,
-		.unread_bytes = f->open ? f->reader.unread : 0,
-		.valid = j->levels[LEVEL_ERROR] == 0 && !f->unreadable,
-		.whole = f->as_whole,
-	};
-
-	progress_clear(&v->progress);
-	if (v->json) {
-		report_json_file(&v->report, j, &file, &v->findings);
-		text_clear(&v->findings);
-		report_out_put(&v->out, &v->report.text);
-	} else if (!v->options.quiet) {
-		report_text_rest(&v->text, j);
-		report_text_summary(&v->text, j, &file);
-		report_out_put(&v->out, &v->text);
-	}
-	v->status = worse(v->status, status_of(v, f));
-}
-
-static void
-validate_one(struct validate *v, const char *path)
-{
-	struct pipeline p;
-	struct pipeline_job job = options_job(&v->options, take_finding, v);
-
-	job.paths = &path;
-	job.npaths = 1;
-	job.want = WANT_FINDINGS;
-	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = v };
-	progress_init(&v->progress, &v->options);
-	if (pipeline_open(&p, &job))
-		pipeline_drain(&p);
-	pipeline_close(&p);
+		}
+	if (opt != OPTIONS_END || !options_name_traces(o))
+		return false;
+	/* --format and -o are the short form for one report; beside --report they ask for one more */
+	if ((v->reports.n == 0 || v->form != NULL || o->output != NULL) &&
+	    !reports_request(&v->reports, o, v->form != NULL ? v->form : &report_text,
+	                     o->output != NULL ? o->output : "-"))
+		return false;
+	return reports_check_names(&v->reports, o);
 }
 
 enum exit_status
 cmd_validate(const struct command *cmd, int argc, char **argv)
 {
-	struct validate v = { .json = false };
+	struct validate v = { .threads = 0 };
+	enum exit_status status;
 
 	options_init(&v.options, cmd, argc, argv);
-	if (!parse(&v))
+	if (!policy_options_init(&v.policy, &v.options) || !parse(&v)) {
+		policy_options_free(&v.policy);
+		options_free(&v.options);
 		return v.options.status;
-	if (!report_out_open(&v.out, &v.options))
-		return STATUS_UNREADABLE;
-	v.color = v.options.output == NULL && options_color(&v.options, STDOUT_FILENO);
-	if (v.json)
-		report_json_begin(&v.report, TOOL_NAME);
-	for (int i = v.options.first_operand; i < argc; i++)
-		validate_one(&v, argv[i]);
-	if (v.json)
-		report_json_end(&v.report);
-	report_out_put(&v.out, &v.report.text);
-	v.status = worse(v.status, report_out_close(&v.out));
-	text_free(&v.report.text);
-	text_free(&v.findings);
-	text_free(&v.text);
+	}
+	const bool opened = reports_open(&v.reports, &v.options, &v.policy.policy);
+	const bool whole = opened && validate_run(&v.options, &v.reports, v.threads);
+	status = reports_close(&v.reports, opened, !whole);
+	policy_options_free(&v.policy);
 	options_free(&v.options);
-	return v.status;
+	return status;
 }

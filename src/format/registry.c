@@ -126,6 +126,23 @@ format_wants_name(const struct format *format, const char *name)
 }
 
 const struct format *
+format_of_name(const char *name)
+{
+	const struct format *best = NULL;
+	size_t longest = 0;
+
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		const size_t n =
+		    (*f)->reader != NULL && !(*f)->reader->common_suffix ? suffix_length(*f, name) : 0;
+		if (n > longest) {
+			longest = n;
+			best = *f;
+		}
+	}
+	return best;
+}
+
+const struct format *
 format_probe(struct slice head, bool whole, bool *no_memory)
 {
 	const struct format *best = NULL;
@@ -155,20 +172,41 @@ option_find(const struct option_value *list, const char *name)
 	return NULL;
 }
 
+void
+rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx)
+{
+	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
+		visit(ctx, &input_rules[i]);
+	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
+		visit(ctx, r);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
+			visit(ctx, r);
+}
+
+struct rule_search {
+	const char *id;
+	const struct rule *found;
+	const char *nearest;
+	size_t distance;
+};
+
+static void
+compare_id(void *ctx, const struct rule *rule)
+{
+	struct rule_search *const s = ctx;
+
+	if (s->found == NULL && strcmp(rule->id, s->id) == 0)
+		s->found = rule;
+}
+
 const struct rule *
 rule_by_id(const char *id)
 {
-	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
-		if (strcmp(input_rules[i].id, id) == 0)
-			return &input_rules[i];
-	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
-		if (strcmp(r->id, id) == 0)
-			return r;
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
-			if (strcmp(r->id, id) == 0)
-				return r;
-	return NULL;
+	struct rule_search s = { .id = id };
+
+	rules_visit(compare_id, &s);
+	return s.found;
 }
 
 static void
@@ -186,18 +224,19 @@ keep_nearer(const char *typed, const char *id, const char **best, size_t *distan
 	}
 }
 
+static void
+approach(void *ctx, const struct rule *rule)
+{
+	struct rule_search *const s = ctx;
+
+	keep_nearer(s->id, rule->id, &s->nearest, &s->distance);
+}
+
 const char *
 rule_nearest_name(const char *id)
 {
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
+	struct rule_search s = { .id = id, .distance = SIZE_MAX };
 
-	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
-		keep_nearer(id, input_rules[i].id, &best, &distance);
-	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
-		keep_nearer(id, r->id, &best, &distance);
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)
-			keep_nearer(id, r->id, &best, &distance);
-	return best;
+	rules_visit(approach, &s);
+	return s.nearest;
 }

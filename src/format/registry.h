@@ -18,6 +18,9 @@ const struct format *format_by_suffix_of(const struct format *const *list, const
  * files of other kinds have too). */
 bool format_wants_name(const struct format *format, const char *name);
 
+/* The readable format with the longest suffix that this name of a file in a folder has; NULL: none. */
+const struct format *format_of_name(const char *name);
+
 /* The format (this one, or any when NULL) to whose traces a file of this name belongs without holding events;
  * NULL: none. */
 const struct format *format_of_sidecar(const struct format *format, const char *name);
@@ -27,6 +30,9 @@ const struct format *format_probe(struct slice head, bool whole, bool *no_memory
 
 /* A rule of any format or of the engine; NULL: none. */
 const struct rule *rule_by_id(const char *id);
+
+/* Calls `visit` for each rule: of inputs, of vocabularies, of the formats in their order. */
+void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx);
 
 /* The nearest rule id to a mistyped one; NULL if none is near. */
 const char *rule_nearest_name(const char *id);

@@ -14,6 +14,9 @@ struct trace_ops {
 	/* Names of files in a folder that belong to a trace of this format but hold no events;
 	 * NULL-terminated. */
 	const char *const *sidecars;
+	/* How many bytes of the path of a file in a folder name the trace that it belongs to; 0: as much as
+	 * that folder.  NULL: always 0. */
+	size_t (*trace_path)(const char *path);
 	/* Checks such a file where it lies (the findings' path is its own); in, state and shared are not set.
 	 * Files of other programs may have the same name: of those it reports nothing. */
 	void (*check_sidecar)(struct reader *r);

@@ -4,7 +4,8 @@
 #include "output/text.h"
 
 /* Trace text for a terminal: printable UTF-8 as it is, everything else (controls, C1, DEL, invalid bytes,
- * bidirectional marks) as \xNN or \u{NNNN}; backslash doubled.  At most `max` bytes of `s` are shown (cut at
+ * bidirectional marks) as \xNN or \u{NNNN}; backslash doubled; "##[", a command to CI services that read
+ * their logs, as #\x23[.  At most `max` bytes of `s` are shown (cut at
  * a character), then "..."; max 0: all. */
 void text_visible(struct text *t, struct slice s, size_t max);
 

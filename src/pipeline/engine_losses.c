@@ -53,3 +53,18 @@ loss_nearest_id(const char *id)
 		keep_nearer((*f)->losses, id, &best, &distance);
 	return best;
 }
+
+static void
+visit_list(const struct loss *l, void (*visit)(void *ctx, const struct loss *loss), void *ctx)
+{
+	for (; l != NULL && l->id != NULL; l++)
+		visit(ctx, l);
+}
+
+void
+losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx)
+{
+	visit_list(engine_losses, visit, ctx);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		visit_list((*f)->losses, visit, ctx);
+}

@@ -35,10 +35,20 @@ operands_init(struct operands *o, const char *const *paths, size_t n, const stru
 	return true;
 }
 
+bool
+operands_borrow(struct operands *o, const struct operand *one, const struct format *from)
+{
+	*o = (struct operands){ .list = malloc(sizeof *o->list), .from = from, .borrowed = true };
+	if (o->list == NULL)
+		return false;
+	o->list[o->n++] = *one;
+	return true;
+}
+
 void
 operands_free(struct operands *o)
 {
-	for (size_t i = 0; i < o->n; i++)
+	for (size_t i = 0; i < o->n && !o->borrowed; i++)
 		input_tree_free(&o->list[i].tree);
 	free(o->list);
 	*o = (struct operands){ .n = 0 };

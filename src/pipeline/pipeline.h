@@ -26,12 +26,15 @@ struct pipeline_hooks {
 	void *ctx;
 };
 
+struct operand; /* pipeline/operands.h */
+
 /* What to read and how.  All pointers are borrowed and outlive the pipeline. */
 struct pipeline_job {
 	/* Operands that make one trace: "-" is standard input; of a folder all files that are named like
 	 * traces are read, in the order of the bytes of their paths. */
 	const char *const *paths;
 	size_t npaths;
+	const struct operand *operand; /* instead of listing paths[0], which is its name; NULL: list it */
 	struct input *input;       /* instead of opening paths[0], which is only its name then; taken over */
 	const struct format *from; /* NULL: told by content */
 	const char *dialect;       /* NULL: told by content */

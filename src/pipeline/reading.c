@@ -262,7 +262,8 @@ reading_new(struct pipeline *p)
 	r->stage.next = next;
 	r->p = p;
 	r->deferred_end = &r->deferred;
-	if (!operands_init(&r->operands, job->paths, job->npaths, job->from)) {
+	if (!(job->operand != NULL ? operands_borrow(&r->operands, job->operand, job->from)
+	                           : operands_init(&r->operands, job->paths, job->npaths, job->from))) {
 		free(r);
 		return NULL;
 	}

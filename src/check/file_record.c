@@ -1,0 +1,86 @@
+#include "check/file_record.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+static const char *
+keep(struct file_records *k, const char *s)
+{
+	return s != NULL ? arena_copy(&k->arena, slice_str(s)).p : NULL;
+}
+
+void
+file_records_finding(struct file_records *k, const struct finding *f)
+{
+	struct finding copy = *f;
+
+	copy.message = keep(k, f->message);
+	if (copy.message == NULL ||
+	    !array_room(&k->present, k->npresent, &k->present_cap, sizeof *k->present))
+		k->failed = true;
+	else
+		k->present[k->npresent++] = copy;
+}
+
+/* Cleared memory; n == 0: a valid pointer. */
+static void *
+copy_array(struct file_records *k, const void *from, size_t n, size_t size)
+{
+	void *const p = arena_zalloc(&k->arena, n, size);
+
+	if (p != NULL && n > 0)
+		memcpy(p, from, n * size);
+	return p;
+}
+
+static void
+count_rest(struct file_record *r, const struct findings *j)
+{
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		r->uncounted[level] = j->levels[level];
+	for (size_t i = 0; i < j->ncounts; i++)
+		r->uncounted[j->counts[i].rule->level] -= j->counts[i].count;
+}
+
+void
+file_records_close(struct file_records *k, const struct file_record *what, const struct findings *j)
+{
+	struct file_record *const r = copy_array(k, what, 1, sizeof *r);
+
+	if (r != NULL) {
+		r->next = NULL;
+		r->path = keep(k, what->path);
+		r->format = keep(k, what->format);
+		r->dialect = keep(k, what->dialect);
+		r->findings = copy_array(k, k->present, k->npresent, sizeof *k->present);
+		r->nfindings = k->npresent;
+		r->counts = copy_array(k, j->counts, j->ncounts, sizeof *j->counts);
+		r->ncounts = j->ncounts;
+		count_rest(r, j);
+	}
+	k->npresent = 0;
+	k->failed |= k->arena.failed;
+	if (k->failed)
+		return;
+	if (k->last != NULL)
+		k->last->next = r;
+	else
+		k->first = r;
+	k->last = r;
+}
+
+void
+file_records_clear(struct file_records *k)
+{
+	k->first = k->last = NULL;
+	arena_reset(&k->arena);
+}
+
+void
+file_records_free(struct file_records *k)
+{
+	arena_free(&k->arena);
+	free(k->present);
+	*k = (struct file_records){ .first = NULL };
+}

@@ -1,0 +1,333 @@
+#define _XOPEN_SOURCE 700 /* realpath() */
+
+#include "cmd/reports.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/operand_names.h"
+#include "cmd/say.h"
+#include "input/input_open.h"
+
+/* ---- which ---- */
+
+/* In the order of report_kinds, and one more. */
+static const char *const kind_names[] = { "text",   "gcc",      "json",   "ndjson", "sarif", "junit",
+	                                  "github", "markdown", "gitlab", "auto",   NULL };
+
+static bool
+in_actions(void)
+{
+	const char *const value = getenv("GITHUB_ACTIONS");
+
+	return value != NULL && strcmp(value, "true") == 0;
+}
+
+bool
+reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind)
+{
+	const int i = options_word(o, option, name, kind_names);
+
+	if (i < 0)
+		return false;
+	*kind = report_kinds[i] != NULL ? report_kinds[i] : in_actions() ? &report_github : &report_text;
+	return true;
+}
+
+/* The file to which a job of GitHub Actions adds its summary. */
+static bool
+is_summary(const char *path)
+{
+	const char *const summary = getenv("GITHUB_STEP_SUMMARY");
+
+	return summary != NULL && strcmp(summary, path) == 0;
+}
+
+static bool
+same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	if (strcmp(a, b) == 0)
+		return true;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+bool
+reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path)
+{
+	struct shown_path shown;
+
+	if (r->n == REPORTS_MAX) {
+		o->status = options_mistake(o, "makes %d reports at most", REPORTS_MAX);
+		return false;
+	}
+	for (size_t i = 0; i < r->n; i++)
+		if (same_file(r->list[i].path, path)) {
+			o->status = options_mistake(o, "two reports go to %s; name a file for each",
+			                            strcmp(path, "-") == 0 ? "standard output"
+			                                                   : show_path(&shown, path));
+			return false;
+		}
+	r->list[r->n++] = (struct report_request){ .kind = kind,
+		                                   .path = path,
+		                                   .append = kind == &report_markdown && is_summary(path) };
+	return true;
+}
+
+bool
+reports_add(struct reports *r, struct options *o, const char *arg)
+{
+	const struct report_ops *kind;
+	const char *const equals = strchr(arg, '=');
+	char name[32];
+	const size_t n = equals != NULL ? (size_t)(equals - arg) : strlen(arg);
+
+	snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name), arg);
+	if (!reports_kind(o, "--report", name, &kind))
+		return false;
+	if (equals != NULL && equals[1] == '\0') {
+		o->status = options_mistake(o, "--report %s=: the name of the file is empty", name);
+		return false;
+	}
+	return reports_request(r, o, kind, equals != NULL ? equals + 1 : "-");
+}
+
+bool
+reports_check_names(const struct reports *r, struct options *o)
+{
+	const char *const *const in = (const char *const *)o->argv + o->first_operand;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->list[i].path, "-") != 0 &&
+		    !names_check(o, in, (size_t)(o->argc - o->first_operand), r->list[i].path))
+			return false;
+	return true;
+}
+
+/* ---- opening ---- */
+
+/* What is in the file already goes before the report. */
+static bool
+copy_before(struct report_request *q)
+{
+	struct shown_path shown;
+	struct input *const in = access(q->path, F_OK) == 0 ? input_open(q->path) : NULL;
+	bool ok = true;
+
+	if (in == NULL)
+		return true;
+	while (ok && in->p != in->end) {
+		output_write(q->out.out, in->p, (size_t)(in->end - in->p));
+		in->p = in->end;
+		if (!in->last)
+			input_more(in);
+	}
+	if (in->fault != INPUT_OK && in->fault != INPUT_EMPTY) {
+		say("%s: %s", show_path(&shown, q->path), in->fault_text);
+		ok = false;
+	}
+	input_close(in);
+	return ok;
+}
+
+static bool
+open_one(struct reports *r, struct options *o, struct report_request *q)
+{
+	const bool standard = strcmp(q->path, "-") == 0;
+
+	if (!report_out_open_file(&q->out, q->path, o->force || q->append))
+		return false;
+	q->open = true;
+	if (!report_init(&q->report, q->kind, &r->context)) {
+		say("the system gives no more memory");
+		return false;
+	}
+	q->report.color = standard ? options_color(o, STDOUT_FILENO) : o->color_always;
+	if (q->append && !copy_before(q))
+		return false;
+	report_begin(&q->report);
+	return true;
+}
+
+/* Where the repository begins: as the service says, else here. */
+static const char *
+root_of(const char *folder)
+{
+	static const char *const names[] = { "GITHUB_WORKSPACE", "CI_PROJECT_DIR" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const char *const root = getenv(names[i]);
+		if (root != NULL && root[0] == '/')
+			return root;
+	}
+	return folder;
+}
+
+bool
+reports_open(struct reports *r, struct options *o, const struct policy *policy)
+{
+	r->folder = realpath(".", NULL);
+	const char *const folder = r->folder != NULL ? r->folder : "/";
+	r->context = (struct report_context){
+		.tool = TOOL_NAME,
+		.version = TOOL_VERSION,
+		.policy = policy,
+		.folder = folder,
+		.root = root_of(folder),
+		.in_actions = in_actions(),
+		.quiet = o->quiet,
+	};
+	for (size_t i = 0; i < r->n; i++)
+		if (!open_one(r, o, &r->list[i])) {
+			r->status = STATUS_UNREADABLE;
+			return false;
+		}
+	return true;
+}
+
+/* ---- files ---- */
+
+/* Counts the findings of each rule, as the policy has it. */
+static bool
+judge_rules(struct reports *r, const struct file_record *k, struct report_file *file)
+{
+	struct report_rule *const rules = arena_zalloc(&r->arena, k->ncounts, sizeof *rules);
+
+	file->rules = rules;
+	if (rules == NULL)
+		return false;
+	for (size_t i = 0; i < k->ncounts; i++) {
+		const struct policy_row row = policy_of(r->context.policy, k->counts[i].rule);
+		if (row.left_out) {
+			file->left_out += k->counts[i].count;
+			continue;
+		}
+		file->levels[row.level] += k->counts[i].count;
+		rules[file->nrules++] = (struct report_rule){ row.rule, row.level, k->counts[i].count, 0 };
+	}
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		file->levels[level] += k->uncounted[level];
+	return true;
+}
+
+/* The findings that are listed, with their levels. */
+static bool
+judge_findings(struct reports *r, const struct file_record *k, struct report_file *file)
+{
+	struct finding *const list = arena_zalloc(&r->arena, k->nfindings, sizeof *list);
+	struct report_rule *const rules = arena_zalloc(&r->arena, file->nrules, sizeof *rules);
+
+	if (list == NULL || rules == NULL)
+		return false;
+	if (file->nrules > 0)
+		memcpy(rules, file->rules, file->nrules * sizeof *rules);
+	for (size_t i = 0; i < k->nfindings; i++) {
+		const struct policy_row row = policy_of(r->context.policy, k->findings[i].rule);
+		if (row.left_out || r->totals.listed >= r->context.policy->most)
+			continue;
+		for (size_t n = 0; n < file->nrules; n++)
+			rules[n].listed += rules[n].rule == row.rule;
+		list[file->nfindings] = k->findings[i];
+		list[file->nfindings++].level = row.level;
+		r->totals.listed++;
+	}
+	file->findings = list;
+	file->rules = rules;
+	return true;
+}
+
+/* A status other than 0 has a message, whatever the policy leaves out. */
+static void
+say_unreadable(const struct reports *r, const struct report_file *file)
+{
+	struct shown_path shown;
+
+	for (size_t i = 0; i < file->nfindings; i++)
+		if (!r->context.quiet || file->findings[i].level == LEVEL_ERROR)
+			return;
+	say("%s could not be read; why is among the findings that are left out",
+	    show_path(&shown, file->record->path));
+}
+
+static void
+add_totals(struct reports *r, const struct report_file *file)
+{
+	r->totals.files += !file->record->whole;
+	r->totals.unreadable += file->record->unreadable;
+	r->totals.left_out += file->left_out;
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		r->totals.levels[level] += file->levels[level];
+	if (file->record->unreadable)
+		r->status = worse(r->status, STATUS_UNREADABLE);
+	else if (policy_fails(r->context.policy, file->levels))
+		r->status = worse(r->status, STATUS_FINDINGS);
+}
+
+void
+reports_file(struct reports *r, const struct file_record *k)
+{
+	struct report_file file = { .record = k };
+
+	arena_reset(&r->arena);
+	if (!judge_rules(r, k, &file) || !judge_findings(r, k, &file))
+		return; /* the arena remembers it */
+	file.valid = file.levels[LEVEL_ERROR] == 0 && !k->unreadable;
+	add_totals(r, &file);
+	for (size_t i = 0; i < r->n; i++) {
+		report_file(&r->list[i].report, &file);
+		report_out_put(&r->list[i].out, &r->list[i].report.out);
+	}
+	if (k->unreadable)
+		say_unreadable(r, &file);
+}
+
+/* ---- closing ---- */
+
+static enum exit_status
+close_one(struct reports *r, struct report_request *q, bool no_memory)
+{
+	struct shown_path shown;
+
+	if (!q->open)
+		return STATUS_CLEAN;
+	if (q->report.ops != NULL) {
+		report_end(&q->report, &r->totals);
+		q->out.no_memory |= q->report.failed || no_memory;
+		report_out_put(&q->out, &q->report.out);
+		if (q->report.dropped > 0)
+			say("%s: %" PRIu64 " findings are left out: this kind of report has no room for them",
+			    show_path(&shown, q->path), q->report.dropped);
+	}
+	return report_out_close(&q->out);
+}
+
+/* Nothing of an output that was opened is left. */
+static void
+discard(struct report_request *q)
+{
+	if (q->open)
+		output_discard(q->out.out);
+}
+
+enum exit_status
+reports_close(struct reports *r, bool opened, bool no_memory)
+{
+	const bool lost = no_memory || r->arena.failed;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (opened)
+			r->status = worse(r->status, close_one(r, &r->list[i], lost));
+		else
+			discard(&r->list[i]);
+		if (r->list[i].report.ops != NULL)
+			report_free(&r->list[i].report);
+	}
+	arena_free(&r->arena);
+	free(r->folder);
+	return r->status;
+}

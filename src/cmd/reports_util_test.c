@@ -1,0 +1,28 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/reports_util_test.h"
+
+const char *const report_names[REPORT_KINDS] = { "text",  "gcc",    "json",     "ndjson", "sarif",
+	                                         "junit", "github", "markdown", "gitlab" };
+
+size_t
+count_word(const char *text, const char *word)
+{
+	size_t n = 0;
+
+	for (const char *p = text; (p = strstr(p, word)) != NULL; p += strlen(word))
+		n++;
+	return n;
+}
+
+struct ran
+validate_sh(const char *environment, const char *args)
+{
+	char command[8192];
+
+	snprintf(command, sizeof command,
+	         "unset GITHUB_ACTIONS GITHUB_WORKSPACE CI_PROJECT_DIR; exec env %s \"$0\" validate %s 2>&1",
+	         environment, args);
+	return run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, NULL, 0);
+}

@@ -1,0 +1,218 @@
+#include "cmd/validate_run.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/say.h"
+#include "pipeline/trace_groups.h"
+#include "pipeline/workers.h"
+
+/* What waits for its turn may take so many bytes for each trace; then the trace itself waits. */
+#define WAITING_MOST ((size_t)1 << 20)
+#define MOST_THREADS 256
+#define DEFAULT_THREADS 16 /* at most */
+#define SLOTS_PER_THREAD 16
+
+/* A trace that is read, or was. */
+struct slot {
+	struct run *run;
+	size_t index;
+	const struct trace_group *trace;
+	struct file_records records;
+	bool turn; /* all traces before it are reported */
+};
+
+/* What is kept from one trace to the next, by one thread at a time. */
+struct kept {
+	struct kept *next;
+	struct vocabularies vocabularies;
+};
+
+struct run {
+	struct options *options;
+	struct reports *reports;
+	struct trace_groups groups;
+	struct slot *slots;
+	struct workers *workers;
+	struct kept *kept; /* those that nobody has */
+	pthread_mutex_t lock;
+	struct progress progress; /* of a trace that is alone */
+	bool failed;              /* memory ran out; with the lock, or in finish */
+};
+
+/* ---- one trace ---- */
+
+static void
+hand_over(struct slot *s)
+{
+	for (const struct file_record *k = s->records.first; k != NULL; k = k->next)
+		reports_file(s->run->reports, k);
+	s->run->failed |= s->records.failed;
+	file_records_clear(&s->records);
+}
+
+static void
+take_finding(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct slot *const s = ctx;
+
+	(void)j;
+	file_records_finding(&s->records, f);
+}
+
+/* One input was read, or could not be. */
+static void
+closed(void *ctx, const struct source *f)
+{
+	struct slot *const s = ctx;
+	const struct file_record what = {
+		.path = f->findings.path,
+		.format = f->open ? f->format->name : NULL,
+		.dialect = f->open ? f->context->trace->dialect : NULL,
+		.rules = f->open ? f->format->rules : NULL,
+		.records = f->reader.records,
+		.unread_bytes = f->open ? f->reader.unread : 0,
+		.unreadable = f->unreadable,
+		.whole = f->as_whole,
+	};
+
+	progress_clear(&s->run->progress);
+	file_records_close(&s->records, &what, &f->findings);
+	if (!s->turn && s->records.arena.used > WAITING_MOST) {
+		workers_turn(s->run->workers, s->index);
+		s->turn = true;
+	}
+	if (s->turn)
+		hand_over(s);
+}
+
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct slot *const s = ctx;
+
+	progress_show(&s->run->progress, in);
+}
+
+/* NULL: no memory. */
+static struct kept *
+take_kept(struct run *r)
+{
+	pthread_mutex_lock(&r->lock);
+	struct kept *k = r->kept;
+	if (k != NULL)
+		r->kept = k->next;
+	pthread_mutex_unlock(&r->lock);
+	return k != NULL ? k : calloc(1, sizeof *k);
+}
+
+static void
+give_kept(struct run *r, struct kept *k)
+{
+	pthread_mutex_lock(&r->lock);
+	k->next = r->kept;
+	r->kept = k;
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void
+run_slot(void *ctx, size_t index)
+{
+	struct run *const r = ctx;
+	struct slot *const s = &r->slots[index];
+	struct pipeline p;
+	struct pipeline_job job = options_job(r->options, take_finding, s);
+	struct kept *const kept = take_kept(r);
+
+	if (kept == NULL) {
+		s->records.failed = true;
+		return;
+	}
+	job.paths = &s->trace->operand.path;
+	job.npaths = 1;
+	job.operand = &s->trace->operand;
+	job.vocabularies = &kept->vocabularies;
+	job.want = WANT_FINDINGS;
+	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = s };
+	if (pipeline_open(&p, &job))
+		pipeline_drain(&p);
+	pipeline_close(&p);
+	give_kept(r, kept);
+}
+
+static void
+finish_slot(void *ctx, size_t index)
+{
+	const struct run *const r = ctx;
+
+	hand_over(&r->slots[index]);
+	r->slots[index].turn = false;
+}
+
+/* ---- all ---- */
+
+static size_t
+threads_of(const struct run *r, uint64_t wanted)
+{
+	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (size_t)cores;
+
+	if (wanted > 0)
+		n = wanted < MOST_THREADS ? (size_t)wanted : MOST_THREADS;
+	return n < r->groups.n ? n : r->groups.n;
+}
+
+static bool
+read_all(struct run *r, size_t threads)
+{
+	static const struct workers_ops ops = { .run = run_slot, .finish = finish_slot };
+	const size_t slots = threads > 1 ? threads * SLOTS_PER_THREAD : 1;
+
+	r->slots = calloc(slots, sizeof *r->slots);
+	if (r->slots == NULL || (r->workers = workers_new(slots, threads - 1, &ops, r)) == NULL)
+		return false;
+	progress_init(&r->progress, r->options);
+	r->progress.wanted &= r->groups.n == 1;
+	for (uint32_t i = 0; i < r->groups.n; i++) {
+		const size_t index = workers_slot(r->workers);
+		struct slot *const s = &r->slots[index];
+		s->run = r;
+		s->index = index;
+		s->trace = &r->groups.list[i];
+		workers_put(r->workers);
+	}
+	workers_settle(r->workers);
+	for (size_t i = 0; i < slots; i++)
+		file_records_free(&r->slots[i].records);
+	return true;
+}
+
+static void
+free_run(struct run *r)
+{
+	workers_free(r->workers);
+	while (r->kept != NULL) {
+		struct kept *const k = r->kept;
+		r->kept = k->next;
+		vocabularies_free(&k->vocabularies);
+		free(k);
+	}
+	free(r->slots);
+	trace_groups_free(&r->groups);
+	pthread_mutex_destroy(&r->lock);
+}
+
+bool
+validate_run(struct options *o, struct reports *reports, uint64_t threads)
+{
+	struct run r = { .options = o, .reports = reports };
+	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
+
+	if (pthread_mutex_init(&r.lock, NULL) != 0)
+		return false;
+	const bool ok = trace_groups_init(&r.groups, paths, (size_t)(o->argc - o->first_operand), o->from) &&
+	                read_all(&r, threads_of(&r, threads));
+	free_run(&r);
+	return ok && !r.failed;
+}
