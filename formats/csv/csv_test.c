@@ -221,7 +221,8 @@ Test(csv, python_reads_both, .timeout = 120)
 	snprintf(a, sizeof a, "%s/a.csv", dir);
 	snprintf(b, sizeof b, "%s/b.tsv", dir);
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-		struct ran r = run_tool((const char *const[]){ "convert", "-qf", paths[i], a, NULL }, NULL, 0);
+		struct ran r =
+		    run_tool((const char *const[]){ "convert", "-qf", paths[i], a, NULL }, NULL, 0);
 		cr_assert_lt(r.status, 2, "%s", r.err);
 		ran_free(&r);
 		r = run_tool((const char *const[]){ "convert", "-qf", paths[i], b, NULL }, NULL, 0);

@@ -8,9 +8,12 @@
 
 /* clang-format off */
 enum value_type {
-	VALUE_NONE, VALUE_BOOL, VALUE_U8, VALUE_U16, VALUE_U32, VALUE_U64, VALUE_I8, VALUE_I16, VALUE_I32, VALUE_I64,
-	VALUE_F32, VALUE_F64, VALUE_ADDRESS, /* both F are held in f64; unsigned, people read it in hexadecimal */
-	VALUE_STRING, VALUE_BYTES, VALUE_LIST, /* STRING: any bytes, UTF-8 or not */
+	VALUE_NONE, VALUE_BOOL,
+	VALUE_U8, VALUE_U16, VALUE_U32, VALUE_U64, VALUE_I8, VALUE_I16, VALUE_I32, VALUE_I64,
+	VALUE_F32, VALUE_F64, /* both are held in f64 */
+	VALUE_ADDRESS,        /* an unsigned number that people read in hexadecimal */
+	VALUE_STRING,         /* any bytes, UTF-8 or not */
+	VALUE_BYTES, VALUE_LIST,
 	VALUE_MAP,            /* values are key, value, key, value, ... */
 	VALUE_JSON,           /* valid JSON text */
 };
@@ -18,7 +21,8 @@ enum value_type {
 enum phase {
 	PHASE_SPAN,      /* from ts, dur long */
 	PHASE_BEGIN, PHASE_END, /* opens a span on its track; closes the innermost open one */
-	PHASE_INSTANT, PHASE_COUNTER, /* COUNTER: each numeric field is one series */
+	PHASE_INSTANT,
+	PHASE_COUNTER,   /* each numeric field is one series */
 	PHASE_FLOW_OUT, PHASE_FLOW_IN, /* an arrow leaves; it arrives */
 	PHASE_STRUCTURE, /* a record that is no event: a schema, a pool, a mapping */
 };
