@@ -3,86 +3,10 @@
 #include <stdlib.h>
 
 #include "cmd/cli_test_util.h"
-#include "csv/csv_state.h"
-#include "format/registry.h"
 #include "fuzz/strict_json.h"
-#include "pipeline/writer_rig_test.h"
+#include "output/text.h"
 
 #define COLUMNS 14
-
-/* ---- rows that were made up ---- */
-
-static bool
-fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
-{
-	static const char bad[] = "b\xff,\x1b", nul[] = "n\0l";
-	const struct track *const process = trace_add_process(trace, SLICE_LIT("p,\"q\""));
-	const struct track *const thread = trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("=1+1"));
-	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
-
-	(void)ctx;
-	cr_assert(process != NULL && thread != NULL && cls != NULL);
-	if (number > 0)
-		return false;
-	struct event *e = writer_rig_event(b, cls, thread, 1, SLICE_LIT("-[A b]"));
-	e->phase = PHASE_SPAN;
-	e->dur = UINT64_MAX;
-	writer_rig_field(b, slice_str("k\"\n"), value_string(slice_str("a\"b\\c\td")));
-	writer_rig_field(b, SLICE_LIT("n"), value_u64(UINT64_MAX));
-	writer_rig_event(b, cls, process, 2, slice_of(bad, sizeof bad - 1));
-	writer_rig_event(b, cls, thread, 3, slice_of(nul, sizeof nul - 1));
-	e = writer_rig_event(b, cls, thread, 4, slice_str("two\r\nlines\tand \\ \xe2\x80\xae"));
-	e->phase = PHASE_FLOW_IN;
-	e->dur = 77;
-	writer_rig_event(b, cls, thread, 5, SLICE_LIT(""));
-	return true;
-}
-
-static void
-expect_output(const char *format, const char *want, size_t nlosses)
-{
-	const struct writer_rig_job job = { .to = format_by_name(format), .fill = fill };
-	struct writer_rig r;
-
-	writer_rig_run_all(&r, &job);
-	cr_assert(r.written);
-	cr_expect_str_eq(writer_rig_text(&r, NULL), want, "%s", writer_rig_text(&r, NULL));
-	cr_expect_eq(r.losses.n, nlosses);
-	writer_rig_free(&r);
-}
-
-#define PLACE "\"p,\"\"q\"\"\",,=1+1,18446744073709551615,,0,"
-
-Test(csv, cells_are_quoted_as_the_rfc_says)
-{
-	expect_output(
-	    "csv",
-	    "kind,ts_ns,dur_ns,name,category,process,pid,thread,tid,track,lane,id,args,offset\r\n"
-	    "span,1,18446744073709551615,-[A b],c," PLACE
-	    ",\"{\"\"k\\\"\"\\n\"\":\"\"a\\\"\"b\\\\c\\td\"\",\"\"n\"\":\"\"18446744073709551615\"\"}\",1\r\n"
-	    "instant,2,,\"b\xef\xbf\xbd,\xef\xbf\xbd\",c,\"p,\"\"q\"\"\",,,,,0,,,2\r\n"
-	    "instant,3,,n\xef\xbf\xbdl,c," PLACE ",,3\r\n"
-	    "flow_in,4,,\"two\r\nlines\tand \\ \xef\xbf\xbd\",c," PLACE "77,,4\r\n"
-	    "instant,5,,,c," PLACE ",,5\r\n",
-	    2);
-}
-
-#undef PLACE
-#define PLACE "p,\"q\"\t\t=1+1\t18446744073709551615\t\t0\t"
-
-Test(csv, tabs_need_no_quotes)
-{
-	expect_output(
-	    "tsv",
-	    "kind\tts_ns\tdur_ns\tname\tcategory\tprocess\tpid\tthread\ttid\ttrack\tlane\tid\targs\toffset\n"
-	    "span\t1\t18446744073709551615\t-[A b]\tc\t" PLACE
-	    "\t{\"k\\\\\"\\\\n\":\"a\\\\\"b\\\\\\\\c\\\\td\",\"n\":\"18446744073709551615\"}\t1\n"
-	    "instant\t2\t\tb\\xff,\\x1b\tc\tp,\"q\"\t\t\t\t\t0\t\t\t2\n"
-	    "instant\t3\t\tn\\x00l\tc\t" PLACE "\t\t3\n"
-	    "flow_in\t4\t\ttwo\\r\\nlines\\tand \\\\ \\u{202e}\tc\t" PLACE "77\t\t4\n"
-	    "instant\t5\t\t\tc\t" PLACE "\t\t5\n",
-	    0);
-}
 
 /* ---- a strict reader ---- */
 
