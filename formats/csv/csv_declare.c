@@ -46,8 +46,8 @@ static const struct csv_cells *
 keep(struct csv_state *st, const struct text *t, struct csv_cells *cells)
 {
 	struct csv_cells *const to = t->failed ? NULL : arena_alloc(&st->arena, sizeof *to);
-	const struct slice copy =
-	    to != NULL ? arena_copy(&st->arena, slice_of(t->p, t->n)) : slice_of(NULL, 0);
+	const struct slice text = slice_of(t->p, t->n), none = { .p = NULL };
+	const struct slice copy = to != NULL ? arena_copy(&st->arena, text) : none;
 
 	if (copy.p == NULL)
 		return NULL;

@@ -18,7 +18,8 @@ enum value_type {
 enum phase {
 	PHASE_SPAN,      /* from ts, dur long */
 	PHASE_BEGIN, PHASE_END, /* opens a span on its track; closes the innermost open one */
-	PHASE_INSTANT, PHASE_COUNTER, /* COUNTER: each numeric field is one series */
+	PHASE_INSTANT,
+	PHASE_COUNTER,   /* each numeric field is one series */
 	PHASE_FLOW_OUT, PHASE_FLOW_IN, /* an arrow leaves; it arrives */
 	PHASE_STRUCTURE, /* a record that is no event: a schema, a pool, a mapping */
 };
