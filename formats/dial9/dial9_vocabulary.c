@@ -120,9 +120,12 @@ d9_schema_class(struct d9_state *st, struct d9_schema *s)
 void
 d9_schemas_declare(struct d9_state *st)
 {
-	for (uint32_t i = 0; i < st->schemas.n; i++)
-		if (st->schemas.all[i]->cls != NULL && !st->schemas.all[i]->planned)
-			(void)d9_schema_class(st, st->schemas.all[i]);
+	for (uint32_t i = 0; i < st->schemas.n; i++) {
+		struct d9_schema *const s = st->schemas.all[i];
+		/* one that memory ran out for lacks parts */
+		if (s->cls != NULL && s->declared != NULL && !s->planned)
+			(void)d9_schema_class(st, s);
+	}
 }
 
 /* ---- facts of the trace ---- */

@@ -10,8 +10,8 @@
 
 bool batch_grow_fields(struct batch *b, uint32_t n);
 
-/* A place for n fields behind those in use; the caller adds to b->nfields what it filled.  NULL: no memory.
- * Fields may move: keep indexes. */
+/* A place for n fields behind those in use; the caller adds to b->nfields what it filled.  NULL: no memory,
+ * which the batch remembers.  Fields may move: keep indexes. */
 static inline struct field *
 batch_fields(struct batch *b, uint32_t n)
 {
@@ -32,7 +32,8 @@ struct shared_memory {
 void shared_memory_init(struct shared_memory *m, void (*destroy)(struct shared_memory *));
 void shared_memory_drop(struct shared_memory *m); /* gives back one reference; NULL is fine */
 
-/* Takes a reference until the batch is released; asking again for the last one is free.  false: no memory. */
+/* Takes a reference until the batch is released; asking again for the last one is free.  false: no memory, as
+ * above. */
 bool batch_hold(struct batch *b, struct shared_memory *m);
 
 /* The start of a block from malloc that a batch frees when it is released. */

@@ -156,7 +156,7 @@ output_open(const char *path, unsigned flags, char *why, size_t n)
 	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
 	struct output *o = output_new(name);
 	if (o == NULL) {
-		output_failure_no_memory(why, n);
+		output_failure_no_memory(name, why, n);
 		return NULL;
 	}
 	o->force = (flags & OUTPUT_FORCE) != 0;

@@ -91,8 +91,13 @@ output_failure_tell(const struct output_failure *f, char *why, size_t n)
 }
 
 void
-output_failure_no_memory(char *why, size_t n)
+output_failure_no_memory(const char *name, char *why, size_t n)
 {
+	static const char reason[] = ": the system gives no more memory";
+	size_t i = 0;
+
+	for (; name[i] != '\0' && i + sizeof reason < n; i++)
+		why[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
 	if (n > 0)
-		(void)snprintf(why, n, "the system gives no more memory for the output");
+		(void)snprintf(why + i, n - i, "%s", reason);
 }

@@ -30,7 +30,8 @@ const char *output_failure_text(const struct output_failure *f);
  * reason. */
 void output_failure_tell(const struct output_failure *f, char *why, size_t n);
 
-/* The message when there was no memory for a struct output_failure. */
-void output_failure_no_memory(char *why, size_t n);
+/* The message when there was no memory for a struct output_failure; bytes of the name that are not printable
+ * ASCII become "?". */
+void output_failure_no_memory(const char *name, char *why, size_t n);
 
 #endif

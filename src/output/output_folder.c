@@ -91,13 +91,13 @@ output_folder_open(const char *path, unsigned flags, char *why, size_t n)
 	struct output_folder *const o = calloc(1, sizeof *o);
 
 	if (o == NULL) {
-		output_failure_no_memory(why, n);
+		output_failure_no_memory(path, why, n);
 		return NULL;
 	}
 	o->force = (flags & OUTPUT_FORCE) != 0;
 	folder_files_init(&o->files, &o->temp);
 	if (!output_failure_init(&o->failure, path)) {
-		output_failure_no_memory(why, n);
+		output_failure_no_memory(path, why, n);
 		release(o);
 		return NULL;
 	}

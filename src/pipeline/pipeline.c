@@ -174,7 +174,8 @@ rebase_init(struct pipeline *p)
 static bool
 put_on_lanes(struct pipeline *p, struct batch *b)
 {
-	return !(p->job->lanes || p->job->lanes_off) || p->context.raw || lanes_batch(&p->lanes.lanes, b, &p->ledger);
+	return !(p->job->lanes || p->job->lanes_off) || p->context.raw ||
+	       lanes_batch(&p->lanes.lanes, b, &p->ledger);
 }
 
 static enum stage_status
