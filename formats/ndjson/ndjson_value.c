@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "ndjson/ndjson_state.h"
+#include "output/text_numbers.h"
 
 /*
  * One value as JSON, so that it reads back the same.  The rule for readers:

@@ -26,13 +26,11 @@ struct seen {
 static uint32_t
 flags_of(const char *p, size_t n, struct seen seen)
 {
-	size_t size;
+	bool hidden = false;
 
-	if (seen.high != 0 && !utf8_valid(p, n))
+	if (seen.high != 0 && !utf8_valid_hidden(p, n, &hidden))
 		return 0;
-	const bool escape =
-	    seen.escape != 0 || (seen.high != 0 && utf8_find_hidden(p, p + n, &size) != p + n);
-	return escape ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
+	return seen.escape != 0 || hidden ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
 }
 
 static bool

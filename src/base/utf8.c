@@ -122,6 +122,28 @@ may_hide(unsigned char c)
 	return c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2 || c == 0xef || c == 0xf3;
 }
 
+bool
+utf8_valid_hidden(const char *text, size_t n, bool *hidden)
+{
+	const unsigned char *const p = (const unsigned char *)text;
+	size_t i = 0;
+
+	*hidden = false;
+	while (i < n) {
+		if (p[i] < 0x80) {
+			i += ascii_prefix(p + i, n - i);
+			continue;
+		}
+		const struct lead lead = lead_of(p[i]);
+		if (lead.size == 0 || good_bytes(p + i, n - i, lead) != lead.size)
+			return false;
+		if (may_hide(p[i]) && utf8_is_hidden(utf8_point(text + i, lead.size)))
+			*hidden = true;
+		i += lead.size;
+	}
+	return true;
+}
+
 const char *
 utf8_find_hidden(const char *p, const char *end, size_t *size)
 {

@@ -26,6 +26,10 @@ uint32_t utf8_point(const char *p, size_t size);
  * scripts. */
 bool utf8_is_hidden(uint32_t point);
 
+/* Whether it is valid.  *hidden: whether there is a hidden character that is not ASCII; only if it is valid.
+ */
+bool utf8_valid_hidden(const char *p, size_t n, bool *hidden);
+
 /* The first hidden character (no ASCII control but DEL) in [p, end), and its size; `end` when there is none.
  * Bytes that are not UTF-8 are passed over. */
 const char *utf8_find_hidden(const char *p, const char *end, size_t *size);

@@ -1,6 +1,7 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "format/registry.h"
+#include "stats/columns.h"
 
 enum { O_JSON };
 
@@ -25,26 +26,32 @@ put_words(struct text *t, const char *const *words)
 }
 
 static void
+put_row(struct columns *c, const struct format *f)
+{
+	const bool r = f->reader != NULL, w = f->writer != NULL;
+
+	columns_str(c, f->name);
+	columns_str(c, r && w ? "read write" : r ? "read" : "write");
+	put_words(&c->text, f->suffixes);
+	columns_next(c);
+	columns_str(c, f->title);
+	put_words(&c->text, f->dialects);
+	columns_next(c);
+}
+
+static void
 as_text(struct text *t)
 {
-	struct text words = { .p = NULL };
+	static const char *const head[] = { "name", "can", "suffix", "what", "dialects" };
+	struct columns c = { .columns = 5, .left = 31 };
 
-	text_printf(t, "%-10s %-10s %-10s %-24s %s\n", "name", "can", "suffix", "what", "dialects");
-	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const bool r = (*f)->reader != NULL, w = (*f)->writer != NULL;
-		text_printf(t, "%-10s %-10s ", (*f)->name, r && w ? "read write" : r ? "read" : "write");
-		put_words(&words, (*f)->suffixes);
-		text_printf(t, "%-10.*s ", (int)words.n, words.n > 0 ? words.p : "");
-		text_clear(&words);
-		put_words(&words, (*f)->dialects);
-		if (words.n > 0)
-			text_printf(t, "%-24s %.*s\n", (*f)->title, (int)words.n, words.p);
-		else
-			text_printf(t, "%s\n", (*f)->title);
-		text_clear(&words);
-	}
-	t->failed |= words.failed;
-	text_free(&words);
+	for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+		columns_str(&c, head[i]);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		put_row(&c, *f);
+	columns_print(&c, t);
+	t->failed |= c.text.failed;
+	columns_free(&c);
 }
 
 static void

@@ -1,6 +1,7 @@
 #include "cmd/value_text.h"
 
 #include "base/decimal.h"
+#include "output/text_numbers.h"
 
 #define MAX_DEPTH 64
 

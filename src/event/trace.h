@@ -19,10 +19,8 @@ struct trace {
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
 	bool epoch_known;
 	uint64_t epoch_ns; /* wall time at ts 0, ns since 1970; only if epoch_known */
-	struct class **classes;
-	uint32_t nclasses, classes_cap;
-	struct class **planned; /* those that are planned, by their index */
-	uint32_t nplanned, planned_cap;
+	struct class **classes, **planned; /* planned: by their index */
+	uint32_t nclasses, classes_cap, nplanned, planned_cap;
 	struct track **tracks; /* processes and threads alike; in the end lanes too */
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */

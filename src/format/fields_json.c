@@ -1,6 +1,7 @@
 #include "format/fields_json.h"
 
 #include "base/decimal.h"
+#include "output/text_numbers.h"
 
 #define MAX_DEPTH 100 /* readers bound nesting well below this */
 

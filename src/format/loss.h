@@ -5,8 +5,7 @@
 
 /* One kind of thing that an output cannot hold.  Lists of them end with an id of NULL. */
 struct loss {
-	/* The format or stage, a slash, then words; one line, which is reported with a count behind it; a
-	 * paragraph: why, and what stands in the output instead. */
+	/* format or stage, slash, words; a line, reported with a count; why, and what stands instead */
 	const char *id, *text, *explain;
 };
 

@@ -1,4 +1,5 @@
 #include "output/text.h"
+#include "output/text_numbers.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #include "output/text_json.h"
+#include "output/text_numbers.h"
 #include "output/text_visible.h"
 
 #include <cjson/cJSON.h>

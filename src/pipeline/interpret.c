@@ -159,8 +159,8 @@ add_parts(struct interpret *in, struct batch *b, struct event *e)
 	memcpy(fields, b->fields + e->first_field, to * sizeof *fields);
 	for (uint32_t i = 0; i < n; i++) {
 		if (has_own(b, e, e->cls->parts[i].name))
-			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT],
-			           e->offset, 1);
+			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset,
+			           1);
 		else
 			fields[to++] = e->cls->parts[i];
 	}

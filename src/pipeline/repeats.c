@@ -30,10 +30,10 @@ repeats_free(struct repeats *r)
 static inline uint64_t
 left(const struct repeats *r)
 {
-	return r->allowed - r->spent - r->short_spent; /* what is allowed grows */
+	return r->allowed - r->spent; /* what is allowed grows */
 }
 
-/* Whether n more bytes of long texts are allowed; they are spent then. */
+/* Whether n more bytes of texts are allowed; they are spent then. */
 static bool
 spend(struct repeats *r, uint64_t n)
 {
@@ -43,20 +43,11 @@ spend(struct repeats *r, uint64_t n)
 	return true;
 }
 
-static bool
-spend_short(struct repeats *r, uint64_t n)
-{
-	if (n > left(r) || n > r->short_allowed - r->short_spent)
-		return false;
-	r->short_spent += n;
-	return true;
-}
-
 /* How much is left of what is cut. */
 static uint32_t
 piece(struct repeats *r)
 {
-	return spend_short(r, REPEATS_SHORT) ? REPEATS_SHORT : REPEATS_LEAST;
+	return spend(r, REPEATS_SHORT) ? REPEATS_SHORT : REPEATS_LEAST;
 }
 
 /* Whole characters, if it is UTF-8. */
@@ -75,10 +66,16 @@ check_text(struct repeats *r, struct slice *s, uint64_t offset)
 	ledger_add(r->ledger, &engine_losses[ENGINE_LOSS_TEXT_CUT], offset, 1);
 }
 
+static inline bool
+is_middle(uint32_t n)
+{
+	return n > REPEATS_LEAST && n <= REPEATS_SHORT;
+}
+
 static void
 cut_middle(struct repeats *r, struct slice *s, uint64_t offset)
 {
-	if (s->n <= REPEATS_LEAST || s->n > REPEATS_SHORT)
+	if (!is_middle(s->n))
 		return;
 	s->n = cut_length(s->p, REPEATS_LEAST, (uint8_t)s->flags);
 	ledger_add(r->ledger, &engine_losses[ENGINE_LOSS_SHORT_CUT], offset, 1);
@@ -232,38 +229,76 @@ check_event(struct repeats *r, struct batch *b, struct event *e)
 	return check_class(r, e);
 }
 
-/* What texts of middle length take: names of fields and classes are short, but there may be one for each byte
- * of the input. */
 static inline uint64_t
 counted(uint32_t n)
 {
-	return n > REPEATS_LEAST && n <= REPEATS_SHORT ? n : 0;
+	return is_middle(n) ? n : 0;
 }
 
-/* *is_long: there is anything long in an event, or a list that must be looked through. */
+/* Lengths put together by `or`: all bits where a list must be looked through. */
+#define LOOK UINT32_MAX
+
+static uint32_t
+lengths_in(const struct value *list)
+{
+	const uint64_t n = entries(list);
+	uint32_t bits = 0;
+
+	if (n > REPEATS_ENTRIES)
+		return LOOK;
+	if (!may_hold_texts(list))
+		return 0;
+	for (uint64_t i = 0; i < n; i++) {
+		const struct value *const one = &list->values[i];
+		if (one->type >= VALUE_STRING)
+			bits |= is_text(one) ? one->count : LOOK;
+	}
+	return bits;
+}
+
+/* The bytes of all its texts, but for those in lists; *any: their lengths put together. */
 static inline uint64_t
-weigh(const struct batch *b, const struct event *e, bool *is_long)
+weigh(const struct batch *b, const struct event *e, uint32_t *any)
 {
 	const uint32_t name = e->name.n, cls = e->cls->name.n, category = e->cls->category.n;
 	const struct field *const f = b->fields + e->first_field;
-	uint64_t sum = counted(name) + counted(cls) + counted(category);
-	bool is = name > REPEATS_SHORT || cls > REPEATS_SHORT || category > REPEATS_SHORT;
+	uint64_t sum = (uint64_t)name + cls + category;
+	uint32_t bits = name | cls | category;
+
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		sum += f[i].name.n;
+		bits |= f[i].name.n;
+		if (f[i].value.type < VALUE_STRING)
+			continue;
+		if (is_text(&f[i].value)) {
+			sum += f[i].value.count;
+			bits |= f[i].value.count;
+		} else {
+			bits |= lengths_in(&f[i].value);
+		}
+	}
+	*any |= bits;
+	return sum;
+}
+
+/* What the texts of middle length take. */
+static uint64_t
+weigh_middle(const struct batch *b, const struct event *e)
+{
+	const struct field *const f = b->fields + e->first_field;
+	uint64_t sum = counted(e->name.n) + counted(e->cls->name.n) + counted(e->cls->category.n);
 
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		sum += counted(f[i].name.n);
-		is |= f[i].name.n > REPEATS_SHORT;
-		if (f[i].value.type < VALUE_STRING)
-			continue;
-		sum += is_text(&f[i].value) ? counted(f[i].value.count) : 0;
-		is |= f[i].value.count > REPEATS_SHORT || is_list(&f[i].value);
+		sum +=
+		    f[i].value.type >= VALUE_STRING && is_text(&f[i].value) ? counted(f[i].value.count) : 0;
 	}
-	*is_long = is;
 	return sum;
 }
 
 /* Cuts the texts of middle length. */
 static bool
-cut_short(struct repeats *r, struct batch *b, struct event *e)
+cut_middle_texts(struct repeats *r, struct batch *b, struct event *e)
 {
 	cut_middle(r, &e->name, e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++) {
@@ -275,7 +310,7 @@ cut_short(struct repeats *r, struct batch *b, struct event *e)
 		cut_middle(r, &text, e->offset);
 		f->value.count = text.n;
 	}
-	if (counted(e->cls->name.n) + counted(e->cls->category.n) > 0)
+	if (is_middle(e->cls->name.n) || is_middle(e->cls->category.n))
 		e->cls = cut_class(r, e->cls, e->offset);
 	return e->cls != NULL;
 }
@@ -286,21 +321,29 @@ times(uint64_t read, uint64_t factor)
 	return read > (UINT64_MAX - REPEATS_FREE) / factor ? UINT64_MAX : read * factor + REPEATS_FREE;
 }
 
-bool
-repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
+/* Something is long, or what is allowed is nearly spent. */
+static bool
+check_batch(struct repeats *r, struct batch *b)
 {
-	r->allowed = times(read, r->factor);
-	r->short_allowed = times(read, (r->factor + 1) / 2);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
-		bool is_long;
-		const uint64_t sum = weigh(b, e, &is_long);
-		if (is_long && !check_event(r, b, e))
+		const uint64_t sum = weigh_middle(b, e); /* before long ones become such */
+		if (!check_event(r, b, e))
 			return false;
-		if (sum == 0 || spend_short(r, sum))
-			continue;
-		if (!cut_short(r, b, e))
+		if (sum > 0 && !spend(r, sum) && !cut_middle_texts(r, b, e))
 			return false;
 	}
 	return true;
+}
+
+bool
+repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
+{
+	uint64_t sum = 0;
+	uint32_t any = 0;
+
+	r->allowed = times(read, r->factor);
+	for (uint32_t i = 0; i < b->n; i++)
+		sum += weigh(b, &b->events[i], &any);
+	return (any < REPEATS_SHORT && spend(r, sum)) || check_batch(r, b);
 }

@@ -9,12 +9,11 @@
  * The stage that bounds what texts cost that the input holds once and refers to
  * often: the name of a task, a string of a pool, the name of a field.
  *
- * Long texts (more than REPEATS_SHORT bytes) and long lists (more than
- * REPEATS_ENTRIES entries) pass whole until they have taken `factor` times the
- * bytes that were read so far, and REPEATS_FREE bytes; from then on they are cut to
- * that length.  Shorter texts count in this, too; they pass until they alone have
- * taken half of it, or all is taken.  From then on those of more than REPEATS_LEAST
- * bytes are cut to these.  Each cut is counted.
+ * Texts and long lists (more than REPEATS_ENTRIES entries) pass whole until they
+ * have taken `factor` times the bytes that were read so far, and REPEATS_FREE bytes.
+ * From then on long texts (more than REPEATS_SHORT bytes) and lists are cut to that
+ * length while there is room for it, and else, like all texts of more than
+ * REPEATS_LEAST bytes, to REPEATS_LEAST.  Each cut is counted.
  *
  * It works on one thread, before events are sorted, counted or rendered, so the same
  * input gives the same cuts.
@@ -26,11 +25,10 @@
 #define REPEATS_FREE (UINT64_C(64) << 20)
 
 struct repeats {
-	struct trace *trace;                 /* borrowed */
-	uint64_t factor;                     /* > 0 */
-	uint64_t allowed, spent;             /* bytes of long texts and lists */
-	uint64_t short_allowed, short_spent; /* of others, and of what cuts left */
-	struct class **cut; /* by index of a class: the same with its name and category cut, or NULL */
+	struct trace *trace;     /* borrowed */
+	uint64_t factor;         /* > 0 */
+	uint64_t allowed, spent; /* bytes of texts and lists */
+	struct class **cut;      /* by index of a class: the same with its name and category cut, or NULL */
 	uint32_t ncut;
 	struct ledger *ledger; /* borrowed */
 };

@@ -98,11 +98,11 @@ Test(repeats, long_texts_pass_up_to_the_bound)
 	finish(&g);
 }
 
-Test(repeats, short_texts_pass_up_to_half)
+Test(repeats, short_texts_pass_up_to_the_bound)
 {
 	struct rig g;
 
-	begin(&g, 2);
+	begin(&g, 1);
 	cr_expect_eq(passes(&g, 256, 1000 * 256), 1000 + (64 << 20) / 256);
 	cr_expect_eq(g.batch.events[0].name.n, REPEATS_LEAST);
 	cr_expect_eq(lost(&g, "repeats/short-cut"), 1);

@@ -1,4 +1,5 @@
 #include "stats/columns.h"
+#include "output/text_numbers.h"
 
 #include <stdlib.h>
 
@@ -124,6 +125,14 @@ pad(struct text *out, uint32_t n)
 		text_char(out, ' ');
 }
 
+static void
+end_line(struct text *out)
+{
+	while (out->n > 0 && out->p[out->n - 1] == ' ')
+		out->n--;
+	text_char(out, '\n');
+}
+
 void
 columns_print(const struct columns *c, struct text *out)
 {
@@ -140,7 +149,7 @@ columns_print(const struct columns *c, struct text *out)
 		if (c->cells[i].end > start)
 			text_add(out, c->text.p + start, c->cells[i].end - start);
 		if (column + 1 == c->columns)
-			text_char(out, '\n');
+			end_line(out);
 		else if (left)
 			pad(out, room);
 		start = c->cells[i].end;

@@ -1,5 +1,6 @@
 /* The report for programs.  All integers are exact, however large. */
 #include "output/text_json.h"
+#include "output/text_numbers.h"
 #include "stats/stats_report.h"
 
 #include <stdlib.h>
