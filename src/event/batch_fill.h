@@ -32,8 +32,7 @@ struct shared_memory {
 void shared_memory_init(struct shared_memory *m, void (*destroy)(struct shared_memory *));
 void shared_memory_drop(struct shared_memory *m); /* gives back one reference; NULL is fine */
 
-/* Takes a reference until the batch is released; asking again for the last one is free.  false: no memory, as
- * above. */
+/* Takes a reference until the batch is released; asking again for the last one is free.  false: no memory. */
 bool batch_hold(struct batch *b, struct shared_memory *m);
 
 /* The start of a block from malloc that a batch frees when it is released. */
