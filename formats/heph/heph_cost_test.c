@@ -1,5 +1,5 @@
-/* Small files that ask for much: what they cost stays in proportion to their size.  Heph repeats each text, so there
- * is nothing that a reference makes large. */
+/* Small files that ask for much: what they cost stays in proportion to their size.  Heph repeats each text, so
+ * there is nothing that a reference makes large. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
