@@ -1,4 +1,4 @@
-/* Small files that ask for much: what they cost stays in proportion to their size.  Heph repeats each text, so
+/* Small files that ask for much: what they cost stays in proportion to their size.  Heph repeats each text:
  * there is nothing that a reference makes large. */
 #include <criterion/criterion.h>
 #include <stdio.h>
