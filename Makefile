@@ -167,7 +167,8 @@ check-contract: ## how many lines of headers the author of a format has to read
 	@sh src/check/contract.sh
 
 check-man: ## the manual pages are well-formed
-	@out=$$(mandoc -T lint -W warning man/*.[1-9]); if [ -n "$$out" ]; then echo "$$out"; exit 1; fi
+	@sh src/check/deps.sh groff
+	@sh src/check/man.sh man/*.[1-9]
 
 check-testdata: ## testdata/ is what its generator makes
 	@$(MAKE) --no-print-directory $(BUILD)/make_testdata

@@ -54,11 +54,11 @@ copy_text(struct ht_labels *all, struct slice text)
 	return arena_copy(&all->texts->arena, text);
 }
 
-static bool
+static void
 define(struct ht_state *st, const struct ht_label *label)
 {
-	return definitions_put(&st->r->trace->definitions, st->labels.table, DEFINITIONS_WHOLE_TRACE,
-	                       label->identifier, 0, value_string(label->text));
+	definitions_put(&st->r->trace->definitions, st->labels.table, DEFINITIONS_WHOLE_TRACE,
+	                label->identifier, 0, value_string(label->text));
 }
 
 /* Puts a label in the place of `old`, or of none.  false: no memory. */
@@ -68,8 +68,10 @@ put(struct ht_state *st, struct ht_label *old, struct ht_label label)
 	struct ht_labels *const all = &st->labels;
 
 	label.text = copy_text(all, label.text);
-	if (label.text.p == NULL || (all->shared && !define(st, &label)))
+	if (label.text.p == NULL)
 		return false;
+	if (all->shared)
+		define(st, &label);
 	all->bytes += label.text.n + HT_TEXT_COST;
 	if (old != NULL) {
 		*old = label;
@@ -150,7 +152,7 @@ ht_labels_share(struct ht_state *st, uint8_t table)
 	all->shared = true;
 	all->table = table;
 	for (uint32_t i = 0; i < all->n && !st->no_memory; i++)
-		st->no_memory = !define(st, &all->list[i]);
+		define(st, &all->list[i]);
 }
 
 struct slice

@@ -99,8 +99,8 @@ add_label(struct ovni_metadata *m, struct ovni_label label, const char *key, con
 		return;
 	}
 	s->labels[s->nlabels++] = label;
-	s->no_memory |= !trace_define(m->r->trace, "mark-label", NULL, label.mark, (uint64_t)label.value,
-	                              value_string(label.text));
+	trace_define(m->r->trace, "mark-label", NULL, label.mark, (uint64_t)label.value,
+	             value_string(label.text));
 }
 
 static void
@@ -134,8 +134,9 @@ add_mark(struct ovni_metadata *m, uint32_t type, const char *title, const char *
 
 	mark->title = ovni_system_text(m->system, m->r, title);
 	mark->chan_type = ovni_system_text(m->system, m->r, chan_type);
-	m->system->no_memory |= mark->title.p == NULL ||
-	                        !trace_define(m->r->trace, "mark", NULL, type, 0, value_string(mark->title));
+	m->system->no_memory |= mark->title.p == NULL;
+	if (mark->title.p != NULL)
+		trace_define(m->r->trace, "mark", NULL, type, 0, value_string(mark->title));
 }
 
 static void
@@ -223,8 +224,9 @@ read_counter(struct ovni_metadata *m, uint32_t i, const char *name)
 		report_counters(m, "nosv.hwc.%" PRIu32 " has no name", i);
 	} else if (known->p == NULL) {
 		*known = ovni_system_text(m->system, m->r, name);
-		m->system->no_memory |= known->p == NULL || !trace_define(m->r->trace, "counter", NULL, i, 0,
-		                                                          value_string(*known));
+		m->system->no_memory |= known->p == NULL;
+		if (known->p != NULL)
+			trace_define(m->r->trace, "counter", NULL, i, 0, value_string(*known));
 	} else if (!slice_is(*known, name)) {
 		report_counters(m, "nosv.hwc.%" PRIu32 " is %s, but %s in another stream", i,
 		                quoted(&q, slice_str(name)), quoted(&q2, *known));

@@ -25,8 +25,10 @@ batch_hold(struct batch *b, struct shared_memory *m)
 
 	if (to->nshared > 0 && to->shared[to->nshared - 1] == m)
 		return true;
-	if (!array_room(&to->shared, to->nshared, &to->shared_cap, sizeof *to->shared))
+	if (!array_room(&to->shared, to->nshared, &to->shared_cap, sizeof *to->shared)) {
+		b->engine.failed = true;
 		return false;
+	}
 	atomic_fetch_add_explicit(&m->refs, 1, memory_order_relaxed);
 	to->shared[to->nshared++] = m;
 	return true;
@@ -186,11 +188,12 @@ batch_grow_fields(struct batch *b, uint32_t n)
 	uint64_t want = (uint64_t)b->fields_cap * 2 + (b->cap < 64 ? b->cap : 64);
 	if (want < (uint64_t)b->nfields + n)
 		want = (uint64_t)b->nfields + n;
-	if (want > UINT32_MAX)
+	struct field *const p =
+	    want <= UINT32_MAX ? realloc(b->fields, (size_t)want * sizeof *p) : NULL;
+	if (p == NULL) {
+		b->engine.failed = true;
 		return false;
-	struct field *p = realloc(b->fields, (size_t)want * sizeof *p);
-	if (p == NULL)
-		return false;
+	}
 	b->fields = p;
 	b->fields_cap = (uint32_t)want;
 	return true;

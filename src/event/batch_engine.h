@@ -1,6 +1,7 @@
 #ifndef EVENT_BATCH_ENGINE_H
 #define EVENT_BATCH_ENGINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct batch;
@@ -14,6 +15,7 @@ struct batch_engine {
 	struct batch_block *blocks;    /* see batch_own() */
 	struct shared_memory **shared; /* see batch_hold(): one reference each */
 	uint32_t nshared, shared_cap;
+	bool failed; /* memory ran out: its events may lack parts */
 	/* For the stages: where findings about an event go. */
 	struct findings *findings;              /* of the input that all events are of */
 	struct findings *const *input_findings; /* if they are of several inputs ... */

@@ -10,8 +10,8 @@
 
 bool batch_grow_fields(struct batch *b, uint32_t n);
 
-/* A place for n fields behind those in use; the caller adds to b->nfields what it filled.  NULL: no memory.
- * Fields may move: keep indexes. */
+/* A place for n fields behind those in use; the caller adds to b->nfields what it filled.  NULL: no memory,
+ * which the batch remembers.  Fields may move: keep indexes. */
 static inline struct field *
 batch_fields(struct batch *b, uint32_t n)
 {

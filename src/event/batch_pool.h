@@ -18,6 +18,13 @@ void batch_recycle(struct batch *b);
  * on. One reference, the caller's.  NULL: no memory. */
 struct shared_memory *batch_share_memory(struct batch *b);
 
+/* Whether memory ran out for it some time: its events may lack parts. */
+static inline bool
+batch_failed(const struct batch *b)
+{
+	return b->engine.failed || b->scratch.failed;
+}
+
 /* Batches that are given back, from any thread, and handed out again. */
 struct batch_pool {
 	pthread_mutex_t lock;

@@ -49,15 +49,17 @@ place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1,
 	}
 }
 
-/* Lays the table anew with room for `cap` slots.  false: no memory. */
-static bool
+/* Lays the table anew with room for `cap` slots, or fails and leaves it. */
+static void
 lay(struct definitions *d, uint32_t cap)
 {
 	struct definitions to = *d;
 
 	to.slots = calloc(cap, sizeof *to.slots);
-	if (to.slots == NULL)
-		return false;
+	if (to.slots == NULL) {
+		d->failed = true;
+		return;
+	}
 	to.cap = cap;
 	for (uint32_t i = 0; i < d->cap; i++) {
 		const struct definition_slot *const s = &d->slots[i];
@@ -66,7 +68,6 @@ lay(struct definitions *d, uint32_t cap)
 	}
 	free(d->slots);
 	*d = to;
-	return true;
 }
 
 /* Empties the slots of numbers older than `tick`; the others move up.  From an empty slot on nothing is in
@@ -116,55 +117,51 @@ kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
 }
 
 /* Forgets the older half of the numbers; as texts leave them a part of the room, that is enough for many new
- * ones. false: no memory. */
-static bool
+ * ones. */
+static void
 forget(struct definitions *d)
 {
 	uint64_t *const ticks = calloc(d->n, sizeof *ticks);
 	uint32_t n = 0;
 
-	if (ticks == NULL)
-		return false;
+	if (ticks == NULL) {
+		d->failed = true;
+		return;
+	}
 	for (uint32_t i = 0; i < d->cap; i++)
 		if (d->slots[i].used && d->slots[i].value.type != VALUE_STRING)
 			ticks[n++] = d->slots[i].tick;
 	if (n > 0)
 		take_out(d, kth(ticks, n, n / 2, d->tick) + (n == 1));
 	free(ticks);
-	return true;
 }
 
-/* A free slot for one more; *full: there is none to be had.  false: no memory. */
+/* Whether there is a free slot for one more; it is made if it can be. */
 static bool
-have_room(struct definitions *d, bool *full)
+have_room(struct definitions *d)
 {
-	*full = false;
 	if (d->n < d->cap / 4 * 3)
 		return true;
 	if (d->cap < DEFINITIONS_MAX / 3 * 4)
-		return lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2);
-	if (!forget(d))
-		return false;
-	*full = d->n >= d->cap / 4 * 3;
-	return true;
+		lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2);
+	else
+		forget(d);
+	return d->n < d->cap / 4 * 3;
 }
 
-/* The slot of this key, made if there is none; *slot NULL: there is no room for it.  false: no memory. */
-static bool
-slot_for(struct definitions *d, struct definition_slot key, struct definition_slot **slot)
+/* The slot of this key, made if there is none; NULL: there is no room for it. */
+static struct definition_slot *
+slot_for(struct definitions *d, struct definition_slot key)
 {
-	bool full;
+	struct definition_slot *const slot =
+	    d->cap > 0 ? &d->slots[place(d, key.table, key.scope, key.key1, key.key2)] : NULL;
 
-	*slot = d->cap > 0 ? &d->slots[place(d, key.table, key.scope, key.key1, key.key2)] : NULL;
-	if (*slot != NULL && ((*slot)->used || d->n < d->cap / 4 * 3))
-		return true;
-	if (!have_room(d, &full))
-		return false;
-	*slot = full ? NULL : &d->slots[place(d, key.table, key.scope, key.key1, key.key2)];
-	return true;
+	if (slot != NULL && (slot->used || d->n < d->cap / 4 * 3))
+		return slot;
+	return have_room(d) ? &d->slots[place(d, key.table, key.scope, key.key1, key.key2)] : NULL;
 }
 
-static bool
+static void
 put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
              struct value value)
 {
@@ -172,22 +169,21 @@ put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1
 		.key1 = key1, .key2 = key2, .scope = scope, .table = table, .used = true
 	};
 	const bool text = value.type == VALUE_STRING;
-	struct definition_slot *s;
-
-	if (!slot_for(d, key, &s))
-		return false;
+	struct definition_slot *const s = slot_for(d, key);
 	const bool was_text = s != NULL && s->used && s->value.type == VALUE_STRING;
 	if (was_text && text && slice_equal(value_text(&s->value), value_text(&value)))
-		return true;
+		return;
 	if (s == NULL || (text && (value.count > DEFINITIONS_TEXT - d->text_bytes ||
 	                           (!was_text && d->ntexts == DEFINITIONS_TEXTS)))) {
 		d->forgotten++;
-		return true;
+		return;
 	}
 	if (text) {
 		const struct slice kept = arena_copy(&d->text, value_text(&value));
-		if (kept.p == NULL)
-			return false;
+		if (kept.p == NULL) {
+			d->failed = true;
+			return;
+		}
 		d->text_bytes += value.count;
 		value = value_string(kept);
 	}
@@ -197,7 +193,6 @@ put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1
 	*s = key;
 	s->value = value;
 	s->tick = d->tick++;
-	return true;
 }
 
 /* ---- small numbers ---- */
@@ -210,15 +205,16 @@ whose_of(const struct definitions *d, uint8_t table, uint32_t scope)
 	return table64_get(&d->pairs, (uint64_t)table << 32 | scope);
 }
 
-/* The same, made if there is none; TABLE_NONE: there are too many.  false: no memory. */
-static bool
-whose_for(struct definitions *d, uint8_t table, uint32_t scope, uint32_t *whose)
+/* The same, made if there is none; TABLE_NONE: there are too many. */
+static uint32_t
+whose_for(struct definitions *d, uint8_t table, uint32_t scope)
 {
-	*whose = whose_of(d, table, scope);
-	if (*whose != TABLE_NONE || d->npairs == MOST_PAIRS)
-		return true;
-	*whose = d->npairs;
-	return table64_put(&d->pairs, (uint64_t)table << 32 | scope, d->npairs++);
+	const uint32_t known = whose_of(d, table, scope);
+
+	if (known != TABLE_NONE || d->npairs == MOST_PAIRS)
+		return known;
+	d->failed |= !table64_put(&d->pairs, (uint64_t)table << 32 | scope, d->npairs);
+	return d->npairs++;
 }
 
 static bool
@@ -227,16 +223,16 @@ is_small(uint64_t key1, uint64_t key2, struct value v)
 	return key2 == 0 && key1 <= UINT32_MAX && v.type != VALUE_STRING && v.u64 <= UINT32_MAX;
 }
 
-/* Puts a small number where it takes little room.  *done: it could be.  false: no memory. */
+/* Puts a small number where it takes little room.  false: it cannot be. */
 static bool
-put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, uint32_t value, bool *done)
+put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, uint32_t value)
 {
-	uint32_t whose;
+	const uint32_t whose = whose_for(d, table, scope);
 
-	if (!whose_for(d, table, scope, &whose))
+	if (whose == TABLE_NONE)
 		return false;
-	*done = whose != TABLE_NONE;
-	return !*done || numbers_put(&d->numbers, d->seed, (uint16_t)whose, key, value);
+	d->failed |= !numbers_put(&d->numbers, d->seed, (uint16_t)whose, key, value);
+	return true;
 }
 
 static void
@@ -272,22 +268,18 @@ is_in_slots(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t
 	return d->cap > 0 && d->slots[place(d, table, scope, key1, key2)].used;
 }
 
-bool
+void
 definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
                 struct value value)
 {
-	bool done = false;
-
 	if (d->seed == 0)
 		d->seed = hash_seed() | 1;
 	/* what stands in the slots is found first */
 	if (is_small(key1, key2, value) && !is_in_slots(d, table, scope, key1, key2) &&
-	    !put_small(d, table, scope, (uint32_t)key1, (uint32_t)value.u64, &done))
-		return false;
-	if (done)
-		return true;
+	    put_small(d, table, scope, (uint32_t)key1, (uint32_t)value.u64))
+		return;
 	drop_small(d, table, scope, key1, key2); /* or it would come back when the slot is emptied */
-	return put_in_slots(d, table, scope, key1, key2, value);
+	put_in_slots(d, table, scope, key1, key2, value);
 }
 
 struct value

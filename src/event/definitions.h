@@ -39,6 +39,7 @@ struct definitions {
 	struct table64 pairs;   /* table << 32 | scope -> whose they are */
 	uint32_t npairs;
 	uint64_t forgotten; /* definitions that were not kept, but for small numbers */
+	bool failed;        /* memory ran out some time: definitions may be missing that were not counted */
 };
 
 /* Definitions that were not kept. */
@@ -50,8 +51,8 @@ definitions_forgotten(const struct definitions *d)
 
 void definitions_free(struct definitions *d);
 
-/* value: a number (U64) or a STRING, whose text is copied.  false: no memory. */
-bool definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
+/* value: a number (U64) or a STRING, whose text is copied.  Without memory d->failed is set. */
+void definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
                      struct value value);
 
 /* The definition, or one of type VALUE_NONE.  Its text lives as long as d. */

@@ -135,7 +135,7 @@ trace_track_name(struct trace *t, bool process, const char *noun, uint64_t id)
 	return name;
 }
 
-bool
+void
 trace_define(struct trace *t, const char *table, const struct track *process, uint64_t key1, uint64_t key2,
              struct value value)
 {
@@ -143,5 +143,6 @@ trace_define(struct trace *t, const char *table, const struct track *process, ui
 	const uint8_t number = v != NULL ? v->ops->table(v, slice_str(table)) : PLAN_NO_TABLE;
 	const uint32_t scope = process != NULL ? process->index : DEFINITIONS_WHOLE_TRACE;
 
-	return number == PLAN_NO_TABLE || definitions_put(&t->definitions, number, scope, key1, key2, value);
+	if (number != PLAN_NO_TABLE)
+		definitions_put(&t->definitions, number, scope, key1, key2, value);
 }

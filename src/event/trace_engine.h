@@ -8,6 +8,13 @@
 void trace_init(struct trace *t);
 void trace_free(struct trace *t);
 
+/* Whether memory ran out some time for what the trace holds. */
+static inline bool
+trace_failed(const struct trace *t)
+{
+	return t->arena.failed || t->definitions.failed;
+}
+
 /* Plans the classes of which there was no event after all.  false: no memory. */
 bool trace_plan_rest(struct trace *t);
 

@@ -26,8 +26,9 @@ struct vocabulary {
 struct slice trace_track_name(struct trace *t, bool process, const char *noun, uint64_t id);
 
 /* A definition that the reader knows (from a file beside the trace, say).  `process`: whose it is, NULL: the
- * whole trace's.  A table that no vocabulary declares: nothing happens.  false: no memory. */
-bool trace_define(struct trace *t, const char *table, const struct track *process, uint64_t key1,
+ * whole trace's.  A table that no vocabulary declares: nothing happens.  Without memory t->definitions.failed
+ * is set. */
+void trace_define(struct trace *t, const char *table, const struct track *process, uint64_t key1,
                   uint64_t key2, struct value value);
 
 #endif

@@ -18,11 +18,10 @@ struct arrow_end {
 #define NOWHERE UINT32_MAX
 #define BUCKETS 65536U
 
-bool
+void
 arrows_init(struct arrows *a)
 {
 	*a = (struct arrows){ .ends = NULL };
-	return true;
 }
 
 void
@@ -84,18 +83,18 @@ grow(struct arrows *a)
 	return true;
 }
 
-static bool
+static void
 add(struct arrows *a, struct slice name, struct arrow_end end)
 {
 	if (a->n == ROOM) {
 		a->dropped += end.out;
-		return true;
+		return;
 	}
 	end.name = number(a, name);
 	if (end.name == TABLE_NONE || (a->n == a->cap && !grow(a)))
-		return false;
-	a->ends[a->n++] = end;
-	return true;
+		a->failed = true;
+	else
+		a->ends[a->n++] = end;
 }
 
 static struct arrow_end
@@ -106,7 +105,7 @@ end_at(const struct event *e, uint64_t key)
 	};
 }
 
-bool
+void
 arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
 {
 	struct arrow_end end = end_at(e, key);
@@ -114,13 +113,13 @@ arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event
 	end.out = true;
 	end.id = ++a->id;
 	end.flags = e->flags & EVENT_ARROW;
-	return add(a, name, end);
+	add(a, name, end);
 }
 
-bool
+void
 arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e)
 {
-	return add(a, name, end_at(e, key));
+	add(a, name, end_at(e, key));
 }
 
 /* ---- resolving ---- */

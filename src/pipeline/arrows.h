@@ -40,18 +40,19 @@ struct arrows {
 	uint64_t id; /* of the last out */
 	uint64_t
 	    dropped; /* outs that had to leave the window before their in was met: their arrows are missing */
+	bool failed; /* memory ran out some time: ends are missing */
 };
 
-/* false: no memory. */
-bool arrows_init(struct arrows *a);
+/* Allocates nothing yet. */
+void arrows_init(struct arrows *a);
 void arrows_free(struct arrows *a);
 
 /* An arrow leaves at the event, or arrives there.  The bytes of the name, the track and the class must
  * outlive `a`.  The caller takes what is resolved (arrows_give) at least once for each ARROWS_WINDOW ends;
  * what comes beyond twice the window counts as dropped.  The id of an arrow is a->id behind arrows_out():
- * 1, 2, 3 ...  false: no memory. */
-bool arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event *e);
-bool arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e);
+ * 1, 2, 3 ...  Without memory a->failed is set. */
+void arrows_out(struct arrows *a, struct slice name, uint64_t key, const struct event *e);
+void arrows_in(struct arrows *a, struct slice name, uint64_t key, const struct event *e);
 
 /* Adds what is resolved to the batch, as far as b->cap goes: pairs of events FLOW_OUT and FLOW_IN with dur =
  * the arrow's id, the arrow's name, no fields, and class, track, ts, offset of its two ends, EVENT_ARROW as

@@ -21,8 +21,6 @@ struct known_class {
 	bool fields;    /* its events have their fields, whoever asks */
 };
 
-enum verdict { KEEP, DROP, NO_MEMORY };
-
 void
 interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want)
 {
@@ -66,32 +64,36 @@ know_one(const struct interpret *in, struct known_class *k, const struct class *
 		k->simple = SIMPLE_NOT;
 }
 
-/* false: no memory. */
-static bool
+static void
 know(struct interpret *in, struct known_class *k, const struct class *cls)
 {
 	*k = (struct known_class){ .m = NULL };
 	if (cls->plan == NULL || cls->reader_applies)
-		return true;
+		return;
 	for (const struct plan *m = cls->plan;; m = m->otherwise) {
 		know_one(in, k, cls, m);
 		if (m->named.p == NULL || m->otherwise == NULL)
-			return true;
+			return;
 		struct known_class *const next = arena_zalloc(&in->arena, 1, sizeof *next);
 		if (next == NULL)
-			return false;
+			return;
 		k->otherwise = next;
 		k = next;
 	}
 }
 
-/* NULL: no memory. */
+/* Without memory nothing is known of it. */
 static const struct known_class *
 new_class(struct interpret *in, const struct class *cls)
 {
-	if (!array_reach(&in->classes, &in->nclasses, cls->index, sizeof *in->classes))
-		return NULL;
-	return know(in, &in->classes[cls->index], cls) ? &in->classes[cls->index] : NULL;
+	static const struct known_class nothing;
+
+	if (!array_reach(&in->classes, &in->nclasses, cls->index, sizeof *in->classes)) {
+		in->failed = true;
+		return &nothing;
+	}
+	know(in, &in->classes[cls->index], cls);
+	return &in->classes[cls->index];
 }
 
 /* NULL: it is not known yet.  A class without a plan is as zeroes say. */
@@ -105,30 +107,28 @@ known_class_of(const struct interpret *in, const struct class *cls)
 
 /* ---- names ---- */
 
-/* false: no memory.  *lasting: the name outlives the batch. */
+/* true: the name outlives the batch. */
 static bool
-find_name(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k, bool *lasting)
+find_name(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	const struct plan *const m = k->m;
 	struct slice name;
+	bool lasting;
 
-	*lasting = true;
 	if (k->name.p != NULL) {
 		e->name = k->name;
 		return true;
 	}
 	for (uint32_t i = 0; i < m->nnames; i++) {
-		const enum interpret_made made = interpret_template(in, b, e, &m->names[i], &name, lasting);
-		if (made == INTERPRET_MADE)
+		if (interpret_template(in, b, e, &m->names[i], &name, &lasting)) {
 			e->name = name;
-		if (made != INTERPRET_UNRESOLVED)
-			return made == INTERPRET_MADE;
+			return lasting;
+		}
 		if (i == 0 && definitions_forgotten(&in->trace->definitions) > 0)
 			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_NAMES_FORGOTTEN],
 			           e->offset, 1);
 	}
-	*lasting = e->name.p == e->cls->name.p;
-	return true;
+	return e->name.p == e->cls->name.p;
 }
 
 /* Whether the event itself has a field of this name. */
@@ -142,8 +142,8 @@ has_own(const struct batch *b, const struct event *e, struct slice name)
 }
 
 /* What the name of the class says becomes fields, behind the event's own; of a span when it is complete, so
- * that they need not be kept.  false: no memory. */
-static bool
+ * that they need not be kept. */
+static void
 add_parts(struct interpret *in, struct batch *b, struct event *e)
 {
 	const uint32_t n = e->cls->nparts;
@@ -151,11 +151,11 @@ add_parts(struct interpret *in, struct batch *b, struct event *e)
 
 	if (n > UINT16_MAX - to) {
 		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset, n);
-		return true;
+		return;
 	}
 	struct field *const fields = batch_fields(b, to + n);
 	if (fields == NULL)
-		return false;
+		return;
 	memcpy(fields, b->fields + e->first_field, to * sizeof *fields);
 	for (uint32_t i = 0; i < n; i++) {
 		if (has_own(b, e, e->cls->parts[i].name))
@@ -167,61 +167,56 @@ add_parts(struct interpret *in, struct batch *b, struct event *e)
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)to;
 	b->nfields += to;
-	return true;
 }
 
-/* ---- phases ---- */
+/* ---- phases: each tells whether the event comes out ---- */
 
-static enum verdict
+static bool
 paired(struct interpret *in, struct event *e, enum pairing_result result)
 {
 	switch (result) {
 	case PAIRING_SPAN:
-		return KEEP;
+		return true;
 	case PAIRING_ALONE:
 		pairing_alone(&in->pairing, e);
 		e->phase = PHASE_INSTANT;
-		return KEEP;
+		return true;
 	case PAIRING_OPEN:
 	case PAIRING_DROPPED:
-		return DROP;
-	case PAIRING_NO_MEMORY:
 		break;
 	}
-	return NO_MEMORY;
+	return false;
 }
 
-static enum verdict
+static bool
 begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	e->phase = PHASE_BEGIN;
-	return in->spans ? paired(in, e, pairing_begin(&in->pairing, b, e, how)) : KEEP;
+	return !in->spans || paired(in, e, pairing_begin(&in->pairing, b, e, how));
 }
 
-static enum verdict
+static bool
 end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	e->phase = PHASE_END;
-	return in->spans ? paired(in, e, pairing_end(&in->pairing, b, e, how)) : KEEP;
+	return !in->spans || paired(in, e, pairing_end(&in->pairing, b, e, how));
 }
 
 /* The state before ends, and comes out; the new one begins. */
-static enum verdict
+static bool
 state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	struct event closing = *e;
 
 	e->phase = PHASE_INSTANT;
 	if (!in->spans)
-		return KEEP;
+		return true;
 	closing.nfields = 0; /* they are the next one's */
 	const enum pairing_result result = pairing_end(&in->pairing, b, &closing, how);
-	if (result == PAIRING_NO_MEMORY || pairing_begin(&in->pairing, b, e, how) == PAIRING_NO_MEMORY)
-		return NO_MEMORY;
-	if (result != PAIRING_SPAN)
-		return DROP;
-	*e = closing;
-	return KEEP;
+	pairing_begin(&in->pairing, b, e, how);
+	if (result == PAIRING_SPAN)
+		*e = closing;
+	return result == PAIRING_SPAN;
 }
 
 static void
@@ -251,16 +246,16 @@ span(struct batch *b, struct event *e, const struct plan *m)
 }
 
 /* What the reader calls a beginning or an end is one. */
-static enum verdict
+static bool
 own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	return e->phase == PHASE_BEGIN ? begin(in, b, e, how)
 	       : e->phase == PHASE_END ? end(in, b, e, how)
-	                               : KEEP;
+	                               : true;
 }
 
 /* Nobody says what it means. */
-static enum verdict
+static bool
 as_read(struct interpret *in, struct batch *b, struct event *e)
 {
 	return own_phase(
@@ -268,7 +263,7 @@ as_read(struct interpret *in, struct batch *b, struct event *e)
 	    (struct pairing_end_of){ .lasting = e->name.p == e->cls->name.p, .fields = in->fields });
 }
 
-static enum verdict
+static bool
 apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
             struct pairing_end_of how)
 {
@@ -283,26 +278,27 @@ apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct
 	case PLAN_STATE:
 		return state(in, b, e, how);
 	case PLAN_STATE_END:
-		return in->spans ? paired(in, e, pairing_end(&in->pairing, b, e, how)) : KEEP;
+		return !in->spans || paired(in, e, pairing_end(&in->pairing, b, e, how));
 	case PLAN_SPAN:
 		span(b, e, m);
-		return KEEP;
+		return true;
 	case PLAN_INSTANT:
 		e->phase = PHASE_INSTANT;
-		return KEEP;
+		return true;
 	case PLAN_COUNTER:
-		return interpret_series(in, b, e, m) ? KEEP : NO_MEMORY;
+		interpret_series(in, b, e, m);
+		return true;
 	case PLAN_STRUCTURE:
 		e->phase = PHASE_STRUCTURE;
-		return (in->want & WANT_STRUCTURE) != 0 ? KEEP : DROP;
+		return (in->want & WANT_STRUCTURE) != 0;
 	}
-	return KEEP;
+	return true;
 }
 
 /* ---- one event ---- */
 
-/* The track, and the key and kind of an end of a span.  false: no memory. */
-static bool
+/* The track, and the key and kind of an end of a span. */
+static void
 find_place(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
            struct pairing_end_of *how)
 {
@@ -313,8 +309,6 @@ find_place(struct interpret *in, struct batch *b, struct event *e, const struct 
 		e->track = interpret_line(in, b, e, m);
 	else if (state)
 		e->track = interpret_state_line(in, b, e, m);
-	if (e->track == NULL)
-		return false;
 	if (m->key.nfields > 0) {
 		const struct event at_home = { .track = own,
 			                       .first_field = e->first_field,
@@ -325,7 +319,6 @@ find_place(struct interpret *in, struct batch *b, struct event *e, const struct 
 	}
 	how->pair = state ? m->state : m->pair;
 	how->flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) | (state ? PAIRING_STATE : 0));
-	return true;
 }
 
 /* What is said of an event of this name; NULL: nothing. */
@@ -337,7 +330,7 @@ choose(const struct known_class *k, struct slice name)
 	return k;
 }
 
-static enum verdict
+static bool
 interpret_event(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	struct pairing_end_of how = { .pair = 0 };
@@ -347,60 +340,59 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k == NULL)
 		return as_read(in, b, e);
-	if (k->m->has_layout && k->fields && !interpret_layout(in, b, e, k->m))
-		return NO_MEMORY;
-	if (!interpret_learn(in, b, e, k->m) || !find_name(in, b, e, k, &how.lasting) ||
-	    !find_place(in, b, e, k->m, &how))
-		return NO_MEMORY;
+	if (k->m->has_layout && k->fields)
+		interpret_layout(in, b, e, k->m);
+	interpret_learn(in, b, e, k->m);
+	how.lasting = find_name(in, b, e, k);
+	find_place(in, b, e, k->m, &how);
 	if (k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
-	if (k->m->flow_name.p != NULL && in->spans && in->fields && !interpret_arrows(in, b, e, k->m))
-		return NO_MEMORY;
+	if (k->m->flow_name.p != NULL && in->spans && in->fields)
+		interpret_arrows(in, b, e, k->m);
 	return apply_phase(in, b, e, k->m, how);
 }
 
 /* A record on nobody's time line: it may say something for others to look up, but it begins and ends nothing.
  */
-static enum verdict
+static bool
 untimed(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
 	if (k->m != NULL)
 		k = choose(k, e->name);
 	if (k != NULL && k->m != NULL) {
-		if (k->m->has_layout && k->fields && !interpret_layout(in, b, e, k->m))
-			return NO_MEMORY;
-		if (!interpret_learn(in, b, e, k->m))
-			return NO_MEMORY;
+		if (k->m->has_layout && k->fields)
+			interpret_layout(in, b, e, k->m);
+		interpret_learn(in, b, e, k->m);
 	}
-	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0 ? KEEP : DROP;
+	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0;
 }
 
-static enum verdict
+static bool
 one(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
 {
-	enum verdict v;
+	bool comes_out;
 
 	if (e->track == NULL || (k->m == NULL && e->phase == PHASE_STRUCTURE))
 		return untimed(in, b, e, k);
 	if (k->m == NULL || k->light)
 		pairing_see(&in->pairing, e->track, e->ts);
 	if (k->m == NULL) {
-		v = as_read(in, b, e);
+		comes_out = as_read(in, b, e);
 	} else if (!k->light) {
-		v = interpret_event(in, b, e, k);
+		comes_out = interpret_event(in, b, e, k);
 	} else {
 		const struct pairing_end_of how = { .pair = k->pair,
 			                            .lasting =
 			                                k->name.p != NULL || e->name.p == e->cls->name.p };
 		if (k->name.p != NULL)
 			e->name = k->name;
-		v = apply_phase(in, b, e, k->m, how);
+		comes_out = apply_phase(in, b, e, k->m, how);
 	}
-	if (v == KEEP && e->phase == PHASE_SPAN)
+	if (comes_out && e->phase == PHASE_SPAN)
 		pairing_see_span(&in->pairing, e);
-	if (v == KEEP && in->fields && e->cls->nparts > 0 && !add_parts(in, b, e))
-		return NO_MEMORY;
-	return v;
+	if (comes_out && in->fields && e->cls->nparts > 0)
+		add_parts(in, b, e);
+	return comes_out;
 }
 
 static inline void
@@ -453,6 +445,14 @@ fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 	return i;
 }
 
+/* Asked once a batch: what ran out of memory did something harmless and went on. */
+static bool
+failed(const struct interpret *in, const struct batch *b)
+{
+	return in->failed || in->arena.failed || in->pairing.failed || in->arrows.failed || batch_failed(b) ||
+	       trace_failed(in->trace);
+}
+
 bool
 interpret_batch(struct interpret *in, const struct format *of, struct batch *b)
 {
@@ -469,15 +469,11 @@ interpret_batch(struct interpret *in, const struct format *of, struct batch *b)
 		}
 		if (k == NULL)
 			k = new_class(in, b->events[i].cls);
-		struct event *const e = &b->events[i];
-		const enum verdict v = k != NULL ? one(in, b, e, k) : NO_MEMORY;
-		if (v == NO_MEMORY)
-			return false;
-		if (v == KEEP)
+		if (one(in, b, &b->events[i], k))
 			move(b, n++, i);
 	}
 	b->n = n;
-	return true;
+	return !failed(in, b);
 }
 
 bool
@@ -495,21 +491,19 @@ interpret_finish(struct interpret *in, struct batch *b, bool *more)
 {
 	if (!in->open_given) {
 		uint32_t i = b->n;
-		if (!pairing_finish(&in->pairing, b, in->fields, more))
-			return false;
+		in->open_given = !pairing_finish(&in->pairing, b, in->fields);
 		for (; in->fields && i < b->n; i++)
-			if (b->events[i].cls->nparts > 0 && !add_parts(in, b, &b->events[i]))
-				return false;
-		in->open_given = !*more;
+			if (b->events[i].cls->nparts > 0)
+				add_parts(in, b, &b->events[i]);
 	}
 	*more = true;
 	if (!in->open_given || b->cap - b->n < 2)
-		return true;
+		return !failed(in, b);
 	*more = arrows_give(&in->arrows, b, true);
 	if (!*more && in->arrows.dropped > 0)
 		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], 0,
 		           in->arrows.dropped);
-	return true;
+	return !failed(in, b);
 }
 
 const struct ledger *

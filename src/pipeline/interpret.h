@@ -38,6 +38,7 @@ struct interpret {
 	struct pairing pairing;
 	struct arrows arrows;
 	bool open_given; /* interpret_finish: all that was open is out */
+	bool failed;     /* memory ran out some time */
 };
 
 /* `trace` is borrowed.  Nothing is allocated before it is needed. */

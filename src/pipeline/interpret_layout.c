@@ -54,25 +54,22 @@ value_at(const char *p, uint8_t type, bool big)
 	return v;
 }
 
-enum taken { TAKEN, TAKEN_NOT, TAKEN_NO_MEMORY };
-
 /* A list of all that is left. */
-static enum taken
+static void
 take_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
 {
 	const size_t left = cursor_left(c) / plan_width(type);
 	const uint32_t n = left < LIST_MAX ? (uint32_t)left : LIST_MAX;
 	struct value *const list = arena_alloc(&b->scratch, n * sizeof *list);
 
-	if (list == NULL)
-		return TAKEN_NO_MEMORY;
-	for (uint32_t i = 0; i < n; i++, c->p += plan_width(type))
-		list[i] = value_at(c->p, type, c->big);
-	*v = (struct value){ .type = VALUE_LIST, .count = n, .values = list };
-	return TAKEN;
+	*v = (struct value){ .type = VALUE_LIST, .count = list != NULL ? n : 0, .values = list };
+	for (uint32_t i = 0; i < v->count; i++)
+		list[i] = value_at(c->p + i * plan_width(type), type, c->big);
+	c->p += n * plan_width(type);
 }
 
-static enum taken
+/* false: there are too few bytes. */
+static bool
 take_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f, struct value *v)
 {
 	const uint32_t left = (uint32_t)cursor_left(c);
@@ -80,25 +77,27 @@ take_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f,
 	if (f->type == VALUE_BYTES) {
 		*v = (struct value){ .type = VALUE_BYTES, .count = left, .p = c->p };
 		c->p = c->end;
-		return TAKEN;
+		return true;
 	}
 	if (f->type == VALUE_STRING) {
 		const char *const nul = left > 0 ? memchr(c->p, 0, left) : NULL;
 		if (nul == NULL)
-			return TAKEN_NOT;
+			return false;
 		*v = value_string(slice_of(c->p, (size_t)(nul - c->p)));
 		c->p = nul + 1;
-		return TAKEN;
+		return true;
 	}
 	if (plan_width(f->type) == 0)
-		return TAKEN_NOT;
-	if (f->repeated)
-		return take_list(b, c, f->type, v);
+		return false;
+	if (f->repeated) {
+		take_list(b, c, f->type, v);
+		return true;
+	}
 	if (left < plan_width(f->type))
-		return TAKEN_NOT;
+		return false;
 	*v = value_at(c->p, f->type, c->big);
 	c->p += plan_width(f->type);
-	return TAKEN;
+	return true;
 }
 
 static void
@@ -132,34 +131,30 @@ find_payload(const struct batch *b, const struct event *e, const struct plan *m)
 	return NULL;
 }
 
-bool
+void
 interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
 {
 	const struct field *from = find_payload(b, e, m);
 	const uint32_t at = from != NULL ? (uint32_t)(from - (b->fields + e->first_field)) : e->nfields;
 	const struct slice bytes = from != NULL ? value_text(&from->value) : slice_of("", 0);
 	struct cursor c = cursor_on(bytes.p, bytes.p + bytes.n, (e->flags & EVENT_BIG) != 0);
-	enum taken taken = TAKEN;
 	uint32_t n = at, i = 0;
 
 	if (from == NULL && m->nlayout == 0)
-		return true;
+		return;
 	struct field *const to = (uint64_t)e->nfields + m->nlayout < UINT16_MAX
 	                             ? batch_fields(b, e->nfields + m->nlayout + 1)
 	                             : NULL;
 	if (to == NULL)
-		return e->nfields + m->nlayout >= UINT16_MAX; /* then the bytes stay as they are */
+		return; /* the bytes stay as they are */
 	const struct field *const old = b->fields + e->first_field;
 	if (at > 0)
 		memcpy(to, old, at * sizeof *to);
 	for (; i < m->nlayout; i++, n++) {
 		to[n].name = m->layout[i].name;
-		taken = take_value(b, &c, &m->layout[i], &to[n].value);
-		if (taken != TAKEN)
+		if (!take_value(b, &c, &m->layout[i], &to[n].value))
 			break;
 	}
-	if (taken == TAKEN_NO_MEMORY)
-		return false;
 	check_size(in, b, e, m, bytes.n, i, cursor_left(&c));
 	if (cursor_left(&c) > 0)
 		to[n++] =
@@ -172,5 +167,4 @@ interpret_layout(const struct interpret *in, struct batch *b, struct event *e, c
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)n;
 	b->nfields += n;
-	return true;
 }

@@ -4,8 +4,7 @@
 #define FACTS_MAX 512U
 #define FACTS_BYTES (256U << 10)
 
-/* false: no memory. */
-static bool
+static void
 define(struct interpret *in, const struct batch *b, const struct event *e, const struct plan_define *d)
 {
 	const struct value v = interpret_ref(in, b, e, &d->value);
@@ -14,12 +13,12 @@ define(struct interpret *in, const struct batch *b, const struct event *e, const
 	for (uint32_t i = 0; i < d->nkeys; i++) {
 		const struct value *const k = interpret_field(b, e, d->key[i]);
 		if (k == NULL || !interpret_number(k, &key[i]))
-			return true;
+			return;
 	}
 	if (v.type == VALUE_NONE || v.type == VALUE_BYTES || v.type > VALUE_BYTES)
-		return true;
-	return definitions_put(&in->trace->definitions, d->table, interpret_scope(in, e, d->table), key[0],
-	                       key[1], v);
+		return;
+	definitions_put(&in->trace->definitions, d->table, interpret_scope(in, e, d->table), key[0], key[1],
+	                v);
 }
 
 static bool
@@ -31,8 +30,8 @@ has_fact(const struct trace *t, struct slice name)
 	return false;
 }
 
-/* The first one of a name counts; texts and numbers only.  false: no memory. */
-static bool
+/* The first one of a name counts; texts and numbers only. */
+static void
 add_facts(struct interpret *in, const struct value *map)
 {
 	for (uint32_t i = 0; map->type == VALUE_MAP && i < map->count; i++) {
@@ -44,10 +43,8 @@ add_facts(struct interpret *in, const struct value *map)
 		    has_fact(in->trace, value_text(key)))
 			continue;
 		in->facts_bytes += (uint32_t)bytes;
-		if (!trace_add_meta(in->trace, value_text(key), *v))
-			return false;
+		in->failed |= !trace_add_meta(in->trace, value_text(key), *v);
 	}
-	return true;
 }
 
 static void
@@ -61,22 +58,20 @@ learn_epoch(struct trace *t, const struct value *v, uint64_t ts)
 	t->epoch_ns = wall - ts;
 }
 
-bool
+void
 interpret_learn(struct interpret *in, const struct batch *b, const struct event *e, const struct plan *m)
 {
 	const struct value *v;
 
 	for (uint32_t i = 0; i < m->ndefines; i++)
-		if (!define(in, b, e, &m->defines[i]))
-			return false;
+		define(in, b, e, &m->defines[i]);
 	if (m->epoch.p != NULL && (v = interpret_field(b, e, m->epoch)) != NULL)
 		learn_epoch(in->trace, v, e->ts);
 	if (m->facts.p != NULL && (v = interpret_field(b, e, m->facts)) != NULL)
-		return add_facts(in, v);
-	return true;
+		add_facts(in, v);
 }
 
-bool
+void
 interpret_arrows(struct interpret *in, const struct batch *b, struct event *e, const struct plan *m)
 {
 	const struct value *const out = m->flow_out.p != NULL ? interpret_field(b, e, m->flow_out) : NULL;
@@ -89,11 +84,10 @@ interpret_arrows(struct interpret *in, const struct batch *b, struct event *e, c
 		/* the arrow's name is that of the first such meaning of the class */
 		if (instant && m == plan_with_arrows(e->cls->plan))
 			e->flags |= EVENT_ARROW;
-		if (!arrows_out(&in->arrows, m->flow_name, key, e))
-			return false;
+		arrows_out(&in->arrows, m->flow_name, key, e);
 		if ((e->flags & EVENT_ARROW) != 0)
 			e->dur = in->arrows.id;
 	}
-	return arrives == NULL || !interpret_number(arrives, &key) ||
-	       arrows_in(&in->arrows, m->flow_name, key, e);
+	if (arrives != NULL && interpret_number(arrives, &key))
+		arrows_in(&in->arrows, m->flow_name, key, e);
 }

@@ -36,8 +36,10 @@ cached_at(struct interpret *in, const void *how, const struct track *base, uint6
 
 	if (in->cached == NULL)
 		in->cached = calloc(CACHED, sizeof *in->cached);
-	if (in->cached == NULL)
+	if (in->cached == NULL) {
+		in->failed = true;
 		return NULL;
+	}
 	h = (h * 31 + base->index) * 31 + value;
 	return &in->cached[(h * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
 }
@@ -68,7 +70,7 @@ say_limit(struct interpret *in, const struct batch *b, const struct event *e, st
 	in->lines_full = true;
 }
 
-/* The line of this name: lines of one process and one name are one.  NULL: no memory. */
+/* The line of this name: lines of one process and one name are one.  Without memory the base. */
 static const struct track *
 named_line(struct interpret *in, struct batch *b, const struct event *e, const struct track *base, bool child,
            struct slice name, const struct value *id)
@@ -78,7 +80,7 @@ named_line(struct interpret *in, struct batch *b, const struct event *e, const s
 	uint32_t known = key.p != NULL ? tabletext_get(&in->lines, key) : TABLE_NONE;
 
 	if (key.p == NULL)
-		return NULL;
+		return base;
 	if (known == TABLE_NONE && (in->trace->ntracks >= ALL_TRACKS || in->line_bytes > ALL_BYTES)) {
 		say_limit(in, b, e, name);
 		base = track_process(base);
@@ -93,13 +95,12 @@ named_line(struct interpret *in, struct batch *b, const struct event *e, const s
 	const struct track *const k = new_line(in, base, child, name, id);
 	in->line_bytes += 2 * key.n;
 	key = key.p != NULL ? arena_copy(&in->trace->arena, key) : key;
-	if (k == NULL || key.p == NULL || !tabletext_put(&in->lines, key, k->index))
-		return NULL;
-	return k;
+	in->failed |= k == NULL || key.p == NULL || !tabletext_put(&in->lines, key, k->index);
+	return k != NULL ? k : base;
 }
 
-/* false: no memory.  *track stays as it is where a field is not there. */
-static bool
+/* *track stays as it is where a field is not there. */
+static void
 try_line(struct interpret *in, struct batch *b, const struct event *e, const struct plan_track *how,
          const struct track **track)
 {
@@ -111,31 +112,22 @@ try_line(struct interpret *in, struct batch *b, const struct event *e, const str
 	bool lasting;
 
 	if ((how->number.nfields > 0 && v.type == VALUE_NONE) || (how->id.p != NULL && id == NULL))
-		return true;
+		return;
 	struct line_cached *const c = cached_at(in, how, base, v.u64);
 	if (c == NULL)
-		return false;
+		return;
 	if (plain && c->how == how && c->base == base && c->value == v.u64 && c->type == v.type) {
 		*track = c->track;
-		return true;
+		return;
 	}
-	switch (interpret_template(in, b, e, &how->name, &name, &lasting)) {
-	case INTERPRET_UNRESOLVED:
-		return true;
-	case INTERPRET_NO_MEMORY:
-		return false;
-	case INTERPRET_MADE:
-		break;
-	}
+	if (!interpret_template(in, b, e, &how->name, &name, &lasting))
+		return;
 	if (name.n > NAME_BYTES)
 		name = slice_of(name.p, NAME_BYTES);
 	const struct track *const found = named_line(in, b, e, base, how->child, name, id);
-	if (found == NULL)
-		return false;
 	*track = found;
 	if (plain)
 		*c = (struct line_cached){ how, base, v.u64, v.type, found };
-	return true;
 }
 
 const struct track *
@@ -144,8 +136,7 @@ interpret_line(struct interpret *in, struct batch *b, const struct event *e, con
 	const struct track *track = NULL;
 
 	for (uint32_t i = 0; i < m->ntracks && track == NULL; i++)
-		if (!try_line(in, b, e, &m->tracks[i], &track))
-			return NULL;
+		try_line(in, b, e, &m->tracks[i], &track);
 	return track != NULL ? track : e->track;
 }
 
@@ -155,11 +146,10 @@ interpret_state_line(struct interpret *in, struct batch *b, const struct event *
 	struct line_cached *const c = cached_at(in, m->state_name.p, e->track, m->state);
 
 	if (c == NULL)
-		return NULL;
+		return e->track;
 	if (c->how == m->state_name.p && c->base == e->track && c->value == m->state)
 		return c->track;
 	const struct track *const found = named_line(in, b, e, e->track, true, m->state_name, NULL);
-	if (found != NULL)
-		*c = (struct line_cached){ m->state_name.p, e->track, m->state, VALUE_NONE, found };
+	*c = (struct line_cached){ m->state_name.p, e->track, m->state, VALUE_NONE, found };
 	return found;
 }

@@ -3,7 +3,9 @@
 
 #include "pipeline/interpret.h"
 
-/* The parts of pipeline/interpret.c: what a meaning says, found in the fields of one event. */
+/* The parts of pipeline/interpret.c: what a meaning says, found in the fields of one event.  What has no
+ * memory leaves something out and sets `failed` of the batch, the trace or `in`:
+ * interpret_batch() asks. */
 
 /* What is found in an event of the batch is reported here; may be NULL. */
 static inline struct findings *
@@ -28,41 +30,39 @@ struct value interpret_ref(const struct interpret *in, const struct batch *b, co
 /* Whose definitions stand in a table, seen from an event. */
 uint32_t interpret_scope(const struct interpret *in, const struct event *e, uint8_t table);
 
-enum interpret_made { INTERPRET_MADE, INTERPRET_UNRESOLVED, INTERPRET_NO_MEMORY };
-
-/* The text of a template.  *lasting: it outlives the batch. */
-enum interpret_made interpret_template(const struct interpret *in, struct batch *b, const struct event *e,
-                                       const struct plan_template *t, struct slice *text, bool *lasting);
+/* The text of a template.  *lasting: it outlives the batch.  false: a field or a definition is not there. */
+bool interpret_template(const struct interpret *in, struct batch *b, const struct event *e,
+                        const struct plan_template *t, struct slice *text, bool *lasting);
 
 /* ---- interpret_learn.c ---- */
 
-/* Definitions, facts and the epoch.  false: no memory. */
-bool interpret_learn(struct interpret *in, const struct batch *b, const struct event *e,
+/* Definitions, facts and the epoch. */
+void interpret_learn(struct interpret *in, const struct batch *b, const struct event *e,
                      const struct plan *m);
 
-/* The ends of arrows.  false: no memory. */
-bool interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
+/* The ends of arrows. */
+void interpret_arrows(struct interpret *in, const struct batch *b, struct event *e,
                       const struct plan *m);
 
 /* ---- interpret_layout.c ---- */
 
-/* The payload's bytes become fields.  false: no memory. */
-bool interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m);
+/* The payload's bytes become fields. */
+void interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m);
 
 /* ---- interpret_line.c ---- */
 
-/* The time line of an event, as m->tracks say; NULL: no memory. */
+/* The time line of an event, as m->tracks say. */
 const struct track *interpret_line(struct interpret *in, struct batch *b, const struct event *e,
                                    const struct plan *m);
 
-/* The line below a track that shows its states of this name; NULL: no memory. */
+/* The line below a track that shows its states of this name. */
 const struct track *interpret_state_line(struct interpret *in, struct batch *b, const struct event *e,
                                          const struct plan *m);
 
 void interpret_lines_free(struct interpret *in);
 
 /* Makes the event a counter, which has nothing but numbers: a list of them is one series each, named by
- * m->series or "NAME 1", "NAME 2" ... false: no memory. */
-bool interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m);
+ * m->series or "NAME 1", "NAME 2" ... */
+void interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m);
 
 #endif

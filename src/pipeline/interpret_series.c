@@ -37,8 +37,8 @@ name_of(const struct interpret *in, const struct event *e, const struct plan *m,
 	return v.type == VALUE_STRING ? value_text(&v) : none;
 }
 
-/* As the table has it, else "NAME 1", "NAME 2" ...  false: no memory. */
-static bool
+/* As the table has it, else "NAME 1", "NAME 2" ... */
+static void
 put_list(const struct interpret *in, struct batch *b, const struct event *e, const struct plan *m,
          const struct field *list, struct field *to)
 {
@@ -49,14 +49,11 @@ put_list(const struct interpret *in, struct batch *b, const struct event *e, con
 			                    i + 1);
 			name.flags = list->name.flags;
 		}
-		if (name.p == NULL)
-			return false;
 		to[i] = (struct field){ name, list->value.values[i] };
 	}
-	return true;
 }
 
-bool
+void
 interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
 {
 	uint64_t all = 0;
@@ -66,21 +63,20 @@ interpret_series(const struct interpret *in, struct batch *b, struct event *e, c
 	for (uint32_t i = 0; i < e->nfields; i++)
 		all += series_of(m, &b->fields[e->first_field + i]);
 	if (all > UINT16_MAX)
-		return true; /* nobody's counter: it stays as it is */
+		return; /* nobody's counter: it stays as it is */
 	struct field *const to = batch_fields(b, (uint32_t)all);
 	if (to == NULL)
-		return false;
+		return;
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
 		const uint32_t series = series_of(m, f);
 		if (series > 0 && f->value.type != VALUE_LIST)
 			to[n] = *f;
-		else if (series > 0 && !put_list(in, b, e, m, f, to + n))
-			return false;
+		else if (series > 0)
+			put_list(in, b, e, m, f, to + n);
 		n += series;
 	}
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)n;
 	b->nfields += n;
-	return true;
 }

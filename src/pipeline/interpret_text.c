@@ -174,7 +174,7 @@ joined(struct arena *a, const struct slice *pieces, uint32_t n)
 }
 
 /* One reference without text around it needs no copy. */
-static enum interpret_made
+static bool
 single(const struct interpret *in, struct batch *b, const struct event *e, const struct plan_ref *r,
        struct slice *text, bool *lasting)
 {
@@ -183,13 +183,13 @@ single(const struct interpret *in, struct batch *b, const struct event *e, const
 	const struct slice s = piece_of(&v, number);
 
 	if (s.p == NULL)
-		return INTERPRET_UNRESOLVED;
+		return false;
 	*lasting = (v.type == VALUE_STRING && r->ntables > 0) || v.type == VALUE_BOOL; /* definitions stay */
 	*text = s.p == number ? arena_copy(&b->scratch, s) : s;
-	return text->p != NULL ? INTERPRET_MADE : INTERPRET_NO_MEMORY;
+	return text->p != NULL;
 }
 
-enum interpret_made
+bool
 interpret_template(const struct interpret *in, struct batch *b, const struct event *e,
                    const struct plan_template *t, struct slice *text, bool *lasting)
 {
@@ -200,7 +200,7 @@ interpret_template(const struct interpret *in, struct batch *b, const struct eve
 	if (t->nparts == 1 && t->parts[0].ref.nfields == 0) {
 		*text = t->parts[0].text;
 		*lasting = true;
-		return INTERPRET_MADE;
+		return true;
 	}
 	if (t->nparts == 1 && t->parts[0].text.n == 0)
 		return single(in, b, e, &t->parts[0].ref, text, lasting);
@@ -209,8 +209,6 @@ interpret_template(const struct interpret *in, struct batch *b, const struct eve
 		const struct plan_part *const part = &t->parts[i];
 		if (n + 2 > PIECES) {
 			pieces[0] = joined(&b->scratch, pieces, n);
-			if (pieces[0].p == NULL)
-				return INTERPRET_NO_MEMORY;
 			n = 1;
 		}
 		if (part->text.n > 0)
@@ -220,8 +218,8 @@ interpret_template(const struct interpret *in, struct batch *b, const struct eve
 		const struct value v = interpret_ref(in, b, e, &part->ref);
 		pieces[n] = piece_of(&v, numbers[n]);
 		if (pieces[n++].p == NULL)
-			return INTERPRET_UNRESOLVED;
+			return false;
 	}
 	*text = joined(&b->scratch, pieces, n);
-	return text->p != NULL ? INTERPRET_MADE : INTERPRET_NO_MEMORY;
+	return text->p != NULL;
 }

@@ -21,7 +21,7 @@ lanes_free(struct lanes *l)
 	table64_free(&l->places);
 }
 
-/* The extra lane (>= 1) of a track, made when it is asked for first.  NULL: no memory. */
+/* The extra lane (>= 1) of a track, made when it is asked for first.  Without memory the track. */
 static const struct track *
 lane_of(struct lanes *l, const struct track *track, uint16_t lane)
 {
@@ -35,8 +35,10 @@ lane_of(struct lanes *l, const struct track *track, uint16_t lane)
 	    arena_printf(&l->arena, "%.*s (%u)", (int)track->name.n, track->name.p, lane + 1U);
 	if (k == NULL || name.p == NULL ||
 	    !array_room(&l->tracks, l->ntracks, &l->tracks_cap, sizeof(struct track *)) ||
-	    !table64_put(&l->places, key, l->ntracks))
-		return NULL;
+	    !table64_put(&l->places, key, l->ntracks)) {
+		l->nesting.failed = true;
+		return track;
+	}
 	*k = (struct track){
 		.index = LANES_FIRST_INDEX + l->ntracks,
 		.kind = TRACK_THREAD,
@@ -68,17 +70,13 @@ lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 
 		if (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0)
 			continue;
-		if (!nesting_span(&l->nesting, e->track->index, e->ts, e->dur, 0, &r))
-			return false;
+		nesting_span(&l->nesting, e->track->index, e->ts, e->dur, 0, &r);
 		if (r.inexact || r.dropped || (l->off && r.lane > 0))
 			ledger_add(ledger, loss_of(l, &r), e->offset, 1);
-		if (r.lane == 0 || l->off)
-			continue;
-		e->track = lane_of(l, e->track, r.lane);
-		if (e->track == NULL)
-			return false;
+		if (r.lane > 0 && !l->off)
+			e->track = lane_of(l, e->track, r.lane);
 	}
-	return true;
+	return !l->nesting.failed;
 }
 
 bool

@@ -32,17 +32,18 @@ place_of(const struct nest_lane *l, const struct nest_span *x)
 	return lo;
 }
 
-static bool
+static void
 add_piece(const struct nest_asked *asked, const struct nest_span *s)
 {
 	struct nesting *const n = asked->n;
 
 	if (!asked->pieces)
-		return true;
-	if (!array_room(&n->pieces, n->npieces, &n->pieces_cap, sizeof *n->pieces))
-		return false;
+		return;
+	if (!array_room(&n->pieces, n->npieces, &n->pieces_cap, sizeof *n->pieces)) {
+		n->failed = true;
+		return;
+	}
 	n->pieces[n->npieces++] = (struct nest_piece){ s->start, s->end };
-	return true;
 }
 
 /* false: it is used up. */
@@ -60,7 +61,7 @@ pay(const struct nest_asked *asked, struct nest_look *at)
 
 /* Those that end later.  Goes down the trees that `pos` lies in; a tree that begins behind it begins when x
  * is over. */
-static bool
+static void
 look_behind(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
             struct nest_look *at)
 {
@@ -69,7 +70,7 @@ look_behind(const struct nest_lane *l, const struct nest_span *x, const struct n
 	while (c > at->pos) {
 		const struct nest_span *const s = &l->spans[c - 1];
 		if (!pay(asked, at))
-			return true;
+			return;
 		if (c - s->size > at->pos) {
 			c = c <= l->flat ? at->pos + 1
 			                 : c - s->size; /* each of those below is its own tree */
@@ -81,18 +82,16 @@ look_behind(const struct nest_lane *l, const struct nest_span *x, const struct n
 			continue;
 		}
 		if (s->start >= x->end)
-			return true;
+			return;
 		at->fits = false;
 		if (!asked->whole)
-			return true;
-		if (!add_piece(asked, s))
-			return false;
+			return;
+		add_piece(asked, s);
 	}
-	return true;
 }
 
 /* Those that end within x, or with it. */
-static bool
+static void
 look_before(const struct nest_lane *l, const struct nest_span *x, const struct nest_asked *asked,
             struct nest_look *at)
 {
@@ -101,35 +100,31 @@ look_before(const struct nest_lane *l, const struct nest_span *x, const struct n
 	while (i > 0 && l->spans[i - 1].end > x->start) {
 		const struct nest_span *const s = &l->spans[i - 1];
 		if (!pay(asked, at))
-			return true;
+			return;
 		if (s->start >= x->start) {
 			at->covered += s->end - s->start;
 			i -= s->size;
 		} else {
 			at->fits = false;
 			if (!asked->whole)
-				return true;
+				return;
 			i--;
 		}
-		if (!add_piece(asked, s))
-			return false;
+		add_piece(asked, s);
 	}
 	at->first = i;
-	return true;
 }
 
-bool
+void
 nest_lane_look(const struct nest_lane *l, const struct nest_span *x, struct nest_asked asked,
                struct nest_look *at)
 {
 	*at = (struct nest_look){ .pos = place_of(l, x), .fits = true };
-	if (!look_behind(l, x, &asked, at))
-		return false;
-	if ((at->fits || asked.whole) && !at->unsure && !look_before(l, x, &asked, at))
-		return false;
+	look_behind(l, x, &asked, at);
+	if ((at->fits || asked.whole) && !at->unsure)
+		look_before(l, x, &asked, at);
 	at->unsure |= x->start < l->lost ||
 	              ((at->holder > 0 || (!at->fits && asked.whole)) && x->start < l->lost_inner);
-	return true;
 }
 
 /* Where nothing within others is kept: takes the place of those within it, or is forgotten itself. */

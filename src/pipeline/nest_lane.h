@@ -23,8 +23,8 @@ struct nest_asked {
 	bool pieces, whole;
 };
 
-/* false: no memory for pieces. */
-bool nest_lane_look(const struct nest_lane *l, const struct nest_span *x, struct nest_asked asked,
+/* Without memory for pieces nesting.failed is set. */
+void nest_lane_look(const struct nest_lane *l, const struct nest_span *x, struct nest_asked asked,
                     struct nest_look *at);
 
 /* Puts it in where nest_lane_look said that it fits; there is room, and no more than NEST_WINDOW to move. */

@@ -9,7 +9,7 @@ put(struct nesting *n, uint32_t track, uint64_t start, uint64_t end)
 {
 	struct nest_result r = { 0 };
 
-	cr_assert(nesting_span(n, track, start, end - start, 0, &r));
+	nesting_span(n, track, start, end - start, 0, &r);
 	return r;
 }
 

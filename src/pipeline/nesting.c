@@ -36,6 +36,14 @@ nesting_free(struct nesting *n)
 	*n = (struct nesting){ 0 };
 }
 
+/* Always false. */
+static bool
+fail(struct nesting *n)
+{
+	n->failed = true;
+	return false;
+}
+
 static bool
 track_at(struct nesting *n, uint32_t track)
 {
@@ -44,29 +52,28 @@ track_at(struct nesting *n, uint32_t track)
 	uint32_t count = n->ntracks < 16 ? 16 : n->ntracks;
 	while (count <= track) {
 		if (count > UINT32_MAX / 2)
-			return false;
+			return fail(n);
 		count *= 2;
 	}
 	struct nest_track *const p = realloc(n->tracks, count * sizeof *p);
 	if (p == NULL)
-		return false;
+		return fail(n);
 	memset(p + n->ntracks, 0, (count - n->ntracks) * sizeof *p);
 	n->tracks = p;
 	n->ntracks = count;
 	return true;
 }
 
-/* One lane more; *dropped: there may be none. */
+/* One lane more; false: there may be none. */
 static bool
-track_add_lane(struct nesting *n, struct nest_track *t, bool *dropped)
+track_add_lane(struct nesting *n, struct nest_track *t)
 {
-	*dropped = t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES;
-	if (*dropped)
-		return true;
+	if (t->nmore + 1 >= NEST_LANES || n->nextra >= NEST_EXTRA_LANES)
+		return false;
 	if ((t->nmore & (t->nmore + 1)) == 0) { /* 0, 1, 3, 7, ...: all places are taken */
 		struct nest_lane *const p = realloc(t->more, ((size_t)t->nmore * 2 + 1) * sizeof *p);
 		if (p == NULL)
-			return false;
+			return fail(n);
 		t->more = p;
 	}
 	t->more[t->nmore++] = (struct nest_lane){ 0 };
@@ -83,8 +90,8 @@ struct finding_place {
 	struct nest_span holders[NEST_LANES]; /* the innermost around it, of each lane that has one */
 };
 
-/* Looks at all lanes, or up to the first that fits.  false: no memory. */
-static bool
+/* Looks at all lanes, or up to the first that fits. */
+static void
 look_around(struct nesting *n, struct nest_track *t, struct finding_place *f, struct nest_result *out)
 {
 	const struct nest_asked asked = { n, n->cover, n->cover };
@@ -96,8 +103,7 @@ look_around(struct nesting *n, struct nest_track *t, struct finding_place *f, st
 
 		if (!nest_lane_is_before(l, f->x)) {
 			nest_room_settle(l, f->x);
-			if (!nest_lane_look(l, f->x, asked, &at))
-				return false;
+			nest_lane_look(l, f->x, asked, &at);
 		}
 		out->inexact |= at.unsure;
 		if (at.holder > 0)
@@ -113,34 +119,29 @@ look_around(struct nesting *n, struct nest_track *t, struct finding_place *f, st
 		nest_cover_alone(n, f->x, f->nholders > 0 ? f->holders : NULL, f->at.covered, out);
 	else if (n->cover)
 		nest_cover(n, f->x, f->holders, f->nholders, out);
-	return true;
 }
 
-/* A lane for it.  out->dropped: there is none.  false: no memory. */
-static bool
+/* A lane for it.  out->dropped: there is none. */
+static void
 find_lane(struct nesting *n, struct nest_track *t, struct finding_place *f, struct nest_result *out)
 {
-	if (!look_around(n, t, f, out))
-		return false;
+	look_around(n, t, f, out);
 	if (f->fits)
-		return true;
-	if (!track_add_lane(n, t, &out->dropped))
-		return false;
+		return;
+	out->dropped = !track_add_lane(n, t);
 	f->at = (struct nest_look){ .pos = 0 };
 	out->lane = (uint16_t)(out->dropped ? NEST_LANES - 1 : t->nmore);
-	return true;
 }
 
 /* The place in a lane whose spans have moved. */
-static bool
+static void
 look_again(struct nesting *n, const struct nest_lane *l, struct finding_place *f)
 {
 	const uint32_t looks = n->looks;
 
 	n->looks = UINT32_MAX;
-	const bool ok = nest_lane_look(l, f->x, (struct nest_asked){ n, false, false }, &f->at);
+	nest_lane_look(l, f->x, (struct nest_asked){ n, false, false }, &f->at);
 	n->looks = looks;
-	return ok;
 }
 
 static bool
@@ -154,42 +155,38 @@ pays_move(struct nesting *n, uint32_t spans)
 	return true;
 }
 
-/* Puts it in.  *kept is false if that would move too much, if it may not be right where it is and later ones
- * would rely on it, or if there is no room.  false: no memory. */
+/* Puts it in.  false: that would move too much, it may not be right where it is and later ones would rely on
+ * it, or there is no room. */
 static bool
-keep(struct nesting *n, struct nest_track *t, struct finding_place *f, const struct nest_result *r,
-     bool *kept)
+keep(struct nesting *n, struct nest_track *t, struct finding_place *f, const struct nest_result *r)
 {
 	struct nest_lane *const l = nest_lane_at(t, r->lane);
 	const uint32_t behind = l->n - f->at.pos;
 
-	*kept = pays_move(n, behind) && !(r->inexact && (behind > 0 || f->x->end < l->lost));
-	if (!*kept)
-		return true;
+	if (!pays_move(n, behind) || (r->inexact && (behind > 0 || f->x->end < l->lost)))
+		return false;
 	if (l->n == l->cap) {
 		const enum nest_room room = nest_room_make(n, t, l);
-		if (room == NEST_ROOM_NO_MEMORY)
+		n->failed |= room == NEST_ROOM_NO_MEMORY;
+		if (room != NEST_ROOM_OK)
 			return false;
-		*kept = room == NEST_ROOM_OK && look_again(n, l, f) && f->at.fits;
-		if (!*kept)
-			return true;
+		look_again(n, l, f);
+		if (!f->at.fits)
+			return false;
 	}
 	nest_lane_put(l, f->x, &f->at);
 	return true;
 }
 
-bool
+void
 nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out)
 {
 	struct nest_result r = { 0 };
 	struct finding_place f;
-	bool kept = false;
 
-	if (!track_at(n, track))
-		return false;
-	if (x->start == x->end) {
+	if (x->start == x->end || !track_at(n, track)) {
 		*out = r;
-		return true;
+		return;
 	}
 	struct nest_track *const t = &n->tracks[track];
 	n->looks = n->looks > LOOKS_MAX - LOOKS_SPAN ? LOOKS_MAX : n->looks + LOOKS_SPAN;
@@ -197,8 +194,8 @@ nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, stru
 	f.x = x;
 	f.fits = false;
 	f.nholders = 0;
-	if (!find_lane(n, t, &f, &r) || (!r.dropped && !keep(n, t, &f, &r, &kept)))
-		return false;
+	find_lane(n, t, &f, &r);
+	const bool kept = !r.dropped && keep(n, t, &f, &r);
 	r.inexact |= !kept;
 	if (r.inexact)
 		r.nlate = 0; /* what was forgotten may have taken it already */
@@ -207,5 +204,4 @@ nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, stru
 	if ((!kept || r.lane > 0) && t->apart < x->end)
 		t->apart = x->end;
 	*out = r;
-	return true;
 }

@@ -78,6 +78,7 @@ struct nesting {
 	uint32_t looks;  /* how many spans may be looked at, and */
 	uint32_t moves;  /* moved to put another one in: see nesting.c */
 	bool cover;      /* somebody asks what covers a span */
+	bool failed;     /* memory ran out some time: results since then are of no use */
 	struct nest_piece *pieces;
 	uint32_t npieces, pieces_cap;
 	struct nest_late late[NEST_LANES]; /* of the last span; nest_result.nlate of them */
@@ -97,23 +98,26 @@ void nesting_init(struct nesting *n, bool cover);
 void nesting_free(struct nesting *n);
 
 /* The general case of nesting_span, with the end computed. */
-bool nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out);
+void nesting_place(struct nesting *n, uint32_t track, const struct nest_span *x, struct nest_result *out);
 
-/* Takes the next span of a track; who: the number by which nest_late names it.  false: no memory; *out is
- * then not set. */
-static inline bool
+/* Takes the next span of a track; who: the number by which nest_late names it. */
+static inline void
 nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, uint32_t who,
              struct nest_result *out)
 {
 	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
 	const struct nest_span x = { start, end, who, 1 };
 
-	if (track >= n->ntracks || start < n->tracks[track].apart)
-		return nesting_place(n, track, &x, out);
+	if (track >= n->ntracks || start < n->tracks[track].apart) {
+		nesting_place(n, track, &x, out);
+		return;
+	}
 	struct nest_lane *const l = &n->tracks[track].first;
 	struct nest_span *const last = l->spans + l->n, *top = last;
-	if (l->n == l->cap || end < last[-1].end || start == end)
-		return nesting_place(n, track, &x, out);
+	if (l->n == l->cap || end < last[-1].end || start == end) {
+		nesting_place(n, track, &x, out);
+		return;
+	}
 
 	/* Other lanes are over, nothing ends later: what lies within it are the last trees of lane 0. */
 	uint64_t covered = 0;
@@ -122,15 +126,18 @@ nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, ui
 		covered += top[-1].end - top[-1].start;
 		size += top[-1].size;
 		top -= top[-1].size;
-		if (top == l->spans)
-			return nesting_place(n, track, &x, out);
+		if (top == l->spans) {
+			nesting_place(n, track, &x, out);
+			return;
+		}
 	}
-	if (top[-1].end > start)
-		return nesting_place(n, track, &x, out);
+	if (top[-1].end > start) {
+		nesting_place(n, track, &x, out);
+		return;
+	}
 	*last = (struct nest_span){ start, end, who, size };
 	l->n++;
 	*out = (struct nest_result){ .covered = covered };
-	return true;
 }
 
 #endif

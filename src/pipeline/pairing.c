@@ -28,7 +28,7 @@ pairing_free(struct pairing *p)
 
 /* ---- places ---- */
 
-/* false: no memory. */
+/* Whether there is a place for the track; it is made if it can be. */
 static bool
 have_track(struct pairing *p, uint32_t index)
 {
@@ -36,36 +36,40 @@ have_track(struct pairing *p, uint32_t index)
 		return true;
 	const uint32_t n = p->trace->ntracks > index ? p->trace->ntracks + p->trace->ntracks / 2 : index + 1;
 	struct open_track *const t = realloc(p->tracks, n * sizeof *t);
-	if (t == NULL)
+	if (t == NULL) {
+		p->failed = true;
 		return false;
+	}
 	memset(t + p->ntracks, 0, (n - p->ntracks) * sizeof *t);
 	p->tracks = t;
 	p->ntracks = n;
 	return true;
 }
 
-/* false: no memory. */
-static bool
+static void
 more_places(struct pairing *p)
 {
 	const uint32_t cap = p->n == 0 ? 64 : p->n * 2;
 	struct open_span *const s = realloc(p->spans, cap * sizeof *s);
 
-	if (s == NULL)
-		return false;
+	if (s == NULL) {
+		p->failed = true;
+		return;
+	}
 	p->spans = s;
 	for (; p->n < cap; p->n++) {
 		s[p->n] = (struct open_span){ .below = p->free };
 		p->free = p->n + 1;
 	}
-	return true;
 }
 
 /* A free place; the caller has seen that there may be one more.  NULL: no memory. */
 static struct open_span *
 take_place(struct pairing *p)
 {
-	if (p->free == 0 && !more_places(p))
+	if (p->free == 0)
+		more_places(p);
+	if (p->free == 0)
 		return NULL;
 	struct open_span *const s = &p->spans[p->free - 1];
 	p->free = s->below;
@@ -153,30 +157,29 @@ beyond_count(const struct pairing *p, const struct track *track, struct pairing_
 	return n == TABLE_NONE ? 0 : n;
 }
 
-/* false: no memory. */
-static bool
+static void
 beyond_set(struct pairing *p, const struct track *track, struct pairing_end_of how, uint32_t n)
 {
 	const uint32_t old = beyond_count(p, track, how);
 
 	if (n > old && (p->beyond.used >= PAIRING_BEYOND_ROOM || p->nbeyond == UINT32_MAX))
-		return true;
+		return;
 	p->nbeyond += n - old;
-	return table64_put(&p->beyond, beyond_key(track, how), n);
+	p->failed |= !table64_put(&p->beyond, beyond_key(track, how), n);
 }
 
-static bool
+static void
 leave_out(struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	p->unpaired++;
 	ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN], e->offset, 1);
-	return beyond_set(p, e->track, how, beyond_count(p, e->track, how) + 1);
+	beyond_set(p, e->track, how, beyond_count(p, e->track, how) + 1);
 }
 
 /* ---- the two ends ---- */
 
-/* Copies what does not outlive the batch.  false: no memory. */
-static bool
+/* Copies what does not outlive the batch. */
+static void
 keep(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
      struct pairing_end_of how)
 {
@@ -186,54 +189,58 @@ keep(struct pairing *p, const struct batch *b, const struct event *e, struct ope
 
 	s->retained = NULL;
 	if (n == 0 && how.lasting)
-		return true;
+		return;
 	if (n < UINT16_MAX) /* one more field must fit */
 		made = retained_new(&s->retained, name, b->fields + e->first_field, n, left);
 	if (made == RETAINED_TOO_MUCH && n > 0) {
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
 		made = how.lasting ? RETAINED_MADE : retained_new(&s->retained, name, NULL, 0, left);
 	}
-	if (made == RETAINED_TOO_MUCH)
+	if (made != RETAINED_MADE)
 		s->name = e->cls->name;
 	if (s->retained != NULL) {
 		p->retained_bytes += s->retained->bytes;
 		if (!how.lasting)
 			s->name = s->retained->name;
 	}
-	return made != RETAINED_NO_MEMORY;
+	p->failed |= made == RETAINED_NO_MEMORY;
+}
+
+/* Whether there is the list that a span would stand in; it is made if it can be. */
+static bool
+have_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
+{
+	if ((how.flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
+		p->buckets = calloc(BUCKETS, sizeof *p->buckets);
+		p->failed |= p->buckets == NULL;
+		return p->buckets != NULL;
+	}
+	return have_track(p, e->track->index);
 }
 
 static bool
-have_room(struct pairing *p, const struct event *e, struct pairing_end_of how, bool *room)
+have_room(const struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	const bool listed = (how.flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0;
 
-	*room =
-	    (p->free != 0 || p->n < PAIRING_ALL) && (p->nbeyond == 0 || beyond_count(p, e->track, how) == 0);
-	if ((how.flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
-		p->buckets = calloc(BUCKETS, sizeof *p->buckets);
-		return p->buckets != NULL;
-	}
-	if (!have_track(p, e->track->index))
-		return false;
-	if (listed && p->tracks[e->track->index].depth >= PAIRING_TRACK)
-		*room = false;
-	return true;
+	return (p->free != 0 || p->n < PAIRING_ALL) &&
+	       (p->nbeyond == 0 || beyond_count(p, e->track, how) == 0) &&
+	       !(listed && p->tracks[e->track->index].depth >= PAIRING_TRACK);
 }
 
-/* Keeps it open.  false: no memory. */
-static bool
-open_span(struct pairing *p, struct batch *b, const struct event *e, struct pairing_end_of how)
+/* Keeps it open. */
+static void
+open_span(struct pairing *p, const struct batch *b, const struct event *e, struct pairing_end_of how)
 {
-	bool room;
-
-	if (!have_room(p, e, how, &room))
-		return false;
-	if (!room)
-		return leave_out(p, e, how);
+	if (!have_list(p, e, how))
+		return;
+	if (!have_room(p, e, how)) {
+		leave_out(p, e, how);
+		return;
+	}
 	struct open_span *const s = take_place(p);
 	if (s == NULL)
-		return false;
+		return;
 	s->ts = e->ts;
 	s->offset = e->offset;
 	s->key = how.key;
@@ -242,48 +249,38 @@ open_span(struct pairing *p, struct batch *b, const struct event *e, struct pair
 	s->track = e->track;
 	s->pair = how.pair;
 	s->flags = how.flags;
-	if (!keep(p, b, e, s, how)) {
-		give_place(p, s, b);
-		return false;
-	}
+	keep(p, b, e, s, how);
 	uint32_t *const list = list_of(p, e->track, how);
 	s->below = *list;
 	*list = (uint32_t)(s - p->spans) + 1;
 	if ((how.flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
 		p->tracks[e->track->index].depth++;
-	return true;
 }
 
 enum pairing_result
 pairing_begin(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
 {
-	bool met = false;
-
-	if ((how.flags & PAIRING_ASYNC) != 0 && !pending_end_meet(&p->pending, p, b, e, how, &met))
-		return PAIRING_NO_MEMORY;
-	if (met)
+	if ((how.flags & PAIRING_ASYNC) != 0 && pending_end_meet(&p->pending, p, b, e, how))
 		return PAIRING_SPAN;
-	return open_span(p, b, e, how) ? PAIRING_OPEN : PAIRING_NO_MEMORY;
+	open_span(p, b, e, how);
+	return PAIRING_OPEN;
 }
 
-/* The span has the fields of its BEGIN, then what the END adds.  false: no memory. */
-static bool
+/* The span has the fields of its BEGIN, then what the END adds. */
+static void
 join_fields(struct pairing *p, struct batch *b, struct event *e, const struct retained *k)
 {
 	const uint32_t of_end = (uint32_t)e->nfields <= UINT16_MAX - k->nfields ? e->nfields : 0;
 	struct field *const to = batch_fields(b, k->nfields + of_end);
-	uint32_t n;
 
 	if (to == NULL)
-		return false;
+		return;
 	if (of_end < e->nfields)
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
-	if (!retained_join(b, k->fields, k->nfields, b->fields + e->first_field, of_end, to, &n))
-		return false;
+	const uint32_t n = retained_join(b, k->fields, k->nfields, b->fields + e->first_field, of_end, to);
 	e->first_field = b->nfields;
 	e->nfields = (uint16_t)n;
 	b->nfields += n;
-	return true;
 }
 
 /* Makes e the span; its ts is where it ends. */
@@ -307,7 +304,8 @@ close_span(struct pairing *p, struct batch *b, struct event *e, struct pairing_e
 		const uint32_t beyond = beyond_count(p, e->track, how);
 		if (beyond > 0) {
 			p->unpaired++;
-			return beyond_set(p, e->track, how, beyond - 1) ? PAIRING_DROPPED : PAIRING_NO_MEMORY;
+			beyond_set(p, e->track, how, beyond - 1);
+			return PAIRING_DROPPED;
 		}
 	}
 	uint32_t *const link = find(p, e->track, how);
@@ -316,15 +314,16 @@ close_span(struct pairing *p, struct batch *b, struct event *e, struct pairing_e
 		if (beyond == 0)
 			return PAIRING_ALONE;
 		p->unpaired++;
-		return beyond_set(p, e->track, how, beyond - 1) ? PAIRING_DROPPED : PAIRING_NO_MEMORY;
+		beyond_set(p, e->track, how, beyond - 1);
+		return PAIRING_DROPPED;
 	}
 	struct open_span *const s = &p->spans[*link - 1];
 	if (e->ts < s->ts) {
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_BACKWARDS], s->offset, 1);
 		e->ts = s->ts;
 	}
-	if (s->retained != NULL && how.fields && !join_fields(p, b, e, s->retained))
-		return PAIRING_NO_MEMORY;
+	if (s->retained != NULL && how.fields)
+		join_fields(p, b, e, s->retained);
 	make_span(s, e);
 	*link = s->below;
 	if ((s->flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
@@ -337,13 +336,10 @@ enum pairing_result
 pairing_end(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
 {
 	const enum pairing_result result = close_span(p, b, e, how);
-	bool waits = false;
 
 	if (result != PAIRING_ALONE || (how.flags & PAIRING_ASYNC) == 0)
 		return result;
-	if (!pending_end_keep(&p->pending, p, b, e, how, &waits))
-		return PAIRING_NO_MEMORY;
-	return waits ? PAIRING_OPEN : PAIRING_ALONE;
+	return pending_end_keep(&p->pending, p, b, e, how) ? PAIRING_OPEN : PAIRING_ALONE;
 }
 
 void
@@ -375,8 +371,7 @@ end_of_open(const struct pairing *p, const struct open_span *s)
 	return last;
 }
 
-/* false: no memory. */
-static bool
+static void
 give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 {
 	struct event *const e = &b->events[b->n];
@@ -384,8 +379,10 @@ give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 	               n = retained + fields;
 	struct field *const to = batch_fields(b, n);
 
-	if (to == NULL)
-		return false;
+	if (to == NULL) {
+		give_place(p, s, b);
+		return;
+	}
 	if (retained > 0)
 		memcpy(to, s->retained->fields, retained * sizeof *to);
 	if (fields)
@@ -399,50 +396,46 @@ give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_NO_END], s->offset, 1);
 	}
 	give_place(p, s, b);
-	return true;
 }
 
 /* The innermost first, as if their ends had come. */
-static bool
+static void
 give_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
 {
 	while (*list != 0 && b->n < b->cap) {
 		struct open_span *const s = &p->spans[*list - 1];
 		const uint32_t below = s->below;
-		if (!give_open(p, b, s, fields))
-			return false;
+		give_open(p, b, s, fields);
 		*list = below;
 	}
-	return true;
 }
 
-/* false: no memory. */
+/* Whether there was no room for all. */
 static bool
-give_all_open(struct pairing *p, struct batch *b, bool fields, bool *more)
+give_all_open(struct pairing *p, struct batch *b, bool fields)
 {
 	for (; p->at < p->ntracks && b->n < b->cap; p->at += b->n < b->cap) {
 		struct open_track *const t = &p->tracks[p->at];
 		t->depth = 0;
-		if (!give_list(p, b, &t->top, fields) || !give_list(p, b, &t->states, fields))
-			return false;
+		give_list(p, b, &t->top, fields);
+		give_list(p, b, &t->states, fields);
 	}
 	uint32_t i = p->at < p->ntracks
 	                 ? p->n
 	                 : p->at - p->ntracks; /* then the async ones, in order of their places */
 	for (; i < p->n && b->n < b->cap; i++) {
 		p->at++;
-		if (p->spans[i].cls != NULL && !give_open(p, b, &p->spans[i], fields))
-			return false;
+		if (p->spans[i].cls != NULL)
+			give_open(p, b, &p->spans[i], fields);
 	}
-	*more = b->n == b->cap;
-	return true;
+	return b->n == b->cap;
 }
 
 bool
-pairing_finish(struct pairing *p, struct batch *b, bool fields, bool *more)
+pairing_finish(struct pairing *p, struct batch *b, bool fields)
 {
 	for (uint32_t i = 0; i < p->ntracks && p->at == 0; i++)
 		if (p->tracks[i].last > p->last)
 			p->last = p->tracks[i].last;
-	return give_all_open(p, b, fields, more) && (*more || pending_end_finish(&p->pending, p, b, more));
+	return give_all_open(p, b, fields) || pending_end_finish(&p->pending, p, b);
 }

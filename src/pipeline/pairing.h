@@ -23,6 +23,7 @@
  * Memory is bounded: PAIRING_TRACK open ones of a track, PAIRING_ALL in all,
  * PAIRING_BYTES of copied fields.  What is beyond the first two is counted,
  * and its END does not close another; beyond the last the fields are left out.
+ * If the system has no memory, `failed` of the pairing or the batch is set; who calls asks once a batch.
  */
 #define PAIRING_LOOK 64
 #define PAIRING_TRACK 4096
@@ -71,6 +72,7 @@ struct pairing {
 	uint64_t last;               /* the latest time of other tracks; pairing_finish: of all */
 	uint64_t unpaired;           /* begins and ends without a partner, or not retained */
 	struct ledger ledger;
+	bool failed; /* memory ran out some time: what came out since then is of no use */
 };
 
 void pairing_init(struct pairing *p, struct trace *trace);
@@ -81,7 +83,6 @@ enum pairing_result {
 	PAIRING_OPEN,    /* it is retained until its other end comes; the event itself is no longer needed */
 	PAIRING_ALONE,   /* nothing was open; the event is as it was */
 	PAIRING_DROPPED, /* what it closes was not retained; the event says nothing */
-	PAIRING_NO_MEMORY,
 };
 
 /* A BEGIN, or a STATE that opens: OPEN, or SPAN if its end came before it. */
@@ -96,9 +97,9 @@ enum pairing_result pairing_end(struct pairing *p, struct batch *b, struct event
 void pairing_alone(struct pairing *p, const struct event *e);
 
 /* At the end of the trace: adds what is still open to the batch, as spans that last to the last time of the
- * trace, with the field "unfinished"; states end when their track was last heard of.  *more: there was no
- * room for all.  false: no memory. */
-bool pairing_finish(struct pairing *p, struct batch *b, bool fields, bool *more);
+ * trace, with the field "unfinished"; states end when their track was last heard of.  true: there was no
+ * room for all. */
+bool pairing_finish(struct pairing *p, struct batch *b, bool fields);
 
 /* A time was met on a track. */
 static inline void

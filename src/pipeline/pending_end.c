@@ -36,24 +36,28 @@ bucket_of(const struct pending_ends *a, const struct pairing *p, const struct tr
 	return &a->buckets[hash_u64(how.key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
 }
 
-/* *place: 0: there are enough already.  false: no memory. */
-static bool
-take_place(struct pending_ends *a, uint32_t *place)
+/* 0: there are enough already, or there is no memory. */
+static uint32_t
+take_place(struct pending_ends *a, struct pairing *p)
 {
-	*place = a->free;
-	if (a->buckets == NULL && (a->buckets = calloc(BUCKETS, sizeof *a->buckets)) == NULL)
-		return false;
-	if (*place != 0) {
-		a->free = a->ends[*place - 1].next;
-		return true;
+	const uint32_t place = a->free;
+
+	if (a->buckets == NULL && (a->buckets = calloc(BUCKETS, sizeof *a->buckets)) == NULL) {
+		p->failed = true;
+		return 0;
+	}
+	if (place != 0) {
+		a->free = a->ends[place - 1].next;
+		return place;
 	}
 	if (a->n == PENDING_END_MAX)
-		return true;
-	if (!array_room(&a->ends, a->n, &a->cap, sizeof *a->ends))
-		return false;
-	*place = ++a->n;
-	a->ends[*place - 1].retained = NULL;
-	return true;
+		return 0;
+	if (!array_room(&a->ends, a->n, &a->cap, sizeof *a->ends)) {
+		p->failed = true;
+		return 0;
+	}
+	a->ends[a->n].retained = NULL;
+	return ++a->n;
 }
 
 /* What it points to is the batch's from now on. */
@@ -72,27 +76,25 @@ give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s, str
 
 bool
 pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
-                 struct pairing_end_of how, bool *retained)
+                 struct pairing_end_of how)
 {
 	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
 	const uint32_t n = how.fields ? e->nfields : 0;
 	enum retained_made made = RETAINED_MADE;
 	struct retained *k = NULL;
-	uint32_t place;
+	const uint32_t place = take_place(a, p);
 
-	*retained = false;
-	if (!take_place(a, &place))
-		return false;
 	if (place == 0)
-		return true;
+		return false;
 	struct pending_end *const s = &a->ends[place - 1];
 	*s = (struct pending_end){ e->ts, e->offset, how.key, e->name, e->cls, e->track, NULL, 0, how.pair };
 	if (n > 0 || !how.lasting)
 		made =
 		    retained_new(&k, name, b->fields + e->first_field, n, PAIRING_BYTES - p->retained_bytes);
 	if (made != RETAINED_MADE) {
+		p->failed |= made == RETAINED_NO_MEMORY;
 		give_place(a, p, s, b);
-		return made != RETAINED_NO_MEMORY;
+		return false;
 	}
 	s->retained = k;
 	p->retained_bytes += k != NULL ? k->bytes : 0;
@@ -101,7 +103,6 @@ pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b, con
 	uint32_t *const head = bucket_of(a, p, e->track, how);
 	s->next = *head;
 	*head = place;
-	*retained = true;
 	return true;
 }
 
@@ -124,20 +125,18 @@ find(const struct pending_ends *a, const struct pairing *p, const struct event *
 
 bool
 pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
-                 struct pairing_end_of how, bool *met)
+                 struct pairing_end_of how)
 {
 	uint32_t *const link = a->buckets != NULL ? find(a, p, e, how) : NULL;
 
-	*met = link != NULL;
 	if (link == NULL)
-		return true;
+		return false;
 	struct pending_end *const s = &a->ends[*link - 1];
-	if (s->retained != NULL && how.fields) {
-		struct field *const to = batch_fields(b, e->nfields + s->retained->nfields);
-		uint32_t n;
-		if (to == NULL || !retained_join(b, b->fields + e->first_field, e->nfields,
-		                                 s->retained->fields, s->retained->nfields, to, &n))
-			return false;
+	struct field *const to =
+	    s->retained != NULL && how.fields ? batch_fields(b, e->nfields + s->retained->nfields) : NULL;
+	if (to != NULL) {
+		const uint32_t n = retained_join(b, b->fields + e->first_field, e->nfields,
+		                                 s->retained->fields, s->retained->nfields, to);
 		e->first_field = b->nfields;
 		e->nfields = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
 		b->nfields += n;
@@ -151,7 +150,7 @@ pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, str
 }
 
 bool
-pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b, bool *more)
+pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b)
 {
 	for (; a->at < a->n && b->n < b->cap; a->at++) {
 		struct pending_end *const s = &a->ends[a->at];
@@ -160,7 +159,7 @@ pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b, b
 		const uint32_t n = s->retained != NULL ? s->retained->nfields : 0;
 		struct field *const to = batch_fields(b, n);
 		if (to == NULL)
-			return false;
+			continue;
 		if (n > 0)
 			memcpy(to, s->retained->fields, n * sizeof *to);
 		struct event *const e = &b->events[b->n++];
@@ -176,6 +175,5 @@ pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b, b
 		pairing_alone(p, e);
 		give_place(a, p, s, b);
 	}
-	*more = a->at < a->n;
-	return true;
+	return a->at < a->n;
 }

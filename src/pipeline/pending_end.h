@@ -35,17 +35,17 @@ struct pending_ends {
 
 void pending_ends_free(struct pending_ends *a);
 
-/* Keeps an END that nothing was open for.  *retained: it is, and the event is no longer needed.  false: no
- * memory. */
+/* Keeps an END that nothing was open for.  true: it is retained, and the event is no longer needed.  Without
+ * memory p->failed is set. */
 bool pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
-                      struct pairing_end_of how, bool *retained);
+                      struct pairing_end_of how);
 
-/* Whether the end of this BEGIN was met before; then e is the span.  false: no memory. */
+/* Whether the end of this BEGIN was met before; then e is the span. */
 bool pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
-                      struct pairing_end_of how, bool *met);
+                      struct pairing_end_of how);
 
-/* At the end of the trace: those whose beginning never came become instants.  *more: there was no room for
- * all.  false: no memory. */
-bool pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b, bool *more);
+/* At the end of the trace: those whose beginning never came become instants.  true: there was no room for
+ * all. */
+bool pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b);
 
 #endif

@@ -168,27 +168,25 @@ name_slot(const struct names *names, struct slice name)
 	}
 }
 
-/* false: no memory. */
-static bool
+static void
 names_of(struct names *names, struct batch *b, const struct field *fields, uint32_t n)
 {
 	uint32_t cap = 4 * FEW_NAMES;
 
 	*names = (struct names){ .fields = fields, .n = n };
 	if (n <= FEW_NAMES)
-		return true;
+		return;
 	while (cap < 2 * n)
 		cap *= 2;
 	names->places = arena_zalloc(&b->scratch, cap, sizeof *names->places);
 	if (names->places == NULL)
-		return false;
+		return;
 	names->mask = cap - 1;
 	names->seed = hash_seed();
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t *const slot = name_slot(names, fields[i].name);
 		*slot = *slot == 0 ? i + 1 : *slot;
 	}
-	return true;
 }
 
 /* The place of the BEGIN's field that has the name of the END's i-th; as many as there are: none has. */
@@ -233,29 +231,28 @@ end_name(struct batch *b, struct slice name)
 	return (struct slice){ p, (uint32_t)(sizeof before - 1) + name.n, name.flags };
 }
 
-bool
+uint32_t
 retained_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end,
-              uint32_t nend, struct field *to, uint32_t *n)
+              uint32_t nend, struct field *to)
 {
 	struct names names;
+	uint32_t n = nbegin;
 
-	*n = nbegin;
 	if (nbegin > 0)
 		memcpy(to, begin, nbegin * sizeof *to);
-	if (!names_of(&names, b, begin, in_step(begin, nbegin, end, nend) ? 0 : nbegin))
-		return false;
+	names_of(&names, b, begin, in_step(begin, nbegin, end, nend) ? 0 : nbegin);
+	if (b->scratch.failed)
+		return n;
 	names.n = nbegin;
 	for (uint32_t i = 0; i < nend; i++) {
 		const uint32_t known = same_name(&names, &end[i], i);
-		to[*n] = end[i];
+		to[n] = end[i];
 		if (known < nbegin) {
 			if (retained_equal(&begin[known].value, &end[i].value))
 				continue;
-			to[*n].name = end_name(b, end[i].name);
-			if (to[*n].name.p == NULL)
-				return false;
+			to[n].name = end_name(b, end[i].name);
 		}
-		++*n;
+		n++;
 	}
-	return true;
+	return n;
 }

@@ -28,8 +28,8 @@ void retained_free(struct retained *k); /* NULL is fine */
 bool retained_equal(const struct value *a, const struct value *b);
 
 /* The fields of a span: those of its BEGIN, then what the END adds; one of the same name and another value is
- * "end.NAME".  `to` has room for all, *n are used.  false: no memory. */
-bool retained_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end,
-                   uint32_t nend, struct field *to, uint32_t *n);
+ * "end.NAME".  `to` has room for all; returns how many there are.  Without memory the batch has failed. */
+uint32_t retained_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end,
+                   uint32_t nend, struct field *to);
 
 #endif

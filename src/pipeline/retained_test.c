@@ -44,7 +44,7 @@ Test(retained, join_tells_names_apart)
 			end[i] = (struct field){ name_of(end_text, i, (random >> 33) % names),
 				                 value_u64(random >> 63) };
 		}
-		cr_assert(retained_join(&b, begin, nbegin, end, nend, to, &n));
+		n = retained_join(&b, begin, nbegin, end, nend, to);
 		for (uint32_t i = 0; i < nend; i++) {
 			const bool step = i < nbegin && slice_equal(begin[i].name, end[i].name);
 			const uint32_t at = step ? i : first_named(begin, nbegin, end[i].name);
@@ -78,7 +78,7 @@ Test(retained, join_of_many_fields_is_quick, .timeout = 20)
 	}
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		struct batch b = { .cap = 0 };
-		cr_assert(retained_join(&b, begin, N, end, N, to, &n));
+		n = retained_join(&b, begin, N, end, N, to);
 		cr_assert_eq(n, 2 * N);
 		batch_free(&b);
 	}

@@ -296,7 +296,7 @@ source_next(struct source *s, struct batch *b)
 	s->status = s->format->reader->next(&s->reader, b);
 	s->context->trace->records += s->reader.records - before;
 	s->context->read += input_offset(in, in->p) - from;
-	if (b->scratch.failed || s->context->trace->arena.failed)
+	if (batch_failed(b) || trace_failed(s->context->trace))
 		s->status = READ_NO_MEMORY;
 	if (s->status == READ_NO_MEMORY) /* its events may lack parts */
 		batch_recycle(b);

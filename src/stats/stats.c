@@ -131,9 +131,9 @@ add_span(struct stats *s, const struct event *e)
 	struct nest_result nest;
 	uint32_t name;
 
-	if (!span_name(s, &s->spans, e, &name) ||
-	    !nesting_span(&s->nesting, e->track->index, e->ts, e->dur, name, &nest))
+	if (!span_name(s, &s->spans, e, &name))
 		return false;
+	nesting_span(&s->nesting, e->track->index, e->ts, e->dur, name, &nest);
 	if (nest.nlate > 0 || nest.inexact)
 		correct_self(s, &nest);
 	struct span_group *const g = group_of(&s->spans, name);
@@ -237,7 +237,7 @@ stats_batch(struct stats *s, const struct batch *b)
 		if (!add_event(s, e))
 			return false;
 	}
-	return true;
+	return !s->nesting.failed;
 }
 
 uint64_t
