@@ -131,44 +131,6 @@ find_name(struct interpret *in, struct batch *b, struct event *e, const struct k
 	return e->name.p == e->cls->name.p;
 }
 
-/* Whether the event itself has a field of this name. */
-static bool
-has_own(const struct batch *b, const struct event *e, struct slice name)
-{
-	for (uint32_t i = 0; i < e->nfields; i++)
-		if (slice_equal(b->fields[e->first_field + i].name, name))
-			return true;
-	return false;
-}
-
-/* What the name of the class says becomes fields, behind the event's own; of a span when it is complete, so
- * that they need not be kept. */
-static void
-add_parts(struct interpret *in, struct batch *b, struct event *e)
-{
-	const uint32_t n = e->cls->nparts;
-	uint32_t to = e->nfields;
-
-	if (n > UINT16_MAX - to) {
-		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset, n);
-		return;
-	}
-	struct field *const fields = batch_fields(b, to + n);
-	if (fields == NULL)
-		return;
-	memcpy(fields, b->fields + e->first_field, to * sizeof *fields);
-	for (uint32_t i = 0; i < n; i++) {
-		if (has_own(b, e, e->cls->parts[i].name))
-			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset,
-			           1);
-		else
-			fields[to++] = e->cls->parts[i];
-	}
-	e->first_field = b->nfields;
-	e->nfields = (uint16_t)to;
-	b->nfields += to;
-}
-
 /* ---- phases: each tells whether the event comes out ---- */
 
 static bool
@@ -391,7 +353,7 @@ one(struct interpret *in, struct batch *b, struct event *e, const struct known_c
 	if (comes_out && e->phase == PHASE_SPAN)
 		pairing_see_span(&in->pairing, e);
 	if (comes_out && in->fields && e->cls->nparts > 0)
-		add_parts(in, b, e);
+		interpret_class_parts(in, b, e);
 	return comes_out;
 }
 
@@ -494,7 +456,7 @@ interpret_finish(struct interpret *in, struct batch *b, bool *more)
 		in->open_given = !pairing_finish(&in->pairing, b, in->fields);
 		for (; in->fields && i < b->n; i++)
 			if (b->events[i].cls->nparts > 0)
-				add_parts(in, b, &b->events[i]);
+				interpret_class_parts(in, b, &b->events[i]);
 	}
 	*more = true;
 	if (!in->open_given || b->cap - b->n < 2)

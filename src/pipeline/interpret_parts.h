@@ -49,6 +49,12 @@ void interpret_arrows(struct interpret *in, const struct batch *b, struct event 
 /* The payload's bytes become fields. */
 void interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m);
 
+/* ---- interpret_class_parts.c ---- */
+
+/* What the name of the class says becomes fields, behind the event's own; of a span when it is complete, so
+ * that they need not be kept. */
+void interpret_class_parts(struct interpret *in, struct batch *b, struct event *e);
+
 /* ---- interpret_line.c ---- */
 
 /* The time line of an event, as m->tracks say. */
