@@ -123,8 +123,7 @@ check_output(struct options *o, const char *const *in, size_t n, const char *out
 	struct present_output p = { .dev = st.st_dev, .ino = st.st_ino, .folder = S_ISDIR(st.st_mode) };
 	const char *found = find_in_options(&p, o);
 	if (!operands_init(&operands, in, n, o->from)) {
-		say("the system gives no more memory");
-		o->status = STATUS_UNREADABLE;
+		options_no_memory(o);
 		return false;
 	}
 	for (size_t i = 0; i < n && found == NULL; i++)

@@ -32,8 +32,7 @@ enum common {
 static const struct cmd_option common_options[COMMON_COUNT] = {
 	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
 	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: by its content)", 0 },
-	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: by its content)",
-	                     0 },
+	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: by its content)", 0 },
 	[COMMON_SCHEMA] = { "schema", "FILE",
 	                    "a vocabulary: what the events mean; the first given counts most", 0 },
 	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q' },
@@ -423,6 +422,16 @@ options_positive(struct options *o, const char *option, const char *arg, uint64_
 	if (*v == 0)
 		o->status = options_mistake(o, "%s takes a number of at least 1", option);
 	return *v > 0;
+}
+
+void
+options_no_memory(struct options *o)
+{
+	const char *const last = o->argc > 1 ? o->argv[o->argc - 1] : "standard output";
+	struct shown_path shown;
+
+	say("%s: the system gives no more memory", show_path(&shown, last));
+	o->status = STATUS_UNREADABLE;
 }
 
 #define DEFAULT_THREADS 16

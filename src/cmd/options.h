@@ -52,6 +52,10 @@ bool options_number(struct options *o, const char *option, const char *arg, uint
 /* The same, of at least 1. */
 bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v);
 
+/* Reports that memory ran out before an input was opened, with the last name of the command line; sets
+ * o->status. */
+void options_no_memory(struct options *o);
+
 /* How many threads to work with if `asked` are asked for; 0: one a core, at most 16. */
 unsigned options_threads(uint64_t asked);
 

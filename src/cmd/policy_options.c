@@ -35,8 +35,7 @@ policy_options_init(struct policy_options *p, struct options *o)
 	p->policy =
 	    (struct policy){ .rows = rows.list, .n = rows.n, .fail_level = LEVEL_ERROR, .most = UINT64_MAX };
 	if (rows.failed) {
-		say("the system gives no more memory");
-		o->status = STATUS_UNREADABLE;
+		options_no_memory(o);
 	}
 	return !rows.failed;
 }
@@ -119,8 +118,7 @@ policy_level(struct policy_options *p, struct options *o, const char *arg)
 		return false;
 	char *const glob = strndup(arg, (size_t)(equals - arg));
 	if (glob == NULL) {
-		say("the system gives no more memory");
-		o->status = STATUS_UNREADABLE;
+		options_no_memory(o);
 		return false;
 	}
 	const bool ok = apply(p, glob, ACT_LEVEL, (enum level)level) > 0 || refuse(o, "--level", glob);

@@ -144,7 +144,7 @@ open_one(struct reports *r, struct options *o, struct report_request *q)
 		return false;
 	q->open = true;
 	if (!report_init(&q->report, q->kind, &r->context)) {
-		say("the system gives no more memory");
+		options_no_memory(o);
 		return false;
 	}
 	q->report.color = standard ? options_color(o, STDOUT_FILENO) : o->color_always;
