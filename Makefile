@@ -120,13 +120,15 @@ run-tests: tracetool $(BUILD)/tests
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-threads check-faults check-viewers check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
+check: deps check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
 	@$(MAKE) --no-print-directory run-replay
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
 	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
 	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool build-sanitize/tests
-	@$(MAKE) --no-print-directory check-threads
+
+# What takes longer than CI may, one after the other.
+check-sweeps: check-threads check-faults check-viewers check-fuzz ## all samples on several threads, in viewers, with failing calls; fuzzing
 
 run-replay: $(BUILD)/fuzz_replay
 	$(BUILD)/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
@@ -220,6 +222,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: all help demo test run-tests check run-replay check-threads check-viewers check-reports check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-reports check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -29,7 +29,8 @@ has_path(const char *line, const struct fault_case *c)
 {
 	return (c->input != NULL && strstr(line, c->input) != NULL) ||
 	       (c->output != NULL && strstr(line, c->output) != NULL) ||
-	       strstr(line, "standard output") != NULL || strstr(line, "standard input") != NULL;
+	       strstr(line, "standard output") != NULL || strstr(line, "standard input") != NULL ||
+	       strstr(line, "the temporary file for") != NULL; /* has no name: its folder is told */
 }
 
 /* A line that says what failed, of whom. */
