@@ -25,7 +25,8 @@ writer_open(struct writer *w, struct chunk *chunk)
 	struct sqlite_state *const st = w->state;
 
 	st->signed_time = w->signed_time;
-	/* one thread at a time uses it; without locks none can fail to be made, which the library does not expect */
+	/* one thread at a time uses it; without locks none can fail to be made, which the library does not
+	 * expect */
 	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	if (sqlite_took(st, sqlite3_initialize()) &&
 	    sqlite_took(st, sqlite_files_open(&st->files, w->beside)))
