@@ -124,11 +124,12 @@ check: deps check-layers check-names check-width check-contract check-man check-
 	@$(MAKE) --no-print-directory run-replay
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
-	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
 	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool build-sanitize/tests
 
 # What takes longer than CI may, one after the other.
 check-sweeps: check-threads check-faults check-viewers check-fuzz ## all samples on several threads, in viewers, with failing calls; fuzzing
+	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/fuzz_replay
+	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
 
 run-replay: $(BUILD)/fuzz_replay
 	$(BUILD)/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
