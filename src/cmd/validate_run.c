@@ -10,8 +10,6 @@
 
 /* What waits for its turn may take so many bytes for each trace; then the trace itself waits. */
 #define WAITING_MOST ((size_t)1 << 20)
-#define MOST_THREADS 256
-#define DEFAULT_THREADS 16 /* at most */
 #define SLOTS_PER_THREAD 16
 
 /* A trace that is read, or was. */
@@ -152,15 +150,13 @@ finish_slot(void *ctx, size_t index)
 
 /* ---- all ---- */
 
+/* No more than there are traces, and the caller's. */
 static size_t
 threads_of(const struct run *r, uint64_t wanted)
 {
-	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t n = cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (size_t)cores;
+	const size_t n = options_threads(wanted);
 
-	if (wanted > 0)
-		n = wanted < MOST_THREADS ? (size_t)wanted : MOST_THREADS;
-	return n < r->groups.n ? n : r->groups.n;
+	return n < r->groups.n ? n : r->groups.n > 0 ? r->groups.n : 1;
 }
 
 static bool

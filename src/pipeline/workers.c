@@ -66,7 +66,8 @@ run_one(struct workers *w)
 	if (w->ops->prepare != NULL)
 		prepare(w, job);
 	pthread_mutex_unlock(&w->lock);
-	w->ops->run(w->ctx, slot);
+	if (w->ops->run != NULL)
+		w->ops->run(w->ctx, slot);
 	pthread_mutex_lock(&w->lock);
 	w->done[slot] = true;
 	finish_ready(w);

@@ -13,7 +13,7 @@ struct workers;
 struct workers_ops {
 	/* First, unless NULL: one slot at a time, in order, on any thread. */
 	void (*prepare)(void *ctx, size_t slot);
-	/* Runs the job of a slot: on any thread, several slots at the same time. */
+	/* Then, unless NULL, the job itself: on any thread, several slots at the same time. */
 	void (*run)(void *ctx, size_t slot);
 	/* After that: one slot at a time, in order, on any thread. */
 	void (*finish)(void *ctx, size_t slot);

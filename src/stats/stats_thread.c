@@ -12,13 +12,6 @@ count(struct stats_thread *t, struct batch *b)
 }
 
 static void
-run_nothing(void *ctx, size_t slot)
-{
-	(void)ctx;
-	(void)slot;
-}
-
-static void
 finish(void *ctx, size_t slot)
 {
 	struct stats_thread *const t = ctx;
@@ -30,7 +23,7 @@ finish(void *ctx, size_t slot)
 bool
 stats_thread_begin(struct stats_thread *t, struct stats *s, unsigned threads)
 {
-	static const struct workers_ops ops = { .run = run_nothing, .finish = finish };
+	static const struct workers_ops ops = { .finish = finish };
 
 	*t = (struct stats_thread){ .stats = s };
 	return threads < 2 || (t->workers = workers_new(STATS_SLOTS, 1, &ops, t)) != NULL;
