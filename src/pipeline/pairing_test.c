@@ -116,6 +116,43 @@ oracle_find(struct oracle *o, unsigned track, struct pairing_end_of how)
 	return NULL;
 }
 
+static size_t
+count_open(const struct oracle *o)
+{
+	size_t open = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		open += !o->all[i].gone;
+	return open;
+}
+
+/* What is left comes out once each.  Returns how many ends came out that had waited for a beginning. */
+static uint64_t
+expect_rest(struct stage *g, struct oracle *o)
+{
+	const size_t left = count_open(o);
+	uint64_t instants = 0;
+	size_t got = 0;
+
+	for (bool more = true; more;) {
+		batch_recycle(&g->batch);
+		more = pairing_finish(&g->p, &g->batch, true);
+		for (uint32_t i = 0; i < g->batch.n; i++) {
+			const struct event *const e = &g->batch.events[i];
+			instants += e->phase == PHASE_INSTANT;
+			for (size_t k = 0; k < o->n; k++) {
+				if (o->all[k].ts != e->ts)
+					continue;
+				cr_assert_not(o->all[k].gone);
+				o->all[k].gone = true;
+				got++;
+			}
+		}
+	}
+	cr_assert_eq(got, left);
+	return instants;
+}
+
 static struct pairing_end_of
 random_end(uint64_t *seed)
 {
@@ -154,9 +191,7 @@ Test(pairing, like_the_slow_way)
 		const unsigned track = (unsigned)(next_random(&seed) % TRACKS);
 		const struct pairing_end_of how = random_end(&seed);
 		struct opened *const want = oracle_find(&o, track, how);
-		size_t open = 0;
-		for (size_t k = 0; k < o.n; k++)
-			open += !o.all[k].gone;
+		const size_t open = count_open(&o);
 		/* few are open at a time, so that the look-back never ends too early */
 		if (next_random(&seed) % 100 < (open > 50 ? 20 : 60)) {
 			if ((how.flags & PAIRING_STATE) != 0 && want != NULL)
@@ -183,26 +218,7 @@ Test(pairing, like_the_slow_way)
 	}
 	cr_assert_gt(met, 1000);
 	cr_assert_gt(alone, 100);
-	/* what is left comes out once each */
-	size_t left = 0, got = 0;
-	for (size_t k = 0; k < o.n; k++)
-		left += !o.all[k].gone;
-	bool more = true;
-	while (more) {
-		batch_recycle(&g.batch);
-		more = pairing_finish(&g.p, &g.batch, true);
-		for (uint32_t i = 0; i < g.batch.n; i++)
-			pending -= g.batch.events[i].phase == PHASE_INSTANT;
-		for (uint32_t i = 0; i < g.batch.n; i++)
-			for (size_t k = 0; k < o.n; k++)
-				if (o.all[k].ts == g.batch.events[i].ts) {
-					cr_assert_not(o.all[k].gone);
-					o.all[k].gone = true;
-					got++;
-				}
-	}
-	cr_assert_eq(got, left);
-	cr_assert_eq(pending, 0);
+	cr_assert_eq(expect_rest(&g, &o), pending);
 	free(o.all);
 	stage_free(&g);
 }
