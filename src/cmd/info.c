@@ -110,7 +110,7 @@ count_processes(const struct trace *trace)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < trace->ntracks; i++)
-		n += trace->tracks[i]->kind == TRACK_PROCESS;
+		n += trace->tracks[i]->kind == TRACK_PROCESS && !trace->tracks[i]->hidden;
 	return n;
 }
 
