@@ -22,6 +22,7 @@ const struct command cat_command = {
 	.options = own,
 	.reads = true,
 	.writes = true,
+	.selects = true,
 	.run = cmd_cat,
 };
 

@@ -15,6 +15,7 @@ const struct command info_command = {
 	           "with their fields.",
 	.reads = true,
 	.writes = true,
+	.selects = true,
 	.run = cmd_info,
 };
 

@@ -24,6 +24,7 @@ const struct command stats_command = {
 	.options = own,
 	.reads = true,
 	.writes = true,
+	.selects = true,
 	.run = cmd_stats,
 };
 
