@@ -8,8 +8,11 @@ tarball=$(sh packaging/dist.sh "$out")
 name=$(basename "$tarball" .tar.gz)
 rm -rf "${out:?}/$name"
 tar -C "$out" -xf "$tarball"
-mv "$tarball" "$out/$(echo "$name" | tr - _).orig.tar.gz"
+# Debian keeps its own folder apart from the source.
+gzip -dc "$tarball" | tar --delete -f - "$name/debian" | gzip -9n >"$out/$(echo "$name" | tr - _).orig.tar.gz"
+rm "$tarball"
 cd "$out/$name"
+[ -n "${DEB_BUILD_OPTIONS+set}" ] || export DEB_BUILD_PROFILES=nocheck
 export DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS-nocheck parallel=$(nproc)}"
 # What an enclosing make hands on is not for the package's own.
 unset MAKEFLAGS MAKELEVEL MFLAGS
