@@ -70,7 +70,7 @@ make_table(const struct options *o, struct getopt_table *t)
 	for (int i = 0; i < options_common_count(o->cmd); i++)
 		add_row(t, &options_common[i], COMMON + i);
 	const struct format_option *p;
-	for (int i = 0; o->cmd->reads && (p = options_of_formats((size_t)i)) != NULL; i++)
+	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
 		add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
 }
 
@@ -279,8 +279,11 @@ options_next(struct options *o, const char **arg)
 		}
 		if (c == COMMON + COMMON_HELP)
 			return stop(o, options_help(o));
-		if (c >= FORMATS ? !take_format_option(o, options_of_formats((size_t)(c - FORMATS)), optarg)
-		                 : !take_common(o, (enum common)(c - COMMON), optarg))
+		const bool taken =
+		    c >= FORMATS
+		        ? take_format_option(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
+		        : take_common(o, (enum common)(c - COMMON), optarg);
+		if (!taken)
 			return OPTIONS_STOP;
 	}
 }

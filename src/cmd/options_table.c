@@ -25,11 +25,18 @@ options_common_count(const struct command *cmd)
 	return !cmd->reads ? COMMON_HELP + 1 : cmd->writes ? COMMON_COUNT : COMMON_OUTPUT;
 }
 
+/* What a format brings to this command; NULL: nothing. */
+static const struct format_option *
+options_of(const struct command *cmd, const struct format *f)
+{
+	return cmd->reads ? f->options : NULL;
+}
+
 const struct format_option *
-options_of_formats(size_t i)
+options_of_formats(const struct command *cmd, size_t i)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct format_option *p = (*f)->options; p != NULL && p->name != NULL; p++)
+		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
 			if (i-- == 0)
 				return p;
 	return NULL;
@@ -37,10 +44,10 @@ options_of_formats(size_t i)
 
 /* Whether a format before has an option of this name. */
 static bool
-is_repeated(const struct format_option *option, size_t i)
+is_repeated(const struct command *cmd, const struct format_option *option, size_t i)
 {
 	while (i-- > 0)
-		if (strcmp(options_of_formats(i)->name, option->name) == 0)
+		if (strcmp(options_of_formats(cmd, i)->name, option->name) == 0)
 			return true;
 	return false;
 }
@@ -52,8 +59,8 @@ options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 
 	for (const struct cmd_option *o = cmd->options; o != NULL && o->name != NULL; o++)
 		visit(ctx, o, NULL);
-	for (size_t i = 0; cmd->reads && (p = options_of_formats(i)) != NULL; i++)
-		if (!is_repeated(p, i))
+	for (size_t i = 0; (p = options_of_formats(cmd, i)) != NULL; i++)
+		if (!is_repeated(cmd, p, i))
 			visit(ctx, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, p->words);
 	for (int i = options_common_count(cmd) - 1; i >= 0; i--)
 		visit(ctx, &options_common[i], i == COMMON_COLOR ? options_color_words : NULL);
@@ -74,10 +81,10 @@ help_row(struct text *t, const struct cmd_option *p)
 
 /* An option that two formats share stands under both. */
 static void
-format_help(struct text *t)
+format_help(const struct command *cmd, struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const struct format_option *p = (*f)->options;
+		const struct format_option *p = options_of(cmd, *f);
 		if (p != NULL && p->name != NULL)
 			text_printf(t, "\nOnly for %s:\n", (*f)->name);
 		for (; p != NULL && p->name != NULL; p++)
@@ -97,8 +104,7 @@ options_help(const struct options *o)
 		help_row(&t, &o->cmd->options[i]);
 	for (int i = options_common_count(o->cmd) - 1; i >= 0; i--)
 		help_row(&t, &options_common[i]);
-	if (o->cmd->reads)
-		format_help(&t);
+	format_help(o->cmd, &t);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
 	if (report_out_open(&out, o)) {
 		report_out_put(&out, &t);

@@ -27,8 +27,8 @@ extern const struct cmd_option options_common[COMMON_COUNT];
 /* How many of them a command has. */
 int options_common_count(const struct command *cmd);
 
-/* The i-th option that formats bring, over all formats; NULL beyond the last. */
-const struct format_option *options_of_formats(size_t i);
+/* The i-th option that formats bring to a command, over all formats; NULL beyond the last. */
+const struct format_option *options_of_formats(const struct command *cmd, size_t i);
 
 /* Calls `visit` for each option of a command in the order of --help; an option that two formats share comes
  * once. words: what its argument may be, if the table of the option says so. */
