@@ -168,6 +168,7 @@ show_one(struct cat *c, const char *path)
 	pipeline_end(&p);
 	if (!c->options.quiet)
 		say_losses(path, &p.repeats.ledger);
+	say_selected(&c->options, path, &p);
 	pipeline_close(&p);
 }
 

@@ -256,6 +256,7 @@ convert_run(struct convert *c)
 	writing_settle(&c->writing);
 	pipeline_end(&c->pipeline);
 	const enum exit_status status = finish(c, written);
+	say_selected(&c->options, c->nin == 1 ? c->in[0] : c->out, &c->pipeline);
 	writing_free(&c->writing);
 	pipeline_close(&c->pipeline);
 	return worse(status, c->status);

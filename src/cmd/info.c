@@ -238,6 +238,7 @@ name_one(struct info *n, const char *path)
 		put_trace(&n->text, n, &p);
 		report_out_put(&n->out, &n->text);
 	}
+	say_selected(&n->options, path, &p);
 	pipeline_close(&p);
 	free(n->seen);
 	n->seen = NULL;

@@ -4,7 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/select_options.h"
 
-#define OPTIONS_MAX 48 /* long options of one command, those of the formats included */
+#define OPTIONS_MAX 64 /* long options of one command, those of the formats included */
 #define OPTIONS_MAX_SCHEMAS 16
 
 /*

@@ -143,8 +143,9 @@ select_options_end(const struct select_options *s, struct options *o)
 		o->status = options_mistake(o, "--not stands before no option that it could turn around");
 	else if (k->edges != SELECT_CLIP && k->since.kind == SELECT_ANY_TIME &&
 	         k->until.kind == SELECT_ANY_TIME)
-		o->status = options_mistake(o, "--edges says what --since and --until do to spans; give one of "
-		                               "them");
+		o->status =
+		    options_mistake(o, "--edges says what --since and --until do to spans; give one of "
+		                       "them");
 	else
 		return true;
 	return false;

@@ -16,14 +16,10 @@ TestSuite(select, .timeout = 300);
 #define MOST_EVENTS 20000
 
 static const char *const inputs[] = {
-	"testdata/heph/good/all-types.bin.log",
-	"testdata/dial9/good/again.dial9",
-	"testdata/dftracer/good/aggregated.pfw",
-	"testdata/htdump/good/overlapping.htdump",
-	"../shared/traces/heph/actors.bin.log",
-	"../shared/traces/dftracer/graph.pfw",
-	"../shared/traces/htdump/two-threads.htdump",
-	"../shared/traces/ovni/state",
+	"testdata/heph/good/all-types.bin.log",       "testdata/dial9/good/again.dial9",
+	"testdata/dftracer/good/aggregated.pfw",      "testdata/htdump/good/overlapping.htdump",
+	"../shared/traces/heph/actors.bin.log",       "../shared/traces/dftracer/graph.pfw",
+	"../shared/traces/htdump/two-threads.htdump", "../shared/traces/ovni/state",
 };
 
 struct happening {
@@ -46,9 +42,9 @@ number(const cJSON *line, const char *key, bool *has)
 
 	if (has != NULL)
 		*has = v != NULL;
-	return v == NULL             ? 0
-	       : cJSON_IsString(v)   ? strtoull(v->valuestring, NULL, 10)
-	                             : (uint64_t)v->valuedouble;
+	return v == NULL           ? 0
+	       : cJSON_IsString(v) ? strtoull(v->valuestring, NULL, 10)
+	                           : (uint64_t)v->valuedouble;
 }
 
 static void
@@ -69,7 +65,8 @@ read_lines(char *text)
 		cJSON *const line = cJSON_Parse(p);
 		const char *const type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, "type"));
 		cr_assert_not_null(type, "%s", p);
-		if (strncmp(type, "trace", 5) == 0 || strcmp(type, "track") == 0 || strcmp(type, "class") == 0) {
+		if (strncmp(type, "trace", 5) == 0 || strcmp(type, "track") == 0 ||
+		    strcmp(type, "class") == 0) {
 			cJSON_Delete(line);
 			continue;
 		}
@@ -119,7 +116,7 @@ run(const char *input, const char *const *options, size_t n)
 /* ---- one question ---- */
 
 struct question {
-	char text[12][64];
+	char text[24][64];
 	size_t n;
 	const char *name, *not_name, *category; /* NULL: not asked */
 	const struct happening *pid, *tid;
@@ -210,7 +207,7 @@ is_answer(const struct question *q, const struct happening *h)
 static void
 compare(const char *input, const struct question *q, const struct list *whole)
 {
-	const char *options[12];
+	const char *options[24];
 	char shown[800] = "";
 	size_t n = 0;
 
@@ -233,9 +230,9 @@ compare(const char *input, const struct question *q, const struct list *whole)
 		          "%s%s: offset %" PRIu64 ", %" PRIu64 " + %" PRIu64, input, shown, g->offset, g->ts,
 		          g->dur);
 		cr_expect_str_eq(g->clipped, from != h->ts && to != h->ts + h->dur ? "both"
-		                             : from != h->ts                      ? "start"
-		                             : to != h->ts + h->dur               ? "end"
-		                                                                  : "");
+		                             : from != h->ts                       ? "start"
+		                             : to != h->ts + h->dur                ? "end"
+		                                                                   : "");
 	}
 	cr_expect_eq(n, got.n, "%s%s: %zu events, %zu expected", input, shown, got.n, n);
 	free_lines(&got);
@@ -255,4 +252,126 @@ Test(select, random_questions)
 		}
 		free_lines(&whole);
 	}
+}
+
+/* ---- single facts ---- */
+
+#define SAMPLE "testdata/htdump/good/overlapping.htdump"
+
+static struct ran
+shell(const char *script)
+{
+	return run_program((const char *const[]){ "sh", "-c", script, tool_path(), NULL }, NULL, 0);
+}
+
+static void
+expect_output(const char *script, int status, const char *out)
+{
+	struct ran r = shell(script);
+
+	cr_expect_eq(r.status, status, "%s: status %d: %s", script, r.status, r.err);
+	cr_expect_str_eq(r.out, out, "%s: %s%s", script, r.out, r.err);
+	ran_free(&r);
+}
+
+static void
+expect_message(const char *script, int status, const char *words)
+{
+	struct ran r = shell(script);
+
+	cr_expect_eq(r.status, status, "%s: status %d: %s", script, r.status, r.err);
+	cr_expect_not_null(strstr(r.err, words), "%s: %s is not in: %s", script, words, r.err);
+	ran_free(&r);
+}
+
+Test(select, times_may_be_relative)
+{
+	struct ran all = shell("\"$0\" cat -q " SAMPLE " | grep ' span ' | sed 's/.* ts=\\([0-9]*\\) "
+	                       "dur=\\([0-9]*\\) .*/\\1 \\2/'");
+	uint64_t first = UINT64_MAX, last = 0, middle;
+	char script[600];
+
+	cr_assert_eq(all.status, 0);
+	for (char *p = all.out; *p != '\0';) {
+		const uint64_t ts = strtoull(p, &p, 10), end = ts + strtoull(p, &p, 10);
+		first = ts < first ? ts : first;
+		last = end > last ? end : last;
+		p += *p == '\n';
+	}
+	middle = first + (last - first) / 2;
+	ran_free(&all);
+	for (int i = 0; i < 3; i++) {
+		char option[64] = "--since 50%";
+		if (i == 0)
+			snprintf(option, sizeof option, "--since +%" PRIu64, middle - first);
+		if (i == 1)
+			snprintf(option, sizeof option, "--since -%" PRIu64 "ns", last - middle);
+		snprintf(script, sizeof script,
+		         "a=$(\"$0\" cat -q --since %" PRIu64 " " SAMPLE ") b=$(\"$0\" cat -q %s " SAMPLE
+		         "); [ -n \"$a\" ] && [ \"$a\" = \"$b\" ]",
+		         middle, option);
+		expect_output(script, 0, "");
+	}
+}
+
+Test(select, what_needs_the_whole_trace_needs_a_file)
+{
+	expect_message("\"$0\" cat --since 50% - <" SAMPLE, 2, "read it from a file");
+	expect_message("\"$0\" cat --until -1us - <" SAMPLE, 2, "read it from a file");
+	expect_message("\"$0\" cat --since 2026-01-01 " SAMPLE, 2, "wall time of this trace is not known");
+	/* the first event of a pipe stands for the first time */
+	expect_output("\"$0\" cat -q --since +0 - <" SAMPLE " | grep -c span", 0, "6\n");
+}
+
+Test(select, mistakes)
+{
+	expect_message("\"$0\" cat --since soon " SAMPLE, 3, "--since takes a time");
+	expect_message("\"$0\" cat --min-dur -1 " SAMPLE, 3, "--min-dur takes a duration");
+	expect_message("\"$0\" cat --pid x " SAMPLE, 3, "--pid takes a number");
+	expect_message("\"$0\" cat --arg x " SAMPLE, 3, "--arg takes KEY=GLOB");
+	expect_message("\"$0\" cat --not " SAMPLE, 3, "--not stands before no option");
+	expect_message("\"$0\" cat --not --since 1 " SAMPLE, 3, "--not does not go with --since");
+	expect_message("\"$0\" cat --edges keep " SAMPLE, 3, "give one of them");
+	expect_message("\"$0\" convert --raw --name a " SAMPLE " -", 3, "--raw writes every record");
+	expect_message(
+	    "set --; for i in $(seq 65); do set -- \"$@\" --name a; done; exec \"$0\" cat \"$@\" " SAMPLE, 3,
+	    "takes 64 conditions at most");
+}
+
+Test(select, fields_tracks_and_processes)
+{
+	expect_output("\"$0\" cat -q --arg id=4[12] " SAMPLE " | wc -l", 0, "0\n");
+	expect_output("\"$0\" cat -q --arg 'id=4?' --not --arg id=41 --name '*crosses*' " SAMPLE " | wc -l",
+	              0, "1\n");
+	expect_output("\"$0\" cat -q --tid 2 " SAMPLE " | grep -vc 'track=\"thread 2\"'", 1, "0\n");
+	expect_output("\"$0\" cat -q --track 'thread 2' " SAMPLE " | grep -c 'track=\"thread 2\"'", 0, "1\n");
+	expect_output("\"$0\" stats -q --arg id=41 " SAMPLE
+	              " | sed -n '/^spans/,/^$/p' | grep -c 'CallstackString'",
+	              0, "1\n");
+}
+
+/* Nothing is said of tracks that have no event in the output. */
+Test(select, other_tracks_are_not_in_the_output)
+{
+	expect_output("\"$0\" convert -q --to chrome --tid 2 " SAMPLE
+	              " - | grep -c '\"thread_name\"'; \"$0\" convert -q --to ndjson --tid 2 " SAMPLE
+	              " - | grep -c '\"type\":\"track\"'; \"$0\" convert -q --to htdump --tid 2 " SAMPLE
+	              " - | \"$0\" info -q --from htdump - | grep tracks",
+	              0, "1\n2\ntracks:   1 in 1 process\n");
+}
+
+Test(select, events_left_out_are_counted_and_no_loss)
+{
+	expect_message("exec \"$0\" convert --fail-on-loss --name first --to chrome " SAMPLE " -", 0,
+	               "5 events are left out as asked");
+	expect_output("\"$0\" convert -q --name first --to chrome " SAMPLE " - 2>&1 >/dev/null", 0, "");
+}
+
+Test(select, the_same_on_any_number_of_threads)
+{
+	expect_output("for n in 1 2 7; do for to in chrome ndjson htdump perfetto; do \"$0\" convert -q "
+	              "--threads $n --to "
+	              "$to --since 20% --until 80% --not --name '*cross*' " SAMPLE
+	              " - | cksum; done | cksum; done | sort -u | wc -l",
+	              0, "1\n");
 }

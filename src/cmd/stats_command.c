@@ -163,6 +163,7 @@ count_one(struct stats_run *s, const char *path)
 	if (!s->options.quiet)
 		say_losses(path, &p.repeats.ledger);
 	stats_free(&s->stats);
+	say_selected(&s->options, path, &p);
 	pipeline_close(&p);
 }
 

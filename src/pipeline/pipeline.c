@@ -213,15 +213,17 @@ bool
 pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
 	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
-	const bool lanes = job->lanes || job->lanes_off;
+	const bool lanes = job->lanes || job->lanes_off,
+	           fields = job->select != NULL && select_needs_fields(job->select);
+	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
 
 	*p = (struct pipeline){ .job = job };
 	p->lanes.p = p;
 	lanes_init(&p->lanes.lanes, !job->lanes);
 	trace_init(&p->trace);
 	trace_context_init(&p->context, job, &p->trace,
-	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, job->want);
-	interpret_init(&p->interpret, &p->trace, job->interpret, job->want);
+	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, want);
+	interpret_init(&p->interpret, &p->trace, job->interpret, want);
 	if (!batch_pool_init(&p->pool, BATCH_EVENTS, (job->want & WANT_BYTES) != 0) ||
 	    (p->reading = reading_new(p)) == NULL) {
 		pipeline_no_memory(p);

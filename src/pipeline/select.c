@@ -113,8 +113,8 @@ resolve(const struct select_time *t, const struct range *r, uint64_t *ns)
 		*ns = t->v < r->last ? r->last - t->v : 0;
 		return r->known;
 	case SELECT_PART:
-		*ns = r->known ? r->first + (uint64_t)((unsigned __int128)(r->last - r->first) * t->v /
-		                                       SELECT_WHOLE)
+		*ns = r->known ? r->first +
+		                     (uint64_t)((unsigned __int128)(r->last - r->first) * t->v / SELECT_WHOLE)
 		               : 0;
 		return r->known;
 	default:
@@ -204,7 +204,7 @@ static bool
 clip(struct select_stage *st, struct batch *b, struct event *e)
 {
 	const uint64_t end = end_of(e);
-	const bool before = e->ts < st->since, after = end > st->until;
+	const bool before = e->ts<st->since, after = end> st->until;
 
 	if (!before && !after)
 		return true;
@@ -212,8 +212,10 @@ clip(struct select_stage *st, struct batch *b, struct event *e)
 		e->ts = st->since;
 	e->dur = (after ? st->until : end) - e->ts;
 	st->clipped++;
-	return (st->p->job->want & WANT_FIELDS) == 0 ||
-	       mark(b, e, before && after ? "both" : before ? "start" : "end");
+	return (st->p->job->want & WANT_FIELDS) == 0 || mark(b, e,
+	                                                     before && after ? "both"
+	                                                     : before        ? "start"
+	                                                                     : "end");
 }
 
 static bool

@@ -31,11 +31,11 @@ struct select_condition {
 
 enum select_time_kind {
 	SELECT_ANY_TIME,
-	SELECT_AT,           /* ns on the trace's own clock */
-	SELECT_WALL,         /* ns since 1970 */
-	SELECT_FROM_FIRST,   /* ns behind the least time of the trace */
-	SELECT_BEFORE_LAST,  /* ns before its last time */
-	SELECT_PART,         /* of the way from the first to the last, SELECT_WHOLE being all of it */
+	SELECT_AT,          /* ns on the trace's own clock */
+	SELECT_WALL,        /* ns since 1970 */
+	SELECT_FROM_FIRST,  /* ns behind the least time of the trace */
+	SELECT_BEFORE_LAST, /* ns before its last time */
+	SELECT_PART,        /* of the way from the first to the last, SELECT_WHOLE being all of it */
 };
 
 #define SELECT_WHOLE UINT64_C(100000000)
