@@ -24,9 +24,7 @@ enum {
 
 const struct cmd_option select_option_rows[] = {
 	[S_SINCE] = { "since", "TIME",
-	              "events from TIME on: ns of the trace's clock, +1.5s from its start, -2s from its end, "
-	              "50%, or 2026-11-22T08:30:00Z",
-	              0 },
+	              "events from TIME on: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30Z", 0 },
 	[S_UNTIL] = { "until", "TIME", "events before TIME", 0 },
 	[S_EDGES] = { "edges", "WHAT",
 	              "spans that cross an end of the window: clip (default), keep or drop them", 0 },
