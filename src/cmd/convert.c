@@ -26,7 +26,7 @@ static const struct cmd_option own[] = {
 	                    "memory for putting events in the order that the output needs (default: 64 MiB)",
 	                    0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
+	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },

@@ -282,7 +282,7 @@ Test(docs_rules, limits_are_those_of_the_program)
 	expect_limit("htdump", text, HT_MAX_UNFOLD, "\n.It memory of all descriptions");
 	expect_limit("htdump", text, HT_MAX_DESCRIBED >> 20, " MiB\n.It a field of no known type");
 	expect_limit("htdump", text, HT_MAX_OPAQUE, " bytes");
-	expect_limit("htdump", text, HT_MAX_MAPPINGS, "\n.It their names");
+	expect_limit("htdump", text, HT_MAX_MAPPINGS, "\n.It names of labels");
 	expect_limit("htdump", text, HT_MAX_LABEL_BYTES >> 20, " MiB\n.It threads");
 	free(text);
 	text = doc_text("man/tracetool-schema.5");

@@ -37,6 +37,7 @@ struct reader {
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that asked for it; else NULL */
 	bool in_folder;       /* the input was found in a folder, so its sidecars can be expected there */
 	bool unreadable;      /* a file beside the input could not be read; a finding says why */
+	char unreadable_why[256]; /* the same, for a quiet pass */
 	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */
 };
 

@@ -22,7 +22,9 @@ next(struct stage *st, struct batch **out)
 
 	cr_assert_not_null(b);
 	*out = NULL;
-	if (!r->job->fill(r->job->ctx, &r->pipeline->trace, b, r->next++)) {
+	/* once: a track that is made at the end is a further batch, behind which the pipeline asks again */
+	r->ended = r->ended || !r->job->fill(r->job->ctx, &r->pipeline->trace, b, r->next++);
+	if (r->ended) {
 		batch_release(b);
 		return STAGE_END;
 	}
