@@ -200,11 +200,11 @@ class Lines:
         return plain(name[len(before):] if name.startswith(before) else name)
 
     def add(self, e):
-        time, name = int(e["ts"]) - self.base, plain(e.get("name", ""))
+        time, name = min(int(e["ts"]) - self.base, LAST), plain(e.get("name", ""))
         row = plain(self.thread(e["track"])["name"])
         if e["type"] == "span":
-            begin, end = min(time, LAST), min(time + int(e["dur"]), LAST)
-            self.spans[row, self.group(e), begin, end, name] += 1
+            end = min(time + int(e["dur"]), LAST)
+            self.spans[row, self.group(e), time, end, name] += 1
         elif e["type"] == "counter":
             for field, value in e.get("fields", {}).items():
                 if number(value) is None or e.get("types", {}).get(field) in ("string", "bytes"):
