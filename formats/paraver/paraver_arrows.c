@@ -87,6 +87,18 @@ paraver_arrow_in(struct paraver_arrows *a, uint64_t id, const struct paraver_arr
 	return true;
 }
 
+/* What the file has from here on. */
+static void
+read_block(struct paraver_arrows *a, uint32_t number)
+{
+	const uint32_t left = a->first - number;
+
+	a->block_first = number;
+	a->block_n = left < PARAVER_ARROWS_BLOCK ? left : PARAVER_ARROWS_BLOCK;
+	if (!a->failed && !spill_read(&a->file, place(number), a->block, place(a->block_n)))
+		a->failed = true;
+}
+
 struct paraver_arrival
 paraver_arrow_get(struct paraver_arrows *a, uint32_t number)
 {
@@ -96,8 +108,10 @@ paraver_arrow_get(struct paraver_arrows *a, uint32_t number)
 		return found;
 	if (number >= a->first)
 		return a->near[number - a->first];
-	if (!a->failed && !spill_read(&a->file, place(number), &found, ARRIVAL))
-		a->failed = true;
+	if (number - a->block_first >= a->block_n)
+		read_block(a, number);
+	if (!a->failed)
+		found = a->block[number - a->block_first];
 	return found;
 }
 

@@ -13,7 +13,8 @@
  * Of the arrows that are under way the last million is known.
  */
 #define PARAVER_ARROWS_WAY (1U << 19) /* half of it */
-#define PARAVER_ARROWS_NEAR 65536U    /* arrivals in memory; the others are in a file */
+#define PARAVER_ARROWS_BLOCK 1024U
+#define PARAVER_ARROWS_NEAR 65536U /* arrivals in memory; the others are in a file */
 
 struct paraver_arrival {
 	uint64_t time;
@@ -29,6 +30,8 @@ struct paraver_arrows {
 	struct paraver_arrival *near;
 	struct spill_file file;
 	const char *beside;
+	struct paraver_arrival block[PARAVER_ARROWS_BLOCK]; /* of the file, that was asked for last */
+	uint32_t block_first, block_n;
 	bool failed, no_memory;
 };
 
@@ -38,7 +41,7 @@ bool paraver_arrow_out(struct paraver_arrows *a, uint64_t id);
 /* It arrives; false: none of this id is under way. */
 bool paraver_arrow_in(struct paraver_arrows *a, uint64_t id, const struct paraver_arrival *at);
 
-/* The arrival of an arrow; numbers in any order, best one after the other. */
+/* The arrival of an arrow, when nothing arrives any more; best asked for one after the other. */
 struct paraver_arrival paraver_arrow_get(struct paraver_arrows *a, uint32_t number);
 
 void paraver_arrows_free(struct paraver_arrows *a);
