@@ -61,10 +61,12 @@ expected_of(struct reading *g, struct slice name)
 
 /* ---- names ---- */
 
-static struct field *
+static const struct field *
 taken(const struct reading *g)
 {
-	return g->to->b->fields + g->to->b->nfields;
+	const struct batch *const b = g->to->b;
+
+	return b->fields != NULL ? b->fields + b->nfields : NULL;
 }
 
 /* The first name enters the table when there are more than few. */
