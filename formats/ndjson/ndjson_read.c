@@ -113,6 +113,18 @@ waits(const struct ndjson_reading *st, const struct batch *b)
 	       (st->line.type == NDJSON_TRACK || st->line.type == NDJSON_CLASS);
 }
 
+/* A line that was parsed before, and may lie elsewhere now. */
+static bool
+parse_quietly(struct ndjson_reading *st, const char *end)
+{
+	struct findings *const findings = st->r->findings;
+
+	st->r->findings = NULL;
+	const bool parsed = ndjson_parse(st, st->r->in->p, text_end(st, end));
+	st->r->findings = findings;
+	return parsed;
+}
+
 /* false: the line is for the next batch. */
 static bool
 one_line(struct ndjson_reading *st, struct batch *b, const char *end)
@@ -124,13 +136,11 @@ one_line(struct ndjson_reading *st, struct batch *b, const char *end)
 
 	st->cut = end[-1] != '\n';
 	if (st->has_trace && r->records == 0) { /* it was taken when the input was opened */
-		struct findings *const findings = r->findings;
-		r->findings = NULL;
-		ndjson_parse(st, in->p, text_end(st, end)); /* it may lie elsewhere now */
-		r->findings = findings;
+		parse_quietly(st, end);
 	} else {
-		parsed = ndjson_parse(st, in->p, text_end(st, end));
-		if (parsed && waits(st, b))
+		parsed = st->waited ? parse_quietly(st, end) : ndjson_parse(st, in->p, text_end(st, end));
+		st->waited = parsed && waits(st, b);
+		if (st->waited)
 			return false;
 		parsed = parsed && take(st, b);
 	}
@@ -164,15 +174,13 @@ static bool
 read_first(struct ndjson_reading *st)
 {
 	struct reader *const r = st->r;
-	struct findings *const findings = r->findings;
 	const char *end;
 
 	if (find_line(st, &end) != FOUND_LINE)
 		return true;
 	st->cut = end[-1] != '\n';
-	r->findings = NULL; /* what is wrong with another line is reported when its turn comes */
-	const bool parsed = ndjson_parse(st, r->in->p, text_end(st, end));
-	r->findings = findings;
+	/* what is wrong with another line is reported when its turn comes */
+	const bool parsed = parse_quietly(st, end);
 	const bool is_trace = st->line.type == NDJSON_TRACE;
 	if (!is_trace)
 		ndjson_report(st, NDJSON_RULE_NO_TRACE, r->in->p, "the first line is %s",
@@ -181,7 +189,7 @@ read_first(struct ndjson_reading *st)
 		return !st->no_memory;
 	ndjson_parse(st, r->in->p, text_end(st, end)); /* with what is to be said of it */
 	st->has_trace = ndjson_take_trace(st);
-	return st->has_trace || findings == NULL;
+	return st->has_trace || r->findings == NULL;
 }
 
 static bool
@@ -242,6 +250,7 @@ ndjson_close(struct reader *r)
 
 const struct reader_ops ndjson_reader_ops = {
 	.state_size = sizeof(struct ndjson_reading),
+	.common_suffix = true,
 	.probe = ndjson_probe,
 	.open = ndjson_read_open,
 	.next = ndjson_next,

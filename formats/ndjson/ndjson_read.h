@@ -102,6 +102,7 @@ struct ndjson_reading {
 	size_t scanned;    /* bytes of it in which no line feed is */
 	bool has_trace;    /* the first line was read when the input was opened */
 	bool has_end, raw; /* raw: the file was written so */
+	bool waited;       /* the line was looked at for the batch before */
 	bool too_long;     /* the rest of the present line is dropped */
 	bool no_memory;
 	bool cut;
