@@ -424,8 +424,8 @@ agree_samples(void (*each)(const char *path, void *ctx), void *ctx)
 	char folder[512];
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		if ((*f)->reader == NULL)
-			continue;
+		if ((*f)->reader == NULL || (*f)->writer == ops())
+			continue; /* that what is read back is written the same is for other tests */
 		snprintf(folder, sizeof folder, "testdata/%s/good", (*f)->name);
 		each_of_folder(folder, each, ctx);
 		snprintf(folder, sizeof folder, "testdata/%s/bad", (*f)->name);

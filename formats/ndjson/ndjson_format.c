@@ -1,4 +1,12 @@
+#include "ndjson/ndjson_read.h"
 #include "ndjson/ndjson_state.h"
+
+const struct rule ndjson_rules[NDJSON_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "ndjson/ndjson_rules.def"
+#undef RULE
+	{ .id = NULL }
+};
 
 static const char *const suffixes[] = { ".ndjson", ".jsonl", NULL };
 
@@ -9,6 +17,8 @@ const struct format ndjson_format = {
 	.title = "NDJSON, one event a line",
 	.spec = "tracetool-ndjson(5)",
 	.suffixes = suffixes,
+	.reader = &ndjson_reader_ops,
 	.writer = &ndjson_writer_ops,
+	.rules = ndjson_rules,
 	.losses = ndjson_losses,
 };

@@ -9,24 +9,34 @@
 
 /* What is known of it; the last line has the last word. */
 static void
-put_facts(struct text *t, const struct trace *trace)
+put_facts(struct text *t, const struct trace_facts *facts)
 {
-	ndjson_member(t, "format", slice_str(trace->format));
-	if (trace->dialect[0] != '\0')
-		ndjson_member(t, "dialect", slice_str(trace->dialect));
-	if (trace->byte_order != NULL)
-		ndjson_member(t, "byte_order", slice_str(trace->byte_order));
-	ndjson_member(t, "clock", slice_str(trace->clock));
+	ndjson_member(t, "format", slice_str(facts->format));
+	if (facts->dialect[0] != '\0')
+		ndjson_member(t, "dialect", slice_str(facts->dialect));
+	if (facts->byte_order != NULL)
+		ndjson_member(t, "byte_order", slice_str(facts->byte_order));
+	ndjson_member(t, "clock", slice_str(facts->clock));
+}
+
+static struct trace_facts
+facts_of(const struct trace *t)
+{
+	return (struct trace_facts){ t->format, t->dialect, t->byte_order, t->clock };
 }
 
 void
 ndjson_put_trace(struct text *t, const struct writer *w)
 {
+	const struct trace_origin *const origin = w->trace->origin;
+	const struct trace_facts facts = origin != NULL ? origin->first : facts_of(w->trace);
+	const bool rebased = w->rebased || (origin != NULL && origin->rebased);
+
 	text_printf(t, "{\"type\":\"trace\",\"version\":%d", NDJSON_VERSION);
 	ndjson_member(t, "tool", slice_str(w->tool));
 	ndjson_member(t, "mode", slice_str(w->raw ? "raw" : "interpreted"));
-	text_printf(t, ",\"rebased\":%s", w->rebased ? "true" : "false");
-	put_facts(t, w->trace);
+	text_printf(t, ",\"rebased\":%s", rebased ? "true" : "false");
+	put_facts(t, &facts);
 	text_str(t, "}\n");
 }
 
@@ -167,31 +177,78 @@ ndjson_declare_class(struct ndjson_state *st, struct class *c)
 /* ---- the end ---- */
 
 static void
-put_losses(struct text *t, const struct ledger *lost)
+put_loss(struct text *t, struct slice id, uint64_t count, bool *any)
 {
-	text_str(t, ",\"losses\":{");
+	text_str(t, *any ? ",\"" : "\"");
+	text_json_chars(t, id);
+	text_printf(t, "\":%" PRIu64, count);
+	*any = true;
+}
+
+/* How many of it were lost before the input was written. */
+static uint64_t
+lost_before(const struct trace_origin *origin, const char *id)
+{
+	for (uint32_t i = 0; origin != NULL && i < origin->nlosses; i++)
+		if (slice_is(origin->losses[i].id, id))
+			return origin->losses[i].count;
+	return 0;
+}
+
+static bool
+is_lost(const struct ledger *lost, struct slice id)
+{
 	for (size_t i = 0; i < lost->n; i++)
-		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", lost->rows[i].loss->id,
-		            lost->rows[i].count);
+		if (slice_is(id, lost->rows[i].loss->id))
+			return true;
+	return false;
+}
+
+static void
+put_losses(struct text *t, const struct ledger *lost, const struct trace_origin *origin)
+{
+	bool any = false;
+
+	text_str(t, ",\"losses\":{");
+	for (uint32_t i = 0; origin != NULL && i < origin->nlosses; i++)
+		if (!is_lost(lost, origin->losses[i].id))
+			put_loss(t, origin->losses[i].id, origin->losses[i].count, &any);
+	for (size_t i = 0; i < lost->n; i++) {
+		const char *const id = lost->rows[i].loss->id;
+		const uint64_t before = lost_before(origin, id), n = lost->rows[i].count;
+		put_loss(t, slice_str(id), n <= UINT64_MAX - before ? n + before : UINT64_MAX, &any);
+	}
 	text_char(t, '}');
+}
+
+/* Of a trace that was rebased before it was written, the epoch is that of its clock then. */
+static void
+put_clock(struct text *t, const struct writer *w, const struct trace_origin *origin)
+{
+	const uint64_t before = origin != NULL && origin->rebased ? origin->rebased_by : 0;
+
+	if (w->trace->epoch_known)
+		ndjson_member_u64(t, "epoch_ns", w->trace->epoch_ns - before);
+	if (w->rebased || (origin != NULL && origin->rebased))
+		ndjson_member_u64(t, "rebased_by_ns", before + (w->rebased ? w->rebased_by : 0));
 }
 
 void
 ndjson_put_end(struct chunk *c, const struct writer *w)
 {
 	const struct trace *const trace = w->trace;
+	const struct trace_origin *const origin =
+	    trace->origin != NULL && trace->origin->last.format != NULL ? trace->origin : NULL;
+	const struct trace_facts facts = origin != NULL ? origin->last : facts_of(trace);
 	struct text *const t = &c->text;
 	struct ndjson_shapes shapes;
 
 	text_str(t, "{\"type\":\"trace_end\"");
-	ndjson_member_u64(t, "records", trace->records);
-	ndjson_member_u64(t, "events", trace->events);
-	put_facts(t, trace);
-	if (trace->epoch_known)
-		ndjson_member_u64(t, "epoch_ns", trace->epoch_ns);
-	if (w->rebased)
-		ndjson_member_u64(t, "rebased_by_ns", w->rebased_by);
-	put_losses(t, w->total);
+	ndjson_member_u64(t, "records", origin != NULL ? origin->records : trace->records);
+	ndjson_member_u64(t, "events", origin != NULL ? origin->events : trace->events);
+	put_facts(t, &facts);
+	put_clock(t, w, trace->origin);
+	put_losses(t, w->total, origin);
 	ndjson_shapes_init(&shapes);
 	ndjson_fields(&shapes, 0, NULL, trace->meta, trace->nmeta, 0, c);
 	text_str(t, "}\n");

@@ -10,6 +10,25 @@
 #include "event/track.h"
 #include "event/value.h"
 
+struct trace_facts {
+	const char *format, *dialect, *byte_order, *clock; /* as in struct trace */
+};
+
+struct trace_loss {
+	struct slice id;
+	uint64_t count;
+};
+
+/* What an input says of the trace that it was made of.  Events have the offsets of that trace then. */
+struct trace_origin {
+	struct trace_facts first, last; /* at its beginning, and at its end; last.format NULL: it has none */
+	uint64_t records, events;       /* at its end */
+	bool rebased;
+	uint64_t rebased_by; /* ns that were subtracted from its times */
+	struct trace_loss *losses;
+	uint32_t nlosses;
+};
+
 /* What is known of a whole trace.  The reader fills it while it reads. */
 struct trace {
 	struct arena arena; /* whatever lives as long as the trace */
@@ -19,6 +38,7 @@ struct trace {
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
 	bool epoch_known;
 	uint64_t epoch_ns; /* wall time at ts 0, ns since 1970; only if epoch_known */
+	const struct trace_origin *origin; /* NULL: none is known */
 	struct class **classes, **planned; /* planned: by their index */
 	uint32_t nclasses, classes_cap, nplanned, planned_cap;
 	struct track **tracks; /* processes and threads alike; in the end lanes too */

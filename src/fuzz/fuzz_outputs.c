@@ -111,7 +111,8 @@ conversion_end(void *ctx, struct pipeline *f)
 
 	MUST(writing_end(&c->writing), "no memory");
 	for (size_t i = 0; i < lost->n; i++)
-		MUST(lost->rows[i].count > 0 && lost->rows[i].first_offset <= f->context.bytes,
+		MUST(lost->rows[i].count > 0 &&
+		         (lost->rows[i].first_offset <= f->context.bytes || f->trace.origin != NULL),
 		     "loss %s: %" PRIu64 " from offset %" PRIu64, lost->rows[i].loss->id, lost->rows[i].count,
 		     lost->rows[i].first_offset);
 	if (strcmp(c->to->suffixes[0], ".json") != 0)
