@@ -33,6 +33,7 @@ struct command {
 	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
 	bool reads;                       /* takes traces: has the options of reading */
 	bool writes;                      /* reads, and takes -o FILE and -f */
+	bool converts;                    /* has the options of writers */
 	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);
 };
 

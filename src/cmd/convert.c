@@ -43,6 +43,7 @@ const struct command convert_command = {
 	.options = own,
 	.reads = true,
 	.writes = true,
+	.converts = true,
 	.run = cmd_convert,
 };
 

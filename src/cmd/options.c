@@ -72,12 +72,19 @@ common_count(const struct options *o)
 	return !o->cmd->reads ? COMMON_HELP + 1 : o->cmd->writes ? COMMON_COUNT : COMMON_OUTPUT;
 }
 
+/* What a format brings to this command: nothing if it can only be written, and the command does not. */
+static const struct format_option *
+options_of(const struct options *o, const struct format *f)
+{
+	return f->reader != NULL || o->cmd->converts ? f->options : NULL;
+}
+
 /* The i-th option that formats bring, over all formats; NULL beyond the last. */
 static const struct format_option *
-format_option(size_t i)
+format_option(const struct options *o, size_t i)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct format_option *p = (*f)->options; p != NULL && p->name != NULL; p++)
+		for (const struct format_option *p = options_of(o, *f); p != NULL && p->name != NULL; p++)
 			if (i-- == 0)
 				return p;
 	return NULL;
@@ -113,7 +120,7 @@ make_table(const struct options *o, struct getopt_table *t)
 	for (int i = 0; i < common_count(o); i++)
 		add_row(t, &common_options[i], COMMON + i);
 	const struct format_option *p;
-	for (int i = 0; o->cmd->reads && (p = format_option((size_t)i)) != NULL; i++)
+	for (int i = 0; o->cmd->reads && (p = format_option(o, (size_t)i)) != NULL; i++)
 		add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
 }
 
@@ -132,10 +139,10 @@ help_row(struct text *t, const struct cmd_option *p)
 
 /* An option that two formats share stands under both. */
 static void
-format_help(struct text *t)
+format_help(const struct options *o, struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const struct format_option *p = (*f)->options;
+		const struct format_option *p = options_of(o, *f);
 		if (p != NULL && p->name != NULL)
 			text_printf(t, "\nOnly for %s:\n", (*f)->name);
 		for (; p != NULL && p->name != NULL; p++)
@@ -156,7 +163,7 @@ print_help(const struct options *o)
 	for (int i = common_count(o) - 1; i >= 0; i--)
 		help_row(&t, &common_options[i]);
 	if (o->cmd->reads)
-		format_help(&t);
+		format_help(o, &t);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
 	if (report_out_open(&out, o)) {
 		report_out_put(&out, &t);
@@ -336,6 +343,12 @@ take_format_option(struct options *o, const struct format_option *p, const char 
 	snprintf(name, sizeof name, "--%s", p->name);
 	if (p->words != NULL && options_word(o, name, arg, p->words) < 0)
 		return false;
+	const char *const mistake = p->mistake != NULL ? p->mistake(arg) : NULL;
+	if (mistake != NULL) {
+		struct shown_path shown;
+		o->status = options_mistake(o, "%s %s, not %s", name, mistake, show_path(&shown, arg));
+		return false;
+	}
 	if (o->nvalues == OPTIONS_MAX)
 		return true;
 	*v = (struct option_value){ p->name, arg != NULL ? arg : "",
@@ -373,7 +386,7 @@ options_next(struct options *o, const char **arg)
 		}
 		if (c == COMMON + COMMON_HELP)
 			return stop(o, print_help(o));
-		if (c >= FORMATS ? !take_format_option(o, format_option((size_t)(c - FORMATS)), optarg)
+		if (c >= FORMATS ? !take_format_option(o, format_option(o, (size_t)(c - FORMATS)), optarg)
 		                 : !take_common(o, (enum common)(c - COMMON), optarg))
 			return OPTIONS_STOP;
 	}
