@@ -249,7 +249,7 @@ put_as_text(const struct cell *to, const struct value *v)
 	else
 		to_text(v, t, &lost);
 	st->tools.failed |= t->failed;
-	if (t->n > VALUE_BYTES) {
+	if (t->n > VALUE_MOST) {
 		parquet_lose(to->ledger, PARQUET_LOSS_TOO_LONG, to->e, 1);
 		column_null(to->column, &st->tools);
 		return;

@@ -61,6 +61,7 @@ go_plain(struct column *c, struct column_tools *tools)
 void
 column_number(struct column *c, struct column_tools *tools, int64_t v)
 {
+	const unsigned size = c->type == COLUMN_I32 ? 4 : 8;
 	bool fresh = true;
 
 	if (c->type == COLUMN_BOOL) {
@@ -68,7 +69,7 @@ column_number(struct column *c, struct column_tools *tools, int64_t v)
 		return;
 	}
 	if (c->by_dictionary && !c->is_plain) {
-		const uint32_t number = dictionary_u64(&c->dictionary, (uint64_t)v, &fresh);
+		const uint32_t number = dictionary_u64(&c->dictionary, (uint64_t)v, size, &fresh);
 		if (fresh)
 			bounds_i64(&c->bounds, v);
 		if (number != DICTIONARY_NONE) {
@@ -78,7 +79,7 @@ column_number(struct column *c, struct column_tools *tools, int64_t v)
 		go_plain(c, tools);
 	}
 	bounds_i64(&c->bounds, v);
-	if (c->type == COLUMN_I32)
+	if (size == 4)
 		plain_u32(&c->plain, (uint32_t)v);
 	else
 		plain_u64(&c->plain, (uint64_t)v);

@@ -13,7 +13,7 @@
  */
 #define PAGE_ROWS 16384U
 #define PAGE_BYTES (256U << 10) /* of values; one longer value makes a longer page */
-#define VALUE_BYTES (64U << 20) /* longer ones are not written: see column_text() */
+#define VALUE_MOST (64U << 20) /* longer ones are not written: see column_text() */
 
 enum column_type {
 	COLUMN_I32,
@@ -68,7 +68,7 @@ void column_number(struct column *c, struct column_tools *tools, int64_t v); /* 
 void column_f64(struct column *c, struct column_tools *tools, double v);
 
 /* TEXT, JSON.  known: of this text, or NULL.  Returns whether it had to be mended.  Texts are at most
- * VALUE_BYTES long. */
+ * VALUE_MOST long. */
 bool column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known);
 
 /* Many of a dictionary's numbers with what is known of them. */

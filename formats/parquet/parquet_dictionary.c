@@ -5,30 +5,6 @@
 #include "base/utf8.h"
 
 void
-plain_u32(struct text *t, uint32_t v)
-{
-	char *const p = text_room(t, 4);
-
-	if (p == NULL)
-		return;
-	for (unsigned i = 0; i < 4; i++, v >>= 8)
-		p[i] = (char)v;
-	t->n += 4;
-}
-
-void
-plain_u64(struct text *t, uint64_t v)
-{
-	char *const p = text_room(t, 8);
-
-	if (p == NULL)
-		return;
-	for (unsigned i = 0; i < 8; i++, v >>= 8)
-		p[i] = (char)v;
-	t->n += 8;
-}
-
-void
 plain_text(struct text *t, struct slice s)
 {
 	plain_u32(t, s.n);
@@ -55,7 +31,7 @@ text_as_utf8(struct text *t, struct slice s)
 }
 
 uint32_t
-dictionary_u64(struct dictionary *d, uint64_t v, bool *fresh)
+dictionary_u64(struct dictionary *d, uint64_t v, unsigned size, bool *fresh)
 {
 	const uint32_t known = table64_get(&d->numbers, v);
 
@@ -68,7 +44,10 @@ dictionary_u64(struct dictionary *d, uint64_t v, bool *fresh)
 		d->no_memory = true;
 		return DICTIONARY_NONE;
 	}
-	plain_u64(&d->plain, v);
+	if (size == 4)
+		plain_u32(&d->plain, (uint32_t)v);
+	else
+		plain_u64(&d->plain, v);
 	return d->n++;
 }
 

@@ -21,7 +21,8 @@ struct dictionary {
 };
 
 /* The number of a value; *fresh: it is a new one. */
-uint32_t dictionary_u64(struct dictionary *d, uint64_t v, bool *fresh);
+/* size: 4 or 8 bytes */
+uint32_t dictionary_u64(struct dictionary *d, uint64_t v, unsigned size, bool *fresh);
 
 /* Texts that are not UTF-8 are mended: U+FFFD stands for what is not.  *stored: the text as it is now. */
 struct dictionary_text {
@@ -38,8 +39,29 @@ void dictionary_free(struct dictionary *d);
 
 /* ---- PLAIN values ---- */
 
-void plain_u32(struct text *t, uint32_t v);
-void plain_u64(struct text *t, uint64_t v);
+static inline void
+plain_u32(struct text *t, uint32_t v)
+{
+	char *const p = text_room(t, 4);
+
+	if (p == NULL)
+		return;
+	p[0] = (char)v, p[1] = (char)(v >> 8), p[2] = (char)(v >> 16), p[3] = (char)(v >> 24);
+	t->n += 4;
+}
+
+static inline void
+plain_u64(struct text *t, uint64_t v)
+{
+	char *const p = text_room(t, 8);
+
+	if (p == NULL)
+		return;
+	p[0] = (char)v, p[1] = (char)(v >> 8), p[2] = (char)(v >> 16), p[3] = (char)(v >> 24);
+	p[4] = (char)(v >> 32), p[5] = (char)(v >> 40), p[6] = (char)(v >> 48), p[7] = (char)(v >> 56);
+	t->n += 8;
+}
+
 void plain_text(struct text *t, struct slice s); /* its length, then its bytes */
 
 /* Adds the text as UTF-8; returns whether it had to be mended. */

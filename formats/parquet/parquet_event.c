@@ -13,8 +13,8 @@ static const struct column fixed[COLS] = {
 	[COL_THREAD] = { .name = "thread", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
 	[COL_TID] = { .name = "tid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
 	[COL_TRACK] = { .name = "track", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
-	[COL_LANE] = { .name = "lane", .type = COLUMN_I32 },
-	[COL_DEPTH] = { .name = "depth", .type = COLUMN_I32, .optional = true },
+	[COL_LANE] = { .name = "lane", .type = COLUMN_I32, .by_dictionary = true },
+	[COL_DEPTH] = { .name = "depth", .type = COLUMN_I32, .optional = true, .by_dictionary = true },
 	[COL_ID] = { .name = "id", .type = COLUMN_I64, .optional = true },
 	[COL_SRC_OFFSET] = { .name = "src_offset", .type = COLUMN_I64 },
 	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
@@ -103,9 +103,9 @@ put_null(const struct row *r, enum parquet_column i)
 static void
 put_text(const struct row *r, enum parquet_column i, struct slice s, struct column_known *known)
 {
-	if (s.n > VALUE_BYTES) {
+	if (s.n > VALUE_MOST) {
 		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
-		s = slice_of(s.p, VALUE_BYTES);
+		s = slice_of(s.p, VALUE_MOST);
 	}
 	if (column_text(&r->st->columns[i], &r->st->tools, s, known))
 		parquet_lose(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
@@ -226,7 +226,7 @@ put_args(const struct row *r, const struct batch *b)
 	fields_json(t, b->fields + r->e->first_field, r->e->nfields, &lost);
 	text_char(t, '}');
 	st->tools.failed |= t->failed;
-	if (t->n > VALUE_BYTES) {
+	if (t->n > VALUE_MOST) {
 		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
 		put_null(r, COL_ARGS);
 		return;
