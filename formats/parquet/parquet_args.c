@@ -22,19 +22,20 @@ static const char *const taken[COLS] = { "ts_ns",   "dur_ns", "phase",  "name", 
 
 /* ---- the options ---- */
 
-/* The type behind the last colon, if it is one; *n: the bytes of the name. */
-static enum column_type
-split(const char *arg, size_t *n)
+/* false: what stands behind the last colon is no type.  *n: the bytes of the name. */
+static bool
+split(const char *arg, size_t *n, enum column_type *type)
 {
 	const char *const colon = strrchr(arg, ':');
 
-	*n = strlen(arg);
+	*n = colon != NULL ? (size_t)(colon - arg) : strlen(arg);
+	*type = COLUMN_TEXT;
 	for (size_t i = 0; colon != NULL && i < sizeof types / sizeof types[0]; i++)
 		if (strcmp(colon + 1, types[i].word) == 0) {
-			*n = (size_t)(colon - arg);
-			return types[i].type;
+			*type = types[i].type;
+			return true;
 		}
-	return COLUMN_TEXT;
+	return colon == NULL;
 }
 
 static bool
@@ -46,11 +47,13 @@ same_name(const char *arg, size_t n, const char *name)
 const char *
 parquet_arg_mistake(const char *arg)
 {
+	enum column_type type;
 	size_t n;
 
-	(void)split(arg, &n);
+	if (!split(arg, &n, &type))
+		return "takes NAME or NAME:TYPE, TYPE one of int, float, bool, text, json";
 	if (n == 0)
-		return "takes the name of an argument, then : and int, float, bool, text or json";
+		return "takes the name of an argument";
 	if (n > PARQUET_ARG_NAME)
 		return "takes a name of 255 bytes at most";
 	if (!utf8_valid(arg, n))
@@ -84,9 +87,10 @@ find_column(struct parquet_state *st, const char *arg, size_t n)
 static void
 lift_one(struct parquet_state *st, const char *arg)
 {
+	enum column_type type;
 	size_t n;
-	const enum column_type type = split(arg, &n);
 
+	(void)split(arg, &n, &type);
 	if (st->ncolumns == COLS + PARQUET_LIFTED || find_column(st, arg, n) != NULL)
 		return;
 	struct lifted *const to = &st->lifted[st->ncolumns - COLS];

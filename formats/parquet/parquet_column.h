@@ -13,7 +13,7 @@
  */
 #define PAGE_ROWS 16384U
 #define PAGE_BYTES (256U << 10) /* of values; one longer value makes a longer page */
-#define VALUE_MOST (64U << 20) /* longer ones are not written: see column_text() */
+#define VALUE_MOST (64U << 20)  /* longer ones are not written: see column_text() */
 
 enum column_type {
 	COLUMN_I32,

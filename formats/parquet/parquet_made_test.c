@@ -188,7 +188,7 @@ Test(parquet_made, arguments_become_columns)
 {
 	static const struct option_value options[] = {
 		{ "arg", "int:int", NULL },          { "arg", "float:float", &options[0] },
-		{ "arg", "Bool:bool", &options[1] }, { "arg", "a:b", &options[2] },
+		{ "arg", "Bool:bool", &options[1] }, { "arg", "a:b:text", &options[2] },
 		{ "arg", "j:json", &options[3] },    { "arg", "never", &options[4] },
 	};
 	struct parquet_run run;

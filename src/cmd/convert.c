@@ -97,7 +97,7 @@ parse(struct convert *c)
 	if (!names_check(o, c->in, c->nin, c->out))
 		return false;
 	c->to = output_format(o, to, c->out);
-	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw);
+	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw) && output_options_fit(o, c->to);
 }
 
 /* Where temporary files go; NULL: $TMPDIR. */
