@@ -111,7 +111,6 @@ spill_meta(struct parquet_state *st)
 static void
 put_pages(struct parquet_state *st, struct column_place *places)
 {
-	text_clear(&st->group);
 	for (uint32_t i = 0; i < st->ncolumns; i++) {
 		struct column *const c = &st->columns[i];
 		column_end_page(c, &st->tools);
@@ -120,10 +119,47 @@ put_pages(struct parquet_state *st, struct column_place *places)
 }
 
 bool
+parquet_drain(struct parquet_state *st, struct chunk *chunk, size_t most)
+{
+	const size_t left = st->group.n - st->drained, n = left < most ? left : most;
+
+	if (n > 0 && st->in_parts)
+		chunk_file(chunk, present(st)->name);
+	if (n > 0)
+		text_add(&chunk->text, st->group.p + st->drained, n);
+	st->drained += n;
+	return left > n;
+}
+
+/* The row group is in st->group: what is known of it, and the next one. */
+static bool
+close_group(struct parquet_state *st, struct column_place *places)
+{
+	struct part *const part = present(st);
+
+	for (uint32_t i = 0; i < st->ncolumns; i++) {
+		places[i].data += st->offset;
+		places[i].dictionary += places[i].has_dictionary ? st->offset : 0;
+	}
+	put_meta(st, places);
+	part->groups++;
+	part->rows += st->rows;
+	part->meta_bytes = meta_end(st) - part->meta;
+	st->offset += st->group.n;
+	st->rows = 0;
+	for (uint32_t i = 0; i < st->ncolumns; i++)
+		column_next_group(&st->columns[i]);
+	return !st->meta.failed && spill_meta(st);
+}
+
+bool
 parquet_end_group(struct parquet_state *st, struct chunk *chunk)
 {
 	struct column_place places[COLS + PARQUET_LIFTED];
 
+	(void)parquet_drain(st, chunk, SIZE_MAX); /* of the group before, if it is not out yet */
+	text_clear(&st->group);
+	st->drained = 0;
 	if (st->rows == 0)
 		return true;
 	put_pages(st, places);
@@ -132,20 +168,5 @@ parquet_end_group(struct parquet_state *st, struct chunk *chunk)
 	const bool is_full = present(st)->rows > 0 && st->offset + st->group.n > st->part_bytes;
 	if (st->in_parts && is_full && !parquet_next_part(st, chunk))
 		return false;
-	if (st->in_parts)
-		chunk_file(chunk, present(st)->name);
-	text_add(&chunk->text, st->group.p, st->group.n);
-	for (uint32_t i = 0; i < st->ncolumns; i++) {
-		places[i].data += st->offset;
-		places[i].dictionary += places[i].has_dictionary ? st->offset : 0;
-	}
-	put_meta(st, places);
-	present(st)->groups++;
-	present(st)->rows += st->rows;
-	present(st)->meta_bytes = meta_end(st) - present(st)->meta;
-	st->offset += st->group.n;
-	st->rows = 0;
-	for (uint32_t i = 0; i < st->ncolumns; i++)
-		column_next_group(&st->columns[i]);
-	return !st->meta.failed && spill_meta(st);
+	return close_group(st, places);
 }

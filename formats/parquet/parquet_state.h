@@ -37,11 +37,12 @@ enum parquet_column {
 	COLS
 };
 
-#define PARQUET_LIFTED 32       /* columns of --arg */
-#define PARQUET_ARG_NAME 255    /* bytes of a name there */
-#define GROUP_ROWS (1U << 17)   /* of a row group */
-#define GROUP_BYTES (16U << 20) /* of texts in it; what comes after that begins the next one */
-#define PART_BYTES (256U << 20) /* of a part */
+#define PARQUET_LIFTED 32        /* columns of --arg */
+#define PARQUET_ARG_NAME 255     /* bytes of a name there */
+#define GROUP_ROWS (1U << 17)    /* of a row group */
+#define GROUP_BYTES (16U << 20)  /* of texts in it; what comes after that begins the next one */
+#define GROUP_PIECE (512U << 10) /* of its pages that go out in one go */
+#define PART_BYTES (256U << 20)  /* of a part */
 #define PART_BYTES_LEAST (1U << 20)
 #define PARQUET_MAGIC "PAR1" /* at both ends of a file */
 #define PARQUET_MAGIC_SIZE 4
@@ -91,7 +92,8 @@ struct parquet_state {
 	uint64_t offset;         /* bytes written of the present part */
 	struct text meta;        /* RowGroup structures of all parts, the last ones; those before ... */
 	struct spill_file spill; /* ... are there */
-	struct text group;       /* the pages of a row group, on their way out */
+	struct text group; /* the pages of the row group that is on its way out, into the present part */
+	size_t drained;    /* of them */
 	/* the end */
 	struct text about; /* key-value metadata */
 	uint32_t nabout;
@@ -134,9 +136,13 @@ parquet_lose(struct ledger *ledger, enum parquet_loss loss, const struct event *
 /* Whether the row group is full. */
 bool parquet_group_is_full(const struct parquet_state *st);
 
-/* Writes the row group, if it has rows, into the present part, or where that is full into the next one.
- * false: no memory, or see `why`; so too below. */
+/* Ends the row group, if it has rows, in the present part, or where that is full in the next one; the pages
+ * are then to be drained.  false: no memory, or see `why`; so too below. */
 bool parquet_end_group(struct parquet_state *st, struct chunk *chunk);
+
+/* Writes so many bytes of the group that was ended, so that a chunk, of which each thread has several, does
+ * not become as long as a group.  true: there are more. */
+bool parquet_drain(struct parquet_state *st, struct chunk *chunk, size_t most);
 
 bool parquet_next_part(struct parquet_state *st, struct chunk *chunk);
 

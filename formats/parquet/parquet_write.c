@@ -56,6 +56,8 @@ parquet_write(void *state, const struct batch *b, struct chunk *chunk)
 		parquet_put_event(st, b, &b->events[i], &chunk->ledger);
 		ok = !st->tools.failed && (!parquet_group_is_full(st) || parquet_end_group(st, chunk));
 	}
+	if (ok)
+		(void)parquet_drain(st, chunk, GROUP_PIECE);
 	if (!tell(st, chunk, ok))
 		chunk->text.failed = true;
 }
@@ -70,6 +72,10 @@ parquet_close(struct writer *w, struct chunk *chunk)
 		if (!parquet_end_group(st, chunk))
 			return tell(st, chunk, false);
 		parquet_put_about(st, w);
+	}
+	if (parquet_drain(st, chunk, GROUP_PIECE)) {
+		chunk->end.more = true;
+		return true;
 	}
 	const bool ok = parquet_put_footer(st, chunk, &more);
 	chunk->end.more = ok && more;
