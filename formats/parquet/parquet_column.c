@@ -25,7 +25,7 @@ column_free(struct column *c)
 
 /* ---- rows ---- */
 
-static void
+static inline void
 end_row(struct column *c, struct column_tools *tools, bool present)
 {
 	if (c->optional)
@@ -87,6 +87,19 @@ column_number(struct column *c, struct column_tools *tools, int64_t v)
 }
 
 void
+column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known)
+{
+	if (column_knows(c, known)) {
+		column_again(c, tools, known->number);
+		return;
+	}
+	const uint32_t before = c->nnumbers;
+	column_number(c, tools, v);
+	if (!c->is_plain && c->nnumbers == before + 1) /* else the page was ended */
+		*known = (struct column_known){ .group = c->group, .number = c->numbers[before] };
+}
+
+void
 column_f64(struct column *c, struct column_tools *tools, double v)
 {
 	uint64_t bits;
@@ -114,7 +127,7 @@ put_plain_text(struct column *c, struct column_tools *tools, struct slice s)
 		plain_u32(&c->plain, (uint32_t)(end - at - 4));
 		c->plain.n = end;
 	}
-	c->bytes += c->plain.n - at;
+	tools->bytes += c->plain.n - at;
 	if (c->type == COLUMN_TEXT)
 		bounds_text(&c->bounds, slice_of(c->plain.p + at + 4, c->plain.n - at - 4));
 	end_row(c, tools, true);
@@ -138,7 +151,7 @@ column_text(struct column *c, struct column_tools *tools, struct slice s, struct
 	}
 	if (d.fresh) {
 		bounds_text(&c->bounds, d.stored);
-		c->bytes += d.stored.n;
+		tools->bytes += d.stored.n;
 	}
 	if (known != NULL)
 		*known = (struct column_known){ c->group, (uint16_t)d.number, d.mended };
@@ -152,7 +165,7 @@ column_next_group(struct column *c)
 	c->group++;
 	c->is_plain = false;
 	c->bounds = (struct bounds){ .any = false };
-	c->group_rows = c->nulls = c->unpacked = c->bytes = 0;
+	c->group_rows = c->nulls = c->unpacked = 0;
 	text_clear(&c->pages);
 	dictionary_reset(&c->dictionary);
 }

@@ -50,14 +50,14 @@ struct column {
 	uint64_t group_rows, nulls;
 	struct text pages;
 	uint64_t unpacked; /* bytes of `pages` before compression, with headers */
-	uint64_t bytes;    /* of values in the group, for its bound */
 };
 
 /* What encoding a page takes; one for all columns. */
 struct column_tools {
 	ZSTD_CCtx *zstd;
 	struct text page, packed;
-	bool failed; /* no memory */
+	uint64_t bytes; /* of texts in the row group, for its bound */
+	bool failed;    /* no memory */
 };
 
 bool column_open(struct column *c); /* false: no memory */
@@ -65,6 +65,8 @@ void column_free(struct column *c);
 
 void column_null(struct column *c, struct column_tools *tools);
 void column_number(struct column *c, struct column_tools *tools, int64_t v); /* I32, I64, BOOL */
+/* The same of a column with a dictionary; known: of this number. */
+void column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known);
 void column_f64(struct column *c, struct column_tools *tools, double v);
 
 /* TEXT, JSON.  known: of this text, or NULL.  Returns whether it had to be mended.  Texts are at most

@@ -160,7 +160,7 @@ put_phase(const struct row *r)
 	put_text(r, COL_PHASE, slice_str(words[i]), &r->st->phases[i]);
 }
 
-/* Process or thread: its name and its number. */
+/* Process or thread: its name and its number; so many of `known`. */
 static void
 put_who(const struct row *r, const struct track *k, enum parquet_column name, struct column_known *known)
 {
@@ -173,7 +173,9 @@ put_who(const struct row *r, const struct track *k, enum parquet_column name, st
 	if (k == NULL || !k->has_id)
 		column_null(number, &r->st->tools);
 	else
-		put_number(r, name + 1, k->id);
+		column_known_number(number, &r->st->tools, (int64_t)k->id, known + 1);
+	if (k != NULL && k->has_id && k->id > INT64_MAX)
+		parquet_lose(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
 }
 
 static void

@@ -10,13 +10,7 @@
 bool
 parquet_group_is_full(const struct parquet_state *st)
 {
-	uint64_t bytes = 0;
-
-	if (st->rows >= GROUP_ROWS)
-		return true;
-	for (uint32_t i = 0; i < st->ncolumns; i++)
-		bytes += st->columns[i].bytes;
-	return bytes >= GROUP_BYTES;
+	return st->rows >= GROUP_ROWS || st->tools.bytes >= GROUP_BYTES;
 }
 
 /* ---- parts ---- */
@@ -147,6 +141,7 @@ close_group(struct parquet_state *st, struct column_place *places)
 	part->meta_bytes = meta_end(st) - part->meta;
 	st->offset += st->group.n;
 	st->rows = 0;
+	st->tools.bytes = 0;
 	for (uint32_t i = 0; i < st->ncolumns; i++)
 		column_next_group(&st->columns[i]);
 	return !st->meta.failed && spill_meta(st);

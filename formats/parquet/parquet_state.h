@@ -68,10 +68,10 @@ struct parquet_class {
 
 struct parquet_track {
 	const struct track *process, *thread, *base; /* thread: NULL for events of a process itself */
-	struct column_known *known;                  /* of texts, by enum track_cell */
+	struct column_known *known;                  /* by enum track_cell */
 };
 
-enum track_cell { CELL_PROCESS, CELL_THREAD, CELL_TRACK, CELLS };
+enum track_cell { CELL_PROCESS, CELL_PID, CELL_THREAD, CELL_TID, CELL_TRACK, CELLS };
 
 struct parquet_state {
 	bool in_parts;
