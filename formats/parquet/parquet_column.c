@@ -119,8 +119,10 @@ put_plain_text(struct column *c, struct column_tools *tools, struct slice s)
 
 	plain_u32(&c->plain, s.n);
 	const bool mended = text_as_utf8(&c->plain, s);
-	if (c->plain.failed)
+	if (c->plain.failed) {
+		tools->failed = true;
 		return false;
+	}
 	if (mended) { /* it is longer */
 		const size_t end = c->plain.n;
 		c->plain.n = at;
