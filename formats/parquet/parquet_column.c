@@ -168,6 +168,7 @@ column_next_group(struct column *c)
 	c->is_plain = false;
 	c->bounds = (struct bounds){ .any = false };
 	c->group_rows = c->nulls = c->unpacked = 0;
+	c->nplain = c->nnumbered = 0;
 	text_clear(&c->pages);
 	dictionary_reset(&c->dictionary);
 }

@@ -49,7 +49,8 @@ struct column {
 	struct bounds bounds;
 	uint64_t group_rows, nulls;
 	struct text pages;
-	uint64_t unpacked; /* bytes of `pages` before compression, with headers */
+	uint32_t nplain, nnumbered; /* of them: with values, with numbers of the dictionary */
+	uint64_t unpacked;          /* bytes of `pages` before compression, with headers */
 };
 
 /* What encoding a page takes; one for all columns. */

@@ -129,6 +129,7 @@ column_end_page(struct column *c, struct column_tools *tools)
 	page->failed |= c->plain.failed;
 	if (pack(tools, page))
 		put_page(c, tools, encoding);
+	*(numbered ? &c->nnumbered : &c->nplain) += 1;
 	c->group_rows += c->rows;
 	c->rows = c->nnumbers = 0;
 	text_clear(&c->plain);
@@ -183,6 +184,29 @@ bounds_of(enum column_type type)
 	return kinds[type];
 }
 
+/* PageEncodingStats: how many pages are encoded so. */
+static void
+put_count(struct thrift *t, int32_t type, int32_t encoding, uint32_t pages)
+{
+	if (pages == 0)
+		return;
+	thrift_add_struct(t);
+	thrift_i32(t, 1, type);
+	thrift_i32(t, 2, encoding);
+	thrift_i32(t, 3, (int32_t)pages);
+	thrift_end(t);
+}
+
+static void
+put_counts(const struct column *c, bool has_dictionary, struct thrift *t)
+{
+	thrift_list(t, 13, THRIFT_STRUCT,
+	            (uint32_t)has_dictionary + (c->nplain > 0) + (uint32_t)(c->nnumbered > 0));
+	put_count(t, DICTIONARY_PAGE, PLAIN, has_dictionary);
+	put_count(t, DATA_PAGE, PLAIN, c->nplain);
+	put_count(t, DATA_PAGE, RLE_DICTIONARY, c->nnumbered);
+}
+
 void
 column_put_meta(const struct column *c, const struct column_place *place, struct thrift *t)
 {
@@ -206,6 +230,7 @@ column_put_meta(const struct column *c, const struct column_place *place, struct
 	thrift_struct(t, 12);
 	bounds_put(&c->bounds, bounds_of(c->type), c->nulls, t);
 	thrift_end(t);
+	put_counts(c, has_dictionary, t);
 }
 
 void

@@ -16,6 +16,7 @@ struct pages {
 	struct pq_column *column;
 	struct pq_cell *dictionary;
 	uint32_t ndictionary;
+	int64_t pages[2][9]; /* how many: of a dictionary or not, by encoding */
 };
 
 /* n numbers in runs and packed groups. */
@@ -227,6 +228,23 @@ unpack(struct pq_file *f, const struct node *header, const char **p, const char 
 	return true;
 }
 
+/* The counts of pages by kind and encoding. */
+static bool
+pages_hold(const struct pages *g, const struct node *meta)
+{
+	int64_t all = 0, told = 0;
+
+	for (size_t i = 0; i < 9; i++)
+		all += g->pages[0][i] + g->pages[1][i];
+	for (const struct node *k = node_get(meta, 13)->first; k != NULL; k = k->next) {
+		const int64_t is_data = node_number(k, 1, -1) == 0, encoding = node_number(k, 2, -1);
+		if (node_number(k, 3, -1) != g->pages[is_data][encoding % 9])
+			return pq_fault(g->file, "counts of pages");
+		told += node_number(k, 3, -1);
+	}
+	return told == all || pq_fault(g->file, "pages that are not counted");
+}
+
 bool
 pq_chunk(struct pq_file *f, struct pq_column *c, const struct node *meta, struct pq_cell *cells,
          uint64_t rows)
@@ -249,17 +267,19 @@ pq_chunk(struct pq_file *f, struct pq_column *c, const struct node *meta, struct
 
 		if (header == NULL)
 			return pq_fault(f, "the header of a page");
+		const struct node *const kind = node_get(header, is_data ? 5 : 7);
+		g.pages[is_data][node_number(kind, 2, 0) % 9]++;
 		unpacked += p - begin + node_number(header, 2, 0);
 		if (!unpack(f, header, &p, end, &page))
 			return false;
 		if (is_data && done == 0 && begin != f->p + data)
 			return pq_fault(f, "data_page_offset is not that of the first page");
-		if (is_data ? !take_data(&g, node_get(header, 5), page, cells + done, rows - done, &n)
-		            : !take_dictionary(&g, node_get(header, 7), page))
+		if (is_data ? !take_data(&g, kind, page, cells + done, rows - done, &n)
+		            : !take_dictionary(&g, kind, page))
 			return false;
 		done += n;
 	}
 	if (done != rows || node_number(meta, 5, -1) != (int64_t)rows || node_number(meta, 6, -1) != unpacked)
 		return pq_fault(f, "a column with another number of rows, or bytes");
-	return statistics_hold(f, c, meta, cells, rows);
+	return pages_hold(&g, meta) && statistics_hold(f, c, meta, cells, rows);
 }
