@@ -25,30 +25,6 @@ column_free(struct column *c)
 
 /* ---- rows ---- */
 
-static inline void
-end_row(struct column *c, struct column_tools *tools, bool present)
-{
-	if (c->optional)
-		c->present[c->rows] = present;
-	c->rows++;
-	if (c->rows == PAGE_ROWS || c->plain.n >= PAGE_BYTES)
-		column_end_page(c, tools);
-}
-
-void
-column_null(struct column *c, struct column_tools *tools)
-{
-	c->nulls++;
-	end_row(c, tools, false);
-}
-
-void
-column_again(struct column *c, struct column_tools *tools, uint16_t number)
-{
-	c->numbers[c->nnumbers++] = number;
-	end_row(c, tools, true);
-}
-
 /* The dictionary is full: the values from here on are written as they are. */
 static void
 go_plain(struct column *c, struct column_tools *tools)
@@ -83,7 +59,7 @@ column_number(struct column *c, struct column_tools *tools, int64_t v)
 		plain_u32(&c->plain, (uint32_t)v);
 	else
 		plain_u64(&c->plain, (uint64_t)v);
-	end_row(c, tools, true);
+	column_end_row(c, tools, true);
 }
 
 void
@@ -95,7 +71,7 @@ column_known_number(struct column *c, struct column_tools *tools, int64_t v, str
 	}
 	const uint32_t before = c->nnumbers;
 	column_number(c, tools, v);
-	if (!c->is_plain && c->nnumbers == before + 1) /* else the page was ended */
+	if (known != NULL && !c->is_plain && c->nnumbers == before + 1) /* else the page was ended */
 		*known = (struct column_known){ .group = c->group, .number = c->numbers[before] };
 }
 
@@ -107,7 +83,7 @@ column_f64(struct column *c, struct column_tools *tools, double v)
 	memcpy(&bits, &v, sizeof bits);
 	bounds_f64(&c->bounds, v);
 	plain_u64(&c->plain, bits);
-	end_row(c, tools, true);
+	column_end_row(c, tools, true);
 }
 
 /* ---- texts ---- */
@@ -132,14 +108,43 @@ put_plain_text(struct column *c, struct column_tools *tools, struct slice s)
 	tools->bytes += c->plain.n - at;
 	if (c->type == COLUMN_TEXT)
 		bounds_text(&c->bounds, slice_of(c->plain.p + at + 4, c->plain.n - at - 4));
-	end_row(c, tools, true);
+	column_end_row(c, tools, true);
 	return mended;
+}
+
+struct text *
+column_begin_text(struct column *c, size_t *at)
+{
+	*at = c->plain.n;
+	plain_u32(&c->plain, 0);
+	return &c->plain;
+}
+
+bool
+column_end_text(struct column *c, struct column_tools *tools, size_t at)
+{
+	const size_t end = c->plain.n, n = end - at - 4;
+
+	if (c->plain.failed) {
+		tools->failed = true;
+		return true;
+	}
+	c->plain.n = at;
+	if (n > VALUE_MOST) {
+		column_null(c, tools);
+		return false;
+	}
+	plain_u32(&c->plain, (uint32_t)n);
+	c->plain.n = end;
+	tools->bytes += end - at;
+	column_end_row(c, tools, true);
+	return true;
 }
 
 bool
 column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known)
 {
-	if (known != NULL && column_knows(c, known)) {
+	if (column_knows(c, known)) {
 		column_again(c, tools, known->number);
 		return known->mended;
 	}

@@ -64,29 +64,57 @@ struct column_tools {
 bool column_open(struct column *c); /* false: no memory */
 void column_free(struct column *c);
 
-void column_null(struct column *c, struct column_tools *tools);
-void column_number(struct column *c, struct column_tools *tools, int64_t v); /* I32, I64, BOOL */
-/* The same of a column with a dictionary; known: of this number. */
-void column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known);
-void column_f64(struct column *c, struct column_tools *tools, double v);
+/* Ends the page, if it has rows. */
+void column_end_page(struct column *c, struct column_tools *tools);
 
-/* TEXT, JSON.  known: of this text, or NULL.  Returns whether it had to be mended.  Texts are at most
- * VALUE_MOST long. */
-bool column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known);
+static inline void
+column_end_row(struct column *c, struct column_tools *tools, bool present)
+{
+	if (c->optional)
+		c->present[c->rows] = present;
+	c->rows++;
+	if (c->rows == PAGE_ROWS || c->plain.n >= PAGE_BYTES)
+		column_end_page(c, tools);
+}
 
-/* Many of a dictionary's numbers with what is known of them. */
-void column_again(struct column *c, struct column_tools *tools, uint16_t number);
+static inline void
+column_null(struct column *c, struct column_tools *tools)
+{
+	c->nulls++;
+	column_end_row(c, tools, false);
+}
 
+/* A bool, or a value that the dictionary has. */
+static inline void
+column_again(struct column *c, struct column_tools *tools, uint16_t number)
+{
+	c->numbers[c->nnumbers++] = number;
+	column_end_row(c, tools, true);
+}
+
+/* Whether the value is in the dictionary of this row group; of all that take `known`: it may be NULL. */
 static inline bool
 column_knows(const struct column *c, const struct column_known *known)
 {
-	return known->group == c->group && !c->is_plain;
+	return known != NULL && known->group == c->group && !c->is_plain;
 }
 
-/* ---- parquet_page.c ---- */
+void column_number(struct column *c, struct column_tools *tools, int64_t v); /* I32, I64, BOOL */
+void column_f64(struct column *c, struct column_tools *tools, double v);
 
-/* Ends the page, if it has rows. */
-void column_end_page(struct column *c, struct column_tools *tools);
+/* Of a column with a dictionary; known: of this number. */
+void column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known);
+
+/* TEXT, JSON.  known: of this text.  Returns whether it had to be mended.  Texts are at most VALUE_MOST long.
+ */
+bool column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known);
+
+/* A text of a column without a dictionary that is made in place: what is added to the result between these
+ * two calls, in valid UTF-8, is its value.  false: it is too long, and null. */
+struct text *column_begin_text(struct column *c, size_t *at);
+bool column_end_text(struct column *c, struct column_tools *tools, size_t at);
+
+/* ---- parquet_page.c ---- */
 
 /* Where a column of a row group is, for its metadata. */
 struct column_place {

@@ -103,11 +103,17 @@ put_null(const struct row *r, enum parquet_column i)
 static void
 put_text(const struct row *r, enum parquet_column i, struct slice s, struct column_known *known)
 {
+	struct column *const c = &r->st->columns[i];
+
+	if (column_knows(c, known) && !known->mended) {
+		column_again(c, &r->st->tools, known->number);
+		return;
+	}
 	if (s.n > VALUE_MOST) {
 		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
 		s = slice_of(s.p, VALUE_MOST);
 	}
-	if (column_text(&r->st->columns[i], &r->st->tools, s, known))
+	if (column_text(c, &r->st->tools, s, known))
 		parquet_lose(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
 }
 
@@ -149,15 +155,16 @@ put_times(const struct row *r)
 static void
 put_phase(const struct row *r)
 {
-	static const char *const words[] = {
-		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",     [PHASE_END] = "end",
-		[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter", [PHASE_FLOW_OUT] = "flow_out",
-		[PHASE_FLOW_IN] = "flow_in", [PHASE_STRUCTURE] = "async",
+	static const struct slice words[] = {
+		[PHASE_SPAN] = SLICE_LIT("span"),       [PHASE_BEGIN] = SLICE_LIT("begin"),
+		[PHASE_END] = SLICE_LIT("end"),         [PHASE_INSTANT] = SLICE_LIT("instant"),
+		[PHASE_COUNTER] = SLICE_LIT("counter"), [PHASE_FLOW_OUT] = SLICE_LIT("flow_out"),
+		[PHASE_FLOW_IN] = SLICE_LIT("flow_in"), [PHASE_STRUCTURE] = SLICE_LIT("async"),
 	};
 	const bool async = r->e->phase == PHASE_SPAN && (r->e->flags & EVENT_ASYNC) != 0;
 	const unsigned i = async ? PHASE_STRUCTURE : r->e->phase;
 
-	put_text(r, COL_PHASE, slice_str(words[i]), &r->st->phases[i]);
+	put_text(r, COL_PHASE, words[i], &r->st->phases[i]);
 }
 
 /* Process or thread: its name and its number; so many of `known`. */
@@ -189,7 +196,8 @@ put_place(const struct row *r)
 		put_text(r, COL_TRACK, k->base->name, &k->known[CELL_TRACK]);
 	else
 		put_null(r, COL_TRACK);
-	column_number(&r->st->columns[COL_LANE], &r->st->tools, r->e->track->lane);
+	column_known_number(&r->st->columns[COL_LANE], &r->st->tools, r->e->track->lane,
+	                    &k->known[CELL_LANE]);
 }
 
 static void
@@ -209,7 +217,8 @@ put_depth(const struct row *r)
 	                                  e->dur > left ? UINT64_MAX : start + e->dur, 1, &found);
 	if (found.forgotten)
 		parquet_lose(r->ledger, PARQUET_LOSS_DEPTH, e, 1);
-	column_number(&st->columns[COL_DEPTH], &st->tools, found.depth);
+	column_known_number(&st->columns[COL_DEPTH], &st->tools, found.depth,
+	                    found.depth < DEPTHS ? &st->depths[found.depth] : NULL);
 }
 
 static void
@@ -217,25 +226,19 @@ put_args(const struct row *r, const struct batch *b)
 {
 	struct parquet_state *const st = r->st;
 	struct fields_json_lost lost = { .bad_text = 0 };
-	struct text *const t = &st->scratch;
+	size_t at;
 
 	if (r->e->nfields == 0) {
 		put_null(r, COL_ARGS);
 		return;
 	}
-	text_clear(t);
+	struct text *const t = column_begin_text(&st->columns[COL_ARGS], &at);
 	text_char(t, '{');
 	fields_json(t, b->fields + r->e->first_field, r->e->nfields, &lost);
 	text_char(t, '}');
-	st->tools.failed |= t->failed;
-	if (t->n > VALUE_MOST) {
+	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at)) {
 		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
-		put_null(r, COL_ARGS);
-		return;
-	}
-	column_text(&st->columns[COL_ARGS], &st->tools, (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 },
-	            NULL);
-	if (fields_json_lost_any(&lost)) {
+	} else if (fields_json_lost_any(&lost)) {
 		parquet_lose(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, lost.bad_text);
 		parquet_lose(r->ledger, PARQUET_LOSS_NOT_A_NUMBER, r->e, lost.not_a_number);
 		parquet_lose(r->ledger, PARQUET_LOSS_TOO_DEEP, r->e, lost.too_deep);

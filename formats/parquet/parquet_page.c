@@ -100,6 +100,16 @@ put_values(const struct column *c, struct text *to, int32_t encoding)
 	}
 }
 
+/* Empties it; what one long value made long is given back. */
+static void
+clear(struct text *t)
+{
+	if (t->cap > 4 * PAGE_BYTES && !t->failed)
+		text_free(t);
+	else
+		text_clear(t);
+}
+
 static void
 put_page(struct column *c, struct column_tools *tools, int32_t encoding)
 {
@@ -132,7 +142,9 @@ column_end_page(struct column *c, struct column_tools *tools)
 	*(numbered ? &c->nnumbered : &c->nplain) += 1;
 	c->group_rows += c->rows;
 	c->rows = c->nnumbers = 0;
-	text_clear(&c->plain);
+	clear(&c->plain);
+	clear(page);
+	clear(&tools->packed);
 }
 
 struct column_place

@@ -37,6 +37,7 @@ enum parquet_column {
 	COLS
 };
 
+#define DEPTHS 64                /* whose numbers in the dictionary are remembered */
 #define PARQUET_LIFTED 32        /* columns of --arg */
 #define PARQUET_ARG_NAME 255     /* bytes of a name there */
 #define GROUP_ROWS (1U << 17)    /* of a row group */
@@ -71,7 +72,7 @@ struct parquet_track {
 	struct column_known *known;                  /* by enum track_cell */
 };
 
-enum track_cell { CELL_PROCESS, CELL_PID, CELL_THREAD, CELL_TID, CELL_TRACK, CELLS };
+enum track_cell { CELL_PROCESS, CELL_PID, CELL_THREAD, CELL_TID, CELL_TRACK, CELL_LANE, CELLS };
 
 struct parquet_state {
 	bool in_parts;
@@ -81,7 +82,7 @@ struct parquet_state {
 	uint32_t ncolumns;
 	struct lifted lifted[PARQUET_LIFTED];
 	struct column_tools tools;
-	struct column_known phases[9];
+	struct column_known phases[9], depths[DEPTHS];
 	struct arena arena; /* of what classes and tracks are declared as */
 	struct parents parents;
 	struct text scratch;

@@ -25,8 +25,14 @@ block "sql duckdb" >question.sql
 sh jobs.sh
 [ "$(wc -l <jobs.txt)" -eq $ranks ] || wrong "jobs.txt has not $ranks lines"
 
-# Stopped at some time: what has its name is whole.
-timeout 2 sh convert.sh 2>/dev/null
+# Stopped on the way: what has its name is whole.
+timeout 300 sh convert.sh 2>/dev/null &
+run=$!
+while [ "$(ls parts | wc -l)" -lt 100 ] && kill -0 $run 2>/dev/null; do
+	sleep 0.05
+done
+kill $run 2>/dev/null
+wait $run 2>/dev/null
 stopped=-1
 while [ "$stopped" -ne "$(ls -A parts | wc -l)" ]; do # those that were told to end may take a moment
 	stopped=$(ls -A parts | wc -l)
