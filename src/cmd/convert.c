@@ -16,6 +16,7 @@ enum {
 	O_REBASE,
 	O_FAIL_ON_LOSS,
 	O_KEEP_PARTIAL,
+	O_SKIP_EXISTING,
 };
 
 static const struct cmd_option own[] = {
@@ -32,6 +33,7 @@ static const struct cmd_option own[] = {
 	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },
 	[O_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 },
 	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
+	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -50,6 +52,7 @@ const struct command convert_command = {
 	.reads = true,
 	.writes = true,
 	.selects = true,
+	.converts = true,
 	.run = cmd_convert,
 };
 
@@ -74,6 +77,8 @@ parse(struct convert *c)
 			c->fail_on_loss = true;
 		else if (opt == O_KEEP_PARTIAL)
 			c->keep_partial = true;
+		else if (opt == O_SKIP_EXISTING)
+			c->skip_existing = true;
 		else if (opt == O_SORT_MEMORY && options_number(o, "--sort-memory", arg, &c->sort_memory))
 			continue;
 		else if (opt == O_MAX_REPEAT && options_positive(o, "--max-repeat", arg, &c->max_repeat))
@@ -108,7 +113,11 @@ parse(struct convert *c)
 		return false;
 	}
 	c->to = output_format(o, to, c->out);
-	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw);
+	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
+		return false;
+	if (c->skip_existing && o->force)
+		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
+	return o->status == STATUS_CLEAN;
 }
 
 /* Where temporary files go; NULL: $TMPDIR. */
@@ -187,6 +196,19 @@ may_keep(const struct convert *c)
 	return false;
 }
 
+/* Whether the output is there, with a note, and is to be kept. */
+static bool
+skips(const struct convert *c)
+{
+	struct shown_path shown;
+
+	if (!c->skip_existing || !convert_output_exists(c->out, c->to->writer->shape))
+		return false;
+	if (!c->options.quiet)
+		say("%s: exists, skipped", show_path(&shown, c->out));
+	return true;
+}
+
 /* Ends the output, well or not; all that went wrong with it is said here. */
 static enum exit_status
 finish(struct convert *c, bool written)
@@ -203,6 +225,8 @@ finish(struct convert *c, bool written)
 				say_losses(c->out, &c->writing.total);
 			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 		}
+		if (skips(c)) /* somebody else made it meanwhile */
+			return STATUS_CLEAN;
 		say("%s", why);
 		return STATUS_UNREADABLE;
 	}
@@ -268,7 +292,11 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 	struct convert c = { .in = NULL };
 
 	options_init(&c.options, cmd, argc, argv);
-	const enum exit_status status = parse(&c) ? convert_run(&c) : c.options.status;
+	enum exit_status status = STATUS_CLEAN;
+	if (!parse(&c))
+		status = c.options.status;
+	else if (!skips(&c))
+		status = convert_run(&c);
 	options_free(&c.options);
 	return status;
 }

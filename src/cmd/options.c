@@ -244,12 +244,33 @@ take_format_option(struct options *o, const struct format_option *p, const char 
 	snprintf(name, sizeof name, "--%s", p->name);
 	if (p->words != NULL && options_word(o, name, arg, p->words) < 0)
 		return false;
+	const char *const mistake = p->mistake != NULL ? p->mistake(arg) : NULL;
+	if (mistake != NULL) {
+		struct shown_path shown;
+		o->status = options_mistake(o, "%s %s, not %s", name, mistake, show_path(&shown, arg));
+		return false;
+	}
 	if (o->nvalues == OPTIONS_MAX)
 		return true;
 	*v = (struct option_value){ p->name, arg != NULL ? arg : "",
 		                    o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
 	o->nvalues++;
 	return true;
+}
+
+/* An option that selects may be one of a format's as well: --arg KEY=GLOB, --arg NAME. */
+static int
+of_format(const struct options *o, int c)
+{
+	const struct cmd_option *const row = &select_option_rows[c - SELECT];
+	const struct format_option *p;
+
+	if (row->arg == NULL || strchr(row->arg, '=') == NULL || strchr(optarg, '=') != NULL)
+		return c;
+	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
+		if (strcmp(p->name, row->name) == 0)
+			return FORMATS + i;
+	return c;
 }
 
 int
@@ -281,6 +302,8 @@ options_next(struct options *o, const char **arg)
 			*arg = optarg;
 			return c - OWN;
 		}
+		if (c < COMMON)
+			c = of_format(o, c);
 		if (c < COMMON) {
 			if (!select_options_take(&o->select, o, c - SELECT, optarg))
 				return OPTIONS_STOP;
