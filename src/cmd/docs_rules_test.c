@@ -270,8 +270,8 @@ Test(docs_rules, limits_are_those_of_the_program)
 	free(text);
 	text = doc_text("man/tracetool-schema.5");
 	expect_limit("schema", text, VOCAB_MAX_BYTES >> 20, " MiB, 262,144 values, 16 deep");
-	expect_limit("schema", text, VOCAB_MAX_NODES, " values, 16 deep");
-	expect_limit("schema", text, VOCAB_MAX_DEPTH, " deep");
+	expect_limit("schema", text, YAML_MAX_NODES, " values, 16 deep");
+	expect_limit("schema", text, YAML_MAX_DEPTH, " deep");
 	expect_limit("schema", text, VOCAB_MAX_RULES, ", of all files");
 	expect_limit("schema", text, VOCAB_MAX_NAMED, ", likewise");
 	expect_limit("schema", text, VOCAB_MAX_WORDS, ", likewise");

@@ -38,6 +38,8 @@ struct reader {
 	bool in_folder;       /* the input was found in a folder, so its sidecars can be expected there */
 	bool unreadable;      /* a file beside the input could not be read; a finding says why */
 	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */
+	bool counts_lost;     /* set in open: records are numbered, so that missing ones are noticed */
+	uint64_t lost;        /* records that are missing by these numbers */
 };
 
 enum read_status {
