@@ -38,7 +38,7 @@ static void
 count_rest(struct file_record *r, const struct findings *j)
 {
 	for (int level = 0; level < LEVEL_COUNT; level++)
-		r->uncounted[level] = j->levels[level];
+		r->uncounted[level] += j->levels[level];
 	for (size_t i = 0; i < j->ncounts; i++)
 		r->uncounted[j->counts[i].rule->level] -= j->counts[i].count;
 }
@@ -68,6 +68,36 @@ file_records_close(struct file_records *k, const struct file_record *what, const
 	else
 		k->first = r;
 	k->last = r;
+}
+
+/* Two arrays as one. */
+static void *
+join_arrays(struct file_records *k, const void *a, size_t na, const void *b, size_t nb, size_t size)
+{
+	char *const p = arena_zalloc(&k->arena, na + nb, size);
+
+	if (p != NULL && na > 0)
+		memcpy(p, a, na * size);
+	if (p != NULL && nb > 0)
+		memcpy(p + na * size, b, nb * size);
+	return p;
+}
+
+void
+file_records_amend(struct file_records *k, const struct findings *j)
+{
+	struct file_record *const r = k->last;
+
+	if (r != NULL && !k->failed) {
+		r->findings = join_arrays(k, r->findings, r->nfindings, k->present, k->npresent,
+		                          sizeof *k->present);
+		r->nfindings += k->npresent;
+		r->counts = join_arrays(k, r->counts, r->ncounts, j->counts, j->ncounts, sizeof *j->counts);
+		r->ncounts += j->ncounts;
+		count_rest(r, j);
+	}
+	k->npresent = 0;
+	k->failed |= k->arena.failed;
 }
 
 void

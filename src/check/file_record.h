@@ -40,6 +40,9 @@ void file_records_finding(struct file_records *k, const struct finding *f);
 /* The file was read.  what: its values, without findings and counts; texts are copied. */
 void file_records_close(struct file_records *k, const struct file_record *what, const struct findings *j);
 
+/* Adds the findings since then, which `j` counts, to the file that was closed last. */
+void file_records_amend(struct file_records *k, const struct findings *j);
+
 /* Forgets the files that were closed; the memory is kept. */
 void file_records_clear(struct file_records *k);
 void file_records_free(struct file_records *k);

@@ -41,6 +41,7 @@ rule vocab base input event check yaml
 rule format base input output event check vocab
 rule pipeline base input output event check format vocab
 rule stats base input output event check format vocab pipeline
+rule policy base input output event check yaml format pipeline stats
 rule cmd base input output event check format vocab pipeline stats policy
 rule testing base
 rule bench base format testing

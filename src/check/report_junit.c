@@ -72,9 +72,9 @@ first_message(const struct report_file *file, const struct rule *rule)
 }
 
 static bool
-fails(const struct report *r, const struct report_rule *rule)
+fails(const struct report_file *file, const struct report_rule *rule)
 {
-	return (int)rule->level >= r->context->policy->fail_level;
+	return (int)rule->level >= file->policy->fail_level;
 }
 
 static void
@@ -83,7 +83,7 @@ put_case(struct report *r, const struct report_file *file, const struct report_r
 	struct text *const t = &r->out;
 
 	open_case(r, rule->rule->id);
-	if (fails(r, rule)) {
+	if (fails(file, rule)) {
 		text_str(t, ">\n   <failure");
 		put_attribute(t, "message", first_message(file, rule->rule));
 		put_attribute(t, "type", level_name(rule->level));
@@ -113,7 +113,7 @@ passing(struct report *r, const struct report_file *file, bool put)
 	uint64_t n = 0;
 
 	for (const struct rule *rule = file->record->rules; rule != NULL && rule->id != NULL; rule++) {
-		if (was_found(file, rule) || policy_of(r->context->policy, rule).left_out)
+		if (was_found(file, rule) || policy_of(file->policy, rule).left_out)
 			continue;
 		n++;
 		if (put) {
@@ -133,7 +133,7 @@ put_suite(struct report *r, const struct report_file *file)
 	uint64_t failures = 0;
 
 	for (size_t i = 0; i < file->nrules; i++)
-		failures += fails(r, &file->rules[i]);
+		failures += fails(file, &file->rules[i]);
 	const uint64_t tests = file->nrules + 1 + (brief ? 0 : passing(r, file, false));
 	text_str(t, " <testsuite");
 	put_attribute(t, "name", s->name.p);
