@@ -194,8 +194,8 @@ say_unchecked(const struct budget_run *r)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line,
 		               "a trace without a length has no rate of %s", quoted(&q, b->name));
 	else if (r->matched == 0)
-		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "nothing named %s has a %s",
-		               quoted(&q, b->name), statistic);
+		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: nothing has such a name",
+		               statistic, quoted(&q, b->name));
 	else if (b->relative && r->baseline == NULL)
 		policy_finding(r->v, POLICY_RULE_UNCHECKED, 0, b->line, "%s of %s: %s", statistic,
 		               quoted(&q, b->name),

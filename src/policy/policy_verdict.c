@@ -296,11 +296,17 @@ count_spans(const struct span_table *t)
 	return n;
 }
 
+uint64_t
+policy_spans(const struct stats *s)
+{
+	return count_spans(&s->spans) + count_spans(&s->async);
+}
+
 static void
 check_unfinished(const struct policy_verdict *v, const struct policy_most *m)
 {
 	const struct ledger *const l = interpret_ledger(&v->pipeline->interpret);
-	const uint64_t spans = count_spans(&v->watch->stats.spans) + count_spans(&v->watch->stats.async);
+	const uint64_t spans = policy_spans(&v->watch->stats);
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct ledger_row *const row = &l->rows[i];

@@ -61,6 +61,9 @@ bool policy_verdict(const struct policy_verdict *v);
 void policy_finding(const struct policy_verdict *v, enum policy_rule rule, uint64_t offset, uint32_t line,
                     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
+/* How many spans there are, async ones included. */
+uint64_t policy_spans(const struct stats *s);
+
 /* Budgets.  false: no memory. */
 bool policy_budgets(const struct policy_verdict *v);
 
