@@ -16,11 +16,35 @@ file_records_finding(struct file_records *k, const struct finding *f)
 	struct finding copy = *f;
 
 	copy.message = keep(k, f->message);
+	copy.check = k->check;
 	if (copy.message == NULL ||
 	    !array_room(&k->present, k->npresent, &k->present_cap, sizeof *k->present))
 		k->failed = true;
 	else
 		k->present[k->npresent++] = copy;
+}
+
+void
+file_records_check(struct file_records *k, const char *name, const struct rule *const *rules)
+{
+	struct file_check c = { .name = keep(k, name) };
+
+	for (int i = 0; i < FILE_CHECK_RULES; i++)
+		c.rules[i] = rules[i];
+	if (c.name == NULL || !array_room(&k->checks, k->nchecks, &k->checks_cap, sizeof *k->checks)) {
+		k->failed = true;
+		return;
+	}
+	k->checks[k->nchecks++] = c;
+	k->check = k->nchecks;
+}
+
+void
+file_records_checked(struct file_records *k, const uint64_t *counts)
+{
+	for (int i = 0; i < FILE_CHECK_RULES && k->check > 0; i++)
+		k->checks[k->check - 1].counts[i] = counts[i];
+	k->check = 0;
 }
 
 /* Cleared memory; n == 0: a valid pointer. */
@@ -57,9 +81,11 @@ file_records_close(struct file_records *k, const struct file_record *what, const
 		r->nfindings = k->npresent;
 		r->counts = copy_array(k, j->counts, j->ncounts, sizeof *j->counts);
 		r->ncounts = j->ncounts;
+		r->checks = copy_array(k, k->checks, k->nchecks, sizeof *k->checks);
+		r->nchecks = k->nchecks;
 		count_rest(r, j);
 	}
-	k->npresent = 0;
+	k->npresent = k->nchecks = 0;
 	k->failed |= k->arena.failed;
 	if (k->failed)
 		return;
@@ -94,9 +120,11 @@ file_records_amend(struct file_records *k, const struct findings *j)
 		r->nfindings += k->npresent;
 		r->counts = join_arrays(k, r->counts, r->ncounts, j->counts, j->ncounts, sizeof *j->counts);
 		r->ncounts += j->ncounts;
+		r->checks = join_arrays(k, r->checks, r->nchecks, k->checks, k->nchecks, sizeof *k->checks);
+		r->nchecks += k->nchecks;
 		count_rest(r, j);
 	}
-	k->npresent = 0;
+	k->npresent = k->nchecks = 0;
 	k->failed |= k->arena.failed;
 }
 
@@ -112,5 +140,6 @@ file_records_free(struct file_records *k)
 {
 	arena_free(&k->arena);
 	free(k->present);
+	free(k->checks);
 	*k = (struct file_records){ .first = NULL };
 }

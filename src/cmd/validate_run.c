@@ -143,7 +143,7 @@ add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
 
 	if (s->inputs == 1 || s->records.last->whole)
 		file_records_amend(&s->records, j);
-	else if (j->ncounts > 0)
+	else if (j->ncounts > 0 || s->records.nchecks > 0)
 		file_records_close(&s->records, &what, j);
 }
 
@@ -152,7 +152,7 @@ static void
 run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
               const struct policy_baseline *baseline)
 {
-	struct policy_verdict v = { s->watch, p, policies_path(s->trace), baseline, NULL };
+	struct policy_verdict v = { s->watch, p, policies_path(s->trace), baseline, NULL, &s->records };
 	enum stage_status status = STAGE_BAD;
 	struct findings findings;
 	struct batch *b;

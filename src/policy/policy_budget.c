@@ -136,21 +136,24 @@ struct budget_run {
 	const struct policy_verdict *v;
 	const struct policy_budget *budget;
 	const struct baseline_input *baseline; /* NULL: there is none for this trace */
+	uint64_t breaches[FILE_CHECK_RULES];   /* of the limit, of the baseline */
 	uint64_t matched, fresh;               /* rows that it is for; of these the baseline does not have */
 	struct quoted first_fresh;
 };
 
 static void
-check_limit(const struct budget_run *r, const struct row *row, const struct amount *a)
+check_limit(struct budget_run *r, const struct row *row, const struct amount *a)
 {
 	const struct policy_budget *const b = r->budget;
 	char room[400];
 	struct quoted q;
 
-	if (b->absolute && a->v > b->limit)
-		policy_finding(r->v, POLICY_RULE_BUDGET, row->group != NULL ? row->group->longest_offset : 0,
-		               b->line, "%s of %s is %s, more than %.40s%s", policy_statistics[b->statistic],
-		               quoted(&q, row->name), a->words, b->limit_text.p, place_words(row, room));
+	if (!b->absolute || a->v <= b->limit)
+		return;
+	r->breaches[0]++;
+	policy_finding(r->v, POLICY_RULE_BUDGET, row->group != NULL ? row->group->longest_offset : 0, b->line,
+	               "%s of %s is %s, more than %.40s%s", policy_statistics[b->statistic],
+	               quoted(&q, row->name), a->words, b->limit_text.p, place_words(row, room));
 }
 
 static void
@@ -170,6 +173,7 @@ check_baseline(struct budget_run *r, const struct row *row, const struct amount 
 	}
 	if (a->v <= was.v * (1 + b->tolerance))
 		return;
+	r->breaches[1]++;
 	if (b->statistic == STATISTIC_COUNT || b->statistic == STATISTIC_RATE)
 		put_number(&was, was.v, b->statistic == STATISTIC_RATE ? "/s" : "");
 	else
@@ -206,12 +210,27 @@ say_unchecked(const struct budget_run *r)
 		               statistic, r->first_fresh.s, r->fresh > 1 ? " and others" : "");
 }
 
+/* `p99 of "draw*"` */
+static void
+begin_check(const struct budget_run *r)
+{
+	static const struct rule *const rules[FILE_CHECK_RULES] = { &policy_rules[POLICY_RULE_BUDGET],
+		                                                    &policy_rules[POLICY_RULE_REGRESSION] };
+	const struct policy_budget *const b = r->budget;
+	struct quoted q;
+	char name[400];
+
+	snprintf(name, sizeof name, "budget: %s of %s", policy_statistics[b->statistic], quoted(&q, b->name));
+	file_records_check(r->v->records, name, rules);
+}
+
 static void
 run_budget(struct budget_run *r, const struct rows *rows)
 {
 	const struct stats *const s = &r->v->watch->stats;
 	struct amount a;
 
+	begin_check(r);
 	for (int t = 0; t < BASELINE_TABLES; t++)
 		for (size_t i = 0; i < rows->n[t]; i++) {
 			const struct row row = row_of(rows, (enum baseline_table)t, i);
@@ -222,6 +241,7 @@ run_budget(struct budget_run *r, const struct rows *rows)
 			check_limit(r, &row, &a);
 			check_baseline(r, &row, &a);
 		}
+	file_records_checked(r->v->records, r->breaches);
 	say_unchecked(r);
 }
 

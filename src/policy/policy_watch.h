@@ -1,6 +1,7 @@
 #ifndef POLICY_WATCH_H
 #define POLICY_WATCH_H
 
+#include "check/file_record.h"
 #include "check/policy_rules.h"
 #include "pipeline/pipeline.h"
 #include "policy/policy_baseline.h"
@@ -50,6 +51,7 @@ struct policy_verdict {
 	const char *path;                       /* of the trace */
 	const struct policy_baseline *baseline; /* NULL: none was named */
 	struct findings *findings;              /* of the trace */
+	struct file_records *records;           /* where they go; it learns which budgets there are */
 };
 
 /* Reports what is not as it is expected.  false: no memory. */
