@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "check/input_rules.h"
+#include "check/policy_rules.h"
 #include "cmd/cli_test_util.h"
 #include "cmd/cmd.h"
 #include "cmd/docs_test_util.h"
@@ -13,6 +14,7 @@
 #include "pipeline/nesting.h"
 #include "format/registry.h"
 #include "htdump/htdump_wire.h"
+#include "policy/policy_baseline.h"
 #include "stats/histogram.h"
 #include "vocab/vocab_state.h"
 
@@ -38,6 +40,10 @@ Test(docs_rules, each_rule_is_in_its_page)
 	text = doc_text("man/tracetool-schema.5");
 	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
 		expect_rule("tracetool-schema.5", text, r);
+	free(text);
+	text = doc_text("man/tracetool.yaml.5");
+	for (const struct rule *r = policy_rules; r->id != NULL; r++)
+		expect_rule("tracetool.yaml.5", text, r);
 	free(text);
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		char page[256];
@@ -280,6 +286,15 @@ Test(docs_rules, limits_are_those_of_the_program)
 	expect_limit("schema", text, VOCAB_MAX_READER, "\n.It files\n16");
 	expect_limit("schema", text, OPTIONS_MAX_SCHEMAS, "\n.El");
 	expect_limit("schema", text, VOCAB_MAX_CHAINS, " different ways");
+	free(text);
+	text = doc_text("man/tracetool.yaml.5");
+	expect_limit("yaml", text, POLICY_MAX_BYTES >> 20, " MiB, 262,144 values, 16 deep");
+	expect_limit("yaml", text, POLICY_MAX_EVENTS, ", of all overrides\n.It metadata");
+	expect_limit("yaml", text, POLICY_MAX_METADATA, ", likewise\n.It budgets");
+	expect_limit("yaml", text, POLICY_MAX_BUDGETS, ", likewise\n.It names");
+	expect_limit("yaml", text, POLICY_MAX_NAMES, "\n.It overrides");
+	expect_limit("yaml", text, POLICY_MAX_OVERRIDES, "\n.It size of a baseline");
+	expect_limit("yaml", text, BASELINE_MAX_BYTES >> 20, " MiB\n.El");
 	free(text);
 }
 
