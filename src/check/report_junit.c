@@ -3,10 +3,10 @@
 #include "check/report_parts.h"
 
 /*
- * JUnit XML: a suite for each file, a case for each rule, and for each budget of a policy.  Rules of the file's
- * format that were not broken are cases that pass, until the report is long:
- * the services take 30 MB.  Findings below the fail level are output of their
- * case.
+ * JUnit XML: a suite for each file, a case for each rule, and for each budget of
+ * a policy.  Rules of the file's format that were not broken are cases that
+ * pass, until the report is long: the services take 30 MB.  Findings below the
+ * fail level are output of their case.
  */
 #define LONG_REPORT ((uint64_t)16 << 20)
 

@@ -281,8 +281,8 @@ check_lost(const struct policy_verdict *v, const struct policy_most *m)
 		               "lost-packets: packets of this format have no numbers");
 	else if (all > 0 && (double)w->lost / all > m->share)
 		policy_finding(v, POLICY_RULE_LOST, 0, m->line,
-		               "missing packets: %" PRIu64 " of %.0f (%.4g %%), more than %.40s", w->lost, all,
-		               100 * (double)w->lost / all, m->text.p);
+		               "missing packets: %" PRIu64 " of %.0f (%.4g %%), more than %.40s", w->lost,
+		               all, 100 * (double)w->lost / all, m->text.p);
 }
 
 static uint64_t
