@@ -207,3 +207,25 @@ Test(policy_reports, other_findings_stay)
 	free(here);
 	remove_folder(dir);
 }
+
+Test(policy_reports, its_rules_are_listed_and_explained)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "explain", "policy/budget", "pairs/no-end", NULL }, NULL, 0);
+
+	cr_expect_eq(r.status, 0);
+	cr_expect_not_null(strstr(r.out, "policy/budget (error): a budget of the policy is exceeded\n"));
+	cr_expect_not_null(strstr(r.out, "pairs/no-end (loss): "));
+	ran_free(&r);
+	r = run_tool((const char *const[]){ "explain", "policy/budgets", NULL }, NULL, 0);
+	cr_expect_eq(r.status, 3);
+	cr_expect_not_null(strstr(r.err, "did you mean policy/budget?"), "%s", r.err);
+	ran_free(&r);
+	for (int i = 0; i < 3; i++) {
+		static const char *const forms[] = { "text", "json", "md" };
+		r = run_tool((const char *const[]){ "rules", "--format", forms[i], NULL }, NULL, 0);
+		cr_expect_not_null(strstr(r.out, "policy/regression"), "%s", forms[i]);
+		cr_expect_not_null(strstr(r.out, "lanes/overlap-left"), "%s", forms[i]);
+		ran_free(&r);
+	}
+}

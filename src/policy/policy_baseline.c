@@ -1,6 +1,7 @@
 #include "policy/policy_baseline.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -163,8 +164,11 @@ parse(struct slice text, struct findings *findings, bool *no_memory)
 	*no_memory = b == NULL;
 	if (b == NULL)
 		return NULL;
+	errno = 0;
 	cJSON *const doc = cJSON_ParseWithLengthOpts(text.p, text.n, &end, 0);
-	if (doc == NULL)
+	if (doc == NULL && errno == ENOMEM)
+		b->failed = true;
+	else if (doc == NULL)
 		say_bad(findings, text, end != NULL ? end : text.p,
 		        wrong = "the file is no JSON from here on");
 	else if ((wrong = add_inputs(b, doc)) != NULL)

@@ -279,5 +279,5 @@ policy_starter(struct text *t, const struct policy_watch *w, const struct pipeli
 	            "#    fail-level: never\n");
 	free(rows.list[0]);
 	free(rows.list[1]);
-	return !t->failed;
+	return !t->failed && !interpret_ledger(&p->interpret)->failed;
 }

@@ -341,5 +341,5 @@ policy_verdict(const struct policy_verdict *v)
 		check_unfinished(v, c->unfinished);
 	if (c->times != NULL)
 		check_times(v, c->times);
-	return policy_budgets(v);
+	return policy_budgets(v) && !interpret_ledger(&v->pipeline->interpret)->failed;
 }

@@ -130,11 +130,15 @@ yaml_read(const char *path, size_t most, bool regular, const struct rule *rules,
           char **text, size_t *n)
 {
 	/* a FIFO that nobody writes to must not stop the search for a file */
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | (regular ? O_NONBLOCK : 0));
+	const int flags = O_RDONLY | O_CLOEXEC | (regular ? O_NONBLOCK : 0);
 	struct stat st;
 	bool ok;
+	int fd;
 
 	*text = NULL;
+	do
+		fd = open(path, flags);
+	while (fd < 0 && errno == EINTR);
 	if (fd < 0)
 		return unreadable(findings, rules, strerror(errno));
 	if (regular && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
