@@ -71,7 +71,7 @@ $(BUILD)/faults: $(LIB_O) $(AID_O) $(FAULT_O)
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS),LD,$@)
 
 $(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/fuzz/fuzz_read.c
-	$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS),LD,$@)
 
 # The vocabularies, as C.  The folder itself is named so that a file that goes away is noticed.
 SCHEMAS := $(wildcard schemas/*.yaml)
@@ -120,14 +120,15 @@ run-tests: tracetool $(BUILD)/tests
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers
+check: deps check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers, failing calls
 	@$(MAKE) --no-print-directory run-replay
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
 	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool build-sanitize/tests
+	@$(MAKE) --no-print-directory check-faults
 
 # What takes longer than CI may, one after the other.
-check-sweeps: check-threads check-faults check-viewers check-fuzz ## all samples on several threads, in viewers, with failing calls; fuzzing
+check-sweeps: check-threads check-viewers check-fuzz ## all samples on several threads and in viewers; fuzzing
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/fuzz_replay
 	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
 
@@ -136,13 +137,14 @@ run-replay: $(BUILD)/fuzz_replay
 
 check-threads: ## the same output for 1, 2 and 7 threads over all samples, and no data race under ThreadSanitizer
 	@$(MAKE) --no-print-directory tracetool
-	sh src/check/threads.sh $(BUILD)/tracetool
+	sh src/check/threads.sh $(BUILD)/tracetool $(SAMPLES_EVERY)
 	@$(MAKE) --no-print-directory BUILD=build-threads CFLAGS='-O1 -g -fsanitize=thread' build-threads/tracetool
 	sh src/check/threads.sh build-threads/tracetool $(THREADS_EVERY)
 	@$(MAKE) --no-print-directory build/tests
 	TSAN_OPTIONS=exitcode=66 TRACETOOL_BIN=build-threads/tracetool build/tests --filter '*_race/*'
 
-# ThreadSanitizer makes a run ten times as long: each so manieth input.
+# Every so manieth input is compared; ThreadSanitizer makes a run ten times as long.
+SAMPLES_EVERY := 1
 THREADS_EVERY := 7
 
 check-viewers: tracetool ## all samples and real traces, converted, in the programs that people open them with

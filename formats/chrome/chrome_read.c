@@ -330,6 +330,8 @@ start_step(struct chrome_reading *st, struct batch *b)
 	struct input *const in = st->r->in;
 	const char *p = in->p;
 
+	if (in->end - p < 3 && !in->last)
+		return STEP_HUNGRY;
 	if (in->end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
 	p = json_skip_blanks(p, in->end);

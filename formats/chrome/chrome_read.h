@@ -55,6 +55,7 @@ struct chrome_record {
 	char ph;
 	uint64_t ts, dur; /* ns */
 	bool has_ts, has_dur;
+	bool twice; /* a member stands in it more than once */
 };
 
 /* Spans of a thread, to see which overlap in part. */

@@ -25,6 +25,34 @@ member_of(struct slice key)
 	return CHROME_MEMBERS;
 }
 
+/* The members that stand in it again.  A pass of its own: nothing is reported of an event before all of it is
+ * in the window. */
+static void
+report_twice(struct chrome_reading *st)
+{
+	const struct chrome_record *const rec = &st->rec;
+	struct json json = st->json; /* its flaws are noted already */
+	bool seen[CHROME_MEMBERS] = { false };
+	const char *const e = rec->end;
+	struct slice key;
+	enum json_kind kind;
+	bool more;
+
+	for (const char *p = json_first(&json, rec->p, e, &more); p != NULL && more;
+	     p = json_next(&json, p, e, '}', &more)) {
+		const char *const at = p;
+		p = json_key(&json, p, e, &key, &kind);
+		p = p != NULL ? json_value(&json, p, e, &kind) : NULL;
+		const enum chrome_member m = p != NULL ? member_of(key) : CHROME_MEMBERS;
+		if (m == CHROME_MEMBERS)
+			continue;
+		if (seen[m])
+			chrome_report(st, CHROME_RULE_DUPLICATE_KEY, at, "%.*s stands in the event twice",
+			              (int)key.n, key.p);
+		seen[m] = true;
+	}
+}
+
 const char *
 chrome_parse(struct chrome_reading *st, const char *p, const char *e)
 {
@@ -36,7 +64,7 @@ chrome_parse(struct chrome_reading *st, const char *p, const char *e)
 
 	*rec = (struct chrome_record){ .p = p };
 	for (p = json_first(json, p, e, &more); p != NULL && more; p = json_next(json, p, e, '}', &more)) {
-		const char *const at = p, *const v = json_key(json, p, e, &key, &kind);
+		const char *const v = json_key(json, p, e, &key, &kind);
 		p = v != NULL ? json_value(json, v, e, &kind) : NULL;
 		if (p == NULL)
 			return NULL;
@@ -46,10 +74,13 @@ chrome_parse(struct chrome_reading *st, const char *p, const char *e)
 		if (rec->of[m].kind == JSON_ABSENT)
 			rec->of[m] = (struct chrome_token){ v, p, kind };
 		else
-			chrome_report(st, CHROME_RULE_DUPLICATE_KEY, at, "%.*s stands in the event twice",
-			              (int)key.n, key.p);
+			rec->twice = true;
 	}
+	if (p == NULL)
+		return NULL;
 	rec->end = p;
+	if (rec->twice)
+		report_twice(st);
 	const struct slice ph = chrome_token_text(&rec->of[CHROME_PH]);
 	rec->ph = '\0';
 	if (ph.n == 1 && rec->of[CHROME_PH].kind == JSON_STRING)

@@ -174,7 +174,7 @@ csv_args(struct text *t, bool tabs, const struct field *fields, uint32_t n, stru
 {
 	if (n == 0)
 		return;
-	text_add(t, "\"{" + tabs, 2U - tabs);
+	text_str(t, tabs ? "{" : "\"{");
 	for (uint32_t i = 0; i < n; i++) {
 		if (put_plain_field(t, tabs, &fields[i], i == 0))
 			continue;

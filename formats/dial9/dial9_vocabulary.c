@@ -90,7 +90,7 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 		return;
 	class_plan_compile(&p, m, &fields);
 	find_parts(s, &p);
-	s->kind = kind_of(s, m);
+	s->kind = (uint8_t)kind_of(s, m);
 	if (d9_wants_raw(st)) /* facts of the trace are still checked */
 		return;
 	find_used(s, m);

@@ -67,9 +67,9 @@ Test(trust, out_of_memory_is_status_2_with_a_message, .timeout = 300)
 Test(trust, a_full_disk_is_status_2_and_leaves_nothing)
 {
 	static const char *const scripts[] = {
-		"ulimit -f 1; exec \"$0\" convert " SAMPLE " \"$1\"/out.json",
-		"ulimit -f 1; exec \"$0\" convert --threads 3 " SAMPLE " \"$1\"/out.ndjson",
-		"ulimit -f 1; exec \"$0\" cat -o \"$1\"/out.txt " SAMPLE,
+		("ulimit -f 1; exec \"$0\" convert " SAMPLE " \"$1\"/out.json"),
+		("ulimit -f 1; exec \"$0\" convert --threads 3 " SAMPLE " \"$1\"/out.ndjson"),
+		("ulimit -f 1; exec \"$0\" cat -o \"$1\"/out.txt " SAMPLE),
 	};
 
 	for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++) {

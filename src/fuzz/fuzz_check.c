@@ -281,6 +281,7 @@ fuzz_check(struct fuzz_result *r, const char *p, size_t n, const struct format *
 	if (validation.outcome.dialect == NULL)
 		return true; /* nothing was opened; all passes would end here */
 	struct fuzz_pass pass = { .result = r, .p = p, .n = n, .from = format, .dialect = dialect };
+	pass.few = (parts & FUZZ_FEW) != 0;
 	if (!check_steps(pass, &validation.outcome, parts))
 		return fuzz_broken(r, "a pass with everything wanted ended early");
 	if ((parts & FUZZ_CONVERT) != 0 && !fuzz_convert(pass, &validation.outcome))

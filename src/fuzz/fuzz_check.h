@@ -19,7 +19,10 @@ enum fuzz_parts {
 	FUZZ_SLOW_7 = 64,
 	FUZZ_SLOW_1 = 128,
 	FUZZ_ALL = 255,
+	FUZZ_FEW = 256, /* converts to one format in FUZZ_FEW_OF, which ones the input's length says */
 };
+
+#define FUZZ_FEW_OF 4
 
 struct fuzz_result {
 	int status;      /* what `validate` would exit with: 0, 1 or 2 */

@@ -165,6 +165,8 @@ fuzz_convert(struct fuzz_pass pass, const struct fuzz_outcome *want)
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const struct writer_ops *const w = (*f)->writer;
 		const bool raw = w != NULL && want->format == *f && (w->modes & WRITER_RAW_SAME) != 0;
+		if (pass.few && ((size_t)(f - formats) + pass.n) % FUZZ_FEW_OF != 0)
+			continue;
 		if ((w != NULL && !convert_to(pass, *f, false, want)) ||
 		    (raw && !convert_to(pass, *f, true, want)))
 			return false;

@@ -25,6 +25,7 @@ struct fuzz_pass {
 	const char *dialect;
 	unsigned want; /* enum want */
 	bool rebase;
+	bool few; /* FUZZ_FEW */
 	const struct format
 	    *raw_from; /* events of a trace of this format are as the file has them; may be NULL */
 	size_t step;   /* the window grows by so many bytes; 0: it is the whole */

@@ -32,8 +32,8 @@ static unsigned
 parts_for(size_t n)
 {
 	if (n <= 256)
-		return FUZZ_ALL;
-	return FUZZ_ALL & ~(unsigned)(n % 16 == 1 ? 0 : n % 4 == 1 ? FUZZ_SLOW_1 : FUZZ_SLOW_1 | FUZZ_SLOW_7);
+		return FUZZ_ALL | FUZZ_FEW;
+	return (FUZZ_ALL | FUZZ_FEW) & ~(unsigned)(n % 16 == 1 ? 0 : n % 4 == 1 ? FUZZ_SLOW_1 : FUZZ_SLOW_1 | FUZZ_SLOW_7);
 }
 
 int

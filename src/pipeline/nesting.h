@@ -113,11 +113,11 @@ nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, ui
 		return;
 	}
 	struct nest_lane *const l = &n->tracks[track].first;
-	struct nest_span *const last = l->spans + l->n, *top = last;
-	if (l->n == l->cap || end < last[-1].end || start == end) {
+	if (l->n == l->cap || end < (l->spans + l->n)[-1].end || start == end) {
 		nesting_place(n, track, &x, out);
 		return;
 	}
+	struct nest_span *const last = l->spans + l->n, *top = last;
 
 	/* Other lanes are over, nothing ends later: what lies within it are the last trees of lane 0. */
 	uint64_t covered = 0;
