@@ -134,7 +134,8 @@ add_policies(struct fault_cases *all, const char *testdata, const char *input)
 	char command[700];
 
 	snprintf(command, sizeof command,
-	         "validate --config %s/policy/frames.yaml --baseline %s/policy/base.json", testdata, testdata);
+	         "validate --config %s/policy/frames.yaml --baseline %s/policy/base.json", testdata,
+	         testdata);
 	add_reading(all, command, input, NULL)->whole = true;
 	add_reading(all, "validate --init", input, NULL);
 }
