@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "check/input_rules.h"
 #include "check/policy_rules.h"
 #include "cmd/cli_test_util.h"
@@ -289,6 +290,8 @@ Test(docs_rules, limits_are_those_of_the_program)
 	free(text);
 	text = doc_text("man/tracetool.yaml.5");
 	expect_limit("yaml", text, POLICY_MAX_BYTES >> 20, " MiB, 262,144 values, 16 deep");
+	expect_limit("yaml", text, POLICY_MAX_PATTERN, " bytes, 64 of them between two");
+	cr_expect_eq(GLOB_LINEAR, 64);
 	expect_limit("yaml", text, POLICY_MAX_EVENTS, ", of all overrides\n.It metadata");
 	expect_limit("yaml", text, POLICY_MAX_METADATA, ", likewise\n.It budgets");
 	expect_limit("yaml", text, POLICY_MAX_BUDGETS, ", likewise\n.It names");

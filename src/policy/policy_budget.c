@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/decimal.h"
+#include "base/glob.h"
 #include "check/policy_rules.h"
 #include "output/text_start.h"
 #include "policy/policy_watch.h"
@@ -234,7 +235,7 @@ run_budget(struct budget_run *r, const struct rows *rows)
 	for (int t = 0; t < BASELINE_TABLES; t++)
 		for (size_t i = 0; i < rows->n[t]; i++) {
 			const struct row row = row_of(rows, (enum baseline_table)t, i);
-			if (!plan_glob(r->budget->name, row.name) ||
+			if (!glob_fits(r->budget->name, row.name) ||
 			    !amount_of(s, &row, r->budget->statistic, &a))
 				continue;
 			r->matched++;

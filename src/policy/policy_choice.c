@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "event/plan.h"
+#include "base/glob.h"
 #include "format/registry.h"
 
 bool
@@ -45,7 +45,7 @@ policy_choice_free(struct policy_choice *c)
 static bool
 fits(const char *pattern, const struct rule *rule)
 {
-	return plan_glob(slice_str(pattern), slice_str(rule->id));
+	return glob_fits(slice_str(pattern), slice_str(rule->id));
 }
 
 struct fit {

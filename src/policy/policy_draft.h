@@ -32,9 +32,12 @@ void *policy_alloc(struct policy_draft *d, size_t n, size_t size);
 
 /* A copy that ends in a NUL. */
 bool policy_text(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out);
+/* A pattern: a text that does not take long to compare. */
+bool policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char *what,
+                    struct slice *out);
 /* One, or a list of some, at most `most`. */
-bool policy_texts(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t most,
-                  const struct slice **out, uint32_t *n);
+bool policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t most,
+                     const struct slice **out, uint32_t *n);
 bool policy_bool(struct policy_draft *d, const struct yaml_node *node, const char *what, bool *out);
 bool policy_whole(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *out);
 /* An exact number, or {min, max}. */

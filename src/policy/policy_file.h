@@ -9,6 +9,7 @@
  * expected of traces.  All that it points to lives as long as it.
  */
 #define POLICY_MAX_BYTES ((size_t)1 << 20) /* of a file */
+#define POLICY_MAX_PATTERN 1024U           /* bytes of a pattern */
 #define POLICY_MAX_EVENTS 64U              /* expectations of events, of the file and all its overrides */
 #define POLICY_MAX_METADATA 64U            /* likewise */
 #define POLICY_MAX_BUDGETS 128U            /* likewise */

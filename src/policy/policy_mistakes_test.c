@@ -195,6 +195,32 @@ expect_list(const char *head, const char *part, size_t n, const char *tail, cons
 		cr_expect_not_null(strstr(s.text, message), "%s", s.text);
 }
 
+/* Any byte of a policy may be another: it is taken, or it has a mistake. */
+Test(policy_mistakes, changed_bytes)
+{
+	static const char policy[] =
+	    "select: ['*']\nlevel: {'policy/*': note}\nreport: [text, json=a]\nexpect:\n"
+	    "  events: [a, {name: 'b*', category: c, count: {min: 1, max: 2}}]\n"
+	    "  metadata: {a: b}\n  epoch: {after: '2026-01-01'}\n  threads: {count: 2, names: [a]}\n"
+	    "  lost-packets: 1%\n  time: {duration: {max: 1s}, after: 0}\n"
+	    "budgets: [{name: a, statistic: p50, limit: 1ms, tolerance: 5%}]\n"
+	    "overrides: [{paths: [a, 'b/*'], expect: {processes: 1}}]\n";
+	char text[sizeof policy];
+	unsigned seed = 3;
+	size_t taken = 0;
+	struct said s;
+
+	for (int i = 0; i < 20000; i++) {
+		memcpy(text, policy, sizeof policy);
+		for (int k = i % 3; k >= 0; k--)
+			text[(size_t)rand_r(&seed) % (sizeof policy - 1)] =
+			    i % 2 == 0 ? (char)rand_r(&seed) : "[]{}:,*&!'\"# \n%-|>"[rand_r(&seed) % 19];
+		const size_t n = i % 7 == 0 ? (size_t)rand_r(&seed) % sizeof policy : sizeof policy - 1;
+		taken += parse(slice_of(text, n), &s);
+	}
+	cr_expect(taken > 100 && taken < 19000, "%zu", taken);
+}
+
 Test(policy_mistakes, limits)
 {
 	const char *const budget = "{name: a$, statistic: p50, limit: 1s},";
@@ -210,6 +236,13 @@ Test(policy_mistakes, limits)
 	expect_list("overrides: [", "{paths: p$},", POLICY_MAX_OVERRIDES, "]", NULL);
 	expect_list("overrides: [", "{paths: p$},", POLICY_MAX_OVERRIDES + 1, "]", "at most 32");
 	expect_list("report: [", "json=f$,", POLICY_MAX_REPORTS + 1, "]", "more than 16 entries");
+	expect_list("ignore: '", "x$", 1, "'", "no rule fits");
+	expect_list("expect: {events: ['*", "aaaaaaaa$", 7, "*']}", NULL);
+	expect_list("expect: {events: ['*", "aaaaaaaa$", 8, "*']}",
+	            "name has more than 64 bytes between two *");
+	expect_list("expect: {events: ['", "aaaaaaaa$", 8, "']}", NULL);
+	expect_list("budgets: [{statistic: max, limit: 1s, name: '", "aaaaaaaa$", 120, "'}]",
+	            "name is longer than 1024 bytes");
 	/* over all sections */
 	expect_list("overrides: [", "{paths: a, expect: {events: [a, b, c, d, e, f, g, h, i$]}},", 8, "]",
 	            "more than 64 events");

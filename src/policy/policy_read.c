@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/glob.h"
 #include "check/policy_rules.h"
 #include "check/report.h"
-#include "event/plan.h"
 #include "policy/policy_draft.h"
 
 /* A policy as a whole: the keys that say what options say, and overrides. */
@@ -37,7 +37,7 @@ take_patterns(struct policy_draft *d, const struct yaml_node *node, const char *
 
 	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
 	     item = list ? item->next : NULL)
-		if (policy_text(d, item, key, &rules) && is_rule(d, item, key, rules))
+		if (policy_pattern(d, item, key, &rules) && is_rule(d, item, key, rules))
 			d->yaml.no_memory |= !add(c, rules.p);
 }
 
@@ -70,7 +70,7 @@ take_level(struct policy_draft *d, const struct yaml_node *node, void *into)
 		return;
 	}
 	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next)
-		if (policy_text(d, key, "a rule", &rules) && is_rule(d, key, "level", rules) &&
+		if (policy_pattern(d, key, "a rule", &rules) && is_rule(d, key, "level", rules) &&
 		    yaml_word(&d->yaml, key->next, "a level", words, &level))
 			d->yaml.no_memory |= !policy_choice_level(&s->choice, rules.p, (enum level)level);
 }
@@ -208,7 +208,7 @@ take_paths(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
-	policy_texts(d, node, "paths", POLICY_MAX_NAMES, &s->paths, &s->npaths);
+	policy_patterns(d, node, "paths", POLICY_MAX_NAMES, &s->paths, &s->npaths);
 }
 
 #define SECTION_KEYS                                                                                         \
@@ -258,7 +258,7 @@ policy_file_overrides(const struct policy_file *f, const char *path)
 		for (uint32_t k = 0; k < f->overrides[i].npaths; k++) {
 			const struct slice glob = f->overrides[i].paths[k];
 			const bool bare = memchr(glob.p, '/', glob.n) == NULL;
-			if (plan_glob(glob, slice_str(bare ? name : path)))
+			if (glob_fits(glob, slice_str(bare ? name : path)))
 				bits |= UINT32_C(1) << i;
 		}
 	return bits;

@@ -18,7 +18,7 @@ take_name(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct budget_draft *const b = into;
 
-	b->named = policy_text(d, node, "name", &b->budget->name);
+	b->named = policy_pattern(d, node, "name", &b->budget->name);
 }
 
 static void

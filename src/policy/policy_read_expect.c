@@ -30,7 +30,7 @@ event_name(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_event *const e = into;
 
-	policy_text(d, node, "name", &e->name);
+	policy_pattern(d, node, "name", &e->name);
 }
 
 static void
@@ -38,7 +38,7 @@ event_category(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_event *const e = into;
 
-	policy_text(d, node, "category", &e->category);
+	policy_pattern(d, node, "category", &e->category);
 }
 
 static void
@@ -68,7 +68,7 @@ take_events(struct policy_draft *d, const struct yaml_node *node, void *into)
 		*e =
 		    (struct policy_event){ .line = item->line, .index = index++, .count = { 1, UINT64_MAX } };
 		if (item->kind == NODE_SCALAR)
-			policy_text(d, item, "name", &e->name);
+			policy_pattern(d, item, "name", &e->name);
 		else if (POLICY_MAP(d, item, "an event", keys, e) && e->name.p == NULL &&
 		         e->category.p == NULL)
 			yaml_say(&d->yaml, YAML_BAD_VALUE, item, "an event has a name or a category");
@@ -100,8 +100,8 @@ take_metadata(struct policy_draft *d, const struct yaml_node *node, void *into)
 	                                     : key->next) {
 		struct policy_metadata *const m = &list[s->nmetadata++];
 		m->line = key->line;
-		if (policy_text(d, key, "a name of metadata", &m->name) && map)
-			policy_text(d, key->next, "a value of metadata", &m->value);
+		if (policy_pattern(d, key, "a name of metadata", &m->name) && map)
+			policy_pattern(d, key->next, "a value of metadata", &m->value);
 	}
 }
 
@@ -238,7 +238,7 @@ tracks_names(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_tracks *const t = into;
 
-	policy_texts(d, node, "names", POLICY_MAX_NAMES, &t->names, &t->nnames);
+	policy_patterns(d, node, "names", POLICY_MAX_NAMES, &t->names, &t->nnames);
 }
 
 static void

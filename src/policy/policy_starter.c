@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/glob.h"
 #include "base/utf8.h"
 #include "output/text_json.h"
 #include "pipeline/engine_losses.h"
@@ -216,7 +217,7 @@ largest_p99(struct text *t, const struct starter_rows *r, const struct stats *s,
 	for (int table = 0; table < 2 && !pattern.failed; table++)
 		for (size_t i = 0; i < r->n[table]; i++) {
 			const struct span_row *const row = &r->list[table][i];
-			if (!plan_glob(slice_of(pattern.p, pattern.n), row->name))
+			if (!glob_fits(slice_of(pattern.p, pattern.n), row->name))
 				continue;
 			const uint64_t p99 = histogram_percentile(&row->group->durations, &s->pool, 99);
 			most = p99 > most ? p99 : most;

@@ -1,3 +1,4 @@
+#include "base/glob.h"
 #include "policy/policy_draft.h"
 #include "policy/policy_units.h"
 
@@ -39,8 +40,24 @@ policy_text(struct policy_draft *d, const struct yaml_node *node, const char *wh
 }
 
 bool
-policy_texts(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t most,
-             const struct slice **out, uint32_t *n)
+policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
+{
+	if (!policy_text(d, node, what, out))
+		return false;
+	if (out->n <= POLICY_MAX_PATTERN && glob_is_linear(*out))
+		return true;
+	if (out->n > POLICY_MAX_PATTERN)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is longer than %u bytes", what,
+		         POLICY_MAX_PATTERN);
+	else
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u bytes between two *", what,
+		         GLOB_LINEAR);
+	return false;
+}
+
+bool
+policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t most,
+                const struct slice **out, uint32_t *n)
 {
 	const bool list = node->kind == NODE_LIST;
 	struct slice *const texts = policy_alloc(d, list ? node->n : 1, sizeof *texts);
@@ -57,7 +74,7 @@ policy_texts(struct policy_draft *d, const struct yaml_node *node, const char *w
 	}
 	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
 	     item = list ? item->next : NULL)
-		if (policy_text(d, item, what, &texts[i]))
+		if (policy_pattern(d, item, what, &texts[i]))
 			i++;
 	*out = texts;
 	*n = i;

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/glob.h"
 #include "check/policy_rules.h"
 #include "output/text_start.h"
 #include "output/text_units.h"
@@ -117,9 +118,9 @@ check_metadata(const struct policy_verdict *v, const struct policy_metadata *m)
 	char room[64];
 
 	for (uint32_t i = 0; i < trace->nmeta; i++) {
-		if (!plan_glob(m->name, trace->meta[i].name))
+		if (!glob_fits(m->name, trace->meta[i].name))
 			continue;
-		if (m->value.p == NULL || plan_glob(m->value, value_words(&trace->meta[i].value, room)))
+		if (m->value.p == NULL || glob_fits(m->value, value_words(&trace->meta[i].value, room)))
 			return;
 		found = found != NULL ? found : &trace->meta[i];
 	}
@@ -240,7 +241,7 @@ has_track(const struct policy_verdict *v, struct slice name, enum track_kind kin
 
 	for (uint32_t i = 0; i < trace->ntracks; i++)
 		if (counts(&v->watch->stats, trace->tracks[i], kind) &&
-		    plan_glob(name, trace->tracks[i]->name))
+		    glob_fits(name, trace->tracks[i]->name))
 			return true;
 	return false;
 }

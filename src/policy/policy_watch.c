@@ -1,25 +1,20 @@
 #include "policy/policy_watch.h"
 
-#include <stdlib.h>
-
-#include "base/array.h"
+#include "base/glob.h"
+#include "base/table.h"
 
 void
 policy_watch_init(struct policy_watch *w, const struct policy_checks *checks)
 {
 	*w = (struct policy_watch){ .checks = checks };
 	stats_init(&w->stats);
-	names_init(&w->names, &w->text);
+	w->seed = hash_seed();
 }
 
 void
 policy_watch_free(struct policy_watch *w)
 {
 	stats_free(&w->stats);
-	names_free(&w->names);
-	arena_free(&w->text);
-	free(w->masks);
-	w->masks = NULL;
 }
 
 /* ---- events that are expected ---- */
@@ -31,43 +26,29 @@ match(const struct policy_watch *w, const struct event *e)
 
 	for (uint32_t i = 0; i < w->checks->nevents; i++) {
 		const struct policy_event *const x = w->checks->events[i];
-		if ((x->name.p == NULL || plan_glob(x->name, e->name)) &&
-		    (x->category.p == NULL || plan_glob(x->category, e->cls->category)))
+		if ((x->name.p == NULL || glob_fits(x->name, e->name)) &&
+		    (x->category.p == NULL || glob_fits(x->category, e->cls->category)))
 			mask |= UINT64_C(1) << i;
 	}
 	return mask;
 }
 
-/* Patterns are tried once for each name of a class. */
-static bool
-find_mask(struct policy_watch *w, const struct event *e, uint64_t *mask)
+/* Patterns are tried once for each name of a class, unless there are thousands of names. */
+static uint64_t
+find_mask(struct policy_watch *w, const struct event *e)
 {
-	const uint32_t known = w->names.n, i = names_index(&w->names, e->name, e->cls->index);
+	const uint64_t hash = hash_bytes(e->name.p, e->name.n, w->seed + e->cls->index);
+	struct policy_known *const k = &w->known[hash % POLICY_KNOWN];
 
-	if (i == NAMES_FAILED)
-		return false;
-	if (i == NAMES_OTHER) {
-		*mask = match(w, e);
-		return true;
-	}
-	if (i < known) {
-		*mask = w->masks[i];
-		return true;
-	}
-	if (!array_reach(&w->masks, &w->nmasks, i, sizeof *w->masks))
-		return false;
-	*mask = w->masks[i] = match(w, e);
-	return true;
+	if (k->hash != hash)
+		*k = (struct policy_known){ hash, match(w, e) };
+	return k->mask;
 }
 
-static bool
+static void
 count_event(struct policy_watch *w, const struct event *e)
 {
-	uint64_t mask;
-
-	if (!find_mask(w, e, &mask))
-		return false;
-	for (; mask != 0; mask &= mask - 1) {
+	for (uint64_t mask = find_mask(w, e); mask != 0; mask &= mask - 1) {
 		const int i = __builtin_ctzll(mask);
 		struct policy_tally *const t = &w->events[i];
 		if (t->count == 0)
@@ -76,7 +57,6 @@ count_event(struct policy_watch *w, const struct event *e)
 			t->beyond = e->offset;
 		t->count++;
 	}
-	return true;
 }
 
 static void
@@ -105,8 +85,8 @@ policy_watch_batch(struct policy_watch *w, const struct batch *b)
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
 		see_times(w, e);
-		if (w->checks->nevents > 0 && !count_event(w, e))
-			return false;
+		if (w->checks->nevents > 0)
+			count_event(w, e);
 	}
 	return stats_batch(&w->stats, b);
 }

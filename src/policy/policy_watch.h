@@ -8,8 +8,10 @@
 #include "policy/policy_checks.h"
 #include "stats/stats.h"
 
-/* What a policy asks of the events of one trace, while they are read and afterwards.  Memory is bounded: that
- * of the statistics, and 65,536 names. */
+/* What a policy asks of the events of one trace, while they are read and afterwards.  Memory is that of the
+ * statistics, which is bounded, and some 100 KB. */
+
+#define POLICY_KNOWN 4096
 
 /* Events that one expectation is about. */
 struct policy_tally {
@@ -21,11 +23,12 @@ struct policy_watch {
 	const struct policy_checks *checks; /* borrowed */
 	struct stats stats;
 	struct policy_tally events[POLICY_MAX_EVENTS]; /* by checks->events */
-	/* which of them names, by class, are of: a bit for each */
-	struct arena text;
-	struct names names;
-	uint64_t *masks; /* by number of the name */
-	uint32_t nmasks;
+	/* names that were looked at lately, with their classes: which expectations they are of, a bit for
+	 * each */
+	struct policy_known {
+		uint64_t hash, mask;
+	} known[POLICY_KNOWN];
+	uint64_t seed;
 	bool any;                           /* there was an event */
 	uint64_t first_ns, last_ns;         /* as the statistics have them */
 	uint64_t first_offset, last_offset; /* of the events that they are of */
