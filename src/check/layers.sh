@@ -42,7 +42,7 @@ rule format base input output event check vocab
 rule pipeline base input output event check format vocab
 rule stats base input output event check format vocab pipeline
 rule policy base input output event check yaml format pipeline stats
-rule cmd base input output event check format vocab pipeline stats policy
+rule cmd base json input output event check format vocab pipeline stats policy
 rule testing base
 rule bench base format testing
 rule faults base output format testing

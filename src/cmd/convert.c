@@ -35,12 +35,18 @@ static const struct cmd_option own[] = {
 	{ NULL, NULL, NULL, 0 },
 };
 
+static const struct cmd_words words[] = {
+	{ "--to", WORDS_OUTPUT_FORMATS, NULL },
+	{ NULL, WORDS_LIST, NULL },
+};
+
 const struct command convert_command = {
 	.name = "convert",
 	.operands = "[options] IN OUT  |  [options] IN ... -o OUT",
 	.summary = "Writes traces in another format.  - is standard input or output; OUT.gz and OUT.zst are "
 	           "compressed.",
 	.options = own,
+	.words = words,
 	.reads = true,
 	.writes = true,
 	.run = cmd_convert,

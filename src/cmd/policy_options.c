@@ -2,6 +2,9 @@
 
 #include "cmd/say.h"
 
+const char *const policy_levels[] = { "note", "warning", "error", NULL };
+const char *const policy_fail_levels[] = { "note", "warning", "error", "never", NULL };
+
 void
 policy_options_init(struct policy_options *p)
 {
@@ -57,7 +60,6 @@ policy_ignore(struct policy_options *p, struct options *o, const char *glob)
 bool
 policy_level(struct policy_options *p, struct options *o, const char *arg)
 {
-	static const char *const levels[] = { "note", "warning", "error", NULL };
 	const char *const equals = strchr(arg, '=');
 	struct shown_path shown;
 
@@ -65,7 +67,7 @@ policy_level(struct policy_options *p, struct options *o, const char *arg)
 		o->status = options_mistake(o, "--level takes RULE=LEVEL, not %s", show_path(&shown, arg));
 		return false;
 	}
-	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, levels);
+	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, policy_levels);
 	if (level < 0)
 		return false;
 	const struct slice glob = arena_copy(&p->arena, slice_of(arg, (size_t)(equals - arg)));
@@ -76,8 +78,6 @@ policy_level(struct policy_options *p, struct options *o, const char *arg)
 bool
 policy_fail_level(struct policy_options *p, struct options *o, const char *arg)
 {
-	static const char *const levels[] = { "note", "warning", "error", "never", NULL };
-
-	p->choice.fail_level = options_word(o, "--fail-level", arg, levels);
+	p->choice.fail_level = options_word(o, "--fail-level", arg, policy_fail_levels);
 	return p->choice.fail_level >= 0;
 }

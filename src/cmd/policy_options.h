@@ -15,6 +15,9 @@ struct policy_options {
 	struct arena arena;    /* for parts of arguments */
 };
 
+/* What --level and --fail-level take, in the order of enum level; NULL-terminated. */
+extern const char *const policy_levels[], *const policy_fail_levels[];
+
 void policy_options_init(struct policy_options *p);
 void policy_options_free(struct policy_options *p);
 
