@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "check/input_rules.h"
+#include "check/policy_rules.h"
 #include "cmd/cli_test_util.h"
 #include "cmd/cmd.h"
 #include "cmd/docs_test_util.h"
@@ -13,6 +15,7 @@
 #include "pipeline/nesting.h"
 #include "format/registry.h"
 #include "htdump/htdump_wire.h"
+#include "policy/policy_baseline.h"
 #include "stats/histogram.h"
 #include "vocab/vocab_state.h"
 
@@ -38,6 +41,10 @@ Test(docs_rules, each_rule_is_in_its_page)
 	text = doc_text("man/tracetool-schema.5");
 	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
 		expect_rule("tracetool-schema.5", text, r);
+	free(text);
+	text = doc_text("man/tracetool.yaml.5");
+	for (const struct rule *r = policy_rules; r->id != NULL; r++)
+		expect_rule("tracetool.yaml.5", text, r);
 	free(text);
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		char page[256];
@@ -300,8 +307,8 @@ Test(docs_rules, limits_are_those_of_the_program)
 	free(text);
 	text = doc_text("man/tracetool-schema.5");
 	expect_limit("schema", text, VOCAB_MAX_BYTES >> 20, " MiB, 262,144 values, 16 deep");
-	expect_limit("schema", text, VOCAB_MAX_NODES, " values, 16 deep");
-	expect_limit("schema", text, VOCAB_MAX_DEPTH, " deep");
+	expect_limit("schema", text, YAML_MAX_NODES, " values, 16 deep");
+	expect_limit("schema", text, YAML_MAX_DEPTH, " deep");
 	expect_limit("schema", text, VOCAB_MAX_RULES, ", of all files");
 	expect_limit("schema", text, VOCAB_MAX_NAMED, ", likewise");
 	expect_limit("schema", text, VOCAB_MAX_WORDS, ", likewise");
@@ -310,6 +317,17 @@ Test(docs_rules, limits_are_those_of_the_program)
 	expect_limit("schema", text, VOCAB_MAX_READER, "\n.It files\n16");
 	expect_limit("schema", text, OPTIONS_MAX_SCHEMAS, "\n.El");
 	expect_limit("schema", text, VOCAB_MAX_CHAINS, " different ways");
+	free(text);
+	text = doc_text("man/tracetool.yaml.5");
+	expect_limit("yaml", text, POLICY_MAX_BYTES >> 20, " MiB, 262,144 values, 16 deep");
+	expect_limit("yaml", text, POLICY_MAX_PATTERN, " bytes, 64 of them between two");
+	cr_expect_eq(GLOB_LINEAR, 64);
+	expect_limit("yaml", text, POLICY_MAX_EVENTS, ", of all overrides\n.It metadata");
+	expect_limit("yaml", text, POLICY_MAX_METADATA, ", likewise\n.It budgets");
+	expect_limit("yaml", text, POLICY_MAX_BUDGETS, ", likewise\n.It names");
+	expect_limit("yaml", text, POLICY_MAX_NAMES, "\n.It overrides");
+	expect_limit("yaml", text, POLICY_MAX_OVERRIDES, "\n.It size of a baseline");
+	expect_limit("yaml", text, BASELINE_MAX_BYTES >> 20, " MiB\n.El");
 	free(text);
 }
 

@@ -39,6 +39,8 @@ struct reader {
 	bool unreadable;      /* a file beside the input could not be read; a finding says why */
 	char unreadable_why[256]; /* the same, for a quiet pass */
 	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */
+	bool counts_lost;     /* set in open: records are numbered, so that missing ones are noticed */
+	uint64_t lost;        /* records that are missing by these numbers */
 };
 
 enum read_status {
