@@ -70,7 +70,7 @@ struct ndjson_pairs {
 struct ndjson_line {
 	const char *p, *end; /* without what ends it */
 	enum ndjson_type type;
-	uint64_t seen;                            /* a bit for each member; the others are not set */
+	uint64_t seen; /* a bit for each member; the others are not set */
 	struct ndjson_token of[NDJSON_MEMBERS];
 	struct ndjson_pairs fields, types;
 	const char *twice, *unknown; /* the first such member; NULL: none */
@@ -109,9 +109,9 @@ struct ndjson_reading {
 	struct ndjson_known_list tracks, classes;
 	uint64_t text_bytes;
 	struct trace_origin *origin;
-	struct event event; /* of the present line */
+	struct event event;                          /* of the present line */
 	struct class *raw_classes[NDJSON_TYPES + 1]; /* the last: of lines that cannot be read */
-	struct value *stack; /* of lists that are being read */
+	struct value *stack;                         /* of lists that are being read */
 	uint32_t nstack, stack_cap;
 	struct arena scratch; /* for one line */
 };
@@ -179,9 +179,9 @@ void ndjson_take_raw(struct ndjson_reading *st, struct batch *b, bool parsed, si
 
 /* Where fields go, and memory for what does not lie in the input. */
 struct ndjson_into {
-	struct batch *b;     /* NULL: facts of the trace */
+	struct batch *b; /* NULL: facts of the trace */
 	struct arena *arena;
-	bool copy;           /* nothing may point into the input */
+	bool copy; /* nothing may point into the input */
 };
 
 /* The fields of the line.  known: its class; NULL: none.  Returns how many there are. */

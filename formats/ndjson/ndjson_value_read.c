@@ -9,11 +9,12 @@
 #define NUMBER_ROOM 64 /* of a number that is read where it can end in NUL */
 
 static const char *const words[] = {
-	[VALUE_BOOL] = "bool", [VALUE_U8] = "u8",     [VALUE_U16] = "u16",         [VALUE_U32] = "u32",
-	[VALUE_U64] = "u64",   [VALUE_I8] = "i8",     [VALUE_I16] = "i16",         [VALUE_I32] = "i32",
-	[VALUE_I64] = "i64",   [VALUE_F32] = "f32",   [VALUE_F64] = "f64",         [VALUE_ADDRESS] = "address",
-	[VALUE_LIST] = "list", [VALUE_BYTES] = "bytes", [VALUE_STRING] = "string", [VALUE_MAP] = "map",
-	[VALUE_JSON] = "json",
+	[VALUE_BOOL] = "bool", [VALUE_U8] = "u8",       [VALUE_U16] = "u16",
+	[VALUE_U32] = "u32",   [VALUE_U64] = "u64",     [VALUE_I8] = "i8",
+	[VALUE_I16] = "i16",   [VALUE_I32] = "i32",     [VALUE_I64] = "i64",
+	[VALUE_F32] = "f32",   [VALUE_F64] = "f64",     [VALUE_ADDRESS] = "address",
+	[VALUE_LIST] = "list", [VALUE_BYTES] = "bytes", [VALUE_STRING] = "string",
+	[VALUE_MAP] = "map",   [VALUE_JSON] = "json",
 };
 
 /* A value that is being read. */
@@ -104,8 +105,10 @@ out_of_range(struct reading *g, const struct ndjson_token *t)
 static struct value
 read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
 {
-	static const uint8_t bits[] = { [VALUE_U8] = 8, [VALUE_U16] = 16, [VALUE_U32] = 32, [VALUE_U64] = 64,
-		                        [VALUE_I8] = 8, [VALUE_I16] = 16, [VALUE_I32] = 32, [VALUE_I64] = 64 };
+	static const uint8_t bits[] = {
+		[VALUE_U8] = 8, [VALUE_U16] = 16, [VALUE_U32] = 32, [VALUE_U64] = 64,
+		[VALUE_I8] = 8, [VALUE_I16] = 16, [VALUE_I32] = 32, [VALUE_I64] = 64
+	};
 	const bool minus = t->kind == JSON_INT, is_signed = type >= VALUE_I8;
 	const size_t n = (size_t)(t->end - t->p) - minus;
 	struct value v = { .type = (uint8_t)type };
@@ -115,8 +118,8 @@ read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
 		return fail(g, t->p, "no integer");
 	if (n > DECIMAL_U64_MAX || !json_digits_any(t->p + minus, (uint32_t)n, &magnitude))
 		return out_of_range(g, t);
-	const uint64_t most = is_signed ? (UINT64_C(1) << (bits[type] - 1)) - !minus
-	                                : UINT64_MAX >> (64 - bits[type]);
+	const uint64_t most =
+	    is_signed ? (UINT64_C(1) << (bits[type] - 1)) - !minus : UINT64_MAX >> (64 - bits[type]);
 	if (magnitude > (minus && !is_signed ? 0 : most))
 		return out_of_range(g, t);
 	v.u64 = minus ? 0 - magnitude : magnitude;
@@ -127,8 +130,9 @@ read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
 static bool
 exact_f64(const char *p, const char *e, double *to)
 {
-	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-		                         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+		                         1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+		                         1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
 	const bool minus = *p == '-';
 	uint64_t digits = 0;
 	unsigned behind = 0;
@@ -495,8 +499,7 @@ read_said(struct reading *g, const struct ndjson_token *t, struct slice word, un
 {
 	const bool list = word.n > 2 && word.p[0] == '[' && word.p[word.n - 1] == ']';
 	const bool same = list && word.p[word.n - 2] == '?';
-	const unsigned type =
-	    ndjson_type_of_word(list ? slice_of(word.p + 1, word.n - 2 - same) : word);
+	const unsigned type = ndjson_type_of_word(list ? slice_of(word.p + 1, word.n - 2 - same) : word);
 
 	if (slice_is(word, "escaped") || slice_is(word, "json-text"))
 		return !json_is_string(t->kind) ? fail(g, t->p, "no text")
