@@ -210,10 +210,24 @@ struct value ndjson_read_said(struct ndjson_reading *st, const struct ndjson_int
 /* The enum value_type of a word; VALUE_NONE: there is none. */
 unsigned ndjson_type_of_word(struct slice word);
 
-/* A text without its escapes. */
+/* ---- ndjson_text_read.c ---- */
+
+/* A text without its escapes.  p NULL: no memory. */
 struct slice ndjson_string_of(const struct ndjson_into *to, const struct ndjson_token *t);
 
 /* \xHH and \\ become bytes.  p NULL: no memory, or *bad is set. */
 struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad);
+
+/* The value of a digit 0-9 or a-f; -1: it is none. */
+int ndjson_hex_digit(char c);
+
+/* "0x" and at most 16 digits. */
+bool ndjson_hexadecimal(struct slice s, uint64_t *v);
+
+/* The bits of a double that is no number, or infinite. */
+bool ndjson_not_finite(struct slice s, uint64_t *bits);
+
+/* The double of a JSON number [p, e), where that is found by one operation; false: it is not. */
+bool ndjson_exact_f64(const char *p, const char *e, double *to);
 
 #endif

@@ -113,7 +113,7 @@ Test(cmd, arguments_that_are_missing_or_wrong)
 	expect_mistake(RUN("stats", "--top", "18446744073709551616", SAMPLE), "--top takes a number");
 	expect_mistake(RUN("stats", "--top", "", SAMPLE), "--top takes a number");
 	expect_mistake(RUN("info", "--from", "json", SAMPLE), "there is no input format named json");
-	expect_mistake(RUN("info", "--from", "ndjson", SAMPLE), "there is no input format named ndjson");
+	expect_mistake(RUN("info", "--from", "perfetto", SAMPLE), "there is no input format named perfetto");
 	expect_mistake(RUN("info", "--dialect", "spoken", SAMPLE), "no format has a dialect named spoken");
 	expect_mistake(RUN("info", "--from", "htdump", "--dialect", "spoken", SAMPLE),
 	               "htdump has no dialect named spoken");
