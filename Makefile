@@ -40,7 +40,7 @@ TEST_O  := $(TESTS:%.c=$(BUILD)/%.o)
 all: tracetool ## build ./tracetool (the default)
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 tracetool: $(BUILD)/tracetool
 	@cp -f $< $@.tmp && mv -f $@.tmp $@
@@ -208,15 +208,26 @@ fuzz-target:
 	@$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang \
 		CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' build-fuzz/fuzz_$(FORMAT)
 
-# ---- installing ----
+# ---- packages, installing ----
 
-install: tracetool ## install under PREFIX (DESTDIR is put before it)
+include packaging/packaging.mk
+
+# Where zsh looks for completion.
+ZSH_DIR ?= $(PREFIX)/share/zsh/site-functions
+
+install: tracetool completions ## install under PREFIX (DESTDIR is put before it)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
-		$(DESTDIR)$(PREFIX)/share/tracetool/schemas
+		$(DESTDIR)$(PREFIX)/share/man/man7 \
+		$(DESTDIR)$(PREFIX)/share/tracetool/schemas $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(DESTDIR)$(ZSH_DIR)
 	install -m 755 tracetool $(DESTDIR)$(PREFIX)/bin
 	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
 	install -m 644 schemas/*.json schemas/*.yaml $(DESTDIR)$(PREFIX)/share/tracetool/schemas
+	install -m 644 $(BUILD)/completion/tracetool.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tracetool
+	install -m 644 $(BUILD)/completion/tracetool.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/tracetool.fish
+	install -m 644 $(BUILD)/completion/tracetool.zsh $(DESTDIR)$(ZSH_DIR)/_tracetool
 
 # Debian's packages, and for each how to see that it is there already.
 deps: ## install the Debian packages that are missing (nothing happens when all are there)

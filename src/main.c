@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
+#include "cmd/version.h"
 
 static enum exit_status
 print(struct text *t)
@@ -38,11 +39,18 @@ print_help(void)
 }
 
 static enum exit_status
-print_version(void)
+print_version(int argc, char **argv)
 {
 	struct text t = { .p = NULL };
+	struct shown_path shown;
+	const bool verbose = argc > 2 && strcmp(argv[2], "--verbose") == 0;
 
-	text_str(&t, TOOL_NAME "\n");
+	if (argc > 2 + verbose) {
+		say("%s takes nothing but --verbose, not %s", argv[1],
+		    show_path(&shown, argv[2 + verbose]));
+		return STATUS_USAGE;
+	}
+	version_put(&t, verbose);
 	return print(&t);
 }
 
@@ -115,7 +123,7 @@ run(int argc, char **argv)
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
 		return print_help();
 	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-		return print_version();
+		return print_version(argc, argv);
 	for (const struct command *const *c = commands; *c != NULL; c++)
 		if (strcmp((*c)->name, name) == 0)
 			return (*c)->run(*c, argc - 1, argv + 1);

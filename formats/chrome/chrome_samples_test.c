@@ -49,7 +49,8 @@ outcome(const struct ran *r, const char *text)
 		n += (size_t)snprintf(to + n, 8192 - n, "%s %.0f\n", rule, number(f, "offset"));
 		place_of(text, (size_t)number(f, "offset"), &line, &column);
 		if (number(f, "line") >= 0) {
-			cr_expect_eq(number(f, "line"), (double)line, "%s: line %.0f", rule, number(f, "line"));
+			cr_expect_eq(number(f, "line"), (double)line, "%s: line %.0f", rule,
+			             number(f, "line"));
 			cr_expect_eq(number(f, "column"), (double)column, "%s: column %.0f", rule,
 			             number(f, "column"));
 		}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that building and testing need and that are not there yet.
-# Its operands are further programs, in packages of the same name.  A library counts as there when pkg-config knows it, a program when it can be found: other systems can bring their own.
+# Its operands are further programs, in packages of the same name, or PROGRAM=PACKAGE.  --build before them: what tests
+# need is left out.  A library counts as there when pkg-config knows it, a program when it can be found: other systems can bring their own.
 set -eu
 
 missing=
@@ -16,6 +17,11 @@ need_library() { # package pkg-config-name
 	pkg-config --exists "$2" 2>/dev/null || missing="$missing $1"
 }
 
+tests=yes
+if [ "${1-}" = --build ]; then
+	tests=no
+	shift
+fi
 need_program gcc "${CC:-cc}" gcc clang
 [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
 need_program pkg-config pkg-config
@@ -25,12 +31,15 @@ need_library libisal-dev libisal
 need_library liblzma-dev liblzma
 need_library libzstd-dev libzstd
 need_library libsqlite3-dev sqlite3
-need_library libcriterion-dev criterion
-need_program mandoc mandoc
-need_program sqlite3 sqlite3
-need_program python3-jsonschema jsonschema
+if [ $tests = yes ]; then
+	need_library libcriterion-dev criterion
+	need_program mandoc mandoc
+	need_program sqlite3 sqlite3
+	need_program python3-jsonschema jsonschema
+	/usr/bin/python3 -c 'import yaml' 2>/dev/null || missing="$missing python3-yaml"
+fi
 for program; do # what one target needs besides
-	need_program "$program" "$program"
+	need_program "${program#*=}" "${program%%=*}"
 done
 
 [ -n "$missing" ] || exit 0

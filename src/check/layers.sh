@@ -40,7 +40,7 @@ rule vocab base input event check
 rule format base input output event check vocab
 rule pipeline base input output event check format vocab
 rule stats base input output event check format vocab pipeline
-rule cmd base input output event check format vocab pipeline stats
+rule cmd base json input output event check format vocab pipeline stats
 rule testing base
 rule bench base format testing
 rule faults base output format testing

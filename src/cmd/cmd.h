@@ -26,13 +26,35 @@ struct cmd_option {
 	char letter;      /* 0: no short form */
 };
 
+/* Where the words come from that can stand at a place of the command line. */
+enum cmd_word_source {
+	WORDS_LIST,           /* those of cmd_words */
+	WORDS_FILES,          /* names of files */
+	WORDS_INPUT_FORMATS,  /* names of formats that can be read */
+	WORDS_OUTPUT_FORMATS, /* ... that can be written */
+	WORDS_VOCABULARIES,   /* ... that have a built-in vocabulary */
+	WORDS_DIALECTS,       /* of all formats */
+	WORDS_RULES,          /* ids of rules */
+	WORDS_IDS,            /* ids of rules and of kinds of loss */
+};
+
+/* What completion offers at a place.  Without a row, the name of an option's argument says what it is
+ * ("on|off", FILE, RULES), and operands of commands that read are files. */
+struct cmd_words {
+	const char *place; /* "--to": the option's argument; "": the first operand; "show": behind it */
+	enum cmd_word_source source;
+	const char *const *words; /* of WORDS_LIST; NULL-terminated */
+};
+
 struct command {
 	const char *name;
 	const char *operands;             /* for the usage line */
 	const char *summary;              /* one line */
 	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
+	const struct cmd_words *words;    /* ended by a place of NULL; NULL: none */
 	bool reads;                       /* takes traces: has the options of reading */
 	bool writes;                      /* reads, and takes -o FILE and -f */
+	bool selects;                     /* has the options that say which events it takes */
 	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);
 };
 
@@ -47,9 +69,10 @@ enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_schema(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_completion(const struct command *cmd, int argc, char **argv);
 
 extern const struct command convert_command, validate_command, stats_command, cat_command, info_command,
-    formats_command, explain_command, rules_command, schema_command;
+    formats_command, explain_command, rules_command, schema_command, completion_command;
 
 static inline enum exit_status
 worse(enum exit_status a, enum exit_status b)

@@ -72,6 +72,30 @@ Test(cmd, version_is_one_line)
 	}
 }
 
+Test(cmd, version_says_what_it_is_made_of)
+{
+	static const char *const words[] = { "\nlibrary: cJSON ", "\nlibrary: ISA-L ", "\nlibrary: libyaml ",
+		                             "\nlibrary: zstd ", "\ncompression: gzip", "\ncpu: " };
+	struct ran r = RUN("--version", "--verbose"), listed = RUN("formats");
+	char name[64];
+
+	cr_expect_eq(r.status, 0);
+	cr_expect_str_eq(r.err, "");
+	cr_expect_eq(strncmp(r.out, TOOL_NAME "\n", sizeof TOOL_NAME), 0, "%s", r.out);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		cr_expect_not_null(strstr(r.out, words[i]), "%s is not in: %s", words[i], r.out);
+	memcpy(name, "\nformat: ", 9);
+	for (const char *p = listed.out; (p = strchr(p, '\n')) != NULL; p++) {
+		if (sscanf(p, "\n%50[a-z0-9_]", name + 9) != 1)
+			break;
+		cr_expect_not_null(strstr(r.out, name), "%s is not in: %s", name, r.out);
+	}
+	ran_free(&r);
+	ran_free(&listed);
+	expect_mistake(RUN("--version", "--verb"), "--version takes nothing but --verbose, not --verb");
+	expect_mistake(RUN("-V", "--verbose", "\x1b"), "-V takes nothing but --verbose, not \\x1b");
+}
+
 Test(cmd, no_command_or_an_unknown_one)
 {
 	expect_mistake(run_tool((const char *const[]){ NULL }, NULL, 0), "name a command");

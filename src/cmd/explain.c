@@ -4,11 +4,14 @@
 #include "format/registry.h"
 #include "pipeline/engine_losses.h"
 
+static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS_LIST, NULL } };
+
 const struct command explain_command = {
 	.name = "explain",
 	.operands = "[RULE|LOSS ...]",
 	.summary = "Explains rules and kinds of loss: what a finding means, what an output lacks.  Without a "
 	           "name: lists them all.",
+	.words = words,
 	.run = cmd_explain,
 };
 

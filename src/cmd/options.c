@@ -9,41 +9,15 @@
 
 #include "base/edit_distance.h"
 #include "cmd/operand_names.h"
-#include "cmd/report_out.h"
+#include "cmd/options_table.h"
 #include "cmd/schema_files.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "output/text_start.h"
 
-enum common {
-	COMMON_HELP,
-	COMMON_FROM,
-	COMMON_DIALECT,
-	COMMON_SCHEMA,
-	COMMON_QUIET,
-	COMMON_COLOR,
-	COMMON_OUTPUT,
-	COMMON_FORCE,
-	COMMON_COUNT
-};
-
-/* The first is for every command, the next for those that read traces, the last two for those of them that
- * take -o. */
-static const struct cmd_option common_options[COMMON_COUNT] = {
-	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
-	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: by its content)", 0 },
-	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: by its content)", 0 },
-	[COMMON_SCHEMA] = { "schema", "FILE",
-	                    "a vocabulary: what the events mean; the first given counts most", 0 },
-	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q' },
-	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
-	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
-	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
-};
-
-/* getopt's values: the command's own options from OWN, the common ones from COMMON, formats' from FORMATS on.
- */
-enum { OWN = 256, COMMON = 512, FORMATS = 768 };
+/* getopt's values: the command's own options from OWN, those that select events from SELECT, the common ones
+ * from COMMON, formats' from FORMATS on. */
+enum { OWN = 256, SELECT = 400, COMMON = 512, FORMATS = 768 };
 
 void
 options_init(struct options *o, const struct command *cmd, int argc, char **argv)
@@ -64,23 +38,6 @@ options_mistake(const struct options *o, const char *fmt, ...)
 	va_end(ap);
 	say("%s: %s (tracetool %s --help shows how)", o->cmd->name, detail, o->cmd->name);
 	return STATUS_USAGE;
-}
-
-static int
-common_count(const struct options *o)
-{
-	return !o->cmd->reads ? COMMON_HELP + 1 : o->cmd->writes ? COMMON_COUNT : COMMON_OUTPUT;
-}
-
-/* The i-th option that formats bring, over all formats; NULL beyond the last. */
-static const struct format_option *
-format_option(size_t i)
-{
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct format_option *p = (*f)->options; p != NULL && p->name != NULL; p++)
-			if (i-- == 0)
-				return p;
-	return NULL;
 }
 
 struct getopt_table {
@@ -110,60 +67,13 @@ make_table(const struct options *o, struct getopt_table *t)
 	t->letters[t->nletters++] = ':'; /* a missing argument is told apart from an unknown option */
 	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
 		add_row(t, &o->cmd->options[i], OWN + i);
-	for (int i = 0; i < common_count(o); i++)
-		add_row(t, &common_options[i], COMMON + i);
+	for (int i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++)
+		add_row(t, &select_option_rows[i], SELECT + i);
+	for (int i = 0; i < options_common_count(o->cmd); i++)
+		add_row(t, &options_common[i], COMMON + i);
 	const struct format_option *p;
-	for (int i = 0; o->cmd->reads && (p = format_option((size_t)i)) != NULL; i++)
+	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
 		add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
-}
-
-/* ---- help ---- */
-
-static void
-help_row(struct text *t, const struct cmd_option *p)
-{
-	char left[64];
-
-	snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ',
-	         p->letter != 0 ? p->letter : ' ', p->letter != 0 ? "," : " ", p->name,
-	         p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
-	text_printf(t, "  %-26s %s\n", left, p->help);
-}
-
-/* An option that two formats share stands under both. */
-static void
-format_help(struct text *t)
-{
-	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const struct format_option *p = (*f)->options;
-		if (p != NULL && p->name != NULL)
-			text_printf(t, "\nOnly for %s:\n", (*f)->name);
-		for (; p != NULL && p->name != NULL; p++)
-			help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
-	}
-}
-
-static enum exit_status
-print_help(const struct options *o)
-{
-	struct report_out out = { .out = NULL };
-	enum exit_status status = STATUS_UNREADABLE;
-	struct text t = { .p = NULL };
-
-	text_printf(&t, "usage: tracetool %s %s\n\n%s\n\n", o->cmd->name, o->cmd->operands, o->cmd->summary);
-	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
-		help_row(&t, &o->cmd->options[i]);
-	for (int i = common_count(o) - 1; i >= 0; i--)
-		help_row(&t, &common_options[i]);
-	if (o->cmd->reads)
-		format_help(&t);
-	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
-	if (report_out_open(&out, o)) {
-		report_out_put(&out, &t);
-		status = report_out_close(&out);
-	}
-	text_free(&t);
-	return status;
 }
 
 /* ---- parsing ---- */
@@ -259,8 +169,6 @@ take_schema(struct options *o, const char *path)
 static bool
 take_common(struct options *o, enum common which, const char *arg)
 {
-	static const char *const when[] = { "auto", "always", "never", NULL };
-
 	if (which == COMMON_FROM)
 		return take_from(o, arg);
 	if (which == COMMON_DIALECT)
@@ -274,7 +182,7 @@ take_common(struct options *o, enum common which, const char *arg)
 	if (which == COMMON_FORCE)
 		o->force = true;
 	if (which == COMMON_COLOR) {
-		const int i = options_word(o, "--color", arg, when);
+		const int i = options_word(o, "--color", arg, options_color_words);
 		o->color_always = i == 1;
 		o->color_never = i == 2;
 		return i >= 0;
@@ -354,7 +262,9 @@ options_next(struct options *o, const char **arg)
 		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
 		if (c == -1) {
 			o->first_operand = optind;
-			return check_dialect(o) && read_schemas(o) ? OPTIONS_END : OPTIONS_STOP;
+			return check_dialect(o) && select_options_end(&o->select, o) && read_schemas(o)
+			           ? OPTIONS_END
+			           : OPTIONS_STOP;
 		}
 		if (c == ':')
 			return stop(o,
@@ -364,17 +274,25 @@ options_next(struct options *o, const char **arg)
 		for (int i = 0; c < OWN && o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
 			if (o->cmd->options[i].letter == c)
 				c = OWN + i;
-		for (int i = 0; c < OWN && i < common_count(o); i++)
-			if (common_options[i].letter == c)
+		for (int i = 0; c < OWN && i < options_common_count(o->cmd); i++)
+			if (options_common[i].letter == c)
 				c = COMMON + i;
-		if (c < COMMON) {
+		if (c < SELECT) {
 			*arg = optarg;
 			return c - OWN;
 		}
+		if (c < COMMON) {
+			if (!select_options_take(&o->select, o, c - SELECT, optarg))
+				return OPTIONS_STOP;
+			continue;
+		}
 		if (c == COMMON + COMMON_HELP)
-			return stop(o, print_help(o));
-		if (c >= FORMATS ? !take_format_option(o, format_option((size_t)(c - FORMATS)), optarg)
-		                 : !take_common(o, (enum common)(c - COMMON), optarg))
+			return stop(o, options_help(o));
+		const bool taken =
+		    c >= FORMATS
+		        ? take_format_option(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
+		        : take_common(o, (enum common)(c - COMMON), optarg);
+		if (!taken)
 			return OPTIONS_STOP;
 	}
 }
@@ -484,6 +402,7 @@ options_job(struct options *o, finding_sink *sink, void *ctx)
 		.schemas = o->schemas,
 		.nschemas = o->nschemas,
 		.vocabularies = &o->vocabularies,
+		.select = select_is_any(&o->select.select) ? NULL : &o->select.select,
 		.sink = sink,
 		.ctx = ctx,
 	};

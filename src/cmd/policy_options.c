@@ -7,6 +7,9 @@
 #include "cmd/say.h"
 #include "format/registry.h"
 
+const char *const policy_levels[] = { "note", "warning", "error", NULL };
+const char *const policy_fail_levels[] = { "note", "warning", "error", "never", NULL };
+
 struct rows {
 	struct policy_row *list;
 	uint32_t n, cap;
@@ -105,7 +108,6 @@ policy_ignore(struct policy_options *p, struct options *o, const char *glob)
 bool
 policy_level(struct policy_options *p, struct options *o, const char *arg)
 {
-	static const char *const levels[] = { "note", "warning", "error", NULL };
 	const char *const equals = strchr(arg, '=');
 	struct shown_path shown;
 
@@ -113,7 +115,7 @@ policy_level(struct policy_options *p, struct options *o, const char *arg)
 		o->status = options_mistake(o, "--level takes RULE=LEVEL, not %s", show_path(&shown, arg));
 		return false;
 	}
-	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, levels);
+	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, policy_levels);
 	if (level < 0)
 		return false;
 	char *const glob = strndup(arg, (size_t)(equals - arg));
@@ -129,8 +131,6 @@ policy_level(struct policy_options *p, struct options *o, const char *arg)
 bool
 policy_fail_level(struct policy_options *p, struct options *o, const char *arg)
 {
-	static const char *const levels[] = { "note", "warning", "error", "never", NULL };
-
-	p->policy.fail_level = options_word(o, "--fail-level", arg, levels);
+	p->policy.fail_level = options_word(o, "--fail-level", arg, policy_fail_levels);
 	return p->policy.fail_level >= 0;
 }

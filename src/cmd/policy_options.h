@@ -12,6 +12,9 @@ struct policy_options {
 	bool selecting;          /* --select was given */
 };
 
+/* What --level and --fail-level take, in the order of enum level; NULL-terminated. */
+extern const char *const policy_levels[], *const policy_fail_levels[];
+
 /* false: no memory, which was said.  In any case end with policy_options_free. */
 bool policy_options_init(struct policy_options *p, struct options *o);
 void policy_options_free(struct policy_options *p);

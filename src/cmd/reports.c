@@ -15,7 +15,7 @@
 /* ---- which ---- */
 
 /* In the order of report_kinds, and one more. */
-static const char *const kind_names[] = { "text",   "gcc",      "json",   "ndjson", "sarif", "junit",
+const char *const reports_words[] = { "text",   "gcc",      "json",   "ndjson", "sarif", "junit",
 	                                  "github", "markdown", "gitlab", "auto",   NULL };
 
 static bool
@@ -29,7 +29,7 @@ in_actions(void)
 bool
 reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind)
 {
-	const int i = options_word(o, option, name, kind_names);
+	const int i = options_word(o, option, name, reports_words);
 
 	if (i < 0)
 		return false;

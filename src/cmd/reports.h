@@ -8,6 +8,9 @@
 
 #define REPORTS_MAX 16
 
+/* The names of reports, as --report takes them; NULL-terminated. */
+extern const char *const reports_words[];
+
 struct reports {
 	struct report_request {
 		const struct report_ops *kind;

@@ -8,7 +8,7 @@
 enum { O_FORMAT };
 
 static const struct cmd_option own[] = {
-	[O_FORMAT] = { "format", "FORMAT", "text (default), json, or md: a table in Markdown", 0 },
+	[O_FORMAT] = { "format", "text|json|md", "the list's form (default: text; md: Markdown)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 

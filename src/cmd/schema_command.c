@@ -9,10 +9,20 @@
 #include "vocab/vocab.h"
 #include "output/text_start.h"
 
+static const char *const acts[] = { "check", "show", NULL };
+
+static const struct cmd_words words[] = {
+	{ "", WORDS_LIST, acts },
+	{ "check", WORDS_FILES, NULL },
+	{ "show", WORDS_VOCABULARIES, NULL },
+	{ NULL, WORDS_LIST, NULL },
+};
+
 const struct command schema_command = {
 	.name = "schema",
 	.operands = "check FILE ...  |  show [FORMAT]",
 	.summary = "Checks vocabularies (what events mean), or shows those that are built in.",
+	.words = words,
 	.run = cmd_schema,
 };
 
@@ -131,7 +141,6 @@ show(struct schema *s)
 enum exit_status
 cmd_schema(const struct command *cmd, int argc, char **argv)
 {
-	static const char *const words[] = { "check", "show", NULL };
 	struct schema s = { .text = { .p = NULL } };
 	const char *arg;
 	enum exit_status status;
@@ -142,7 +151,7 @@ cmd_schema(const struct command *cmd, int argc, char **argv)
 	if (s.options.first_operand == argc)
 		return options_mistake(&s.options, "name what to do: check or show");
 	s.color = options_color(&s.options, 1);
-	const int word = options_word(&s.options, "it", argv[s.options.first_operand], words);
+	const int word = options_word(&s.options, "it", argv[s.options.first_operand], acts);
 	status = word < 0 ? s.options.status : word == 0 ? check(&s) : show(&s);
 	text_free(&s.text);
 	return status;

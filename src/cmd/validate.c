@@ -31,11 +31,20 @@ static const struct cmd_option own[] = {
 	{ NULL, NULL, NULL, 0 },
 };
 
+static const struct cmd_words words[] = {
+	{ "--report", WORDS_LIST, reports_words },
+	{ "--format", WORDS_LIST, reports_words },
+	{ "--level", WORDS_LIST, policy_levels },
+	{ "--fail-level", WORDS_LIST, policy_fail_levels },
+	{ NULL, WORDS_LIST, NULL },
+};
+
 const struct command validate_command = {
 	.name = "validate",
 	.operands = "[options] IN ...",
 	.summary = "Validates traces against the rules of their formats, and reports where each fault is.",
 	.options = own,
+	.words = words,
 	.reads = true,
 	.writes = true,
 	.run = cmd_validate,

@@ -160,8 +160,11 @@ add_samples(struct fault_cases *all, const char *testdata, const char *in, const
 bool
 fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, const char *out)
 {
-	static const char *const alone[] = { "--help",         "--version", "formats",     "formats --json",
-		                             "convert --help", "explain",   "schema show", NULL };
+	static const char *const alone[] = {
+		"--help",         "--version", "--version --verbose", "formats",         "formats --json",
+		"convert --help", "explain",   "schema show",         "completion bash", "completion fish",
+		"completion zsh", NULL,
+	};
 	char line[600];
 
 	for (const char *const *a = alone; *a != NULL; a++)

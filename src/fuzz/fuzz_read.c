@@ -33,7 +33,9 @@ parts_for(size_t n)
 {
 	if (n <= 256)
 		return FUZZ_ALL | FUZZ_FEW;
-	return (FUZZ_ALL | FUZZ_FEW) & ~(unsigned)(n % 16 == 1 ? 0 : n % 4 == 1 ? FUZZ_SLOW_1 : FUZZ_SLOW_1 | FUZZ_SLOW_7);
+	const unsigned left_out = n % 16 == 1 ? 0 : n % 4 == 1 ? FUZZ_SLOW_1 : FUZZ_SLOW_1 | FUZZ_SLOW_7;
+
+	return (FUZZ_ALL | FUZZ_FEW) & ~left_out;
 }
 
 int

@@ -1,0 +1,121 @@
+#include "cmd/options_table.h"
+
+#include <stdio.h>
+
+#include "cmd/report_out.h"
+#include "format/registry.h"
+
+const char *const options_color_words[] = { "auto", "always", "never", NULL };
+
+const struct cmd_option options_common[COMMON_COUNT] = {
+	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
+	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: by its content)", 0 },
+	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: by its content)", 0 },
+	[COMMON_SCHEMA] = { "schema", "FILE",
+	                    "a vocabulary: what the events mean; the first given counts most", 0 },
+	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q' },
+	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
+	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
+	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
+};
+
+int
+options_common_count(const struct command *cmd)
+{
+	return !cmd->reads ? COMMON_HELP + 1 : cmd->writes ? COMMON_COUNT : COMMON_OUTPUT;
+}
+
+/* What a format brings to this command; NULL: nothing. */
+static const struct format_option *
+options_of(const struct command *cmd, const struct format *f)
+{
+	return cmd->reads ? f->options : NULL;
+}
+
+const struct format_option *
+options_of_formats(const struct command *cmd, size_t i)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
+			if (i-- == 0)
+				return p;
+	return NULL;
+}
+
+/* Whether a format before has an option of this name. */
+static bool
+is_repeated(const struct command *cmd, const struct format_option *option, size_t i)
+{
+	while (i-- > 0)
+		if (strcmp(options_of_formats(cmd, i)->name, option->name) == 0)
+			return true;
+	return false;
+}
+
+void
+options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
+{
+	const struct format_option *p;
+
+	for (const struct cmd_option *o = cmd->options; o != NULL && o->name != NULL; o++)
+		visit(ctx, o, NULL);
+	for (const struct cmd_option *o = select_option_rows; cmd->selects && o->name != NULL; o++)
+		visit(ctx, o, NULL);
+	for (size_t i = 0; (p = options_of_formats(cmd, i)) != NULL; i++)
+		if (!is_repeated(cmd, p, i))
+			visit(ctx, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, p->words);
+	for (int i = options_common_count(cmd) - 1; i >= 0; i--)
+		visit(ctx, &options_common[i], i == COMMON_COLOR ? options_color_words : NULL);
+}
+
+/* ---- help ---- */
+
+static void
+help_row(struct text *t, const struct cmd_option *p)
+{
+	char left[64];
+
+	snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ',
+	         p->letter != 0 ? p->letter : ' ', p->letter != 0 ? "," : " ", p->name,
+	         p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
+	text_printf(t, "  %-26s %s\n", left, p->help);
+}
+
+/* An option that two formats share stands under both. */
+static void
+format_help(const struct command *cmd, struct text *t)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		const struct format_option *p = options_of(cmd, *f);
+		if (p != NULL && p->name != NULL)
+			text_printf(t, "\nOnly for %s:\n", (*f)->name);
+		for (; p != NULL && p->name != NULL; p++)
+			help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
+	}
+}
+
+enum exit_status
+options_help(const struct options *o)
+{
+	struct report_out out = { .out = NULL };
+	enum exit_status status = STATUS_UNREADABLE;
+	struct text t = { .p = NULL };
+
+	text_printf(&t, "usage: tracetool %s %s\n\n%s\n\n", o->cmd->name, o->cmd->operands, o->cmd->summary);
+	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
+		help_row(&t, &o->cmd->options[i]);
+	for (int i = options_common_count(o->cmd) - 1; i >= 0; i--)
+		help_row(&t, &options_common[i]);
+	if (o->cmd->selects)
+		text_str(&t, "\nWhich events:\n");
+	for (int i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++)
+		help_row(&t, &select_option_rows[i]);
+	format_help(o->cmd, &t);
+	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
+	if (report_out_open(&out, o)) {
+		report_out_put(&out, &t);
+		status = report_out_close(&out);
+	}
+	text_free(&t);
+	return status;
+}
