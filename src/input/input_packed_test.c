@@ -327,7 +327,7 @@ Test(input_packed, xz_that_wants_too_much)
 
 	put_text(&text, 5000, 13);
 	put_xz(&packed, text.p, text.n, 6);
-	unsigned char *const block = (unsigned char *)packed.p + 12; /* its header, behind that of the stream */
+	unsigned char *const block = (unsigned char *)packed.p + 12; /* behind the stream's header */
 	const size_t size = (block[0] + 1U) * 4 - 4;
 	size_t at = 2;
 	for (unsigned sizes = (block[1] >> 6 & 1U) + (block[1] >> 7); sizes > 0; at++)
