@@ -15,7 +15,7 @@ endif
 
 WARN := -std=c11 -Wall -Wextra -Werror -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wno-unused-parameter
-LIB_PC    := libcjson libisal libzstd sqlite3 yaml-0.1
+LIB_PC    := libcjson libisal liblzma libzstd sqlite3 yaml-0.1
 PC_CFLAGS := $(shell pkg-config --cflags $(LIB_PC) 2>/dev/null)
 LIBS      := $(shell pkg-config --libs $(LIB_PC) 2>/dev/null) -lpthread -lm
 TEST_LIBS := $(shell pkg-config --libs criterion 2>/dev/null)

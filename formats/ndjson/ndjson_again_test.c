@@ -45,8 +45,8 @@ read_back(const char *path, void *ctx)
 		cr_expect(again.status == 0 && again.out_n == first.out_n &&
 		              memcmp(again.out, first.out, first.out_n) == 0,
 		          "%s: other lines, status %d: %s", path, again.status, again.err);
-		char *const want = stats_of(path, NULL, 0),
-		           *const got = stats_of("-", first.out, first.out_n);
+		char *const want = stats_of(path, NULL, 0), *const got =
+		                                                stats_of("-", first.out, first.out_n);
 		if (want != NULL)
 			cr_expect(got != NULL && strcmp(want, got) == 0, "%s:\n%.2000s\n%.2000s", path, want,
 			          got != NULL ? got : "no report");
@@ -137,8 +137,8 @@ Test(ndjson_again, other_outputs_are_the_same)
 	for (size_t i = 0; i < 9; i++) {
 		struct ran lines = to_lines(paths[i / 3], NULL, 0);
 		struct ran a = run_tool(
-		    (const char *const[]){ "convert", "-q", "--to", outputs[i % 3], paths[i / 3], "-", NULL }, NULL,
-		    0);
+		    (const char *const[]){ "convert", "-q", "--to", outputs[i % 3], paths[i / 3], "-", NULL },
+		    NULL, 0);
 		struct ran b =
 		    run_tool((const char *const[]){ "convert", "-q", "--to", outputs[i % 3], "-", "-", NULL },
 		             lines.out, lines.out_n);

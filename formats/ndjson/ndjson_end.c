@@ -51,7 +51,8 @@ take_losses(struct ndjson_reading *st, struct trace_origin *o)
 		if (p == NULL)
 			break;
 		if (o->nlosses == NDJSON_MAX_LOSSES) {
-			ndjson_report(st, NDJSON_RULE_LIMIT, v, "more than %d kinds of losses", NDJSON_MAX_LOSSES);
+			ndjson_report(st, NDJSON_RULE_LIMIT, v, "more than %d kinds of losses",
+			              NDJSON_MAX_LOSSES);
 			break;
 		}
 		if (kind != JSON_UINT || !json_digits_any(v, (uint32_t)(p - v), &loss->count)) {

@@ -12,8 +12,9 @@ time_of(struct ndjson_reading *st, uint64_t *ts)
 	*ts = 0;
 	if (t->kind == JSON_UINT)
 		return ndjson_number(st, NDJSON_M_TS, UINT64_MAX, ts);
-	ndjson_report(st, NDJSON_RULE_NEGATIVE_TIME, t->p, "ts is %s; read as 0",
-	              quoted(&q, slice_of(t->p, (size_t)(t->end - t->p) < 40 ? (size_t)(t->end - t->p) : 40)));
+	ndjson_report(
+	    st, NDJSON_RULE_NEGATIVE_TIME, t->p, "ts is %s; read as 0",
+	    quoted(&q, slice_of(t->p, (size_t)(t->end - t->p) < 40 ? (size_t)(t->end - t->p) : 40)));
 	return true;
 }
 
@@ -30,8 +31,8 @@ duration_of(struct ndjson_reading *st, struct event *e)
 		return false;
 	if (line->type == NDJSON_SPAN && e->dur > UINT64_MAX - e->ts) {
 		ndjson_report(st, NDJSON_RULE_OUT_OF_RANGE, line->of[m].p,
-		              "a span of %" PRIu64 " ns from %" PRIu64 " on ends behind 2^64; cut there", e->dur,
-		              e->ts);
+		              "a span of %" PRIu64 " ns from %" PRIu64 " on ends behind 2^64; cut there",
+		              e->dur, e->ts);
 		e->dur = UINT64_MAX - e->ts;
 	}
 	return true;

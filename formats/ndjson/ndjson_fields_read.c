@@ -103,7 +103,8 @@ distinct(struct reading *g, struct slice name)
 	const uint32_t before = g->n > FEW ? tabletext_get(&g->seen, name) : 1;
 
 	for (uint32_t k = before;;) {
-		const struct slice s = arena_printf(g->to->arena, "%.*s (%" PRIu32 ")", (int)name.n, name.p, ++k);
+		const struct slice s =
+		    arena_printf(g->to->arena, "%.*s (%" PRIu32 ")", (int)name.n, name.p, ++k);
 		if (s.p == NULL)
 			return s;
 		if (is_taken(g, s))
@@ -184,7 +185,8 @@ said_of(struct reading *g, struct said *s, struct slice name)
 static bool
 take_pair(struct reading *g, struct said *s, const struct ndjson_pair *pair)
 {
-	const struct ndjson_token key = { pair->name.p - 1, pair->name.p + pair->name.n + 1, pair->name_kind };
+	const struct ndjson_token key = { pair->name.p - 1, pair->name.p + pair->name.n + 1,
+		                          pair->name_kind };
 	const struct ndjson_token *const said = said_of(g, s, pair->name);
 	const struct slice name = ndjson_string_of(g->to, &key);
 	struct ndjson_fault fault = { .why = NULL };

@@ -38,10 +38,10 @@ static const uint16_t member_kinds[NDJSON_MEMBERS] = {
 };
 
 const char *const ndjson_type_words[NDJSON_TYPES] = {
-	[NDJSON_SPAN] = "span",         [NDJSON_BEGIN] = "begin",         [NDJSON_END] = "end",
-	[NDJSON_INSTANT] = "instant",   [NDJSON_COUNTER] = "counter",     [NDJSON_FLOW_OUT] = "flow_out",
-	[NDJSON_FLOW_IN] = "flow_in",   [NDJSON_STRUCTURE] = "structure", [NDJSON_TRACE] = "trace",
-	[NDJSON_TRACK] = "track",       [NDJSON_CLASS] = "class",         [NDJSON_TRACE_END] = "trace_end",
+	[NDJSON_SPAN] = "span",       [NDJSON_BEGIN] = "begin",         [NDJSON_END] = "end",
+	[NDJSON_INSTANT] = "instant", [NDJSON_COUNTER] = "counter",     [NDJSON_FLOW_OUT] = "flow_out",
+	[NDJSON_FLOW_IN] = "flow_in", [NDJSON_STRUCTURE] = "structure", [NDJSON_TRACE] = "trace",
+	[NDJSON_TRACK] = "track",     [NDJSON_CLASS] = "class",         [NDJSON_TRACE_END] = "trace_end",
 };
 
 #define RECORD (BIT(TYPE) | BIT(TS) | BIT(NAME) | BIT(CLASS) | BIT(CATEGORY) | BIT(OFFSET))
@@ -168,7 +168,9 @@ read_line(struct ndjson_reading *st, const char *p, const char *e)
 		const char *const v = read_key(x, p, e, &key, &kind);
 		const enum ndjson_member m = v != NULL ? member_of(key) : NDJSON_MEMBERS;
 		const bool known = m != NDJSON_MEMBERS, again = known && ndjson_has(line, m);
-		p = v == NULL ? NULL : known ? read_member(st, m, v, e, again, &kind) : json_value(x, v, e, &kind);
+		p = v == NULL ? NULL
+		    : known   ? read_member(st, m, v, e, again, &kind)
+		              : json_value(x, v, e, &kind);
 		if (p == NULL)
 			return NULL;
 		if (!known && line->unknown == NULL)
@@ -198,13 +200,15 @@ not_json(struct ndjson_reading *st)
 	if (st->no_memory)
 		return false;
 	if (st->cut && error->cut)
-		ndjson_report(st, NDJSON_RULE_CUT_LINE, st->line.p, "the input ends %zu bytes into the line: %s",
+		ndjson_report(st, NDJSON_RULE_CUT_LINE, st->line.p,
+		              "the input ends %zu bytes into the line: %s",
 		              (size_t)(st->line.end - st->line.p), error->why);
 	else if (error->at < st->line.end)
 		ndjson_report(st, NDJSON_RULE_NOT_JSON, error->at, "%s, found %s", error->why,
 		              quoted(&q, slice_of(error->at, 1)));
 	else
-		ndjson_report(st, NDJSON_RULE_NOT_JSON, error->at, "%s, found the end of the line", error->why);
+		ndjson_report(st, NDJSON_RULE_NOT_JSON, error->at, "%s, found the end of the line",
+		              error->why);
 	return false;
 }
 
@@ -255,7 +259,8 @@ static bool
 check_members(struct ndjson_reading *st)
 {
 	const struct ndjson_line *const line = &st->line;
-	const uint64_t must = type_members[line->type].must, extra = line->seen & ~(must | type_members[line->type].may);
+	const uint64_t must = type_members[line->type].must,
+	               extra = line->seen & ~(must | type_members[line->type].may);
 
 	for (unsigned m = 0; m < NDJSON_MEMBERS && (must & ~line->seen) != 0; m++)
 		if ((must >> m & 1) != 0 && !ndjson_has(line, m)) {
@@ -265,12 +270,14 @@ check_members(struct ndjson_reading *st)
 		}
 	for (unsigned m = 0; m < NDJSON_MEMBERS && extra != 0; m++)
 		if ((extra >> m & 1) != 0) {
-			ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->of[m].p, "a line of type %s has %s",
-			              ndjson_type_words[line->type], ndjson_member_words[m]);
+			ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->of[m].p,
+			              "a line of type %s has %s", ndjson_type_words[line->type],
+			              ndjson_member_words[m]);
 			break;
 		}
 	if (line->unknown != NULL)
-		ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->unknown, "the name is none of the format");
+		ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->unknown,
+		              "the name is none of the format");
 	return true;
 }
 
@@ -302,14 +309,16 @@ ndjson_parse(struct ndjson_reading *st, const char *p, const char *end)
 	if (st->json.nflaws > 0)
 		return flawed(st);
 	if (line->twice != NULL)
-		ndjson_report(st, NDJSON_RULE_DUPLICATE_MEMBER, line->twice, "the name stands in the line twice");
+		ndjson_report(st, NDJSON_RULE_DUPLICATE_MEMBER, line->twice,
+		              "the name stands in the line twice");
 	if (!find_type(st))
 		return false;
 	if (line->wrong != NULL) {
 		const struct ndjson_token *const t = &line->of[line->wrong_member];
 		const struct slice text = json_text(t->p, t->end, t->kind);
 		ndjson_report(st, NDJSON_RULE_WRONG_TYPE, line->wrong, "%s is %s, of another type",
-		              ndjson_member_words[line->wrong_member], quoted(&q, slice_of(text.p, text.n < 40 ? text.n : 40)));
+		              ndjson_member_words[line->wrong_member],
+		              quoted(&q, slice_of(text.p, text.n < 40 ? text.n : 40)));
 		return false;
 	}
 	return check_members(st);

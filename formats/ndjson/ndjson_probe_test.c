@@ -62,7 +62,8 @@ look(const char *path, void *ctx)
 	free(text);
 	for (size_t i = 0; i < 2; i++) {
 		struct ran r = run_tool(
-		    (const char *const[]){ "convert", "-q", modes[i], "--to", "ndjson", path, "-", NULL }, NULL, 0);
+		    (const char *const[]){ "convert", "-q", modes[i], "--to", "ndjson", path, "-", NULL },
+		    NULL, 0);
 		if (r.out_n > 0)
 			cr_expect_str_eq(format_of(r.out, r.out_n), "ndjson", "%s", path);
 		*count += r.out_n > 0;

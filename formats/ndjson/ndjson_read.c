@@ -87,7 +87,8 @@ take(struct ndjson_reading *st, struct batch *b)
 {
 	if (st->has_end || (st->line.type == NDJSON_TRACE && (st->has_trace || st->number > 1))) {
 		ndjson_report(st, NDJSON_RULE_UNEXPECTED_LINE, st->line.p,
-		              st->has_end ? "a line of type %s behind the last one" : "a second line of type %s",
+		              st->has_end ? "a line of type %s behind the last one"
+		                          : "a second line of type %s",
 		              ndjson_type_words[st->line.type]);
 		return false;
 	}
@@ -184,7 +185,8 @@ read_first(struct ndjson_reading *st)
 	const bool is_trace = st->line.type == NDJSON_TRACE;
 	if (!is_trace)
 		ndjson_report(st, NDJSON_RULE_NO_TRACE, r->in->p, "the first line is %s",
-		              st->line.type < NDJSON_TYPES ? ndjson_type_words[st->line.type] : "something else");
+		              st->line.type < NDJSON_TYPES ? ndjson_type_words[st->line.type]
+		                                           : "something else");
 	if (!is_trace || !parsed)
 		return !st->no_memory;
 	ndjson_parse(st, r->in->p, text_end(st, end)); /* with what is to be said of it */

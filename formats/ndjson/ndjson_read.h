@@ -70,7 +70,7 @@ struct ndjson_pairs {
 struct ndjson_line {
 	const char *p, *end; /* without what ends it */
 	enum ndjson_type type;
-	uint64_t seen;                            /* a bit for each member; the others are not set */
+	uint64_t seen; /* a bit for each member; the others are not set */
 	struct ndjson_token of[NDJSON_MEMBERS];
 	struct ndjson_pairs fields, types;
 	const char *twice, *unknown; /* the first such member; NULL: none */
@@ -109,9 +109,9 @@ struct ndjson_reading {
 	struct ndjson_known_list tracks, classes;
 	uint64_t text_bytes;
 	struct trace_origin *origin;
-	struct event event; /* of the present line */
+	struct event event;                          /* of the present line */
 	struct class *raw_classes[NDJSON_TYPES + 1]; /* the last: of lines that cannot be read */
-	struct value *stack; /* of lists that are being read */
+	struct value *stack;                         /* of lists that are being read */
 	uint32_t nstack, stack_cap;
 	struct arena scratch; /* for one line */
 };
@@ -179,9 +179,9 @@ void ndjson_take_raw(struct ndjson_reading *st, struct batch *b, bool parsed, si
 
 /* Where fields go, and memory for what does not lie in the input. */
 struct ndjson_into {
-	struct batch *b;     /* NULL: facts of the trace */
+	struct batch *b; /* NULL: facts of the trace */
 	struct arena *arena;
-	bool copy;           /* nothing may point into the input */
+	bool copy; /* nothing may point into the input */
 };
 
 /* The fields of the line.  known: its class; NULL: none.  Returns how many there are. */
@@ -210,10 +210,24 @@ struct value ndjson_read_said(struct ndjson_reading *st, const struct ndjson_int
 /* The enum value_type of a word; VALUE_NONE: there is none. */
 unsigned ndjson_type_of_word(struct slice word);
 
-/* A text without its escapes. */
+/* ---- ndjson_text_read.c ---- */
+
+/* A text without its escapes.  p NULL: no memory. */
 struct slice ndjson_string_of(const struct ndjson_into *to, const struct ndjson_token *t);
 
 /* \xHH and \\ become bytes.  p NULL: no memory, or *bad is set. */
 struct slice ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad);
+
+/* The value of a digit 0-9 or a-f; -1: it is none. */
+int ndjson_hex_digit(char c);
+
+/* "0x" and at most 16 digits. */
+bool ndjson_hexadecimal(struct slice s, uint64_t *v);
+
+/* The bits of a double that is no number, or infinite. */
+bool ndjson_not_finite(struct slice s, uint64_t *bits);
+
+/* The double of a JSON number [p, e), where that is found by one operation; false: it is not. */
+bool ndjson_exact_f64(const char *p, const char *e, double *to);
 
 #endif

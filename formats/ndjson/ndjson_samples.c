@@ -29,7 +29,8 @@
 /* Every type of line, and every type of value. */
 #define KINDS \
 	TRACE PROCESS THREAD \
-	"{\"type\":\"track\",\"index\":2,\"kind\":\"thread\",\"name\":\"states\",\"parent\":1,\"child\":true}\n" \
+	"{\"type\":\"track\",\"index\":2,\"kind\":\"thread\",\"name\":\"states\",\"parent\":1," \
+	"\"child\":true}\n" \
 	"{\"type\":\"track\",\"index\":2147483648,\"kind\":\"thread\",\"name\":\"t (2)\",\"id\":8," \
 	"\"parent\":1,\"lane\":1}\n" \
 	CLASS \
@@ -110,7 +111,8 @@ const struct ndjson_sample ndjson_bad[] = {
 	{ "wrong-type", TEXT(HEAD SPAN("\"1\"", "2", "") SPAN("1", "2", ",\"async\":false")
 	                     E("instant", "1", "4", ",\"fields\":[]") END), 1, 8,
 	  { { "wrong-type", "\"1\",\"dur" }, { "wrong-type", "false}" }, { "wrong-type", "[]" } } },
-	{ "out-of-range", TEXT(HEAD SPAN("18446744073709551616", "2", "") SPAN("18446744073709551615", "9", "")
+	{ "out-of-range", TEXT(HEAD SPAN("18446744073709551616", "2", "")
+	                       SPAN("18446744073709551615", "9", "")
 	                       E("instant", "1", "4", ",\"fields\":{\"a\":256}") END), 1, 8,
 	  { { "out-of-range", "18446744073709551616" }, { "out-of-range", "9,\"name" },
 	    { "out-of-range", "256" } } },
@@ -128,12 +130,14 @@ const struct ndjson_sample ndjson_bad[] = {
 	                            "\"parent\":99}\n" END), 1, 8,
 	  { { "unknown-reference", "0,\"category" }, { "unknown-reference", "42" },
 	    { "unknown-reference", "99" } } },
-	{ "index-twice", TEXT(HEAD "{\"type\":\"class\",\"index\":0 ,\"name\":\"d\",\"category\":\"d\"}\n" END),
+	{ "index-twice", TEXT(HEAD "{\"type\":\"class\",\"index\":0 ,\"name\":\"d\",\"category\":\"d\"}\n"
+	                      END),
 	  1, 6, { { "index-twice", "0 ," } } },
 	{ "unexpected-line", TEXT(HEAD SPAN("1", "2", "")
 	                          "{\"type\": \"trace\",\"version\":1,\"tool\":\"t\",\"mode\":\"raw\","
 	                          "\"rebased\":false," FACTS "}\n" END
-	                          "{\"type\":\"track\",\"index\":9,\"kind\":\"process\",\"name\":\"x\"}\n"), 1,
+	                          "{\"type\":\"track\",\"index\":9,\"kind\":\"process\",\"name\":\"x\"}\n"),
+	  1,
 	  8, { { "unexpected-line", "{\"type\": \"trace\"" },
 	       { "unexpected-line", "{\"type\":\"track\",\"index\":9" } } },
 	{ "unbalanced", TEXT(HEAD E("end", "1", "4", "") E("begin", "2", "5", "") END), 0, 7,

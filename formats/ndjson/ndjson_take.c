@@ -64,8 +64,8 @@ text_of(struct ndjson_reading *st, const struct ndjson_token *t, const struct nd
 	if (s.p != NULL && escaped != NULL && names(escaped, word)) {
 		const struct slice plain = ndjson_unescape_bytes(a, s, &bad);
 		if (bad)
-			ndjson_report(st, NDJSON_RULE_BAD_VALUE, t->p, "%s is not in the escaped form: %s", word,
-			              quoted(&q, s));
+			ndjson_report(st, NDJSON_RULE_BAD_VALUE, t->p, "%s is not in the escaped form: %s",
+			              word, quoted(&q, s));
 		s = plain;
 	}
 	st->no_memory |= s.p == NULL && !bad;
@@ -122,8 +122,9 @@ add(struct ndjson_reading *st, struct ndjson_known_list *k, uint32_t max, const 
 		return NULL;
 	}
 	if (k->n >= max || bytes > NDJSON_MAX_TEXT - st->text_bytes) {
-		ndjson_report(st, NDJSON_RULE_LIMIT, line->p, "%" PRIu32 " of type %s were read, %" PRIu64 " bytes",
-		              k->n, what, st->text_bytes);
+		ndjson_report(st, NDJSON_RULE_LIMIT, line->p,
+		              "%" PRIu32 " of type %s were read, %" PRIu64 " bytes", k->n, what,
+		              st->text_bytes);
 		return NULL;
 	}
 	if (!array_room(&k->list, k->n, &k->cap, sizeof *k->list) ||
@@ -273,9 +274,10 @@ class_field(struct ndjson_reading *st, const char *p, const char *e, struct clas
 	uint64_t size = 0;
 
 	if (!field_tokens(p, e, &t) ||
-	    (t.size.p != NULL && (!json_digits_any(t.size.p, (uint32_t)(t.size.end - t.size.p), &size) ||
-	                          size > UINT32_MAX))) {
-		ndjson_report(st, NDJSON_RULE_BAD_VALUE, p, "a field of a class is an object with name and type");
+	    (t.size.p != NULL &&
+	     (!json_digits_any(t.size.p, (uint32_t)(t.size.end - t.size.p), &size) || size > UINT32_MAX))) {
+		ndjson_report(st, NDJSON_RULE_BAD_VALUE, p,
+		              "a field of a class is an object with name and type");
 		return false;
 	}
 	const struct ndjson_token *const escaped = t.escaped.p != NULL ? &t.escaped : NULL;
@@ -283,7 +285,9 @@ class_field(struct ndjson_reading *st, const char *p, const char *e, struct clas
 	const struct slice type = text_of(st, &t.type, escaped, "type", &st->scratch);
 	if (name.p == NULL || type.p == NULL)
 		return false;
-	*f = (struct class_field){ .name = arena_copy(a, name), .type = arena_copy(a, type), .size = (uint32_t)size };
+	*f = (struct class_field){ .name = arena_copy(a, name),
+		                   .type = arena_copy(a, type),
+		                   .size = (uint32_t)size };
 	if (t.value.p != NULL)
 		f->value = (uint8_t)ndjson_type_of_word(json_text(t.value.p, t.value.end, t.value.kind));
 	if (t.unit.p != NULL)

@@ -48,50 +48,6 @@ no_memory(struct reading *g, const char *at)
 	return fail(g, at, "no memory");
 }
 
-/* ---- texts ---- */
-
-struct slice
-ndjson_string_of(const struct ndjson_into *to, const struct ndjson_token *t)
-{
-	const struct slice raw = json_text(t->p, t->end, t->kind);
-
-	if (t->kind == JSON_ESCAPED)
-		return json_unescape(to->arena, raw);
-	struct slice s = textscan_slice(raw.p, raw.n);
-	return to->copy ? arena_copy(to->arena, s) : s;
-}
-
-static int
-hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-struct slice
-ndjson_unescape_bytes(struct arena *a, struct slice s, bool *bad)
-{
-	char *const start = arena_alloc(a, s.n), *to = start;
-
-	for (uint32_t i = 0; start != NULL && i < s.n;) {
-		if (s.p[i] != '\\') {
-			*to++ = s.p[i++];
-		} else if (i + 1 < s.n && s.p[i + 1] == '\\') {
-			*to++ = '\\';
-			i += 2;
-		} else {
-			const bool whole = s.n - i >= 4 && s.p[i + 1] == 'x';
-			const int high = whole ? hex_digit(s.p[i + 2]) : -1;
-			const int low = whole ? hex_digit(s.p[i + 3]) : -1;
-			*bad = high < 0 || low < 0;
-			if (*bad)
-				return (struct slice){ NULL, 0, 0 };
-			*to++ = (char)(high << 4 | low);
-			i += 4;
-		}
-	}
-	return start != NULL ? textscan_slice(start, (uint32_t)(to - start)) : (struct slice){ NULL, 0, 0 };
-}
-
 /* ---- numbers ---- */
 
 static struct value
@@ -126,35 +82,6 @@ read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
 	return v;
 }
 
-/* Digits and a power of ten that doubles hold exactly give the nearest double by one operation. */
-static bool
-exact_f64(const char *p, const char *e, double *to)
-{
-	static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-		                         1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-		                         1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
-	const bool minus = *p == '-';
-	uint64_t digits = 0;
-	unsigned behind = 0;
-	bool point = false;
-
-	for (p += minus; p < e; p++) {
-		if (*p == '.') {
-			point = true;
-			continue;
-		}
-		if (*p < '0' || *p > '9' || digits >= UINT64_C(900719925474099))
-			return false;
-		digits = digits * 10 + (uint64_t)(*p - '0');
-		behind += point;
-	}
-	if (behind >= sizeof powers / sizeof powers[0])
-		return false;
-	*to = (double)digits / powers[behind];
-	*to = minus ? -*to : *to;
-	return true;
-}
-
 static double
 parse_float(struct reading *g, const struct ndjson_token *t, bool f32)
 {
@@ -162,7 +89,7 @@ parse_float(struct reading *g, const struct ndjson_token *t, bool f32)
 	char room[NUMBER_ROOM];
 	double v;
 
-	if (!f32 && exact_f64(t->p, t->end, &v))
+	if (!f32 && ndjson_exact_f64(t->p, t->end, &v))
 		return v;
 	char *const copy = n < sizeof room ? room : arena_alloc(&g->st->scratch, n + 1);
 	if (copy == NULL) {
@@ -172,38 +99,6 @@ parse_float(struct reading *g, const struct ndjson_token *t, bool f32)
 	memcpy(copy, t->p, n);
 	copy[n] = '\0';
 	return f32 ? (double)strtof(copy, NULL) : strtod(copy, NULL);
-}
-
-/* "0x" and digits; false: they are none. */
-static bool
-hexadecimal(struct slice s, uint64_t *v)
-{
-	*v = 0;
-	if (s.n < 3 || s.n > 18 || s.p[0] != '0' || s.p[1] != 'x')
-		return false;
-	for (uint32_t i = 2; i < s.n; i++) {
-		const int d = hex_digit(s.p[i]);
-		if (d < 0)
-			return false;
-		*v = *v << 4 | (unsigned)d;
-	}
-	return true;
-}
-
-static bool
-not_finite(struct slice s, uint64_t *bits)
-{
-	if (slice_is(s, "NaN"))
-		*bits = UINT64_C(0x7ff8000000000000);
-	else if (slice_is(s, "Infinity"))
-		*bits = UINT64_C(0x7ff0000000000000);
-	else if (slice_is(s, "-Infinity"))
-		*bits = UINT64_C(0xfff0000000000000);
-	else if (s.n > 4 && memcmp(s.p, "NaN:", 4) == 0)
-		return hexadecimal(slice_of(s.p + 4, s.n - 4), bits);
-	else
-		return false;
-	return true;
 }
 
 static struct value
@@ -216,7 +111,7 @@ read_float(struct reading *g, const struct ndjson_token *t, unsigned type)
 		v.f64 = parse_float(g, t, type == VALUE_F32);
 		return v;
 	}
-	if (t->kind != JSON_STRING || !not_finite(json_text(t->p, t->end, t->kind), &bits))
+	if (t->kind != JSON_STRING || !ndjson_not_finite(json_text(t->p, t->end, t->kind), &bits))
 		return fail(g, t->p, "no floating-point number");
 	memcpy(&v.f64, &bits, sizeof bits);
 	return v;
@@ -235,7 +130,7 @@ read_bytes(struct reading *g, const struct ndjson_token *t)
 	if (s.n % 2 != 0)
 		return fail(g, t->p, "half a byte");
 	for (uint32_t i = 0; i < s.n; i += 2) {
-		const int high = hex_digit(s.p[i]), low = hex_digit(s.p[i + 1]);
+		const int high = ndjson_hex_digit(s.p[i]), low = ndjson_hex_digit(s.p[i + 1]);
 		if (high < 0 || low < 0)
 			return fail(g, t->p, "bytes are two hexadecimal digits each");
 		to[i / 2] = (char)(high << 4 | low);
@@ -288,7 +183,7 @@ read_text(struct reading *g, const struct ndjson_token *t, unsigned type)
 		return read_string(g, t, false);
 	if (type == VALUE_BYTES)
 		return read_bytes(g, t);
-	return hexadecimal(json_text(t->p, t->end, t->kind), &v.u64) ? v : fail(g, t->p, "no address");
+	return ndjson_hexadecimal(json_text(t->p, t->end, t->kind), &v.u64) ? v : fail(g, t->p, "no address");
 }
 
 /* ---- lists and maps ---- */

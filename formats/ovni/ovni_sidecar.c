@@ -74,8 +74,8 @@ ovni_check_sidecar(struct reader *r)
 	const char *const name = slash != NULL ? slash + 1 : path;
 	const bool is_stream = strcmp(name, "stream.json") == 0;
 
-	if (is_stream &&
-	    (exists(path, "stream.obs") || exists(path, "stream.obs.gz") || exists(path, "stream.obs.zst")))
+	if (is_stream && (exists(path, "stream.obs") || exists(path, "stream.obs.gz") ||
+	                  exists(path, "stream.obs.zst") || exists(path, "stream.obs.xz")))
 		return; /* it is read with that */
 	cJSON *const root = load_sidecar(r, name);
 	if (is_stream && cJSON_IsObject(ovni_json_get(root, "ovni")))

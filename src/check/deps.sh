@@ -28,6 +28,7 @@ need_program pkg-config pkg-config
 need_library libyaml-dev yaml-0.1
 need_library libcjson-dev libcjson
 need_library libisal-dev libisal
+need_library liblzma-dev liblzma
 need_library libzstd-dev libzstd
 need_library libsqlite3-dev sqlite3
 if [ $tests = yes ]; then

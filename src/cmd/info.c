@@ -59,7 +59,7 @@ static void
 put_size(struct text *t, const struct info *n, const struct pipeline *p)
 {
 	static const char *const packings[] = {
-		[INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd"
+		[INPUT_PLAIN] = "", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
 	};
 
 	text_printf(t, "size:     %" PRIu64 " bytes", p->context.bytes);

@@ -35,10 +35,6 @@ Test(trust, foreign_files_are_named)
 		const char *want;
 	} rows[] = {
 #define ROW(name, bytes, want) { name, bytes, sizeof(bytes) - 1, want }
-		ROW("a.xz",
-		    "\xfd"
-		    "7zXZ\0\0\4\xe6\xd6\xb4\x46\0\0\0\0",
-		    "xz-compressed data: unpack it first (xz -d)"),
 		ROW("a.lz4", "\x04\x22\x4d\x18\x64\x40\xa7\0\0\0\0",
 		    "LZ4-compressed data: unpack it first (lz4 -d)"),
 		ROW("a.bz2", "BZh91AY&SY\0\0", "bzip2-compressed data: unpack it first (bzip2 -d)"),

@@ -41,22 +41,25 @@ ends_in(const char *path, size_t n, const char *suffix)
 	return n > m && memcmp(path + n - m, suffix, m) == 0;
 }
 
-/* The length of the name without what compression adds to it, and without slashes at its end. */
+/* The length of the name without what compression adds to it, and without slashes at its end.  What is read
+ * can be packed in one way more than what is written. */
 static size_t
-unpacked_length(const char *name)
+unpacked_length(const char *name, bool input)
 {
 	size_t n = strlen(name);
 
 	while (n > 0 && name[n - 1] == '/')
 		n--;
-	return ends_in(name, n, ".gz") ? n - 3 : ends_in(name, n, ".zst") ? n - 4 : n;
+	if (ends_in(name, n, ".gz") || (input && ends_in(name, n, ".xz")))
+		return n - 3;
+	return ends_in(name, n, ".zst") ? n - 4 : n;
 }
 
 /* The length of the longest suffix of the format that the name has; 0: none. */
 static size_t
-suffix_length(const struct format *f, const char *name)
+suffix_length(const struct format *f, const char *name, bool input)
 {
-	const size_t n = unpacked_length(name);
+	const size_t n = unpacked_length(name, input);
 	size_t longest = 0;
 
 	for (const char *const *s = f->suffixes; *s != NULL; s++)
@@ -68,7 +71,7 @@ suffix_length(const struct format *f, const char *name)
 static bool
 has_suffix(const struct format *f, const char *name)
 {
-	return suffix_length(f, name) > 0;
+	return suffix_length(f, name, true) > 0;
 }
 
 const struct format *
@@ -78,7 +81,7 @@ format_by_suffix_of(const struct format *const *list, const char *path)
 	size_t longest = 0;
 
 	for (; *list != NULL; list++) {
-		const size_t n = (*list)->writer != NULL ? suffix_length(*list, path) : 0;
+		const size_t n = (*list)->writer != NULL ? suffix_length(*list, path, false) : 0;
 		if (n > longest) {
 			longest = n;
 			best = *list;
@@ -134,7 +137,7 @@ format_of_name(const char *name)
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const size_t n =
-		    (*f)->reader != NULL && !(*f)->reader->common_suffix ? suffix_length(*f, name) : 0;
+		    (*f)->reader != NULL && !(*f)->reader->common_suffix ? suffix_length(*f, name, true) : 0;
 		if (n > longest) {
 			longest = n;
 			best = *f;

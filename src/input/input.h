@@ -9,8 +9,8 @@
 #include "input/input_fault.h"
 
 /*
- * Bytes of a trace, from a mapped file, a pipe, or a gzip or zstd stream.  A reader sees a window [p, end)
- * and moves p forward.  When a record does not fit, it asks for more; the window may then lie elsewhere in
+ * Bytes of a trace, from a mapped file, a pipe, or a gzip, zstd or xz stream.  A reader sees a window
+ * [p, end) and moves p forward.  When a record does not fit, it asks for more; the window may then lie elsewhere in
  * memory, with the same unread bytes at its start.
  *
  * Lifetime: the bytes of the current window are valid.  Earlier ones are valid as long as a batch holds their

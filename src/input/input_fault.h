@@ -16,6 +16,6 @@ enum input_fault {
 	                 */
 };
 
-enum input_packing { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD };
+enum input_packing { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_XZ };
 
 #endif

@@ -13,10 +13,6 @@ static const struct signature {
 	size_t n;
 	struct input_foreign is;
 } signatures[] = {
-	{ 0,
-	  BYTES("\xfd"
-	        "7zXZ\0"),
-	  { "xz-compressed data", "unpack it first (xz -d)" } },
 	{ 0, BYTES("\x04\x22\x4d\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
 	{ 0, BYTES("\x02\x21\x4c\x18"), { "LZ4-compressed data", "unpack it first (lz4 -d)" } },
 	{ 0, BYTES("BZh"), { "bzip2-compressed data", "unpack it first (bzip2 -d)" } },

@@ -5,8 +5,8 @@
 
 /* What an input is that no format recognises, told by its first bytes, and what to do with it. */
 struct input_foreign {
-	const char *name;   /* "xz-compressed data" */
-	const char *advice; /* "unpack it first (xz -d)" */
+	const char *name;   /* "bzip2-compressed data" */
+	const char *advice; /* "unpack it first (bzip2 -d)" */
 };
 
 /* NULL: nothing that is known. */

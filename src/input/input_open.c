@@ -127,6 +127,8 @@ input_packing_of(const char *p, size_t n)
 {
 	if (n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0)
 		return INPUT_GZIP;
+	if (n >= 6 && memcmp(p, "\xfd" "7zXZ", 6) == 0)
+		return INPUT_XZ;
 	/* zstd may begin with frames to be skipped: a magic number of 16, a size, that many bytes. */
 	while (n >= 8 && (le32(p) & 0xfffffff0U) == 0x184d2a50U) {
 		const size_t size = le32(p + 4);

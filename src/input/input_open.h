@@ -12,8 +12,8 @@
  */
 
 /* Opens a path ("-": standard input; "/dev/stdin" and "/dev/fd/N" too, so that process substitution works).
- * Regular files are mapped read-only, everything else is read; gzip and zstd are told by content and
- * unpacked, gzip on a thread of its own.  A named FIFO, device, folder, socket or terminal is refused without
+ * Regular files are mapped read-only, everything else is read; gzip, zstd and xz are told by content
+ * and unpacked on a thread of their own.  A named FIFO, device, folder, socket or terminal is refused without
  * blocking.  Never NULL unless memory is out; on failure ->fault is set, and the window is empty and last.
  * The first window is ready (at least 64 KiB or the whole input, so that probing works). */
 struct input *input_open(const char *path);

@@ -6,7 +6,7 @@
 
 #include "input/input_file_sample.h"
 
-/* What is unpacked, and how damage is told: gzip and zstd. */
+/* What is unpacked, and how damage is told: gzip, zstd and xz. */
 
 TestSuite(input_packed, .init = samples_begin, .fini = samples_end, .timeout = 120);
 
@@ -276,6 +276,71 @@ Test(input_packed, zstd_of_all_kinds)
 	packed.n = 0;
 	put(&packed, "\x28\xb5\x2f\xfd\0\xff\0\0\0", 9); /* a window of terabytes */
 	expect(&packed, &text, 0, INPUT_SYSTEM);
+	free(text.p);
+	free(packed.p);
+}
+
+Test(input_packed, xz_of_all_kinds)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 2 << 20, 11);
+	for (uint32_t preset = 0; preset < 8; preset += 2) {
+		put_xz(&packed, text.p + preset / 2 * (text.n / 4), text.n / 4, preset);
+		put(&packed, "\0\0\0\0\0\0\0\0", preset); /* padding */
+	}
+	expect(&packed, &text, text.n, INPUT_OK);
+	put(&packed, "junk and more of it", 19);
+	expect(&packed, &text, text.n, INPUT_TRAILING);
+	packed.n = 0;
+	put_xz(&packed, "", 0, 1);
+	expect(&packed, &text, 0, INPUT_EMPTY);
+	free(text.p);
+	free(packed.p);
+}
+
+Test(input_packed, xz_that_is_cut_or_changed)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 600, 12);
+	put_xz(&packed, text.p, 300, 6);
+	const size_t border = packed.n;
+	cut_everywhere(&packed, &text, 6);
+	put_xz(&packed, text.p + 300, 300, 6);
+	expect(&(struct bytes){ .p = packed.p, .n = border }, &text, 300, INPUT_OK);
+	for (size_t n = border + 1; n < packed.n; n += 7) {
+		struct input *const in = input_open(write_file(&(struct bytes){ .p = packed.p, .n = n }));
+		cr_expect_geq(read_all(in, &text), 300);
+		cr_expect_eq(in->fault, INPUT_CUT, "%zu: %d %s", n, (int)in->fault, in->fault_text);
+		input_close(in);
+	}
+	cr_expect_gt(flip_everywhere(&packed, &text), packed.n * 7);
+	free(text.p);
+	free(packed.p);
+}
+
+/* A dictionary of 4 GiB is refused before memory is taken for it. */
+Test(input_packed, xz_that_wants_too_much)
+{
+	struct bytes text = { 0 }, packed = { 0 };
+
+	put_text(&text, 5000, 13);
+	put_xz(&packed, text.p, text.n, 6);
+	unsigned char *const block = (unsigned char *)packed.p + 12; /* behind the stream's header */
+	const size_t size = (block[0] + 1U) * 4 - 4;
+	size_t at = 2;
+	for (unsigned sizes = (block[1] >> 6 & 1U) + (block[1] >> 7); sizes > 0; at++)
+		sizes -= block[at] < 0x80; /* the last byte of a number */
+	cr_assert_eq(block[at], 0x21); /* LZMA2; then a size of 1, and the dictionary's */
+	block[at + 2] = 40;
+	const uint32_t sum = lzma_crc32(block, size, 0);
+	for (size_t i = 0; i < 4; i++)
+		block[size + i] = (unsigned char)(sum >> 8 * i);
+	struct input *const in = input_open(write_file(&packed));
+	cr_expect_eq(in->fault, INPUT_SYSTEM);
+	cr_expect_not_null(strstr(in->fault_text, "more than 160 MiB"), "%s", in->fault_text);
+	input_close(in);
 	free(text.p);
 	free(packed.p);
 }

@@ -5,6 +5,7 @@
 
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
+#include <lzma.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -170,6 +171,20 @@ put_zstd(struct bytes *b, const char *p, size_t n, int level)
 		abort();
 	put(b, out, r);
 	ZSTD_freeCCtx(c);
+	free(out);
+}
+
+static inline void
+put_xz(struct bytes *b, const char *p, size_t n, uint32_t preset)
+{
+	const size_t room = lzma_stream_buffer_bound(n);
+	uint8_t *const out = malloc(room);
+	size_t at = 0;
+
+	if (lzma_easy_buffer_encode(preset, LZMA_CHECK_CRC64, NULL, (const uint8_t *)p, n, out, &at, room) !=
+	    LZMA_OK)
+		abort();
+	put(b, out, at);
 	free(out);
 }
 

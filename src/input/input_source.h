@@ -165,7 +165,7 @@ struct unpacker {
 	enum unpack_result (*step)(void *state, struct unpack_io *io);
 	void (*stop)(void *state);
 };
-extern const struct unpacker input_gzip, input_zstd;
+extern const struct unpacker input_gzip, input_zstd, input_xz;
 
 /* Sets io->fault to the text and the packed offset; gives back `step`. */
 enum unpack_result input_unpack_stop(struct unpack_io *io, enum unpack_result step, const char *text,

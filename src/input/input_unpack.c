@@ -323,7 +323,9 @@ new_unpack(const struct input *in, struct input_pool *pool)
 
 	if (u == NULL)
 		return NULL;
-	u->unpacker = in->packing == INPUT_GZIP ? &input_gzip : &input_zstd;
+	u->unpacker = in->packing == INPUT_GZIP   ? &input_gzip
+	              : in->packing == INPUT_ZSTD ? &input_zstd
+	                                          : &input_xz;
 	u->state = u->unpacker->start();
 	u->pool = pool;
 	u->queue_end = &u->queue;
