@@ -54,6 +54,7 @@ struct command {
 	const struct cmd_words *words;    /* ended by a place of NULL; NULL: none */
 	bool reads;                       /* takes traces: has the options of reading */
 	bool writes;                      /* reads, and takes -o FILE and -f */
+	bool selects;                     /* has the options that say which events it takes */
 	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);
 };
 
