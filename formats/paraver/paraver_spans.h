@@ -14,7 +14,7 @@
  * as long as it is open.
  */
 #define PARAVER_MOST_OPEN (1U << 20)
-#define PARAVER_MOST_STACKS (1U << 20)
+#define PARAVER_MOST_STACKS (1U << 18)
 #define PARAVER_MOST_WAITING 65536U
 #define PARAVER_LEVELS 1024U
 #define PARAVER_ASYNC_WORDS 16U
