@@ -217,11 +217,13 @@ ZSH_DIR ?= $(PREFIX)/share/zsh/site-functions
 
 install: tracetool completions ## install under PREFIX (DESTDIR is put before it)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
+		$(DESTDIR)$(PREFIX)/share/man/man7 \
 		$(DESTDIR)$(PREFIX)/share/tracetool/schemas $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d $(DESTDIR)$(ZSH_DIR)
 	install -m 755 tracetool $(DESTDIR)$(PREFIX)/bin
 	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 man/*.5 $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 644 man/*.7 $(DESTDIR)$(PREFIX)/share/man/man7
 	install -m 644 schemas/*.json schemas/*.yaml $(DESTDIR)$(PREFIX)/share/tracetool/schemas
 	install -m 644 $(BUILD)/completion/tracetool.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/tracetool
 	install -m 644 $(BUILD)/completion/tracetool.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/tracetool.fish

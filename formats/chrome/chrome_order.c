@@ -101,17 +101,18 @@ by_place(const void *x, const void *y)
 bool
 chrome_put_order(const struct trace *trace, struct text *t)
 {
-	const uint32_t n = trace->ntracks;
-	uint32_t processes = 0;
+	uint32_t n = 0, processes = 0;
 
-	if (n > MOST_ORDERED)
+	if (trace->ntracks > MOST_ORDERED)
 		return true;
-	struct place *const places = calloc((size_t)n + 1, sizeof *places);
+	struct place *const places = calloc((size_t)trace->ntracks + 1, sizeof *places);
 
 	if (places == NULL)
 		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		places[i] = place_of(trace->tracks[i]);
+	for (uint32_t i = 0; i < trace->ntracks; i++) {
+		if (trace->tracks[i]->hidden)
+			continue;
+		places[n++] = place_of(trace->tracks[i]);
 		processes += trace->tracks[i]->kind == TRACK_PROCESS;
 	}
 	qsort(places, n, sizeof *places, by_place);

@@ -93,7 +93,7 @@ htw_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chu
 	for (int process = 0; process < 2; process++)
 		for (uint32_t i = 0; i < trace->ntracks && i < st->ntracks && !chunk->text.failed; i++) {
 			const struct track *const t = trace->tracks[i];
-			if ((t->kind == TRACK_PROCESS) == process && !st->tracks[i].reported)
+			if ((t->kind == TRACK_PROCESS) == process && !t->hidden && !st->tracks[i].reported)
 				htw_thread(st, t, chunk, 0);
 		}
 }

@@ -22,6 +22,7 @@ const struct command cat_command = {
 	.options = own,
 	.reads = true,
 	.writes = true,
+	.selects = true,
 	.run = cmd_cat,
 };
 
@@ -167,6 +168,7 @@ show_one(struct cat *c, const char *path)
 	pipeline_end(&p);
 	if (!c->options.quiet)
 		say_losses(path, &p.repeats.ledger);
+	say_selected(&c->options, path, &p);
 	pipeline_close(&p);
 }
 

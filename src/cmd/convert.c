@@ -52,8 +52,28 @@ const struct command convert_command = {
 	.reads = true,
 	.writes = true,
 	.converts = true,
+	.selects = true,
 	.run = cmd_convert,
 };
+
+/* Whether what was asked for goes together. */
+static bool
+check(struct convert *c, const char *to)
+{
+	struct options *const o = &c->options;
+
+	if (c->raw && !select_is_any(&o->select.select)) {
+		o->status = options_mistake(o, "--raw writes every record; which events to take is asked of "
+		                               "events with their meaning, without --raw");
+		return false;
+	}
+	c->to = output_format(o, to, c->out);
+	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
+		return false;
+	if (c->skip_existing && o->force)
+		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
+	return o->status == STATUS_CLEAN;
+}
 
 static bool
 parse(struct convert *c)
@@ -106,12 +126,7 @@ parse(struct convert *c)
 		c->out = c->in[1];
 	if (!names_check(o, c->in, c->nin, c->out))
 		return false;
-	c->to = output_format(o, to, c->out);
-	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
-		return false;
-	if (c->skip_existing && o->force)
-		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return o->status == STATUS_CLEAN;
+	return check(c, to);
 }
 
 /* Where temporary files go; NULL: $TMPDIR. */
@@ -260,7 +275,7 @@ convert_run(struct convert *c)
 	job.want = WANT_TIMES | WANT_ORDER | writer->want;
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
-	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 ? c->to : NULL;
+	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 && job.select == NULL ? c->to : NULL;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
@@ -274,6 +289,7 @@ convert_run(struct convert *c)
 	writing_settle(&c->writing);
 	pipeline_end(&c->pipeline);
 	const enum exit_status status = finish(c, written);
+	say_selected(&c->options, c->nin == 1 ? c->in[0] : c->out, &c->pipeline);
 	writing_free(&c->writing);
 	pipeline_close(&c->pipeline);
 	return worse(status, c->status);

@@ -195,6 +195,23 @@ check_options(const struct command *c, const char *page, const char *text, const
 	}
 }
 
+/* With the page that commands share which select events. */
+static char *
+page_of_command(const struct command *c, const char *page)
+{
+	char *const own = doc_text(page), *const shared = doc_text("man/tracetool-select.7");
+	const size_t n = strlen(own), more = c->selects ? strlen(shared) : 0;
+	char *const all = malloc(n + more + 1);
+
+	cr_assert_not_null(all);
+	memcpy(all, own, n + 1);
+	memcpy(all + n, shared, more);
+	all[n + more] = '\0';
+	free(own);
+	free(shared);
+	return all;
+}
+
 Test(docs_rules, each_command_has_a_page_with_its_options)
 {
 	char *const overview = doc_text("man/tracetool.1"), *const readme = doc_text("README.md");
@@ -202,7 +219,7 @@ Test(docs_rules, each_command_has_a_page_with_its_options)
 	for (const struct command *const *c = commands; *c != NULL; c++) {
 		char page[256], word[128];
 		snprintf(page, sizeof page, "man/tracetool-%s.1", (*c)->name);
-		char *const text = doc_text(page);
+		char *const text = page_of_command(*c, page);
 		struct ran r = run_tool((const char *const[]){ (*c)->name, "--help", NULL }, NULL, 0);
 		cr_expect_eq(r.status, 0);
 		check_options(*c, page, text, r.out);

@@ -15,6 +15,7 @@ const struct command info_command = {
 	           "with their fields.",
 	.reads = true,
 	.writes = true,
+	.selects = true,
 	.run = cmd_info,
 };
 
@@ -110,7 +111,7 @@ count_processes(const struct trace *trace)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < trace->ntracks; i++)
-		n += trace->tracks[i]->kind == TRACK_PROCESS;
+		n += trace->tracks[i]->kind == TRACK_PROCESS && !trace->tracks[i]->hidden;
 	return n;
 }
 
@@ -237,6 +238,7 @@ name_one(struct info *n, const char *path)
 		put_trace(&n->text, n, &p);
 		report_out_put(&n->out, &n->text);
 	}
+	say_selected(&n->options, path, &p);
 	pipeline_close(&p);
 	free(n->seen);
 	n->seen = NULL;

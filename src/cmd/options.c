@@ -15,9 +15,9 @@
 #include "format/registry.h"
 #include "output/text_start.h"
 
-/* getopt's values: the command's own options from OWN, the common ones from COMMON, formats' from FORMATS on.
- */
-enum { OWN = 256, COMMON = 512, FORMATS = 768 };
+/* getopt's values: the command's own options from OWN, those that select events from SELECT, the common ones
+ * from COMMON, formats' from FORMATS on. */
+enum { OWN = 256, SELECT = 400, COMMON = 512, FORMATS = 768 };
 
 void
 options_init(struct options *o, const struct command *cmd, int argc, char **argv)
@@ -67,6 +67,8 @@ make_table(const struct options *o, struct getopt_table *t)
 	t->letters[t->nletters++] = ':'; /* a missing argument is told apart from an unknown option */
 	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
 		add_row(t, &o->cmd->options[i], OWN + i);
+	for (int i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++)
+		add_row(t, &select_option_rows[i], SELECT + i);
 	for (int i = 0; i < options_common_count(o->cmd); i++)
 		add_row(t, &options_common[i], COMMON + i);
 	const struct format_option *p;
@@ -256,6 +258,22 @@ take_format_option(struct options *o, const struct format_option *p, const char 
 	return true;
 }
 
+/* --arg KEY=GLOB says which events to take; without a value, where outputs have columns, it is --column.  c: of
+ * getopt. */
+static int
+column_for_arg(const struct options *o, int c)
+{
+	const struct format_option *p;
+
+	if (c < SELECT || c >= COMMON || strcmp(select_option_rows[c - SELECT].name, "arg") != 0 ||
+	    strchr(optarg, '=') != NULL || o->select.invert)
+		return c;
+	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
+		if (strcmp(p->name, "column") == 0)
+			return FORMATS + i;
+	return c;
+}
+
 int
 options_next(struct options *o, const char **arg)
 {
@@ -266,7 +284,9 @@ options_next(struct options *o, const char **arg)
 		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
 		if (c == -1) {
 			o->first_operand = optind;
-			return check_dialect(o) && read_schemas(o) ? OPTIONS_END : OPTIONS_STOP;
+			return check_dialect(o) && select_options_end(&o->select, o) && read_schemas(o)
+			           ? OPTIONS_END
+			           : OPTIONS_STOP;
 		}
 		if (c == ':')
 			return stop(o,
@@ -279,9 +299,15 @@ options_next(struct options *o, const char **arg)
 		for (int i = 0; c < OWN && i < options_common_count(o->cmd); i++)
 			if (options_common[i].letter == c)
 				c = COMMON + i;
-		if (c < COMMON) {
+		c = column_for_arg(o, c);
+		if (c < SELECT) {
 			*arg = optarg;
 			return c - OWN;
+		}
+		if (c < COMMON) {
+			if (!select_options_take(&o->select, o, c - SELECT, optarg))
+				return OPTIONS_STOP;
+			continue;
 		}
 		if (c == COMMON + COMMON_HELP)
 			return stop(o, options_help(o));
@@ -399,6 +425,7 @@ options_job(struct options *o, finding_sink *sink, void *ctx)
 		.schemas = o->schemas,
 		.nschemas = o->nschemas,
 		.vocabularies = &o->vocabularies,
+		.select = select_is_any(&o->select.select) ? NULL : &o->select.select,
 		.sink = sink,
 		.ctx = ctx,
 	};

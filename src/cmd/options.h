@@ -2,8 +2,9 @@
 #define CMD_OPTIONS_H
 
 #include "cmd/cmd.h"
+#include "cmd/select_options.h"
 
-#define OPTIONS_MAX 48 /* long options of one command, those of the formats included */
+#define OPTIONS_MAX 64 /* long options of one command, those of the formats included */
 #define OPTIONS_MAX_SCHEMAS 16
 
 /*
@@ -21,6 +22,7 @@ struct options {
 	struct schema_file schemas[OPTIONS_MAX_SCHEMAS]; /* read and checked */
 	size_t nschemas;
 	struct vocabularies vocabularies; /* kept from one input to the next */
+	struct select_options select;     /* of commands that select */
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;

@@ -60,6 +60,8 @@ options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 
 	for (const struct cmd_option *o = cmd->options; o != NULL && o->name != NULL; o++)
 		visit(ctx, o, NULL);
+	for (const struct cmd_option *o = select_option_rows; cmd->selects && o->name != NULL; o++)
+		visit(ctx, o, NULL);
 	for (size_t i = 0; (p = options_of_formats(cmd, i)) != NULL; i++)
 		if (!is_repeated(cmd, p, i))
 			visit(ctx, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, p->words);
@@ -105,6 +107,10 @@ options_help(const struct options *o)
 		help_row(&t, &o->cmd->options[i]);
 	for (int i = options_common_count(o->cmd) - 1; i >= 0; i--)
 		help_row(&t, &options_common[i]);
+	if (o->cmd->selects)
+		text_str(&t, "\nWhich events:\n");
+	for (int i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++)
+		help_row(&t, &select_option_rows[i]);
 	format_help(o->cmd, &t);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
 	if (report_out_open(&out, o)) {

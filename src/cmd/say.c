@@ -39,6 +39,16 @@ say_losses(const char *path, const struct ledger *l)
 }
 
 void
+say_selected(const struct options *o, const char *path, const struct pipeline *p)
+{
+	struct shown_path shown;
+
+	if (!o->quiet && p->select.p != NULL)
+		say("%s: %" PRIu64 " event%s left out as asked", show_path(&shown, path), p->select.left_out,
+		    p->select.left_out == 1 ? " is" : "s are");
+}
+
+void
 say_text(const struct text *t)
 {
 	put(t->p, t->n);

@@ -16,6 +16,9 @@ void say_text(const struct text *t);
  * struct options. */
 void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 
+/* How many events were left out as the options asked; nothing where none were asked for, or with --quiet. */
+void say_selected(const struct options *o, const char *path, const struct pipeline *p);
+
 /* What was lost on the way to an output (or report), one line for each kind. */
 struct ledger;
 void say_losses(const char *path, const struct ledger *l);

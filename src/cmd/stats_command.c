@@ -24,6 +24,7 @@ const struct command stats_command = {
 	.options = own,
 	.reads = true,
 	.writes = true,
+	.selects = true,
 	.run = cmd_stats,
 };
 
@@ -162,6 +163,7 @@ count_one(struct stats_run *s, const char *path)
 	if (!s->options.quiet)
 		say_losses(path, &p.repeats.ledger);
 	stats_free(&s->stats);
+	say_selected(&s->options, path, &p);
 	pipeline_close(&p);
 }
 

@@ -213,15 +213,17 @@ bool
 pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
 	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
-	const bool lanes = job->lanes || job->lanes_off;
+	const bool lanes = job->lanes || job->lanes_off,
+	           fields = job->select != NULL && select_needs_fields(job->select);
+	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
 
 	*p = (struct pipeline){ .job = job };
 	p->lanes.p = p;
 	lanes_init(&p->lanes.lanes, !job->lanes);
 	trace_init(&p->trace);
 	trace_context_init(&p->context, job, &p->trace,
-	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, job->want);
-	interpret_init(&p->interpret, &p->trace, job->interpret, job->want);
+	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, want);
+	interpret_init(&p->interpret, &p->trace, job->interpret, want);
 	if (!batch_pool_init(&p->pool, BATCH_EVENTS, (job->want & WANT_BYTES) != 0) ||
 	    (p->reading = reading_new(p)) == NULL) {
 		pipeline_no_memory(p);
@@ -232,6 +234,11 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		p->interpret_stage.p = p;
 		p->interpret_stage.finishing = job->interpret == INTERPRET_SPANS;
 		add_stage(p, &p->interpret_stage.stage, interpret_next);
+	}
+	if (job->select != NULL) {
+		if (!select_stage_begin(&p->select, p))
+			return false;
+		add_stage(p, &p->select.stage, select_stage_next);
 	}
 	if ((job->want & WANT_TIMES) != 0) {
 		p->repeats.p = p;
@@ -261,7 +268,9 @@ static bool
 show_new(struct pipeline *p, struct batch *b)
 {
 	const struct trace *const t = &p->trace;
-	const uint32_t tracks = t->ntracks - p->shown_tracks, classes = t->nplanned - p->shown_classes;
+	struct track *const *const all = p->select.p != NULL ? p->select.tracks : t->tracks;
+	const uint32_t all_tracks = p->select.p != NULL ? p->select.ntracks : t->ntracks,
+	               tracks = all_tracks - p->shown_tracks, classes = t->nplanned - p->shown_classes;
 
 	if (tracks + classes == 0)
 		return true;
@@ -270,14 +279,14 @@ show_new(struct pipeline *p, struct batch *b)
 	if (k == NULL || c == NULL)
 		return false;
 	if (tracks > 0)
-		memcpy(k, t->tracks + p->shown_tracks, tracks * sizeof *k);
+		memcpy(k, all + p->shown_tracks, tracks * sizeof *k);
 	if (classes > 0)
 		memcpy(c, t->planned + p->shown_classes, classes * sizeof *c);
 	b->tracks = k;
 	b->classes = c;
 	b->ntracks = tracks;
 	b->nclasses = classes;
-	p->shown_tracks = t->ntracks;
+	p->shown_tracks = all_tracks;
 	p->shown_classes = t->nplanned;
 	return true;
 }
@@ -289,7 +298,10 @@ show_rest(struct pipeline *p, struct batch **out)
 	*out = NULL;
 	if (!trace_plan_rest(&p->trace))
 		return no_memory(p, NULL);
-	if (p->shown_tracks == p->trace.ntracks && p->shown_classes == p->trace.nclasses)
+	if (p->select.p != NULL)
+		select_stage_hide(&p->select);
+	if (p->shown_tracks == (p->select.p != NULL ? p->select.ntracks : p->trace.ntracks) &&
+	    p->shown_classes == p->trace.nclasses)
 		return STAGE_END;
 	*out = batch_pool_take(&p->pool);
 	return *out != NULL && show_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
@@ -383,6 +395,7 @@ pipeline_close(struct pipeline *p)
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
 	order_stage_free(&p->order);
+	select_stage_free(&p->select);
 	lanes_free(&p->lanes.lanes);
 	repeats_free(&p->repeats.repeats);
 	ledger_free(&p->repeats.ledger);

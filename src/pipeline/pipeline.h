@@ -6,11 +6,12 @@
 #include "pipeline/lanes.h"
 #include "pipeline/order_stage.h"
 #include "pipeline/repeats.h"
+#include "pipeline/select.h"
 #include "pipeline/source.h"
 #include "pipeline/stage.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> repeats -> (rebase) -> (order) -> (lanes)
+ * Inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (order) -> (lanes)
  * -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
@@ -47,6 +48,7 @@ struct pipeline_job {
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool raw;                      /* events as the file has them, not interpreted */
 	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
+	const struct select *select;   /* which events come out; NULL: all.  Not with raw or raw_from */
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
@@ -75,6 +77,7 @@ struct pipeline {
 		struct pipeline *p;
 		bool more, finishing;
 	} interpret_stage;
+	struct select_stage select;
 	struct repeats_stage {
 		struct stage stage;
 		struct pipeline *p;

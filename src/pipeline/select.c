@@ -1,0 +1,314 @@
+#include "pipeline/select.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "event/batch_fill.h"
+#include "event/value.h"
+#include "input/input_open.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/select_match.h"
+
+bool
+select_needs_fields(const struct select *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->conditions[i].kind == SELECT_ARG)
+			return true;
+	return false;
+}
+
+/* ---- the window ---- */
+
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+static uint64_t
+end_of(const struct event *e)
+{
+	return e->phase == PHASE_SPAN ? plus(e->ts, e->dur) : e->ts;
+}
+
+/* The first and the last time of a trace. */
+struct range {
+	bool known;
+	uint64_t first, last;
+	bool epoch_known;
+	uint64_t epoch;
+};
+
+static bool
+is_relative(const struct select_time *t)
+{
+	return t->kind != SELECT_ANY_TIME && t->kind != SELECT_AT;
+}
+
+static bool
+read_twice(const struct pipeline_job *job)
+{
+	for (size_t i = 0; i < job->npaths; i++)
+		if (!input_is_named(job->paths[i]))
+			return false;
+	return job->input == NULL;
+}
+
+/* A pass of its own over the inputs.  false: it failed; the pass that follows says why. */
+static bool
+find_range(const struct pipeline_job *of, struct vocabularies *vocabularies, struct range *r)
+{
+	struct pipeline_job job = *of;
+	struct batch *b;
+	struct pipeline *const p = malloc(sizeof *p);
+
+	*r = (struct range){ .first = UINT64_MAX };
+	if (p == NULL)
+		return false;
+	job.select = NULL;
+	job.sink = NULL;
+	job.hooks = (struct pipeline_hooks){ .ctx = NULL };
+	job.want = WANT_TIMES | WANT_ORDER;
+	job.order = ORDER_FILE;
+	job.raw_from = NULL;
+	job.rebase = job.lanes = job.lanes_off = job.late = false;
+	job.vocabularies = vocabularies;
+	bool ok = pipeline_open(p, &job);
+	while (ok && pipeline_next(p, &b) == STAGE_MORE) {
+		for (uint32_t i = 0; i < b->n; i++) {
+			const uint64_t end = end_of(&b->events[i]);
+			r->known = true;
+			r->first = b->events[i].ts < r->first ? b->events[i].ts : r->first;
+			r->last = end > r->last ? end : r->last;
+		}
+		batch_release(b);
+	}
+	pipeline_end(p);
+	r->epoch_known = p->trace.epoch_known;
+	r->epoch = p->trace.epoch_ns;
+	ok = ok && !p->context.system_failed;
+	pipeline_close(p);
+	free(p);
+	return ok;
+}
+
+/* false: it cannot be known. */
+static bool
+resolve(const struct select_time *t, const struct range *r, uint64_t *ns)
+{
+	switch (t->kind) {
+	case SELECT_AT:
+		*ns = t->v;
+		return true;
+	case SELECT_WALL:
+		*ns = t->v > r->epoch ? t->v - r->epoch : 0;
+		return r->epoch_known;
+	case SELECT_FROM_FIRST:
+		*ns = plus(r->first, t->v);
+		return r->known;
+	case SELECT_BEFORE_LAST:
+		*ns = t->v < r->last ? r->last - t->v : 0;
+		return r->known;
+	case SELECT_PART:
+		*ns = r->known ? r->first +
+		                     (uint64_t)((unsigned __int128)(r->last - r->first) * t->v / SELECT_WHOLE)
+		               : 0;
+		return r->known;
+	default:
+		return true;
+	}
+}
+
+static bool
+set_window(struct select_stage *st, const struct range *r)
+{
+	const struct select *const s = st->select;
+
+	if (resolve(&s->since, r, &st->since) && resolve(&s->until, r, &st->until)) {
+		st->ready = true;
+		return true;
+	}
+	pipeline_failed(st->p, s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL
+	                           ? "the wall time of this trace is not known: name the time window by "
+	                             "its own times"
+	                           : "this part of the trace is known only when all of it was read, and the "
+	                             "input can be read only once: read it from a file");
+	return false;
+}
+
+bool
+select_stage_begin(struct select_stage *st, struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+	struct range r;
+
+	*st = (struct select_stage){ .p = p, .select = job->select, .until = UINT64_MAX };
+	if (!is_relative(&job->select->since) && !is_relative(&job->select->until))
+		return set_window(st, &(struct range){ .known = false });
+	if (!read_twice(job))
+		return true; /* the first event says it, as far as it can */
+	if (!find_range(job, p->context.vocabularies, &r)) {
+		st->ready = true; /* nothing comes out */
+		st->until = 0;
+		return true;
+	}
+	if (!r.known) { /* there is no event */
+		st->ready = true;
+		return true;
+	}
+	return set_window(st, &r);
+}
+
+/* An input that can be read once: its first event, as good as any. */
+static bool
+begin_late(struct select_stage *st, const struct batch *b)
+{
+	const struct select *const s = st->select;
+	const struct trace *const t = &st->p->trace;
+	const bool needs_last = s->since.kind == SELECT_BEFORE_LAST || s->since.kind == SELECT_PART ||
+	                        s->until.kind == SELECT_BEFORE_LAST || s->until.kind == SELECT_PART;
+	struct range r = { .epoch_known = t->epoch_known, .epoch = t->epoch_ns };
+
+	for (uint32_t i = 0; i < b->n && !r.known && !needs_last; i++)
+		if (b->events[i].phase != PHASE_STRUCTURE) {
+			r.known = true;
+			r.first = b->events[i].ts;
+		}
+	return (b->n > 0 && !r.known && !needs_last) || set_window(st, &r);
+}
+
+/* ---- events ---- */
+
+/* A copy of its fields, with one more. */
+static bool
+mark(struct batch *b, struct event *e, const char *what)
+{
+	struct field *const to = batch_fields(b, (uint32_t)e->nfields + 1);
+
+	if (to == NULL || e->nfields == UINT16_MAX)
+		return false;
+	if (e->nfields > 0)
+		memcpy(to, b->fields + e->first_field, e->nfields * sizeof *to);
+	to[e->nfields] = (struct field){ SLICE_LIT("clipped"), value_string(slice_str(what)) };
+	e->first_field = b->nfields;
+	e->nfields++;
+	b->nfields += e->nfields;
+	return true;
+}
+
+/* Cuts a span to the window.  false: no memory. */
+static bool
+clip(struct select_stage *st, struct batch *b, struct event *e)
+{
+	const uint64_t end = end_of(e);
+	const bool before = e->ts<st->since, after = end> st->until;
+
+	if (!before && !after)
+		return true;
+	if (before)
+		e->ts = st->since;
+	e->dur = (after ? st->until : end) - e->ts;
+	st->clipped++;
+	return (st->p->job->want & WANT_FIELDS) == 0 || mark(b, e,
+	                                                     before && after ? "both"
+	                                                     : before        ? "start"
+	                                                                     : "end");
+}
+
+static bool
+in_window(const struct select_stage *st, const struct event *e)
+{
+	if (e->phase != PHASE_SPAN || e->dur == 0)
+		return e->ts >= st->since && (e->ts < st->until || st->until == UINT64_MAX);
+	if (st->select->edges == SELECT_DROP)
+		return e->ts >= st->since && end_of(e) <= st->until;
+	return end_of(e) > st->since && e->ts < st->until;
+}
+
+/* Notes its track, and those above it first. */
+static bool
+note_track(struct select_stage *st, const struct track *t)
+{
+	struct track *const *const all = st->p->trace.tracks;
+
+	if (t == NULL || (t->index < st->nseen && st->seen[t->index] != 0))
+		return true;
+	if (!note_track(st, t->parent) || !array_reach(&st->seen, &st->nseen, t->index, 1) ||
+	    !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
+		return false;
+	st->seen[t->index] = 1;
+	st->tracks[st->ntracks++] = all[t->index];
+	return true;
+}
+
+static bool
+select_batch(struct select_stage *st, struct batch *b)
+{
+	const struct select *const s = st->select;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (e->phase == PHASE_STRUCTURE)
+			continue;
+		if (!in_window(st, e) || !select_matches(s, b, i)) {
+			st->left_out++;
+			continue;
+		}
+		if (!note_track(st, e->track) ||
+		    (e->phase == PHASE_SPAN && s->edges == SELECT_CLIP && !clip(st, b, e)))
+			return false;
+		if (n < i) {
+			b->events[n] = *e;
+			if (b->bytes != NULL)
+				b->bytes[n] = b->bytes[i];
+		}
+		n++;
+	}
+	b->n = n;
+	return true;
+}
+
+enum stage_status
+select_stage_next(struct stage *stage, struct batch **out)
+{
+	struct select_stage *const st = (struct select_stage *)stage;
+	enum stage_status status;
+
+	while ((status = stage_next(stage->from, out)) == STAGE_MORE) {
+		if (!st->ready && !begin_late(st, *out)) {
+			batch_release(*out);
+			return STAGE_BAD;
+		}
+		if (!select_batch(st, *out)) {
+			pipeline_no_memory(st->p);
+			batch_release(*out);
+			return STAGE_BAD;
+		}
+		if ((*out)->n > 0)
+			return STAGE_MORE;
+		batch_release(*out);
+	}
+	return status;
+}
+
+void
+select_stage_hide(struct select_stage *st)
+{
+	const struct trace *const t = &st->p->trace;
+
+	for (uint32_t i = 0; i < t->ntracks; i++)
+		if (t->tracks[i]->index >= st->nseen || st->seen[t->tracks[i]->index] == 0)
+			t->tracks[i]->hidden = true;
+}
+
+void
+select_stage_free(struct select_stage *st)
+{
+	free(st->tracks);
+	free(st->seen);
+	*st = (struct select_stage){ .p = NULL };
+}
