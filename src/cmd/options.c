@@ -258,8 +258,8 @@ take_format_option(struct options *o, const struct format_option *p, const char 
 	return true;
 }
 
-/* --arg KEY=GLOB says which events to take; without a value, where outputs have columns, it is --column.  c: of
- * getopt. */
+/* --arg KEY=GLOB says which events to take; without a value, where outputs have columns, it is --column.
+ * c: of getopt. */
 static int
 column_for_arg(const struct options *o, int c)
 {
