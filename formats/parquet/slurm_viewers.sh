@@ -9,7 +9,9 @@ for program in sbatch slurmctld slurmd munged runuser; do
 	command -v "$program" >/dev/null 2>&1 || viewers_skip "slurm: no $program (Debian: slurm-wlm, munge)"
 done
 [ "$(id -u)" -eq 0 ] || viewers_skip "slurm: a cluster of one node needs root"
-pgrep -x 'munged|slurmd|slurmctld' >/dev/null 2>&1 && viewers_skip "slurm: it runs here already"
+for program in munged slurmd slurmctld; do
+	pgrep -x $program >/dev/null 2>&1 && viewers_skip "slurm: $program runs here already"
+done
 mkdir "$dir/bin" "$dir/slurm" && cp "$bin" "$dir/bin/tracetool" && chmod 755 "$dir" || exit 2
 PATH=$dir/bin:$PATH
 host=$(hostname -s)
