@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "parquet/parquet_state.h"
 
-/* --arg NAME[:TYPE]: a field of events as a column of its own. */
+/* --column NAME[:TYPE]: a field of events as a column of its own. */
 
 static const struct {
 	const char *word;
@@ -111,7 +111,7 @@ void
 parquet_lift(struct parquet_state *st, const struct option_value *options)
 {
 	for (const struct option_value *o = options; o != NULL; o = o->next)
-		if (strcmp(o->name, "arg") == 0 && parquet_arg_mistake(o->value) == NULL)
+		if (strcmp(o->name, "column") == 0 && parquet_arg_mistake(o->value) == NULL)
 			lift_one(st, o->value);
 	for (uint32_t i = COLS, k = st->ncolumns; i + 1 < k; i++, k--) {
 		const struct column c = st->columns[i];

@@ -79,12 +79,14 @@ expect_mistake(const char *option, const char *value, const char *out, const cha
 
 Test(parquet_cli, mistakes_in_options)
 {
-	expect_mistake("--arg", "a", "none.csv", "--arg is for outputs in format parquet, not csv");
-	expect_mistake("--arg", "a:integer", "none.parquet",
+	expect_mistake("--column", "a", "none.csv", "--column is for outputs in format parquet, not csv");
+	expect_mistake("--arg", "a", "none.csv", "--column is for outputs in format parquet, not csv");
+	expect_mistake("--column", "a:integer", "none.parquet",
 	               "TYPE one of int, float, bool, text, json, not a:integer");
-	expect_mistake("--arg", "", "none.parquet", "takes the name of an argument");
-	expect_mistake("--arg", "TS_NS:int", "none.parquet", "takes no name that a column of each file has");
-	expect_mistake("--arg", "\xff", "none.parquet", "takes a name in UTF-8");
+	expect_mistake("--column", "", "none.parquet", "takes the name of an argument");
+	expect_mistake("--column", "TS_NS:int", "none.parquet",
+	               "takes no name that a column of each file has");
+	expect_mistake("--column", "\xff", "none.parquet", "takes a name in UTF-8");
 	expect_mistake("--part-size", "1048575", "none.parquet.d", "at least 1048576");
 	expect_mistake("--part-size", "1048576", "none.parquet",
 	               "--part-size is for outputs in format parquet-dir");

@@ -11,7 +11,7 @@ static const char *const dir_suffixes[] = { ".parquet.d", NULL };
 
 #define ARG                                                                                                  \
 	{                                                                                                    \
-		.name = "arg", .arg = "NAME[:TYPE]",                                                         \
+		.name = "column", .arg = "NAME[:TYPE]",                                                      \
 		.help = "a column for an argument: int, float, bool, text (default) or json",                \
 		.mistake = parquet_arg_mistake                                                               \
 	}

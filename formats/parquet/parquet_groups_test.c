@@ -115,7 +115,7 @@ expect_many(const struct pq_file *f, uint64_t from)
 	}
 }
 
-static const struct option_value lift_n = { "arg", "n:int", NULL };
+static const struct option_value lift_n = { "column", "n:int", NULL };
 
 /* More names than a dictionary holds, and more rows than a group. */
 Test(parquet_groups, many_rows, .timeout = 60)

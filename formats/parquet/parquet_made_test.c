@@ -187,9 +187,9 @@ expect_column(const struct pq_file *f, const char *name, const char *want)
 Test(parquet_made, arguments_become_columns)
 {
 	static const struct option_value options[] = {
-		{ "arg", "int:int", NULL },          { "arg", "float:float", &options[0] },
-		{ "arg", "Bool:bool", &options[1] }, { "arg", "a:b:text", &options[2] },
-		{ "arg", "j:json", &options[3] },    { "arg", "never", &options[4] },
+		{ "column", "int:int", NULL },          { "column", "float:float", &options[0] },
+		{ "column", "Bool:bool", &options[1] }, { "column", "a:b:text", &options[2] },
+		{ "column", "j:json", &options[3] },    { "column", "never", &options[4] },
 	};
 	struct parquet_run run;
 

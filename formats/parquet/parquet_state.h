@@ -17,7 +17,7 @@ enum parquet_loss {
 extern const struct loss parquet_losses[PARQUET_LOSSES + 1];
 extern const struct writer_ops parquet_writer_ops, parquet_dir_writer_ops;
 
-/* The columns that each file has, in this order; behind them those of --arg. */
+/* The columns that each file has, in this order; behind them those of --column. */
 enum parquet_column {
 	COL_TS,
 	COL_DUR,
@@ -38,7 +38,7 @@ enum parquet_column {
 };
 
 #define DEPTHS 64                /* whose numbers in the dictionary are remembered */
-#define PARQUET_LIFTED 32        /* columns of --arg */
+#define PARQUET_LIFTED 32        /* columns of --column */
 #define PARQUET_ARG_NAME 255     /* bytes of a name there */
 #define GROUP_ROWS (1U << 17)    /* of a row group */
 #define GROUP_BYTES (16U << 20)  /* of texts in it; what comes after that begins the next one */
@@ -48,7 +48,7 @@ enum parquet_column {
 #define PARQUET_MAGIC "PAR1" /* at both ends of a file */
 #define PARQUET_MAGIC_SIZE 4
 
-/* A column that --arg asked for. */
+/* A column that --column asked for. */
 struct lifted {
 	struct slice arg;
 	char name[PARQUET_ARG_NAME + 1];
@@ -107,14 +107,14 @@ struct parquet_state {
 
 /* ---- parquet_args.c ---- */
 
-/* The columns of --arg; what is wrong with an option is none of this function's cares. */
+/* The columns of --column; what is wrong with an option is none of this function's cares. */
 void parquet_lift(struct parquet_state *st, const struct option_value *options);
 
-/* What is wrong with an argument of --arg; NULL: nothing. */
+/* What is wrong with an argument of --column; NULL: nothing. */
 const char *parquet_arg_mistake(const char *arg);
 const char *parquet_part_size_mistake(const char *arg);
 
-/* The columns of an event's row that --arg asked for. */
+/* The columns of an event's row that --column asked for. */
 void parquet_put_lifted(struct parquet_state *st, const struct batch *b, const struct event *e,
                         struct ledger *ledger);
 

@@ -9,7 +9,9 @@ for program in sbatch slurmctld slurmd munged runuser; do
 	command -v "$program" >/dev/null 2>&1 || viewers_skip "slurm: no $program (Debian: slurm-wlm, munge)"
 done
 [ "$(id -u)" -eq 0 ] || viewers_skip "slurm: a cluster of one node needs root"
-pgrep -x 'munged|slurmd|slurmctld' >/dev/null 2>&1 && viewers_skip "slurm: it runs here already"
+for program in munged slurmd slurmctld; do
+	pgrep -x $program >/dev/null 2>&1 && viewers_skip "slurm: $program runs here already"
+done
 mkdir "$dir/bin" "$dir/slurm" && cp "$bin" "$dir/bin/tracetool" && chmod 755 "$dir" || exit 2
 PATH=$dir/bin:$PATH
 host=$(hostname -s)
@@ -40,15 +42,19 @@ PartitionName=main Nodes=ALL Default=YES State=UP
 END
 export SLURM_CONF="$dir/slurm.conf"
 
-# Ends those that were started here, by their pid files.
-end_pid() {
-	[ ! -s "$1" ] || kill "$(cat "$1")" 2>/dev/null
-}
+# Ends those that were started here, by their pid files, and waits for them.
 finish() {
-	end_pid "$dir/slurm/slurmd.pid"
-	end_pid "$dir/slurm/slurmctld.pid"
-	end_pid /run/munge/munged.pid
-	sleep 1
+	pids=$(cat "$dir/slurm/slurmd.pid" "$dir/slurm/slurmctld.pid" /run/munge/munged.pid 2>/dev/null)
+	tries=0
+	for pid in $pids; do
+		kill "$pid" 2>/dev/null
+	done
+	for pid in $pids; do
+		while kill -0 "$pid" 2>/dev/null && [ $tries -lt 100 ]; do
+			tries=$((tries + 1))
+			sleep 0.1
+		done
+	done
 	rm -rf "$dir"
 }
 trap finish EXIT INT TERM

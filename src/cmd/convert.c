@@ -56,6 +56,25 @@ const struct command convert_command = {
 	.run = cmd_convert,
 };
 
+/* Whether what was asked for goes together. */
+static bool
+check(struct convert *c, const char *to)
+{
+	struct options *const o = &c->options;
+
+	if (c->raw && !select_is_any(&o->select.select)) {
+		o->status = options_mistake(o, "--raw writes every record; which events to take is asked of "
+		                               "events with their meaning, without --raw");
+		return false;
+	}
+	c->to = output_format(o, to, c->out);
+	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
+		return false;
+	if (c->skip_existing && o->force)
+		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
+	return o->status == STATUS_CLEAN;
+}
+
 static bool
 parse(struct convert *c)
 {
@@ -107,17 +126,7 @@ parse(struct convert *c)
 		c->out = c->in[1];
 	if (!names_check(o, c->in, c->nin, c->out))
 		return false;
-	if (c->raw && !select_is_any(&o->select.select)) {
-		o->status = options_mistake(o, "--raw writes every record; which events to take is asked of "
-		                               "events with their meaning, without --raw");
-		return false;
-	}
-	c->to = output_format(o, to, c->out);
-	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
-		return false;
-	if (c->skip_existing && o->force)
-		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return o->status == STATUS_CLEAN;
+	return check(c, to);
 }
 
 /* Where temporary files go; NULL: $TMPDIR. */

@@ -258,17 +258,18 @@ take_format_option(struct options *o, const struct format_option *p, const char 
 	return true;
 }
 
-/* An option that selects may be one of a format's as well: --arg KEY=GLOB, --arg NAME. */
+/* --arg KEY=GLOB says which events to take; without a value, where outputs have columns, it is --column.
+ * c: of getopt. */
 static int
-of_format(const struct options *o, int c)
+column_for_arg(const struct options *o, int c)
 {
-	const struct cmd_option *const row = &select_option_rows[c - SELECT];
 	const struct format_option *p;
 
-	if (row->arg == NULL || strchr(row->arg, '=') == NULL || strchr(optarg, '=') != NULL)
+	if (c < SELECT || c >= COMMON || strcmp(select_option_rows[c - SELECT].name, "arg") != 0 ||
+	    strchr(optarg, '=') != NULL || o->select.invert)
 		return c;
 	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
-		if (strcmp(p->name, row->name) == 0)
+		if (strcmp(p->name, "column") == 0)
 			return FORMATS + i;
 	return c;
 }
@@ -298,12 +299,11 @@ options_next(struct options *o, const char **arg)
 		for (int i = 0; c < OWN && i < options_common_count(o->cmd); i++)
 			if (options_common[i].letter == c)
 				c = COMMON + i;
+		c = column_for_arg(o, c);
 		if (c < SELECT) {
 			*arg = optarg;
 			return c - OWN;
 		}
-		if (c < COMMON)
-			c = of_format(o, c);
 		if (c < COMMON) {
 			if (!select_options_take(&o->select, o, c - SELECT, optarg))
 				return OPTIONS_STOP;
