@@ -55,12 +55,10 @@ enum { PROBE_NO_MEMORY = -1 };
 struct reader_ops {
 	size_t state_size;
 	bool common_suffix; /* other files have the suffix too: not read in folders unless asked for */
-	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: none.  Most bits
-	 * win.  PROBE_NO_MEMORY: it could not look.  `complete`: nothing follows `head`.  It must not change
-	 * anything. */
+	/* How many bits of `head`, the trace's first bytes, speak for this format: most win; 0: none;
+	 * PROBE_NO_MEMORY: it could not look.  `complete`: nothing follows.  It must not change anything. */
 	int (*probe)(struct slice head, bool complete);
-	/* Before the first batch: sets up the trace (dialect, clock, ...).  false: no memory, or a finding
-	 * says why. */
+	/* Once, first: sets up the trace (dialect, clock, ...).  false: no memory, or a finding says why. */
 	bool (*open)(struct reader *r);
 	/* Adds at most b->cap events.  Consumes at most some MiB of records, so that the engine can look
 	 * around. Counts r->records, r->trace->events and class.records. */
