@@ -10,8 +10,8 @@
 
 /*
  * Bytes of a trace, from a mapped file, a pipe, or a gzip, zstd or xz stream.  A reader sees a window
- * [p, end) and moves p forward.  When a record does not fit, it asks for more; the window may then lie elsewhere in
- * memory, with the same unread bytes at its start.
+ * [p, end) and moves p forward.  When a record does not fit, it asks for more; the window may then lie
+ * elsewhere in memory, with the same unread bytes at its start.
  *
  * Lifetime: the bytes of the current window are valid.  Earlier ones are valid as long as a batch holds their
  * buffer: the engine makes the batch that is being filled hold each buffer whose window the reader sees
