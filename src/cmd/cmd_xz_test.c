@@ -57,13 +57,15 @@ Test(cmd_xz, is_read_from_pipes_files_and_folders)
 Test(cmd_xz, damage_is_a_finding)
 {
 	size_t n, packed;
-	char *const text = read_whole(SAMPLE, &n), *const xz = xz_copy(text, n, &packed);
+	char *const text = read_whole(SAMPLE, &n);
+	char *const xz = xz_copy(text, n, &packed);
 	char *const more = malloc(packed + 1);
 
 	expect((const char *const[]){ "validate", "-", NULL }, xz, packed - 5, 1, "[input/packed-cut]");
 	memcpy(more, xz, packed);
 	more[packed] = 'x';
-	expect((const char *const[]){ "validate", "-", NULL }, more, packed + 1, 0, "[input/packed-trailing]");
+	expect((const char *const[]){ "validate", "-", NULL }, more, packed + 1, 0,
+	       "[input/packed-trailing]");
 	more[packed / 2] = (char)(more[packed / 2] ^ 1);
 	expect((const char *const[]){ "validate", "-", NULL }, more, packed, 1, "[input/packed-corrupt]");
 	free(more);
