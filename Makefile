@@ -186,7 +186,7 @@ list-objects: # what tracetool is linked from; for a test
 # ---- measuring, fuzzing ----
 
 bench: tracetool $(BUILD)/bench ## measure speed and memory (BENCH_ARGS='--big' adds the 2 GB input)
-	$(BUILD)/bench $(BENCH_ARGS)
+	$(BUILD)/bench -w chrome $(BENCH_ARGS)
 
 fuzz: ## fuzz a reader: make fuzz FORMAT=htdump [FUZZ_ARGS='-max_total_time=600'] (needs clang)
 	@mkdir -p build-fuzz/corpus-$(FORMAT)

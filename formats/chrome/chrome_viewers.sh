@@ -2,19 +2,10 @@
 # chrome_viewers.sh BIN [INPUT...]: loads what traces are converted to with Perfetto's own importer, and compares.
 # Without inputs: all good samples and real traces.  PERFETTO names the importer: perfetto FILE says on status 0 that
 # there are no import errors, perfetto FILE SQL prints rows.  Status 77: it is not there, nothing was checked.
-set -u
-bin=$1
-shift
+. src/check/viewers.sh
 perfetto=${PERFETTO:-../shared/tools/perfetto}
-[ -x "$perfetto" ] || { echo "skipped: no importer at $perfetto (set PERFETTO)"; exit 77; }
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT INT TERM
-
-inputs() {
-	find testdata/*/good -type f ! -name '*.expect' 2>/dev/null
-	find ../shared/traces -type f ! -name '*.md' ! -name 'EXPECTED.json' ! -path '*/ovni*' 2>/dev/null
-	find ../shared/traces/ovni -mindepth 2 -maxdepth 2 -type d 2>/dev/null
-}
+[ -x "$perfetto" ] || viewers_skip "no importer at $perfetto (set PERFETTO)"
+viewers_begin "$@"
 
 # How many lines of the output are of these phases.
 lines() {
@@ -56,15 +47,9 @@ check() {
 	differs "processes without a name" "$4" 0 && failed=1
 }
 
-if [ $# -gt 0 ]; then
-	printf '%s\n' "$@" >"$dir/inputs"
-else
-	inputs | sort >"$dir/inputs"
-fi
 while read -r input; do
 	check
 done <"$dir/inputs"
-[ -d ../shared/traces ] || echo "skipped: no real traces at ../shared/traces"
 echo "$count outputs loaded, $without inputs give none"
 [ "$count" -gt 0 ] && exit $failed
 exit 1

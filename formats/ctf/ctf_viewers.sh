@@ -1,18 +1,10 @@
 #!/bin/sh
 # ctf_viewers.sh BIN [INPUT...]: reads what traces are converted to with babeltrace2, and compares with stats.
 # Without inputs: all good samples and real traces.  Status 77: babeltrace2 is not there, nothing was checked.
-set -u
-bin=$1
-shift
-command -v babeltrace2 >/dev/null 2>&1 || { echo "skipped: no babeltrace2 (sh src/check/deps.sh babeltrace2 installs it)"; exit 77; }
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT INT TERM
-
-inputs() {
-	find testdata/*/good -type f ! -name '*.expect' 2>/dev/null
-	find ../shared/traces -type f ! -name '*.md' ! -name 'EXPECTED.json' ! -path '*/ovni*' 2>/dev/null
-	find ../shared/traces/ovni -mindepth 2 -maxdepth 2 -type d 2>/dev/null
-}
+. src/check/viewers.sh
+command -v babeltrace2 >/dev/null 2>&1 ||
+	viewers_skip "no babeltrace2 (sh src/check/deps.sh babeltrace2 installs it)"
+viewers_begin "$@"
 
 # From the text of babeltrace2: events, spans, their durations.  Quotes within texts have a backslash, so what is
 # between the last names of the context and the first of the fields cannot stand in a text.
@@ -55,15 +47,9 @@ check() {
 	failed=1
 }
 
-if [ $# -gt 0 ]; then
-	printf '%s\n' "$@" >"$dir/inputs"
-else
-	inputs | sort >"$dir/inputs"
-fi
 while read -r input; do
 	check
 done <"$dir/inputs"
-[ -d ../shared/traces ] || echo "skipped: no real traces at ../shared/traces"
 echo "$count outputs read by babeltrace2, $without inputs give none"
 [ "$count" -gt 0 ] && exit $failed
 exit 1

@@ -12,8 +12,8 @@ const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 static const char *const suffixes[] = { ".pfw", NULL };
 
 static const struct format_option options[] = {
-	{ "keep-ids", NULL, "keep hashes beside the names that they stand for", NULL },
-	{ NULL, NULL, NULL, NULL },
+	{ "keep-ids", NULL, "keep hashes beside the names that they stand for", NULL, NULL },
+	{ .name = NULL },
 };
 
 extern const struct format dftracer_format;

@@ -76,6 +76,12 @@ dft_shared_close(void *shared)
 	idset_free(&sh->ids);
 }
 
+static bool
+no_memory(const struct dft_state *st)
+{
+	return st->no_memory || st->keys.text.failed || st->sh->ids.failed;
+}
+
 static enum read_status
 finish(struct dft_state *st)
 {
@@ -83,7 +89,7 @@ finish(struct dft_state *st)
 	dft_learn_finish(st);
 	dft_names_finish(st);
 	dft_tallies_report(st);
-	return st->no_memory || st->keys.text.failed ? READ_NO_MEMORY : READ_END;
+	return no_memory(st) ? READ_NO_MEMORY : READ_END;
 }
 
 /* Whether there are bytes in the window. */
@@ -131,7 +137,7 @@ dft_next(struct reader *r, struct batch *b)
 		if (in->p < in->end)
 			read_some(st, b);
 	}
-	return st->no_memory || st->keys.text.failed ? READ_NO_MEMORY : READ_MORE;
+	return no_memory(st) ? READ_NO_MEMORY : READ_MORE;
 }
 
 const struct reader_ops dft_reader_ops = {

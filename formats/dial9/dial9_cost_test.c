@@ -7,19 +7,23 @@
 #include "cmd/cli_test_util.h"
 #include "dial9/dial9_build.h"
 
+/* From a file, which can be read twice. */
 static void
 expect_in_proportion(const struct d9_build *b, const char *to, const char *loss)
 {
 	const double most = 50.0 * (double)b->n + (double)(64 << 20);
-	char command[200];
+	char *const dir = make_folder(), in[600], command[200];
 
-	snprintf(command, sizeof command, "ulimit -t 20; \"$0\" convert --to %s - - | wc -c", to);
+	snprintf(in, sizeof in, "%s/in.bin", dir);
+	cr_assert(write_whole(in, b->p, b->n));
+	snprintf(command, sizeof command, "ulimit -t 20; \"$0\" convert --to %s \"$1\" - | wc -c", to);
 	struct ran r =
-	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
+	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), in, NULL }, NULL, 0);
 	cr_expect_leq(atof(r.out), most, "%s: %s bytes of %zu", to, r.out, b->n);
 	cr_expect_gt(atof(r.out), (double)(64 << 20), "%s: %s %s", to, r.out, r.err);
 	cr_expect_not_null(strstr(r.err, loss), "%s: %.500s", to, r.err);
 	ran_free(&r);
+	remove_folder(dir);
 }
 
 /* Events of three bytes, whose class has a name of 256. */
@@ -36,6 +40,62 @@ Test(dial9_cost, small_events)
 	for (unsigned i = 0; i < 600000; i++)
 		d9b_untimed(&b, 1);
 	expect_in_proportion(&b, "chrome", "[repeats/short-cut]");
+	d9b_free(&b);
+}
+
+/* The same with a name that JSON writes with six bytes for each. */
+Test(dial9_cost, names_that_need_escapes)
+{
+	struct d9_build b;
+	char name[257];
+
+	memset(name, 1, 256);
+	name[256] = '\0';
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 1, name, false, NULL, 0);
+	for (unsigned i = 0; i < 600000; i++)
+		d9b_untimed(&b, 1);
+	expect_in_proportion(&b, "chrome", "[repeats/short-cut]");
+	expect_in_proportion(&b, "ndjson --raw", "[repeats/short-cut]");
+	d9b_free(&b);
+}
+
+/* A stack of 250 frames, each with a name of 200 bytes; events of eleven bytes that refer to it. */
+Test(dial9_cost, long_stacks)
+{
+	static const struct d9_field_desc symbol[] = { { "addr", 9 },
+		                                       { "size", 9 },
+		                                       { "symbol_name", 7 },
+		                                       { "inline_depth", 9 } },
+	                                  dump[] = { { "task_id", 9 }, { "callchain", 6 } };
+	enum { FRAMES = 250 };
+	uint64_t addresses[FRAMES];
+	struct d9_build b;
+	char name[201];
+
+	d9b_init(&b);
+	d9b_header(&b);
+	d9b_schema(&b, 0, "SymbolTableEntry", true, symbol, 4);
+	d9b_schema(&b, 1, "TaskDumpEvent", true, dump, 2);
+	for (uint32_t i = 0; i < FRAMES; i++) {
+		snprintf(name, sizeof name, "%0200u", i);
+		d9b_string(&b, i, name);
+		addresses[i] = 0x1000 + 16 * i;
+		d9b_event_delta(&b, 0, 0);
+		d9b_varint(&b, addresses[i]);
+		d9b_varint(&b, 16);
+		d9b_u32(&b, i);
+		d9b_varint(&b, 0);
+	}
+	d9b_stack(&b, 9, addresses, FRAMES);
+	for (unsigned i = 0; i < 40000; i++) {
+		d9b_event_delta(&b, 1, 1);
+		d9b_varint(&b, 1);
+		d9b_u32(&b, 9);
+	}
+	expect_in_proportion(&b, "chrome", "[repeats/list-cut]");
+	expect_in_proportion(&b, "csv", "[repeats/list-cut]");
 	d9b_free(&b);
 }
 

@@ -81,12 +81,13 @@ check_own(struct heph_state *st, const struct heph_packet *k, uint32_t last)
 	if (now == last)
 		heph_finding_add(st, HEPH_RULE_COUNTER_REPEATED, k, k->p + 12,
 		                 "stream %" PRIu32 ": counter %" PRIu32 " is repeated", k->stream, now);
-	else if (gap < INT32_MAX)
+	else if (gap < INT32_MAX) {
+		st->r->lost += gap;
 		heph_finding_add(st, HEPH_RULE_COUNTER_GAP, k, k->p + 12,
 		                 "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32 ", %" PRIu32
 		                 " missing",
 		                 k->stream, now, last, gap);
-	else
+	} else
 		heph_finding_add(st, HEPH_RULE_COUNTER_BACK, k, k->p + 12,
 		                 "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32, k->stream, now,
 		                 last);
@@ -141,6 +142,7 @@ heph_counters_finish(struct heph_state *st)
 	const struct heph_shared *const s = &st->counters.shared;
 	const struct finding_tally *const late = &st->counters.late_start;
 
+	st->r->lost += s->missing;
 	if (s->missing > 0)
 		finding_add(st->r->findings, &heph_rules[HEPH_RULE_COUNTER_GAP], s->jump.offset + 12,
 		            s->jump.record,

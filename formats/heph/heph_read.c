@@ -39,6 +39,7 @@ heph_open(struct reader *r)
 	struct heph_state *const st = r->state;
 
 	st->r = r;
+	r->counts_lost = true;
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->tracks.seed = hash_seed();
 	r->trace->dialect = "0.1.0";

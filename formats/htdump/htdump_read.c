@@ -195,7 +195,7 @@ ht_next(struct reader *r, struct batch *b)
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, READ_END);
 		const enum ht_outcome outcome = read_record(st, b);
-		if (st->no_memory)
+		if (st->no_memory || st->ids.failed)
 			return READ_NO_MEMORY;
 		if (outcome == HT_BAD) {
 			r->unread = input_drain(in);

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "event/trace_origin.h"
 #include "ndjson/ndjson_state.h"
 
 /* The lines that are no events: the trace, its tracks and classes, the end. */

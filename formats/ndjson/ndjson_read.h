@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "event/trace_origin.h"
 #include "format/format.h"
 #include "json/json_number.h"
 #include "json/json_token.h"

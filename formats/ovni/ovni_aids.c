@@ -1,6 +1,6 @@
 #include "ovni/ovni_aids.h"
 
-static const char *const fault_samples[] = { "good/document.obs", NULL };
+static const char *const fault_samples[] = { "good/document.obs", "folders/good-offsets", NULL };
 
 const struct format_aids ovni_aids = {
 	.format = "ovni",

@@ -9,10 +9,10 @@ static const char *const groups[] = { "format", "hygiene", "state", "breakdown",
 static const struct format_option options[] = {
 	{ "rules", "GROUP",
 	  "check the rules of this group too: state or breakdown (format and hygiene are always checked)",
-	  groups },
+	  groups, NULL },
 	{ "clock-offsets", "FILE", "clock offsets of hosts (default: clock-offsets.txt in the folder)",
-	  NULL },
-	{ NULL, NULL, NULL, NULL },
+	  NULL, NULL },
+	{ .name = NULL },
 };
 
 extern const struct format ovni_format;

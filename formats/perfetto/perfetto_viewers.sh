@@ -1,12 +1,10 @@
 #!/bin/sh
 # What tracetool writes for Perfetto, opened by Perfetto's own importer and by protoc.  Prints what differs from the
-# Chrome JSON of the same trace; status 1 then, 77 if neither is there.  usage: perfetto_viewers.sh TRACETOOL
+# Chrome JSON of the same trace; status 1 then, 77 if neither is there.  usage: perfetto_viewers.sh BIN [INPUT...]
 # PERFETTO: a program that loads a trace (status 1: import errors) and answers SQL: PERFETTO TRACE [SQL]...
-set -u
-tool=$1
+. src/check/viewers.sh
+viewers_begin "$@"
 importer=${PERFETTO:-../shared/tools/perfetto}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
 status=0
 traces=0
 
@@ -53,19 +51,18 @@ has_protoc=no
 if [ -x "$importer" ]; then has_importer=yes; else echo "skipped: no importer of Perfetto ($importer)"; fi
 if command -v protoc > /dev/null; then has_protoc=yes; else echo "skipped: no protoc (protobuf-compiler)"; fi
 [ $has_importer$has_protoc != nono ] || exit 77
-for trace in testdata/*/good/* ../shared/traces/htdump/* ../shared/traces/heph/* ../shared/traces/dial9/* \
-	../shared/traces/next/dial9/* ../shared/traces/dftracer/* ../shared/traces/ovni/good/*; do
+while read -r trace; do
 	case $trace in
-	*.expect | *max-integers*) continue ;;
+	*max-integers* | */ovni/bad/* | */ovni/state/*) continue ;;
 	esac
-	"$tool" convert -f --quiet "$trace" "$dir/a.pftrace" 2> /dev/null
+	"$bin" convert -f --quiet "$trace" "$dir/a.pftrace" 2> /dev/null
 	[ $? -le 1 ] && [ -s "$dir/a.pftrace" ] || continue
-	"$tool" convert -f --quiet "$trace" "$dir/a.json" 2> /dev/null
+	"$bin" convert -f --quiet "$trace" "$dir/a.json" 2> /dev/null
 	traces=$((traces + 1))
 	[ $has_importer = no ] || import "$trace"
 	[ $has_protoc = no ] || decode "$trace"
 	rm -f "$dir/a.pftrace" "$dir/a.json"
-done
+done <"$dir/inputs"
 [ $traces -gt 0 ] || say "no traces were converted"
 echo "perfetto: $traces traces"
 exit $status

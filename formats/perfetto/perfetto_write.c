@@ -63,7 +63,7 @@ perfetto_write(void *state, const struct batch *b, struct chunk *chunk)
 		perfetto_put_track(st, b->tracks[i]);
 	for (uint32_t i = 0; i < b->n; i++)
 		perfetto_event(st, b, &b->events[i]);
-	chunk->text.failed |= st->body.failed;
+	chunk->text.failed |= st->body.failed || st->arrows.failed;
 }
 
 static bool

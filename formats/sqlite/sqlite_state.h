@@ -4,7 +4,7 @@
 #include "format/fields_json.h"
 #include "format/format.h"
 #include "sqlite/sqlite_files.h"
-#include "sqlite/sqlite_parents.h"
+#include "base/parents.h"
 
 enum sqlite_loss {
 #define LOSS(name, id, text, explain) SQLITE_LOSS_##name,

@@ -6,7 +6,7 @@
 #include "cmd/cli_test_util.h"
 #include "format/registry.h"
 #include "pipeline/writer_rig_test.h"
-#include "sqlite/sqlite_parents.h"
+#include "base/parents.h"
 
 /* ---- parents ---- */
 

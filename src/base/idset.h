@@ -23,13 +23,14 @@ struct idset_page {
 
 struct idset {
 	struct idset_page *pages;
+	bool failed; /* numbers were forgotten for want of memory; stays set */
 };
 
-/* Makes the page of id the present one in its place, empty.  NULL: no memory. */
+/* Makes the page of id the present one in its place, empty.  NULL: no memory, and `failed` is set. */
 uint64_t *idset_turn_page(struct idset *s, uint64_t id);
 
-/* Adds id; true if it is remembered already.  Always O(1).  Without memory it remembers nothing and answers
- * false. */
+/* Adds id; true if it is remembered already.  Always O(1).  Without memory it sets `failed`, remembers
+ * nothing and answers false. */
 static inline bool
 idset_add(struct idset *s, uint64_t id)
 {
@@ -46,6 +47,7 @@ idset_add(struct idset *s, uint64_t id)
 	return seen;
 }
 
+/* Forgets all numbers; it can be used again. */
 void idset_free(struct idset *s);
 
 #endif

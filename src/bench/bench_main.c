@@ -52,6 +52,7 @@ struct bench {
 	char dir[400];
 	unsigned runs;
 	bool big, json;
+	bool each;        /* only conversions, to every format that can be written */
 	const char *only; /* part of a job's label, or NULL */
 	bool any_row;
 };
@@ -159,6 +160,35 @@ folder_size(const char *path, unsigned depth)
 	return bytes;
 }
 
+/* An output may be a file or a folder. */
+static uint64_t
+output_size(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? folder_size(path, 5) : file_size(path);
+}
+
+static void
+remove_output(const char *path, unsigned depth)
+{
+	DIR *const d = unlink(path) != 0 ? opendir(path) : NULL;
+
+	for (const struct dirent *e = d != NULL ? readdir(d) : NULL; e != NULL; e = readdir(d)) {
+		char name[900];
+
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+		if (depth > 0)
+			remove_output(name, depth - 1);
+	}
+	if (d != NULL) {
+		closedir(d);
+		(void)rmdir(path);
+	}
+}
+
 static const char *
 input_of(const struct job *job, const struct paths *p)
 {
@@ -248,6 +278,36 @@ has_job(const struct bench *b, const struct job *job, const struct paths *p)
 	       (b->only == NULL || strstr(job->label, b->only) != NULL);
 }
 
+/* One row for each format that can be written. */
+static bool
+bench_writers(struct bench *b, const char *name, const struct paths *p)
+{
+	struct job job = { .args = { "convert", "-fq", "--to", "TO", "IN", "OUT" }, .to_file = true };
+	bool ok = true;
+
+	job.from = p->plain[0] != '\0' ? FROM_FILE : FROM_FOLDER;
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		char label[64];
+		struct row row = { .input = name,
+			           .in_bytes = job.from == FROM_FILE ? file_size(p->plain)
+			                                             : folder_size(p->folder, 5) };
+
+		if ((*f)->writer == NULL)
+			continue;
+		snprintf(label, sizeof label, "convert to %s", (*f)->name);
+		b->writer = (*f)->name;
+		job.label = label;
+		if (run_job(b, &job, &row, p)) {
+			row.out_bytes = output_size(p->out);
+			print_row(b, &row);
+		} else {
+			ok = false;
+		}
+		remove_output(p->out, 3);
+	}
+	return ok;
+}
+
 static bool
 bench_one(struct bench *b, const struct bench_input *in)
 {
@@ -260,6 +320,8 @@ bench_one(struct bench *b, const struct bench_input *in)
 		        strerror(errno));
 		return false;
 	}
+	if (b->each)
+		return bench_writers(b, in->name, &p);
 	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
 		const bool folder = jobs[i].from == FROM_FOLDER;
 		struct row row = { .input = in->name,
@@ -272,12 +334,12 @@ bench_one(struct bench *b, const struct bench_input *in)
 			continue;
 		}
 		if (jobs[i].to_file)
-			out_bytes = file_size(p.out);
+			out_bytes = output_size(p.out);
 		if (strncmp(jobs[i].label, "convert", 7) == 0 && !folder)
 			row.out_bytes = out_bytes;
 		print_row(b, &row);
 	}
-	unlink(p.out);
+	remove_output(p.out, 3);
 	snprintf(p.out, sizeof p.out, "%s/scratch", b->dir);
 	if (in->make != NULL)
 		yardsticks(b, in->name, p.plain, p.out, out_bytes);
@@ -303,6 +365,7 @@ usage(FILE *f)
 	    "  -d FOLDER  for inputs and outputs ($TMPDIR/tracetool-bench)\n"
 	    "  -j WORD    only jobs with this word in their name\n"
 	    "  -w FORMAT  what convert writes (the first format that can be written)\n"
+	    "  -w each    only conversions to a file, one row for each format that can be written\n"
 	    "  --big      inputs of 2 GB, to see the memory\n"
 	    "  --json     one object per row\n"
 	    "All inputs, or those that are named:\n",
@@ -367,7 +430,7 @@ main(int argc, char **argv)
 		{ 0 },
 	};
 	const char *const tmp = getenv("TMPDIR");
-	struct bench b = { .tool = "./tracetool", .writer = writer_named(NULL), .runs = 5 };
+	struct bench b = { .tool = "./tracetool", .runs = 5 };
 	int ch;
 
 	snprintf(b.dir, sizeof b.dir, "%s/tracetool-bench", tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
@@ -381,13 +444,15 @@ main(int argc, char **argv)
 		else if (ch == 'j')
 			b.only = optarg;
 		else if (ch == 'w')
-			b.writer = writer_named(optarg);
+			b.writer = optarg;
 		else if (ch == 'b')
 			b.big = true;
 		else if (ch == 'J')
 			b.json = true;
 		else
 			return usage(ch == 'h' ? stdout : stderr);
+	b.each = b.writer != NULL && strcmp(b.writer, "each") == 0;
+	b.writer = writer_named(b.each ? NULL : b.writer);
 	if (b.runs < 1 || b.runs > MAX_RUNS || b.writer == NULL)
 		return usage(stderr);
 	return run_all(&b, argc, argv) ? 0 : 2;

@@ -16,6 +16,7 @@ struct finding {
 	uint64_t column; /* in bytes, the first of the line is 1; 0: the line as a whole, or no line */
 	uint64_t record; /* ordinal, the first record is 1; 0: before any record or none */
 	const char *message;
+	uint32_t check; /* number of the check of its file that it is of, from 1 on; 0: none */
 };
 
 struct rule_count {

@@ -14,7 +14,7 @@
 struct report_context {
 	const char *tool; /* its name and version */
 	const char *version;
-	const struct policy *policy;
+	const struct policy *policy; /* of the run as a whole; a file may obey another */
 	const char *root;   /* absolute: reports name files relative to it */
 	const char *folder; /* absolute: where the names of the command line start */
 	bool in_actions;    /* the log is read for workflow commands */
@@ -31,6 +31,7 @@ struct report_rule {
 /* What a report says of one input. */
 struct report_file {
 	const struct file_record *record;
+	const struct policy *policy;    /* that it obeys */
 	bool valid;                     /* no errors, and all of it could be read */
 	const struct finding *findings; /* that are listed; levels as the policy has them */
 	size_t nfindings;

@@ -14,11 +14,13 @@ fail() {
 
 "$bin" validate --report "sarif=$dir/bad.sarif" --report "junit=$dir/bad.xml" --report "gitlab=$dir/bad.json" \
 	testdata/*/bad testdata/*/good nowhere >/dev/null 2>&1
+"$bin" validate --config testdata/policy/frames.yaml --baseline testdata/policy/base.json --report "sarif=$dir/policy.sarif" \
+	--report "junit=$dir/policy.xml" testdata/*/good >/dev/null 2>&1
 "$bin" validate --report "sarif=$dir/good.sarif" --report "junit=$dir/good.xml" --report "gitlab=$dir/good.json" \
 	testdata/htdump/good/wire-little.htdump >/dev/null 2>&1 || fail "a sound trace has findings"
 
 if command -v xmllint >/dev/null 2>&1; then
-	xmllint --noout --nonet "$dir/bad.xml" "$dir/good.xml" || fail "JUnit: not well-formed"
+	xmllint --noout --nonet "$dir/bad.xml" "$dir/policy.xml" "$dir/good.xml" || fail "JUnit: not well-formed"
 else
 	echo "check-reports: no xmllint; JUnit is not checked"
 fi
@@ -47,14 +49,14 @@ for (const f of process.argv.slice(3)) {
 	}
 }
 EOF
-	node "$packages/check-sarif.mjs" "$schema" "$dir/bad.sarif" "$dir/good.sarif" || fail "SARIF: not what the schema says"
+	node "$packages/check-sarif.mjs" "$schema" "$dir/bad.sarif" "$dir/policy.sarif" "$dir/good.sarif" || fail "SARIF: not what the schema says"
 else
 	echo "check-reports: no npm packages ajv, ajv-formats, @microsoft/sarif-multitool; the SARIF schema is not checked"
 fi
 
 if [ -n "$tool" ]; then
 	# its exit status says nothing
-	out=$("$tool" validate --rule-kind 'Sarif;Ghas' --level 'Error;Warning' "$dir/bad.sarif" "$dir/good.sarif" 2>&1)
+	out=$("$tool" validate --rule-kind 'Sarif;Ghas' --level 'Error;Warning' "$dir/bad.sarif" "$dir/policy.sarif" "$dir/good.sarif" 2>&1)
 	echo "$out" | grep -q 'completed successfully' || fail "the SARIF multitool did not end well: $out"
 	# SARIF2005 wants an address of the project on the web
 	if echo "$out" | grep -E ': (error|warning) ' | grep -v SARIF2005 | head -n 5 | grep .; then

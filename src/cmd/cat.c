@@ -3,7 +3,6 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/value_text.h"
-#include "input/input_tree.h"
 
 enum { O_HEX, O_LIMIT, O_MAX_REPEAT };
 
@@ -11,7 +10,7 @@ static const struct cmd_option own[] = {
 	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
 	[O_LIMIT] = { "limit", "N", "stop after N records", 'n' },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
+	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -116,7 +115,7 @@ opened(void *ctx, const struct source *s)
 	struct shown_path shown;
 
 	c->left = c->limit;
-	if (c->several)
+	if (c->several || s->place.in_folder)
 		text_printf(&c->text, "# %s\n", show_path(&shown, s->findings.path));
 	return true;
 }
@@ -182,7 +181,7 @@ cmd_cat(const struct command *cmd, int argc, char **argv)
 		return c.options.status;
 	if (!report_out_open(&c.out, &c.options))
 		return STATUS_UNREADABLE;
-	c.several = argc - c.options.first_operand > 1 || input_is_folder(argv[c.options.first_operand]);
+	c.several = argc - c.options.first_operand > 1;
 	for (int i = c.options.first_operand; i < argc && output_error(c.out.out) == NULL; i++)
 		show_one(&c, argv[i]);
 	c.status = worse(c.status, report_out_close(&c.out));

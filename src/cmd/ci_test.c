@@ -231,7 +231,7 @@ Test(ci, docs_ci)
 		if (n++ == 0 && can)
 			cr_expect_eq(run_services(&p, text, 1), 3);
 	}
-	cr_expect_eq(n, 4);
+	cr_expect_eq(n, 5);
 	if (can)
 		cr_expect_eq(run_services(&p, text, 0), 3);
 	discard_place(&p);

@@ -55,6 +55,7 @@ struct command {
 	bool reads;                       /* takes traces: has the options of reading */
 	bool writes;                      /* reads, and takes -o FILE and -f */
 	bool selects;                     /* has the options that say which events it takes */
+	bool converts;                    /* has the options of writers */
 	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);
 };
 

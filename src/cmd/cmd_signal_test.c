@@ -62,18 +62,18 @@ expect_clean_end(const char *signal, int status)
 	char *const dir = make_folder();
 	char command[1024];
 
-	snprintf(
-	    command, sizeof command,
-	    "mkfifo \"$1/in\" || exit 99\n"
-	    "\"$0\" convert - \"$1/out.json\" < \"$1/in\" & pid=$!\n"
-	    "exec 9> \"$1/in\"\n"
-	    "\"cat\" testdata/htdump/good/wire-little.htdump >&9\n"
-	    "head -c 70000 /dev/zero >&9\n" /* more than it looks at before it begins */
-	    "n=0\n"
-	    "while [ \"$(ls -A \"$1\" | wc -l)\" -lt 2 ] && [ $n -lt 500 ]; do sleep 0.01; n=$((n+1)); done\n"
-	    "ls -A \"$1\" | wc -l\n"
-	    "kill -%s $pid; wait $pid; echo \"status $?\"; ls -A \"$1\"\n",
-	    signal);
+	snprintf(command, sizeof command,
+	         "mkfifo \"$1/in\" || exit 99\n"
+	         "\"$0\" convert - \"$1/out.json\" < \"$1/in\" & pid=$!\n"
+	         "exec 9> \"$1/in\"\n"
+	         "\"cat\" testdata/htdump/good/wire-little.htdump >&9\n"
+	         "head -c 70000 /dev/zero >&9\n" /* more than it looks at before it begins */
+	         "n=0\n"
+	         "while [ \"$(ls -A \"$1\" | wc -l)\" -lt 2 ] && [ $n -lt 6000 ]; do sleep 0.01; n=$((n+1)); "
+	         "done\n"
+	         "ls -A \"$1\" | wc -l\n"
+	         "kill -%s $pid; wait $pid; echo \"status $?\"; ls -A \"$1\"\n",
+	         signal);
 	struct ran r = shell(dir, command);
 	char want[64];
 	snprintf(want, sizeof want, "status %d\nin\n", status);

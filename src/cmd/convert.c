@@ -16,6 +16,7 @@ enum {
 	O_REBASE,
 	O_FAIL_ON_LOSS,
 	O_KEEP_PARTIAL,
+	O_SKIP_EXISTING,
 };
 
 static const struct cmd_option own[] = {
@@ -26,12 +27,13 @@ static const struct cmd_option own[] = {
 	                    "memory for putting events in the order that the output needs (default: 64 MiB)",
 	                    0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
+	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },
 	[O_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 },
 	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
+	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -50,8 +52,28 @@ const struct command convert_command = {
 	.reads = true,
 	.writes = true,
 	.selects = true,
+	.converts = true,
 	.run = cmd_convert,
 };
+
+/* Whether what was asked for goes together. */
+static bool
+check(struct convert *c, const char *to)
+{
+	struct options *const o = &c->options;
+
+	if (c->raw && !select_is_any(&o->select.select)) {
+		o->status = options_mistake(o, "--raw writes every record; which events to take is asked of "
+		                               "events with their meaning, without --raw");
+		return false;
+	}
+	c->to = output_format(o, to, c->out);
+	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
+		return false;
+	if (c->skip_existing && o->force)
+		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
+	return o->status == STATUS_CLEAN;
+}
 
 static bool
 parse(struct convert *c)
@@ -74,6 +96,8 @@ parse(struct convert *c)
 			c->fail_on_loss = true;
 		else if (opt == O_KEEP_PARTIAL)
 			c->keep_partial = true;
+		else if (opt == O_SKIP_EXISTING)
+			c->skip_existing = true;
 		else if (opt == O_SORT_MEMORY && options_number(o, "--sort-memory", arg, &c->sort_memory))
 			continue;
 		else if (opt == O_MAX_REPEAT && options_positive(o, "--max-repeat", arg, &c->max_repeat))
@@ -102,13 +126,7 @@ parse(struct convert *c)
 		c->out = c->in[1];
 	if (!names_check(o, c->in, c->nin, c->out))
 		return false;
-	if (c->raw && !select_is_any(&o->select.select)) {
-		o->status = options_mistake(o, "--raw writes every record; which events to take is asked of "
-		                               "events with their meaning, without --raw");
-		return false;
-	}
-	c->to = output_format(o, to, c->out);
-	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw);
+	return check(c, to);
 }
 
 /* Where temporary files go; NULL: $TMPDIR. */
@@ -187,6 +205,19 @@ may_keep(const struct convert *c)
 	return false;
 }
 
+/* Whether the output is there, with a note, and is to be kept. */
+static bool
+skips(const struct convert *c)
+{
+	struct shown_path shown;
+
+	if (!c->skip_existing || !convert_output_exists(c->out, c->to->writer->shape))
+		return false;
+	if (!c->options.quiet)
+		say("%s: exists, skipped", show_path(&shown, c->out));
+	return true;
+}
+
 /* Ends the output, well or not; all that went wrong with it is said here. */
 static enum exit_status
 finish(struct convert *c, bool written)
@@ -203,6 +234,8 @@ finish(struct convert *c, bool written)
 				say_losses(c->out, &c->writing.total);
 			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
 		}
+		if (skips(c)) /* somebody else made it meanwhile */
+			return STATUS_CLEAN;
 		say("%s", why);
 		return STATUS_UNREADABLE;
 	}
@@ -268,7 +301,11 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 	struct convert c = { .in = NULL };
 
 	options_init(&c.options, cmd, argc, argv);
-	const enum exit_status status = parse(&c) ? convert_run(&c) : c.options.status;
+	enum exit_status status = STATUS_CLEAN;
+	if (!parse(&c))
+		status = c.options.status;
+	else if (!skips(&c))
+		status = convert_run(&c);
 	options_free(&c.options);
 	return status;
 }

@@ -13,7 +13,7 @@ struct convert {
 	const char *out;
 	const struct format *to;
 	uint64_t threads, sort_memory, max_repeat;
-	bool raw, no_lanes, rebase, fail_on_loss, keep_partial;
+	bool raw, no_lanes, rebase, fail_on_loss, keep_partial, skip_existing;
 	struct progress progress;
 	struct convert_output output; /* not open: no input could be opened so far */
 	struct pipeline pipeline;
@@ -21,7 +21,7 @@ struct convert {
 	enum exit_status status; /* of the inputs so far */
 };
 
-/* Reads the inputs and writes the output, as the members up to keep_partial say.  For tests, too: of writers
+/* Reads the inputs and writes the output, as the members up to skip_existing say.  For tests, too: of writers
  * that are in no list. */
 enum exit_status convert_run(struct convert *c);
 

@@ -30,4 +30,8 @@ bool convert_output_pipe_closed(const struct convert_output *o);
 bool convert_output_commit(struct convert_output *o, char *why, size_t n);
 void convert_output_discard(struct convert_output *o);
 
+/* Whether such an output is there: a file; or a folder that tracetool wrote.  As outputs get their names when
+ * they are complete, it is one that is. */
+bool convert_output_exists(const char *path, enum writer_shape shape);
+
 #endif

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "check/input_rules.h"
+#include "check/policy_rules.h"
 #include "cmd/cli_test_util.h"
 #include "cmd/cmd.h"
 #include "cmd/docs_test_util.h"
@@ -13,6 +15,7 @@
 #include "pipeline/nesting.h"
 #include "format/registry.h"
 #include "htdump/htdump_wire.h"
+#include "policy/policy_baseline.h"
 #include "stats/histogram.h"
 #include "vocab/vocab_state.h"
 
@@ -38,6 +41,10 @@ Test(docs_rules, each_rule_is_in_its_page)
 	text = doc_text("man/tracetool-schema.5");
 	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
 		expect_rule("tracetool-schema.5", text, r);
+	free(text);
+	text = doc_text("man/tracetool.yaml.5");
+	for (const struct rule *r = policy_rules; r->id != NULL; r++)
+		expect_rule("tracetool.yaml.5", text, r);
 	free(text);
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		char page[256];
@@ -162,6 +169,17 @@ help_option(const char **at, char *letter, char name[64])
 	return false;
 }
 
+/* An option that two formats share is shown for both. */
+static bool
+is_first(const char *help, const char *behind, const char *name)
+{
+	char row[80];
+
+	snprintf(row, sizeof row, " --%s ", name);
+	const char *const first = strstr(help, row);
+	return first == NULL || strchr(first, '\n') + 1 == behind;
+}
+
 static void
 check_options(const struct command *c, const char *page, const char *text, const char *help)
 {
@@ -169,9 +187,11 @@ check_options(const struct command *c, const char *page, const char *text, const
 	char letter, name[64];
 	size_t shown = 0, described = 0;
 
-	for (; help_option(&at, &letter, name); shown++)
+	while (help_option(&at, &letter, name)) {
 		cr_expect(page_has_option(text, letter, name), "%s lacks -%c, --%s", page,
 		          letter != 0 ? letter : ' ', name);
+		shown += is_first(help, at, name);
+	}
 	for (const char *item = text; (item = strstr(item, "\n.It Fl ")) != NULL; item++)
 		described++;
 	cr_expect_eq(shown, described, "%s describes %zu options, --help shows %zu", page, described, shown);
@@ -282,13 +302,13 @@ Test(docs_rules, limits_are_those_of_the_program)
 	expect_limit("htdump", text, HT_MAX_UNFOLD, "\n.It memory of all descriptions");
 	expect_limit("htdump", text, HT_MAX_DESCRIBED >> 20, " MiB\n.It a field of no known type");
 	expect_limit("htdump", text, HT_MAX_OPAQUE, " bytes");
-	expect_limit("htdump", text, HT_MAX_MAPPINGS, "\n.It their names");
+	expect_limit("htdump", text, HT_MAX_MAPPINGS, "\n.It names of labels");
 	expect_limit("htdump", text, HT_MAX_LABEL_BYTES >> 20, " MiB\n.It threads");
 	free(text);
 	text = doc_text("man/tracetool-schema.5");
 	expect_limit("schema", text, VOCAB_MAX_BYTES >> 20, " MiB, 262,144 values, 16 deep");
-	expect_limit("schema", text, VOCAB_MAX_NODES, " values, 16 deep");
-	expect_limit("schema", text, VOCAB_MAX_DEPTH, " deep");
+	expect_limit("schema", text, YAML_MAX_NODES, " values, 16 deep");
+	expect_limit("schema", text, YAML_MAX_DEPTH, " deep");
 	expect_limit("schema", text, VOCAB_MAX_RULES, ", of all files");
 	expect_limit("schema", text, VOCAB_MAX_NAMED, ", likewise");
 	expect_limit("schema", text, VOCAB_MAX_WORDS, ", likewise");
@@ -297,6 +317,17 @@ Test(docs_rules, limits_are_those_of_the_program)
 	expect_limit("schema", text, VOCAB_MAX_READER, "\n.It files\n16");
 	expect_limit("schema", text, OPTIONS_MAX_SCHEMAS, "\n.El");
 	expect_limit("schema", text, VOCAB_MAX_CHAINS, " different ways");
+	free(text);
+	text = doc_text("man/tracetool.yaml.5");
+	expect_limit("yaml", text, POLICY_MAX_BYTES >> 20, " MiB, 262,144 values, 16 deep");
+	expect_limit("yaml", text, POLICY_MAX_PATTERN, " bytes, 64 of them between two");
+	cr_expect_eq(GLOB_LINEAR, 64);
+	expect_limit("yaml", text, POLICY_MAX_EVENTS, ", of all overrides\n.It metadata");
+	expect_limit("yaml", text, POLICY_MAX_METADATA, ", likewise\n.It budgets");
+	expect_limit("yaml", text, POLICY_MAX_BUDGETS, ", likewise\n.It names");
+	expect_limit("yaml", text, POLICY_MAX_NAMES, "\n.It overrides");
+	expect_limit("yaml", text, POLICY_MAX_OVERRIDES, "\n.It size of a baseline");
+	expect_limit("yaml", text, BASELINE_MAX_BYTES >> 20, " MiB\n.El");
 	free(text);
 }
 

@@ -244,12 +244,34 @@ take_format_option(struct options *o, const struct format_option *p, const char 
 	snprintf(name, sizeof name, "--%s", p->name);
 	if (p->words != NULL && options_word(o, name, arg, p->words) < 0)
 		return false;
+	const char *const mistake = p->mistake != NULL ? p->mistake(arg) : NULL;
+	if (mistake != NULL) {
+		struct shown_path shown;
+		o->status = options_mistake(o, "%s %s, not %s", name, mistake, show_path(&shown, arg));
+		return false;
+	}
 	if (o->nvalues == OPTIONS_MAX)
 		return true;
 	*v = (struct option_value){ p->name, arg != NULL ? arg : "",
 		                    o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
 	o->nvalues++;
 	return true;
+}
+
+/* --arg KEY=GLOB says which events to take; without a value, where outputs have columns, it is --column.
+ * c: of getopt. */
+static int
+column_for_arg(const struct options *o, int c)
+{
+	const struct format_option *p;
+
+	if (c < SELECT || c >= COMMON || strcmp(select_option_rows[c - SELECT].name, "arg") != 0 ||
+	    strchr(optarg, '=') != NULL || o->select.invert)
+		return c;
+	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
+		if (strcmp(p->name, "column") == 0)
+			return FORMATS + i;
+	return c;
 }
 
 int
@@ -277,6 +299,7 @@ options_next(struct options *o, const char **arg)
 		for (int i = 0; c < OWN && i < options_common_count(o->cmd); i++)
 			if (options_common[i].letter == c)
 				c = COMMON + i;
+		c = column_for_arg(o, c);
 		if (c < SELECT) {
 			*arg = optarg;
 			return c - OWN;

@@ -25,11 +25,12 @@ options_common_count(const struct command *cmd)
 	return !cmd->reads ? COMMON_HELP + 1 : cmd->writes ? COMMON_COUNT : COMMON_OUTPUT;
 }
 
-/* What a format brings to this command; NULL: nothing. */
+/* What a format brings to this command; NULL: nothing.  Of those that can only be written, only to one that
+ * writes them. */
 static const struct format_option *
 options_of(const struct command *cmd, const struct format *f)
 {
-	return cmd->reads ? f->options : NULL;
+	return cmd->reads && (f->reader != NULL || cmd->converts) ? f->options : NULL;
 }
 
 const struct format_option *
@@ -42,10 +43,13 @@ options_of_formats(const struct command *cmd, size_t i)
 	return NULL;
 }
 
-/* Whether a format before has an option of this name. */
+/* Whether one that selects events, or a format before, has an option of this name. */
 static bool
 is_repeated(const struct command *cmd, const struct format_option *option, size_t i)
 {
+	for (const struct cmd_option *o = select_option_rows; cmd->selects && o->name != NULL; o++)
+		if (strcmp(o->name, option->name) == 0)
+			return true;
 	while (i-- > 0)
 		if (strcmp(options_of_formats(cmd, i)->name, option->name) == 0)
 			return true;

@@ -1,22 +1,24 @@
 #ifndef CMD_POLICY_OPTIONS_H
 #define CMD_POLICY_OPTIONS_H
 
-#include "check/policy.h"
 #include "cmd/options.h"
+#include "policy/policy_choice.h"
 
-/* The options that say which findings count: --select, --ignore, --level, --max-findings, --exit-zero and
- * --fail-level. */
+/* The options that say which findings count (--select, --ignore, --level, --max-findings, --exit-zero and
+ * --fail-level), and where else it is said. */
 struct policy_options {
-	struct policy policy;
-	struct policy_row *rows; /* of all rules, in the order of rules_visit() */
-	bool selecting;          /* --select was given */
+	struct policy_choice choice;
+	uint64_t max_findings; /* UINT64_MAX: not given */
+	const char *config;    /* --config; NULL: the policy is searched for */
+	bool no_config;        /* --no-config */
+	const char *baseline;  /* --baseline; NULL: not given */
+	struct arena arena;    /* for parts of arguments */
 };
 
 /* What --level and --fail-level take, in the order of enum level; NULL-terminated. */
 extern const char *const policy_levels[], *const policy_fail_levels[];
 
-/* false: no memory, which was said.  In any case end with policy_options_free. */
-bool policy_options_init(struct policy_options *p, struct options *o);
+void policy_options_init(struct policy_options *p);
 void policy_options_free(struct policy_options *p);
 
 /* Each takes the argument of its option; false after a message and o->status set.  The last word on a rule

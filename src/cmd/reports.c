@@ -202,7 +202,7 @@ judge_rules(struct reports *r, const struct file_record *k, struct report_file *
 	if (rules == NULL)
 		return false;
 	for (size_t i = 0; i < k->ncounts; i++) {
-		const struct policy_row row = policy_of(r->context.policy, k->counts[i].rule);
+		const struct policy_row row = policy_of(file->policy, k->counts[i].rule);
 		if (row.left_out) {
 			file->left_out += k->counts[i].count;
 			continue;
@@ -227,7 +227,7 @@ judge_findings(struct reports *r, const struct file_record *k, struct report_fil
 	if (file->nrules > 0)
 		memcpy(rules, file->rules, file->nrules * sizeof *rules);
 	for (size_t i = 0; i < k->nfindings; i++) {
-		const struct policy_row row = policy_of(r->context.policy, k->findings[i].rule);
+		const struct policy_row row = policy_of(file->policy, k->findings[i].rule);
 		if (row.left_out || r->totals.listed >= r->context.policy->most)
 			continue;
 		for (size_t n = 0; n < file->nrules; n++)
@@ -264,14 +264,14 @@ add_totals(struct reports *r, const struct report_file *file)
 		r->totals.levels[level] += file->levels[level];
 	if (file->record->unreadable)
 		r->status = worse(r->status, STATUS_UNREADABLE);
-	else if (policy_fails(r->context.policy, file->levels))
+	else if (policy_fails(file->policy, file->levels))
 		r->status = worse(r->status, STATUS_FINDINGS);
 }
 
 void
-reports_file(struct reports *r, const struct file_record *k)
+reports_file(struct reports *r, const struct file_record *k, const struct policy *policy)
 {
-	struct report_file file = { .record = k };
+	struct report_file file = { .record = k, .policy = policy };
 
 	arena_reset(&r->arena);
 	if (!judge_rules(r, k, &file) || !judge_findings(r, k, &file))

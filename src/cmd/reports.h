@@ -40,11 +40,12 @@ bool reports_check_names(const struct reports *r, struct options *o);
 /* The kind of this name; false after a message. */
 bool reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind);
 
-/* Opens them all.  policy: borrowed.  false: it was said, and r->status set; end with reports_close too. */
+/* Opens them all.  policy: of the run as a whole; borrowed.  false: it was said, and r->status set; end with
+ * reports_close too. */
 bool reports_open(struct reports *r, struct options *o, const struct policy *policy);
 
-/* The next file, in the order of the reports. */
-void reports_file(struct reports *r, const struct file_record *file);
+/* The next file, in the order of the reports, and the policy that it obeys. */
+void reports_file(struct reports *r, const struct file_record *file, const struct policy *policy);
 
 /* Ends them; the worst status of files and outputs.  opened: what reports_open() said; no_memory: findings
  * are missing. */

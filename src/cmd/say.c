@@ -162,7 +162,8 @@ progress_show(void *progress, const struct input *in)
 void
 progress_clear(struct progress *p)
 {
-	if (p->shown)
-		put("\r\033[K", 4);
+	if (!p->shown) /* of several traces, which are read side by side, nothing is */
+		return;
+	put("\r\033[K", 4);
 	p->shown = false;
 }

@@ -13,7 +13,7 @@ static const struct cmd_option own[] = {
 	[O_TOP] = { "top", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
 	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core)", 0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "repeated texts may take N times the size of the input (default: 32)", 0 },
+	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 

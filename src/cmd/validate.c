@@ -1,6 +1,6 @@
-#include "cmd/policy_options.h"
 #include "cmd/reports.h"
 #include "cmd/say.h"
+#include "cmd/validate_init.h"
 #include "cmd/validate_run.h"
 
 enum {
@@ -13,6 +13,10 @@ enum {
 	O_FAIL_LEVEL,
 	O_EXIT_ZERO,
 	O_THREADS,
+	O_CONFIG,
+	O_NO_CONFIG,
+	O_BASELINE,
+	O_INIT,
 };
 
 static const struct cmd_option own[] = {
@@ -28,6 +32,10 @@ static const struct cmd_option own[] = {
 	                   "exit 1 from this level on: error (default), warning, note or never", 0 },
 	[O_EXIT_ZERO] = { "exit-zero", NULL, "findings do not change the exit status", 0 },
 	[O_THREADS] = { "threads", "N", "read N traces side by side (default: one a core, 16 at most)", 0 },
+	[O_CONFIG] = { "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0 },
+	[O_NO_CONFIG] = { "no-config", NULL, "no policy", 0 },
+	[O_BASELINE] = { "baseline", "FILE", "compare with this output of stats --format json", 0 },
+	[O_INIT] = { "init", NULL, "write a starter policy for a good trace", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -53,9 +61,12 @@ const struct command validate_command = {
 struct validate {
 	struct options options;
 	struct policy_options policy;
+	struct trace_groups traces;
+	struct policies policies;
 	struct reports reports;
 	const struct report_ops *form; /* of --format; NULL: not given */
 	uint64_t threads;              /* 0: not given */
+	bool init;
 };
 
 static bool
@@ -75,13 +86,27 @@ take(struct validate *v, int opt, const char *arg)
 	case O_LEVEL:
 		return policy_level(&v->policy, o, arg);
 	case O_MAX_FINDINGS:
-		return options_number(o, "--max-findings", arg, &v->policy.policy.most);
+		return options_number(o, "--max-findings", arg, &v->policy.max_findings);
 	case O_FAIL_LEVEL:
 		return policy_fail_level(&v->policy, o, arg);
 	case O_THREADS:
 		return options_positive(o, "--threads", arg, &v->threads);
+	case O_CONFIG:
+		v->policy.config = arg;
+		v->policy.no_config = false;
+		return true;
+	case O_NO_CONFIG:
+		v->policy.config = NULL;
+		v->policy.no_config = true;
+		return true;
+	case O_BASELINE:
+		v->policy.baseline = arg;
+		return true;
+	case O_INIT:
+		v->init = true;
+		return true;
 	default:
-		v->policy.policy.exit_zero = true;
+		v->policy.choice.exit_zero = true;
 		return true;
 	}
 }
@@ -99,14 +124,52 @@ parse(struct validate *v)
 				o->status = STATUS_USAGE;
 			return false;
 		}
-	if (opt != OPTIONS_END || !options_name_traces(o))
-		return false;
+	return opt == OPTIONS_END && options_name_traces(o);
+}
+
+/* Those that the policy of the first trace asks for, if the command line names none. */
+static bool
+add_reports(struct validate *v)
+{
+	const struct policy_file *const file = policies_first(&v->policies);
+	struct options *const o = &v->options;
+
+	if (v->reports.n == 0 && v->form == NULL && o->output == NULL && file != NULL)
+		for (uint32_t i = 0; i < file->nreports; i++)
+			if (!reports_add(&v->reports, o, file->reports[i]))
+				return false;
 	/* --format and -o are the short form for one report; beside --report they ask for one more */
 	if ((v->reports.n == 0 || v->form != NULL || o->output != NULL) &&
 	    !reports_request(&v->reports, o, v->form != NULL ? v->form : &report_text,
 	                     o->output != NULL ? o->output : "-"))
 		return false;
 	return reports_check_names(&v->reports, o);
+}
+
+/* What is to be read, and by which policies.  false: it was said. */
+static bool
+prepare(struct validate *v)
+{
+	struct options *const o = &v->options;
+	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
+
+	if (!trace_groups_init(&v->traces, paths, (size_t)(o->argc - o->first_operand), o->from)) {
+		options_no_memory(o);
+		return false;
+	}
+	return policies_init(&v->policies, o, &v->policy, &v->traces) && add_reports(v);
+}
+
+static enum exit_status
+run(struct validate *v)
+{
+	const struct policy_file *const file = policies_first(&v->policies);
+	const uint64_t threads = v->threads == 0 && file != NULL ? file->threads : v->threads;
+	const bool opened = reports_open(&v->reports, &v->options, &v->policies.whole);
+	const bool whole =
+	    opened && validate_run(&v->options, &v->reports, &v->traces, &v->policies, threads);
+
+	return reports_close(&v->reports, opened, !whole);
 }
 
 enum exit_status
@@ -116,14 +179,15 @@ cmd_validate(const struct command *cmd, int argc, char **argv)
 	enum exit_status status;
 
 	options_init(&v.options, cmd, argc, argv);
-	if (!policy_options_init(&v.policy, &v.options) || !parse(&v)) {
-		policy_options_free(&v.policy);
-		options_free(&v.options);
-		return v.options.status;
-	}
-	const bool opened = reports_open(&v.reports, &v.options, &v.policy.policy);
-	const bool whole = opened && validate_run(&v.options, &v.reports, v.threads);
-	status = reports_close(&v.reports, opened, !whole);
+	policy_options_init(&v.policy);
+	if (!parse(&v))
+		status = v.options.status;
+	else if (v.init)
+		status = validate_init(&v.options);
+	else
+		status = prepare(&v) ? run(&v) : v.options.status;
+	policies_free(&v.policies);
+	trace_groups_free(&v.traces);
 	policy_options_free(&v.policy);
 	options_free(&v.options);
 	return status;

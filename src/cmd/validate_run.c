@@ -7,6 +7,7 @@
 #include "cmd/say.h"
 #include "pipeline/trace_groups.h"
 #include "pipeline/workers.h"
+#include "policy/policy_watch.h"
 
 /* What waits for its turn may take so many bytes for each trace; then the trace itself waits. */
 #define WAITING_MOST ((size_t)1 << 20)
@@ -17,8 +18,11 @@ struct slot {
 	struct run *run;
 	size_t index;
 	const struct trace_group *trace;
+	size_t trace_index;
 	struct file_records records;
-	bool turn; /* all traces before it are reported */
+	uint64_t inputs;            /* that were closed */
+	struct policy_watch *watch; /* while it is read; NULL: nothing is expected of it */
+	bool turn;                  /* all traces before it are reported */
 };
 
 /* What is kept from one trace to the next, by one thread at a time. */
@@ -30,7 +34,8 @@ struct kept {
 struct run {
 	struct options *options;
 	struct reports *reports;
-	struct trace_groups groups;
+	const struct trace_groups *groups;
+	struct policies *policies;
 	struct slot *slots;
 	struct workers *workers;
 	struct kept *kept; /* those that nobody has */
@@ -44,8 +49,11 @@ struct run {
 static void
 hand_over(struct slot *s)
 {
+	const struct policy *const policy =
+	    s->records.first != NULL ? policies_of(s->run->policies, s->trace_index) : NULL;
+
 	for (const struct file_record *k = s->records.first; k != NULL; k = k->next)
-		reports_file(s->run->reports, k);
+		reports_file(s->run->reports, k, policy);
 	s->run->failed |= s->records.failed;
 	file_records_clear(&s->records);
 }
@@ -76,12 +84,17 @@ closed(void *ctx, const struct source *f)
 	};
 
 	progress_clear(&s->run->progress);
+	if (s->watch != NULL && f->open && !f->as_whole)
+		policy_watch_input(s->watch, f);
+	if (s->watch != NULL && s->turn) /* the last one may get findings yet */
+		hand_over(s);
+	s->inputs += !f->as_whole;
 	file_records_close(&s->records, &what, &f->findings);
 	if (!s->turn && s->records.arena.used > WAITING_MOST) {
 		workers_turn(s->run->workers, s->index);
 		s->turn = true;
 	}
-	if (s->turn)
+	if (s->turn && s->watch == NULL)
 		hand_over(s);
 }
 
@@ -114,12 +127,89 @@ give_kept(struct run *r, struct kept *k)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* ---- what is expected of it ---- */
+
+/* The findings about the trace go to its file; to a record of their own where it has several. */
+static void
+add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
+{
+	const struct file_record what = {
+		.path = s->trace->operand.path,
+		.format = pipeline_format(p)->name,
+		.dialect = p->trace.dialect,
+		.rules = pipeline_format(p)->rules,
+		.whole = true,
+	};
+
+	if (s->inputs == 1 || s->records.last->whole)
+		file_records_amend(&s->records, j);
+	else if (j->ncounts > 0 || s->records.nchecks > 0)
+		file_records_close(&s->records, &what, j);
+}
+
+/* Reads a trace of which something is expected. */
+static void
+run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
+              const struct policy_baseline *baseline)
+{
+	struct policy_verdict v = { s->watch, p, policies_path(s->trace), baseline, NULL, &s->records };
+	enum stage_status status = STAGE_BAD;
+	struct findings findings;
+	struct batch *b;
+	bool ok = true;
+
+	if (pipeline_open(p, job))
+		while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE) {
+			ok = policy_watch_batch(s->watch, b);
+			batch_release(b);
+		}
+	if (!ok)
+		pipeline_no_memory(p);
+	pipeline_end(p);
+	if (status != STAGE_END || pipeline_format(p) == NULL || s->records.last == NULL)
+		return;
+	findings_init(&findings, v.path, take_finding, s);
+	v.findings = &findings;
+	s->records.failed |= !policy_verdict(&v);
+	add_verdict(s, p, &findings);
+	findings_free(&findings);
+}
+
+/* false: no memory. */
+static bool
+run_trace(struct slot *s, struct pipeline_job *job)
+{
+	const struct policy_baseline *baseline;
+	struct policy_checks checks;
+	struct pipeline p;
+
+	if (!policies_checks(s->run->policies, s->trace_index, &checks, &baseline))
+		return false;
+	s->watch = checks.any ? malloc(sizeof *s->watch) : NULL;
+	const bool ok = s->watch != NULL || !checks.any;
+	if (s->watch != NULL) {
+		policy_watch_init(s->watch, &checks);
+		job->want = WANT_TIMES | WANT_ORDER;
+		job->interpret = INTERPRET_SPANS;
+		run_expecting(s, &p, job, baseline);
+		policy_watch_free(s->watch);
+		free(s->watch);
+		s->watch = NULL;
+		pipeline_close(&p);
+	} else if (ok) {
+		if (pipeline_open(&p, job))
+			pipeline_drain(&p);
+		pipeline_close(&p);
+	}
+	policy_checks_free(&checks);
+	return ok;
+}
+
 static void
 run_slot(void *ctx, size_t index)
 {
 	struct run *const r = ctx;
 	struct slot *const s = &r->slots[index];
-	struct pipeline p;
 	struct pipeline_job job = options_job(r->options, take_finding, s);
 	struct kept *const kept = take_kept(r);
 
@@ -133,9 +223,8 @@ run_slot(void *ctx, size_t index)
 	job.vocabularies = &kept->vocabularies;
 	job.want = WANT_FINDINGS;
 	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = s };
-	if (pipeline_open(&p, &job))
-		pipeline_drain(&p);
-	pipeline_close(&p);
+	s->inputs = 0;
+	s->records.failed |= !run_trace(s, &job);
 	give_kept(r, kept);
 }
 
@@ -156,7 +245,7 @@ threads_of(const struct run *r, uint64_t wanted)
 {
 	const size_t n = options_threads(wanted);
 
-	return n < r->groups.n ? n : r->groups.n > 0 ? r->groups.n : 1;
+	return n < r->groups->n ? n : r->groups->n > 0 ? r->groups->n : 1;
 }
 
 static bool
@@ -169,13 +258,14 @@ read_all(struct run *r, size_t threads)
 	if (r->slots == NULL || (r->workers = workers_new(slots, threads - 1, &ops, r)) == NULL)
 		return false;
 	progress_init(&r->progress, r->options);
-	r->progress.wanted &= r->groups.n == 1;
-	for (uint32_t i = 0; i < r->groups.n; i++) {
+	r->progress.wanted &= r->groups->n == 1;
+	for (uint32_t i = 0; i < r->groups->n; i++) {
 		const size_t index = workers_slot(r->workers);
 		struct slot *const s = &r->slots[index];
 		s->run = r;
 		s->index = index;
-		s->trace = &r->groups.list[i];
+		s->trace = &r->groups->list[i];
+		s->trace_index = i;
 		workers_put(r->workers);
 	}
 	workers_settle(r->workers);
@@ -195,20 +285,18 @@ free_run(struct run *r)
 		free(k);
 	}
 	free(r->slots);
-	trace_groups_free(&r->groups);
 	pthread_mutex_destroy(&r->lock);
 }
 
 bool
-validate_run(struct options *o, struct reports *reports, uint64_t threads)
+validate_run(struct options *o, struct reports *reports, const struct trace_groups *traces,
+             struct policies *policies, uint64_t threads)
 {
-	struct run r = { .options = o, .reports = reports };
-	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
+	struct run r = { .options = o, .reports = reports, .groups = traces, .policies = policies };
 
 	if (pthread_mutex_init(&r.lock, NULL) != 0)
 		return false;
-	const bool ok = trace_groups_init(&r.groups, paths, (size_t)(o->argc - o->first_operand), o->from) &&
-	                read_all(&r, threads_of(&r, threads));
+	const bool ok = read_all(&r, threads_of(&r, threads));
 	free_run(&r);
 	return ok && !r.failed;
 }

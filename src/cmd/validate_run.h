@@ -1,11 +1,13 @@
 #ifndef CMD_VALIDATE_RUN_H
 #define CMD_VALIDATE_RUN_H
 
+#include "cmd/policies.h"
 #include "cmd/reports.h"
 
-/* Reads all traces that the command line names, several side by side, and hands what was found to the
- * reports, in the order of the operands.  threads: 0: as many as there are cores.  false: memory ran out, and
+/* Reads all traces, several side by side, and hands what was found to the reports, in the order of the
+ * operands, each with its policy.  threads: 0: as many as there are cores.  false: memory ran out, and
  * findings are missing. */
-bool validate_run(struct options *o, struct reports *reports, uint64_t threads);
+bool validate_run(struct options *o, struct reports *reports, const struct trace_groups *traces,
+                  struct policies *policies, uint64_t threads);
 
 #endif

@@ -1,5 +1,7 @@
 #include "event/plan.h"
 
+#include "base/glob.h"
+
 uint32_t
 plan_width(uint8_t type)
 {
@@ -88,41 +90,8 @@ plan_uses(const struct plan *m, struct slice *field)
 	return false;
 }
 
-/* Whether the pattern's byte at i stands for this one; *i moves behind it. */
-static bool
-matches_byte(struct slice pattern, uint32_t *i, char c)
-{
-	if (pattern.p[*i] == '?') {
-		++*i;
-		return true;
-	}
-	if (pattern.p[*i] == '\\' && *i + 1 < pattern.n)
-		++*i;
-	return pattern.p[(*i)++] == c;
-}
-
-/* Only the last * met is ever tried again: what an earlier one could take, it can take as well. */
 bool
 plan_glob(struct slice pattern, struct slice text)
 {
-	uint32_t i = 0, k = 0, star = UINT32_MAX, from = 0;
-
-	while (k < text.n) {
-		if (i < pattern.n && pattern.p[i] == '*') {
-			star = ++i;
-			from = k;
-			continue;
-		}
-		if (i < pattern.n && matches_byte(pattern, &i, text.p[k])) {
-			k++;
-			continue;
-		}
-		if (star == UINT32_MAX)
-			return false;
-		i = star;
-		k = ++from;
-	}
-	while (i < pattern.n && pattern.p[i] == '*')
-		i++;
-	return i == pattern.n;
+	return glob_fits(pattern, text);
 }

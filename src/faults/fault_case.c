@@ -120,6 +120,26 @@ add_source(struct fault_cases *all, const char *input, const char *piped, const 
 	}
 }
 
+/* Findings of streams that are merged are only counted when there is no memory to keep them. */
+static bool
+merges(const struct format *f)
+{
+	return f->trace != NULL && f->trace->merges;
+}
+
+/* With a policy and a baseline, and for a policy. */
+static void
+add_policies(struct fault_cases *all, const char *testdata, const char *input)
+{
+	char command[700];
+
+	snprintf(command, sizeof command,
+	         "validate --config %s/policy/frames.yaml --baseline %s/policy/base.json", testdata,
+	         testdata);
+	add_reading(all, command, input, NULL)->whole = true;
+	add_reading(all, "validate --init", input, NULL);
+}
+
 static bool
 add_sample(struct fault_cases *all, const struct format *format, const char *from, const char *in,
            const char *out, unsigned number)
@@ -153,6 +173,8 @@ add_samples(struct fault_cases *all, const char *testdata, const char *in, const
 			         (*a)->fault_samples[i]);
 			if (!add_sample(all, format_by_name((*a)->format), from, in, out, i))
 				return false;
+			if (i == 0 && !merges(format_by_name((*a)->format)))
+				add_policies(all, testdata, from);
 		}
 	return true;
 }

@@ -27,6 +27,9 @@ has_reason(const char *line, const struct fault_plan *plan)
 static bool
 has_path(const char *line, const struct fault_case *c)
 {
+	for (int i = 1; i < c->argc; i++) /* of a policy, say */
+		if (strchr(c->argv[i], '/') != NULL && strstr(line, c->argv[i]) != NULL)
+			return true;
 	return (c->input != NULL && strstr(line, c->input) != NULL) ||
 	       (c->output != NULL && strstr(line, c->output) != NULL) ||
 	       strstr(line, "standard output") != NULL || strstr(line, "standard input") != NULL ||

@@ -8,6 +8,9 @@ struct format_option {
 	const char *arg;          /* name of its argument in the help; NULL: a flag */
 	const char *help;         /* one line */
 	const char *const *words; /* the arguments that it takes, ended by NULL; NULL: any */
+	/* What is wrong with an argument, as the end of a sentence ("takes a number"); NULL: nothing, or (of
+	 * the function) it takes any. */
+	const char *(*mistake)(const char *arg);
 };
 
 struct option_value {

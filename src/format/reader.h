@@ -37,7 +37,10 @@ struct reader {
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that asked for it; else NULL */
 	bool in_folder;       /* the input was found in a folder, so its sidecars can be expected there */
 	bool unreadable;      /* a file beside the input could not be read; a finding says why */
+	char unreadable_why[256]; /* the same, for a quiet pass */
 	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */
+	bool counts_lost;     /* set in open: records are numbered, so that missing ones are noticed */
+	uint64_t lost;        /* records that are missing by these numbers */
 };
 
 enum read_status {
@@ -52,12 +55,10 @@ enum { PROBE_NO_MEMORY = -1 };
 struct reader_ops {
 	size_t state_size;
 	bool common_suffix; /* other files have the suffix too: not read in folders unless asked for */
-	/* How many bits of `head` (the first bytes of the trace) speak for this format; 0: none.  Most bits
-	 * win.  PROBE_NO_MEMORY: it could not look.  `complete`: nothing follows `head`.  It must not change
-	 * anything. */
+	/* How many bits of `head`, the trace's first bytes, speak for this format: most win; 0: none;
+	 * PROBE_NO_MEMORY: it could not look.  `complete`: nothing follows.  It must not change anything. */
 	int (*probe)(struct slice head, bool complete);
-	/* Before the first batch: sets up the trace (dialect, clock, ...).  false: no memory, or a finding
-	 * says why. */
+	/* Once, first: sets up the trace (dialect, clock, ...).  false: no memory, or a finding says why. */
 	bool (*open)(struct reader *r);
 	/* Adds at most b->cap events.  Consumes at most some MiB of records, so that the engine can look
 	 * around. Counts r->records, r->trace->events and class.records. */

@@ -2,6 +2,7 @@
 
 #include "base/edit_distance.h"
 #include "check/input_rules.h"
+#include "check/policy_rules.h"
 #include "vocab/vocab.h"
 
 #define FORMAT(name) extern const struct format name##_format;
@@ -181,6 +182,8 @@ rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx)
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		visit(ctx, &input_rules[i]);
 	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
+		visit(ctx, r);
+	for (const struct rule *r = policy_rules; r->id != NULL; r++)
 		visit(ctx, r);
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++)

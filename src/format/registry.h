@@ -31,7 +31,7 @@ const struct format *format_probe(struct slice head, bool whole, bool *no_memory
 /* A rule of any format or of the engine; NULL: none. */
 const struct rule *rule_by_id(const char *id);
 
-/* Calls `visit` for each rule: of inputs, of vocabularies, of the formats in their order. */
+/* Calls `visit` for each rule: of inputs, of vocabularies, of policies, of the formats in their order. */
 void rules_visit(void (*visit)(void *ctx, const struct rule *rule), void *ctx);
 
 /* The nearest rule id to a mistyped one; NULL if none is near. */

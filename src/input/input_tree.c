@@ -230,7 +230,8 @@ check_search(struct walk *w, const char *path, size_t entries)
 	snprintf(self, size, "%s/.", path);
 	if (entries > 0 && stat(self, &st) != 0 && errno == EACCES) {
 		w->closed = true;
-		snprintf(why, sizeof why, "its %zu entries cannot be looked at (no x permission)", entries);
+		snprintf(why, sizeof why, "its %zu entries cannot be looked at (no x permission): %s",
+		         entries, strerror(EACCES));
 		add_problem(w, path, INPUT_DENIED, why);
 	}
 	free(self);
@@ -269,7 +270,8 @@ input_is_folder(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	/* a failure is no answer: a folder taken for a file would be refused as "a directory" */
+	return (stat(path, &st) == 0 || stat(path, &st) == 0) && S_ISDIR(st.st_mode);
 }
 
 void

@@ -29,7 +29,7 @@ struct input_tree {
 /* More files than these are not listed; that is a problem of the folder. */
 #define INPUT_TREE_MAX 1000000
 
-/* Whether the path leads to a folder. */
+/* Whether the path leads to a folder.  false: it does not, or nobody can tell; input_open() says why. */
 bool input_is_folder(const char *path);
 
 /* Lists the files whose last name is wanted.  Things with a wanted name that are no regular files are

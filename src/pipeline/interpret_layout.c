@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/cursor.h"
+#include "base/textscan.h"
 #include "check/input_rules.h"
 #include "pipeline/interpret_parts.h"
 
@@ -80,11 +81,11 @@ take_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f,
 		return true;
 	}
 	if (f->type == VALUE_STRING) {
-		const char *const nul = left > 0 ? memchr(c->p, 0, left) : NULL;
-		if (nul == NULL)
+		struct slice text;
+		if (!textscan_cstring(c->p, c->end, &text))
 			return false;
-		*v = value_string(slice_of(c->p, (size_t)(nul - c->p)));
-		c->p = nul + 1;
+		*v = value_string(text);
+		c->p = text.p + text.n + 1;
 		return true;
 	}
 	if (plan_width(f->type) == 0)

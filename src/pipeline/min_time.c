@@ -44,6 +44,8 @@ look_through(struct min_time *m, struct trace_context *c, struct source_place pl
 	if (s.in != NULL && s.in->fault == INPUT_SYSTEM)
 		snprintf(m->why, sizeof m->why, "%s", s.in->fault_text);
 	source_close(&s);
+	if ((c->system_failed || c->incomplete) && m->why[0] == '\0')
+		snprintf(m->why, sizeof m->why, "%s", c->why);
 	m->failed |= c->system_failed || m->why[0] != '\0';
 }
 

@@ -4,31 +4,34 @@
 #include "event/batch.h"
 #include "event/trace_engine.h"
 #include "format/ledger.h"
+#include "pipeline/repeats_cost.h"
 
 /*
- * The stage that bounds what texts cost that the input holds once and refers to
- * often: the name of a task, a string of a pool, the name of a field.
+ * The stage that bounds what it costs that the input holds a text or list once and refers to it often: the
+ * name of a task, a string of a pool, the name of a field, a call stack.
  *
- * Texts and long lists (more than REPEATS_ENTRIES entries) pass whole until they
- * have taken `factor` times the bytes that were read so far, and REPEATS_FREE bytes.
- * From then on long texts (more than REPEATS_SHORT bytes) and lists are cut to that
- * length while there is room for it, and else, like all texts of more than
- * REPEATS_LEAST bytes, to REPEATS_LEAST.  Each cut is counted.
+ * Events pass whole until their texts and lists have taken `factor` times the bytes that were read so far,
+ * or all of them together REPEATS_REST times that in addition, and REPEATS_FREE bytes (repeats_cost.h: bytes
+ * as they are written).  From then on an event's texts are cut at REPEATS_SHORT bytes and its lists at
+ * REPEATS_ENTRIES entries, if there is room for that, and else at REPEATS_LEAST and REPEATS_FEW.  Each cut is
+ * counted.
  *
  * It works on one thread, before events are sorted, counted or rendered, so the same
  * input gives the same cuts.
  */
 #define REPEATS_SHORT 256U
-#define REPEATS_LEAST 16U
 #define REPEATS_ENTRIES 256U
+#define REPEATS_LEAST 16U
+#define REPEATS_FEW 4U
 #define REPEATS_FACTOR 32U
+#define REPEATS_REST 16U
 #define REPEATS_FREE (UINT64_C(64) << 20)
 
 struct repeats {
-	struct trace *trace;     /* borrowed */
-	uint64_t factor;         /* > 0 */
-	uint64_t allowed, spent; /* bytes of texts and lists */
-	struct class **cut;      /* by index of a class: the same with its name and category cut, or NULL */
+	struct trace *trace;        /* borrowed */
+	uint64_t factor;            /* > 0 */
+	struct cost allowed, spent; /* bytes */
+	struct class **cut; /* by index of a class: the same with its name and category cut, or NULL */
 	uint32_t ncut;
 	struct ledger *ledger; /* borrowed */
 };

@@ -1,5 +1,6 @@
 #include "pipeline/source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "check/input_rules.h"
@@ -74,6 +75,7 @@ open_trace(struct source *s)
 	struct reader r = reader_of(s, &c->findings);
 	c->unreadable = !ops->open(&r);
 	c->incomplete = r.unreadable;
+	snprintf(c->why, sizeof c->why, "%s", r.unreadable_why);
 	return !c->unreadable || c->findings.levels[LEVEL_ERROR] > 0;
 }
 
@@ -360,6 +362,8 @@ source_end(struct source *s)
 			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
 		s->unreadable |= s->reader.unreadable;
 		c->bytes += input_offset(in, in->p);
+		if (c->why[0] == '\0')
+			snprintf(c->why, sizeof c->why, "%s", s->reader.unreadable_why);
 		c->system_failed |= s->reader.unreadable || prevents_reading(in->fault);
 	}
 	s->findings.muted = NULL;

@@ -33,6 +33,7 @@ struct trace_context {
 	bool unreadable;
 	bool incomplete;    /* a file that belongs to the trace could not be read */
 	bool system_failed; /* memory, a read or a file that shrank: what was read may lack what was there */
+	char why[256];      /* the first file beside an input that could not be read, and the reason; or "" */
 	uint64_t bytes;     /* of all sources that were closed, unpacked */
 	uint64_t read;      /* of all sources, so far, by source_next() */
 };

@@ -22,7 +22,9 @@ next(struct stage *st, struct batch **out)
 
 	cr_assert_not_null(b);
 	*out = NULL;
-	if (!r->job->fill(r->job->ctx, &r->pipeline->trace, b, r->next++)) {
+	/* once: a track that is made at the end is a further batch, behind which the pipeline asks again */
+	r->ended = r->ended || !r->job->fill(r->job->ctx, &r->pipeline->trace, b, r->next++);
+	if (r->ended) {
 		batch_release(b);
 		return STAGE_END;
 	}
@@ -154,6 +156,7 @@ writer_rig_run(struct writer_rig *r, const struct writer_rig_job *job)
 	*r = (struct writer_rig){ .job = job, .pipeline = &pipeline, .fail_after = job->fail_after };
 	cr_assert(pipeline_open(&pipeline, &reads));
 	pipeline.context.raw = job->raw;
+	pipeline.context.read = UINT64_C(1) << 40; /* as of an input so long that no text is cut */
 	struct rig_stage first = { { .next = next }, r };
 	if (pipeline.last == &pipeline.reading->stage)
 		pipeline.last = &first.stage;

@@ -37,6 +37,7 @@ struct writer_rig {
 	uint64_t bytes, fail_after;
 	uint64_t puts_after_failure;
 	uint32_t next; /* batch to be filled */
+	bool ended;    /* there was none */
 	const struct writer_rig_job *job;
 	struct pipeline *pipeline;
 	char finding[256]; /* the first; "": none */

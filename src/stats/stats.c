@@ -109,11 +109,16 @@ group_of(struct span_table *t, uint32_t name)
 }
 
 static inline void
-count_span(struct stats *s, struct span_group *g, uint64_t dur)
+count_span(struct stats *s, struct span_group *g, const struct event *e)
 {
+	if (e->dur > g->durations.max || g->count == 0) {
+		g->longest_offset = e->offset;
+		g->longest_ns = e->ts;
+		g->longest_track = e->track;
+	}
 	g->count++;
-	total_add(&g->sum, dur);
-	histogram_add(&g->durations, &s->pool, dur);
+	total_add(&g->sum, e->dur);
+	histogram_add(&g->durations, &s->pool, e->dur);
 }
 
 /* A span came after some that lie around it, or what lies around it is not known for certain. */
@@ -138,7 +143,7 @@ add_span(struct stats *s, const struct event *e)
 		correct_self(s, &nest);
 	struct span_group *const g = group_of(&s->spans, name);
 	total_add(&g->self, e->dur - nest.covered);
-	count_span(s, g, e->dur);
+	count_span(s, g, e);
 	return true;
 }
 
@@ -149,7 +154,7 @@ add_async(struct stats *s, const struct event *e)
 
 	if (!span_name(s, &s->async, e, &name))
 		return false;
-	count_span(s, group_of(&s->async, name), e->dur);
+	count_span(s, group_of(&s->async, name), e);
 	return true;
 }
 

@@ -42,6 +42,9 @@ struct span_group {
 	struct total self; /* ns not covered by children on the same track */
 	uint64_t count;
 	struct histogram durations; /* knows the least and the largest, too */
+	/* the longest of them, the first of several */
+	uint64_t longest_offset, longest_ns; /* of its record; when it began */
+	const struct track *longest_track;   /* lives as long as the trace */
 };
 
 /* The nearest integer; halves up.  count > 0. */

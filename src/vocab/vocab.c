@@ -1,10 +1,7 @@
 #include "vocab/vocab.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "check/input_rules.h"
 #include "vocab/vocab_builtin.h"
 #include "vocab/vocab_state.h"
 
@@ -96,47 +93,10 @@ vocab_no_memory(const struct vocabulary *vocabulary)
 
 /* ---- files ---- */
 
-static bool
-unreadable(struct findings *findings)
-{
-	finding_add(findings, &vocab_rules[VOCAB_RULE_UNREADABLE], 0, 0, "%s", strerror(errno));
-	return false;
-}
-
-/* To the end, or to one byte more than a vocabulary may have. */
-static bool
-read_all(FILE *in, char *text, size_t *n)
-{
-	*n = fread(text, 1, VOCAB_MAX_BYTES + 1, in);
-	return !ferror(in);
-}
-
 bool
 vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n)
 {
-	FILE *const in = fopen(path, "r");
-
-	*text = NULL;
-	if (in == NULL)
-		return unreadable(findings);
-	char *const room = malloc(VOCAB_MAX_BYTES + 1);
-	if (room == NULL)
-		finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0,
-		            "the system gives no more memory");
-	bool ok = room != NULL && (read_all(in, room, n) || unreadable(findings));
-	fclose(in);
-	if (ok && *n > VOCAB_MAX_BYTES) {
-		finding_add(findings, &vocab_rules[VOCAB_RULE_UNREADABLE], 0, 0,
-		            "the file is larger than %u MiB", VOCAB_MAX_BYTES >> 20);
-		ok = false;
-	}
-	if (!ok) {
-		free(room);
-		return false;
-	}
-	char *const fitted = realloc(room, *n + 1);
-	*text = fitted != NULL ? fitted : room;
-	return true;
+	return yaml_read(path, VOCAB_MAX_BYTES, false, vocab_rules, findings, text, n);
 }
 
 bool

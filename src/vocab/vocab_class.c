@@ -6,7 +6,7 @@
 
 /* A template, or a list of them. */
 void
-vocab_templates(struct vocab_draft *d, const struct vocab_node *value, const char *what,
+vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                 const struct plan_template **out, uint32_t *n)
 {
 	const bool list = value->kind == NODE_LIST;
@@ -15,7 +15,7 @@ vocab_templates(struct vocab_draft *d, const struct vocab_node *value, const cha
 	if (all == NULL)
 		return;
 	*out = all;
-	for (const struct vocab_node *item = list ? value->child : value; item != NULL;
+	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
 	     item = list ? item->next : NULL)
 		if (vocab_template(d, item, what, &all[*n]))
 			++*n;
@@ -25,7 +25,7 @@ vocab_templates(struct vocab_draft *d, const struct vocab_node *value, const cha
 
 /* Whether a name can be taken apart by it. */
 static bool
-is_shape(struct vocab_draft *d, const struct vocab_node *value, const struct plan_template *t)
+is_shape(struct vocab_draft *d, const struct yaml_node *value, const struct plan_template *t)
 {
 	uint32_t refs = 0;
 
@@ -49,7 +49,7 @@ is_shape(struct vocab_draft *d, const struct vocab_node *value, const struct pla
 }
 
 void
-vocab_take_parts(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
+vocab_take_parts(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	vocab_templates(d, value, "parts", &m->shapes, &m->nshapes);
 	if (m->named.p != NULL)
@@ -73,7 +73,7 @@ has_part(const struct plan *m, struct slice name)
 
 /* A category is the class's: it can only refer to parts of the name. */
 static void
-check_category(struct vocab_draft *d, const struct vocab_node *value, const struct plan *m,
+check_category(struct vocab_draft *d, const struct yaml_node *value, const struct plan *m,
                const struct plan_template *t)
 {
 	struct quoted q;
@@ -89,7 +89,7 @@ check_category(struct vocab_draft *d, const struct vocab_node *value, const stru
 }
 
 void
-vocab_take_category(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
+vocab_take_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	if (value->kind == NODE_SCALAR && memchr(value->text.p, '{', value->text.n) == NULL) {
 		vocab_text(d, value, "category", &m->category);
@@ -103,7 +103,7 @@ vocab_take_category(struct vocab_draft *d, const struct vocab_node *value, struc
 /* ---- values that mean nothing ---- */
 
 static bool
-take_number(struct vocab_draft *d, const struct vocab_node *node, uint64_t *number)
+take_number(struct vocab_draft *d, const struct yaml_node *node, uint64_t *number)
 {
 	struct quoted q;
 
@@ -115,9 +115,9 @@ take_number(struct vocab_draft *d, const struct vocab_node *node, uint64_t *numb
 }
 
 static void
-take_field(struct vocab_draft *d, const struct vocab_node *key)
+take_field(struct vocab_draft *d, const struct yaml_node *key)
 {
-	const struct vocab_node *const value = key->next;
+	const struct yaml_node *const value = key->next;
 	const bool list = value->kind == NODE_LIST;
 	uint64_t *const numbers = vocab_alloc(d, list ? value->n : 1, sizeof *numbers);
 	struct vocab_none *const none = vocab_alloc(d, 1, sizeof *none);
@@ -130,7 +130,7 @@ take_field(struct vocab_draft *d, const struct vocab_node *key)
 		return;
 	}
 	none->none.values = numbers;
-	for (const struct vocab_node *item = list ? value->child : value; item != NULL;
+	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
 	     item = list ? item->next : NULL)
 		if (take_number(d, item, &numbers[none->none.n]))
 			none->none.n++;
@@ -139,7 +139,7 @@ take_field(struct vocab_draft *d, const struct vocab_node *key)
 }
 
 void
-vocab_take_none(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+vocab_take_none(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	uint32_t fields = 0;
 
@@ -147,7 +147,7 @@ vocab_take_none(struct vocab_draft *d, const struct vocab_node *value, void *ctx
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "none is a mapping of fields to numbers");
 		return;
 	}
-	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next)
+	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next)
 		if (fields++ < VOCAB_MAX_NONE)
 			take_field(d, key);
 	if (fields > VOCAB_MAX_NONE)

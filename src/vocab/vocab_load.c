@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/edit_distance.h"
-#include "base/utf8.h"
 #include "vocab/vocab_state.h"
 
 /* A file as a whole: its format, tables, names of tracks, and rules. */
@@ -20,7 +19,7 @@ vocab_names_free(struct vocab_names *n)
 
 /* The template of one name, whose only reference can be to the number. */
 static const struct plan_template *
-take_name(struct vocab_draft *d, const struct vocab_node *value, const char *what)
+take_name(struct vocab_draft *d, const struct yaml_node *value, const char *what)
 {
 	struct plan_template *const t = vocab_alloc(d, 1, sizeof *t);
 	uint32_t refs = 0;
@@ -71,7 +70,7 @@ vocab_take_id(struct slice s, uint64_t *id)
 }
 
 static void
-take_singles(struct vocab_draft *d, const struct vocab_node *value, const char *what, struct vocab_names *n)
+take_singles(struct vocab_draft *d, const struct yaml_node *value, const char *what, struct vocab_names *n)
 {
 	struct quoted q;
 	uint64_t id;
@@ -80,7 +79,7 @@ take_singles(struct vocab_draft *d, const struct vocab_node *value, const char *
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "%s is a mapping of numbers to names", what);
 		return;
 	}
-	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next) {
+	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
 		if (key->kind != NODE_SCALAR || !vocab_take_id(key->text, &id)) {
 			vocab_say(d, VOCAB_RULE_BAD_VALUE, key,
 			          "%s has a key that is no number from 0 to %" PRIu64 ": %s", what,
@@ -94,36 +93,36 @@ take_singles(struct vocab_draft *d, const struct vocab_node *value, const char *
 			continue;
 		}
 		const struct plan_template *const t = take_name(d, key->next, "a name");
-		d->no_memory |= t != NULL && !put_single(n, id, t);
+		d->file.no_memory |= t != NULL && !put_single(n, id, t);
 	}
 }
 
 static void
-take_process(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_process(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	d->processes.all = take_name(d, value, "process");
 }
 
 static void
-take_thread(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_thread(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	d->threads.all = take_name(d, value, "thread");
 }
 
 static void
-take_processes(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_processes(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	take_singles(d, value, "processes", &d->processes);
 }
 
 static void
-take_threads(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_threads(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	take_singles(d, value, "threads", &d->threads);
 }
 
 static void
-take_tracks(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_tracks(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	static const struct vocab_key keys[] = { { "process", take_process },
 		                                 { "thread", take_thread },
@@ -152,7 +151,7 @@ merge_names(struct vocab_names *to, const struct vocab_names *from)
 /* ---- format, tables, events ---- */
 
 static void
-take_format(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_format(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	const char *const *const known = d->v->formats, *best = NULL;
 	size_t distance = SIZE_MAX, used = 0;
@@ -187,7 +186,7 @@ take_format(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 
 /* Tables of one name and one scope are one, whichever files declare them. */
 static void
-declare_table(struct vocab_draft *d, const struct vocab_node *at, struct slice name, uint8_t scope)
+declare_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t scope)
 {
 	struct vocab *const v = d->v;
 	uint32_t i = 0;
@@ -208,7 +207,7 @@ declare_table(struct vocab_draft *d, const struct vocab_node *at, struct slice n
 }
 
 static void
-take_tables(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_tables(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	static const char *const scopes[] = { "process", "thread", "trace", NULL }; /* enum meaning_scope */
 	struct quoted q;
@@ -218,7 +217,7 @@ take_tables(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 		          "tables is a mapping of names to process, thread or trace");
 		return;
 	}
-	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next) {
+	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
 		struct slice name;
 		uint32_t scope;
 		if (!vocab_text(d, key, "the name of a table", &name) ||
@@ -239,13 +238,13 @@ take_tables(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_events(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_events(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	if (value->kind != NODE_LIST) {
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "events is a list of rules");
 		return;
 	}
-	for (const struct vocab_node *item = value->child; item != NULL; item = item->next) {
+	for (const struct yaml_node *item = value->child; item != NULL; item = item->next) {
 		if (d->v->nrows == VOCAB_MAX_RULES ||
 		    d->nrules == VOCAB_MAX_RULES) { /* bad ones take memory too */
 			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "there are more than %u rules in all",
@@ -270,32 +269,14 @@ static const struct vocab_key file_keys[] = {
 static bool
 read_nodes(struct vocab_draft *d)
 {
-	struct vocab_node_error error;
-	const size_t valid = utf8_valid_prefix(d->text.p, d->text.n);
+	const struct yaml_node *const root = yaml_root(&d->file);
 
-	if (valid < d->text.n) {
-		uint32_t line = 1, column = 1;
-		for (size_t i = 0; i < valid; i++)
-			if (d->text.p[i] == '\n') {
-				line++;
-				column = 1;
-			} else {
-				column += ((unsigned char)d->text.p[i] & 0xc0) != 0x80;
-			}
-		vocab_say_at(d, VOCAB_RULE_SYNTAX, line, column, "the bytes here are no UTF-8");
-		return false;
-	}
-	const struct vocab_node *const root = vocab_node_parse(&d->nodes, d->text, &error);
-	if (root == NULL && error.text[0] == '\0')
-		d->no_memory = true;
-	else if (root == NULL)
-		vocab_say_at(d, VOCAB_RULE_SYNTAX, error.line, error.column, "%s", error.text);
-	else if (vocab_map(d, root, "a vocabulary", file_keys, sizeof file_keys / sizeof file_keys[0],
-	                   NULL) &&
-	         d->format.p == NULL && d->mistakes == 0)
+	if (root != NULL &&
+	    vocab_map(d, root, "a vocabulary", file_keys, sizeof file_keys / sizeof file_keys[0], NULL) &&
+	    d->format.p == NULL && d->file.mistakes == 0)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, root,
 		          "the file does not say which format it is for: format is needed");
-	return d->mistakes == 0 && !d->no_memory;
+	return d->file.mistakes == 0 && !d->file.no_memory;
 }
 
 /* Takes what was read, unless it is for another format. */
@@ -318,16 +299,19 @@ vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct
                size_t *rules)
 {
 	struct vocab *const v = (struct vocab *)vocabulary;
-	struct vocab_draft d = { .v = v, .text = { text, (uint32_t)n, 0 }, .findings = findings };
+	struct vocab_draft d = { .v = v,
+		                 .file = { .text = { text, (uint32_t)n, 0 },
+		                           .rules = vocab_rules,
+		                           .findings = findings } };
 	const uint32_t nrows = v->nrows, ntables = v->ntables, nnamed = v->nnamed;
 	bool ok = false;
 
 	v->last_format = (struct slice){ NULL, 0, 0 };
 	v->no_memory = false;
 	if (n > VOCAB_MAX_BYTES) {
-		d.text.n = 0;
-		vocab_say_at(&d, VOCAB_RULE_UNREADABLE, 1, 1, "the file is larger than %u MiB",
-		             VOCAB_MAX_BYTES >> 20);
+		d.file.text.n = 0;
+		yaml_say_at(&d.file, YAML_UNREADABLE, 1, 1, "the file is larger than %u MiB",
+		            VOCAB_MAX_BYTES >> 20);
 	} else {
 		ok = read_nodes(&d) && keep(&d, nrows);
 	}
@@ -335,7 +319,7 @@ vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct
 		v->nrows = nrows;
 		v->ntables = ntables;
 		v->nnamed = nnamed;
-		v->no_memory = d.no_memory || d.mistakes == 0;
+		v->no_memory = d.file.no_memory || d.file.mistakes == 0;
 	} else if (v->nrows == nrows) {
 		v->ntables = ntables; /* it was for another format, or has no rules */
 		v->nnamed = nnamed;
@@ -344,6 +328,6 @@ vocab_add_text(struct vocabulary *vocabulary, const char *text, size_t n, struct
 		*rules = d.nrules;
 	vocab_names_free(&d.processes);
 	vocab_names_free(&d.threads);
-	arena_free(&d.nodes);
+	arena_free(&d.file.nodes);
 	return ok;
 }

@@ -53,8 +53,8 @@ static const struct {
 	const char *says;
 } mistakes[] = {
 	/* the text as a whole */
-	{ "@", R(SYNTAX), "holds no vocabulary" },
-	{ "@# nothing\n", R(SYNTAX), "holds no vocabulary" },
+	{ "@", R(SYNTAX), "holds nothing" },
+	{ "@# nothing\n", R(SYNTAX), "holds nothing" },
 	{ "@heph", R(BAD_VALUE), "a vocabulary is a mapping (key: value), not a text" },
 	{ "@[format]", R(BAD_VALUE), "not a list" },
 	{ "@events: []", R(BAD_VALUE), "format is needed" },

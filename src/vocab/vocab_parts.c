@@ -19,9 +19,9 @@ static const struct {
 
 /* The index in types[], and whether it is repeated. */
 static bool
-take_type(struct vocab_draft *d, const struct vocab_node *node, uint32_t *type, bool *repeated)
+take_type(struct vocab_draft *d, const struct yaml_node *node, uint32_t *type, bool *repeated)
 {
-	struct vocab_node one = *node;
+	struct yaml_node one = *node;
 
 	*repeated = node->kind == NODE_SCALAR && node->text.n > 2 &&
 	            memcmp(node->text.p + node->text.n - 2, "[]", 2) == 0;
@@ -46,7 +46,7 @@ is_repeated_name(const struct plan *m, const struct plan_layout_field *fields, s
 }
 
 static void
-take_layout_field(struct vocab_draft *d, const struct vocab_node *key, struct plan *m,
+take_layout_field(struct vocab_draft *d, const struct yaml_node *key, struct plan *m,
                   struct plan_layout_field *fields)
 {
 	struct plan_layout_field *const f = &fields[m->nlayout];
@@ -77,7 +77,7 @@ take_layout_field(struct vocab_draft *d, const struct vocab_node *key, struct pl
 
 /* [a: u8, b: u16] is a list of mappings of one key each; {a: u8, b: u16} means the same. */
 void
-vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
+vocab_take_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	const uint32_t most = value->n < VOCAB_MAX_LAYOUT ? value->n : VOCAB_MAX_LAYOUT;
 	struct plan_layout_field *const fields = vocab_alloc(d, most + 1, sizeof *fields);
@@ -91,8 +91,8 @@ vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct 
 		          "layout is a list of fields with their types, as in [cpu: i32, tag: u64]");
 		return;
 	}
-	for (const struct vocab_node *item = value->child; item != NULL; item = item->next) {
-		const struct vocab_node *const key = value->kind == NODE_MAP ? item : item->child;
+	for (const struct yaml_node *item = value->child; item != NULL; item = item->next) {
+		const struct yaml_node *const key = value->kind == NODE_MAP ? item : item->child;
 		if (m->nlayout == VOCAB_MAX_LAYOUT) {
 			vocab_say(d, VOCAB_RULE_BAD_VALUE, item, "the layout has more than %u fields",
 			          VOCAB_MAX_LAYOUT);
@@ -116,7 +116,7 @@ struct track_draft {
 };
 
 static void
-track_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+track_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct track_draft *const t = ctx;
 	uint32_t refs = 0;
@@ -135,7 +135,7 @@ track_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-track_id(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+track_id(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct track_draft *const t = ctx;
 
@@ -143,7 +143,7 @@ track_id(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-track_below(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+track_below(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct track_draft *const t = ctx;
 
@@ -151,7 +151,7 @@ track_below(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_one_track(struct vocab_draft *d, const struct vocab_node *value, struct plan_track *out)
+take_one_track(struct vocab_draft *d, const struct yaml_node *value, struct plan_track *out)
 {
 	static const struct vocab_key keys[] = { { "name", track_name },
 		                                 { "id", track_id },
@@ -166,7 +166,7 @@ take_one_track(struct vocab_draft *d, const struct vocab_node *value, struct pla
 }
 
 void
-vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
+vocab_take_track(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	const bool list = value->kind == NODE_LIST;
 	struct plan_track *const tracks = vocab_alloc(d, list ? value->n : 1, sizeof *tracks);
@@ -174,7 +174,7 @@ vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct p
 	if (tracks == NULL)
 		return;
 	m->tracks = tracks;
-	for (const struct vocab_node *item = list ? value->child : value; item != NULL;
+	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
 	     item = list ? item->next : NULL)
 		take_one_track(d, item, &tracks[m->ntracks++]);
 	if (m->ntracks == 0)
@@ -189,7 +189,7 @@ struct define_draft {
 };
 
 static void
-define_table(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+define_table(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct define_draft *const t = ctx;
 	struct slice name;
@@ -200,7 +200,7 @@ define_table(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-define_key(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+define_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct define_draft *const t = ctx;
 	const struct slice *fields;
@@ -219,7 +219,7 @@ define_key(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-define_value(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+define_value(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct define_draft *const t = ctx;
 
@@ -228,7 +228,7 @@ define_value(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_one_define(struct vocab_draft *d, const struct vocab_node *value, struct plan_define *out)
+take_one_define(struct vocab_draft *d, const struct yaml_node *value, struct plan_define *out)
 {
 	static const struct vocab_key keys[] = { { "table", define_table },
 		                                 { "key", define_key },
@@ -245,7 +245,7 @@ take_one_define(struct vocab_draft *d, const struct vocab_node *value, struct pl
 }
 
 void
-vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
+vocab_take_define(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	const bool list = value->kind == NODE_LIST;
 	struct plan_define *const defines = vocab_alloc(d, list ? value->n : 1, sizeof *defines);
@@ -253,7 +253,7 @@ vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct 
 	if (defines == NULL)
 		return;
 	m->defines = defines;
-	for (const struct vocab_node *item = list ? value->child : value; item != NULL;
+	for (const struct yaml_node *item = list ? value->child : value; item != NULL;
 	     item = list ? item->next : NULL)
 		take_one_define(d, item, &defines[m->ndefines++]);
 	if (m->ndefines == 0)
@@ -263,7 +263,7 @@ vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct 
 /* ---- flow ---- */
 
 static void
-flow_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+flow_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct plan *const m = ctx;
 
@@ -271,7 +271,7 @@ flow_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-flow_out(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+flow_out(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct plan *const m = ctx;
 
@@ -279,7 +279,7 @@ flow_out(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-flow_in(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+flow_in(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct plan *const m = ctx;
 
@@ -287,14 +287,15 @@ flow_in(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 void
-vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
+vocab_take_flow(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	static const struct vocab_key keys[] = { { "name", flow_name },
 		                                 { "out", flow_out },
 		                                 { "in", flow_in } };
-	const uint64_t mistakes = d->mistakes;
+	const uint64_t mistakes = d->file.mistakes;
 
-	if (!vocab_map(d, value, "flow", keys, sizeof keys / sizeof keys[0], m) || d->mistakes != mistakes)
+	if (!vocab_map(d, value, "flow", keys, sizeof keys / sizeof keys[0], m) ||
+	    d->file.mistakes != mistakes)
 		return;
 	if (m->flow_name.p == NULL)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "flow lacks its name");
@@ -306,7 +307,7 @@ vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct pl
 /* ---- reader ---- */
 
 void
-vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct plan *m)
+vocab_take_reader(struct vocab_draft *d, const struct yaml_node *value, struct plan *m)
 {
 	if (value->kind != NODE_MAP) {
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "reader is a mapping of words");
@@ -320,7 +321,7 @@ vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct 
 	if (words == NULL)
 		return;
 	m->words = words;
-	for (const struct vocab_node *key = value->child; key != NULL; key = key->next->next) {
+	for (const struct yaml_node *key = value->child; key != NULL; key = key->next->next) {
 		struct slice name, text;
 		struct quoted q;
 		if (!vocab_text(d, key, "the name of a word", &name) ||

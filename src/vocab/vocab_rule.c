@@ -11,7 +11,7 @@ struct rule_draft {
 };
 
 static void
-take_event(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_event(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -19,7 +19,7 @@ take_event(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_match(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_match(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -27,7 +27,7 @@ take_match(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_fields(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_fields(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -35,7 +35,7 @@ take_fields(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_named(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_named(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -48,7 +48,7 @@ take_named(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_phase(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_phase(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	/* in the order of enum meaning_phase, the first left out */
 	static const char *const phases[] = { "span",    "begin",   "end",       "state", "state-end",
@@ -62,7 +62,7 @@ take_phase(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 
 /* A key that only says something with some of the phases. */
 static void
-needs_phase(struct vocab_draft *d, const struct vocab_node *value, const struct rule_draft *r,
+needs_phase(struct vocab_draft *d, const struct yaml_node *value, const struct rule_draft *r,
             const char *key, unsigned phases, const char *names)
 {
 	if (r->m->phase != PLAN_AS_READ && (phases & 1U << r->m->phase) == 0)
@@ -70,7 +70,7 @@ needs_phase(struct vocab_draft *d, const struct vocab_node *value, const struct 
 }
 
 static void
-take_pair(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_pair(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 	struct slice ignored;
@@ -80,7 +80,7 @@ take_pair(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_key(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_key(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -89,7 +89,7 @@ take_key(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_async(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_async(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -99,7 +99,7 @@ take_async(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_state(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_state(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -108,7 +108,7 @@ take_state(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_parts(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_parts(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -116,7 +116,7 @@ take_parts(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_stack(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -124,7 +124,7 @@ take_stack(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_category(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_category(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -135,14 +135,14 @@ take_category(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_name(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_name(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 	vocab_templates(d, value, "name", &r->m->names, &r->m->nnames);
 }
 
 static void
-take_track(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_track(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -150,7 +150,7 @@ take_track(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_duration(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_duration(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -159,7 +159,7 @@ take_duration(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_values(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_values(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -168,7 +168,7 @@ take_values(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_series(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_series(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 	struct slice table = { NULL, 0, 0 };
@@ -179,7 +179,7 @@ take_series(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_flow(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_flow(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -187,7 +187,7 @@ take_flow(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_layout(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_layout(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -197,7 +197,7 @@ take_layout(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_payload(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_payload(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -205,7 +205,7 @@ take_payload(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_define(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_define(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -213,7 +213,7 @@ take_define(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_epoch(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_epoch(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -221,7 +221,7 @@ take_epoch(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_facts(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_facts(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -229,7 +229,7 @@ take_facts(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
 }
 
 static void
-take_reader(struct vocab_draft *d, const struct vocab_node *value, void *ctx)
+take_reader(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
@@ -279,7 +279,7 @@ add_row(struct vocab_draft *d, struct vocab_row *row)
 	struct vocab *const v = d->v;
 
 	if (!array_room(&v->rows, v->nrows, &v->rows_cap, sizeof(struct vocab_row *))) {
-		d->no_memory = true;
+		d->file.no_memory = true;
 		return false;
 	}
 	v->rows[v->nrows++] = row;
@@ -287,18 +287,18 @@ add_row(struct vocab_draft *d, struct vocab_row *row)
 }
 
 void
-vocab_take_rule(struct vocab_draft *d, const struct vocab_node *node)
+vocab_take_rule(struct vocab_draft *d, const struct yaml_node *node)
 {
 	struct vocab_row *const row = vocab_alloc(d, 1, sizeof *row);
 	struct rule_draft r = { .row = row };
-	const uint64_t mistakes = d->mistakes;
+	const uint64_t mistakes = d->file.mistakes;
 
 	if (row == NULL)
 		return;
 	r.m = &row->plan;
 	d->nrules++;
 	if (!vocab_map(d, node, "a rule", rule_keys, sizeof rule_keys / sizeof rule_keys[0], &r) ||
-	    d->mistakes != mistakes)
+	    d->file.mistakes != mistakes)
 		return;
 	if (row->nexact == 0 && row->nglobs == 0)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, node,

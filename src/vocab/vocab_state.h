@@ -4,10 +4,11 @@
 #include "base/arena.h"
 #include "base/table.h"
 #include "vocab/vocab.h"
-#include "vocab/vocab_node.h"
+#include "yaml/yaml_file.h"
 
 #define VOCAB_NONE UINT32_MAX
 
+#define VOCAB_MAX_BYTES (4U << 20) /* of a file */
 #define VOCAB_MAX_RULES 16384U  /* of a vocabulary */
 #define VOCAB_MAX_NAMED 1024U   /* of them with `named` */
 #define VOCAB_MAX_WORDS 65535U  /* of pairs and states: their numbers are 16 bits */
@@ -99,12 +100,8 @@ struct vocab_none {
 
 struct vocab_draft {
 	struct vocab *v;
-	struct slice text; /* of the file */
-	struct arena nodes;
-	struct findings *findings;
-	uint64_t mistakes;
+	struct yaml_file file;
 	struct slice format; /* p NULL: not said (yet) */
-	bool no_memory;
 	uint8_t tables[PLAN_MAX_TABLES]; /* that this file declares */
 	uint32_t ntables;
 	uint32_t nrules;
@@ -113,10 +110,8 @@ struct vocab_draft {
 };
 
 /* Says a mistake at a node. */
-void vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct vocab_node *at, const char *fmt, ...)
+void vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct yaml_node *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-void vocab_say_at(struct vocab_draft *d, enum vocab_rule rule, uint32_t line, uint32_t column,
-                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* Memory that lives as long as the vocabulary.  NULL: the draft says so. */
 void *vocab_alloc(struct vocab_draft *d, size_t n, size_t size);
@@ -124,47 +119,47 @@ struct slice vocab_copy(struct vocab_draft *d, struct slice s);
 
 /* ---- values; `what` is the key, for messages.  false: a mistake was said, or memory is out ---- */
 
-bool vocab_text(struct vocab_draft *d, const struct vocab_node *node, const char *what, struct slice *out);
-bool vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+bool vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what, struct slice *out);
+bool vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                  const struct slice **out, uint32_t *n);
-bool vocab_bool(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool *out);
+bool vocab_bool(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool *out);
 /* The index of one of several words. */
-bool vocab_choice(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+bool vocab_choice(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                   const char *const *words, uint32_t *out);
 /* The number of a word of pairs or states. */
-bool vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct vocab_node *node,
+bool vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct yaml_node *node,
                        const char *what, uint16_t *out, struct slice *text);
 /* The number of a table that the file declares. */
-bool vocab_table(struct vocab_draft *d, const struct vocab_node *at, struct slice name, uint8_t *out);
+bool vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out);
 
 /* ---- mappings ---- */
 
 struct vocab_key {
 	const char *name;
-	void (*take)(struct vocab_draft *d, const struct vocab_node *value, void *ctx);
+	void (*take)(struct vocab_draft *d, const struct yaml_node *value, void *ctx);
 };
 
 /* Hands each value of a mapping to its key's function, in the order of `keys`.  Unknown and repeated keys are
  * said.  false: it is no mapping. */
-bool vocab_map(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+bool vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                const struct vocab_key *keys, size_t nkeys, void *ctx);
 
 /* ---- templates (vocab_template.c) ---- */
 
-bool vocab_template(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+bool vocab_template(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                     struct plan_template *out);
 /* A field, or one reference in braces; only_one: at most one field in it. */
-bool vocab_ref(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool only_one,
+bool vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool only_one,
                struct plan_ref *out);
 
-void vocab_templates(struct vocab_draft *d, const struct vocab_node *value, const char *what,
+void vocab_templates(struct vocab_draft *d, const struct yaml_node *value, const char *what,
                      const struct plan_template **out, uint32_t *n); /* one or a list, behind *n others */
 
 /* ---- what a class is called and what means nothing (vocab_class.c) ---- */
 
-void vocab_take_parts(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
-void vocab_take_category(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
-void vocab_take_none(struct vocab_draft *d, const struct vocab_node *value, void *ctx);
+void vocab_take_parts(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+void vocab_take_category(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+void vocab_take_none(struct vocab_draft *d, const struct yaml_node *value, void *ctx);
 
 /* What was taken for a field. */
 struct plan_none vocab_none_of(const struct vocab_draft *d, struct slice field);
@@ -174,14 +169,14 @@ bool vocab_take_id(struct slice s, uint64_t *id);
 
 /* ---- parts of a rule ---- */
 
-void vocab_take_layout(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
-void vocab_take_track(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
-void vocab_take_define(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
-void vocab_take_flow(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
-void vocab_take_reader(struct vocab_draft *d, const struct vocab_node *value, struct plan *m);
+void vocab_take_layout(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+void vocab_take_track(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+void vocab_take_define(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+void vocab_take_flow(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
+void vocab_take_reader(struct vocab_draft *d, const struct yaml_node *value, struct plan *m);
 
 /* One item of `events`. */
-void vocab_take_rule(struct vocab_draft *d, const struct vocab_node *node);
+void vocab_take_rule(struct vocab_draft *d, const struct yaml_node *node);
 
 void vocab_names_free(struct vocab_names *n);
 

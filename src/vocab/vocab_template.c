@@ -23,7 +23,7 @@ word_end(const char *p, const char *end, char a, char b)
 }
 
 static bool
-take_fields(struct vocab_draft *d, const struct vocab_node *at, const char *p, const char *end,
+take_fields(struct vocab_draft *d, const struct yaml_node *at, const char *p, const char *end,
             struct plan_ref *out)
 {
 	struct quoted q;
@@ -53,7 +53,7 @@ take_fields(struct vocab_draft *d, const struct vocab_node *at, const char *p, c
 
 /* What stands between the braces. */
 static bool
-take_ref(struct vocab_draft *d, const struct vocab_node *at, const char *p, const char *end,
+take_ref(struct vocab_draft *d, const struct yaml_node *at, const char *p, const char *end,
          struct plan_ref *out)
 {
 	const char *to = word_end(p, end, '|', '|');
@@ -89,7 +89,7 @@ struct parts {
 
 /* Ends the present part, with a reference or without. */
 static bool
-end_part(struct vocab_draft *d, const struct vocab_node *at, struct parts *t, const struct plan_ref *ref)
+end_part(struct vocab_draft *d, const struct yaml_node *at, struct parts *t, const struct plan_ref *ref)
 {
 	if (t->n == PLAN_MAX_PARTS) {
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, at, "there are more than %d references in one text",
@@ -106,7 +106,7 @@ end_part(struct vocab_draft *d, const struct vocab_node *at, struct parts *t, co
 }
 
 static bool
-take_parts(struct vocab_draft *d, const struct vocab_node *node, struct parts *t)
+take_parts(struct vocab_draft *d, const struct yaml_node *node, struct parts *t)
 {
 	const char *p = node->text.p, *const end = p + node->text.n;
 	struct plan_ref ref;
@@ -139,7 +139,7 @@ take_parts(struct vocab_draft *d, const struct vocab_node *node, struct parts *t
 }
 
 bool
-vocab_template(struct vocab_draft *d, const struct vocab_node *node, const char *what,
+vocab_template(struct vocab_draft *d, const struct yaml_node *node, const char *what,
                struct plan_template *out)
 {
 	struct parts t = { .n = 0 };
@@ -157,7 +157,7 @@ vocab_template(struct vocab_draft *d, const struct vocab_node *node, const char 
 }
 
 bool
-vocab_ref(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool only_one,
+vocab_ref(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool only_one,
           struct plan_ref *out)
 {
 	struct plan_template t;

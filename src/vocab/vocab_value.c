@@ -2,71 +2,21 @@
 #include <stdio.h>
 
 #include "base/edit_distance.h"
-#include "base/utf8.h"
-#include "check/input_rules.h"
 #include "vocab/vocab_state.h"
 
 /* Mistakes, and the plain values of the language. */
 
-/* Where a place of the text stands, whose column counts characters: findings count bytes. */
-static const char *
-place_of(struct slice text, uint32_t line, uint32_t column)
-{
-	const char *p = text.p, *const end = text.p + text.n;
-
-	for (; line > 1 && p < end; line--) {
-		const char *const nl = memchr(p, '\n', (size_t)(end - p));
-		if (nl == NULL)
-			break;
-		p = nl + 1;
-	}
-	for (; column > 1 && p < end && *p != '\n'; column--)
-		for (p++; p < end && ((unsigned char)*p & 0xc0) == 0x80;)
-			p++;
-	return p;
-}
-
-__attribute__((format(printf, 5, 0))) static void
-say_v(struct vocab_draft *d, enum vocab_rule which, uint32_t line, uint32_t column, const char *fmt,
-      va_list ap)
-{
-	const struct rule *const rule = &vocab_rules[which];
-	char text[800];
-
-	if (d->no_memory) /* what is missing may have stood there */
-		return;
-	d->mistakes++;
-	if (!finding_is_shown(d->findings, rule)) {
-		finding_add_line(d->findings, rule, 0, line, 0, 0, "%s", "");
-		return;
-	}
-	vsnprintf(text, sizeof text, fmt, ap);
-	const char *const at = place_of(d->text, line, column);
-	const char *begin = at;
-	while (begin > d->text.p && begin[-1] != '\n')
-		begin--;
-	finding_add_line(d->findings, rule, (uint64_t)(at - d->text.p), line, (uint64_t)(at - begin) + 1, 0,
-	                 "%s", text);
-}
+_Static_assert((int)VOCAB_RULE_UNREADABLE == (int)YAML_UNREADABLE &&
+                   (int)VOCAB_RULE_BAD_VALUE == (int)YAML_BAD_VALUE,
+               "rules stand in the order of enum yaml_mistake");
 
 void
-vocab_say_at(struct vocab_draft *d, enum vocab_rule rule, uint32_t line, uint32_t column, const char *fmt,
-             ...)
+vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct yaml_node *at, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_v(d, rule, line, column, fmt, ap);
-	va_end(ap);
-}
-
-void
-vocab_say(struct vocab_draft *d, enum vocab_rule rule, const struct vocab_node *at, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	say_v(d, rule, at->line, at->column, fmt, ap);
+	yaml_say_v(&d->file, (enum yaml_mistake)rule, at->line, at->column, fmt, ap);
 	va_end(ap);
 }
 
@@ -75,7 +25,7 @@ vocab_alloc(struct vocab_draft *d, size_t n, size_t size)
 {
 	void *const p = arena_zalloc(&d->v->arena, n, size);
 
-	d->no_memory |= p == NULL;
+	d->file.no_memory |= p == NULL;
 	return p;
 }
 
@@ -87,35 +37,21 @@ vocab_copy(struct vocab_draft *d, struct slice s)
 	    known != NULL ? (struct slice){ known, s.n, s.flags } : arena_copy(&d->v->arena, s);
 
 	if (copy.p == NULL || (known == NULL && !tabletext_put(&d->v->texts, copy, 0)))
-		d->no_memory = true;
+		d->file.no_memory = true;
 	return copy;
 }
 
-/* Whether a scalar with something in it stands there. */
-static bool
-is_text(struct vocab_draft *d, const struct vocab_node *node, const char *what)
-{
-	if (node->kind != NODE_SCALAR)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is a text, not a %s", what,
-		          node->kind == NODE_LIST ? "list" : "mapping");
-	else if (node->text.n == 0)
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is empty", what);
-	else
-		return true;
-	return false;
-}
-
 bool
-vocab_text(struct vocab_draft *d, const struct vocab_node *node, const char *what, struct slice *out)
+vocab_text(struct vocab_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
 {
-	if (!is_text(d, node, what))
+	if (!yaml_is_text(&d->file, node, what))
 		return false;
 	*out = vocab_copy(d, node->text);
 	return out->p != NULL;
 }
 
 bool
-vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *what, const struct slice **out,
+vocab_texts(struct vocab_draft *d, const struct yaml_node *node, const char *what, const struct slice **out,
             uint32_t *n)
 {
 	const bool list = node->kind == NODE_LIST;
@@ -128,7 +64,7 @@ vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *wh
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is an empty list", what);
 		return false;
 	}
-	for (const struct vocab_node *item = list ? node->child : node; item != NULL;
+	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
 	     item = list ? item->next : NULL)
 		if (vocab_text(d, item, what, &texts[i]))
 			i++;
@@ -138,7 +74,7 @@ vocab_texts(struct vocab_draft *d, const struct vocab_node *node, const char *wh
 }
 
 bool
-vocab_bool(struct vocab_draft *d, const struct vocab_node *node, const char *what, bool *out)
+vocab_bool(struct vocab_draft *d, const struct yaml_node *node, const char *what, bool *out)
 {
 	static const char *const words[] = { "false", "true", NULL };
 	uint32_t i;
@@ -150,30 +86,14 @@ vocab_bool(struct vocab_draft *d, const struct vocab_node *node, const char *wha
 }
 
 bool
-vocab_choice(struct vocab_draft *d, const struct vocab_node *node, const char *what, const char *const *words,
+vocab_choice(struct vocab_draft *d, const struct yaml_node *node, const char *what, const char *const *words,
              uint32_t *out)
 {
-	char list[200] = "";
-	struct quoted q;
-	size_t n = 0;
-
-	if (!is_text(d, node, what))
-		return false;
-	for (uint32_t i = 0; words[i] != NULL; i++) {
-		if (slice_is(node->text, words[i])) {
-			*out = i;
-			return true;
-		}
-		if (n < sizeof list)
-			n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "", words[i]);
-	}
-	vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is one of %s, not %s", what, list,
-	          quoted(&q, node->text));
-	return false;
+	return yaml_word(&d->file, node, what, words, out);
 }
 
 bool
-vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct vocab_node *node,
+vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct yaml_node *node,
                   const char *what, uint16_t *out, struct slice *text)
 {
 	if (!vocab_text(d, node, what, text))
@@ -188,7 +108,7 @@ vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct v
 		}
 		number = d->v->nwords + 1;
 		if (!tabletext_put(words, *text, number)) {
-			d->no_memory = true;
+			d->file.no_memory = true;
 			return false;
 		}
 		d->v->nwords++;
@@ -198,7 +118,7 @@ vocab_number_word(struct vocab_draft *d, struct tabletext *words, const struct v
 }
 
 bool
-vocab_table(struct vocab_draft *d, const struct vocab_node *at, struct slice name, uint8_t *out)
+vocab_table(struct vocab_draft *d, const struct yaml_node *at, struct slice name, uint8_t *out)
 {
 	const struct slice *best = NULL;
 	size_t distance = SIZE_MAX;
@@ -228,54 +148,14 @@ vocab_table(struct vocab_draft *d, const struct vocab_node *at, struct slice nam
 
 /* ---- mappings ---- */
 
-static void
-say_unknown(struct vocab_draft *d, const struct vocab_node *key, const char *what,
-            const struct vocab_key *keys, size_t nkeys)
-{
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
-	struct quoted q;
-
-	for (size_t i = 0; i < nkeys; i++) {
-		const size_t far = edit_distance(key->text.p, keys[i].name);
-		if (far < distance && edit_distance_plausible(key->text.p, keys[i].name)) {
-			distance = far;
-			best = keys[i].name;
-		}
-	}
-	if (best != NULL)
-		vocab_say(d, VOCAB_RULE_UNKNOWN_KEY, key, "%s has no key %s; did you mean %s?", what,
-		          quoted(&q, key->text), best);
-	else
-		vocab_say(d, VOCAB_RULE_UNKNOWN_KEY, key, "%s has no key %s", what, quoted(&q, key->text));
-}
-
 bool
-vocab_map(struct vocab_draft *d, const struct vocab_node *node, const char *what,
-          const struct vocab_key *keys, size_t nkeys, void *ctx)
+vocab_map(struct vocab_draft *d, const struct yaml_node *node, const char *what, const struct vocab_key *keys,
+          size_t nkeys, void *ctx)
 {
-	const struct vocab_node *values[VOCAB_MAX_KEYS] = { NULL };
-	struct quoted q;
+	const struct yaml_node *values[VOCAB_MAX_KEYS];
 
-	if (node->kind != NODE_MAP) {
-		vocab_say(d, VOCAB_RULE_BAD_VALUE, node, "%s is a mapping (key: value), not a %s", what,
-		          node->kind == NODE_LIST ? "list" : "text");
+	if (!yaml_keys(&d->file, node, what, &keys[0].name, sizeof keys[0], nkeys, values))
 		return false;
-	}
-	for (const struct vocab_node *key = node->child; key != NULL; key = key->next->next) {
-		size_t i = 0;
-		while (i < nkeys && !(key->kind == NODE_SCALAR && slice_is(key->text, keys[i].name)))
-			i++;
-		if (key->kind != NODE_SCALAR)
-			vocab_say(d, VOCAB_RULE_SYNTAX, key, "a key is a text, not a list or a mapping");
-		else if (i == nkeys)
-			say_unknown(d, key, what, keys, nkeys);
-		else if (values[i] != NULL)
-			vocab_say(d, VOCAB_RULE_SYNTAX, key, "the key %s stands here a second time",
-			          quoted(&q, key->text));
-		else
-			values[i] = key->next;
-	}
 	for (size_t i = 0; i < nkeys; i++)
 		if (values[i] != NULL && keys[i].take != NULL)
 			keys[i].take(d, values[i], ctx);

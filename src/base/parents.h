@@ -1,5 +1,5 @@
-#ifndef SQLITE_SQLITE_PARENTS_H
-#define SQLITE_SQLITE_PARENTS_H
+#ifndef BASE_PARENTS_H
+#define BASE_PARENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "vocab/vocab_node.h"
+#include "yaml/yaml_node.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,10 +9,10 @@
 struct nodes {
 	struct arena *arena;
 	struct slice text;
-	struct vocab_node_error *error;
-	struct vocab_node *root;
-	struct vocab_node *open[VOCAB_MAX_DEPTH]; /* lists and mappings that have not ended */
-	struct vocab_node *last[VOCAB_MAX_DEPTH]; /* the newest child of each */
+	struct yaml_node_error *error;
+	struct yaml_node *root;
+	struct yaml_node *open[YAML_MAX_DEPTH]; /* lists and mappings that have not ended */
+	struct yaml_node *last[YAML_MAX_DEPTH]; /* the newest child of each */
 	uint32_t depth, n;
 };
 
@@ -30,15 +30,15 @@ fail(struct nodes *t, yaml_mark_t at, const char *fmt, ...)
 }
 
 /* A node where the parser is, hung into the tree.  NULL: no memory, or one too many. */
-static struct vocab_node *
-add_node(struct nodes *t, enum vocab_node_kind kind, const yaml_event_t *e)
+static struct yaml_node *
+add_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
 {
-	struct vocab_node *const node = arena_zalloc(t->arena, 1, sizeof *node);
+	struct yaml_node *const node = arena_zalloc(t->arena, 1, sizeof *node);
 
 	if (node == NULL)
 		return NULL;
-	if (t->n++ == VOCAB_MAX_NODES) {
-		fail(t, e->start_mark, "the file holds more than %u values", VOCAB_MAX_NODES);
+	if (t->n++ == YAML_MAX_NODES) {
+		fail(t, e->start_mark, "the file holds more than %u values", YAML_MAX_NODES);
 		return NULL;
 	}
 	node->kind = (uint8_t)kind;
@@ -48,7 +48,7 @@ add_node(struct nodes *t, enum vocab_node_kind kind, const yaml_event_t *e)
 		t->root = node;
 		return node;
 	}
-	struct vocab_node **const last = &t->last[t->depth - 1], *const parent = t->open[t->depth - 1];
+	struct yaml_node **const last = &t->last[t->depth - 1], *const parent = t->open[t->depth - 1];
 	if (*last == NULL)
 		parent->child = node;
 	else
@@ -59,12 +59,12 @@ add_node(struct nodes *t, enum vocab_node_kind kind, const yaml_event_t *e)
 }
 
 static bool
-open_node(struct nodes *t, enum vocab_node_kind kind, const yaml_event_t *e)
+open_node(struct nodes *t, enum yaml_node_kind kind, const yaml_event_t *e)
 {
-	if (t->depth == VOCAB_MAX_DEPTH)
+	if (t->depth == YAML_MAX_DEPTH)
 		return fail(t, e->start_mark, "lists and mappings lie more than %d deep in one another",
-		            VOCAB_MAX_DEPTH);
-	struct vocab_node *const node = add_node(t, kind, e);
+		            YAML_MAX_DEPTH);
+	struct yaml_node *const node = add_node(t, kind, e);
 	if (node == NULL)
 		return false;
 	t->open[t->depth] = node;
@@ -77,7 +77,7 @@ add_scalar(struct nodes *t, const yaml_event_t *e)
 {
 	if (memchr(e->data.scalar.value, '\0', e->data.scalar.length) != NULL)
 		return fail(t, e->start_mark, "a text holds a NUL character");
-	struct vocab_node *const node = add_node(t, NODE_SCALAR, e);
+	struct yaml_node *const node = add_node(t, NODE_SCALAR, e);
 	if (node == NULL)
 		return false;
 	node->text =
@@ -119,7 +119,7 @@ take_event(struct nodes *t, const yaml_event_t *e)
 		return true;
 	case YAML_DOCUMENT_START_EVENT:
 		if (t->root != NULL)
-			return fail(t, e->start_mark, "a second document begins; a vocabulary is one");
+			return fail(t, e->start_mark, "a second document begins; a file holds one");
 		return true;
 	default:
 		return true;
@@ -158,15 +158,15 @@ say_parser(struct nodes *t, const yaml_parser_t *p)
 		fail(t, p->problem_mark, "%s", why);
 }
 
-struct vocab_node *
-vocab_node_parse(struct arena *a, struct slice text, struct vocab_node_error *error)
+struct yaml_node *
+yaml_node_parse(struct arena *a, struct slice text, struct yaml_node_error *error)
 {
 	struct nodes t = { .arena = a, .text = text, .error = error };
 	yaml_parser_t p;
 	yaml_event_t e;
 	bool ok = true, end = false;
 
-	*error = (struct vocab_node_error){ .line = 1, .column = 1 };
+	*error = (struct yaml_node_error){ .line = 1, .column = 1 };
 	if (!yaml_parser_initialize(&p))
 		return NULL;
 	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
@@ -183,6 +183,6 @@ vocab_node_parse(struct arena *a, struct slice text, struct vocab_node_error *er
 	}
 	yaml_parser_delete(&p);
 	if (ok && t.root == NULL)
-		ok = fail(&t, (yaml_mark_t){ 0, 0, 0 }, "the file holds no vocabulary");
+		ok = fail(&t, (yaml_mark_t){ 0, 0, 0 }, "the file holds nothing");
 	return ok ? t.root : NULL;
 }

@@ -1,4 +1,4 @@
-#include "sqlite/sqlite_parents.h"
+#include "base/parents.h"
 
 #include <stdlib.h>
 

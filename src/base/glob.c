@@ -1,0 +1,149 @@
+#include "base/glob.h"
+
+/* A part of a pattern without *: each element is one byte of a text, or any (ANY). */
+#define ANY 256U
+
+/* The element at *i, which moves on. */
+static unsigned
+element(struct slice pattern, uint32_t *i)
+{
+	const char c = pattern.p[(*i)++];
+
+	if (c == '?')
+		return ANY;
+	if (c == '\\' && *i < pattern.n)
+		return (unsigned char)pattern.p[(*i)++];
+	return (unsigned char)c;
+}
+
+/* Where the part that begins at i ends: at a *, or the end. */
+static uint32_t
+part_end(struct slice pattern, uint32_t i, uint32_t *elements)
+{
+	*elements = 0;
+	while (i < pattern.n && pattern.p[i] != '*') {
+		element(pattern, &i);
+		++*elements;
+	}
+	return i;
+}
+
+/* Whether the part [i, end) stands at p, where there are bytes enough. */
+static bool
+stands_at(struct slice pattern, uint32_t i, uint32_t end, const char *p)
+{
+	for (; i < end; p++) {
+		const unsigned e = element(pattern, &i);
+		if (e != ANY && e != (unsigned char)*p)
+			return false;
+	}
+	return true;
+}
+
+/* ---- searching for a part ---- */
+
+/* For each byte, the places of the part that it fits; made for one part after the other. */
+struct places {
+	uint64_t of[256];
+	bool ready; /* all are zero, but for those of the part */
+};
+
+static void
+set_places(struct places *s, struct slice pattern, uint32_t i, uint32_t end, bool on)
+{
+	for (uint64_t bit = 1; i < end; bit <<= 1) {
+		const unsigned e = element(pattern, &i);
+		if (e != ANY)
+			s->of[e] = on ? s->of[e] | bit : 0;
+	}
+}
+
+/* The places that are any byte. */
+static uint64_t
+any_places(struct slice pattern, uint32_t i, uint32_t end)
+{
+	uint64_t any = 0;
+
+	for (uint64_t bit = 1; i < end; bit <<= 1)
+		any |= element(pattern, &i) == ANY ? bit : 0;
+	return any;
+}
+
+/* Bit b of the state: the last b + 1 bytes fit the first b + 1 elements. */
+static uint32_t
+search_bits(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_t elements,
+            struct slice text, uint32_t from)
+{
+	const uint64_t any = any_places(pattern, i, end), last = UINT64_C(1) << (elements - 1);
+	uint64_t state = 0;
+	uint32_t found = UINT32_MAX;
+
+	if (!s->ready)
+		memset(s->of, 0, sizeof s->of);
+	s->ready = true;
+	set_places(s, pattern, i, end, true);
+	for (uint32_t k = from; k < text.n; k++) {
+		state = (state << 1 | 1) & (s->of[(unsigned char)text.p[k]] | any);
+		if ((state & last) != 0) {
+			found = k + 1 - elements;
+			break;
+		}
+	}
+	set_places(s, pattern, i, end, false);
+	return found;
+}
+
+/* The first place at or behind `from` where the part stands; UINT32_MAX: none. */
+static uint32_t
+search(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_t elements, struct slice text,
+       uint32_t from)
+{
+	if (elements > text.n - from)
+		return UINT32_MAX;
+	if (elements <= GLOB_LINEAR && (uint64_t)elements * (text.n - from) > 1024)
+		return search_bits(s, pattern, i, end, elements, text, from);
+	for (uint32_t k = from; k <= text.n - elements; k++)
+		if (stands_at(pattern, i, end, text.p + k))
+			return k;
+	return UINT32_MAX;
+}
+
+bool
+glob_fits(struct slice pattern, struct slice text)
+{
+	struct places places;
+	uint32_t elements, i = 0, from, end = part_end(pattern, 0, &elements);
+
+	places.ready = false;
+	/* what stands before the first * stands at the beginning */
+	if (elements > text.n || !stands_at(pattern, 0, end, text.p))
+		return false;
+	if (end == pattern.n)
+		return elements == text.n;
+	for (from = elements; end < pattern.n; from += elements) {
+		i = end + 1;
+		end = part_end(pattern, i, &elements);
+		if (elements == 0)
+			continue;
+		if (end == pattern.n) /* and what stands behind the last one, at the end */
+			return elements <= text.n - from &&
+			       stands_at(pattern, i, end, text.p + text.n - elements);
+		from = search(&places, pattern, i, end, elements, text, from);
+		if (from == UINT32_MAX)
+			return false;
+	}
+	return true;
+}
+
+bool
+glob_is_linear(struct slice pattern)
+{
+	uint32_t elements, end = part_end(pattern, 0, &elements);
+
+	while (end < pattern.n) {
+		end = part_end(pattern, end + 1, &elements);
+		if (end < pattern.n && elements > GLOB_LINEAR)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,329 @@
+#define _XOPEN_SOURCE 700 /* realpath() */
+
+#include "cmd/policies.h"
+
+#include <stdlib.h>
+
+#include "check/report.h"
+#include "cmd/say.h"
+#include "output/text_start.h"
+#include "policy/policy_find.h"
+
+/* ---- reading ---- */
+
+/* Mistakes are said as they are found. */
+struct reading_mistakes {
+	struct findings findings;
+	bool no_memory;
+};
+
+static void
+mistakes_begin(struct reading_mistakes *m, const struct options *o, const char *path)
+{
+	/* the sink takes a plain pointer; the options are only looked at */
+	union {
+		const struct options *options;
+		void *ctx;
+	} from = { .options = o };
+
+	*m = (struct reading_mistakes){ .no_memory = false };
+	findings_init(&m->findings, path, say_finding, from.ctx);
+}
+
+/* ok: it was read. */
+static bool
+mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
+{
+	char room[1024];
+	struct text rest = text_start(room, sizeof room);
+
+	report_text_rest(&rest, &m->findings);
+	say_text(&rest);
+	text_free(&rest);
+	findings_free(&m->findings);
+	if (m->no_memory)
+		options_no_memory(o);
+	if (!ok)
+		o->status = STATUS_UNREADABLE;
+	return ok;
+}
+
+static struct policy_baseline *
+read_baseline(struct options *o, const char *path)
+{
+	struct reading_mistakes m;
+
+	mistakes_begin(&m, o, path);
+	struct policy_baseline *const b = baseline_read(path, &m.findings, &m.no_memory);
+	mistakes_end(&m, o, b != NULL);
+	return b;
+}
+
+/* A path as messages name it: from the current folder on, if it lies there. */
+static const char *
+short_path(const struct policies *p, const char *path)
+{
+	const size_t n = strlen(p->here);
+
+	if (n > 1 && strncmp(path, p->here, n) == 0 && path[n] == '/')
+		return path + n + 1;
+	return path;
+}
+
+/* The folder of a file, absolute; NULL: no memory, or there is none. */
+static char *
+folder_of(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+	char *const name =
+	    slash == NULL ? strdup(".") : strndup(path, slash > path ? (size_t)(slash - path) : 1);
+	char *const full = name != NULL ? realpath(name, NULL) : NULL;
+
+	free(name);
+	return full;
+}
+
+/* Reads the policy of a path, once; false after a message. */
+static bool
+read_entry(struct policies *p, struct options *o, const char *path, bool found, uint32_t *entry)
+{
+	const char *const shown = found ? short_path(p, path) : path;
+	char *const folder = folder_of(path);
+	struct reading_mistakes m;
+
+	mistakes_begin(&m, o, shown);
+	struct policy_file *const file = policy_file_read(path, shown, folder != NULL ? folder : p->here,
+	                                                  found, &m.findings, &m.no_memory);
+	free(folder);
+	if (!mistakes_end(&m, o, file != NULL))
+		return false;
+	if (!array_room(&p->entries, p->nentries, &p->entries_cap, sizeof *p->entries)) {
+		policy_file_free(file);
+		options_no_memory(o);
+		return false;
+	}
+	p->entries[p->nentries++] = (struct policy_entry){ .file = file };
+	*entry = p->nentries;
+	if (file->baseline == NULL || p->baseline != NULL)
+		return true;
+	p->entries[*entry - 1].baseline = read_baseline(o, file->baseline);
+	return p->entries[*entry - 1].baseline != NULL;
+}
+
+/* ---- finding ---- */
+
+const char *
+policies_path(const struct trace_group *trace)
+{
+	const struct operand *const o = &trace->operand;
+
+	return o->folder && trace->format == NULL && o->tree.n == 1 ? o->tree.paths[0] : o->path;
+}
+
+/* The folder where the search for a trace's policy begins, in the arena; p NULL: no memory. */
+static struct slice
+start_of(struct policies *p, const struct trace_group *trace)
+{
+	const char *const path = policies_path(trace), *const slash = strrchr(path, '/');
+
+	if (trace->operand.folder && path == trace->operand.path)
+		return arena_copy(&p->arena, slice_str(path));
+	if (slash == NULL)
+		return arena_copy(&p->arena, slice_str("."));
+	return arena_copy(&p->arena, slice_of(path, slash > path ? (size_t)(slash - path) : 1));
+}
+
+/* Remembers what a key leads to. */
+static bool
+remember(struct options *o, struct tabletext *table, struct slice key, uint32_t entry)
+{
+	if (tabletext_put(table, key, entry))
+		return true;
+	options_no_memory(o);
+	return false;
+}
+
+static bool
+find_by_path(struct policies *p, struct options *o, const char *path, uint32_t *entry)
+{
+	const struct slice key = arena_copy(&p->arena, slice_str(path));
+
+	if (key.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	*entry = tabletext_get(&p->paths, key);
+	return *entry != TABLE_NONE ||
+	       (read_entry(p, o, path, true, entry) && remember(o, &p->paths, key, *entry));
+}
+
+static bool
+find_entry(struct policies *p, struct options *o, const struct trace_group *trace, uint32_t *entry)
+{
+	const struct slice folder = start_of(p, trace);
+	bool no_memory = folder.p == NULL, ok = true;
+
+	*entry = no_memory ? TABLE_NONE : tabletext_get(&p->folders, folder);
+	if (*entry != TABLE_NONE)
+		return true;
+	*entry = 0;
+	char *const path = no_memory ? NULL : policy_find(folder.p, p->here, &no_memory);
+	if (no_memory) {
+		options_no_memory(o);
+		return false;
+	}
+	if (path != NULL)
+		ok = find_by_path(p, o, path, entry);
+	free(path);
+	return ok && remember(o, &p->folders, folder, *entry);
+}
+
+/* Which overrides are for a trace. */
+static bool
+find_overrides(struct policies *p, struct options *o, const struct trace_group *trace,
+               struct policy_of_trace *of)
+{
+	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
+	const char *const path = policies_path(trace), *const slash = strrchr(path, '/');
+
+	if (file == NULL || file->noverrides == 0)
+		return true;
+	char *const folder = folder_of(path);
+	const struct slice full = arena_printf(&p->arena, "%s/%s",
+	                                       folder == NULL             ? ""
+	                                       : strcmp(folder, "/") == 0 ? ""
+	                                                                  : folder,
+	                                       slash != NULL ? slash + 1 : path);
+	free(folder);
+	if (full.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	of->overrides = policy_file_overrides(file, full.p);
+	return true;
+}
+
+static bool
+find_all(struct policies *p, struct options *o, const struct trace_groups *traces)
+{
+	uint32_t entry = 0;
+
+	if (p->line->config != NULL && !read_entry(p, o, p->line->config, false, &entry))
+		return false;
+	for (uint32_t i = 0; i < traces->n; i++) {
+		struct policy_of_trace *const of = &p->traces[i];
+		of->entry = entry;
+		if (p->line->config == NULL && !p->line->no_config &&
+		    !find_entry(p, o, &traces->list[i], &of->entry))
+			return false;
+		if (!find_overrides(p, o, &traces->list[i], of))
+			return false;
+	}
+	return true;
+}
+
+/* ---- which findings count ---- */
+
+static void
+compose(const struct policies *p, const struct policy_of_trace *of, struct policy *policy,
+        struct policy_row *rows)
+{
+	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
+
+	policy_rows_reset(rows, policy->n);
+	policy->fail_level = LEVEL_ERROR;
+	policy->exit_zero = false;
+	if (file != NULL)
+		policy_apply(policy, rows, &file->own.choice);
+	for (uint32_t i = 0; file != NULL && i < file->noverrides; i++)
+		if ((of->overrides >> i & 1) != 0)
+			policy_apply(policy, rows, &file->overrides[i].choice);
+	policy_apply(policy, rows, &p->line->choice);
+}
+
+const struct policy_file *
+policies_first(const struct policies *p)
+{
+	return p->nentries > 0 ? p->entries[0].file : NULL;
+}
+
+const struct policy *
+policies_of(struct policies *p, size_t trace)
+{
+	const struct policy_of_trace of = p->traces[trace];
+
+	if (of.entry != p->of_present.entry || of.overrides != p->of_present.overrides)
+		compose(p, &of, &p->present, p->rows[1]);
+	p->of_present = of;
+	return &p->present;
+}
+
+bool
+policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
+                const struct policy_baseline **baseline)
+{
+	const struct policy_of_trace *const of = &p->traces[trace];
+	const struct policy_entry *const entry = of->entry > 0 ? &p->entries[of->entry - 1] : NULL;
+
+	*baseline = p->baseline != NULL ? p->baseline : entry != NULL ? entry->baseline : NULL;
+	return policy_checks_init(c, entry != NULL ? entry->file : NULL, of->overrides, *baseline != NULL);
+}
+
+/* ---- the whole ---- */
+
+static bool
+prepare(struct policies *p, uint32_t ntraces)
+{
+	p->here = realpath(".", NULL);
+	if (p->here == NULL)
+		p->here = strdup("/");
+	p->traces = calloc((size_t)ntraces + 1, sizeof *p->traces);
+	for (int i = 0; i < 2; i++)
+		p->rows[i] = policy_rows_new(&p->whole.n);
+	p->present.n = p->whole.n;
+	p->whole.rows = p->rows[0];
+	p->present.rows = p->rows[1];
+	p->present.most = UINT64_MAX;
+	return p->here != NULL && p->traces != NULL && p->rows[0] != NULL && p->rows[1] != NULL;
+}
+
+bool
+policies_init(struct policies *p, struct options *o, const struct policy_options *line,
+              const struct trace_groups *traces)
+{
+	*p = (struct policies){ .line = line };
+	if (!prepare(p, traces->n)) {
+		options_no_memory(o);
+		return false;
+	}
+	if (line->baseline != NULL && (p->baseline = read_baseline(o, line->baseline)) == NULL)
+		return false;
+	if (!find_all(p, o, traces))
+		return false;
+	const struct policy_file *const first = policies_first(p);
+	const struct policy_of_trace own = { .entry = p->nentries > 0 };
+	compose(p, &own, &p->whole, p->rows[0]);
+	p->whole.most = line->max_findings != UINT64_MAX ? line->max_findings
+	                : first != NULL                  ? first->max_findings
+	                                                 : UINT64_MAX;
+	p->of_present.entry = UINT32_MAX;
+	return true;
+}
+
+void
+policies_free(struct policies *p)
+{
+	for (uint32_t i = 0; i < p->nentries; i++) {
+		policy_file_free(p->entries[i].file);
+		baseline_free(p->entries[i].baseline);
+	}
+	free(p->entries);
+	baseline_free(p->baseline);
+	free(p->traces);
+	free(p->here);
+	tabletext_free(&p->folders);
+	tabletext_free(&p->paths);
+	arena_free(&p->arena);
+	free(p->rows[0]);
+	free(p->rows[1]);
+}

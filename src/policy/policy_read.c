@@ -1,0 +1,342 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/glob.h"
+#include "check/policy_rules.h"
+#include "check/report.h"
+#include "policy/policy_draft.h"
+
+/* A policy as a whole: the keys that say what options say, and overrides. */
+
+/* ---- which findings count ---- */
+
+/* Says that a pattern fits no rule. */
+static bool
+is_rule(struct policy_draft *d, const struct yaml_node *node, const char *key, struct slice rules)
+{
+	const char *nearest;
+	struct quoted q;
+
+	if (policy_fits_rule(rules.p, &nearest))
+		return true;
+	if (nearest != NULL)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; did you mean %s?", key,
+		         quoted(&q, rules), nearest);
+	else
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; tracetool rules lists them",
+		         key, quoted(&q, rules));
+	return false;
+}
+
+static void
+take_patterns(struct policy_draft *d, const struct yaml_node *node, const char *key, struct policy_choice *c,
+              bool (*add)(struct policy_choice *c, const char *rules))
+{
+	const bool list = node->kind == NODE_LIST;
+	struct slice rules;
+
+	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
+	     item = list ? item->next : NULL)
+		if (policy_pattern(d, item, key, &rules) && is_rule(d, item, key, rules))
+			d->yaml.no_memory |= !add(c, rules.p);
+}
+
+static void
+take_select(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_section *const s = into;
+
+	take_patterns(d, node, "select", &s->choice, policy_choice_select);
+}
+
+static void
+take_ignore(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_section *const s = into;
+
+	take_patterns(d, node, "ignore", &s->choice, policy_choice_ignore);
+}
+
+static void
+take_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	static const char *const words[] = { "note", "warning", "error", NULL }; /* enum level */
+	struct policy_section *const s = into;
+	struct slice rules;
+	uint32_t level;
+
+	if (node->kind != NODE_MAP) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "level is a mapping of rules to levels");
+		return;
+	}
+	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next)
+		if (policy_pattern(d, key, "a rule", &rules) && is_rule(d, key, "level", rules) &&
+		    yaml_word(&d->yaml, key->next, "a level", words, &level))
+			d->yaml.no_memory |= !policy_choice_level(&s->choice, rules.p, (enum level)level);
+}
+
+static void
+take_fail_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	static const char *const words[] = { "note", "warning", "error", "never", NULL };
+	struct policy_section *const s = into;
+	uint32_t level;
+
+	if (yaml_word(&d->yaml, node, "fail-level", words, &level))
+		s->choice.fail_level = (int)level;
+}
+
+static void
+take_exit_zero(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_section *const s = into;
+	bool yes;
+
+	if (policy_bool(d, node, "exit-zero", &yes))
+		s->choice.exit_zero = yes;
+}
+
+/* ---- of the whole run ---- */
+
+/* Names of files that a policy found by itself writes to lie below its folder. */
+static bool
+stays_below(const char *path)
+{
+	if (path[0] == '/' || path[0] == '\0')
+		return false;
+	for (const char *p = path; *p != '\0'; p += strcspn(p, "/"), p += *p == '/')
+		if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || p[2] == '\0'))
+			return false;
+	return true;
+}
+
+static bool
+is_report(struct policy_draft *d, const struct yaml_node *node, struct slice name)
+{
+	char list[200] = "auto";
+	size_t n = strlen(list);
+	struct quoted q;
+
+	if (slice_is(name, "auto"))
+		return true;
+	for (const struct report_ops *const *r = report_kinds; *r != NULL; r++) {
+		if (slice_is(name, (*r)->name))
+			return true;
+		if (n < sizeof list)
+			n += (size_t)snprintf(list + n, sizeof list - n, ", %s", (*r)->name);
+	}
+	yaml_say(&d->yaml, YAML_BAD_VALUE, node, "a report is one of %s, not %s", list, quoted(&q, name));
+	return false;
+}
+
+static void
+take_one_report(struct policy_draft *d, const struct yaml_node *node, const char **out)
+{
+	struct slice text;
+
+	if (!policy_text(d, node, "report", &text))
+		return;
+	const char *const equals = strchr(text.p, '=');
+	if (!is_report(d, node, slice_of(text.p, strcspn(text.p, "="))))
+		return;
+	if (equals == NULL) {
+		*out = text.p;
+		return;
+	}
+	if (!stays_below(equals + 1)) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
+		         "the file of a report lies below the folder of the policy, without a slash at its "
+		         "start and without ..");
+		return;
+	}
+	*out = arena_printf(&d->file->arena, "%.*s=%s/%s", (int)(equals - text.p), text.p, d->file->folder,
+	                    equals + 1)
+	           .p;
+	d->yaml.no_memory |= *out == NULL;
+}
+
+static void
+take_report(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	const bool list = node->kind == NODE_LIST;
+	const char **const reports = policy_alloc(d, list ? node->n : 1, sizeof *reports);
+
+	if (reports == NULL)
+		return;
+	if (list && node->n > POLICY_MAX_REPORTS) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "report has more than %u entries",
+		         POLICY_MAX_REPORTS);
+		return;
+	}
+	d->file->reports = reports;
+	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
+	     item = list ? item->next : NULL) {
+		take_one_report(d, item, &reports[d->file->nreports]);
+		d->file->nreports += reports[d->file->nreports] != NULL;
+	}
+}
+
+static void
+take_max_findings(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	policy_whole(d, node, "max-findings", &d->file->max_findings);
+}
+
+static void
+take_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	if (policy_whole(d, node, "threads", &d->file->threads) && d->file->threads == 0)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "threads is a number of at least 1");
+}
+
+static void
+take_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct slice name;
+
+	if (!policy_text(d, node, "baseline", &name))
+		return;
+	d->file->baseline =
+	    name.p[0] == '/' ? name.p : arena_printf(&d->file->arena, "%s/%s", d->file->folder, name.p).p;
+	d->yaml.no_memory |= d->file->baseline == NULL;
+}
+
+/* ---- overrides ---- */
+
+static void
+take_paths(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_section *const s = into;
+
+	policy_patterns(d, node, "paths", POLICY_MAX_NAMES, &s->paths, &s->npaths);
+}
+
+#define SECTION_KEYS                                                                                         \
+	{ "select", take_select }, { "ignore", take_ignore }, { "level", take_level },                       \
+	    { "fail-level", take_fail_level }, { "exit-zero", take_exit_zero },                              \
+	    { "expect", policy_take_expect },                                                                \
+	{                                                                                                    \
+		"budgets", policy_take_budgets                                                               \
+	}
+
+static void
+take_overrides(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	static const struct policy_key keys[] = { { "paths", take_paths }, SECTION_KEYS };
+	struct policy_file *const f = d->file;
+
+	if (node->kind != NODE_LIST || node->n > POLICY_MAX_OVERRIDES) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "overrides is a list of at most %u mappings",
+		         POLICY_MAX_OVERRIDES);
+		return;
+	}
+	f->overrides = policy_alloc(d, node->n, sizeof *f->overrides);
+	if (f->overrides == NULL)
+		return;
+	for (const struct yaml_node *item = node->child; item != NULL; item = item->next) {
+		struct policy_section *const s = &f->overrides[f->noverrides++];
+		const uint64_t mistakes = d->yaml.mistakes;
+		s->choice = (struct policy_choice)POLICY_CHOICE_NONE;
+		if (POLICY_MAP(d, item, "an override", keys, s) && s->npaths == 0 &&
+		    d->yaml.mistakes == mistakes)
+			yaml_say(&d->yaml, YAML_BAD_VALUE, item, "an override has no paths");
+	}
+}
+
+uint32_t
+policy_file_overrides(const struct policy_file *f, const char *path)
+{
+	const size_t n = strlen(f->folder);
+	uint32_t bits = 0;
+
+	if (strncmp(path, f->folder, n) == 0 && path[n] == '/')
+		path += n + 1;
+	else if (n == 1)
+		path++; /* the folder is / */
+	const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
+	for (uint32_t i = 0; i < f->noverrides; i++)
+		for (uint32_t k = 0; k < f->overrides[i].npaths; k++) {
+			const struct slice glob = f->overrides[i].paths[k];
+			const bool bare = memchr(glob.p, '/', glob.n) == NULL;
+			if (glob_fits(glob, slice_str(bare ? name : path)))
+				bits |= UINT32_C(1) << i;
+		}
+	return bits;
+}
+
+/* ---- the whole ---- */
+
+static const struct policy_key file_keys[] = {
+	SECTION_KEYS,
+	{ "report", take_report },
+	{ "max-findings", take_max_findings },
+	{ "threads", take_threads },
+	{ "baseline", take_baseline },
+	{ "overrides", take_overrides },
+};
+
+static struct policy_file *
+new_file(const char *name, const char *folder)
+{
+	struct policy_file *const f = calloc(1, sizeof *f);
+
+	if (f == NULL)
+		return NULL;
+	f->own.choice = (struct policy_choice)POLICY_CHOICE_NONE;
+	f->max_findings = UINT64_MAX;
+	f->path = arena_copy(&f->arena, slice_str(name)).p;
+	f->folder = arena_copy(&f->arena, slice_str(folder)).p;
+	if (f->path != NULL && f->folder != NULL)
+		return f;
+	policy_file_free(f);
+	return NULL;
+}
+
+void
+policy_file_free(struct policy_file *f)
+{
+	if (f == NULL)
+		return;
+	policy_choice_free(&f->own.choice);
+	for (uint32_t i = 0; i < f->noverrides; i++)
+		policy_choice_free(&f->overrides[i].choice);
+	arena_free(&f->arena);
+	free(f);
+}
+
+struct policy_file *
+policy_file_parse(struct slice text, const char *name, const char *folder, struct findings *findings,
+                  bool *no_memory)
+{
+	struct policy_draft d = { .yaml = { .text = text, .rules = policy_rules, .findings = findings } };
+	const struct yaml_node *root;
+
+	*no_memory = true;
+	d.file = new_file(name, folder);
+	if (d.file == NULL)
+		return NULL;
+	root = yaml_root(&d.yaml);
+	if (root != NULL)
+		POLICY_MAP(&d, root, "a policy", file_keys, &d.file->own);
+	arena_free(&d.yaml.nodes);
+	*no_memory = d.yaml.no_memory || d.file->arena.failed;
+	if (d.yaml.mistakes == 0 && !*no_memory)
+		return d.file;
+	policy_file_free(d.file);
+	return NULL;
+}
+
+struct policy_file *
+policy_file_read(const char *path, const char *name, const char *folder, bool regular,
+                 struct findings *findings, bool *no_memory)
+{
+	char *text;
+	size_t n;
+
+	*no_memory = false;
+	if (!yaml_read(path, POLICY_MAX_BYTES, regular, policy_rules, findings, &text, &n))
+		return NULL;
+	struct policy_file *const f = policy_file_parse(slice_of(text, n), name, folder, findings, no_memory);
+	free(text);
+	return f;
+}
