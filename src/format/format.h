@@ -7,7 +7,6 @@
 #include "event/class_field.h"
 #include "event/class_plan.h"
 #include "event/event_order.h"
-#include "event/trace_origin.h"
 #include "format/look_ahead.h"
 #include "format/option.h"
 #include "format/reader.h"
