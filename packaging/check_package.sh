@@ -122,7 +122,7 @@ for file in build/static/*.tar.gz; do
 done
 readelf -lW build/static/tracetool >"$work/said"
 ! grep -q INTERP "$work/said" || die "the static program needs a dynamic linker"
-for name in cjson libisal libyaml libzstd sqlite3 glibc; do
+for name in cjson libisal libyaml libzstd sqlite3 xz-utils glibc; do
 	grep -q "^======== $name " build/static/THIRD-PARTY-NOTICES || die "the notices lack $name"
 done
 ok "static program: the same in another folder; notices of all that is in it"

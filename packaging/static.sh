@@ -74,7 +74,7 @@ jobs=-j$(nproc)
 # SQLite can load extensions, which a static program cannot, and tracetool never does: the linker warns about dlopen().
 make -s "$jobs" BUILD="$out/objects" CFLAGS="-O2 -fPIE -ffile-prefix-map=$here=." \
 	LDFLAGS="-static-pie -Wl,--build-id=none" \
-	LIBS="-L$out/lib -lcjson -lisal -lzstd -lsqlite3 -lyaml -lpthread -lm" "$out/objects/tracetool" >"$out/build.log" 2>&1 || {
+	LIBS="-L$out/lib -lcjson -lisal -llzma -lzstd -lsqlite3 -lyaml -lpthread -lm" "$out/objects/tracetool" >"$out/build.log" 2>&1 || {
 	tail -n 20 "$out/build.log" >&2
 	exit 1
 }
@@ -82,7 +82,7 @@ strip -o "$out/tracetool" "$out/objects/tracetool"
 
 {
 	echo "tracetool $version is linked with the following libraries, as Debian has them.  Their licences:"
-	for package in libc6-dev libcjson-dev libisal-dev libsqlite3-dev libyaml-dev libzstd-dev; do
+	for package in libc6-dev libcjson-dev libisal-dev liblzma-dev libsqlite3-dev libyaml-dev libzstd-dev; do
 		printf '\n======== %s %s ========\n\n' "$(dpkg-query -W -f '${source:Package} ${source:Version}' $package)" ''
 		cat "/usr/share/doc/$package/copyright"
 	done

@@ -261,7 +261,7 @@ check_words(void *ctx, const struct cmd_option *o, const char *const *words)
 	struct complete_value v = complete_argument(cmd, o, words);
 	const bool behind = v.behind.what == COMPLETE_WORDS;
 	const struct complete_part *const part = behind ? &v.behind : &v.first;
-	snprintf(argument, sizeof argument, "--%s=%s!", o->name, behind ? "input/*=" : "");
+	snprintf(argument, sizeof argument, "--%s=%sno/folder!", o->name, behind ? "input/*=" : "");
 	struct ran r = RUN(cmd->name, argument, "-");
 	const char *const list = strstr(r.err, " takes one of ");
 	if (part->what != COMPLETE_WORDS) {

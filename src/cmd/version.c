@@ -4,6 +4,7 @@
 #include <isa-l.h>
 #include <sqlite3.h>
 #include <yaml.h>
+#include <lzma.h>
 #include <zstd.h>
 
 #include "base/libc_version.h"
@@ -35,9 +36,10 @@ put_libraries(struct text *t)
 	            ISAL_PATCH_VERSION);
 	text_printf(t, "library: SQLite %s\n", sqlite3_libversion());
 	text_printf(t, "library: libyaml %s\n", yaml_get_version_string());
+	text_printf(t, "library: liblzma %s\n", lzma_version_string());
 	text_printf(t, "library: zstd %s\n", ZSTD_versionString());
 	text_printf(t, "library: %s\n", libc_version(libc, sizeof libc));
-	text_str(t, "compression: gzip (ISA-L), zstd; both read and written\n");
+	text_str(t, "compression: gzip (ISA-L) and zstd, read and written; xz, read\n");
 }
 
 /* The ways to scan JSON that this machine can run, and the one that is taken. */
