@@ -19,7 +19,8 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
 	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
 	[COMMON_REPORT] = { "report", "FORMAT=FILE",
-	                    "write what is found to FILE, in a form of validate --report: sarif, junit, ...", 0 },
+	                    "write what is found to FILE, in a form of validate --report: sarif, junit, ...",
+	                    0 },
 };
 
 int

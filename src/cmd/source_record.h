@@ -4,7 +4,8 @@
 #include "check/file_record.h"
 #include "pipeline/source.h"
 
-/* What reports say of an input that was read, or could not be; without its findings.  Texts are the source's. */
+/* What reports say of an input that was read, or could not be; without its findings.  Texts are the
+ * source's. */
 static inline struct file_record
 source_record(const struct source *s)
 {
