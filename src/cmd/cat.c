@@ -2,6 +2,7 @@
 
 #include "cmd/report_out.h"
 #include "cmd/say.h"
+#include "cmd/side_reports.h"
 #include "cmd/value_text.h"
 
 enum { O_HEX, O_LIMIT, O_MAX_REPEAT };
@@ -186,6 +187,7 @@ cmd_cat(const struct command *cmd, int argc, char **argv)
 		show_one(&c, argv[i]);
 	c.status = worse(c.status, report_out_close(&c.out));
 	text_free(&c.text);
+	c.status = worse(c.status, side_reports_end(&c.options));
 	options_free(&c.options);
 	return c.status;
 }

@@ -4,6 +4,7 @@
 #include "cmd/convert.h"
 #include "cmd/operand_names.h"
 #include "cmd/output_format.h"
+#include "cmd/side_reports.h"
 #include "format/registry.h"
 
 enum {
@@ -304,8 +305,10 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 	enum exit_status status = STATUS_CLEAN;
 	if (!parse(&c))
 		status = c.options.status;
-	else if (!skips(&c))
+	else if (!skips(&c)) {
 		status = convert_run(&c);
+		status = worse(status, side_reports_end(&c.options));
+	}
 	options_free(&c.options);
 	return status;
 }

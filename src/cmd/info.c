@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
+#include "cmd/side_reports.h"
 #include "cmd/value_text.h"
 #include "output/text_units.h"
 #include "stats/columns.h"
@@ -263,6 +264,7 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	}
 	n.status = worse(n.status, report_out_close(&n.out));
 	text_free(&n.text);
+	n.status = worse(n.status, side_reports_end(&n.options));
 	options_free(&n.options);
 	return n.status;
 }

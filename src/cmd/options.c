@@ -11,6 +11,7 @@
 #include "cmd/operand_names.h"
 #include "cmd/options_table.h"
 #include "cmd/schema_files.h"
+#include "cmd/side_reports.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "output/text_start.h"
@@ -181,6 +182,8 @@ take_common(struct options *o, enum common which, const char *arg)
 		o->output = arg;
 	if (which == COMMON_FORCE)
 		o->force = true;
+	if (which == COMMON_REPORT)
+		return side_reports_add(o, arg);
 	if (which == COMMON_COLOR) {
 		const int i = options_word(o, "--color", arg, options_color_words);
 		o->color_always = i == 1;
@@ -232,6 +235,7 @@ options_free(struct options *o)
 	for (size_t i = 0; i < o->nschemas; i++)
 		schema_free(&o->schemas[i]);
 	o->nschemas = 0;
+	side_reports_free(o);
 	vocabularies_free(&o->vocabularies);
 }
 
@@ -284,7 +288,8 @@ options_next(struct options *o, const char **arg)
 		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
 		if (c == -1) {
 			o->first_operand = optind;
-			return check_dialect(o) && select_options_end(&o->select, o) && read_schemas(o)
+			return check_dialect(o) && select_options_end(&o->select, o) &&
+			               side_reports_check(o) && read_schemas(o)
 			           ? OPTIONS_END
 			           : OPTIONS_STOP;
 		}

@@ -23,6 +23,7 @@ struct options {
 	size_t nschemas;
 	struct vocabularies vocabularies; /* kept from one input to the next */
 	struct select_options select;     /* of commands that select */
+	struct side_reports *side;        /* of --report, of the same commands; NULL: none */
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;

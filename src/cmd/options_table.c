@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cmd/report_out.h"
+#include "cmd/reports.h"
 #include "format/registry.h"
 
 const char *const options_color_words[] = { "auto", "always", "never", NULL };
@@ -17,12 +18,18 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
 	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
 	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
+	[COMMON_REPORT] = { "report", "FORMAT=FILE",
+	                    "write what is found to FILE, in a form of validate --report: sarif, junit, ...",
+	                    0 },
 };
 
 int
 options_common_count(const struct command *cmd)
 {
-	return !cmd->reads ? COMMON_HELP + 1 : cmd->writes ? COMMON_COUNT : COMMON_OUTPUT;
+	return !cmd->reads    ? COMMON_HELP + 1
+	       : cmd->selects ? COMMON_COUNT
+	       : cmd->writes  ? COMMON_REPORT
+	                      : COMMON_OUTPUT;
 }
 
 /* What a format brings to this command; NULL: nothing.  Of those that can only be written, only to one that
@@ -69,7 +76,10 @@ options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 		if (!is_repeated(cmd, p, i))
 			visit(ctx, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, p->words);
 	for (int i = options_common_count(cmd) - 1; i >= 0; i--)
-		visit(ctx, &options_common[i], i == COMMON_COLOR ? options_color_words : NULL);
+		visit(ctx, &options_common[i],
+		      i == COMMON_COLOR    ? options_color_words
+		      : i == COMMON_REPORT ? reports_words
+		                           : NULL);
 }
 
 /* ---- help ---- */

@@ -14,14 +14,15 @@ enum common {
 	COMMON_COLOR,
 	COMMON_OUTPUT,
 	COMMON_FORCE,
+	COMMON_REPORT,
 	COMMON_COUNT
 };
 
 /* What --color takes; NULL-terminated. */
 extern const char *const options_color_words[];
 
-/* The first is for every command, the next for those that read traces, the last two for those of them that
- * take -o. */
+/* The first is for every command, the next for those that read traces, the last three for those of them that
+ * take -o; the very last for those that select events. */
 extern const struct cmd_option options_common[COMMON_COUNT];
 
 /* How many of them a command has. */

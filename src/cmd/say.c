@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "check/report.h"
+#include "cmd/side_reports.h"
 #include "format/ledger.h"
 #include "output/text_start.h"
 
@@ -93,6 +94,8 @@ say_finding(void *ctx, const struct findings *j, const struct finding *f)
 	char room[ROOM];
 	struct text t = text_start(room, sizeof room);
 
+	if (o->side != NULL)
+		side_reports_finding(o->side, f);
 	if (f->rule->level < (o->quiet ? LEVEL_ERROR : LEVEL_WARNING))
 		return;
 	report_text_finding(&t, j->path, f, options_color(o, STDERR_FILENO));
@@ -101,11 +104,13 @@ say_finding(void *ctx, const struct findings *j, const struct finding *f)
 }
 
 enum exit_status
-say_end(const struct options *o, const struct source *s)
+say_end(struct options *o, const struct source *s)
 {
 	char room[ROOM];
 	struct text t = text_start(room, sizeof room);
 
+	if (o->side != NULL)
+		side_reports_input(o, s);
 	if (!o->quiet)
 		report_text_rest(&t, &s->findings);
 	if (s->reader.unread > 0) {

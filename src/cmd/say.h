@@ -25,7 +25,7 @@ void say_losses(const char *path, const struct ledger *l);
 
 /* After a flow: repeats that were not shown; then what the findings mean for the exit status (fail level:
  * error). */
-enum exit_status say_end(const struct options *o, const struct source *s);
+enum exit_status say_end(struct options *o, const struct source *s);
 
 /* Paths as messages show them: escaped. */
 struct shown_path {

@@ -3,6 +3,7 @@
 #include "base/terminal.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
+#include "cmd/side_reports.h"
 #include "stats/stats_report.h"
 #include "stats/stats_thread.h"
 
@@ -186,6 +187,7 @@ cmd_stats(const struct command *cmd, int argc, char **argv)
 	report_out_put(&s.out, &s.text);
 	s.status = worse(s.status, report_out_close(&s.out));
 	text_free(&s.text);
+	s.status = worse(s.status, side_reports_end(&s.options));
 	options_free(&s.options);
 	return s.status;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/say.h"
+#include "cmd/source_record.h"
 #include "pipeline/trace_groups.h"
 #include "pipeline/workers.h"
 #include "policy/policy_watch.h"
@@ -72,16 +73,7 @@ static void
 closed(void *ctx, const struct source *f)
 {
 	struct slot *const s = ctx;
-	const struct file_record what = {
-		.path = f->findings.path,
-		.format = f->open ? f->format->name : NULL,
-		.dialect = f->open ? f->context->trace->dialect : NULL,
-		.rules = f->open ? f->format->rules : NULL,
-		.records = f->reader.records,
-		.unread_bytes = f->open ? f->reader.unread : 0,
-		.unreadable = f->unreadable,
-		.whole = f->as_whole,
-	};
+	const struct file_record what = source_record(f);
 
 	progress_clear(&s->run->progress);
 	if (s->watch != NULL && f->open && !f->as_whole)

@@ -1,0 +1,102 @@
+#include "cmd/side_reports.h"
+
+#include <stdlib.h>
+
+#include "check/file_record.h"
+#include "cmd/reports.h"
+#include "cmd/source_record.h"
+
+struct side_reports {
+	struct reports reports;
+	struct policy policy; /* what counts without one */
+	struct file_records records;
+	bool begun, opened;
+};
+
+bool
+side_reports_add(struct options *o, const char *arg)
+{
+	struct side_reports *const s = o->side != NULL ? o->side : calloc(1, sizeof *s);
+	const char *const file = strchr(arg, '=');
+
+	if (s == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	o->side = s;
+	s->policy = (struct policy){ .fail_level = LEVEL_ERROR, .most = UINT64_MAX };
+	if (!reports_add(&s->reports, o, arg))
+		return false;
+	if (file != NULL && strcmp(file, "=-") != 0)
+		return true;
+	o->status =
+	    options_mistake(o,
+	                    "--report %s needs a file (FORMAT=FILE): only validate reports to standard "
+	                    "output",
+	                    s->reports.list[s->reports.n - 1].kind->name);
+	return false;
+}
+
+bool
+side_reports_check(struct options *o)
+{
+	return o->side == NULL || reports_check_names(&o->side->reports, o);
+}
+
+/* The files are opened when the first input was read: mistakes of the command line leave none. */
+static void
+begin(struct side_reports *s, struct options *o)
+{
+	if (s->begun)
+		return;
+	s->begun = true;
+	s->opened = reports_open(&s->reports, o, &s->policy);
+}
+
+void
+side_reports_finding(struct side_reports *s, const struct finding *f)
+{
+	file_records_finding(&s->records, f);
+}
+
+static void
+hand_over(struct side_reports *s)
+{
+	for (const struct file_record *k = s->records.first; s->opened && k != NULL; k = k->next)
+		reports_file(&s->reports, k, &s->policy);
+	file_records_clear(&s->records);
+}
+
+void
+side_reports_input(struct options *o, const struct source *input)
+{
+	struct side_reports *const s = o->side;
+	const struct file_record what = source_record(input);
+
+	begin(s, o);
+	file_records_close(&s->records, &what, &input->findings);
+	hand_over(s);
+}
+
+enum exit_status
+side_reports_end(struct options *o)
+{
+	struct side_reports *const s = o->side;
+
+	if (s == NULL)
+		return STATUS_CLEAN;
+	begin(s, o);
+	const enum exit_status status = reports_close(&s->reports, s->opened, s->records.failed);
+	side_reports_free(o);
+	return status;
+}
+
+void
+side_reports_free(struct options *o)
+{
+	if (o->side == NULL)
+		return;
+	file_records_free(&o->side->records);
+	free(o->side);
+	o->side = NULL;
+}

@@ -1,0 +1,31 @@
+#ifndef CMD_SIDE_REPORTS_H
+#define CMD_SIDE_REPORTS_H
+
+#include "cmd/options.h"
+
+/*
+ * The reports of a command that does something else with its traces than to
+ * validate them: what it finds on the way, in the forms of validate.  They go
+ * to files.
+ */
+struct side_reports;
+
+/* --report FORMAT=FILE.  false after a message and o->status set. */
+bool side_reports_add(struct options *o, const char *arg);
+
+/* After the last option.  false after a message and o->status set. */
+bool side_reports_check(struct options *o);
+
+/* A finding of the input that is read now. */
+void side_reports_finding(struct side_reports *s, const struct finding *f);
+
+/* The input was read, or could not be. */
+void side_reports_input(struct options *o, const struct source *input);
+
+/* Ends them; the worst status of inputs and reports.  STATUS_CLEAN without reports. */
+enum exit_status side_reports_end(struct options *o);
+
+/* Nothing is left of reports that were not ended. */
+void side_reports_free(struct options *o);
+
+#endif
