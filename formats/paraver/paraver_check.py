@@ -188,7 +188,7 @@ class Lines:
 
     def thread(self, index):
         t = self.tracks[index]
-        while t.get("child"):
+        while t.get("child") or t.get("lane"):
             t = self.tracks[t["parent"]]
         return t
 
