@@ -202,7 +202,7 @@ FUZZ_JOBS    := 2
 check-fuzz: ## fuzz each reader for FUZZ_SECONDS (60), two at a time (needs clang, which it installs)
 	@sh src/check/deps.sh clang
 	@for f in $(FUZZ_FORMATS); do $(MAKE) --no-print-directory fuzz-target FORMAT=$$f || exit 1; done
-	sh src/check/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_JOBS) $(FUZZ_FORMATS)
+	FUZZ_ARGS='$(FUZZ_ARGS)' sh src/check/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_JOBS) $(FUZZ_FORMATS)
 
 fuzz-target:
 	@$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang \

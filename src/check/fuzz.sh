@@ -1,6 +1,6 @@
 #!/bin/sh
 # fuzz.sh FOLDER SECONDS JOBS FORMAT...: runs FOLDER/fuzz_FORMAT that long for each format, some at a time, on its stored inputs.
-# What is new is kept in FOLDER/corpus-FORMAT, what breaks a promise in FOLDER/broken-FORMAT-*.  Status 1 if there is any.
+# FUZZ_ARGS: further arguments.  What is new is kept in FOLDER/corpus-FORMAT, what breaks a promise in FOLDER/broken-FORMAT-*.  Status 1 if there is any.
 set -eu
 folder=$1 seconds=$2 jobs=$3
 shift 3
@@ -13,7 +13,8 @@ if [ "$1" = --one ]; then
 	for dir in "testdata/fuzz/$format" "testdata/$format/good" "testdata/$format/bad"; do
 		[ -d "$dir" ] && set -- "$@" "$dir"
 	done
-	if "$folder/fuzz_$format" "-max_total_time=$seconds" -timeout=60 -rss_limit_mb=4096 \
+	# shellcheck disable=SC2086 # a list of arguments
+	if "$folder/fuzz_$format" ${FUZZ_ARGS:-} "-max_total_time=$seconds" -timeout=60 -rss_limit_mb=4096 \
 		"-artifact_prefix=$folder/broken-$format-" "$folder/corpus-$format" "$@" >"$folder/log-$format" 2>&1; then
 		echo "  FUZZ $format: $(grep '^Done' "$folder/log-$format")"
 	else
