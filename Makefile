@@ -108,7 +108,7 @@ demo: deps ## install what is missing, build, and show convert, validate and sta
 	@echo; echo '$$ tracetool stats $(SAMPLE)'; ./tracetool stats $(SAMPLE)
 	@echo; echo '$$ tracetool convert $(SAMPLE) build/demo.json'; ./tracetool convert -f $(SAMPLE) build/demo.json
 	@head -n 6 build/demo.json; echo '...'; echo
-	@echo 'Open build/demo.json in https://ui.perfetto.dev or chrome://tracing.'
+	@echo 'Open build/demo.json in https://ui.perfetto.dev or https://www.speedscope.app.'
 
 test: deps ## install what is missing, build, and run all tests
 	@$(MAKE) --no-print-directory run-tests
