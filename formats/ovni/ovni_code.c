@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/glob.h"
+
 void
 ovni_codes_free(struct ovni_codes *c)
 {
@@ -72,7 +74,7 @@ ovni_class_plan(const struct class *cls)
 {
 	const struct plan *m = cls->plan;
 
-	while (m != NULL && m->named.p != NULL && !plan_glob(m->named, cls->name))
+	while (m != NULL && m->named.p != NULL && !glob_fits(m->named, cls->name))
 		m = m->otherwise;
 	return m != NULL ? plan_shape(m) : NULL;
 }

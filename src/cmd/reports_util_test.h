@@ -14,10 +14,7 @@ size_t count_word(const char *text, const char *word);
 /* Runs `validate ARGS` by the shell, with $0 the program; both outputs are joined. */
 struct ran validate_sh(const char *environment, const char *args);
 
-/* Folders of inputs with faults: of a binary format and of one made of lines. */
-#define FAULTS                                                                                               \
-	"testdata/htdump/bad/cut-record.htdump testdata/htdump/bad/invalid-utf8.htdump "                     \
-	"testdata/htdump/bad/no-base.htdump testdata/dftracer/bad/array-on-a-line.pfw "                      \
-	"testdata/dftracer/bad/blank-lines.pfw testdata/htdump/good/wire-little.htdump"
+/* In ARGS: inputs with faults, of a binary format and of one made of lines. */
+#define FAULTS "$FAULTS"
 
 #endif

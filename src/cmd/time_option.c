@@ -1,195 +1,69 @@
 #include "cmd/time_option.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* A decimal number as v / 10^decimals, at most `most` decimals.  Gives what is behind it, or NULL. */
-static const char *
-decimal_number(const char *p, unsigned most, uint64_t *v, unsigned *decimals)
-{
-	bool point = false, any = false;
+#include "base/units.h"
 
-	*v = 0;
-	*decimals = 0;
-	for (; (*p >= '0' && *p <= '9') || (*p == '.' && !point); p++) {
-		if (*p == '.') {
-			point = true;
-			continue;
-		}
-		any = true;
-		if (point && *decimals == most) {
-			if (*p != '0')
-				return NULL;
-			continue;
-		}
-		if (*v > (UINT64_MAX - (uint64_t)(*p - '0')) / 10)
-			return NULL;
-		*v = *v * 10 + (uint64_t)(*p - '0');
-		*decimals += point;
-	}
-	return any && p[-1] != '.' ? p : NULL;
-}
-
-/* v / 10^decimals * unit; false: it is no whole number, or does not fit. */
-static bool
-scale(uint64_t v, unsigned decimals, uint64_t unit, uint64_t *to)
-{
-	unsigned __int128 all = (unsigned __int128)v * unit;
-
-	for (; decimals > 0; decimals--) {
-		if (all % 10 != 0)
-			return false;
-		all /= 10;
-	}
-	*to = (uint64_t)all;
-	return all <= UINT64_MAX;
-}
+#define NS_PER_MINUTE UINT64_C(60000000000)
 
 bool
 duration_option(const char *s, uint64_t *ns)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = { { "", 1 },
-		      { "ns", 1 },
-		      { "us", 1000 },
-		      { "ms", 1000000 },
-		      { "s", 1000000000 },
-		      { "m", UINT64_C(60) * 1000000000 },
-		      { "h", UINT64_C(3600) * 1000000000 } };
-	unsigned decimals;
-	uint64_t v;
-	const char *const unit = decimal_number(s, 18, &v, &decimals);
+	const struct slice text = slice_str(s);
 
-	for (size_t i = 0; unit != NULL && i < sizeof units / sizeof units[0]; i++)
-		if (strcmp(unit, units[i].name) == 0)
-			return scale(v, decimals, units[i].ns, ns);
-	return false;
+	return strchr(s, ' ') == NULL && (units_count(text, ns) || units_time(text, ns));
 }
 
-/* ---- wall times ---- */
-
-/* Exactly n digits, and the byte behind them unless it is 0. */
+/* "Z", "+hh:mm", "-hh:mm" or nothing: how far local time is from UTC. */
 static bool
-digits(const char **p, unsigned n, char behind, unsigned *v)
+offset_of(const char *p, bool *behind, uint64_t *ns)
 {
-	*v = 0;
-	for (; n > 0 && **p >= '0' && **p <= '9'; n--, ++*p)
-		*v = *v * 10 + (unsigned)(**p - '0');
-	if (n > 0 || (behind != '\0' && **p != behind))
-		return false;
-	*p += behind != '\0';
-	return true;
-}
+	uint64_t hours, minutes;
 
-/* Days from 1970-01-01 of a date of the Gregorian calendar. */
-static int64_t
-days_of(unsigned year, unsigned month, unsigned day)
-{
-	const int64_t y = (int64_t)year - (month <= 2), era = y / 400;
-	const int64_t in_era = y - era * 400, m = (int64_t)month + (month > 2 ? -3 : 9);
-	const int64_t in_year = (153 * m + 2) / 5 + (int64_t)day - 1;
-
-	return era * 146097 + in_era * 365 + in_era / 4 - in_era / 100 + in_year - 719468;
-}
-
-static unsigned
-days_in(unsigned year, unsigned month)
-{
-	static const unsigned char days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-
-	const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-	return days[month - 1] + (month == 2 && leap ? 1U : 0U);
-}
-
-/* "Z", "+hh:mm", "-hh:mm" or nothing; seconds that local time is ahead. */
-static bool
-offset_of(const char *p, int64_t *seconds)
-{
-	const bool minus = *p == '-';
-	unsigned hours, minutes;
-
-	*seconds = 0;
+	*behind = *p == '-';
+	*ns = 0;
 	if (*p == '\0' || strcmp(p, "Z") == 0)
 		return true;
-	if (*p++ != '+' && !minus)
+	if (strlen(p) != 6 || p[3] != ':' || !units_count(slice_of(p + 1, 2), &hours) ||
+	    !units_count(slice_of(p + 4, 2), &minutes) || hours > 23 || minutes > 59)
 		return false;
-	if (!digits(&p, 2, ':', &hours) || !digits(&p, 2, '\0', &minutes) || *p != '\0' || hours > 23 ||
-	    minutes > 59)
-		return false;
-	*seconds = (int64_t)(hours * 3600 + minutes * 60) * (minus ? -1 : 1);
+	*ns = (hours * 60 + minutes) * NS_PER_MINUTE;
 	return true;
 }
 
-/* [THH:MM[:SS[.digits]]] */
+/* Beyond what units_wall() takes: without seconds, without Z, and with an offset from UTC. */
 static bool
-clock_of(const char **p, unsigned *seconds, uint64_t *ns)
+wall_time(const char *s, uint64_t *ns)
 {
-	unsigned hour, minute, second = 0, decimals = 0;
-	uint64_t fraction = 0;
+	const char *const clock = strchr(s, 'T');
+	char utc[64];
+	bool behind;
+	uint64_t offset;
 
-	*seconds = 0;
-	*ns = 0;
-	if (**p != 'T')
-		return true;
-	++*p;
-	if (!digits(p, 2, ':', &hour) || !digits(p, 2, '\0', &minute) || hour > 23 || minute > 59)
+	if (clock == NULL)
+		return units_wall(slice_str(s), ns);
+	const char *const zone = clock + strcspn(clock, "Z+-");
+	const char *const colon = strchr(clock, ':');
+	const bool seconds =
+	    colon != NULL && colon < zone && memchr(colon + 1, ':', (size_t)(zone - colon - 1)) != NULL;
+	const int n = snprintf(utc, sizeof utc, "%.*s%sZ", (int)(zone - s), s, seconds ? "" : ":00");
+	if (n >= (int)sizeof utc || !offset_of(zone, &behind, &offset) || !units_wall(slice_str(utc), ns))
 		return false;
-	if (**p == ':') {
-		++*p;
-		if (!digits(p, 2, '\0', &second) || second > 59)
-			return false;
-		if (**p == '.') {
-			const char *const behind = decimal_number(*p, 9, &fraction, &decimals);
-			if (behind == NULL)
-				return false;
-			*p = behind;
-		}
-	}
-	*seconds = hour * 3600 + minute * 60 + second;
-	return scale(fraction, decimals, 1000000000, ns);
-}
-
-static bool
-wall_time(const char *p, uint64_t *ns)
-{
-	unsigned year, month, day, seconds;
-	int64_t ahead;
-	uint64_t fraction;
-
-	if (!digits(&p, 4, '-', &year) || !digits(&p, 2, '-', &month) || !digits(&p, 2, '\0', &day) ||
-	    month < 1 || month > 12 || day < 1 || day > days_in(year, month) ||
-	    !clock_of(&p, &seconds, &fraction) || !offset_of(p, &ahead))
-		return false;
-	const int64_t all = days_of(year, month, day) * 86400 + (int64_t)seconds - ahead;
-	if (all < 0 || (uint64_t)all > (UINT64_MAX - fraction) / 1000000000)
-		return false;
-	*ns = (uint64_t)all * 1000000000 + fraction;
-	return true;
-}
-
-/* ---- all ---- */
-
-static bool
-part_of(const char *s, uint64_t *part)
-{
-	unsigned decimals;
-	const char *const behind = decimal_number(s, 6, part, &decimals);
-
-	return behind != NULL && strcmp(behind, "%") == 0 &&
-	       scale(*part, decimals, SELECT_WHOLE / 100, part) && *part <= SELECT_WHOLE;
+	return behind ? !__builtin_add_overflow(*ns, offset, ns) : !__builtin_sub_overflow(*ns, offset, ns);
 }
 
 bool
 time_option(const char *s, struct select_time *t)
 {
+	if (strchr(s, ' ') != NULL)
+		return false;
 	if (*s == '+' || *s == '-') {
 		t->kind = *s == '+' ? SELECT_FROM_FIRST : SELECT_BEFORE_LAST;
 		return duration_option(s + 1, &t->v);
 	}
 	t->kind = SELECT_PART;
-	if (part_of(s, &t->v))
+	if (units_part(slice_str(s), SELECT_WHOLE, &t->v))
 		return true;
 	t->kind = SELECT_WALL;
 	if (strlen(s) >= 10 && s[4] == '-')

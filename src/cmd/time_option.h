@@ -5,7 +5,7 @@
 
 /*
  * Times and durations on the command line:
- *   12.5ms         on the trace's own clock; the unit (ns, us, ms, s, m, h) is ns unless given
+ *   12.5ms         on the trace's own clock; the unit (ns, us, ms, s, min, h) is ns unless given
  *   +1.5s, -2s     behind the first, before the last time of the trace
  *   50%            of the way from the first to the last
  *   2026-11-22T08:30:00.5Z, 2026-11-22   wall time; without Z or an offset (+01:00) it is UTC

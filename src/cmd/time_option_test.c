@@ -23,7 +23,7 @@ Test(time_option, units_are_exact)
 	expect_time("1.50000000000s", SELECT_AT, 1500000000);
 	expect_time("18446744073.709551615s", SELECT_AT, UINT64_MAX);
 	expect_time("+1.5s", SELECT_FROM_FIRST, 1500000000);
-	expect_time("-2m", SELECT_BEFORE_LAST, UINT64_C(120000000000));
+	expect_time("-2min", SELECT_BEFORE_LAST, UINT64_C(120000000000));
 	expect_time("+1h", SELECT_FROM_FIRST, UINT64_C(3600000000000));
 	expect_time("50%", SELECT_PART, SELECT_WHOLE / 2);
 	expect_time("99.999999%", SELECT_PART, SELECT_WHOLE - 1);
@@ -47,6 +47,9 @@ Test(time_option, what_is_no_time_is_refused)
 	static const char *const bad[] = {
 		"",
 		"+",
+		"2m",
+		"1 %",
+		"2026-11-22T08:30:00+24:00",
 		"-",
 		"s",
 		"1.",

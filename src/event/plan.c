@@ -1,7 +1,5 @@
 #include "event/plan.h"
 
-#include "base/glob.h"
-
 uint32_t
 plan_width(uint8_t type)
 {
@@ -88,10 +86,4 @@ plan_uses(const struct plan *m, struct slice *field)
 			return true;
 	}
 	return false;
-}
-
-bool
-plan_glob(struct slice pattern, struct slice text)
-{
-	return glob_fits(pattern, text);
 }

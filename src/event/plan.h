@@ -163,7 +163,4 @@ plan_with_arrows(const struct plan *m)
  * build others then. The name becomes the meaning's own text, which is found without comparing bytes. */
 bool plan_uses(const struct plan *m, struct slice *field);
 
-/* * is any text, ? is any one byte, \ takes away the meaning of the byte behind it; all else is itself. */
-bool plan_glob(struct slice pattern, struct slice text);
-
 #endif

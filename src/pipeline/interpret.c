@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/glob.h"
 #include "base/textscan.h"
 #include "pipeline/engine_losses.h"
 #include "pipeline/interpret_parts.h"
@@ -287,7 +288,7 @@ find_place(struct interpret *in, struct batch *b, struct event *e, const struct 
 static inline const struct known_class *
 choose(const struct known_class *k, struct slice name)
 {
-	while (k != NULL && k->m->named.p != NULL && !plan_glob(k->m->named, name))
+	while (k != NULL && k->m->named.p != NULL && !glob_fits(k->m->named, name))
 		k = k->otherwise;
 	return k;
 }

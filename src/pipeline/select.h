@@ -25,7 +25,7 @@ struct select_condition {
 	enum select_kind kind;
 	bool inverted;
 	struct slice key;  /* ARG: the name of the field */
-	struct slice glob; /* see plan_glob() */
+	struct slice glob; /* see glob_fits() */
 	uint64_t number;   /* PID, TID, MIN_DUR, MAX_DUR */
 };
 

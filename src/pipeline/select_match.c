@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/decimal.h"
+#include "base/glob.h"
 #include "event/class.h"
 #include "event/plan.h"
 #include "event/track.h"
@@ -26,7 +27,7 @@ static bool
 track_matches(const struct track *t, struct slice glob)
 {
 	for (; t != NULL; t = t->parent)
-		if (plan_glob(glob, t->name))
+		if (glob_fits(glob, t->name))
 			return true;
 	return false;
 }
@@ -80,10 +81,10 @@ value_matches(const struct value *v, struct slice glob)
 	char room[DECIMAL_F64_MAX];
 
 	if (v->type != VALUE_LIST && v->type != VALUE_MAP)
-		return plan_glob(glob, text_of(v, room));
+		return glob_fits(glob, text_of(v, room));
 	const size_t per = v->type == VALUE_MAP ? 2 : 1;
 	for (size_t i = per - 1; i < v->count * per; i += per)
-		if (v->values[i].type < VALUE_LIST && plan_glob(glob, text_of(&v->values[i], room)))
+		if (v->values[i].type < VALUE_LIST && glob_fits(glob, text_of(&v->values[i], room)))
 			return true;
 	return false;
 }
@@ -104,9 +105,9 @@ meets(const struct select_condition *c, const struct batch *b, const struct even
 
 	switch (c->kind) {
 	case SELECT_NAME:
-		return plan_glob(c->glob, e->name);
+		return glob_fits(c->glob, e->name);
 	case SELECT_CATEGORY:
-		return plan_glob(c->glob, e->cls->category);
+		return glob_fits(c->glob, e->cls->category);
 	case SELECT_PID:
 		return has_id(track_process(e->track), TRACK_PROCESS, c->number);
 	case SELECT_TID:

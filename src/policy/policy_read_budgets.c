@@ -1,5 +1,6 @@
 #include "policy/policy_draft.h"
-#include "policy/policy_units.h"
+
+#include "base/units.h"
 
 /* The key "budgets". */
 
@@ -48,7 +49,7 @@ take_tolerance(struct policy_draft *d, const struct yaml_node *node, void *into)
 	struct quoted q;
 
 	b->budget->relative = policy_text(d, node, "tolerance", &b->budget->tolerance_text);
-	if (b->budget->relative && !policy_share(b->budget->tolerance_text, &b->budget->tolerance))
+	if (b->budget->relative && !units_share(b->budget->tolerance_text, &b->budget->tolerance))
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "tolerance is a share such as 10%%, not %s",
 		         quoted(&q, b->budget->tolerance_text));
 }
@@ -64,13 +65,13 @@ parse_limit(struct policy_draft *d, struct budget_draft *b)
 
 	if (k->statistic == STATISTIC_RATE) {
 		form = "a rate such as 100/s";
-		ok = policy_rate(k->limit_text, &k->limit);
+		ok = units_rate(k->limit_text, &k->limit);
 	} else if (k->statistic == STATISTIC_COUNT) {
 		form = "a whole number";
-		ok = policy_count(k->limit_text, &n);
+		ok = units_count(k->limit_text, &n);
 		k->limit = (double)n;
 	} else {
-		ok = policy_time(k->limit_text, &n);
+		ok = units_time(k->limit_text, &n);
 		k->limit = (double)n;
 	}
 	if (!ok)

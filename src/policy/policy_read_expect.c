@@ -1,7 +1,8 @@
 #include <inttypes.h>
 
 #include "policy/policy_draft.h"
-#include "policy/policy_units.h"
+
+#include "base/units.h"
 
 /* The key "expect". */
 
@@ -116,8 +117,8 @@ take_instant(struct policy_draft *d, const struct yaml_node *node, const char *w
 	if (!policy_text(d, node, what, &at->text))
 		return;
 	at->line = node->line;
-	at->wall = policy_wall(at->text, &at->ns);
-	if (!at->wall && (wall_only || !policy_time(at->text, &at->ns)))
+	at->wall = units_wall(at->text, &at->ns);
+	if (!at->wall && (wall_only || !units_time(at->text, &at->ns)))
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
 		         "%s is a time such as 2026-01-31T08:00:00Z%s, not %s", what,
 		         wall_only ? "" : ", or 1.5s of the trace's own clock", quoted(&q, at->text));
@@ -160,7 +161,7 @@ take_time(struct policy_draft *d, const struct yaml_node *node, const char *what
 
 	if (!yaml_is_text(&d->yaml, node, what))
 		return false;
-	if (policy_time(node->text, ns))
+	if (units_time(node->text, ns))
 		return true;
 	yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a time such as 5ms (ns, us, ms, s, min, h), not %s",
 	         what, quoted(&q, node->text));
@@ -279,7 +280,7 @@ take_most(struct policy_draft *d, const struct yaml_node *node, const char *what
 	if (!policy_text(d, node, what, &m->text))
 		return;
 	m->line = node->line;
-	if (!policy_share(m->text, &m->share))
+	if (!units_share(m->text, &m->share))
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a share such as 0.5%%, not %s", what,
 		         quoted(&q, m->text));
 }

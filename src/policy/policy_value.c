@@ -1,6 +1,6 @@
 #include "base/glob.h"
+#include "base/units.h"
 #include "policy/policy_draft.h"
-#include "policy/policy_units.h"
 
 /* The plain values of policies. */
 
@@ -100,7 +100,7 @@ policy_whole(struct policy_draft *d, const struct yaml_node *node, const char *w
 
 	if (!yaml_is_text(&d->yaml, node, what))
 		return false;
-	if (policy_count(node->text, out))
+	if (units_count(node->text, out))
 		return true;
 	yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a whole number such as 20, not %s", what,
 	         quoted(&q, node->text));

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/glob.h"
 #include "vocab/vocab_state.h"
 
 /* Which rules are for a class, and what they make together. */
@@ -73,7 +74,7 @@ next_row(struct search *s)
 	const struct vocab_patterns *const exact = &s->v->exact, *const globs = &s->v->globs;
 
 	for (;;) {
-		while (s->glob < globs->n && !plan_glob(globs->rows[s->glob].text, s->name))
+		while (s->glob < globs->n && !glob_fits(globs->rows[s->glob].text, s->name))
 			s->glob++;
 		const uint32_t a = s->exact != VOCAB_NONE ? exact->rows[s->exact].row : VOCAB_NONE;
 		const uint32_t b = s->glob < globs->n ? globs->rows[s->glob].row : VOCAB_NONE;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "event/trace_engine.h"
 #include "vocab/vocab.h"
 #include "vocab/vocab_builtin.h"
@@ -371,7 +372,7 @@ Test(vocab, random_rules)
 		for (size_t k = 0; k < 9; k++) {
 			char want[16] = "none";
 			for (uint32_t i = 0; i < n; i++)
-				if (rules[i].glob ? plan_glob(slice_str(rules[i].text), slice_str(words[k]))
+				if (rules[i].glob ? glob_fits(slice_str(rules[i].text), slice_str(words[k]))
 				                  : strcmp(rules[i].text, words[k]) == 0) {
 					snprintf(want, sizeof want, "c%u", i);
 					break;

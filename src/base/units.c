@@ -1,4 +1,4 @@
-#include "policy/policy_units.h"
+#include "base/units.h"
 
 /* A decimal number without sign and exponent, in units of 1e-12. */
 #define PARTS 12
@@ -83,7 +83,7 @@ unit_ns(struct slice s)
 }
 
 bool
-policy_time(struct slice s, uint64_t *ns)
+units_time(struct slice s, uint64_t *ns)
 {
 	struct number v;
 
@@ -104,7 +104,7 @@ policy_time(struct slice s, uint64_t *ns)
 }
 
 bool
-policy_share(struct slice s, double *share)
+units_share(struct slice s, double *share)
 {
 	struct number v;
 
@@ -115,7 +115,19 @@ policy_share(struct slice s, double *share)
 }
 
 bool
-policy_count(struct slice s, uint64_t *n)
+units_part(struct slice s, uint64_t whole, uint64_t *part)
+{
+	struct number v;
+
+	if (!take_number(&s, &v) || !slice_is(s, "%") || v.whole > 100 || !v.exact)
+		return false;
+	const unsigned __int128 all = (v.whole * 1000000000000 + v.parts) * (whole / 100);
+	*part = (uint64_t)(all / 1000000000000);
+	return all % 1000000000000 == 0 && all / 1000000000000 <= whole;
+}
+
+bool
+units_count(struct slice s, uint64_t *n)
 {
 	struct number v;
 
@@ -129,7 +141,7 @@ policy_count(struct slice s, uint64_t *n)
 }
 
 bool
-policy_rate(struct slice s, double *per_second)
+units_rate(struct slice s, double *per_second)
 {
 	struct number v;
 
@@ -202,7 +214,7 @@ take_clock(struct slice s, uint64_t *ns)
 }
 
 bool
-policy_wall(struct slice s, uint64_t *ns)
+units_wall(struct slice s, uint64_t *ns)
 {
 	uint32_t year, month, day;
 	uint64_t days, clock;
