@@ -32,7 +32,7 @@
 	E("f", "9", ",\"id\":\"0xff\",\"bp\":\"e\"") "\n" \
 	"],\n\"otherData\":{\"version\":\"1\",\"epoch_ns\":1000}}\n"
 
-const struct chrome_sample chrome_good[] = {
+const struct text_sample chrome_good[] = {
 	{ "object", TEXT(OBJECT), 0, 21, { { NULL, NULL } } },
 	{ "array", TEXT("[" X("a", "1", "2") "," X("b", "1", "1") "]"), 0, 2, { { NULL, NULL } } },
 	{ "unclosed", TEXT("[\n" X("a", "1", "2") ",\n" X("b", "1", "1") ",\n"), 0, 2,
@@ -54,7 +54,7 @@ const struct chrome_sample chrome_good[] = {
 	{ NULL, NULL, 0, 0, 0, { { NULL, NULL } } },
 };
 
-const struct chrome_sample chrome_bad[] = {
+const struct text_sample chrome_bad[] = {
 	{ "not-json", TEXT("[" X("a", "1", "2") ",\n{\"ph\":\"X\",,}]"), 1, 1, { { "not-json", ",}]" } } },
 	{ "nan", TEXT("[" X("a", "1", "2") "," E("i", "1", ",\"args\":{\"v\":NaN}") "]"), 1, 2,
 	  { { "not-json", "NaN" } } },

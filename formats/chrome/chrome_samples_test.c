@@ -9,8 +9,7 @@
 #include "chrome/chrome_read.h"
 #include "cmd/cli_test_util.h"
 #include "format/registry.h"
-#include "input/input_open.h"
-#include "pipeline/pipeline.h"
+#include "pipeline/raw_bytes_util_test.h"
 
 /* Line and column of an offset. */
 static void
@@ -156,47 +155,7 @@ Test(chrome_samples, names_at_the_end_are_found)
 	ran_free(&r);
 }
 
-/* Raw records, put together, are the input, through windows of any size. */
-static void
-expect_bytes_back(const char *path, size_t step)
-{
-	static const char *const paths[] = { "memory" };
-	size_t n, at = 0;
-	char *const text = read_whole(path, &n);
-	const struct pipeline_job job = { .paths = paths,
-		                          .npaths = 1,
-		                          .input = input_from_memory_slowly(text, n, step),
-		                          .from = format_by_name("chrome"),
-		                          .raw = true,
-		                          .want = WANT_BYTES };
-	struct pipeline f;
-	struct batch *b;
-
-	cr_assert(pipeline_open(&f, &job));
-	while (pipeline_next(&f, &b) == STAGE_MORE) {
-		for (uint32_t i = 0; i < b->n; i++) {
-			cr_assert(b->events[i].offset == at && b->bytes[i].n <= n - at &&
-			              memcmp(b->bytes[i].p, text + at, b->bytes[i].n) == 0,
-			          "%s by %zu: at %zu", path, step, at);
-			at += b->bytes[i].n;
-		}
-		batch_release(b);
-	}
-	pipeline_end(&f);
-	pipeline_close(&f);
-	cr_expect_eq(at, n, "%s by %zu: %zu of %zu bytes", path, step, at, n);
-	free(text);
-}
-
 Test(chrome_samples, raw_records_are_the_input)
 {
-	char **const names = list_folder("testdata/chrome/good", ".json");
-	char path[512];
-
-	for (char **name = names; *name != NULL; name++) {
-		snprintf(path, sizeof path, "testdata/chrome/good/%s", *name);
-		expect_bytes_back(path, 1);
-		expect_bytes_back(path, 1 << 20);
-	}
-	list_free(names);
+	expect_raw_bytes_of_all("chrome", "testdata/chrome/good", ".json");
 }

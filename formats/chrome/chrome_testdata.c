@@ -1,46 +1,9 @@
-#include <stdio.h>
-#include <string.h>
-
 #include "chrome/chrome_aids.h"
 #include "chrome/chrome_samples.h"
-#include "testing/testdata.h"
-
-/* Where a finding is: at the first place of the marker; without one at the end. */
-static size_t
-place_of(const struct chrome_sample *s, const char *marker)
-{
-	const size_t n = marker != NULL ? strlen(marker) : 0;
-
-	for (size_t i = 0; marker != NULL && i + n <= s->n; i++)
-		if (memcmp(s->text + i, marker, n) == 0)
-			return i + (*marker == '\n');
-	return s->n;
-}
-
-static bool
-write_sample(const char *dir, const char *kind, const struct chrome_sample *s)
-{
-	char path[512], text[1024];
-	int n = snprintf(text, sizeof text, "exit %d\nrecords %u\n", s->exit_status, s->records);
-
-	for (size_t i = 0; i < CHROME_EXPECTED && s->expected[i].rule != NULL; i++)
-		n += snprintf(text + n, sizeof text - (size_t)n, "chrome/%s %zu\n", s->expected[i].rule,
-		              place_of(s, s->expected[i].marker));
-	snprintf(path, sizeof path, "%s/%s/%s.json", dir, kind, s->name);
-	if (!testdata_file(path, s->text, s->n))
-		return false;
-	snprintf(path, sizeof path, "%s/%s/%s.expect", dir, kind, s->name);
-	return testdata_file(path, text, (size_t)n);
-}
 
 bool
 chrome_write_testdata(const char *dir)
 {
-	bool ok = true;
-
-	for (const struct chrome_sample *s = chrome_good; ok && s->name != NULL; s++)
-		ok = write_sample(dir, "good", s);
-	for (const struct chrome_sample *s = chrome_bad; ok && s->name != NULL; s++)
-		ok = write_sample(dir, "bad", s);
-	return ok;
+	return text_samples_write(dir, "good", "chrome", "json", chrome_good) &&
+	       text_samples_write(dir, "bad", "chrome", "json", chrome_bad);
 }

@@ -72,7 +72,7 @@
 	"\"f6\":6,\"f7\":7,\"f8\":8,\"f9\":9,\"g0\":0,\"g1\":1,\"g2\":2,\"g3\":3,\"g4\":4,\"g5\":5," \
 	"\"g6\":6,\"g7\":7,\"g8\":8,\"g9\":9},\"types\":{\"g9\":\"u8\",\"f0\":\"i16\",\"g1\":\"u32\"}") END
 
-const struct ndjson_sample ndjson_good[] = {
+const struct text_sample ndjson_good[] = {
 	{ "kinds", TEXT(KINDS), 0, 19, { { NULL, NULL } } },
 	{ "raw", TEXT(RAW_FILE), 0, 8, { { NULL, NULL } } },
 	{ "many-fields", TEXT(MANY), 0, 6, { { NULL, NULL } } },
@@ -84,7 +84,7 @@ const struct ndjson_sample ndjson_good[] = {
 	{ NULL, NULL, 0, 0, 0, { { NULL, NULL } } },
 };
 
-const struct ndjson_sample ndjson_bad[] = {
+const struct text_sample ndjson_bad[] = {
 	{ "no-trace", TEXT(PROCESS THREAD CLASS SPAN("1", "2", "") END), 1, 5,
 	  { { "no-trace", "{" } } },
 	{ "version", TEXT(TRACE_OF("2", "raw") END), 2, 0, { { "version", "2,\"tool" } } },
