@@ -63,14 +63,16 @@ check(struct convert *c, const char *to)
 {
 	struct options *const o = &c->options;
 
-	if (c->raw && !select_is_any(&o->select.select)) {
-		o->status = options_mistake(o, "--raw writes every record; which events to take is asked of "
-		                               "events with their meaning, without --raw");
-		return false;
-	}
 	c->to = output_format(o, to, c->out);
 	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
 		return false;
+	if (c->raw && !select_is_any(&o->select.select) &&
+	    (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SELECT)) == 0) {
+		o->status = options_mistake(o, "--raw: %s cannot leave out records; without --raw the events "
+		                               "that are selected are written with what they mean",
+		                            c->to->name);
+		return false;
+	}
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
 	return o->status == STATUS_CLEAN;
@@ -137,6 +139,17 @@ beside(const struct convert *c)
 	return strcmp(c->out, "-") != 0 ? c->out : NULL;
 }
 
+/* Records that are copied as they are cannot be clipped.  false after a message. */
+static bool
+clips_nothing(const struct convert *c)
+{
+	if (!c->options.select.clip_asked)
+		return true;
+	say("--edges clip: records are copied as they are, and a record cannot be cut: give --edges keep or "
+	    "drop");
+	return false;
+}
+
 /* The first input that can be read makes the output. */
 static bool
 opened(void *ctx, const struct source *s)
@@ -155,6 +168,10 @@ opened(void *ctx, const struct source *s)
 	if (c->raw && (c->to->writer->modes & WRITER_RAW) == 0 && s->format != c->to) {
 		say("--raw: the input is in format %s, %s cannot hold its records", s->format->name,
 		    c->to->name);
+		c->status = STATUS_USAGE;
+		return false;
+	}
+	if (c->pipeline.context.raw && !clips_nothing(c)) {
 		c->status = STATUS_USAGE;
 		return false;
 	}
@@ -264,6 +281,15 @@ write_all(struct convert *c)
 	return status == STAGE_END;
 }
 
+/* Whether records of the output's format are written as they are. */
+static bool
+copies_records(const struct convert *c, const struct select *select)
+{
+	const unsigned modes = c->to->writer->modes;
+
+	return (modes & WRITER_RAW_SAME) != 0 && (select == NULL || (modes & WRITER_RAW_SELECT) != 0);
+}
+
 enum exit_status
 convert_run(struct convert *c)
 {
@@ -276,7 +302,8 @@ convert_run(struct convert *c)
 	job.want = WANT_TIMES | WANT_ORDER | writer->want;
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
-	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 && job.select == NULL ? c->to : NULL;
+	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
+	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
