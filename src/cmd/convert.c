@@ -139,15 +139,22 @@ beside(const struct convert *c)
 	return strcmp(c->out, "-") != 0 ? c->out : NULL;
 }
 
-/* Records that are copied as they are cannot be clipped.  false after a message. */
+/* Whether a selection of this format's records can be copied as it was asked for.  false after a message. */
 static bool
-clips_nothing(const struct convert *c)
+can_select(const struct convert *c, const struct format *of)
 {
-	if (!c->options.select.clip_asked)
-		return true;
-	say("--edges clip: records are copied as they are, and a record cannot be cut: give --edges keep or "
-	    "drop");
-	return false;
+	if (of->writer == NULL || (of->writer->modes & WRITER_RAW_SELECT) == 0) {
+		say("--raw: the input is in format %s, of which all records are written or none; without --raw "
+		    "events can be selected",
+		    of->name);
+		return false;
+	}
+	if (c->options.select.clip_asked) {
+		say("--edges clip: records are copied as they are, and a record cannot be cut; give --edges keep "
+		    "or drop");
+		return false;
+	}
+	return true;
 }
 
 /* The first input that can be read makes the output. */
@@ -171,7 +178,7 @@ opened(void *ctx, const struct source *s)
 		c->status = STATUS_USAGE;
 		return false;
 	}
-	if (c->pipeline.context.raw && !clips_nothing(c)) {
+	if (c->pipeline.context.raw && c->pipeline.job->select != NULL && !can_select(c, s->format)) {
 		c->status = STATUS_USAGE;
 		return false;
 	}
