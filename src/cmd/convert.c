@@ -165,14 +165,14 @@ static bool
 can_select(const struct convert *c, const struct format *of)
 {
 	if (of->writer == NULL || (of->writer->modes & WRITER_RAW_SELECT) == 0) {
-		say("--raw: the input is in format %s, of which all records are written or none; without --raw "
-		    "events can be selected",
+		say("--raw: the input is in format %s, of which all records are written or none; without "
+		    "--raw events can be selected",
 		    of->name);
 		return false;
 	}
 	if (c->options.select.clip_asked) {
-		say("--edges clip: records are copied as they are, and a record cannot be cut; give --edges keep "
-		    "or drop");
+		say("--edges clip: records are copied as they are, and a record cannot be cut; give --edges "
+		    "keep or drop");
 		return false;
 	}
 	return true;

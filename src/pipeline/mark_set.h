@@ -25,7 +25,7 @@ struct mark_run {
 struct mark_set {
 	uint64_t *keys; /* not sorted before mark_set_finish() */
 	uint32_t n, cap;
-	uint32_t most; /* in memory; 0: MARK_SET_ROOM */
+	uint32_t most;      /* in memory; 0: MARK_SET_ROOM */
 	const char *beside; /* for spill_open(); borrowed */
 	struct spill_file file;
 	struct mark_run *runs;

@@ -147,7 +147,8 @@ gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *jo
 	const struct ledger *const l = interpret_ledger(&first->interpret);
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].loss == lost)
-			ledger_add(&p->ledger, lost, l->rows[i].first_offset & ((UINT64_C(1) << m->shift) - 1),
+			ledger_add(&p->ledger, lost,
+			           l->rows[i].first_offset & ((UINT64_C(1) << m->shift) - 1),
 			           l->rows[i].count);
 	m->left_out = first->select.left_out;
 	m->crossing = first->select.clipped;

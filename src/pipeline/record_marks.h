@@ -29,14 +29,15 @@ struct format;
 struct record_marks {
 	enum record_marks_state state;
 	const struct format *format; /* whose records are copied; NULL: any */
-	unsigned shift; /* of the number of the input in a mark */
-	bool drops;     /* records that are not marked are taken away */
-	bool too_large; /* an offset is beyond that */
-	bool failed;    /* in the second pass: no memory, or the set's file failed */
+	unsigned shift;              /* of the number of the input in a mark */
+	bool drops;                  /* records that are not marked are taken away */
+	bool too_large;              /* an offset is beyond that */
+	bool failed;                 /* in the second pass: no memory, or the set's file failed */
 	struct mark_set set;
 	struct mark_cursor *cursors; /* by number of the input */
 	uint32_t ncursors;
-	uint64_t *others; /* while gathering, for each event of a batch: the mark of the record that ended it */
+	uint64_t
+	    *others; /* while gathering, for each event of a batch: the mark of the record that ended it */
 	uint64_t left_out; /* events, interpreted */
 	uint64_t crossing; /* spans that cross an end of the time window */
 	char why[512];     /* of the first pass, if it failed */

@@ -229,8 +229,8 @@ find_format(struct source *s)
 		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
 			return true;
 		finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0,
-		            "the input can be read only once, and to copy a selection of its records it has to "
-		            "be read twice: read it from a file");
+		            "the input can be read only once, and to copy a selection of its records it has "
+		            "to be read twice: read it from a file");
 	}
 	s->unreadable = true;
 	report_fault(&s->findings, s->in);
@@ -302,7 +302,8 @@ use_marks(struct source *s, struct batch *b)
 	if (m == NULL || record_marks_read(m, s->place.number, b))
 		return;
 	record_marks_reason(m, why, sizeof why);
-	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], input_offset(s->in, s->in->p), 0, "%s", why);
+	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], input_offset(s->in, s->in->p), 0, "%s",
+	            why);
 	s->unreadable = s->context->system_failed = true;
 	s->status = READ_BAD;
 	batch_recycle(b);
