@@ -16,7 +16,7 @@ enum writer_modes {
  * same offset, and no reader makes one event of several records: the engine does.
  *
  * A writer that has to know what retained events refer to before it writes what stands ahead of them has
- * writer_ops.survey: if events were selected, it gets all batches once in a pass of their own, behind open and
- * before the first render or write. */
+ * writer_ops.survey: if events were selected, it gets all batches once in a pass of their own, behind open
+ * and before the first render or write. */
 
 #endif
