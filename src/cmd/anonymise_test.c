@@ -108,6 +108,8 @@ is_of_the_format(const char *word)
 			return true;
 	if (strncmp(word, "HT_", 3) == 0)
 		return true; /* classes that every dump of HawkTracer describes */
+	if (strcmp(word, "event") == 0)
+		return true; /* heads of tables have it */
 	return strlen(word) < 5; /* may be a part of a pseudonym or key by chance */
 }
 
