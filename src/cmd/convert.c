@@ -79,14 +79,17 @@ check(struct convert *c, const char *to)
 {
 	struct options *const o = &c->options;
 
-	if (c->raw && !select_is_any(&o->select.select)) {
-		o->status = options_mistake(o, "--raw writes every record; which events to take is asked of "
-		                               "events with their meaning, without --raw");
-		return false;
-	}
 	c->to = output_format(o, to, c->out);
 	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
 		return false;
+	if (c->raw && !select_is_any(&o->select.select) &&
+	    (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SELECT)) == 0) {
+		o->status = options_mistake(o,
+		                            "--raw: %s cannot leave out records; without --raw the events "
+		                            "that are selected are written with what they mean",
+		                            c->to->name);
+		return false;
+	}
 	if (c->raw && c->anonymise.keyfile != NULL)
 		o->status = options_mistake(o, "--raw writes the records as they are, --anonymise does not");
 	if (c->skip_existing && o->force)
@@ -183,6 +186,24 @@ beside(const struct convert *c)
 	return strcmp(c->out, "-") != 0 ? c->out : NULL;
 }
 
+/* Whether a selection of this format's records can be copied as it was asked for.  false after a message. */
+static bool
+can_select(const struct convert *c, const struct format *of)
+{
+	if (of->writer == NULL || (of->writer->modes & WRITER_RAW_SELECT) == 0) {
+		say("--raw: the input is in format %s, of which all records are written or none; without "
+		    "--raw events can be selected",
+		    of->name);
+		return false;
+	}
+	if (c->options.select.clip_asked) {
+		say("--edges clip: records are copied as they are, and a record cannot be cut; give --edges "
+		    "keep or drop");
+		return false;
+	}
+	return true;
+}
+
 /* The first input that can be read makes the output. */
 static bool
 opened(void *ctx, const struct source *s)
@@ -201,6 +222,10 @@ opened(void *ctx, const struct source *s)
 	if (c->raw && (c->to->writer->modes & WRITER_RAW) == 0 && s->format != c->to) {
 		say("--raw: the input is in format %s, %s cannot hold its records", s->format->name,
 		    c->to->name);
+		c->status = STATUS_USAGE;
+		return false;
+	}
+	if (c->pipeline.context.raw && c->pipeline.job->select != NULL && !can_select(c, s->format)) {
 		c->status = STATUS_USAGE;
 		return false;
 	}
@@ -326,6 +351,16 @@ write_all(struct convert *c)
 	return status == STAGE_END;
 }
 
+/* Whether records of the output's format are written as they are. */
+static bool
+copies_records(const struct convert *c, const struct select *select)
+{
+	const unsigned modes = c->to->writer->modes;
+
+	return c->anonymise.keyfile == NULL && (modes & WRITER_RAW_SAME) != 0 &&
+	       (select == NULL || (modes & WRITER_RAW_SELECT) != 0);
+}
+
 enum exit_status
 convert_run(struct convert *c)
 {
@@ -338,11 +373,9 @@ convert_run(struct convert *c)
 	job.want = WANT_TIMES | WANT_ORDER | writer->want;
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
-	job.raw_from =
-	    (writer->modes & WRITER_RAW_SAME) != 0 && job.select == NULL && c->anonymise.keyfile == NULL
-	        ? c->to
-	        : NULL;
+	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
 	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
+	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
