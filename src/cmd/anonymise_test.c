@@ -119,7 +119,8 @@ expect_gone(const cJSON *j, const char *out, const char *form, const char *what)
 	cJSON_ArrayForEach(i, j)
 	{
 		if (i->string == NULL ||
-		    strstr(" type types tool mode kind dialect clock byte_order escaped ", i->string) == NULL)
+		    strstr(" type types tool format mode kind dialect clock byte_order escaped ",
+		           i->string) == NULL)
 			expect_gone(i, out, form, what);
 	}
 }
