@@ -1,7 +1,7 @@
 #include "parquet/parquet_state.h"
 
 const struct loss parquet_losses[PARQUET_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "parquet/parquet_losses.def"
 #undef LOSS
 };
