@@ -181,6 +181,17 @@ finish(struct ht_state *st, enum read_status status)
 	return status;
 }
 
+enum ht_outcome
+ht_read_record(struct ht_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const enum ht_outcome outcome = read_record(st, b);
+
+	if (outcome == HT_MORE) /* a quarter more: a long record is not measured anew for each small piece */
+		input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
+	return outcome;
+}
+
 static enum read_status
 ht_next(struct reader *r, struct batch *b)
 {
@@ -194,17 +205,14 @@ ht_next(struct reader *r, struct batch *b)
 	     room > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_NEXT_BYTES;) {
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, READ_END);
-		const enum ht_outcome outcome = read_record(st, b);
+		const enum ht_outcome outcome = ht_read_record(st, b);
 		if (st->no_memory || st->ids.failed)
 			return READ_NO_MEMORY;
 		if (outcome == HT_BAD) {
 			r->unread = input_drain(in);
 			return finish(st, READ_BAD);
 		}
-		if (outcome == HT_DONE)
-			room--;
-		else /* a quarter more: a long record is not measured anew for each small piece that comes */
-			input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
+		room -= outcome == HT_DONE;
 	}
 	return READ_MORE;
 }

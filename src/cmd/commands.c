@@ -2,5 +2,5 @@
 
 const struct command *const commands[] = {
 	&convert_command, &validate_command, &stats_command,  &cat_command, &info_command,
-	&formats_command, &explain_command,  &rules_command, &schema_command, &completion_command, NULL,
+	&recover_command, &formats_command, &explain_command,  &rules_command, &schema_command, &completion_command, NULL,
 };

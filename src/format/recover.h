@@ -30,18 +30,18 @@ struct recover_gap {
 
 struct recovery {
 	const struct recover_ops *ops;
-	struct reader *r; /* opened */
-	void *state;      /* state_size bytes, zeroed and freed by the engine */
-	bool sort;        /* asked for: regions without order are put in order */
-	uint64_t records; /* retained, counted by the format */
-	uint64_t at;      /* all bytes before this offset were kept, dropped or replaced */
-	uint64_t kept, dropped;        /* bytes */
-	uint64_t gaps, repairs;        /* changes that were listed */
-	const char *run;               /* kept bytes that were not written yet ... */
-	size_t run_n;                  /* ... and how many */
-	char last;                     /* the last byte of the output; 0 before the first */
+	struct reader *r;       /* opened */
+	void *state;            /* state_size bytes, zeroed and freed by the engine */
+	bool sort;              /* asked for: regions without order are put in order */
+	uint64_t records;       /* retained, counted by the format */
+	uint64_t at;            /* all bytes before this offset were kept, dropped or replaced */
+	uint64_t kept, dropped; /* bytes */
+	uint64_t gaps, repairs; /* changes that were listed */
+	const char *run;        /* kept bytes that were not written yet ... */
+	size_t run_n;           /* ... and how many */
+	char last;              /* the last byte of the output; 0 before the first */
 	struct recover_gap gap;
-	bool failed; /* the output cannot be written */
+	bool failed;                                     /* the output cannot be written */
 	bool (*put)(void *ctx, const char *p, size_t n); /* false: the output failed */
 	void (*list)(void *ctx, const struct recover_change *c);
 	void *ctx; /* of both */
@@ -61,6 +61,8 @@ struct recover_ops {
 void recover_keep(struct recovery *rc, const char *to);
 /* Why, the last finding says, or the next one. */
 void recover_drop(struct recovery *rc, const char *to);
+/* For this reason, unless a finding says why. */
+void recover_drop_for(struct recovery *rc, const char *to, const struct rule *rule, const char *why);
 /* Puts n bytes in their place, or, if there are none, between those before and behind. */
 void recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, const struct rule *rule,
                      const char *fmt, ...) __attribute__((format(printf, 6, 7)));

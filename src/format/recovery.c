@@ -126,6 +126,18 @@ recover_drop(struct recovery *rc, const char *to)
 }
 
 void
+recover_drop_for(struct recovery *rc, const char *to, const struct rule *rule, const char *why)
+{
+	struct recover_gap *const gap = &rc->gap;
+
+	if (gap->rule == NULL) {
+		gap->rule = rule;
+		snprintf(gap->why, sizeof gap->why, "%s", why);
+	}
+	recover_drop(rc, to);
+}
+
+void
 recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, const struct rule *rule,
                 const char *fmt, ...)
 {

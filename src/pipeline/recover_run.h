@@ -20,7 +20,8 @@ struct recover_run {
 	struct source source;
 	struct recovery recovery;
 	bool unreadable; /* nothing can be said about the bytes; the sink was told why */
-	bool packed_damage; /* the compressed stream is damaged: bytes are missing whose number is not known */
+	bool
+	    packed_damage; /* the compressed stream is damaged: bytes are missing whose number is not known */
 };
 
 /* Runs it over an opened input, which it takes over.  false: unreadable, or the output failed
