@@ -128,9 +128,8 @@ cut(struct ht_state *st, const struct ht_record *rec)
 	return HT_BAD;
 }
 
-/* One record at the start of the window; HT_MORE: nothing happened, the window is too short. */
-static enum ht_outcome
-read_record(struct ht_state *st, struct batch *b)
+enum ht_outcome
+ht_read_record(struct ht_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -181,15 +180,13 @@ finish(struct ht_state *st, enum read_status status)
 	return status;
 }
 
-enum ht_outcome
-ht_read_record(struct ht_state *st, struct batch *b)
+void
+ht_read_more(struct ht_state *st)
 {
 	struct input *const in = st->r->in;
-	const enum ht_outcome outcome = read_record(st, b);
 
-	if (outcome == HT_MORE) /* a quarter more: a long record is not measured anew for each small piece */
-		input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
-	return outcome;
+	/* a quarter more: a long record is not measured anew for each small piece that comes */
+	input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
 }
 
 static enum read_status
@@ -212,7 +209,10 @@ ht_next(struct reader *r, struct batch *b)
 			r->unread = input_drain(in);
 			return finish(st, READ_BAD);
 		}
-		room -= outcome == HT_DONE;
+		if (outcome == HT_DONE)
+			room--;
+		else
+			ht_read_more(st);
 	}
 	return READ_MORE;
 }

@@ -47,27 +47,46 @@ search(struct recovery *rc)
 	return true;
 }
 
-/* The record that was just read.  A byte order that is none is repaired: which one the records behind it
- * have, only these show, and some of them may go. */
+/* A byte order was stated, by the byte before the window.  One that is none is repaired: which one the
+ * records behind it have, only these show, and some of them may go. */
 static void
-keep(struct recovery *rc)
+keep_order(struct recovery *rc)
 {
 	const struct ht_state *const st = rc->r->state;
 	const char *const to = rc->r->in->p, order = st->big ? 1 : 0;
-	const uint64_t n = input_offset(rc->r->in, to) - rc->at;
-	const bool states_order =
-	    load_u32(to - n + (st->wire ? 0 : HT_HEAD_SIZE - 4), false) == HT_CLASS_ENDIANNESS;
 
-	rc->records++;
-	((struct search *)rc->state)->content |= !states_order;
-	if (states_order && (uint8_t)to[-1] > 1) {
-		recover_keep(rc, to - 1);
-		recover_replace(rc, to, &order, 1, &ht_rules[HT_RULE_BAD_BYTE_ORDER],
-		                "endianness %u; the records behind it are in %s order", (uint8_t)to[-1],
-		                st->big ? "big-endian" : "little-endian");
-	} else {
-		recover_keep(rc, to);
+	if ((uint8_t)to[-1] <= 1)
+		return;
+	recover_keep(rc, to - 1);
+	recover_replace(rc, to, &order, 1, &ht_rules[HT_RULE_BAD_BYTE_ORDER],
+	                "endianness %u; the records behind it are in %s order", (uint8_t)to[-1],
+	                st->big ? "big-endian" : "little-endian");
+}
+
+/* As many whole records as the window holds, or as should be passed on at once. */
+static enum ht_outcome
+read_records(struct recovery *rc)
+{
+	struct ht_state *const st = rc->r->state;
+	struct search *const s = rc->state;
+	struct input *const in = rc->r->in;
+	const char *const most = in->end - in->p > HT_NEXT_BYTES ? in->p + HT_NEXT_BYTES : in->end;
+	const size_t class_at = st->wire ? 0 : HT_HEAD_SIZE - 4;
+	enum ht_outcome outcome = HT_DONE;
+
+	while (in->p < most && outcome == HT_DONE && !st->no_memory && !st->ids.failed) {
+		const char *const from = in->p;
+		outcome = ht_read_record(st, NULL);
+		if (outcome != HT_DONE)
+			break;
+		rc->records++;
+		if (load_u32(from + class_at, false) == HT_CLASS_ENDIANNESS)
+			keep_order(rc);
+		else
+			s->content = true;
 	}
+	recover_keep(rc, in->p);
+	return outcome;
 }
 
 /* A layout that nothing but lost bytes has shown is not known any more. */
@@ -97,11 +116,11 @@ next(struct recovery *rc)
 				return finish(rc);
 			continue;
 		}
-		const enum ht_outcome outcome = ht_read_record(st, NULL);
+		const enum ht_outcome outcome = read_records(rc);
 		if (st->no_memory || st->ids.failed)
 			return READ_NO_MEMORY;
-		if (outcome == HT_DONE)
-			keep(rc);
+		if (outcome == HT_MORE)
+			ht_read_more(st);
 		if (outcome == HT_BAD) { /* the start that was just found may be none */
 			s->on = true;
 			recover_drop(rc, ++in->p);

@@ -26,6 +26,7 @@ struct recover_gap {
 	const struct rule *rule; /* NULL: not known yet */
 	char why[RECOVER_WHY];
 	bool structure; /* the rule is one of structure */
+	uint64_t found; /* where, as the finding says */
 };
 
 struct recovery {
@@ -59,7 +60,7 @@ struct recover_ops {
 /* These take the bytes from rc->at to `to`, which is a place of the window; those that are kept lie in
  * the window too.  They stay valid until next() returns, also when the window moves on. */
 void recover_keep(struct recovery *rc, const char *to);
-/* Why, the last finding says, or the next one. */
+/* Why, the last finding behind the kept bytes says, or the next one. */
 void recover_drop(struct recovery *rc, const char *to);
 /* For this reason, unless a finding says why. */
 void recover_drop_for(struct recovery *rc, const char *to, const struct rule *rule, const char *why);

@@ -90,6 +90,7 @@ recover_finding(struct recovery *rc, const struct finding *f)
 		return;
 	gap->rule = f->rule;
 	gap->structure = structure;
+	gap->found = f->offset;
 	snprintf(gap->why, sizeof gap->why, "%s", f->message);
 }
 
@@ -103,7 +104,8 @@ recover_keep(struct recovery *rc, const char *to)
 	if (n == 0)
 		return;
 	const char *const from = to - n;
-	list_gap(rc);
+	if (rc->gap.length > 0 || rc->gap.found < rc->at + n) /* else it is of the bytes that follow */
+		list_gap(rc);
 	if (rc->run_n == 0 || rc->run + rc->run_n != from) {
 		recover_flush(rc);
 		rc->run = from;

@@ -25,8 +25,8 @@ void recovered_free(struct recovered *r);
  * not.  `readable`: as above. */
 const char *recover_fault(const struct format *format, const char *p, size_t n, bool *readable);
 
-/* The same input through a window that grows by `step` bytes.  What it shows first may lead to another layout,
- * so only that the changes and kept bytes are the input is looked at. */
+/* The same input through a window that grows by `step` bytes.  What it shows first may lead to another
+ * layout, so only that the changes and kept bytes are the input is looked at. */
 const char *recover_fault_slowly(const struct format *format, const char *p, size_t n, size_t step);
 
 #endif

@@ -78,7 +78,6 @@ expect_promises(const char *path, const char *p, size_t n, bool slowly, const ch
 
 	if (fault == NULL && slowly)
 		fault = recover_fault_slowly(all->format, p, n, 61);
-
 	all->tried++;
 	all->readable += readable;
 	if (fault != NULL && getenv("RECOVER_SAVE") != NULL)
