@@ -16,9 +16,8 @@ static const struct cmd_option own[] = {
 const struct command recover_command = {
 	.name = "recover",
 	.operands = "[options] IN OUT",
-	.summary =
-	    "Copies the whole records of a damaged trace, and lists the bytes that it leaves out.  - is "
-	    "standard input or output; OUT.gz and OUT.zst are compressed.",
+	.summary = "Copies the whole records of a damaged trace, and lists what it leaves out.  OUT.gz and "
+	           "OUT.zst are compressed.",
 	.options = own,
 	.reads = true,
 	.writes = true,

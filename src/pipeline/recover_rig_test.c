@@ -80,7 +80,7 @@ recover_bytes(struct recovered *r, const struct format *format, bool told, const
 	struct rig rig = { .to = r, .format = format };
 	struct recover_run run = {
 		.job = { .sink = ignore, .from = told ? format : NULL },
-		.place = { "damaged", "damaged", false },
+		.place = { .path = "damaged", .operand = "damaged" },
 		.put = put,
 		.list = list,
 		.opened = opened,
@@ -161,7 +161,7 @@ validate(const struct recovered *r, const struct format *format)
 	trace_init(&trace);
 	trace_context_init(&context, &job, &trace, NULL, WANT_FINDINGS);
 	cr_assert(batch_init(&b, 64, false));
-	if (source_begin(&s, &context, (struct source_place){ "out", "out", false },
+	if (source_begin(&s, &context, (struct source_place){ .path = "out", .operand = "out" },
 	                 input_from_memory(r->p, r->n)) &&
 	    source_start(&s))
 		do {
