@@ -103,7 +103,7 @@ Test(diff, arrows_count_where_they_arrive)
 	          "{\"name\":\"w\",\"ph\":\"f\",\"id\":1,\"ts\":2,\"pid\":7,\"tid\":8},\n";
 
 	expect(FIRST, arrow, NULL, 0, "1 the same");
-	expect(FIRST, both, NULL, 1, "only in B: B @159: flow-in w at 2000 ns");
+	expect(FIRST, both, NULL, 1, "only in B: B @151: flow-in w at 2000 ns");
 }
 
 Test(diff, tolerance_is_of_times_and_durations)
