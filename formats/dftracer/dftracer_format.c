@@ -1,6 +1,7 @@
 #include "dftracer/dftracer_dialect.h"
 #include "dftracer/dftracer_read.h"
 #include "dftracer/dftracer_report.h"
+#include "dftracer/dftracer_write.h"
 
 const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 #define RULE RULE_ROW
@@ -27,5 +28,7 @@ const struct format dftracer_format = {
 	.options = options,
 	.reader = &dft_reader_ops,
 	.trace = &dft_trace_ops,
+	.writer = &dfw_ops,
 	.rules = dft_rules,
+	.losses = dfw_losses,
 };

@@ -224,6 +224,8 @@ find_format(struct source *s)
 		if (!c->quiet && (c->job->raw || c->job->raw_from == s->format)) {
 			c->raw = true;
 			c->want |= WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
+			if (c->job->raw_bytes)
+				c->want &= ~(unsigned)WANT_FIELDS;
 		}
 		report_unused_options(s);
 		return true;
