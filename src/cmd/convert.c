@@ -277,7 +277,6 @@ convert_run(struct convert *c)
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
 	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 && job.select == NULL ? c->to : NULL;
-	job.raw_bytes = (writer->modes & WRITER_RAW_BYTES) != 0;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;

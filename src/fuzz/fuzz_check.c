@@ -186,7 +186,6 @@ fuzz_pass_run(struct fuzz_pass *p)
 		.want = p->want,
 		.rebase = p->rebase,
 		.raw_from = p->raw_from,
-		.raw_bytes = p->raw_from != NULL && (p->raw_from->writer->modes & WRITER_RAW_BYTES) != 0,
 		.lanes = p->lanes,
 		.sink = take_finding,
 		.ctx = p,
