@@ -13,7 +13,12 @@ const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 static const char *const suffixes[] = { ".pfw", NULL };
 
 static const struct format_option options[] = {
-	{ "keep-ids", NULL, "keep hashes beside the names that they stand for", NULL, NULL },
+	{ .name = "keep-ids", .help = "keep hashes beside the names that they stand for" },
+	{ .name = DFW_DIALECT_OPTION,
+	  .arg = "DIALECT",
+	  .help = "write this dialect: d1, d3 or d5 (default)",
+	  .words = dfw_dialect_words,
+	  .of_output = true },
 	{ .name = NULL },
 };
 

@@ -277,6 +277,8 @@ convert_run(struct convert *c)
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
 	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 && job.select == NULL ? c->to : NULL;
+	if (output_is_made_anew(&c->options, c->to))
+		job.raw_from = NULL;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;

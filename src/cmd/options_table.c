@@ -45,7 +45,7 @@ options_of_formats(const struct command *cmd, size_t i)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
-			if (i-- == 0)
+			if ((!p->of_output || cmd->converts) && i-- == 0)
 				return p;
 	return NULL;
 }
