@@ -36,4 +36,6 @@ const struct format dftracer_format = {
 	.writer = &dfw_ops,
 	.rules = dft_rules,
 	.losses = dfw_losses,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 |
+	         HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_DEEP | HOLDS_NUMBERS,
 };

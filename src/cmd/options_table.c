@@ -40,12 +40,19 @@ options_of(const struct command *cmd, const struct format *f)
 	return cmd->reads && (f->reader != NULL || cmd->converts) ? f->options : NULL;
 }
 
+/* Options of how a format is written are for commands that write it. */
+static bool
+is_offered(const struct command *cmd, const struct format_option *p)
+{
+	return cmd->converts || !p->of_output;
+}
+
 const struct format_option *
 options_of_formats(const struct command *cmd, size_t i)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
-			if ((!p->of_output || cmd->converts) && i-- == 0)
+			if (is_offered(cmd, p) && i-- == 0)
 				return p;
 	return NULL;
 }
@@ -91,7 +98,7 @@ help_row(struct text *t, const struct cmd_option *p)
 
 	snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ',
 	         p->letter != 0 ? p->letter : ' ', p->letter != 0 ? "," : " ", p->name,
-	         p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
+	         !option_is_bare(p) ? " " : "", p->arg != NULL ? p->arg : "");
 	text_printf(t, "  %-26s %s\n", left, p->help);
 }
 
@@ -100,11 +107,15 @@ static void
 format_help(const struct command *cmd, struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const struct format_option *p = options_of(cmd, *f);
-		if (p != NULL && p->name != NULL)
-			text_printf(t, "\nOnly for %s:\n", (*f)->name);
-		for (; p != NULL && p->name != NULL; p++)
+		bool any = false;
+		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++) {
+			if (!is_offered(cmd, p))
+				continue;
+			if (!any)
+				text_printf(t, "\nOnly for %s:\n", (*f)->name);
+			any = true;
 			help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
+		}
 	}
 }
 
