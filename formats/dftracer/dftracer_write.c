@@ -54,7 +54,7 @@ dfw_write(void *state, const struct batch *b, struct chunk *chunk)
 	struct dfw_state *const st = state;
 
 	if (st->is_raw) {
-		dfw_raw(&st->raw, b, chunk);
+		dfw_raw(st, b, chunk);
 		return;
 	}
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
@@ -195,6 +195,7 @@ dfw_free(void *state)
 	free(st->hashes);
 	text_free(&st->scratch);
 	text_free(&st->raw.end);
+	dfw_look_free(&st->look);
 }
 
 const struct writer_ops dfw_ops = {

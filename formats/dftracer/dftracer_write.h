@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/table.h"
+#include "dftracer/dftracer_write_look.h"
 #include "format/format.h"
 
 /*
@@ -50,8 +51,8 @@ enum dfw_dialect { DFW_D1, DFW_D3, DFW_D5 };
 #define DFW_MOST_RECORD ((8U << 20) - 64) /* bytes of a record */
 #define DFW_MOST_FIELDS 59000U
 #define DFW_MOST_DEPTH 50U
-#define DFW_MOST_HASHES 60000U           /* names that become hashes ... */
-#define DFW_MOST_HASH_BYTES (7U << 20)   /* ... and their bytes */
+#define DFW_MOST_HASHES 60000U         /* names that become hashes ... */
+#define DFW_MOST_HASH_BYTES (7U << 20) /* ... and their bytes */
 
 enum dfw_hash_kind { DFW_HOST, DFW_FILE, DFW_STRING, DFW_HASH_KINDS };
 
@@ -63,8 +64,8 @@ struct dfw_hash {
 
 struct dfw_process {
 	uint64_t pid;
-	uint64_t next_id; /* of a record */
-	uint64_t calls;   /* records that are not metadata */
+	uint64_t next_id;  /* of a record */
+	uint64_t calls;    /* records that are not metadata */
 	struct slice host; /* n 0: none is known */
 	struct dfw_hash host_hash;
 	uint32_t number;
@@ -81,16 +82,17 @@ struct dfw_state {
 	bool is_raw, rebased, signed_time;
 	bool own; /* the input is a DFTracer trace */
 	struct dfw_raw raw;
+	struct dfw_look look;
 	enum dfw_dialect dialect;
 	struct arena arena;
 	struct dfw_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
 	struct dfw_process *first;
-	struct table64 pids;       /* in use -> 0: by a process without a host, 1: by others */
-	struct tabletext hosts;    /* "pid host" in use */
-	struct table64 tids;       /* hashes of process and tid in use */
+	struct table64 pids;    /* in use -> 0: by a process without a host, 1: by others */
+	struct tabletext hosts; /* "pid host" in use */
+	struct table64 tids;    /* hashes of process and tid in use */
 	uint32_t nprocesses;
-	uint64_t next_number;      /* for who has none */
+	uint64_t next_number;                    /* for who has none */
 	struct tabletext hashed[DFW_HASH_KINDS]; /* texts whose hashes are defined -> hashes[] */
 	struct table64 hashes_used[DFW_HASH_KINDS];
 	struct dfw_hash *hashes;
@@ -159,8 +161,13 @@ void dfw_event(struct dfw_state *st, const struct batch *b, const struct event *
 
 /* ---- dftracer_write_raw.c ---- */
 
-void dfw_raw(struct dfw_raw *raw, const struct batch *b, struct chunk *chunk);
+void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk);
 void dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk);
+
+/* ---- dftracer_write_move.c ---- */
+
+/* Copies a record, with the time that the event has. */
+void dfw_move(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk);
 
 /* ---- dftracer_write.c ---- */
 

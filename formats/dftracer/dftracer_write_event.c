@@ -62,9 +62,9 @@ static enum kind
 kind_of(const struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	static const enum dfw_loss losses[] = {
-		[PHASE_BEGIN] = DFW_HALF_SPAN,    [PHASE_END] = DFW_HALF_SPAN,    [PHASE_INSTANT] = DFW_INSTANT,
-		[PHASE_COUNTER] = DFW_COUNTER,    [PHASE_FLOW_OUT] = DFW_ARROW_END,
-		[PHASE_FLOW_IN] = DFW_ARROW_END,
+		[PHASE_BEGIN] = DFW_HALF_SPAN,    [PHASE_END] = DFW_HALF_SPAN,
+		[PHASE_INSTANT] = DFW_INSTANT,    [PHASE_COUNTER] = DFW_COUNTER,
+		[PHASE_FLOW_OUT] = DFW_ARROW_END, [PHASE_FLOW_IN] = DFW_ARROW_END,
 	};
 
 	if (st->dialect == DFW_D5 && e->phase == PHASE_COUNTER)

@@ -24,8 +24,8 @@ static struct dfw_hash
 make_hash(const struct dfw_state *st, uint64_t value)
 {
 	struct dfw_hash h;
-	const int n = snprintf(h.text, sizeof h.text, st->dialect == DFW_D3 ? "%" PRIu64 : "\"%016" PRIx64 "\"",
-	                       value);
+	const int n =
+	    snprintf(h.text, sizeof h.text, st->dialect == DFW_D3 ? "%" PRIu64 : "\"%016" PRIx64 "\"", value);
 
 	h.n = (uint32_t)n;
 	return h;

@@ -121,8 +121,9 @@ begin_input(struct dfw_raw *raw, struct chunk *chunk)
 /* ---- all of them ---- */
 
 void
-dfw_raw(struct dfw_raw *raw, const struct batch *b, struct chunk *chunk)
+dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 {
+	struct dfw_raw *const raw = &st->raw;
 	struct slice run = { NULL, 0, 0 }; /* records that lie side by side */
 
 	for (uint32_t i = 0; i < b->n; i++) {
@@ -144,7 +145,10 @@ dfw_raw(struct dfw_raw *raw, const struct batch *b, struct chunk *chunk)
 		}
 		if (raw->before || raw->end.n > 0)
 			prepare_record(raw, bytes, chunk);
-		run = bytes;
+		if (st->rebased)
+			dfw_move(st, e, bytes, chunk);
+		else
+			run = bytes;
 	}
 	text_slice(&chunk->text, run);
 	remember_tail(raw, &chunk->text);

@@ -105,9 +105,15 @@ Test(dftracer_write_raw, names_tell_the_format)
 
 /* ---- several inputs ---- */
 
-#define R1 "{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2,\"ph\":\"X\",\"args\":{}}"
-#define R2 "{\"id\":2,\"name\":\"b\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":3,\"dur\":2,\"ph\":\"X\",\"args\":{}}"
-#define R3 "{\"id\":3,\"name\":\"c\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":2,\"ph\":\"X\",\"args\":{}}"
+#define R1                                                                                                   \
+	"{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2,\"ph\":\"X\","        \
+	"\"args\":{}}"
+#define R2                                                                                                   \
+	"{\"id\":2,\"name\":\"b\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":3,\"dur\":2,\"ph\":\"X\","        \
+	"\"args\":{}}"
+#define R3                                                                                                   \
+	"{\"id\":3,\"name\":\"c\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":5,\"dur\":2,\"ph\":\"X\","        \
+	"\"args\":{}}"
 
 static void
 expect_joined(const char *a, const char *b, const char *want)
@@ -152,4 +158,48 @@ Test(dftracer_write_raw, commas_of_joined_inputs)
 Test(dftracer_write_raw, sessions_in_the_first_input)
 {
 	expect_joined("[\n" R1 "\n]  " R2 "\n]", R3 "\n", "[\n" R1 "\n]  " R2 "\n" R3 "\n]");
+}
+
+/* ---- times from 0 ---- */
+
+#define CALL(pid, ts)                                                                                        \
+	"{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":" pid ",\"tid\":1,\"ts\":" ts                        \
+	",\"dur\":2,\"ph\":\"X\",\"args\":{}}\n"
+#define METRIC(pid, unit)                                                                                    \
+	"{\"id\":2,\"name\":\"CM\",\"cat\":\"dftracer\",\"pid\":" pid                                        \
+	",\"tid\":1,\"ph\":\"M\",\"args\":{\"name\":\"time_metric\",\"value\":\"" unit "\"}}\n"
+
+static void
+expect_moved(const char *in, const char *want, const char *loss)
+{
+	struct ran r = run_tool(
+	    (const char *const[]){ "convert", "--rebase", "--to=dftracer", "-", "-", NULL }, in, strlen(in));
+
+	cr_expect_str_eq(r.out, want);
+	cr_expect(loss != NULL ? strstr(r.err, loss) != NULL : r.err_n == 0, "%s", r.err);
+	ran_free(&r);
+}
+
+Test(dftracer_write_raw, rebase_changes_the_times_alone)
+{
+	expect_moved("[\n" CALL("1", "100") CALL("1", "170") "]", "[\n" CALL("1", "0") CALL("1", "70") "]",
+	             NULL);
+	expect_moved(CALL("\"1\"", "\"100\"") CALL("\"1\"", "\"1000\""),
+	             CALL("\"1\"", "\"0\"") CALL("\"1\"", "\"900\""), NULL);
+}
+
+/* Each process has its unit: 5000 ns are 5 us. */
+Test(dftracer_write_raw, rebase_in_several_units)
+{
+	expect_moved(METRIC("1", "NS") CALL("1", "5000") CALL("1", "5001") CALL("2", "7"),
+	             METRIC("1", "NS") CALL("1", "0") CALL("1", "1") CALL("2", "2"), NULL);
+	expect_moved(METRIC("1", "NS") CALL("1", "5001") CALL("2", "7"),
+	             METRIC("1", "NS") CALL("1", "0") CALL("2", "1"), ": 1; the first at input offset");
+}
+
+/* On a pipe the first time is subtracted. */
+Test(dftracer_write_raw, rebase_to_before_the_first)
+{
+	expect_moved(CALL("1", "100") CALL("1", "90"), CALL("1", "0") CALL("1", "0"),
+	             "[dftracer/negative-time]");
 }

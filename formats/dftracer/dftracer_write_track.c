@@ -191,7 +191,8 @@ dfw_who_of(struct dfw_state *st, const struct batch *b, const struct event *e, s
 			return (struct dfw_who){ NULL, 0 };
 		}
 		if (t->name.n > 0 && !is_made_of(t->name, "thread", to->tid))
-			put_name(st, chunk, (struct dfw_who){ p, to->tid }, "thread_name", t->name, e->offset);
+			put_name(st, chunk, (struct dfw_who){ p, to->tid }, "thread_name", t->name,
+			         e->offset);
 	}
 	return (struct dfw_who){ to->process, to->tid };
 }

@@ -358,6 +358,7 @@ copies_records(const struct convert *c, const struct select *select)
 	const unsigned modes = c->to->writer->modes;
 
 	return c->anonymise.keyfile == NULL && (modes & WRITER_RAW_SAME) != 0 &&
+	       !output_is_made_anew(&c->options, c->to) &&
 	       (select == NULL || (modes & WRITER_RAW_SELECT) != 0);
 }
 
@@ -373,7 +374,7 @@ convert_run(struct convert *c)
 	job.want = WANT_TIMES | WANT_ORDER | writer->want;
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
-	job.raw_from = copies_records(c, job.select) && !output_is_made_anew(&c->options, c->to) ? c->to : NULL;
+	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
 	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
 	job.order = writer->order;

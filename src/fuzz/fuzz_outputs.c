@@ -132,7 +132,8 @@ raw_holds(const struct conversion *c, const struct fuzz_pass *pass)
 	const struct text *const t = &c->text;
 	const uint64_t n = pass->n - pass->outcome.unread;
 
-	MUST(t->n == n || pass->rebase, "%s: %zu raw bytes of %" PRIu64 " that were read", c->to->name, t->n, n);
+	MUST(t->n == n || pass->rebase, "%s: %zu raw bytes of %" PRIu64 " that were read", c->to->name, t->n,
+	     n);
 	MUST(pass->rebase || n == 0 || memcmp(t->p, pass->p, t->n) == 0, "%s: raw bytes were changed",
 	     c->to->name);
 	return true;
