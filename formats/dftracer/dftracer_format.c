@@ -1,5 +1,6 @@
 #include "dftracer/dftracer_dialect.h"
 #include "dftracer/dftracer_read.h"
+#include "dftracer/dftracer_recover.h"
 #include "dftracer/dftracer_report.h"
 #include "dftracer/dftracer_write.h"
 
@@ -33,6 +34,7 @@ const struct format dftracer_format = {
 	.options = options,
 	.reader = &dft_reader_ops,
 	.trace = &dft_trace_ops,
+	.recover = &dft_recover_ops,
 	.writer = &dfw_ops,
 	.rules = dft_rules,
 	.losses = dfw_losses,
