@@ -83,7 +83,7 @@ heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 		heph_report_past_packet(st, k, k->fault, "the description", n, room);
 		return;
 	}
-	k->description = heph_text(k->p + HEPH_EVENT_MIN, n, want != WANT_FINDINGS);
+	k->description = heph_text(k->p + HEPH_EVENT_MIN, n, want != WANT_FINDINGS && (build || !st->raw));
 	if ((k->description.flags & SLICE_UTF8) == 0)
 		heph_report_text(st, k, "the description", k->description);
 	heph_epoch_check(st, k);
