@@ -26,6 +26,7 @@ extern const struct writer_ops hpw_ops;
 #define HPW_AT_SUBSTREAM 16
 #define HPW_AT_START 24
 #define HPW_AT_END 32
+#define HPW_AT_DESCRIPTION 40
 
 static inline void
 hpw_store(char *p, uint64_t v, unsigned size)
@@ -84,6 +85,8 @@ void hpw_streams_free(struct hpw_streams *all);
 
 /* ---- heph_write_raw.c ---- */
 
+struct hpw_state;
+
 struct hpw_raw {
 	struct hpw_streams streams;
 	bool any, any_event;
@@ -98,9 +101,102 @@ struct hpw_raw {
 	struct chunk *chunk;
 };
 
+void hpw_raw_free(struct hpw_raw *raw);
+
+/* ---- heph_write_packet.c: packets that are made ---- */
+
+/* Bounds, so that memory does not grow with the trace and readers with bounds of their own (heph_wire.h) read
+ * the output. */
+#define HPW_MOST_TEXT UINT16_MAX /* bytes of a text, or values of a list */
+#define HPW_MOST_ARGS (7U << 18) /* bytes of a packet up to the last field of an event */
+#define HPW_MOST_FIELDS 64000U   /* of one event */
+#define HPW_MOST_TRACKS 98000U
+#define HPW_MOST_ABOUT (60U << 20) /* bytes of what is said of tracks */
+
+/* A packet that is written.  Once memory is out (text.failed) nothing more is added. */
+struct hpw_packet {
+	struct hpw_state *st;
+	struct text *text;
+	struct ledger *ledger;
+	uint64_t offset;    /* in the input, of what it is made of */
+	size_t start;       /* in the text */
+	uint32_t nfields;   /* fields of the event so far */
+	uint32_t ntypes;    /* of how many fields st->types tells the type */
+	uint32_t nelements; /* of lists */
+};
+
+struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
+                                   uint64_t offset);
+void hpw_finish(struct hpw_packet *k);
+void hpw_lose(struct hpw_packet *k, enum hpw_loss loss);
+
+/* A number of `size` bytes; a length and a text, as much of it as fits. */
+void hpw_number(struct hpw_packet *k, uint64_t v, unsigned size);
+void hpw_text(struct hpw_packet *k, struct slice s);
+
+/* Attributes. */
+void hpw_text_attribute(struct hpw_packet *k, const char *name, struct slice s);
+void hpw_number_attribute(struct hpw_packet *k, const char *name, uint64_t v);
+
+/* ---- heph_write_value.c ---- */
+
+/* A field of an event as an attribute, and what the attribute does not say of its type, for the next one. */
+void hpw_field(struct hpw_packet *k, struct slice name, const struct value *v);
+
+/* The types of all fields, unless attributes have them. */
+void hpw_types(struct hpw_packet *k);
+
+/* ---- heph_write_track.c ---- */
+
+struct hpw_track {
+	uint32_t stream;
+	uint64_t substream;
+	uint32_t process; /* index of its process's track */
+	bool numbered, reported;
+};
+
+struct hpw_tracks {
+	struct hpw_track *list; /* by index of the trace's track */
+	uint32_t n;
+	uint32_t *counters; /* of a process, by index of its track: packets so far */
+	uint32_t ncounters;
+	uint32_t shared;             /* the same of the stream that tracks beyond the bounds share */
+	const struct track **tracks; /* on the way up to one that is known */
+	uint32_t ntracks;
+	struct table64 streams, substreams; /* in use */
+	uint32_t nstreams, count, next_stream;
+	uint64_t next_substream, about; /* about: bytes */
+};
+
+/* Where the events of a track go; options tell what it is before its first event. */
+#define HPW_SHARED_STREAM UINT32_MAX
+const struct hpw_track *hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk,
+                                  uint64_t offset);
+
+/* At the end: the tracks without events. */
+void hpw_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chunk *chunk);
+
+void hpw_tracks_free(struct hpw_tracks *t);
+
+/* ---- heph_write_event.c ---- */
+
+void hpw_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk);
+
+/* ---- heph_write_facts.c ---- */
+
+void hpw_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk);
+void hpw_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk);
+
+/* ---- all of it ---- */
+
 struct hpw_state {
 	bool is_raw, rebased, signed_time;
 	struct hpw_raw raw;
+	struct hpw_tracks tracks;
+	uint64_t latest; /* time */
+	struct text types, scratch;
+	const struct track *last_track; /* of the latest event ... */
+	const struct hpw_track *last;   /* ... and where it went */
 };
 
 void hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk);

@@ -218,3 +218,9 @@ hpw_raw_end(struct hpw_state *st, struct chunk *chunk)
 	st->raw.chunk = chunk;
 	put_held(&st->raw);
 }
+
+void
+hpw_raw_free(struct hpw_raw *raw)
+{
+	hpw_streams_free(&raw->streams);
+}
