@@ -2,6 +2,7 @@
 #define HEPH_WRITE_H
 
 #include "format/format.h"
+#include "heph/heph_own.h"
 #include "heph/heph_wire.h"
 
 /*
@@ -52,7 +53,7 @@ struct hpw_stream {
 	uint32_t id;    /* in the input */
 	uint32_t out;   /* in the output */
 	uint32_t input; /* where it was met last: the number of the input */
-	uint32_t last;  /* counter of its last packet in the input */
+	uint32_t last;  /* counter of its last packet in the input; of stream 0: the highest */
 	uint32_t less;  /* what counters are less by in the output: packets that were left out */
 	uint32_t next;  /* in_turn: the next counter in the output */
 	bool in_turn;   /* its counters are given in the order of the file */
@@ -83,12 +84,39 @@ void hpw_stream_leave_out(struct hpw_streams *all, struct hpw_stream *s, uint32_
 
 void hpw_streams_free(struct hpw_streams *all);
 
+/* ---- heph_write_options.c: options of raw packets that describe tracks ---- */
+
+struct hpw_held {
+	struct text next;     /* those that came since the last event */
+	struct text *streams; /* those that wait for an event of their stream */
+	uint32_t n, used;
+	struct table64 index; /* stream -> streams[] */
+	uint64_t bytes;       /* that wait, or waited */
+};
+
+#define HPW_MOST_HELD HEPH_OWN_MAX_TEXT
+
+bool hpw_is_track(struct slice bytes);
+
+/* Such an option came; it is written by one of the next two before the next packet, or waits. */
+void hpw_hold(struct hpw_held *h, struct text *out, struct slice bytes);
+void hpw_release_in_place(struct hpw_held *h, struct text *out);
+void hpw_release(struct hpw_held *h, struct text *out, const struct hpw_stream *s); /* of one stream */
+void hpw_withhold(struct hpw_held *h, struct text *out);
+
+/* How many options were not written. */
+uint32_t hpw_waiting(const struct hpw_held *h);
+
+void hpw_held_free(struct hpw_held *h);
+
 /* ---- heph_write_raw.c ---- */
 
 struct hpw_state;
 
 struct hpw_raw {
 	struct hpw_streams streams;
+	struct hpw_held held;
+	bool selecting; /* some packets are left out */
 	bool any, any_event;
 	uint32_t input;    /* number of the present one */
 	uint64_t offset;   /* of the last record */

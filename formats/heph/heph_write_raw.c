@@ -73,7 +73,7 @@ put_epoch(struct hpw_raw *raw, struct slice bytes)
 static const char epoch_packet[] = "\x75\xD1\x1D\x4D\0\0\0\x17\0\5epoch\0\0\0\0\0\0\0";
 
 static void
-put_held(struct hpw_raw *raw)
+put_held_epoch(struct hpw_raw *raw)
 {
 	if (raw->epoch_held)
 		put_epoch(raw, slice_of(epoch_packet, sizeof epoch_packet));
@@ -99,7 +99,7 @@ option_epoch(struct hpw_state *st, const struct event *e, struct slice bytes)
 	} else if (raw->input != raw->epoch_of && (!raw->epoch_known || value != raw->epoch)) {
 		lose(raw, HPW_OTHER_EPOCH, e);
 	} else if (st->rebased && value == raw->epoch) {
-		put_held(raw);
+		put_held_epoch(raw);
 		put_epoch(raw, bytes);
 	} else {
 		add(raw, bytes);
@@ -137,6 +137,43 @@ bounded(struct hpw_raw *raw, const struct event *e, struct times t)
 	return (struct times){ t.start < most ? t.start : most, t.end < most ? t.end : most };
 }
 
+/* ---- tracks ---- */
+
+/* Options of tracks are where they were as long as nothing is left out or renumbered. */
+static bool
+is_in_place(const struct hpw_raw *raw)
+{
+	return raw->held.bytes > HPW_MOST_HELD || (raw->input == 0 && !raw->selecting);
+}
+
+/* Those that stand before an event of this stream, or (NULL) before another option. */
+static void
+put_held(struct hpw_raw *raw, const struct hpw_stream *s)
+{
+	if (raw->held.next.n == 0 && raw->held.used == 0)
+		return;
+	flush(raw);
+	if (is_in_place(raw))
+		hpw_release_in_place(&raw->held, &raw->chunk->text);
+	if (s != NULL)
+		hpw_release(&raw->held, &raw->chunk->text, s);
+}
+
+static void
+option(struct hpw_raw *raw, const struct event *e, struct slice bytes)
+{
+	if (load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n) {
+		lose(raw, HPW_DAMAGED_PACKET, e);
+		copy(raw, bytes);
+	} else if (hpw_is_track(bytes)) {
+		flush(raw);
+		hpw_hold(&raw->held, &raw->chunk->text, bytes);
+	} else {
+		put_held(raw, NULL);
+		add(raw, bytes);
+	}
+}
+
 /* ---- events ---- */
 
 static struct hpw_stream *
@@ -163,15 +200,18 @@ event(struct hpw_state *st, const struct event *e, struct slice bytes)
 		return;
 	const uint32_t was = load_u32(bytes.p + HPW_AT_COUNTER, true);
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
+		raw->selecting = true;
 		hpw_stream_leave_out(&raw->streams, s, was);
+		hpw_withhold(&raw->held, &raw->chunk->text);
 		return;
 	}
+	put_held(raw, s);
 	const uint32_t counter = hpw_stream_counter(&raw->streams, s, was);
 	const struct times read = { load_u64(bytes.p + HPW_AT_START, true),
 		                    load_u64(bytes.p + HPW_AT_END, true) };
 	const struct times t = bounded(raw, e, st->rebased ? rebased(st, e, read) : read);
 
-	put_held(raw);
+	put_held_epoch(raw);
 	raw->any_event = true;
 	const bool damaged = load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n;
 	if (damaged)
@@ -206,21 +246,25 @@ hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 		else if (is_epoch(b->bytes[i]))
 			option_epoch(st, e, b->bytes[i]);
 		else
-			add(raw, b->bytes[i]);
+			option(raw, e, b->bytes[i]);
 	}
 	flush(raw);
 }
 
-/* An epoch that no event follows. */
+/* What no event follows. */
 void
 hpw_raw_end(struct hpw_state *st, struct chunk *chunk)
 {
 	st->raw.chunk = chunk;
-	put_held(&st->raw);
+	put_held(&st->raw, NULL);
+	if (!st->raw.selecting && hpw_waiting(&st->raw.held) > 0)
+		ledger_add(&chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0, hpw_waiting(&st->raw.held));
+	put_held_epoch(&st->raw);
 }
 
 void
 hpw_raw_free(struct hpw_raw *raw)
 {
 	hpw_streams_free(&raw->streams);
+	hpw_held_free(&raw->held);
 }

@@ -72,8 +72,9 @@ hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t i
 		return NULL;
 	if ((is_new || (s->input != input && counter != s->last + 1)) && !begin(all, s, renumbered))
 		return NULL;
+	if (is_new || s->input != input || id != 0 || counter - s->last <= INT32_MAX)
+		s->last = counter;
 	s->input = input;
-	s->last = counter;
 	return s;
 }
 
