@@ -17,4 +17,7 @@ const struct format heph_format = {
 	.writer = &hpw_ops,
 	.rules = heph_rules,
 	.losses = hpw_losses,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
+	         HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH |
+	         HOLDS_NUMBERS,
 };

@@ -12,6 +12,7 @@ hpw_open(struct writer *w, struct chunk *chunk)
 	struct hpw_state *const st = w->state;
 
 	st->is_raw = w->raw;
+	st->raw.streams.selected = w->selected;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
 	if (!w->raw)

@@ -40,15 +40,6 @@ hpw_store(char *p, uint64_t v, unsigned size)
 
 /* ---- heph_write_streams.c: the streams of raw packets ---- */
 
-/* Numbers of stream 0 near its highest one: packets of it come a little out of order. */
-#define HPW_WINDOW 4096U
-
-struct hpw_shared {
-	bool any, renumbered;
-	uint32_t low, highest;          /* low: all below it are in use, or are not looked at any more */
-	uint64_t bits[HPW_WINDOW / 64]; /* numbers in use; bit of n: n % HPW_WINDOW */
-};
-
 struct hpw_stream {
 	uint32_t id;    /* in the input */
 	uint32_t out;   /* in the output */
@@ -67,8 +58,8 @@ struct hpw_streams {
 	struct table64 index;        /* id -> list[] */
 	uint32_t direct[HPW_DIRECT]; /* the same of small ids: index + 1; 0: not met */
 	struct table64 taken;        /* ids in use in the output, and 2^32 + ids of inputs */
+	bool selected;               /* packets are left out */
 	uint32_t free;               /* no number from 0 to here is given to a stream whose own is taken */
-	struct hpw_shared shared;
 };
 
 /* The stream of a packet of the `input`-th input (from 0).  `renumbered`: it is new, and its number was
@@ -77,10 +68,7 @@ struct hpw_stream *hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t 
                                  bool *renumbered);
 
 /* The counter of a packet in the output. */
-uint32_t hpw_stream_counter(struct hpw_streams *all, struct hpw_stream *s, uint32_t counter);
-
-/* A packet with this counter is left out. */
-void hpw_stream_leave_out(struct hpw_streams *all, struct hpw_stream *s, uint32_t counter);
+uint32_t hpw_stream_counter(struct hpw_stream *s, uint32_t counter);
 
 void hpw_streams_free(struct hpw_streams *all);
 
@@ -116,7 +104,6 @@ struct hpw_state;
 struct hpw_raw {
 	struct hpw_streams streams;
 	struct hpw_held held;
-	bool selecting; /* some packets are left out */
 	bool any, any_event;
 	uint32_t input;    /* number of the present one */
 	uint64_t offset;   /* of the last record */

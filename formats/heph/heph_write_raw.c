@@ -143,7 +143,7 @@ bounded(struct hpw_raw *raw, const struct event *e, struct times t)
 static bool
 is_in_place(const struct hpw_raw *raw)
 {
-	return raw->held.bytes > HPW_MOST_HELD || (raw->input == 0 && !raw->selecting);
+	return raw->held.bytes > HPW_MOST_HELD || (raw->input == 0 && !raw->streams.selected);
 }
 
 /* Those that stand before an event of this stream, or (NULL) before another option. */
@@ -200,13 +200,12 @@ event(struct hpw_state *st, const struct event *e, struct slice bytes)
 		return;
 	const uint32_t was = load_u32(bytes.p + HPW_AT_COUNTER, true);
 	if ((e->flags & EVENT_LEFT_OUT) != 0) {
-		raw->selecting = true;
-		hpw_stream_leave_out(&raw->streams, s, was);
+		s->less++;
 		hpw_withhold(&raw->held, &raw->chunk->text);
 		return;
 	}
 	put_held(raw, s);
-	const uint32_t counter = hpw_stream_counter(&raw->streams, s, was);
+	const uint32_t counter = hpw_stream_counter(s, was);
 	const struct times read = { load_u64(bytes.p + HPW_AT_START, true),
 		                    load_u64(bytes.p + HPW_AT_END, true) };
 	const struct times t = bounded(raw, e, st->rebased ? rebased(st, e, read) : read);
@@ -257,7 +256,7 @@ hpw_raw_end(struct hpw_state *st, struct chunk *chunk)
 {
 	st->raw.chunk = chunk;
 	put_held(&st->raw, NULL);
-	if (!st->raw.selecting && hpw_waiting(&st->raw.held) > 0)
+	if (!st->raw.streams.selected && hpw_waiting(&st->raw.held) > 0)
 		ledger_add(&chunk->ledger, &hpw_losses[HPW_TRACK_UNUSED], 0, hpw_waiting(&st->raw.held));
 	put_held_epoch(&st->raw);
 }

@@ -53,8 +53,9 @@ begin(struct hpw_streams *all, struct hpw_stream *s, bool *renumbered)
 	s->out = s->id;
 	s->less = s->next = 0;
 	*renumbered = table64_get(&all->taken, s->id) != TABLE_NONE;
-	/* what is shared by threads may come out of order under the number 0 alone */
-	s->in_turn = *renumbered && s->id == 0;
+	/* the packets of stream 0, which threads share, may be out of order; not so under another number, and
+	 * what is left out of them would look like packets that are missing */
+	s->in_turn = s->id == 0 && (*renumbered || all->selected);
 	while (*renumbered && is_taken(all, s->out))
 		s->out = ++all->free;
 	return take(all, s->out);
@@ -78,93 +79,10 @@ hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t i
 	return s;
 }
 
-/* ---- the counter of stream 0 ---- */
-
-static void
-use(struct hpw_shared *s, uint32_t n)
-{
-	s->bits[n % HPW_WINDOW / 64] |= (uint64_t)1 << n % 64;
-}
-
-static bool
-is_used(const struct hpw_shared *s, uint32_t n)
-{
-	return (s->bits[n % HPW_WINDOW / 64] >> n % 64 & 1) != 0;
-}
-
-/* Numbers up to `highest` are in the window from now on. */
-static void
-reach(struct hpw_shared *s, uint32_t highest)
-{
-	if (highest - s->highest > HPW_WINDOW) {
-		memset(s->bits, 0, sizeof s->bits);
-		s->low = highest - HPW_WINDOW + 1;
-	} else {
-		for (uint32_t n = s->highest + 1; n != highest + 1; n++)
-			s->bits[n % HPW_WINDOW / 64] &= ~((uint64_t)1 << n % 64);
-		if (highest - s->low >= HPW_WINDOW)
-			s->low = highest - HPW_WINDOW + 1;
-	}
-	s->highest = highest;
-}
-
-static void
-keep(struct hpw_shared *s, uint32_t counter)
-{
-	if (!s->any) {
-		s->any = true;
-		s->low = s->highest = counter;
-	} else if (counter - s->highest <= INT32_MAX) {
-		reach(s, counter);
-	} else if (s->low - counter <= INT32_MAX && s->highest - counter < HPW_WINDOW) {
-		s->low = counter; /* the stream begins before its first packet */
-	} else if (s->highest - counter >= HPW_WINDOW) {
-		return;
-	}
-	use(s, counter);
-}
-
-/* The least number that nobody has. */
-static uint32_t
-least(struct hpw_shared *s)
-{
-	while (s->low != s->highest + 1 && is_used(s, s->low))
-		s->low++;
-	if (s->low == s->highest + 1)
-		reach(s, s->low);
-	use(s, s->low);
-	return s->low;
-}
-
 /* ---- counters ---- */
 
 uint32_t
-hpw_stream_counter(struct hpw_streams *all, struct hpw_stream *s, uint32_t counter)
+hpw_stream_counter(struct hpw_stream *s, uint32_t counter)
 {
-	struct hpw_shared *const shared = &all->shared;
-
-	if (s->in_turn)
-		return s->next++;
-	if (s->out != 0)
-		return counter - s->less;
-	if (shared->renumbered && shared->any)
-		return least(shared);
-	keep(shared, counter);
-	return counter;
-}
-
-void
-hpw_stream_leave_out(struct hpw_streams *all, struct hpw_stream *s, uint32_t counter)
-{
-	struct hpw_shared *const shared = &all->shared;
-
-	s->less++;
-	if (s->out != 0 || s->in_turn)
-		return;
-	if (!shared->any) { /* the stream begins with what follows; 0 may come a little later */
-		shared->any = true;
-		shared->low = counter < 64 ? 0 : counter;
-		shared->highest = shared->low - 1;
-	}
-	shared->renumbered = true;
+	return s->in_turn ? s->next++ : counter - s->less;
 }
