@@ -122,8 +122,10 @@ heph_own_event(struct heph_state *st, const struct heph_packet *k, struct event 
 
 	while (end > first && learn(&f[end - 1], &s))
 		end--;
-	if (s.cls.p == NULL)
+	if (s.cls.p == NULL) { /* one that somebody else wrote */
+		heph_names_settle(st, k, e->name.p + e->name.n, e->nfields - first, b, true);
 		return;
+	}
 	if (s.category.p == NULL)
 		s.category = s.cls;
 	struct class *const cls = class_of(st, &s);
