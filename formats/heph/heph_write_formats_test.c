@@ -214,6 +214,16 @@ decode(const char *path, const struct text *t)
 	heph_oracle_free(&o);
 }
 
+/* Whether Heph could not hold something; what the engine lost is lost on both sides. */
+static bool
+loses(const struct ledger *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strncmp(l->rows[i].loss->id, "heph/", 5) == 0)
+			return true;
+	return false;
+}
+
 struct checking {
 	char *dir;
 	size_t n, lossy;
@@ -229,10 +239,10 @@ check(struct checking *c, const char *path)
 	write_trace(path, &out, &losses);
 	snprintf(written, sizeof written, "%s/out.bin.log", c->dir);
 	cr_assert(!out.failed && write_whole(written, out.p, out.n));
-	compare(path, written, losses.n > 0);
+	compare(path, written, loses(&losses));
 	decode(path, &out);
 	c->n++;
-	c->lossy += losses.n > 0;
+	c->lossy += loses(&losses);
 	text_free(&out);
 	ledger_free(&losses);
 }
@@ -268,7 +278,7 @@ Test(heph_write_formats, good_samples_come_back, .timeout = 120)
 	check_folder(&c, "testdata/chrome/good");
 	check_folder(&c, "testdata/ndjson/good");
 	cr_expect_gt(c.n, 95);
-	cr_expect_lt(c.lossy, 12, "%zu of %zu lose something", c.lossy, c.n);
+	cr_expect_lt(c.lossy, 8, "%zu of %zu lose something", c.lossy, c.n);
 	remove_folder(c.dir);
 }
 
