@@ -69,9 +69,8 @@ void
 heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 {
 	const unsigned want = st->r->want;
-	const bool build =
-	    (want & WANT_FIELDS) != 0 ||
-	    ((want & WANT_TIMES) != 0 && (class_needs_fields(st->event_class) || (st->own.active && !st->raw)));
+	const bool needed = class_needs_fields(st->event_class) || (st->own.active && !st->raw);
+	const bool build = (want & WANT_FIELDS) != 0 || ((want & WANT_TIMES) != 0 && needed);
 	const uint32_t n = load_u16(k->p + 40, true);
 	const size_t room = (size_t)(k->end - k->p) - HEPH_EVENT_MIN;
 

@@ -1,9 +1,7 @@
 #ifndef HEPH_OWN_H
 #define HEPH_OWN_H
 
-#include <string.h>
-
-#include "event/event.h"
+#include "format/format.h"
 
 /*
  * What this program writes into a Heph trace so that nothing is lost, and what

@@ -130,8 +130,8 @@ conversion_end(void *ctx, struct pipeline *f)
 	return true;
 }
 
-/* Records written as they are: all that were read, byte for byte unless their times were moved, or losses tell
- * of it; and of an input without faults they are all bytes. */
+/* Records written as they are: all that were read, byte for byte unless their times were moved, or losses
+ * tell of it; and of an input without faults they are all bytes. */
 static bool
 raw_holds(const struct conversion *c, const struct fuzz_pass *pass)
 {
