@@ -1,5 +1,6 @@
 #include "heph/heph_finding.h"
 #include "heph/heph_read.h"
+#include "heph/heph_recover.h"
 #include "heph/heph_write.h"
 
 static const char *const suffixes[] = { ".bin.log", NULL };
@@ -14,6 +15,7 @@ const struct format heph_format = {
 	.suffixes = suffixes,
 	.dialects = dialects,
 	.reader = &heph_reader_ops,
+	.recover = &heph_recover_ops,
 	.writer = &hpw_ops,
 	.rules = heph_rules,
 	.losses = hpw_losses,
