@@ -9,16 +9,44 @@ const struct rule chrome_rules[CHROME_RULE_COUNT + 1] = {
 };
 
 static const char *const suffixes[] = { ".json", NULL };
+static const char *const dir_suffixes[] = { ".json.d", NULL };
 
-extern const struct format chrome_format;
+#define IDS                                                                                                  \
+	{                                                                                                    \
+		.name = "ids", .help = "what numbers an event, and true ids, as its member ids",             \
+		.of_output = true                                                                            \
+	}
+
+static const struct format_option options[] = { IDS, { .name = NULL } };
+
+static const struct format_option dir_options[] = {
+	IDS,
+	{ .name = "split-size",
+	  .arg = "BYTES",
+	  .help = "bytes of a part (default: 104857600)",
+	  .mistake = chrome_split_size_mistake },
+	{ .name = NULL },
+};
+
+extern const struct format chrome_format, chrome_dir_format;
 
 const struct format chrome_format = {
 	.name = "chrome",
 	.title = "Chrome trace event JSON",
 	.spec = "Trace Event Format (Chromium)",
 	.suffixes = suffixes,
+	.options = options,
 	.reader = &chrome_reader_ops,
 	.writer = &chrome_writer_ops,
 	.rules = chrome_rules,
 	.losses = chrome_losses,
+};
+
+const struct format chrome_dir_format = {
+	.name = "chrome-dir",
+	.title = "Chrome trace event JSON, parts",
+	.spec = "Trace Event Format (Chromium)",
+	.suffixes = dir_suffixes,
+	.options = dir_options,
+	.writer = &chrome_dir_writer_ops,
 };

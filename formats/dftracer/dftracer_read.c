@@ -46,6 +46,7 @@ dft_open(struct reader *r)
 		return false;
 	trace->dialect = st->dialect;
 	trace->clock = "unix";
+	trace->record_id = "id";
 	trace->epoch_known = true;
 	trace->epoch_ns = 0;
 	return true;

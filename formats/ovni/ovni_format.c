@@ -9,9 +9,9 @@ static const char *const groups[] = { "format", "hygiene", "state", "breakdown",
 static const struct format_option options[] = {
 	{ "rules", "GROUP",
 	  "check the rules of this group too: state or breakdown (format and hygiene are always checked)",
-	  groups, NULL },
+	  groups, NULL, false },
 	{ "clock-offsets", "FILE", "clock offsets of hosts (default: clock-offsets.txt in the folder)",
-	  NULL, NULL },
+	  NULL, NULL, false },
 	{ .name = NULL },
 };
 
