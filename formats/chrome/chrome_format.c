@@ -40,6 +40,9 @@ const struct format chrome_format = {
 	.writer = &chrome_writer_ops,
 	.rules = chrome_rules,
 	.losses = chrome_losses,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
+	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH |
+	         HOLDS_DEEP | HOLDS_NUMBERS,
 };
 
 const struct format chrome_dir_format = {
@@ -49,4 +52,5 @@ const struct format chrome_dir_format = {
 	.suffixes = dir_suffixes,
 	.options = dir_options,
 	.writer = &chrome_dir_writer_ops,
+	.losses = chrome_losses,
 };

@@ -71,7 +71,7 @@ take_part(struct lines *l, const char *path, size_t size)
 
 	cr_expect_null(why, "%s: byte %zu: %s", path, at, why);
 	cr_expect_not_null(strstr(text, "\n\"parts\":"));
-	cr_expect_not_null(strstr(text, "\n\"format\":\"dftracer\""));
+	cr_expect_not_null(strstr(text, "\n\"format\":\"heph\""));
 	take_events(l, copy);
 	for (size_t i = from; i < l->n; i++)
 		expect_named(text, l->list[i]);
@@ -83,7 +83,7 @@ take_part(struct lines *l, const char *path, size_t size)
 	free(text);
 }
 
-static const char sample[] = "testdata/dftracer/good/sound.pfw";
+static const char sample[] = "testdata/heph/good/mixed.bin.log";
 
 static size_t
 convert_parts(struct lines *l, const char *dir, const char *size, const char *threads)

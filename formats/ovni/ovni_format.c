@@ -10,8 +10,8 @@ static const struct format_option options[] = {
 	{ "rules", "GROUP",
 	  "check the rules of this group too: state or breakdown (format and hygiene are always checked)",
 	  groups, NULL, false },
-	{ "clock-offsets", "FILE", "clock offsets of hosts (default: clock-offsets.txt in the folder)",
-	  NULL, NULL, false },
+	{ "clock-offsets", "FILE", "clock offsets of hosts (default: clock-offsets.txt in the folder)", NULL,
+	  NULL, false },
 	{ .name = NULL },
 };
 
@@ -26,4 +26,6 @@ const struct format ovni_format = {
 	.reader = &ovni_reader_ops,
 	.trace = &ovni_trace_ops,
 	.rules = ovni_rules,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ENDS | HOLDS_LISTS | HOLDS_PARTS |
+	         HOLDS_NOT_UTF8 | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_NUMBERS,
 };

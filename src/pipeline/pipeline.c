@@ -4,9 +4,6 @@
 #include "pipeline/min_time.h"
 #include "pipeline/reading.h"
 
-/* Small enough that events, fields and the text made of them stay in the second-level cache. */
-#define BATCH_EVENTS 1024
-
 /* Findings that are of no input: of what is open when all of them were read. */
 static struct source *
 rest_of(struct pipeline *p)
@@ -209,6 +206,20 @@ add_stage(struct pipeline *p, struct stage *st, enum stage_status (*next)(struct
 	p->last = st;
 }
 
+/* Which records a selection of raw events is made of, or, in the pass that finds them, where they go. */
+static bool
+begin_marks(struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+
+	if (job->marks == NULL && job->select != NULL && (job->raw || job->raw_from != NULL) &&
+	    !record_marks_make(p))
+		return false;
+	p->context.marks = job->marks != NULL ? job->marks : &p->marks;
+	p->interpret.others = job->marks != NULL ? job->marks->others : NULL;
+	return true;
+}
+
 bool
 pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
@@ -224,18 +235,20 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, want);
 	interpret_init(&p->interpret, &p->trace, job->interpret, want);
-	if (!batch_pool_init(&p->pool, BATCH_EVENTS, (job->want & WANT_BYTES) != 0) ||
+	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->want & WANT_BYTES) != 0) ||
 	    (p->reading = reading_new(p)) == NULL) {
 		pipeline_no_memory(p);
 		return false;
 	}
+	if (!begin_marks(p))
+		return false;
 	p->last = &p->reading->stage;
 	if (job->interpret != INTERPRET_NOT) {
 		p->interpret_stage.p = p;
 		p->interpret_stage.finishing = job->interpret == INTERPRET_SPANS;
 		add_stage(p, &p->interpret_stage.stage, interpret_next);
 	}
-	if (job->select != NULL) {
+	if (job->select != NULL && p->marks.state != MARKS_MADE) {
 		if (!select_stage_begin(&p->select, p))
 			return false;
 		add_stage(p, &p->select.stage, select_stage_next);
@@ -396,6 +409,7 @@ pipeline_close(struct pipeline *p)
 	interpret_free(&p->interpret);
 	order_stage_free(&p->order);
 	select_stage_free(&p->select);
+	record_marks_free(&p->marks);
 	lanes_free(&p->lanes.lanes);
 	repeats_free(&p->repeats.repeats);
 	ledger_free(&p->repeats.ledger);

@@ -5,6 +5,7 @@
 #include "pipeline/interpret.h"
 #include "pipeline/lanes.h"
 #include "pipeline/order_stage.h"
+#include "pipeline/record_marks.h"
 #include "pipeline/repeats.h"
 #include "pipeline/select.h"
 #include "pipeline/source.h"
@@ -15,6 +16,9 @@
  * -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
+
+/* Small enough that events, fields and the text made of them stay in the second-level cache. */
+#define PIPELINE_BATCH_EVENTS 1024
 
 /* What happens to the inputs while batches are asked for.  Any may be NULL. */
 struct pipeline_hooks {
@@ -28,6 +32,7 @@ struct pipeline_hooks {
 };
 
 struct operand; /* pipeline/operands.h */
+struct operands;
 
 /* What to read and how.  All pointers are borrowed and outlive the pipeline. */
 struct pipeline_job {
@@ -36,6 +41,7 @@ struct pipeline_job {
 	const char *const *paths;
 	size_t npaths;
 	const struct operand *operand; /* instead of listing paths[0], which is its name; NULL: list it */
+	const struct operands *operands; /* instead of listing paths; NULL: list them */
 	struct input *input;       /* instead of opening paths[0], which is only its name then; taken over */
 	const struct format *from; /* NULL: told by content */
 	const char *dialect;       /* NULL: told by content */
@@ -48,7 +54,11 @@ struct pipeline_job {
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool raw;                      /* events as the file has them, not interpreted */
 	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
-	const struct select *select;   /* which events come out; NULL: all.  Not with raw or raw_from */
+	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
+	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */
+	const struct select *select;
+	bool raw_drops;
+	struct record_marks *marks;    /* for the engine: this pass fills them; NULL: it does not */
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
@@ -78,6 +88,7 @@ struct pipeline {
 		bool more, finishing;
 	} interpret_stage;
 	struct select_stage select;
+	struct record_marks marks;
 	struct repeats_stage {
 		struct stage stage;
 		struct pipeline *p;

@@ -217,6 +217,7 @@ writing_begin(struct writing *w, struct pipeline *p, const struct format *to, st
 		.tool = options->tool,
 		.beside = options->beside,
 		.raw = p->context.raw,
+		.selected = p->marks.state == MARKS_MADE,
 		.rebased = p->job->rebase,
 		.signed_time = p->rebase.signed_time,
 	};
