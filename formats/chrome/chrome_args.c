@@ -45,6 +45,8 @@ numbering(const struct chrome_state *st, const struct batch *b, const struct eve
 {
 	const struct field *const f = &b->fields[e->first_field];
 
+	if (e->phase == PHASE_COUNTER || (e->flags & EVENT_ASYNC) != 0)
+		return 0; /* no viewer adds these up */
 	return st->record_id.n > 0 && e->nfields > 0 && f->value.type >= VALUE_U8 &&
 	       f->value.type <= VALUE_I64 && slice_equal(f->name, st->record_id);
 }
@@ -108,7 +110,7 @@ chrome_args(const struct chrome_state *st, const struct batch *b, const struct e
 {
 	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
-	const uint32_t from = counter ? 0 : numbering(st, b, e);
+	const uint32_t from = numbering(st, b, e);
 
 	if (e->nfields == from)
 		return;
@@ -135,9 +137,10 @@ void
 chrome_event_ids(const struct chrome_state *st, const struct batch *b, const struct event *e,
                  struct chunk *chunk)
 {
-	const uint32_t n = e->phase == PHASE_COUNTER ? 0 : numbering(st, b, e);
+	const uint32_t n = numbering(st, b, e);
 	const struct track *const process = track_process(e->track);
-	const bool pid = process->has_id, tid = e->track->kind == TRACK_THREAD && e->track->has_id;
+	const bool pid = st->with_ids && process->has_id,
+	           tid = st->with_ids && e->track->kind == TRACK_THREAD && e->track->has_id;
 	struct text *const t = &chunk->text;
 
 	if (n == 0 && !pid && !tid)

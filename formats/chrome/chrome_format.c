@@ -13,7 +13,7 @@ static const char *const dir_suffixes[] = { ".json.d", NULL };
 
 #define IDS                                                                                                  \
 	{                                                                                                    \
-		.name = "ids", .help = "what numbers an event, and true ids, as its member ids",             \
+		.name = "ids", .help = "the ids of process and thread in the trace too, as members of ids",  \
 		.of_output = true                                                                            \
 	}
 

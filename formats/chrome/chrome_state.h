@@ -28,7 +28,7 @@ struct chrome_ids {
 
 /* Of chrome-dir: where it stands in its parts. */
 struct chrome_parts {
-	uint64_t most, bytes; /* of a part; of this one so far */
+	uint64_t most, bytes;  /* of a part; of this one so far */
 	uint32_t begun, ended; /* parts; those that have the facts of the whole */
 	bool any, comma;       /* an event is in this one; something is */
 	const char **names;    /* of all parts */
@@ -39,11 +39,11 @@ struct chrome_parts {
 };
 
 struct chrome_state {
-	bool signed_time;   /* ts may be before 0; set by open */
-	bool with_ids;      /* --ids */
-	bool declared;      /* something: record_id is known */
+	bool signed_time;       /* ts may be before 0; set by open */
+	bool with_ids;          /* --ids */
+	bool declared;          /* something: record_id is known */
 	struct slice record_id; /* name of the first field, if it numbers events; else empty */
-	struct arena arena; /* of what tracks and classes are declared as */
+	struct arena arena;     /* of what tracks and classes are declared as */
 	struct chrome_ids ids;
 	struct chrome_parts parts;
 };
@@ -105,12 +105,14 @@ bool chrome_put_order(const struct track *const *tracks, uint32_t n, struct text
 
 /* ---- chrome_args.c ---- */
 
-/* The fields of an event as `,"args":{...}`; nothing when there are none.  Viewers that add up calls of one name
- * and equal args must not see a number in them that no other event has: it is left out. */
-void chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e, struct chunk *chunk);
+/* The fields of an event as `,"args":{...}`; nothing when there are none.  Viewers that add up calls of one
+ * name and equal args must not see a number in them that no other event has: it is left out here. */
+void chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                 struct chunk *chunk);
 
-/* What numbers the event, and the true ids of its process and thread, as `,"ids":{...}`. */
-void chrome_event_ids(const struct chrome_state *st, const struct batch *b, const struct event *e, struct chunk *chunk);
+/* What numbers the event and, with --ids, the true ids of its process and thread, as `,"ids":{...}`. */
+void chrome_event_ids(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                      struct chunk *chunk);
 
 /* One value as JSON; losses are said for e. */
 void chrome_value(struct chunk *chunk, const struct value *v, const struct event *e);

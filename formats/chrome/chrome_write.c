@@ -280,7 +280,7 @@ chrome_render_event(const struct chrome_state *st, const struct batch *b, const 
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
 	chrome_args(st, b, e, chunk);
-	if (st->with_ids)
+	if (st->with_ids || st->record_id.n > 0)
 		chrome_event_ids(st, b, e, chunk);
 	text_char(t, '}');
 	if (is_async(e))

@@ -336,8 +336,7 @@ static void
 expect_conversion(const char *path)
 {
 	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "--to", "chrome", "--ids", "--lanes", "off", path, "-", NULL }, NULL,
-	    0);
+	    (const char *const[]){ "convert", "--to", "chrome", "--lanes", "off", path, "-", NULL }, NULL, 0);
 	struct oracle *const o = malloc(sizeof *o);
 	struct ran unpacked = { .status = 0 };
 	size_t n, i = 0;

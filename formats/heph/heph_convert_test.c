@@ -245,7 +245,7 @@ Test(heph_convert, what_is_whole_is_kept)
 		snprintf(path, sizeof path, "testdata/heph/bad/%s.bin.log", samples[i]);
 		expect_in_output(path, "{\"name\":\"first\",\"cat\":\"event\",\"ph\":\"X\",\"ts\":0.010,"
 		                       "\"dur\":0.010,\"pid\":1,\"tid\":1,"
-		                       "\"args\":{\"kept\":1}}");
+		                       "\"args\":{\"kept\":1},\"ids\":{\"stream_counter\":0}}");
 		expect_in_output(path, "{\"name\":\"plain\"");
 	}
 }

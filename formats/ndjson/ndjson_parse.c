@@ -66,7 +66,8 @@ static const struct {
 	                   BIT(ID) | BIT(PARENT) | BIT(LANE) | BIT(CHILD) | BIT(ESCAPED) },
 	[NDJSON_CLASS] = { BIT(TYPE) | BIT(INDEX) | BIT(NAME) | BIT(CATEGORY), BIT(ESCAPED) | BIT(FIELDS) },
 	[NDJSON_TRACE_END] = { BIT(TYPE) | BIT(RECORDS) | BIT(EVENTS) | BIT(LOSSES) | FACTS,
-	                       BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) | BIT(EPOCH_NS) | BIT(REBASED_BY_NS) |
+	                       BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) | BIT(EPOCH_NS) |
+	                       BIT(REBASED_BY_NS) |
 	                           WITH_FIELDS },
 };
 
