@@ -166,6 +166,31 @@ rebase_init(struct pipeline *p)
 	return !m.failed;
 }
 
+/* ---- another trace ---- */
+
+static enum stage_status
+rehome_next(struct stage *stage, struct batch **out)
+{
+	struct rehome_stage *const st = (struct rehome_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	return status != STAGE_MORE || rehome_batch(&st->rehome, *out) ? status : no_memory(st->p, *out);
+}
+
+static struct trace *
+out_trace(struct pipeline *p)
+{
+	return p->rehome.p != NULL ? &p->rehome.trace : &p->trace;
+}
+
+const struct trace *
+pipeline_trace(struct pipeline *p)
+{
+	if (p->rehome.p != NULL)
+		rehome_facts(&p->rehome.rehome, &p->trace);
+	return out_trace(p);
+}
+
 /* ---- lanes ---- */
 
 static bool
@@ -193,7 +218,7 @@ pipeline_late(struct pipeline *p, struct batch *b)
 bool
 pipeline_join_lanes(struct pipeline *p)
 {
-	return lanes_join(&p->lanes.lanes, &p->trace);
+	return lanes_join(&p->lanes.lanes, out_trace(p));
 }
 
 /* ---- the whole ---- */
@@ -263,6 +288,13 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 			return false;
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
+	if (job->anonymise != NULL) {
+		p->rehome.p = p;
+		trace_init(&p->rehome.trace);
+		rehome_init(&p->rehome.rehome, &p->rehome.trace);
+		p->rehome.rehome.words = job->anonymise;
+		add_stage(p, &p->rehome.stage, rehome_next);
+	}
 	if (lanes && by_track)
 		add_stage(p, &p->lanes.stage, lanes_next);
 	if (job->order != ORDER_FILE) {
@@ -275,14 +307,21 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	return true;
 }
 
+/* Whether tracks without selected events are not shown; another trace does not have them. */
+static bool
+shows_selected(const struct pipeline *p)
+{
+	return p->select.p != NULL && p->rehome.p == NULL;
+}
+
 /* Lists the tracks and classes that are new, in memory of the batch: those of the trace grow.  false: no
  * memory. */
 static bool
 show_new(struct pipeline *p, struct batch *b)
 {
-	const struct trace *const t = &p->trace;
-	struct track *const *const all = p->select.p != NULL ? p->select.tracks : t->tracks;
-	const uint32_t all_tracks = p->select.p != NULL ? p->select.ntracks : t->ntracks,
+	const struct trace *const t = out_trace(p);
+	struct track *const *const all = shows_selected(p) ? p->select.tracks : t->tracks;
+	const uint32_t all_tracks = shows_selected(p) ? p->select.ntracks : t->ntracks,
 	               tracks = all_tracks - p->shown_tracks, classes = t->nplanned - p->shown_classes;
 
 	if (tracks + classes == 0)
@@ -313,8 +352,14 @@ show_rest(struct pipeline *p, struct batch **out)
 		return no_memory(p, NULL);
 	if (p->select.p != NULL)
 		select_stage_hide(&p->select);
-	if (p->shown_tracks == (p->select.p != NULL ? p->select.ntracks : p->trace.ntracks) &&
-	    p->shown_classes == p->trace.nclasses)
+	if (p->rehome.p != NULL && !p->rest_rehomed) {
+		p->rest_rehomed = true;
+		if (!rehome_rest(&p->rehome.rehome, &p->trace))
+			return no_memory(p, NULL);
+	}
+	const struct trace *const t = out_trace(p);
+	if (p->shown_tracks == (shows_selected(p) ? p->select.ntracks : t->ntracks) &&
+	    p->shown_classes == t->nclasses)
 		return STAGE_END;
 	*out = batch_pool_take(&p->pool);
 	return *out != NULL && show_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
@@ -407,6 +452,8 @@ pipeline_close(struct pipeline *p)
 	reading_free(p->reading);
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
+	rehome_free(&p->rehome.rehome);
+	trace_free(&p->rehome.trace);
 	order_stage_free(&p->order);
 	select_stage_free(&p->select);
 	record_marks_free(&p->marks);
@@ -424,5 +471,6 @@ pipeline_losses(const struct pipeline *p, struct ledger *into)
 {
 	ledger_merge(into, interpret_ledger(&p->interpret));
 	ledger_merge(into, &p->repeats.ledger);
+	ledger_merge(into, &p->rehome.rehome.ledger);
 	ledger_merge(into, &p->ledger);
 }

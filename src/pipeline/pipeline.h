@@ -6,13 +6,15 @@
 #include "pipeline/lanes.h"
 #include "pipeline/order_stage.h"
 #include "pipeline/record_marks.h"
+#include "pipeline/rehome.h"
 #include "pipeline/repeats.h"
 #include "pipeline/select.h"
 #include "pipeline/source.h"
 #include "pipeline/stage.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (order) -> (lanes)
+ * Inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
+ * (order) -> (lanes)
  * -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
@@ -67,7 +69,8 @@ struct pipeline_job {
 	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
 	bool late;           /* the caller runs pipeline_late() for each batch */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
-	finding_sink *sink; /* of each finding; may be NULL */
+	const struct anonymise *anonymise; /* texts become pseudonyms; NULL: they stay.  Not with raw */
+	finding_sink *sink;                /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
 	struct pipeline_hooks hooks;
 };
@@ -102,6 +105,12 @@ struct pipeline {
 		bool signed_time; /* a time may have been less than that */
 		uint64_t by;      /* ns, what is subtracted */
 	} rebase;
+	struct rehome_stage {
+		struct stage stage;
+		struct pipeline *p; /* NULL: events stay in the trace */
+		struct rehome rehome;
+		struct trace trace; /* that they get */
+	} rehome;
 	struct order_stage order;
 	struct lanes_stage {
 		struct stage stage;
@@ -112,7 +121,7 @@ struct pipeline {
 	struct source rest; /* findings that are of no input: what is open at the end */
 	bool rest_begun;
 	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
-	bool ended;
+	bool ended, rest_rehomed;
 	bool late_lanes;      /* they are what pipeline_late() does */
 	struct ledger ledger; /* of lanes */
 };
@@ -149,6 +158,9 @@ void pipeline_failed(struct pipeline *p, const char *why);
 
 /* What was lost on the way: pairs, arrows, lanes. */
 void pipeline_losses(const struct pipeline *p, struct ledger *into);
+
+/* The trace that the events are of which come out, and what is known of it so far. */
+const struct trace *pipeline_trace(struct pipeline *p);
 
 /* The format that the trace turned out to have; NULL: none was recognised. */
 static inline const struct format *
