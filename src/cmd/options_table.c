@@ -40,8 +40,9 @@ options_of(const struct command *cmd, const struct format *f)
 	return cmd->reads && (f->reader != NULL || cmd->converts) ? f->options : NULL;
 }
 
+/* Options of how a format is written are for commands that write it. */
 static bool
-is_for(const struct command *cmd, const struct format_option *p)
+is_offered(const struct command *cmd, const struct format_option *p)
 {
 	return cmd->converts || !p->of_output;
 }
@@ -51,7 +52,7 @@ options_of_formats(const struct command *cmd, size_t i)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
-			if (is_for(cmd, p) && i-- == 0)
+			if (is_offered(cmd, p) && i-- == 0)
 				return p;
 	return NULL;
 }
@@ -106,10 +107,9 @@ static void
 format_help(const struct command *cmd, struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const struct format_option *p = options_of(cmd, *f);
 		bool any = false;
-		for (; p != NULL && p->name != NULL; p++) {
-			if (!is_for(cmd, p))
+		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++) {
+			if (!is_offered(cmd, p))
 				continue;
 			if (!any)
 				text_printf(t, "\nOnly for %s:\n", (*f)->name);
