@@ -12,7 +12,7 @@ const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 static const char *const suffixes[] = { ".pfw", NULL };
 
 static const struct format_option options[] = {
-	{ "keep-ids", NULL, "keep hashes beside the names that they stand for", NULL, NULL },
+	{ .name = "keep-ids", .help = "keep hashes beside the names that they stand for" },
 	{ .name = NULL },
 };
 

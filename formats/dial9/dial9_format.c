@@ -1,8 +1,18 @@
 #include "dial9/dial9_dialect.h"
 #include "dial9/dial9_findings.h"
 #include "dial9/dial9_read.h"
+#include "dial9/dial9_write.h"
 
 static const char *const suffixes[] = { ".bin", NULL };
+
+static const struct format_option options[] = {
+	{ .name = "dial9-version",
+	  .arg = "VERSION",
+	  .help = "of the output: 0.3 or 0.4 (default)",
+	  .words = d9_dialects,
+	  .of_output = true },
+	{ .name = NULL },
+};
 
 extern const struct format dial9_format;
 
@@ -12,6 +22,9 @@ const struct format dial9_format = {
 	.spec = "dial9-trace-format binary specification, version 1",
 	.suffixes = suffixes,
 	.dialects = d9_dialects,
+	.options = options,
 	.reader = &d9_reader_ops,
+	.writer = &d9w_ops,
 	.rules = d9_rules,
+	.losses = d9w_losses,
 };

@@ -267,14 +267,15 @@ d9_frames_next(struct reader *r, struct batch *b)
 	struct d9_state *const st = r->state;
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
+	const bool runs = (r->want & WANT_RUNS) != 0;
 	enum d9_result result = D9_DONE;
 
 	begin_batch(st, b);
 	for (uint32_t left = b->cap; left > 0 && !st->no_memory && !is_full(st, b, start);) {
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, end_of_input(st));
-		if (r->want == WANT_FINDINGS && st->begun && st->open.left == 0) {
-			left -= d9_check_run(st, left);
+		if ((runs || r->want == WANT_FINDINGS) && st->begun && st->open.left == 0) {
+			left -= runs ? d9_record_run(st, b) : d9_check_run(st, left);
 			if (left == 0 || in->p == in->end)
 				continue;
 		}

@@ -277,6 +277,7 @@ convert_run(struct convert *c)
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
 	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 && job.select == NULL ? c->to : NULL;
+	job.raw_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && job.select == NULL;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;

@@ -32,19 +32,28 @@ options_common_count(const struct command *cmd)
 	                      : COMMON_OUTPUT;
 }
 
+/* The first option from here on that this command takes; NULL: there is none. */
+static const struct format_option *
+first_of(const struct command *cmd, const struct format_option *p)
+{
+	while (p != NULL && p->name != NULL && p->of_output && !cmd->converts)
+		p++;
+	return p != NULL && p->name != NULL ? p : NULL;
+}
+
 /* What a format brings to this command; NULL: nothing.  Of those that can only be written, only to one that
  * writes them. */
 static const struct format_option *
 options_of(const struct command *cmd, const struct format *f)
 {
-	return cmd->reads && (f->reader != NULL || cmd->converts) ? f->options : NULL;
+	return cmd->reads && (f->reader != NULL || cmd->converts) ? first_of(cmd, f->options) : NULL;
 }
 
 const struct format_option *
 options_of_formats(const struct command *cmd, size_t i)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
+		for (const struct format_option *p = options_of(cmd, *f); p != NULL; p = first_of(cmd, p + 1))
 			if (i-- == 0)
 				return p;
 	return NULL;
@@ -101,9 +110,9 @@ format_help(const struct command *cmd, struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		const struct format_option *p = options_of(cmd, *f);
-		if (p != NULL && p->name != NULL)
+		if (p != NULL)
 			text_printf(t, "\nOnly for %s:\n", (*f)->name);
-		for (; p != NULL && p->name != NULL; p++)
+		for (; p != NULL; p = first_of(cmd, p + 1))
 			help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
 	}
 }

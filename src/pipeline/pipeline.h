@@ -48,6 +48,7 @@ struct pipeline_job {
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool raw;                      /* events as the file has them, not interpreted */
 	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
+	bool raw_runs; /* the writer takes runs of raw records: WRITER_RAW_RUNS */
 	const struct select *select;   /* which events come out; NULL: all.  Not with raw or raw_from */
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */

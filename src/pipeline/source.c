@@ -137,7 +137,7 @@ has_option(const struct format *format, const char *name)
 {
 	for (const struct format_option *o = format->options; o != NULL && o->name != NULL; o++)
 		if (strcmp(o->name, name) == 0)
-			return true;
+			return !o->of_output;
 	return false;
 }
 
@@ -224,6 +224,7 @@ find_format(struct source *s)
 		if (!c->quiet && (c->job->raw || c->job->raw_from == s->format)) {
 			c->raw = true;
 			c->want |= WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
+			c->want |= c->job->raw_runs ? WANT_RUNS : 0U;
 		}
 		report_unused_options(s);
 		return true;
