@@ -44,7 +44,7 @@ chrome_class_of(const struct class *c)
 }
 
 enum chrome_loss {
-#define LOSS(name, id, text, explain) CHROME_##name,
+#define LOSS(row, ...) CHROME_##row,
 #include "chrome/chrome_losses.def"
 #undef LOSS
 	CHROME_LOSSES

@@ -10,14 +10,14 @@
  */
 
 enum csv_loss {
-#define LOSS(name, id, text, explain) CSV_LOSS_##name,
+#define LOSS(row, ...) CSV_LOSS_##row,
 #include "csv/csv_losses.def"
 #undef LOSS
 	CSV_LOSSES
 };
 
 enum tsv_loss {
-#define LOSS(name, id, text, explain) TSV_LOSS_##name,
+#define LOSS(row, ...) TSV_LOSS_##row,
 #include "csv/tsv_losses.def"
 #undef LOSS
 	TSV_LOSSES

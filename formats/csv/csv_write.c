@@ -2,13 +2,13 @@
 #include "csv/csv_state.h"
 
 const struct loss csv_losses[CSV_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "csv/csv_losses.def"
 #undef LOSS
 };
 
 const struct loss tsv_losses[TSV_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "csv/tsv_losses.def"
 #undef LOSS
 };

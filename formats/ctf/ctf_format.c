@@ -1,7 +1,7 @@
 #include "ctf/ctf_state.h"
 
 const struct loss ctf_losses[CTF_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "ctf/ctf_losses.def"
 #undef LOSS
 };

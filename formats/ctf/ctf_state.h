@@ -39,7 +39,7 @@
 #define CTF_LEAST_TIME (INT64_MIN / 2)
 
 enum ctf_loss {
-#define LOSS(name, id, text, explain) CTF_##name,
+#define LOSS(row, ...) CTF_##row,
 #include "ctf/ctf_losses.def"
 #undef LOSS
 	CTF_LOSSES

@@ -28,4 +28,6 @@ const struct format dftracer_format = {
 	.reader = &dft_reader_ops,
 	.trace = &dft_trace_ops,
 	.rules = dft_rules,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 |
+	         HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_DEEP | HOLDS_NUMBERS,
 };

@@ -3,7 +3,7 @@
 #include "dial9/dial9_dialect.h"
 
 const struct loss d9w_losses[D9W_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "dial9/dial9_losses.def"
 #undef LOSS
 };

@@ -33,7 +33,7 @@ struct d9w_state {
 };
 
 enum d9w_loss {
-#define LOSS(name, id, text, explain) D9W_##name,
+#define LOSS(row, key, line, ...) D9W_##row,
 #include "dial9/dial9_losses.def"
 #undef LOSS
 	D9W_LOSSES

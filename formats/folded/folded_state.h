@@ -5,7 +5,7 @@
 #include "format/format.h"
 
 enum folded_loss {
-#define LOSS(name, id, text, explain) FOLDED_##name,
+#define LOSS(row, ...) FOLDED_##row,
 #include "folded/folded_losses.def"
 #undef LOSS
 	FOLDED_LOSSES

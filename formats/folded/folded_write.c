@@ -8,7 +8,7 @@
  */
 
 const struct loss folded_losses[FOLDED_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "folded/folded_losses.def"
 #undef LOSS
 };

@@ -25,4 +25,6 @@ const struct format htdump_format = {
 	.writer = &htw_ops,
 	.rules = ht_rules,
 	.losses = htw_losses,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_FACTS |
+	         HOLDS_NUMBERS,
 };

@@ -4,7 +4,7 @@
 #include "htdump/htdump_write.h"
 
 const struct loss htw_losses[HTW_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "htdump/htdump_losses.def"
 #undef LOSS
 };

@@ -122,7 +122,7 @@ struct htw_state {
 };
 
 enum htw_loss {
-#define LOSS(name, id, text, explain) HTW_##name,
+#define LOSS(row, ...) HTW_##row,
 #include "htdump/htdump_losses.def"
 #undef LOSS
 	HTW_LOSSES

@@ -137,7 +137,7 @@ void ndjson_put_track(struct text *t, const struct track *k);
 void ndjson_put_end(struct chunk *c, const struct writer *w);
 
 enum ndjson_loss {
-#define LOSS(name, id, text, explain) NDJSON_LOSS_##name,
+#define LOSS(row, ...) NDJSON_LOSS_##row,
 #include "ndjson/ndjson_losses.def"
 #undef LOSS
 	NDJSON_LOSSES

@@ -16,7 +16,7 @@
 #define MAX_DEPTH 200 /* readers bound nesting well below this */
 
 const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "ndjson/ndjson_losses.def"
 #undef LOSS
 };

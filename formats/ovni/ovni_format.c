@@ -29,4 +29,6 @@ const struct format ovni_format = {
 	.reader = &ovni_reader_ops,
 	.trace = &ovni_trace_ops,
 	.rules = ovni_rules,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ENDS | HOLDS_LISTS | HOLDS_PARTS |
+	         HOLDS_NOT_UTF8 | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_NUMBERS,
 };

@@ -1,7 +1,7 @@
 #include "paraver/paraver_state.h"
 
 const struct loss paraver_losses[PARAVER_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "paraver/paraver_losses.def"
 #undef LOSS
 };

@@ -25,7 +25,7 @@
 #define PARAVER_ARROW_MARK '\001'
 
 enum paraver_loss {
-#define LOSS(name, id, text, explain) PARAVER_##name,
+#define LOSS(row, ...) PARAVER_##row,
 #include "paraver/paraver_losses.def"
 #undef LOSS
 	PARAVER_LOSSES

@@ -1,7 +1,7 @@
 #include "parquet/parquet_state.h"
 
 const struct loss parquet_losses[PARQUET_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "parquet/parquet_losses.def"
 #undef LOSS
 };
@@ -49,4 +49,5 @@ const struct format parquet_dir_format = {
 	.suffixes = dir_suffixes,
 	.options = dir_options,
 	.writer = &parquet_dir_writer_ops,
+	.losses = parquet_losses,
 };

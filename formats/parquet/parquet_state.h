@@ -8,7 +8,7 @@
 #include "parquet/parquet_column.h"
 
 enum parquet_loss {
-#define LOSS(name, id, text, explain) PARQUET_LOSS_##name,
+#define LOSS(row, ...) PARQUET_LOSS_##row,
 #include "parquet/parquet_losses.def"
 #undef LOSS
 	PARQUET_LOSSES

@@ -7,7 +7,7 @@
 #include "perfetto/perfetto_wire.h"
 
 enum perfetto_loss {
-#define LOSS(name, id, text, explain) PERFETTO_##name,
+#define LOSS(row, ...) PERFETTO_##row,
 #include "perfetto/perfetto_losses.def"
 #undef LOSS
 	PERFETTO_LOSSES

@@ -9,7 +9,7 @@
  */
 
 const struct loss perfetto_losses[PERFETTO_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "perfetto/perfetto_losses.def"
 #undef LOSS
 	{ .id = NULL }

@@ -5,7 +5,7 @@
 #include "format/format.h"
 
 enum speedscope_loss {
-#define LOSS(name, id, text, explain) SPEEDSCOPE_##name,
+#define LOSS(row, ...) SPEEDSCOPE_##row,
 #include "speedscope/speedscope_losses.def"
 #undef LOSS
 	SPEEDSCOPE_LOSSES

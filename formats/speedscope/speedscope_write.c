@@ -11,7 +11,7 @@
  */
 
 const struct loss speedscope_losses[SPEEDSCOPE_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "speedscope/speedscope_losses.def"
 #undef LOSS
 };

@@ -1,7 +1,7 @@
 #include "sqlite/sqlite_state.h"
 
 const struct loss sqlite_losses[SQLITE_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "sqlite/sqlite_losses.def"
 #undef LOSS
 };

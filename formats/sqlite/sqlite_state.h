@@ -7,7 +7,7 @@
 #include "base/parents.h"
 
 enum sqlite_loss {
-#define LOSS(name, id, text, explain) SQLITE_LOSS_##name,
+#define LOSS(row, ...) SQLITE_LOSS_##row,
 #include "sqlite/sqlite_losses.def"
 #undef LOSS
 	SQLITE_LOSSES

@@ -42,11 +42,12 @@ rule format base input output event check vocab
 rule pipeline base input output event check format vocab
 rule stats base input output event check format vocab pipeline
 rule policy base input output event check yaml format pipeline stats
-rule cmd base json input output event check format vocab pipeline stats policy
+rule compare base json input output event check format vocab pipeline
+rule cmd base json input output event check format vocab pipeline compare stats policy
 rule testing base
 rule bench base format testing
 rule faults base output format testing
-rule fuzz base input output event check yaml format vocab pipeline stats testing
+rule fuzz base input output event check yaml format vocab pipeline compare stats testing
 
 # A format sees format.h, fields_json.h, call_stack.h, trace_origin.h, base/, json/, output/text*.h, and its own folder.  What aids its tests, benchmarks and fuzzing (by
 # name, see the Makefile) shares nothing with it, so that the one can check the other.

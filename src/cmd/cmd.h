@@ -21,10 +21,17 @@ enum exit_status {
 
 struct cmd_option {
 	const char *name; /* long name */
-	const char *arg;  /* name of the argument in the help; NULL: none */
+	const char *arg;  /* name of the argument in the help; NULL: none; "[=NAME]": it may be left out */
 	const char *help; /* one line */
 	char letter;      /* 0: no short form */
 };
+
+/* Whether the option needs no word behind it. */
+static inline bool
+option_is_bare(const struct cmd_option *o)
+{
+	return o->arg == NULL || o->arg[0] == '[';
+}
 
 /* Where the words come from that can stand at a place of the command line. */
 enum cmd_word_source {

@@ -16,6 +16,7 @@ enum {
 	O_LANES,
 	O_REBASE,
 	O_FAIL_ON_LOSS,
+	O_REPORT_LOSS,
 	O_KEEP_PARTIAL,
 	O_SKIP_EXISTING,
 };
@@ -32,7 +33,9 @@ static const struct cmd_option own[] = {
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },
-	[O_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 },
+	[O_FAIL_ON_LOSS] = { "fail-on-loss", "[=KIND,...]",
+	                     "exit 1 if the output cannot hold everything, or lacks something of a KIND", 0 },
+	[O_REPORT_LOSS] = { "report-loss", "FILE", "write what the output lacks to FILE, as JSON", 0 },
 	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
 	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
 	{ NULL, NULL, NULL, 0 },
@@ -76,6 +79,21 @@ check(struct convert *c, const char *to)
 	return o->status == STATUS_CLEAN;
 }
 
+/* Whether the report of losses has a name of its own. */
+static bool
+check_report(struct convert *c)
+{
+	struct options *const o = &c->options;
+	struct shown_path shown;
+
+	if (c->losses.path == NULL)
+		return true;
+	if (strcmp(c->losses.path, c->out) == 0)
+		o->status = options_mistake(o, "--report-loss: %s is the output",
+		                            show_path(&shown, c->losses.path));
+	return o->status == STATUS_CLEAN && names_check(o, c->in, c->nin, c->losses.path);
+}
+
 static bool
 parse(struct convert *c)
 {
@@ -93,8 +111,10 @@ parse(struct convert *c)
 			continue;
 		else if (opt == O_REBASE)
 			c->rebase = true;
-		else if (opt == O_FAIL_ON_LOSS)
-			c->fail_on_loss = true;
+		else if (opt == O_FAIL_ON_LOSS && losses_out_fail_on(&c->losses, o, arg))
+			continue;
+		else if (opt == O_REPORT_LOSS)
+			c->losses.path = arg;
 		else if (opt == O_KEEP_PARTIAL)
 			c->keep_partial = true;
 		else if (opt == O_SKIP_EXISTING)
@@ -103,7 +123,8 @@ parse(struct convert *c)
 			continue;
 		else if (opt == O_MAX_REPEAT && options_positive(o, "--max-repeat", arg, &c->max_repeat))
 			continue;
-		else if (opt == O_THREADS || opt == O_SORT_MEMORY || opt == O_MAX_REPEAT)
+		else if (opt == O_THREADS || opt == O_SORT_MEMORY || opt == O_MAX_REPEAT ||
+		         opt == O_FAIL_ON_LOSS)
 			return false;
 		else if ((opt = options_word(o, "--lanes", arg, on_off)) >= 0)
 			c->no_lanes = opt == 1;
@@ -125,7 +146,7 @@ parse(struct convert *c)
 	c->nin = c->out == NULL ? 1 : (size_t)operands;
 	if (c->out == NULL)
 		c->out = c->in[1];
-	if (!names_check(o, c->in, c->nin, c->out))
+	if (!names_check(o, c->in, c->nin, c->out) || !check_report(c))
 		return false;
 	return check(c, to);
 }
@@ -219,6 +240,22 @@ skips(const struct convert *c)
 	return true;
 }
 
+/* Says and reports what the output lacks. */
+static enum exit_status
+end_losses(struct convert *c)
+{
+	const struct format *const from = pipeline_format(&c->pipeline);
+
+	if (!c->options.quiet || c->losses.fail)
+		say_losses(c->out, &c->writing.total);
+	return losses_out_end(&c->losses, &(struct losses_of){ .in = c->in,
+	                                                       .nin = c->nin,
+	                                                       .out = c->out,
+	                                                       .from = from != NULL ? from->name : NULL,
+	                                                       .to = c->to->name,
+	                                                       .ledger = &c->writing.total });
+}
+
 /* Ends the output, well or not; all that went wrong with it is said here. */
 static enum exit_status
 finish(struct convert *c, bool written)
@@ -230,11 +267,8 @@ finish(struct convert *c, bool written)
 	if (!convert_output_is_open(out))
 		return STATUS_UNREADABLE;
 	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out)) {
-		if (convert_output_commit(out, why, sizeof why)) {
-			if (!c->options.quiet || c->fail_on_loss)
-				say_losses(c->out, &c->writing.total);
-			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
-		}
+		if (convert_output_commit(out, why, sizeof why))
+			return end_losses(c);
 		if (skips(c)) /* somebody else made it meanwhile */
 			return STATUS_CLEAN;
 		say("%s", why);
@@ -287,11 +321,14 @@ convert_run(struct convert *c)
 	job.late = true;
 	job.rebase = c->rebase;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };
+	if (!losses_out_open(&c->losses, &c->options))
+		return STATUS_UNREADABLE;
 	const bool written = pipeline_open(&c->pipeline, &job) && write_all(c);
 	writing_settle(&c->writing);
 	pipeline_end(&c->pipeline);
 	const enum exit_status status = finish(c, written);
 	say_selected(&c->options, c->nin == 1 ? c->in[0] : c->out, &c->pipeline);
+	losses_out_discard(&c->losses); /* of an output that there is not */
 	writing_free(&c->writing);
 	pipeline_close(&c->pipeline);
 	return worse(status, c->status);

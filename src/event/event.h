@@ -11,8 +11,7 @@ enum value_type {
 	VALUE_NONE, VALUE_BOOL, VALUE_U8, VALUE_U16, VALUE_U32, VALUE_U64, VALUE_I8, VALUE_I16, VALUE_I32,
 	VALUE_I64, VALUE_F32, VALUE_F64, VALUE_ADDRESS, /* F: held in f64; ADDRESS: unsigned, hexadecimal */
 	VALUE_STRING, VALUE_BYTES, VALUE_LIST, /* STRING: any bytes, UTF-8 or not */
-	VALUE_MAP,            /* values are key, value, key, value, ... */
-	VALUE_JSON,           /* valid JSON text */
+	VALUE_MAP, VALUE_JSON, /* MAP: values are key, value, key, value, ...; JSON: valid JSON text */
 };
 
 enum phase {

@@ -15,8 +15,7 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 
-/* A format is a folder X under formats/, a line in formats.def, and one of these named X_format.  Its files
- * include this header, which includes the whole contract with the engine. */
+/* A format: a folder formats/X, a line in formats.def, one of these, X_format.  Its files include this. */
 struct format {
 	const char *name;
 	const char *title;
@@ -29,6 +28,7 @@ struct format {
 	const struct writer_ops *writer;     /* NULL: cannot be written */
 	const struct rule *rules;            /* ended by an id of NULL; NULL: none */
 	const struct loss *losses;           /* of its writer; likewise */
+	unsigned holds;                      /* of its reader: what events can have, see format/holds.h */
 };
 
 #endif

@@ -5,7 +5,7 @@
 
 /* What the engine itself loses, whatever the output. */
 enum engine_loss {
-#define LOSS(name, id, text, explain) ENGINE_LOSS_##name,
+#define LOSS(row, ...) ENGINE_LOSS_##row,
 #include "pipeline/engine_losses.def"
 #undef LOSS
 	ENGINE_LOSSES
