@@ -1,6 +1,7 @@
 #include "dial9/dial9_frame.h"
 
 #include "dial9/dial9_dialect.h"
+#include "dial9/dial9_made.h"
 #include "dial9/dial9_measure.h"
 #include "dial9/dial9_record.h"
 
@@ -52,6 +53,7 @@ begin_segment(struct d9_state *st, const struct d9_frame *f)
 		d9_pools_check(st);
 		d9_pools_forget(st);
 		d9_schemas_forget(&st->schemas);
+		st->ntracks = 0;
 	}
 	st->begun = true;
 	st->base = 0;
@@ -239,6 +241,8 @@ finish(struct d9_state *st, enum d9_result result)
 {
 	if (result == D9_DONE)
 		d9_pools_check(st);
+	if (st->tracks_made == 0)
+		(void)d9_process(st);
 	d9_report_tallies(st);
 	return result == D9_DONE ? READ_END : READ_BAD;
 }

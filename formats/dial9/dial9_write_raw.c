@@ -141,11 +141,33 @@ remember(struct d9w_raw *raw, enum d9w_record kind, struct slice bytes, struct c
 
 /* ---- events ---- */
 
+/* The time of a record in the output: that of the event unless --rebase made it negative. */
+static uint64_t
+moved_time(struct d9w_state *st, const struct batch *b, const struct event *e, enum d9w_record kind,
+           struct chunk *chunk)
+{
+	const struct field *const f = b->fields + e->first_field;
+	uint64_t *const was = &st->raw.was;
+
+	if (!st->rebased)
+		return e->ts;
+	if (kind == D9W_RESET)
+		*was = f[0].value.u64;
+	else if (is_timed(b, e))
+		*was = f[1].value.u64 > UINT64_MAX - *was ? UINT64_MAX : *was + f[1].value.u64;
+	if (e->ts <= *was)
+		return e->ts;
+	/* where the least time is known, only what is no event in time is earlier: symbols at time 0 */
+	if (st->signed_time && kind == D9W_EVENT)
+		d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
+	return 0;
+}
+
 void
 d9w_raw_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
               struct chunk *chunk)
 {
-	const uint64_t ts = d9w_time(st, e, chunk);
+	const uint64_t ts = moved_time(st, b, e, D9W_EVENT, chunk);
 
 	if (!is_timed(b, e)) {
 		if (ts != st->base)
@@ -169,10 +191,10 @@ put_moved(struct d9w_state *st, const struct batch *b, const struct event *e, st
 		d9w_raw_event(st, b, e, bytes, chunk);
 		break;
 	case D9W_RESET:
-		d9w_reset(st, d9w_time(st, e, chunk), chunk);
+		d9w_reset(st, moved_time(st, b, e, kind, chunk), chunk);
 		break;
 	case D9W_HEADER:
-		st->base = 0;
+		st->base = st->raw.was = 0;
 		text_slice(&chunk->text, bytes);
 		break;
 	default:
