@@ -53,7 +53,7 @@ d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_fr
 	struct d9_walk w;
 	struct value v[5];
 
-	if (st->collects != NULL || d9_wants_raw(st))
+	if (st->collects != NULL)
 		return;
 	d9_walk_values(&w, st, s, f, NULL);
 	w.raw = true;
@@ -66,6 +66,10 @@ d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_fr
 	}
 	st->tracks_made++;
 	st->track_names += v[4].count;
+	if (d9_wants_raw(st)) { /* it is only checked */
+		st->ntracks++;
+		return;
+	}
 	struct track *const t = add_track(st, v);
 	if (t == NULL ||
 	    !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
