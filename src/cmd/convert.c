@@ -17,6 +17,11 @@ enum {
 	O_REBASE,
 	O_FAIL_ON_LOSS,
 	O_REPORT_LOSS,
+	O_ANONYMISE,
+	O_KEEP_PATHS,
+	O_KEEP_SUFFIXES,
+	O_HIDE_NUMBERS,
+	O_SHIFT_TIME,
 	O_KEEP_PARTIAL,
 	O_SKIP_EXISTING,
 };
@@ -36,6 +41,14 @@ static const struct cmd_option own[] = {
 	[O_FAIL_ON_LOSS] = { "fail-on-loss", "[=KIND,...]",
 	                     "exit 1 if the output cannot hold everything, or lacks something of a KIND", 0 },
 	[O_REPORT_LOSS] = { "report-loss", "FILE", "write what the output lacks to FILE, as JSON", 0 },
+	[O_ANONYMISE] = { "anonymise", "KEYFILE",
+	                  "replace names, texts and facts by pseudonyms that the key makes", 0 },
+	[O_KEEP_PATHS] = { "keep-paths", NULL, "with --anonymise: replace each part of a path by itself", 0 },
+	[O_KEEP_SUFFIXES] = { "keep-suffixes", NULL, "with --anonymise: leave suffixes such as .h5", 0 },
+	[O_HIDE_NUMBERS] = { "hide-numbers", NULL,
+	                     "with --anonymise: replace numbers and ids of processes and threads, too", 0 },
+	[O_SHIFT_TIME] = { "shift-time", NULL,
+	                   "with --anonymise: move all times by an amount that the key makes", 0 },
 	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
 	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
 	{ NULL, NULL, NULL, 0 },
@@ -66,17 +79,22 @@ check(struct convert *c, const char *to)
 {
 	struct options *const o = &c->options;
 
-	if (c->raw && !select_is_any(&o->select.select)) {
-		o->status = options_mistake(o, "--raw writes every record; which events to take is asked of "
-		                               "events with their meaning, without --raw");
-		return false;
-	}
 	c->to = output_format(o, to, c->out);
 	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
 		return false;
+	if (c->raw && !select_is_any(&o->select.select) &&
+	    (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SELECT)) == 0) {
+		o->status = options_mistake(o,
+		                            "--raw: %s cannot leave out records; without --raw the events "
+		                            "that are selected are written with what they mean",
+		                            c->to->name);
+		return false;
+	}
+	if (c->raw && c->anonymise.keyfile != NULL)
+		o->status = options_mistake(o, "--raw writes the records as they are, --anonymise does not");
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return o->status == STATUS_CLEAN;
+	return o->status == STATUS_CLEAN && anonymise_options_check(&c->anonymise, o);
 }
 
 /* Whether the report of losses has a name of its own. */
@@ -89,8 +107,8 @@ check_report(struct convert *c)
 	if (c->losses.path == NULL)
 		return true;
 	if (strcmp(c->losses.path, c->out) == 0)
-		o->status = options_mistake(o, "--report-loss: %s is the output",
-		                            show_path(&shown, c->losses.path));
+		o->status =
+		    options_mistake(o, "--report-loss: %s is the output", show_path(&shown, c->losses.path));
 	return o->status == STATUS_CLEAN && names_check(o, c->in, c->nin, c->losses.path);
 }
 
@@ -115,6 +133,16 @@ parse(struct convert *c)
 			continue;
 		else if (opt == O_REPORT_LOSS)
 			c->losses.path = arg;
+		else if (opt == O_ANONYMISE)
+			c->anonymise.keyfile = arg;
+		else if (opt == O_KEEP_PATHS)
+			c->anonymise.anonymise.keep_paths = true;
+		else if (opt == O_KEEP_SUFFIXES)
+			c->anonymise.anonymise.keep_suffixes = true;
+		else if (opt == O_HIDE_NUMBERS)
+			c->anonymise.anonymise.hide_numbers = true;
+		else if (opt == O_SHIFT_TIME)
+			c->anonymise.shift_time = true;
 		else if (opt == O_KEEP_PARTIAL)
 			c->keep_partial = true;
 		else if (opt == O_SKIP_EXISTING)
@@ -158,6 +186,24 @@ beside(const struct convert *c)
 	return strcmp(c->out, "-") != 0 ? c->out : NULL;
 }
 
+/* Whether a selection of this format's records can be copied as it was asked for.  false after a message. */
+static bool
+can_select(const struct convert *c, const struct format *of)
+{
+	if (of->writer == NULL || (of->writer->modes & WRITER_RAW_SELECT) == 0) {
+		say("--raw: the input is in format %s, of which all records are written or none; without "
+		    "--raw events can be selected",
+		    of->name);
+		return false;
+	}
+	if (c->options.select.clip_asked) {
+		say("--edges clip: records are copied as they are, and a record cannot be cut; give --edges "
+		    "keep or drop");
+		return false;
+	}
+	return true;
+}
+
 /* The first input that can be read makes the output. */
 static bool
 opened(void *ctx, const struct source *s)
@@ -176,6 +222,10 @@ opened(void *ctx, const struct source *s)
 	if (c->raw && (c->to->writer->modes & WRITER_RAW) == 0 && s->format != c->to) {
 		say("--raw: the input is in format %s, %s cannot hold its records", s->format->name,
 		    c->to->name);
+		c->status = STATUS_USAGE;
+		return false;
+	}
+	if (c->pipeline.context.raw && c->pipeline.job->select != NULL && !can_select(c, s->format)) {
 		c->status = STATUS_USAGE;
 		return false;
 	}
@@ -267,8 +317,11 @@ finish(struct convert *c, bool written)
 	if (!convert_output_is_open(out))
 		return STATUS_UNREADABLE;
 	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out)) {
-		if (convert_output_commit(out, why, sizeof why))
+		if (convert_output_commit(out, why, sizeof why)) {
+			if (!c->options.quiet)
+				anonymise_options_say(&c->anonymise, c->out, &c->pipeline);
 			return end_losses(c);
+		}
 		if (skips(c)) /* somebody else made it meanwhile */
 			return STATUS_CLEAN;
 		say("%s", why);
@@ -298,6 +351,16 @@ write_all(struct convert *c)
 	return status == STAGE_END;
 }
 
+/* Whether records of the output's format are written as they are. */
+static bool
+copies_records(const struct convert *c, const struct select *select)
+{
+	const unsigned modes = c->to->writer->modes;
+
+	return c->anonymise.keyfile == NULL && (modes & WRITER_RAW_SAME) != 0 &&
+	       (select == NULL || (modes & WRITER_RAW_SELECT) != 0);
+}
+
 enum exit_status
 convert_run(struct convert *c)
 {
@@ -310,7 +373,9 @@ convert_run(struct convert *c)
 	job.want = WANT_TIMES | WANT_ORDER | writer->want;
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
-	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 && job.select == NULL ? c->to : NULL;
+	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
+	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
+	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
 	job.raw_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && job.select == NULL;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;

@@ -1,6 +1,7 @@
 #ifndef CMD_CONVERT_H
 #define CMD_CONVERT_H
 
+#include "cmd/anonymise_options.h"
 #include "cmd/convert_output.h"
 #include "cmd/losses_out.h"
 #include "cmd/say.h"
@@ -15,6 +16,7 @@ struct convert {
 	const struct format *to;
 	uint64_t threads, sort_memory, max_repeat;
 	bool raw, no_lanes, rebase, keep_partial, skip_existing;
+	struct anonymise_options anonymise;
 	struct losses_out losses;
 	struct progress progress;
 	struct convert_output output; /* not open: no input could be opened so far */

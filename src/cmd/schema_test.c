@@ -266,6 +266,25 @@ Test(schema, formats_matrix)
 	expect_all_valid(dir, SCHEMA("formats-matrix"));
 }
 
+Test(schema, diff)
+{
+	char *const dir = make_folder();
+
+	write_report(dir, "other.json",
+	             (const char *const[]){ "diff", "--format=json", "--tolerance=5", GOOD("wire-little"),
+	                                    "testdata/dial9/good/tracks.dial9", NULL },
+	             1);
+	write_report(dir, "changed.json",
+	             (const char *const[]){ "diff", "--format=json", GOOD("wire-little"),
+	                                    GOOD("document-little"), NULL },
+	             1);
+	write_report(dir, "same.json",
+	             (const char *const[]){ "diff", "--format=json", GOOD("wire-little"), GOOD("wire-little"),
+	                                    NULL },
+	             0);
+	expect_all_valid(dir, SCHEMA("diff"));
+}
+
 Test(schema, losses)
 {
 	char *const dir = make_folder(), path[1024];

@@ -48,11 +48,12 @@ event_compared_track(const struct event *e)
 	return e->phase == PHASE_COUNTER ? track_process(e->track) : e->track;
 }
 
-/* Events that are compared: no structure. */
+/* Events that are compared: no structure.  An arrow is compared where it arrives: an output may say of each
+ * event that could wake another one that an arrow leaves there. */
 static inline bool
 event_is_compared(const struct event *e)
 {
-	return e->phase != PHASE_STRUCTURE;
+	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT;
 }
 
 #endif
