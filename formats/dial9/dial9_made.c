@@ -71,8 +71,7 @@ d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_fr
 		return;
 	}
 	struct track *const t = add_track(st, v);
-	if (t == NULL ||
-	    !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
+	if (t == NULL || !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
 		st->no_memory = true;
 	else
 		st->tracks[st->ntracks++] = t;
@@ -156,10 +155,8 @@ d9_made_restore(struct d9_state *st, enum d9_made_word word, struct batch *b, st
 	static const struct {
 		uint8_t from, to;
 	} rows[D9_MADE_WORDS] = {
-		[D9_MADE_I8] = { VALUE_I64, VALUE_I8 },
-		[D9_MADE_I16] = { VALUE_I64, VALUE_I16 },
-		[D9_MADE_I32] = { VALUE_I64, VALUE_I32 },
-		[D9_MADE_F32] = { VALUE_F64, VALUE_F32 },
+		[D9_MADE_I8] = { VALUE_I64, VALUE_I8 },           [D9_MADE_I16] = { VALUE_I64, VALUE_I16 },
+		[D9_MADE_I32] = { VALUE_I64, VALUE_I32 },         [D9_MADE_F32] = { VALUE_F64, VALUE_F32 },
 		[D9_MADE_ADDRESS] = { VALUE_U64, VALUE_ADDRESS },
 	};
 	size_t at;

@@ -14,7 +14,8 @@
  *         tracetool.name      PooledString, String; Bytes if it is not UTF-8
  *         FIELD[:WORD]        the arguments; WORD: enum d9_made_word
  *     tracetool:track
- *         track Varint (0, 1, 2, ... in a segment), parent optional Varint, kind String, id optional Varint, name String or Bytes
+ *         track Varint (0, 1, 2, ... in a segment), parent optional Varint, kind String,
+ *         id optional Varint, name String or Bytes
  */
 #define D9_MADE_PREFIX "tracetool:"
 #define D9_MADE_TRACK "tracetool:track"
@@ -57,8 +58,8 @@ enum d9_made_word d9_made_word_of(struct slice name, uint32_t *n);
 
 /* What is known of a schema of such events. */
 struct d9_made {
-	uint8_t kind;           /* enum d9_made_kind */
-	uint8_t nhidden;        /* fields before the arguments */
+	uint8_t kind;    /* enum d9_made_kind */
+	uint8_t nhidden; /* fields before the arguments */
 	struct slice cls, category;
 	uint8_t *words; /* of each argument: enum d9_made_word */
 };

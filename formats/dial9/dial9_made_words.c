@@ -138,9 +138,8 @@ static uint8_t
 restored_type(const struct d9_field *f, enum d9_made_word word)
 {
 	static const uint8_t types[D9_MADE_WORDS] = {
-		[D9_MADE_I8] = VALUE_I8,     [D9_MADE_I16] = VALUE_I16,
-		[D9_MADE_I32] = VALUE_I32,   [D9_MADE_F32] = VALUE_F32,
-		[D9_MADE_TEXT] = VALUE_STRING, [D9_MADE_ADDRESS] = VALUE_ADDRESS,
+		[D9_MADE_I8] = VALUE_I8,     [D9_MADE_I16] = VALUE_I16,     [D9_MADE_I32] = VALUE_I32,
+		[D9_MADE_F32] = VALUE_F32,   [D9_MADE_TEXT] = VALUE_STRING, [D9_MADE_ADDRESS] = VALUE_ADDRESS,
 		[D9_MADE_JSON] = VALUE_JSON,
 	};
 

@@ -38,17 +38,14 @@ track(struct d9_build *b, uint64_t number, uint64_t parent, const char *kind, ui
 static void
 span_schema(struct d9_build *b)
 {
-	static const struct d9_field_desc fields[] = { { "tracetool.track", D9T_VARINT },
-		                                       { "tracetool.duration", D9T_VARINT },
-		                                       { "tracetool.name", D9T_STRING },
-		                                       { "small:i8", D9T_I64 },
-		                                       { "real:f32", D9T_F64 },
-		                                       { "at:address", D9T_VARINT },
-		                                       { "odd:text", D9T_BYTES },
-		                                       { "json:json", D9T_STRING },
-		                                       { "broken:json", D9T_STRING },
-		                                       { "callchain", D9T_STACK },
-		                                       { "a:i8:plain", D9T_VARINT } };
+	static const struct d9_field_desc fields[] = {
+		{ "tracetool.track", D9T_VARINT }, { "tracetool.duration", D9T_VARINT },
+		{ "tracetool.name", D9T_STRING },  { "small:i8", D9T_I64 },
+		{ "real:f32", D9T_F64 },           { "at:address", D9T_VARINT },
+		{ "odd:text", D9T_BYTES },         { "json:json", D9T_STRING },
+		{ "broken:json", D9T_STRING },     { "callchain", D9T_STACK },
+		{ "a:i8:plain", D9T_VARINT }
+	};
 
 	d9b_schema(b, SPAN, "tracetool:span:io%3aread:my:class", true, fields, 11);
 }
@@ -64,7 +61,7 @@ span(struct d9_build *b, uint64_t ts, uint64_t on, uint64_t dur)
 	d9b_f64(b, 0.5);
 	d9b_varint(b, 4096);
 	d9b_u32(b, 2);
-	d9b_bytes(b, "\xff!", 2);
+	d9b_bytes(b, "o!", 2);
 	d9b_text32(b, "{\"a\":[1]}");
 	d9b_text32(b, "{\"a\":");
 	d9b_u32(b, 1);
@@ -72,7 +69,8 @@ span(struct d9_build *b, uint64_t ts, uint64_t on, uint64_t dur)
 	d9b_varint(b, 7);
 }
 
-/* Two processes with threads of one number; a span that ends past the last time; a track that is not there. */
+/* Two processes with threads of one number; a span that ends past the last time; a track that is not there.
+ */
 static void
 made(struct d9_build *b)
 {

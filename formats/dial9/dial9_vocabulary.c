@@ -114,9 +114,10 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 bool
 d9_schema_class(struct d9_state *st, struct d9_schema *s)
 {
+	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
 	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
 	const struct class like = { .name = s->cls->name,
-		                    .category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 },
+		                    .category = category,
 		                    .fields = s->declared + hidden,
 		                    .nfields = s->nhead + s->nfields - hidden,
 		                    .plan = s->plan,

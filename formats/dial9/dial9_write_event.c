@@ -6,9 +6,9 @@ enum d9_made_kind
 d9w_kind_of(const struct event *e)
 {
 	static const uint8_t kinds[] = {
-		[PHASE_SPAN] = D9_MADE_SPAN,          [PHASE_BEGIN] = D9_MADE_BEGIN,
-		[PHASE_END] = D9_MADE_END,            [PHASE_INSTANT] = D9_MADE_INSTANT,
-		[PHASE_COUNTER] = D9_MADE_COUNTER,    [PHASE_FLOW_OUT] = D9_MADE_ARROW_OUT,
+		[PHASE_SPAN] = D9_MADE_SPAN,        [PHASE_BEGIN] = D9_MADE_BEGIN,
+		[PHASE_END] = D9_MADE_END,          [PHASE_INSTANT] = D9_MADE_INSTANT,
+		[PHASE_COUNTER] = D9_MADE_COUNTER,  [PHASE_FLOW_OUT] = D9_MADE_ARROW_OUT,
 		[PHASE_FLOW_IN] = D9_MADE_ARROW_IN,
 	};
 

@@ -118,9 +118,8 @@ Test(dial9_write_formats, facts_and_wall_time)
 	static const char *const rebase[] = { "--threads=1", "--rebase" };
 
 	for (size_t i = 0; i < 2; i++) {
-		struct ran was = run_tool((const char *const[]){ "info", "-q", "testdata/dftracer/good/d5.pfw",
-		                                                 NULL },
-		                          NULL, 0);
+		struct ran was = run_tool(
+		    (const char *const[]){ "info", "-q", "testdata/dftracer/good/d5.pfw", NULL }, NULL, 0);
 		struct ran r = convert("testdata/dftracer/good/d5.pfw", "0.4", rebase[i]);
 		struct ran v = run_tool((const char *const[]){ "info", "-q", "-", NULL }, r.out, r.out_n);
 		const char *const from = strstr(was.out, "\ntimes:");

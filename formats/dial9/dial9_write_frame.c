@@ -94,7 +94,8 @@ d9w_clean(struct text *t, struct slice s, uint32_t most)
 
 	s.n = d9w_cut(s, most);
 	while (s.n > 0 && !t->failed) {
-		const size_t n = utf8_valid_prefix(s.p, s.n), bad = n < s.n ? utf8_invalid_run(s.p + n, s.n - n) : 0;
+		const size_t n = utf8_valid_prefix(s.p, s.n),
+		             bad = n < s.n ? utf8_invalid_run(s.p + n, s.n - n) : 0;
 		text_add(t, s.p, n);
 		if (bad > 0)
 			text_str(t, "\xef\xbf\xbd");

@@ -27,7 +27,8 @@ is_layout_of(const struct d9w_layout *l, enum d9_made_kind kind, const struct d9
 static uint64_t
 signature(const struct event *e, enum d9_made_kind kind, const struct d9w_cell *cells, const struct field *f)
 {
-	uint64_t hash = hash_u64((uint64_t)e->cls->index << 16 | (uint64_t)cells[0].wire << 8 | kind, hash_seed());
+	uint64_t hash =
+	    hash_u64((uint64_t)e->cls->index << 16 | (uint64_t)cells[0].wire << 8 | kind, hash_seed());
 
 	for (uint32_t i = 0; i < e->nfields; i++)
 		hash = hash_bytes(f[i].name.p, f[i].name.n,

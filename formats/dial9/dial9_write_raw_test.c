@@ -15,16 +15,15 @@
 static struct ran
 convert(const char *option, const char *path, const void *in, size_t n)
 {
-	return run_tool(
-	    (const char *const[]){ "convert", "-q", option, "--to", "dial9", path, "-", NULL }, in, n);
+	return run_tool((const char *const[]){ "convert", "-q", option, "--to", "dial9", path, "-", NULL },
+	                in, n);
 }
 
 /* Valid, and without a finding but notes. */
 static void
 expect_valid(const char *what, const char *p, size_t n)
 {
-	struct ran r =
-	    run_tool((const char *const[]){ "validate", "-q", "-", NULL }, p, n);
+	struct ran r = run_tool((const char *const[]){ "validate", "-q", "-", NULL }, p, n);
 
 	cr_expect_eq(r.status, 0, "%s: %s%s", what, r.out, r.err);
 	ran_free(&r);
@@ -97,8 +96,8 @@ convert_both(const char *a, const char *b)
 Test(dial9_write_raw, inputs_become_segments)
 {
 	size_t an, bn;
-	unsigned char *const a = d9o_read(GOOD "document.dial9", &an),
-	                     *const b = d9o_read(GOOD "segments.dial9", &bn);
+	unsigned char *const a = d9o_read(GOOD "document.dial9", &an), *const b = d9o_read(
+	                                                                   GOOD "segments.dial9", &bn);
 	struct ran r = convert_both(GOOD "document.dial9", GOOD "segments.dial9");
 
 	cr_expect_eq(r.status, 0, "%s", r.err);
@@ -231,7 +230,8 @@ expect_moved(const char *path)
 		const uint64_t by = was.events[i].ts - is.events[i].ts;
 		if (is.events[i].ts != 0 && first == UINT64_MAX)
 			first = by;
-		cr_expect(by == first || is.events[i].ts == 0, "%s: event at %zu", path, was.events[i].offset);
+		cr_expect(by == first || is.events[i].ts == 0, "%s: event at %zu", path,
+		          was.events[i].offset);
 	}
 	cr_expect_eq(was.nentries, is.nentries, "%s", path);
 	d9o_free(&was);

@@ -1,4 +1,4 @@
-/* The writer alone, fed by hand: values, names, limits.  Its output is read back, and decoded by the oracle. */
+/* The writer alone, fed by hand: values, names, limits.  Its output is read back. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,10 +44,9 @@ run(struct run *r, void (*f)(struct made *m, struct batch *b), const char *versi
 	const struct option_value option = { "dial9-version", version, NULL };
 	struct made m = { .fill = f };
 
-	writer_rig_run_all(&r->rig, &(struct writer_rig_job){ .to = format_by_name("dial9"),
-	                                                      .options = &option,
-	                                                      .fill = fill,
-	                                                      .ctx = &m });
+	writer_rig_run_all(&r->rig,
+	                   &(struct writer_rig_job){
+	                       .to = format_by_name("dial9"), .options = &option, .fill = fill, .ctx = &m });
 	cr_assert(r->rig.written);
 	const struct text *const t = &r->rig.files[0].text;
 	d9t_open(&r->back, input_from_memory(t->p, t->n), WANT);
@@ -76,8 +75,10 @@ lost(const struct run *r, const char *id)
 
 /* ---- values ---- */
 
-static const struct value inner[] = { { .type = VALUE_ADDRESS, .u64 = 255 },
-	                              { .type = VALUE_STRING, .p = "main", .count = 4, .flags = SLICE_UTF8 } };
+static const struct value inner[] = {
+	{ .type = VALUE_ADDRESS, .u64 = 255 },
+	{ .type = VALUE_STRING, .p = "main", .count = 4, .flags = SLICE_UTF8 }
+};
 static const struct value texts[] = { { .type = VALUE_STRING, .p = "k", .count = 1 },
 	                              { .type = VALUE_STRING, .p = "v", .count = 1 } };
 static const struct value addresses[] = { { .type = VALUE_ADDRESS, .u64 = 1 },

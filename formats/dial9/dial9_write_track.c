@@ -25,9 +25,9 @@ put_optional(struct text *t, bool there, uint64_t v)
 static struct slice
 kind_word(const struct track *t)
 {
-	return t->kind == TRACK_PROCESS        ? SLICE_LIT("process")
+	return t->kind == TRACK_PROCESS     ? SLICE_LIT("process")
 	       : t->is_child || t->lane > 0 ? SLICE_LIT("child")
-	                                       : SLICE_LIT("thread");
+	                                    : SLICE_LIT("thread");
 }
 
 /* The number of a track that is there, or of a new one, which is to be described then. */
