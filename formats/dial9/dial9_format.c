@@ -1,6 +1,7 @@
 #include "dial9/dial9_dialect.h"
 #include "dial9/dial9_findings.h"
 #include "dial9/dial9_read.h"
+#include "dial9/dial9_recover.h"
 #include "dial9/dial9_write.h"
 
 static const char *const suffixes[] = { ".bin", NULL };
@@ -25,6 +26,7 @@ const struct format dial9_format = {
 	.options = options,
 	.reader = &d9_reader_ops,
 	.writer = &d9w_ops,
+	.recover = &d9_recover_ops,
 	.rules = d9_rules,
 	.losses = d9w_losses,
 	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
