@@ -9,8 +9,8 @@ static const char *const groups[] = { "format", "hygiene", "state", "breakdown",
 static const struct format_option options[] = {
 	{ .name = "rules",
 	  .arg = "GROUP",
-	  .help =
-	      "check the rules of this group too: state or breakdown (format and hygiene are always checked)",
+	  .help = "check the rules of this group too: state or breakdown (format and hygiene are always "
+	          "checked)",
 	  .words = groups },
 	{ .name = "clock-offsets",
 	  .arg = "FILE",

@@ -358,6 +358,7 @@ copies_records(const struct convert *c, const struct select *select)
 	const unsigned modes = c->to->writer->modes;
 
 	return c->anonymise.keyfile == NULL && (modes & WRITER_RAW_SAME) != 0 &&
+	       !output_is_made_anew(&c->options, c->to) &&
 	       (select == NULL || (modes & WRITER_RAW_SELECT) != 0);
 }
 

@@ -32,29 +32,27 @@ options_common_count(const struct command *cmd)
 	                      : COMMON_OUTPUT;
 }
 
-/* The first option from here on that this command takes; NULL: there is none. */
-static const struct format_option *
-first_of(const struct command *cmd, const struct format_option *p)
-{
-	while (p != NULL && p->name != NULL && p->of_output && !cmd->converts)
-		p++;
-	return p != NULL && p->name != NULL ? p : NULL;
-}
-
 /* What a format brings to this command; NULL: nothing.  Of those that can only be written, only to one that
  * writes them. */
 static const struct format_option *
 options_of(const struct command *cmd, const struct format *f)
 {
-	return cmd->reads && (f->reader != NULL || cmd->converts) ? first_of(cmd, f->options) : NULL;
+	return cmd->reads && (f->reader != NULL || cmd->converts) ? f->options : NULL;
+}
+
+/* Options of how a format is written are for commands that write it. */
+static bool
+is_offered(const struct command *cmd, const struct format_option *p)
+{
+	return cmd->converts || !p->of_output;
 }
 
 const struct format_option *
 options_of_formats(const struct command *cmd, size_t i)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		for (const struct format_option *p = options_of(cmd, *f); p != NULL; p = first_of(cmd, p + 1))
-			if (i-- == 0)
+		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
+			if (is_offered(cmd, p) && i-- == 0)
 				return p;
 	return NULL;
 }
@@ -109,11 +107,15 @@ static void
 format_help(const struct command *cmd, struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const struct format_option *p = options_of(cmd, *f);
-		if (p != NULL)
-			text_printf(t, "\nOnly for %s:\n", (*f)->name);
-		for (; p != NULL; p = first_of(cmd, p + 1))
+		bool any = false;
+		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++) {
+			if (!is_offered(cmd, p))
+				continue;
+			if (!any)
+				text_printf(t, "\nOnly for %s:\n", (*f)->name);
+			any = true;
 			help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
+		}
 	}
 }
 

@@ -184,8 +184,8 @@ static bool
 has_option(const struct format *f, const char *name)
 {
 	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
-		if (strcmp(p->name, name) == 0)
-			return f->reader == NULL || p->of_output;
+		if (strcmp(p->name, name) == 0 && (f->reader == NULL || p->of_output))
+			return true;
 	return false;
 }
 
@@ -200,4 +200,13 @@ output_options_fit(struct options *o, const struct format *to)
 				return false;
 			}
 	return true;
+}
+
+bool
+output_is_made_anew(const struct options *o, const struct format *to)
+{
+	for (const struct format_option *p = to->options; p != NULL && p->name != NULL; p++)
+		if (p->of_output && option_find(options_values(o), p->name) != NULL)
+			return true;
+	return false;
 }

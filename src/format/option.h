@@ -13,7 +13,7 @@ struct format_option {
 	/* What is wrong with an argument, as the end of a sentence ("takes a number"); NULL: nothing, or (of
 	 * the function) it takes any. */
 	const char *(*mistake)(const char *arg);
-	bool of_output; /* of a format that has a reader too: it is for outputs, and inputs do not see it */
+	bool of_output; /* it is about how the format is written: records are made anew then */
 };
 
 struct option_value {
