@@ -170,7 +170,7 @@ agree(const char *path)
 	free(p);
 }
 
-/* Its arguments get other names (heph_convert/names_are_unique), or its events mean more (heph_own_test.c). */
+/* Its arguments get other names (names_are_unique), or its events mean more (heph_own_test.c). */
 static bool
 is_apart(const char *name)
 {
