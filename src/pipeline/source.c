@@ -136,7 +136,7 @@ static bool
 has_option(const struct format *format, const char *name)
 {
 	for (const struct format_option *o = format->options; o != NULL && o->name != NULL; o++)
-		if (strcmp(o->name, name) == 0)
+		if (strcmp(o->name, name) == 0 && !o->of_output)
 			return true;
 	return false;
 }
