@@ -1,8 +1,9 @@
 #include "ovni/ovni_format.h"
 
 #include "ovni/ovni_rules.h"
+#include "ovni/ovni_write.h"
 
-static const char *const suffixes[] = { ".obs", NULL };
+static const char *const suffixes[] = { ".obs", ".ovni", NULL };
 
 static const char *const groups[] = { "format", "hygiene", "state", "breakdown", NULL };
 
@@ -25,5 +26,7 @@ const struct format ovni_format = {
 	.options = options,
 	.reader = &ovni_reader_ops,
 	.trace = &ovni_trace_ops,
+	.writer = &ovw_ops,
 	.rules = ovni_rules,
+	.losses = ovw_losses,
 };
