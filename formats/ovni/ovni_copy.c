@@ -5,23 +5,32 @@
 #include "ovni/ovni_wire.h"
 
 static const struct class_field file_fields[] = {
-	{ { "name", 4, SLICE_UTF8 | SLICE_JSON }, { "string", 6, SLICE_UTF8 | SLICE_JSON }, VALUE_STRING, 0, NULL },
-	{ { "content", 7, SLICE_UTF8 | SLICE_JSON }, { "bytes", 5, SLICE_UTF8 | SLICE_JSON }, VALUE_BYTES, 0, NULL },
+	{ { "name", 4, SLICE_UTF8 | SLICE_JSON },
+	  { "string", 6, SLICE_UTF8 | SLICE_JSON },
+	  VALUE_STRING,
+	  0,
+	  NULL },
+	{ { "content", 7, SLICE_UTF8 | SLICE_JSON },
+	  { "bytes", 5, SLICE_UTF8 | SLICE_JSON },
+	  VALUE_BYTES,
+	  0,
+	  NULL },
 };
 
 /* ---- the files of a stream ---- */
 
 bool
-ovni_files_add(struct ovni_files *f, const char *name, struct slice content)
+ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n)
 {
-	struct ovni_file file = { .n = content.n };
+	const bool was_read = n != OVNI_NOT_READ;
+	struct ovni_file file = { .n = was_read ? (uint32_t)n : 0 };
 
 	if (f->n == OVNI_MOST_FILES)
 		return true;
 	file.name = strdup(name);
-	if (content.p != NULL && (file.content = malloc((size_t)content.n + 1)) != NULL)
-		memcpy(file.content, content.p, content.n);
-	if (file.name == NULL || (content.p != NULL && file.content == NULL)) {
+	if (was_read && (file.content = malloc(n + 1)) != NULL)
+		memcpy(file.content, p, n);
+	if (file.name == NULL || (was_read && file.content == NULL)) {
 		free(file.name);
 		free(file.content);
 		return false;
@@ -75,8 +84,10 @@ ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slic
 	if (own_name.p == NULL || own.p == NULL)
 		return false;
 	f[0] = (struct field){ file_fields[0].name, value_string(textscan_slice(own_name.p, own_name.n)) };
-	f[1] = (struct field){ file_fields[1].name,
-		               { .type = content.p != NULL ? VALUE_BYTES : VALUE_NONE, .count = own.n, .p = own.p } };
+	f[1] = (struct field){
+		file_fields[1].name,
+		{ .type = content.p != NULL ? VALUE_BYTES : VALUE_NONE, .count = own.n, .p = own.p }
+	};
 	e->nfields = 2;
 	b->nfields += 2;
 	return true;
@@ -100,7 +111,8 @@ ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t of
 static struct slice
 stream_name(const struct reader *r)
 {
-	const char *const path = r->in->path != NULL && strcmp(r->in->path, "-") != 0 ? r->in->path : OVNI_STREAM_FILE;
+	const char *const path =
+	    r->in->path != NULL && strcmp(r->in->path, "-") != 0 ? r->in->path : OVNI_STREAM_FILE;
 	const char *const slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
 	const size_t length = strlen(path);
 
@@ -110,8 +122,9 @@ stream_name(const struct reader *r)
 	size_t n = strlen(name);
 	if (r->in->packing != INPUT_PLAIN) {
 		const char *const dot = strrchr(name, '.');
-		const bool is_suffix = dot != NULL && strchr(dot, '/') == NULL && dot > name &&
-		                       (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0 || strcmp(dot, ".xz") == 0);
+		const bool is_suffix =
+		    dot != NULL && strchr(dot, '/') == NULL && dot > name &&
+		    (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0 || strcmp(dot, ".xz") == 0);
 		n = is_suffix ? (size_t)(dot - name) : n;
 	}
 	return slice_of(name, n);

@@ -2,7 +2,6 @@
 #define OVNI_COPY_H
 
 #include "format/format.h"
-#include "format/reader_copy.h"
 
 /* What a writer that copies streams gets besides their records (format/reader_copy.h). */
 
@@ -22,8 +21,10 @@ struct ovni_files {
 	bool done; /* the stream's own record was handed on, too */
 };
 
-/* Copies a file; content.p NULL: it is too large.  false: no memory. */
-bool ovni_files_add(struct ovni_files *f, const char *name, struct slice content);
+#define OVNI_NOT_READ SIZE_MAX
+
+/* Copies a file of n bytes at p; OVNI_NOT_READ: it is too large.  false: no memory. */
+bool ovni_files_add(struct ovni_files *f, const char *name, const char *p, size_t n);
 void ovni_files_free(struct ovni_files *f);
 
 /* Whether this reader hands files on. */
@@ -45,7 +46,8 @@ ovni_copies_runs(const struct reader *r)
 bool ovni_files_put(struct ovni_files *f, struct reader *r, struct batch *b, uint32_t number);
 
 /* Adds one for a file of the folder of the trace.  false: no memory. */
-bool ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slice content, uint32_t number);
+bool ovni_copy_file(struct reader *r, struct batch *b, struct slice name, struct slice content,
+                    uint32_t number);
 
 /* Adds a run of records (WANT_RUNS), which must not be empty.  false: no memory. */
 bool ovni_copy_run(struct reader *r, struct batch *b, struct slice bytes, uint64_t offset, uint32_t number);

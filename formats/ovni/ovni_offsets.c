@@ -1,4 +1,3 @@
-#include "format/reader_copy.h"
 #include "ovni/ovni_metadata.h"
 #include "ovni/ovni_offsets.h"
 

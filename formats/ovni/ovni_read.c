@@ -399,7 +399,9 @@ next_runs(struct ovni_state *st, struct batch *b)
 			return READ_NO_MEMORY;
 		if (status == PARSE_BAD)
 			return finish(st, READ_BAD);
-		if ((status == PARSE_DONE && in->p < in->end) || (!in->last && input_more(in)) || in->p < in->end)
+		if (status == PARSE_DONE && in->p < in->end)
+			continue;
+		if ((!in->last && input_more(in)) || in->p < in->end)
 			continue;
 		if (st->skip == 0)
 			return finish(st, READ_END);

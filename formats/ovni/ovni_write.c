@@ -1,7 +1,5 @@
 #include "ovni/ovni_write.h"
 
-#include "format/reader_copy.h"
-
 const struct loss ovw_losses[OVW_LOSSES + 1] = {
 #define LOSS(name, id, text, explain) { id, text, explain },
 #include "ovni/ovni_losses.def"
@@ -13,7 +11,8 @@ ovw_open(struct writer *w, struct chunk *chunk)
 {
 	struct ovw_state *const st = w->state;
 
-	(void)chunk;
+	if (!w->raw)
+		chunk->end.failed = "ovni: only traces of ovni can be written as such";
 	st->is_raw = w->raw;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;

@@ -1,7 +1,5 @@
 #include "ovni/ovni_write.h"
 
-#include "output/folder_name.h"
-
 /*
  * Names of the files of copied streams.  They are those of the input, below its
  * folder.  A name that no output file can have, or that is taken, gets another

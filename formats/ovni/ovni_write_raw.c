@@ -10,7 +10,8 @@
 static bool
 is_file(const struct batch *b, const struct event *e)
 {
-	return e->phase == PHASE_STRUCTURE && e->nfields > 0 && slice_is(b->fields[e->first_field].name, "name");
+	return e->phase == PHASE_STRUCTURE && e->nfields > 0 &&
+	       slice_is(b->fields[e->first_field].name, "name");
 }
 
 static void
@@ -23,7 +24,8 @@ take_file(struct ovw_state *st, const struct batch *b, const struct event *e, st
 		ovw_place(st, e->dur, name, chunk);
 	else
 		ovw_sidecar(st, name,
-		            f[1].value.type == VALUE_BYTES ? value_text(&f[1].value) : (struct slice){ NULL, 0, 0 },
+		            f[1].value.type == VALUE_BYTES ? value_text(&f[1].value)
+		                                           : (struct slice){ NULL, 0, 0 },
 		            chunk);
 }
 
@@ -45,8 +47,8 @@ select_stream(struct ovw_state *st, uint64_t number, struct chunk *chunk)
 static bool
 lacks_data(const struct event *e, struct slice bytes)
 {
-	return e->phase != PHASE_STRUCTURE && bytes.n == OVNI_JUMBO_HEAD && (bytes.p[0] & OVNI_FLAG_JUMBO) != 0 &&
-	       memcmp(bytes.p + OVNI_EVENT_SIZE, "\0\0\0\0", 4) != 0;
+	return e->phase != PHASE_STRUCTURE && bytes.n == OVNI_JUMBO_HEAD &&
+	       (bytes.p[0] & OVNI_FLAG_JUMBO) != 0 && memcmp(bytes.p + OVNI_EVENT_SIZE, "\0\0\0\0", 4) != 0;
 }
 
 /* Moves the clock of the record that was added last. */
@@ -57,7 +59,8 @@ move_clock(struct ovw_state *st, const struct event *e, uint32_t size, struct ch
 
 	if (chunk->text.failed || e->phase == PHASE_STRUCTURE)
 		return;
-	ovw_store(chunk->text.p + chunk->text.n - size + 4, negative ? 0 : e->ts, 8, (e->flags & EVENT_BIG) != 0);
+	ovw_store(chunk->text.p + chunk->text.n - size + 4, negative ? 0 : e->ts, 8,
+	          (e->flags & EVENT_BIG) != 0);
 	if (negative)
 		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
 }
