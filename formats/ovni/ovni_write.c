@@ -11,8 +11,7 @@ ovw_open(struct writer *w, struct chunk *chunk)
 {
 	struct ovw_state *const st = w->state;
 
-	if (!w->raw)
-		chunk->end.failed = "ovni: only traces of ovni can be written as such";
+	(void)chunk;
 	st->is_raw = w->raw;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
@@ -22,22 +21,42 @@ ovw_open(struct writer *w, struct chunk *chunk)
 static bool
 ovw_declare(struct writer *w, const struct batch *b)
 {
-	(void)w;
-	(void)b;
-	return true;
+	return w->raw || ovw_declare_tracks(w->state, b);
 }
 
 static void
 ovw_write(void *state, const struct batch *b, struct chunk *chunk)
 {
-	ovw_raw(state, b, chunk);
+	struct ovw_state *const st = state;
+
+	if (st->is_raw)
+		ovw_raw(st, b, chunk);
+	else
+		ovw_events(st, b, chunk);
 }
+
+/* Some streams at a time, so that what is made does not grow with their number. */
+#define STREAMS_AT_ONCE 16
 
 static bool
 ovw_close(struct writer *w, struct chunk *chunk)
 {
-	(void)w;
-	(void)chunk;
+	struct ovw_state *const st = w->state;
+	struct ovw_marks *const m = &st->marks;
+
+	if (w->raw)
+		return true;
+	if (m->nstreams == 0)
+		ovw_no_events(st, chunk);
+	if (m->nended == 0 && (w->trace->nmeta > 0 || w->trace->epoch_known))
+		ledger_add(&chunk->ledger, &ovw_losses[OVW_FACTS], 0,
+		           w->trace->nmeta + w->trace->epoch_known);
+	for (uint32_t i = 0; i < STREAMS_AT_ONCE && m->nended < m->nstreams; i++) {
+		struct ovw_stream *const s = m->streams[m->nended++];
+		ovw_end_stream(st, s, chunk);
+		ovw_metadata(st, w, s, &m->ndeclared, chunk);
+	}
+	chunk->end.more = m->nended < m->nstreams && !chunk->text.failed;
 	return true;
 }
 
@@ -47,14 +66,17 @@ ovw_free(void *state)
 	struct ovw_state *const st = state;
 
 	ovw_raw_free(&st->copy);
+	ovw_marks_free(&st->marks);
 	arena_free(&st->arena);
 }
 
 const struct writer_ops ovw_ops = {
 	.state_size = sizeof(struct ovw_state),
 	.want = WANT_FIELDS | WANT_BYTES | WANT_RUNS | WANT_FILES,
-	.modes = WRITER_RAW_SAME,
+	.modes = WRITER_RAW_SAME | WRITER_INTERPRETED,
+	.order = ORDER_TIME,
 	.shape = WRITER_FOLDER,
+	.nested = true,
 	.open = ovw_open,
 	.declare = ovw_declare,
 	.write = ovw_write,
