@@ -100,7 +100,8 @@ struct ovw_label {
 
 struct ovw_marks {
 	bool any;
-	uint64_t first; /* clock of the first event */
+	uint64_t first;  /* clock of the first event */
+	uint64_t latest; /* and of the last one, or the end of a span */
 	struct ovw_track *tracks;
 	uint32_t ntracks, tracks_cap;
 	struct ovw_stream **streams;
@@ -191,6 +192,9 @@ void ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk
 void ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk);
 
 /* ---- ovni_write_label.c ---- */
+
+/* Puts the name into t, without what no label can have; whether it was changed. */
+bool ovw_clean_name(struct text *t, struct slice name);
 
 /* The value of a name as label of a type. */
 int64_t ovw_label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t offset,

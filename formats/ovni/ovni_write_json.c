@@ -78,16 +78,24 @@ labels_end(struct ovw_marks *m, uint32_t from)
 	return i;
 }
 
-/* Names are ovni's to ignore: they are no part of its metadata. */
+/* A name without what would be too much for a reader; a reader's name for what has none. */
 static void
-put_names(struct text *t, const struct ovw_marks *m, const struct ovw_stream *s)
+put_name(struct text *t, const char *key, struct slice name, uint32_t lane, struct text *scratch)
+{
+	(void)ovw_clean_name(scratch, name);
+	if (lane > 0)
+		text_printf(scratch, " (async %u)", lane);
+	put_member(t, key, slice_of(scratch->p, scratch->n));
+}
+
+/* Other programs ignore it: ovni has no names of processes and threads. */
+static void
+put_names(struct text *t, struct ovw_marks *m, const struct ovw_stream *s)
 {
 	text_str(t, "},\"tracetool\":{");
-	put_member(t, "process", m->processes[s->process].track->name);
+	put_name(t, "process", m->processes[s->process].track->name, 0, &m->scratch);
 	text_char(t, ',');
-	put_member(t, "thread", s->track->name);
-	if (s->lane > 0)
-		text_printf(t, ",\"async\":%u", s->lane);
+	put_name(t, "thread", s->track->name, s->lane, &m->scratch);
 	text_str(t, "}}\n");
 }
 

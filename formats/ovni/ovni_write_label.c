@@ -6,9 +6,8 @@
 #define OTHER "(other)"
 #define NONE "(none)"
 
-/* The name without what no label can have, in scratch; whether it was changed. */
-static bool
-clean(struct text *t, struct slice name)
+bool
+ovw_clean_name(struct text *t, struct slice name)
 {
 	uint32_t n = name.n < OVNI_MARK_TEXT ? name.n : OVNI_MARK_TEXT - 1;
 	bool changed = n < name.n || n == 0;
@@ -46,7 +45,7 @@ add_label(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t 
           struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
-	const bool changed = clean(&m->scratch, name);
+	const bool changed = ovw_clean_name(&m->scratch, name);
 	const struct slice text = arena_copy(&st->arena, slice_of(m->scratch.p, m->scratch.n));
 	const struct slice key = changed ? arena_copy(&st->arena, name) : text;
 
@@ -103,7 +102,7 @@ ovw_counter_type(struct ovw_state *st, struct slice title, uint64_t offset, stru
 		return OVNI_MARK_TYPES;
 	}
 	const struct slice key = arena_copy(&st->arena, title); /* title may lie in scratch */
-	const bool changed = key.p != NULL && clean(&m->scratch, key);
+	const bool changed = key.p != NULL && ovw_clean_name(&m->scratch, key);
 	const struct slice text = arena_copy(&st->arena, slice_of(m->scratch.p, m->scratch.n));
 	if (key.p == NULL || text.p == NULL || !tabletext_put(&m->title_of, key, OVW_COUNTERS + m->ntitles)) {
 		chunk->text.failed = true;

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdlib.h>
 
 #include "ovni/ovni_write.h"
 
@@ -76,6 +77,8 @@ put_span(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint
 	}
 	const int64_t value = ovw_label_of(st, OVW_SPANS, e->name, e->offset, chunk);
 	s->open[s->nopen++] = (struct ovw_open){ end, value };
+	if (end > st->marks.latest)
+		st->marks.latest = end;
 	st->marks.nopen++;
 	put_mark(st, s, "OM[", clock, value, OVW_SPANS, chunk);
 }
@@ -119,10 +122,22 @@ counter_value(const struct value *v, int64_t *to, uint64_t offset, struct chunk 
 	return fits || d < 0 || d > 0;
 }
 
+/* A number, which JSON has as text; false: it is none. */
 static bool
-is_number(const struct value *v)
+number_of(const struct value *v, struct value *number)
 {
-	return v->type >= VALUE_BOOL && v->type <= VALUE_ADDRESS;
+	char text[64], *end;
+
+	*number = *v;
+	if (v->type >= VALUE_BOOL && v->type <= VALUE_ADDRESS)
+		return true;
+	if (v->type != VALUE_JSON || v->count == 0 || v->count >= sizeof text ||
+	    (*v->p != '-' && (*v->p < '0' || *v->p > '9')))
+		return false;
+	memcpy(text, v->p, v->count);
+	text[v->count] = '\0';
+	*number = (struct value){ .type = VALUE_F64, .f64 = strtod(text, &end) };
+	return end == text + v->count;
 }
 
 /* The value of one series from now on. */
@@ -147,16 +162,17 @@ put_counter(struct ovw_state *st, struct ovw_stream *s, const struct batch *b, c
 {
 	const struct field *const f = b->fields + e->first_field;
 	struct text *const t = &st->marks.scratch;
+	struct value number;
 	uint32_t numbers = 0;
 	int64_t value;
 
 	for (uint32_t i = 0; i < e->nfields; i++)
-		numbers += is_number(&f[i].value);
+		numbers += number_of(&f[i].value, &number);
 	if (numbers < e->nfields)
 		ovw_lose(chunk, OVW_FIELDS, e->offset);
 	ovw_lose(chunk, OVW_COUNTER, e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++) {
-		if (!is_number(&f[i].value) || !counter_value(&f[i].value, &value, e->offset, chunk))
+		if (!number_of(&f[i].value, &number) || !counter_value(&number, &value, e->offset, chunk))
 			continue;
 		text_clear(t);
 		text_slice(t, e->name);
@@ -202,6 +218,8 @@ put_event(struct ovw_state *st, const struct batch *b, const struct event *e, st
 	struct ovw_stream *const s =
 	    async ? ovw_async_stream(st, e, clock, chunk) : ovw_stream_of(st, e, clock, chunk);
 
+	if (clock > st->marks.latest)
+		st->marks.latest = clock;
 	if (s == NULL)
 		return;
 	end_spans(st, s, clock, chunk);
@@ -239,8 +257,8 @@ void
 ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)
 {
 	end_spans(st, s, UINT64_MAX, chunk);
-	for (uint32_t i = 0; i < OVNI_MARK_TYPES - OVW_COUNTERS; i++)
-		set_counter(st, s, OVW_COUNTERS + i, 0, s->last, chunk);
+	for (uint32_t i = 0; i < st->marks.ntitles; i++) /* the last value stays until the end of the trace */
+		set_counter(st, s, OVW_COUNTERS + i, 0, st->marks.latest, chunk);
 	ovw_record(st, s, "OHe", s->last, NULL, 0, chunk);
 	ovw_flush(st, s, chunk);
 }
