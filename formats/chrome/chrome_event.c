@@ -169,8 +169,29 @@ add_fields(struct chrome_reading *st, struct batch *b, struct event *e, const st
 	return chrome_fields(st, b, e, args->p, args->end);
 }
 
+/* This program's writer puts the true number of a thread first into the fields of events whose tid is
+ * another: the track has it already. */
 static void
-add_event(struct chrome_reading *st, struct batch *b, struct event e, const struct chrome_open *began)
+drop_true_tid(const struct batch *b, struct event *e)
+{
+	const struct field *const f = &b->fields[e->first_field];
+	uint64_t id;
+
+	if (e->nfields == 0 || f->name.n < 8 || memcmp(f->name.p, "true_tid", 8) != 0)
+		return;
+	if (f->value.type == VALUE_U64)
+		id = f->value.u64;
+	else if (f->value.type != VALUE_STRING || !json_digits_any(f->value.p, f->value.count, &id))
+		return;
+	if (id == e->track->id) {
+		e->first_field++;
+		e->nfields--;
+	}
+}
+
+static void
+add_event(struct chrome_reading *st, struct batch *b, struct event e, const struct chrome_who *w,
+          const struct chrome_open *began)
 {
 	const struct chrome_record *const rec = &st->rec;
 	const bool raw = (st->r->want & WANT_RAW) != 0;
@@ -183,6 +204,8 @@ add_event(struct chrome_reading *st, struct batch *b, struct event e, const stru
 		st->no_memory |= !chrome_fields(st, b, &e, rec->p, rec->end);
 	else if ((st->r->want & WANT_FIELDS) != 0 || class_needs_fields(e.cls))
 		st->no_memory |= !add_fields(st, b, &e, began);
+	if (!raw && w != NULL && w->has_true_id)
+		drop_true_tid(b, &e);
 	if (!st->no_memory)
 		b->events[b->n++] = e;
 }
@@ -241,7 +264,7 @@ take_timed(struct chrome_reading *st, struct batch *b)
 			            .flags = EVENT_ASYNC };
 	r->trace->events += given;
 	if (given && wanted && !st->no_memory)
-		add_event(st, b, e, &began);
+		add_event(st, b, e, w, &began);
 	free(began.text);
 }
 
@@ -257,7 +280,7 @@ take_metadata(struct chrome_reading *st, struct batch *b)
 	c->records++;
 	chrome_learn(st);
 	if ((st->r->want & WANT_STRUCTURE) != 0 && !st->no_memory)
-		add_event(st, b, (struct event){ .cls = c, .phase = PHASE_STRUCTURE }, NULL);
+		add_event(st, b, (struct event){ .cls = c, .phase = PHASE_STRUCTURE }, NULL, NULL);
 }
 
 void

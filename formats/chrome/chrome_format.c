@@ -21,4 +21,7 @@ const struct format chrome_format = {
 	.writer = &chrome_writer_ops,
 	.rules = chrome_rules,
 	.losses = chrome_losses,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
+	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH |
+	         HOLDS_DEEP | HOLDS_NUMBERS,
 };

@@ -14,4 +14,7 @@ const struct format dial9_format = {
 	.dialects = d9_dialects,
 	.reader = &d9_reader_ops,
 	.rules = d9_rules,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
+	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NAN | HOLDS_PARTS | HOLDS_NOT_UTF8 | HOLDS_NUL |
+	         HOLDS_FACTS | HOLDS_EPOCH | HOLDS_NUMBERS,
 };

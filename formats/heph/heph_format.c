@@ -14,4 +14,6 @@ const struct format heph_format = {
 	.dialects = dialects,
 	.reader = &heph_reader_ops,
 	.rules = heph_rules,
+	.holds =
+	    HOLDS_FIELDS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_EPOCH | HOLDS_NUMBERS,
 };

@@ -21,4 +21,7 @@ const struct format ndjson_format = {
 	.writer = &ndjson_writer_ops,
 	.rules = ndjson_rules,
 	.losses = ndjson_losses,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
+	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS |
+	         HOLDS_EPOCH | HOLDS_DEEP | HOLDS_NUMBERS,
 };

@@ -11,8 +11,8 @@ static const struct format_option options[] = {
 	{ "rules", "GROUP",
 	  "check the rules of this group too: state or breakdown (format and hygiene are always checked)",
 	  groups, NULL },
-	{ "clock-offsets", "FILE", "clock offsets of hosts (default: clock-offsets.txt in the folder)",
-	  NULL, NULL },
+	{ "clock-offsets", "FILE", "clock offsets of hosts (default: clock-offsets.txt in the folder)", NULL,
+	  NULL },
 	{ .name = NULL },
 };
 
@@ -29,4 +29,6 @@ const struct format ovni_format = {
 	.writer = &ovw_ops,
 	.rules = ovni_rules,
 	.losses = ovw_losses,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ENDS | HOLDS_LISTS | HOLDS_PARTS |
+	         HOLDS_NOT_UTF8 | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_NUMBERS,
 };

@@ -177,7 +177,9 @@ read_name(const cJSON *names, const char *key)
 {
 	const char *const s = cJSON_GetStringValue(ovni_json_get(names, key));
 
-	return s != NULL && *s != '\0' ? textscan_slice(s, (uint32_t)strlen(s)) : (struct slice){ NULL, 0, 0 };
+	if (s == NULL || *s == '\0')
+		return (struct slice){ NULL, 0, 0 };
+	return textscan_slice(s, (uint32_t)strlen(s));
 }
 
 static void

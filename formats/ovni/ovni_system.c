@@ -164,7 +164,8 @@ add_tid(struct ovni_system *s, struct reader *r, const struct ovni_thread *t, ui
 
 /* The track of a thread of a known process; NULL: there are too many, or no memory. */
 static const struct track *
-thread_track(struct ovni_system *s, struct reader *r, const struct track *process, const struct ovni_thread *t)
+thread_track(struct ovni_system *s, struct reader *r, const struct track *process,
+             const struct ovni_thread *t)
 {
 	char name[40];
 

@@ -1,7 +1,7 @@
 #include "ovni/ovni_write.h"
 
 const struct loss ovw_losses[OVW_LOSSES + 1] = {
-#define LOSS(name, id, text, explain) { id, text, explain },
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "ovni/ovni_losses.def"
 #undef LOSS
 };
@@ -48,9 +48,10 @@ ovw_close(struct writer *w, struct chunk *chunk)
 		return true;
 	if (m->nstreams == 0)
 		ovw_no_events(st, chunk);
-	if (m->nended == 0 && (w->trace->nmeta > 0 || w->trace->epoch_known))
-		ledger_add(&chunk->ledger, &ovw_losses[OVW_FACTS], 0,
-		           w->trace->nmeta + w->trace->epoch_known);
+	if (m->nended == 0 && w->trace->nmeta > 0)
+		ledger_add(&chunk->ledger, &ovw_losses[OVW_FACTS], 0, w->trace->nmeta);
+	if (m->nended == 0 && w->trace->epoch_known)
+		ovw_lose(chunk, OVW_EPOCH, 0);
 	for (uint32_t i = 0; i < STREAMS_AT_ONCE && m->nended < m->nstreams; i++) {
 		struct ovw_stream *const s = m->streams[m->nended++];
 		ovw_end_stream(st, s, chunk);

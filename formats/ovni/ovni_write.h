@@ -7,7 +7,7 @@
 /* The writer: a folder of streams with their metadata.  Records of ovni are copied; see ovni_write_raw.c. */
 
 enum ovw_loss {
-#define LOSS(name, id, text, explain) OVW_##name,
+#define LOSS(row, ...) OVW_##row,
 #include "ovni/ovni_losses.def"
 #undef LOSS
 	OVW_LOSSES

@@ -100,7 +100,7 @@ Test(ovni_marks_made, kinds)
 	expect_mark(&m, COUNTERS, NULL, 3, 2, 3000 + 14000); /* the last one until the thread ends */
 	expect_mark(&m, COUNTERS + 1, NULL, -2, 1, 1000);
 	expect_mark(&m, COUNTERS + 1, NULL, INT64_MAX, 1, 14000);
-	/* the thread, one for what overlaps, two for jobs, the other thread, and the process with its counters */
+	/* the thread, one for what overlaps, two for jobs, the other thread, the process with its counters */
 	cr_expect_eq(m.streams, 6);
 	cr_expect(strstr(m.names, "\nmain loop\nserver\n") != NULL, "%s", m.names);
 	cr_expect(strstr(m.names, "\nmain loop (2)\nserver\n") != NULL, "%s", m.names);

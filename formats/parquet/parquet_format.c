@@ -49,4 +49,5 @@ const struct format parquet_dir_format = {
 	.suffixes = dir_suffixes,
 	.options = dir_options,
 	.writer = &parquet_dir_writer_ops,
+	.losses = parquet_losses,
 };

@@ -21,10 +21,17 @@ enum exit_status {
 
 struct cmd_option {
 	const char *name; /* long name */
-	const char *arg;  /* name of the argument in the help; NULL: none */
+	const char *arg;  /* name of the argument in the help; NULL: none; "[=NAME]": it may be left out */
 	const char *help; /* one line */
 	char letter;      /* 0: no short form */
 };
+
+/* Whether the option needs no word behind it. */
+static inline bool
+option_is_bare(const struct cmd_option *o)
+{
+	return o->arg == NULL || o->arg[0] == '[';
+}
 
 /* Where the words come from that can stand at a place of the command line. */
 enum cmd_word_source {
@@ -65,7 +72,9 @@ enum exit_status cmd_convert(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_validate(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_diff(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_info(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_recover(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv);
@@ -73,7 +82,8 @@ enum exit_status cmd_schema(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_completion(const struct command *cmd, int argc, char **argv);
 
 extern const struct command convert_command, validate_command, stats_command, cat_command, info_command,
-    formats_command, explain_command, rules_command, schema_command, completion_command;
+    diff_command, recover_command, formats_command, explain_command, rules_command, schema_command,
+    completion_command;
 
 static inline enum exit_status
 worse(enum exit_status a, enum exit_status b)

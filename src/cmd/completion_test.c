@@ -106,7 +106,7 @@ Test(completion, of_bash)
 		{ "tracetool nothing ", "" },
 		{ "tracetool validate --exit", "--exit-zero " },
 		{ "tracetool stats --exit", "" },
-		{ "tracetool formats --", "--json --help " },
+		{ "tracetool formats --", "--json --matrix --help " },
 		/* words, behind a blank or "=" */
 		{ "tracetool validate --report sa", "sarif " },
 		{ "tracetool validate --report = sa", "sarif " },
@@ -219,11 +219,13 @@ static bool
 is_first_row(const char *help, const char *line)
 {
 	char name[80] = " ";
+	const char *end;
 
 	if (strncmp(line + 2, "    --", 6) != 0 && line[2] != '-')
 		return false;
-	sscanf(line + 6, "%77s", name + 1);
-	strcat(name, " ");
+	sscanf(line + 6, "%77[^[ ]", name + 1);
+	end = line + 6 + strlen(name + 1);
+	strncat(name, end, 1); /* a blank, or the bracket of an argument that may be left out */
 	return strstr(help, name) == line + 5;
 }
 
@@ -256,7 +258,7 @@ check_words(void *ctx, const struct cmd_option *o, const char *const *words)
 	const struct command *const cmd = ctx;
 	char argument[128], want[512];
 
-	if (o->arg == NULL)
+	if (option_is_bare(o))
 		return;
 	struct complete_value v = complete_argument(cmd, o, words);
 	const bool behind = v.behind.what == COMPLETE_WORDS;

@@ -98,17 +98,18 @@ static void
 put_option(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	const struct visit *const v = ctx;
-	const char *const equals = o->arg != NULL ? "=" : "", *const plus = o->arg != NULL ? "+" : "";
+	const bool takes = !option_is_bare(o);
+	const char *const equals = takes ? "=" : "", *const plus = takes ? "+" : "";
 
 	text_str(v->t, " \\\n\t\t\t");
 	if (o->letter != 0) /* one of both is enough */
 		text_printf(v->t, "'(-%c --%s)'{-%c%s,--%s%s}'[", o->letter, o->name, o->letter, plus,
 		            o->name, equals);
 	else /* those with an argument can be given again */
-		text_printf(v->t, "'%s--%s%s[", o->arg != NULL ? "*" : "", o->name, equals);
+		text_printf(v->t, "'%s--%s%s[", takes ? "*" : "", o->name, equals);
 	put_escaped(v->t, o->help);
 	text_char(v->t, ']');
-	if (o->arg != NULL) {
+	if (takes) {
 		struct complete_value value = complete_argument(v->cmd, o, words);
 		text_char(v->t, ':');
 		put_escaped(v->t, o->arg);

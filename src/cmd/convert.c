@@ -16,6 +16,12 @@ enum {
 	O_LANES,
 	O_REBASE,
 	O_FAIL_ON_LOSS,
+	O_REPORT_LOSS,
+	O_ANONYMISE,
+	O_KEEP_PATHS,
+	O_KEEP_SUFFIXES,
+	O_HIDE_NUMBERS,
+	O_SHIFT_TIME,
 	O_KEEP_PARTIAL,
 	O_SKIP_EXISTING,
 };
@@ -32,7 +38,17 @@ static const struct cmd_option own[] = {
 	[O_LANES] = { "lanes", "on|off",
 	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
 	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },
-	[O_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 },
+	[O_FAIL_ON_LOSS] = { "fail-on-loss", "[=KIND,...]",
+	                     "exit 1 if the output cannot hold everything, or lacks something of a KIND", 0 },
+	[O_REPORT_LOSS] = { "report-loss", "FILE", "write what the output lacks to FILE, as JSON", 0 },
+	[O_ANONYMISE] = { "anonymise", "KEYFILE",
+	                  "replace names, texts and facts by pseudonyms that the key makes", 0 },
+	[O_KEEP_PATHS] = { "keep-paths", NULL, "with --anonymise: replace each part of a path by itself", 0 },
+	[O_KEEP_SUFFIXES] = { "keep-suffixes", NULL, "with --anonymise: leave suffixes such as .h5", 0 },
+	[O_HIDE_NUMBERS] = { "hide-numbers", NULL,
+	                     "with --anonymise: replace numbers and ids of processes and threads, too", 0 },
+	[O_SHIFT_TIME] = { "shift-time", NULL,
+	                   "with --anonymise: move all times by an amount that the key makes", 0 },
 	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
 	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
 	{ NULL, NULL, NULL, 0 },
@@ -63,17 +79,37 @@ check(struct convert *c, const char *to)
 {
 	struct options *const o = &c->options;
 
-	if (c->raw && !select_is_any(&o->select.select)) {
-		o->status = options_mistake(o, "--raw writes every record; which events to take is asked of "
-		                               "events with their meaning, without --raw");
-		return false;
-	}
 	c->to = output_format(o, to, c->out);
 	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
 		return false;
+	if (c->raw && !select_is_any(&o->select.select) &&
+	    (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SELECT)) == 0) {
+		o->status = options_mistake(o,
+		                            "--raw: %s cannot leave out records; without --raw the events "
+		                            "that are selected are written with what they mean",
+		                            c->to->name);
+		return false;
+	}
+	if (c->raw && c->anonymise.keyfile != NULL)
+		o->status = options_mistake(o, "--raw writes the records as they are, --anonymise does not");
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return o->status == STATUS_CLEAN;
+	return o->status == STATUS_CLEAN && anonymise_options_check(&c->anonymise, o);
+}
+
+/* Whether the report of losses has a name of its own. */
+static bool
+check_report(struct convert *c)
+{
+	struct options *const o = &c->options;
+	struct shown_path shown;
+
+	if (c->losses.path == NULL)
+		return true;
+	if (strcmp(c->losses.path, c->out) == 0)
+		o->status =
+		    options_mistake(o, "--report-loss: %s is the output", show_path(&shown, c->losses.path));
+	return o->status == STATUS_CLEAN && names_check(o, c->in, c->nin, c->losses.path);
 }
 
 static bool
@@ -93,8 +129,20 @@ parse(struct convert *c)
 			continue;
 		else if (opt == O_REBASE)
 			c->rebase = true;
-		else if (opt == O_FAIL_ON_LOSS)
-			c->fail_on_loss = true;
+		else if (opt == O_FAIL_ON_LOSS && losses_out_fail_on(&c->losses, o, arg))
+			continue;
+		else if (opt == O_REPORT_LOSS)
+			c->losses.path = arg;
+		else if (opt == O_ANONYMISE)
+			c->anonymise.keyfile = arg;
+		else if (opt == O_KEEP_PATHS)
+			c->anonymise.anonymise.keep_paths = true;
+		else if (opt == O_KEEP_SUFFIXES)
+			c->anonymise.anonymise.keep_suffixes = true;
+		else if (opt == O_HIDE_NUMBERS)
+			c->anonymise.anonymise.hide_numbers = true;
+		else if (opt == O_SHIFT_TIME)
+			c->anonymise.shift_time = true;
 		else if (opt == O_KEEP_PARTIAL)
 			c->keep_partial = true;
 		else if (opt == O_SKIP_EXISTING)
@@ -103,7 +151,8 @@ parse(struct convert *c)
 			continue;
 		else if (opt == O_MAX_REPEAT && options_positive(o, "--max-repeat", arg, &c->max_repeat))
 			continue;
-		else if (opt == O_THREADS || opt == O_SORT_MEMORY || opt == O_MAX_REPEAT)
+		else if (opt == O_THREADS || opt == O_SORT_MEMORY || opt == O_MAX_REPEAT ||
+		         opt == O_FAIL_ON_LOSS)
 			return false;
 		else if ((opt = options_word(o, "--lanes", arg, on_off)) >= 0)
 			c->no_lanes = opt == 1;
@@ -125,7 +174,7 @@ parse(struct convert *c)
 	c->nin = c->out == NULL ? 1 : (size_t)operands;
 	if (c->out == NULL)
 		c->out = c->in[1];
-	if (!names_check(o, c->in, c->nin, c->out))
+	if (!names_check(o, c->in, c->nin, c->out) || !check_report(c))
 		return false;
 	return check(c, to);
 }
@@ -135,6 +184,24 @@ static const char *
 beside(const struct convert *c)
 {
 	return strcmp(c->out, "-") != 0 ? c->out : NULL;
+}
+
+/* Whether a selection of this format's records can be copied as it was asked for.  false after a message. */
+static bool
+can_select(const struct convert *c, const struct format *of)
+{
+	if (of->writer == NULL || (of->writer->modes & WRITER_RAW_SELECT) == 0) {
+		say("--raw: the input is in format %s, of which all records are written or none; without "
+		    "--raw events can be selected",
+		    of->name);
+		return false;
+	}
+	if (c->options.select.clip_asked) {
+		say("--edges clip: records are copied as they are, and a record cannot be cut; give --edges "
+		    "keep or drop");
+		return false;
+	}
+	return true;
 }
 
 /* The first input that can be read makes the output. */
@@ -155,6 +222,10 @@ opened(void *ctx, const struct source *s)
 	if (c->raw && (c->to->writer->modes & WRITER_RAW) == 0 && s->format != c->to) {
 		say("--raw: the input is in format %s, %s cannot hold its records", s->format->name,
 		    c->to->name);
+		c->status = STATUS_USAGE;
+		return false;
+	}
+	if (c->pipeline.context.raw && c->pipeline.job->select != NULL && !can_select(c, s->format)) {
 		c->status = STATUS_USAGE;
 		return false;
 	}
@@ -219,6 +290,22 @@ skips(const struct convert *c)
 	return true;
 }
 
+/* Says and reports what the output lacks. */
+static enum exit_status
+end_losses(struct convert *c)
+{
+	const struct format *const from = pipeline_format(&c->pipeline);
+
+	if (!c->options.quiet || c->losses.fail)
+		say_losses(c->out, &c->writing.total);
+	return losses_out_end(&c->losses, &(struct losses_of){ .in = c->in,
+	                                                       .nin = c->nin,
+	                                                       .out = c->out,
+	                                                       .from = from != NULL ? from->name : NULL,
+	                                                       .to = c->to->name,
+	                                                       .ledger = &c->writing.total });
+}
+
 /* Ends the output, well or not; all that went wrong with it is said here. */
 static enum exit_status
 finish(struct convert *c, bool written)
@@ -231,9 +318,9 @@ finish(struct convert *c, bool written)
 		return STATUS_UNREADABLE;
 	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out)) {
 		if (convert_output_commit(out, why, sizeof why)) {
-			if (!c->options.quiet || c->fail_on_loss)
-				say_losses(c->out, &c->writing.total);
-			return c->fail_on_loss && c->writing.total.n > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
+			if (!c->options.quiet)
+				anonymise_options_say(&c->anonymise, c->out, &c->pipeline);
+			return end_losses(c);
 		}
 		if (skips(c)) /* somebody else made it meanwhile */
 			return STATUS_CLEAN;
@@ -264,6 +351,16 @@ write_all(struct convert *c)
 	return status == STAGE_END;
 }
 
+/* Whether records of the output's format are written as they are. */
+static bool
+copies_records(const struct convert *c, const struct select *select)
+{
+	const unsigned modes = c->to->writer->modes;
+
+	return c->anonymise.keyfile == NULL && (modes & WRITER_RAW_SAME) != 0 &&
+	       (select == NULL || (modes & WRITER_RAW_SELECT) != 0);
+}
+
 enum exit_status
 convert_run(struct convert *c)
 {
@@ -276,7 +373,9 @@ convert_run(struct convert *c)
 	job.want = WANT_TIMES | WANT_ORDER | writer->want;
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
-	job.raw_from = (writer->modes & WRITER_RAW_SAME) != 0 && job.select == NULL ? c->to : NULL;
+	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
+	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
+	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
@@ -286,11 +385,14 @@ convert_run(struct convert *c)
 	job.late = true;
 	job.rebase = c->rebase;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };
+	if (!losses_out_open(&c->losses, &c->options))
+		return STATUS_UNREADABLE;
 	const bool written = pipeline_open(&c->pipeline, &job) && write_all(c);
 	writing_settle(&c->writing);
 	pipeline_end(&c->pipeline);
 	const enum exit_status status = finish(c, written);
 	say_selected(&c->options, c->nin == 1 ? c->in[0] : c->out, &c->pipeline);
+	losses_out_discard(&c->losses); /* of an output that there is not */
 	writing_free(&c->writing);
 	pipeline_close(&c->pipeline);
 	return worse(status, c->status);

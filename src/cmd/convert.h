@@ -1,7 +1,9 @@
 #ifndef CMD_CONVERT_H
 #define CMD_CONVERT_H
 
+#include "cmd/anonymise_options.h"
 #include "cmd/convert_output.h"
+#include "cmd/losses_out.h"
 #include "cmd/say.h"
 #include "pipeline/writing.h"
 
@@ -13,7 +15,9 @@ struct convert {
 	const char *out;
 	const struct format *to;
 	uint64_t threads, sort_memory, max_repeat;
-	bool raw, no_lanes, rebase, fail_on_loss, keep_partial, skip_existing;
+	bool raw, no_lanes, rebase, keep_partial, skip_existing;
+	struct anonymise_options anonymise;
+	struct losses_out losses;
 	struct progress progress;
 	struct convert_output output; /* not open: no input could be opened so far */
 	struct pipeline pipeline;

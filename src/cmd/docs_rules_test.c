@@ -127,6 +127,8 @@ Test(docs_rules, each_kind_of_loss_is_in_a_page)
 	free(pages);
 	for (const struct format *const *f = formats; *f != NULL; f++) {
 		char page[256];
+		if (f > formats && (*f)->losses == f[-1]->losses)
+			continue; /* two forms of one format: the page of the first has them */
 		snprintf(page, sizeof page, "man/tracetool-%s.5", (*f)->name);
 		char *const text = doc_text(page);
 		n += expect_losses(page, text, (*f)->losses);
@@ -147,8 +149,13 @@ page_has_option(const char *text, char letter, const char *name)
 		snprintf(item, sizeof item, "\n.It Fl %c , Fl -%s", letter, name);
 	else
 		snprintf(item, sizeof item, "\n.It Fl -%s", name);
-	const char *const at = strstr(text, item);
-	return at != NULL && (at[strlen(item)] == ' ' || at[strlen(item)] == '\n');
+	const char *at = text;
+	while ((at = strstr(at, item)) != NULL) {
+		at += strlen(item);
+		if (*at == ' ' || *at == '\n')
+			return true;
+	}
+	return false;
 }
 
 /* The next row of a help text that is about an option: "  -o, --output OUT   ..."; false: no more. */

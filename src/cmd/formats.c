@@ -1,19 +1,23 @@
+#include "cmd/loss_matrix.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "stats/columns.h"
 
-enum { O_JSON };
+enum { O_JSON, O_MATRIX };
 
 static const struct cmd_option own[] = {
 	[O_JSON] = { "json", NULL, "as JSON", 0 },
+	[O_MATRIX] = { "matrix", NULL, "what can be lost from each input to each output", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
 const struct command formats_command = {
 	.name = "formats",
-	.operands = "[--json]",
-	.summary = "Lists the formats, their dialects, and whether they can be read and written.",
+	.operands = "[--json] [--matrix [FROM TO]]",
+	.summary =
+	    "Lists the formats, their dialects, and whether they can be read and written.  With --matrix: "
+	    "the kinds of loss from each input to each output, or those of one pair.",
 	.options = own,
 	.run = cmd_formats,
 };
@@ -85,29 +89,66 @@ as_json(struct text *t)
 	text_str(t, "\n]\n");
 }
 
+/* The format of an operand; NULL after a message and o->status set. */
+static const struct format *
+named(struct options *o, const char *name, bool written)
+{
+	const struct format *const f = format_by_name(name);
+	struct shown_path shown;
+
+	if (f == NULL || (written ? f->writer == NULL : f->reader == NULL)) {
+		o->status = options_mistake(o, "there is no format %s that can be %s",
+		                            show_path(&shown, name), written ? "written" : "read");
+		return NULL;
+	}
+	return f;
+}
+
+struct asked {
+	bool json, matrix;
+	const struct format *from, *to; /* NULL: all */
+};
+
+static bool
+parse(struct options *o, struct asked *a)
+{
+	const char *arg;
+	int opt;
+
+	while ((opt = options_next(o, &arg)) >= 0)
+		*(opt == O_JSON ? &a->json : &a->matrix) = true;
+	if (opt == OPTIONS_STOP)
+		return false;
+	const int n = o->argc - o->first_operand;
+	if (n > 0 && !a->matrix)
+		o->status = options_mistake(o, "takes no names");
+	else if (n > 0 && (n != 2 || a->json))
+		o->status =
+		    options_mistake(o, "--matrix takes an input format and an output format, or --json");
+	else if (n > 0 && (a->from = named(o, o->argv[o->first_operand], false)) != NULL)
+		a->to = named(o, o->argv[o->first_operand + 1], true);
+	return o->status == STATUS_CLEAN;
+}
+
 enum exit_status
 cmd_formats(const struct command *cmd, int argc, char **argv)
 {
 	struct options o;
+	struct asked a = { .json = false };
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
-	const char *arg;
-	bool json = false;
-	int opt;
 
 	options_init(&o, cmd, argc, argv);
-	while ((opt = options_next(&o, &arg)) >= 0)
-		json = true;
-	if (opt == OPTIONS_STOP)
+	if (!parse(&o, &a))
 		return o.status;
-	if (o.first_operand < argc)
-		return options_mistake(&o, "takes no names");
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
-	if (json)
-		as_json(&t);
+	if (a.to != NULL)
+		loss_matrix_pair(&t, a.from, a.to);
+	else if (a.matrix)
+		(a.json ? loss_matrix_json : loss_matrix_text)(&t);
 	else
-		as_text(&t);
+		(a.json ? as_json : as_text)(&t);
 	report_out_put(&out, &t);
 	text_free(&t);
 	return report_out_close(&out);

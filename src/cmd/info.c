@@ -6,14 +6,23 @@
 #include "cmd/say.h"
 #include "cmd/side_reports.h"
 #include "cmd/value_text.h"
+#include "compare/digest.h"
 #include "output/text_units.h"
 #include "stats/columns.h"
+
+enum { O_DIGEST };
+
+static const struct cmd_option own[] = {
+	[O_DIGEST] = { "digest", NULL, "a hash of all events, the same in every format that holds them", 0 },
+	{ NULL, NULL, NULL, 0 },
+};
 
 const struct command info_command = {
 	.name = "info",
 	.operands = "[options] IN ...",
 	.summary = "Names a trace: format, dialect, size, times, threads, and the classes of its records "
 	           "with their fields.",
+	.options = own,
 	.reads = true,
 	.writes = true,
 	.selects = true,
@@ -25,7 +34,9 @@ struct info {
 	struct report_out out;
 	struct text text;
 	struct progress progress;
+	bool digest;
 	/* of the present trace */
+	struct digest sum;
 	uint64_t first_ns, last_ns;
 	uint64_t tracks; /* threads that have events, as stats counts them */
 	uint8_t *seen;   /* by index of the track */
@@ -153,7 +164,7 @@ put_clock(struct text *t, const struct trace *trace)
 }
 
 static void
-put_trace(struct text *t, const struct info *n, const struct pipeline *p)
+put_trace(struct text *t, const struct info *n, const struct pipeline *p, struct wide_hash hash)
 {
 	const struct trace *const trace = &p->trace;
 	struct shown_path shown;
@@ -166,6 +177,9 @@ put_trace(struct text *t, const struct info *n, const struct pipeline *p)
 	put_size(t, n, p);
 	text_printf(t, "records:  %" PRIu64 ", %" PRIu64 " of them events\n", trace->records, trace->events);
 	put_times(t, n, trace);
+	if (n->digest)
+		text_printf(t, "digest:   %016" PRIx64 "%016" PRIx64 " of %" PRIu64 " events\n", hash.b,
+		            hash.a, n->sum.events);
 	put_clock(t, trace);
 	text_printf(t, "tracks:   %" PRIu64 " in %" PRIu32 " process%s\n", n->tracks, count_processes(trace),
 	            count_processes(trace) == 1 ? "" : "es");
@@ -211,13 +225,14 @@ name_one(struct info *n, const char *path)
 {
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
+	struct wide_hash hash = { 0, 0 };
 	struct pipeline p;
 	struct pipeline_job job = options_job(&n->options, say_finding, &n->options);
 
 	job.paths = &path;
 	job.npaths = 1;
 	job.interpret = INTERPRET_SPANS;
-	job.want = WANT_TIMES | WANT_ORDER;
+	job.want = WANT_TIMES | WANT_ORDER | (n->digest ? (unsigned)WANT_FIELDS : 0);
 	job.hooks = (struct pipeline_hooks){
 		.opened = opened, .closed = closed, .progress = show_progress, .ctx = n
 	};
@@ -226,7 +241,7 @@ name_one(struct info *n, const char *path)
 	n->last_ns = n->tracks = n->files = n->packed = 0;
 	if (pipeline_open(&p, &job))
 		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
-			const bool ok = see_events(n, b);
+			const bool ok = see_events(n, b) && (!n->digest || digest_add(&n->sum, b));
 			batch_release(b);
 			if (!ok) {
 				pipeline_no_memory(&p);
@@ -234,13 +249,19 @@ name_one(struct info *n, const char *path)
 				break;
 			}
 		}
+	if (status == STAGE_END && n->digest && !digest_end(&n->sum, &p.trace, &hash)) {
+		pipeline_no_memory(&p);
+		status = STAGE_BAD;
+	}
 	pipeline_end(&p);
 	if (status == STAGE_END && n->files > 0) {
-		put_trace(&n->text, n, &p);
+		put_trace(&n->text, n, &p, hash);
 		report_out_put(&n->out, &n->text);
 	}
 	say_selected(&n->options, path, &p);
 	pipeline_close(&p);
+	digest_free(&n->sum);
+	n->sum = (struct digest){ .events = 0 };
 	free(n->seen);
 	n->seen = NULL;
 	n->nseen = 0;
@@ -253,7 +274,10 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	const char *arg;
 
 	options_init(&n.options, cmd, argc, argv);
-	if (options_next(&n.options, &arg) == OPTIONS_STOP || !options_name_traces(&n.options))
+	int opt;
+	while ((opt = options_next(&n.options, &arg)) >= 0)
+		n.digest = true;
+	if (opt == OPTIONS_STOP || !options_name_traces(&n.options))
 		return n.options.status;
 	if (!report_out_open(&n.out, &n.options))
 		return STATUS_UNREADABLE;

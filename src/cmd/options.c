@@ -52,8 +52,11 @@ add_row(struct getopt_table *t, const struct cmd_option *p, int value)
 {
 	if (t->n == OPTIONS_MAX)
 		return;
-	t->rows[t->n++] =
-	    (struct option){ p->name, p->arg != NULL ? required_argument : no_argument, NULL, value };
+	t->rows[t->n++] = (struct option){ p->name,
+		                           p->arg == NULL         ? no_argument
+		                           : option_is_bare(p)    ? optional_argument
+		                                                  : required_argument,
+		                           NULL, value };
 	if (p->letter != 0) {
 		t->letters[t->nletters++] = p->letter;
 		if (p->arg != NULL)

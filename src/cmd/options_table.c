@@ -91,7 +91,7 @@ help_row(struct text *t, const struct cmd_option *p)
 
 	snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ',
 	         p->letter != 0 ? p->letter : ' ', p->letter != 0 ? "," : " ", p->name,
-	         p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
+	         !option_is_bare(p) ? " " : "", p->arg != NULL ? p->arg : "");
 	text_printf(t, "  %-26s %s\n", left, p->help);
 }
 

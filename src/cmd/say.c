@@ -42,11 +42,18 @@ say_losses(const char *path, const struct ledger *l)
 void
 say_selected(const struct options *o, const char *path, const struct pipeline *p)
 {
+	const bool copied = p->marks.state == MARKS_MADE;
+	const uint64_t left_out = copied ? p->marks.left_out : p->select.left_out;
 	struct shown_path shown;
 
-	if (!o->quiet && p->select.p != NULL)
-		say("%s: %" PRIu64 " event%s left out as asked", show_path(&shown, path), p->select.left_out,
-		    p->select.left_out == 1 ? " is" : "s are");
+	if (o->quiet || (!copied && p->select.p == NULL))
+		return;
+	show_path(&shown, path);
+	say("%s: %" PRIu64 " event%s left out as asked", shown.s, left_out, left_out == 1 ? " is" : "s are");
+	if (copied && p->marks.crossing > 0)
+		say("%s: %" PRIu64 " span%s the time window and %s whole, as records are copied", shown.s,
+		    p->marks.crossing, p->marks.crossing == 1 ? " crosses an end of" : "s cross an end of",
+		    p->marks.crossing == 1 ? "is" : "are");
 }
 
 void

@@ -258,6 +258,50 @@ Test(schema, stats_refuses_what_is_no_report)
 	expect_all_refused(spoiled_copies(args, 0, ways, sizeof ways / sizeof ways[0]), SCHEMA("stats"));
 }
 
+Test(schema, formats_matrix)
+{
+	char *const dir = make_folder();
+
+	write_report(dir, "matrix.json", (const char *const[]){ "formats", "--matrix", "--json", NULL }, 0);
+	expect_all_valid(dir, SCHEMA("formats-matrix"));
+}
+
+Test(schema, diff)
+{
+	char *const dir = make_folder();
+
+	write_report(dir, "other.json",
+	             (const char *const[]){ "diff", "--format=json", "--tolerance=5", GOOD("wire-little"),
+	                                    "testdata/dial9/good/tracks.dial9", NULL },
+	             1);
+	write_report(dir, "changed.json",
+	             (const char *const[]){ "diff", "--format=json", GOOD("wire-little"),
+	                                    GOOD("document-little"), NULL },
+	             1);
+	write_report(dir, "same.json",
+	             (const char *const[]){ "diff", "--format=json", GOOD("wire-little"), GOOD("wire-little"),
+	                                    NULL },
+	             0);
+	expect_all_valid(dir, SCHEMA("diff"));
+}
+
+Test(schema, losses)
+{
+	char *const dir = make_folder(), path[1024];
+
+	write_report(dir, "none.json",
+	             (const char *const[]){ "convert", "--report-loss=-", "--to=ndjson", GOOD("overlapping"),
+	                                    "/dev/null", NULL },
+	             0);
+	snprintf(path, sizeof path, "%s/out.folded.gz", dir);
+	write_report(dir, "some.json",
+	             (const char *const[]){ "convert", "--report-loss=-", "--fail-on-loss=folded/fa*",
+	                                    GOOD("overlapping"), path, NULL },
+	             1);
+	cr_assert_eq(remove(path), 0);
+	expect_all_valid(dir, SCHEMA("losses"));
+}
+
 Test(schema, formats_refuses_what_is_no_list)
 {
 	static const struct spoil ways[] = {

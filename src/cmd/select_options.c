@@ -59,13 +59,14 @@ take_time(struct options *o, int which, const char *arg, struct select_time *t)
 }
 
 static bool
-take_edges(struct select *s, struct options *o, const char *arg)
+take_edges(struct select_options *s, struct options *o, const char *arg)
 {
 	static const char *const words[] = { "clip", "keep", "drop", NULL };
 	const int i = options_word(o, "--edges", arg, words);
 
 	if (i >= 0)
-		s->edges = (enum select_edges)i;
+		s->select.edges = (enum select_edges)i;
+	s->clip_asked = i == SELECT_CLIP;
 	return i >= 0;
 }
 
@@ -122,7 +123,7 @@ select_options_take(struct select_options *s, struct options *o, int which, cons
 	if (which == S_UNTIL)
 		return take_time(o, which, arg, &k->until);
 	if (which == S_EDGES)
-		return take_edges(k, o, arg);
+		return take_edges(s, o, arg);
 	if (k->n == SELECT_MOST) {
 		o->status = options_mistake(o, "takes %d conditions at most", SELECT_MOST);
 		return false;

@@ -11,7 +11,8 @@ extern const struct cmd_option select_option_rows[];
 /* What they say.  Texts are those of the command line. */
 struct select_options {
 	struct select select;
-	bool invert; /* --not, for the option that follows */
+	bool invert;     /* --not, for the option that follows */
+	bool clip_asked; /* --edges clip was given, not only meant */
 };
 
 /* The option select_option_rows[which].  false after a message and o->status set. */

@@ -332,7 +332,8 @@ Test(select, mistakes)
 	expect_message("\"$0\" cat --not " SAMPLE, 3, "--not stands before no option");
 	expect_message("\"$0\" cat --not --since 1 " SAMPLE, 3, "--not does not go with --since");
 	expect_message("\"$0\" cat --edges keep " SAMPLE, 3, "give one of them");
-	expect_message("\"$0\" convert --raw --name a " SAMPLE " -", 3, "--raw writes every record");
+	expect_message("\"$0\" convert --raw --name a --to ndjson testdata/ndjson/good/raw.ndjson -", 3,
+	               "of which all records are written or none");
 	expect_message(
 	    "set --; for i in $(seq 65); do set -- \"$@\" --name a; done; exec \"$0\" cat \"$@\" " SAMPLE, 3,
 	    "takes 64 conditions at most");

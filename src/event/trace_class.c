@@ -168,6 +168,22 @@ trace_plan_class(struct trace *t, const struct class *like)
 }
 
 struct class *
+trace_copy_class(struct trace *t, const struct class *like)
+{
+	struct class *const first = trace_name_class(t, like->name);
+	struct class *const c = first != NULL && first->planned ? append(t, like->name, first) : first;
+
+	if (c == NULL || !become(t, c, &(struct class){ .name = like->name,
+	                                                .category = like->category,
+	                                                .fields = like->fields,
+	                                                .nfields = like->nfields,
+	                                                .reader_applies = like->reader_applies }))
+		return NULL;
+	c->plan = like->plan;
+	return c;
+}
+
+struct class *
 trace_add_class(struct trace *t, struct slice name)
 {
 	return trace_plan_class(t, &(struct class){ .name = name });

@@ -18,6 +18,10 @@ trace_failed(const struct trace *t)
 /* Plans the classes of which there was no event after all.  false: no memory. */
 bool trace_plan_rest(struct trace *t);
 
+/* A class that is like this one word for word, category and all, although others of the name may be, too. Its
+ * texts are copied, but not those of its fields.  NULL: no memory. */
+struct class *trace_copy_class(struct trace *t, const struct class *like);
+
 /* Records of all classes of a name; its first class is given. */
 uint64_t trace_class_records(const struct class *first);
 

@@ -16,11 +16,9 @@
 #include "output/text_json.h"
 #include "output/text_visible.h"
 
-/* A format is a folder X under formats/, a line in formats.def, and one of these named X_format.  Its files
- * include this header, which includes the whole contract with the engine. */
+/* A format: a folder formats/X, a line in formats.def, one of these, X_format.  Its files include this. */
 struct format {
-	const char *name;
-	const char *title;
+	const char *name, *title;
 	const char *spec;                    /* which document it follows */
 	const char *const *suffixes;         /* ".tick", ...; NULL-terminated; the first is the usual one */
 	const char *const *dialects;         /* NULL-terminated; NULL: none */
@@ -28,8 +26,10 @@ struct format {
 	const struct reader_ops *reader;     /* NULL: cannot be read */
 	const struct trace_ops *trace;       /* NULL: its traces are single files that share nothing */
 	const struct writer_ops *writer;     /* NULL: cannot be written */
+	const struct recover_ops *recover;   /* see format/recover.h; NULL: damaged ones stay damaged */
 	const struct rule *rules;            /* ended by an id of NULL; NULL: none */
 	const struct loss *losses;           /* of its writer; likewise */
+	unsigned holds;                      /* of its reader: what events can have, see format/holds.h */
 };
 
 #endif

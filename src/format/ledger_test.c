@@ -8,7 +8,7 @@ static void
 make_kinds(struct loss kinds[KINDS])
 {
 	for (size_t i = 0; i < KINDS; i++)
-		kinds[i] = (struct loss){ "toy/kind", "the same words, another kind", "" };
+		kinds[i] = (struct loss){ .id = "toy/kind", .text = "the same words, another kind" };
 }
 
 /* Each kind has its own row, however many there are. */

@@ -24,7 +24,7 @@ struct writer {
 	const struct trace *trace; /* for open and close: facts of the trace, see event/trace.h */
 	const struct option_value *options;
 	const char *tool, *beside;  /* name and version of this program; for spill_open() */
-	bool raw, any;              /* events are as the file has them; in close: something was rendered */
+	bool raw, selected, any;    /* see writer_modes.h; in close: something was rendered */
 	bool rebased, signed_time;  /* rebased_by was subtracted from ts; signed_time: read ts as int64_t */
 	uint64_t rebased_by;        /* ns; in close */
 	const struct ledger *total; /* in close: all losses of the run; format/ledger.h */

@@ -11,4 +11,8 @@ enum writer_modes {
 	                         * records that only such events refer to */
 };
 
+/* writer.raw: events are as the file has them.  writer.selected: they may have EVENT_LEFT_OUT; without it,
+ * with RAW_SAME, all of the input is written.  For RAW_SELECT raw and interpreted events of a record have the
+ * same offset, and no reader makes one event of several records: the engine does. */
+
 #endif

@@ -64,7 +64,12 @@ visit_list(const struct loss *l, void (*visit)(void *ctx, const struct loss *los
 void
 losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx)
 {
-	visit_list(engine_losses, visit, ctx);
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		visit_list((*f)->losses, visit, ctx);
+	const struct loss *last = engine_losses;
+
+	visit_list(last, visit, ctx);
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		if ((*f)->losses != last) /* forms of one format share a list, and stand side by side */
+			visit_list((*f)->losses, visit, ctx);
+		last = (*f)->losses;
+	}
 }

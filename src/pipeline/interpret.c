@@ -310,7 +310,7 @@ interpret_event(struct interpret *in, struct batch *b, struct event *e, const st
 	find_place(in, b, e, k->m, &how);
 	if (k->m->phase != PLAN_STRUCTURE)
 		pairing_see(&in->pairing, e->track, e->ts);
-	if (k->m->flow_name.p != NULL && in->spans && in->fields)
+	if (k->m->flow_name.p != NULL && in->spans && in->fields && in->others == NULL)
 		interpret_arrows(in, b, e, k->m);
 	return apply_phase(in, b, e, k->m, how);
 }
@@ -368,6 +368,14 @@ move(struct batch *b, uint32_t to, uint32_t from)
 		b->bytes[to] = b->bytes[from];
 }
 
+/* Which record ended the event that comes out as the i-th. */
+static inline void
+note_other(const struct interpret *in, uint32_t i, uint64_t offset)
+{
+	if (in->others != NULL)
+		in->others[i] = offset;
+}
+
 /* Most events of formats that say it all themselves; no time line is watched for the end of what is open. */
 static inline bool
 has_nothing_to_do(const struct interpret *in, const struct known_class *k, const struct event *e)
@@ -385,6 +393,7 @@ fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 
 	for (; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
+		const uint64_t offset = e->offset;
 		if (e->cls != cls)
 			k = known_class_of(in, cls = e->cls);
 		if (k == NULL || e->track == NULL)
@@ -395,10 +404,11 @@ fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
 		} else if (k->simple == SIMPLE_END) {
 			if (!pairing_end_fast(&in->pairing, e, k->pair, &b->events[to]))
 				break;
-			to++;
+			note_other(in, to++, offset);
 		} else if (has_nothing_to_do(in, k, e)) {
 			if (e->phase != PHASE_STRUCTURE)
 				pairing_see_span(&in->pairing, e);
+			note_other(in, to, offset);
 			move(b, to++, i);
 		} else {
 			break;
@@ -432,8 +442,14 @@ interpret_batch(struct interpret *in, const struct format *of, struct batch *b)
 		}
 		if (k == NULL)
 			k = new_class(in, b->events[i].cls);
-		if (one(in, b, &b->events[i], k))
-			move(b, n++, i);
+		uint64_t other = b->events[i].offset;
+		in->pairing.pending.met = other;
+		if (!one(in, b, &b->events[i], k))
+			continue;
+		if (in->pairing.pending.met != other)
+			other = in->pairing.pending.met;
+		note_other(in, n, other);
+		move(b, n++, i);
 	}
 	b->n = n;
 	return !failed(in, b);
@@ -455,6 +471,8 @@ interpret_finish(struct interpret *in, struct batch *b, bool *more)
 	if (!in->open_given) {
 		uint32_t i = b->n;
 		in->open_given = !pairing_finish(&in->pairing, b, in->fields);
+		for (uint32_t k = i; in->others != NULL && k < b->n; k++)
+			in->others[k] = b->events[k].offset;
 		for (; in->fields && i < b->n; i++)
 			if (b->events[i].cls->nparts > 0)
 				interpret_class_parts(in, b, &b->events[i]);

@@ -37,6 +37,8 @@ struct interpret {
 	uint32_t facts_bytes;
 	struct pairing pairing;
 	struct arrows arrows;
+	/* For each event of a batch, if not NULL: the offset of the record that ended it, or its own. */
+	uint64_t *others;
 	bool open_given; /* interpret_finish: all that was open is out */
 	bool failed;     /* memory ran out some time */
 };

@@ -75,13 +75,14 @@ min_time_find(const struct pipeline_job *job, const struct operands *operands,
 	c.quiet = true;
 	for (size_t k = 0; k < operands->n; k++) {
 		const struct operand *const o = &operands->list[k];
+		struct source_place place = { .path = o->path, .operand = o->path, .in_folder = o->folder };
 		if (!o->folder)
-			look_through(&m, &c, (struct source_place){ o->path, o->path, false },
-			             open_again(&m, job, o->path));
-		for (size_t i = 0; i < o->tree.n; i++)
-			if (operands_sidecar(operands, o->tree.paths[i]) == NULL)
-				look_through(&m, &c, (struct source_place){ o->tree.paths[i], o->path, true },
-				             open_again(&m, job, o->tree.paths[i]));
+			look_through(&m, &c, place, open_again(&m, job, o->path));
+		for (size_t i = 0; i < o->tree.n; i++) {
+			place.path = o->tree.paths[i];
+			if (operands_sidecar(operands, place.path) == NULL)
+				look_through(&m, &c, place, open_again(&m, job, place.path));
+		}
 	}
 	trace_context_free(&c);
 	trace_free(&trace);

@@ -36,12 +36,13 @@ operands_init(struct operands *o, const char *const *paths, size_t n, const stru
 }
 
 bool
-operands_borrow(struct operands *o, const struct operand *one, const struct format *from)
+operands_borrow(struct operands *o, const struct operand *list, size_t n, const struct format *from)
 {
-	*o = (struct operands){ .list = malloc(sizeof *o->list), .from = from, .borrowed = true };
+	*o = (struct operands){ .list = calloc(n, sizeof *o->list), .from = from, .borrowed = true };
 	if (o->list == NULL)
 		return false;
-	o->list[o->n++] = *one;
+	memcpy(o->list, list, n * sizeof *list);
+	o->n = n;
 	return true;
 }
 

@@ -20,8 +20,8 @@ struct operands {
 
 /* Lists them.  Paths are borrowed.  false: no memory. */
 bool operands_init(struct operands *o, const char *const *paths, size_t n, const struct format *from);
-/* The same for one that was listed before, and outlives it. */
-bool operands_borrow(struct operands *o, const struct operand *one, const struct format *from);
+/* The same for n that were listed before, and outlive it. */
+bool operands_borrow(struct operands *o, const struct operand *list, size_t n, const struct format *from);
 void operands_free(struct operands *o);
 
 /* The format whose traces a file of this name in a folder belongs to without holding events; NULL: it is an

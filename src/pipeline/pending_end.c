@@ -141,6 +141,7 @@ pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, str
 		e->nfields = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
 		b->nfields += n;
 	}
+	a->met = s->offset;
 	e->dur = s->ts - e->ts;
 	e->phase = PHASE_SPAN;
 	e->flags = EVENT_ASYNC;

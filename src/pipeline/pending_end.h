@@ -30,7 +30,8 @@ struct pending_ends {
 	uint32_t n, cap;   /* places, free or not */
 	uint32_t free;     /* place + 1 of the first free one */
 	uint32_t *buckets; /* by hash: place + 1 */
-	uint32_t at;       /* early_finish: what is next */
+	uint32_t at;       /* pending_end_finish: what is next */
+	uint64_t met;      /* offset of the END that pending_end_meet() found last */
 };
 
 void pending_ends_free(struct pending_ends *a);

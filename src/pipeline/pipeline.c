@@ -4,9 +4,6 @@
 #include "pipeline/min_time.h"
 #include "pipeline/reading.h"
 
-/* Small enough that events, fields and the text made of them stay in the second-level cache. */
-#define BATCH_EVENTS 1024
-
 /* Findings that are of no input: of what is open when all of them were read. */
 static struct source *
 rest_of(struct pipeline *p)
@@ -169,6 +166,31 @@ rebase_init(struct pipeline *p)
 	return !m.failed;
 }
 
+/* ---- another trace ---- */
+
+static enum stage_status
+rehome_next(struct stage *stage, struct batch **out)
+{
+	struct rehome_stage *const st = (struct rehome_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	return status != STAGE_MORE || rehome_batch(&st->rehome, *out) ? status : no_memory(st->p, *out);
+}
+
+static struct trace *
+out_trace(struct pipeline *p)
+{
+	return p->rehome.p != NULL ? &p->rehome.trace : &p->trace;
+}
+
+const struct trace *
+pipeline_trace(struct pipeline *p)
+{
+	if (p->rehome.p != NULL)
+		rehome_facts(&p->rehome.rehome, &p->trace);
+	return out_trace(p);
+}
+
 /* ---- lanes ---- */
 
 static bool
@@ -196,7 +218,7 @@ pipeline_late(struct pipeline *p, struct batch *b)
 bool
 pipeline_join_lanes(struct pipeline *p)
 {
-	return lanes_join(&p->lanes.lanes, &p->trace);
+	return lanes_join(&p->lanes.lanes, out_trace(p));
 }
 
 /* ---- the whole ---- */
@@ -207,6 +229,20 @@ add_stage(struct pipeline *p, struct stage *st, enum stage_status (*next)(struct
 	st->next = next;
 	st->from = p->last;
 	p->last = st;
+}
+
+/* Which records a selection of raw events is made of, or, in the pass that finds them, where they go. */
+static bool
+begin_marks(struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+
+	if (job->marks == NULL && job->select != NULL && (job->raw || job->raw_from != NULL) &&
+	    !record_marks_make(p))
+		return false;
+	p->context.marks = job->marks != NULL ? job->marks : &p->marks;
+	p->interpret.others = job->marks != NULL ? job->marks->others : NULL;
+	return true;
 }
 
 bool
@@ -224,18 +260,20 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	trace_context_init(&p->context, job, &p->trace,
 	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, want);
 	interpret_init(&p->interpret, &p->trace, job->interpret, want);
-	if (!batch_pool_init(&p->pool, BATCH_EVENTS, (job->want & WANT_BYTES) != 0) ||
+	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->want & WANT_BYTES) != 0) ||
 	    (p->reading = reading_new(p)) == NULL) {
 		pipeline_no_memory(p);
 		return false;
 	}
+	if (!begin_marks(p))
+		return false;
 	p->last = &p->reading->stage;
 	if (job->interpret != INTERPRET_NOT) {
 		p->interpret_stage.p = p;
 		p->interpret_stage.finishing = job->interpret == INTERPRET_SPANS;
 		add_stage(p, &p->interpret_stage.stage, interpret_next);
 	}
-	if (job->select != NULL) {
+	if (job->select != NULL && p->marks.state != MARKS_MADE) {
 		if (!select_stage_begin(&p->select, p))
 			return false;
 		add_stage(p, &p->select.stage, select_stage_next);
@@ -250,6 +288,13 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 			return false;
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
+	if (job->anonymise != NULL) {
+		p->rehome.p = p;
+		trace_init(&p->rehome.trace);
+		rehome_init(&p->rehome.rehome, &p->rehome.trace);
+		p->rehome.rehome.words = job->anonymise;
+		add_stage(p, &p->rehome.stage, rehome_next);
+	}
 	if (lanes && by_track)
 		add_stage(p, &p->lanes.stage, lanes_next);
 	if (job->order != ORDER_FILE) {
@@ -262,14 +307,21 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 	return true;
 }
 
+/* Whether tracks without selected events are not shown; another trace does not have them. */
+static bool
+shows_selected(const struct pipeline *p)
+{
+	return p->select.p != NULL && p->rehome.p == NULL;
+}
+
 /* Lists the tracks and classes that are new, in memory of the batch: those of the trace grow.  false: no
  * memory. */
 static bool
 show_new(struct pipeline *p, struct batch *b)
 {
-	const struct trace *const t = &p->trace;
-	struct track *const *const all = p->select.p != NULL ? p->select.tracks : t->tracks;
-	const uint32_t all_tracks = p->select.p != NULL ? p->select.ntracks : t->ntracks,
+	const struct trace *const t = out_trace(p);
+	struct track *const *const all = shows_selected(p) ? p->select.tracks : t->tracks;
+	const uint32_t all_tracks = shows_selected(p) ? p->select.ntracks : t->ntracks,
 	               tracks = all_tracks - p->shown_tracks, classes = t->nplanned - p->shown_classes;
 
 	if (tracks + classes == 0)
@@ -300,8 +352,14 @@ show_rest(struct pipeline *p, struct batch **out)
 		return no_memory(p, NULL);
 	if (p->select.p != NULL)
 		select_stage_hide(&p->select);
-	if (p->shown_tracks == (p->select.p != NULL ? p->select.ntracks : p->trace.ntracks) &&
-	    p->shown_classes == p->trace.nclasses)
+	if (p->rehome.p != NULL && !p->rest_rehomed) {
+		p->rest_rehomed = true;
+		if (!rehome_rest(&p->rehome.rehome, &p->trace))
+			return no_memory(p, NULL);
+	}
+	const struct trace *const t = out_trace(p);
+	if (p->shown_tracks == (shows_selected(p) ? p->select.ntracks : t->ntracks) &&
+	    p->shown_classes == t->nclasses)
 		return STAGE_END;
 	*out = batch_pool_take(&p->pool);
 	return *out != NULL && show_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
@@ -394,8 +452,11 @@ pipeline_close(struct pipeline *p)
 	reading_free(p->reading);
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
+	rehome_free(&p->rehome.rehome);
+	trace_free(&p->rehome.trace);
 	order_stage_free(&p->order);
 	select_stage_free(&p->select);
+	record_marks_free(&p->marks);
 	lanes_free(&p->lanes.lanes);
 	repeats_free(&p->repeats.repeats);
 	ledger_free(&p->repeats.ledger);
@@ -410,5 +471,6 @@ pipeline_losses(const struct pipeline *p, struct ledger *into)
 {
 	ledger_merge(into, interpret_ledger(&p->interpret));
 	ledger_merge(into, &p->repeats.ledger);
+	ledger_merge(into, &p->rehome.rehome.ledger);
 	ledger_merge(into, &p->ledger);
 }

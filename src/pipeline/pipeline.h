@@ -5,16 +5,22 @@
 #include "pipeline/interpret.h"
 #include "pipeline/lanes.h"
 #include "pipeline/order_stage.h"
+#include "pipeline/record_marks.h"
+#include "pipeline/rehome.h"
 #include "pipeline/repeats.h"
 #include "pipeline/select.h"
 #include "pipeline/source.h"
 #include "pipeline/stage.h"
 
 /*
- * Inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (order) -> (lanes)
+ * Inputs -> sources -> (merge by clock) -> interpret -> (select) -> repeats -> (rebase) -> (anonymise) ->
+ * (order) -> (lanes)
  * -> whoever asks.
  * All commands run it; `validate` releases what it gets.
  */
+
+/* Small enough that events, fields and the text made of them stay in the second-level cache. */
+#define PIPELINE_BATCH_EVENTS 1024
 
 /* What happens to the inputs while batches are asked for.  Any may be NULL. */
 struct pipeline_hooks {
@@ -28,6 +34,7 @@ struct pipeline_hooks {
 };
 
 struct operand; /* pipeline/operands.h */
+struct operands;
 
 /* What to read and how.  All pointers are borrowed and outlive the pipeline. */
 struct pipeline_job {
@@ -36,6 +43,7 @@ struct pipeline_job {
 	const char *const *paths;
 	size_t npaths;
 	const struct operand *operand; /* instead of listing paths[0], which is its name; NULL: list it */
+	const struct operands *operands; /* instead of listing paths; NULL: list them */
 	struct input *input;       /* instead of opening paths[0], which is only its name then; taken over */
 	const struct format *from; /* NULL: told by content */
 	const char *dialect;       /* NULL: told by content */
@@ -48,7 +56,11 @@ struct pipeline_job {
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool raw;                      /* events as the file has them, not interpreted */
 	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
-	const struct select *select;   /* which events come out; NULL: all.  Not with raw or raw_from */
+	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
+	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */
+	const struct select *select;
+	bool raw_drops;
+	struct record_marks *marks;    /* for the engine: this pass fills them; NULL: it does not */
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
 	const char *sort_beside;       /* where its temporary file goes: see sorter_options.beside */
@@ -57,7 +69,8 @@ struct pipeline_job {
 	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
 	bool late;           /* the caller runs pipeline_late() for each batch */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
-	finding_sink *sink; /* of each finding; may be NULL */
+	const struct anonymise *anonymise; /* texts become pseudonyms; NULL: they stay.  Not with raw */
+	finding_sink *sink;                /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
 	struct pipeline_hooks hooks;
 };
@@ -78,6 +91,7 @@ struct pipeline {
 		bool more, finishing;
 	} interpret_stage;
 	struct select_stage select;
+	struct record_marks marks;
 	struct repeats_stage {
 		struct stage stage;
 		struct pipeline *p;
@@ -91,6 +105,12 @@ struct pipeline {
 		bool signed_time; /* a time may have been less than that */
 		uint64_t by;      /* ns, what is subtracted */
 	} rebase;
+	struct rehome_stage {
+		struct stage stage;
+		struct pipeline *p; /* NULL: events stay in the trace */
+		struct rehome rehome;
+		struct trace trace; /* that they get */
+	} rehome;
 	struct order_stage order;
 	struct lanes_stage {
 		struct stage stage;
@@ -101,7 +121,7 @@ struct pipeline {
 	struct source rest; /* findings that are of no input: what is open at the end */
 	bool rest_begun;
 	uint32_t shown_tracks, shown_classes; /* of the trace, in batches so far */
-	bool ended;
+	bool ended, rest_rehomed;
 	bool late_lanes;      /* they are what pipeline_late() does */
 	struct ledger ledger; /* of lanes */
 };
@@ -138,6 +158,9 @@ void pipeline_failed(struct pipeline *p, const char *why);
 
 /* What was lost on the way: pairs, arrows, lanes. */
 void pipeline_losses(const struct pipeline *p, struct ledger *into);
+
+/* The trace that the events are of which come out, and what is known of it so far. */
+const struct trace *pipeline_trace(struct pipeline *p);
 
 /* The format that the trace turned out to have; NULL: none was recognised. */
 static inline const struct format *

@@ -193,7 +193,7 @@ advance(struct reading *r)
 		return true;
 	}
 	r->found = true;
-	return take_input(r, (struct source_place){ path, o->path, o->folder });
+	return take_input(r, (struct source_place){ path, o->path, o->folder, r->number++ });
 }
 
 /* ---- the stage ---- */
@@ -251,6 +251,16 @@ next(struct stage *st, struct batch **out)
 	return status;
 }
 
+/* false: no memory. */
+static bool
+list_operands(struct operands *o, const struct pipeline_job *job)
+{
+	if (job->operands != NULL)
+		return operands_borrow(o, job->operands->list, job->operands->n, job->from);
+	return job->operand != NULL ? operands_borrow(o, job->operand, 1, job->from)
+	                            : operands_init(o, job->paths, job->npaths, job->from);
+}
+
 struct reading *
 reading_new(struct pipeline *p)
 {
@@ -262,8 +272,7 @@ reading_new(struct pipeline *p)
 	r->stage.next = next;
 	r->p = p;
 	r->deferred_end = &r->deferred;
-	if (!(job->operand != NULL ? operands_borrow(&r->operands, job->operand, job->from)
-	                           : operands_init(&r->operands, job->paths, job->npaths, job->from))) {
+	if (!list_operands(&r->operands, job)) {
 		free(r);
 		return NULL;
 	}

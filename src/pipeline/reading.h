@@ -23,6 +23,7 @@ struct reading {
 	struct operands operands;
 	size_t inputs;          /* at most */
 	size_t operand, file;   /* what is next */
+	uint32_t number;        /* of the next input */
 	/* of the present operand */
 	bool problems_reported;
 	bool found;             /* an input */

@@ -74,6 +74,7 @@ find_range(const struct pipeline_job *of, struct vocabularies *vocabularies, str
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.order = ORDER_FILE;
 	job.raw_from = NULL;
+	job.marks = NULL;
 	job.rebase = job.lanes = job.lanes_off = job.late = false;
 	job.vocabularies = vocabularies;
 	bool ok = pipeline_open(p, &job);
@@ -199,6 +200,12 @@ mark(struct batch *b, struct event *e, const char *what)
 	return true;
 }
 
+static bool
+crosses(const struct select_stage *st, const struct event *e)
+{
+	return e->ts < st->since || end_of(e) > st->until;
+}
+
 /* Cuts a span to the window.  false: no memory. */
 static bool
 clip(struct select_stage *st, struct batch *b, struct event *e)
@@ -248,14 +255,23 @@ static bool
 select_batch(struct select_stage *st, struct batch *b)
 {
 	const struct select *const s = st->select;
+	struct record_marks *const marks = st->p->job->marks;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
-		if (e->phase == PHASE_STRUCTURE)
+		if (e->phase == PHASE_STRUCTURE) {
+			if (marks != NULL)
+				record_marks_add(marks, b, i);
 			continue;
+		}
 		if (!in_window(st, e) || !select_matches(s, b, i)) {
 			st->left_out++;
+			continue;
+		}
+		if (marks != NULL) {
+			st->clipped += e->phase == PHASE_SPAN && s->edges == SELECT_CLIP && crosses(st, e);
+			record_marks_add(marks, b, i);
 			continue;
 		}
 		if (!note_track(st, e->track) ||

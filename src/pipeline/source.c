@@ -227,11 +227,15 @@ find_format(struct source *s)
 		if (!c->quiet && (c->job->raw || c->job->raw_from == s->format)) {
 			c->raw = true;
 			c->want |= WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
-			if (c->job->rebase)
+			if (c->job->rebase || c->job->select != NULL)
 				c->want &= ~(unsigned)WANT_RUNS;
 		}
 		report_unused_options(s);
-		return true;
+		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
+			return true;
+		finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0,
+		            "the input can be read only once, and to copy a selection of its records it has "
+		            "to be read twice: read it from a file");
 	}
 	s->unreadable = true;
 	report_fault(&s->findings, s->in);
@@ -293,6 +297,23 @@ source_start(struct source *s)
 	return ok;
 }
 
+/* Which records are of a selection is noted, or known. */
+static void
+use_marks(struct source *s, struct batch *b)
+{
+	struct record_marks *const m = s->context->marks;
+	char why[512];
+
+	if (m == NULL || record_marks_read(m, s->place.number, b))
+		return;
+	record_marks_reason(m, why, sizeof why);
+	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], input_offset(s->in, s->in->p), 0, "%s",
+	            why);
+	s->unreadable = s->context->system_failed = true;
+	s->status = READ_BAD;
+	batch_recycle(b);
+}
+
 void
 source_next(struct source *s, struct batch *b)
 {
@@ -311,6 +332,7 @@ source_next(struct source *s, struct batch *b)
 		s->status = READ_BAD;
 		batch_recycle(b);
 	}
+	use_marks(s, b);
 	input_hold(in, NULL); /* the next batch is another one */
 	input_behind(in);
 }

@@ -21,6 +21,7 @@ struct trace_context {
 	const void *ahead_of;                /* these are look-ahead passes for this reader's state */
 	unsigned want;                       /* what the job wants, and what the checks need */
 	bool quiet;                          /* a pass that reports nothing and whose results nobody sees */
+	struct record_marks *marks;          /* of what is read, or to be found; NULL: none */
 	bool raw;                            /* events are as the file has them */
 	bool checks_order;                   /* trace_ops.check_event is called */
 	const struct format *format;         /* of the trace; NULL: not known yet */
@@ -43,6 +44,7 @@ struct source_place {
 	const char *path;
 	const char *operand; /* of the command line */
 	bool in_folder;      /* the operand is a folder */
+	uint32_t number;     /* in the order in which the inputs of a job are opened, from 0 on */
 };
 
 struct source {

@@ -13,7 +13,7 @@ struct writer_rig_job {
 	const struct format *to;
 	unsigned threads;
 	const struct option_value *options;
-	bool raw;
+	bool raw, selected;
 	/* Adds the events of the number-th batch; false: there is no such batch.  The trace is for tracks and
 	 * classes. */
 	bool (*fill)(void *ctx, struct trace *trace, struct batch *b, uint32_t number);

@@ -212,11 +212,12 @@ writing_begin(struct writing *w, struct pipeline *p, const struct format *to, st
 {
 	*w = (struct writing){ .pipeline = p, .to = to, .out = out };
 	w->writer = (struct writer){
-		.trace = &p->trace,
+		.trace = pipeline_trace(p),
 		.options = options->values,
 		.tool = options->tool,
 		.beside = options->beside,
 		.raw = p->context.raw,
+		.selected = p->marks.state == MARKS_MADE,
 		.rebased = p->job->rebase,
 		.signed_time = p->rebase.signed_time,
 	};
@@ -240,6 +241,7 @@ writing_end(struct writing *w)
 		atomic_store(&w->no_memory, true);
 	if (!is_well(w))
 		return false;
+	pipeline_trace(p); /* all is known now */
 	pipeline_losses(p, &w->total);
 	w->writer.total = &w->total;
 	w->writer.rebased_by = p->rebase.by;

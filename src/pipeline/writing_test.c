@@ -7,8 +7,8 @@
 /* How batches become bytes: order, joints, losses, failures, the end of the document. */
 TestSuite(writing, .timeout = 60);
 
-static const struct loss odd = { "toy/odd", "odd times", "" },
-                         third = { "toy/third", "times that three divides", "" };
+static const struct loss odd = { .id = "toy/odd", .text = "odd times" },
+                         third = { .id = "toy/third", .text = "times that three divides" };
 
 /* ---- a toy writer: "<1,2,3> 2 losses" ---- */
 

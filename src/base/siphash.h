@@ -1,0 +1,16 @@
+#ifndef BASE_SIPHASH_H
+#define BASE_SIPHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A key of 128 bits. */
+struct siphash_key {
+	uint64_t k0, k1;
+};
+
+/* SipHash-2-4 (Aumasson, Bernstein 2012): without the key nobody can tell its values from random ones.  The
+ * same on every machine. */
+uint64_t siphash(const struct siphash_key *key, const void *p, size_t n);
+
+#endif

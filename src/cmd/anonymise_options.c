@@ -1,0 +1,144 @@
+#include "cmd/anonymise_options.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/say.h"
+
+#define KEY_MOST 65536 /* bytes of a key file */
+
+/* As many bytes as there are, at most n; -1: errno. */
+static ssize_t
+read_whole_file(int fd, char *p, size_t n)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		const ssize_t k = read(fd, p + got, n - got);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -1;
+		if (k == 0)
+			break;
+		got += (size_t)k;
+	}
+	return (ssize_t)got;
+}
+
+static void
+cannot_read(struct options *o, const char *path)
+{
+	struct shown_path shown;
+
+	say("%s: cannot read the key: %s", show_path(&shown, path), strerror(errno));
+	o->status = STATUS_UNREADABLE;
+}
+
+static void
+take_key(struct anonymise_options *a, struct options *o, const char *key, size_t n)
+{
+	struct shown_path shown;
+
+	show_path(&shown, a->keyfile);
+	if (n < ANONYMISE_KEY_LEAST)
+		o->status = options_mistake(o, "--anonymise: the key in %s has %zu bytes; %d are needed",
+		                            shown.s, n, ANONYMISE_KEY_LEAST);
+	else if (n > KEY_MOST)
+		o->status = options_mistake(o, "--anonymise: %s is no key: it has more than %d bytes",
+		                            shown.s, KEY_MOST);
+	else
+		anonymise_set_key(&a->anonymise, key, n);
+}
+
+static void
+read_key(struct anonymise_options *a, struct options *o)
+{
+	char *const key = malloc(KEY_MOST + 1);
+	const int fd = open(a->keyfile, O_RDONLY | O_CLOEXEC);
+
+	if (key == NULL) {
+		options_no_memory(o);
+	} else if (fd < 0) {
+		cannot_read(o, a->keyfile);
+	} else {
+		const ssize_t n = read_whole_file(fd, key, KEY_MOST + 1);
+		if (n < 0)
+			cannot_read(o, a->keyfile);
+		else
+			take_key(a, o, key, (size_t)n);
+	}
+	if (fd >= 0)
+		close(fd);
+	free(key);
+}
+
+bool
+anonymise_options_check(struct anonymise_options *a, struct options *o)
+{
+	const struct anonymise *const w = &a->anonymise;
+
+	if (a->keyfile != NULL)
+		read_key(a, o);
+	else if (w->keep_paths || w->keep_suffixes || w->hide_numbers || a->shift_time)
+		o->status = options_mistake(o, "%s goes with --anonymise",
+		                            w->keep_paths      ? "--keep-paths"
+		                            : w->keep_suffixes ? "--keep-suffixes"
+		                            : w->hide_numbers  ? "--hide-numbers"
+		                                               : "--shift-time");
+	if (o->status == STATUS_CLEAN && a->shift_time)
+		anonymise_set_shift(&a->anonymise);
+	return o->status == STATUS_CLEAN;
+}
+
+/* ---- what can be read all the same ---- */
+
+static void
+put_names(struct text *t, const struct rehome *r)
+{
+	struct slice *const names = calloc(r->nnames > 0 ? r->nnames : 1, sizeof *names);
+
+	if (names == NULL) {
+		t->failed = true;
+		return;
+	}
+	for (size_t i = 0; r->readable.slots != NULL && i <= r->readable.mask; i++) {
+		const struct tabletext_slot *const s = &r->readable.slots[i];
+		if (s->value != TABLE_NONE)
+			names[s->value] = slice_of(s->p, s->n);
+	}
+	for (uint32_t i = 0; i < r->nnames; i++) {
+		text_str(t, i > 0 ? ", " : " (");
+		text_visible(t, names[i], 60);
+	}
+	if (r->nnames > 0)
+		text_str(t, r->nnames == REHOME_MOST_NAMES ? ", ...)" : ")");
+	free(names);
+}
+
+void
+anonymise_options_say(const struct anonymise_options *a, const char *out, const struct pipeline *p)
+{
+	struct shown_path shown;
+	struct text t = { .p = NULL };
+
+	if (a->keyfile == NULL)
+		return;
+	text_str(&t, "names of fields");
+	put_names(&t, &p->rehome.rehome);
+	text_str(&t, a->anonymise.hide_numbers ? "" : ", numbers, ids of processes and threads");
+	text_str(&t, a->anonymise.keep_paths ? ", how many parts paths have" : "");
+	text_str(&t, a->anonymise.keep_suffixes ? ", suffixes of texts" : "");
+	text_str(&t, a->anonymise.shift ? ", differences of times" : ", times");
+	text_str(&t, ", offsets in the input, the format");
+	text_char(&t, '\0');
+	if (t.failed)
+		say("%s: anonymised; there was no memory for the list of what can be read",
+		    show_path(&shown, out));
+	else
+		say("%s: anonymised; what can be read: %s", show_path(&shown, out), t.p);
+	text_free(&t);
+}

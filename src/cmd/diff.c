@@ -1,0 +1,288 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/diff_report.h"
+#include "cmd/operand_names.h"
+#include "cmd/report_out.h"
+#include "cmd/say.h"
+#include "cmd/side_reports.h"
+#include "cmd/time_option.h"
+
+enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_SORT_MEMORY };
+
+static const struct cmd_option own[] = {
+	[O_TOLERANCE] = { "tolerance", "DURATION", "times and durations may be so far apart (default: 0)",
+	                  0 },
+	[O_IGNORE] = { "ignore", "WHAT,...",
+	               "what does not count: args, category, dur, name, phase, track, or a field", 0 },
+	[O_LIMIT] = { "limit", "N", "show N differences at most (default: 20)", 'n' },
+	[O_FORMAT] = { "format", "text|json", "the form of the report (default: text)", 0 },
+	[O_SORT_MEMORY] = { "sort-memory", "BYTES",
+	                    "memory for putting the events of a trace in order (default: 64 MiB)", 0 },
+	{ NULL, NULL, NULL, 0 },
+};
+
+const struct command diff_command = {
+	.name = "diff",
+	.operands = "[options] A B",
+	.summary = "Compares the events of two traces, of the same format or not, and shows how they differ.",
+	.options = own,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.run = cmd_diff,
+};
+
+#define MOST_FIELDS 64
+#define SHOWN 20
+
+struct diff {
+	struct options options;
+	const char *paths[DIFFER_SIDES];
+	uint64_t limit, sort_memory;
+	struct differ_rules rules;
+	struct slice fields[MOST_FIELDS]; /* that do not count */
+	size_t nfields;
+	const struct diff_form *form;
+	struct report_out out;
+	struct text text;
+	struct progress progress;
+	struct pipeline pipelines[DIFFER_SIDES];
+	struct pipeline_job jobs[DIFFER_SIDES];
+	struct differ differ;
+	struct by_name names;
+	struct diff_view view;
+	bool no_memory;
+	enum exit_status status; /* of the inputs */
+};
+
+/* ---- options ---- */
+
+static bool
+field_counts(const void *ctx, struct slice name)
+{
+	const struct diff *const d = ctx;
+
+	for (size_t i = 0; i < d->nfields; i++)
+		if (slice_equal(d->fields[i], name))
+			return false;
+	return true;
+}
+
+static bool
+ignore_one(struct diff *d, struct slice s)
+{
+	static const struct {
+		const char *word;
+		unsigned part;
+	} words[] = {
+		{ "args", PART_FIELDS }, { "category", PART_CATEGORY }, { "dur", PART_DURATION },
+		{ "name", PART_NAME },   { "phase", PART_PHASE },       { "track", PART_TRACK },
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (slice_is(s, words[i].word)) {
+			d->rules.ignore |= words[i].part;
+			return true;
+		}
+	if (s.n > 4 && memcmp(s.p, "arg:", 4) == 0)
+		s = slice_of(s.p + 4, s.n - 4);
+	if (s.n == 0 || d->nfields == MOST_FIELDS) {
+		d->options.status = options_mistake(
+		    &d->options, s.n == 0 ? "--ignore: a name is empty" : "--ignore: more than %d fields",
+		    MOST_FIELDS);
+		return false;
+	}
+	d->fields[d->nfields++] = s;
+	d->rules.counts = field_counts;
+	d->rules.ctx = d;
+	return true;
+}
+
+static bool
+ignore(struct diff *d, const char *arg)
+{
+	for (;;) {
+		const size_t n = strcspn(arg, ",");
+		if (!ignore_one(d, slice_of(arg, n)))
+			return false;
+		if (arg[n] == '\0')
+			return true;
+		arg += n + 1;
+	}
+}
+
+static bool
+take(struct diff *d, int opt, const char *arg)
+{
+	static const char *const forms[] = { "text", "json", NULL };
+	struct options *const o = &d->options;
+
+	switch (opt) {
+	case O_TOLERANCE:
+		if (duration_option(arg, &d->rules.tolerance))
+			return true;
+		o->status = options_mistake(o, "--tolerance takes a duration, such as 500 or 1.5us");
+		return false;
+	case O_IGNORE:
+		return ignore(d, arg);
+	case O_LIMIT:
+		return options_number(o, "--limit", arg, &d->limit);
+	case O_SORT_MEMORY:
+		return options_number(o, "--sort-memory", arg, &d->sort_memory);
+	default:
+		opt = options_word(o, "--format", arg, forms);
+		d->form = opt == 1 ? &diff_json : &diff_text;
+		return opt >= 0;
+	}
+}
+
+static bool
+parse(struct diff *d)
+{
+	struct options *const o = &d->options;
+	const char *arg;
+	int opt;
+
+	d->limit = SHOWN;
+	d->form = &diff_text;
+	while ((opt = options_next(o, &arg)) >= 0)
+		if (!take(d, opt, arg))
+			return false;
+	if (opt == OPTIONS_STOP)
+		return false;
+	if (o->argc - o->first_operand != DIFFER_SIDES) {
+		o->status = options_mistake(o, "takes two traces");
+		return false;
+	}
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		d->paths[i] = d->view.paths[i] = o->argv[o->first_operand + i];
+	return names_check(o, d->paths, DIFFER_SIDES, o->output);
+}
+
+/* ---- running ---- */
+
+static void
+closed(void *ctx, const struct source *s)
+{
+	struct diff *const d = ctx;
+
+	progress_clear(&d->progress);
+	d->status = worse(d->status, say_end(&d->options, s));
+}
+
+static void
+show(void *ctx, const struct input *in)
+{
+	struct diff *const d = ctx;
+
+	progress_show(&d->progress, in);
+}
+
+static bool
+open_side(struct diff *d, int side)
+{
+	struct pipeline_job *const job = &d->jobs[side];
+
+	*job = options_job(&d->options, say_finding, &d->options);
+	job->vocabularies = NULL; /* both sides are read at the same time */
+	job->paths = &d->paths[side];
+	job->npaths = 1;
+	job->want = WANT_TIMES | WANT_FIELDS | WANT_ORDER;
+	job->interpret = INTERPRET_SPANS;
+	job->order = ORDER_TIME;
+	job->sort_memory = d->sort_memory;
+	job->hooks = (struct pipeline_hooks){ .closed = closed, .progress = show, .ctx = d };
+	return pipeline_open(&d->pipelines[side], job);
+}
+
+static enum stage_status
+next(void *ctx, struct batch **out)
+{
+	return pipeline_next(ctx, out);
+}
+
+static bool
+take_difference(void *ctx, const struct difference *difference)
+{
+	struct diff *const d = ctx;
+
+	if (d->view.shown >= d->limit)
+		return true;
+	d->no_memory |= !d->form->difference(&d->text, &d->view, difference);
+	d->view.shown++;
+	report_out_put(&d->out, &d->text);
+	return !d->no_memory;
+}
+
+/* false: a side could not be read. */
+static bool
+compare(struct diff *d)
+{
+	struct differ_source sources[DIFFER_SIDES];
+
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		sources[i] = (struct differ_source){ .next = next,
+			                             .ctx = &d->pipelines[i],
+			                             .trace = &d->pipelines[i].trace };
+	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], take_difference, d);
+	d->differ.names = &d->names;
+	d->view.differ = &d->differ;
+	d->form->begin(&d->text, &d->view);
+	const enum differ_status status = differ_run(&d->differ);
+	if (status == DIFFER_NO_MEMORY || d->no_memory)
+		pipeline_no_memory(&d->pipelines[DIFFER_A]);
+	return status == DIFFER_DONE;
+}
+
+static enum exit_status
+run(struct diff *d)
+{
+	bool ok = true, differs = false;
+
+	progress_init(&d->progress, &d->options);
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		ok &= open_side(d, i);
+	ok = ok && compare(d);
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		pipeline_end(&d->pipelines[i]);
+	differs = d->differ.changed + d->differ.only[DIFFER_A] + d->differ.only[DIFFER_B] > 0;
+	d->view.complete = ok && d->status < STATUS_UNREADABLE;
+	if (d->view.differ != NULL)
+		d->form->end(&d->text, &d->view);
+	report_out_put(&d->out, &d->text);
+	differ_free(&d->differ);
+	for (int i = 0; i < DIFFER_SIDES; i++) {
+		say_selected(&d->options, d->paths[i], &d->pipelines[i]);
+		pipeline_close(&d->pipelines[i]);
+	}
+	by_name_free(&d->names);
+	text_free(&d->text);
+	/* findings are reported, but do not make two traces different */
+	if (!d->view.complete)
+		return worse(d->status, STATUS_UNREADABLE);
+	return differs ? STATUS_FINDINGS : STATUS_CLEAN;
+}
+
+enum exit_status
+cmd_diff(const struct command *cmd, int argc, char **argv)
+{
+	struct diff *const d = calloc(1, sizeof *d);
+
+	if (d == NULL) {
+		say("the system gives no more memory");
+		return STATUS_UNREADABLE;
+	}
+	options_init(&d->options, cmd, argc, argv);
+	enum exit_status status = STATUS_UNREADABLE;
+	if (!parse(d))
+		status = d->options.status;
+	else if (report_out_open(&d->out, &d->options)) {
+		status = run(d);
+		status = worse(status, report_out_close(&d->out));
+		status = worse(status, side_reports_end(&d->options));
+	}
+	options_free(&d->options);
+	free(d);
+	return status;
+}

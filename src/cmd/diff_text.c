@@ -1,0 +1,178 @@
+#include <inttypes.h>
+
+#include "cmd/diff_report.h"
+#include "cmd/say.h"
+#include "cmd/value_text.h"
+#include "output/text_numbers.h"
+
+/* The report for people. */
+
+const char *
+diff_phase(const struct event *e)
+{
+	static const char *const phases[] = {
+		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
+		[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow-out",
+		[PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
+	};
+
+	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? "async span" : phases[e->phase];
+}
+
+static void
+put_track(struct text *t, const struct track *k)
+{
+	const struct track *const process = track_process(k);
+
+	value_text_word(t, k->name);
+	if (process == k)
+		return;
+	text_str(t, " of ");
+	value_text_word(t, process->name);
+}
+
+static void
+begin(struct text *t, const struct diff_view *v)
+{
+	struct shown_path a, b;
+
+	text_printf(t, "A: %s\nB: %s\n", show_path(&a, v->paths[DIFFER_A]),
+	            show_path(&b, v->paths[DIFFER_B]));
+}
+
+static void
+put_numbers(struct text *t, const char *what, uint64_t a, uint64_t b)
+{
+	text_printf(t, "    %s: %" PRIu64 ", %" PRIu64 " ns\n", what, a, b);
+}
+
+static void
+put_words(struct text *t, const char *what, struct slice a, struct slice b)
+{
+	text_printf(t, "    %s: ", what);
+	value_text_word(t, a);
+	text_str(t, ", ");
+	value_text_word(t, b);
+	text_char(t, '\n');
+}
+
+static void
+put_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
+{
+	struct text *const t = ctx;
+
+	text_str(t, "    field ");
+	value_text_word(t, name);
+	text_str(t, a == NULL ? ": only in B: " : b == NULL ? ": only in A: " : ": ");
+	if (a != NULL)
+		value_text_put(t, a);
+	if (a != NULL && b != NULL)
+		text_str(t, ", ");
+	if (b != NULL)
+		value_text_put(t, b);
+	text_char(t, '\n');
+}
+
+static bool
+put_parts(struct text *t, const struct diff_view *v, const struct difference *d)
+{
+	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
+
+	if ((d->parts & PART_TIME) != 0)
+		put_numbers(t, "time", a->ts, b->ts);
+	if ((d->parts & PART_DURATION) != 0)
+		put_numbers(t, "dur", a->dur, b->dur);
+	if ((d->parts & PART_PHASE) != 0)
+		text_printf(t, "    phase: %s, %s\n", diff_phase(a), diff_phase(b));
+	if ((d->parts & PART_NAME) != 0)
+		put_words(t, "name", a->name, b->name);
+	if ((d->parts & PART_CATEGORY) != 0)
+		put_words(t, "category", a->cls->category, b->cls->category);
+	if ((d->parts & PART_TRACK) != 0) {
+		text_str(t, "    track: ");
+		put_track(t, a->track);
+		text_str(t, ", ");
+		put_track(t, b->track);
+		text_char(t, '\n');
+	}
+	return (d->parts & PART_FIELDS) == 0 || field_differences(d, &v->differ->rules, put_field, t);
+}
+
+static bool
+difference(struct text *t, const struct diff_view *v, const struct difference *d)
+{
+	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
+	                          *const e = a != NULL ? a : b;
+
+	text_str(t, a == NULL ? "only in B: " : b == NULL ? "only in A: " : "changed: ");
+	if (a != NULL)
+		text_printf(t, "A @%" PRIu64 "%s", a->offset, b != NULL ? ", " : "");
+	if (b != NULL)
+		text_printf(t, "B @%" PRIu64, b->offset);
+	text_printf(t, ": %s ", diff_phase(e));
+	value_text_word(t, e->name);
+	text_printf(t, " at %" PRIu64 " ns", e->ts);
+	if (e->phase == PHASE_SPAN && (a == NULL || b == NULL))
+		text_printf(t, ", %" PRIu64 " ns long", e->dur);
+	text_str(t, ", on ");
+	put_track(t, e->track);
+	text_char(t, '\n');
+	return a == NULL || b == NULL || put_parts(t, v, d);
+}
+
+/* ---- the end ---- */
+
+static bool
+differs(const struct by_name_row *r)
+{
+	return (r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0;
+}
+
+static void
+put_row(struct text *t, const struct by_name_row *r)
+{
+	text_printf(t, "%10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64,
+	            r->events[DIFFER_A], r->events[DIFFER_B], r->only[DIFFER_A], r->only[DIFFER_B],
+	            r->changed);
+	for (int i = 0; i < DIFFER_SIDES; i++) {
+		struct text number = { .p = NULL };
+		text_u128(&number, r->dur[i]);
+		text_printf(t, " %14.*s", (int)number.n, number.p != NULL ? number.p : "");
+		t->failed |= number.failed;
+		text_free(&number);
+	}
+	text_str(t, "  ");
+	value_text_word(t, r->name);
+	text_char(t, '\n');
+}
+
+static void
+end(struct text *t, const struct diff_view *v)
+{
+	const struct differ *const d = v->differ;
+	const uint64_t all = d->changed + d->only[DIFFER_A] + d->only[DIFFER_B];
+
+	if (!v->complete)
+		text_str(t, "not compared to the end: a trace could not be read\n");
+	if (all > v->shown)
+		text_printf(t, "%" PRIu64 " more differences\n", all - v->shown);
+	text_printf(t,
+	            "events: %" PRIu64 " in A, %" PRIu64 " in B: %" PRIu64 " the same, %" PRIu64
+	            " changed, %" PRIu64 " only in A, %" PRIu64 " only in B\n",
+	            d->sides[DIFFER_A].events, d->sides[DIFFER_B].events, d->same, d->changed,
+	            d->only[DIFFER_A], d->only[DIFFER_B]);
+	if (d->full > 0)
+		text_printf(t,
+		            "%" PRIu64 " times more than %u events of a side waited for a partner: some of "
+		            "them may have one\n",
+		            d->full, PENDING_MAX);
+	if (all == 0)
+		return;
+	text_printf(t, "%10s %10s %10s %10s %10s %14s %14s  name\n", "in A", "in B", "only in A", "only in B",
+	            "changed", "ns in A", "ns in B");
+	for (uint32_t i = 0; i < d->names->n; i++)
+		if (differs(&d->names->rows[i]))
+			put_row(t, &d->names->rows[i]);
+}
+
+const struct diff_form diff_text = { begin, difference, end };

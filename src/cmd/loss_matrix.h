@@ -1,0 +1,18 @@
+#ifndef CMD_LOSS_MATRIX_H
+#define CMD_LOSS_MATRIX_H
+
+#include "format/format.h"
+
+/* What can be lost between each format that is read and each that is written, as rows of losses and what
+ * readers say of their events (format/holds.h) tell. */
+
+/* A table: outputs down, inputs across, how many kinds of loss there are. */
+void loss_matrix_text(struct text *t);
+
+/* One pair: the kinds, and those of the engine. */
+void loss_matrix_pair(struct text *t, const struct format *from, const struct format *to);
+
+/* All pairs: schemas/formats-matrix.schema.json. */
+void loss_matrix_json(struct text *t);
+
+#endif

@@ -1,0 +1,159 @@
+/* What convert says of losses as JSON and by its status, and what the matrix of formats says beforehand. */
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cli_test_util.h"
+#include "format/registry.h"
+#include "testing/format_aids.h"
+
+#define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
+#define OVERLAPPING "testdata/htdump/good/overlapping.htdump"
+
+static void
+expect(struct ran r, int status, const char *words)
+{
+	cr_expect_eq(r.status, status, "status %d, not %d: %s", r.status, status, r.err);
+	cr_expect(strstr(r.out, words) != NULL || strstr(r.err, words) != NULL, "%s is not in: %s%s", words,
+	          r.out, r.err);
+	ran_free(&r);
+}
+
+Test(losses, kinds_that_fail)
+{
+#define FAIL_ON(kinds) RUN("convert", "-q", "--fail-on-loss=" kinds, "--to=folded", OVERLAPPING, "-")
+	expect(FAIL_ON("folded/fields"), 1, "[folded/fields]");
+	expect(FAIL_ON("chrome/too-deep,folded/f*"), 1, "[folded/facts]");
+	expect(FAIL_ON("folded/async,lanes/*"), 0, "");
+	expect(FAIL_ON("folded/asink"), 3, "did you mean folded/async?");
+	expect(FAIL_ON("folded/async,nothing*"), 3, "no kind of loss nothing*");
+	expect(RUN("convert", "--fail-on-loss", "folded/async", OVERLAPPING, "-"), 3, "takes one input");
+}
+
+Test(losses, report_of_an_output)
+{
+	char *const dir = make_folder(), out[1024], report[1024];
+	size_t n;
+
+	snprintf(out, sizeof out, "%s/out.folded", dir);
+	snprintf(report, sizeof report, "%s/losses.json", dir);
+	expect(RUN("convert", "-q", "--report-loss", report, OVERLAPPING, out), 0, "");
+	char *const text = read_whole(report, &n);
+	cJSON *const j = cJSON_Parse(text);
+	cr_assert_not_null(j);
+	cr_expect_str_eq(cJSON_GetObjectItem(j, "from")->valuestring, "htdump");
+	cr_expect_str_eq(cJSON_GetObjectItem(j, "to")->valuestring, "folded");
+	cr_expect_str_eq(cJSON_GetObjectItem(j, "output")->valuestring, out);
+	cr_expect(cJSON_IsFalse(cJSON_GetObjectItem(j, "lossless")));
+	const cJSON *const rows = cJSON_GetObjectItem(j, "losses");
+	cr_expect_eq(cJSON_GetArraySize(rows), 2);
+	const cJSON *const row = cJSON_GetArrayItem(rows, 0);
+	cr_expect_str_eq(cJSON_GetObjectItem(row, "id")->valuestring, "folded/fields");
+	cr_expect_eq(cJSON_GetObjectItem(row, "count")->valuedouble, 6);
+	cr_expect_eq(cJSON_GetObjectItem(row, "first_offset")->valuedouble, 2017);
+	cr_expect(cJSON_IsFalse(cJSON_GetObjectItem(row, "fails")));
+	cJSON_Delete(j);
+	free(text);
+	/* neither is replaced without -f */
+	expect(RUN("convert", "-q", "--report-loss", report, OVERLAPPING, "/dev/null", "--to=folded"), 2,
+	       "already exists");
+	expect(RUN("convert", "-qf", "--report-loss", report, OVERLAPPING, out), 0, "");
+	remove_folder(dir);
+}
+
+Test(losses, report_has_a_name_of_its_own)
+{
+	expect(RUN("convert", "--report-loss=-", "--to=folded", OVERLAPPING, "-"), 3, "is the output");
+	expect(RUN("convert", "--report-loss", OVERLAPPING, "--to=folded", OVERLAPPING, "/dev/null"), 3,
+	       "is the input");
+}
+
+/* There is no report of an output that there is not. */
+Test(losses, no_output_no_report)
+{
+	char *const dir = make_folder(), report[1024];
+
+	snprintf(report, sizeof report, "%s/losses.json", dir);
+	expect(RUN("convert", "--report-loss", report, "nowhere", "/dev/null", "--to=folded"), 2, "nowhere");
+	cr_expect_neq(access(report, F_OK), 0);
+	remove_folder(dir);
+}
+
+/* ---- the matrix ---- */
+
+Test(losses, matrix)
+{
+	expect(RUN("formats", "--matrix"), 0, "output ");
+	expect(RUN("formats", "--matrix", "heph", "folded"), 0, "folded/fields");
+	expect(RUN("formats", "--matrix", "htdump", "htdump"), 0, "copied as they are");
+	expect(RUN("formats", "--matrix", "csv", "htdump"), 3, "no format csv that can be read");
+	expect(RUN("formats", "--matrix", "heph"), 3, "an input format and an output format");
+	expect(RUN("formats", "heph", "folded"), 3, "takes no names");
+}
+
+/* The ids of one pair; NULL: it is not in the matrix. */
+static const cJSON *
+pair_of(const cJSON *matrix, const char *from, const char *to, const char *list)
+{
+	const cJSON *pair;
+
+	cJSON_ArrayForEach(pair,
+	                   matrix) if (strcmp(cJSON_GetObjectItem(pair, "from")->valuestring, from) == 0 &&
+	                               strcmp(cJSON_GetObjectItem(pair, "to")->valuestring, to) ==
+	                                   0) return cJSON_GetObjectItem(pair, list);
+	return NULL;
+}
+
+static bool
+lists(const cJSON *ids, const char *id)
+{
+	const cJSON *i;
+
+	cJSON_ArrayForEach(i, ids) if (strcmp(i->valuestring, id) == 0) return true;
+	return false;
+}
+
+/* Converts it; every loss that is reported has to be in the matrix. */
+static void
+expect_declared(const cJSON *matrix, const char *from, const char *to, const char *in)
+{
+	char *const dir = make_folder(), out[1024];
+	const cJSON *row;
+
+	snprintf(out, sizeof out, "%s/out", dir);
+	struct ran r = RUN("convert", "-q", "--report-loss=-", "--to", to, in, out);
+	cJSON *const j = cJSON_Parse(r.out);
+	cr_assert_not_null(j, "%s to %s: %s", in, to, r.err);
+	cJSON_ArrayForEach(row, cJSON_GetObjectItem(j, "losses"))
+	{
+		const char *const id = cJSON_GetObjectItem(row, "id")->valuestring;
+		cr_expect(lists(pair_of(matrix, from, to, "losses"), id) ||
+		              lists(pair_of(matrix, from, to, "on_the_way"), id),
+		          "%s to %s loses %s, which is not in the matrix", in, to, id);
+	}
+	cJSON_Delete(j);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+Test(losses, matrix_has_all_that_samples_lose)
+{
+	struct ran r = RUN("formats", "--matrix", "--json");
+	cJSON *const matrix = cJSON_Parse(r.out);
+	char path[512];
+
+	cr_assert_not_null(matrix);
+	for (const struct format_aids *const *a = format_aids; *a != NULL; a++) {
+		if ((*a)->fault_samples == NULL)
+			continue;
+		snprintf(path, sizeof path, "testdata/%s/%s", (*a)->format, (*a)->fault_samples[0]);
+		for (const struct format *const *to = formats; *to != NULL; to++)
+			if ((*to)->writer != NULL)
+				expect_declared(matrix, (*a)->format, (*to)->name, path);
+	}
+	cJSON_Delete(matrix);
+	ran_free(&r);
+}

@@ -1,0 +1,74 @@
+#include "compare/event_identity.h"
+
+#include "event/class.h"
+
+enum { TEXT = 1, FIELD, EVENT };
+
+static struct wide_hash
+text(struct slice s)
+{
+	struct wide_hash h = wide_hash_start(TEXT);
+
+	wide_hash_add_text(&h, s);
+	return wide_hash_end(h);
+}
+
+/* Outputs that must name a category write "no category" where there is none. */
+static struct wide_hash
+category(struct slice s)
+{
+	return text(slice_is(s, "no category") ? slice_of(NULL, 0) : s);
+}
+
+static struct wide_hash
+field(struct canon *c, const struct field *f)
+{
+	struct wide_hash h = wide_hash_start(FIELD);
+
+	wide_hash_add_text(&h, f->name);
+	wide_hash_add_hash(&h, canon_value(c, &f->value));
+	return wide_hash_end(h);
+}
+
+struct event_identity
+event_identity(struct canon *c, const struct batch *b, const struct event *e, event_field_counts *counts,
+               const void *ctx)
+{
+	const bool arrow = e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
+	struct event_identity id = {
+		.name = text(e->name),
+		.category = arrow ? (struct wide_hash){ 0, 0 } : category(e->cls->category),
+		.ts = e->ts,
+		.dur = e->phase == PHASE_SPAN ? e->dur : 0,
+		.phase = e->phase == PHASE_COUNTER && e->nfields == 0 ? PHASE_INSTANT : e->phase,
+		.async = e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0,
+	};
+
+	for (uint16_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (counts != NULL && !counts(ctx, f->name))
+			continue;
+		wide_hash_sum(&id.fields, field(c, f));
+		id.nfields++;
+	}
+	return id;
+}
+
+struct wide_hash
+event_identity_hash(const struct event_identity *id, unsigned without)
+{
+	struct wide_hash h = wide_hash_start(EVENT);
+
+	wide_hash_add(&h, (without & PART_PHASE) != 0 ? 0 : id->phase * 2U + id->async);
+	wide_hash_add(&h, (without & PART_TIME) != 0 ? 0 : id->ts);
+	wide_hash_add(&h, (without & PART_DURATION) != 0 ? 0 : id->dur);
+	if ((without & PART_NAME) == 0)
+		wide_hash_add_hash(&h, id->name);
+	if ((without & PART_CATEGORY) == 0)
+		wide_hash_add_hash(&h, id->category);
+	if ((without & PART_FIELDS) == 0) {
+		wide_hash_add(&h, id->nfields);
+		wide_hash_add_hash(&h, id->fields);
+	}
+	return wide_hash_end(h);
+}

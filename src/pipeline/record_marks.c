@@ -1,0 +1,205 @@
+#include "pipeline/record_marks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "check/input_rules.h"
+#include "pipeline/engine_losses.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/reading.h"
+
+/* ---- marks ---- */
+
+void
+record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i)
+{
+	mark_set_add(&m->set, b->events[i].offset);
+	if (m->others[i] != b->events[i].offset)
+		mark_set_add(&m->set, m->others[i]);
+}
+
+static void
+tag(struct record_marks *m, uint32_t input, struct batch *b)
+{
+	const uint64_t high = (uint64_t)input << m->shift;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		m->too_large |= b->events[i].offset >> m->shift != 0;
+		b->events[i].offset |= high;
+	}
+}
+
+static void
+take_away(struct batch *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		if ((b->events[i].flags & EVENT_LEFT_OUT) != 0)
+			continue;
+		b->events[n] = b->events[i];
+		if (b->bytes != NULL)
+			b->bytes[n] = b->bytes[i];
+		n++;
+	}
+	b->n = n;
+}
+
+static void
+apply(struct record_marks *m, uint32_t input, struct batch *b)
+{
+	const uint64_t high = (uint64_t)input << m->shift;
+
+	if (!array_reach(&m->cursors, &m->ncursors, input, sizeof *m->cursors)) {
+		m->failed = true;
+		return;
+	}
+	struct mark_cursor *const c = &m->cursors[input];
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (e->phase != PHASE_STRUCTURE && !mark_cursor_has(c, &m->set, e->offset | high, &m->failed))
+			e->flags |= EVENT_LEFT_OUT;
+	}
+	if (m->drops)
+		take_away(b);
+}
+
+bool
+record_marks_read(struct record_marks *m, uint32_t input, struct batch *b)
+{
+	if (m->state == MARKS_GATHERING)
+		tag(m, input, b);
+	else if (m->state == MARKS_MADE)
+		apply(m, input, b);
+	return !m->failed;
+}
+
+void
+record_marks_free(struct record_marks *m)
+{
+	for (uint32_t i = 0; i < m->ncursors; i++)
+		mark_cursor_free(&m->cursors[i]);
+	free(m->cursors);
+	free(m->others);
+	mark_set_free(&m->set);
+	*m = (struct record_marks){ .state = MARKS_NOT };
+}
+
+void
+record_marks_reason(const struct record_marks *m, char *why, size_t size)
+{
+	if (m->set.file.failed != SPILL_NOTHING)
+		spill_reason(&m->set.file, "the marks of records", why, size);
+	else if (m->why[0] != '\0')
+		snprintf(why, size, "%s", m->why);
+	else if (m->too_large)
+		snprintf(why, size, "the input is too large for a selection of its records");
+	else
+		snprintf(why, size, "the system gives no more memory");
+}
+
+/* ---- the first pass ---- */
+
+static bool
+read_twice(const struct pipeline_job *job)
+{
+	for (size_t i = 0; i < job->npaths; i++)
+		if (!input_is_named(job->paths[i]))
+			return false;
+	return job->input == NULL;
+}
+
+/* Findings about the bytes come again in the second pass; what the system refused may not. */
+static void
+note_failure(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct record_marks *const m = ctx;
+
+	(void)j;
+	if (m->why[0] == '\0' && f->level == LEVEL_ERROR &&
+	    (f->rule == &input_rules[INPUT_RULE_SYSTEM] || f->rule == &input_rules[INPUT_RULE_NO_MEMORY]))
+		snprintf(m->why, sizeof m->why, "%s", f->message);
+}
+
+/* The first input that can be read tells whether records are copied at all. */
+static bool
+is_copied(void *ctx, const struct source *s)
+{
+	struct record_marks *const m = ctx;
+
+	if (m->format == NULL || s->format == m->format)
+		return true;
+	m->state = MARKS_NOT;
+	return false;
+}
+
+/* Notes all that is selected.  false: it failed. */
+static bool
+gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *job)
+{
+	struct record_marks *const m = &p->marks;
+	const struct loss *const lost = &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN];
+	bool ok = pipeline_open(first, job) && pipeline_drain(first) == STAGE_END;
+
+	pipeline_end(first);
+	ok = ok && !first->context.system_failed;
+	const struct ledger *const l = interpret_ledger(&first->interpret);
+	for (size_t i = 0; i < l->n; i++)
+		if (l->rows[i].loss == lost)
+			ledger_add(&p->ledger, lost,
+			           l->rows[i].first_offset & ((UINT64_C(1) << m->shift) - 1),
+			           l->rows[i].count);
+	m->left_out = first->select.left_out;
+	m->crossing = first->select.clipped;
+	pipeline_close(first);
+	return m->state != MARKS_GATHERING || (ok && !m->too_large && mark_set_finish(&m->set));
+}
+
+static struct pipeline_job
+job_of_first_pass(struct pipeline *p)
+{
+	struct pipeline_job job = *p->job;
+
+	job.operands = &p->reading->operands;
+	job.vocabularies = p->context.vocabularies;
+	job.marks = &p->marks;
+	job.raw = false;
+	job.raw_from = NULL;
+	job.want = WANT_TIMES | WANT_STRUCTURE | (job.want & WANT_ORDER);
+	job.interpret = INTERPRET_SPANS;
+	job.order = ORDER_FILE;
+	job.rebase = job.lanes = job.lanes_off = job.late = false;
+	job.sink = note_failure;
+	job.ctx = &p->marks;
+	job.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = &p->marks };
+	return job;
+}
+
+bool
+record_marks_make(struct pipeline *p)
+{
+	struct record_marks *const m = &p->marks;
+	const struct pipeline_job job = job_of_first_pass(p);
+	char why[512];
+
+	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .shift = 63, .drops = p->job->raw_drops };
+	m->format = p->job->raw ? NULL : p->job->raw_from;
+	m->set.beside = p->job->sort_beside;
+	if (!read_twice(p->job))
+		return true;
+	for (size_t n = p->reading->inputs; n > 1; n = (n + 1) / 2)
+		m->shift--;
+	struct pipeline *const first = malloc(sizeof *first);
+	m->others = calloc(PIPELINE_BATCH_EVENTS, sizeof *m->others);
+	m->state = MARKS_GATHERING;
+	if (first != NULL && m->others != NULL && gather(p, first, &job)) {
+		m->state = m->state == MARKS_GATHERING ? MARKS_MADE : MARKS_NOT;
+		free(first);
+		return true;
+	}
+	free(first);
+	record_marks_reason(m, why, sizeof why);
+	pipeline_failed(p, why);
+	return false;
+}

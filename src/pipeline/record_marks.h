@@ -1,0 +1,63 @@
+#ifndef PIPELINE_RECORD_MARKS_H
+#define PIPELINE_RECORD_MARKS_H
+
+#include "event/batch.h"
+#include "format/ledger.h"
+#include "pipeline/mark_set.h"
+
+/*
+ * Which records of a trace a selection is made of.
+ *
+ * Who copies records as they are gets raw events, but a selection speaks of interpreted ones: a span may be
+ * made of two records, and has the name of a third.  So a pass of its own over the same inputs interprets and
+ * selects, and notes the records of what was selected: that at the event's offset, and the one that ended
+ * a span.  Structure is noted as well.  In the pass that follows, raw events of other records are marked
+ * with EVENT_LEFT_OUT, or taken away.
+ *
+ * A record is named by the number of its input, in the order in which inputs are opened, and its offset.
+ * Memory: see mark_set.h; and one cursor for each input.
+ */
+enum record_marks_state {
+	MARKS_NOT,       /* nothing is copied by its records */
+	MARKS_GATHERING, /* this is the first pass */
+	MARKS_MADE,
+	MARKS_READ_ONCE, /* there can be no first pass */
+};
+
+struct format;
+
+struct record_marks {
+	enum record_marks_state state;
+	const struct format *format; /* whose records are copied; NULL: any */
+	unsigned shift;              /* of the number of the input in a mark */
+	bool drops;                  /* records that are not marked are taken away */
+	bool too_large;              /* an offset is beyond that */
+	bool failed;                 /* in the second pass: no memory, or the set's file failed */
+	struct mark_set set;
+	struct mark_cursor *cursors; /* by number of the input */
+	uint32_t ncursors;
+	uint64_t
+	    *others; /* while gathering, for each event of a batch: the mark of the record that ended it */
+	uint64_t left_out; /* events, interpreted */
+	uint64_t crossing; /* spans that cross an end of the time window */
+	char why[512];     /* of the first pass, if it failed */
+};
+
+struct pipeline;
+
+/* The first pass over the inputs of a pipeline whose job selects raw events.  false after a finding. */
+bool record_marks_make(struct pipeline *p);
+
+/* Notes the i-th event of a batch, which is as select.c found it. */
+void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i);
+
+/* What a source just read: while gathering, offsets become marks; later, events are left out.  false: it
+ * failed, see record_marks_reason(). */
+bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b);
+
+void record_marks_free(struct record_marks *m);
+
+/* One line: why the marks cannot be used. */
+void record_marks_reason(const struct record_marks *m, char *why, size_t size);
+
+#endif
