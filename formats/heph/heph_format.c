@@ -1,5 +1,6 @@
 #include "heph/heph_finding.h"
 #include "heph/heph_read.h"
+#include "heph/heph_recover.h"
 
 static const char *const suffixes[] = { ".bin.log", NULL };
 static const char *const dialects[] = { "0.1.0", NULL };
@@ -13,6 +14,7 @@ const struct format heph_format = {
 	.suffixes = suffixes,
 	.dialects = dialects,
 	.reader = &heph_reader_ops,
+	.recover = &heph_recover_ops,
 	.rules = heph_rules,
 	.holds =
 	    HOLDS_FIELDS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_EPOCH | HOLDS_NUMBERS,
