@@ -41,8 +41,9 @@ heph_open(struct reader *r)
 	st->r = r;
 	r->counts_lost = true;
 	st->raw = (r->want & WANT_RAW) != 0;
-	st->tracks.seed = hash_seed();
+	st->tracks.seed = st->own.seed = hash_seed();
 	r->trace->dialect = "0.1.0";
+	r->trace->record_id = HEPH_COUNTER_FIELD;
 	r->trace->byte_order = "big";
 	r->trace->clock = "ns since the epoch option";
 	return add_classes(st);
@@ -55,6 +56,7 @@ heph_close(struct reader *r)
 
 	heph_streams_free(&st->streams);
 	table64_free(&st->tracks.index);
+	heph_own_free(&st->own);
 }
 
 /* ---- one packet ---- */
