@@ -13,6 +13,7 @@ ovw_open(struct writer *w, struct chunk *chunk)
 
 	(void)chunk;
 	st->is_raw = w->raw;
+	st->is_selection = w->raw && w->selected;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
 	return true;
@@ -44,6 +45,8 @@ ovw_close(struct writer *w, struct chunk *chunk)
 	struct ovw_state *const st = w->state;
 	struct ovw_marks *const m = &st->marks;
 
+	if (w->raw && w->selected)
+		ovw_select_end(st, chunk);
 	if (w->raw)
 		return true;
 	if (m->nstreams == 0)
@@ -74,7 +77,7 @@ ovw_free(void *state)
 const struct writer_ops ovw_ops = {
 	.state_size = sizeof(struct ovw_state),
 	.want = WANT_FIELDS | WANT_BYTES | WANT_RUNS | WANT_FILES,
-	.modes = WRITER_RAW_SAME | WRITER_INTERPRETED,
+	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_INTERPRETED,
 	.order = ORDER_TIME,
 	.shape = WRITER_FOLDER,
 	.nested = true,

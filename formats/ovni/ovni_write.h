@@ -24,6 +24,45 @@ struct ovw_sidecar {
 
 #define OVW_MOST_SIDECARS 4
 
+/* ---- a selection ---- */
+
+#define OVW_MOST_WAITING (32U << 20) /* bytes of streams of which nothing was selected yet */
+
+/* A value of the metadata that one stream of its scope must have: hashes. */
+struct ovw_declared {
+	uint64_t scope; /* of the process or the loom; 0: the trace */
+	uint64_t content;
+};
+
+struct ovw_waiting_file {
+	const char *file;
+	struct text content;
+};
+
+/* A stream, which waits until one of its records is selected. */
+struct ovw_waiting {
+	bool kept;
+	bool defines;     /* tasks or their types */
+	const char *file; /* NULL: no record came yet */
+	struct ovw_waiting_file files[OVW_MOST_SIDECARS];
+	uint32_t nfiles;
+	struct text records; /* that came along */
+	size_t bytes;        /* of all that */
+	uint64_t loom, process;
+	uint32_t tid; /* 0: not known */
+	struct ovw_declared declared[8];
+	uint32_t ndeclared;
+};
+
+struct ovw_selection {
+	struct ovw_waiting **streams; /* by number */
+	uint32_t nstreams;
+	uint64_t waiting_bytes;
+	bool any;                              /* one was kept */
+	bool uses_tasks;                       /* a selected record is of a task */
+	struct table64 scopes, declared, tids; /* of what is kept; tids: that OAr names */
+};
+
 /* Where copied streams go. */
 struct ovw_copy {
 	const char **streams; /* the file of each, by its number; NULL: none yet */
@@ -35,6 +74,7 @@ struct ovw_copy {
 	struct ovw_sidecar sidecars[OVW_MOST_SIDECARS];
 	uint32_t nsidecars;
 	struct text scratch;
+	struct ovw_selection selection;
 };
 
 /* ---- events as marks ---- */
@@ -125,7 +165,7 @@ struct ovw_marks {
 };
 
 struct ovw_state {
-	bool is_raw, rebased, signed_time;
+	bool is_raw, is_selection, rebased, signed_time;
 	struct arena arena;
 	struct ovw_copy copy;
 	struct ovw_marks marks;
@@ -149,6 +189,26 @@ ovw_store(char *p, uint64_t v, unsigned size, bool big)
 
 void ovw_raw(struct ovw_state *st, const struct batch *b, struct chunk *chunk);
 void ovw_raw_free(struct ovw_copy *c);
+
+/* Moves the clock of the record of n bytes that was added to `to` last. */
+void ovw_move_clock(struct ovw_state *st, const struct event *e, struct text *to, uint32_t n,
+                    struct chunk *chunk);
+
+/* ---- ovni_write_select.c ---- */
+
+/* NULL: no memory. */
+struct ovw_waiting *ovw_waiting_of(struct ovw_state *st, uint64_t number);
+
+/* A file that comes with a stream, if that is kept. */
+void ovw_wait_with(struct ovw_state *st, uint64_t number, const char *file, struct slice content,
+                   struct chunk *chunk);
+
+/* Writes a record of a stream with a place, or holds it, or leaves it out. */
+void ovw_selected(struct ovw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk);
+
+/* Writes the streams without selected records that others need. */
+void ovw_select_end(struct ovw_state *st, struct chunk *chunk);
+void ovw_select_free(struct ovw_selection *x);
 
 /* ---- ovni_write_names.c ---- */
 

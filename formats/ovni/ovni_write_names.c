@@ -55,8 +55,18 @@ ovw_sidecar(struct ovw_state *st, struct slice name, struct slice content, struc
 	chunk->text.failed |= s->name.p == NULL || s->content.failed;
 }
 
+/* Whether it is of one stream; others are of all streams of a process or of the trace. */
+static bool
+is_of_stream(const char *file)
+{
+	const char *const slash = strrchr(file, '/'), *const name = slash != NULL ? slash + 1 : file;
+
+	return strcmp(name, OVNI_OFFSETS_FILE) != 0 && strcmp(name, "metadata.json") != 0;
+}
+
 static void
-write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, struct slice name, struct chunk *chunk)
+write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, struct slice name, uint64_t stream,
+              struct chunk *chunk)
 {
 	const uint64_t hash = hash_of(slice_of(s->content.p, s->content.n));
 
@@ -69,10 +79,12 @@ write_sidecar(struct ovw_state *st, const struct ovw_sidecar *s, struct slice na
 	const char *const file = take_name(st, name, hash);
 	if (file == NULL) {
 		chunk->text.failed = true;
-		return;
+	} else if (st->is_selection && is_of_stream(file)) {
+		ovw_wait_with(st, stream, file, slice_of(s->content.p, s->content.n), chunk);
+	} else {
+		chunk_file(chunk, file);
+		text_add(&chunk->text, s->content.p, s->content.n);
 	}
-	chunk_file(chunk, file);
-	text_add(&chunk->text, s->content.p, s->content.n);
 }
 
 /* ---- folders ---- */
@@ -149,14 +161,16 @@ find_number(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t *
 }
 
 static void
-write_sidecars(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number, struct chunk *chunk)
+write_sidecars(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t number, uint64_t stream,
+               struct chunk *chunk)
 {
 	struct ovw_copy *const c = &st->copy;
 
 	for (uint32_t i = 0; i < c->nsidecars; i++) {
 		const struct ovw_sidecar *const s = &c->sidecars[i];
 		const bool shares = shares_folder(s, slice_of(name.p, folder));
-		write_sidecar(st, s, shares ? name_in(&c->scratch, s->name, folder, number) : s->name, chunk);
+		write_sidecar(st, s, shares ? name_in(&c->scratch, s->name, folder, number) : s->name, stream,
+		              chunk);
 	}
 	c->nsidecars = 0;
 }
@@ -207,9 +221,9 @@ ovw_place(struct ovw_state *st, uint64_t number, struct slice name, struct chunk
 	}
 	if (again > 0 || plain)
 		ovw_lose(chunk, OVW_FOLDER_RENAMED, 0);
-	write_sidecars(st, usable, folder, again, chunk);
+	write_sidecars(st, usable, folder, again, number, chunk);
 	c->streams[number] = take_name(st, name_in(&c->scratch, usable, folder, again), 0);
 	chunk->text.failed |= c->streams[number] == NULL;
-	if (c->streams[number] != NULL)
+	if (c->streams[number] != NULL && !st->is_selection)
 		chunk_file(chunk, c->streams[number]);
 }
