@@ -1,5 +1,6 @@
 #include "ovni/ovni_format.h"
 
+#include "ovni/ovni_recover.h"
 #include "ovni/ovni_rules.h"
 #include "ovni/ovni_write.h"
 
@@ -28,6 +29,7 @@ const struct format ovni_format = {
 	.suffixes = suffixes,
 	.options = options,
 	.reader = &ovni_reader_ops,
+	.recover = &ovni_recover_ops,
 	.trace = &ovni_trace_ops,
 	.writer = &ovw_ops,
 	.rules = ovni_rules,

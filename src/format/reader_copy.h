@@ -3,12 +3,9 @@
 
 /*
  * For formats that have a writer which copies raw records (WRITER_RAW_SAME): what more such a writer may want
- * of its reader, together with WANT_RAW and WANT_BYTES.  A reader that does not know them is read as usual.
+ * of its reader, together with WANT_RAW and WANT_BYTES.  A reader that does not know it is read as usual.
  */
 enum want_copy {
-	/* Any number of records that lie side by side may be one event of PHASE_STRUCTURE instead, without
-	 * fields: batch.bytes are theirs.  The engine takes it back where single records are needed. */
-	WANT_RUNS = 128,
 	/* Of traces of several files, whose streams are not merged then.  Before the records of an input come
 	 * events of PHASE_STRUCTURE without bytes: each file beside it that belongs to the trace, with the
 	 * fields `name` (a STRING) and `content` (BYTES; none: it was not read), and the input itself, with
