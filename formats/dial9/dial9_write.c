@@ -65,6 +65,8 @@ d9w_close(struct writer *w, struct chunk *chunk)
 {
 	if (!w->raw)
 		d9w_remaining(w->state, w, chunk);
+	else if (w->selected)
+		d9w_select_end(w->state, chunk);
 	return true;
 }
 

@@ -357,7 +357,12 @@ d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 			define_schema(st, b->bytes[i], chunk);
 		else if (kind == D9W_HEAD || kind == D9W_ENTRY)
 			take_entry(st, b->bytes[i], kind == D9W_HEAD, chunk);
-		if (kind == D9W_HEADER && !st->select.any)
-			put_header(st, chunk);
 	}
+}
+
+void
+d9w_select_end(struct d9w_state *st, struct chunk *chunk)
+{
+	if (!st->select.any)
+		put_header(st, chunk);
 }

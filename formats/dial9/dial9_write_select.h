@@ -39,6 +39,8 @@ struct d9w_select {
 struct d9w_state;
 
 void d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk);
+/* A trace of which nothing was selected is a header. */
+void d9w_select_end(struct d9w_state *st, struct chunk *chunk);
 void d9w_select_free(struct d9w_select *s);
 
 #endif
