@@ -34,6 +34,12 @@ kind_of(const struct dft_record *rec)
 		return DFW_HASH;
 	if (top_is(rec, DFT_NAME, "thread_name"))
 		return DFW_THREAD_NAME;
+	if (top_is(rec, DFT_NAME, "EH"))
+		return DFW_ENTITY;
+	if (top_is(rec, DFT_NAME, "ET"))
+		return DFW_ENTITY_TYPE;
+	if (top_is(rec, DFT_NAME, "ER"))
+		return DFW_ENTITY_RELATION;
 	return top_is(rec, DFT_NAME, "CM") && arg_is(rec, DFT_ROLE_NAME, "time_metric") ? DFW_TIME_METRIC
 	                                                                                : DFW_OF_PROCESS;
 }
@@ -67,6 +73,12 @@ dfw_look_at(struct dfw_look *x, struct slice bytes)
 	const struct dft_arg *const a = hash != NULL ? hash : name;
 	x->host = a != NULL ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
 	return true;
+}
+
+bool
+dfw_look_is_start(const struct dfw_look *x)
+{
+	return top_is(&x->rec, DFT_CAT, "dftracer") && top_is(&x->rec, DFT_NAME, "start");
 }
 
 /* ---- time units ---- */

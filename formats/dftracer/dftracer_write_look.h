@@ -11,6 +11,9 @@ enum dfw_kind {
 	DFW_HASH,        /* HH, FH, SH */
 	DFW_TIME_METRIC, /* CM that says what times count */
 	DFW_THREAD_NAME,
+	DFW_ENTITY, /* EH, ET, ER */
+	DFW_ENTITY_TYPE,
+	DFW_ENTITY_RELATION,
 	DFW_OF_PROCESS, /* other metadata */
 };
 
@@ -27,6 +30,9 @@ struct dfw_look {
 
 /* false: no memory, or it is no record. */
 bool dfw_look_at(struct dfw_look *x, struct slice bytes);
+
+/* A DFW_CALL: the first record of a process. */
+bool dfw_look_is_start(const struct dfw_look *x);
 
 /* Remembers what a DFW_TIME_METRIC says.  false: no memory. */
 bool dfw_look_metric(struct dfw_look *x);
