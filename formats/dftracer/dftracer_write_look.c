@@ -75,12 +75,6 @@ dfw_look_at(struct dfw_look *x, struct slice bytes)
 	return true;
 }
 
-bool
-dfw_look_is_start(const struct dfw_look *x)
-{
-	return top_is(&x->rec, DFT_CAT, "dftracer") && top_is(&x->rec, DFT_NAME, "start");
-}
-
 /* ---- time units ---- */
 
 static uint64_t

@@ -31,9 +31,6 @@ struct dfw_look {
 /* false: no memory, or it is no record. */
 bool dfw_look_at(struct dfw_look *x, struct slice bytes);
 
-/* A DFW_CALL: the first record of a process. */
-bool dfw_look_is_start(const struct dfw_look *x);
-
 /* Remembers what a DFW_TIME_METRIC says.  false: no memory. */
 bool dfw_look_metric(struct dfw_look *x);
 

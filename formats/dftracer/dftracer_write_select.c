@@ -203,6 +203,74 @@ takes_entity(const struct dfw_select *s, const struct dfw_look *x)
 	}
 }
 
+/* ---- records without a parse ---- */
+
+#define MOST_TRACKS (DFT_MAX_THREADS - 1) /* readers put threads beyond them together */
+
+/* Whether the process and the thread of the event are marked; if not, they will be. */
+static bool
+is_known_track(struct dfw_select *s, const struct track *t)
+{
+	if (t->index >= MOST_TRACKS)
+		return false;
+	if (!array_reach(&s->tracks, &s->ntracks, t->index, sizeof *s->tracks)) {
+		s->failed = true;
+		return true;
+	}
+	const bool known = s->tracks[t->index];
+	s->tracks[t->index] = true;
+	return known;
+}
+
+/* The value behind a colon, as a token: a text without its quotes, or digits. */
+static struct dft_token
+value_at(struct slice bytes, uint32_t at, enum json_kind *kind)
+{
+	while (at < bytes.n && (bytes.p[at] == ' ' || bytes.p[at] == '\t'))
+		at++;
+	const bool text = at < bytes.n && bytes.p[at] == '"';
+	uint32_t end = at += text;
+
+	*kind = text ? JSON_STRING : JSON_UINT;
+	while (end < bytes.n && (text ? bytes.p[end] != '"' : bytes.p[end] >= '0' && bytes.p[end] <= '9'))
+		end++;
+	return (struct dft_token){ at, end - at };
+}
+
+static bool
+ends_in(const char *p, const char *from, const char *word, size_t n)
+{
+	return (size_t)(p - from) >= n && memcmp(p - n, word, n) == 0;
+}
+
+/* What names hashes and entities, found by how keys end: `hash":`.  A text that only looks so marks what
+ * nobody needs.  false: the record has to be parsed. */
+static bool
+mark_keys(struct dfw_select *s, const struct event *e, struct slice bytes)
+{
+	struct dfw_look x = { .pid = track_process(e->track)->id, .rec = { .p = bytes.p } };
+	const char *p = bytes.p, *const end = p + bytes.n;
+	uint64_t key;
+
+	for (; (p = memchr(p, ':', (size_t)(end - p))) != NULL; p++) {
+		if (ends_in(p, bytes.p, "relations\"", 10) || ends_in(p, bytes.p, "\"cwd\"", 5) ||
+		    p[-1] == ' ')
+			return false;
+		if (!ends_in(p, bytes.p, "hash\"", 5) || p - bytes.p < 7)
+			continue;
+		enum json_kind kind;
+		const char c = p[-6];
+		const struct dft_token value = value_at(bytes, (uint32_t)(p + 1 - bytes.p), &kind);
+		const struct dft_arg a = { .value = value, .kind = (uint8_t)kind };
+		const enum dft_hash_kind of = c == 'h'   ? DFT_HASH_HOST
+		                              : c == 'f' ? DFT_HASH_FILE
+		                                         : DFT_HASH_STRING;
+		if (hash_key(&x, &a, of, &key) && !is_marked(s, key))
+			mark(s, key, 1);
+	}
+	return true;
+}
+
 /* ---- all of them ---- */
 
 void
@@ -212,9 +280,13 @@ dfw_select_look(struct dfw_select *s, struct dfw_look *x, const struct event *e,
 		s->left_out = true;
 		return;
 	}
+	if (s->everything)
+		return;
+	if (e->phase != PHASE_STRUCTURE && is_known_track(s, e->track) && mark_keys(s, e, bytes))
+		return;
 	const bool seen = dfw_look_at(x, bytes);
 	s->failed |= !x->ready;
-	if (!seen || s->everything)
+	if (!seen)
 		return;
 	if (x->kind == DFW_ENTITY)
 		note_entity(s, x);
@@ -260,10 +332,11 @@ dfw_select_takes(struct dfw_select *s, struct dfw_look *x, const struct event *e
 {
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return DFW_LEAVE;
+	if (e->phase != PHASE_STRUCTURE)
+		return slice_is(e->cls->category, "dftracer") && slice_is(e->name, "start") ? DFW_LEAVE_START
+		                                                                            : DFW_TAKE;
 	if (!dfw_look_at(x, bytes))
 		return DFW_TAKE;
-	if (x->kind == DFW_CALL && dfw_look_is_start(x))
-		return DFW_LEAVE_START;
 	return s->everything || takes_metadata(s, x) ? DFW_TAKE : DFW_LEAVE;
 }
 
@@ -272,4 +345,5 @@ dfw_select_free(struct dfw_select *s)
 {
 	table64_free(&s->needed);
 	free(s->entities);
+	free(s->tracks);
 }

@@ -22,7 +22,9 @@ struct dfw_entity {
 
 struct dfw_select {
 	struct table64
-	    needed; /* hash of what is referred to -> 1; of a definition that was written -> of what */
+	    needed;   /* hash of what is referred to -> 1; of a definition that was written -> of what */
+	bool *tracks; /* by index: who its events are of is marked */
+	uint32_t ntracks;
 	struct dfw_entity *entities;
 	uint32_t nentities, entities_cap;
 	bool left_out;   /* some record was not selected */
