@@ -252,12 +252,28 @@ find_format(struct source *s)
 
 /* ---- one input ---- */
 
+/* Findings of events that are not in the scope of the job are left out.  false: no memory. */
+static bool
+set_scope(struct source *s)
+{
+	struct record_marks *const m = s->context->marks;
+
+	if (m == NULL || m->state != MARKS_SCOPE)
+		return true;
+	struct record_extents *const x = record_marks_extents(m, s->place.number);
+	if (x == NULL)
+		return false;
+	s->findings.left_out = record_marks_left_out;
+	s->findings.left_out_ctx = x;
+	return true;
+}
+
 bool
 source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
 {
 	*s = (struct source){ .context = c, .place = place, .in = in, .status = READ_MORE };
 	findings_init(&s->findings, place.path, c->quiet ? NULL : c->job->sink, c->job->ctx);
-	if (in == NULL) {
+	if (in == NULL || !set_scope(s)) {
 		source_no_memory(s);
 		return false;
 	}
