@@ -28,6 +28,8 @@ pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
 	uint32_t used = 0;
 	size_t at = 0;
 
+	if (count == 0)
+		return;
 	for (; used < s->nmoved && s->moved[used].to <= n; used++) {
 		const struct ovni_moved m = s->moved[used];
 		recover_keep_copy(rc, s->bytes + at, m.from - at);
@@ -40,7 +42,8 @@ pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
 	recover_keep_copy(rc, s->bytes + at, n - at);
 	memmove(s->bytes, s->bytes + n, s->n - n);
 	memmove(s->events, s->events + count, (s->nevents - count) * sizeof *s->events);
-	memmove(s->moved, s->moved + used, (s->nmoved - used) * sizeof *s->moved);
+	if (used > 0)
+		memmove(s->moved, s->moved + used, (s->nmoved - used) * sizeof *s->moved);
 	s->n -= n;
 	s->nevents -= count;
 	s->nmoved -= used;
@@ -50,7 +53,7 @@ pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
 		s->moved[i].from -= n;
 		s->moved[i].to -= n;
 	}
-	s->dropped |= count > 0;
+	s->dropped = true;
 }
 
 void
