@@ -56,10 +56,13 @@ struct pipeline_job {
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool raw;                      /* events as the file has them, not interpreted */
 	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
+	bool raw_runs; /* the writer takes runs of raw records: WRITER_RAW_RUNS */
 	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
 	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */
 	const struct select *select;
 	bool raw_drops;
+	/* Of events that this does not select findings are not reported; NULL: of all they are. */
+	const struct select *scope;
 	struct record_marks *marks;    /* for the engine: this pass fills them; NULL: it does not */
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
