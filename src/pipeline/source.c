@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "check/input_rules.h"
+#include "format/reader_copy.h"
 #include "format/registry.h"
 #include "input/input_foreign.h"
 #include "pipeline/pipeline.h"
@@ -48,7 +49,7 @@ reader_of(const struct source *s, struct findings *findings)
 		.options = c->job->options,
 		.shared = c->shared,
 		.ahead_of = c->ahead_of,
-		.in_folder = s->place.in_folder,
+		.folder = s->place.in_folder ? strlen(s->place.operand) : 0,
 	};
 }
 
@@ -70,6 +71,8 @@ open_trace(struct source *s)
 	c->checks_order = !c->quiet && ops->check_event != NULL && ops->checks_order != NULL &&
 	                  ops->checks_order(c->job->options);
 	c->want |= c->checks_order ? WANT_TIMES | WANT_FIELDS : 0U;
+	if (c->checks_order)
+		c->want &= ~(unsigned)WANT_RUNS;
 	if (ops->open == NULL)
 		return true;
 	struct reader r = reader_of(s, &c->findings);
