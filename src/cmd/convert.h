@@ -3,6 +3,7 @@
 
 #include "cmd/anonymise_options.h"
 #include "cmd/convert_output.h"
+#include "cmd/convert_verify.h"
 #include "cmd/losses_out.h"
 #include "cmd/say.h"
 #include "pipeline/writing.h"
@@ -18,6 +19,7 @@ struct convert {
 	bool raw, no_lanes, rebase, keep_partial, skip_existing;
 	struct anonymise_options anonymise;
 	struct losses_out losses;
+	struct convert_verify verify;
 	struct progress progress;
 	struct convert_output output; /* not open: no input could be opened so far */
 	struct pipeline pipeline;

@@ -4,6 +4,7 @@
 #include "compare/canon.h"
 #include "event/batch.h"
 #include "event/track.h"
+#include "format/touches.h"
 
 /*
  * What an interpreted event is, in whatever format it is written: its phase, time, duration (of spans), name,
@@ -22,13 +23,13 @@ struct event_identity {
 
 /* What to leave out of comparisons. */
 enum event_part {
-	PART_TIME = 1,
-	PART_DURATION = 2,
-	PART_NAME = 4,
-	PART_CATEGORY = 8,
-	PART_FIELDS = 16, /* all of them */
-	PART_TRACK = 32,
-	PART_PHASE = 64,
+	PART_TIME = TOUCHES_TIME,
+	PART_DURATION = TOUCHES_DURATION,
+	PART_NAME = TOUCHES_NAME,
+	PART_CATEGORY = TOUCHES_CATEGORY,
+	PART_FIELDS = TOUCHES_FIELDS, /* all of them */
+	PART_TRACK = TOUCHES_TRACK,
+	PART_PHASE = TOUCHES_PHASE,
 };
 
 /* Says whether a field counts; NULL: all do. */

@@ -30,7 +30,7 @@ likeness(const struct differ *d, const struct pending_event *e, enum round round
 	if (round != BY_TRACK) {
 		if ((d->rules.ignore & PART_NAME) == 0)
 			wide_hash_add_hash(&h, e->id.name);
-		wide_hash_add(&h, e->id.phase);
+		wide_hash_add(&h, round != ANYWHERE ? e->id.phase : 0);
 	}
 	if (round == ANYWHERE_SAME)
 		wide_hash_add_hash(&h, e->id.fields);
