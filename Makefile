@@ -154,6 +154,11 @@ check-viewers: tracetool ## all samples and real traces, converted, in the progr
 check-reports: tracetool ## reports of all samples, judged by the SARIF schema and multitool (npm) and xmllint
 	@sh src/check/reports.sh $(BUILD)/tracetool
 
+RECOVER_DAMAGES := 100000
+
+check-recover: $(BUILD)/tests ## recover all prefixes and RECOVER_DAMAGES (100000) random damages of each sample
+	RECOVER_DAMAGES=$(RECOVER_DAMAGES) $(BUILD)/tests --filter 'recover_sweep/*' --timeout 86400
+
 check-faults: ## every command with each of its calls for memory, files and threads failing in turn
 	@$(MAKE) --no-print-directory $(BUILD)/faults
 	$(BUILD)/faults
@@ -236,6 +241,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-reports check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -1,5 +1,6 @@
 #include "dftracer/dftracer_dialect.h"
 #include "dftracer/dftracer_read.h"
+#include "dftracer/dftracer_recover.h"
 #include "dftracer/dftracer_report.h"
 
 const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
@@ -27,6 +28,7 @@ const struct format dftracer_format = {
 	.options = options,
 	.reader = &dft_reader_ops,
 	.trace = &dft_trace_ops,
+	.recover = &dft_recover_ops,
 	.rules = dft_rules,
 	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 |
 	         HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_DEEP | HOLDS_NUMBERS,

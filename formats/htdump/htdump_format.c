@@ -1,5 +1,6 @@
 #include "htdump/htdump_finding.h"
 #include "htdump/htdump_read.h"
+#include "htdump/htdump_recover.h"
 #include "htdump/htdump_write.h"
 
 static const char *const suffixes[] = { ".htdump", NULL };
@@ -21,6 +22,7 @@ const struct format htdump_format = {
 	.options = options,
 	.reader = &ht_reader_ops,
 	.writer = &htw_ops,
+	.recover = &ht_recover_ops,
 	.rules = ht_rules,
 	.losses = htw_losses,
 	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_FACTS |

@@ -73,6 +73,15 @@ bits_for(const char *p, const char *end, bool complete, bool wire, bool *big)
 	return 20 + (wire ? 4 : 0);
 }
 
+bool
+ht_probe_start(const char *p, const char *end, bool wire)
+{
+	const uint8_t order = (uint8_t)p[HT_HEAD_SIZE];
+
+	return order <= 1 && load_u32(p + klass_at(wire), false) == HT_CLASS_ENDIANNESS &&
+	       looks_like_description(p + HT_ENDIANNESS_SIZE, end, wire, order == 1);
+}
+
 int
 ht_probe_layout(struct slice head, bool complete, bool *wire, bool *big)
 {

@@ -128,9 +128,8 @@ cut(struct ht_state *st, const struct ht_record *rec)
 	return HT_BAD;
 }
 
-/* One record at the start of the window; HT_MORE: nothing happened, the window is too short. */
-static enum ht_outcome
-read_record(struct ht_state *st, struct batch *b)
+enum ht_outcome
+ht_read_record(struct ht_state *st, struct batch *b)
 {
 	struct reader *const r = st->r;
 	struct input *const in = r->in;
@@ -181,6 +180,15 @@ finish(struct ht_state *st, enum read_status status)
 	return status;
 }
 
+void
+ht_read_more(struct ht_state *st)
+{
+	struct input *const in = st->r->in;
+
+	/* a quarter more: a long record is not measured anew for each small piece that comes */
+	input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
+}
+
 static enum read_status
 ht_next(struct reader *r, struct batch *b)
 {
@@ -194,7 +202,7 @@ ht_next(struct reader *r, struct batch *b)
 	     room > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_NEXT_BYTES;) {
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, READ_END);
-		const enum ht_outcome outcome = read_record(st, b);
+		const enum ht_outcome outcome = ht_read_record(st, b);
 		if (st->no_memory || st->ids.failed)
 			return READ_NO_MEMORY;
 		if (outcome == HT_BAD) {
@@ -203,8 +211,8 @@ ht_next(struct reader *r, struct batch *b)
 		}
 		if (outcome == HT_DONE)
 			room--;
-		else /* a quarter more: a long record is not measured anew for each small piece that comes */
-			input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
+		else
+			ht_read_more(st);
 	}
 	return READ_MORE;
 }

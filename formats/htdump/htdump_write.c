@@ -15,6 +15,7 @@ htw_open(struct writer *w, struct chunk *chunk)
 	struct htw_state *const st = w->state;
 
 	st->is_raw = w->raw;
+	st->selected = w->selected;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
 	if (!w->raw)
@@ -143,13 +144,15 @@ htw_free(void *state)
 	table64_free(&st->signatures);
 	table64_free(&st->numbers);
 	text_free(&st->scratch);
+	htw_select_free(&st->select);
 }
 
 const struct writer_ops htw_ops = {
 	.state_size = sizeof(struct htw_state),
 	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_INTERPRETED,
+	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_INTERPRETED,
 	.open = htw_open,
+	.survey = htw_survey,
 	.declare = htw_declare,
 	.write = htw_write,
 	.close = htw_close,

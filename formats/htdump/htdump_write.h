@@ -3,6 +3,7 @@
 
 #include "format/format.h"
 #include "htdump/htdump_wire.h"
+#include "htdump/htdump_write_select.h"
 
 /*
  * The writer.  Records of a .htdump are written as they are; what other formats
@@ -102,8 +103,9 @@ struct htw_raw {
 };
 
 struct htw_state {
-	bool is_raw, rebased, signed_time;
+	bool is_raw, selected, rebased, signed_time;
 	struct htw_raw raw;
+	struct htw_select select;
 	struct arena arena;
 	struct htw_class *classes; /* by index of the trace's class */
 	uint32_t nclasses;
@@ -261,6 +263,9 @@ void htw_event(struct htw_state *st, const struct batch *b, const struct event *
 /* ---- htdump_write_raw.c ---- */
 
 void htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk);
+
+/* writer_ops.survey: which structure a selection needs. */
+void htw_survey(void *state, const struct batch *b);
 
 /* ---- htdump_write.c ---- */
 

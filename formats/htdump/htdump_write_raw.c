@@ -57,11 +57,34 @@ note_byte_order(struct htw_raw *raw, const struct batch *b, const struct event *
 }
 
 void
+htw_survey(void *state, const struct batch *b)
+{
+	struct htw_state *const st = state;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		htw_select_look(&st->select, b, &b->events[i]);
+}
+
+/* Whether a record is to be written, and can stand in the output. */
+static bool
+takes(struct htw_state *st, const struct event *e, struct chunk *chunk)
+{
+	if (st->selected && !htw_select_takes(&st->select, e))
+		return false;
+	if (st->raw.skipping)
+		ledger_add(&chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset, 1);
+	return !st->raw.skipping;
+}
+
+void
 htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk)
 {
 	struct htw_raw *const raw = &st->raw;
 	struct slice run = { NULL, 0, 0 }; /* records that lie side by side */
 
+	if (st->selected)
+		htw_select_end(&st->select);
+	chunk->text.failed |= st->select.failed;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const struct slice bytes = b->bytes[i];
@@ -72,10 +95,8 @@ htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk)
 		}
 		if (e->offset == 0)
 			begin_input(raw, b, e, bytes, chunk);
-		if (raw->skipping) {
-			ledger_add(&chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset, 1);
+		if (!takes(st, e, chunk))
 			continue;
-		}
 		raw->any = true;
 		run.n += bytes.n;
 		if (!st->rebased)

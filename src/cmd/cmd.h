@@ -74,6 +74,7 @@ enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_diff(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_info(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_recover(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv);
@@ -81,7 +82,8 @@ enum exit_status cmd_schema(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_completion(const struct command *cmd, int argc, char **argv);
 
 extern const struct command convert_command, validate_command, stats_command, cat_command, info_command,
-    diff_command, formats_command, explain_command, rules_command, schema_command, completion_command;
+    diff_command, recover_command, formats_command, explain_command, rules_command, schema_command,
+    completion_command;
 
 static inline enum exit_status
 worse(enum exit_status a, enum exit_status b)

@@ -15,9 +15,7 @@ static const struct cmd_option own[] = {
 const struct command formats_command = {
 	.name = "formats",
 	.operands = "[--json] [--matrix [FROM TO]]",
-	.summary =
-	    "Lists the formats, their dialects, and whether they can be read and written.  With --matrix: "
-	    "the kinds of loss from each input to each output, or those of one pair.",
+	.summary = "Lists the formats, whether they can be read and written, and what is lost between them.",
 	.options = own,
 	.run = cmd_formats,
 };

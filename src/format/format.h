@@ -17,8 +17,7 @@
 
 /* A format: a folder formats/X, a line in formats.def, one of these, X_format.  Its files include this. */
 struct format {
-	const char *name;
-	const char *title;
+	const char *name, *title;
 	const char *spec;                    /* which document it follows */
 	const char *const *suffixes;         /* ".tick", ...; NULL-terminated; the first is the usual one */
 	const char *const *dialects;         /* NULL-terminated; NULL: none */
@@ -26,6 +25,7 @@ struct format {
 	const struct reader_ops *reader;     /* NULL: cannot be read */
 	const struct trace_ops *trace;       /* NULL: its traces are single files that share nothing */
 	const struct writer_ops *writer;     /* NULL: cannot be written */
+	const struct recover_ops *recover;   /* see format/recover.h; NULL: damaged ones stay damaged */
 	const struct rule *rules;            /* ended by an id of NULL; NULL: none */
 	const struct loss *losses;           /* of its writer; likewise */
 	unsigned holds;                      /* of its reader: what events can have, see format/holds.h */

@@ -13,6 +13,10 @@ enum writer_modes {
 
 /* writer.raw: events are as the file has them.  writer.selected: they may have EVENT_LEFT_OUT; without it,
  * with RAW_SAME, all of the input is written.  For RAW_SELECT raw and interpreted events of a record have the
- * same offset, and no reader makes one event of several records: the engine does. */
+ * same offset, and no reader makes one event of several records: the engine does.
+ *
+ * A writer that has to know what retained events refer to before it writes what stands ahead of them has
+ * writer_ops.survey: if events were selected, it gets all batches once in a pass of their own, behind open
+ * and before the first render or write. */
 
 #endif

@@ -156,8 +156,9 @@ gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *jo
 	return m->state != MARKS_GATHERING || (ok && !m->too_large && mark_set_finish(&m->set));
 }
 
+/* Of a pass of its own over the inputs of a pipeline. */
 static struct pipeline_job
-job_of_first_pass(struct pipeline *p)
+job_of_pass(struct pipeline *p)
 {
 	struct pipeline_job job = *p->job;
 
@@ -166,13 +167,11 @@ job_of_first_pass(struct pipeline *p)
 	job.marks = &p->marks;
 	job.raw = false;
 	job.raw_from = NULL;
-	job.want = WANT_TIMES | WANT_STRUCTURE | (job.want & WANT_ORDER);
-	job.interpret = INTERPRET_SPANS;
 	job.order = ORDER_FILE;
 	job.rebase = job.lanes = job.lanes_off = job.late = false;
 	job.sink = note_failure;
 	job.ctx = &p->marks;
-	job.hooks = (struct pipeline_hooks){ .opened = is_copied, .ctx = &p->marks };
+	job.hooks = (struct pipeline_hooks){ .ctx = &p->marks };
 	return job;
 }
 
@@ -180,7 +179,7 @@ bool
 record_marks_make(struct pipeline *p)
 {
 	struct record_marks *const m = &p->marks;
-	const struct pipeline_job job = job_of_first_pass(p);
+	struct pipeline_job job = job_of_pass(p);
 	char why[512];
 
 	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .shift = 63, .drops = p->job->raw_drops };
@@ -193,6 +192,9 @@ record_marks_make(struct pipeline *p)
 	struct pipeline *const first = malloc(sizeof *first);
 	m->others = calloc(PIPELINE_BATCH_EVENTS, sizeof *m->others);
 	m->state = MARKS_GATHERING;
+	job.want = WANT_TIMES | WANT_STRUCTURE | (job.want & WANT_ORDER);
+	job.interpret = INTERPRET_SPANS;
+	job.hooks.opened = is_copied;
 	if (first != NULL && m->others != NULL && gather(p, first, &job)) {
 		m->state = m->state == MARKS_GATHERING ? MARKS_MADE : MARKS_NOT;
 		free(first);
@@ -200,6 +202,38 @@ record_marks_make(struct pipeline *p)
 	}
 	free(first);
 	record_marks_reason(m, why, sizeof why);
+	pipeline_failed(p, why);
+	return false;
+}
+
+bool
+record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx)
+{
+	struct pipeline_job job = job_of_pass(p);
+	struct pipeline *const pass = malloc(sizeof *pass);
+	enum stage_status status = STAGE_BAD;
+	struct batch *b;
+	char why[512];
+
+	job.raw = true;
+	job.select = NULL;
+	job.interpret = INTERPRET_NOT;
+	p->marks.why[0] = '\0';
+	if (pass != NULL && pipeline_open(pass, &job))
+		while ((status = stage_next(pass->last, &b)) == STAGE_MORE) {
+			take(ctx, b);
+			batch_release(b);
+		}
+	bool ok = status == STAGE_END;
+	if (pass != NULL) {
+		pipeline_end(pass);
+		ok = ok && !pass->context.system_failed;
+		pipeline_close(pass);
+	}
+	free(pass);
+	if (ok)
+		return true;
+	record_marks_reason(&p->marks, why, sizeof why);
 	pipeline_failed(p, why);
 	return false;
 }

@@ -55,6 +55,10 @@ void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i)
  * failed, see record_marks_reason(). */
 bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b);
 
+/* One more pass, when the marks are made: gives each batch of raw events to `take`.  false after a finding.
+ */
+bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx);
+
 void record_marks_free(struct record_marks *m);
 
 /* One line: why the marks cannot be used. */

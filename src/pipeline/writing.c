@@ -228,6 +228,9 @@ writing_begin(struct writing *w, struct pipeline *p, const struct format *to, st
 		atomic_store(&w->no_memory, true);
 		return false;
 	}
+	if (to->writer->survey != NULL && w->writer.selected && p->job->select != NULL &&
+	    !record_marks_survey(p, to->writer->survey, w->writer.state))
+		return false;
 	return hand_over(w, &w->chunk, false);
 }
 

@@ -1,0 +1,136 @@
+#include "htdump/htdump_recover.h"
+
+#include "htdump/htdump_finding.h"
+#include "htdump/htdump_probe.h"
+#include "htdump/htdump_read.h"
+#include "htdump/htdump_wire.h"
+
+/*
+ * Records have no lengths and no marks: behind one that cannot be read, the
+ * next is known only where a trace begins that was appended to the first.
+ */
+
+struct search {
+	bool on;
+	bool content; /* a record was kept that states more than a byte order */
+};
+
+static const char *const structure[] = {
+	"htdump/cut-record",
+	"htdump/unknown-class",
+	"htdump/struct-unknown",
+	"htdump/string-unterminated",
+	"htdump/struct-recursion",
+	"htdump/bad-byte-order",
+	NULL,
+};
+
+/* Drops bytes up to the start of a trace, or of what the window holds.  false: the input ends. */
+static bool
+search(struct recovery *rc)
+{
+	const struct ht_state *const st = rc->r->state;
+	struct search *const s = rc->state;
+	struct input *const in = rc->r->in;
+
+	if (!input_need(in, HT_START_SIZE + HT_START_NAME) && in->end - in->p < HT_START_SIZE) {
+		in->p = in->end;
+		recover_drop(rc, in->p);
+		return false;
+	}
+	const char *const end = in->end - HT_START_SIZE - (in->last ? 0 : HT_START_NAME) + 1;
+	const char *const most = end - in->p > HT_NEXT_BYTES ? in->p + HT_NEXT_BYTES : end;
+	while (in->p < most && !ht_probe_start(in->p, in->end, st->wire))
+		in->p++;
+	s->on = in->p == most;
+	recover_drop(rc, in->p);
+	return true;
+}
+
+/* A byte order was stated, by the byte before the window.  One that is none is repaired: which one the
+ * records behind it have, only these show, and some of them may go. */
+static void
+keep_order(struct recovery *rc)
+{
+	const struct ht_state *const st = rc->r->state;
+	const char *const to = rc->r->in->p, order = st->big ? 1 : 0;
+
+	if ((uint8_t)to[-1] <= 1)
+		return;
+	recover_keep(rc, to - 1);
+	recover_replace(rc, to, &order, 1, &ht_rules[HT_RULE_BAD_BYTE_ORDER],
+	                "endianness %u; the records behind it are in %s order", (uint8_t)to[-1],
+	                st->big ? "big-endian" : "little-endian");
+}
+
+/* As many whole records as the window holds, or as should be passed on at once. */
+static enum ht_outcome
+read_records(struct recovery *rc)
+{
+	struct ht_state *const st = rc->r->state;
+	struct search *const s = rc->state;
+	struct input *const in = rc->r->in;
+	const char *const most = in->end - in->p > HT_NEXT_BYTES ? in->p + HT_NEXT_BYTES : in->end;
+	const size_t class_at = st->wire ? 0 : HT_HEAD_SIZE - 4;
+	enum ht_outcome outcome = HT_DONE;
+
+	while (in->p < most && outcome == HT_DONE && !st->no_memory && !st->ids.failed) {
+		const char *const from = in->p;
+		outcome = ht_read_record(st, NULL);
+		if (outcome != HT_DONE)
+			break;
+		rc->records++;
+		if (load_u32(from + class_at, false) == HT_CLASS_ENDIANNESS)
+			keep_order(rc);
+		else
+			s->content = true;
+	}
+	recover_keep(rc, in->p);
+	return outcome;
+}
+
+/* A layout that nothing but lost bytes has shown is not known any more. */
+static enum read_status
+finish(struct recovery *rc)
+{
+	const struct search *const s = rc->state;
+
+	if (!s->content && rc->dropped + rc->gap.length > 0)
+		rc->records = 0;
+	return READ_END;
+}
+
+static enum read_status
+next(struct recovery *rc)
+{
+	struct ht_state *const st = rc->r->state;
+	struct search *const s = rc->state;
+	struct input *const in = rc->r->in;
+	const uint64_t start = rc->at;
+
+	while (rc->at - start < HT_NEXT_BYTES) {
+		if (in->p == in->end && (in->last || !input_more(in)))
+			return finish(rc);
+		if (s->on) {
+			if (!search(rc))
+				return finish(rc);
+			continue;
+		}
+		const enum ht_outcome outcome = read_records(rc);
+		if (st->no_memory || st->ids.failed)
+			return READ_NO_MEMORY;
+		if (outcome == HT_MORE)
+			ht_read_more(st);
+		if (outcome == HT_BAD) { /* the start that was just found may be none */
+			s->on = true;
+			recover_drop(rc, ++in->p);
+		}
+	}
+	return READ_MORE;
+}
+
+const struct recover_ops ht_recover_ops = {
+	.state_size = sizeof(struct search),
+	.structure = structure,
+	.next = next,
+};
