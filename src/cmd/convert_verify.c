@@ -229,7 +229,7 @@ take(void *ctx, const struct difference *d)
 static bool
 compare(struct verify *v)
 {
-	const struct differ_rules rules = { .tolerance = v->allowance.tolerance };
+	const struct differ_rules rules = { .tolerance = v->allowance.tolerance, .pair_all = true };
 
 	differ_init(&v->differ, &rules,
 	            (struct differ_source){ .next = next_kept, .ctx = v, .trace = &v->c->pipeline.trace },

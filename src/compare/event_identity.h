@@ -42,11 +42,12 @@ struct event_identity event_identity(struct canon *c, const struct batch *b, con
 /* One hash of all parts but those in `without`; neither PART_TRACK matters nor the track. */
 struct wide_hash event_identity_hash(const struct event_identity *id, unsigned without);
 
-/* The track that an event is compared on: a counter is one of its process, as viewers take it. */
+/* The track that an event is compared on: a counter is one of its process, as viewers take it; without fields
+ * it is an instant. */
 static inline const struct track *
 event_compared_track(const struct event *e)
 {
-	return e->phase == PHASE_COUNTER ? track_process(e->track) : e->track;
+	return e->phase == PHASE_COUNTER && e->nfields > 0 ? track_process(e->track) : e->track;
 }
 
 /* Events that are compared: no structure.  An arrow is compared where it arrives: an output may say of each

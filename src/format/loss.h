@@ -9,8 +9,8 @@
 struct loss {
 	/* format or stage, slash, words; a line, reported with a count; why, and what stands instead */
 	const char *id, *text, *explain;
-	unsigned needs; /* what an event has to have to lose it: format/holds.h; 0: nothing */
-	unsigned touches; /* what differs when the output is read back: format/touches.h */
+	/* what an event has to have to lose it (format/holds.h); what differs then (format/touches.h) */
+	unsigned needs, touches;
 };
 
 struct ledger; /* what was lost, by kind; see format/ledger.h */
