@@ -55,7 +55,7 @@ learn_line(struct dft_state *st, const char *e)
 	if (!dft_parse(rec, &st->keys, st->r->in->p, e) || rec->end != e || rec->json.nflaws > 0 ||
 	    rec->nextras > 0 || rec->too_many)
 		return false;
-	if (!st->raw)
+	if (!st->raw_fields)
 		dft_paths_learn(&st->paths, rec);
 	rec->clean = true;
 	while (*st->quotes < (uint32_t)(e - st->index->base))
@@ -72,12 +72,12 @@ dft_lines_fast(struct dft_state *st, struct batch *b)
 	if (!ordinary(st) || !have_index(st))
 		return;
 	const char *const base = st->index->base;
-	const bool raw = st->raw;
+	const bool raw = st->raw, members = st->raw_fields;
 	while (b->n < b->cap && *st->lines != UINT32_MAX) {
 		const char *const e = base + *st->lines;
 		if (*in->p != '{' || *st->odd < *st->lines || (size_t)(in->end - e) < DFT_SPARE)
 			break;
-		if ((raw || !dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e)) &&
+		if ((members || !dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e)) &&
 		    !learn_line(st, e))
 			break;
 		rec->offset = input_offset(in, in->p);

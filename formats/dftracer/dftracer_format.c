@@ -2,6 +2,7 @@
 #include "dftracer/dftracer_read.h"
 #include "dftracer/dftracer_recover.h"
 #include "dftracer/dftracer_report.h"
+#include "dftracer/dftracer_write.h"
 
 const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 #define RULE RULE_ROW
@@ -13,7 +14,12 @@ const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 static const char *const suffixes[] = { ".pfw", NULL };
 
 static const struct format_option options[] = {
-	{ "keep-ids", NULL, "keep hashes beside the names that they stand for", NULL, NULL },
+	{ .name = "keep-ids", .help = "keep hashes beside the names that they stand for" },
+	{ .name = DFW_DIALECT_OPTION,
+	  .arg = "DIALECT",
+	  .help = "write this dialect: d1, d3 or d5 (default)",
+	  .words = dfw_dialect_words,
+	  .of_output = true },
 	{ .name = NULL },
 };
 
@@ -29,7 +35,9 @@ const struct format dftracer_format = {
 	.reader = &dft_reader_ops,
 	.trace = &dft_trace_ops,
 	.recover = &dft_recover_ops,
+	.writer = &dfw_ops,
 	.rules = dft_rules,
+	.losses = dfw_losses,
 	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 |
 	         HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_DEEP | HOLDS_NUMBERS,
 };

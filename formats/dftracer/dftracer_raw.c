@@ -103,6 +103,13 @@ static const struct class_field gap_field = { .name = SLICE_LIT("text"),
 	                                      .type = SLICE_LIT("string"),
 	                                      .value = VALUE_STRING };
 
+/* No other class of this format declares fields. */
+bool
+dft_is_gap(const struct class *c)
+{
+	return c->nfields == 1 && c->fields[0].name.p == gap_field.name.p;
+}
+
 static struct class *
 gap_class(struct dft_state *st, bool dropped)
 {

@@ -21,6 +21,9 @@ void dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct b
  * to it. */
 void dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to);
 
+/* Whether events of the class are what stands between records, or cannot be read. */
+bool dft_is_gap(const struct class *c);
+
 /* Adds an event for what was consumed since the last event, if it was something. */
 void dft_raw_gap(struct dft_state *st, struct batch *b);
 

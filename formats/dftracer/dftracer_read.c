@@ -29,6 +29,7 @@ dft_open(struct reader *r)
 	st->ahead = asking != NULL;
 	st->names_to = asking != NULL ? asking->sh : st->sh;
 	st->raw = (r->want & WANT_RAW) != 0;
+	st->raw_fields = st->raw && (r->want & WANT_FIELDS) != 0;
 	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;
 	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
 	st->line.number = 1;
@@ -38,7 +39,7 @@ dft_open(struct reader *r)
 	    !dft_paths_init(&st->paths))
 		return false;
 	st->index->base = NULL;
-	st->record.keep_members = st->raw;
+	st->record.keep_members = st->raw_fields;
 	st->dialect = r->dialect;
 	if (st->dialect == NULL)
 		st->dialect = dft_dialect_of(slice_of(r->in->p, looked), looked == head && r->in->last);

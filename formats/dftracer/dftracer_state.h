@@ -89,7 +89,8 @@ struct dft_state {
 	bool looked_ahead;
 	bool resolve; /* names are wanted for what stands as hashes and numbers */
 	bool keep_ids;
-	bool raw;             /* raw events: see dftracer_raw.c */
+	bool raw;             /* raw events: see dftracer_raw.c ... */
+	bool raw_fields;      /* ... and their fields */
 	uint64_t covered;     /* raw: where the bytes of the last event end */
 	struct arena scratch; /* for one record */
 };

@@ -52,6 +52,7 @@ process_track(struct dft_state *st, struct dft_process *p, bool negative)
 		return NULL;
 	t->has_id = true;
 	t->id = p->pid;
+	t->global = p->host != 0; /* ranks write files of their own */
 	p->track = t;
 	return t;
 }

@@ -36,6 +36,10 @@ not_a_header(struct d9_state *st, const struct d9_frame *f, size_t n)
 		d9_find(st, D9_RULE_BAD_MAGIC, f, "the first bytes are %s", quoted(&q, slice_of(f->p, n)));
 		return D9_BAD;
 	}
+	if (st->resumes) {
+		d9_find(st, D9_RULE_UNKNOWN_TAG, f, "tag 0x%02x starts no frame that is known", f->tag);
+		return D9_BAD;
+	}
 	st->r->unread = input_drain(st->r->in);
 	d9_find(st, D9_RULE_UNKNOWN_TAG, f,
 	        "tag 0x%02x: a newer reader is needed, %" PRIu64 " bytes from byte %" PRIu64
@@ -169,7 +173,8 @@ skip(struct d9_state *st, const struct d9_frame *f, struct batch *b)
 {
 	struct input *const in = st->r->in;
 
-	if (st->open.left == 0 && (f->tag == D9_TAG_SCHEMA || f->tag == D9_TAG_ANNOTATIONS)) {
+	if (st->resumes ||
+	    (st->open.left == 0 && (f->tag == D9_TAG_SCHEMA || f->tag == D9_TAG_ANNOTATIONS))) {
 		d9_find(st, D9_RULE_LIMIT, f, "the frame is longer than %u bytes", D9_MAX_FRAME);
 		return D9_BAD;
 	}
@@ -183,9 +188,8 @@ skip(struct d9_state *st, const struct d9_frame *f, struct batch *b)
 	return result;
 }
 
-/* What stands at the start of the window: a frame, or the next entry of the open one. */
-static enum d9_result
-next_frame(struct d9_state *st, struct batch *b)
+enum d9_result
+d9_next_frame(struct d9_state *st, struct batch *b)
 {
 	struct input *const in = st->r->in;
 	const size_t window = (size_t)(in->end - in->p);
@@ -209,7 +213,7 @@ next_frame(struct d9_state *st, struct batch *b)
 	}
 	if (result == D9_MORE)
 		result = d9_report_cut(st, &f);
-	if (st->r->unread == 0) {
+	if (st->r->unread == 0 && !st->resumes) {
 		const uint64_t gone = input_offset(in, in->p) - f.at; /* by skipping */
 		st->r->unread = gone + input_drain(in);
 	}
@@ -278,7 +282,7 @@ d9_frames_next(struct reader *r, struct batch *b)
 			if (left == 0 || in->p == in->end)
 				continue;
 		}
-		result = next_frame(st, b);
+		result = d9_next_frame(st, b);
 		if (result == D9_MORE)
 			input_more(in);
 		else

@@ -34,6 +34,9 @@ struct d9_open_frame {
 /* reader_ops.next */
 enum read_status d9_frames_next(struct reader *r, struct batch *b);
 
+/* What stands at the start of the window, which is not empty: a frame, or the next entry of the open one. */
+enum d9_result d9_next_frame(struct d9_state *st, struct batch *b);
+
 /*
  * The kinds of frames.  Each of these reads the frame, or the entry of one, at
  * f->p, sets f->end and adds a record to the batch if it is wanted.

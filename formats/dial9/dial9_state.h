@@ -31,6 +31,7 @@ struct d9_state {
 	bool strict;          /* check by the document of 0.3 */
 	bool newer;           /* something was met that only 0.4 has */
 	bool begun;           /* the first header was read */
+	bool resumes;         /* what follows a fault is wanted, and so not skipped */
 	uint64_t base;        /* timestamp_base_ns */
 	uint64_t segment;     /* number of the present one; the first is 1 */
 	uint64_t last_offset; /* of the last complete frame */

@@ -224,7 +224,7 @@ retain(struct heph_packet *k, const struct attribute *a, struct batch *b)
 	return true;
 }
 
-/* The names that the attributes must differ from. */
+/* The names that the attributes must differ from; b NULL: none. */
 static void
 begin_names(struct heph_names *names, const struct heph_packet *k, const struct batch *b)
 {
@@ -241,7 +241,7 @@ heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p
 	struct attribute a;
 	uint32_t n = 0;
 
-	begin_names(&st->names, k, named);
+	begin_names(&st->names, k, st->own.active ? NULL : named);
 	while (p < k->end) {
 		if (n == HEPH_MAX_ATTRIBUTES)
 			heph_finding_add(st, HEPH_RULE_LIMIT, k, p,
@@ -264,5 +264,5 @@ heph_attributes_read(struct heph_state *st, struct heph_packet *k, const char *p
 	if (p < k->end)
 		k->fault = p;
 	if (st->names.clash && !st->no_memory)
-		heph_names_settle(st, k, first, n, named);
+		heph_names_settle(st, k, first, n, named, !st->own.active);
 }

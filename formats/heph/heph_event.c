@@ -47,7 +47,9 @@ add_event(struct heph_state *st, const struct heph_packet *k, struct batch *b)
 	e->nfields = (uint16_t)k->nfields;
 	e->phase = PHASE_SPAN;
 	e->flags = 0;
-	b->nfields += k->nfields;
+	if (st->own.active && !st->raw)
+		heph_own_event(st, k, e, b);
+	b->nfields += e->nfields;
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(k->p, (size_t)(end - k->p));
 	b->n++;
@@ -67,8 +69,8 @@ void
 heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 {
 	const unsigned want = st->r->want;
-	const bool build =
-	    (want & WANT_FIELDS) != 0 || ((want & WANT_TIMES) != 0 && class_needs_fields(st->event_class));
+	const bool needed = class_needs_fields(st->event_class) || (st->own.active && !st->raw);
+	const bool build = (want & WANT_FIELDS) != 0 || ((want & WANT_TIMES) != 0 && needed);
 	const uint32_t n = load_u16(k->p + 40, true);
 	const size_t room = (size_t)(k->end - k->p) - HEPH_EVENT_MIN;
 
@@ -83,7 +85,7 @@ heph_event_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 		heph_report_past_packet(st, k, k->fault, "the description", n, room);
 		return;
 	}
-	k->description = heph_text(k->p + HEPH_EVENT_MIN, n, want != WANT_FINDINGS);
+	k->description = heph_text(k->p + HEPH_EVENT_MIN, n, want != WANT_FINDINGS && (build || !st->raw));
 	if ((k->description.flags & SLICE_UTF8) == 0)
 		heph_report_text(st, k, "the description", k->description);
 	heph_epoch_check(st, k);

@@ -1,5 +1,7 @@
 #include "heph/heph_finding.h"
 #include "heph/heph_read.h"
+#include "heph/heph_recover.h"
+#include "heph/heph_write.h"
 
 static const char *const suffixes[] = { ".bin.log", NULL };
 static const char *const dialects[] = { "0.1.0", NULL };
@@ -13,7 +15,11 @@ const struct format heph_format = {
 	.suffixes = suffixes,
 	.dialects = dialects,
 	.reader = &heph_reader_ops,
+	.recover = &heph_recover_ops,
+	.writer = &hpw_ops,
 	.rules = heph_rules,
-	.holds =
-	    HOLDS_FIELDS | HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_EPOCH | HOLDS_NUMBERS,
+	.losses = hpw_losses,
+	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
+	         HOLDS_LISTS | HOLDS_NAN | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH |
+	         HOLDS_NUMBERS,
 };

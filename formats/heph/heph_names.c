@@ -96,7 +96,7 @@ settle(struct heph_state *st, const struct heph_packet *k, struct slice name, st
 
 void
 heph_names_settle(struct heph_state *st, const struct heph_packet *k, const char *p, uint32_t n,
-                  struct batch *b)
+                  struct batch *b, bool all)
 {
 	struct settling s = { .fields = b != NULL ? b->fields + b->nfields : NULL };
 	bool ok = true;
@@ -104,7 +104,7 @@ heph_names_settle(struct heph_state *st, const struct heph_packet *k, const char
 	s.end = b != NULL ? s.fields + k->nfields : NULL;
 	/* the event's own come first, and do not lie in the packet */
 	for (; ok && s.fields != s.end && (s.fields->name.p < p || s.fields->name.p >= k->end); s.fields++)
-		ok = tabletext_put(&s.table, s.fields->name, 0);
+		ok = !all || tabletext_put(&s.table, s.fields->name, 0);
 	for (uint32_t i = 0; ok && i < n && i < HEPH_MAX_ATTRIBUTES; i++, p = next_attribute(p))
 		ok = settle(st, k, slice_of(p + 2, load_u16(p, true)), &s, b);
 	tabletext_free(&s.table);

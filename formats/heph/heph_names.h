@@ -62,8 +62,9 @@ heph_names_add(struct heph_names *names, struct slice name)
 }
 
 /* Looks with care at the names of the n attributes at p, which are complete; gives fields that are in the
- * batch (b may be NULL) different names.  No memory: the state remembers. */
+ * batch (b may be NULL) different names, with `all` also from those that each event has.  No memory: the
+ * state remembers. */
 void heph_names_settle(struct heph_state *st, const struct heph_packet *k, const char *p, uint32_t n,
-                       struct batch *b);
+                       struct batch *b, bool all);
 
 #endif

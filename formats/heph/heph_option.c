@@ -1,6 +1,7 @@
 #include "heph/heph_option.h"
 
 #include "heph/heph_finding.h"
+#include "heph/heph_own.h"
 #include "heph/heph_raw.h"
 #include "heph/heph_state.h"
 
@@ -36,6 +37,7 @@ add_record(struct heph_state *st, const struct heph_packet *k, struct slice name
 {
 	struct event *const e = &b->events[b->n];
 	const struct value v = option_value(name, value);
+	const char *const end = k->fault != NULL && !k->followed ? k->fault : k->end;
 	bool ok = true;
 
 	*e = (struct event){ .name = st->metadata_class->name,
@@ -43,7 +45,7 @@ add_record(struct heph_state *st, const struct heph_packet *k, struct slice name
 		             .phase = PHASE_STRUCTURE,
 		             .offset = k->offset };
 	if (b->bytes != NULL)
-		b->bytes[b->n] = slice_of(k->p, (size_t)(k->end - k->p));
+		b->bytes[b->n] = slice_of(k->p, (size_t)(end - k->p));
 	if (st->raw)
 		ok = heph_raw_add_option(k, name, v, e, b);
 	else if ((st->r->want & WANT_FIELDS) != 0)
@@ -81,7 +83,7 @@ heph_option_read(struct heph_state *st, struct heph_packet *k, struct batch *b)
 		heph_report_text(st, k, "the option name", name);
 	if (slice_is(name, "epoch"))
 		heph_epoch_set(st, k, value);
-	else
+	else if (!heph_is_own(name) || !heph_own_option(st, k, name, value, b))
 		report_unknown(st, k, name, room - n);
 	st->metadata_class->records++;
 	if ((st->r->want & WANT_STRUCTURE) != 0)

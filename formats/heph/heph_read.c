@@ -41,7 +41,7 @@ heph_open(struct reader *r)
 	st->r = r;
 	r->counts_lost = true;
 	st->raw = (r->want & WANT_RAW) != 0;
-	st->tracks.seed = hash_seed();
+	st->tracks.seed = st->own.seed = hash_seed();
 	r->trace->dialect = "0.1.0";
 	r->trace->byte_order = "big";
 	r->trace->clock = "ns since the epoch option";
@@ -55,15 +55,10 @@ heph_close(struct reader *r)
 
 	heph_streams_free(&st->streams);
 	table64_free(&st->tracks.index);
+	heph_own_free(&st->own);
 }
 
 /* ---- one packet ---- */
-
-/* What came of an attempt to read a packet. */
-enum outcome {
-	DONE, /* or a search began */
-	MORE, /* the window ends too early, nothing happened */
-};
 
 /* Less than a magic and a size at the end of the input. */
 static void
@@ -122,34 +117,33 @@ read_content(struct heph_state *st, struct heph_packet *k, uint32_t min, struct 
 		                  "no packet starts where the damaged one before it should end");
 }
 
-/* One packet at the start of the window. */
-static enum outcome
-read_packet(struct heph_state *st, struct batch *b)
+bool
+heph_read_packet(struct heph_state *st, struct heph_packet *k, struct batch *b)
 {
 	struct input *const in = st->r->in;
-	struct heph_packet k = { .p = in->p,
-		                 .offset = input_offset(in, in->p),
-		                 .ordinal = st->r->records + 1 };
 	const size_t there = (size_t)(in->end - in->p);
 
+	*k = (struct heph_packet){ .p = in->p,
+		                   .offset = input_offset(in, in->p),
+		                   .ordinal = st->r->records + 1 };
 	if (there < HEPH_START) {
 		if (!in->last)
-			return MORE;
-		cut_start(st, &k);
-		return DONE;
+			return false;
+		cut_start(st, k);
+		return true;
 	}
-	const uint32_t min = heph_packet_min(k.p, in->end), size = load_u32(k.p + 4, true);
+	const uint32_t min = heph_packet_min(k->p, in->end), size = load_u32(k->p + 4, true);
 	const bool possible = min != 0 && size >= min && size <= HEPH_MAX_PACKET;
 	/* the magic of the next packet is looked at when this one is in doubt */
 	if (possible && there < size + 4 && !in->last)
-		return MORE;
+		return false;
 	if (possible && there >= size) {
-		k.end = k.p + size;
-		read_content(st, &k, min, b);
+		k->end = k->p + size;
+		read_content(st, k, min, b);
 	} else {
-		bad_start(st, &k, min);
+		bad_start(st, k, min);
 	}
-	return DONE;
+	return true;
 }
 
 /* ---- the loop ---- */
@@ -173,6 +167,7 @@ heph_next(struct reader *r, struct batch *b)
 	struct heph_state *const st = r->state;
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
+	struct heph_packet k;
 
 	/* a packet gives one event at most, so counting packets bounds the batch */
 	for (uint32_t room = b->cap; room > 0 && b->nfields < HEPH_NEXT_FIELDS &&
@@ -182,7 +177,7 @@ heph_next(struct reader *r, struct batch *b)
 		if (st->gap.open) {
 			if (!heph_search(st))
 				return finish(st, READ_BAD);
-		} else if (read_packet(st, b) == MORE) {
+		} else if (!heph_read_packet(st, &k, b)) {
 			input_more(in);
 			continue;
 		}

@@ -8,6 +8,7 @@
 #include "heph/heph_counter.h"
 #include "heph/heph_epoch.h"
 #include "heph/heph_names.h"
+#include "heph/heph_own_state.h"
 #include "heph/heph_search.h"
 #include "heph/heph_stream.h"
 
@@ -37,6 +38,7 @@ struct heph_state {
 	struct heph_counters counters;
 	struct heph_tracks tracks;
 	struct heph_epoch epoch;
+	struct heph_own own;
 	struct heph_names names;       /* of the present event */
 	struct finding_tally repeated; /* events with two attributes of one name */
 	struct quoted repeated_name;   /* of the first of them */

@@ -10,6 +10,8 @@ stream_process(struct heph_state *st, struct heph_stream *s)
 {
 	struct trace *const trace = st->r->trace;
 
+	if (s->process == NULL)
+		s->process = heph_own_process(st, s->id);
 	if (s->process != NULL)
 		return s->process;
 	const struct slice name = trace_track_name(trace, true, "stream", s->id);
@@ -60,9 +62,13 @@ heph_track_far(struct heph_state *st, const struct heph_packet *k)
 {
 	struct heph_cached *const c = &st->tracks.cache[heph_track_place(k)];
 	struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
-	const struct track *t = NULL;
+	const struct track *t = heph_own_track(st, k->stream, k->substream);
 	uint32_t known;
 
+	if (t != NULL) {
+		*c = (struct heph_cached){ t, k->substream, k->stream };
+		return t;
+	}
 	if (s == NULL)
 		return more_track(st); /* reported with its counter */
 	/* The key is a hash of both ids, so it is compared; the track of another pair is passed over. */
@@ -77,4 +83,12 @@ heph_track_far(struct heph_state *st, const struct heph_packet *k)
 		t = new_track(st, k, s, key);
 	*c = (struct heph_cached){ t, k->substream, k->stream };
 	return t;
+}
+
+void
+heph_track_forget(struct heph_state *st, uint32_t stream, uint64_t substream)
+{
+	const struct heph_packet k = { .stream = stream, .substream = substream };
+
+	st->tracks.cache[heph_track_place(&k)].track = NULL;
 }

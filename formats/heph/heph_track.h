@@ -13,6 +13,9 @@ heph_track_place(const struct heph_packet *k)
 	return (uint32_t)((k->stream * 31 + k->substream) % HEPH_CACHED);
 }
 
+/* Looks again where the packets of a stream and substream go. */
+void heph_track_forget(struct heph_state *st, uint32_t stream, uint64_t substream);
+
 /* The track of a packet's stream and substream; NULL: no memory. */
 static inline const struct track *
 heph_track(struct heph_state *st, const struct heph_packet *k)

@@ -7,7 +7,9 @@ static const char *const suffixes[] = { ".htdump", NULL };
 static const char *const dialects[] = { "wire", "document", NULL };
 
 static const struct format_option options[] = {
-	{ "label-map", "FILE", "names of integer labels: lines of category, label, number", NULL, NULL },
+	{ .name = "label-map",
+	  .arg = "FILE",
+	  .help = "names of integer labels: lines of category, label, number" },
 	{ .name = NULL },
 };
 

@@ -7,11 +7,14 @@ static const char *const suffixes[] = { ".obs", NULL };
 static const char *const groups[] = { "format", "hygiene", "state", "breakdown", NULL };
 
 static const struct format_option options[] = {
-	{ "rules", "GROUP",
-	  "check the rules of this group too: state or breakdown (format and hygiene are always checked)",
-	  groups, NULL },
-	{ "clock-offsets", "FILE", "clock offsets of hosts (default: clock-offsets.txt in the folder)", NULL,
-	  NULL },
+	{ .name = "rules",
+	  .arg = "GROUP",
+	  .help = "check the rules of this group too: state or breakdown (format and hygiene are always "
+	          "checked)",
+	  .words = groups },
+	{ .name = "clock-offsets",
+	  .arg = "FILE",
+	  .help = "clock offsets of hosts (default: clock-offsets.txt in the folder)" },
 	{ .name = NULL },
 };
 

@@ -1,15 +1,20 @@
 #include <inttypes.h>
 
+#include "cmd/cat_lines.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/side_reports.h"
-#include "cmd/value_text.h"
+#include "format/writer_modes.h"
 
-enum { O_HEX, O_LIMIT, O_MAX_REPEAT };
+enum { O_HEX, O_LIMIT, O_AT, O_RAW, O_FORMAT, O_MAX_REPEAT };
 
 static const struct cmd_option own[] = {
 	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
 	[O_LIMIT] = { "limit", "N", "stop after N records", 'n' },
+	[O_AT] = { "at", "OFFSET", "the record that this byte is of, and with --limit those behind it", 0 },
+	[O_RAW] = { "raw", NULL, "the records as the input has them, without what they mean", 0 },
+	[O_FORMAT] = { "format", "text|json", "the form of a record: a line of text (default), a JSON object",
+	               0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
 	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
@@ -29,13 +34,36 @@ const struct command cat_command = {
 struct cat {
 	struct options options;
 	struct report_out out;
-	bool hex;
+	bool hex, raw, json;
+	bool limited;         /* --limit was given */
 	uint64_t limit, left; /* records; UINT64_MAX: all */
+	uint64_t at;          /* the byte that is asked for; UINT64_MAX: none */
+	bool found;           /* its record, in the present input */
 	uint64_t max_repeat;
 	struct text text;
 	bool several;            /* more than one file */
 	enum exit_status status; /* the worst so far */
 };
+
+/* An option with an argument. */
+static bool
+take(struct cat *c, int opt, const char *arg)
+{
+	static const char *const forms[] = { "text", "json", NULL };
+	struct options *const o = &c->options;
+
+	if (opt == O_FORMAT) {
+		const int form = options_word(o, "--format", arg, forms);
+		c->json = form == 1;
+		return form >= 0;
+	}
+	if (opt == O_MAX_REPEAT)
+		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
+	if (opt == O_AT)
+		return options_number(o, "--at", arg, &c->at);
+	c->limited = true;
+	return options_number(o, "--limit", arg, &c->limit);
+}
 
 static bool
 parse(struct cat *c)
@@ -44,68 +72,42 @@ parse(struct cat *c)
 	const char *arg;
 	int opt;
 
-	c->limit = UINT64_MAX;
+	c->limit = c->at = UINT64_MAX;
 	while ((opt = options_next(o, &arg)) >= 0) {
 		if (opt == O_HEX)
 			c->hex = true;
-		else if (opt == O_MAX_REPEAT) {
-			if (!options_positive(o, "--max-repeat", arg, &c->max_repeat))
-				return false;
-		} else if (!options_number(o, "--limit", arg, &c->limit))
+		else if (opt == O_RAW)
+			c->raw = true;
+		else if (!take(c, opt, arg))
 			return false;
 	}
+	if (c->at != UINT64_MAX && !c->limited)
+		c->limit = 1;
 	return opt == OPTIONS_END && options_name_traces(o);
 }
 
-/* Sixteen bytes a line: offset, hexadecimal, letters. */
-static void
-put_hex(struct text *t, uint64_t offset, struct slice bytes)
+/* An offset is one of a file. */
+static bool
+can_find(struct cat *c, const struct source *s)
 {
-	for (uint32_t from = 0; from < bytes.n; from += 16) {
-		const uint32_t n = bytes.n - from < 16 ? bytes.n - from : 16;
-		text_printf(t, "    %08" PRIx64 " ", offset + from);
-		for (uint32_t i = 0; i < 16; i++)
-			if (i < n)
-				text_printf(t, " %02x", (unsigned char)bytes.p[from + i]);
-			else
-				text_str(t, "   ");
-		text_str(t, "  ");
-		for (uint32_t i = 0; i < n; i++) {
-			const char c = bytes.p[from + i];
-			text_char(t, c >= ' ' && c < 0x7f ? c : '.');
-		}
-		text_char(t, '\n');
-	}
+	if (c->at == UINT64_MAX || !s->place.in_folder)
+		return true;
+	say("--at: an offset belongs to a file; name a file of the directory");
+	c->status = worse(c->status, STATUS_USAGE);
+	return false;
 }
 
-static void
-put_event(struct text *t, const struct batch *b, const struct event *e)
+/* Raw records of formats that cannot leave any out come all or not at all. */
+static bool
+can_select(struct cat *c, const struct format *of)
 {
-	static const char *const phases[] = {
-		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
-		[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow-out",
-		[PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
-	};
-
-	text_printf(t, "@%" PRIu64 " %s ", e->offset, phases[e->phase]);
-	value_text_word(t, e->cls->name);
-	text_printf(t, " ts=%" PRIu64, e->ts);
-	if (e->phase == PHASE_SPAN)
-		text_printf(t, " dur=%" PRIu64, e->dur);
-	if (e->phase != PHASE_STRUCTURE) {
-		text_str(t, " track=");
-		value_text_word(t, e->track->name);
-		text_str(t, " name=");
-		value_text_word(t, e->name);
-	}
-	for (uint32_t i = 0; i < e->nfields; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
-		text_char(t, ' ');
-		value_text_word(t, f->name);
-		text_char(t, '=');
-		value_text_put(t, &f->value);
-	}
-	text_char(t, '\n');
+	if (!c->raw || select_is_any(&c->options.select.select) ||
+	    (of->writer != NULL && (of->writer->modes & WRITER_RAW_SELECT) != 0))
+		return true;
+	say("--raw: of the records of format %s all are shown or none; without --raw events can be selected",
+	    of->name);
+	c->status = worse(c->status, STATUS_USAGE);
+	return false;
 }
 
 /* Where there are several files, each is named before its records. */
@@ -113,12 +115,24 @@ static bool
 opened(void *ctx, const struct source *s)
 {
 	struct cat *const c = ctx;
-	struct shown_path shown;
 
 	c->left = c->limit;
-	if (c->several || s->place.in_folder)
-		text_printf(&c->text, "# %s\n", show_path(&shown, s->findings.path));
-	return true;
+	c->found = c->at == UINT64_MAX;
+	if (c->several || (s->place.in_folder && c->at == UINT64_MAX))
+		(c->json ? cat_json_input : cat_text_input)(&c->text, s->findings.path);
+	return can_find(c, s) && can_select(c, s->format);
+}
+
+/* A byte that no record has: behind the end, or where nothing can be read. */
+static void
+say_not_found(struct cat *c, const struct source *s)
+{
+	struct shown_path shown;
+
+	if (c->found || !s->open || s->place.in_folder)
+		return;
+	say("%s: no record has byte %" PRIu64, show_path(&shown, s->place.path), c->at);
+	c->status = worse(c->status, STATUS_FINDINGS);
 }
 
 static void
@@ -127,7 +141,20 @@ closed(void *ctx, const struct source *s)
 	struct cat *const c = ctx;
 
 	report_out_put(&c->out, &c->text);
+	say_not_found(c, s);
 	c->status = worse(c->status, say_end(&c->options, s));
+}
+
+/* Whether the record stands before the one that is asked for; or is structure, of which a selection has none.
+ */
+static bool
+is_left_out(struct cat *c, const struct batch *b, uint32_t i)
+{
+	const struct event *const e = &b->events[i];
+
+	if (!c->found)
+		c->found = e->offset <= c->at && c->at - e->offset < b->bytes[i].n;
+	return !c->found || (e->phase == PHASE_STRUCTURE && !select_is_any(&c->options.select.select));
 }
 
 /* false: that is enough. */
@@ -135,9 +162,9 @@ static bool
 show_batch(struct cat *c, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n && c->left > 0; i++) {
-		put_event(&c->text, b, &b->events[i]);
-		if (c->hex)
-			put_hex(&c->text, b->events[i].offset, b->bytes[i]);
+		if (is_left_out(c, b, i))
+			continue;
+		(c->json ? cat_json_record : cat_text_record)(&c->text, b, i, c->hex);
 		c->left -= c->left != UINT64_MAX;
 		if (c->text.n >= 65536)
 			report_out_put(&c->out, &c->text);
@@ -158,7 +185,10 @@ show_one(struct cat *c, const char *path)
 	job.npaths = 1;
 	job.interpret = INTERPRET_EVENTS;
 	job.max_repeat = c->max_repeat;
-	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_ORDER | (c->hex ? WANT_BYTES : 0U);
+	job.raw = job.raw_drops = c->raw;
+	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
+	job.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
+	job.want |= c->hex ? WANT_BYTES : 0U;
 	job.hooks = (struct pipeline_hooks){ .opened = opened, .closed = closed, .ctx = c };
 	if (pipeline_open(&p, &job))
 		while (more && pipeline_next(&p, &b) == STAGE_MORE) {
@@ -168,7 +198,8 @@ show_one(struct cat *c, const char *path)
 	pipeline_end(&p);
 	if (!c->options.quiet)
 		say_losses(path, &p.repeats.ledger);
-	say_selected(&c->options, path, &p);
+	if (c->status < STATUS_USAGE)
+		say_selected(&c->options, path, &p);
 	pipeline_close(&p);
 }
 

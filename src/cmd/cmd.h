@@ -69,6 +69,7 @@ struct command {
 extern const struct command *const commands[]; /* NULL-terminated */
 
 enum exit_status cmd_convert(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_merge(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_validate(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_stats(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_cat(const struct command *cmd, int argc, char **argv);
@@ -81,9 +82,9 @@ enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_schema(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_completion(const struct command *cmd, int argc, char **argv);
 
-extern const struct command convert_command, validate_command, stats_command, cat_command, info_command,
-    diff_command, recover_command, formats_command, explain_command, rules_command, schema_command,
-    completion_command;
+extern const struct command convert_command, merge_command, validate_command, stats_command, cat_command,
+    info_command, diff_command, recover_command, formats_command, explain_command, rules_command,
+    schema_command, completion_command;
 
 static inline enum exit_status
 worse(enum exit_status a, enum exit_status b)

@@ -1,8 +1,11 @@
 #include "cmd/cmd.h"
 
 const struct command *const commands[] = {
-	&convert_command, &validate_command, &stats_command,   &cat_command,
-	&info_command,    &diff_command,     &recover_command, &formats_command,
-	&explain_command, &rules_command,    &schema_command,  &completion_command,
-	NULL,
+	&convert_command,    &merge_command,
+	&validate_command,   &stats_command,
+	&cat_command,        &info_command,
+	&diff_command,       &recover_command,
+	&formats_command,    &explain_command,
+	&rules_command,      &schema_command,
+	&completion_command, NULL,
 };

@@ -99,7 +99,7 @@ Test(completion, of_bash)
 {
 	static const struct try tries[] = {
 		{ "tracetool va", "validate " },
-		{ "tracetool ", "convert validate stats cat info ..." },
+		{ "tracetool ", "convert merge validate stats cat info ..." },
 		{ "tracetool help co", "convert completion " },
 		{ "tracetool --ver", "--version " },
 		{ "tracetool --version --v", "--verbose " },

@@ -100,9 +100,8 @@ check(struct convert *c, const char *to)
 	       convert_verify_check(c);
 }
 
-/* Whether the report of losses has a name of its own. */
-static bool
-check_report(struct convert *c)
+bool
+convert_check_report(struct convert *c)
 {
 	struct options *const o = &c->options;
 	struct shown_path shown;
@@ -179,7 +178,7 @@ parse(struct convert *c)
 	c->nin = c->out == NULL ? 1 : (size_t)operands;
 	if (c->out == NULL)
 		c->out = c->in[1];
-	if (!names_check(o, c->in, c->nin, c->out) || !check_report(c))
+	if (!names_check(o, c->in, c->nin, c->out) || !convert_check_report(c))
 		return false;
 	return check(c, to);
 }
@@ -367,17 +366,17 @@ copies_records(const struct convert *c, const struct select *select)
 {
 	const unsigned modes = c->to->writer->modes;
 
-	return c->anonymise.keyfile == NULL && (modes & WRITER_RAW_SAME) != 0 &&
+	return c->join == NULL && c->anonymise.keyfile == NULL && (modes & WRITER_RAW_SAME) != 0 &&
+	       !output_is_made_anew(&c->options, c->to) &&
 	       (select == NULL || (modes & WRITER_RAW_SELECT) != 0);
 }
 
-enum exit_status
-convert_run(struct convert *c)
+struct pipeline_job
+convert_job(struct convert *c)
 {
 	const struct writer_ops *const writer = c->to->writer;
 	struct pipeline_job job = options_job(&c->options, say_finding, &c->options);
 
-	progress_init(&c->progress, &c->options);
 	job.paths = c->in;
 	job.npaths = c->nin;
 	job.want = WANT_TIMES | WANT_ORDER | writer->want | (c->verify.wanted ? (unsigned)WANT_FIELDS : 0);
@@ -394,7 +393,19 @@ convert_run(struct convert *c)
 	job.lanes_off = writer->nested && c->no_lanes;
 	job.late = true;
 	job.rebase = c->rebase;
+	job.join = c->join;
+	if (c->join != NULL && job.order == ORDER_FILE)
+		job.order = ORDER_TIME;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };
+	return job;
+}
+
+enum exit_status
+convert_run(struct convert *c)
+{
+	const struct pipeline_job job = convert_job(c);
+
+	progress_init(&c->progress, &c->options);
 	if (!losses_out_open(&c->losses, &c->options))
 		return STATUS_UNREADABLE;
 	const bool written = pipeline_open(&c->pipeline, &job) && write_all(c);

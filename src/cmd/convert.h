@@ -6,6 +6,7 @@
 #include "cmd/convert_verify.h"
 #include "cmd/losses_out.h"
 #include "cmd/say.h"
+#include "pipeline/join.h"
 #include "pipeline/writing.h"
 
 /* One run of convert: what the command line says, and where it stands. */
@@ -18,6 +19,7 @@ struct convert {
 	uint64_t threads, sort_memory, max_repeat;
 	bool raw, no_lanes, rebase, keep_partial, skip_existing;
 	struct anonymise_options anonymise;
+	const struct join *join; /* the inputs are so many traces; NULL: they are one */
 	struct losses_out losses;
 	struct convert_verify verify;
 	struct progress progress;
@@ -26,6 +28,12 @@ struct convert {
 	struct writing writing;
 	enum exit_status status; /* of the inputs so far */
 };
+
+/* What is read and how. */
+struct pipeline_job convert_job(struct convert *c);
+
+/* Whether the report of losses has a name of its own; false after a message and status set. */
+bool convert_check_report(struct convert *c);
 
 /* Reads the inputs and writes the output, as the members up to skip_existing say.  For tests, too: of writers
  * that are in no list. */

@@ -40,12 +40,19 @@ options_of(const struct command *cmd, const struct format *f)
 	return cmd->reads && (f->reader != NULL || cmd->converts) ? f->options : NULL;
 }
 
+/* Options of how a format is written are for commands that write it. */
+static bool
+is_offered(const struct command *cmd, const struct format_option *p)
+{
+	return cmd->converts || !p->of_output;
+}
+
 const struct format_option *
 options_of_formats(const struct command *cmd, size_t i)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
-			if (i-- == 0)
+			if (is_offered(cmd, p) && i-- == 0)
 				return p;
 	return NULL;
 }
@@ -100,11 +107,15 @@ static void
 format_help(const struct command *cmd, struct text *t)
 {
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		const struct format_option *p = options_of(cmd, *f);
-		if (p != NULL && p->name != NULL)
-			text_printf(t, "\nOnly for %s:\n", (*f)->name);
-		for (; p != NULL && p->name != NULL; p++)
+		bool any = false;
+		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++) {
+			if (!is_offered(cmd, p))
+				continue;
+			if (!any)
+				text_printf(t, "\nOnly for %s:\n", (*f)->name);
+			any = true;
 			help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
+		}
 	}
 }
 

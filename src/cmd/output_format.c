@@ -184,7 +184,7 @@ static bool
 has_option(const struct format *f, const char *name)
 {
 	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
-		if (strcmp(p->name, name) == 0)
+		if (strcmp(p->name, name) == 0 && (f->reader == NULL || p->of_output))
 			return true;
 	return false;
 }
@@ -194,10 +194,19 @@ output_options_fit(struct options *o, const struct format *to)
 {
 	for (const struct option_value *v = options_values(o); v != NULL; v = v->next)
 		for (const struct format *const *f = formats; *f != NULL; f++)
-			if ((*f)->reader == NULL && has_option(*f, v->name) && !has_option(to, v->name)) {
+			if (has_option(*f, v->name) && !has_option(to, v->name)) {
 				o->status = options_mistake(o, "--%s is for outputs in format %s, not %s",
 				                            v->name, (*f)->name, to->name);
 				return false;
 			}
 	return true;
+}
+
+bool
+output_is_made_anew(const struct options *o, const struct format *to)
+{
+	for (const struct format_option *p = to->options; p != NULL && p->name != NULL; p++)
+		if (p->of_output && option_find(options_values(o), p->name) != NULL)
+			return true;
+	return false;
 }

@@ -15,4 +15,7 @@ bool output_format_fits(struct options *o, const struct format *to, const char *
  * after a message, and o->status set. */
 bool output_options_fit(struct options *o, const struct format *to);
 
+/* Whether an option says how this format is to be written: then records of it are not copied. */
+bool output_is_made_anew(const struct options *o, const struct format *to);
+
 #endif

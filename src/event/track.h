@@ -7,11 +7,11 @@ enum track_kind { TRACK_PROCESS, TRACK_THREAD };
 
 /* Who did it: a process, or a thread (task, stream, ...) of one. */
 struct track {
-	uint32_t index; /* in order of arrival, from 0; lanes from 2^31 */
-	uint8_t kind;   /* enum track_kind */
-	bool has_id;    /* false: the format knows none, writers may choose one */
-	bool hidden;    /* none of its events was selected; known when all was read */
-	bool is_child;  /* it shows something of its parent, a thread or process: its states, its marks */
+	uint32_t index;      /* in order of arrival, from 0; lanes from 2^31 */
+	uint8_t kind;        /* enum track_kind */
+	bool has_id, global; /* has no id: writers may choose one; global: the same process in all traces */
+	bool hidden;         /* none of its events was selected; known when all was read */
+	bool is_child; /* it shows something of its parent, a thread or process: its states, its marks */
 	uint16_t lane; /* 0: the track itself; n: its n-th extra lane for overlapping spans, "name (n + 1)" */
 	uint64_t id;   /* pid or tid as the trace says, all 64 bits */
 	struct slice name;

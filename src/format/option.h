@@ -1,6 +1,8 @@
 #ifndef FORMAT_OPTION_H
 #define FORMAT_OPTION_H
 
+#include <stdbool.h>
+
 /* Options that a format brings to the command line. */
 
 struct format_option {
@@ -11,6 +13,7 @@ struct format_option {
 	/* What is wrong with an argument, as the end of a sentence ("takes a number"); NULL: nothing, or (of
 	 * the function) it takes any. */
 	const char *(*mistake)(const char *arg);
+	bool of_output; /* it is about how the format is written: records are made anew then */
 };
 
 struct option_value {

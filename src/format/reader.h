@@ -14,7 +14,7 @@ enum want {
 	WANT_FIELDS = 2,    /* and their fields */
 	WANT_STRUCTURE = 4, /* structure records too */
 	WANT_BYTES = 8,     /* and batch.bytes */
-	WANT_RAW = 32,      /* raw events; always together with TIMES, FIELDS and STRUCTURE */
+	WANT_RAW = 32,      /* raw events; always with TIMES and STRUCTURE, and FIELDS or BYTES */
 	WANT_ORDER = 64,    /* for the engine: streams of one trace are merged by time */
 };
 

@@ -9,6 +9,7 @@ enum writer_modes {
 	WRITER_RAW = 4,         /* raw events of any format */
 	WRITER_RAW_SELECT = 8,  /* with RAW_SAME: leaves out raw events with EVENT_LEFT_OUT, and structure
 	                         * records that only such events refer to */
+	WRITER_RAW_BYTES = 16,  /* with RAW_SAME: looks at their bytes alone; they have no fields then */
 };
 
 /* writer.raw: events are as the file has them.  writer.selected: they may have EVENT_LEFT_OUT; without it,

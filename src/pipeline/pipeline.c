@@ -1,8 +1,9 @@
 #include "pipeline/pipeline.h"
 
 #include "check/input_rules.h"
-#include "pipeline/min_time.h"
+#include "pipeline/join.h"
 #include "pipeline/reading.h"
+#include "pipeline/rebase.h"
 
 /* Findings that are of no input: of what is open when all of them were read. */
 static struct source *
@@ -126,46 +127,6 @@ repeats_next(struct stage *stage, struct batch **out)
 	return status;
 }
 
-/* ---- rebase ---- */
-
-static enum stage_status
-rebase_next(struct stage *stage, struct batch **out)
-{
-	struct rebase_stage *const st = (struct rebase_stage *)stage;
-	const enum stage_status status = stage_next(stage->from, out);
-
-	if (status != STAGE_MORE)
-		return status;
-	struct batch *const b = *out;
-	uint32_t i = 0;
-	if (!st->known) { /* the first event's, as good as any; records before it are no events */
-		while (i < b->n && b->events[i].phase == PHASE_STRUCTURE)
-			i++;
-		st->known = i < b->n;
-		st->by = st->known ? b->events[i].ts : 0;
-	}
-	for (; i < b->n; i++)
-		b->events[i].ts -= st->by; /* earlier ones wrap; writers read ts as signed then */
-	return STAGE_MORE;
-}
-
-/* false after a finding. */
-static bool
-rebase_init(struct pipeline *p)
-{
-	const struct min_time m = min_time_find(p->job, &p->reading->operands, p->context.vocabularies);
-
-	if (m.failed && m.why[0] != '\0')
-		pipeline_failed(p, m.why);
-	else if (m.failed)
-		pipeline_no_memory(p);
-	p->rebase.p = p;
-	p->rebase.known = m.known;
-	p->rebase.by = m.ns;
-	p->rebase.signed_time = !m.complete;
-	return !m.failed;
-}
-
 /* ---- another trace ---- */
 
 static enum stage_status
@@ -245,23 +206,26 @@ begin_marks(struct pipeline *p)
 	return true;
 }
 
-bool
-pipeline_open(struct pipeline *p, const struct pipeline_job *job)
+/* Events of several traces, each of which was read as job says. */
+static bool
+begin_joining(struct pipeline *p)
 {
-	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
-	const bool lanes = job->lanes || job->lanes_off,
-	           fields = job->select != NULL && select_needs_fields(job->select);
-	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
+	if ((p->joining = joining_new(p)) == NULL) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	p->rebase.by = p->job->join->rebased_by;
+	p->last = joining_stage(p->joining);
+	return true;
+}
 
-	*p = (struct pipeline){ .job = job };
-	p->lanes.p = p;
-	lanes_init(&p->lanes.lanes, !job->lanes);
-	trace_init(&p->trace);
-	trace_context_init(&p->context, job, &p->trace,
-	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, want);
-	interpret_init(&p->interpret, &p->trace, job->interpret, want);
-	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->want & WANT_BYTES) != 0) ||
-	    (p->reading = reading_new(p)) == NULL) {
+/* Events of one trace, from the input up to those that are selected.  false after a finding. */
+static bool
+begin_reading(struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+
+	if ((p->reading = reading_new(p)) == NULL) {
 		pipeline_no_memory(p);
 		return false;
 	}
@@ -288,6 +252,30 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 			return false;
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
+	return true;
+}
+
+bool
+pipeline_open(struct pipeline *p, const struct pipeline_job *job)
+{
+	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
+	const bool lanes = job->lanes || job->lanes_off,
+	           fields = job->select != NULL && select_needs_fields(job->select);
+	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
+
+	*p = (struct pipeline){ .job = job };
+	p->lanes.p = p;
+	lanes_init(&p->lanes.lanes, !job->lanes);
+	trace_init(&p->trace);
+	trace_context_init(&p->context, job, &p->trace,
+	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, want);
+	interpret_init(&p->interpret, &p->trace, job->interpret, want);
+	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->want & WANT_BYTES) != 0)) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	if (!(job->join != NULL ? begin_joining(p) : begin_reading(p)))
+		return false;
 	if (job->anonymise != NULL) {
 		p->rehome.p = p;
 		trace_init(&p->rehome.trace);
@@ -439,6 +427,8 @@ pipeline_end(struct pipeline *p)
 	p->ended = true;
 	if (p->reading != NULL)
 		reading_end(p->reading);
+	if (p->joining != NULL)
+		joining_end(p->joining);
 	if (p->rest_begun)
 		report(p, &p->rest);
 	p->rest_begun = false;
@@ -450,6 +440,7 @@ pipeline_close(struct pipeline *p)
 {
 	pipeline_end(p);
 	reading_free(p->reading);
+	joining_free(p->joining);
 	trace_context_free(&p->context);
 	interpret_free(&p->interpret);
 	rehome_free(&p->rehome.rehome);
@@ -469,6 +460,8 @@ pipeline_close(struct pipeline *p)
 void
 pipeline_losses(const struct pipeline *p, struct ledger *into)
 {
+	if (p->joining != NULL)
+		joining_losses(p->joining, into);
 	ledger_merge(into, interpret_ledger(&p->interpret));
 	ledger_merge(into, &p->repeats.ledger);
 	ledger_merge(into, &p->rehome.rehome.ledger);

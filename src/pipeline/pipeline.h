@@ -69,12 +69,15 @@ struct pipeline_job {
 	uint64_t max_repeat; /* long texts may take so many times the bytes of the input; 0: REPEATS_FACTOR */
 	bool late;           /* the caller runs pipeline_late() for each batch */
 	bool rebase; /* subtract the least time (the first event's, where the input can be read only once) */
+	const struct join *join;           /* traces that paths are, as one; NULL: paths are of one trace */
 	const struct anonymise *anonymise; /* texts become pseudonyms; NULL: they stay.  Not with raw */
 	finding_sink *sink;                /* of each finding; may be NULL */
 	void *ctx;          /* of the sink */
 	struct pipeline_hooks hooks;
 };
 
+struct join;
+struct joining;
 struct reading;
 
 struct pipeline {
@@ -83,7 +86,8 @@ struct pipeline {
 	struct trace_context context;
 	struct vocabularies vocabularies; /* unless the job has them */
 	struct batch_pool pool;
-	struct reading *reading; /* the first stage */
+	struct reading *reading; /* the first stage; NULL where ... */
+	struct joining *joining; /* ... traces are joined */
 	struct interpret interpret;
 	struct interpret_stage {
 		struct stage stage;

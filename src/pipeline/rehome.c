@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "event/class_field.h"
 #include "pipeline/engine_losses.h"
 
 void
@@ -38,20 +37,28 @@ id_of(const struct rehome *r, const struct track *t)
 	return r->words != NULL && r->words->hide_numbers ? anonymise_number(r->words, t->id, 31) : t->id;
 }
 
+/* parent: in the second trace. */
 static struct track *
-make_process(struct rehome *r, const struct track *t)
+make_track(struct rehome *r, const struct track *t, const struct track *parent)
 {
-	struct track *const known = r->same_process != NULL ? r->same_process(r->ctx, t) : NULL;
+	struct track *const known = r->same_track != NULL ? r->same_track(r->ctx, t, parent) : NULL;
 
 	if (known != NULL)
 		return known;
-	const struct slice name =
-	    r->process_name != NULL ? r->process_name(r->ctx, t, &r->to->arena) : text_of(r, t->name);
-	struct track *const k = name.p != NULL ? trace_add_process(r->to, name) : NULL;
-	if (k != NULL) {
-		k->has_id = t->has_id;
-		k->id = id_of(r, t);
-	}
+	const struct slice name = t->kind == TRACK_PROCESS && r->process_name != NULL
+	                              ? r->process_name(r->ctx, t, &r->to->arena)
+	                              : text_of(r, t->name);
+	if (name.p == NULL)
+		return NULL;
+	struct track *const k = t->kind == TRACK_PROCESS ? trace_add_process(r->to, name)
+	                                                 : trace_add_thread(r->to, parent, 0, name);
+	if (k == NULL)
+		return NULL;
+	k->has_id = t->has_id;
+	k->id = id_of(r, t);
+	k->is_child = t->is_child;
+	k->global = t->global;
+	k->lane = t->lane;
 	return k;
 }
 
@@ -59,65 +66,32 @@ make_process(struct rehome *r, const struct track *t)
 static struct track *
 track_of(struct rehome *r, const struct track *t)
 {
+	const struct track *parent = NULL;
+
 	if (t->index < r->ntracks && r->tracks[t->index] != NULL)
 		return r->tracks[t->index];
-	if (!array_reach(&r->tracks, &r->ntracks, t->index, sizeof *r->tracks))
+	if (!array_reach(&r->tracks, &r->ntracks, t->index, sizeof *r->tracks) ||
+	    (t->parent != NULL && (parent = track_of(r, t->parent)) == NULL))
 		return NULL;
-	struct track *k;
-	if (t->kind == TRACK_PROCESS) {
-		k = make_process(r, t);
-	} else {
-		const struct track *const parent = t->parent != NULL ? track_of(r, t->parent) : NULL;
-		const struct slice name = text_of(r, t->name);
-		if ((t->parent != NULL && parent == NULL) || name.p == NULL ||
-		    (k = trace_add_thread(r->to, parent, id_of(r, t), name)) == NULL)
-			return NULL;
-		k->has_id = t->has_id;
-		k->is_child = t->is_child;
-		k->lane = t->lane;
-	}
-	r->tracks[t->index] = k;
-	return k;
+	return r->tracks[t->index] = make_track(r, t, parent);
 }
 
 /* ---- classes ---- */
-
-static bool
-copy_fields(const struct rehome *r, const struct class *c, struct class_field **out)
-{
-	struct class_field *const f = arena_zalloc(&r->to->arena, c->nfields, sizeof *f);
-
-	*out = f;
-	for (uint32_t i = 0; f != NULL && i < c->nfields; i++) {
-		f[i] = c->fields[i];
-		f[i].name = arena_copy(&r->to->arena, c->fields[i].name);
-		f[i].type = arena_copy(&r->to->arena, c->fields[i].type);
-		if (c->fields[i].unit != NULL)
-			f[i].unit = arena_copy(&r->to->arena, slice_str(c->fields[i].unit)).p;
-		if (f[i].name.p == NULL || f[i].type.p == NULL ||
-		    (c->fields[i].unit != NULL && f[i].unit == NULL))
-			return false;
-	}
-	return f != NULL;
-}
 
 /* The class of the second trace; NULL: no memory. */
 static struct class *
 class_of(struct rehome *r, const struct class *c)
 {
-	struct class_field *fields;
+	struct class like = *c;
 
 	if (c->index < r->nclasses && r->classes[c->index] != NULL)
 		return r->classes[c->index];
-	if (!array_reach(&r->classes, &r->nclasses, c->index, sizeof *r->classes) ||
-	    !copy_fields(r, c, &fields))
+	if (!array_reach(&r->classes, &r->nclasses, c->index, sizeof *r->classes))
 		return NULL;
-	const struct class like = { .name = text_of(r, c->name),
-		                    .category = text_of(r, c->category),
-		                    .plan = c->plan,
-		                    .reader_applies = c->reader_applies,
-		                    .fields = fields,
-		                    .nfields = c->nfields };
+	if (r->words == NULL)
+		return r->classes[c->index] = trace_plan_class(r->to, c);
+	like.name = text_of(r, c->name);
+	like.category = text_of(r, c->category);
 	if (like.name.p == NULL || like.category.p == NULL)
 		return NULL;
 	return r->classes[c->index] = trace_copy_class(r->to, &like);

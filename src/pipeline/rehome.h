@@ -7,16 +7,17 @@
 
 /*
  * Makes the events of one trace events of another.  Tracks and classes are made
- * again there, with copies of their texts or pseudonyms, so that nothing of the
- * first trace is reached from the second.  One thread at a time.
+ * again there, with their texts or pseudonyms of them.  The first trace lives as
+ * long as the second: names of fields lie there.  One thread at a time.
  */
 struct rehome {
 	struct trace *to;              /* borrowed */
 	const struct anonymise *words; /* borrowed; NULL: texts stay as they are */
 	int64_t later;                 /* ns that are added to times */
 	uint64_t flows;                /* tells flow ids of this trace from those of others; 0: they stay */
-	/* The process of the second trace that this one is; NULL: none yet, one is made.  May be NULL. */
-	struct track *(*same_process)(void *ctx, const struct track *process);
+	/* The track of the second trace that this one is, whose parent has this one there; NULL: none yet,
+	 * one is made.  May be NULL. */
+	struct track *(*same_track)(void *ctx, const struct track *t, const struct track *parent);
 	/* The name of a process that is made.  May be NULL. */
 	struct slice (*process_name)(void *ctx, const struct track *process, struct arena *into);
 	void *ctx;

@@ -136,7 +136,7 @@ static bool
 has_option(const struct format *format, const char *name)
 {
 	for (const struct format_option *o = format->options; o != NULL && o->name != NULL; o++)
-		if (strcmp(o->name, name) == 0)
+		if (strcmp(o->name, name) == 0 && !o->of_output)
 			return true;
 	return false;
 }
@@ -192,6 +192,13 @@ report_unknown(struct source *s, size_t looked)
 		            looked);
 }
 
+/* Whether all that is looked at of its raw events are their bytes. */
+static bool
+is_written_by_bytes(const struct pipeline_job *job, const struct format *f)
+{
+	return job->raw_from == f && f->writer != NULL && (f->writer->modes & WRITER_RAW_BYTES) != 0;
+}
+
 /* false after a finding. */
 static bool
 find_format(struct source *s)
@@ -223,7 +230,9 @@ find_format(struct source *s)
 		c->format = s->format;
 		if (!c->quiet && (c->job->raw || c->job->raw_from == s->format)) {
 			c->raw = true;
-			c->want |= WANT_RAW | WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
+			c->want |= WANT_RAW | WANT_TIMES | WANT_STRUCTURE | WANT_FIELDS;
+			if (is_written_by_bytes(c->job, s->format))
+				c->want &= ~(unsigned)WANT_FIELDS;
 		}
 		report_unused_options(s);
 		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)

@@ -1,0 +1,173 @@
+#include "cmd/cat_lines.h"
+
+#include <inttypes.h>
+
+#include "cmd/say.h"
+#include "cmd/value_text.h"
+#include "format/fields_json.h"
+
+static const char *const phases[] = {
+	[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
+	[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow-out",
+	[PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
+};
+
+/* ---- text ---- */
+
+/* Sixteen bytes a line: offset, hexadecimal, letters. */
+static void
+put_hex(struct text *t, uint64_t offset, struct slice bytes)
+{
+	for (uint32_t from = 0; from < bytes.n; from += 16) {
+		const uint32_t n = bytes.n - from < 16 ? bytes.n - from : 16;
+		text_printf(t, "    %08" PRIx64 " ", offset + from);
+		for (uint32_t i = 0; i < 16; i++)
+			if (i < n)
+				text_printf(t, " %02x", (unsigned char)bytes.p[from + i]);
+			else
+				text_str(t, "   ");
+		text_str(t, "  ");
+		for (uint32_t i = 0; i < n; i++) {
+			const char c = bytes.p[from + i];
+			text_char(t, c >= ' ' && c < 0x7f ? c : '.');
+		}
+		text_char(t, '\n');
+	}
+}
+
+static void
+put_event(struct text *t, const struct batch *b, const struct event *e)
+{
+	text_printf(t, "@%" PRIu64 " %s ", e->offset, phases[e->phase]);
+	value_text_word(t, e->cls->name);
+	text_printf(t, " ts=%" PRIu64, e->ts);
+	if (e->phase == PHASE_SPAN)
+		text_printf(t, " dur=%" PRIu64, e->dur);
+	if (e->phase != PHASE_STRUCTURE) {
+		text_str(t, " track=");
+		value_text_word(t, e->track->name);
+		text_str(t, " name=");
+		value_text_word(t, e->name);
+	}
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		text_char(t, ' ');
+		value_text_word(t, f->name);
+		text_char(t, '=');
+		value_text_put(t, &f->value);
+	}
+	text_char(t, '\n');
+}
+
+void
+cat_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+{
+	put_event(t, b, &b->events[i]);
+	if (hex)
+		put_hex(t, b->events[i].offset, b->bytes[i]);
+}
+
+void
+cat_text_input(struct text *t, const char *path)
+{
+	struct shown_path shown;
+
+	text_printf(t, "# %s\n", show_path(&shown, path));
+}
+
+/* ---- JSON ---- */
+
+static const char *
+type_word(const struct value *v)
+{
+	static const char *const words[] = {
+		[VALUE_NONE] = "none", [VALUE_BOOL] = "bool",       [VALUE_U8] = "u8",
+		[VALUE_U16] = "u16",   [VALUE_U32] = "u32",         [VALUE_U64] = "u64",
+		[VALUE_I8] = "i8",     [VALUE_I16] = "i16",         [VALUE_I32] = "i32",
+		[VALUE_I64] = "i64",   [VALUE_F32] = "f32",         [VALUE_F64] = "f64",
+		[VALUE_LIST] = "list", [VALUE_ADDRESS] = "address", [VALUE_STRING] = "string",
+		[VALUE_MAP] = "map",   [VALUE_BYTES] = "bytes",     [VALUE_JSON] = "json",
+	};
+
+	return words[v->type];
+}
+
+static void
+put_text(struct text *t, const char *key, struct slice s, struct fields_json_lost *lost)
+{
+	text_printf(t, ",\"%s\":", key);
+	lost->bad_text += text_json_string(t, s) > 0;
+}
+
+static void
+put_number(struct text *t, const char *key, uint64_t v)
+{
+	text_printf(t, ",\"%s\":", key);
+	text_json_u64(t, v);
+}
+
+/* In the order of the record; names may be repeated. */
+static void
+put_fields(struct text *t, const struct batch *b, const struct event *e, struct fields_json_lost *lost)
+{
+	text_str(t, ",\"fields\":[");
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		text_str(t, i > 0 ? ",{\"name\":" : "{\"name\":");
+		lost->bad_text += text_json_string(t, f->name) > 0;
+		text_printf(t, ",\"type\":\"%s\",\"value\":", type_word(&f->value));
+		fields_json_value(t, &f->value, lost);
+		text_char(t, '}');
+	}
+	text_char(t, ']');
+}
+
+static void
+put_bytes(struct text *t, struct slice bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	text_str(t, ",\"bytes\":\"");
+	char *p = text_room(t, 2 * (size_t)bytes.n);
+	if (p == NULL)
+		return;
+	for (uint32_t i = 0; i < bytes.n; i++) {
+		*p++ = digits[(unsigned char)bytes.p[i] >> 4];
+		*p++ = digits[(unsigned char)bytes.p[i] & 15];
+	}
+	t->n += 2 * (size_t)bytes.n;
+	text_char(t, '"');
+}
+
+void
+cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
+{
+	const struct event *const e = &b->events[i];
+	struct fields_json_lost lost = { .bad_text = 0 };
+
+	text_str(t, "{\"offset\":");
+	text_json_u64(t, e->offset);
+	text_printf(t, ",\"kind\":\"%s\"", phases[e->phase]);
+	put_text(t, "class", e->cls->name, &lost);
+	put_number(t, "ts", e->ts);
+	if (e->phase == PHASE_SPAN)
+		put_number(t, "dur", e->dur);
+	if (e->phase != PHASE_STRUCTURE) {
+		put_text(t, "track", e->track->name, &lost);
+		put_text(t, "name", e->name, &lost);
+	}
+	put_fields(t, b, e, &lost);
+	if (fields_json_lost_any(&lost))
+		text_str(t, ",\"inexact\":true");
+	if (hex)
+		put_bytes(t, b->bytes[i]);
+	text_str(t, "}\n");
+}
+
+void
+cat_json_input(struct text *t, const char *path)
+{
+	text_str(t, "{\"input\":");
+	text_json_string(t, slice_str(path));
+	text_str(t, "}\n");
+}

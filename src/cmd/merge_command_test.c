@@ -1,0 +1,160 @@
+/* merge: several traces as one. */
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cli_test_util.h"
+
+#define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
+#define MERGE(...) RUN("merge", "-q", "--to=ndjson", "-o", "-", __VA_ARGS__)
+#define OVERLAPPING "testdata/htdump/good/overlapping.htdump"
+#define WIRE "testdata/htdump/good/wire-little.htdump"
+#define HEPH "testdata/heph/good/mixed.bin.log"
+#define RANKS "testdata/dftracer/good/merged.pfw"
+
+static void
+expect(struct ran r, int status, const char *words)
+{
+	cr_expect_eq(r.status, status, "status %d, not %d: %s", r.status, status, r.err);
+	cr_expect(strstr(r.out, words) != NULL || strstr(r.err, words) != NULL, "%s is not in: %s%s", words,
+	          r.out, r.err);
+	ran_free(&r);
+}
+
+/* How many lines have these words. */
+static unsigned
+count(const char *text, const char *words)
+{
+	unsigned n = 0;
+
+	while ((text = strstr(text, words)) != NULL) {
+		n++;
+		text += strcspn(text, "\n");
+	}
+	return n;
+}
+
+static unsigned
+count_events(const char *text)
+{
+	return count(text, "\"offset\":");
+}
+
+/* The times of events do not decrease; returns the first. */
+static double
+expect_in_order(const char *text)
+{
+	double first = -1, last = -1;
+
+	for (const char *p = text; (p = strstr(p, "\"ts\":")) != NULL; p++) {
+		const double ts = strtod(p + 5, NULL);
+		cr_expect_geq(ts, last);
+		first = first < 0 ? ts : first;
+		last = ts;
+	}
+	return first;
+}
+
+Test(merge, events_of_all_in_order_of_time)
+{
+	struct ran a = RUN("convert", "-q", "--to=ndjson", WIRE, "-"),
+	           b = RUN("convert", "-q", "--to=ndjson", OVERLAPPING, "-"),
+	           r = MERGE("--align=start", WIRE, OVERLAPPING);
+
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_eq(count_events(r.out), count_events(a.out) + count_events(b.out));
+	cr_expect_eq(expect_in_order(r.out), 0);
+	cr_expect_eq(count(r.out, "\"type\":\"trace_end\",\"records\":103,"), 1);
+	ran_free(&a);
+	ran_free(&b);
+	ran_free(&r);
+}
+
+Test(merge, clocks_meet_by_the_wall_time)
+{
+	struct ran r = MERGE(RANKS, HEPH);
+
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	expect_in_order(r.out);
+	/* the one counts from 1970, the other from its epoch option: the sum is the same instant */
+	cr_expect_eq(count(r.out, "\"epoch_ns\":0,"), 1);
+	cr_expect_geq(count(r.out, "\"ts\":16101137"), 1);
+	cr_expect_geq(count(r.out, "\"ts\":1750000000000000000,"), 1);
+	ran_free(&r);
+	expect(MERGE(RANKS, WIRE), 3, WIRE " does not say at which wall time it began");
+	expect(MERGE("--align=none", RANKS, WIRE), 0, "\"ts\":5000100,");
+	expect(MERGE("--rebase", RANKS, HEPH), 0, "\"ts\":0,");
+}
+
+Test(merge, offsets_from_a_file)
+{
+	char *const dir = make_folder(), path[1024];
+
+	snprintf(path, sizeof path, "%s/offsets", dir);
+	cr_assert(write_whole(path, "# a comment\n1ms " WIRE "\r\n\n -5us  " OVERLAPPING "  \n",
+	                      strlen("# a comment\n1ms " WIRE "\r\n\n -5us  " OVERLAPPING "  \n")));
+	expect(MERGE("--align", path, WIRE, OVERLAPPING), 0, "\"ts\":6000000,");
+	cr_assert(write_whole(path, "1ms " WIRE "\n", strlen("1ms " WIRE "\n")));
+	expect(MERGE("--align", path, WIRE, OVERLAPPING), 3, "no offset of " OVERLAPPING);
+	cr_assert(write_whole(path, "soon " WIRE "\n", strlen("soon " WIRE "\n")));
+	expect(MERGE("--align", path, WIRE, OVERLAPPING), 3, "offsets:1: there must be an offset");
+	cr_assert(write_whole(path, "1ms elsewhere\n", 14));
+	expect(MERGE("--align", path, WIRE, OVERLAPPING), 3, "offsets:1: none of the inputs is named");
+	expect(MERGE("--align=/nowhere", WIRE, OVERLAPPING), 2, "/nowhere: cannot read it");
+	remove_folder(dir);
+}
+
+/* Two traces of one program have the same ids; a process whose host is known is one, whoever tells of it. */
+Test(merge, processes_are_renamed_apart_unless_they_are_the_same)
+{
+	struct ran r = MERGE(HEPH, "testdata/heph/good/nested.bin.log"), again;
+
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_eq(count(r.out, "\"name\":\"stream 1 [mixed.bin.log]\""), 1);
+	cr_expect_eq(count(r.out, "\"name\":\"stream 1 [nested.bin.log]\""), 1);
+	cr_expect_eq(count(r.out, "\"name\":\"stream 1\""), 0);
+	ran_free(&r);
+	r = MERGE(RANKS, RANKS);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_eq(count(r.out, "\"kind\":\"process\""), 2);
+	cr_expect_eq(count(r.out, "\"kind\":\"thread\""), 2);
+	again = MERGE(RANKS);
+	cr_expect_eq(count_events(r.out), 2 * count_events(again.out));
+	ran_free(&r);
+	ran_free(&again);
+}
+
+Test(merge, threads_make_no_difference)
+{
+	struct ran one = RUN("merge", "-q", "--threads=1", "--to=chrome", "-o", "-", HEPH, RANKS),
+	           four = RUN("merge", "-q", "--threads=4", "--to=chrome", "-o", "-", HEPH, RANKS);
+
+	cr_expect_eq(one.status, 0, "%s", one.err);
+	cr_expect_str_eq(one.out, four.out);
+	cJSON *const j = cJSON_Parse(one.out);
+	cr_expect_not_null(j);
+	cJSON_Delete(j);
+	ran_free(&one);
+	ran_free(&four);
+}
+
+Test(merge, selects)
+{
+	expect(MERGE("--align=start", "--name=nothing", WIRE, OVERLAPPING), 0, "\"type\":\"trace_end\"");
+	struct ran r = MERGE("--align=start", "--name=frame", WIRE, OVERLAPPING);
+	cr_expect_eq(count_events(r.out), 4);
+	ran_free(&r);
+	expect(MERGE("--align=start", "--since=5", WIRE, OVERLAPPING), 3, "cut the merged one");
+}
+
+Test(merge, mistakes)
+{
+	expect(RUN("merge", WIRE, OVERLAPPING), 3, "name the output with -o");
+	expect(MERGE("-"), 3, "- can be read once");
+	expect(MERGE("--align=start", WIRE, "nowhere"), 2, "nowhere");
+	expect(RUN("merge", "-o", WIRE, "--to=ndjson", WIRE, OVERLAPPING), 3, "is the input");
+	expect(MERGE("--align=start", "testdata/htdump/bad/cut-record.htdump", OVERLAPPING), 1,
+	       "htdump/cut-record");
+}
