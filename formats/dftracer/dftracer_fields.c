@@ -59,9 +59,13 @@ value_of(struct fields *x, const struct dft_arg *a)
 static void
 put_arg(struct fields *x, const struct dft_arg *a)
 {
-	const struct slice key = dft_token_text(x->rec, a->key);
+	struct slice key = dft_token_text(x->rec, a->key);
 	struct field *const to = x->to++;
 
+	if (!x->rec->clean && key.n > 0 && memchr(key.p, '\\', key.n) != NULL)
+		key = made(x, json_unescape(&x->b->scratch, key));
+	if (key.p == NULL)
+		return; /* no memory, which is noted */
 	if (a->repeats > 0)
 		to->name =
 		    made(x, arena_printf(&x->b->scratch, "%.*s (%u)", (int)key.n, key.p, a->repeats + 1));

@@ -189,7 +189,6 @@ make_tracks(struct random_events *r, struct trace *trace)
 		cr_assert_not_null(process);
 		process->has_id = below(r, 3) > 0;
 		process->id = process->has_id ? 1000 + p : 0;
-		r->tracks[r->ntracks++] = process;
 		for (unsigned t = 0; t < 2; t++) {
 			snprintf(name, sizeof name, "thread %u of %u", t, p);
 			const uint64_t id = below(r, 4) > 0 ? 100 + t : number(r);
@@ -251,18 +250,14 @@ add_event(struct random_events *r, struct batch *b)
 		             .offset = ++r->id * 16,
 		             .first_field = b->nfields,
 		             .phase = phases[below(r, sizeof phases)] };
-	if (e->phase == PHASE_SPAN && e->track->kind == TRACK_PROCESS)
-		e->phase = PHASE_INSTANT; /* no reader makes spans of a process */
 	if (e->phase == PHASE_SPAN) {
 		e->dur = below(r, 5) == 0 ? 0 : any(r) >> (30 + below(r, 34));
 		e->flags = below(r, 5) == 0 ? EVENT_ASYNC : 0;
-	} else if (e->phase != PHASE_INSTANT || e->track->kind == TRACK_PROCESS) {
-		/* no reader makes arrows of a process */
-	} else if (r->open_arrow != 0) {
+	} else if (e->phase == PHASE_INSTANT && r->open_arrow != 0) {
 		e->phase = PHASE_FLOW_IN;
 		e->dur = r->open_arrow;
 		r->open_arrow = 0;
-	} else if (below(r, 3) == 0) {
+	} else if (e->phase == PHASE_INSTANT && below(r, 3) == 0) {
 		e->phase = PHASE_FLOW_OUT;
 		e->dur = r->open_arrow = r->id;
 	}

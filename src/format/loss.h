@@ -9,8 +9,7 @@
 struct loss {
 	/* format or stage, slash, words; a line, reported with a count; why, and what stands instead */
 	const char *id, *text, *explain;
-	/* what an event has to have to lose it (format/holds.h); what differs then (format/touches.h) */
-	unsigned needs, touches;
+	unsigned needs, touches; /* to lose it: format/holds.h; what differs then: format/touches.h */
 };
 
 struct ledger; /* what was lost, by kind; see format/ledger.h */
