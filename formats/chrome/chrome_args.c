@@ -39,38 +39,26 @@ chrome_value(struct chunk *chunk, const struct value *v, const struct event *e)
 		note_lost(chunk, &lost, e);
 }
 
+/* 1: the first field of the event numbers it; 0: there is no such field. */
+static uint32_t
+numbering(const struct chrome_state *st, const struct batch *b, const struct event *e)
+{
+	const struct field *const f = &b->fields[e->first_field];
+
+	if (e->phase == PHASE_COUNTER || (e->flags & EVENT_ASYNC) != 0)
+		return 0; /* no viewer adds these up */
+	return st->record_id.n > 0 && e->nfields > 0 && f->value.type >= VALUE_U8 &&
+	       f->value.type <= VALUE_I64 && slice_equal(f->name, st->record_id);
+}
+
 static void
-put_fields(struct chunk *chunk, const struct batch *b, const struct event *e)
+put_fields(struct chunk *chunk, const struct batch *b, const struct event *e, uint32_t from, uint32_t to)
 {
 	struct fields_json_lost lost = { 0 };
 
-	fields_json(&chunk->text, b->fields + e->first_field, e->nfields, &lost);
+	fields_json(&chunk->text, b->fields + e->first_field + from, to - from, &lost);
 	if (fields_json_lost_any(&lost))
 		note_lost(chunk, &lost, e);
-}
-
-static bool
-has_field(const struct batch *b, const struct event *e, const char *name)
-{
-	for (uint16_t i = 0; i < e->nfields; i++)
-		if (slice_is(b->fields[e->first_field + i].name, name))
-			return true;
-	return false;
-}
-
-/* The true thread id of events whose tid is another; the key is one that the event's own fields do not use.
- */
-static void
-put_true_tid(struct chunk *chunk, const struct batch *b, const struct event *e)
-{
-	char key[24] = "true_tid";
-
-	for (uint32_t i = 2; has_field(b, e, key); i++)
-		snprintf(key, sizeof key, "true_tid (%" PRIu32 ")", i);
-	text_printf(&chunk->text, "\"%s\":", key);
-	text_json_u64(&chunk->text, e->track->id);
-	if (e->nfields > 0)
-		text_char(&chunk->text, ',');
 }
 
 /* A series must be a number: no text for large ones, and no truth value.  false: it is none. */
@@ -118,25 +106,51 @@ put_series(const struct batch *b, const struct event *e, struct chunk *chunk)
 }
 
 void
-chrome_args(const struct batch *b, const struct event *e, struct chunk *chunk)
+chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const bool counter = e->phase == PHASE_COUNTER;
-	const bool renamed = !counter && chrome_track_of(e->track)->renamed;
+	const uint32_t from = numbering(st, b, e);
 
-	if (e->nfields == 0 && !renamed)
+	if (e->nfields == from)
 		return;
 	char *const p = text_room(t, 16);
 	if (p == NULL)
 		return;
 	memcpy(p, ",\"args\":{", 9);
 	t->n += 9;
-	if (renamed)
-		put_true_tid(chunk, b, e);
 	if (counter)
 		put_series(b, e, chunk);
 	else
-		put_fields(chunk, b, e);
+		put_fields(chunk, b, e, from, e->nfields);
+	text_char(t, '}');
+}
+
+static void
+put_id(struct text *t, const char *name, const struct track *k, const char *comma)
+{
+	text_printf(t, "%s\"%s\":", comma, name);
+	text_json_u64(t, k->id);
+}
+
+void
+chrome_event_ids(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                 struct chunk *chunk)
+{
+	const uint32_t n = numbering(st, b, e);
+	const struct track *const process = track_process(e->track);
+	const bool pid = st->with_ids && process->has_id,
+	           tid = st->with_ids && e->track->kind == TRACK_THREAD && e->track->has_id;
+	struct text *const t = &chunk->text;
+
+	if (n == 0 && !pid && !tid)
+		return;
+	text_str(t, ",\"ids\":{");
+	put_fields(chunk, b, e, 0, n);
+	if (pid)
+		put_id(t, "true_pid", process, n > 0 ? "," : "");
+	if (tid)
+		put_id(t, "true_tid", e->track, n > 0 || pid ? "," : "");
 	text_char(t, '}');
 }
 

@@ -153,6 +153,24 @@ name_of(struct chrome_reading *st, struct batch *b, const struct chrome_open *be
 	return both.p != NULL ? textscan_slice(both.p, both.n) : both;
 }
 
+/* What numbers the event, as this program's writer puts it, without the ids of process and thread behind. */
+static bool
+add_ids(struct chrome_reading *st, struct batch *b, struct event *e)
+{
+	const struct chrome_token *const ids = &st->rec.of[CHROME_IDS];
+
+	if (ids->kind == JSON_ABSENT || *ids->p != '{')
+		return true;
+	if (!chrome_fields(st, b, e, ids->p, ids->end))
+		return false;
+	while (e->nfields > 0 && (slice_is(b->fields[b->nfields - 1].name, "true_tid") ||
+	                          slice_is(b->fields[b->nfields - 1].name, "true_pid"))) {
+		e->nfields--;
+		b->nfields--;
+	}
+	return true;
+}
+
 /* The args of the event, or those that its begin had. */
 static bool
 add_fields(struct chrome_reading *st, struct batch *b, struct event *e, const struct chrome_open *began)
@@ -164,6 +182,8 @@ add_fields(struct chrome_reading *st, struct batch *b, struct event *e, const st
 		    arena_copy(&b->scratch, slice_of(began->text + began->nname, began->nargs));
 		return copy.p != NULL && chrome_fields(st, b, e, copy.p, copy.p + copy.n);
 	}
+	if (!add_ids(st, b, e))
+		return false;
 	if (args->kind == JSON_ABSENT || *args->p != '{')
 		return true;
 	return chrome_fields(st, b, e, args->p, args->end);

@@ -9,14 +9,33 @@ const struct rule chrome_rules[CHROME_RULE_COUNT + 1] = {
 };
 
 static const char *const suffixes[] = { ".json", NULL };
+static const char *const dir_suffixes[] = { ".json.d", NULL };
 
-extern const struct format chrome_format;
+#define IDS                                                                                                  \
+	{                                                                                                    \
+		.name = "ids", .help = "the ids of process and thread in the trace too, as members of ids",  \
+		.of_output = true                                                                            \
+	}
+
+static const struct format_option options[] = { IDS, { .name = NULL } };
+
+static const struct format_option dir_options[] = {
+	IDS,
+	{ .name = "split-size",
+	  .arg = "BYTES",
+	  .help = "bytes of a part (default: 104857600)",
+	  .mistake = chrome_split_size_mistake },
+	{ .name = NULL },
+};
+
+extern const struct format chrome_format, chrome_dir_format;
 
 const struct format chrome_format = {
 	.name = "chrome",
 	.title = "Chrome trace event JSON",
 	.spec = "Trace Event Format (Chromium)",
 	.suffixes = suffixes,
+	.options = options,
 	.reader = &chrome_reader_ops,
 	.writer = &chrome_writer_ops,
 	.rules = chrome_rules,
@@ -24,4 +43,14 @@ const struct format chrome_format = {
 	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
 	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH |
 	         HOLDS_DEEP | HOLDS_NUMBERS,
+};
+
+const struct format chrome_dir_format = {
+	.name = "chrome-dir",
+	.title = "Chrome trace event JSON, parts",
+	.spec = "Trace Event Format (Chromium)",
+	.suffixes = dir_suffixes,
+	.options = dir_options,
+	.writer = &chrome_dir_writer_ops,
+	.losses = chrome_losses,
 };

@@ -89,7 +89,7 @@ chrome_declare_track(struct chrome_state *st, struct track *t)
 {
 	struct chrome_track *const c = arena_zalloc(&st->arena, 1, sizeof *c);
 
-	if (c == NULL)
+	if (c == NULL || (c->part = arena_zalloc(&st->arena, 1, sizeof *c->part)) == NULL)
 		return false;
 	if (t->kind == TRACK_PROCESS)
 		number_process(st, t, c);

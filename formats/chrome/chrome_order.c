@@ -99,21 +99,21 @@ by_place(const void *x, const void *y)
 }
 
 bool
-chrome_put_order(const struct trace *trace, struct text *t)
+chrome_put_order(const struct track *const *tracks, uint32_t ntracks, struct text *t)
 {
 	uint32_t n = 0, processes = 0;
 
-	if (trace->ntracks > MOST_ORDERED)
+	if (ntracks > MOST_ORDERED)
 		return true;
-	struct place *const places = calloc((size_t)trace->ntracks + 1, sizeof *places);
+	struct place *const places = calloc((size_t)ntracks + 1, sizeof *places);
 
 	if (places == NULL)
 		return false;
-	for (uint32_t i = 0; i < trace->ntracks; i++) {
-		if (trace->tracks[i]->hidden)
+	for (uint32_t i = 0; i < ntracks; i++) {
+		if (tracks[i]->hidden)
 			continue;
-		places[n++] = place_of(trace->tracks[i]);
-		processes += trace->tracks[i]->kind == TRACK_PROCESS;
+		places[n++] = place_of(tracks[i]);
+		processes += tracks[i]->kind == TRACK_PROCESS;
 	}
 	qsort(places, n, sizeof *places, by_place);
 	for (uint32_t i = 0; i < n; i++) {

@@ -41,6 +41,7 @@ enum chrome_member {
 	CHROME_SCOPE,
 	CHROME_S,
 	CHROME_ARGS,
+	CHROME_IDS,
 	CHROME_MEMBERS
 };
 
@@ -161,7 +162,7 @@ chrome_token_text(const struct chrome_token *t)
 	return t->kind == JSON_ABSENT ? slice_of("", 0) : json_text(t->p, t->end, t->kind);
 }
 
-/* The members of the object [p, end) as fields of the event.  false: no memory. */
+/* The members of the object [p, end) as fields of the event, behind those that it has.  false: no memory. */
 bool chrome_fields(struct chrome_reading *st, struct batch *b, struct event *e, const char *p,
                    const char *end);
 

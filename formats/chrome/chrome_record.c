@@ -17,6 +17,7 @@ member_of(struct slice key)
 		{ SLICE_LIT("tid"), CHROME_TID },   { SLICE_LIT("args"), CHROME_ARGS },
 		{ SLICE_LIT("id"), CHROME_ID },     { SLICE_LIT("id2"), CHROME_ID2 },
 		{ SLICE_LIT("s"), CHROME_S },       { SLICE_LIT("scope"), CHROME_SCOPE },
+		{ SLICE_LIT("ids"), CHROME_IDS },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -261,10 +262,12 @@ bool
 chrome_fields(struct chrome_reading *st, struct batch *b, struct event *e, const char *p, const char *end)
 {
 	struct json json = { .lenient = true, .depth = JSON_MAX_DEPTH, .complete = true };
-	uint32_t n = 0;
+	const uint32_t before = e->nfields;
+	uint32_t n = before;
 	bool more;
 
-	e->first_field = b->nfields;
+	if (before == 0)
+		e->first_field = b->nfields;
 	for (p = json_first(&json, p, end, &more); p != NULL && more;
 	     p = json_next(&json, p, end, '}', &more)) {
 		struct chrome_token key = { .p = p }, t;
@@ -279,16 +282,16 @@ chrome_fields(struct chrome_reading *st, struct batch *b, struct event *e, const
 			                    "more than 60,000 args; the others are left out");
 			break;
 		}
-		struct field *const f = batch_fields(b, n + 1);
-		if (f == NULL)
+		if (batch_fields(b, n - before + 1) == NULL)
 			return false;
+		struct field *const f = b->fields + e->first_field;
 		f[n] = (struct field){ chrome_text(&b->scratch, &key), value_of(&b->scratch, &t) };
 		if (f[n].name.p == NULL || (f[n].value.type == VALUE_STRING && f[n].value.p == NULL))
 			return false;
 		if (!is_there(f, n, f[n].name))
 			n++;
 	}
-	b->nfields += n;
+	b->nfields += n - before;
 	e->nfields = (uint16_t)n;
 	return true;
 }

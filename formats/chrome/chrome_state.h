@@ -11,6 +11,7 @@ struct chrome_track {
 	uint8_t len;
 	bool renamed; /* pid or tid are not the true ones */
 	uint32_t pid, tid;
+	uint32_t *part; /* of chrome-dir: the last one that names it, from 1 on; 0: none */
 };
 
 /* `","cat":"NAME","ph":"`, ready to copy. */
@@ -25,10 +26,26 @@ struct chrome_ids {
 	uint32_t next_pid, next_tid, next_extra_tid;
 };
 
+/* Of chrome-dir: where it stands in its parts. */
+struct chrome_parts {
+	uint64_t most, bytes;  /* of a part; of this one so far */
+	uint32_t begun, ended; /* parts; those that have the facts of the whole */
+	bool any, comma;       /* an event is in this one; something is */
+	const char **names;    /* of all parts */
+	uint32_t names_cap;
+	const struct track **tracks; /* that this part names */
+	uint32_t ntracks, tracks_cap;
+	struct chunk line, title; /* what comes next: an event; the names of its process and thread */
+};
+
 struct chrome_state {
-	bool signed_time;   /* ts may be before 0; set by open */
-	struct arena arena; /* of what tracks and classes are declared as */
+	bool signed_time;       /* ts may be before 0; set by open */
+	bool with_ids;          /* --ids */
+	bool declared;          /* something: record_id is known */
+	struct slice record_id; /* name of the first field, if it numbers events; else empty */
+	struct arena arena;     /* of what tracks and classes are declared as */
 	struct chrome_ids ids;
+	struct chrome_parts parts;
 };
 
 static inline const struct chrome_track *
@@ -51,7 +68,30 @@ enum chrome_loss {
 };
 
 extern const struct loss chrome_losses[CHROME_LOSSES + 1];
-extern const struct writer_ops chrome_writer_ops;
+extern const struct writer_ops chrome_writer_ops, chrome_dir_writer_ops;
+
+/* ---- chrome_write.c ---- */
+
+void chrome_begin(struct writer *w);
+bool chrome_declare(struct writer *w, const struct batch *b);
+
+/* The begin of a document, and its end. */
+void chrome_put_head(struct text *t);
+void chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk);
+
+/* Whether an event is shown; its lines, each with the comma behind the line before it. */
+bool chrome_is_rendered(const struct event *e);
+void chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                         struct chunk *chunk);
+
+/* The line that names a track.  first: of a process, its first thread, if it is known. */
+void chrome_render_track(const struct track *k, const struct track *first, struct chunk *chunk);
+void chrome_free(void *state);
+
+/* ---- chrome_parts.c ---- */
+
+const char *chrome_split_size_mistake(const char *arg);
+void chrome_parts_free(struct chrome_parts *p);
 
 /* ---- chrome_ids.c ---- */
 
@@ -60,13 +100,19 @@ bool chrome_declare_track(struct chrome_state *st, struct track *t);
 
 /* ---- chrome_order.c ---- */
 
-/* Metadata events that tell viewers the order of processes and threads.  false: no memory. */
-bool chrome_put_order(const struct trace *trace, struct text *t);
+/* Metadata events that tell viewers the order of these processes and threads.  false: no memory. */
+bool chrome_put_order(const struct track *const *tracks, uint32_t n, struct text *t);
 
 /* ---- chrome_args.c ---- */
 
-/* The fields of an event as `,"args":{...}`; nothing when there are none. */
-void chrome_args(const struct batch *b, const struct event *e, struct chunk *chunk);
+/* The fields of an event as `,"args":{...}`; nothing when there are none.  Viewers that add up calls of one
+ * name and equal args must not see a number in them that no other event has: it is left out here. */
+void chrome_args(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                 struct chunk *chunk);
+
+/* What numbers the event and, with --ids, the true ids of its process and thread, as `,"ids":{...}`. */
+void chrome_event_ids(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                      struct chunk *chunk);
 
 /* One value as JSON; losses are said for e. */
 void chrome_value(struct chunk *chunk, const struct value *v, const struct event *e);

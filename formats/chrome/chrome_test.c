@@ -8,6 +8,7 @@
 #include "event/trace_engine.h"
 #include "format/registry.h"
 #include "fuzz/strict_json.h"
+#include "chrome/chrome_state.h"
 #include "event/lane_track_test.h"
 
 /* The writer alone, fed by hand: what no reader gives yet, or seldom. */
@@ -332,19 +333,65 @@ Test(chrome, instants_of_threads_and_of_processes)
 	finish(&r);
 }
 
-Test(chrome, the_true_tid_repeats_no_key)
+/* Two events of a thread with an odd number; of each the first field numbers it. */
+static void
+numbered_events(struct run *r, const struct option_value *options)
+{
+	begin(r);
+	r->trace.record_id = "id";
+	r->writer.options = options;
+	((struct chrome_state *)r->writer.state)->with_ids = options != NULL;
+	const struct track *const a = thread(r, UINT64_C(1) << 40, "a");
+	event(r, PHASE_SPAN, "a", a, 1000, 10);
+	field(r, "id", value_u64(41));
+	field(r, "id (2)", value_u64(7));
+	event(r, PHASE_SPAN, "a", a, 2000, 10);
+	field(r, "id", value_u64(42));
+	event(r, PHASE_SPAN, "a", a, 3000, 10);
+	field(r, "x", value_u64(3));
+	field(r, "id", value_u64(43));
+	event(r, PHASE_SPAN, "a", a, 4000, 10);
+	field(r, "id", value_string(SLICE_LIT("seven")));
+	parse(r);
+}
+
+/* So that viewers which go by name and args add up calls. */
+Test(chrome, what_numbers_events_is_no_argument)
 {
 	struct run r;
 
-	begin(&r);
-	event(&r, PHASE_INSTANT, "a", thread(&r, UINT64_C(1) << 40, "a"), 1000, 0);
-	field(&r, "true_tid (2)", value_u64(1));
-	field(&r, "true_tid", value_u64(2));
-	field(&r, "true_tid (track)", value_u64(3));
-	parse(&r);
-	const cJSON *const args = args_of(next(&r));
-	cr_assert_eq(cJSON_GetArraySize(args), 4);
-	cr_assert_eq(number_of(args, "true_tid (3)"), 1099511627776.0);
+	numbered_events(&r, NULL);
+	const cJSON *e = next(&r);
+	cr_expect_eq(cJSON_GetArraySize(args_of(e)), 1);
+	cr_expect_eq(number_of(args_of(e), "id (2)"), 7);
+	cr_expect_eq(number_of(cJSON_GetObjectItemCaseSensitive(e, "ids"), "id"), 41);
+	e = next(&r);
+	cr_expect_null(args_of(e));
+	cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(e, "ids")), 1);
+	e = next(&r); /* it is not the first field: the trace means something else by it */
+	cr_expect_eq(number_of(args_of(e), "id"), 43);
+	e = next(&r);
+	cr_expect_str_eq(text_of(args_of(e), "id"), "seven");
+	finish(&r);
+}
+
+Test(chrome, ids_of_process_and_thread)
+{
+	static const struct option_value ids = { "ids", "", NULL };
+	struct run r;
+
+	numbered_events(&r, &ids);
+	const cJSON *e = next(&r), *own = cJSON_GetObjectItemCaseSensitive(e, "ids");
+	cr_expect_eq(cJSON_GetArraySize(args_of(e)), 1);
+	cr_expect_eq(cJSON_GetArraySize(own), 2);
+	cr_expect_eq(number_of(own, "id"), 41);
+	cr_expect_eq(number_of(own, "true_tid"), 1099511627776.0);
+	e = next(&r);
+	cr_expect_null(args_of(e));
+	cr_expect_eq(number_of(cJSON_GetObjectItemCaseSensitive(e, "ids"), "id"), 42);
+	e = next(&r);
+	own = cJSON_GetObjectItemCaseSensitive(e, "ids");
+	cr_expect_eq(cJSON_GetArraySize(own), 1);
 	finish(&r);
 }
 

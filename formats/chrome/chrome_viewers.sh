@@ -47,9 +47,30 @@ check() {
 	differs "processes without a name" "$4" 0 && failed=1
 }
 
+# The parts of a directory hold the slices of the whole, and all have names.
+check_parts() {
+	whole=$(query "select count(*) from slice" | tr -d '"' | tail -n 1)
+	rm -rf "$dir/out.json.d"
+	"$bin" convert --quiet --split-size 2000 "$input" "$dir/out.json.d" >/dev/null 2>&1 || return
+	sum=0
+	for part in "$dir"/out.json.d/part-*.json; do
+		set -- $("$perfetto" "$part" "select (select count(*) from slice) || ' ' || (select count(*) from
+			thread_track join thread using (utid) where thread.name is null)" 2>/dev/null | tr -d '"' | tail -n 1)
+		[ $# -eq 2 ] && [ "$2" -eq 0 ] || { echo "$input: $part: no slices, or threads without a name"; failed=1; return; }
+		sum=$((sum + $1))
+	done
+	parts=$((parts + 1))
+	differs "slices of all parts" "$sum" "$whole" && failed=1
+}
+
+parts=0
 while read -r input; do
 	check
+	case $input in
+	testdata/heph/good/mixed* | testdata/htdump/good/thread-ids* | testdata/dftracer/good/sound.pfw) check_parts ;;
+	esac
 done <"$dir/inputs"
+[ "$parts" -gt 0 ] && echo "$parts directories of parts loaded"
 echo "$count outputs loaded, $without inputs give none"
 [ "$count" -gt 0 ] && exit $failed
 exit 1

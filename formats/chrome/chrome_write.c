@@ -37,14 +37,19 @@ declare_class(struct chrome_state *st, struct class *c)
 	return p != NULL;
 }
 
-static bool
+bool
 chrome_declare(struct writer *w, const struct batch *b)
 {
+	struct chrome_state *const st = w->state;
+
+	if (!st->declared && w->trace->record_id != NULL)
+		st->record_id = slice_str(w->trace->record_id);
+	st->declared = true;
 	for (uint32_t i = 0; i < b->ntracks; i++)
-		if (!chrome_declare_track(w->state, b->tracks[i]))
+		if (!chrome_declare_track(st, b->tracks[i]))
 			return false;
 	for (uint32_t i = 0; i < b->nclasses; i++)
-		if (!declare_class(w->state, b->classes[i]))
+		if (!declare_class(st, b->classes[i]))
 			return false;
 	return true;
 }
@@ -64,15 +69,14 @@ put_metadata(struct text *t, const char *name, const struct track *k, const stru
 	text_str(t, ",\"args\":{");
 }
 
-static void
-render_track(const struct track *k, const struct track *next, struct chunk *chunk)
+void
+chrome_render_track(const struct track *k, const struct track *first, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct chrome_track *const c = chrome_track_of(k);
 	const bool process = k->kind == TRACK_PROCESS;
 
-	const bool own = next != NULL && next->kind == TRACK_THREAD && track_process(next) == k;
-	put_metadata(t, process ? "process_name" : "thread_name", k, own ? next : NULL);
+	put_metadata(t, process ? "process_name" : "thread_name", k, first);
 	text_str(t, "\"name\":");
 	if (text_json_string(t, k->name) > 0)
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], 0, 1);
@@ -253,8 +257,9 @@ render_async_end(const struct chrome_state *st, const struct event *e, struct ch
 	t->n = (size_t)(p - t->p);
 }
 
-static void
-render_event(const struct chrome_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+void
+chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                    struct chunk *chunk)
 {
 	const struct chrome_track *const k = chrome_track_of(e->track);
 	struct text *const t = &chunk->text;
@@ -274,7 +279,9 @@ render_event(const struct chrome_state *st, const struct batch *b, const struct 
 	t->n = (size_t)(p - t->p) + k->len;
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
-	chrome_args(b, e, chunk);
+	chrome_args(st, b, e, chunk);
+	if (st->with_ids || st->record_id.n > 0)
+		chrome_event_ids(st, b, e, chunk);
 	text_char(t, '}');
 	if (is_async(e))
 		render_async_end(st, e, chunk);
@@ -284,18 +291,31 @@ render_event(const struct chrome_state *st, const struct batch *b, const struct 
 
 /* ---- the writer ---- */
 
-static bool
-chrome_open(struct writer *w, struct chunk *chunk)
+void
+chrome_begin(struct writer *w)
 {
 	struct chrome_state *const st = w->state;
 
 	st->signed_time = w->signed_time;
-	text_str(&chunk->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-	return true;
+	st->with_ids = option_find(w->options, "ids") != NULL;
+}
+
+void
+chrome_put_head(struct text *t)
+{
+	text_str(t, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
 static bool
-is_rendered(const struct event *e)
+chrome_open(struct writer *w, struct chunk *chunk)
+{
+	chrome_begin(w);
+	chrome_put_head(&chunk->text);
+	return true;
+}
+
+bool
+chrome_is_rendered(const struct event *e)
 {
 	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
 }
@@ -304,11 +324,15 @@ is_rendered(const struct event *e)
 static void
 chrome_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
-	for (uint32_t i = 0; i < b->ntracks; i++)
-		render_track(b->tracks[i], i + 1 < b->ntracks ? b->tracks[i + 1] : NULL, chunk);
+	for (uint32_t i = 0; i < b->ntracks; i++) {
+		const struct track *const k = b->tracks[i], *const next =
+		                                                i + 1 < b->ntracks ? b->tracks[i + 1] : NULL;
+		const bool own = next != NULL && next->kind == TRACK_THREAD && track_process(next) == k;
+		chrome_render_track(k, own ? next : NULL, chunk);
+	}
 	for (uint32_t i = 0; i < b->n; i++)
-		if (is_rendered(&b->events[i]))
-			render_event(state, b, &b->events[i], chunk);
+		if (chrome_is_rendered(&b->events[i]))
+			chrome_render_event(state, b, &b->events[i], chunk);
 }
 
 static void
@@ -344,14 +368,12 @@ put_meta(struct chunk *chunk, const struct trace *trace)
 	tabletext_free(&names);
 }
 
-static bool
-chrome_close(struct writer *w, struct chunk *chunk)
+void
+chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk)
 {
 	struct text *const t = &chunk->text;
 	const struct trace *const trace = w->trace;
 
-	if (w->any && !chrome_put_order(trace, t))
-		return false;
 	text_str(t, "\n],\n\"otherData\":{\n\"tool\":");
 	text_json_string(t, slice_str(w->tool));
 	put_text_member(t, "format", trace->format);
@@ -369,22 +391,35 @@ chrome_close(struct writer *w, struct chunk *chunk)
 		text_str(t, ",\n\"rebased_by_ns\":");
 		text_json_u64(t, w->rebased_by);
 	}
+	if (parts != NULL)
+		text_printf(t, ",\n\"part\":%" PRIu32 ",\n\"parts\":%" PRIu32, parts->ended, parts->begun);
 	put_meta(chunk, trace);
 	text_str(t, ",\n\"losses\":{");
 	for (size_t i = 0; i < w->total->n; i++)
 		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", w->total->rows[i].loss->id,
 		            w->total->rows[i].count);
 	text_str(t, "}\n}}\n");
+}
+
+static bool
+chrome_close(struct writer *w, struct chunk *chunk)
+{
+	const struct track *const *const tracks = (const struct track *const *)w->trace->tracks;
+
+	if (w->any && !chrome_put_order(tracks, w->trace->ntracks, &chunk->text))
+		return false;
+	chrome_put_facts(w, NULL, chunk);
 	return true;
 }
 
-static void
+void
 chrome_free(void *state)
 {
 	struct chrome_state *const st = state;
 
 	arena_free(&st->arena);
 	table64_free(&st->ids.used);
+	chrome_parts_free(&st->parts);
 }
 
 const struct writer_ops chrome_writer_ops = {

@@ -249,7 +249,7 @@ expect_args(const struct oracle *o, const struct event *e, const char *line, con
 
 /* Fields of the record that are args here, unless an argument has their name. */
 static void
-expect_own_fields(const struct event *e, const cJSON *shown)
+expect_own_fields(const struct event *e, const cJSON *shown, const cJSON *ids)
 {
 	static const char *const keys[] = { "id", "type" };
 	char want[40];
@@ -257,7 +257,9 @@ expect_own_fields(const struct event *e, const cJSON *shown)
 	for (size_t i = 0; i < 2; i++) {
 		if (!cJSON_HasObjectItem(e->json, keys[i]) || e->ph == 'C')
 			continue;
-		const cJSON *const got = cJSON_GetObjectItemCaseSensitive(shown, keys[i]);
+		const cJSON *const id = i == 0 ? cJSON_GetObjectItemCaseSensitive(ids, keys[i]) : NULL;
+		const cJSON *const got =
+		    id != NULL ? id : cJSON_GetObjectItemCaseSensitive(shown, keys[i]);
 		raw_value(e->line, keys[i], want, sizeof want);
 		cr_assert_not_null(got, "%s of %s", keys[i], e->line);
 		if (cJSON_IsString(got))
@@ -317,7 +319,8 @@ expect_event(const struct oracle *o, const struct event *e, const char *text, si
 		expect_time(e, line, "dur");
 	expect_who(e, line, all);
 	expect_args(o, e, line, cJSON_GetObjectItemCaseSensitive(json, "args"));
-	expect_own_fields(e, cJSON_GetObjectItemCaseSensitive(json, "args"));
+	expect_own_fields(e, cJSON_GetObjectItemCaseSensitive(json, "args"),
+	                  cJSON_GetObjectItemCaseSensitive(json, "ids"));
 	free(line);
 	cJSON_Delete(json);
 }

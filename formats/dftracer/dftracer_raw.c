@@ -110,6 +110,12 @@ dft_is_gap(const struct class *c)
 	return c->nfields == 1 && c->fields[0].name.p == gap_field.name.p;
 }
 
+bool
+dft_is_unreadable(const struct class *c)
+{
+	return dft_is_gap(c) && slice_is(c->name, "unreadable bytes");
+}
+
 static struct class *
 gap_class(struct dft_state *st, bool dropped)
 {

@@ -23,6 +23,7 @@ void dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_recor
 
 /* Whether events of the class are what stands between records, or cannot be read. */
 bool dft_is_gap(const struct class *c);
+bool dft_is_unreadable(const struct class *c);
 
 /* Adds an event for what was consumed since the last event, if it was something. */
 void dft_raw_gap(struct dft_state *st, struct batch *b);

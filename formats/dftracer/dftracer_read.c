@@ -47,6 +47,7 @@ dft_open(struct reader *r)
 		return false;
 	trace->dialect = st->dialect;
 	trace->clock = "unix";
+	trace->record_id = "id";
 	trace->epoch_known = true;
 	trace->epoch_ns = 0;
 	return true;

@@ -27,6 +27,7 @@ dfw_open(struct writer *w, struct chunk *chunk)
 	struct dfw_state *const st = w->state;
 
 	st->is_raw = w->raw;
+	st->selected = w->selected;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
 	st->own = strcmp(w->trace->format, "dftracer") == 0;
@@ -196,15 +197,17 @@ dfw_free(void *state)
 	text_free(&st->scratch);
 	text_free(&st->raw.end);
 	dfw_look_free(&st->look);
+	dfw_select_free(&st->select);
 }
 
 const struct writer_ops dfw_ops = {
 	.state_size = sizeof(struct dfw_state),
 	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_BYTES | WRITER_INTERPRETED,
+	.modes = WRITER_RAW_SAME | WRITER_RAW_BYTES | WRITER_RAW_SELECT | WRITER_INTERPRETED,
 	.open = dfw_open,
 	.declare = dfw_declare,
 	.write = dfw_write,
+	.survey = dfw_survey,
 	.close = dfw_close,
 	.free = dfw_free,
 };

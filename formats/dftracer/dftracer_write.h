@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/table.h"
 #include "dftracer/dftracer_write_look.h"
+#include "dftracer/dftracer_write_select.h"
 #include "format/format.h"
 
 /*
@@ -36,7 +37,10 @@ struct dfw_raw {
 	bool commas;       /* its records are separated by commas, as in an array */
 	bool sealed;       /* so much stands behind the records of the first input that it was written */
 	bool closed_later; /* an input behind the first has a closing bracket */
-	struct text end;   /* of the first input: what stands from its closing bracket on */
+	bool selecting;    /* records are left out */
+	bool written;      /* of a selection: some record was; how its line ends: */
+	bool line_end, cr;
+	struct text end; /* of the first input: what stands from its closing bracket on */
 	char tail[DFW_TAIL];
 	uint32_t ntail;
 };
@@ -79,10 +83,11 @@ struct dfw_track {
 };
 
 struct dfw_state {
-	bool is_raw, rebased, signed_time;
+	bool is_raw, selected, rebased, signed_time;
 	bool own; /* the input is a DFTracer trace */
 	struct dfw_raw raw;
 	struct dfw_look look;
+	struct dfw_select select;
 	enum dfw_dialect dialect;
 	struct arena arena;
 	struct dfw_track *tracks; /* by index of the trace's track */
@@ -162,6 +167,8 @@ void dfw_event(struct dfw_state *st, const struct batch *b, const struct event *
 /* ---- dftracer_write_raw.c ---- */
 
 void dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk);
+/* A pass over all that will come, where records are left out. */
+void dfw_survey(void *state, const struct batch *b);
 void dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk);
 
 /* ---- dftracer_write_move.c ---- */

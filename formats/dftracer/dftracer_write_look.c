@@ -34,6 +34,12 @@ kind_of(const struct dft_record *rec)
 		return DFW_HASH;
 	if (top_is(rec, DFT_NAME, "thread_name"))
 		return DFW_THREAD_NAME;
+	if (top_is(rec, DFT_NAME, "EH"))
+		return DFW_ENTITY;
+	if (top_is(rec, DFT_NAME, "ET"))
+		return DFW_ENTITY_TYPE;
+	if (top_is(rec, DFT_NAME, "ER"))
+		return DFW_ENTITY_RELATION;
 	return top_is(rec, DFT_NAME, "CM") && arg_is(rec, DFT_ROLE_NAME, "time_metric") ? DFW_TIME_METRIC
 	                                                                                : DFW_OF_PROCESS;
 }

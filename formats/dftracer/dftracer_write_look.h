@@ -11,6 +11,9 @@ enum dfw_kind {
 	DFW_HASH,        /* HH, FH, SH */
 	DFW_TIME_METRIC, /* CM that says what times count */
 	DFW_THREAD_NAME,
+	DFW_ENTITY, /* EH, ET, ER */
+	DFW_ENTITY_TYPE,
+	DFW_ENTITY_RELATION,
 	DFW_OF_PROCESS, /* other metadata */
 };
 

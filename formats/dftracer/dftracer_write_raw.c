@@ -46,6 +46,61 @@ end_line(struct dfw_raw *raw, struct chunk *chunk)
 		text_char(&chunk->text, '\n');
 }
 
+/* ---- records of a selection ---- */
+
+/* A record without the rest of its line, which is for the end of the line to say. */
+static struct slice
+body_of(struct slice record)
+{
+	while (record.n > 0 && record.p[record.n - 1] != '}')
+		record.n--;
+	return record;
+}
+
+static void
+end_selected(struct dfw_raw *raw, struct chunk *chunk, bool comma)
+{
+	if (!raw->written)
+		return;
+	if (comma && raw->commas)
+		text_char(&chunk->text, ',');
+	if (raw->cr)
+		text_char(&chunk->text, '\r');
+	text_char(&chunk->text, '\n');
+}
+
+static void
+put_selected(struct dfw_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+{
+	struct dfw_raw *const raw = &st->raw;
+	const struct slice body = body_of(bytes);
+	const enum dfw_take take = dfw_select_takes(&st->select, &st->look, e, bytes);
+
+	chunk->text.failed |= st->select.failed;
+	if (take == DFW_LEAVE_START)
+		dfw_lose(chunk, DFW_START_LEFT_OUT, e->offset);
+	if (take != DFW_TAKE)
+		return;
+	end_selected(raw, chunk, true);
+	if (st->rebased)
+		dfw_move(st, e, body, chunk);
+	else
+		text_slice(&chunk->text, body);
+	raw->written = true;
+	raw->line_end = bytes.p[bytes.n - 1] == '\n';
+	raw->cr = raw->line_end && bytes.n > body.n + 1 && bytes.p[bytes.n - 2] == '\r';
+}
+
+void
+dfw_survey(void *state, const struct batch *b)
+{
+	struct dfw_state *const st = state;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		if (b->events[i].phase != PHASE_STRUCTURE || !dft_is_gap(b->events[i].cls))
+			dfw_select_look(&st->select, &st->look, &b->events[i], b->bytes[i]);
+}
+
 /* ---- between records ---- */
 
 static void
@@ -60,6 +115,8 @@ hold(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
 		chunk->text.failed |= raw->end.failed;
 		return;
 	}
+	if (raw->selecting && !raw->sealed)
+		end_selected(raw, chunk, false);
 	raw->sealed = true;
 	text_add(&chunk->text, raw->end.p, raw->end.n);
 	text_slice(&chunk->text, s);
@@ -68,18 +125,18 @@ hold(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
 
 /* The closing bracket, and what follows it, is held until it is known that no record follows. */
 static void
-gap(struct dfw_raw *raw, struct slice s, struct chunk *chunk)
+gap(struct dfw_raw *raw, struct slice s, bool unreadable, struct chunk *chunk)
 {
 	const bool held = raw->end.n > 0 || raw->sealed;
-	const char *const close = held ? s.p : memchr(s.p, ']', s.n);
+	const char *const close = held ? s.p : unreadable ? NULL : memchr(s.p, ']', s.n);
 	const size_t before = close != NULL ? (size_t)(close - s.p) : s.n;
+	const bool head = raw->inputs == 1 && raw->before && !unreadable;
 
-	if (raw->inputs == 1) {
-		raw->opened |= raw->before && before > 0 && memchr(s.p, '[', before) != NULL;
+	if (raw->selecting && unreadable)
+		return;
+	raw->opened |= head && before > 0 && memchr(s.p, '[', before) != NULL;
+	if (head || (!raw->selecting && (raw->inputs == 1 || unreadable || !raw->before)))
 		text_add(&chunk->text, s.p, before);
-	} else if (!raw->before) {
-		text_add(&chunk->text, s.p, before);
-	}
 	if (close != NULL)
 		hold(raw, slice_of(close, s.n - before), chunk);
 }
@@ -98,9 +155,10 @@ prepare_record(struct dfw_raw *raw, struct slice record, struct chunk *chunk)
 {
 	if (raw->inputs == 1) {
 		raw->commas |= raw->before && has_comma(record);
-		text_add(&chunk->text, raw->end.p, raw->end.n);
+		if (!raw->selecting)
+			text_add(&chunk->text, raw->end.p, raw->end.n);
 		text_clear(&raw->end);
-	} else if (raw->before) {
+	} else if (raw->before && !raw->selecting) {
 		end_line(raw, chunk);
 		if (raw->commas && !ends_in_comma(raw))
 			text_str(&chunk->text, ",\n");
@@ -126,6 +184,9 @@ dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 	struct dfw_raw *const raw = &st->raw;
 	struct slice run = { NULL, 0, 0 }; /* records that lie side by side */
 
+	dfw_select_end(&st->select);
+	raw->selecting = st->selected && st->select.left_out;
+	chunk->text.failed |= st->select.failed;
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
 		const struct slice bytes = b->bytes[i];
@@ -140,12 +201,14 @@ dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 		if (e->offset == 0)
 			begin_input(raw, chunk);
 		if (is_gap) {
-			gap(raw, bytes, chunk);
+			gap(raw, bytes, dft_is_unreadable(e->cls), chunk);
 			continue;
 		}
 		if (raw->before || raw->end.n > 0)
 			prepare_record(raw, bytes, chunk);
-		if (st->rebased)
+		if (raw->selecting)
+			put_selected(st, e, bytes, chunk);
+		else if (st->rebased)
 			dfw_move(st, e, bytes, chunk);
 		else
 			run = bytes;
@@ -159,7 +222,11 @@ dfw_raw_close(struct dfw_raw *raw, struct chunk *chunk)
 {
 	const bool closed = raw->end.n > 0 || raw->closed_later;
 
-	if (raw->inputs > 1 && (!raw->opened || !closed))
+	const bool closes = raw->inputs > 1 ? raw->opened && closed : closed;
+
+	if (raw->selecting && !raw->sealed && (closes || raw->line_end))
+		end_selected(raw, chunk, false);
+	if (!closes)
 		return;
 	if (raw->inputs > 1)
 		end_line(raw, chunk);

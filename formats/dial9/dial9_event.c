@@ -1,3 +1,4 @@
+#include "dial9/dial9_made.h"
 #include "dial9/dial9_measure.h"
 #include "dial9/dial9_record.h"
 #include "dial9/dial9_value.h"
@@ -64,15 +65,31 @@ frequent_value(struct d9_state *st, uint8_t type, const char **p, const struct d
 	return true;
 }
 
-/* All fields, or those that the plan looks at. */
+/* The track of events until the vocabulary assigns one. */
+static const struct track *
+no_track(struct d9_state *st)
+{
+	if (st->no_track == NULL) {
+		const struct track *const process = d9_process(st);
+		struct track *const t = process != NULL ? trace_add_thread(st->r->trace, process, 0,
+		                                                           SLICE_LIT("no thread"))
+		                                        : NULL;
+		if (t != NULL)
+			t->has_id = false;
+		st->no_memory |= t == NULL;
+		st->no_track = t;
+	}
+	return st->no_track;
+}
+
+/* All fields, or those that the plan looks at; from the one at p on, which is the `skipped`-th. */
 static void
 add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
-           struct event *e)
+           struct event *e, const char *p, uint32_t skipped)
 {
 	const bool all = d9_wants_fields(st);
 	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
-	struct field *const first = batch_fields(b, s->nhead + (uint32_t)(end - s->fields));
-	const char *p = f->p + d9_schema_head(s);
+	struct field *const first = batch_fields(b, s->nhead + s->nfields);
 	struct d9_walk w; /* made when a field needs it */
 	bool walks = false;
 	struct field *to = first;
@@ -81,10 +98,9 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 		st->no_memory = true;
 		return;
 	}
-	st->event_pooled = 0;
 	if (s->nhead > 0)
 		to += add_head(s, f, to);
-	for (const struct d9_field *i = s->fields; i < end; i++) {
+	for (const struct d9_field *i = s->fields + skipped; i < end; i++) {
 		struct value *v = NULL;
 		if (all || i->used) {
 			to->name = i->name;
@@ -96,6 +112,7 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 			d9_walk_values(&w, st, s, f, b);
 		walks = true;
 		w.bytes.p = p;
+		w.raw = d9_wants_raw(st) || (s->made != NULL && i->type == D9_STACK);
 		(void)d9_walk_value(&w, i->type, 0, v);
 		p = w.bytes.p;
 	}
@@ -104,19 +121,23 @@ add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 	b->nfields += e->nfields;
 }
 
-/* The track of events until the vocabulary assigns one. */
-static const struct track *
-no_track(struct d9_state *st)
+/* One that this program wrote. */
+static void
+add_made(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
+         struct event *e)
 {
-	if (st->no_track == NULL) {
-		struct track *const t =
-		    trace_add_thread(st->r->trace, st->process, 0, SLICE_LIT("no thread"));
-		if (t != NULL)
-			t->has_id = false;
-		st->no_memory |= t == NULL;
-		st->no_track = t;
-	}
-	return st->no_track;
+	const char *args;
+
+	d9_made_event(st, s, f, b, e, &args);
+	if (e->track == NULL)
+		e->track = no_track(st);
+	if (!d9_wants_fields(st))
+		return;
+	add_fields(st, s, f, b, e, args, s->made->nhidden);
+	for (uint32_t i = 0; i < e->nfields && !st->no_memory; i++)
+		if (s->made->words[i] < D9_MADE_WORDS)
+			d9_made_restore(st, (enum d9_made_word)s->made->words[i], b,
+			                &b->fields[e->first_field + i].value);
 }
 
 static void
@@ -126,9 +147,14 @@ add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame 
 
 	if (!s->structure)
 		e->phase = PHASE_INSTANT;
-	e->track = no_track(st);
-	if (d9_wants_fields(st) || class_needs_fields(s->cls))
-		add_fields(st, s, f, b, e);
+	st->event_pooled = 0;
+	if (s->made != NULL) {
+		add_made(st, s, f, b, e);
+	} else {
+		e->track = no_track(st);
+		if (d9_wants_fields(st) || class_needs_fields(s->cls))
+			add_fields(st, s, f, b, e, f->p + d9_schema_head(s), 0);
+	}
 	b->n += !st->no_memory;
 }
 

@@ -145,6 +145,7 @@ d9_report_tallies(struct d9_state *st)
 		finding_add(st->r->findings, &d9_rules[D9_RULE_POOL_LIMIT], st->last_offset, 0,
 		            "%" PRIu64 " symbols and late definitions are not retained", dropped);
 	report(st, D9_RULE_METADATA_LIMIT, &t->metadata, "metadata of", " bytes is not retained");
+	report(st, D9_RULE_TRACK_LIMIT, &t->tracks, "track", " is not distinguished");
 	if (st->symbols_met)
 		report(st, D9_RULE_NAMES_LATE, &t->symbols_late, "the",
 		       " frames of a stack are shown as addresses");

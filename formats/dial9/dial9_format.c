@@ -2,8 +2,18 @@
 #include "dial9/dial9_findings.h"
 #include "dial9/dial9_read.h"
 #include "dial9/dial9_recover.h"
+#include "dial9/dial9_write.h"
 
 static const char *const suffixes[] = { ".bin", NULL };
+
+static const struct format_option options[] = {
+	{ .name = "dial9-version",
+	  .arg = "VERSION",
+	  .help = "of the output: 0.3 or 0.4 (default)",
+	  .words = d9_dialects,
+	  .of_output = true },
+	{ .name = NULL },
+};
 
 extern const struct format dial9_format;
 
@@ -13,9 +23,12 @@ const struct format dial9_format = {
 	.spec = "dial9-trace-format binary specification, version 1",
 	.suffixes = suffixes,
 	.dialects = d9_dialects,
+	.options = options,
 	.reader = &d9_reader_ops,
+	.writer = &d9w_ops,
 	.recover = &d9_recover_ops,
 	.rules = d9_rules,
+	.losses = d9w_losses,
 	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
 	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NAN | HOLDS_PARTS | HOLDS_NOT_UTF8 | HOLDS_NUL |
 	         HOLDS_FACTS | HOLDS_EPOCH | HOLDS_NUMBERS,

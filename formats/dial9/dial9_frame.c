@@ -1,6 +1,7 @@
 #include "dial9/dial9_frame.h"
 
 #include "dial9/dial9_dialect.h"
+#include "dial9/dial9_made.h"
 #include "dial9/dial9_measure.h"
 #include "dial9/dial9_record.h"
 
@@ -56,6 +57,7 @@ begin_segment(struct d9_state *st, const struct d9_frame *f)
 		d9_pools_check(st);
 		d9_pools_forget(st);
 		d9_schemas_forget(&st->schemas);
+		st->ntracks = 0;
 	}
 	st->begun = true;
 	st->base = 0;
@@ -243,6 +245,8 @@ finish(struct d9_state *st, enum d9_result result)
 {
 	if (result == D9_DONE)
 		d9_pools_check(st);
+	if (st->tracks_made == 0)
+		(void)d9_process(st);
 	d9_report_tallies(st);
 	return result == D9_DONE ? READ_END : READ_BAD;
 }
@@ -271,14 +275,15 @@ d9_frames_next(struct reader *r, struct batch *b)
 	struct d9_state *const st = r->state;
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
+	const bool runs = (r->want & WANT_RUNS) != 0;
 	enum d9_result result = D9_DONE;
 
 	begin_batch(st, b);
 	for (uint32_t left = b->cap; left > 0 && !st->no_memory && !is_full(st, b, start);) {
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, end_of_input(st));
-		if (r->want == WANT_FINDINGS && st->begun && st->open.left == 0) {
-			left -= d9_check_run(st, left);
+		if ((runs || r->want == WANT_FINDINGS) && st->begun && st->open.left == 0) {
+			left -= runs ? d9_record_run(st, b) : d9_check_run(st, left);
 			if (left == 0 || in->p == in->end)
 				continue;
 		}

@@ -1,5 +1,7 @@
 #include "dial9/dial9_read.h"
 
+#include <stdlib.h>
+
 #include "dial9/dial9_dialect.h"
 #include "dial9/dial9_state.h"
 #include "dial9/dial9_vocabulary.h"
@@ -31,7 +33,6 @@ set_up_trace(struct d9_state *st)
 		"Header", "Schema", "StringPool", "StackPool", "TimestampReset", "SchemaAnnotations"
 	};
 	struct trace *const trace = st->r->trace;
-	const struct slice name = input_name(st->r->in);
 
 	trace->byte_order = "little";
 	trace->clock = "monotonic";
@@ -39,8 +40,7 @@ set_up_trace(struct d9_state *st)
 		if ((st->structure[i] = trace_add_class(
 		         trace, textscan_slice(names[i], (uint32_t)strlen(names[i])))) == NULL)
 			return false;
-	st->process = trace_add_process(trace, name);
-	return st->process != NULL;
+	return true;
 }
 
 static bool
@@ -66,6 +66,7 @@ d9_close(struct reader *r)
 	d9_schemas_free(&st->schemas);
 	d9_pools_free(st);
 	d9_ahead_drop(st);
+	free(st->tracks);
 }
 
 const struct reader_ops d9_reader_ops = {

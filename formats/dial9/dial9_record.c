@@ -1,5 +1,7 @@
 #include "dial9/dial9_record.h"
 
+#include "dial9/dial9_measure.h"
+
 void
 d9_record_overflow(struct d9_state *st, const struct d9_frame *f, uint32_t delta)
 {
@@ -54,4 +56,21 @@ d9_record_structure(struct d9_state *st, enum d9_structure which, const struct d
 		b->nfields += n;
 	}
 	b->n++;
+}
+
+#define RUN_RECORDS 65536U /* then the engine looks around */
+
+uint32_t
+d9_record_run(struct d9_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const uint64_t base = st->base;
+	struct d9_frame f = { .p = in->p, .at = input_offset(in, in->p) };
+
+	if (d9_check_run(st, RUN_RECORDS) == 0)
+		return 0;
+	f.end = in->p;
+	d9_record_event(st, b, &f, st->structure[D9_S_RESET])->ts = base;
+	b->n++;
+	return 1;
 }

@@ -50,6 +50,10 @@ d9_record_event(struct d9_state *st, struct batch *b, const struct d9_frame *f, 
 	return e;
 }
 
+/* Adds the plain events and resets at the start of the window as one event without fields, at the time base
+ * before them.  How many events that makes. */
+uint32_t d9_record_run(struct d9_state *st, struct batch *b);
+
 /* Adds a structure record with these fields, if it is wanted. */
 void d9_record_structure(struct d9_state *st, enum d9_structure which, const struct d9_frame *f,
                          struct batch *b, const struct field *fields, uint32_t n);

@@ -12,6 +12,7 @@ struct d9_good {
 };
 
 extern const struct d9_good d9_good[]; /* ended by a name of NULL */
+extern const struct d9_good d9_made_good[]; /* likewise: what this program writes */
 
 #define D9_MAX_EXPECTED 16
 
@@ -33,6 +34,7 @@ struct d9_bad {
 
 extern const struct d9_bad d9_bad[]; /* ended by a name of NULL */
 extern const struct d9_bad d9_cut[]; /* likewise: those whose input ends too early */
+extern const struct d9_bad d9_made_bad[];
 
 void d9s_expect(struct d9_expected *e, const char *rule, uint64_t offset);
 

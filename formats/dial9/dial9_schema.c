@@ -49,9 +49,9 @@ report_redefined(struct d9_state *st, const struct d9_frame *f, uint16_t id, con
 	while (i < old->nfields && i < now->nfields && old->fields[i].type == now->fields[i].type &&
 	       slice_equal(old->fields[i].name, now->fields[i].name))
 		i++;
-	if (!slice_equal(old->cls->name, now->cls->name))
+	if (!slice_equal(old->name, now->name))
 		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f, "type_id %u was %s, now it is %s", id,
-		        quoted(&q, old->cls->name), quoted(&q2, now->cls->name));
+		        quoted(&q, old->name), quoted(&q2, now->name));
 	else if (old->nfields != now->nfields)
 		d9_find(st, D9_RULE_SCHEMA_REDEFINED, f,
 		        "field_count of type_id %u was %" PRIu32 ", now it is %" PRIu32, id, old->nfields,
@@ -136,7 +136,7 @@ check_type(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, c
 		           d9_is_optional(field->type) ? D9_RULE_OPTIONAL_UNKNOWN_TYPE
 		                                       : D9_RULE_UNKNOWN_FIELD_TYPE,
 		           f, at, "field %s of %s has type 0x%02x", quoted(&q, field->name),
-		           quoted(&q2, s->cls->name), field->type);
+		           quoted(&q2, s->name), field->type);
 	} else if (newer != NULL) {
 		d9_newer(st, f, at, newer);
 	}
@@ -157,7 +157,7 @@ unique_name(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 	if (!d9_find_unshown(st, D9_RULE_DUPLICATE_FIELD, f))
 		d9_find(st, D9_RULE_DUPLICATE_FIELD, f,
 		        "field %" PRIu32 " of %s has the name of an earlier field, %s", i,
-		        quoted(&q, s->cls->name), quoted(&q2, plain));
+		        quoted(&q, s->name), quoted(&q2, plain));
 	for (uint32_t nth = same + 1;; nth++) {
 		struct slice name =
 		    arena_printf(&st->r->trace->arena, "%.*s (%" PRIu32 ")", (int)plain.n, plain.p, nth);
@@ -234,7 +234,7 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 		const char *const end = f->p + 3 + (c->p - copy);
 		struct slice there = field->name; /* in the frame, for the offset */
 		there.p = end - 1 - there.n;
-		d9_check_text(st, f, there, "field name", s->cls->name);
+		d9_check_text(st, f, there, "field name", s->name);
 		check_type(st, f, s, field, end - 1);
 	}
 	return unique_names(st, f, s) && declare(st, s);
@@ -265,9 +265,7 @@ new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 	struct slice there = name;
 	there.p = f->p + 5;
 	d9_check_text(st, f, there, "schema name", (struct slice){ NULL, 0, 0 });
-	s->cls = trace_name_class(st->r->trace, name);
-	if (s->cls == NULL)
-		return NULL;
+	s->name = name; /* in the key, which stays */
 	const uint8_t timed = cursor_u8(&c, "has_timestamp");
 	s->nfields = cursor_u16(&c, "field_count");
 	s->timed = timed == 1;
@@ -277,8 +275,7 @@ new_schema(struct d9_state *st, const struct d9_frame *f, struct slice key)
 		           quoted(&(struct quoted){ "" }, name), timed);
 	if (!read_fields(st, f, s, &c, key.p))
 		return NULL;
-	d9_schema_plan(st, s);
-	return d9_ops_make(s) ? s : NULL;
+	return d9_schema_plan(st, s) && d9_ops_make(s) ? s : NULL;
 }
 
 /* ---- as a record ---- */
@@ -290,10 +287,10 @@ show(struct d9_state *st, const struct d9_frame *f, struct batch *b, uint16_t id
 		return;
 	struct value *const pairs = arena_zalloc(&b->scratch, s->nfields, 2 * sizeof *pairs);
 	const bool raw = d9_wants_raw(st);
-	const uint8_t timed = (uint8_t)f->p[5 + s->cls->name.n];
+	const uint8_t timed = (uint8_t)f->p[5 + s->name.n];
 	const struct field fields[] = {
 		{ SLICE_LIT("type_id"), { .type = VALUE_U16, .u64 = id } },
-		{ SLICE_LIT("name"), value_string(s->cls->name) },
+		{ SLICE_LIT("name"), value_string(s->name) },
 		{ SLICE_LIT("has_timestamp"), raw ? (struct value){ .type = VALUE_U8, .u64 = timed }
 		                                  : (struct value){ .type = VALUE_BOOL, .u64 = s->timed } },
 		{ SLICE_LIT("fields"), { .type = VALUE_MAP, .count = s->nfields, .values = pairs } },

@@ -6,6 +6,7 @@
 
 /* Schemas, and what this program does with events of each. */
 
+struct d9_made;
 struct d9_op;
 
 struct d9_field {
@@ -15,7 +16,7 @@ struct d9_field {
 };
 
 /* What this program does with an event besides showing it. */
-enum d9_kind { D9_KIND_PLAIN, D9_KIND_CLOCK, D9_KIND_FACTS, D9_KIND_SYMBOL };
+enum d9_kind { D9_KIND_PLAIN, D9_KIND_CLOCK, D9_KIND_FACTS, D9_KIND_SYMBOL, D9_KIND_TRACK };
 
 /* The fields that it does it with. */
 enum d9_part { D9_PART_CLOCK, D9_PART_FACTS, D9_PART_ADDRESS, D9_PART_NAME, D9_PART_DEPTH, D9_PARTS };
@@ -25,6 +26,7 @@ enum d9_part { D9_PART_CLOCK, D9_PART_FACTS, D9_PART_ADDRESS, D9_PART_NAME, D9_P
 /* One schema of the trace; segments that register the same share it.  What events point to lies in the
  * trace's arena. */
 struct d9_schema {
+	struct slice name;
 	struct class *cls;
 	struct d9_field *fields;
 	struct class_field *declared; /* `nhead` of the frame (raw events only), then the same fields for
@@ -32,6 +34,7 @@ struct d9_schema {
 	struct d9_op *ops;            /* NULL: measured field by field */
 	uint32_t nfields, nhead;
 	uint32_t nused;          /* up to the last that is used */
+	const struct d9_made *made; /* events that this program wrote: dial9_made.h; NULL: others */
 	const struct plan *plan; /* by which they are used; NULL: none, or raw events */
 	size_t need; /* an event with so many bytes before the end is measured by steps; SIZE_MAX: none is */
 	size_t run_need;          /* the same where an event need only be counted */

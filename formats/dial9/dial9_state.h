@@ -53,7 +53,10 @@ struct d9_state {
 	uint64_t seed; /* of the hashes of pool entries */
 
 	struct d9_tallies tallies;
-	const struct track *process, *no_track;
+	const struct track *process, *no_track; /* NULL: not needed yet */
+	const struct track **tracks;            /* of the present segment: number in track records -> track */
+	uint32_t ntracks, tracks_cap;
+	uint32_t tracks_made, track_names; /* of the whole input; names: bytes */
 	uint32_t meta_bytes;
 	uint32_t event_pooled; /* bytes that the pools added to the present event */
 	uint64_t batch_pooled; /* and to the present batch */

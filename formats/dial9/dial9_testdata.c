@@ -47,9 +47,13 @@ dial9_write_testdata(const char *dir)
 
 	for (const struct d9_good *g = d9_good; ok && g->name != NULL; g++)
 		ok = write_good(dir, g);
+	for (const struct d9_good *g = d9_made_good; ok && g->name != NULL; g++)
+		ok = write_good(dir, g);
 	for (const struct d9_bad *s = d9_bad; ok && s->name != NULL; s++)
 		ok = write_bad(dir, s);
 	for (const struct d9_bad *s = d9_cut; ok && s->name != NULL; s++)
 		ok = write_bad(dir, s);
+	for (const struct d9_bad *x = d9_made_bad; ok && x->name != NULL; x++)
+		ok = write_bad(dir, x);
 	return ok;
 }

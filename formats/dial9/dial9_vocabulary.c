@@ -1,5 +1,6 @@
 #include "dial9/dial9_vocabulary.h"
 
+#include "dial9/dial9_made.h"
 #include "dial9/dial9_walk.h"
 
 /*
@@ -70,6 +71,8 @@ kind_of(const struct d9_schema *s, const struct plan *m)
 {
 	if (slice_is(plan_word(m, "symbol"), "true"))
 		return D9_KIND_SYMBOL;
+	if (slice_is(plan_word(m, "made"), "track") && d9_made_track_schema(s))
+		return D9_KIND_TRACK;
 	if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
 		return D9_KIND_CLOCK;
 	const uint32_t facts = s->parts[D9_PART_FACTS];
@@ -78,10 +81,10 @@ kind_of(const struct d9_schema *s, const struct plan *m)
 	           : D9_KIND_PLAIN;
 }
 
-void
-d9_schema_plan(struct d9_state *st, struct d9_schema *s)
+static void
+find_plan(struct d9_state *st, struct d9_schema *s)
 {
-	const struct plan *const m = trace_find_plan(st->r->trace, s->cls->name, has_field, s);
+	const struct plan *const m = trace_find_plan(st->r->trace, s->name, has_field, s);
 	const struct class_plan_fields fields = { s, field_named, field_type };
 	struct class_plan p;
 
@@ -96,14 +99,27 @@ d9_schema_plan(struct d9_state *st, struct d9_schema *s)
 	find_used(s, m);
 	s->structure = m->phase == PLAN_STRUCTURE;
 	s->reader_applies = is_done_by_reader(s, &p);
+	if (slice_is(plan_word(m, "made"), "event") && d9_made_event_schema(st, s))
+		s->reader_applies = true;
+}
+
+bool
+d9_schema_plan(struct d9_state *st, struct d9_schema *s)
+{
+	find_plan(st, s);
+	s->cls = trace_name_class(st->r->trace, s->made != NULL ? s->made->cls : s->name);
+	return s->cls != NULL && !st->no_memory;
 }
 
 bool
 d9_schema_class(struct d9_state *st, struct d9_schema *s)
 {
+	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
+	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
 	const struct class like = { .name = s->cls->name,
-		                    .fields = s->declared,
-		                    .nfields = s->nhead + s->nfields,
+		                    .category = category,
+		                    .fields = s->declared + hidden,
+		                    .nfields = s->nhead + s->nfields - hidden,
 		                    .plan = s->plan,
 		                    .reader_applies = s->reader_applies };
 	struct class *const c = trace_plan_class(st->r->trace, &like);
@@ -257,6 +273,9 @@ d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *
 		st->symbols_met = true;
 		if (st->collects != NULL)
 			learn_symbol(st, s, f);
+		break;
+	case D9_KIND_TRACK:
+		d9_made_track(st, s, f);
 		break;
 	case D9_KIND_PLAIN:
 		break;

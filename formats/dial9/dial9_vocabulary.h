@@ -5,8 +5,8 @@
 
 /* Plans of schemas, and events that hold facts of the whole trace. */
 
-/* Looks up the plan of a schema, and what this program does with its events. */
-void d9_schema_plan(struct d9_state *st, struct d9_schema *s);
+/* Looks up the plan of a schema, and what this program does with its events.  false: no memory. */
+bool d9_schema_plan(struct d9_state *st, struct d9_schema *s);
 
 /* The class of its events: asked for before the first event, and again when a declared field changed.
  * false: no memory, which the state remembers. */

@@ -171,11 +171,26 @@ set_id(struct track *t, const struct attributes *a)
 	t->id = id != NULL ? id->u64 : 0;
 }
 
+/* The process of a stream of which no option tells. */
+static struct track *
+plain_process(struct heph_state *st, uint32_t stream)
+{
+	const struct slice name = trace_track_name(st->r->trace, true, "stream", stream);
+	const bool is_new = heph_own_process(st, stream) == NULL;
+	struct track *const t = name.p != NULL ? process_of(st, stream, name) : NULL;
+
+	if (t != NULL && is_new) {
+		t->has_id = true;
+		t->id = stream;
+	}
+	return t;
+}
+
 static bool
 add_thread(struct heph_state *st, struct heph_own_track to, const struct attributes *a)
 {
 	const struct value *const parent = find(a, "parent", VALUE_U64);
-	const struct track *above = process_of(st, to.stream, SLICE_LIT("process"));
+	const struct track *above = plain_process(st, to.stream);
 	const struct heph_own_track *const known =
 	    parent != NULL ? own_track(&st->own, to.stream, parent->u64) : NULL;
 

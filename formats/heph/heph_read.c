@@ -43,6 +43,7 @@ heph_open(struct reader *r)
 	st->raw = (r->want & WANT_RAW) != 0;
 	st->tracks.seed = st->own.seed = hash_seed();
 	r->trace->dialect = "0.1.0";
+	r->trace->record_id = HEPH_COUNTER_FIELD;
 	r->trace->byte_order = "big";
 	r->trace->clock = "ns since the epoch option";
 	return add_classes(st);

@@ -224,6 +224,63 @@ mixed(struct heph_build *b)
 	}
 }
 
+static void
+own_track(struct heph_build *b, uint32_t stream, uint64_t substream, const char *kind, const char *name)
+{
+	heph_metadata(b, "tracetool.track");
+	heph_u32(b, stream);
+	heph_u64(b, substream);
+	heph_end(b);
+	heph_text_value(b, "kind", kind);
+	heph_text_value(b, "name", name);
+}
+
+static void
+own_event(struct heph_build *b, uint64_t substream, uint64_t start, uint64_t end, const char *kind)
+{
+	heph_event(b, 3, substream, start, end, kind);
+	heph_unsigned(b, "number", 200);
+	heph_text_value(b, "text", "00ff");
+	heph_attribute(b, "list", 0x81);
+	heph_u16(b, 2);
+	heph_u64(b, 1);
+	heph_u64(b, 0);
+	heph_end(b);
+	heph_text_value(b, "tracetool.class", "of another format");
+	heph_text_value(b, "tracetool.category", "category");
+	heph_text_value(b, "tracetool.kind", kind);
+}
+
+/* What the writer says of events that are more than spans; some words do not fit their values. */
+static void
+own_words(struct heph_build *b)
+{
+	static const char *const kinds[] = { "async span", "begin", "end",     "instant",
+		                             "counter",    "span",  "no kind", "arrow out" };
+
+	heph_metadata(b, "tracetool.trace");
+	heph_unsigned(b, "version", 1);
+	heph_text_value(b, "clock", "monotonic");
+	own_track(b, 3, 0, "process", "a process");
+	heph_unsigned(b, "id", 33);
+	own_track(b, 3, 9, "thread", "a thread");
+	heph_unsigned(b, "id", 99);
+	own_track(b, 3, 10, "child", "a child of it");
+	heph_unsigned(b, "parent", 9);
+	own_track(b, 4, 1, "thread", "without a process");
+	for (unsigned i = 0; i < 8; i++) {
+		own_event(b, i % 2 == 0 ? 9 : 10, 100 + i, i == 0 ? 150 : 100 + i, kinds[i]);
+		heph_text_value(b, "tracetool.types",
+		                i % 2 == 0 ? "u8,bytes,[bool]" : "bool,json,[none],u8,");
+	}
+	heph_unsigned(b, "tracetool.arrow", 5);
+	heph_event(b, 3, 9, 300, 310, "of no class");
+	heph_unsigned(b, "stream_counter", 7);
+	heph_metadata(b, "tracetool.fact");
+	heph_text_value(b, "trace.host", "a host");
+	heph_spec_epoch(b);
+}
+
 const struct heph_good heph_good[] = {
 	{ "spec-example", spec_example },
 	{ "no-metadata", no_metadata },
@@ -242,5 +299,6 @@ const struct heph_good heph_good[] = {
 	{ "many-attributes", many_attributes },
 	{ "magic-in-values", magic_in_values },
 	{ "mixed", mixed },
+	{ "own-words", own_words },
 	{ 0 },
 };

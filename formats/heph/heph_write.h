@@ -67,6 +67,19 @@ struct hpw_streams {
 struct hpw_stream *hpw_stream_of(struct hpw_streams *all, uint32_t id, uint32_t counter, uint32_t input,
                                  bool *renumbered);
 
+/* A packet of a stream of the first input that is known and of which nothing is left out.  false: it is none.
+ */
+static inline bool
+hpw_stream_goes_on(struct hpw_streams *all, uint32_t id, uint32_t counter)
+{
+	if (id >= HPW_DIRECT || all->direct[id] == 0)
+		return false;
+	struct hpw_stream *const s = &all->list[all->direct[id] - 1];
+	if (id != 0 || counter - s->last <= INT32_MAX)
+		s->last = counter;
+	return true;
+}
+
 /* The counter of a packet in the output. */
 uint32_t hpw_stream_counter(struct hpw_stream *s, uint32_t counter);
 

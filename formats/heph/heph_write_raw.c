@@ -228,6 +228,23 @@ event(struct hpw_state *st, const struct event *e, struct slice bytes)
 	hpw_store(p + HPW_AT_END, t.end, 8);
 }
 
+/* Fast path for most packets of most traces: nothing of them is changed, nothing waits.  false: it is another
+ * one. */
+static inline bool
+add_plain(struct hpw_state *st, const struct event *e, struct slice bytes)
+{
+	struct hpw_raw *const raw = &st->raw;
+
+	if (st->rebased || raw->input > 0 || raw->streams.selected || raw->held.next.n > 0 ||
+	    e->phase == PHASE_STRUCTURE || load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n ||
+	    !hpw_stream_goes_on(&raw->streams, load_u32(bytes.p + HPW_AT_STREAM, true),
+	                        load_u32(bytes.p + HPW_AT_COUNTER, true)))
+		return false;
+	raw->any_event = true;
+	add(raw, bytes);
+	return true;
+}
+
 void
 hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 {
@@ -240,6 +257,8 @@ hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 			raw->input++;
 		raw->any = true;
 		raw->offset = e->offset;
+		if (add_plain(st, e, b->bytes[i]))
+			continue;
 		if (e->phase != PHASE_STRUCTURE)
 			event(st, e, b->bytes[i]);
 		else if (is_epoch(b->bytes[i]))

@@ -17,7 +17,7 @@ struct shown {
 	uint64_t ts, dur, id, pid, tid;
 	char ph;
 	const char *name;
-	const cJSON *args;
+	const cJSON *args, *ids;
 	cJSON *json;
 };
 
@@ -95,7 +95,8 @@ take_line(struct output *o, const char *line, size_t n, const char *path)
 	e.pid = id_of(cJSON_GetObjectItemCaseSensitive(e.json, "pid"), "pid");
 	e.tid = id_of(cJSON_GetObjectItemCaseSensitive(e.json, "tid"), "tid");
 	cr_expect(e.pid <= UINT32_MAX && e.tid <= UINT32_MAX, "%s: ids beyond 32 bits", path);
-	e.id = id_of(cJSON_GetObjectItemCaseSensitive(e.args, o->id_key), "event id among args");
+	e.ids = cJSON_GetObjectItemCaseSensitive(e.json, "ids");
+	e.id = id_of(cJSON_GetObjectItemCaseSensitive(e.ids, o->id_key), "event id among ids");
 	if (o->n == o->cap) {
 		o->cap = 2 * o->cap + 64;
 		o->events = realloc(o->events, o->cap * sizeof *o->events);
@@ -253,9 +254,8 @@ has_own_place(const struct oracle_event *e, const struct oracle_field *f)
 static void
 same_event(const struct oracle_event *want, const struct shown *got, const char *path)
 {
-	const cJSON *const true_tid = cJSON_GetObjectItemCaseSensitive(got->args, "true_tid");
-	size_t known =
-	    1 + (true_tid != NULL); /* the event id; the thread id where the tid had to be another */
+	const cJSON *const true_tid = cJSON_GetObjectItemCaseSensitive(got->ids, "true_tid");
+	size_t known = 0;
 	char text[600] = "";
 
 	cr_expect_eq(want->ts, got->ts, "%s: record at %" PRIu64, path, want->offset);
@@ -337,7 +337,7 @@ static void
 compare_file(const char *path, enum how how)
 {
 	static const char *const options[] = { "--lanes=on", "--lanes=off", "--rebase" };
-	const char *const args[] = { "convert", options[how], "--to", "chrome", path, "-", NULL };
+	const char *const args[] = { "convert", options[how], "--ids", "--to", "chrome", path, "-", NULL };
 	const bool lanes = how != NO_LANES;
 	struct ran r = run_tool(args, NULL, 0);
 	struct oracle o;

@@ -27,6 +27,7 @@ set_up_trace(struct ht_state *st)
 {
 	struct trace *const trace = st->r->trace;
 
+	trace->record_id = st->wire ? "id" : "event_id";
 	trace->dialect = st->wire ? "wire" : "document";
 	trace->byte_order = st->big ? "big" : "little";
 	st->tracks.process = trace_add_process(trace, input_name(st->r->in));

@@ -22,11 +22,13 @@ ndjson_take_facts(struct ndjson_reading *st, struct trace_facts *to)
 		.dialect = fact(st, NDJSON_M_DIALECT, ""),
 		.byte_order = fact(st, NDJSON_M_BYTE_ORDER, NULL),
 		.clock = fact(st, NDJSON_M_CLOCK, "unknown"),
+		.record_id = fact(st, NDJSON_M_RECORD_ID, NULL),
 	};
 
 	*to = f;
 	return f.format != NULL && f.dialect != NULL && f.clock != NULL &&
-	       (f.byte_order != NULL || !ndjson_has(&st->line, NDJSON_M_BYTE_ORDER));
+	       (f.byte_order != NULL || !ndjson_has(&st->line, NDJSON_M_BYTE_ORDER)) &&
+	       (f.record_id != NULL || !ndjson_has(&st->line, NDJSON_M_RECORD_ID));
 }
 
 static bool

@@ -18,12 +18,14 @@ put_facts(struct text *t, const struct trace_facts *facts)
 	if (facts->byte_order != NULL)
 		ndjson_member(t, "byte_order", slice_str(facts->byte_order));
 	ndjson_member(t, "clock", slice_str(facts->clock));
+	if (facts->record_id != NULL)
+		ndjson_member(t, "record_id", slice_str(facts->record_id));
 }
 
 static struct trace_facts
 facts_of(const struct trace *t)
 {
-	return (struct trace_facts){ t->format, t->dialect, t->byte_order, t->clock };
+	return (struct trace_facts){ t->format, t->dialect, t->byte_order, t->clock, t->record_id };
 }
 
 void

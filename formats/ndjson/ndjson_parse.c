@@ -61,12 +61,13 @@ static const struct {
 	[NDJSON_FLOW_IN] = { RECORD | BIT(ID) | BIT(TRACK), EVENT },
 	[NDJSON_STRUCTURE] = { RECORD, EVENT | BIT(DUR) | BIT(TRACK) },
 	[NDJSON_TRACE] = { BIT(TYPE) | BIT(VERSION) | BIT(TOOL) | BIT(MODE) | BIT(REBASED) | FACTS,
-	                   BIT(DIALECT) | BIT(BYTE_ORDER) },
+	                   BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) },
 	[NDJSON_TRACK] = { BIT(TYPE) | BIT(INDEX) | BIT(KIND) | BIT(NAME),
 	                   BIT(ID) | BIT(PARENT) | BIT(LANE) | BIT(CHILD) | BIT(ESCAPED) },
 	[NDJSON_CLASS] = { BIT(TYPE) | BIT(INDEX) | BIT(NAME) | BIT(CATEGORY), BIT(ESCAPED) | BIT(FIELDS) },
 	[NDJSON_TRACE_END] = { BIT(TYPE) | BIT(RECORDS) | BIT(EVENTS) | BIT(LOSSES) | FACTS,
-	                       BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(EPOCH_NS) | BIT(REBASED_BY_NS) |
+	                       BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) | BIT(EPOCH_NS) |
+	                       BIT(REBASED_BY_NS) |
 	                           WITH_FIELDS },
 };
 

@@ -162,7 +162,7 @@ void ndjson_take_free(struct ndjson_reading *st);
 
 bool ndjson_take_end(struct ndjson_reading *st);
 
-/* What format, dialect, byte_order and clock of the line say. */
+/* What format, dialect, byte_order, clock and record_id of the line say. */
 bool ndjson_take_facts(struct ndjson_reading *st, struct trace_facts *to);
 
 /* ---- ndjson_event.c ---- */

@@ -171,6 +171,7 @@ ndjson_take_trace(struct ndjson_reading *st)
 	st->raw = is_text(st, NDJSON_M_MODE, "raw");
 	st->origin->rebased = line->of[NDJSON_M_REBASED].kind == JSON_TRUE;
 	trace->clock = st->origin->first.clock;
+	trace->record_id = st->origin->first.record_id;
 	trace->origin = st->origin;
 	return true;
 }

@@ -1,5 +1,6 @@
 #include "ovni/ovni_format.h"
 
+#include "ovni/ovni_recover.h"
 #include "ovni/ovni_rules.h"
 
 static const char *const suffixes[] = { ".obs", NULL };
@@ -27,6 +28,7 @@ const struct format ovni_format = {
 	.suffixes = suffixes,
 	.options = options,
 	.reader = &ovni_reader_ops,
+	.recover = &ovni_recover_ops,
 	.trace = &ovni_trace_ops,
 	.rules = ovni_rules,
 	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ENDS | HOLDS_LISTS | HOLDS_PARTS |

@@ -120,7 +120,7 @@ expect_gone(const cJSON *j, const char *out, const char *form, const char *what)
 	cJSON_ArrayForEach(i, j)
 	{
 		if (i->string == NULL ||
-		    strstr(" type types tool format mode kind dialect clock byte_order escaped ",
+		    strstr(" type types tool format mode kind dialect clock byte_order record_id escaped ",
 		           i->string) == NULL)
 			expect_gone(i, out, form, what);
 	}

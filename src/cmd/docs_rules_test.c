@@ -167,10 +167,10 @@ help_option(const char **at, char *letter, char name[64])
 		*at += strcspn(line, "\n");
 		*at += **at == '\n';
 		*letter = 0;
-		if (strncmp(line, "  -", 3) == 0 && sscanf(line, "  -%c, --%63[a-z-]", letter, name) == 2)
+		if (strncmp(line, "  -", 3) == 0 && sscanf(line, "  -%c, --%63[a-z0-9-]", letter, name) == 2)
 			return true;
 		*letter = 0;
-		if (strncmp(line, "      --", 8) == 0 && sscanf(line, "      --%63[a-z-]", name) == 1)
+		if (strncmp(line, "      --", 8) == 0 && sscanf(line, "      --%63[a-z0-9-]", name) == 1)
 			return true;
 	}
 	return false;

@@ -1,7 +1,8 @@
+#include "cmd/recover.h"
+
 #include "cmd/operand_names.h"
-#include "cmd/recover_list.h"
 #include "cmd/say.h"
-#include "input/input_open.h"
+#include "input/input_tree.h"
 
 enum { O_SORT, O_FORMAT, O_REPORT };
 
@@ -22,18 +23,6 @@ const struct command recover_command = {
 	.reads = true,
 	.writes = true,
 	.run = cmd_recover,
-};
-
-struct recover {
-	struct options options;
-	const char *in, *out;
-	const char *report; /* NULL: none */
-	bool sort, json;
-	struct recover_run run;
-	struct recover_list list;
-	struct output *output; /* NULL: not opened */
-	struct progress progress;
-	enum exit_status status; /* the worst so far */
 };
 
 /* ---- command line ---- */
@@ -92,7 +81,7 @@ put(void *ctx, const char *p, size_t n)
 {
 	struct recover *const c = ctx;
 
-	return output_write(c->output, p, n);
+	return convert_output_put(&c->output, c->file, p, n);
 }
 
 static void
@@ -104,28 +93,35 @@ list(void *ctx, const struct recover_change *change)
 	recover_list_change(&c->list, change);
 }
 
+bool
+recover_open(struct recover *c, enum writer_shape shape)
+{
+	char why[512];
+
+	c->status = STATUS_UNREADABLE;
+	if (!convert_output_open(&c->output, c->out, shape, c->options.force, why, sizeof why)) {
+		say("%s", why);
+		return false;
+	}
+	if (recover_list_open(&c->list, c->json ? "-" : c->report, c->options.force))
+		c->status = STATUS_CLEAN;
+	return c->status == STATUS_CLEAN;
+}
+
 static bool
 opened(void *ctx, const struct source *s)
 {
 	struct recover *const c = ctx;
 	struct shown_path shown;
-	char why[512];
 
-	c->status = STATUS_UNREADABLE;
 	if (s->format->recover == NULL) {
 		say("%s: traces in format %s cannot be recovered", show_path(&shown, c->in), s->format->name);
+		c->status = STATUS_UNREADABLE;
 		return false;
 	}
 	c->list.format = s->format->name;
 	c->list.dialect = s->context->trace->dialect;
-	c->output = output_open(c->out, c->options.force ? OUTPUT_FORCE : 0, why, sizeof why);
-	if (c->output == NULL) {
-		say("%s", why);
-		return false;
-	}
-	const bool listed = recover_list_open(&c->list, c->json ? "-" : c->report, c->options.force);
-	c->status = listed ? STATUS_CLEAN : STATUS_UNREADABLE;
-	return listed;
+	return convert_output_is_open(&c->output) || recover_open(c, WRITER_FILE);
 }
 
 static void
@@ -138,25 +134,50 @@ show_progress(void *ctx, const struct input *in)
 
 /* ---- the run ---- */
 
+bool
+recover_input(struct recover *c, const char *path, const struct format *from, struct input *in)
+{
+	struct recover_run run = {
+		.job = options_job(&c->options, say_finding, &c->options),
+		.place = { .path = path, .operand = c->in, .in_folder = c->file != NULL },
+		.sort = c->sort,
+		.put = put,
+		.list = list,
+		.opened = opened,
+		.progress = show_progress,
+		.ctx = c,
+	};
+
+	run.job.from = from;
+	c->list.file = c->file;
+	const bool ok = recover_run(&run, in);
+	progress_clear(&c->progress);
+	if (!ok)
+		c->status = worse(c->status, STATUS_UNREADABLE);
+	recover_list_run(&c->list, &run);
+	return ok;
+}
+
 /* Ends the output, well or not. */
 static enum exit_status
 end_output(struct recover *c, bool whole)
 {
+	struct convert_output *const out = &c->output;
 	struct shown_path shown;
 	char why[512];
 
-	if (whole && output_finish(c->output)) {
-		if (output_commit(c->output, why, sizeof why))
+	if (whole && convert_output_finish(out)) {
+		if (convert_output_commit(out, why, sizeof why))
 			return STATUS_CLEAN;
 		say("%s", why);
 		return STATUS_UNREADABLE;
 	}
-	const bool pipe_closed = output_pipe_closed(c->output);
-	if (output_error(c->output) != NULL && !pipe_closed)
-		say("%s", output_error(c->output));
+	const bool pipe_closed = convert_output_pipe_closed(out);
+	if (convert_output_error(out) != NULL && !pipe_closed)
+		say("%s", convert_output_error(out));
 	else if (!pipe_closed)
 		say("%s: not written", show_path(&shown, c->out));
-	output_discard(c->output);
+	convert_output_discard(out);
 	return pipe_closed ? STATUS_PIPE_CLOSED : STATUS_UNREADABLE;
 }
 
@@ -175,33 +196,22 @@ is_lost(const struct recover *c)
 static void
 recover(struct recover *c)
 {
-	struct recover_run *const run = &c->run;
-
 	c->list.input = c->in;
 	c->list.output = c->out;
 	c->list.no_text = c->json;
 	progress_init(&c->progress, &c->options);
-	run->job = options_job(&c->options, say_finding, &c->options);
-	run->place = (struct source_place){ .path = c->in, .operand = c->in };
-	run->sort = c->sort;
-	run->put = put;
-	run->list = list;
-	run->opened = opened;
-	run->progress = show_progress;
-	run->ctx = c;
-	const bool ok = recover_run(run, input_open(c->in));
-	progress_clear(&c->progress);
-	if (c->output == NULL || (!ok && c->status != STATUS_CLEAN)) {
-		output_discard(c->output);
-		c->status = STATUS_UNREADABLE;
+	const bool ok = input_is_folder(c->in) ? recover_folder(c)
+	                                       : recover_input(c, c->in, c->options.from, input_open(c->in));
+	if (!convert_output_is_open(&c->output)) {
+		c->status = worse(c->status, STATUS_UNREADABLE);
 		return;
 	}
-	recover_list_run(&c->list, run);
 	recover_list_sums(&c->list, c->options.quiet || c->json);
 	const enum exit_status status = end_output(c, ok && !is_lost(c));
 	if (status == STATUS_CLEAN && (c->list.dropped > 0 || c->list.packed_damage))
-		c->status = STATUS_FINDINGS;
-	c->status = worse(c->status, worse(status, recover_list_close(&c->list, status == STATUS_CLEAN)));
+		c->status = worse(c->status, STATUS_FINDINGS);
+	c->status = status == STATUS_PIPE_CLOSED ? status : worse(c->status, status);
+	c->status = worse(c->status, recover_list_close(&c->list, status == STATUS_CLEAN));
 }
 
 enum exit_status

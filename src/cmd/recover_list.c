@@ -71,8 +71,7 @@ recover_list_sums(struct recover_list *l, bool quiet)
 		say("%s: %" PRIu64 " record%s in %" PRIu64 " byte%s kept, %" PRIu64
 		    " byte%s dropped in %" PRIu64 " range%s, %" PRIu64 " repair%s",
 		    shown.s, l->records, plural(l->records), l->kept, plural(l->kept), l->dropped,
-		    plural(l->dropped), l->gaps, plural(l->gaps),
-		    l->repairs, plural(l->repairs));
+		    plural(l->dropped), l->gaps, plural(l->gaps), l->repairs, plural(l->repairs));
 }
 
 /* ---- JSON ---- */

@@ -13,10 +13,10 @@
 /* What is known of a whole trace.  The reader fills it while it reads. */
 struct trace {
 	struct arena arena; /* whatever lives as long as the trace */
-	const char *format; /* name of the format */
-	const char *dialect;
+	const char *format, *dialect;
 	const char *byte_order; /* "little", "big" or NULL where it means nothing */
 	const char *clock;      /* e.g. "monotonic", "unix", "unknown" */
+	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known;
 	uint64_t epoch_ns; /* wall time at ts 0, ns since 1970; only if epoch_known */
 	const struct trace_origin *origin; /* NULL: none is known */

@@ -4,7 +4,7 @@
 #include "base/slice.h"
 
 struct trace_facts {
-	const char *format, *dialect, *byte_order, *clock; /* as in struct trace */
+	const char *format, *dialect, *byte_order, *clock, *record_id; /* as in struct trace */
 };
 
 struct trace_loss {

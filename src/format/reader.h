@@ -16,6 +16,7 @@ enum want {
 	WANT_BYTES = 8,     /* and batch.bytes */
 	WANT_RAW = 32,      /* raw events; always with TIMES and STRUCTURE, and FIELDS or BYTES */
 	WANT_ORDER = 64,    /* for the engine: streams of one trace are merged by time */
+	WANT_RUNS = 128,    /* with RAW: see WRITER_RAW_RUNS; readers need not care */
 };
 
 /* Raw events are the records as the file has them.  Their fields are all fields of the record in file order,

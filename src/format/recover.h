@@ -55,6 +55,7 @@ struct recover_ops {
 	/* Reads on from in->p, at most some MiB, and passes all of these bytes on, in order, with the
 	 * functions below.  READ_END: all bytes were.  Never READ_BAD. */
 	enum read_status (*next)(struct recovery *rc);
+	void (*close)(struct recovery *rc); /* NULL: the state owns nothing */
 };
 
 /* These take the bytes from rc->at to `to`, which is a place of the window; those that are kept lie in
@@ -67,6 +68,12 @@ void recover_drop_for(struct recovery *rc, const char *to, const struct rule *ru
 /* Puts n bytes in their place, or, if there are none, between those before and behind. */
 void recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, const struct rule *rule,
                      const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/* For formats that hold bytes back: the next n bytes of the input, of which p is a copy; and n bytes at p in
+ * place of as many. */
+void recover_keep_copy(struct recovery *rc, const char *p, size_t n);
+void recover_replace_copy(struct recovery *rc, const char *p, size_t n, const struct rule *rule,
+                          const char *why);
 
 /* ---- for the engine ---- */
 

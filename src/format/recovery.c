@@ -139,33 +139,61 @@ recover_drop_for(struct recovery *rc, const char *to, const struct rule *rule, c
 	recover_drop(rc, to);
 }
 
-void
-recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, const struct rule *rule,
-                const char *fmt, ...)
+/* `length` bytes are replaced by n others. */
+static void
+replace(struct recovery *rc, uint64_t length, const char *p, size_t n, const struct rule *rule,
+        const char *why)
 {
-	char why[RECOVER_WHY];
 	const struct recover_change c = {
 		.offset = rc->at,
-		.length = bytes_up_to(rc, to),
+		.length = length,
 		.inserted = (uint32_t)n,
 		.repaired = true,
 		.rule = rule,
 		.why = why,
 	};
-	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(why, sizeof why, fmt, ap);
-	va_end(ap);
 	list_gap(rc);
 	recover_flush(rc);
 	if (n > 0 && !rc->failed)
 		rc->failed = !rc->put(rc->ctx, p, n);
 	if (n > 0)
 		rc->last = p[n - 1];
-	rc->at += c.length;
+	rc->at += length;
 	rc->repairs++;
 	rc->list(rc->ctx, &c);
+}
+
+void
+recover_replace(struct recovery *rc, const char *to, const char *p, size_t n, const struct rule *rule,
+                const char *fmt, ...)
+{
+	char why[RECOVER_WHY];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof why, fmt, ap);
+	va_end(ap);
+	replace(rc, bytes_up_to(rc, to), p, n, rule, why);
+}
+
+void
+recover_replace_copy(struct recovery *rc, const char *p, size_t n, const struct rule *rule, const char *why)
+{
+	replace(rc, n, p, n, rule, why);
+}
+
+void
+recover_keep_copy(struct recovery *rc, const char *p, size_t n)
+{
+	if (n == 0)
+		return;
+	list_gap(rc);
+	recover_flush(rc);
+	rc->failed = rc->failed || !rc->put(rc->ctx, p, n);
+	rc->at += n;
+	rc->kept += n;
+	rc->last = p[n - 1];
 }
 
 void

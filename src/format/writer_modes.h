@@ -7,6 +7,9 @@ enum writer_modes {
 	WRITER_RAW_SAME = 1,    /* raw events, if the input is of the writer's own format */
 	WRITER_INTERPRETED = 2, /* events with their meaning */
 	WRITER_RAW = 4,         /* raw events of any format */
+	WRITER_RAW_RUNS = 32,   /* with RAW_SAME: unless times are moved or events left out, one raw event
+	                         * without fields may stand for a run of records, of which only the
+	                         * bytes are looked at; ts: what it needs to write them elsewhere */
 	WRITER_RAW_SELECT = 8,  /* with RAW_SAME: leaves out raw events with EVENT_LEFT_OUT, and structure
 	                         * records that only such events refer to */
 	WRITER_RAW_BYTES = 16,  /* with RAW_SAME: looks at their bytes alone; they have no fields then */

@@ -91,6 +91,8 @@ recover_run(struct recover_run *run, struct input *in)
 	ok = ok && !run->unreadable && !run->recovery.failed;
 	source_close(s);
 	trace_context_free(&context);
+	if (run->recovery.state != NULL && run->recovery.ops->close != NULL)
+		run->recovery.ops->close(&run->recovery);
 	free(run->recovery.state);
 	run->recovery.state = NULL;
 	trace_free(&trace);

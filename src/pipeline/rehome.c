@@ -181,6 +181,7 @@ rehome_facts(struct rehome *r, const struct trace *from)
 	r->to->format = from->format;
 	r->to->dialect = from->dialect;
 	r->to->byte_order = from->byte_order;
+	r->to->record_id = from->record_id;
 	r->to->clock = shifted ? "unknown" : from->clock;
 	r->to->epoch_known = from->epoch_known && !shifted;
 	r->to->epoch_ns = r->to->epoch_known ? from->epoch_ns : 0;

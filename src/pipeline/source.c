@@ -233,6 +233,7 @@ find_format(struct source *s)
 			c->want |= WANT_RAW | WANT_TIMES | WANT_STRUCTURE | WANT_FIELDS;
 			if (is_written_by_bytes(c->job, s->format))
 				c->want &= ~(unsigned)WANT_FIELDS;
+			c->want |= c->job->raw_runs ? WANT_RUNS : 0U;
 		}
 		report_unused_options(s);
 		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
