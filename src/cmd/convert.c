@@ -386,7 +386,8 @@ convert_job(struct convert *c)
 	job.raw_fields = c->verify.wanted;
 	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
-	job.raw_runs = !c->verify.wanted && ((writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && job.select == NULL);
+	job.raw_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !c->verify.wanted &&
+	               job.select == NULL;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
