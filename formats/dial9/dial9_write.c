@@ -19,6 +19,7 @@ d9w_open(struct writer *w, struct chunk *chunk)
 
 	st->as_0_3 = version != NULL && strcmp(version, d9_dialects[D9_0_3]) == 0;
 	st->is_raw = w->raw;
+	st->selected = w->selected;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
 	st->next_id = D9W_ID_FREE;
@@ -46,6 +47,10 @@ d9w_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	struct d9w_state *const st = state;
 
+	if (st->is_raw && st->selected) {
+		d9w_select(st, b, chunk);
+		return;
+	}
 	if (st->is_raw) {
 		d9w_raw(st, b, chunk);
 		return;
@@ -60,6 +65,8 @@ d9w_close(struct writer *w, struct chunk *chunk)
 {
 	if (!w->raw)
 		d9w_remaining(w->state, w, chunk);
+	else if (w->selected)
+		d9w_select_end(w->state, chunk);
 	return true;
 }
 
@@ -69,6 +76,7 @@ d9w_free(void *state)
 	struct d9w_state *const st = state;
 
 	text_free(&st->raw.last);
+	d9w_select_free(&st->select);
 	arena_free(&st->arena);
 	free(st->classes);
 	free(st->tracks);
@@ -82,7 +90,7 @@ d9w_free(void *state)
 const struct writer_ops d9w_ops = {
 	.state_size = sizeof(struct d9w_state),
 	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_RUNS | WRITER_INTERPRETED,
+	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_RUNS | WRITER_INTERPRETED,
 	.open = d9w_open,
 	.declare = d9w_declare,
 	.write = d9w_write,

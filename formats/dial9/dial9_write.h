@@ -2,6 +2,7 @@
 #define DIAL9_WRITE_H
 
 #include "dial9/dial9_made.h"
+#include "dial9/dial9_write_select.h"
 #include "format/format.h"
 
 /* The writer. */
@@ -73,9 +74,10 @@ struct d9w_class {
 };
 
 struct d9w_state {
-	bool is_raw, rebased, signed_time, as_0_3;
+	bool is_raw, selected, rebased, signed_time, as_0_3;
 	uint64_t base; /* timestamp_base_ns of the output */
 	struct d9w_raw raw;
+	struct d9w_select select;
 	struct arena arena;
 	struct d9w_class *classes; /* by index of the trace's class */
 	uint32_t nclasses;
@@ -139,6 +141,9 @@ uint32_t d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk);
 /* ---- dial9_write_raw.c ---- */
 
 enum d9w_record d9w_record_of(const struct batch *b, const struct event *e);
+
+/* Follows the time base of the input, when times are moved: before each record is written. */
+void d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e, enum d9w_record kind);
 
 /* An event frame as it is but for its delta. */
 void d9w_raw_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,

@@ -141,21 +141,25 @@ remember(struct d9w_raw *raw, enum d9w_record kind, struct slice bytes, struct c
 
 /* ---- events ---- */
 
-/* The time of a record in the output: that of the event unless --rebase made it negative. */
-static uint64_t
-moved_time(struct d9w_state *st, const struct batch *b, const struct event *e, enum d9w_record kind,
-           struct chunk *chunk)
+void
+d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e, enum d9w_record kind)
 {
 	const struct field *const f = b->fields + e->first_field;
 	uint64_t *const was = &st->raw.was;
 
-	if (!st->rebased)
-		return e->ts;
-	if (kind == D9W_RESET)
+	if (kind == D9W_HEADER)
+		*was = 0;
+	else if (kind == D9W_RESET)
 		*was = f[0].value.u64;
-	else if (is_timed(b, e))
+	else if (kind == D9W_EVENT && is_timed(b, e))
 		*was = f[1].value.u64 > UINT64_MAX - *was ? UINT64_MAX : *was + f[1].value.u64;
-	if (e->ts <= *was)
+}
+
+/* The time of a record in the output: that of the event unless --rebase made it negative. */
+static uint64_t
+moved_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind, struct chunk *chunk)
+{
+	if (!st->rebased || e->ts <= st->raw.was)
 		return e->ts;
 	/* where the least time is known, only what is no event in time is earlier: symbols at time 0 */
 	if (st->signed_time && kind == D9W_EVENT)
@@ -167,7 +171,7 @@ void
 d9w_raw_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
               struct chunk *chunk)
 {
-	const uint64_t ts = moved_time(st, b, e, D9W_EVENT, chunk);
+	const uint64_t ts = moved_time(st, e, D9W_EVENT, chunk);
 
 	if (!is_timed(b, e)) {
 		if (ts != st->base)
@@ -186,15 +190,16 @@ static void
 put_moved(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
           enum d9w_record kind, struct chunk *chunk)
 {
+	d9w_raw_follow(st, b, e, kind);
 	switch (kind) {
 	case D9W_EVENT:
 		d9w_raw_event(st, b, e, bytes, chunk);
 		break;
 	case D9W_RESET:
-		d9w_reset(st, moved_time(st, b, e, kind, chunk), chunk);
+		d9w_reset(st, moved_time(st, e, kind, chunk), chunk);
 		break;
 	case D9W_HEADER:
-		st->base = st->raw.was = 0;
+		st->base = 0;
 		text_slice(&chunk->text, bytes);
 		break;
 	default:

@@ -30,6 +30,7 @@ ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record 
 	struct event *const e = &b->events[b->n];
 
 	*e = (struct event){ .ts = raw ? clock : ovni_offset_add(clock, st->offset),
+		             .dur = ovni_copy_number(st),
 		             .name = cls->name,
 		             .cls = cls,
 		             .track = st->stream.track,
@@ -65,7 +66,7 @@ add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, b
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
 	const char *const end = st->r->in->end;
 	const bool fields = (st->r->want & WANT_FIELDS) != 0;
-	const uint64_t by = raw ? 0 : (uint64_t)st->offset;
+	const uint64_t by = raw ? 0 : (uint64_t)st->offset, number = ovni_copy_number(st);
 	struct event *e = b->events + b->n, *const full = e + most;
 	uint64_t offset = input_offset(st->r->in, p), last = st->last;
 
@@ -76,6 +77,7 @@ add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, b
 		if (cls == NULL || clock < last || clock > INT64_MAX)
 			break;
 		*e = (struct event){ .ts = clock + by,
+			             .dur = number,
 			             .name = cls->name,
 			             .cls = cls,
 			             .track = st->stream.track,

@@ -2,8 +2,9 @@
 
 #include "ovni/ovni_recover.h"
 #include "ovni/ovni_rules.h"
+#include "ovni/ovni_write.h"
 
-static const char *const suffixes[] = { ".obs", NULL };
+static const char *const suffixes[] = { ".obs", ".ovni", NULL };
 
 static const char *const groups[] = { "format", "hygiene", "state", "breakdown", NULL };
 
@@ -30,7 +31,9 @@ const struct format ovni_format = {
 	.reader = &ovni_reader_ops,
 	.recover = &ovni_recover_ops,
 	.trace = &ovni_trace_ops,
+	.writer = &ovw_ops,
 	.rules = ovni_rules,
+	.losses = ovw_losses,
 	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ENDS | HOLDS_LISTS | HOLDS_PARTS |
 	         HOLDS_NOT_UTF8 | HOLDS_FACTS | HOLDS_EPOCH | HOLDS_NUMBERS,
 };

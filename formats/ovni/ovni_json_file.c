@@ -130,7 +130,11 @@ ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
 	if (load == OVNI_LOAD_LARGE)
 		ovni_report(m->r, OVNI_RULE_LIMIT, "%s has more than %u bytes and was not read", name,
 		            OVNI_MAX_JSON);
-	else if (load == OVNI_LOAD_WHOLE)
+	if (m->files != NULL && (load == OVNI_LOAD_LARGE || load == OVNI_LOAD_WHOLE))
+		m->system->no_memory |= !ovni_files_add(m->files, name, in->p,
+		                                        load == OVNI_LOAD_WHOLE ? (size_t)(in->end - in->p)
+		                                                                : OVNI_NOT_READ);
+	if (load == OVNI_LOAD_WHOLE)
 		read_text(m, slice_of(in->p, (size_t)(in->end - in->p)), sink);
 	input_close(in);
 	return load != OVNI_LOAD_MISSING;

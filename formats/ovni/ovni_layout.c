@@ -50,7 +50,7 @@ read_path(struct ovni_metadata *m)
 	m->thread.tid = number_behind(name, name + strlen(name), "thread.");
 	m->thread.pid = number_behind(proc, proc_end, "proc.");
 	if (m->thread.tid < 0 || m->thread.pid < 0)
-		ovni_report(m->r, m->r->in_folder ? OVNI_RULE_NO_THREAD : OVNI_RULE_NO_METADATA,
+		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_NO_THREAD : OVNI_RULE_NO_METADATA,
 		            "the path does not end in proc.PID/thread.TID");
 	if (n <= 5 || memcmp(loom, "loom.", 5) != 0 || n >= sizeof text)
 		return;
@@ -108,12 +108,12 @@ ovni_read_old(struct ovni_metadata *m)
 	char name[40];
 
 	read_path(m);
-	if (!m->r->in_folder)
+	if (m->r->folder == 0)
 		ovni_report(m->r, OVNI_RULE_OLD_LAYOUT,
 		            "a stream named thread.TID has metadata version 1 or 2");
 	m->prefix = "";
 	if (!ovni_json_read(m, "metadata.json", read_process))
-		ovni_report(m->r, m->r->in_folder ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
+		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
 		            "there is no metadata.json in the folder of the stream");
 	if (!m->merged)
 		add_thread(m);

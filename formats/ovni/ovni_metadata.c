@@ -171,6 +171,17 @@ read_thread(struct ovni_metadata *m, const cJSON *ovni)
 	t->loom = ovni_system_text(m->system, m->r, loom);
 }
 
+/* tracetool names processes and threads of other formats in a model of its own. */
+static struct slice
+read_name(const cJSON *names, const char *key)
+{
+	const char *const s = cJSON_GetStringValue(ovni_json_get(names, key));
+
+	if (s == NULL || *s == '\0')
+		return (struct slice){ NULL, 0, 0 };
+	return textscan_slice(s, (uint32_t)strlen(s));
+}
+
 static void
 count_breakdown(struct ovni_metadata *m, const cJSON *can)
 {
@@ -197,6 +208,8 @@ ovni_read_stream(struct ovni_metadata *m, const cJSON *root)
 	check_stream(m, root, ovni);
 	ovni_read_lib(m, ovni);
 	read_thread(m, ovni);
+	m->thread.process_name = read_name(ovni_json_get(root, "tracetool"), "process");
+	m->thread.name = read_name(ovni_json_get(root, "tracetool"), "thread");
 	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
 	count_breakdown(m, ovni_json_get(ovni_json_get(root, "nosv"), "can_breakdown"));
 	if (cpus != NULL)

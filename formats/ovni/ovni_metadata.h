@@ -1,6 +1,7 @@
 #ifndef OVNI_METADATA_H
 #define OVNI_METADATA_H
 
+#include "ovni/ovni_copy.h"
 #include "ovni/ovni_system.h"
 
 /*
@@ -24,6 +25,7 @@ struct ovni_metadata {
 	size_t folder;      /* so many bytes of the stream's path are its folder, the slash included */
 	const char *file;   /* the one that is read */
 	const char *prefix; /* before the names of keys in messages */
+	struct ovni_files *files; /* where copies of the files go; NULL: nowhere */
 };
 
 /* ---- ovni_sidecar.c ---- */

@@ -14,7 +14,7 @@
  * accepts nan, inf and 1e30; this one does not.
  */
 
-#define TABLE_NAME "clock-offsets.txt"
+#define TABLE_NAME OVNI_OFFSETS_FILE
 
 /* What the functions that read the table work on. */
 struct table {
@@ -202,6 +202,9 @@ read_file(struct table *t, const char *path)
 		REPORT(t, "%s has more than %u bytes and was not read", o->file, OVNI_MAX_OFFSETS);
 	} else if (load == OVNI_LOAD_WHOLE) {
 		o->read = true;
+		if ((t->r->want & WANT_FILES) != 0)
+			text_add(&o->copy, in->p, (size_t)(in->end - in->p));
+		t->system->no_memory |= o->copy.failed;
 		read_table(t, slice_of(in->p, (size_t)(in->end - in->p)));
 		ok = !t->system->no_memory;
 	}
@@ -213,7 +216,7 @@ bool
 ovni_offsets_open(struct ovni_offsets *o, struct ovni_system *s, struct reader *r)
 {
 	const char *const named = option_find(r->options, "clock-offsets");
-	const char *const folder = r->in_folder && r->findings != NULL ? r->findings->path : NULL;
+	const char *const folder = r->folder > 0 && r->findings != NULL ? r->findings->path : NULL;
 	struct table t = { .offsets = o, .system = s, .r = r };
 
 	o->named = named != NULL;
@@ -236,6 +239,7 @@ void
 ovni_offsets_free(struct ovni_offsets *o)
 {
 	free(o->hosts);
+	text_free(&o->copy);
 	tabletext_free(&o->host_index);
 }
 

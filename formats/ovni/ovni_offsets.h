@@ -1,6 +1,7 @@
 #ifndef OVNI_OFFSETS_H
 #define OVNI_OFFSETS_H
 
+#include "output/text.h"
 #include "ovni/ovni_system.h"
 
 /* Clock offsets of hosts: clock-offsets.txt in the folder of the trace, or the file of --clock-offsets. */
@@ -14,6 +15,7 @@ struct ovni_host {
 struct ovni_offsets {
 	const char *file; /* what messages call it */
 	bool read, named; /* the table was there; --clock-offsets named it */
+	struct text copy; /* of the file, for WANT_FILES */
 	struct ovni_host *hosts;
 	uint32_t nhosts, hosts_cap;
 	struct tabletext host_index;

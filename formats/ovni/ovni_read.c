@@ -8,6 +8,9 @@
 /* About how many bytes of records one next checks. */
 #define CHECKED_AT_ONCE (4U << 20)
 
+/* About how many bytes of records are handed on at once where they are runs (WANT_RUNS). */
+#define RUN_BYTES (256U << 10)
+
 /* No event starts beyond this many bytes of one next: a batch holds the input of its events, and jumbo events
  * are large. */
 #define NEXT_BYTES (1U << 20)
@@ -29,6 +32,13 @@ ovni_probe(struct slice head, bool complete)
 		return complete ? 32 : 0;
 	const uint32_t version = load_u32(head.p + 4, false);
 	return version == OVNI_VERSION || version == OVNI_VERSION_SWAPPED ? 64 : 32;
+}
+
+/* Whether each record becomes an event. */
+static bool
+builds_events(const struct reader *r)
+{
+	return (r->want & WANT_TIMES) != 0 && !ovni_copies_runs(r);
 }
 
 /* ---- the header ---- */
@@ -68,9 +78,11 @@ read_header(struct ovni_state *st, struct batch *b)
 	    r->trace->byte_order != NULL && (r->trace->byte_order[0] == 'b') != st->stream.big ? "mixed"
 	    : st->stream.big                                                                   ? "big"
 	                                                                                       : "little";
-	if ((r->want & WANT_RAW) != 0 &&
-	    !ovni_raw_add_header(r, b, slice_of(in->p, OVNI_HEADER_SIZE), st->stream.big))
-		return READ_NO_MEMORY;
+	if ((r->want & WANT_RAW) != 0) {
+		if (!ovni_raw_add_header(r, b, slice_of(in->p, OVNI_HEADER_SIZE), st->stream.big))
+			return READ_NO_MEMORY;
+		b->events[b->n - 1].dur = ovni_copy_number(st);
+	}
 	in->p += OVNI_HEADER_SIZE;
 	st->started = true;
 	return READ_MORE;
@@ -149,7 +161,7 @@ take(struct ovni_state *st, struct batch *b, const struct ovni_record *e)
 	struct reader *const r = st->r;
 	struct ovni_codes *const codes = &((struct ovni_shared *)r->shared)->codes;
 	const uint32_t word = load_u32(e->bytes.p, false);
-	const bool fast = ovni_is_fast(codes, word), wanted = (r->want & WANT_TIMES) != 0;
+	const bool fast = ovni_is_fast(codes, word), wanted = builds_events(r);
 
 	r->records++;
 	r->trace->events++;
@@ -278,9 +290,9 @@ walk_fast(const struct ovni_codes *codes, const char *p, const char *end, uint64
 	return p;
 }
 
-/* Checks only.  true: enough for one next. */
+/* Checks only, about `most` bytes.  true: enough for one next. */
 static bool
-check_fast(struct ovni_state *st)
+check_fast(struct ovni_state *st, size_t most)
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
 	struct input *const in = st->r->in;
@@ -288,14 +300,14 @@ check_fast(struct ovni_state *st)
 
 	if (!ovni_can_be_fast(st))
 		return false;
-	const bool more = (size_t)(in->end - in->p) > CHECKED_AT_ONCE;
-	const char *const start = in->p, *const end = more ? start + CHECKED_AT_ONCE : in->end;
+	const bool more = (size_t)(in->end - in->p) > most;
+	const char *const start = in->p, *const end = more ? start + most : in->end;
 	in->p = st->stream.big ? walk_fast(codes, in->p, end, &st->last, &n, true)
 	                       : walk_fast(codes, in->p, end, &st->last, &n, false);
 	st->r->records += n;
 	st->r->trace->events += n;
 	st->checked += (size_t)(in->p - start);
-	return st->checked >= CHECKED_AT_ONCE / 2;
+	return st->checked >= most / 2;
 }
 
 static void
@@ -348,6 +360,81 @@ finish(struct ovni_state *st, enum read_status status)
 	return status;
 }
 
+/* What was read since `from`, at this offset, as one record. */
+static bool
+put_run(struct ovni_state *st, struct batch *b, const char *from, uint64_t offset)
+{
+	const size_t n = (size_t)(st->r->in->p - from);
+
+	return n == 0 || ovni_copy_run(st->r, b, slice_of(from, n), offset, st->stream.number);
+}
+
+/* The records of the window, or some of them. */
+static enum parse_status
+walk_run(struct ovni_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const char *const from = in->p;
+	enum parse_status status = PARSE_DONE;
+
+	st->checked = 0;
+	while (status == PARSE_DONE && in->p < in->end && (size_t)(in->p - from) < RUN_BYTES)
+		if (!check_fast(st, RUN_BYTES) && in->p < in->end)
+			status = event(st, b);
+	return status;
+}
+
+/* Checks records, and hands them on as runs.  A run ends where the window may move. */
+static enum read_status
+next_runs(struct ovni_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+
+	for (uint64_t bytes = 0; bytes < RUN_BYTES && b->n < b->cap;) {
+		const char *const from = in->p;
+		const uint64_t offset = input_offset(in, from);
+		const enum parse_status status = walk_run(st, b);
+		bytes += (size_t)(in->p - from);
+		if (!put_run(st, b, from, offset) || status == PARSE_NO_MEMORY)
+			return READ_NO_MEMORY;
+		if (status == PARSE_BAD)
+			return finish(st, READ_BAD);
+		if (status == PARSE_DONE && in->p < in->end)
+			continue;
+		if ((!in->last && input_more(in)) || in->p < in->end)
+			continue;
+		if (st->skip == 0)
+			return finish(st, READ_END);
+		(void)event(st, b); /* says what is missing */
+		return finish(st, READ_BAD);
+	}
+	return READ_MORE;
+}
+
+/* Files, where they are asked for, and the header.  READ_MORE: events follow, if the batch has room. */
+static enum read_status
+begin(struct ovni_state *st, struct batch *b)
+{
+	struct reader *const r = st->r;
+	struct ovni_shared *const sh = r->shared;
+
+	if (ovni_copies_files(r) && !st->files.done) {
+		if (sh->offsets.read && !sh->offsets_copied &&
+		    !ovni_copy_file(r, b, SLICE_LIT(OVNI_OFFSETS_FILE),
+		                    slice_of(sh->offsets.copy.p, sh->offsets.copy.n), st->stream.number))
+			return READ_NO_MEMORY;
+		sh->offsets_copied = true;
+		if (!ovni_files_put(&st->files, r, b, st->stream.number))
+			return READ_NO_MEMORY;
+	}
+	if (st->started || b->n == b->cap)
+		return READ_MORE;
+	const enum read_status header = read_header(st, b);
+	if (header == READ_BAD)
+		r->unread = input_drain(r->in);
+	return header;
+}
+
 static enum read_status
 ovni_next(struct reader *r, struct batch *b)
 {
@@ -356,17 +443,17 @@ ovni_next(struct reader *r, struct batch *b)
 
 	if (((const struct ovni_shared *)r->shared)->system.no_memory)
 		return READ_NO_MEMORY;
-	const enum read_status header = st->started ? READ_MORE : read_header(st, b);
-	if (header == READ_BAD)
-		r->unread = input_drain(in);
-	if (header != READ_MORE)
-		return header;
-	const bool wanted = (r->want & WANT_TIMES) != 0;
+	const enum read_status begun = begin(st, b);
+	if (begun != READ_MORE || b->n == b->cap)
+		return begun;
+	if (ovni_copies_runs(r))
+		return next_runs(st, b);
+	const bool wanted = builds_events(r);
 	const uint64_t start = input_offset(in, in->p);
 	st->checked = 0;
 	/* an event gives one entry at most, so counting them keeps the batch in bounds */
 	for (uint32_t rest = b->cap - b->n; rest > 0 && input_offset(in, in->p) - start < NEXT_BYTES;) {
-		if (!wanted && check_fast(st))
+		if (!wanted && check_fast(st, CHECKED_AT_ONCE))
 			return READ_MORE;
 		if (wanted && (rest -= ovni_events_add_fast(st, b, rest)) == 0)
 			break;
@@ -394,7 +481,11 @@ ovni_open(struct reader *r)
 	struct ovni_state *const st = r->state;
 	struct ovni_shared *const sh = r->shared;
 	struct ovni_metadata m = {
-		.r = r, .system = &sh->system, .stream = &st->stream, .check_versions = sh->check_state
+		.r = r,
+		.system = &sh->system,
+		.stream = &st->stream,
+		.check_versions = sh->check_state,
+		.files = ovni_copies_files(r) ? &st->files : NULL,
 	};
 
 	st->r = r;
@@ -414,6 +505,7 @@ ovni_close(struct reader *r)
 	struct ovni_state *const st = r->state;
 
 	free(st->anomalies);
+	ovni_files_free(&st->files);
 }
 
 const struct reader_ops ovni_reader_ops = {

@@ -60,7 +60,7 @@ static const char headers[2][OVNI_HEADER_SIZE] = { { 'o', 'v', 'n', 'i', OVNI_VE
 static void
 insert_header(struct recovery *rc, const char *at)
 {
-	if (rc->r->in_folder)
+	if (rc->r->folder > 0)
 		recover_replace(rc, at, headers[0], OVNI_HEADER_SIZE, &ovni_rules[OVNI_RULE_CUT_HEADER],
 		                "the stream stays, without events");
 }

@@ -5,7 +5,11 @@
 #include "ovni/ovni_rules.h"
 #include "ovni/ovni_wire.h"
 
-#define HELD_MOST (32U << 20)    /* bytes: then half of them are passed on */
+#define HELD_MOST (32U << 20) /* bytes: then half of them are passed on */
+/* Events that are looked at for regions: these, and so many for each of the stream; so that regions that all
+ * reach far back do not take for ever. */
+#define SPENT_FIRST (4U << 20)
+#define SPENT_EACH 16
 #define REGION_MOST (128U << 20) /* with the events of a region: it is not sorted if it is longer */
 
 void
@@ -35,8 +39,7 @@ pass_on(struct ovni_sort *s, struct recovery *rc, uint32_t count)
 		recover_keep_copy(rc, s->bytes + at, m.from - at);
 		recover_replace_copy(rc, s->bytes + m.from, m.to - m.from,
 		                     &ovni_rules[OVNI_RULE_NEEDS_SORTING],
-		                     m.stuck ? "not sorted: an event is older than the 16 MiB before it"
-		                             : "events in the order of their clocks");
+		                     m.stuck != NULL ? m.stuck : "events in the order of their clocks");
 		at = m.to;
 	}
 	recover_keep_copy(rc, s->bytes + at, n - at);
@@ -122,13 +125,13 @@ move_bytes(struct ovni_sort *s, uint32_t first, size_t from)
 }
 
 static void
-note_moved(struct ovni_sort *s, size_t from, bool stuck)
+note_moved(struct ovni_sort *s, size_t from, const char *stuck)
 {
 	while (s->nmoved > 0 && s->moved[s->nmoved - 1].to > from) {
 		s->nmoved--;
 		if (s->moved[s->nmoved].from < from)
 			from = s->moved[s->nmoved].from;
-		stuck |= s->moved[s->nmoved].stuck;
+		stuck = stuck != NULL ? stuck : s->moved[s->nmoved].stuck;
 	}
 	if (array_room(&s->moved, s->nmoved, &s->moved_cap, sizeof *s->moved))
 		s->moved[s->nmoved++] = (struct ovni_moved){ from, s->n, stuck };
@@ -152,16 +155,23 @@ end_region(struct ovni_sort *s)
 	uint32_t first = s->region - 1;
 	uint64_t least = UINT64_MAX;
 
+	if (s->spent > SPENT_EACH * s->seen + SPENT_FIRST) {
+		note_moved(s, s->events[s->region - 1].at,
+		           "not sorted: regions reach back too far too often");
+		return;
+	}
 	for (uint32_t i = s->region; i < s->nevents; i++)
 		least = s->events[i].clock < least ? s->events[i].clock : least;
 	if (s->region == s->nevents)
 		return;
 	while (first > 0 && s->events[first - 1].clock >= least)
 		first--;
+	s->spent += s->nevents - first;
 	if (is_sorted(s, first))
 		return;
 	if (first == 0 && s->dropped && s->events[0].clock >= least) {
-		note_moved(s, s->events[s->region - 1].at, true);
+		note_moved(s, s->events[s->region - 1].at,
+		           "not sorted: an event is older than the 16 MiB before it");
 		return;
 	}
 	const size_t from = s->events[first].at;
@@ -171,7 +181,7 @@ end_region(struct ovni_sort *s)
 	}
 	sort_events(s->events + first, s->others, s->nevents - first);
 	move_bytes(s, first, from);
-	note_moved(s, from, false);
+	note_moved(s, from, NULL);
 }
 
 /* ---- one event ---- */
@@ -210,6 +220,7 @@ ovni_sort_add(struct ovni_sort *s, struct recovery *rc, const char *p, uint32_t 
 	memcpy(s->bytes + s->n, p, n);
 	s->events[s->nevents++] = (struct ovni_held){ clock, s->n, n };
 	s->n += n;
+	s->seen++;
 	if (mark && p[3] == '[' && s->region == 0)
 		s->region = s->nevents;
 	if (s->n > REGION_MOST)

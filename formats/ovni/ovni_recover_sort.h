@@ -18,7 +18,7 @@ struct ovni_held {
 /* A stretch of the bytes that is in another order than in the input. */
 struct ovni_moved {
 	size_t from, to;
-	bool stuck; /* it should be, and is not: an event is older than all that are held */
+	const char *stuck; /* why it is in the old order all the same; NULL: it is not */
 };
 
 /* Zero-initialise to start. */
@@ -31,6 +31,8 @@ struct ovni_sort {
 	uint32_t nmoved, moved_cap;
 	uint32_t region; /* the first event behind OU[; 0: outside of regions */
 	bool dropped;    /* events before those held were passed on */
+	uint64_t seen;   /* events in all ... */
+	uint64_t spent;  /* ... and how many were looked at to sort regions */
 	bool no_memory;
 };
 

@@ -11,7 +11,7 @@ ovni_metadata_read(struct ovni_metadata *m)
 	const char *const path = m->r->in->path != NULL ? m->r->in->path : "-";
 	const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
 
-	m->system->in_folder |= m->r->in_folder;
+	m->system->in_folder |= m->r->folder > 0;
 	m->thread = (struct ovni_thread){ .pid = -1, .tid = -1, .app_id = -1, .rank = -1, .nranks = -1 };
 	m->loom = TABLE_NONE;
 	m->folder = (size_t)(name - path);
@@ -21,7 +21,7 @@ ovni_metadata_read(struct ovni_metadata *m)
 	else if (strncmp(name, "stream.obs", 10) != 0)
 		ovni_report(m->r, OVNI_RULE_NO_METADATA, "the stream is not named stream.obs");
 	else if (!ovni_json_read(m, "stream.json", ovni_read_stream))
-		ovni_report(m->r, m->r->in_folder ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
+		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
 		            "there is no stream.json in the folder of the stream");
 	if (m->stream->track == NULL)
 		ovni_system_add_unknown(m->system, m->r, m->stream);

@@ -3,6 +3,7 @@
 
 #include "ovni/ovni_anomalies.h"
 #include "ovni/ovni_code.h"
+#include "ovni/ovni_copy.h"
 #include "ovni/ovni_metadata.h"
 #include "ovni/ovni_offsets.h"
 #include "ovni/ovni_system.h"
@@ -17,6 +18,7 @@ struct ovni_shared {
 	bool check_state;              /* --rules state */
 	struct state_checker *checker; /* NULL: no event was checked by the rules of the group state */
 	uint32_t nstreams;
+	bool offsets_copied; /* that file was handed on, for WANT_FILES */
 };
 
 struct ovni_state {
@@ -31,10 +33,18 @@ struct ovni_state {
 	uint64_t region_offset, region_record;
 	struct finding_tally unsorted, large, below_zero;
 	struct ovni_anomalies *anomalies;
+	struct ovni_files files; /* for WANT_FILES */
 
 	/* a jumbo event that is too large to be retained: its head, and how much is still to be skipped */
 	char jumbo[OVNI_JUMBO_HEAD];
 	uint64_t skip, skip_offset;
 };
+
+/* What `dur` of a raw record is: by this a writer that copies streams tells them apart. */
+static inline uint64_t
+ovni_copy_number(const struct ovni_state *st)
+{
+	return ovni_copies_files(st->r) ? st->stream.number : 0;
+}
 
 #endif

@@ -94,7 +94,9 @@ process_track(struct reader *r, const struct ovni_thread *t)
 		              t->app_id);
 	if (t->rank >= 0 || t->app_id >= 0)
 		n += snprintf(name + n, sizeof name - (size_t)n, ")");
-	struct track *const k = trace_add_process(r->trace, textscan_slice(name, (uint32_t)n));
+	struct track *const k =
+	    trace_add_process(r->trace, t->process_name.p != NULL ? t->process_name
+	                                                          : textscan_slice(name, (uint32_t)n));
 	if (k != NULL) {
 		k->has_id = true;
 		k->id = (uint64_t)t->pid;
@@ -162,15 +164,17 @@ add_tid(struct ovni_system *s, struct reader *r, const struct ovni_thread *t, ui
 
 /* The track of a thread of a known process; NULL: there are too many, or no memory. */
 static const struct track *
-thread_track(struct ovni_system *s, struct reader *r, const struct track *process, int64_t tid)
+thread_track(struct ovni_system *s, struct reader *r, const struct track *process,
+             const struct ovni_thread *t)
 {
 	char name[40];
 
 	if (process == NULL || r->trace->ntracks >= TRACE_MAX_TRACKS)
 		return NULL;
-	const int n = snprintf(name, sizeof name, "thread %" PRId64, tid);
+	const int n = snprintf(name, sizeof name, "thread %" PRId64, t->tid);
 	const struct track *const k =
-	    trace_add_thread(r->trace, process, (uint64_t)tid, textscan_slice(name, (uint32_t)n));
+	    trace_add_thread(r->trace, process, (uint64_t)t->tid,
+	                     t->name.p != NULL ? t->name : textscan_slice(name, (uint32_t)n));
 	s->no_memory |= k == NULL;
 	return k;
 }
@@ -193,7 +197,7 @@ ovni_system_add_thread(struct ovni_system *s, struct reader *r, const struct ovn
 	add_tid(s, r, t, process);
 	stream->process = process;
 	stream->tid = (int32_t)t->tid;
-	stream->track = thread_track(s, r, p->track, t->tid);
+	stream->track = thread_track(s, r, p->track, t);
 	return loom;
 }
 

@@ -28,6 +28,7 @@ struct ovni_thread {
 	struct slice loom; /* p NULL: not given */
 	int64_t pid, tid;
 	int64_t app_id, rank, nranks;
+	struct slice process_name, name; /* p NULL: the usual ones */
 };
 
 struct ovni_loom {

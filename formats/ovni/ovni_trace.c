@@ -169,6 +169,8 @@ check_event(struct reader *r, const struct batch *b, const struct event *e)
 	struct ovni_shared *const sh = r->shared;
 	struct ovni_state *const st = r->state;
 
+	if (e->phase == PHASE_STRUCTURE)
+		return;
 	if (sh->checker == NULL)
 		sh->checker = state_checker_new(&sh->system);
 	sh->system.no_memory |= sh->checker == NULL;

@@ -11,6 +11,10 @@
  *   4  u64 clock, ns
  *  12  payload; of a jumbo event: u32 size of the data, then the data
  */
+#define OVNI_STREAM_FILE "stream.obs"
+#define OVNI_METADATA_FILE "stream.json"
+#define OVNI_OFFSETS_FILE "clock-offsets.txt"
+
 #define OVNI_MAGIC "ovni"
 #define OVNI_HEADER_SIZE 8
 #define OVNI_VERSION 1U

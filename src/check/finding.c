@@ -57,6 +57,10 @@ add(struct findings *j, struct finding f, const char *fmt, va_list ap)
 
 	if (j->muted != NULL && j->muted(j->muted_ctx))
 		return;
+	if (j->left_out != NULL && !j->summing && j->left_out(j->left_out_ctx, f.offset)) {
+		j->nleft_out++;
+		return;
+	}
 	j->levels[f.rule->level]++;
 	f.level = f.rule->level;
 	if (count_up(j, f.rule) > FINDINGS_SHOWN || j->sink == NULL)
@@ -103,7 +107,11 @@ finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, 
 	va_start(ap, fmt);
 	vsnprintf(detail, sizeof detail, fmt, ap);
 	va_end(ap);
+	if (j != NULL)
+		j->summing = true;
 	finding_add(j, rule, offset, record, "%s; %" PRIu64 " in all", detail, count);
+	if (j != NULL)
+		j->summing = false;
 }
 
 void

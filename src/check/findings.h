@@ -36,6 +36,12 @@ struct findings {
 	uint64_t levels[LEVEL_COUNT];
 	bool (*muted)(void *); /* asked before each finding; true: drop it (the bytes cannot be trusted) */
 	void *muted_ctx;
+	/* Asked with the place of each finding that is not of the input as a whole; true: it is counted
+	 * here alone. */
+	bool (*left_out)(void *, uint64_t offset);
+	void *left_out_ctx;
+	uint64_t nleft_out;
+	bool summing; /* the finding that is added sums up several places */
 };
 
 void findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx);

@@ -61,6 +61,7 @@ struct command {
 	const struct cmd_words *words;    /* ended by a place of NULL; NULL: none */
 	bool reads;                       /* takes traces: has the options of reading */
 	bool writes;                      /* reads, and takes -o FILE and -f */
+	bool reports;                     /* findings are its output, so it has a --report of its own */
 	bool selects;                     /* has the options that say which events it takes */
 	bool converts;                    /* has the options of writers */
 	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);

@@ -26,10 +26,10 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 int
 options_common_count(const struct command *cmd)
 {
-	return !cmd->reads    ? COMMON_HELP + 1
-	       : cmd->selects ? COMMON_COUNT
-	       : cmd->writes  ? COMMON_REPORT
-	                      : COMMON_OUTPUT;
+	return !cmd->reads                       ? COMMON_HELP + 1
+	       : cmd->selects && !cmd->reports ? COMMON_COUNT
+	       : cmd->writes                   ? COMMON_REPORT
+	                                       : COMMON_OUTPUT;
 }
 
 /* What a format brings to this command; NULL: nothing.  Of those that can only be written, only to one that

@@ -1,4 +1,4 @@
-#include "cmd/recover.h"
+#include "cmd/recover_command.h"
 
 #include "cmd/operand_names.h"
 #include "cmd/say.h"

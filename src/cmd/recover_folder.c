@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/recover.h"
+#include "cmd/recover_command.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "input/input_tree.h"

@@ -86,8 +86,8 @@ Test(trust, a_tar_archive_is_named)
 	char *const p = read_whole(path, &n);
 	cr_assert_not_null(p);
 	void *const z = gzip_copy(p, n, &packed);
-	expect("a.tar", p, n, "a tar archive: unpack it (tar -x) and name the folder or the files");
-	expect("a.tar.gz", z, packed, "a tar archive: unpack it (tar -x) and name the folder or the files");
+	expect("a", p, n, "a tar archive: name it .tar (.tar.gz, .tar.zst, .tar.xz), and it is read");
+	expect("a.gz", z, packed, "a tar archive: name it .tar (.tar.gz, .tar.zst, .tar.xz), and it is read");
 	free(z);
 	free(p);
 	remove_folder(dir);

@@ -17,6 +17,7 @@ enum {
 	O_NO_CONFIG,
 	O_BASELINE,
 	O_INIT,
+	O_SCOPE,
 };
 
 static const struct cmd_option own[] = {
@@ -36,6 +37,8 @@ static const struct cmd_option own[] = {
 	[O_NO_CONFIG] = { "no-config", NULL, "no policy", 0 },
 	[O_BASELINE] = { "baseline", "FILE", "compare with this output of stats --format json", 0 },
 	[O_INIT] = { "init", NULL, "write a starter policy for a good trace", 0 },
+	[O_SCOPE] = { "scope", NULL, "of findings about events, only those about events that are selected",
+	              0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -55,6 +58,8 @@ const struct command validate_command = {
 	.words = words,
 	.reads = true,
 	.writes = true,
+	.reports = true,
+	.selects = true,
 	.run = cmd_validate,
 };
 
@@ -66,7 +71,7 @@ struct validate {
 	struct reports reports;
 	const struct report_ops *form; /* of --format; NULL: not given */
 	uint64_t threads;              /* 0: not given */
-	bool init;
+	bool init, scope;
 };
 
 static bool
@@ -105,10 +110,34 @@ take(struct validate *v, int opt, const char *arg)
 	case O_INIT:
 		v->init = true;
 		return true;
+	case O_SCOPE:
+		v->scope = true;
+		return true;
 	default:
 		v->policy.choice.exit_zero = true;
 		return true;
 	}
+}
+
+/* --select is about rules: what says which events are meant is not mistaken for it. */
+static bool
+check_scope(struct validate *v)
+{
+	struct options *const o = &v->options;
+	const bool any = !select_is_any(&o->select.select);
+
+	if (any && !v->scope)
+		o->status =
+		    options_mistake(o, "all of a trace is validated; with --scope, findings are those of the "
+		                       "events that --since, --name ... select");
+	else if (v->scope && !any)
+		o->status = options_mistake(o, "--scope needs --since, --name or another option that selects "
+		                               "events");
+	else if (v->scope && v->init)
+		o->status = options_mistake(o, "--init looks at all of a trace, without --scope");
+	else
+		return true;
+	return false;
 }
 
 static bool
@@ -124,7 +153,7 @@ parse(struct validate *v)
 				o->status = STATUS_USAGE;
 			return false;
 		}
-	return opt == OPTIONS_END && options_name_traces(o);
+	return opt == OPTIONS_END && check_scope(v) && options_name_traces(o);
 }
 
 /* Those that the policy of the first trace asks for, if the command line names none. */

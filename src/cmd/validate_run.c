@@ -1,5 +1,6 @@
 #include "cmd/validate_run.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ struct slot {
 	struct file_records records;
 	uint64_t inputs;            /* that were closed */
 	struct policy_watch *watch; /* while it is read; NULL: nothing is expected of it */
+	uint64_t left_events, left_findings; /* outside of the scope */
 	bool turn;                  /* all traces before it are reported */
 };
 
@@ -76,6 +78,7 @@ closed(void *ctx, const struct source *f)
 	const struct file_record what = source_record(f);
 
 	progress_clear(&s->run->progress);
+	s->left_findings += f->findings.nleft_out;
 	if (s->watch != NULL && f->open && !f->as_whole)
 		policy_watch_input(s->watch, f);
 	if (s->watch != NULL && s->turn) /* the last one may get findings yet */
@@ -187,10 +190,13 @@ run_trace(struct slot *s, struct pipeline_job *job)
 		policy_watch_free(s->watch);
 		free(s->watch);
 		s->watch = NULL;
+		s->left_events = p.marks.left_out;
 		pipeline_close(&p);
 	} else if (ok) {
 		if (pipeline_open(&p, job))
 			pipeline_drain(&p);
+		pipeline_end(&p);
+		s->left_events = p.marks.left_out;
 		pipeline_close(&p);
 	}
 	policy_checks_free(&checks);
@@ -214,19 +220,36 @@ run_slot(void *ctx, size_t index)
 	job.operand = &s->trace->operand;
 	job.vocabularies = &kept->vocabularies;
 	job.want = WANT_FINDINGS;
+	job.scope = job.select;
+	job.select = NULL;
 	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = s };
-	s->inputs = 0;
+	s->inputs = s->left_events = s->left_findings = 0;
 	s->records.failed |= !run_trace(s, &job);
 	give_kept(r, kept);
+}
+
+/* What was left out is said, in the order of the traces. */
+static void
+say_scope(const struct slot *s)
+{
+	const struct options *const o = s->run->options;
+	struct shown_path shown;
+
+	if (!o->quiet && !select_is_any(&o->select.select))
+		say("%s: %" PRIu64 " event%s and %" PRIu64 " finding%s are outside of the scope",
+		    show_path(&shown, s->trace->operand.path), s->left_events,
+		    s->left_events == 1 ? "" : "s", s->left_findings, s->left_findings == 1 ? "" : "s");
 }
 
 static void
 finish_slot(void *ctx, size_t index)
 {
 	const struct run *const r = ctx;
+	struct slot *const s = &r->slots[index];
 
-	hand_over(&r->slots[index]);
-	r->slots[index].turn = false;
+	hand_over(s);
+	say_scope(s);
+	s->turn = false;
 }
 
 /* ---- all ---- */

@@ -10,6 +10,7 @@
 #include "format/look_ahead.h"
 #include "format/option.h"
 #include "format/reader.h"
+#include "format/reader_copy.h"
 #include "format/trace_ops.h"
 #include "format/writer.h"
 #include "output/text_json.h"

@@ -36,7 +36,7 @@ struct reader {
 	void *shared;     /* trace_ops.shared_size bytes, for all inputs of one trace */
 	uint64_t records; /* of this input, counted by the reader; the first one is number 1 */
 	const void *ahead_of; /* in a look-ahead pass: the state of the reader that asked for it; else NULL */
-	bool in_folder;       /* the input was found in a folder, so its sidecars can be expected there */
+	size_t folder; /* so many bytes of its path are the folder it was found in; 0: it was named itself */
 	bool unreadable;      /* a file beside the input could not be read; a finding says why */
 	char unreadable_why[256]; /* the same, for a quiet pass */
 	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */

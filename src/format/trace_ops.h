@@ -25,7 +25,7 @@ struct trace_ops {
 	/* Before the first input: reads what belongs to all of them.  Not set: in, state.  false: as
 	 * reader_ops.open. */
 	bool (*open)(struct reader *r);
-	/* After the last input: checks the trace as a whole.  Not set: in, state, dialect, in_folder. */
+	/* After the last input: checks the trace as a whole.  Not set: in, state, dialect, folder. */
 	void (*check)(struct reader *r);
 	void (*close)(void *shared); /* NULL: it owns nothing */
 	/* The inputs are streams, each in order of time, that the engine merges (WANT_ORDER).  Their states

@@ -3,15 +3,18 @@
 
 #include <stdint.h>
 
+#include "output/folder_name.h"
+
 /* The shape of a writer's output: one file, or a folder of files. */
 enum writer_shape { WRITER_FILE, WRITER_FOLDER };
 
 struct chunk;
 
 /* Of a folder: what is added to the chunk from now on belongs to the file of this name, which is made even if
- * that is nothing.  Call it before anything is added.  Names are the writer's own words, never text of a
- * trace; they may have sub-folders ("a/b"), see output_folder_put().  The name stays the caller's, and
- * unchanged, until `free`.  A folder needs no joint (writer_ops.joint is 0). */
+ * that is nothing.  Call it before anything is added.  Names are the writer's own words, or those of the
+ * input's files where folder_name_wrong() finds nothing wrong, never other text of a trace; they may have
+ * sub-folders ("a/b"), see output_folder_put().  The name stays the caller's, and unchanged, until `free`.
+ * A folder needs no joint (writer_ops.joint is 0). */
 void chunk_file(struct chunk *c, const char *name);
 
 /* For the engine: which parts of a chunk's text are for which file. */

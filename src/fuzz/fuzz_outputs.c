@@ -98,7 +98,7 @@ reads_back(const struct conversion *c)
 {
 	struct fuzz_pass pass = { .result = c->result, .p = c->text.p, .n = c->text.n, .from = c->to };
 
-	if (c->to->reader == NULL)
+	if (c->to->reader == NULL || c->to->writer->shape == WRITER_FOLDER)
 		return true;
 	MUST(fuzz_pass_run(&pass), "%s: the output cannot be read back", c->to->name);
 	MUST(pass.outcome.status == 0, "%s: the output has faults", c->to->name);

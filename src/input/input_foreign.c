@@ -24,7 +24,9 @@ static const struct signature {
 	{ 0, BYTES("PK\3\4"), { "a zip archive", "unpack it and name the traces that were in it" } },
 	{ 0, BYTES("PK\5\6"), { "an empty zip archive", "there is nothing to read in it" } },
 	{ 0, BYTES("Rar!\x1a\7"), { "a RAR archive", "unpack it and name the traces that were in it" } },
-	{ 257, BYTES("ustar"), { "a tar archive", "unpack it (tar -x) and name the folder or the files" } },
+	{ 257,
+	  BYTES("ustar"),
+	  { "a tar archive", "name it .tar (.tar.gz, .tar.zst, .tar.xz), and it is read" } },
 	{ 0,
 	  BYTES("\x7f"
 	        "ELF"),

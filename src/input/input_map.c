@@ -16,13 +16,20 @@ mapping_destroy(struct input_buffer *b)
 	struct input_mapping *m = (struct input_mapping *)b; /* its first member */
 
 	input_sigbus_unwatch(m->slot);
-	(void)munmap(b->bytes, b->cap);
+	(void)munmap(b->bytes - m->skew, b->cap + m->skew);
 	free(m);
 }
 
 struct input_mapping *
 input_map(int fd, size_t size, dev_t device, ino_t inode)
 {
+	return input_map_part(fd, 0, size, device, inode);
+}
+
+struct input_mapping *
+input_map_part(int fd, uint64_t offset, size_t size, dev_t device, ino_t inode)
+{
+	const size_t skew = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
 	struct input_mapping *m = calloc(1, sizeof *m);
 	void *at;
 
@@ -30,21 +37,23 @@ input_map(int fd, size_t size, dev_t device, ino_t inode)
 		errno = ENOMEM;
 		return NULL;
 	}
-	at = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	at = mmap(NULL, size + skew, PROT_READ, MAP_PRIVATE, fd, (off_t)(offset - skew));
 	if (at == MAP_FAILED) {
 		free(m);
 		return NULL;
 	}
-	m->slot = input_sigbus_watch(at, size);
+	m->slot = input_sigbus_watch(at, size + skew);
 	if (m->slot == INPUT_NO_SLOT) {
-		(void)munmap(at, size);
+		(void)munmap(at, size + skew);
 		free(m);
 		errno = 0;
 		return NULL;
 	}
-	(void)madvise(at, size, MADV_SEQUENTIAL);
-	m->buffer =
-	    (struct input_buffer){ .bytes = at, .cap = size, .mapped = true, .destroy = mapping_destroy };
+	(void)madvise(at, size + skew, MADV_SEQUENTIAL);
+	m->skew = skew;
+	m->buffer = (struct input_buffer){
+		.bytes = (char *)at + skew, .cap = size, .mapped = true, .destroy = mapping_destroy
+	};
 	atomic_init(&m->buffer.refs, 1);
 	m->device = device;
 	m->inode = inode;
@@ -62,10 +71,10 @@ input_map_forget(const struct input_mapping *m, size_t from, size_t to)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	from = (from + page - 1) / page * page;
-	to = to / page * page;
+	from = (from + m->skew + page - 1) / page * page;
+	to = (to + m->skew) / page * page;
 	if (from < to)
-		(void)madvise(m->buffer.bytes + from, to - from, MADV_DONTNEED);
+		(void)madvise(m->buffer.bytes - m->skew + from, to - from, MADV_DONTNEED);
 }
 
 /* A file cut inside of a page, or inside of the last pages, reads as zeros without a signal: so its size is

@@ -141,8 +141,8 @@ input_packing_of(const char *p, size_t n)
 	return n >= 4 && le32(p) == 0xfd2fb528U ? INPUT_ZSTD : INPUT_PLAIN;
 }
 
-static bool
-start_mapped(struct input *in, struct input_mapping *m)
+bool
+input_mapped_start(struct input *in, struct input_mapping *m)
 {
 	in->packing = input_packing_of(m->buffer.bytes, m->buffer.cap);
 	return in->packing == INPUT_PLAIN ? input_file_start(in, m) : input_unpack_start_mapped(in, m);
@@ -203,7 +203,7 @@ start(struct input *in, int fd, const struct stat *st)
 		return true;
 	}
 	(void)close(fd);
-	return start_mapped(in, m);
+	return input_mapped_start(in, m);
 }
 
 void
@@ -251,6 +251,8 @@ open_input(const char *path, size_t piece)
 	if (in == NULL)
 		return NULL;
 	in->last = true;
+	if (input_archive_start(in))
+		return in;
 	given = fd_of_path(path);
 	fd = given >= 0 ? open_given(in, given, &st) : open_named(in, &st);
 	if (fd < 0)

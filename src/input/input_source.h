@@ -80,6 +80,7 @@ void input_show(struct input *in, struct input_buffer *b, const char *p, const c
 /* A file mapped as a whole, shared by its inputs. */
 struct input_mapping {
 	struct input_buffer buffer; /* bytes and cap are the mapping */
+	size_t skew;                /* how far behind the begin of a page bytes are */
 	size_t slot;                /* in the registry of the signal handler */
 	dev_t device;
 	ino_t inode;
@@ -87,6 +88,15 @@ struct input_mapping {
 
 /* NULL if it cannot be mapped; errno says why, 0: too many are mapped already, read it instead. */
 struct input_mapping *input_map(int fd, size_t size, dev_t device, ino_t inode);
+
+/* The same of `size` bytes from `offset` on. */
+struct input_mapping *input_map_part(int fd, uint64_t offset, size_t size, dev_t device, ino_t inode);
+
+/* A file in an archive that is open.  false: the path is of none; else the source is set up, or the fault. */
+bool input_archive_start(struct input *in);
+
+/* Takes over the mapping: plain or packed. */
+bool input_mapped_start(struct input *in, struct input_mapping *m);
 
 /* How often a page of the mapping was found missing. */
 unsigned input_map_faults(const struct input_mapping *m);

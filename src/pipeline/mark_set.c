@@ -237,8 +237,9 @@ search(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 
 #define NEAR 64
 
-bool
-mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+/* Moves to the first number that is not less. */
+static void
+move_to(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	unsigned steps = 0;
 
@@ -251,7 +252,25 @@ mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *f
 		else
 			c->at++;
 	}
+}
+
+bool
+mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+{
+	move_to(c, s, key, failed);
 	return c->at < s->total && number_at(c, s, c->at, failed) == key && !*failed;
+}
+
+bool
+mark_cursor_floor(struct mark_cursor *c, struct mark_set *s, uint64_t key, uint64_t *floor, bool *failed)
+{
+	*floor = key;
+	if (mark_cursor_has(c, s, key, failed))
+		return true;
+	if (c->at == 0 || *failed)
+		return false;
+	*floor = number_at(c, s, c->at - 1, failed);
+	return !*failed;
 }
 
 void

@@ -55,6 +55,10 @@ void mark_set_free(struct mark_set *s);
  * a failure, as for mark_set_finish(), *failed is set. */
 bool mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed);
 
+/* The same for the greatest number of the set that is not beyond `key`.  false: there is none. */
+bool mark_cursor_floor(struct mark_cursor *c, struct mark_set *s, uint64_t key, uint64_t *floor,
+                       bool *failed);
+
 void mark_cursor_free(struct mark_cursor *c);
 
 #endif

@@ -22,6 +22,10 @@ list_operand(struct operand *o, const struct format *format, const char *path)
 	*o = (struct operand){ .path = path, .folder = input_is_folder(path) };
 	if (o->folder)
 		input_tree_list(&o->tree, path, wants_name, from.ctx);
+	else if (input_is_archive(path) && (o->archive = input_archive_open(path)) != NULL) {
+		o->folder = true;
+		input_archive_list(o->archive, &o->tree, wants_name, from.ctx);
+	}
 }
 
 bool
@@ -49,8 +53,10 @@ operands_borrow(struct operands *o, const struct operand *list, size_t n, const 
 void
 operands_free(struct operands *o)
 {
-	for (size_t i = 0; i < o->n && !o->borrowed; i++)
+	for (size_t i = 0; i < o->n && !o->borrowed; i++) {
 		input_tree_free(&o->list[i].tree);
+		input_archive_close(o->list[i].archive);
+	}
 	free(o->list);
 	*o = (struct operands){ .n = 0 };
 }

@@ -2,12 +2,13 @@
 #define PIPELINE_OPERANDS_H
 
 #include "format/format.h"
-#include "input/input_tree.h"
+#include "input/input_archive.h"
 
 /* The operands of a trace: files, and folders with all that is in them. */
 struct operand {
 	const char *path;       /* borrowed */
 	struct input_tree tree; /* of a folder */
+	struct input_archive *archive; /* that stands for a folder; NULL: none */
 	bool folder;
 };
 

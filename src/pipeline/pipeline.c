@@ -198,8 +198,9 @@ begin_marks(struct pipeline *p)
 {
 	const struct pipeline_job *const job = p->job;
 
-	if (job->marks == NULL && job->select != NULL && (job->raw || job->raw_from != NULL) &&
-	    !record_marks_make(p))
+	const bool copies = job->select != NULL && (job->raw || job->raw_from != NULL);
+
+	if (job->marks == NULL && (copies || job->scope != NULL) && !record_marks_make(p))
 		return false;
 	p->context.marks = job->marks != NULL ? job->marks : &p->marks;
 	p->interpret.others = job->marks != NULL ? job->marks->others : NULL;

@@ -62,6 +62,8 @@ struct pipeline_job {
 	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */
 	const struct select *select;
 	bool raw_drops;
+	/* Of events that this does not select findings are not reported; NULL: of all they are. */
+	const struct select *scope;
 	struct record_marks *marks;    /* for the engine: this pass fills them; NULL: it does not */
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */

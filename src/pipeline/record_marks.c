@@ -19,11 +19,72 @@ record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i)
 		mark_set_add(&m->set, m->others[i]);
 }
 
+struct record_extents *
+record_marks_extents(struct record_marks *m, uint32_t input)
+{
+	if (!array_reach(&m->inputs, &m->ninputs, input, sizeof *m->inputs))
+		return NULL;
+	if (m->inputs[input] == NULL && (m->inputs[input] = calloc(1, sizeof **m->inputs)) != NULL)
+		*m->inputs[input] = (struct record_extents){ .marks = m, .number = input };
+	return m->inputs[input];
+}
+
+/* Of what begins at a place: odd if it is no event. */
+static uint64_t
+extent(const struct record_marks *m, uint32_t input, uint64_t offset, bool event)
+{
+	return (offset | (uint64_t)input << m->shift) << 1 | !event;
+}
+
+/* Notes where the records of a batch begin, and where nothing is known between them. */
+static void
+note_extents(struct record_marks *m, uint32_t input, const struct batch *b)
+{
+	struct record_extents *const x = record_marks_extents(m, input);
+
+	for (uint32_t i = 0; x != NULL && i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		if (e->offset > x->end)
+			mark_set_add(&m->extents, extent(m, input, x->end, false));
+		mark_set_add(&m->extents, extent(m, input, e->offset, e->phase != PHASE_STRUCTURE));
+		if (e->offset + b->bytes[i].n > x->end)
+			x->end = e->offset + b->bytes[i].n;
+	}
+	m->failed |= x == NULL;
+}
+
+/* What follows the last record of each input is of none. */
+static bool
+end_extents(struct record_marks *m)
+{
+	for (uint32_t i = 0; i < m->ninputs; i++)
+		if (m->inputs[i] != NULL)
+			mark_set_add(&m->extents, extent(m, i, m->inputs[i]->end, false));
+	return !m->failed && mark_set_finish(&m->extents);
+}
+
+bool
+record_marks_left_out(void *extents, uint64_t offset)
+{
+	struct record_extents *const x = extents;
+	struct record_marks *const m = x->marks;
+	uint64_t found;
+
+	if (offset >> m->shift != 0 ||
+	    !mark_cursor_floor(&x->extent, &m->extents, extent(m, x->number, offset, false), &found,
+	                       &m->failed) ||
+	    (found & 1) != 0 || found >> 1 >> m->shift != x->number)
+		return false;
+	return !mark_cursor_has(&x->selected, &m->set, found >> 1, &m->failed) && !m->failed;
+}
+
 static void
 tag(struct record_marks *m, uint32_t input, struct batch *b)
 {
 	const uint64_t high = (uint64_t)input << m->shift;
 
+	if (b->bytes != NULL)
+		note_extents(m, input, b);
 	for (uint32_t i = 0; i < b->n; i++) {
 		m->too_large |= b->events[i].offset >> m->shift != 0;
 		b->events[i].offset |= high;
@@ -80,6 +141,14 @@ record_marks_free(struct record_marks *m)
 {
 	for (uint32_t i = 0; i < m->ncursors; i++)
 		mark_cursor_free(&m->cursors[i]);
+	for (uint32_t i = 0; i < m->ninputs; i++)
+		if (m->inputs[i] != NULL) {
+			mark_cursor_free(&m->inputs[i]->extent);
+			mark_cursor_free(&m->inputs[i]->selected);
+			free(m->inputs[i]);
+		}
+	free(m->inputs);
+	mark_set_free(&m->extents);
 	free(m->cursors);
 	free(m->others);
 	mark_set_free(&m->set);
@@ -89,8 +158,11 @@ record_marks_free(struct record_marks *m)
 void
 record_marks_reason(const struct record_marks *m, char *why, size_t size)
 {
-	if (m->set.file.failed != SPILL_NOTHING)
-		spill_reason(&m->set.file, "the marks of records", why, size);
+	const struct spill_file *const f =
+	    m->set.file.failed != SPILL_NOTHING ? &m->set.file : &m->extents.file;
+
+	if (f->failed != SPILL_NOTHING)
+		spill_reason(f, "the marks of records", why, size);
 	else if (m->why[0] != '\0')
 		snprintf(why, size, "%s", m->why);
 	else if (m->too_large)
@@ -153,7 +225,9 @@ gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *jo
 	m->left_out = first->select.left_out;
 	m->crossing = first->select.clipped;
 	pipeline_close(first);
-	return m->state != MARKS_GATHERING || (ok && !m->too_large && mark_set_finish(&m->set));
+	if (m->state != MARKS_GATHERING)
+		return true;
+	return ok && !m->too_large && mark_set_finish(&m->set) && (p->job->scope == NULL || end_extents(m));
 }
 
 /* Of a pass of its own over the inputs of a pipeline. */
@@ -167,12 +241,21 @@ job_of_pass(struct pipeline *p)
 	job.marks = &p->marks;
 	job.raw = false;
 	job.raw_from = NULL;
+	job.scope = NULL;
 	job.order = ORDER_FILE;
 	job.rebase = job.lanes = job.lanes_off = job.late = false;
 	job.sink = note_failure;
 	job.ctx = &p->marks;
 	job.hooks = (struct pipeline_hooks){ .ctx = &p->marks };
 	return job;
+}
+
+static bool
+refuse(struct pipeline *p)
+{
+	pipeline_failed(p, "the input can be read only once, and to tell what is in the scope it has to be "
+	                   "read twice: read it from a file");
+	return false;
 }
 
 bool
@@ -182,21 +265,26 @@ record_marks_make(struct pipeline *p)
 	struct pipeline_job job = job_of_pass(p);
 	char why[512];
 
-	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .shift = 63, .drops = p->job->raw_drops };
+	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .shift = 62, .drops = p->job->raw_drops };
 	m->format = p->job->raw ? NULL : p->job->raw_from;
-	m->set.beside = p->job->sort_beside;
+	m->set.beside = m->extents.beside = p->job->sort_beside;
 	if (!read_twice(p->job))
-		return true;
+		return p->job->scope == NULL || refuse(p);
 	for (size_t n = p->reading->inputs; n > 1; n = (n + 1) / 2)
 		m->shift--;
 	struct pipeline *const first = malloc(sizeof *first);
 	m->others = calloc(PIPELINE_BATCH_EVENTS, sizeof *m->others);
 	m->state = MARKS_GATHERING;
 	job.want = WANT_TIMES | WANT_STRUCTURE | (job.want & WANT_ORDER);
+	if (p->job->scope != NULL) {
+		job.select = p->job->scope;
+		job.want |= WANT_BYTES;
+	}
 	job.interpret = INTERPRET_SPANS;
 	job.hooks.opened = is_copied;
 	if (first != NULL && m->others != NULL && gather(p, first, &job)) {
-		m->state = m->state == MARKS_GATHERING ? MARKS_MADE : MARKS_NOT;
+		if (m->state == MARKS_GATHERING)
+			m->state = p->job->scope != NULL ? MARKS_SCOPE : MARKS_MADE;
 		free(first);
 		return true;
 	}
@@ -216,6 +304,7 @@ record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct bat
 	char why[512];
 
 	job.raw = true;
+	job.raw_from = p->job->raw_from; /* whose writer may need no fields */
 	job.select = NULL;
 	job.interpret = INTERPRET_NOT;
 	p->marks.why[0] = '\0';

@@ -21,7 +21,16 @@ enum record_marks_state {
 	MARKS_NOT,       /* nothing is copied by its records */
 	MARKS_GATHERING, /* this is the first pass */
 	MARKS_MADE,
+	MARKS_SCOPE,     /* made, for findings: events stay as they are */
 	MARKS_READ_ONCE, /* there can be no first pass */
+};
+
+/* What is known of the records of an input, for findings. */
+struct record_extents {
+	struct record_marks *marks;
+	uint32_t number; /* of the input */
+	uint64_t end;    /* of the records that were met */
+	struct mark_cursor extent, selected;
 };
 
 struct format;
@@ -34,6 +43,11 @@ struct record_marks {
 	bool too_large;              /* an offset is beyond that */
 	bool failed;                 /* in the second pass: no memory, or the set's file failed */
 	struct mark_set set;
+	/* For findings: where each event begins, and where something else does, which is odd; see
+	 * record_marks_left_out(). */
+	struct mark_set extents;
+	struct record_extents **inputs; /* by number; NULL: of no findings */
+	uint32_t ninputs;
 	struct mark_cursor *cursors; /* by number of the input */
 	uint32_t ncursors;
 	uint64_t
@@ -58,6 +72,13 @@ bool record_marks_read(struct record_marks *m, uint32_t input, struct batch *b);
 /* One more pass, when the marks are made: gives each batch of raw events to `take`.  false after a finding.
  */
 bool record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct batch *b), void *ctx);
+
+/* For findings of an input, the first argument of record_marks_left_out().  NULL: no memory. */
+struct record_extents *record_marks_extents(struct record_marks *m, uint32_t input);
+
+/* Whether the byte at this offset is of an event that was not selected.  Bytes of structure, and those that
+ * belong to no record, are of none. */
+bool record_marks_left_out(void *extents, uint64_t offset);
 
 void record_marks_free(struct record_marks *m);
 

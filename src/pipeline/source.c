@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "check/input_rules.h"
+#include "format/reader_copy.h"
 #include "format/registry.h"
 #include "input/input_foreign.h"
 #include "pipeline/pipeline.h"
@@ -48,7 +49,7 @@ reader_of(const struct source *s, struct findings *findings)
 		.options = c->job->options,
 		.shared = c->shared,
 		.ahead_of = c->ahead_of,
-		.in_folder = s->place.in_folder,
+		.folder = s->place.in_folder ? strlen(s->place.operand) : 0,
 	};
 }
 
@@ -70,6 +71,8 @@ open_trace(struct source *s)
 	c->checks_order = !c->quiet && ops->check_event != NULL && ops->checks_order != NULL &&
 	                  ops->checks_order(c->job->options);
 	c->want |= c->checks_order ? WANT_TIMES | WANT_FIELDS : 0U;
+	if (c->checks_order)
+		c->want &= ~(unsigned)WANT_RUNS;
 	if (ops->open == NULL)
 		return true;
 	struct reader r = reader_of(s, &c->findings);
@@ -249,12 +252,28 @@ find_format(struct source *s)
 
 /* ---- one input ---- */
 
+/* Findings of events that are not in the scope of the job are left out.  false: no memory. */
+static bool
+set_scope(struct source *s)
+{
+	struct record_marks *const m = s->context->marks;
+
+	if (m == NULL || m->state != MARKS_SCOPE)
+		return true;
+	struct record_extents *const x = record_marks_extents(m, s->place.number);
+	if (x == NULL)
+		return false;
+	s->findings.left_out = record_marks_left_out;
+	s->findings.left_out_ctx = x;
+	return true;
+}
+
 bool
 source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
 {
 	*s = (struct source){ .context = c, .place = place, .in = in, .status = READ_MORE };
 	findings_init(&s->findings, place.path, c->quiet ? NULL : c->job->sink, c->job->ctx);
-	if (in == NULL) {
+	if (in == NULL || !set_scope(s)) {
 		source_no_memory(s);
 		return false;
 	}

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "format/reader_copy.h"
 #include "format/registry.h"
 #include "pipeline/merge.h"
 #include "pipeline/reading.h"
@@ -63,8 +64,9 @@ streams_wanted(const struct source *s)
 {
 	const struct trace_ops *const ops = format_trace_ops(s->format);
 	const struct pipeline_job *const job = s->context->job;
+	const bool apart = s->context->raw && (s->context->want & WANT_FILES) != 0;
 
-	return ops->merges && ((job->want & WANT_ORDER) != 0 ||
+	return ops->merges && (((job->want & WANT_ORDER) != 0 && !apart) ||
 	                       (ops->checks_order != NULL && ops->checks_order(job->options)));
 }
 

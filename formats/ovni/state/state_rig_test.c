@@ -44,7 +44,7 @@ rig_stream(struct rig *rig, const char *path, const struct option_value *options
 		                     .options = options,
 		                     .state = calloc(1, ovni_reader_ops.state_size),
 		                     .shared = rig->shared,
-		                     .in_folder = true };
+		                     .folder = 1 };
 	cr_assert(s->reader.in != NULL && s->reader.state != NULL && batch_init(&s->batch, 200000, false));
 	cr_assert(ovni_reader_ops.open(&s->reader), "%s", path);
 	cr_assert(ovni_reader_ops.next(&s->reader, &s->batch) != READ_NO_MEMORY, "%s", path);

@@ -1,5 +1,5 @@
-#ifndef CMD_RECOVER_H
-#define CMD_RECOVER_H
+#ifndef CMD_RECOVER_COMMAND_H
+#define CMD_RECOVER_COMMAND_H
 
 #include "cmd/convert_output.h"
 #include "cmd/recover_list.h"

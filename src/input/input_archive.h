@@ -1,0 +1,32 @@
+#ifndef INPUT_INPUT_ARCHIVE_H
+#define INPUT_INPUT_ARCHIVE_H
+
+#include "input/input_tree.h"
+
+/*
+ * A tar archive (POSIX ustar and pax, GNU and V7), plain or packed by gzip,
+ * zstd or xz, read as the folder that was put into it.  The file "a/b" of the
+ * archive "run.tar" has the path "run.tar:/a/b", which input_open() opens as
+ * long as the archive is open.
+ *
+ * Nothing is written under a name from the archive, and such a path never leads
+ * out of it.  Of a packed archive the files are unpacked to a temporary file
+ * without a name (base/spill_file.h).
+ */
+struct input_archive;
+
+/* Whether the path names a file that is called like an archive: .tar, .tar.gz, .tgz, .tar.zst, .tzst,
+ * .tar.xz, .txz. */
+bool input_is_archive(const char *path);
+
+/* Reads what is in it.  One that is open already is the same.  NULL: it is no archive, or cannot be read;
+ * input_open() says why. */
+struct input_archive *input_archive_open(const char *path);
+
+/* As input_tree_list(); what is wrong with the archive is a problem. */
+void input_archive_list(const struct input_archive *a, struct input_tree *t,
+                        bool (*wanted)(void *ctx, const char *name), void *ctx);
+
+void input_archive_close(struct input_archive *a); /* NULL is fine */
+
+#endif
