@@ -159,6 +159,14 @@ RECOVER_DAMAGES := 100000
 check-recover: $(BUILD)/tests ## recover all prefixes and RECOVER_DAMAGES (100000) random damages of each sample
 	RECOVER_DAMAGES=$(RECOVER_DAMAGES) $(BUILD)/tests --filter 'recover_sweep/*' --timeout 86400
 
+ROUNDTRIP_CASES := 10000
+
+check-roundtrip: $(BUILD)/tests ## ROUNDTRIP_CASES (10000) random traces through each writer and back
+	ROUNDTRIP_CASES=$(ROUNDTRIP_CASES) $(BUILD)/tests --filter 'roundtrip/*' --timeout 86400
+
+check-matrix: tracetool ## all good samples and real traces to all formats that can be read, with --verify
+	@sh src/check/matrix.sh $(BUILD)/tracetool
+
 check-faults: ## every command with each of its calls for memory, files and threads failing in turn
 	@$(MAKE) --no-print-directory $(BUILD)/faults
 	$(BUILD)/faults
@@ -192,6 +200,11 @@ list-objects: # what tracetool is linked from; for a test
 
 bench: tracetool $(BUILD)/bench ## measure speed and memory (BENCH_ARGS='--big' adds the 2 GB input)
 	$(BUILD)/bench -w chrome $(BENCH_ARGS)
+
+# Prints the seed of each round; ROUNDTRIP_SEED=N build/tests --filter 'roundtrip/*' repeats one.
+fuzz-roundtrip: $(BUILD)/tests ## random traces through each writer and back, until one differs
+	@seed=$$(date +%s)000; while echo "seed $$seed" && ROUNDTRIP_SEED=$$seed ROUNDTRIP_CASES=10000 $(BUILD)/tests \
+		--filter 'roundtrip/*' --timeout 86400; do seed=$$((seed + 10000)); done; exit 1
 
 fuzz: ## fuzz a reader: make fuzz FORMAT=htdump [FUZZ_ARGS='-max_total_time=600'] (needs clang)
 	@mkdir -p build-fuzz/corpus-$(FORMAT)
@@ -241,6 +254,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:

@@ -24,6 +24,7 @@ enum {
 	O_SHIFT_TIME,
 	O_KEEP_PARTIAL,
 	O_SKIP_EXISTING,
+	O_VERIFY,
 };
 
 static const struct cmd_option own[] = {
@@ -51,6 +52,7 @@ static const struct cmd_option own[] = {
 	                   "with --anonymise: move all times by an amount that the key makes", 0 },
 	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
 	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
+	[O_VERIFY] = { "verify", NULL, "read the output back and compare it before it gets its name", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -94,7 +96,8 @@ check(struct convert *c, const char *to)
 		o->status = options_mistake(o, "--raw writes the records as they are, --anonymise does not");
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return o->status == STATUS_CLEAN && anonymise_options_check(&c->anonymise, o);
+	return o->status == STATUS_CLEAN && anonymise_options_check(&c->anonymise, o) &&
+	       convert_verify_check(c);
 }
 
 bool
@@ -146,6 +149,8 @@ parse(struct convert *c)
 			c->keep_partial = true;
 		else if (opt == O_SKIP_EXISTING)
 			c->skip_existing = true;
+		else if (opt == O_VERIFY)
+			c->verify.wanted = true;
 		else if (opt == O_SORT_MEMORY && options_number(o, "--sort-memory", arg, &c->sort_memory))
 			continue;
 		else if (opt == O_MAX_REPEAT && options_positive(o, "--max-repeat", arg, &c->max_repeat))
@@ -234,7 +239,8 @@ opened(void *ctx, const struct source *s)
 		c->status = STATUS_UNREADABLE;
 		return false;
 	}
-	return writing_begin(&c->writing, &c->pipeline, c->to,
+	return convert_verify_begin(c) &&
+	       writing_begin(&c->writing, &c->pipeline, c->to,
 	                     (struct writing_output){ convert_output_put, &c->output }, &options);
 }
 
@@ -315,7 +321,8 @@ finish(struct convert *c, bool written)
 
 	if (!convert_output_is_open(out))
 		return STATUS_UNREADABLE;
-	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out)) {
+	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out) &&
+	    convert_verify_end(c)) {
 		if (convert_output_commit(out, why, sizeof why)) {
 			if (!c->options.quiet)
 				anonymise_options_say(&c->anonymise, c->out, &c->pipeline);
@@ -345,7 +352,10 @@ write_all(struct convert *c)
 	struct batch *b;
 
 	while ((status = pipeline_next(&c->pipeline, &b)) == STAGE_MORE)
-		if (!writing_put(&c->writing, b))
+		if (!convert_verify_add(c, b)) {
+			batch_release(b);
+			return false;
+		} else if (!writing_put(&c->writing, b))
 			return false;
 	return status == STAGE_END;
 }
@@ -369,13 +379,15 @@ convert_job(struct convert *c)
 
 	job.paths = c->in;
 	job.npaths = c->nin;
-	job.want = WANT_TIMES | WANT_ORDER | writer->want;
+	job.want = WANT_TIMES | WANT_ORDER | writer->want | (c->verify.wanted ? (unsigned)WANT_FIELDS : 0);
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
 	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
+	job.raw_fields = c->verify.wanted;
 	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
-	job.raw_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && job.select == NULL;
+	job.raw_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !c->verify.wanted &&
+	               job.select == NULL;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
@@ -406,6 +418,7 @@ convert_run(struct convert *c)
 	say_selected(&c->options, c->nin == 1 ? c->in[0] : c->out, &c->pipeline);
 	losses_out_discard(&c->losses); /* of an output that there is not */
 	writing_free(&c->writing);
+	convert_verify_free(&c->verify);
 	pipeline_close(&c->pipeline);
 	return worse(status, c->status);
 }

@@ -3,6 +3,7 @@
 
 #include "cmd/anonymise_options.h"
 #include "cmd/convert_output.h"
+#include "cmd/convert_verify.h"
 #include "cmd/losses_out.h"
 #include "cmd/say.h"
 #include "pipeline/join.h"
@@ -20,6 +21,7 @@ struct convert {
 	struct anonymise_options anonymise;
 	const struct join *join; /* the inputs are so many traces; NULL: they are one */
 	struct losses_out losses;
+	struct convert_verify verify;
 	struct progress progress;
 	struct convert_output output; /* not open: no input could be opened so far */
 	struct pipeline pipeline;

@@ -24,6 +24,13 @@ convert_output_is_open(const struct convert_output *o)
 /* As writing_output.put; ctx is the struct convert_output. */
 bool convert_output_put(void *ctx, const char *file, const char *p, size_t n);
 
+/* Where the output is before it has its name; NULL: it was written directly. */
+static inline const char *
+convert_output_written(const struct convert_output *o)
+{
+	return o->folder != NULL ? output_folder_written(o->folder) : output_written(o->file);
+}
+
 bool convert_output_finish(struct convert_output *o);
 const char *convert_output_error(const struct convert_output *o);
 bool convert_output_pipe_closed(const struct convert_output *o);

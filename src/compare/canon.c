@@ -45,7 +45,7 @@ narrow_float(double v)
 {
 	char text[DECIMAL_F64_MAX + 1];
 
-	if (!isfinite(v) || v == floor(v))
+	if (!isfinite(v) || (v == floor(v) && fabs(v) < 0x1p20)) /* whose text has all digits */
 		return canon_float(v);
 	*decimal_f32(text, (float)v) = '\0';
 	return canon_float(strtod(text, NULL));

@@ -29,6 +29,7 @@ struct differ_source {
 struct differ_rules {
 	unsigned ignore;    /* enum event_part */
 	uint64_t tolerance; /* ns, of times and durations */
+	bool pair_all;      /* what is left of a time is put together, however much differs */
 	event_field_counts *counts;
 	const void *ctx; /* of counts */
 };

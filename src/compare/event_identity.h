@@ -4,6 +4,7 @@
 #include "compare/canon.h"
 #include "event/batch.h"
 #include "event/track.h"
+#include "format/touches.h"
 
 /*
  * What an interpreted event is, in whatever format it is written: its phase, time, duration (of spans), name,
@@ -22,13 +23,13 @@ struct event_identity {
 
 /* What to leave out of comparisons. */
 enum event_part {
-	PART_TIME = 1,
-	PART_DURATION = 2,
-	PART_NAME = 4,
-	PART_CATEGORY = 8,
-	PART_FIELDS = 16, /* all of them */
-	PART_TRACK = 32,
-	PART_PHASE = 64,
+	PART_TIME = TOUCHES_TIME,
+	PART_DURATION = TOUCHES_DURATION,
+	PART_NAME = TOUCHES_NAME,
+	PART_CATEGORY = TOUCHES_CATEGORY,
+	PART_FIELDS = TOUCHES_FIELDS, /* all of them */
+	PART_TRACK = TOUCHES_TRACK,
+	PART_PHASE = TOUCHES_PHASE,
 };
 
 /* Says whether a field counts; NULL: all do. */
@@ -41,11 +42,12 @@ struct event_identity event_identity(struct canon *c, const struct batch *b, con
 /* One hash of all parts but those in `without`; neither PART_TRACK matters nor the track. */
 struct wide_hash event_identity_hash(const struct event_identity *id, unsigned without);
 
-/* The track that an event is compared on: a counter is one of its process, as viewers take it. */
+/* The track that an event is compared on: a counter is one of its process, as viewers take it; without fields
+ * it is an instant. */
 static inline const struct track *
 event_compared_track(const struct event *e)
 {
-	return e->phase == PHASE_COUNTER ? track_process(e->track) : e->track;
+	return e->phase == PHASE_COUNTER && e->nfields > 0 ? track_process(e->track) : e->track;
 }
 
 /* Events that are compared: no structure.  An arrow is compared where it arrives: an output may say of each

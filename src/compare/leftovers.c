@@ -6,11 +6,11 @@
 /* Events without a partner: those of both sides that were probably one are put together. */
 
 /* How alike two events have to be; each round takes what the ones before left. */
-enum round { BY_NAME, BY_TRACK, ANYWHERE_SAME, ANYWHERE, ROUNDS };
+enum round { BY_NAME, BY_TRACK, ANYWHERE_SAME, ANYWHERE, PAIR_LENGTH, PAIR_ALL, ROUNDS };
 
-/* A place in a list of events, ordered by what its round compares, then by time. */
+/* A place in a list of events, ordered by what its round compares, then by time, then by duration. */
 struct place {
-	uint64_t likeness;
+	uint64_t likeness, ts, dur;
 	uint32_t index;
 };
 
@@ -27,10 +27,13 @@ likeness(const struct differ *d, const struct pending_event *e, enum round round
 
 	if (track)
 		wide_hash_add_hash(&h, e->track);
-	if (round != BY_TRACK) {
+	if (round >= PAIR_LENGTH) {
+		wide_hash_add(&h, d->rules.tolerance > 0 ? 0 : e->id.ts);
+		wide_hash_add(&h, d->rules.tolerance > 0 || round == PAIR_ALL ? 0 : e->id.dur);
+	} else if (round != BY_TRACK) {
 		if ((d->rules.ignore & PART_NAME) == 0)
 			wide_hash_add_hash(&h, e->id.name);
-		wide_hash_add(&h, e->id.phase);
+		wide_hash_add(&h, round != ANYWHERE ? e->id.phase : 0);
 	}
 	if (round == ANYWHERE_SAME)
 		wide_hash_add_hash(&h, e->id.fields);
@@ -44,6 +47,10 @@ compare_places(const void *x, const void *y)
 
 	if (a->likeness != b->likeness)
 		return a->likeness < b->likeness ? -1 : 1;
+	if (a->ts != b->ts)
+		return a->ts < b->ts ? -1 : 1;
+	if (a->dur != b->dur)
+		return a->dur < b->dur ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
@@ -54,7 +61,8 @@ list(const struct differ *d, const struct pending *p, enum round round, struct p
 
 	for (uint32_t i = 0; i < p->n; i++)
 		if (!p->list[i].gone)
-			to[n++] = (struct place){ likeness(d, &p->list[i], round), i };
+			to[n++] = (struct place){ likeness(d, &p->list[i], round), p->list[i].id.ts,
+				                  p->list[i].id.dur, i };
 	if (n > 1)
 		qsort(to, n, sizeof *to, compare_places);
 	return n;
@@ -194,6 +202,7 @@ differ_leftovers(struct differ *d, uint64_t before)
 	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
 	struct lists l = { .n = { 0 } };
 	enum differ_status status = DIFFER_DONE;
+	const int rounds = d->rules.pair_all ? ROUNDS : PAIR_LENGTH;
 
 	if (p->alive > 0 && q->alive > 0) {
 		l.places[DIFFER_A] = malloc(p->n * sizeof *l.places[0]);
@@ -201,7 +210,7 @@ differ_leftovers(struct differ *d, uint64_t before)
 		if (l.places[DIFFER_A] == NULL || l.places[DIFFER_B] == NULL)
 			status = DIFFER_NO_MEMORY;
 	}
-	for (int round = 0; round < ROUNDS && status == DIFFER_DONE && p->alive > 0 && q->alive > 0;
+	for (int round = 0; round < rounds && status == DIFFER_DONE && p->alive > 0 && q->alive > 0;
 	     round++) {
 		l.n[DIFFER_A] = list(d, p, (enum round)round, l.places[DIFFER_A]);
 		l.n[DIFFER_B] = list(d, q, (enum round)round, l.places[DIFFER_B]);

@@ -3,12 +3,13 @@
 
 #include "event/event.h"
 #include "format/holds.h"
+#include "format/touches.h"
 
 /* One kind of thing that an output cannot hold.  Lists of them end with an id of NULL. */
 struct loss {
 	/* format or stage, slash, words; a line, reported with a count; why, and what stands instead */
 	const char *id, *text, *explain;
-	unsigned needs; /* what an event has to have to lose it: format/holds.h; 0: nothing */
+	unsigned needs, touches; /* to lose it: format/holds.h; what differs then: format/touches.h */
 };
 
 struct ledger; /* what was lost, by kind; see format/ledger.h */

@@ -249,6 +249,12 @@ output_pipe_closed(const struct output *o)
 	return o->failure.error == EPIPE;
 }
 
+const char *
+output_written(const struct output *o)
+{
+	return o->temp.path;
+}
+
 unsigned long long
 output_bytes(const struct output *o)
 {

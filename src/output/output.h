@@ -39,6 +39,10 @@ const char *output_error(const struct output *o);
 /* True if the first failure was a closed pipe (EPIPE): the tool then ends without a word. */
 bool output_pipe_closed(const struct output *o);
 
+/* Where the bytes are until they get their name; after output_finish() the file is complete.  NULL: they were
+ * written directly. */
+const char *output_written(const struct output *o);
+
 /* Bytes given to output_write so far. */
 unsigned long long output_bytes(const struct output *o);
 

@@ -148,6 +148,12 @@ output_folder_error(const struct output_folder *o)
 	return output_failure_text(&o->failure);
 }
 
+const char *
+output_folder_written(const struct output_folder *o)
+{
+	return o->temp.path;
+}
+
 unsigned long long
 output_folder_bytes(const struct output_folder *o)
 {

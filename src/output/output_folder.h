@@ -33,6 +33,9 @@ bool output_folder_put(struct output_folder *o, const char *file, const char *p,
 /* The first failure, "OUT/FILE: REASON"; NULL: none.  Valid until the output is freed. */
 const char *output_folder_error(const struct output_folder *o);
 
+/* The temporary folder; after output_folder_finish() it is complete. */
+const char *output_folder_written(const struct output_folder *o);
+
 /* Bytes given to output_folder_put so far. */
 unsigned long long output_folder_bytes(const struct output_folder *o);
 

@@ -6,7 +6,8 @@
 #include "format/registry.h"
 
 const struct loss engine_losses[ENGINE_LOSSES + 1] = {
-#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#define LOSS(row, key, line, ...)                                                                            \
+	{ .id = key, .touches = TOUCHES_NOTHING, .text = line, .explain = __VA_ARGS__ },
 #include "pipeline/engine_losses.def"
 #undef LOSS
 };

@@ -56,6 +56,7 @@ struct pipeline_job {
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool raw;                      /* events as the file has them, not interpreted */
 	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
+	bool raw_fields; /* fields of raw events are looked at although the writer needs their bytes only */
 	bool raw_runs; /* the writer takes runs of raw records: WRITER_RAW_RUNS */
 	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
 	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */
