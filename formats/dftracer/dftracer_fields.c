@@ -56,10 +56,23 @@ value_of(struct fields *x, const struct dft_arg *a)
 
 /* ---- arguments ---- */
 
+/* Escapes resolved; of keys without them as they stand. */
+static struct slice
+key_of(struct fields *x, const struct dft_arg *a)
+{
+	const struct slice key = dft_token_text(x->rec, a->key);
+
+	if (x->rec->clean || key.n == 0 || memchr(key.p, '\\', key.n) == NULL)
+		return key;
+	const struct slice text = json_unescape(&x->b->scratch, key);
+	x->st->no_memory |= text.p == NULL;
+	return text.p != NULL ? text : key;
+}
+
 static void
 put_arg(struct fields *x, const struct dft_arg *a)
 {
-	const struct slice key = dft_token_text(x->rec, a->key);
+	const struct slice key = key_of(x, a);
 	struct field *const to = x->to++;
 
 	if (a->repeats > 0)

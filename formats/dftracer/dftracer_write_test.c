@@ -240,6 +240,28 @@ many_arguments(struct trace *t, struct batch *b, const struct track *thread, con
 		writer_rig_field(b, SLICE_LIT("x"), value_u64(i));
 }
 
+static void
+escaped_names(struct trace *t, struct batch *b, const struct track *thread, const struct class *cls)
+{
+	(void)t;
+	writer_rig_event(b, cls, thread, 1000, SLICE_LIT("escaped"))->phase = PHASE_SPAN;
+	writer_rig_field(b, slice_str("a \"b\"\n\\"), value_u64(1));
+}
+
+Test(dftracer_write, names_of_arguments_are_read_back)
+{
+	struct writer_rig r = run("d5", escaped_names);
+	const char *const p = writer_rig_text(&r, NULL);
+	struct live_batches l;
+
+	live_batches_read(&l, format_by_name("dftracer"), input_from_memory(p, strlen(p)),
+	                  WANT_TIMES | WANT_FIELDS, 64);
+	cr_assert(l.n == 1 && l.batches[0]->n == 1 && l.batches[0]->events[0].nfields == 1);
+	cr_expect(slice_is(l.batches[0]->fields[0].name, "a \"b\"\n\\"));
+	live_batches_free(&l);
+	writer_rig_free(&r);
+}
+
 Test(dftracer_write, many_arguments)
 {
 	struct writer_rig r = run("d5", many_arguments);
