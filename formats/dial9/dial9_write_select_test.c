@@ -98,7 +98,8 @@ Test(dial9_write_select, what_events_refer_to_comes_along)
 	snprintf(path, sizeof path, "%s/out.bin", dir);
 	cr_assert(write_whole(path, r.out, r.out_n));
 	struct ran c = run_tool((const char *const[]){ "cat", "-q", path, NULL }, NULL, 0);
-	const char *const first = strstr(c.out, "text=\"two\""), *const second = strstr(c.out, "text=\"nine\""),
+	const char *const first = strstr(c.out, "text=\"two\""),
+	                  *const second = strstr(c.out, "text=\"nine\""),
 	                  *const third = strstr(c.out, "text=\"another two\"");
 	cr_expect(first != NULL && second > first && third > second, "%s", c.out);
 	ran_free(&c);

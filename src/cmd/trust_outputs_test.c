@@ -52,7 +52,8 @@ Test(trust, each_mistake_in_an_output_has_its_message)
 	expect(RUN("convert", "--to", "crome", SAMPLE, "-"), 3, "did you mean chrome?");
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if ((*f)->writer == NULL)
-			expect(RUN("convert", "--to", (*f)->name, SAMPLE, "-"), 3, "can be read, but not written");
+			expect(RUN("convert", "--to", (*f)->name, SAMPLE, "-"), 3,
+			       "can be read, but not written");
 	expect(RUN("convert", SAMPLE, "-"), 3, "standard output has no suffix; choose its format with --to");
 	expect(RUN("convert", SAMPLE, ""), 3, "the name of the output is empty");
 	expect(RUN("convert", SAMPLE, "-o", ""), 3, "the name of the output is empty");

@@ -18,8 +18,7 @@
 
 /* A format: a folder formats/X, a line in formats.def, one of these, X_format.  Its files include this. */
 struct format {
-	const char *name, *title;
-	const char *spec;                    /* which document it follows */
+	const char *name, *title, *spec;     /* spec: which document it follows */
 	const char *const *suffixes;         /* ".tick", ...; NULL-terminated; the first is the usual one */
 	const char *const *dialects;         /* NULL-terminated; NULL: none */
 	const struct format_option *options; /* on the command line, ended by a name of NULL; NULL: none */
