@@ -199,7 +199,8 @@ report_unknown(struct source *s, size_t looked)
 static bool
 is_written_by_bytes(const struct pipeline_job *job, const struct format *f)
 {
-	return job->raw_from == f && !job->raw_fields && f->writer != NULL && (f->writer->modes & WRITER_RAW_BYTES) != 0;
+	return job->raw_from == f && !job->raw_fields && f->writer != NULL &&
+	       (f->writer->modes & WRITER_RAW_BYTES) != 0;
 }
 
 /* false after a finding. */
