@@ -94,6 +94,7 @@ check(struct convert *c, const char *to)
 	}
 	if (c->raw && c->anonymise.keyfile != NULL)
 		o->status = options_mistake(o, "--raw writes the records as they are, --anonymise does not");
+	c->verify.implied = c->anonymise.keyfile != NULL && c->to->reader != NULL && strcmp(c->out, "-") != 0;
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
 	return o->status == STATUS_CLEAN && anonymise_options_check(&c->anonymise, o) &&
@@ -379,15 +380,16 @@ convert_job(struct convert *c)
 
 	job.paths = c->in;
 	job.npaths = c->nin;
-	job.want = WANT_TIMES | WANT_ORDER | writer->want | (c->verify.wanted ? (unsigned)WANT_FIELDS : 0);
+	job.want = WANT_TIMES | WANT_ORDER | writer->want |
+	           (c->verify.wanted || c->verify.implied ? (unsigned)WANT_FIELDS : 0);
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
 	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
 	job.raw_fields = c->verify.wanted;
 	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
-	job.raw_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !c->verify.wanted &&
-	               job.select == NULL;
+	job.raw_runs =
+	    (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !c->verify.wanted && job.select == NULL;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;

@@ -58,6 +58,10 @@ convert_verify_begin(struct convert *c)
 		.beside = c->out,
 	};
 
+	c->verify.compares = c->verify.wanted;
+	if (c->verify.implied && convert_output_written(&c->output) != NULL &&
+	    !c->pipeline.rebase.signed_time)
+		c->verify.wanted = true;
 	if (!c->verify.wanted)
 		return true;
 	if (convert_output_written(&c->output) == NULL || c->pipeline.rebase.signed_time) {
@@ -151,7 +155,7 @@ set_job(struct verify *v)
 		.paths = &v->path,
 		.npaths = 1,
 		.from = c->to,
-		.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER,
+		.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER | (raw ? c->to->writer->want & WANT_FILES : 0U),
 		.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
 		.raw = raw && pipeline_format(&c->pipeline) == c->to,
 		.order = order_of(c),
@@ -205,7 +209,7 @@ take(void *ctx, const struct difference *d)
 	                          *const e = a != NULL ? a : b;
 	struct shown_path shown;
 
-	if (allowance_take(&v->allowance, d) || v->refused++ >= SHOWN)
+	if (!v->c->verify.compares || allowance_take(&v->allowance, d) || v->refused++ >= SHOWN)
 		return true;
 	text_printf(&v->text, "%s: --verify: ", show_path(&shown, v->c->out));
 	if (a != NULL)
@@ -229,11 +233,15 @@ take(void *ctx, const struct difference *d)
 static bool
 compare(struct verify *v)
 {
-	const struct differ_rules rules = { .tolerance = v->allowance.tolerance, .pair_all = true };
+	/* a record is what its bytes say; whose it is may depend on where the file lies */
+	const struct differ_rules rules = { .tolerance = v->allowance.tolerance,
+		                            .pair_all = true,
+		                            .ignore = v->c->pipeline.context.raw ? PART_TRACK : 0U };
 
-	differ_init(&v->differ, &rules,
-	            (struct differ_source){ .next = next_kept, .ctx = v, .trace = &v->c->pipeline.trace },
-	            (struct differ_source){ .next = next_back, .ctx = v, .trace = &v->back.trace }, take, v);
+	differ_init(
+	    &v->differ, &rules,
+	    (struct differ_source){ .next = next_kept, .ctx = v, .trace = pipeline_trace(&v->c->pipeline) },
+	    (struct differ_source){ .next = next_back, .ctx = v, .trace = &v->back.trace }, take, v);
 	const enum differ_status status = differ_run(&v->differ);
 	if (status == DIFFER_NO_MEMORY)
 		pipeline_no_memory(&v->back);
@@ -256,7 +264,7 @@ run(struct verify *v)
 	say_text(&v->text);
 	text_free(&v->text);
 	if (!compared || v->failed)
-		say("%s: not written: --verify could not read it back", show_path(&shown, v->c->out));
+		say("%s: not written: it could not be read back", show_path(&shown, v->c->out));
 	else if (v->refused > 0)
 		say("%s: not written: %" PRIu64 " events differ in what no loss declares",
 		    show_path(&shown, v->c->out), v->refused);

@@ -8,7 +8,9 @@ struct convert;
 /* --verify: keeps the events that are written, and compares the output with them before it gets its name. */
 struct convert_verify {
 	bool wanted;
-	bool begun;
+	bool
+	    implied; /* by another option: where the output can be read back its rules are checked, no more */
+	bool begun, compares;
 	struct sorter sorter; /* the events, to be put in order of time */
 };
 
