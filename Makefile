@@ -120,7 +120,7 @@ run-tests: tracetool $(BUILD)/tests
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-check: deps check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers, failing calls
+check: deps check-readme check-layers check-names check-width check-contract check-man check-testdata ## layering, manuals, test data, fuzz corpus, tests under the sanitizers, failing calls
 	@$(MAKE) --no-print-directory run-replay
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
@@ -173,6 +173,9 @@ check-faults: ## every command with each of its calls for memory, files and thre
 
 check-layers: ## includes point one way; the engine names no format
 	@sh src/check/layers.sh
+
+check-readme: tracetool ## README's table of formats says what formats --matrix does
+	@sh src/check/readme.sh $(BUILD)/tracetool README.md | cmp - README.md
 
 check-names: ## file names are unique in the tree
 	@d=$$(git ls-files src formats 2>/dev/null | sed 's|.*/||' | sort | uniq -d); \
@@ -254,6 +257,6 @@ deps: ## install the Debian packages that are missing (nothing happens when all 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool
 
-.PHONY: check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
+.PHONY: check-readme check-sweeps all help demo test run-tests check run-replay check-threads check-viewers check-roundtrip check-matrix fuzz-roundtrip check-reports check-recover check-faults check-layers check-names check-width check-contract check-man check-testdata \
 	list-objects bench fuzz fuzz-target check-fuzz install deps clean FORCE
 .DELETE_ON_ERROR:
