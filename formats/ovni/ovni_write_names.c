@@ -154,7 +154,9 @@ find_number(struct ovw_state *st, struct slice name, uint32_t folder, uint32_t *
 
 	do
 		n++;
-	while (!fits(st, name, folder, n));
+	while (!c->scratch.failed && !fits(st, name, folder, n));
+	if (c->scratch.failed)
+		return false;
 	*number = n;
 	const struct slice own = arena_copy(&st->arena, key);
 	return own.p != NULL && tabletext_put(&c->folders, own, n);

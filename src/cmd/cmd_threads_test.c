@@ -6,9 +6,9 @@
 
 /* Of the inputs each so manieth: all of them take minutes under the sanitizers. */
 #if defined(__SANITIZE_ADDRESS__)
-#define EVERY "101"
+#define EVERY "301"
 #else
-#define EVERY "37"
+#define EVERY "101"
 #endif
 
 Test(cmd_threads, give_the_same_output, .timeout = 600)

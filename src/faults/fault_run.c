@@ -132,40 +132,50 @@ is_entry(const struct dirent *e)
 	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
 }
 
-/* Adds the names and bytes of a directory's files, in the order of their names, and removes it. */
-static void
-take_directory(struct fault_bytes *b, const char *dir)
-{
-	struct dirent **list = NULL;
-	char path[1024];
-	const int n = scandir(dir, &list, is_entry, alphasort);
-
-	b->n = 0;
-	for (int i = 0; i < n; i++) {
-		const char *const name = list[i]->d_name;
-		snprintf(path, sizeof path, "%s/%s", dir, name);
-		const size_t size = strlen(name), left = FAULT_KEPT - b->n;
-		const int fd = open(path, O_RDONLY);
-		if (size < left) {
-			memcpy(b->p + b->n, name, size);
-			const ssize_t more = pread(fd, b->p + b->n + size, left - size, 0);
-			b->n += size + (more > 0 ? (size_t)more : 0);
-		}
-		close(fd);
-		unlink(path);
-		free(list[i]);
-	}
-	free(list);
-	b->p[b->n] = '\0';
-	rmdir(dir);
-}
-
 static bool
 is_directory(const char *path)
 {
 	struct stat st;
 
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+#define DEEPEST 8 /* of the folders in an output */
+
+static void
+add_file(struct fault_bytes *b, const char *path, const char *name)
+{
+	const size_t size = strlen(name), left = FAULT_KEPT - b->n;
+	const int fd = open(path, O_RDONLY);
+
+	if (size < left) {
+		memcpy(b->p + b->n, name, size);
+		const ssize_t more = pread(fd, b->p + b->n + size, left - size, 0);
+		b->n += size + (more > 0 ? (size_t)more : 0);
+	}
+	close(fd);
+	unlink(path);
+}
+
+/* Adds the names and bytes of a directory's files, in the order of their names, and removes it. */
+static void
+take_directory(struct fault_bytes *b, const char *dir, int depth)
+{
+	struct dirent **list = NULL;
+	char path[1024];
+	const int n = depth < DEEPEST ? scandir(dir, &list, is_entry, alphasort) : 0;
+
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, list[i]->d_name);
+		if (is_directory(path))
+			take_directory(b, path, depth + 1);
+		else
+			add_file(b, path, list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	b->p[b->n] = '\0';
+	rmdir(dir);
 }
 
 static bool
@@ -194,7 +204,8 @@ take_folder(const struct fault_runner *r, const struct fault_case *c, struct fau
 			take_file(o, path);
 		if (directory) {
 			o->has_file |= is_output(c, path);
-			take_directory(&o->file, path);
+			o->file.n = 0;
+			take_directory(&o->file, path, 0);
 		}
 		unlink(path);
 	}
