@@ -22,10 +22,18 @@ differs() {
 	echo "$input: $1: $2 in the importer, $3 in the file"
 }
 
+# The importer has times of 63 bits: what ends later is an error there.
+ends_too_late() {
+	"$bin" info -q "$input" 2>/dev/null |
+		awk '/^times:/ && $4 >= 9223372036854775807 { late = 1 } END { exit !late }'
+}
+
 failed=0
 count=0
 without=0
+late=0
 check() {
+	ends_too_late && { late=$((late + 1)); return; }
 	rm -f "$dir/out.json"
 	"$bin" convert --quiet "$input" "$dir/out.json" >/dev/null 2>&1
 	[ -s "$dir/out.json" ] || { without=$((without + 1)); return; }
@@ -71,6 +79,6 @@ while read -r input; do
 	esac
 done <"$dir/inputs"
 [ "$parts" -gt 0 ] && echo "$parts directories of parts loaded"
-echo "$count outputs loaded, $without inputs give none"
+echo "$count outputs loaded, $without inputs give none, $late end later than the importer can hold"
 [ "$count" -gt 0 ] && exit $failed
 exit 1

@@ -67,6 +67,17 @@ add_reading(struct fault_cases *all, const char *command, const char *input, con
 	return c;
 }
 
+/* Whether the writer can hold raw records of this input, which is named after its format. */
+static bool
+takes_raw(const struct format *f, const char *input)
+{
+	const char *const slash = strrchr(input, '/');
+	const char *const name = slash != NULL ? slash + 1 : input;
+
+	return (f->writer->modes & WRITER_RAW) != 0 ||
+	       ((f->writer->modes & WRITER_RAW_SAME) != 0 && strncmp(name, f->name, strlen(f->name)) == 0);
+}
+
 /* To each `every`-th writer, from number `first` on; `packing`: of the output. */
 static void
 add_conversions(struct fault_cases *all, const char *input, const char *out, const char *packing,
@@ -76,7 +87,8 @@ add_conversions(struct fault_cases *all, const char *input, const char *out, con
 	unsigned number = 0;
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		if ((*f)->writer == NULL || number++ % every != first)
+		if ((*f)->writer == NULL || (strstr(options, "--raw") != NULL && !takes_raw(*f, input)) ||
+		    number++ % every != first)
 			continue;
 		snprintf(to, sizeof to, "%s/made%s%s", out, (*f)->suffixes[0], packing);
 		snprintf(command, sizeof command, "convert %s --to %s", options, (*f)->name);
@@ -98,9 +110,9 @@ add_plain(struct fault_cases *all, const char *input, const char *out)
 		add_reading(all, *c, input, NULL);
 	add_conversions(all, input, out, "", "--threads 1", 1, 0);
 	all->list[all->n - 1].whole = true;
-	add_conversions(all, input, out, ".gz", "--threads 3", 3, 0);
-	add_conversions(all, input, out, ".zst", "--raw --threads 1", 3, 1);
-	add_conversions(all, input, out, "", "--rebase --threads 3", 3, 2);
+	add_conversions(all, input, out, ".gz", "--threads 3", 6, 0);
+	add_conversions(all, input, out, ".zst", "--raw --threads 1", 1, 0);
+	add_conversions(all, input, out, "", "--rebase --threads 3", 6, 3);
 }
 
 /* Packed, or through a pipe: what reads the bytes is another, what is made of them is not. */
@@ -113,7 +125,7 @@ add_source(struct fault_cases *all, const char *input, const char *piped, const 
 
 	for (const char *const *c = commands; *c != NULL; c++)
 		add_reading(all, *c, input, NULL);
-	add_conversions(all, input, out, "", "--threads 3", 4, 1);
+	add_conversions(all, input, out, "", "--threads 3", 8, 1);
 	for (unsigned i = first; i < all->n; i++) {
 		all->list[i].stdin_ = piped;
 		all->list[i].kind = kind_of(all->list[i].argv[1], input, piped);
