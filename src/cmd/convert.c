@@ -2,46 +2,24 @@
 #include <unistd.h>
 
 #include "cmd/convert.h"
-#include "cmd/operand_names.h"
 #include "cmd/output_format.h"
 #include "cmd/side_reports.h"
 #include "format/registry.h"
 
 enum {
-	O_TO,
-	O_RAW,
-	O_THREADS,
-	O_SORT_MEMORY,
-	O_MAX_REPEAT,
-	O_LANES,
-	O_REBASE,
-	O_FAIL_ON_LOSS,
-	O_REPORT_LOSS,
+	O_RAW = CONVERT_OWN,
 	O_ANONYMISE,
 	O_KEEP_PATHS,
 	O_KEEP_SUFFIXES,
 	O_HIDE_NUMBERS,
 	O_SHIFT_TIME,
-	O_KEEP_PARTIAL,
 	O_SKIP_EXISTING,
 	O_VERIFY,
 };
 
 static const struct cmd_option own[] = {
-	[O_TO] = { "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0 },
+	CONVERT_ROWS,
 	[O_RAW] = { "raw", NULL, "write the records as the input has them, without what they mean", 0 },
-	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core, 16 at most)", 0 },
-	[O_SORT_MEMORY] = { "sort-memory", "BYTES",
-	                    "memory for putting events in the order that the output needs (default: 64 MiB)",
-	                    0 },
-	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
-	[O_LANES] = { "lanes", "on|off",
-	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
-	[O_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },
-	[O_FAIL_ON_LOSS] = { "fail-on-loss", "[=KIND,...]",
-	                     "exit 1 if the output cannot hold everything, or lacks something of a KIND", 0 },
-	[O_REPORT_LOSS] = { "report-loss", "FILE", "write what the output lacks to FILE, as JSON", 0 },
 	[O_ANONYMISE] = { "anonymise", "KEYFILE",
 	                  "replace names, texts and facts by pseudonyms that the key makes", 0 },
 	[O_KEEP_PATHS] = { "keep-paths", NULL, "with --anonymise: replace each part of a path by itself", 0 },
@@ -50,15 +28,9 @@ static const struct cmd_option own[] = {
 	                     "with --anonymise: replace numbers and ids of processes and threads, too", 0 },
 	[O_SHIFT_TIME] = { "shift-time", NULL,
 	                   "with --anonymise: move all times by an amount that the key makes", 0 },
-	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
 	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
 	[O_VERIFY] = { "verify", NULL, "read the output back and compare it before it gets its name", 0 },
 	{ NULL, NULL, NULL, 0 },
-};
-
-static const struct cmd_words words[] = {
-	{ "--to", WORDS_OUTPUT_FORMATS, NULL },
-	{ NULL, WORDS_LIST, NULL },
 };
 
 const struct command convert_command = {
@@ -67,7 +39,7 @@ const struct command convert_command = {
 	.summary = "Writes traces in another format.  - is standard input or output; OUT.gz and OUT.zst are "
 	           "compressed.",
 	.options = own,
-	.words = words,
+	.words = convert_words,
 	.reads = true,
 	.writes = true,
 	.selects = true,
@@ -77,12 +49,11 @@ const struct command convert_command = {
 
 /* Whether what was asked for goes together. */
 static bool
-check(struct convert *c, const char *to)
+check(struct convert *c)
 {
 	struct options *const o = &c->options;
 
-	c->to = output_format(o, to, c->out);
-	if (c->to == NULL || !output_format_fits(o, c->to, c->out, c->raw) || !output_options_fit(o, c->to))
+	if (!convert_check_names(c))
 		return false;
 	if (c->raw && !select_is_any(&o->select.select) &&
 	    (c->to->writer->modes & (WRITER_RAW | WRITER_RAW_SELECT)) == 0) {
@@ -101,69 +72,40 @@ check(struct convert *c, const char *to)
 	       convert_verify_check(c);
 }
 
-bool
-convert_check_report(struct convert *c)
+/* false after a message and status set. */
+static bool
+take_option(struct convert *c, int option, const char *arg)
 {
-	struct options *const o = &c->options;
-	struct shown_path shown;
+	struct anonymise *const words = &c->anonymise.anonymise;
+	bool *const flags[] = {
+		[O_RAW] = &c->raw,
+		[O_KEEP_PATHS] = &words->keep_paths,
+		[O_KEEP_SUFFIXES] = &words->keep_suffixes,
+		[O_HIDE_NUMBERS] = &words->hide_numbers,
+		[O_SHIFT_TIME] = &c->anonymise.shift_time,
+		[O_SKIP_EXISTING] = &c->skip_existing,
+		[O_VERIFY] = &c->verify.wanted,
+	};
 
-	if (c->losses.path == NULL)
-		return true;
-	if (strcmp(c->losses.path, c->out) == 0)
-		o->status =
-		    options_mistake(o, "--report-loss: %s is the output", show_path(&shown, c->losses.path));
-	return o->status == STATUS_CLEAN && names_check(o, c->in, c->nin, c->losses.path);
+	if (option < CONVERT_OWN)
+		return convert_take_option(c, option, arg);
+	if (option == O_ANONYMISE)
+		c->anonymise.keyfile = arg;
+	else
+		*flags[option] = true;
+	return true;
 }
 
 static bool
 parse(struct convert *c)
 {
-	static const char *const on_off[] = { "on", "off", NULL };
 	struct options *const o = &c->options;
-	const char *arg, *to = NULL;
+	const char *arg;
 	int opt;
 
-	while ((opt = options_next(o, &arg)) >= 0) {
-		if (opt == O_TO)
-			to = arg;
-		else if (opt == O_RAW)
-			c->raw = true;
-		else if (opt == O_THREADS && options_number(o, "--threads", arg, &c->threads))
-			continue;
-		else if (opt == O_REBASE)
-			c->rebase = true;
-		else if (opt == O_FAIL_ON_LOSS && losses_out_fail_on(&c->losses, o, arg))
-			continue;
-		else if (opt == O_REPORT_LOSS)
-			c->losses.path = arg;
-		else if (opt == O_ANONYMISE)
-			c->anonymise.keyfile = arg;
-		else if (opt == O_KEEP_PATHS)
-			c->anonymise.anonymise.keep_paths = true;
-		else if (opt == O_KEEP_SUFFIXES)
-			c->anonymise.anonymise.keep_suffixes = true;
-		else if (opt == O_HIDE_NUMBERS)
-			c->anonymise.anonymise.hide_numbers = true;
-		else if (opt == O_SHIFT_TIME)
-			c->anonymise.shift_time = true;
-		else if (opt == O_KEEP_PARTIAL)
-			c->keep_partial = true;
-		else if (opt == O_SKIP_EXISTING)
-			c->skip_existing = true;
-		else if (opt == O_VERIFY)
-			c->verify.wanted = true;
-		else if (opt == O_SORT_MEMORY && options_number(o, "--sort-memory", arg, &c->sort_memory))
-			continue;
-		else if (opt == O_MAX_REPEAT && options_positive(o, "--max-repeat", arg, &c->max_repeat))
-			continue;
-		else if (opt == O_THREADS || opt == O_SORT_MEMORY || opt == O_MAX_REPEAT ||
-		         opt == O_FAIL_ON_LOSS)
+	while ((opt = options_next(o, &arg)) >= 0)
+		if (!take_option(c, opt, arg))
 			return false;
-		else if ((opt = options_word(o, "--lanes", arg, on_off)) >= 0)
-			c->no_lanes = opt == 1;
-		else
-			return false;
-	}
 	if (opt == OPTIONS_STOP)
 		return false;
 	const int operands = o->argc - o->first_operand;
@@ -179,9 +121,7 @@ parse(struct convert *c)
 	c->nin = c->out == NULL ? 1 : (size_t)operands;
 	if (c->out == NULL)
 		c->out = c->in[1];
-	if (!names_check(o, c->in, c->nin, c->out) || !convert_check_report(c))
-		return false;
-	return check(c, to);
+	return check(c);
 }
 
 /* Where temporary files go; NULL: $TMPDIR. */

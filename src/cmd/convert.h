@@ -2,6 +2,7 @@
 #define CMD_CONVERT_H
 
 #include "cmd/anonymise_options.h"
+#include "cmd/convert_options.h"
 #include "cmd/convert_output.h"
 #include "cmd/convert_verify.h"
 #include "cmd/losses_out.h"
@@ -14,7 +15,7 @@ struct convert {
 	struct options options;
 	const char *const *in; /* operands */
 	size_t nin;
-	const char *out;
+	const char *out, *to_name; /* to_name: of --to; NULL: by the suffix of `out` */
 	const struct format *to;
 	uint64_t threads, sort_memory, max_repeat;
 	bool raw, no_lanes, rebase, keep_partial, skip_existing;
@@ -31,9 +32,6 @@ struct convert {
 
 /* What is read and how. */
 struct pipeline_job convert_job(struct convert *c);
-
-/* Whether the report of losses has a name of its own; false after a message and status set. */
-bool convert_check_report(struct convert *c);
 
 /* Reads the inputs and writes the output, as the members up to skip_existing say.  For tests, too: of writers
  * that are in no list. */

@@ -1,50 +1,18 @@
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/align_file.h"
 #include "cmd/convert.h"
-#include "cmd/operand_names.h"
-#include "cmd/output_format.h"
 #include "cmd/side_reports.h"
 #include "input/input_open.h"
 #include "pipeline/join.h"
 
-enum {
-	O_TO,
-	O_ALIGN,
-	O_THREADS,
-	O_SORT_MEMORY,
-	O_MAX_REPEAT,
-	O_LANES,
-	O_REBASE,
-	O_FAIL_ON_LOSS,
-	O_REPORT_LOSS,
-	O_KEEP_PARTIAL,
-};
+enum { O_ALIGN = CONVERT_OWN };
 
 static const struct cmd_option own[] = {
-	[O_TO] = { "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0 },
+	CONVERT_ROWS,
 	[O_ALIGN] = { "align", "start|none|FILE",
 	              "how clocks go together (default: by the wall times, which all must have)", 0 },
-	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core, 16 at most)", 0 },
-	[O_SORT_MEMORY] = { "sort-memory", "BYTES", "memory for putting events in order (default: 64 MiB)",
-	                    0 },
-	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
-	[O_LANES] = { "lanes", "on|off",
-	              "give spans that overlap without nesting a track of their own (default: on)", 0 },
-	[O_REBASE] = { "rebase", NULL, "subtract the least time of the traces from all times", 0 },
-	[O_FAIL_ON_LOSS] = { "fail-on-loss", "[=KIND,...]",
-	                     "exit 1 if the output cannot hold everything, or lacks something of a KIND", 0 },
-	[O_REPORT_LOSS] = { "report-loss", "FILE", "write what the output lacks to FILE, as JSON", 0 },
-	[O_KEEP_PARTIAL] = { "keep-partial", NULL, "keep the output although an input could not be read", 0 },
 	{ NULL, NULL, NULL, 0 },
-};
-
-static const struct cmd_words words[] = {
-	{ "--to", WORDS_OUTPUT_FORMATS, NULL },
-	{ NULL, WORDS_LIST, NULL },
 };
 
 const struct command merge_command = {
@@ -52,7 +20,7 @@ const struct command merge_command = {
 	.operands = "[options] -o OUT IN ...",
 	.summary = "Writes several traces, also of different formats, as one, with their clocks aligned.",
 	.options = own,
-	.words = words,
+	.words = convert_words,
 	.reads = true,
 	.writes = true,
 	.selects = true,
@@ -66,53 +34,15 @@ struct merge {
 	const char *align; /* NULL: by the wall times */
 };
 
-static bool
-take_option(struct merge *m, int opt, const char *arg, const char **to)
-{
-	static const char *const on_off[] = { "on", "off", NULL };
-	struct convert *const c = &m->convert;
-	struct options *const o = &c->options;
-	int word;
-
-	switch (opt) {
-	case O_TO:
-		*to = arg;
-		return true;
-	case O_ALIGN:
-		m->align = arg;
-		return true;
-	case O_THREADS:
-		return options_number(o, "--threads", arg, &c->threads);
-	case O_SORT_MEMORY:
-		return options_number(o, "--sort-memory", arg, &c->sort_memory);
-	case O_MAX_REPEAT:
-		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
-	case O_LANES:
-		word = options_word(o, "--lanes", arg, on_off);
-		c->no_lanes = word == 1;
-		return word >= 0;
-	case O_REBASE:
-		return c->rebase = true;
-	case O_FAIL_ON_LOSS:
-		return losses_out_fail_on(&c->losses, o, arg);
-	case O_REPORT_LOSS:
-		c->losses.path = arg;
-		return true;
-	default:
-		return c->keep_partial = true;
-	}
-}
-
 /* Whether what was asked for goes together. */
 static bool
-check(struct merge *m, const char *to)
+check(struct merge *m)
 {
 	struct convert *const c = &m->convert;
 	struct options *const o = &c->options;
 	const struct select *const s = &o->select.select;
 
-	c->to = output_format(o, to, c->out);
-	if (c->to == NULL || !output_format_fits(o, c->to, c->out, false) || !output_options_fit(o, c->to))
+	if (!convert_check_names(c))
 		return false;
 	for (size_t i = 0; i < c->nin; i++)
 		if (!input_is_named(c->in[i])) {
@@ -130,11 +60,13 @@ parse(struct merge *m)
 {
 	struct convert *const c = &m->convert;
 	struct options *const o = &c->options;
-	const char *arg, *to = NULL;
+	const char *arg;
 	int opt;
 
 	while ((opt = options_next(o, &arg)) >= 0)
-		if (!take_option(m, opt, arg, &to))
+		if (opt == O_ALIGN)
+			m->align = arg;
+		else if (!convert_take_option(c, opt, arg))
 			return false;
 	if (opt == OPTIONS_STOP)
 		return false;
@@ -144,8 +76,7 @@ parse(struct merge *m)
 	if (c->out == NULL || c->nin == 0)
 		o->status =
 		    options_mistake(o, c->out == NULL ? "name the output with -o" : "name the inputs");
-	return o->status == STATUS_CLEAN && names_check(o, c->in, c->nin, c->out) &&
-	       convert_check_report(c) && check(m, to);
+	return o->status == STATUS_CLEAN && check(m);
 }
 
 /* ---- clocks ---- */

@@ -1,0 +1,71 @@
+#include "cmd/convert_options.h"
+
+#include <string.h>
+
+#include "cmd/convert.h"
+#include "cmd/operand_names.h"
+#include "cmd/output_format.h"
+
+const struct cmd_words convert_words[] = {
+	{ "--to", WORDS_OUTPUT_FORMATS, NULL },
+	{ NULL, WORDS_LIST, NULL },
+};
+
+bool
+convert_take_option(struct convert *c, int option, const char *arg)
+{
+	static const char *const on_off[] = { "on", "off", NULL };
+	struct options *const o = &c->options;
+	int word;
+
+	switch (option) {
+	case CONVERT_TO:
+		c->to_name = arg;
+		return true;
+	case CONVERT_THREADS:
+		return options_number(o, "--threads", arg, &c->threads);
+	case CONVERT_SORT_MEMORY:
+		return options_number(o, "--sort-memory", arg, &c->sort_memory);
+	case CONVERT_MAX_REPEAT:
+		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
+	case CONVERT_LANES:
+		word = options_word(o, "--lanes", arg, on_off);
+		c->no_lanes = word == 1;
+		return word >= 0;
+	case CONVERT_REBASE:
+		return c->rebase = true;
+	case CONVERT_FAIL_ON_LOSS:
+		return losses_out_fail_on(&c->losses, o, arg);
+	case CONVERT_REPORT_LOSS:
+		c->losses.path = arg;
+		return true;
+	default:
+		return c->keep_partial = true;
+	}
+}
+
+/* Whether the report of losses has a name of its own. */
+static bool
+check_report(struct convert *c)
+{
+	struct options *const o = &c->options;
+	struct shown_path shown;
+
+	if (c->losses.path == NULL)
+		return true;
+	if (strcmp(c->losses.path, c->out) == 0)
+		o->status =
+		    options_mistake(o, "--report-loss: %s is the output", show_path(&shown, c->losses.path));
+	return o->status == STATUS_CLEAN && names_check(o, c->in, c->nin, c->losses.path);
+}
+
+bool
+convert_check_names(struct convert *c)
+{
+	struct options *const o = &c->options;
+
+	if (!names_check(o, c->in, c->nin, c->out) || !check_report(c))
+		return false;
+	c->to = output_format(o, c->to_name, c->out);
+	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw) && output_options_fit(o, c->to);
+}

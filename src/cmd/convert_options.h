@@ -1,0 +1,51 @@
+#ifndef CMD_CONVERT_OPTIONS_H
+#define CMD_CONVERT_OPTIONS_H
+
+#include "cmd/options.h"
+
+struct convert;
+
+/* The options of all commands that write traces; the own options of a command count from CONVERT_OWN. */
+enum convert_option {
+	CONVERT_TO,
+	CONVERT_THREADS,
+	CONVERT_SORT_MEMORY,
+	CONVERT_MAX_REPEAT,
+	CONVERT_LANES,
+	CONVERT_REBASE,
+	CONVERT_FAIL_ON_LOSS,
+	CONVERT_REPORT_LOSS,
+	CONVERT_KEEP_PARTIAL,
+	CONVERT_OWN
+};
+
+/* Their rows, for the table of such a command. */
+/* clang-format off */
+#define CONVERT_ROWS                                                                                         \
+	[CONVERT_TO] = { "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0 },    \
+	[CONVERT_THREADS] = { "threads", "N", "work with N threads (default: one a core, 16 at most)", 0 },  \
+	[CONVERT_SORT_MEMORY] = { "sort-memory", "BYTES",                                                    \
+	    "memory for putting events in the order that the output needs (default: 64 MiB)", 0 },           \
+	[CONVERT_MAX_REPEAT] = { "max-repeat", "N",                                                          \
+	    "texts and lists may take N times the size of the input (default: 32)", 0 },                     \
+	[CONVERT_LANES] = { "lanes", "on|off",                                                               \
+	    "give spans that overlap without nesting a track of their own (default: on)", 0 },               \
+	[CONVERT_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },     \
+	[CONVERT_FAIL_ON_LOSS] = { "fail-on-loss", "[=KIND,...]",                                            \
+	    "exit 1 if the output cannot hold everything, or lacks something of a KIND", 0 },                \
+	[CONVERT_REPORT_LOSS] = { "report-loss", "FILE", "write what the output lacks to FILE, as JSON", 0 }, \
+	[CONVERT_KEEP_PARTIAL] = { "keep-partial", NULL,                                                     \
+	    "keep the output although an input could not be read", 0 }
+/* clang-format on */
+
+/* Where the words of their arguments come from. */
+extern const struct cmd_words convert_words[];
+
+/* Takes one of them.  false after a message and status set. */
+bool convert_take_option(struct convert *c, int option, const char *arg);
+
+/* Whether the names on the command line can be those of inputs, output and report, and the format of the
+ * output; c->in and c->out are set.  false after a message and status set. */
+bool convert_check_names(struct convert *c);
+
+#endif
