@@ -33,7 +33,8 @@ enum convert_option {
 	[CONVERT_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },     \
 	[CONVERT_FAIL_ON_LOSS] = { "fail-on-loss", "[=KIND,...]",                                            \
 	    "exit 1 if the output cannot hold everything, or lacks something of a KIND", 0 },                \
-	[CONVERT_REPORT_LOSS] = { "report-loss", "FILE", "write what the output lacks to FILE, as JSON", 0 }, \
+	[CONVERT_REPORT_LOSS] = { "report-loss", "FILE",                                                     \
+	    "write what the output lacks to FILE, as JSON", 0 },                                             \
 	[CONVERT_KEEP_PARTIAL] = { "keep-partial", NULL,                                                     \
 	    "keep the output although an input could not be read", 0 }
 /* clang-format on */
