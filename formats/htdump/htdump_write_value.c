@@ -1,4 +1,5 @@
 #include "base/decimal.h"
+#include "event/value_map.h"
 #include "htdump/htdump_write.h"
 
 /* Values that HawkTracer has no type for, as text: JSON, but for what is not in a list or map. */
@@ -36,20 +37,11 @@ put_list(struct text *t, const struct value *v, unsigned depth)
 	text_char(t, ']');
 }
 
-static bool
-keys_are_text(const struct value *v)
-{
-	for (uint32_t i = 0; i < v->count; i++)
-		if (v->values[2 * (size_t)i].type != VALUE_STRING)
-			return false;
-	return true;
-}
-
 /* A map whose keys are all text is an object, any other a list of pairs. */
 static void
 put_map(struct text *t, const struct value *v, unsigned depth)
 {
-	const bool object = keys_are_text(v);
+	const bool object = value_keys_are_text(v);
 
 	text_char(t, object ? '{' : '[');
 	for (uint32_t i = 0; i < v->count; i++) {

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "perfetto/perfetto_state.h"
+#include "event/value_map.h"
 #include "output/text_numbers.h"
 
 /* Values as annotations.  Recursion is bounded by MAX_DEPTH. */
@@ -97,21 +98,12 @@ put_pairs(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned
 	}
 }
 
-static bool
-keys_are_text(const struct value *v)
-{
-	for (uint32_t i = 0; i < v->count; i++)
-		if (v->values[2 * (size_t)i].type != VALUE_STRING)
-			return false;
-	return true;
-}
-
 static void
 put_map(struct perfetto_state *st, const struct value *v, unsigned depth)
 {
 	struct perfetto_keys keys = { .n = 0 };
 
-	if (!keys_are_text(v)) {
+	if (!value_keys_are_text(v)) {
 		put_pairs(st, v->values, v->count, depth);
 		return;
 	}

@@ -1,4 +1,5 @@
 #include "compare/canon.h"
+#include "event/value_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,19 +158,10 @@ canon_member(struct slice name, struct wide_hash of_value)
 	return wide_hash_end(h);
 }
 
-static bool
-keys_are_text(const struct value *v)
-{
-	for (uint32_t i = 0; i < v->count; i++)
-		if (v->values[2 * (size_t)i].type != VALUE_STRING)
-			return false;
-	return true;
-}
-
 static struct wide_hash
 map(struct canon *c, const struct value *v, unsigned depth)
 {
-	const bool object = keys_are_text(v);
+	const bool object = value_keys_are_text(v);
 	struct wide_hash sum = { 0, 0 }, run = { 0, 0 };
 
 	for (uint32_t i = 0; i < v->count; i++) {

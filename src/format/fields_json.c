@@ -1,4 +1,5 @@
 #include "format/fields_json.h"
+#include "event/value_map.h"
 
 #include "base/decimal.h"
 #include "output/text_numbers.h"
@@ -34,20 +35,11 @@ put_address(struct text *t, uint64_t v)
 
 static void put_value(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth);
 
-static bool
-keys_are_text(const struct value *v)
-{
-	for (uint32_t i = 0; i < v->count; i++)
-		if (v->values[2 * (size_t)i].type != VALUE_STRING)
-			return false;
-	return true;
-}
-
 /* A map whose keys are all text is an object, any other a list of pairs. */
 static void
 put_map(struct text *t, const struct value *v, struct fields_json_lost *lost, unsigned depth)
 {
-	const bool object = keys_are_text(v);
+	const bool object = value_keys_are_text(v);
 
 	text_char(t, object ? '{' : '[');
 	for (uint32_t i = 0; i < v->count; i++) {

@@ -1,6 +1,7 @@
 #include "pipeline/pipeline.h"
 
 #include "check/input_rules.h"
+#include "input/input_open.h"
 #include "pipeline/join.h"
 #include "pipeline/reading.h"
 #include "pipeline/rebase.h"
@@ -254,6 +255,15 @@ begin_reading(struct pipeline *p)
 		add_stage(p, &p->rebase.stage, rebase_next);
 	}
 	return true;
+}
+
+bool
+pipeline_reads_twice(const struct pipeline_job *job)
+{
+	for (size_t i = 0; i < job->npaths; i++)
+		if (!input_is_named(job->paths[i]))
+			return false;
+	return job->input == NULL;
 }
 
 bool

@@ -134,6 +134,9 @@ struct pipeline {
 	struct ledger ledger; /* of lanes */
 };
 
+/* Whether the inputs can be read more than once: none is a descriptor. */
+bool pipeline_reads_twice(const struct pipeline_job *job);
+
 /* Opens nothing yet.  false: no memory, which a finding says.  In any case end with pipeline_close. */
 bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);
 

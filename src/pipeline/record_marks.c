@@ -173,15 +173,6 @@ record_marks_reason(const struct record_marks *m, char *why, size_t size)
 
 /* ---- the first pass ---- */
 
-static bool
-read_twice(const struct pipeline_job *job)
-{
-	for (size_t i = 0; i < job->npaths; i++)
-		if (!input_is_named(job->paths[i]))
-			return false;
-	return job->input == NULL;
-}
-
 /* Findings about the bytes come again in the second pass; what the system refused may not. */
 static void
 note_failure(void *ctx, const struct findings *j, const struct finding *f)
@@ -268,7 +259,7 @@ record_marks_make(struct pipeline *p)
 	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .shift = 62, .drops = p->job->raw_drops };
 	m->format = p->job->raw ? NULL : p->job->raw_from;
 	m->set.beside = m->extents.beside = p->job->sort_beside;
-	if (!read_twice(p->job))
+	if (!pipeline_reads_twice(p->job))
 		return p->job->scope == NULL || refuse(p);
 	for (size_t n = p->reading->inputs; n > 1; n = (n + 1) / 2)
 		m->shift--;

@@ -48,15 +48,6 @@ is_relative(const struct select_time *t)
 	return t->kind != SELECT_ANY_TIME && t->kind != SELECT_AT;
 }
 
-static bool
-read_twice(const struct pipeline_job *job)
-{
-	for (size_t i = 0; i < job->npaths; i++)
-		if (!input_is_named(job->paths[i]))
-			return false;
-	return job->input == NULL;
-}
-
 /* A pass of its own over the inputs.  false: it failed; the pass that follows says why. */
 static bool
 find_range(const struct pipeline_job *of, struct vocabularies *vocabularies, struct range *r)
@@ -149,7 +140,7 @@ select_stage_begin(struct select_stage *st, struct pipeline *p)
 	*st = (struct select_stage){ .p = p, .select = job->select, .until = UINT64_MAX };
 	if (!is_relative(&job->select->since) && !is_relative(&job->select->until))
 		return set_window(st, &(struct range){ .known = false });
-	if (!read_twice(job))
+	if (!pipeline_reads_twice(job))
 		return true; /* the first event says it, as far as it can */
 	if (!find_range(job, p->context.vocabularies, &r)) {
 		st->ready = true; /* nothing comes out */
