@@ -58,7 +58,7 @@ static const struct division divisions[] = {
 	{ "testdata/heph/good/interleaved.bin.log", "heph", "--split-by", "pid", "track,stream_counter", 4 },
 	{ "testdata/dial9/good/segments.dial9", "dial9", "--split-time", "1s", "track", 3 },
 	{ "testdata/dial9/good/tracks.dial9", "dial9", "--split-by", "tid", "track", 3 },
-	{ "testdata/dftracer/good/d3.pfw", "dftracer", "--split-by", "tid", "track", 2 },
+	{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split-time", "1us", "track", 2 },
 	{ "testdata/dftracer/good/d1.pfw", "dftracer", "--split-time", "1us", "track", 3 },
 };
 
