@@ -181,6 +181,28 @@ Test(perfetto_cli, any_number_of_threads_gives_the_same_bytes)
 	}
 }
 
+/* Where the trace says that records are missing; other outputs have no more events for it. */
+Test(perfetto_cli, lost_records_are_spans_of_a_track_of_their_own)
+{
+	struct ran r = convert("testdata/heph/bad/counter-gap.bin.log", "perfetto", "2");
+	struct ran lines = convert("testdata/heph/bad/counter-gap.bin.log", "ndjson", "2");
+	struct model m;
+
+	cr_assert_eq(r.status, 0, "%s", r.err);
+	model_read(&m, r.out, r.out_n);
+	cr_assert_eq(m.nslices, 7);
+	const struct model_slice *const s = model_slice_named(&m, "lost records");
+	cr_assert_not_null(s);
+	cr_expect(s->ts == 20 && s->dur == 20 && s->depth == 0 && slice_is(s->category, "lost"));
+	cr_expect_str_eq(s->args, "missing=u2");
+	cr_expect(slice_is(model_track(&m, s->track)->name, "stream 1: lost"));
+	cr_expect_eq(model_track(&m, model_track(&m, s->track)->parent)->kind, 'p');
+	cr_expect_null(strstr(lines.out, "lost records"));
+	model_free(&m);
+	ran_free(&r);
+	ran_free(&lines);
+}
+
 Test(perfetto_cli, the_name_of_the_output_tells_the_format)
 {
 	static const char *const names[] = { "a.pftrace", "a.perfetto-trace", "a.pftrace.gz",
