@@ -5,8 +5,6 @@
 
 #include "pipeline/event_samples_test.h"
 
-TestSuite(event_codec, .timeout = 60);
-
 /* Exactly as large as it may be, so that the sanitizers see a byte too many. */
 static char *
 packed_event(const struct batch *b, uint32_t i, struct event_shapes *shapes, bool with_bytes)

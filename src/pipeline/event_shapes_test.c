@@ -4,8 +4,6 @@
 
 #include "pipeline/event_samples_test.h"
 
-TestSuite(event_shapes, .timeout = 60);
-
 enum { EVENTS = 2000 };
 
 /* An event has the number of its shape, and has it again.  A few may have none. */

@@ -2,8 +2,6 @@
 
 #include <criterion/criterion.h>
 
-TestSuite(field_shapes, .timeout = 60);
-
 static struct field
 field_of(const char *name, size_t n, uint8_t type)
 {

@@ -5,8 +5,6 @@
 
 #include "pipeline/nesting_oracle_test.h"
 
-TestSuite(nest_sorted, .timeout = 60);
-
 enum { SPANS = 3000 };
 
 /* Spans of a few tracks: the shorter `range` is against `longest`, the more overlap. */

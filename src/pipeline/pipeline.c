@@ -201,7 +201,9 @@ begin_marks(struct pipeline *p)
 
 	const bool copies = job->select != NULL && (job->raw || job->raw_from != NULL);
 
-	if (job->marks == NULL && (copies || job->scope != NULL) && !record_marks_make(p))
+	if (job->marks == NULL && job->split != NULL)
+		record_marks_of_part(p);
+	else if (job->marks == NULL && (copies || job->scope != NULL) && !record_marks_make(p))
 		return false;
 	p->context.marks = job->marks != NULL ? job->marks : &p->marks;
 	p->interpret.others = job->marks != NULL ? job->marks->others : NULL;

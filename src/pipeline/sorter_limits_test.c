@@ -10,7 +10,7 @@
 
 /* What happens when the disk is full, memory runs out; how much memory it takes. */
 
-TestSuite(sorter_limits, .init = folder_make, .fini = folder_remove, .timeout = 120);
+TestSuite(sorter_limits, .init = folder_make, .fini = folder_remove);
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1

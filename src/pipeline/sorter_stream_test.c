@@ -8,7 +8,7 @@
 
 /* What is cheap. */
 
-TestSuite(sorter_stream, .init = folder_make, .fini = folder_remove, .timeout = 120);
+TestSuite(sorter_stream, .init = folder_make, .fini = folder_remove);
 
 static const struct class cls = { .name = SLICE_LIT("class") };
 static const struct track tracks[2] = { { .index = 0 }, { .index = 1 } };

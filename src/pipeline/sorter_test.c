@@ -6,7 +6,7 @@
 #include "output/output_test.h"
 #include "pipeline/sorter_run_test.h"
 
-TestSuite(sorter, .init = folder_make, .fini = folder_remove, .timeout = 120);
+TestSuite(sorter, .init = folder_make, .fini = folder_remove);
 
 static struct sorter
 sorter_for(struct order_rule order, uint64_t memory, bool with_bytes)
