@@ -135,7 +135,7 @@ expect_folder(const char *dir, const char *suffix, size_t least)
 		list_free(names);
 }
 
-Test(perfetto_cli, samples_say_the_same_as_their_lines, .timeout = 120)
+Test(perfetto_cli, samples_say_the_same_as_their_lines)
 {
 	expect_folder("testdata/htdump/good", ".htdump", 3);
 	expect_folder("testdata/heph/good", ".bin.log", 3);
@@ -143,7 +143,7 @@ Test(perfetto_cli, samples_say_the_same_as_their_lines, .timeout = 120)
 	expect_folder("testdata/dftracer/good", ".pfw", 3);
 }
 
-Test(perfetto_cli, real_traces_say_the_same_as_their_lines, .timeout = 120)
+Test(perfetto_cli, real_traces_say_the_same_as_their_lines)
 {
 	static const char *const paths[] = { TRACES "htdump/mapped.htdump", TRACES "heph/actors.bin.log",
 		                             TRACES "dial9/block-in-place.bin",
@@ -157,7 +157,7 @@ Test(perfetto_cli, real_traces_say_the_same_as_their_lines, .timeout = 120)
 		expect_same_sums(paths[i]);
 }
 
-Test(perfetto_cli, any_number_of_threads_gives_the_same_bytes, .timeout = 120)
+Test(perfetto_cli, any_number_of_threads_gives_the_same_bytes)
 {
 	static const char *const paths[] = { TRACES "dial9/metrics-service.bin",
 		                             TRACES "htdump/two-threads.htdump",

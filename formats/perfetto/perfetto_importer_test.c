@@ -194,7 +194,7 @@ Test(perfetto_importer, random_trees_in_the_model)
 		try_forest(seed, false);
 }
 
-Test(perfetto_importer, random_trees, .timeout = 120)
+Test(perfetto_importer, random_trees)
 {
 	if (access(IMPORTER, X_OK) != 0)
 		cr_skip_test("no importer");
@@ -203,7 +203,7 @@ Test(perfetto_importer, random_trees, .timeout = 120)
 }
 
 /* Hostile names, and all else that the importer might not take. */
-Test(perfetto_importer, odd_texts_and_values, .timeout = 120)
+Test(perfetto_importer, odd_texts_and_values)
 {
 	char *const dir = make_folder(), path[1024];
 	struct rig r;
