@@ -9,8 +9,8 @@
 /* Bytes of the buffers through which runs are merged, shared out to them. */
 #define MERGE_MEMORY (8U << 20)
 
-/* Sorts by one byte after the other, through as much memory again; bytes that are the same in all numbers cost
- * no pass.  false: no memory. */
+/* Sorts by one byte after the other, through as much memory again; a byte that is the same in all numbers
+ * costs no pass.  false: no memory. */
 static bool
 sort_bytes(uint64_t *keys, uint32_t n)
 {
