@@ -302,6 +302,7 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		p->order.p = p;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
+	p->lanes.lanes.sorted = job->order == ORDER_TIME && !p->rebase.signed_time;
 	p->late_lanes = job->late && !by_track;
 	if (lanes && !by_track && !job->late)
 		add_stage(p, &p->lanes.stage, lanes_next);
