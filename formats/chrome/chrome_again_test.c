@@ -92,7 +92,7 @@ expect_same(const char *path)
 	remove_folder(dir);
 }
 
-Test(chrome_again, samples, .timeout = 300)
+Test(chrome_again, samples)
 {
 	static const char *const formats_with_samples[] = { "dftracer", "dial9", "heph",
 		                                            "htdump",   "ovni",  "chrome" };
@@ -110,7 +110,7 @@ Test(chrome_again, samples, .timeout = 300)
 	}
 }
 
-Test(chrome_again, real_traces, .timeout = 300)
+Test(chrome_again, real_traces)
 {
 	static const char *const traces[] = { "dial9/metrics-service.bin", "dftracer/posix-v0.pfw",
 		                              "dftracer/cm1-DEFAULT-3537780-preload.pfw.gz",

@@ -47,7 +47,7 @@ expect_rows(const char *input, const char *query, const char *want)
 }
 
 /* Some of what `make check-viewers` loads: one input of each format, and a real trace. */
-Test(chrome_perfetto, loads_without_errors, .timeout = 300)
+Test(chrome_perfetto, loads_without_errors)
 {
 	static const char *const argv[] = {
 		"sh", "-c",
@@ -69,7 +69,7 @@ Test(chrome_perfetto, loads_without_errors, .timeout = 300)
 #define SERVICE "../shared/traces/dial9/metrics-service.bin"
 
 /* Several wakes of one thread have equal times. */
-Test(chrome_perfetto, arrows_start_where_they_leave, .timeout = 300)
+Test(chrome_perfetto, arrows_start_where_they_leave)
 {
 	if (access(SERVICE, R_OK) != 0)
 		cr_skip_test("no %s", SERVICE);
@@ -83,7 +83,7 @@ Test(chrome_perfetto, arrows_start_where_they_leave, .timeout = 300)
 }
 
 /* Spans that overlap at will are on tracks of their process. */
-Test(chrome_perfetto, async_spans_are_of_their_process, .timeout = 300)
+Test(chrome_perfetto, async_spans_are_of_their_process)
 {
 	if (access(SERVICE, R_OK) != 0)
 		cr_skip_test("no %s", SERVICE);
@@ -95,7 +95,7 @@ Test(chrome_perfetto, async_spans_are_of_their_process, .timeout = 300)
 }
 
 /* No lane or invented number makes a thread the main one. */
-Test(chrome_perfetto, no_thread_becomes_the_main_one, .timeout = 300)
+Test(chrome_perfetto, no_thread_becomes_the_main_one)
 {
 	static const char *const inputs[] = { "testdata/htdump/good/overlapping.htdump",
 		                              "testdata/dial9/good/document.dial9" };

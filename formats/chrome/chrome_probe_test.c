@@ -96,7 +96,7 @@ converted(const char *path)
 	return any;
 }
 
-Test(chrome_probe, what_is_converted_is_recognised, .timeout = 120)
+Test(chrome_probe, what_is_converted_is_recognised)
 {
 	static const char *const dirs[] = { "dftracer", "dial9", "heph", "htdump", "ovni" };
 	size_t n = 0;
@@ -117,7 +117,7 @@ dftracer_sample(const char *path)
 	return 1;
 }
 
-Test(chrome_probe, dftracer_stays_dftracer, .timeout = 120)
+Test(chrome_probe, dftracer_stays_dftracer)
 {
 	cr_expect_gt(each_in("dftracer", "good", dftracer_sample), 15);
 	cr_expect_gt(each_in("dftracer", "bad", dftracer_sample), 50);

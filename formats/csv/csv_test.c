@@ -103,7 +103,7 @@ for_samples(size_t (*each)(const char *path))
 	return n;
 }
 
-Test(csv, samples_are_strict, .timeout = 120)
+Test(csv, samples_are_strict)
 {
 	cr_expect_gt(for_samples(expect_strict), 300);
 }
@@ -128,7 +128,7 @@ static const char script[] =
     "assert a[0][0] == 'kind'\n";
 
 /* Both forms of a trace say the same, but for bytes that only one of them can hold. */
-Test(csv, python_reads_both, .timeout = 120)
+Test(csv, python_reads_both)
 {
 	static const char *const paths[] = { "testdata/htdump/good/overlapping.htdump",
 		                             "testdata/htdump/good/odd-doubles.htdump",

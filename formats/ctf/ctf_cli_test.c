@@ -88,7 +88,7 @@ expect_sums(const char *in, const char *dir)
 	return true;
 }
 
-Test(ctf_cli, sums_of_all_samples_are_those_of_stats, .timeout = 120)
+Test(ctf_cli, sums_of_all_samples_are_those_of_stats)
 {
 	static const char *const folders[] = { "heph", "dial9", "dftracer", "htdump", "chrome", "ovni" };
 	char *const dir = make_folder(), path[1024];

@@ -58,25 +58,4 @@ batches_print(const struct live_batches *l)
 	return t;
 }
 
-/* The bytes of a file, unpacked; NULL: there is none. */
-static inline char *
-read_unpacked(const char *path, size_t *n)
-{
-	struct input *const in = input_open(path);
-	char *p = NULL;
-
-	cr_assert_not_null(in);
-	if (in->fault == INPUT_OK) {
-		while (!in->last)
-			input_more(in);
-		*n = (size_t)(in->end - in->p);
-		p = malloc(*n + 1);
-		cr_assert_not_null(p);
-		memcpy(p, in->p, *n);
-		p[*n] = '\0';
-	}
-	input_close(in);
-	return p;
-}
-
 #endif

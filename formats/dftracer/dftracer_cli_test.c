@@ -1,169 +1,25 @@
 /* The program on every .pfw sample: what it finds and keeps, by whichever way the bytes come. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 
 #define GOOD "testdata/dftracer/good"
 #define BAD "testdata/dftracer/bad"
 
-/* A report in the form of the .expect files, to be freed. */
-static char *
-outcome(const struct ran *r, const char *path)
-{
-	cJSON *const report = cJSON_ParseWithLength(r->out, r->out_n);
-	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
-	                   *f;
-	char *const text = calloc(1, 65536);
-	size_t n;
-
-	cr_assert(file != NULL && text != NULL, "%s: no report: %.200s%.200s", path, r->out, r->err);
-	n = (size_t)sprintf(text, "exit %d\ndialect %s\nrecords %.0f\n", r->status,
-	                    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(file, "dialect")),
-	                    cJSON_GetObjectItemCaseSensitive(file, "records")->valuedouble);
-	cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
-	{
-		n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n",
-		                      cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")),
-		                      cJSON_GetObjectItemCaseSensitive(f, "offset")->valuedouble);
-		/* every finding has its line, unless it is about the packing */
-		cr_expect(cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(f, "line")) ||
-		              strncmp(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule")),
-		                      "input/", 6) == 0,
-		          "%s", path);
-	}
-	cJSON_Delete(report);
-	return text;
-}
-
-static struct ran
-validate(const char *path, const void *in, size_t n)
-{
-	return run_tool((const char *const[]){ "validate", "--format", "json", path, NULL }, in, n);
-}
-
-static void
-expect_outcome(struct ran r, const char *want, const char *path, const char *way)
-{
-	char *const got = outcome(&r, path);
-
-	cr_expect_str_eq(got, want, "%s, %s:\n%swhere this was expected:\n%s", path, way, got, want);
-	free(got);
-	ran_free(&r);
-}
-
-static bool
-is_packed(const char *name)
-{
-	return strstr(name, ".gz") != NULL;
-}
-
-/* The same bytes as a file, down a pipe, and compressed in two ways. */
-static void
-expect_by_all_ways(const char *path, const char *want)
-{
-	size_t n, packed;
-	char *const p = read_whole(path, &n), *const dir = make_folder();
-	char copy[1024];
-
-	cr_assert_not_null(p, "%s", path);
-	expect_outcome(validate(path, NULL, 0), want, path, "file");
-	expect_outcome(validate("-", p, n), want, path, "pipe");
-	if (!is_packed(path)) {
-		void *z = gzip_copy(p, n, &packed);
-		snprintf(copy, sizeof copy, "%s/copy.gz", dir);
-		cr_assert(write_whole(copy, z, packed));
-		expect_outcome(validate(copy, NULL, 0), want, path, "gzip");
-		free(z);
-		z = zstd_copy(p, n, &packed);
-		expect_outcome(validate("-", z, packed), want, path, "zstd down a pipe");
-		free(z);
-	}
-	free(p);
-	remove_folder(dir);
-}
-
-static void
-expect_folder(const char *folder)
-{
-	char **const names = list_folder(folder, ".expect");
-
-	cr_assert_not_null(names[0], "%s", folder);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		char path[1024];
-		size_t n;
-
-		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-		char *const want = read_whole(path, &n);
-		cr_assert_not_null(want, "%s", path);
-		snprintf(path + strlen(path) - strlen(".expect"), 16, ".pfw");
-		char *const plain = read_whole(path, &n);
-		if (plain == NULL)
-			strcat(path, ".gz");
-		free(plain);
-		expect_by_all_ways(path, want);
-		free(want);
-	}
-	list_free(names);
-}
-
-/* Line and column of each finding are where its offset is. */
-static void
-expect_places(const char *path)
-{
-	size_t n;
-	char *const p = read_whole(path, &n);
-	struct ran r = validate(path, NULL, 0);
-	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
-	const cJSON *f;
-
-	cr_assert(p != NULL && report != NULL, "%s", path);
-	cJSON_ArrayForEach(
-	    f, cJSON_GetObjectItemCaseSensitive(
-	           cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0), "findings"))
-	{
-		const double offset = cJSON_GetObjectItemCaseSensitive(f, "offset")->valuedouble;
-		size_t line = 1, column = 1;
-		for (const char *q = p; q < p + n && q < p + (size_t)offset; q++) {
-			column = *q == '\n' ? 1 : column + 1;
-			line += *q == '\n';
-		}
-		cr_expect(cJSON_GetObjectItemCaseSensitive(f, "line")->valuedouble == (double)line &&
-		              cJSON_GetObjectItemCaseSensitive(f, "column")->valuedouble == (double)column,
-		          "%s: not line %zu, column %zu: %s", path, line, column, cJSON_PrintUnformatted(f));
-	}
-	cJSON_Delete(report);
-	ran_free(&r);
-	free(p);
-}
-
-Test(dftracer_cli, findings_have_line_and_column)
-{
-	static const char *const folders[] = { GOOD, BAD };
-
-	for (size_t k = 0; k < 2; k++) {
-		char **const names = list_folder(folders[k], ".pfw");
-		for (size_t i = 0; names[i] != NULL; i++) {
-			char path[1024];
-			snprintf(path, sizeof path, "%s/%s", folders[k], names[i]);
-			expect_places(path);
-		}
-		list_free(names);
-	}
-}
+static const struct samples samples = { .suffix = ".pfw", .dialect = true, .records = true, .lines = true };
 
 Test(dftracer_cli, good_samples)
 {
-	expect_folder(GOOD);
+	expect_samples(&samples, GOOD);
 }
 
 Test(dftracer_cli, bad_samples)
 {
-	expect_folder(BAD);
+	expect_samples(&samples, BAD);
 }
 
 /* ---- what converting makes of them ---- */
@@ -281,8 +137,8 @@ Test(dftracer_cli, cut_gzip)
 		                         "\"ts\":%u,\"dur\":1,\"ph\":\"X\",\"args\":{}}\n",
 		                         i, i * 7919, i);
 	unsigned char *const z = gzip_copy(text, used, &packed);
-	struct ran r = validate("-", z, packed / 2);
-	char *const got = outcome(&r, "cut gzip");
+	struct ran r = validate_json("-", z, packed / 2);
+	char *const got = findings_text(&samples, &r, true, NULL, "cut gzip");
 	unsigned records = 0;
 	cr_expect_eq(r.status, 1);
 	cr_expect_not_null(strstr(got, "input/packed-cut"), "%s", got);
@@ -291,7 +147,7 @@ Test(dftracer_cli, cut_gzip)
 	free(got);
 	ran_free(&r);
 	z[packed - 6] ^= 1;
-	r = validate("-", z, packed);
+	r = validate_json("-", z, packed);
 	cr_expect_eq(r.status, 1);
 	cr_expect_not_null(strstr(r.out, "input/packed-corrupt"), "%s", r.out);
 	ran_free(&r);

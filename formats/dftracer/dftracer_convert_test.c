@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dftracer/dftracer_test_util.h"
 
 #define MAX_HASHES 8192
@@ -386,11 +386,9 @@ Test(dftracer_convert, every_field_of_every_event_of_the_samples)
 
 Test(dftracer_convert, every_field_of_every_event_of_real_traces)
 {
-	const char *const dir = traces_folder();
+	const char *const dir = real_traces();
 	char path[1024];
 
-	if (dir == NULL)
-		cr_skip_test("the traces are not here");
 	snprintf(path, sizeof path, "%s/dftracer", dir);
 	char **const names = list_folder(path, "");
 	cr_assert_not_null(names[0]);

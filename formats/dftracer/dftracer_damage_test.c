@@ -1,27 +1,11 @@
 /* The promises of the headers, held against all samples, and against cut and changed ones. */
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd/cli_test_util.h"
 #include "format/registry.h"
 #include "fuzz/fuzz_sweep.h"
-
-static void
-expect_sweep(const char *path, size_t sparse)
-{
-	struct fuzz_sweep s = { .light = true, .stride = 1, .sparse = sparse, .full_every = 97 };
-	struct fuzz_swept out;
-	char *const p = read_whole(path, &s.n);
-
-	cr_assert_not_null(p, "%s", path);
-	s.p = p;
-	cr_expect(fuzz_sweep_run(&s, &out), "%s: place %zu, byte %d: %s", path, out.place, out.byte,
-	          out.result.fault);
-	cr_expect(out.prefixes > 0 && out.changes > 0);
-	free(p);
-}
+#include "fuzz/fuzz_sweep_test_util.h"
 
 Test(dftracer_damage, promises_hold_for_cut_and_changed_bytes)
 {
@@ -33,21 +17,8 @@ Test(dftracer_damage, promises_hold_for_cut_and_changed_bytes)
 
 Test(dftracer_damage, promises_hold_for_samples)
 {
-	static const char *const folders[] = { "testdata/dftracer/good", "testdata/dftracer/bad" };
-	struct fuzz_result r;
-	char path[1024];
-
-	for (size_t k = 0; k < 2; k++) {
-		char **const names = list_folder(folders[k], ".pfw");
-		for (size_t i = 0; names[i] != NULL; i++) {
-			size_t n;
-			snprintf(path, sizeof path, "%s/%s", folders[k], names[i]);
-			char *const p = read_whole(path, &n);
-			cr_expect(fuzz_check(&r, p, n, NULL, NULL, FUZZ_ALL), "%s: %s", path, r.fault);
-			free(p);
-		}
-		list_free(names);
-	}
+	expect_promises("testdata/dftracer/good", ".pfw");
+	expect_promises("testdata/dftracer/bad", ".pfw");
 }
 
 /* A rule is said once a record, but a nested value with a fault is no JSON all the same. */

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <pthread.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dftracer/dftracer_batches_test.h"
 #include "input/input_source.h"
 
@@ -70,19 +70,17 @@ expect_folder(const char *folder)
 	list_free(names);
 }
 
-Test(dftracer_lifetime, samples, .timeout = 120)
+Test(dftracer_lifetime, samples)
 {
 	expect_folder("testdata/dftracer/good");
 	expect_folder("testdata/dftracer/bad");
 }
 
-Test(dftracer_lifetime, real_traces, .timeout = 300)
+Test(dftracer_lifetime, real_traces)
 {
-	const char *const dir = traces_folder();
+	const char *const dir = real_traces();
 	char folder[600];
 
-	if (dir == NULL)
-		cr_skip_test("no real traces");
 	snprintf(folder, sizeof folder, "%s/dftracer", dir);
 	expect_folder(folder);
 }

@@ -266,7 +266,7 @@ Test(dftracer_parse, random_pieces)
 }
 
 /* Records of all kinds, and spoiled ones.  DFTRACER_ROUNDS: more of them, DFTRACER_SEED: others. */
-Test(dftracer_parse, random_records, .timeout = 3600)
+Test(dftracer_parse, random_records)
 {
 	const char *const rounds = getenv("DFTRACER_ROUNDS"), *const seed = getenv("DFTRACER_SEED");
 	static struct random_text t;

@@ -127,7 +127,7 @@ try_scanner(struct paths *x, const struct json_scanner *scanner, unsigned long r
 	}
 }
 
-Test(dftracer_paths, the_fast_path_finds_what_the_slow_one_does, .timeout = 3600)
+Test(dftracer_paths, the_fast_path_finds_what_the_slow_one_does)
 {
 	const char *const rounds = getenv("DFTRACER_ROUNDS");
 

@@ -1,7 +1,7 @@
 /* Raw events: all bytes of the input, and all members of its records as they stand there. */
 #include <criterion/criterion.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dftracer/dftracer_batches_test.h"
 
 #define GOOD "testdata/dftracer/good"
@@ -173,23 +173,21 @@ expect_folder(const char *folder, bool good)
 	list_free(names);
 }
 
-Test(dftracer_raw, good_samples, .timeout = 120)
+Test(dftracer_raw, good_samples)
 {
 	expect_folder(GOOD, true);
 }
 
-Test(dftracer_raw, bad_samples, .timeout = 120)
+Test(dftracer_raw, bad_samples)
 {
 	expect_folder(BAD, false);
 }
 
-Test(dftracer_raw, real_traces, .timeout = 300)
+Test(dftracer_raw, real_traces)
 {
-	const char *const dir = traces_folder();
+	const char *const dir = real_traces();
 	char folder[600];
 
-	if (dir == NULL)
-		cr_skip_test("no real traces");
 	snprintf(folder, sizeof folder, "%s/dftracer", dir);
 	expect_folder(folder, true);
 }

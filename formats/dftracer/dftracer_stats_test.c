@@ -1,17 +1,7 @@
 /* What `stats` counts in real traces, against what is known of them. */
-#include <inttypes.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dftracer/dftracer_test_util.h"
-
-static uint64_t
-number_at(const cJSON *o, const char *key)
-{
-	const cJSON *const v = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	cr_assert(cJSON_IsNumber(v), "no number %s", key);
-	return (uint64_t)v->valuedouble;
-}
 
 /* Times are beyond what a double holds: compared as text. */
 static void
@@ -63,25 +53,5 @@ expect_stats(const char *dir, const cJSON *want, const char *text)
 
 Test(dftracer_stats, agrees_with_expected)
 {
-	const char *const dir = traces_folder();
-	char path[1024];
-	size_t n, traces = 0;
-
-	if (dir == NULL)
-		cr_skip_test("the traces are not here");
-	snprintf(path, sizeof path, "%s/EXPECTED.json", dir);
-	char *const text = read_whole(path, &n);
-	cr_assert_not_null(text);
-	cJSON *const all = cJSON_Parse(text);
-	const cJSON *want;
-	cJSON_ArrayForEach(want, all)
-	{
-		if (strncmp(want->string, "dftracer/", 9) == 0) {
-			expect_stats(dir, want, text);
-			traces++;
-		}
-	}
-	cr_expect_gt(traces, 0);
-	cJSON_Delete(all);
-	free(text);
+	cr_expect_gt(each_expected(real_traces(), "dftracer/", expect_stats), 0);
 }

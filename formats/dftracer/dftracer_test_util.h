@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* What tests read JSON with, beside the reader. */
 
@@ -29,17 +28,6 @@ raw_value(const char *line, const char *key, char *to, size_t size)
 	p += strspn(p, " ");
 	p += *p == '"';
 	snprintf(to, size, "%.*s", (int)strcspn(p, ",}\""), p);
-}
-
-/* Where the real traces are; NULL: nowhere. */
-static inline const char *
-traces_folder(void)
-{
-	const char *const dir =
-	    getenv("TRACETOOL_TRACES") != NULL ? getenv("TRACETOOL_TRACES") : "../shared/traces";
-	struct stat st;
-
-	return stat(dir, &st) == 0 ? dir : NULL;
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dftracer/dftracer_test_util.h"
 #include "format/registry.h"
 #include "fuzz/live_batches.h"
@@ -277,7 +277,7 @@ check_folder(const char *dir)
 	return n;
 }
 
-Test(dftracer_write_formats, good_samples, .timeout = 600)
+Test(dftracer_write_formats, good_samples)
 {
 	static const char *const inputs[] = { "htdump", "heph",   "dial9", "dftracer",
 		                              "ovni",   "chrome", "ndjson" };
@@ -290,16 +290,14 @@ Test(dftracer_write_formats, good_samples, .timeout = 600)
 }
 
 /* Small ones. */
-Test(dftracer_write_formats, real_traces, .timeout = 600)
+Test(dftracer_write_formats, real_traces)
 {
 	static const char *const names[] = { "heph/no-arrays.bin.log", "htdump/mapped.htdump",
 		                             "ovni/good/ovni-sort", "dftracer/posix-v0.pfw",
 		                             "dftracer/graph.pfw" };
-	const char *const dir = traces_folder();
+	const char *const dir = real_traces();
 	char path[1024];
 
-	if (dir == NULL)
-		cr_skip_test("no real traces");
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
 		struct groups want = groups_of_stats(path);

@@ -1,35 +1,18 @@
 /* A DFTracer trace written as one: the same bytes; several joined: one trace. */
 #include <criterion/criterion.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dftracer/dftracer_test_util.h"
 #include "input/input_open.h"
 
 #define GOOD "testdata/dftracer/good"
 #define BAD "testdata/dftracer/bad"
 
-/* The unpacked bytes of a file, to be freed. */
-static char *
-unpacked(const char *path, size_t *n)
-{
-	struct input *const in = input_open(path);
-
-	cr_assert_not_null(in, "%s", path);
-	while (input_more(in))
-		;
-	*n = (size_t)(in->end - in->p);
-	char *const p = malloc(*n + 1);
-	cr_assert_not_null(p);
-	memcpy(p, in->p, *n);
-	input_close(in);
-	return p;
-}
-
 static void
 expect_copy(const char *path, const char *threads, int status)
 {
 	size_t n;
-	char *const p = unpacked(path, &n);
+	char *const p = read_unpacked(path, &n);
 	struct ran r = run_tool(
 	    (const char *const[]){ "convert", "-q", threads, "--to=dftracer", path, "-", NULL }, NULL, 0);
 
@@ -73,11 +56,9 @@ Test(dftracer_write_raw, bad_samples_stay_what_they_are)
 
 Test(dftracer_write_raw, real_traces_stay_what_they_are)
 {
-	const char *const dir = traces_folder();
+	const char *const dir = real_traces();
 	char folder[600];
 
-	if (dir == NULL)
-		cr_skip_test("no real traces");
 	snprintf(folder, sizeof folder, "%s/dftracer", dir);
 	cr_expect_gt(expect_copies(folder, "--threads=2", 0), 1);
 }
@@ -87,14 +68,14 @@ Test(dftracer_write_raw, names_tell_the_format)
 	static const char *const names[] = { "out.pfw", "out.pfw.gz", "out.pfw.zst" };
 	char *const dir = make_folder(), path[1024];
 	size_t n, m;
-	char *const want = unpacked(GOOD "/d3.pfw", &n);
+	char *const want = read_unpacked(GOOD "/d3.pfw", &n);
 
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
 		struct ran r =
 		    run_tool((const char *const[]){ "convert", GOOD "/d3.pfw", path, NULL }, NULL, 0);
 		cr_expect_eq(r.status, 0, "%s", r.err);
-		char *const got = unpacked(path, &m);
+		char *const got = read_unpacked(path, &m);
 		cr_expect(n == m && memcmp(got, want, n) == 0, "%s", path);
 		free(got);
 		ran_free(&r);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/samples_test_util.h"
 #include "dial9/dial9_build.h"
 #include "dial9/dial9_oracle.h"
 #include "dial9/dial9_run_test.h"
@@ -39,7 +40,7 @@ compare_file(const char *path)
 {
 	static const uint32_t caps[] = { 1, 7, 1024 };
 	size_t n;
-	unsigned char *const p = d9o_read(path, &n);
+	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
 
 	for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++) {
 		if (n > 1u << 20 && caps[i] < 1024)

@@ -1,105 +1,26 @@
 /* The program on every dial9 sample: what it finds, by whichever way the bytes come. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "format/registry.h"
 
 #define GOOD "testdata/dial9/good"
 #define BAD "testdata/dial9/bad"
 
-/* The findings of `validate --format json` in the form of the .expect files, to be freed. */
-static char *
-findings_of(const struct ran *r, bool notes, const char *path)
-{
-	cJSON *const report = cJSON_Parse(r->out);
-	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
-	                   *f;
-	char *const text = calloc(1, 65536);
-	size_t n;
-
-	cr_assert_not_null(file, "%s: no report: %.300s", path, r->err);
-	cr_assert_not_null(text);
-	n = (size_t)snprintf(text, 65536, "exit %d\n", r->status);
-	cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
-	{
-		const char *const rule = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule"));
-		const char *const level = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "level"));
-		const cJSON *const offset = cJSON_GetObjectItemCaseSensitive(f, "offset");
-		cr_assert(rule != NULL && level != NULL && cJSON_IsNumber(offset) && n < 60000, "%s", path);
-		if (notes || strcmp(level, "note") != 0)
-			n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n", rule, offset->valuedouble);
-	}
-	cJSON_Delete(report);
-	return text;
-}
-
-static void
-expect_findings(struct ran r, const char *want, bool notes, const char *path, const char *way)
-{
-	char *const got = findings_of(&r, notes, path);
-
-	cr_expect_str_eq(got, want, "%s, %s:\n%swhere this was expected:\n%s", path, way, got, want);
-	free(got);
-	ran_free(&r);
-}
-
-static struct ran
-validate(const char *path, const void *in, size_t n)
-{
-	return run_tool((const char *const[]){ "validate", "--format", "json", path, NULL }, in, n);
-}
-
-/* As a file, down a pipe, and packed down a pipe. */
-static void
-expect_by_all_ways(const char *path, const char *want, bool notes)
-{
-	size_t n, packed;
-	char *const p = read_whole(path, &n);
-
-	cr_assert_not_null(p, "%s", path);
-	expect_findings(validate(path, NULL, 0), want, notes, path, "file");
-	expect_findings(validate("-", p, n), want, notes, path, "pipe");
-	void *const z = gzip_copy(p, n, &packed);
-	expect_findings(validate("-", z, packed), want, notes, path, "gzip down a pipe");
-	free(z);
-	free(p);
-}
+static const struct samples samples = { .suffix = ".dial9" };
 
 Test(dial9_cli, bad_samples_say_what_is_expected)
 {
-	char **const names = list_folder(BAD, ".dial9");
-	char path[1024], expect[1024];
-
-	cr_expect_not_null(names[0]);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		size_t n;
-		snprintf(path, sizeof path, BAD "/%s", names[i]);
-		snprintf(expect, sizeof expect, BAD "/%.*s.expect",
-		         (int)(strlen(names[i]) - strlen(".dial9")), names[i]);
-		char *const want = read_whole(expect, &n);
-		cr_assert_not_null(want, "%s", expect);
-		expect_by_all_ways(path, want, true);
-		free(want);
-	}
-	list_free(names);
+	expect_samples(&samples, BAD);
 }
 
 Test(dial9_cli, good_samples_are_clean)
 {
-	char **const names = list_folder(GOOD, ".dial9");
-	char path[1024];
-
-	cr_expect_not_null(names[0]);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		snprintf(path, sizeof path, GOOD "/%s", names[i]);
-		expect_by_all_ways(path, "exit 0\n", false);
-	}
-	list_free(names);
+	expect_sound_samples(&samples, GOOD);
 }
 
 /* What could be read of a broken trace still makes whole documents. */
@@ -148,10 +69,10 @@ Test(dial9_cli, bad_magic_when_the_format_is_named)
 {
 	const char *const args[] = { "validate", "--format", "json", "--from", "dial9", "-", NULL };
 
-	expect_findings(run_tool(args, "TRQ\0\1", 5), "exit 1\ndial9/bad-magic 0\n", true, "bad magic",
-	                "pipe");
-	expect_findings(run_tool(args, "TRC\0", 4), "exit 1\ndial9/cut-frame 0\n", true, "half a header",
-	                "pipe");
+	expect_findings(&samples, run_tool(args, "TRQ\0\1", 5), "exit 1\ndial9/bad-magic 0\n", true,
+	                "bad magic");
+	expect_findings(&samples, run_tool(args, "TRC\0", 4), "exit 1\ndial9/cut-frame 0\n", true,
+	                "half a header");
 }
 
 /* By the document of 0.3 alone: stack pool, types 6, 14, 15 and 6 and 14 again as optional ones, annotations.
@@ -168,15 +89,14 @@ Test(dial9_cli, dialect_0_3)
 		                         "--dialect", "0.3",      GOOD "/all-types.dial9",
 		                         NULL };
 
-	expect_findings(run_tool(newer, NULL, 0),
+	expect_findings(&samples, run_tool(newer, NULL, 0),
 	                "exit 1\ndial9/not-in-document 29\ndial9/not-in-document 78\ndial9/not-in-document "
 	                "85\ndial9/not-in-document 91\n"
 	                "dial9/not-in-document 102\ndial9/not-in-document 114\ndial9/not-in-document 115\n",
-	                true, newer[5], "file");
-	expect_findings(run_tool(headers, NULL, 0),
-	                "exit 1\ndial9/not-in-document 157\ndial9/not-in-document 272\n", true, headers[5],
-	                "file");
-	expect_findings(run_tool(document, NULL, 0), "exit 0\n", true, document[5], "file");
+	                true, newer[5]);
+	expect_findings(&samples, run_tool(headers, NULL, 0),
+	                "exit 1\ndial9/not-in-document 157\ndial9/not-in-document 272\n", true, headers[5]);
+	expect_findings(&samples, run_tool(document, NULL, 0), "exit 0\n", true, document[5]);
 }
 
 /* A cut file says where its last complete frame begins. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dial9/dial9_oracle.h"
 #include "fuzz/strict_json.h"
 
@@ -90,7 +90,7 @@ agree(const char *path, size_t edge)
 	struct d9o o;
 	size_t n, at;
 
-	unsigned char *const p = d9o_read(path, &n);
+	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
 	d9o_decode(&o, p, n);
 	cr_assert_null(o.fault, "%s: the oracle: %s", path, o.fault);
 	cr_expect_eq(r.status, 0, "%s: %s", path, r.err);
@@ -133,11 +133,9 @@ Test(dial9_convert, the_largest_numbers)
 
 Test(dial9_convert, real_traces)
 {
-	const char *const dir = d9o_traces();
+	const char *const dir = real_traces();
 	char path[1024];
 
-	if (dir == NULL)
-		cr_skip_test("the traces are not here");
 	snprintf(path, sizeof path, "%s/dial9/block-in-place.bin", dir);
 	agree(path, 1000);
 	snprintf(path, sizeof path, "%s/dial9/metrics-service.bin", dir);

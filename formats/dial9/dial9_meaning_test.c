@@ -7,16 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dial9/dial9_facts_test.h"
 
 static const char *
 real_trace(char path[1024], const char *name)
 {
-	const char *const dir = d9o_traces();
+	const char *const dir = real_traces();
 
-	if (dir == NULL)
-		cr_skip_test("the traces are not here");
 	snprintf(path, 1024, "%s/%s", dir, name);
 	return path;
 }
@@ -85,7 +83,7 @@ agree(const char *name, struct d9f_facts *want)
 	size_t n;
 
 	struct ran r = converted(real_trace(path, name));
-	unsigned char *const p = d9o_read(path, &n);
+	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
 	d9o_decode(&o, p, n);
 	cr_assert_null(o.fault);
 	d9f_expected(want, &o);
@@ -162,7 +160,7 @@ Test(dial9_meaning, callframes_are_symbols)
 	struct d9o o;
 
 	struct ran r = converted(real_trace(path, "next/dial9/callframe-def.bin"));
-	unsigned char *const p = d9o_read(path, &n);
+	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
 	d9o_decode(&o, p, n);
 	for (size_t i = 0; i < o.nevents; i++) {
 		uint64_t address;

@@ -64,10 +64,4 @@ uint64_t d9o_leb(struct d9o *o);
 void d9o_skip(struct d9o *o, uint64_t n);
 void d9o_skip_value(struct d9o *o, uint8_t type);
 
-/* A whole file, unpacked; to be freed. */
-unsigned char *d9o_read(const char *path, size_t *n);
-
-/* Where the traces of dial9 itself are, or NULL when they are not there. */
-const char *d9o_traces(void);
-
 #endif

@@ -1,7 +1,4 @@
-#include <cJSON.h>
 #include <criterion/criterion.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -251,35 +248,6 @@ d9o_free(struct d9o *o)
 	free(o->schemas);
 	free(o->events);
 	free(o->entries);
-}
-
-/* ---- files ---- */
-
-unsigned char *
-d9o_read(const char *path, size_t *n)
-{
-	struct input *const in = input_open(path);
-	unsigned char *p;
-
-	cr_assert_not_null(in);
-	while (input_more(in))
-		;
-	*n = (size_t)(in->end - in->p);
-	p = malloc(*n + 1);
-	cr_assert_not_null(p);
-	memcpy(p, in->p, *n);
-	input_close(in);
-	return p;
-}
-
-const char *
-d9o_traces(void)
-{
-	const char *const set = getenv("TRACETOOL_TRACES");
-	const char *const dir = set != NULL && *set != '\0' ? set : "../shared/traces";
-	struct stat st;
-
-	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) ? dir : NULL;
 }
 
 /* ---- the oracle itself ---- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dial9/dial9_build.h"
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dial9/dial9_oracle.h"
 #include "dial9/dial9_run_test.h"
 
@@ -38,7 +38,7 @@ static void
 tiles_file(const char *path)
 {
 	size_t n;
-	char *const p = (char *)d9o_read(path, &n);
+	char *const p = read_unpacked(path, &n);
 
 	tiles(input_from_memory(p, n), p, n, path);
 	if (n < 1u << 16)
@@ -297,7 +297,7 @@ write_again(const char *path)
 	struct again *const a = calloc(1, sizeof *a);
 	struct d9t_run t;
 	size_t n;
-	char *const p = (char *)d9o_read(path, &n);
+	char *const p = read_unpacked(path, &n);
 
 	cr_assert_not_null(a);
 	d9b_init(&a->b);

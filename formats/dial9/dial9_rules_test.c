@@ -72,14 +72,3 @@ Test(dial9_rules, every_rule_has_a_bad_sample)
 	}
 	list_free(names);
 }
-
-Test(dial9_rules, ids_are_unique_and_named_after_the_format)
-{
-	const struct format *const f = format_by_name("dial9");
-
-	for (const struct rule *r = f->rules; r->id != NULL; r++) {
-		cr_expect(has_prefix(r->id, "dial9/"), "%s", r->id);
-		cr_expect(strlen(r->text) > 0 && strlen(r->explain) > 0, "%s", r->id);
-		cr_expect_eq(rule_by_id(r->id), r, "%s", r->id);
-	}
-}

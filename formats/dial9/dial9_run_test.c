@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dial9/dial9_oracle.h"
 #include "format/registry.h"
 #include "vocab/vocab.h"
@@ -135,7 +135,7 @@ d9t_each_trace(void (*check)(const char *path))
 {
 	static const char *const real[] = { "block-in-place.bin", "metrics-service.bin" };
 	char **const names = list_folder("testdata/dial9/good", ".dial9");
-	const char *const dir = d9o_traces();
+	const char *const dir = real_traces();
 	char path[1024];
 
 	cr_expect_not_null(names[0]);

@@ -5,28 +5,18 @@
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dial9/dial9_oracle.h"
 
-static double
-number_at(const cJSON *o, const char *key)
-{
-	const cJSON *const v = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	cr_assert(cJSON_IsNumber(v), "no number %s", key);
-	return v->valuedouble;
-}
-
-static double
+static uint64_t
 count_of(const cJSON *rows, const char *name)
 {
 	const cJSON *row;
-	double count = 0;
+	uint64_t count = 0;
 
 	cJSON_ArrayForEach(row, rows)
 	{
@@ -71,7 +61,7 @@ times_of(const char *path, uint64_t *first, uint64_t *last)
 {
 	struct d9o o;
 	size_t n;
-	unsigned char *const p = d9o_read(path, &n);
+	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
 
 	*first = UINT64_MAX;
 	*last = 0;
@@ -88,66 +78,36 @@ times_of(const char *path, uint64_t *first, uint64_t *last)
 }
 
 static void
-agree(const char *dir, const cJSON *want)
+agree(const char *dir, const cJSON *want, const char *text)
 {
 	char path[1024];
 	uint64_t first, last;
-	const cJSON *c;
-	double apart = 0;
+	const cJSON *c, *in;
+	uint64_t apart = 0;
 
+	(void)text;
 	snprintf(path, sizeof path, "%s/%s", dir, want->string);
-	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", path, NULL }, NULL, 0);
-	cJSON *const report = cJSON_Parse(r.out);
-	const cJSON *const in = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "inputs"), 0);
+	cJSON *const report = stats_of(path, &in);
 	const cJSON *const rows = cJSON_GetObjectItemCaseSensitive(in, "classes");
-	cr_assert_not_null(in, "%s: %s", path, r.err);
-	cr_expect_eq(r.status, 0, "%s", path);
 	for (size_t i = 0; i < sizeof structure / sizeof structure[0]; i++)
 		apart += count_of(rows, structure[i]);
 	cr_expect_eq(number_at(in, "events") + apart, number_at(want, "events"), "%s", path);
 	times_of(path, &first, &last);
-	cr_expect_eq(number_at(in, "first_ns"), (double)first, "%s", path);
-	cr_expect_eq(number_at(in, "last_ns"), (double)last, "%s", path);
+	cr_expect_eq(number_at(in, "first_ns"), first, "%s", path);
+	cr_expect_eq(number_at(in, "last_ns"), last, "%s", path);
 	cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(want, "names"))
-	    cr_expect_eq(count_of(rows, c->string), c->valuedouble, "%s: %s", path, c->string);
+	    cr_expect_eq(count_of(rows, c->string), (uint64_t)c->valuedouble, "%s: %s", path, c->string);
 	frames_agree(cJSON_GetObjectItemCaseSensitive(in, "classes"),
 	             cJSON_GetObjectItemCaseSensitive(want, "frames"));
 	cJSON_Delete(report);
-	ran_free(&r);
-}
-
-static void
-all_agree(const char *dir, size_t expected)
-{
-	char path[1024];
-	size_t n, traces = 0;
-
-	snprintf(path, sizeof path, "%s/EXPECTED.json", dir);
-	char *const text = read_whole(path, &n);
-	if (text == NULL)
-		cr_skip_test("the traces are not here");
-	cJSON *const all = cJSON_Parse(text);
-	const cJSON *want;
-	cJSON_ArrayForEach(want, all)
-	{
-		if (strncmp(want->string, "dial9/", 6) != 0)
-			continue;
-		agree(dir, want);
-		traces++;
-	}
-	cr_expect_eq(traces, expected);
-	cJSON_Delete(all);
-	free(text);
 }
 
 Test(dial9_stats, agrees_with_expected)
 {
-	const char *const dir = d9o_traces();
+	const char *const dir = real_traces();
 	char next[1000];
 
-	if (dir == NULL)
-		cr_skip_test("the traces are not here");
 	snprintf(next, sizeof next, "%s/next", dir);
-	all_agree(dir, 2);
-	all_agree(next, 3);
+	cr_expect_eq(each_expected(dir, "dial9/", agree), 2);
+	cr_expect_eq(each_expected(next, "dial9/", agree), 3);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dial9/dial9_build.h"
 #include "dial9/dial9_oracle.h"
 #include "dial9/dial9_run_test.h"
@@ -29,14 +29,6 @@ expect_valid(const char *what, const char *p, size_t n)
 	ran_free(&r);
 }
 
-static void
-expect_bytes(const char *what, const struct ran *r, const unsigned char *p, size_t n)
-{
-	cr_expect_eq(r->status, 0, "%s: status %d: %s", what, r->status, r->err);
-	cr_expect(r->out_n == n && memcmp(r->out, p, n) == 0, "%s: %zu bytes, %zu of the input", what,
-	          r->out_n, n);
-}
-
 /* ---- one input ---- */
 
 static void
@@ -44,7 +36,7 @@ same(const char *path)
 {
 	static const char *const options[] = { "--threads=1", "--threads=3", "--raw" };
 	size_t n;
-	unsigned char *const p = d9o_read(path, &n);
+	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
 
 	for (size_t i = 0; i < 3; i++) {
 		struct ran r = convert(options[i], path, NULL, 0);
@@ -71,7 +63,7 @@ Test(dial9_write_raw, of_bad_samples_what_is_complete)
 		char path[500];
 		size_t n;
 		snprintf(path, sizeof path, BAD "%s", names[i]);
-		unsigned char *const p = d9o_read(path, &n);
+		unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
 		struct ran check = run_tool((const char *const[]){ "validate", "-q", path, NULL }, NULL, 0);
 		struct ran r = convert("--threads=2", path, NULL, 0);
 		cr_expect_eq(r.status, check.status, "%s: status %d, validate %d", path, r.status,
@@ -96,8 +88,8 @@ convert_both(const char *a, const char *b)
 Test(dial9_write_raw, inputs_become_segments)
 {
 	size_t an, bn;
-	unsigned char *const a = d9o_read(GOOD "document.dial9", &an), *const b = d9o_read(
-	                                                                   GOOD "segments.dial9", &bn);
+	unsigned char *const a = (unsigned char *)read_unpacked(GOOD "document.dial9", &an),
+	                     *const b = (unsigned char *)read_unpacked(GOOD "segments.dial9", &bn);
 	struct ran r = convert_both(GOOD "document.dial9", GOOD "segments.dial9");
 
 	cr_expect_eq(r.status, 0, "%s", r.err);
@@ -220,7 +212,7 @@ expect_moved(const char *path)
 	struct d9o was, is;
 	uint64_t first = UINT64_MAX;
 	size_t n;
-	unsigned char *const p = d9o_read(path, &n);
+	unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
 
 	cr_expect_eq(r.status, 0, "%s: %s", path, r.err);
 	d9o_decode(&was, p, n);

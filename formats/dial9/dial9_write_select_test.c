@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "dial9/dial9_build.h"
 #include "dial9/dial9_oracle.h"
 
@@ -154,9 +154,7 @@ Test(dial9_write_select, real_trace)
 {
 	char *const dir = make_folder(), path[1024], out[500];
 
-	if (d9o_traces() == NULL)
-		cr_skip_test("the traces are not here");
-	snprintf(path, sizeof path, "%s/dial9/block-in-place.bin", d9o_traces());
+	snprintf(path, sizeof path, "%s/dial9/block-in-place.bin", real_traces());
 	snprintf(out, sizeof out, "%s/out.bin", dir);
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "-q", "--category=stack", path, out, NULL }, NULL, 0);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 
 struct sum {
 	char *name;
@@ -140,24 +140,18 @@ expect_of_all(const char *find, const char *dir)
 	return n;
 }
 
-Test(folded_agree, self_times_of_samples, .timeout = 120)
+Test(folded_agree, self_times_of_samples)
 {
 	cr_expect_gt(
 	    expect_of_all("find testdata/*/good testdata/*/bad -type f ! -name '*.expect' | sort", ""), 100);
 }
 
-Test(folded_agree, self_times_of_real_traces, .timeout = 120)
+Test(folded_agree, self_times_of_real_traces)
 {
-	const char *const set = getenv("TRACETOOL_TRACES");
-	const char *const dir = set != NULL && *set != '\0' ? set : "../shared/traces";
+	const char *const dir = real_traces();
 	static const char find[] = "{ find \"$0\"/htdump \"$0\"/heph \"$0\"/dial9 "
 	                           "\"$0\"/dftracer \"$0\"/next -type f ! -name '*.json'; "
 	                           "find \"$0\"/ovni -mindepth 2 -maxdepth 2 -type d; } 2>/dev/null | sort";
-	struct ran there = run_program((const char *const[]){ "test", "-d", dir, NULL }, NULL, 0);
-	const bool is_there = there.status == 0;
 
-	ran_free(&there);
-	if (!is_there)
-		cr_skip_test("no real traces at %s", dir);
 	cr_expect_gt(expect_of_all(find, dir), 20);
 }

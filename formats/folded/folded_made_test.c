@@ -8,7 +8,6 @@
 #include "testing/splitmix.h"
 
 /* Made-up events: hostile names, overlaps, equal times, more stacks than there is room for. */
-TestSuite(folded_made, .timeout = 60);
 
 struct made_span {
 	uint64_t start, dur;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "heph/heph_oracle.h"
 
 #define GOOD "testdata/heph/good"
@@ -189,11 +189,9 @@ Test(heph_convert, good_samples_equal_the_oracle)
 
 Test(heph_convert, real_traces_equal_the_oracle)
 {
-	const char *const dir = heph_oracle_traces();
+	const char *const dir = real_traces();
 	char folder[900], path[1024];
 
-	if (dir == NULL)
-		cr_skip_test("the traces are not here");
 	snprintf(folder, sizeof folder, "%s/heph", dir);
 	char **const names = list_folder(folder, ".bin.log");
 	cr_assert_not_null(names[0]);

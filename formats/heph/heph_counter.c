@@ -41,7 +41,7 @@ begin_shared(struct heph_shared *s, const struct heph_packet *k)
 /* Stream 0 is shared by threads, so its packets may change places: only numbers that do not come until the
  * end are missing. */
 static void
-check_shared(struct heph_shared *s, const struct heph_packet *k)
+check_shared(struct heph_state *st, struct heph_shared *s, const struct heph_packet *k)
 {
 	const uint32_t c = k->counter;
 
@@ -53,19 +53,24 @@ check_shared(struct heph_shared *s, const struct heph_packet *k)
 		return;
 	s->bits[c % HEPH_SHARED_WINDOW / 64] |= (uint64_t)1 << c % 64;
 	if (c - s->highest <= INT32_MAX) {
-		if (c - s->highest > 1)
+		if (c - s->highest > 1) {
 			finding_tally_add(&s->jump, k->offset, k->ordinal, c, s->highest);
+			heph_lost_add(st, k, s->highest + 1, c - s->highest - 1);
+		}
 		s->missing += c - s->highest - 1;
 		s->highest = c;
 	} else if (s->lowest - s->base < HEPH_SHARED_WINDOW && c - s->base < s->lowest - s->base) {
-		if (s->lowest - c > 1)
+		if (s->lowest - c > 1) {
 			finding_tally_add(&s->jump, k->offset, k->ordinal, s->lowest, c);
+			heph_lost_add(st, k, c + 1, s->lowest - c - 1);
+		}
 		s->missing += s->lowest - c - 1;
 		s->lowest = c;
 		s->first =
 		    (struct finding_tally){ .count = 1, .offset = k->offset, .record = k->ordinal, .now = c };
 	} else {
 		s->missing--;
+		heph_lost_came(st, c);
 	}
 	if (s->missing == 0)
 		s->jump.count = 0;
@@ -83,6 +88,7 @@ check_own(struct heph_state *st, const struct heph_packet *k, uint32_t last)
 		                 "stream %" PRIu32 ": counter %" PRIu32 " is repeated", k->stream, now);
 	else if (gap < INT32_MAX) {
 		st->r->lost += gap;
+		heph_lost_add(st, k, last + 1, gap);
 		heph_finding_add(st, HEPH_RULE_COUNTER_GAP, k, k->p + 12,
 		                 "stream %" PRIu32 ": counter %" PRIu32 " after %" PRIu32 ", %" PRIu32
 		                 " missing",
@@ -103,6 +109,7 @@ begin_stream(struct heph_state *st, const struct heph_packet *k)
 	if (s == NULL)
 		return;
 	s->last = k->counter;
+	s->end = heph_packet_end(k);
 	if (k->stream == 0)
 		begin_shared(&all->shared, k);
 	else if (k->counter != 0)
@@ -119,10 +126,11 @@ heph_counter_check(struct heph_state *st, const struct heph_packet *k)
 		return;
 	}
 	if (k->stream == 0)
-		check_shared(&st->counters.shared, k);
+		check_shared(st, &st->counters.shared, k);
 	else if (k->counter != s->last + 1)
 		check_own(st, k, s->last);
 	s->last = k->counter;
+	s->end = heph_packet_end(k);
 }
 
 /* Stream 0 is one of those that begin late: the first of them stands for all. */

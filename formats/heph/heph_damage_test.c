@@ -1,6 +1,5 @@
 /* Damage in one packet does not reach the others; nothing breaks the promises of the headers. */
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "cmd/cli_test_util.h"
 #include "pipeline/pipeline.h"
 #include "fuzz/fuzz_sweep.h"
+#include "fuzz/fuzz_sweep_test_util.h"
 #include "format/registry.h"
 
 #define MIXED "testdata/heph/good/mixed.bin.log"
@@ -121,21 +121,6 @@ Test(heph_damage, other_packets_are_found)
 	free(p);
 }
 
-static void
-expect_sweep(const char *path, size_t sparse)
-{
-	struct fuzz_sweep s = { .light = true, .stride = 1, .sparse = sparse, .full_every = 97 };
-	struct fuzz_swept out;
-	char *const p = read_whole(path, &s.n);
-
-	cr_assert_not_null(p, "%s", path);
-	s.p = p;
-	cr_expect(fuzz_sweep_run(&s, &out), "%s: place %zu, byte %d: %s", path, out.place, out.byte,
-	          out.result.fault);
-	cr_expect(out.prefixes > 0 && out.changes > 0);
-	free(p);
-}
-
 /* All of these promises are held against all prefixes and some changes of every byte. */
 Test(heph_damage, promises_hold_for_cut_and_changed_bytes)
 {
@@ -147,19 +132,6 @@ Test(heph_damage, promises_hold_for_cut_and_changed_bytes)
 
 Test(heph_damage, promises_hold_for_samples)
 {
-	static const char *const folders[] = { "testdata/heph/good", "testdata/heph/bad" };
-	struct fuzz_result r;
-	char path[1024];
-
-	for (size_t k = 0; k < 2; k++) {
-		char **const names = list_folder(folders[k], ".bin.log");
-		for (size_t i = 0; names[i] != NULL; i++) {
-			size_t n;
-			snprintf(path, sizeof path, "%s/%s", folders[k], names[i]);
-			char *const p = read_whole(path, &n);
-			cr_expect(fuzz_check(&r, p, n, NULL, NULL, FUZZ_ALL), "%s: %s", path, r.fault);
-			free(p);
-		}
-		list_free(names);
-	}
+	expect_promises("testdata/heph/good", ".bin.log");
+	expect_promises("testdata/heph/bad", ".bin.log");
 }

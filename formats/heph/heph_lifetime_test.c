@@ -9,7 +9,7 @@
 #include "format/registry.h"
 #include "fuzz/live_batches.h"
 
-#define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
+#define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES | WANT_GAPS)
 
 static size_t
 expect_lasting(const char *what, struct input *in, unsigned want)

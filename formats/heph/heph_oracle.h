@@ -50,7 +50,4 @@ void heph_oracle_free(struct heph_oracle *o);
 /* A number as a double. */
 double heph_oracle_double(uint64_t bits);
 
-/* Where the traces of Heph itself are, or NULL when they are not there. */
-const char *heph_oracle_traces(void);
-
 #endif

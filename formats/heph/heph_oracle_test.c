@@ -166,16 +166,6 @@ heph_oracle_double(uint64_t bits)
 	return v;
 }
 
-const char *
-heph_oracle_traces(void)
-{
-	static const char usual[] = "../shared/traces";
-	const char *const named = getenv("TRACETOOL_TRACES"), *const dir = named != NULL ? named : usual;
-	struct stat st;
-
-	return stat(dir, &st) == 0 ? dir : NULL;
-}
-
 /* What the specification prints, typed from there. */
 static const unsigned char spec_epoch[] = {
 	0x75, 0xD1, 0x1D, 0x4D, 0,    0,    0,    23,   0,    5,    'e',  'p',

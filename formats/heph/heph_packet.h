@@ -23,6 +23,13 @@ struct heph_packet {
 #define HEPH_COUNTER_FIELD "stream_counter"
 #define HEPH_END_FIELD "end"
 
+/* When an event ends; one that ends before it begins has no length. */
+static inline uint64_t
+heph_packet_end(const struct heph_packet *k)
+{
+	return k->stop < k->start ? k->start : k->stop;
+}
+
 /* heph_packet_min for less than 4 bytes. */
 uint32_t heph_packet_min_of_part(const char *p, const char *end);
 

@@ -7,6 +7,7 @@
 #include "format/format.h"
 #include "heph/heph_counter.h"
 #include "heph/heph_epoch.h"
+#include "heph/heph_lost.h"
 #include "heph/heph_names.h"
 #include "heph/heph_own_state.h"
 #include "heph/heph_search.h"
@@ -36,6 +37,7 @@ struct heph_state {
 	struct heph_gap gap;
 	struct heph_streams streams;
 	struct heph_counters counters;
+	struct heph_losts lost;
 	struct heph_tracks tracks;
 	struct heph_epoch epoch;
 	struct heph_own own;

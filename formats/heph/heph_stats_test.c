@@ -6,32 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "heph/heph_oracle.h"
-
-/* Runs stats; the report is to be deleted, its only input is returned in *input. */
-static cJSON *
-stats_of(const char *path, const cJSON **input)
-{
-	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", path, NULL }, NULL, 0);
-	const char *end = NULL;
-	cJSON *const report = cJSON_ParseWithLengthOpts(r.out, r.out_n + 1, &end, true);
-
-	cr_assert_eq(r.status, 0, "%s: exit status %d: %s", path, r.status, r.err);
-	*input = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "inputs"), 0);
-	cr_assert_not_null(*input, "%s: not a report", path);
-	ran_free(&r);
-	return report;
-}
-
-static uint64_t
-number_at(const cJSON *o, const char *key, const char *path)
-{
-	const cJSON *const v = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	cr_assert(cJSON_IsNumber(v), "%s: no number %s", path, key);
-	return (uint64_t)v->valuedouble;
-}
 
 static void
 agree_on_names(const cJSON *in, const cJSON *want, const char *path)
@@ -43,13 +19,13 @@ agree_on_names(const cJSON *in, const cJSON *want, const char *path)
 	cJSON_ArrayForEach(row, rows)
 	{
 		const char *const name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "name"));
-		cr_expect_eq(number_at(row, "count", path),
-		             number_at(cJSON_GetObjectItemCaseSensitive(want, "names"), name, path), "%s: %s",
-		             path, name);
-		sum += number_at(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum", path);
+		cr_expect_eq(number_at(row, "count"),
+		             number_at(cJSON_GetObjectItemCaseSensitive(want, "names"), name), "%s: %s", path,
+		             name);
+		sum += number_at(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum");
 		count++;
 	}
-	cr_expect_eq(sum, number_at(want, "dur_sum_ns", path), "%s", path);
+	cr_expect_eq(sum, number_at(want, "dur_sum_ns"), "%s", path);
 	cr_expect_eq(count, (uint64_t)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(want, "names")),
 	             "%s", path);
 }
@@ -83,17 +59,17 @@ agree_on_bytes(const cJSON *want, const char *path)
 }
 
 static void
-agree_with_expected(const char *dir, const cJSON *want)
+agree_with_expected(const char *dir, const cJSON *want, const char *text)
 {
 	static const char *const keys[] = { "events", "first_ns", "last_ns", "tracks" };
 	char path[1024];
 	const cJSON *in;
 
+	(void)text;
 	snprintf(path, sizeof path, "%s/%s", dir, want->string);
 	cJSON *const report = stats_of(path, &in);
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		cr_expect_eq(number_at(in, keys[i], path), number_at(want, keys[i], path), "%s: %s", path,
-		             keys[i]);
+		cr_expect_eq(number_at(in, keys[i]), number_at(want, keys[i]), "%s: %s", path, keys[i]);
 	agree_on_names(in, want, path);
 	agree_on_bytes(want, path);
 	cJSON_Delete(report);
@@ -101,27 +77,7 @@ agree_with_expected(const char *dir, const cJSON *want)
 
 Test(heph_stats, agrees_with_expected)
 {
-	const char *const dir = heph_oracle_traces();
-	char path[1024];
-	size_t n, seen = 0;
-
-	if (dir == NULL)
-		cr_skip_test("the traces are not here");
-	snprintf(path, sizeof path, "%s/EXPECTED.json", dir);
-	char *const text = read_whole(path, &n);
-	cr_assert_not_null(text);
-	cJSON *const all = cJSON_Parse(text);
-	const cJSON *want;
-	cJSON_ArrayForEach(want, all)
-	{
-		if (strncmp(want->string, "heph/", 5) == 0) {
-			agree_with_expected(dir, want);
-			seen++;
-		}
-	}
-	cr_expect_gt(seen, 0);
-	cJSON_Delete(all);
-	free(text);
+	cr_expect_gt(each_expected(real_traces(), "heph/", agree_with_expected), 0);
 }
 
 static void
@@ -140,13 +96,13 @@ agree_with_oracle(const char *path)
 		last = o.events[i].end > last ? o.events[i].end : last;
 	}
 	cJSON *const report = stats_of(path, &in);
-	cr_expect_eq(number_at(in, "bytes", path), n, "%s", path);
-	cr_expect_eq(number_at(in, "records", path), o.packets, "%s", path);
-	cr_expect_eq(number_at(in, "events", path), o.n, "%s", path);
-	cr_expect_eq(number_at(in, "tracks", path), o.tracks, "%s", path);
+	cr_expect_eq(number_at(in, "bytes"), n, "%s", path);
+	cr_expect_eq(number_at(in, "records"), o.packets, "%s", path);
+	cr_expect_eq(number_at(in, "events"), o.n, "%s", path);
+	cr_expect_eq(number_at(in, "tracks"), o.tracks, "%s", path);
 	if (o.n > 0 && last < UINT64_C(1) << 53) {
-		cr_expect_eq(number_at(in, "first_ns", path), first, "%s", path);
-		cr_expect_eq(number_at(in, "last_ns", path), last, "%s", path);
+		cr_expect_eq(number_at(in, "first_ns"), first, "%s", path);
+		cr_expect_eq(number_at(in, "last_ns"), last, "%s", path);
 	}
 	cJSON_Delete(report);
 	heph_oracle_free(&o);

@@ -9,7 +9,9 @@ struct heph_state;
 struct heph_stream {
 	uint32_t id;
 	uint32_t last; /* counter of its last packet */
+	uint64_t end;  /* of the event of that packet */
 	const struct track *process;
+	const struct track *lost; /* for its gaps; NULL: it had none */
 };
 
 /* Streams of small ids are found without hashing. */

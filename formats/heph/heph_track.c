@@ -92,3 +92,17 @@ heph_track_forget(struct heph_state *st, uint32_t stream, uint64_t substream)
 
 	st->tracks.cache[heph_track_place(&k)].track = NULL;
 }
+
+const struct track *
+heph_track_lost(struct heph_state *st, uint32_t stream)
+{
+	struct heph_stream *const s = heph_stream_find(&st->streams, stream);
+
+	if (s == NULL) /* too many streams, which was reported */
+		return more_track(st);
+	if (s->lost == NULL) {
+		const struct track *const process = stream_process(st, s);
+		s->lost = process != NULL ? reader_gap_track(st->r, process) : NULL;
+	}
+	return s->lost;
+}

@@ -13,6 +13,9 @@ heph_track_place(const struct heph_packet *k)
 	return (uint32_t)((k->stream * 31 + k->substream) % HEPH_CACHED);
 }
 
+/* For the gaps of a stream.  NULL: no memory. */
+const struct track *heph_track_lost(struct heph_state *st, uint32_t stream);
+
 /* Looks again where the packets of a stream and substream go. */
 void heph_track_forget(struct heph_state *st, uint32_t stream, uint64_t substream);
 

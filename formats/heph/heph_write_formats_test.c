@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "format/registry.h"
 #include "heph/heph_oracle.h"
 #include "pipeline/writing.h"
@@ -266,7 +266,7 @@ check_folder(struct checking *c, const char *dir)
 	list_free(names);
 }
 
-Test(heph_write_formats, good_samples_come_back, .timeout = 120)
+Test(heph_write_formats, good_samples_come_back)
 {
 	struct checking c = { .dir = make_folder() };
 
@@ -282,18 +282,16 @@ Test(heph_write_formats, good_samples_come_back, .timeout = 120)
 	remove_folder(c.dir);
 }
 
-Test(heph_write_formats, real_traces_come_back, .timeout = 120)
+Test(heph_write_formats, real_traces_come_back)
 {
 	struct checking c = { .dir = make_folder() };
 	char dir[1000];
 
-	if (heph_oracle_traces() == NULL)
-		cr_skip_test("the traces are not here");
-	snprintf(dir, sizeof dir, "%s/heph", heph_oracle_traces());
+	snprintf(dir, sizeof dir, "%s/heph", real_traces());
 	check_folder(&c, dir);
-	snprintf(dir, sizeof dir, "%s/htdump", heph_oracle_traces());
+	snprintf(dir, sizeof dir, "%s/htdump", real_traces());
 	check_folder(&c, dir);
-	snprintf(dir, sizeof dir, "%s/dial9/block-in-place.bin", heph_oracle_traces());
+	snprintf(dir, sizeof dir, "%s/dial9/block-in-place.bin", real_traces());
 	check(&c, dir);
 	remove_folder(c.dir);
 }

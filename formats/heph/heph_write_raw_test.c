@@ -4,32 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "fuzz/fuzz_check.h"
 #include "heph/heph_build.h"
 #include "heph/heph_oracle.h"
 
 #define GOOD "testdata/heph/good"
 #define BAD "testdata/heph/bad"
-
-/* All traces of a folder.  Calls f with the path and the bytes. */
-static void
-for_each(const char *dir, void (*f)(const char *path, const char *p, size_t n))
-{
-	char **const names = list_folder(dir, ".bin.log");
-	char path[1024];
-
-	cr_assert_not_null(names[0], "nothing in %s", dir);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		size_t n;
-		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		char *const p = read_whole(path, &n);
-		cr_assert_not_null(p, "%s", path);
-		f(path, p, n);
-		free(p);
-	}
-	list_free(names);
-}
 
 /* Runs convert --to heph of up to two inputs; p: what comes down a pipe. */
 static struct ran
@@ -42,15 +23,6 @@ to_heph(const char *option, const char *a, const char *b, const void *p, size_t 
 		args[5] = NULL;
 	}
 	return run_tool(args, p, n);
-}
-
-static void
-expect_bytes(const char *what, const struct ran *r, const char *p, size_t n)
-{
-	cr_expect_eq(r->status, 0, "%s: status %d: %s", what, r->status, r->err);
-	cr_expect_eq(r->err_n, 0, "%s: %s", what, r->err);
-	cr_expect(r->out_n == n && memcmp(r->out, p, n) == 0, "%s: %zu bytes, %zu of the input", what,
-	          r->out_n, n);
 }
 
 static void
@@ -70,17 +42,15 @@ expect_same(const char *path, const char *p, size_t n)
 
 Test(heph_write_raw, good_samples_stay_what_they_are)
 {
-	for_each(GOOD, expect_same);
+	each_file(GOOD, ".bin.log", expect_same);
 }
 
 Test(heph_write_raw, real_traces_stay_what_they_are)
 {
 	char dir[1000];
 
-	if (heph_oracle_traces() == NULL)
-		cr_skip_test("the traces are not here");
-	snprintf(dir, sizeof dir, "%s/heph", heph_oracle_traces());
-	for_each(dir, expect_same);
+	snprintf(dir, sizeof dir, "%s/heph", real_traces());
+	each_file(dir, ".bin.log", expect_same);
 }
 
 /* What is whole is kept, and the status says that there was an error. */
@@ -107,7 +77,7 @@ expect_whole(const char *path, const char *p, size_t n)
 
 Test(heph_write_raw, of_bad_samples_what_is_whole)
 {
-	for_each(BAD, expect_whole);
+	each_file(BAD, ".bin.log", expect_whole);
 }
 
 /* Also the bytes left out, and times moved to 0: see fuzz/fuzz_outputs.c. */
@@ -122,8 +92,8 @@ expect_promises(const char *path, const char *p, size_t n)
 
 Test(heph_write_raw, promises)
 {
-	for_each(GOOD, expect_promises);
-	for_each(BAD, expect_promises);
+	each_file(GOOD, ".bin.log", expect_promises);
+	each_file(BAD, ".bin.log", expect_promises);
 }
 
 /* A packet that reaches into the next one gets the size that it has. */
@@ -265,7 +235,7 @@ expect_moved(const char *path, const char *p, size_t n)
 
 Test(heph_write_raw, rebase_moves_times_and_the_epoch)
 {
-	for_each(GOOD, expect_moved);
+	each_file(GOOD, ".bin.log", expect_moved);
 }
 
 /* On a pipe the first event's time is subtracted; what is earlier is at 0. */

@@ -2,136 +2,28 @@
  */
 #include <cJSON.h>
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "htdump/htdump_oracle.h"
 
 #define GOOD "testdata/htdump/good"
 #define BAD "testdata/htdump/bad"
 
-/* The findings of `validate --format json` in the form of the .expect files, to be freed; notes only if
- * wanted. */
-static char *
-findings_text(const struct ran *r, bool notes, const char *path)
-{
-	const char *end = NULL;
-	cJSON *const report = cJSON_ParseWithLengthOpts(r->out, r->out_n + 1, &end, true);
-	const cJSON *const file = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "files"), 0),
-	                   *f;
-	size_t n = 0;
-	char *const text = calloc(1, 65536);
-
-	cr_assert_not_null(file, "%s: no report: %.200s%.200s", path, r->out, r->err);
-	cr_assert_not_null(text);
-	n += (size_t)sprintf(text, "exit %d\n", r->status);
-	cJSON_ArrayForEach(f, cJSON_GetObjectItemCaseSensitive(file, "findings"))
-	{
-		const char *const rule = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "rule"));
-		const char *const level = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f, "level"));
-		const cJSON *const offset = cJSON_GetObjectItemCaseSensitive(f, "offset");
-
-		cr_assert(rule != NULL && level != NULL && cJSON_IsNumber(offset) && n < 60000, "%s", path);
-		/* on a pipe even a good sample's labels may be named too late */
-		if (notes || (strcmp(level, "note") != 0 && strcmp(rule, "htdump/label-unresolved") != 0))
-			n += (size_t)snprintf(text + n, 65536 - n, "%s %.0f\n", rule, offset->valuedouble);
-	}
-	cJSON_Delete(report);
-	return text;
-}
-
-static struct ran
-validate(const char *path, const void *in, size_t n)
-{
-	const char *const args[] = { "validate", "--format", "json", path, NULL };
-
-	return run_tool(args, in, n);
-}
-
-static void
-expect_findings(struct ran r, const char *want, bool notes, const char *path, const char *way)
-{
-	char *const got = findings_text(&r, notes, path);
-
-	cr_expect_str_eq(got, want, "%s, %s:\n%swhere this was expected:\n%s", path, way, got, want);
-	free(got);
-	ran_free(&r);
-}
-
-/* The same bytes as a file, down a pipe, and compressed in two ways. */
-static void
-expect_by_all_ways(const char *path, const char *want, bool notes)
-{
-	size_t n, packed;
-	char *const p = read_whole(path, &n), *const dir = make_folder();
-	char copy[1024];
-
-	cr_assert_not_null(p, "%s", path);
-	expect_findings(validate(path, NULL, 0), want, notes, path, "file");
-	expect_findings(validate("-", p, n), want, notes, path, "pipe");
-	void *z = gzip_copy(p, n, &packed);
-	snprintf(copy, sizeof copy, "%s/copy.gz", dir);
-	cr_assert(write_whole(copy, z, packed));
-	expect_findings(validate(copy, NULL, 0), want, notes, path, "gzip");
-	expect_findings(validate("-", z, packed), want, notes, path, "gzip down a pipe");
-	free(z);
-	z = zstd_copy(p, n, &packed);
-	snprintf(copy, sizeof copy, "%s/copy.zst", dir);
-	cr_assert(write_whole(copy, z, packed));
-	expect_findings(validate(copy, NULL, 0), want, notes, path, "zstd");
-	free(z);
-	free(p);
-	remove_folder(dir);
-}
+/* on a pipe even a good sample's labels may be named too late */
+static const struct samples samples = { .suffix = ".htdump", .passed_over = "htdump/label-unresolved" };
 
 Test(htdump_cli, bad_samples_say_what_is_expected)
 {
-	char **const names = list_folder(BAD, ".htdump");
-
-	cr_expect_not_null(names[0]);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		char path[1024], expect[1024];
-		size_t n;
-
-		snprintf(path, sizeof path, BAD "/%s", names[i]);
-		snprintf(expect, sizeof expect, BAD "/%.*s.expect", (int)strcspn(names[i], "."), names[i]);
-		char *const want = read_whole(expect, &n);
-		cr_assert_not_null(want, "%s", expect);
-		expect_by_all_ways(path, want, true);
-		free(want);
-	}
-	list_free(names);
-}
-
-Test(htdump_cli, a_name_of_17_MB_is_refused)
-{
-	size_t n;
-	char *const want = read_whole(BAD "/string-unterminated-long.expect", &n);
-	char *const p = read_whole(BAD "/string-unterminated-long.htdump.zst", &n);
-
-	cr_assert(want != NULL && p != NULL);
-	expect_findings(validate(BAD "/string-unterminated-long.htdump.zst", NULL, 0), want, true,
-	                "long name", "file");
-	expect_findings(validate("-", p, n), want, true, "long name", "pipe");
-	free(want);
-	free(p);
+	expect_samples(&samples, BAD);
 }
 
 Test(htdump_cli, good_samples_are_clean)
 {
-	char **const names = list_folder(GOOD, ".htdump");
-	char path[1024];
-
-	cr_expect_not_null(names[0]);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		snprintf(path, sizeof path, GOOD "/%s", names[i]);
-		expect_by_all_ways(path, "exit 0\n", false);
-	}
-	list_free(names);
+	expect_sound_samples(&samples, GOOD);
 }
 
 Test(htdump_cli, packed_samples_are_clean)
@@ -143,7 +35,7 @@ Test(htdump_cli, packed_samples_are_clean)
 	};
 
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-		expect_findings(validate(paths[i], NULL, 0), "exit 0\n", false, paths[i], "file");
+		expect_findings(&samples, validate_json(paths[i], NULL, 0), "exit 0\n", false, paths[i]);
 }
 
 static struct ran
@@ -308,8 +200,8 @@ Test(htdump_cli, cut_compressed_files)
 
 	cr_assert_not_null(p);
 	for (size_t cut = 20; cut < n; cut += 41) {
-		struct ran r = validate("-", p, cut);
-		char *const got = findings_text(&r, true, "cut gzip");
+		struct ran r = validate_json("-", p, cut);
+		char *const got = findings_text(&samples, &r, true, NULL, "cut gzip");
 
 		cr_expect(r.status == 1 || (r.status == 2 && cut < 100), "cut at %zu: exit status %d", cut,
 		          r.status);
@@ -324,11 +216,11 @@ Test(htdump_cli, cut_compressed_files)
 static void
 expect_explained(const void *p, size_t n, const char *what, size_t at)
 {
-	struct ran r = validate("-", p, n);
+	struct ran r = validate_json("-", p, n);
 
 	cr_expect(r.status >= 0 && r.status <= 2, "%s %zu: exit status %d", what, at, r.status);
 	if (r.status != 0) {
-		char *const got = findings_text(&r, true, what);
+		char *const got = findings_text(&samples, &r, true, NULL, what);
 
 		cr_expect_not_null(strchr(strchr(got, '\n') + 1, '\n'), "%s %zu: exit %d without a finding",
 		                   what, at, r.status);
@@ -411,7 +303,7 @@ expect_valid_together(const char *first, const char *second)
 	cr_assert(a != NULL && b != NULL && both != NULL);
 	memcpy(both, a, n);
 	memcpy(both + n, b, m);
-	expect_findings(validate("-", both, n + m), "exit 0\n", false, second, "pipe");
+	expect_findings(&samples, validate_json("-", both, n + m), "exit 0\n", false, second);
 	free(a);
 	free(b);
 	free(both);

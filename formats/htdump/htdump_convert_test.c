@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "htdump/htdump_oracle.h"
 
 #define SAFE_INTEGER ((UINT64_C(1) << 53) - 1) /* what a double holds, and JavaScript */
@@ -400,8 +400,6 @@ Test(htdump_convert, real_traces_equal_the_oracle)
 {
 	char dir[1000];
 
-	if (oracle_traces() == NULL)
-		cr_skip_test("the traces are not here");
-	snprintf(dir, sizeof dir, "%s/htdump", oracle_traces());
+	snprintf(dir, sizeof dir, "%s/htdump", real_traces());
 	compare_folder(dir);
 }

@@ -60,7 +60,4 @@ void oracle_free(struct oracle *o);
 /* The field with this key, or NULL. */
 const struct oracle_field *oracle_find(const struct oracle_event *e, const char *key);
 
-/* Where the traces of HawkTracer itself are, or NULL when they are not there. */
-const char *oracle_traces(void);
-
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "htdump/htdump_oracle.h"
 
 /* Data types, as the specification numbers them; the wire has other numbers for the same. */
@@ -340,24 +340,15 @@ oracle_free(struct oracle *o)
 	*o = (struct oracle){ 0 };
 }
 
-const char *
-oracle_traces(void)
-{
-	const char *const set = getenv("TRACETOOL_TRACES");
-	const char *const dir = set != NULL && *set != '\0' ? set : "../shared/traces";
-	struct stat st;
-
-	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) ? dir : NULL;
-}
-
 static void
-agree_with_expected(const char *dir, const cJSON *want)
+agree_with_expected(const char *dir, const cJSON *want, const char *text)
 {
 	struct oracle o;
 	char path[1024];
 	uint64_t spans = 0, sum = 0, first = UINT64_MAX;
 	size_t n;
 
+	(void)text;
 	snprintf(path, sizeof path, "%s/%s", dir, want->string);
 	char *const p = read_whole(path, &n);
 	cr_assert_not_null(p, "%s", path);
@@ -387,24 +378,7 @@ agree_with_expected(const char *dir, const cJSON *want)
 /* The oracle itself, against what another independent reader found. */
 Test(htdump_oracle, agrees_with_expected)
 {
-	const char *const dir = oracle_traces();
-	char path[1024];
-	size_t n;
-
-	if (dir == NULL)
-		cr_skip_test("the traces are not here");
-	snprintf(path, sizeof path, "%s/EXPECTED.json", dir);
-	char *const text = read_whole(path, &n);
-	cr_assert_not_null(text);
-	cJSON *const all = cJSON_Parse(text);
-	const cJSON *want;
-	cJSON_ArrayForEach(want, all)
-	{
-		if (strncmp(want->string, "htdump/", 7) == 0)
-			agree_with_expected(dir, want);
-	}
-	cJSON_Delete(all);
-	free(text);
+	cr_expect_gt(each_expected(real_traces(), "htdump/", agree_with_expected), 0);
 }
 
 Test(htdump_oracle, reads_all_good_samples)

@@ -55,7 +55,7 @@ expect_same(const struct ht_build *b, const char *format)
 	ran_free(&first);
 }
 
-Test(htdump_race, classes_that_are_described_again, .timeout = 300)
+Test(htdump_race, classes_that_are_described_again)
 {
 	struct ht_build b;
 

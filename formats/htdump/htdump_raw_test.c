@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "htdump/htdump_build.h"
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "format/registry.h"
 #include "fuzz/live_batches.h"
 #include "htdump/htdump_oracle.h"
@@ -134,55 +134,25 @@ expect_same_bytes(const char *what, const void *p, size_t n, size_t step)
 
 /* ---- files ---- */
 
-struct file {
-	char path[600];
-	char *p;
-	size_t n;
-};
-
-#define MAX_FILES 64
-
-/* The unpacked files of a folder. */
+/* The samples, and the real traces if wanted. */
 static size_t
-load_folder(const char *dir, struct file *files, size_t count)
-{
-	char **const names = list_folder(dir, ".htdump");
-
-	cr_assert_not_null(names);
-	for (char **name = names; *name != NULL && count < MAX_FILES; name++, count++) {
-		snprintf(files[count].path, sizeof files[count].path, "%s/%s", dir, *name);
-		files[count].p = read_whole(files[count].path, &files[count].n);
-		cr_assert_not_null(files[count].p, "%s", files[count].path);
-	}
-	list_free(names);
-	return count;
-}
-
-static size_t
-load_files(struct file *files, bool traces)
+load_all(struct file *files, bool traces)
 {
 	char dir[1024];
-	size_t n = load_folder(GOOD, files, 0);
+	size_t n = load_files(files, 0, GOOD, ".htdump");
 
 	cr_assert_gt(n, 20);
-	if (traces && oracle_traces() != NULL) {
-		snprintf(dir, sizeof dir, "%s/htdump", oracle_traces());
-		n = load_folder(dir, files, n);
+	if (traces && has_real_traces()) {
+		snprintf(dir, sizeof dir, "%s/htdump", real_traces());
+		n = load_files(files, n, dir, ".htdump");
 	}
 	return n;
-}
-
-static void
-free_files(struct file *files, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(files[i].p);
 }
 
 Test(htdump_raw, fields_write_the_file_again)
 {
 	struct file files[MAX_FILES];
-	const size_t n = load_files(files, true);
+	const size_t n = load_all(files, true);
 
 	for (size_t i = 0; i < n; i++) {
 		expect_same_bytes(files[i].path, files[i].p, files[i].n, 0);
@@ -203,7 +173,7 @@ is_document(const struct file *f)
 Test(htdump_raw, appended_files)
 {
 	struct file files[MAX_FILES];
-	const size_t n = load_files(files, false);
+	const size_t n = load_all(files, false);
 	char what[1300];
 	size_t pairs = 0;
 
@@ -291,7 +261,7 @@ expect_oracle(const struct file *file)
 Test(htdump_raw, fields_equal_the_oracle)
 {
 	struct file files[MAX_FILES];
-	const size_t n = load_files(files, true);
+	const size_t n = load_all(files, true);
 
 	for (size_t i = 0; i < n; i++)
 		expect_oracle(&files[i]);
@@ -446,7 +416,7 @@ sweep(const struct file *file)
 Test(htdump_raw, cut_and_damaged_samples)
 {
 	struct file files[MAX_FILES];
-	const size_t n = load_files(files, false);
+	const size_t n = load_all(files, false);
 	size_t swept = 0;
 
 	for (size_t i = 0; i < n; i++) {

@@ -1,39 +1,12 @@
 /* What `stats` counts in a .htdump, against EXPECTED.json and the oracle. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "htdump/htdump_oracle.h"
-
-/* Runs stats; the report is to be deleted, its only input is returned in *input. */
-static cJSON *
-stats_of(const char *path, const cJSON **input)
-{
-	const char *const args[] = { "stats", "--format", "json", path, NULL };
-	struct ran r = run_tool(args, NULL, 0);
-	const char *end = NULL;
-	cJSON *const report = cJSON_ParseWithLengthOpts(r.out, r.out_n + 1, &end, true);
-
-	cr_assert_eq(r.status, 0, "%s: exit status %d: %s", path, r.status, r.err);
-	cr_assert_not_null(report, "%s: not JSON", path);
-	*input = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "inputs"), 0);
-	cr_assert_not_null(*input, "%s", path);
-	ran_free(&r);
-	return report;
-}
-
-static uint64_t
-number_at(const cJSON *o, const char *key, const char *path)
-{
-	const cJSON *const v = cJSON_GetObjectItemCaseSensitive(o, key);
-
-	cr_assert(cJSON_IsNumber(v), "%s: no number %s", path, key);
-	return (uint64_t)v->valuedouble;
-}
 
 /* The counts of all rows with this name, or of all: a name may stand in several categories, and behind a
  * concatenation two classes may have one name. */
@@ -48,28 +21,29 @@ count_named(const cJSON *rows, const char *name, const char *path)
 		const char *const n = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "name"));
 
 		if (n != NULL && (name == NULL || strcmp(n, name) == 0))
-			count += number_at(row, "count", path);
+			count += number_at(row, "count");
 	}
 	return count;
 }
 
 static void
-agree_with_expected(const char *dir, const cJSON *want)
+agree_with_expected(const char *dir, const cJSON *want, const char *text)
 {
 	char path[1024];
 	const cJSON *in, *c, *row;
 	uint64_t spans = 0, sum = 0;
 
+	(void)text;
 	snprintf(path, sizeof path, "%s/%s", dir, want->string);
 	cJSON *const report = stats_of(path, &in);
 	const cJSON *const rows = cJSON_GetObjectItemCaseSensitive(in, "spans");
 	cJSON_ArrayForEach(row, rows)
 	{
-		spans += number_at(row, "count", path);
-		sum += number_at(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum", path);
+		spans += number_at(row, "count");
+		sum += number_at(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum");
 	}
-	cr_expect_eq(spans, number_at(want, "events", path), "%s", path);
-	cr_expect_eq(sum, number_at(want, "dur_sum_ns", path), "%s", path);
+	cr_expect_eq(spans, number_at(want, "events"), "%s", path);
+	cr_expect_eq(sum, number_at(want, "dur_sum_ns"), "%s", path);
 	cJSON_ArrayForEach(c, cJSON_GetObjectItemCaseSensitive(want, "names"))
 	{
 		cr_expect_eq(count_named(rows, c->string, path), (uint64_t)c->valuedouble, "%s: %s", path,
@@ -85,24 +59,7 @@ agree_with_expected(const char *dir, const cJSON *want)
 
 Test(htdump_stats, agrees_with_expected)
 {
-	const char *const dir = oracle_traces();
-	char path[1024];
-	size_t n;
-
-	if (dir == NULL)
-		cr_skip_test("the traces are not here");
-	snprintf(path, sizeof path, "%s/EXPECTED.json", dir);
-	char *const text = read_whole(path, &n);
-	cr_assert_not_null(text);
-	cJSON *const all = cJSON_Parse(text);
-	const cJSON *want;
-	cJSON_ArrayForEach(want, all)
-	{
-		if (strncmp(want->string, "htdump/", 7) == 0)
-			agree_with_expected(dir, want);
-	}
-	cJSON_Delete(all);
-	free(text);
+	cr_expect_gt(each_expected(real_traces(), "htdump/", agree_with_expected), 0);
 }
 
 struct sums {
@@ -138,13 +95,13 @@ agree_with_oracle(const char *path)
 	oracle_decode(&o, (const unsigned char *)p, n);
 	const struct sums s = sums_of(&o);
 	cJSON *const report = stats_of(path, &in);
-	cr_expect_eq(number_at(in, "bytes", path), n, "%s", path);
+	cr_expect_eq(number_at(in, "bytes"), n, "%s", path);
 	/* One event alone fits both layouts. */
 	if (o.records > 1)
 		cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(in, "dialect")),
 		                 strcmp(o.id_key, "id") == 0 ? "wire" : "document", "%s", path);
-	cr_expect_eq(number_at(in, "records", path), o.records, "%s", path);
-	cr_expect_eq(number_at(in, "events", path), o.n, "%s", path);
+	cr_expect_eq(number_at(in, "records"), o.records, "%s", path);
+	cr_expect_eq(number_at(in, "events"), o.n, "%s", path);
 	cr_expect_str_eq(cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(in, "format")), "htdump", "%s",
 	                 path);
 	cr_expect_eq(count_named(cJSON_GetObjectItemCaseSensitive(in, "spans"), NULL, path), s.spans, "%s",
@@ -153,8 +110,8 @@ agree_with_oracle(const char *path)
 	             "%s", path);
 	/* cJSON holds doubles: larger times are looked at as text by other tests. */
 	if (o.n > 0 && s.last < UINT64_C(1) << 53) {
-		cr_expect_eq(number_at(in, "first_ns", path), s.first, "%s", path);
-		cr_expect_eq(number_at(in, "last_ns", path), s.last, "%s", path);
+		cr_expect_eq(number_at(in, "first_ns"), s.first, "%s", path);
+		cr_expect_eq(number_at(in, "last_ns"), s.last, "%s", path);
 	} else if (o.n == 0) {
 		cr_expect(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(in, "first_ns")), "%s", path);
 	}

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "htdump/htdump_oracle.h"
 
 /* What the oracle takes: it keeps 20 KiB of each event, and 32 fields of a class. */
@@ -79,7 +79,7 @@ struct counts {
 };
 
 static struct counts
-stats_of(const char *path)
+counts_of(const char *path)
 {
 	struct ran r =
 	    run_tool((const char *const[]){ "stats", "-q", "--format", "json", path, NULL }, NULL, 0);
@@ -154,7 +154,7 @@ expect_valid(const char *path, const char *file)
 static void
 expect_counts(const char *path, const struct ran *r, const char *file)
 {
-	struct counts want = stats_of(path), got = stats_of(file);
+	struct counts want = counts_of(path), got = counts_of(file);
 
 	if (!loses(r, "text-nul") && !loses(r, "text-cut") && !loses(r, "late-end")) {
 		same_groups(path, "spans", &want.spans, &got.spans);
@@ -230,7 +230,7 @@ check_folder(const char *dir)
 	return n;
 }
 
-Test(htdump_write_formats, good_samples, .timeout = 600)
+Test(htdump_write_formats, good_samples)
 {
 	cr_expect_gt(check_folder("testdata/dftracer/good"), 10);
 	cr_expect_gt(check_folder("testdata/dial9/good"), 10);
@@ -238,16 +238,14 @@ Test(htdump_write_formats, good_samples, .timeout = 600)
 	cr_expect_gt(check_folder("testdata/ovni/good"), 5);
 }
 
-Test(htdump_write_formats, real_traces, .timeout = 600)
+Test(htdump_write_formats, real_traces)
 {
 	static const char *const dirs[] = { "dftracer",   "dial9",     "heph",
 		                            "next/dial9", "ovni/good", "ovni/state" };
 	char dir[1024];
 
-	if (oracle_traces() == NULL)
-		cr_skip_test("the traces are not here");
 	for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
-		snprintf(dir, sizeof dir, "%s/%s", oracle_traces(), dirs[i]);
+		snprintf(dir, sizeof dir, "%s/%s", real_traces(), dirs[i]);
 		cr_expect_gt(check_folder(dir), 0, "%s", dir);
 	}
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "fuzz/fuzz_check.h"
 #include "htdump/htdump_build.h"
 #include "htdump/htdump_oracle.h"
@@ -12,52 +12,6 @@
 
 #define GOOD "testdata/htdump/good"
 #define BAD "testdata/htdump/bad"
-
-/* The unpacked bytes of a file, to be freed. */
-static char *
-read_unpacked(const char *path, size_t *n)
-{
-	struct input *const in = input_open(path);
-
-	cr_assert_not_null(in, "%s", path);
-	while (input_more(in))
-		;
-	*n = (size_t)(in->end - in->p);
-	char *const p = malloc(*n + 1);
-	cr_assert_not_null(p);
-	memcpy(p, in->p, *n);
-	input_close(in);
-	return p;
-}
-
-/* All files of a folder but for what tests expect of them.  Calls f with the path and the unpacked bytes. */
-static void
-for_each(const char *dir, void (*f)(const char *path, const char *p, size_t n))
-{
-	char **const names = list_folder(dir, "");
-	char path[1024];
-
-	cr_assert_not_null(names[0], "nothing in %s", dir);
-	for (size_t i = 0; names[i] != NULL; i++) {
-		if (strstr(names[i], ".htdump") == NULL || strstr(names[i], ".expect") != NULL)
-			continue;
-		size_t n;
-		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-		char *const p = read_unpacked(path, &n);
-		f(path, p, n);
-		free(p);
-	}
-	list_free(names);
-}
-
-static void
-expect_bytes(const char *what, const struct ran *r, const char *p, size_t n)
-{
-	cr_expect_eq(r->status, 0, "%s: status %d: %s", what, r->status, r->err);
-	cr_expect_eq(r->err_n, 0, "%s: %s", what, r->err);
-	cr_expect(r->out_n == n && memcmp(r->out, p, n) == 0, "%s: %zu bytes, %zu of the input", what,
-	          r->out_n, n);
-}
 
 static void
 expect_same(const char *path, const char *p, size_t n)
@@ -87,18 +41,16 @@ expect_same_piped(const char *path, const char *p, size_t n)
 
 Test(htdump_write_raw, good_samples_stay_what_they_are)
 {
-	for_each(GOOD, expect_same);
-	for_each(GOOD, expect_same_piped);
+	each_file(GOOD, ".htdump", expect_same);
+	each_file(GOOD, ".htdump", expect_same_piped);
 }
 
 Test(htdump_write_raw, real_traces_stay_what_they_are)
 {
 	char dir[1000];
 
-	if (oracle_traces() == NULL)
-		cr_skip_test("the traces are not here");
-	snprintf(dir, sizeof dir, "%s/htdump", oracle_traces());
-	for_each(dir, expect_same);
+	snprintf(dir, sizeof dir, "%s/htdump", real_traces());
+	each_file(dir, ".htdump", expect_same);
 }
 
 /* The ends of names tell the format; packed outputs unpack to the same. */
@@ -141,7 +93,7 @@ expect_start(const char *path, const char *p, size_t n)
 
 Test(htdump_write_raw, of_bad_samples_what_is_whole)
 {
-	for_each(BAD, expect_start);
+	each_file(BAD, ".htdump", expect_start);
 }
 
 /* Also the bytes left out, and times moved to 0: see fuzz/fuzz_outputs.c. */
@@ -156,8 +108,8 @@ expect_promises(const char *path, const char *p, size_t n)
 
 Test(htdump_write_raw, promises)
 {
-	for_each(GOOD, expect_promises);
-	for_each(BAD, expect_promises);
+	each_file(GOOD, ".htdump", expect_promises);
+	each_file(BAD, ".htdump", expect_promises);
 }
 
 /* ---- several inputs ---- */
@@ -256,7 +208,7 @@ expect_moved(const char *path, const char *p, size_t n)
 
 Test(htdump_write_raw, rebase_moves_times_and_nothing_else)
 {
-	for_each(GOOD, expect_moved);
+	each_file(GOOD, ".htdump", expect_moved);
 }
 
 /* On a pipe the first event's time is subtracted; what is earlier is at 0. */

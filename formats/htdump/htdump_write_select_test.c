@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "htdump/htdump_build.h"
 #include "htdump/htdump_oracle.h"
 #include "input/input_open.h"
@@ -177,22 +177,6 @@ Test(htdump_write_select, no_event_at_all)
 }
 
 /* ---- the samples ---- */
-
-static char *
-read_unpacked(const char *path, size_t *n)
-{
-	struct input *const in = input_open(path);
-
-	cr_assert_not_null(in, "%s", path);
-	while (input_more(in))
-		;
-	*n = (size_t)(in->end - in->p);
-	char *const p = malloc(*n + 1);
-	cr_assert_not_null(p);
-	memcpy(p, in->p, *n);
-	input_close(in);
-	return p;
-}
 
 /* The events of the first that the second has too, which are in the same order. */
 static void

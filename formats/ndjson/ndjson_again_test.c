@@ -1,12 +1,10 @@
 /* What was written is read back: the same lines, and the same statistics. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "format/registry.h"
 #include "ndjson/ndjson_agree_test.h"
 
@@ -18,7 +16,7 @@ to_lines(const char *path, const char *text, size_t n)
 
 /* A report without what is of the file and not of the events. */
 static char *
-stats_of(const char *path, const char *text, size_t n)
+stats_text(const char *path, const char *text, size_t n)
 {
 	static const char *const left_out[] = { "path",    "format", "dialect", "bytes",
 		                                "records", "events", "classes" };
@@ -45,8 +43,8 @@ read_back(const char *path, void *ctx)
 		cr_expect(again.status == 0 && again.out_n == first.out_n &&
 		              memcmp(again.out, first.out, first.out_n) == 0,
 		          "%s: other lines, status %d: %s", path, again.status, again.err);
-		char *const want = stats_of(path, NULL, 0), *const got =
-		                                                stats_of("-", first.out, first.out_n);
+		char *const want = stats_text(path, NULL, 0), *const got =
+		                                                  stats_text("-", first.out, first.out_n);
 		if (want != NULL)
 			cr_expect(got != NULL && strcmp(want, got) == 0, "%s:\n%.2000s\n%.2000s", path, want,
 			          got != NULL ? got : "no report");
@@ -83,22 +81,22 @@ expect_part(size_t of)
 	cr_expect_gt(part.n, 35);
 }
 
-Test(ndjson_again, samples_1, .timeout = 240)
+Test(ndjson_again, samples_1)
 {
 	expect_part(0);
 }
 
-Test(ndjson_again, samples_2, .timeout = 240)
+Test(ndjson_again, samples_2)
 {
 	expect_part(1);
 }
 
-Test(ndjson_again, samples_3, .timeout = 240)
+Test(ndjson_again, samples_3)
 {
 	expect_part(2);
 }
 
-Test(ndjson_again, samples_4, .timeout = 240)
+Test(ndjson_again, samples_4)
 {
 	expect_part(3);
 }
@@ -113,10 +111,9 @@ Test(ndjson_again, own_samples)
 	cr_expect_eq(n, 3);
 }
 
-Test(ndjson_again, real_traces, .timeout = 240)
+Test(ndjson_again, real_traces)
 {
-	const char *const set = getenv("TRACETOOL_TRACES");
-	const char *const dir = set != NULL && *set != '\0' ? set : "../shared/traces";
+	const char *const dir = real_traces();
 	static const char find[] = "[ -d \"$0\" ] && { find \"$0\"/htdump \"$0\"/heph \"$0\"/dial9 "
 	                           "\"$0\"/dftracer \"$0\"/next -type f ! -name '*.json' -size -200k; "
 	                           "find \"$0\"/ovni -mindepth 2 -maxdepth 2 -type d; } 2>/dev/null | sort";

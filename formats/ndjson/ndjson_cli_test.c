@@ -52,7 +52,7 @@ expect_same_of_input(const struct bench_input *in, const char *dir)
 	expect_same_bytes(path, true);
 }
 
-Test(ndjson_cli, any_number_of_threads_gives_the_same_bytes, .timeout = 120)
+Test(ndjson_cli, any_number_of_threads_gives_the_same_bytes)
 {
 	char *const dir = make_folder();
 	size_t n = 0;

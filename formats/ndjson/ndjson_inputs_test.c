@@ -1,9 +1,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "ndjson/ndjson_agree_test.h"
 
 /* What the lines of an input say is what its events hold. */
@@ -18,7 +17,7 @@ agree_both(const char *path, void *ctx)
 	*n += 1;
 }
 
-Test(ndjson_inputs, samples_read_back, .timeout = 120)
+Test(ndjson_inputs, samples_read_back)
 {
 	size_t n = 0;
 
@@ -30,12 +29,9 @@ Test(ndjson_inputs, samples_read_back, .timeout = 120)
 static void
 expect_read_back(const char *files, const char *folders)
 {
-	const char *const set = getenv("TRACETOOL_TRACES");
-	const char *const dir = set != NULL && *set != '\0' ? set : "../shared/traces";
+	const char *const dir = real_traces();
 	char find[300];
 
-	if (access(dir, R_OK) != 0)
-		cr_skip_test("no real traces at %s", dir);
 	snprintf(find, sizeof find,
 	         "cd \"$0\" && { find %s -type f ! -name '*.json'; find %s -mindepth 1 -maxdepth 1 -type d; "
 	         "} | sort",
@@ -53,12 +49,12 @@ expect_read_back(const char *files, const char *folders)
 	ran_free(&r);
 }
 
-Test(ndjson_inputs, real_traces_read_back, .timeout = 240)
+Test(ndjson_inputs, real_traces_read_back)
 {
 	expect_read_back("htdump heph dftracer", "ovni/good ovni/bad ovni/state");
 }
 
-Test(ndjson_inputs, real_traces_of_dial9_read_back, .timeout = 240)
+Test(ndjson_inputs, real_traces_of_dial9_read_back)
 {
 	expect_read_back("dial9 next/dial9", "dial9");
 }

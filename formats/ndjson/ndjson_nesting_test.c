@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 
 struct span {
 	uint64_t start, end;
@@ -24,9 +24,7 @@ struct spans {
 static void
 trace_path(char *to, size_t size, const char *name)
 {
-	const char *const set = getenv("TRACETOOL_TRACES");
-
-	snprintf(to, size, "%s/%s", set != NULL && *set != '\0' ? set : "../shared/traces", name);
+	snprintf(to, size, "%s/%s", real_traces(), name);
 	if (access(to, R_OK) != 0)
 		cr_skip_test("no %s", to);
 }

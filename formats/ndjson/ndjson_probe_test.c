@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "format/registry.h"
 #include "ndjson/ndjson_agree_test.h"
 
@@ -85,7 +85,7 @@ look_part(const char *path, void *ctx)
 		look(path, &part->n);
 }
 
-Test(ndjson_probe, samples, .timeout = 240)
+Test(ndjson_probe, samples)
 {
 	struct part part = { .of = 0 };
 
@@ -93,7 +93,7 @@ Test(ndjson_probe, samples, .timeout = 240)
 	cr_expect_gt(part.n, 150);
 }
 
-Test(ndjson_probe, other_samples, .timeout = 240)
+Test(ndjson_probe, other_samples)
 {
 	struct part part = { .of = 1 };
 
@@ -101,10 +101,9 @@ Test(ndjson_probe, other_samples, .timeout = 240)
 	cr_expect_gt(part.n, 150);
 }
 
-Test(ndjson_probe, real_traces, .timeout = 240)
+Test(ndjson_probe, real_traces)
 {
-	const char *const set = getenv("TRACETOOL_TRACES");
-	const char *const dir = set != NULL && *set != '\0' ? set : "../shared/traces";
+	const char *const dir = real_traces();
 	static const char find[] = "[ -d \"$0\" ] && find \"$0\" -type f -size -200k | sort";
 	struct ran r = run_program((const char *const[]){ "sh", "-c", find, dir, NULL }, NULL, 0);
 	size_t n = 0;

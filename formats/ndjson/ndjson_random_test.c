@@ -232,7 +232,7 @@ any_event(struct made *r)
 	}
 }
 
-Test(ndjson_random, reads_back, .timeout = 120)
+Test(ndjson_random, reads_back)
 {
 	for (int round = 0; round < 60; round++) {
 		struct made r;

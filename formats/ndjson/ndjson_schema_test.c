@@ -43,7 +43,7 @@ static const char checks_lines[] =
     "console.log(n + ' lines');\n";
 
 /* With node, and ajv where node finds it (NODE_PATH). */
-Test(ndjson_schema, all_samples_by_ajv, .timeout = 120)
+Test(ndjson_schema, all_samples_by_ajv)
 {
 	char *const dir = make_folder(), path[1024];
 	struct text t = { .p = NULL };
@@ -121,7 +121,7 @@ check_documents(const char *dir)
 	                   0);
 }
 
-Test(ndjson_schema, samples_of_all_types, .timeout = 120)
+Test(ndjson_schema, samples_of_all_types)
 {
 	static const char *const paths[] = {
 		"testdata/htdump/good/all-types.htdump",   "testdata/htdump/bad/invalid-utf8.htdump",
@@ -147,7 +147,7 @@ struct spoil {
 	const char *from, *to;
 };
 
-Test(ndjson_schema, other_lines_are_refused, .timeout = 240)
+Test(ndjson_schema, other_lines_are_refused)
 {
 	static const struct spoil ways[] = {
 		{ "\"type\":\"span\"", "\"type\":\"spam\"" },

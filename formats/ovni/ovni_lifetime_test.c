@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "event/trace_engine.h"
 #include "event/batch_pool.h"
 #include "ovni/ovni_format.h"
@@ -223,8 +223,7 @@ Test(ovni_lifetime, streams_with_metadata)
 
 Test(ovni_lifetime, real_traces)
 {
-	const char *const traces =
-	    getenv("TRACETOOL_TRACES") != NULL ? getenv("TRACETOOL_TRACES") : "../shared/traces";
+	const char *const traces = real_traces();
 	char command[600];
 
 	snprintf(command, sizeof command,

@@ -1,13 +1,12 @@
 /* Real traces, and the samples, against a slow decoder written from the specification. */
 #include <cJSON.h>
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 
 struct oracle_event {
 	char code[16];
@@ -110,23 +109,15 @@ Test(ovni_oracle, samples)
 	agree("testdata/ovni/good/sorted-region.obs");
 }
 
-static const char *
-traces(void)
-{
-	const char *const dir = getenv("TRACETOOL_TRACES");
-
-	return dir != NULL && *dir != '\0' ? dir : "../shared/traces";
-}
-
 Test(ovni_oracle, streams_of_real_traces)
 {
 	char command[600];
 
 	snprintf(command, sizeof command, "find '%s/ovni/good' -name stream.obs 2>/dev/null | sort",
-	         traces());
+	         real_traces());
 	struct ran r = run_program((const char *const[]){ "sh", "-c", command, NULL }, NULL, 0);
 	if (r.out_n == 0)
-		cr_skip_test("no traces of ovni itself at %s", traces());
+		cr_skip_test("no traces of ovni itself at %s", real_traces());
 	for (char *path = strtok(r.out, "\n"); path != NULL; path = strtok(NULL, "\n"))
 		agree(path);
 	ran_free(&r);
@@ -135,12 +126,13 @@ Test(ovni_oracle, streams_of_real_traces)
 /* ---- EXPECTED.json ---- */
 
 static void
-agree_with_expected(const cJSON *want)
+agree_with_expected(const char *dir, const cJSON *want, const char *text)
 {
 	char path[600];
 	const cJSON *name, *row;
 
-	snprintf(path, sizeof path, "%s/%s", traces(), want->string);
+	(void)text;
+	snprintf(path, sizeof path, "%s/%s", dir, want->string);
 	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", path, NULL }, NULL, 0);
 	cJSON *const report = cJSON_ParseWithLength(r.out, r.out_n);
 	const cJSON *const in = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "inputs"), 0);
@@ -170,18 +162,7 @@ agree_with_expected(const cJSON *want)
 
 Test(ovni_oracle, counts_of_real_traces)
 {
-	char path[600];
-	const cJSON *want;
-	size_t n;
-
-	snprintf(path, sizeof path, "%s/EXPECTED.json", traces());
-	char *const text = read_whole(path, &n);
-	if (text == NULL)
-		cr_skip_test("no %s", path);
-	cJSON *const all = cJSON_Parse(text);
-	cJSON_ArrayForEach(want, all) if (strncmp(want->string, "ovni/", 5) == 0) agree_with_expected(want);
-	cJSON_Delete(all);
-	free(text);
+	cr_expect_gt(each_expected(real_traces(), "ovni/", agree_with_expected), 0);
 }
 
 /* ---- what the folders of traces are sorted by ---- */
@@ -216,7 +197,7 @@ Test(ovni_oracle, folders_of_real_traces_have_the_findings_of_their_kind)
 	char dir[600];
 
 	for (int i = 0; i < 3; i++) {
-		snprintf(dir, sizeof dir, "%s/ovni/%s", traces(), folders[i]);
+		snprintf(dir, sizeof dir, "%s/ovni/%s", real_traces(), folders[i]);
 		struct ran ls = run_program((const char *const[]){ "ls", dir, NULL }, NULL, 0);
 		if (ls.status != 0)
 			cr_skip_test("no traces at %s", dir);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "format/registry.h"
 #include "ovni/ovni_written_test.h"
 #include "pipeline/pipeline.h"
@@ -156,8 +156,7 @@ Test(ovni_raw, samples_that_are_complete)
 
 Test(ovni_raw, real_traces)
 {
-	const char *const traces =
-	    getenv("TRACETOOL_TRACES") != NULL ? getenv("TRACETOOL_TRACES") : "../shared/traces";
+	const char *const traces = real_traces();
 	char command[600];
 
 	snprintf(command, sizeof command, "find '%s/ovni' -name stream.obs -size +8c 2>/dev/null | sort",

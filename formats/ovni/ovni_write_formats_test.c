@@ -64,7 +64,7 @@ expect_spans(const struct marks_found *m, const cJSON *input, const char *path)
 }
 
 static cJSON *
-stats_of(const char *path)
+report_of(const char *path)
 {
 	struct ran r = run_tool((const char *const[]){ "stats", "--format=json", path, NULL }, NULL, 0);
 	cJSON *const root = cJSON_Parse(r.out);
@@ -100,7 +100,7 @@ expect_marks(const char *path)
 	marks_decode(&m, out);
 	expect_valid(out, path);
 	if (!cut) {
-		cJSON *const stats = stats_of(path);
+		cJSON *const stats = report_of(path);
 		expect_spans(&m, cJSON_GetArrayItem(cJSON_GetObjectItem(stats, "inputs"), 0), path);
 		cJSON_Delete(stats);
 	}

@@ -7,7 +7,6 @@
 #include "cmd/cli_test_util.h"
 
 /* The whole way: traces converted by the program; what is in them is read by paraver_check.py. */
-TestSuite(paraver_cli, .timeout = 120);
 
 static struct ran
 convert(const char *in, const char *out, const char *to, const char *option)

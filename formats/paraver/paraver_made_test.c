@@ -9,7 +9,6 @@
 #include "pipeline/writer_rig_test.h"
 
 /* Made-up events, and the records that they must become. */
-TestSuite(paraver_made, .timeout = 60);
 
 struct made {
 	void (*fill)(struct made *m, struct batch *b, uint32_t number);

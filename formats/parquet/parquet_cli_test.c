@@ -43,7 +43,7 @@ expect_events(const char *input, const char *path)
 	ran_free(&r);
 }
 
-Test(parquet_cli, samples, .timeout = 120)
+Test(parquet_cli, samples)
 {
 	static const char find[] = "find testdata/*/good -maxdepth 1 -type f ! -name '*.expect' | sort | "
 	                           "awk 'NR % 7 == 1'";

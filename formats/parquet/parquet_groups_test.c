@@ -118,7 +118,7 @@ expect_many(const struct pq_file *f, uint64_t from)
 static const struct option_value lift_n = { "column", "n:int", NULL };
 
 /* More names than a dictionary holds, and more rows than a group. */
-Test(parquet_groups, many_rows, .timeout = 60)
+Test(parquet_groups, many_rows)
 {
 	struct parquet_run run;
 
@@ -191,7 +191,7 @@ Test(parquet_groups, texts_fill_a_row_group)
 }
 
 /* Each part is a file of its own, sorted, with the facts of the whole. */
-Test(parquet_groups, parts, .timeout = 60)
+Test(parquet_groups, parts)
 {
 	static const struct option_value size = { "part-size", "1048576", &lift_n };
 	struct parquet_run run;
@@ -219,7 +219,7 @@ Test(parquet_groups, parts, .timeout = 60)
 	parquet_run_free(&run);
 }
 
-Test(parquet_groups, parts_hold_all_rows_in_order, .timeout = 60)
+Test(parquet_groups, parts_hold_all_rows_in_order)
 {
 	static const struct option_value size = { "part-size", "1048576", &lift_n };
 	struct parquet_run run;

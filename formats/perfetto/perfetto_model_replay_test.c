@@ -71,8 +71,11 @@ end(struct replay *r, struct stack *s, const struct model_event *e)
 static void
 arrow(struct replay *r, struct stack *s, const struct model_event *e)
 {
+	const struct model_track *const t = model_track(r->m, e->track);
+
 	drop_instants(r, s, e->ts, false);
 	cr_assert_gt(s->n, 0, "an arrow outside of all spans");
+	cr_assert(t->kind != ' ' || t->merge == 2, "an arrow on a track that may be merged");
 	const uint32_t at = s->open[s->n - 1];
 	if (e->legacy == 's') {
 		cr_assert(table64_put(&r->starts, e->id, at));

@@ -242,6 +242,8 @@ take_track(struct model *m, struct proto p)
 			take_member(k, f.number == 3 ? 'p' : f.number == 4 ? 't' : 'c', f.bytes);
 		else if (f.number == 5)
 			k->parent = f.v;
+		else if (f.number == 15)
+			k->merge = f.v;
 		else if (f.number == 19 || f.number == 20)
 			global = true;
 		else

@@ -16,7 +16,7 @@ struct model_track {
 	struct slice name;
 	char kind; /* p: process, t: thread, c: counter, ' ': plain */
 	int64_t pid, tid;
-	uint64_t unit;
+	uint64_t unit, merge; /* merge 2: never one with others of its name */
 	struct slice unit_name;
 };
 

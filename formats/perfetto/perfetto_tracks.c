@@ -182,6 +182,8 @@ perfetto_put_track(struct perfetto_state *st, const struct track *k)
 	if (p->parent != p->uuid) {
 		put_text(st, t, TRACK_NAME, p->name);
 		wire_number(t, TRACK_PARENT, p->parent);
+		if (k->lane == 0) /* arrows do not bind to spans of tracks that the importer may merge */
+			wire_number(t, TRACK_MERGE, MERGE_NONE);
 	} else {
 		if (k->kind == TRACK_PROCESS)
 			put_process(st, t, k, p);

@@ -32,14 +32,8 @@ ask() {
 }
 
 import() {
-	# what the importer counts as information is shown, and is no failure
-	if ! "$importer" "$dir/a.pftrace" > "$dir/errors"; then
-		if grep -q "error	[0-9]*$\|data_loss	[0-9]*$" "$dir/errors"; then
-			say "$1: $(cat "$dir/errors")"
-		else
-			echo "$1: $(tail -n 1 "$dir/errors")"
-		fi
-	fi
+	# information too: events of tracks that are not there, and arrows that do not bind, are counted as nothing else
+	"$importer" "$dir/a.pftrace" > "$dir/errors" || say "$1: $(cat "$dir/errors")"
 	"$importer" "$dir/a.json" > "$dir/errors" || { echo "$1: the JSON has import errors, not compared"; return; }
 	ask "$dir/a.pftrace" > "$dir/got"
 	ask "$dir/a.json" > "$dir/expected"

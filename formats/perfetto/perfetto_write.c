@@ -102,7 +102,7 @@ perfetto_free(void *state)
 
 const struct writer_ops perfetto_writer_ops = {
 	.state_size = sizeof(struct perfetto_state),
-	.want = WANT_FIELDS,
+	.want = WANT_FIELDS | WANT_GAPS,
 	.modes = WRITER_INTERPRETED,
 	.order = ORDER_TIME,
 	.nested = true,

@@ -272,6 +272,24 @@ Test(perfetto_write, arrows_bind_to_what_is_open)
 	perf_rig_free(&r);
 }
 
+Test(perfetto_write, arrows_bind_below_threads_and_processes)
+{
+	struct rig r;
+
+	perf_rig_begin(&r);
+	const struct track *const state = trace_child_track(&r.trace, r.thread, SLICE_LIT("state"));
+	const struct track *const marks = trace_child_track(&r.trace, r.process, SLICE_LIT("marks"));
+	perf_rig_event(&r, PHASE_SPAN, "sender", state, 10, 10);
+	perf_rig_event(&r, PHASE_FLOW_OUT, "wake", state, 12, 1);
+	perf_rig_event(&r, PHASE_FLOW_OUT, "lost", state, 13, 2); /* and never arrives */
+	perf_rig_event(&r, PHASE_FLOW_IN, "bare", marks, 15, 1);
+	perf_rig_end(&r);
+	cr_assert_eq(r.model.narrows, 1);
+	cr_expect(slice_is(r.model.slices[r.model.arrows[0].from].name, "sender"));
+	cr_expect(slice_is(r.model.slices[r.model.arrows[0].to].name, "bare"));
+	perf_rig_free(&r);
+}
+
 /* ---- the trace ---- */
 
 Test(perfetto_write, facts)

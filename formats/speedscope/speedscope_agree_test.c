@@ -1,11 +1,10 @@
 /* What the profiles of all samples and real traces show is what the statistics count. */
 #include <cjson/cJSON.h>
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "speedscope/speedscope_check_test.h"
 
 static const char *
@@ -86,7 +85,7 @@ expect_of_all(const char *find, const char *dir, uint64_t *samples)
 	return n;
 }
 
-Test(speedscope_agree, calls_and_times_of_samples, .timeout = 120)
+Test(speedscope_agree, calls_and_times_of_samples)
 {
 	static const char find[] = "find testdata/*/good testdata/*/bad -type f ! -name '*.expect' | sort";
 	uint64_t samples = 0;
@@ -94,20 +93,14 @@ Test(speedscope_agree, calls_and_times_of_samples, .timeout = 120)
 	cr_expect_gt(expect_of_all(find, "", &samples), 100);
 }
 
-Test(speedscope_agree, calls_and_times_of_real_traces, .timeout = 120)
+Test(speedscope_agree, calls_and_times_of_real_traces)
 {
-	const char *const set = getenv("TRACETOOL_TRACES");
-	const char *const dir = set != NULL && *set != '\0' ? set : "../shared/traces";
+	const char *const dir = real_traces();
 	static const char find[] = "{ find \"$0\"/htdump \"$0\"/heph \"$0\"/dial9 "
 	                           "\"$0\"/dftracer \"$0\"/next -type f ! -name '*.json'; "
 	                           "find \"$0\"/ovni -mindepth 2 -maxdepth 2 -type d; } 2>/dev/null | sort";
-	struct ran there = run_program((const char *const[]){ "test", "-d", dir, NULL }, NULL, 0);
-	const bool is_there = there.status == 0;
 	uint64_t samples = 0;
 
-	ran_free(&there);
-	if (!is_there)
-		cr_skip_test("no real traces at %s", dir);
 	cr_expect_gt(expect_of_all(find, dir, &samples), 20);
 	cr_expect_gt(samples, 10000);
 }

@@ -7,7 +7,6 @@
 #include "speedscope/speedscope_check_test.h"
 
 /* Made-up events: hostile names, deep stacks, overlaps, equal times. */
-TestSuite(speedscope_made, .timeout = 60);
 
 struct made {
 	void (*fill)(struct made *m, struct batch *b, uint32_t number);

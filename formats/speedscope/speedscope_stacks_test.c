@@ -8,7 +8,6 @@
 #include "speedscope/speedscope_check_test.h"
 
 /* Call stacks become sampled profiles, in parts if they are many. */
-TestSuite(speedscope_stacks, .timeout = 60);
 
 static const struct plan with_stack = { .stack = SLICE_LIT("stack") };
 

@@ -113,7 +113,7 @@ expect_stats(const char *input, const char *path)
 	ran_free(&r);
 }
 
-Test(sqlite, samples_are_sound_databases, .timeout = 120)
+Test(sqlite, samples_are_sound_databases)
 {
 	static const char *const inputs[] = {
 		"testdata/htdump/good/overlapping.htdump", "testdata/htdump/good/wire-little.htdump",

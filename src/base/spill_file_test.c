@@ -7,7 +7,7 @@
 
 #include "output/output_test.h"
 
-TestSuite(spill_file, .init = folder_make, .fini = folder_remove, .timeout = 30);
+TestSuite(spill_file, .init = folder_make, .fini = folder_remove);
 
 static const char *
 reason(const struct spill_file *f)

@@ -24,6 +24,9 @@ struct ran run_program(const char *const *argv, const void *in, size_t in_n);
 
 void ran_free(struct ran *r);
 
+/* It ended with this status, and these words are in what it wrote, to either output.  Frees it. */
+void expect_ran(struct ran r, int status, const char *words);
+
 /* Whole files; NULL or false: cannot.  What is read has a NUL behind. */
 char *read_whole(const char *path, size_t *n);
 bool write_whole(const char *path, const void *p, size_t n);

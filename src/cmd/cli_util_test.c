@@ -196,6 +196,15 @@ ran_free(struct ran *r)
 	*r = (struct ran){ 0 };
 }
 
+void
+expect_ran(struct ran r, int status, const char *words)
+{
+	cr_expect_eq(r.status, status, "status %d, not %d: %s", r.status, status, r.err);
+	cr_expect(strstr(r.out, words) != NULL || strstr(r.err, words) != NULL, "%s is not in: %s%s", words,
+	          r.out, r.err);
+	ran_free(&r);
+}
+
 char *
 read_whole(const char *path, size_t *n)
 {

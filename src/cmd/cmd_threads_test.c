@@ -11,7 +11,7 @@
 #define EVERY "101"
 #endif
 
-Test(cmd_threads, give_the_same_output, .timeout = 600)
+Test(cmd_threads, give_the_same_output)
 {
 	static const char *const argv[] = { "sh", "-c",
 		                            "exec sh src/check/threads.sh \"$TRACETOOL_BIN\" " EVERY, NULL };

@@ -15,6 +15,8 @@ enum {
 	O_SHIFT_TIME,
 	O_SKIP_EXISTING,
 	O_VERIFY,
+	O_SPLIT_TIME,
+	O_SPLIT_BY,
 };
 
 static const struct cmd_option own[] = {
@@ -30,6 +32,10 @@ static const struct cmd_option own[] = {
 	                   "with --anonymise: move all times by an amount that the key makes", 0 },
 	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
 	[O_VERIFY] = { "verify", NULL, "read the output back and compare it before it gets its name", 0 },
+	[O_SPLIT_TIME] = { "split-time", "TIME",
+	                   "OUT is a directory of traces: one for each stretch of this duration", 0 },
+	[O_SPLIT_BY] = { "split-by", "pid|tid|stream",
+	                 "OUT is a directory of traces: one for each process, thread or stream", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -69,7 +75,7 @@ check(struct convert *c)
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
 	return o->status == STATUS_CLEAN && anonymise_options_check(&c->anonymise, o) &&
-	       convert_verify_check(c);
+	       (convert_splits(&c->split) ? convert_split_check(c) : convert_verify_check(c));
 }
 
 /* false after a message and status set. */
@@ -89,6 +95,10 @@ take_option(struct convert *c, int option, const char *arg)
 
 	if (option < CONVERT_OWN)
 		return convert_take_option(c, option, arg);
+	if (option == O_SPLIT_TIME)
+		return convert_split_time(c, arg);
+	if (option == O_SPLIT_BY)
+		return convert_split_by(c, arg);
 	if (option == O_ANONYMISE)
 		c->anonymise.keyfile = arg;
 	else
@@ -122,6 +132,12 @@ parse(struct convert *c)
 	if (c->out == NULL)
 		c->out = c->in[1];
 	return check(c);
+}
+
+static enum writer_shape
+shape(const struct convert *c)
+{
+	return convert_splits(&c->split) ? WRITER_FOLDER : c->to->writer->shape;
 }
 
 /* Where temporary files go; NULL: $TMPDIR. */
@@ -174,15 +190,16 @@ opened(void *ctx, const struct source *s)
 		c->status = STATUS_USAGE;
 		return false;
 	}
-	if (!convert_output_open(&c->output, c->out, c->to->writer->shape, c->options.force, why,
-	                         sizeof why)) {
+	if (!convert_output_is_open(&c->output) &&
+	    !convert_output_open(&c->output, c->out, shape(c), c->options.force, why, sizeof why)) {
 		say("%s", why);
 		c->status = STATUS_UNREADABLE;
 		return false;
 	}
-	return convert_verify_begin(c) &&
-	       writing_begin(&c->writing, &c->pipeline, c->to,
-	                     (struct writing_output){ convert_output_put, &c->output }, &options);
+	const struct writing_output whole = { convert_output_put, &c->output },
+	                            part = { convert_split_put, c };
+	return convert_verify_begin(c) && writing_begin(&c->writing, &c->pipeline, c->to,
+	                                                convert_splits(&c->split) ? part : whole, &options);
 }
 
 static void
@@ -199,6 +216,8 @@ closed(void *ctx, const struct source *s)
 	struct convert *const c = ctx;
 
 	progress_clear(&c->progress);
+	if (c->split.part > 0)
+		return; /* that was said with the first one */
 	c->status = worse(c->status, say_end(&c->options, s));
 }
 
@@ -229,7 +248,7 @@ skips(const struct convert *c)
 {
 	struct shown_path shown;
 
-	if (!c->skip_existing || !convert_output_exists(c->out, c->to->writer->shape))
+	if (!c->skip_existing || !convert_output_exists(c->out, shape(c)))
 		return false;
 	if (!c->options.quiet)
 		say("%s: exists, skipped", show_path(&shown, c->out));
@@ -242,14 +261,17 @@ end_losses(struct convert *c)
 {
 	const struct format *const from = pipeline_format(&c->pipeline);
 
+	const struct ledger *const total =
+	    convert_splits(&c->split) ? &c->split.total : &c->writing.total;
+
 	if (!c->options.quiet || c->losses.fail)
-		say_losses(c->out, &c->writing.total);
+		say_losses(c->out, total);
 	return losses_out_end(&c->losses, &(struct losses_of){ .in = c->in,
 	                                                       .nin = c->nin,
 	                                                       .out = c->out,
 	                                                       .from = from != NULL ? from->name : NULL,
 	                                                       .to = c->to->name,
-	                                                       .ledger = &c->writing.total });
+	                                                       .ledger = total });
 }
 
 /* Ends the output, well or not; all that went wrong with it is said here. */
@@ -262,8 +284,8 @@ finish(struct convert *c, bool written)
 
 	if (!convert_output_is_open(out))
 		return STATUS_UNREADABLE;
-	if (written && may_keep(c) && writing_end(&c->writing) && convert_output_finish(out) &&
-	    convert_verify_end(c)) {
+	if (written && may_keep(c) && (convert_splits(&c->split) || writing_end(&c->writing)) &&
+	    convert_output_finish(out) && convert_verify_end(c)) {
 		if (convert_output_commit(out, why, sizeof why)) {
 			if (!c->options.quiet)
 				anonymise_options_say(&c->anonymise, c->out, &c->pipeline);
@@ -318,6 +340,8 @@ convert_job(struct convert *c)
 	const struct writer_ops *const writer = c->to->writer;
 	struct pipeline_job job = options_job(&c->options, say_finding, &c->options);
 
+	if (convert_splits(&c->split)) /* a part is a selection, if of all */
+		job.select = &c->options.select.select;
 	job.paths = c->in;
 	job.npaths = c->nin;
 	job.want = WANT_TIMES | WANT_ORDER | writer->want |
@@ -345,19 +369,29 @@ convert_job(struct convert *c)
 	return job;
 }
 
+bool
+convert_write(struct convert *c, const struct pipeline_job *job)
+{
+	const bool written = pipeline_open(&c->pipeline, job) && write_all(c);
+
+	writing_settle(&c->writing);
+	pipeline_end(&c->pipeline);
+	return written;
+}
+
 enum exit_status
 convert_run(struct convert *c)
 {
-	const struct pipeline_job job = convert_job(c);
+	const bool splits = convert_splits(&c->split);
 
 	progress_init(&c->progress, &c->options);
 	if (!losses_out_open(&c->losses, &c->options))
 		return STATUS_UNREADABLE;
-	const bool written = pipeline_open(&c->pipeline, &job) && write_all(c);
-	writing_settle(&c->writing);
-	pipeline_end(&c->pipeline);
+	const struct pipeline_job job = convert_job(c);
+	const bool written = splits ? convert_split_write(c) : convert_write(c, &job);
 	const enum exit_status status = finish(c, written);
-	say_selected(&c->options, c->nin == 1 ? c->in[0] : c->out, &c->pipeline);
+	if (!splits)
+		say_selected(&c->options, c->nin == 1 ? c->in[0] : c->out, &c->pipeline);
 	losses_out_discard(&c->losses); /* of an output that there is not */
 	writing_free(&c->writing);
 	convert_verify_free(&c->verify);
@@ -378,6 +412,7 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 		status = convert_run(&c);
 		status = worse(status, side_reports_end(&c.options));
 	}
+	convert_split_free(&c.split);
 	options_free(&c.options);
 	return status;
 }

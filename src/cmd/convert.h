@@ -4,6 +4,7 @@
 #include "cmd/anonymise_options.h"
 #include "cmd/convert_options.h"
 #include "cmd/convert_output.h"
+#include "cmd/convert_split.h"
 #include "cmd/convert_verify.h"
 #include "cmd/losses_out.h"
 #include "cmd/say.h"
@@ -23,6 +24,7 @@ struct convert {
 	const struct join *join; /* the inputs are so many traces; NULL: they are one */
 	struct losses_out losses;
 	struct convert_verify verify;
+	struct convert_split split;
 	struct progress progress;
 	struct convert_output output; /* not open: no input could be opened so far */
 	struct pipeline pipeline;
@@ -32,6 +34,9 @@ struct convert {
 
 /* What is read and how. */
 struct pipeline_job convert_job(struct convert *c);
+
+/* Reads the inputs and hands all to the writer.  false: not all could be read or written. */
+bool convert_write(struct convert *c, const struct pipeline_job *job);
 
 /* Reads the inputs and writes the output, as the members up to skip_existing say.  For tests, too: of writers
  * that are in no list. */

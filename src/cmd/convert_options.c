@@ -66,6 +66,9 @@ convert_check_names(struct convert *c)
 
 	if (!names_check(o, c->in, c->nin, c->out) || !check_report(c))
 		return false;
-	c->to = output_format(o, c->to_name, c->out);
+	if (!convert_splits(&c->split))
+		c->to = output_format(o, c->to_name, c->out);
+	else if (!convert_split_format(c))
+		return false;
 	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw) && output_options_fit(o, c->to);
 }

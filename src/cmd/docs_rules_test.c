@@ -345,3 +345,14 @@ Test(docs_rules, version_is_in_the_changes)
 	cr_expect_not_null(strstr(text, "\n## " TOOL_VERSION), "CHANGELOG.md lacks version " TOOL_VERSION);
 	free(text);
 }
+
+Test(docs_rules, ids_begin_with_the_name_of_the_format_and_have_texts)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		for (const struct rule *r = (*f)->rules; r != NULL && r->id != NULL; r++) {
+			const size_t n = strlen((*f)->name);
+			cr_expect(strncmp(r->id, (*f)->name, n) == 0 && r->id[n] == '/', "%s", r->id);
+			cr_expect(strlen(r->text) > 0 && strlen(r->explain) > 0, "%s", r->id);
+			cr_expect_eq(rule_by_id(r->id), r, "%s", r->id);
+		}
+}

@@ -13,24 +13,15 @@
 #define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
 #define OVERLAPPING "testdata/htdump/good/overlapping.htdump"
 
-static void
-expect(struct ran r, int status, const char *words)
-{
-	cr_expect_eq(r.status, status, "status %d, not %d: %s", r.status, status, r.err);
-	cr_expect(strstr(r.out, words) != NULL || strstr(r.err, words) != NULL, "%s is not in: %s%s", words,
-	          r.out, r.err);
-	ran_free(&r);
-}
-
 Test(losses, kinds_that_fail)
 {
 #define FAIL_ON(kinds) RUN("convert", "-q", "--fail-on-loss=" kinds, "--to=folded", OVERLAPPING, "-")
-	expect(FAIL_ON("folded/fields"), 1, "[folded/fields]");
-	expect(FAIL_ON("chrome/too-deep,folded/f*"), 1, "[folded/facts]");
-	expect(FAIL_ON("folded/async,lanes/*"), 0, "");
-	expect(FAIL_ON("folded/asink"), 3, "did you mean folded/async?");
-	expect(FAIL_ON("folded/async,nothing*"), 3, "no kind of loss nothing*");
-	expect(RUN("convert", "--fail-on-loss", "folded/async", OVERLAPPING, "-"), 3, "takes one input");
+	expect_ran(FAIL_ON("folded/fields"), 1, "[folded/fields]");
+	expect_ran(FAIL_ON("chrome/too-deep,folded/f*"), 1, "[folded/facts]");
+	expect_ran(FAIL_ON("folded/async,lanes/*"), 0, "");
+	expect_ran(FAIL_ON("folded/asink"), 3, "did you mean folded/async?");
+	expect_ran(FAIL_ON("folded/async,nothing*"), 3, "no kind of loss nothing*");
+	expect_ran(RUN("convert", "--fail-on-loss", "folded/async", OVERLAPPING, "-"), 3, "takes one input");
 }
 
 Test(losses, report_of_an_output)
@@ -40,7 +31,7 @@ Test(losses, report_of_an_output)
 
 	snprintf(out, sizeof out, "%s/out.folded", dir);
 	snprintf(report, sizeof report, "%s/losses.json", dir);
-	expect(RUN("convert", "-q", "--report-loss", report, OVERLAPPING, out), 0, "");
+	expect_ran(RUN("convert", "-q", "--report-loss", report, OVERLAPPING, out), 0, "");
 	char *const text = read_whole(report, &n);
 	cJSON *const j = cJSON_Parse(text);
 	cr_assert_not_null(j);
@@ -58,17 +49,17 @@ Test(losses, report_of_an_output)
 	cJSON_Delete(j);
 	free(text);
 	/* neither is replaced without -f */
-	expect(RUN("convert", "-q", "--report-loss", report, OVERLAPPING, "/dev/null", "--to=folded"), 2,
-	       "already exists");
-	expect(RUN("convert", "-qf", "--report-loss", report, OVERLAPPING, out), 0, "");
+	expect_ran(RUN("convert", "-q", "--report-loss", report, OVERLAPPING, "/dev/null", "--to=folded"), 2,
+	           "already exists");
+	expect_ran(RUN("convert", "-qf", "--report-loss", report, OVERLAPPING, out), 0, "");
 	remove_folder(dir);
 }
 
 Test(losses, report_has_a_name_of_its_own)
 {
-	expect(RUN("convert", "--report-loss=-", "--to=folded", OVERLAPPING, "-"), 3, "is the output");
-	expect(RUN("convert", "--report-loss", OVERLAPPING, "--to=folded", OVERLAPPING, "/dev/null"), 3,
-	       "is the input");
+	expect_ran(RUN("convert", "--report-loss=-", "--to=folded", OVERLAPPING, "-"), 3, "is the output");
+	expect_ran(RUN("convert", "--report-loss", OVERLAPPING, "--to=folded", OVERLAPPING, "/dev/null"), 3,
+	           "is the input");
 }
 
 /* There is no report of an output that there is not. */
@@ -77,7 +68,8 @@ Test(losses, no_output_no_report)
 	char *const dir = make_folder(), report[1024];
 
 	snprintf(report, sizeof report, "%s/losses.json", dir);
-	expect(RUN("convert", "--report-loss", report, "nowhere", "/dev/null", "--to=folded"), 2, "nowhere");
+	expect_ran(RUN("convert", "--report-loss", report, "nowhere", "/dev/null", "--to=folded"), 2,
+	           "nowhere");
 	cr_expect_neq(access(report, F_OK), 0);
 	remove_folder(dir);
 }
@@ -86,12 +78,12 @@ Test(losses, no_output_no_report)
 
 Test(losses, matrix)
 {
-	expect(RUN("formats", "--matrix"), 0, "output ");
-	expect(RUN("formats", "--matrix", "heph", "folded"), 0, "folded/fields");
-	expect(RUN("formats", "--matrix", "htdump", "htdump"), 0, "copied as they are");
-	expect(RUN("formats", "--matrix", "csv", "htdump"), 3, "no format csv that can be read");
-	expect(RUN("formats", "--matrix", "heph"), 3, "an input format and an output format");
-	expect(RUN("formats", "heph", "folded"), 3, "takes no names");
+	expect_ran(RUN("formats", "--matrix"), 0, "output ");
+	expect_ran(RUN("formats", "--matrix", "heph", "folded"), 0, "folded/fields");
+	expect_ran(RUN("formats", "--matrix", "htdump", "htdump"), 0, "copied as they are");
+	expect_ran(RUN("formats", "--matrix", "csv", "htdump"), 3, "no format csv that can be read");
+	expect_ran(RUN("formats", "--matrix", "heph"), 3, "an input format and an output format");
+	expect_ran(RUN("formats", "heph", "folded"), 3, "takes no names");
 }
 
 /* The ids of one pair; NULL: it is not in the matrix. */

@@ -14,15 +14,6 @@
 #define HEPH "testdata/heph/good/mixed.bin.log"
 #define RANKS "testdata/dftracer/good/merged.pfw"
 
-static void
-expect(struct ran r, int status, const char *words)
-{
-	cr_expect_eq(r.status, status, "status %d, not %d: %s", r.status, status, r.err);
-	cr_expect(strstr(r.out, words) != NULL || strstr(r.err, words) != NULL, "%s is not in: %s%s", words,
-	          r.out, r.err);
-	ran_free(&r);
-}
-
 /* How many lines have these words. */
 static unsigned
 count(const char *text, const char *words)
@@ -83,9 +74,9 @@ Test(merge, clocks_meet_by_the_wall_time)
 	cr_expect_geq(count(r.out, "\"ts\":16101137"), 1);
 	cr_expect_geq(count(r.out, "\"ts\":1750000000000000000,"), 1);
 	ran_free(&r);
-	expect(MERGE(RANKS, WIRE), 3, WIRE " does not say at which wall time it began");
-	expect(MERGE("--align=none", RANKS, WIRE), 0, "\"ts\":5000100,");
-	expect(MERGE("--rebase", RANKS, HEPH), 0, "\"ts\":0,");
+	expect_ran(MERGE(RANKS, WIRE), 3, WIRE " does not say at which wall time it began");
+	expect_ran(MERGE("--align=none", RANKS, WIRE), 0, "\"ts\":5000100,");
+	expect_ran(MERGE("--rebase", RANKS, HEPH), 0, "\"ts\":0,");
 }
 
 Test(merge, offsets_from_a_file)
@@ -95,14 +86,14 @@ Test(merge, offsets_from_a_file)
 	snprintf(path, sizeof path, "%s/offsets", dir);
 	cr_assert(write_whole(path, "# a comment\n1ms " WIRE "\r\n\n -5us  " OVERLAPPING "  \n",
 	                      strlen("# a comment\n1ms " WIRE "\r\n\n -5us  " OVERLAPPING "  \n")));
-	expect(MERGE("--align", path, WIRE, OVERLAPPING), 0, "\"ts\":6000000,");
+	expect_ran(MERGE("--align", path, WIRE, OVERLAPPING), 0, "\"ts\":6000000,");
 	cr_assert(write_whole(path, "1ms " WIRE "\n", strlen("1ms " WIRE "\n")));
-	expect(MERGE("--align", path, WIRE, OVERLAPPING), 3, "no offset of " OVERLAPPING);
+	expect_ran(MERGE("--align", path, WIRE, OVERLAPPING), 3, "no offset of " OVERLAPPING);
 	cr_assert(write_whole(path, "soon " WIRE "\n", strlen("soon " WIRE "\n")));
-	expect(MERGE("--align", path, WIRE, OVERLAPPING), 3, "offsets:1: there must be an offset");
+	expect_ran(MERGE("--align", path, WIRE, OVERLAPPING), 3, "offsets:1: there must be an offset");
 	cr_assert(write_whole(path, "1ms elsewhere\n", 14));
-	expect(MERGE("--align", path, WIRE, OVERLAPPING), 3, "offsets:1: none of the inputs is named");
-	expect(MERGE("--align=/nowhere", WIRE, OVERLAPPING), 2, "/nowhere: cannot read it");
+	expect_ran(MERGE("--align", path, WIRE, OVERLAPPING), 3, "offsets:1: none of the inputs is named");
+	expect_ran(MERGE("--align=/nowhere", WIRE, OVERLAPPING), 2, "/nowhere: cannot read it");
 	remove_folder(dir);
 }
 
@@ -142,19 +133,19 @@ Test(merge, threads_make_no_difference)
 
 Test(merge, selects)
 {
-	expect(MERGE("--align=start", "--name=nothing", WIRE, OVERLAPPING), 0, "\"type\":\"trace_end\"");
+	expect_ran(MERGE("--align=start", "--name=nothing", WIRE, OVERLAPPING), 0, "\"type\":\"trace_end\"");
 	struct ran r = MERGE("--align=start", "--name=frame", WIRE, OVERLAPPING);
 	cr_expect_eq(count_events(r.out), 4);
 	ran_free(&r);
-	expect(MERGE("--align=start", "--since=5", WIRE, OVERLAPPING), 3, "cut the merged one");
+	expect_ran(MERGE("--align=start", "--since=5", WIRE, OVERLAPPING), 3, "cut the merged one");
 }
 
 Test(merge, mistakes)
 {
-	expect(RUN("merge", WIRE, OVERLAPPING), 3, "name the output with -o");
-	expect(MERGE("-"), 3, "- can be read once");
-	expect(MERGE("--align=start", WIRE, "nowhere"), 2, "nowhere");
-	expect(RUN("merge", "-o", WIRE, "--to=ndjson", WIRE, OVERLAPPING), 3, "is the input");
-	expect(MERGE("--align=start", "testdata/htdump/bad/cut-record.htdump", OVERLAPPING), 1,
-	       "htdump/cut-record");
+	expect_ran(RUN("merge", WIRE, OVERLAPPING), 3, "name the output with -o");
+	expect_ran(MERGE("-"), 3, "- can be read once");
+	expect_ran(MERGE("--align=start", WIRE, "nowhere"), 2, "nowhere");
+	expect_ran(RUN("merge", "-o", WIRE, "--to=ndjson", WIRE, OVERLAPPING), 3, "is the input");
+	expect_ran(MERGE("--align=start", "testdata/htdump/bad/cut-record.htdump", OVERLAPPING), 1,
+	           "htdump/cut-record");
 }

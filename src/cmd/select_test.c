@@ -11,7 +11,6 @@
 #include "cmd/cmd.h"
 
 /* Which events come out, held against a slow oracle: the lines of the whole trace, each judged alone. */
-TestSuite(select, .timeout = 300);
 
 #define MOST_EVENTS 20000
 

@@ -1,14 +1,11 @@
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cli_test_util.h"
 #include "cmd/cmd.h"
 
 /* Reports of commands that read a trace for something else. */
-TestSuite(side_reports, .timeout = 120);
 
 static struct ran
 shell(const char *script, const char *dir)

@@ -1,7 +1,6 @@
 /* What is lost is said, whatever is asked for besides; what a killed run leaves is what the manual says. */
 #include <criterion/criterion.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,28 +10,19 @@
 #define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
 #define OVERLAPPING "testdata/htdump/good/overlapping.htdump"
 
-static void
-expect(struct ran r, int status, const char *words)
-{
-	cr_expect_eq(r.status, status, "status %d, not %d: %s", r.status, status, r.err);
-	cr_expect(strstr(r.out, words) != NULL || strstr(r.err, words) != NULL, "%s is not in: %s%s", words,
-	          r.out, r.err);
-	ran_free(&r);
-}
-
 Test(trust, explain_knows_losses_of_the_engine_and_of_outputs)
 {
-	expect(RUN("explain", "pairs/no-end"), 0, "pairs/no-end (loss): spans without an end");
-	expect(RUN("explain", "lanes/off"), 0, "lanes/off (loss): spans that overlap");
-	expect(RUN("explain", "chrome/time-rounded"), 0, "chrome/time-rounded (loss): ");
-	expect(RUN("explain", "repeats/text-cut"), 0, "repeats/text-cut (loss): ");
-	expect(RUN("explain", "lanes/of"), 3, "did you mean lanes/off?");
+	expect_ran(RUN("explain", "pairs/no-end"), 0, "pairs/no-end (loss): spans without an end");
+	expect_ran(RUN("explain", "lanes/off"), 0, "lanes/off (loss): spans that overlap");
+	expect_ran(RUN("explain", "chrome/time-rounded"), 0, "chrome/time-rounded (loss): ");
+	expect_ran(RUN("explain", "repeats/text-cut"), 0, "repeats/text-cut (loss): ");
+	expect_ran(RUN("explain", "lanes/of"), 3, "did you mean lanes/off?");
 }
 
 Test(trust, quiet_does_not_hide_why_a_loss_failed)
 {
-	expect(RUN("convert", "-q", "--fail-on-loss", "--to", "folded", OVERLAPPING, "-"), 1,
-	       "spans whose fields are left out: 6");
+	expect_ran(RUN("convert", "-q", "--fail-on-loss", "--to", "folded", OVERLAPPING, "-"), 1,
+	           "spans whose fields are left out: 6");
 	struct ran r = RUN("convert", "-q", "--to", "folded", OVERLAPPING, "-");
 	cr_expect_eq(r.status, 0);
 	cr_expect_str_eq(r.err, "");
@@ -41,11 +31,11 @@ Test(trust, quiet_does_not_hide_why_a_loss_failed)
 
 Test(trust, lanes_off_with_overlaps_is_a_counted_loss)
 {
-	expect(RUN("convert", "--lanes", "off", "--to", "chrome", OVERLAPPING, "-"), 0, "[lanes/off]");
-	expect(RUN("convert", "--lanes", "off", "--fail-on-loss", "--to", "chrome", OVERLAPPING, "-"), 1,
-	       "left there by --lanes off: 2;");
-	expect(RUN("convert", "-q", "--lanes", "off", "--to", "chrome", OVERLAPPING, "-"), 0,
-	       "\"losses\":{\"lanes/off\":2}");
+	expect_ran(RUN("convert", "--lanes", "off", "--to", "chrome", OVERLAPPING, "-"), 0, "[lanes/off]");
+	expect_ran(RUN("convert", "--lanes", "off", "--fail-on-loss", "--to", "chrome", OVERLAPPING, "-"), 1,
+	           "left there by --lanes off: 2;");
+	expect_ran(RUN("convert", "-q", "--lanes", "off", "--to", "chrome", OVERLAPPING, "-"), 0,
+	           "\"losses\":{\"lanes/off\":2}");
 }
 
 /* The output is half written for certain: the input is a FIFO that stays open. */

@@ -129,7 +129,7 @@ static const struct batch *
 show(struct differ_side *s, const struct pending_event *e)
 {
 	batch_recycle(&s->shown);
-	return event_unpack_copy(&s->shown, e->packed, false) ? &s->shown : NULL;
+	return event_unpack_copy(&s->shown, e->packed, NULL, false) ? &s->shown : NULL;
 }
 
 static bool

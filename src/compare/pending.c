@@ -15,7 +15,7 @@
 static char *
 pack(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
 {
-	while ((*size = p->room != NULL ? event_pack(p->room, p->room_size, b, i, false) : 0) == 0) {
+	while ((*size = p->room != NULL ? event_pack(p->room, p->room_size, b, i, NULL, false) : 0) == 0) {
 		const uint64_t want = p->room_size > 0 ? p->room_size * 2 : FIRST_ROOM;
 		char *const room = want <= EVENT_PACKED_MAX ? realloc(p->room, want) : NULL;
 		if (room == NULL)
@@ -23,7 +23,7 @@ pack(struct pending *p, const struct batch *b, uint32_t i, uint64_t *size)
 		p->room = room;
 		p->room_size = want;
 	}
-	char *const copy = malloc(*size);
+	char *const copy = malloc(*size + EVENT_PACKED_SLACK);
 	if (copy != NULL)
 		memcpy(copy, p->room, *size);
 	return copy;

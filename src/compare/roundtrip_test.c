@@ -198,7 +198,7 @@ from_environment(const char *name, uint64_t otherwise)
 	return s != NULL ? strtoull(s, NULL, 10) : otherwise;
 }
 
-Test(roundtrip, random_events, .timeout = 86400)
+Test(roundtrip, random_events)
 {
 	const uint64_t cases = from_environment("ROUNDTRIP_CASES", CASES),
 	               seed = from_environment("ROUNDTRIP_SEED", 1);

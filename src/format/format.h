@@ -11,6 +11,7 @@
 #include "format/option.h"
 #include "format/reader.h"
 #include "format/reader_copy.h"
+#include "format/reader_gaps.h"
 #include "format/trace_ops.h"
 #include "format/writer.h"
 #include "output/text_json.h"

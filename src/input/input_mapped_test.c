@@ -9,7 +9,7 @@
 #include "input/input_file_sample.h"
 
 /* Mapped files that change while they are read, and the memory that they take. */
-TestSuite(input_mapped, .init = samples_begin, .fini = samples_end, .timeout = 60);
+TestSuite(input_mapped, .init = samples_begin, .fini = samples_end);
 
 static char ten[] = "0123456789";
 

@@ -8,7 +8,7 @@
 
 /* What is unpacked, and how damage is told: gzip, zstd and xz. */
 
-TestSuite(input_packed, .init = samples_begin, .fini = samples_end, .timeout = 120);
+TestSuite(input_packed, .init = samples_begin, .fini = samples_end);
 
 static void
 expect(const struct bytes *packed, const struct bytes *text, size_t n, enum input_fault fault)

@@ -7,7 +7,7 @@
 #include "input/input_file_sample.h"
 
 /* Files of which only a piece is in memory. */
-TestSuite(input_pieces, .init = samples_begin, .fini = samples_end, .timeout = 60);
+TestSuite(input_pieces, .init = samples_begin, .fini = samples_end);
 
 static struct bytes
 some_text(size_t n)

@@ -37,7 +37,7 @@ clean(void)
 		abort();
 }
 
-TestSuite(input, .fini = clean, .timeout = 60);
+TestSuite(input, .fini = clean);
 
 static const char *
 file_with(const char *name, const char *p, size_t n)

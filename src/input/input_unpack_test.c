@@ -10,7 +10,7 @@
 
 /* The thread that unpacks: pipes, closing, reopening, long records, memory. */
 
-TestSuite(input_unpack, .init = samples_begin, .fini = samples_end, .timeout = 120);
+TestSuite(input_unpack, .init = samples_begin, .fini = samples_end);
 
 Test(input_unpack, through_pipes)
 {
@@ -91,7 +91,7 @@ Test(input_unpack, closed_early)
 }
 
 /* The writer stops in the middle and keeps the pipe open. */
-Test(input_unpack, closed_while_the_pipe_is_silent, .timeout = 10)
+Test(input_unpack, closed_while_the_pipe_is_silent)
 {
 	struct bytes text = { 0 }, packed = { 0 };
 	struct input *in;

@@ -219,7 +219,7 @@ Test(json_token, random_pieces)
 }
 
 /* JSON_ROUNDS: more of them, JSON_SEED: others. */
-Test(json_token, random_values, .timeout = 3600)
+Test(json_token, random_values)
 {
 	const char *const rounds = getenv("JSON_ROUNDS"), *const seed = getenv("JSON_SEED");
 	static struct random_text t;

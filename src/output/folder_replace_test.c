@@ -7,7 +7,7 @@
 #include "base/rename.h"
 
 /* A folder that is there already. */
-TestSuite(folder_replace, .init = folder_make, .fini = folder_remove, .timeout = 30);
+TestSuite(folder_replace, .init = folder_make, .fini = folder_remove);
 
 #define NOT_OURS "exists, and its list .tracetool-files does not name all that is in it: not replaced"
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-TestSuite(output_direct, .init = folder_make, .fini = folder_remove, .timeout = 30);
+TestSuite(output_direct, .init = folder_make, .fini = folder_remove);
 
 /* ---- Devices, pipes, standard output ---- */
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <sys/resource.h>
 
-TestSuite(output_folder, .init = folder_make, .fini = folder_remove, .timeout = 30);
+TestSuite(output_folder, .init = folder_make, .fini = folder_remove);
 
 static struct output_folder *
 opened_folder(const char *path, unsigned flags)

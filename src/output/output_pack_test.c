@@ -5,7 +5,7 @@
 
 #include "base/cursor.h"
 
-TestSuite(output_pack, .init = folder_make, .fini = folder_remove, .timeout = 30);
+TestSuite(output_pack, .init = folder_make, .fini = folder_remove);
 
 /* Exactly one gzip member, checksum and length right, nothing after it. */
 static struct bytes

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 /* Signals that end the process remove what it was writing. */
-TestSuite(output_signal, .init = folder_make, .fini = folder_remove, .timeout = 60);
+TestSuite(output_signal, .init = folder_make, .fini = folder_remove);
 
 static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2 };
 enum { ENDING = sizeof ending / sizeof ending[0] };

@@ -2,7 +2,7 @@
 
 #include <sys/resource.h>
 
-TestSuite(output_temp, .init = folder_make, .fini = folder_remove, .timeout = 30);
+TestSuite(output_temp, .init = folder_make, .fini = folder_remove);
 
 /* ---- Limits ---- */
 

@@ -2,7 +2,7 @@
 
 #include <limits.h>
 
-TestSuite(output, .init = folder_make, .fini = folder_remove, .timeout = 30);
+TestSuite(output, .init = folder_make, .fini = folder_remove);
 
 /* ---- Plain files ---- */
 

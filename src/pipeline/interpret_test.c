@@ -296,7 +296,7 @@ Test(interpret, time_lines)
 	stage_free(&g);
 }
 
-Test(interpret, time_lines_are_bounded, .timeout = 60)
+Test(interpret, time_lines_are_bounded)
 {
 	struct stage g;
 	const struct track *last = NULL;

@@ -16,6 +16,7 @@ void
 lanes_free(struct lanes *l)
 {
 	nesting_free(&l->nesting);
+	nest_sorted_free(&l->open);
 	arena_free(&l->arena);
 	free(l->tracks);
 	table64_free(&l->places);
@@ -70,13 +71,16 @@ lanes_batch(struct lanes *l, struct batch *b, struct ledger *ledger)
 
 		if (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0)
 			continue;
-		nesting_span(&l->nesting, e->track->index, e->ts, e->dur, 0, &r);
+		if (l->sorted)
+			nest_sorted_span(&l->open, e->track->index, e->ts, e->dur, &r);
+		else
+			nesting_span(&l->nesting, e->track->index, e->ts, e->dur, 0, &r);
 		if (r.inexact || r.dropped || (l->off && r.lane > 0))
 			ledger_add(ledger, loss_of(l, &r), e->offset, 1);
 		if (r.lane > 0 && !l->off)
 			e->track = lane_of(l, e->track, r.lane);
 	}
-	return !l->nesting.failed;
+	return !l->nesting.failed && !l->open.failed;
 }
 
 bool

@@ -4,7 +4,7 @@
 #include "base/table.h"
 #include "event/batch.h"
 #include "event/trace.h"
-#include "pipeline/nesting.h"
+#include "pipeline/nest_sorted.h"
 #include "format/ledger.h"
 
 /*
@@ -16,6 +16,8 @@
  */
 struct lanes {
 	struct nesting nesting;
+	struct nest_sorted open; /* instead, if all events come in order of time */
+	bool sorted;             /* they do; set after lanes_init */
 	bool off; /* all stay: spans that overlap are counted only */
 	struct arena arena;
 	struct track **tracks; /* that were made, in order */

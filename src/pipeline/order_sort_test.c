@@ -3,8 +3,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-TestSuite(order_sort, .timeout = 60);
-
 static uint64_t
 next_random(uint64_t *state)
 {

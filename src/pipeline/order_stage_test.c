@@ -3,7 +3,6 @@
 #include "pipeline/writer_rig_test.h"
 
 /* The stage that puts events in the order that a writer asks for. */
-TestSuite(order_stage, .timeout = 60);
 
 static bool
 list_open(struct writer *w, struct chunk *chunk)

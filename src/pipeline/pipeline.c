@@ -201,7 +201,9 @@ begin_marks(struct pipeline *p)
 
 	const bool copies = job->select != NULL && (job->raw || job->raw_from != NULL);
 
-	if (job->marks == NULL && (copies || job->scope != NULL) && !record_marks_make(p))
+	if (job->marks == NULL && job->split != NULL)
+		record_marks_of_part(p);
+	else if (job->marks == NULL && (copies || job->scope != NULL) && !record_marks_make(p))
 		return false;
 	p->context.marks = job->marks != NULL ? job->marks : &p->marks;
 	p->interpret.others = job->marks != NULL ? job->marks->others : NULL;
@@ -300,6 +302,7 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		p->order.p = p;
 		add_stage(p, &p->order.stage, order_stage_next);
 	}
+	p->lanes.lanes.sorted = job->order == ORDER_TIME && !p->rebase.signed_time;
 	p->late_lanes = job->late && !by_track;
 	if (lanes && !by_track && !job->late)
 		add_stage(p, &p->lanes.stage, lanes_next);

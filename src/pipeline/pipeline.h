@@ -64,6 +64,8 @@ struct pipeline_job {
 	bool raw_drops;
 	/* Of events that this does not select findings are not reported; NULL: of all they are. */
 	const struct select *scope;
+	struct split *split; /* of whose parts events come out, of one alone; NULL: it is not split */
+	uint32_t part;       /* this one, when the split is planned; `select` is not NULL then */
 	struct record_marks *marks;    /* for the engine: this pass fills them; NULL: it does not */
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
@@ -83,6 +85,7 @@ struct pipeline_job {
 struct join;
 struct joining;
 struct reading;
+struct split;
 
 struct pipeline {
 	const struct pipeline_job *job;

@@ -8,15 +8,30 @@
 #include "pipeline/engine_losses.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/reading.h"
+#include "pipeline/split.h"
 
 /* ---- marks ---- */
 
 void
-record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i)
+record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part)
 {
-	mark_set_add(&m->set, b->events[i].offset);
+	const unsigned bits = m->split != NULL ? SPLIT_BITS : 0;
+
+	if (m->state != MARKS_GATHERING)
+		return;
+	mark_set_add(&m->set, b->events[i].offset << bits | part);
 	if (m->others[i] != b->events[i].offset)
-		mark_set_add(&m->set, m->others[i]);
+		mark_set_add(&m->set, m->others[i] << bits | part);
+}
+
+unsigned
+record_marks_shift(size_t inputs)
+{
+	unsigned shift = 62;
+
+	for (size_t n = inputs; n > 1; n = (n + 1) / 2)
+		shift--;
+	return shift;
 }
 
 struct record_extents *
@@ -107,6 +122,31 @@ take_away(struct batch *b)
 	b->n = n;
 }
 
+/* Whether the record of an event is of the part that is written. */
+static bool
+is_of_part(struct record_marks *m, struct mark_input *c, uint64_t place)
+{
+	uint64_t found;
+
+	if (c->cursor.last >> SPLIT_BITS > place) /* a new pass */
+		c->part = 0;
+	if (!mark_cursor_floor(&c->cursor, &m->split->marks.set, place << SPLIT_BITS | SPLIT_ALL, &found,
+	                       &m->failed) ||
+	    found >> SPLIT_BITS != place)
+		return !m->split->selects && c->part == m->part;
+	const uint32_t part = found & SPLIT_ALL;
+	if (part != SPLIT_ALL)
+		c->part = part;
+	return part == SPLIT_ALL || part == m->part;
+}
+
+static bool
+is_marked(struct record_marks *m, struct mark_input *c, uint64_t place)
+{
+	return m->split != NULL ? is_of_part(m, c, place)
+	                        : mark_cursor_has(&c->cursor, &m->set, place, &m->failed);
+}
+
 static void
 apply(struct record_marks *m, uint32_t input, struct batch *b)
 {
@@ -116,10 +156,10 @@ apply(struct record_marks *m, uint32_t input, struct batch *b)
 		m->failed = true;
 		return;
 	}
-	struct mark_cursor *const c = &m->cursors[input];
+	struct mark_input *const c = &m->cursors[input];
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
-		if (e->phase != PHASE_STRUCTURE && !mark_cursor_has(c, &m->set, e->offset | high, &m->failed))
+		if (e->phase != PHASE_STRUCTURE && !is_marked(m, c, e->offset | high))
 			e->flags |= EVENT_LEFT_OUT;
 	}
 	if (m->drops)
@@ -140,7 +180,7 @@ void
 record_marks_free(struct record_marks *m)
 {
 	for (uint32_t i = 0; i < m->ncursors; i++)
-		mark_cursor_free(&m->cursors[i]);
+		mark_cursor_free(&m->cursors[i].cursor);
 	for (uint32_t i = 0; i < m->ninputs; i++)
 		if (m->inputs[i] != NULL) {
 			mark_cursor_free(&m->inputs[i]->extent);
@@ -174,15 +214,19 @@ record_marks_reason(const struct record_marks *m, char *why, size_t size)
 /* ---- the first pass ---- */
 
 /* Findings about the bytes come again in the second pass; what the system refused may not. */
-static void
-note_failure(void *ctx, const struct findings *j, const struct finding *f)
+void
+record_marks_note(struct record_marks *m, const struct findings *j, const struct finding *f)
 {
-	struct record_marks *const m = ctx;
-
 	(void)j;
 	if (m->why[0] == '\0' && f->level == LEVEL_ERROR &&
 	    (f->rule == &input_rules[INPUT_RULE_SYSTEM] || f->rule == &input_rules[INPUT_RULE_NO_MEMORY]))
 		snprintf(m->why, sizeof m->why, "%s", f->message);
+}
+
+static void
+note_failure(void *ctx, const struct findings *j, const struct finding *f)
+{
+	record_marks_note(ctx, j, f);
 }
 
 /* The first input that can be read tells whether records are copied at all. */
@@ -256,13 +300,12 @@ record_marks_make(struct pipeline *p)
 	struct pipeline_job job = job_of_pass(p);
 	char why[512];
 
-	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .shift = 62, .drops = p->job->raw_drops };
+	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->raw_drops };
 	m->format = p->job->raw ? NULL : p->job->raw_from;
 	m->set.beside = m->extents.beside = p->job->sort_beside;
 	if (!pipeline_reads_twice(p->job))
 		return p->job->scope == NULL || refuse(p);
-	for (size_t n = p->reading->inputs; n > 1; n = (n + 1) / 2)
-		m->shift--;
+	m->shift = record_marks_shift(p->reading->inputs);
 	struct pipeline *const first = malloc(sizeof *first);
 	m->others = calloc(PIPELINE_BATCH_EVENTS, sizeof *m->others);
 	m->state = MARKS_GATHERING;
@@ -283,6 +326,19 @@ record_marks_make(struct pipeline *p)
 	record_marks_reason(m, why, sizeof why);
 	pipeline_failed(p, why);
 	return false;
+}
+
+void
+record_marks_of_part(struct pipeline *p)
+{
+	struct split *const s = p->job->split;
+
+	p->marks = (struct record_marks){ .state = s->copies ? MARKS_MADE : MARKS_NOT,
+		                          .split = s,
+		                          .part = p->job->part,
+		                          .format = s->marks.format,
+		                          .shift = s->marks.shift,
+		                          .drops = p->job->raw_drops };
 }
 
 bool

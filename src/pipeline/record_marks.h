@@ -33,10 +33,16 @@ struct record_extents {
 	struct mark_cursor extent, selected;
 };
 
+struct finding;
+struct findings;
 struct format;
+struct split;
 
 struct record_marks {
 	enum record_marks_state state;
+	struct split *split; /* a record is marked with its part (pipeline/split.h), and the set is that of
+	                      * the split; NULL: it is marked or not */
+	uint32_t part;       /* of the split, whose records are not left out */
 	const struct format *format; /* whose records are copied; NULL: any */
 	unsigned shift;              /* of the number of the input in a mark */
 	bool drops;                  /* records that are not marked are taken away */
@@ -48,7 +54,10 @@ struct record_marks {
 	struct mark_set extents;
 	struct record_extents **inputs; /* by number; NULL: of no findings */
 	uint32_t ninputs;
-	struct mark_cursor *cursors; /* by number of the input */
+	struct mark_input {
+		struct mark_cursor cursor;
+		uint32_t part; /* of the last record that has one alone */
+	} *cursors; /* by number of the input */
 	uint32_t ncursors;
 	uint64_t
 	    *others; /* while gathering, for each event of a batch: the mark of the record that ended it */
@@ -62,8 +71,17 @@ struct pipeline;
 /* The first pass over the inputs of a pipeline whose job selects raw events.  false after a finding. */
 bool record_marks_make(struct pipeline *p);
 
-/* Notes the i-th event of a batch, which is as select.c found it. */
-void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i);
+/* Of a pipeline whose job writes a part of what was split. */
+void record_marks_of_part(struct pipeline *p);
+
+/* Notes the i-th event of a batch, which is as select.c found it.  part: of the split, or SPLIT_ALL. */
+void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i, uint32_t part);
+
+/* The bit from which on a mark holds the number of the input, if there are so many inputs. */
+unsigned record_marks_shift(size_t inputs);
+
+/* As a finding_sink, of the first pass: what the system refused is kept in m->why. */
+void record_marks_note(struct record_marks *m, const struct findings *j, const struct finding *f);
 
 /* What a source just read: while gathering, offsets become marks; later, events are left out.  false: it
  * failed, see record_marks_reason(). */

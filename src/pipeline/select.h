@@ -2,6 +2,7 @@
 #define PIPELINE_SELECT_H
 
 #include "event/batch_pool.h"
+#include "pipeline/split.h"
 #include "pipeline/stage.h"
 
 /*
@@ -80,6 +81,7 @@ struct select_stage {
 	bool ready;                  /* they are known */
 	uint64_t left_out;           /* events */
 	uint64_t clipped;            /* spans */
+	struct split_cache parts;
 	/* Tracks of events that were selected, and those above them, in that order. */
 	struct track **tracks;
 	uint32_t ntracks, tracks_cap;

@@ -9,10 +9,13 @@
 #include "pipeline/order_sort.h"
 
 #define FIRST_MEMORY (UINT64_C(64) << 10)
+#define LOAD_PART 128U /* of the memory */
+#define LOAD_MIN (UINT64_C(4) << 10)
+#define LOAD_MAX (UINT64_C(2) << 20)
+#define LOAD_EVENT 32U  /* a load has room for one key per so many bytes */
+#define SHAPES_PART 32U /* of the memory, for shapes */
 #define OUT_BYTES ((size_t)1 << 20)
 #define OUT_FIELDS 65536U
-#define DRAIN_PART 4U /* what may come out early has to be at least this part of what is in memory */
-#define AHEAD 8U      /* events whose bytes are asked for before their turn: they lie anywhere */
 
 /* Batches may point into it when all events stay in memory to the end. */
 struct sorter_memory {
@@ -35,21 +38,26 @@ failed(struct sorter *s)
 }
 
 static uint64_t
-at_least(uint64_t v, uint64_t least)
+between(uint64_t v, uint64_t least, uint64_t most)
 {
-	return v > least ? v : least;
+	return v < least ? least : v > most ? most : v;
 }
 
 void
 sorter_init(struct sorter *s, const struct sorter_options *options)
 {
-	*s = (struct sorter){ .options = *options, .in_order = true };
-	s->options.memory = at_least(options->memory, SORTER_MEMORY_MIN);
-	if (s->options.memory > SORTER_MEMORY_MAX)
-		s->options.memory = SORTER_MEMORY_MAX;
-	s->options.memory &= ~(uint64_t)63;
-	s->drain_at = s->options.memory / 2;
-	s->floor = options->order.order == ORDER_FILE ? UINT64_MAX : 0;
+	const uint64_t memory = between(options->memory, SORTER_MEMORY_MIN, SORTER_MEMORY_MAX),
+	               load = between(memory / LOAD_PART, LOAD_MIN, LOAD_MAX),
+	               shapes = between(memory / SHAPES_PART / EVENT_SHAPE_BYTES, 0, EVENT_SHAPES_MOST);
+
+	*s = (struct sorter){ .options = *options, .load = { .in_order = true } };
+	s->options.memory = memory;
+	s->load.cap = load;
+	s->load.keys_cap = (uint32_t)(load / LOAD_EVENT);
+	s->shapes.most = (uint32_t)shapes;
+	/* The load, its keys twice, the shapes, and a buffer to write through, as large as a load. */
+	s->most =
+	    memory - 2 * load - 2 * s->load.keys_cap * sizeof(struct order_key) - shapes * EVENT_SHAPE_BYTES;
 }
 
 void
@@ -57,9 +65,14 @@ sorter_free(struct sorter *s)
 {
 	if (s->memory != NULL)
 		shared_memory_drop(&s->memory->shared);
-	run_merge_free(&s->merge);
+	if (s->merges)
+		run_merge_free(&s->merge);
 	spill_close(&s->file);
-	free(s->runs);
+	event_shapes_free(&s->shapes);
+	free(s->load.data);
+	free(s->load.keys);
+	free(s->held.list);
+	free(s->spilled.list);
 	*s = (struct sorter){ .state = SORTER_FAILED };
 }
 
@@ -72,30 +85,36 @@ sorter_reason(const struct sorter *s, char *why, size_t size)
 		(void)snprintf(why, size, "no memory to sort events");
 }
 
-void
-sorter_set_floor(struct sorter *s, uint64_t ts)
+static struct run_rule
+rule_of(const struct sorter *s)
 {
-	const uint64_t start = order_start(ts, s->options.order);
+	return (struct run_rule){ s->options.order, s->options.with_bytes, &s->shapes, s->options.memory };
+}
 
-	if (s->options.order.order == ORDER_TIME && start > s->floor)
-		s->floor = start;
+/* A run that starts where the last one ends makes it longer. */
+static bool
+add_run(struct sorter_runs *runs, const struct order_key *first, const struct order_key *last,
+        struct spill_run run)
+{
+	if (runs->n > 0 && !order_key_less(first, &runs->last)) {
+		runs->list[runs->n - 1].bytes += run.bytes;
+	} else {
+		if (!array_room(&runs->list, runs->n, &runs->cap, sizeof *runs->list))
+			return false;
+		runs->list[runs->n++] = run;
+	}
+	runs->last = *last;
+	return true;
 }
 
 /* ---- memory ---- */
-
-/* Bytes that n keys need behind the events, and once more to sort them. */
-static uint64_t
-keys_size(uint32_t n)
-{
-	return 2 * (uint64_t)n * sizeof(struct order_key);
-}
 
 static bool
 resize(struct sorter *s, uint64_t size)
 {
 	const bool is_new = s->memory == NULL;
 	struct sorter_memory *const m =
-	    realloc(s->memory, (size_t)(offsetof(struct sorter_memory, data) + size));
+	    realloc(s->memory, (size_t)(offsetof(struct sorter_memory, data) + size + EVENT_PACKED_SLACK));
 
 	if (m == NULL)
 		return failed(s);
@@ -106,212 +125,181 @@ resize(struct sorter *s, uint64_t size)
 	return true;
 }
 
-static void
-forget_all(struct sorter *s)
+static uint64_t
+room(const struct sorter *s)
 {
-	s->used = 0;
-	s->count = 0;
-	s->in_order = true;
-	s->last = (struct order_key){ .start = 0 };
+	return s->memory != NULL ? s->memory->size - s->used : 0;
 }
 
-static struct order_key
-key_at(const struct sorter *s, uint64_t at)
-{
-	struct order_key key = order_key_of(event_packed_head(s->memory->data + at), s->options.order);
-
-	key.position = (uint32_t)(at / EVENT_PACKED_UNIT);
-	return key;
-}
-
-static void
-note_key(struct sorter *s, const struct order_key *key)
-{
-	if (order_key_less(key, &s->last))
-		s->in_order = false;
-	else
-		s->last = *key;
-	s->count++;
-}
-
-/* Prepares for taking the events in order.  Their keys are made only now, and only if they have to be sorted.
- */
-static void
-sort_memory(struct sorter *s)
-{
-	s->sorted = NULL;
-	s->taken = 0;
-	s->taken_bytes = 0;
-	s->ready = s->count;
-	if (s->in_order)
-		return;
-	struct order_key *const keys = (struct order_key *)(void *)(s->memory->data + s->used);
-	uint32_t n = 0;
-	for (uint64_t at = 0; at < s->used; at += event_packed_size(s->memory->data + at))
-		keys[n++] = key_at(s, at);
-	order_sort(keys, n, keys + n);
-	s->sorted = keys;
-	s->counts.sorts++;
-}
-
-/* The first of the events that are not taken; there is one. */
-static char *
-present(const struct sorter *s)
-{
-	if (s->sorted == NULL)
-		return s->memory->data + s->taken_bytes;
-	if (s->ready - s->taken > AHEAD)
-		__builtin_prefetch(s->memory->data +
-		                   s->sorted[s->taken + AHEAD].position * (uint64_t)EVENT_PACKED_UNIT);
-	return s->memory->data + s->sorted[s->taken].position * (uint64_t)EVENT_PACKED_UNIT;
-}
-
-static void
-take(struct sorter *s, const char *packed)
-{
-	s->taken_bytes += event_packed_size(packed);
-	s->taken++;
-}
-
-/* Events that are taken have no class until they are dropped. */
-static void
-mark_taken(char *packed)
-{
-	((struct event *)(void *)packed)->cls = NULL;
-}
-
-static void
-drop_taken(struct sorter *s)
-{
-	char *const data = s->memory->data;
-	const uint64_t end = s->used;
-
-	forget_all(s);
-	for (uint64_t at = 0, size; at < end; at += size) {
-		size = event_packed_size(data + at);
-		if (event_packed_head(data + at)->cls == NULL)
-			continue;
-		memmove(data + s->used, data + at, (size_t)size);
-		const struct order_key key = key_at(s, s->used);
-		note_key(s, &key);
-		s->used += size;
-	}
-	s->state = SORTER_FILLING;
-	s->drain_at = at_least(s->options.memory / 2, s->used + s->options.memory / 8);
-}
-
-/* ---- spilling ---- */
-
-/* Copies the events, in order, through the room behind their keys. */
+/* Merges the runs in memory to one at the end of the file. */
 static bool
-write_sorted(struct sorter *s)
+merge_to_file(struct sorter *s)
 {
-	char *const buffer = (char *)(uintptr_t)(s->sorted + s->count);
-	const uint64_t cap = (uint64_t)(s->memory->data + s->memory->size - buffer);
-	uint64_t used = 0;
+	const struct run_rule rule = rule_of(s);
+	char *const buffer = malloc((size_t)s->load.cap);
+	struct run_merge m;
+	const bool ok = run_merge_init(&m, NULL, s->memory->data, s->held.list, s->held.n, &rule) &&
+	                buffer != NULL && run_merge_write(&m, &s->file, buffer, s->load.cap);
 
-	while (s->taken < s->ready) {
-		const char *const packed = present(s);
-		const uint64_t size = event_packed_size(packed);
-		if (size > cap - used) {
-			if (!spill_write(&s->file, buffer, (size_t)used))
-				return false;
-			used = 0;
-		}
-		if (size > cap) {
-			if (!spill_write(&s->file, packed, (size_t)size))
-				return false;
-		} else {
-			memcpy(buffer + used, packed, (size_t)size);
-			used += size;
-		}
-		take(s, packed);
-	}
-	return spill_write(&s->file, buffer, (size_t)used);
+	run_merge_free(&m);
+	free(buffer);
+	return ok;
 }
 
-/* A run that starts where the last one ends makes it longer. */
-static bool
-add_run(struct sorter *s, const struct order_key *first, uint64_t offset)
-{
-	const uint64_t bytes = s->file.size - offset;
-
-	if (s->nruns > 0 && !order_key_less(first, &s->run_last)) {
-		s->runs[s->nruns - 1].bytes += bytes;
-	} else {
-		if (!array_room(&s->runs, s->nruns, &s->runs_cap, sizeof *s->runs))
-			return false;
-		s->runs[s->nruns++] = (struct spill_run){ offset, bytes };
-		s->counts.runs++;
-	}
-	s->run_last = s->last;
-	return true;
-}
-
-/* Writes all events in memory (at least one) to the file. */
+/* Writes the runs in memory (at least one) to the file. */
 static bool
 spill(struct sorter *s)
 {
 	if (!s->file.is_open && !spill_open(&s->file, s->options.beside))
 		return failed(s);
 	const uint64_t offset = s->file.size;
-	sort_memory(s);
-	const struct order_key first = s->sorted != NULL ? s->sorted[0] : key_at(s, 0);
 	const bool ok =
-	    s->in_order ? spill_write(&s->file, s->memory->data, (size_t)s->used) : write_sorted(s);
-	if (!ok || !add_run(s, &first, offset))
+	    s->held.n == 1 ? spill_write(&s->file, s->memory->data, (size_t)s->used) : merge_to_file(s);
+	const struct spill_run run = { offset, s->file.size - offset };
+	if (!ok || !add_run(&s->spilled, &s->least, &s->greatest, run))
 		return failed(s);
+	s->counts.runs = s->spilled.n;
 	s->counts.spilled = s->file.size;
-	forget_all(s);
-	return s->memory->size <= s->options.memory || resize(s, s->options.memory);
+	s->used = 0;
+	s->held.n = 0;
+	return s->memory->size <= s->most || resize(s, s->most);
+}
+
+/* For n bytes more. */
+static bool
+make_room(struct sorter *s, uint64_t n)
+{
+	bool ok = true;
+
+	while (ok && room(s) < n) {
+		const uint64_t size = s->memory != NULL ? s->memory->size : 0;
+		if (size < s->most)
+			ok = resize(
+			    s, between(2 * size, FIRST_MEMORY < s->most ? FIRST_MEMORY : s->most, s->most));
+		else if (s->used > 0)
+			ok = spill(s);
+		else
+			ok = size < EVENT_PACKED_MAX ? resize(s, 2 * size) : failed(s);
+	}
+	return ok;
+}
+
+/* n bytes behind what is in memory are a run. */
+static bool
+hold_run(struct sorter *s, const struct order_key *first, const struct order_key *last, uint64_t n)
+{
+	const bool alone = s->held.n == 0;
+
+	if (!add_run(&s->held, first, last, (struct spill_run){ s->used, n }))
+		return failed(s);
+	if (alone || order_key_less(first, &s->least))
+		s->least = *first;
+	if (alone || order_key_less(&s->greatest, last))
+		s->greatest = *last;
+	s->used += n;
+	return true;
+}
+
+/* ---- the load ---- */
+
+static bool
+begin_load(struct sorter *s)
+{
+	struct sorter_load *const l = &s->load;
+
+	if (s->shapes.fields == NULL)
+		s->shapes.fields = field_shapes_new(s->shapes.most / 8);
+	if (l->data == NULL)
+		l->data = malloc((size_t)l->cap + EVENT_PACKED_SLACK);
+	if (l->keys == NULL)
+		l->keys = malloc(2 * (size_t)l->keys_cap * sizeof *l->keys);
+	return (l->data != NULL && l->keys != NULL && s->shapes.fields != NULL) || failed(s);
+}
+
+static void
+copy_load(const struct sorter_load *l, char *to)
+{
+	if (l->in_order) {
+		memcpy(to, l->data, (size_t)l->used);
+		return;
+	}
+	for (uint32_t i = 0; i < l->n; i++) {
+		const char *const packed = l->data + l->keys[i].position;
+		const size_t size = (size_t)event_packed_size(packed);
+		memcpy(to, packed, size);
+		to += size;
+	}
+}
+
+/* Puts what is loaded into memory, in order. */
+static bool
+move_load(struct sorter *s)
+{
+	struct sorter_load *const l = &s->load;
+
+	if (l->n == 0)
+		return true;
+	if (!make_room(s, l->used))
+		return false;
+	if (!l->in_order) {
+		order_sort(l->keys, l->n, l->keys + l->keys_cap);
+		s->counts.sorts++;
+	}
+	copy_load(l, s->memory->data + s->used);
+	const bool ok = hold_run(s, &l->keys[0], &l->keys[l->n - 1], l->used);
+	l->n = 0;
+	l->used = 0;
+	l->in_order = true;
+	return ok;
 }
 
 /* ---- adding ---- */
 
+/* An event that is larger than a load is a run of its own; one that is larger than the memory does not stay
+ * there. */
 static bool
-make_room(struct sorter *s)
+add_large(struct sorter *s, const struct batch *b, uint32_t i)
 {
-	const uint64_t size = s->memory != NULL ? s->memory->size : 0, limit = s->options.memory;
+	const struct order_key key = order_key_of(&b->events[i], s->options.order);
+	uint64_t n = 0;
 
-	if (size == 0)
-		return resize(s, FIRST_MEMORY < limit ? FIRST_MEMORY : limit);
-	if (size < limit)
-		return resize(s, 2 * size < limit ? 2 * size : limit);
-	if (s->count > 0)
-		return spill(s);
-	return size < EVENT_PACKED_MAX ? resize(s, 2 * size) : failed(s);
+	while (n == 0) {
+		if (!make_room(s, room(s) + 1))
+			return false;
+		n = event_pack(s->memory->data + s->used, room(s), b, i, &s->shapes, s->options.with_bytes);
+	}
+	return hold_run(s, &key, &key, n) && (s->memory->size <= s->most || spill(s));
 }
 
 static bool
 add_one(struct sorter *s, const struct batch *b, uint32_t i)
 {
-	uint64_t n = 0;
+	struct sorter_load *const l = &s->load;
+	struct order_key key = order_key_of(&b->events[i], s->options.order);
+	uint64_t n;
 
-	for (;;) {
-		const uint64_t taken = s->used + keys_size(s->count + 1);
-		if (s->memory != NULL && taken < s->memory->size)
-			n = event_pack(s->memory->data + s->used, s->memory->size - taken, b, i,
-			               s->options.with_bytes);
-		if (n > 0)
-			break;
-		if (!make_room(s))
+	while ((n = l->n < l->keys_cap ? event_pack(l->data + l->used, l->cap - l->used, b, i, &s->shapes,
+	                                            s->options.with_bytes)
+	                               : 0) == 0) {
+		if (l->n == 0)
+			return add_large(s, b, i);
+		if (!move_load(s))
 			return false;
 	}
-	const struct order_key key = key_at(s, s->used);
-	s->counts.late += order_key_less(&key, &s->given);
-	note_key(s, &key);
-	s->used += n;
-	/* An event that is larger than all the memory does not stay. */
-	return s->memory->size <= s->options.memory || spill(s);
+	key.position = (uint32_t)l->used;
+	l->in_order &= l->n == 0 || !order_key_less(&key, &l->keys[l->n - 1]);
+	l->keys[l->n++] = key;
+	l->used += n;
+	return true;
 }
 
 bool
 sorter_add(struct sorter *s, const struct batch *b)
 {
-	if (s->state == SORTER_DRAINING)
-		drop_taken(s);
-	if (s->state != SORTER_FILLING)
+	if (s->state != SORTER_FILLING || !begin_load(s))
 		return false;
+	if (s->counts.events == 0 && b->n > 0)
+		s->shapes.base = b->events[0].ts;
 	for (uint32_t i = 0; i < b->n; i++)
 		if (!add_one(s, b, i))
 			return false;
@@ -319,62 +307,46 @@ sorter_add(struct sorter *s, const struct batch *b)
 	return true;
 }
 
+/* ---- coming out ---- */
+
 static bool
-begin_merge(struct sorter *s)
+merge_file(struct sorter *s)
 {
-	const struct run_rule rule = { s->options.order, s->options.with_bytes, s->options.memory };
+	const struct run_rule rule = rule_of(s);
 	uint32_t merges = 0;
 
-	if (s->count > 0 && !spill(s))
+	if (s->used > 0 && !spill(s))
 		return false;
 	shared_memory_drop(&s->memory->shared);
 	s->memory = NULL;
-	const bool ok =
-	    runs_reduce(&s->file, s->runs, &s->nruns, run_merge_most(s->options.memory), &rule, &merges) &&
-	    run_merge_init(&s->merge, &s->file, s->runs, s->nruns, &rule);
+	s->merges = runs_reduce(&s->file, s->spilled.list, &s->spilled.n, run_merge_most(rule.memory), &rule,
+	                        &merges);
 	s->counts.merges = merges;
 	s->counts.spilled = s->file.size;
-	s->state = SORTER_MERGING;
-	return ok || failed(s);
+	return s->merges && run_merge_init(&s->merge, &s->file, NULL, s->spilled.list, s->spilled.n, &rule);
+}
+
+static bool
+merge_memory(struct sorter *s)
+{
+	const struct run_rule rule = rule_of(s);
+
+	s->merges = s->held.n > 0;
+	return !s->merges || run_merge_init(&s->merge, NULL, s->memory->data, s->held.list, s->held.n, &rule);
 }
 
 bool
 sorter_end(struct sorter *s)
 {
-	if (s->state == SORTER_DRAINING)
-		drop_taken(s);
-	if (s->state != SORTER_FILLING)
+	if (s->state != SORTER_FILLING || !move_load(s))
 		return false;
-	if (s->nruns > 0)
-		return begin_merge(s);
-	sort_memory(s);
-	s->state = SORTER_EMPTYING;
-	return true;
+	free(s->load.data);
+	free(s->load.keys);
+	s->load.data = NULL;
+	s->load.keys = NULL;
+	s->state = SORTER_MERGING;
+	return (s->spilled.n > 0 ? merge_file(s) : merge_memory(s)) || failed(s);
 }
-
-/* ---- what comes out before the end ---- */
-
-/* Whether the events before the floor are so many that it pays to take them out. */
-static bool
-can_drain(struct sorter *s)
-{
-	uint32_t before = 0;
-
-	if (s->used < s->drain_at || s->count == 0 || s->floor == 0 || s->nruns > 0)
-		return false;
-	for (uint64_t at = 0; at < s->used; at += event_packed_size(s->memory->data + at))
-		before += key_at(s, at).start < s->floor;
-	if (before == 0 || before < s->count / DRAIN_PART) {
-		s->drain_at = s->used + s->options.memory / 8;
-		return false;
-	}
-	sort_memory(s);
-	s->ready = before;
-	s->state = SORTER_DRAINING;
-	return true;
-}
-
-/* ---- coming out ---- */
 
 static bool
 has_room(const struct batch *out)
@@ -383,36 +355,12 @@ has_room(const struct batch *out)
 }
 
 static bool
-drain(struct sorter *s, struct batch *out)
-{
-	while (s->taken < s->ready && has_room(out)) {
-		char *const packed = present(s);
-		if (!event_unpack_copy(out, packed, s->options.with_bytes))
-			return false;
-		s->given = order_key_of(event_packed_head(packed), s->options.order);
-		take(s, packed);
-		mark_taken(packed);
-	}
-	return true;
-}
-
-static bool
-empty(struct sorter *s, struct batch *out)
-{
-	if (s->taken < s->ready && !batch_hold(out, &s->memory->shared))
-		return false;
-	while (s->taken < s->ready && has_room(out)) {
-		char *const packed = present(s);
-		if (!event_unpack_in_place(out, packed, s->options.with_bytes))
-			return false;
-		take(s, packed);
-	}
-	return true;
-}
-
-static bool
 merge(struct sorter *s, struct batch *out)
 {
+	if (run_merge_ended(&s->merge))
+		return true;
+	if (s->memory != NULL && !batch_hold(out, &s->memory->shared))
+		return false;
 	while (!run_merge_ended(&s->merge) && has_room(out))
 		if (!run_merge_next(&s->merge, out))
 			return false;
@@ -422,22 +370,9 @@ merge(struct sorter *s, struct batch *out)
 enum sorter_status
 sorter_next(struct sorter *s, struct batch *out)
 {
-	bool ok = s->state != SORTER_FAILED;
-
-	if (s->state == SORTER_FILLING && !can_drain(s))
+	if (s->state == SORTER_FILLING)
 		return SORTER_NEEDS_INPUT;
-	if (s->state == SORTER_DRAINING) {
-		ok = drain(s, out);
-		if (ok && s->taken == s->ready)
-			drop_taken(s);
-		if (ok && out->n == 0)
-			return SORTER_NEEDS_INPUT;
-	} else if (s->state == SORTER_EMPTYING) {
-		ok = empty(s, out);
-	} else if (s->state == SORTER_MERGING) {
-		ok = merge(s, out);
-	}
-	if (ok)
+	if (s->state == SORTER_MERGING && merge(s, out))
 		return out->n > 0 ? SORTER_MORE : SORTER_END;
 	(void)failed(s);
 	batch_recycle(out);

@@ -10,7 +10,7 @@
 
 /* What happens when the disk is full, memory runs out; how much memory it takes. */
 
-TestSuite(sorter_limits, .init = folder_make, .fini = folder_remove, .timeout = 120);
+TestSuite(sorter_limits, .init = folder_make, .fini = folder_remove);
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -131,7 +131,7 @@ Test(sorter_limits, disk_full_at_the_end)
 		struct sorter s = sorter_for(0, "out.json");
 		limit_files(RLIM_INFINITY);
 		cr_assert_eq(add(&s, 20000), 20000);
-		limit_files(s.file.size + (rlim_t)i * 500000);
+		limit_files(s.file.size + (rlim_t)i * 50000);
 		cr_assert_not(sorter_end(&s));
 		must_have_failed(&s, too_large);
 		cr_assert_str_eq(listing("."), "");
@@ -189,7 +189,7 @@ Test(sorter_limits, no_memory)
 }
 
 static void
-takes_no_more_than(uint64_t memory, uint64_t events, bool by_floor)
+takes_no_more_than(uint64_t memory, uint64_t events)
 {
 	struct sorter s = sorter_for(memory, "out.json");
 	struct batch in, out;
@@ -201,14 +201,7 @@ takes_no_more_than(uint64_t memory, uint64_t events, bool by_floor)
 	for (uint64_t i = 0; i < events; i += in.n) {
 		struct event_samples samples = { .random = i };
 		fill(&samples, &in);
-		for (uint32_t k = 0; by_floor && k < in.n; k++)
-			in.events[k].ts = i + in.events[k].ts % 1000;
 		cr_assert(sorter_add(&s, &in), "%s", sorter_says(&s));
-		if (!by_floor)
-			continue;
-		sorter_set_floor(&s, i);
-		for (; sorter_next(&s, &out) == SORTER_MORE; batch_recycle(&out))
-			n += out.n;
 	}
 	cr_assert(sorter_end(&s), "%s", sorter_says(&s));
 	for (; (status = sorter_next(&s, &out)) == SORTER_MORE; batch_recycle(&out))
@@ -217,7 +210,7 @@ takes_no_more_than(uint64_t memory, uint64_t events, bool by_floor)
 	cr_assert_eq(status, SORTER_END);
 	cr_assert_geq(n, events);
 	cr_assert_leq(took, (long)(memory >> 10) + 1024, "%ld KiB", took);
-	cr_assert_eq(by_floor, s.counts.spilled == 0);
+	cr_assert_gt(s.counts.spilled, 0);
 	sorter_free(&s);
 	batch_free(&in);
 	batch_free(&out);
@@ -227,10 +220,9 @@ Test(sorter_limits, memory)
 {
 	if (SANITIZED)
 		return;
-	takes_no_more_than(0, 300000, false);
-	takes_no_more_than(2 << 20, 300000, true);
-	takes_no_more_than(2 << 20, 300000, false);
-	takes_no_more_than(16 << 20, 1000000, false);
+	takes_no_more_than(0, 300000);
+	takes_no_more_than(2 << 20, 300000);
+	takes_no_more_than(16 << 20, 1500000);
 }
 
 /* One large event does not keep its memory. */

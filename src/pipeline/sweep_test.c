@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "fuzz/fuzz_sweep.h"
 
 #define GOOD "testdata/htdump/good"
@@ -68,14 +68,12 @@ expect_explained(const char *p, size_t n)
 	ran_free(&r);
 }
 
-Test(sweep, the_program_explains_every_cut, .timeout = 60)
+Test(sweep, the_program_explains_every_cut)
 {
-	const char *const traces = getenv("TRACETOOL_TRACES");
 	char path[1024];
 	size_t n;
 
-	snprintf(path, sizeof path, "%s/htdump/mapped.htdump",
-	         traces != NULL && *traces != '\0' ? traces : "../shared/traces");
+	snprintf(path, sizeof path, "%s/htdump/mapped.htdump", real_traces());
 	char *const whole = read_whole(path, &n);
 	if (whole == NULL)
 		cr_skip_test("no traces of HawkTracer itself at %s", path);

@@ -4,8 +4,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-TestSuite(workers, .timeout = 60);
-
 /* Jobs that differ in length, and what is known of each. */
 enum { JOBS = 3000, SLOTS_MOST = 32 };
 

@@ -5,7 +5,6 @@
 #include "pipeline/writer_rig_test.h"
 
 /* How batches become bytes: order, joints, losses, failures, the end of the document. */
-TestSuite(writing, .timeout = 60);
 
 static const struct loss odd = { .id = "toy/odd", .text = "odd times" },
                          third = { .id = "toy/third", .text = "times that three divides" };

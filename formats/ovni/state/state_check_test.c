@@ -8,7 +8,7 @@
 
 #include "ovni/ovni_samples.h"
 #include "event/trace_engine.h"
-#include "cmd/cli_test_util.h"
+#include "cmd/samples_test_util.h"
 #include "ovni/ovni_format.h"
 #include "ovni/ovni_state.h"
 #include "ovni/state/state_rig_test.h"
@@ -117,8 +117,7 @@ Test(ovni_state, each_rule_has_a_sample)
 static void
 expect_trace(const char *name, const char *want)
 {
-	const char *const traces =
-	    getenv("TRACETOOL_TRACES") != NULL ? getenv("TRACETOOL_TRACES") : "../shared/traces";
+	const char *const traces = real_traces();
 	char folder[600];
 	size_t n;
 

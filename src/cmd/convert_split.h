@@ -1,0 +1,44 @@
+#ifndef CMD_CONVERT_SPLIT_H
+#define CMD_CONVERT_SPLIT_H
+
+#include "format/ledger.h"
+#include "output/text.h"
+#include "pipeline/split.h"
+
+struct convert;
+
+/* --split-time and --split-by: the output is a folder of parts, each of them a whole trace. */
+struct convert_split {
+	struct split split; /* by SPLIT_NOT: the output is one trace */
+	char *out;          /* the folder, without slashes behind its name */
+	uint32_t part;      /* that is written */
+	struct text name;   /* of a file in the folder, with a NUL behind */
+	bool failed;        /* what was read before could not be read again, which was said */
+	struct ledger total;
+};
+
+static inline bool
+convert_splits(const struct convert_split *s)
+{
+	return s->split.by != SPLIT_NOT;
+}
+
+/* --split-time, --split-by.  false after a message and the status of the options set. */
+bool convert_split_time(struct convert *c, const char *arg);
+bool convert_split_by(struct convert *c, const char *arg);
+
+/* Sets c->to by --to, the name of the folder, or that of the input; and c->out.  false as above. */
+bool convert_split_format(struct convert *c);
+
+/* Whether the other options go with it.  false as above. */
+bool convert_split_check(struct convert *c);
+
+/* Writes all parts into the folder, of which the last pipeline stays open.  false: not all was written. */
+bool convert_split_write(struct convert *c);
+
+/* As writing_output.put; ctx is the struct convert. */
+bool convert_split_put(void *ctx, const char *file, const char *p, size_t n);
+
+void convert_split_free(struct convert_split *s);
+
+#endif

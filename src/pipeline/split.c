@@ -1,0 +1,261 @@
+#include "pipeline/split.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "pipeline/min_time.h"
+#include "pipeline/pipeline.h"
+#include "pipeline/reading.h"
+
+/* ---- parts ---- */
+
+static uint32_t
+add_part(struct split *s, const char *name)
+{
+	const struct slice copy = arena_copy(&s->names, slice_of(name, strlen(name) + 1));
+
+	if (s->nparts == SPLIT_MOST) {
+		s->too_many = true;
+		return SPLIT_NONE;
+	}
+	if (copy.p == NULL || !array_room(&s->parts, s->nparts, &s->parts_cap, sizeof *s->parts) ||
+	    !tabletext_put(&s->by_name, slice_of(copy.p, copy.n - 1), s->nparts)) {
+		s->no_memory = true;
+		return SPLIT_NONE;
+	}
+	s->parts[s->nparts] = (struct split_part){ copy.p };
+	return s->nparts++;
+}
+
+static uint32_t
+absent(struct split *s)
+{
+	s->is_changed = true;
+	return SPLIT_NONE;
+}
+
+static uint32_t
+part_of_number(struct split *s, uint64_t number)
+{
+	char name[SPLIT_NAME_SIZE];
+	uint32_t part = table64_get(&s->by_number, number);
+
+	if (part != TABLE_NONE)
+		return part;
+	if (s->planned)
+		return absent(s);
+	(void)snprintf(name, sizeof name, "%s-%05" PRIu64, s->by == SPLIT_STREAM ? "stream" : "part", number);
+	part = add_part(s, name);
+	s->no_memory |= part != SPLIT_NONE && !table64_put(&s->by_number, number, part);
+	return part;
+}
+
+static uint32_t
+part_of_name(struct split *s, const char *name)
+{
+	const uint32_t part = tabletext_get(&s->by_name, slice_str(name));
+
+	if (part != TABLE_NONE)
+		return part;
+	return s->planned ? absent(s) : add_part(s, name);
+}
+
+static size_t
+put_id(char *to, size_t n, const char *word, const struct track *t, enum track_kind kind)
+{
+	const int k = t->kind == kind && t->has_id ? snprintf(to, n, "%s-%" PRIu64, word, t->id)
+	                                           : snprintf(to, n, "%s-none", word);
+
+	return (size_t)k;
+}
+
+static uint32_t
+part_of_track(struct split *s, const struct track *t)
+{
+	char name[SPLIT_NAME_SIZE];
+	size_t n = put_id(name, sizeof name, "pid", track_process(t), TRACK_PROCESS);
+
+	if (s->by == SPLIT_TID) {
+		while (t->is_child && t->parent != NULL)
+			t = t->parent;
+		name[n++] = '-';
+		(void)put_id(name + n, sizeof name - n, "tid", t, TRACK_THREAD);
+	}
+	return part_of_name(s, name);
+}
+
+uint32_t
+split_part_of(struct split *s, struct split_cache *c, const struct event *e, uint64_t start, uint64_t input)
+{
+	if (s->by == SPLIT_TIME || s->by == SPLIT_STREAM) {
+		const uint64_t number = s->by == SPLIT_STREAM ? input
+		                        : start > s->first    ? (start - s->first) / s->step
+		                                              : 0;
+		if (c->part == 0 || c->number != number) {
+			c->number = number;
+			c->part = part_of_number(s, number) + 1;
+		}
+		return c->part - 1;
+	}
+	if (!array_reach(&c->of_track, &c->ntracks, e->track->index, sizeof *c->of_track)) {
+		s->no_memory = true;
+		return SPLIT_NONE;
+	}
+	uint32_t *const part = &c->of_track[e->track->index];
+	if (*part == 0)
+		*part = part_of_track(s, e->track) + 1;
+	return *part - 1;
+}
+
+void
+split_cache_free(struct split_cache *c)
+{
+	free(c->of_track);
+	*c = (struct split_cache){ .part = 0 };
+}
+
+/* ---- the plan ---- */
+
+/* The first input that can be read tells whether records are copied. */
+static bool
+is_opened(void *ctx, const struct source *s)
+{
+	struct split *const split = ctx;
+	struct record_marks *const m = &split->marks;
+
+	split->copies = m->state == MARKS_GATHERING && (m->format == NULL || s->format == m->format);
+	if (split->copies)
+		return true;
+	m->state = MARKS_NOT;
+	if (split->by != SPLIT_STREAM)
+		return true;
+	split->is_refused = true;
+	(void)snprintf(split->why, sizeof split->why,
+	               "a stream is divided off with its records; the input is in format %s, of which "
+	               "this output holds no records",
+	               s->format->name);
+	return false;
+}
+
+static void
+note_failure(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct split *const s = ctx;
+
+	record_marks_note(&s->marks, j, f);
+}
+
+/* The pass that finds the parts. */
+static struct pipeline_job
+job_of_plan(struct split *s, const struct pipeline_job *of)
+{
+	struct pipeline_job job = *of;
+
+	job.operands = &s->operands;
+	job.split = s;
+	job.marks = &s->marks;
+	job.raw = false;
+	job.raw_from = NULL;
+	job.want = WANT_TIMES | WANT_STRUCTURE | (of->want & WANT_ORDER);
+	job.interpret = INTERPRET_SPANS;
+	job.order = ORDER_FILE;
+	job.rebase = job.lanes = job.lanes_off = job.late = false;
+	job.anonymise = NULL;
+	job.sink = note_failure;
+	job.ctx = s;
+	job.hooks = (struct pipeline_hooks){ .opened = is_opened, .ctx = s };
+	return job;
+}
+
+static bool
+is_well(const struct split *s)
+{
+	return !s->no_memory && !s->too_many && s->why[0] == '\0';
+}
+
+static bool
+find_first(struct split *s, struct pipeline *p)
+{
+	if (s->by != SPLIT_TIME)
+		return true;
+	const struct min_time m = min_time_find(p->job, &s->operands, p->context.vocabularies);
+	s->first = m.known ? m.ns : 0;
+	if (m.failed)
+		(void)snprintf(s->why, sizeof s->why, "%s",
+		               m.why[0] != '\0' ? m.why : "the system gives no more memory");
+	return !m.failed;
+}
+
+static bool
+gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
+{
+	enum stage_status status = STAGE_BAD;
+	struct batch *b;
+
+	if (pipeline_open(p, job) && find_first(s, p))
+		while (is_well(s) && (status = pipeline_next(p, &b)) == STAGE_MORE)
+			batch_release(b);
+	pipeline_end(p);
+	const bool ok = status == STAGE_END && is_well(s) && !p->context.system_failed;
+	s->left_out = p->select.left_out;
+	pipeline_close(p);
+	return ok && !s->marks.too_large && mark_set_finish(&s->marks.set);
+}
+
+static void
+set_reason(struct split *s)
+{
+	if (s->too_many)
+		(void)snprintf(s->why, sizeof s->why,
+		               "the trace would be divided into more than %d parts, which is as many as "
+		               "there may be",
+		               SPLIT_MOST);
+	else if (s->why[0] == '\0' && s->no_memory)
+		(void)snprintf(s->why, sizeof s->why, "the system gives no more memory");
+	else if (s->why[0] == '\0')
+		record_marks_reason(&s->marks, s->why, sizeof s->why);
+}
+
+bool
+split_plan(struct split *s, const struct pipeline_job *of)
+{
+	struct pipeline_job job = job_of_plan(s, of);
+	struct pipeline *const p = malloc(sizeof *p);
+
+	s->selects = !select_is_any(of->select);
+	s->marks = (struct record_marks){ .state = MARKS_GATHERING, .split = s };
+	s->marks.format = of->raw ? NULL : of->raw_from;
+	s->marks.set.beside = of->sort_beside;
+	s->marks.others = calloc(PIPELINE_BATCH_EVENTS, sizeof *s->marks.others);
+	if (of->raw_from == NULL && !of->raw)
+		s->marks.state = MARKS_NOT;
+	bool ok = p != NULL && s->marks.others != NULL &&
+	          operands_init(&s->operands, of->paths, of->npaths, of->from);
+	s->no_memory = !ok;
+	if (ok) {
+		s->marks.shift = record_marks_shift(operands_count(&s->operands)) - SPLIT_BITS;
+		ok = gather(s, p, &job);
+	}
+	free(p);
+	if (ok && s->nparts == 0) /* what there is belongs to a trace without events */
+		ok = (s->by == SPLIT_PID || s->by == SPLIT_TID ? part_of_name(s, "pid-none")
+		                                               : part_of_number(s, 0)) != SPLIT_NONE;
+	if (!ok)
+		set_reason(s);
+	s->planned = true;
+	return ok;
+}
+
+void
+split_free(struct split *s)
+{
+	record_marks_free(&s->marks);
+	operands_free(&s->operands);
+	table64_free(&s->by_number);
+	tabletext_free(&s->by_name);
+	arena_free(&s->names);
+	free(s->parts);
+	*s = (struct split){ .by = SPLIT_NOT };
+}
