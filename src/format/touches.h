@@ -24,8 +24,8 @@ enum touches {
 	TOUCHES_ALWAYS = 8192,       /* in interpreted events: the row is not counted */
 };
 
-/* loss.adds, words with spaces between them: fields that all events of the output have besides, if the row
- * counts all of them or is TOUCHES_ALWAYS; if it is TOUCHES_MORE, the classes of the events that the output has
- * besides. */
+/* loss.adds, words with spaces between them: fields that all events of the output have besides, if the
+ * row counts all of them or is TOUCHES_ALWAYS; if it is TOUCHES_MORE, the classes of the events that the
+ * output has besides. */
 
 #endif
