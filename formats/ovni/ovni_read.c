@@ -378,9 +378,12 @@ walk_run(struct ovni_state *st, struct batch *b)
 	enum parse_status status = PARSE_DONE;
 
 	st->checked = 0;
-	while (status == PARSE_DONE && in->p < in->end && (size_t)(in->p - from) < RUN_BYTES)
-		if (!check_fast(st, RUN_BYTES) && in->p < in->end)
+	while (status == PARSE_DONE && in->p < in->end && (size_t)(in->p - from) < RUN_BYTES) {
+		const char *const before = in->p;
+		(void)check_fast(st, RUN_BYTES);
+		if (in->p == before)
 			status = event(st, b);
+	}
 	return status;
 }
 

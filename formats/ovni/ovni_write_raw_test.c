@@ -150,6 +150,36 @@ Test(ovni_copy, one_stream)
 	remove_folder(dir);
 }
 
+/* So many events of 12 bytes that a run of records ends close to the end of the stream. */
+Test(ovni_copy, long_streams)
+{
+	enum { MOST = 30000, HEAD = 8, EVENT = 12 };
+	static const char header[HEAD] = "ovni\1";
+	char *const dir = make_folder(), *const p = calloc(MOST + 2, EVENT);
+	char in[1024], out[1024], path[1200];
+
+	snprintf(in, sizeof in, "%s/stream.obs", dir);
+	snprintf(out, sizeof out, "%s/out.ovni", dir);
+	snprintf(path, sizeof path, "%s/stream.obs", out);
+	cr_assert_not_null(p);
+	memcpy(p, header, HEAD);
+	for (uint32_t n = 10000; n <= MOST; n += 4000) {
+		for (uint32_t i = 0; i < n; i++) {
+			char *const e = p + HEAD + (size_t)EVENT * i;
+			memcpy(e, i + 1 == n ? "\0OHe" : i == 0 ? "\0OHx" : "\0KCO", 4);
+			memcpy(e + 4, &i, sizeof i);
+		}
+		const size_t size = HEAD + (size_t)EVENT * n;
+		cr_assert(write_whole(in, p, size));
+		struct ran r = run_tool((const char *const[]){ "convert", "-qf", in, out, NULL }, NULL, 0);
+		cr_expect(r.status == 0 || r.status == 1, "%u events: status %d: %s", n, r.status, r.err);
+		expect_file(path, p, size);
+		ran_free(&r);
+	}
+	free(p);
+	remove_folder(dir);
+}
+
 /* Records of any size and order of bytes, through the reader's slow paths too. */
 Test(ovni_copy, all_samples)
 {
