@@ -9,6 +9,8 @@
 /* convert --split-time and --split-by: parts are valid traces by themselves, and hold each event once. */
 TestSuite(convert_split, .timeout = 120);
 
+#define REAL "../shared/traces/"
+
 struct division {
 	const char *in, *to, *option, *value;
 	const char *ignored; /* by diff: what a part says otherwise; "": nothing */
@@ -78,9 +80,9 @@ Test(convert_split, records_of_each_format)
 Test(convert_split, folders_of_streams)
 {
 	static const struct division d[] = {
-		{ "../shared/traces/ovni/good/mpi-func", "ovni", "--split-by", "stream", "track", 4 },
-		{ "../shared/traces/ovni/good/mpi-func", "ovni", "--split-by", "tid", "track", 4 },
-		{ "../shared/traces/ovni/good/mpi-func", "ovni", "--split-time", "500us", "track", 4 },
+		{ REAL "ovni/good/mpi-func", "ovni", "--split-by", "stream", "track", 4 },
+		{ REAL "ovni/good/mpi-func", "ovni", "--split-by", "tid", "track", 4 },
+		{ REAL "ovni/good/mpi-func", "ovni", "--split-time", "500us", "track", 4 },
 	};
 	char *const dir = make_folder(), out[512];
 
@@ -123,7 +125,7 @@ expect_sizes(const char *out, size_t most)
 Test(convert_split, of_a_size)
 {
 	static const struct division d[] = {
-		{ "../shared/traces/htdump/two-threads.htdump", "htdump", "--split-size", "4000", "track", 9 },
+		{ REAL "htdump/two-threads.htdump", "htdump", "--split-size", "4000", "track", 9 },
 		{ "testdata/heph/good/mixed.bin.log", "heph", "--split-size", "1024", "track,stream_counter",
 		  5 },
 		{ "testdata/dial9/good/strange-texts.dial9", "dial9", "--split-size", "1024", "track", 1 },
