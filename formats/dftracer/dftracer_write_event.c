@@ -146,6 +146,8 @@ dfw_event(struct dfw_state *st, const struct batch *b, const struct event *e, st
 
 	if (chunk->text.failed)
 		return;
+	if (st->tracks[e->track->index].changed)
+		dfw_lose(chunk, DFW_TRACK_CHANGED, e->offset);
 	dfw_define_hashes(st, b, e, who, chunk);
 	const enum kind kind = kind_of(st, b, e, chunk);
 	const struct value *const type = dfw_type_of(st, b, e);

@@ -9,6 +9,7 @@ void
 hpw_lose(struct hpw_packet *k, enum hpw_loss loss)
 {
 	ledger_add(k->ledger, &hpw_losses[loss], k->offset, 1);
+	k->lost = true;
 }
 
 void

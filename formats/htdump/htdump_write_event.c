@@ -137,8 +137,7 @@ put_other(struct htw_state *st, struct htw_record *r, const struct batch *b, con
 	if (st->scratch.failed)
 		return;
 	htw_text(r, slice_of(st->scratch.p, st->scratch.n));
-	if (e->nfields > 0)
-		htw_lose(r, HTW_FIELDS_AS_TEXT);
+	htw_lose(r, HTW_FIELDS_AS_TEXT);
 }
 
 /* ---- events ---- */
@@ -165,7 +164,9 @@ duration_of(const struct event *e, uint64_t start, const struct htw_record *r)
 static void
 count_losses(const struct htw_record *r, enum htw_kind kind)
 {
-	if (kind == HTW_ASYNC)
+	if (kind == HTW_COUNTER)
+		htw_lose(r, HTW_COUNTERS);
+	else if (kind == HTW_ASYNC)
 		htw_lose(r, HTW_ASYNC_SPAN);
 	else if (kind == HTW_BEGIN || kind == HTW_END)
 		htw_lose(r, HTW_HALF_SPAN);
@@ -205,6 +206,12 @@ htw_event(struct htw_state *st, const struct batch *b, const struct event *e, st
 	const struct htw_layout *const l = htw_layout_of(st, b, e, chunk);
 	const uint32_t thread = htw_thread(st, e->track, chunk, e->offset);
 
+	if (st->tracks[e->track->index].changed)
+		htw_lose(&r, HTW_TRACK_CHANGED);
+	if (!slice_equal(e->cls->category, e->cls->name) || l->renamed || l->id < HTW_ID_FREE)
+		htw_lose(&r, HTW_CATEGORY);
+	if (l->fields_renamed)
+		htw_lose(&r, HTW_RENAMED);
 	put_bases(st, &r, e, l->id, thread);
 	if (l->id < HTW_ID_FREE) {
 		put_other(st, &r, b, e);
