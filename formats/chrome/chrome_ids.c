@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "base/decimal.h"
+#include "base/utf8.h"
 #include "chrome/chrome_state.h"
 
 /*
@@ -97,6 +98,8 @@ chrome_declare_track(struct chrome_state *st, struct track *t)
 		number_thread(st, t, c);
 	c->len = (uint8_t)snprintf(c->text, sizeof c->text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, c->pid,
 	                           c->tid);
+	c->changed = !utf8_valid(t->name.p, t->name.n) ||
+	             (t->kind != TRACK_PROCESS && chrome_track_of(track_process(t))->changed);
 	t->declared = c;
 	return take(&st->ids, c->pid, c->tid);
 }

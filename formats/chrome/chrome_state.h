@@ -10,6 +10,7 @@ struct chrome_track {
 	char text[48];
 	uint8_t len;
 	bool renamed; /* pid or tid are not the true ones */
+	bool changed; /* readers show another name, of it or of its process */
 	uint32_t pid, tid;
 	uint32_t *part; /* of chrome-dir: the last one that names it, from 1 on; 0: none */
 };
@@ -18,6 +19,7 @@ struct chrome_track {
 struct chrome_class {
 	char *text;
 	uint32_t len;
+	bool changed; /* it is not UTF-8 */
 };
 
 /* Numbers that viewers can hold: pids and tids that fit 32 bits and are not 0. */

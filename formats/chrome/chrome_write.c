@@ -25,12 +25,12 @@ declare_class(struct chrome_state *st, struct class *c)
 	struct text t = { .p = NULL };
 
 	text_str(&t, "\",\"cat\":");
-	text_json_string(&t, c->category);
+	const bool changed = text_json_string(&t, c->category) > 0;
 	text_str(&t, ",\"ph\":\"");
 	char *const p = to != NULL && !t.failed ? arena_alloc(&st->arena, t.n) : NULL;
 	if (p != NULL) {
 		memcpy(p, t.p, t.n);
-		*to = (struct chrome_class){ p, (uint32_t)t.n };
+		*to = (struct chrome_class){ p, (uint32_t)t.n, changed };
 		c->declared = to;
 	}
 	text_free(&t);
@@ -257,6 +257,13 @@ render_async_end(const struct chrome_state *st, const struct event *e, struct ch
 	t->n = (size_t)(p - t->p);
 }
 
+/* Whether readers show it on a thread, as it has one for viewers. */
+static bool
+is_moved(const struct event *e)
+{
+	return e->track->kind == TRACK_PROCESS && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER;
+}
+
 void
 chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,
                     struct chunk *chunk)
@@ -277,6 +284,10 @@ chrome_render_event(const struct chrome_state *st, const struct batch *b, const 
 	}
 	memcpy(p, k->text, sizeof k->text);
 	t->n = (size_t)(p - t->p) + k->len;
+	if (chrome_class_of(e->cls)->changed)
+		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
+	if (k->changed || is_moved(e))
+		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TRACK_CHANGED], e->offset, 1);
 	if (!times_exact(st, e))
 		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
 	chrome_args(st, b, e, chunk);

@@ -74,12 +74,14 @@ struct dfw_process {
 	struct dfw_hash host_hash;
 	uint32_t number;
 	bool shares_pid; /* with one on another host */
+	bool changed;    /* readers show it under another name or number */
 };
 
 struct dfw_track {
 	struct dfw_process *process;
 	uint64_t tid;
 	bool ready;
+	bool changed; /* readers show its events under another name or number */
 };
 
 struct dfw_state {

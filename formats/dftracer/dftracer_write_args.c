@@ -1,4 +1,5 @@
 #include "dftracer/dftracer_write.h"
+#include "json/json_token.h"
 
 /* Fields as arguments.  Some names mean something in this format. */
 
@@ -288,6 +289,28 @@ put_arrow(struct args *a)
 	text_u64(&a->chunk->text, a->e->dur);
 }
 
+/* Whether readers take the text of a counter for a number, or for the host. */
+static bool
+is_no_series(const struct field *f)
+{
+	const struct slice s = value_text(&f->value);
+	enum json_kind kind;
+
+	return f->value.type == VALUE_STRING &&
+	       (slice_is(f->name, "hostname") ||
+	        (s.n > 0 && json_number(s.p, s.p + s.n, &kind) == s.p + s.n));
+}
+
+static void
+check_counter(const struct args *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (is_no_series(&a->fields[i])) {
+			dfw_lose(a->chunk, DFW_COUNTER_TEXT, a->e->offset);
+			return;
+		}
+}
+
 void
 dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who, bool counter,
          struct chunk *chunk)
@@ -298,6 +321,8 @@ dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, str
 
 	text_str(&chunk->text, ",\"args\":{");
 	const size_t open = chunk->text.n;
+	if (counter)
+		check_counter(&a);
 	put_host(&a, counter);
 	for (uint32_t i = 0; i < n && chunk->text.n - start <= DFW_MOST_RECORD; i++)
 		put_field(&a, i);

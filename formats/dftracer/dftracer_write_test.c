@@ -190,7 +190,8 @@ Test(dftracer_write, phases_in_d1)
 	              "{\"id\":\"1\",\"name\":\"span\",\"cat\":\"cat\",\"pid\":\"12\",\"tid\":\"7\",\"ts\":"
 	              "\"1\",\"dur\":\"3\",\"ph\":\"X\",\"args\":{}}");
 	expect_losses(&r,
-	              "no-metadata 1, id-added 5, time-rounded 2, instant 1, counter 1, arrow 1, late-end 1");
+	              "no-metadata 1, track-changed 5, id-added 5, time-rounded 2, instant 1, counter 1, "
+	              "arrow 1, late-end 1");
 	expect_clean(&r);
 	writer_rig_free(&r);
 }
@@ -223,7 +224,7 @@ Test(dftracer_write, arguments)
 	              "\"x\":18446744073709551615,\"x (2)\":-9223372036854775808,\"hhash (2)\":1,"
 	              "\"fhash\":\"5a01136b3d98ce01\",\"hhash\":\"3c890076ed15f448\",\"nan\":\"NaN\","
 	              "\"json\":[1,  {}] ,\"num_events\":77}}");
-	expect_losses(&r, "replaced-bytes 1, argument-renamed 2, not-a-number 1");
+	expect_losses(&r, "track-changed 1, replaced-bytes 1, argument-renamed 2, not-a-number 1");
 	expect_clean(&r);
 	writer_rig_free(&r);
 }
@@ -347,7 +348,7 @@ Test(dftracer_write, numbers_that_two_have)
 	expect_record(&r, 2,
 	              "{\"name\":\"c\",\"cat\":\"cat\",\"pid\":4194306,\"tid\":4194307,\"ts\":1000,\"dur\":0,"
 	              "\"ph\":1,\"args\":{}}");
-	expect_losses(&r, "new-number 2");
+	expect_losses(&r, "new-number 2, track-changed 2");
 	expect_clean(&r);
 	cr_expect_not_null(strstr(writer_rig_text(&r, NULL),
 	                          "\"pid\":4194306,\"tid\":4194306,\"ph\":4,\"args\":{\"name\":"

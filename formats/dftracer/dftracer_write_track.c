@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "dftracer/dftracer_write.h"
 
 /*
@@ -58,6 +59,7 @@ number_process(struct dfw_state *st, const struct track *t, struct dfw_process *
 			st->next_number++;
 		while (table64_get(&st->pids, FIRST_EXTRA + st->next_number) != TABLE_NONE);
 		p->pid = FIRST_EXTRA + st->next_number;
+		p->changed = t->has_id;
 		if (t->has_id)
 			dfw_lose(chunk, DFW_NEW_NUMBER, offset);
 	}
@@ -90,6 +92,14 @@ is_made_of(struct slice name, const char *noun, uint64_t number)
 	return slice_is(name, text);
 }
 
+/* Whether readers show another name. */
+static bool
+is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
+{
+	return !is_made_of(name, noun, number) && (name.n == 0 || st->dialect == DFW_D1 ||
+	                                           name.n > DFW_MOST_NAME || !utf8_valid(name.p, name.n));
+}
+
 static void
 put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind, struct slice name,
          uint64_t offset)
@@ -113,6 +123,8 @@ introduce_process(struct dfw_state *st, const struct track *t, struct dfw_proces
 	if (st->dialect == DFW_D5)
 		dfw_metadata(st, chunk, who, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
 	const struct slice name = own_name(t->name, p->host);
+	p->changed |= t->has_id && (is_changed(st, name, "process", p->pid) ||
+	                             (p->host.n > 0 && name.n == t->name.n));
 	if (name.n > 0 && !is_made_of(name, "process", p->pid))
 		put_name(st, chunk, who, "process_name", name, offset);
 }
@@ -170,9 +182,11 @@ number_thread(struct dfw_state *st, const struct track *t, struct dfw_track *to,
 			st->next_number++;
 		while (!is_free_tid(st, p, FIRST_EXTRA + st->next_number));
 		to->tid = FIRST_EXTRA + st->next_number;
+		to->changed = own;
 		if (own)
 			dfw_lose(chunk, DFW_NEW_NUMBER, offset);
 	}
+	to->changed |= t->kind == TRACK_PROCESS || p->changed || is_changed(st, t->name, "thread", to->tid);
 	to->ready = true;
 	return table64_put(&st->tids, tid_key(p, to->tid), 1);
 }

@@ -73,6 +73,11 @@ struct d9w_class {
 	const struct d9w_layout *recent[D9W_RECENT];
 };
 
+struct d9w_track {
+	uint32_t number; /* and 1; 0: it has none */
+	bool changed;    /* readers show its events under another name */
+};
+
 struct d9w_state {
 	bool is_raw, selected, rebased, signed_time, as_0_3;
 	uint64_t base; /* timestamp_base_ns of the output */
@@ -81,7 +86,7 @@ struct d9w_state {
 	struct arena arena;
 	struct d9w_class *classes; /* by index of the trace's class */
 	uint32_t nclasses;
-	uint32_t *tracks; /* number of a track + 1, or 0, by index of the trace's track */
+	struct d9w_track *tracks; /* by index of the trace's track */
 	uint32_t ntracks;
 	uint32_t next_track;
 	const struct d9w_layout **layouts;
@@ -129,9 +134,6 @@ void d9w_text32(struct text *t, struct slice s);
 
 /* Adds the text, at most `most` bytes of it, with U+FFFD for what is not UTF-8; whether that changed it. */
 bool d9w_clean(struct text *t, struct slice s, uint32_t most);
-
-/* How many of the first `most` bytes are whole characters. */
-uint32_t d9w_cut(struct slice s, uint32_t most);
 
 bool d9w_is_utf8(struct slice s);
 

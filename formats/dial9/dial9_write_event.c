@@ -102,6 +102,8 @@ d9w_event(struct d9w_state *st, const struct batch *b, const struct event *e, st
 	const uint32_t track = d9w_track(st, e->track, chunk);
 
 	put_head(st, e, l, track, chunk);
+	if (st->tracks[e->track->index].changed)
+		d9w_lose(chunk, D9W_TRACK_CHANGED, e->offset);
 	if (l->bad_name)
 		d9w_lose(chunk, D9W_BAD_NAME, e->offset);
 	if (l->renamed)

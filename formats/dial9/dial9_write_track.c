@@ -34,7 +34,7 @@ kind_word(const struct track *t)
 static uint32_t
 number_of(struct d9w_state *st, const struct track *t, bool *is_new)
 {
-	uint32_t *const number = &st->tracks[t->index];
+	uint32_t *const number = &st->tracks[t->index].number;
 
 	*is_new = *number == 0;
 	if (*is_new)
@@ -49,8 +49,10 @@ describe(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t 
 	struct text *const name = &st->scratch;
 
 	text_clear(name);
-	if (d9w_clean(name, t->name, D9W_MOST_EVENT))
+	st->tracks[t->index].changed = d9w_clean(name, t->name, D9W_MOST_EVENT);
+	if (st->tracks[t->index].changed)
 		d9w_lose(chunk, D9W_BAD_NAME, 0);
+	st->tracks[t->index].changed |= t->parent != NULL && st->tracks[track_process(t)->index].changed;
 	out->failed |= name->failed;
 	if (out->failed)
 		return;
@@ -65,7 +67,7 @@ describe(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t 
 uint32_t
 d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
 {
-	const uint32_t known = st->tracks[t->index];
+	const uint32_t known = st->tracks[t->index].number;
 	bool is_new;
 
 	if (known != 0)

@@ -151,6 +151,7 @@ struct hpw_packet {
 	uint32_t nfields;   /* fields of the event so far */
 	uint32_t ntypes;    /* of how many fields st->types tells the type */
 	uint32_t nelements; /* of lists */
+	bool lost;          /* something of it was */
 };
 
 struct hpw_packet hpw_begin_option(struct hpw_state *st, struct chunk *chunk, const char *name,
@@ -181,6 +182,7 @@ struct hpw_track {
 	uint64_t substream;
 	uint32_t process; /* index of its process's track */
 	bool numbered, reported;
+	bool changed; /* readers show its events under another name or number */
 };
 
 struct hpw_tracks {

@@ -167,6 +167,8 @@ hpw_event(struct hpw_state *st, const struct batch *b, const struct event *e, st
 		chunk->text.failed = true;
 		return;
 	}
+	if (to->changed)
+		hpw_lose(&k, HPW_TRACK_CHANGED);
 	hpw_store(p, HEPH_MAGIC_EVENT, 4);
 	hpw_store(p + HPW_AT_STREAM, to->stream, 4);
 	hpw_store(p + HPW_AT_COUNTER, (*counter)++, 4);

@@ -56,7 +56,9 @@ number_substream(struct hpw_tracks *all, const struct track *t, struct hpw_track
 }
 
 /* For all that is beyond the bounds. */
-static const struct hpw_track shared = { .stream = HPW_SHARED_STREAM, .numbered = true, .reported = true };
+static const struct hpw_track shared = {
+	.stream = HPW_SHARED_STREAM, .numbered = true, .reported = true, .changed = true
+};
 
 /* A track whose process is numbered, or that is a process. */
 static bool
@@ -122,6 +124,7 @@ report(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_
 		chunk->text.n = k.start;
 		hpw_lose(&k, HPW_TRACK_NAMES);
 	}
+	to->changed = k.lost || all->list[to->process].changed;
 }
 
 /* ---- both ---- */

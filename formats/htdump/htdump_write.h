@@ -79,6 +79,8 @@ struct htw_layout {
 	uint32_t id;
 	uint32_t nmembers;
 	enum htw_kind kind;
+	bool renamed;        /* its name in the output is another */
+	bool fields_renamed; /* those of some members are */
 };
 
 #define HTW_RECENT 6
@@ -92,6 +94,7 @@ struct htw_track {
 	uint32_t number; /* thread_id */
 	bool numbered;
 	bool reported; /* a record says what it is */
+	bool changed;  /* readers show another number */
 };
 
 /* Where records of a .htdump stand that are written as they are. */

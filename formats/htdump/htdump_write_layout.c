@@ -55,10 +55,11 @@ is_taken(struct slice name, const struct slice *names, uint32_t n)
 
 /* The name of each member in the output: unique, and none that means something there.  false: no memory. */
 static bool
-name_members(struct arena *a, const struct htw_layout *l, struct slice *names)
+name_members(struct arena *a, struct htw_layout *l, struct slice *names)
 {
 	for (uint32_t i = 0; i < l->nmembers; i++) {
 		names[i] = l->members[i].name;
+		l->fields_renamed |= is_taken(names[i], names, i);
 		for (uint32_t k = 2; names[i].p != NULL && is_taken(names[i], names, i); k++)
 			names[i] = htw_numbered(a, l->members[i].name, k);
 		if (names[i].p == NULL)
@@ -113,6 +114,7 @@ add(struct htw_state *st, const struct htw_layout *like, uint64_t hash, struct c
 	*l = *like;
 	l->members = m;
 	l->id = HTW_ID_FREE + st->nlayouts;
+	l->renamed = htw_is_class_name(l->cls->name);
 	if (!name_members(&st->arena, l, names) ||
 	    !array_room(&st->layouts, st->nlayouts, &st->layouts_cap, sizeof *st->layouts) ||
 	    !table64_put(&st->signatures, hash, st->nlayouts))

@@ -245,7 +245,7 @@ Test(htdump_write, kinds)
 			cr_expect_eq(htw_run_loss_of(&r, rows[i].loss), i == 7 ? 1 : 2, "%s", rows[i].loss);
 	}
 	cr_expect_eq(htw_run_count_of(o, "first"), 8);
-	cr_expect_eq(r.total.n, 3);
+	cr_expect_eq(r.total.n, 4);
 	htw_run_finish(&r);
 }
 

@@ -19,6 +19,15 @@ keeps_its_id(const struct track *t)
 	return t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child && t->id <= UINT32_MAX;
 }
 
+/* The thread that a lane, or a track that shows something of a thread, is of; a process if there is none. */
+static const struct track *
+thread_of(const struct track *t)
+{
+	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
 /* false: no memory. */
 static bool
 number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
@@ -31,6 +40,9 @@ number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
 		while (!is_free(st, FIRST_EXTRA + st->next_number));
 		to->number = FIRST_EXTRA + st->next_number;
 	}
+	const struct track *const thread = thread_of(t);
+	to->changed = t->kind == TRACK_PROCESS ||
+	              (thread->has_id && thread->id <= FIRST_EXTRA && thread->id != to->number);
 	to->numbered = true;
 	return table64_put(&st->numbers, to->number, 1);
 }
@@ -42,15 +54,6 @@ kind_word(const struct track *t)
 	       : t->lane > 0            ? SLICE_LIT("lane")
 	       : t->is_child            ? SLICE_LIT("child")
 	                                : SLICE_LIT("thread");
-}
-
-/* The thread that a lane, or a track that shows something of a thread, is of; a process if there is none. */
-static const struct track *
-thread_of(const struct track *t)
-{
-	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
-		t = t->parent;
-	return t;
 }
 
 static void

@@ -113,6 +113,7 @@ struct ovw_stream {
 	uint32_t process; /* in ovw_marks.processes */
 	uint32_t lane;    /* n: the n-th that holds async spans of the track, from 1 */
 	int32_t tid;
+	bool changed; /* readers show its events under another number */
 	const char *file;
 	uint64_t last;         /* clock of the last record */
 	struct text held;      /* what is not written yet */
@@ -136,6 +137,7 @@ struct ovw_track {
 struct ovw_label {
 	const char *name; /* NUL-terminated */
 	uint32_t type;
+	bool changed; /* it is not that of the events */
 };
 
 struct ovw_marks {

@@ -9,11 +9,9 @@
 bool
 ovw_clean_name(struct text *t, struct slice name)
 {
-	uint32_t n = name.n < OVNI_MARK_TEXT ? name.n : OVNI_MARK_TEXT - 1;
+	const uint32_t n = (uint32_t)utf8_cut(name.p, name.n, OVNI_MARK_TEXT - 1);
 	bool changed = n < name.n || n == 0;
 
-	while (n < name.n && n > 0 && ((unsigned char)name.p[n] & 0xc0) == 0x80)
-		n--; /* not inside a character */
 	text_clear(t);
 	if (n == 0)
 		text_str(t, NONE);
@@ -41,8 +39,7 @@ json_size(struct text *t, struct slice name)
 
 /* The value of a new label; 0: there is no room, or text.failed. */
 static int64_t
-add_label(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t offset, bool last,
-          struct chunk *chunk)
+add_label(struct ovw_state *st, enum ovw_type type, struct slice name, bool last, struct chunk *chunk)
 {
 	struct ovw_marks *const m = &st->marks;
 	const bool changed = ovw_clean_name(&m->scratch, name);
@@ -64,11 +61,9 @@ add_label(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t 
 		chunk->text.failed = true;
 		return 0;
 	}
-	if (changed)
-		ovw_lose(chunk, OVW_NAME_CHANGED, offset);
 	m->label_text += text.n;
 	m->label_json += (uint32_t)json;
-	m->labels[m->nlabels++] = (struct ovw_label){ text.p, type };
+	m->labels[m->nlabels++] = (struct ovw_label){ text.p, type, changed };
 	return m->nlabels;
 }
 
@@ -78,15 +73,16 @@ ovw_label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64
 {
 	struct ovw_marks *const m = &st->marks;
 	uint32_t known = tabletext_get(&m->names[type], name);
+	const int64_t value =
+	    known != TABLE_NONE ? (int64_t)known + 1 : add_label(st, type, name, false, chunk);
 
-	if (known != TABLE_NONE)
-		return known + 1;
-	const int64_t value = add_label(st, type, name, offset, false, chunk);
+	if (value != 0 && m->labels[value - 1].changed)
+		ovw_lose(chunk, OVW_NAME_CHANGED, offset);
 	if (value != 0 || chunk->text.failed)
 		return value;
 	ovw_lose(chunk, OVW_NAMES_FULL, offset);
 	known = tabletext_get(&m->names[type], SLICE_LIT(OTHER));
-	return known != TABLE_NONE ? known + 1 : add_label(st, type, SLICE_LIT(OTHER), offset, true, chunk);
+	return known != TABLE_NONE ? known + 1 : add_label(st, type, SLICE_LIT(OTHER), true, chunk);
 }
 
 uint32_t

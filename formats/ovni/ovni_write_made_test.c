@@ -176,7 +176,7 @@ Test(ovni_marks_made, hours_apart)
 	        "{\"name\":\"b\",\"ph\":\"X\",\"ts\":7200000000,\"dur\":1,\"pid\":1,\"tid\":2}]",
 	        &m, &err);
 	expect_mark(&m, SPANS, "b", 0, 1, 1000);
-	cr_expect_str_eq(err, "");
+	cr_expect_null(strstr(err, "time"), "%s", err);
 	free(err);
 	marks_free(&m);
 }

@@ -140,20 +140,21 @@ number_of(const struct value *v, struct value *number)
 	return end == text + v->count;
 }
 
-/* The value of one series from now on. */
-static void
+/* The value of one series from now on; false: no mark says it, as it is the same or 0. */
+static bool
 set_counter(struct ovw_state *st, struct ovw_stream *s, uint32_t type, int64_t value, uint64_t clock,
             struct chunk *chunk)
 {
 	int64_t *const present = &s->counters[type - OVW_COUNTERS];
 
 	if (*present == value)
-		return;
+		return false;
 	if (*present != 0)
 		put_mark(st, s, "OM]", clock, *present, type, chunk);
 	if (value != 0)
 		put_mark(st, s, "OM[", clock, value, type, chunk);
 	*present = value;
+	return value != 0;
 }
 
 static void
@@ -163,14 +164,13 @@ put_counter(struct ovw_state *st, struct ovw_stream *s, const struct batch *b, c
 	const struct field *const f = b->fields + e->first_field;
 	struct text *const t = &st->marks.scratch;
 	struct value number;
-	uint32_t numbers = 0;
+	uint32_t numbers = 0, marks = 0;
 	int64_t value;
 
 	for (uint32_t i = 0; i < e->nfields; i++)
 		numbers += number_of(&f[i].value, &number);
 	if (numbers < e->nfields)
 		ovw_lose(chunk, OVW_FIELDS, e->offset);
-	ovw_lose(chunk, OVW_COUNTER, e->offset);
 	for (uint32_t i = 0; i < e->nfields; i++) {
 		if (!number_of(&f[i].value, &number) || !counter_value(&number, &value, e->offset, chunk))
 			continue;
@@ -182,8 +182,11 @@ put_counter(struct ovw_state *st, struct ovw_stream *s, const struct batch *b, c
 		}
 		const uint32_t type = ovw_counter_type(st, slice_of(t->p, t->n), e->offset, chunk);
 		if (type < OVNI_MARK_TYPES)
-			set_counter(st, s, type, value, clock, chunk);
+			marks += set_counter(st, s, type, value, clock, chunk);
 	}
+	ovw_lose(chunk, marks > 0 ? OVW_COUNTER : OVW_COUNTER_SAME, e->offset);
+	if (marks > 1)
+		ledger_add(&chunk->ledger, &ovw_losses[OVW_SERIES], e->offset, marks - 1);
 }
 
 /* ---- all of them ---- */
@@ -223,6 +226,10 @@ put_event(struct ovw_state *st, const struct batch *b, const struct event *e, st
 	if (s == NULL)
 		return;
 	end_spans(st, s, clock, chunk);
+	if (s->changed)
+		ovw_lose(chunk, OVW_TRACK_CHANGED, e->offset);
+	if (!slice_is(e->cls->category, "ovni"))
+		ovw_lose(chunk, OVW_CATEGORY, e->offset);
 	if (e->nfields > 0 && e->phase != PHASE_COUNTER)
 		ovw_lose(chunk, OVW_FIELDS, e->offset);
 	switch ((enum phase)e->phase) {

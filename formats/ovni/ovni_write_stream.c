@@ -8,7 +8,7 @@
  * those of the input where ovni can have them.
  */
 
-#define FIRST_FREE_ID 1000000U /* of those without a number that can be used */
+#define FIRST_FREE_ID 4194305U /* of those without a number that can be used: no operating system gives it */
 
 /* ---- numbers ---- */
 
@@ -130,6 +130,18 @@ file_name(struct ovw_state *st, const struct ovw_stream *s)
 	return arena_copy(&st->arena, slice_str(name)).p;
 }
 
+/* Whether its events are on a thread that does not have the numbers of their track. */
+static bool
+is_changed(const struct ovw_marks *m, const struct ovw_stream *s)
+{
+	const struct track *const t = s->track, *const process = track_process(t);
+
+	return t->kind == TRACK_PROCESS || t->lane > 0 || t->is_child ||
+	       (t->has_id && t->id != (uint32_t)s->tid) ||
+	       (process->kind == TRACK_PROCESS && process->has_id &&
+	        process->id != (uint32_t)m->processes[s->process].pid);
+}
+
 /* Its place in m->streams plus 1; 0: there are too many, or text.failed. */
 static uint32_t
 add_stream(struct ovw_state *st, const struct event *e, uint32_t lane, uint64_t clock, struct chunk *chunk)
@@ -158,7 +170,9 @@ add_stream(struct ovw_state *st, const struct event *e, uint32_t lane, uint64_t 
 		chunk->text.failed = true;
 		return 0;
 	}
+	s->changed = lane == 0 && is_changed(m, s);
 	begin_thread(st, s, clock, chunk);
+	ovw_lose(chunk, OVW_THREAD_STATE, e->offset);
 	return m->nstreams;
 }
 

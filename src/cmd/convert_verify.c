@@ -91,6 +91,9 @@ sorter_failed(const struct convert *c)
 bool
 convert_verify_add(struct convert *c, const struct batch *b)
 {
+	for (uint32_t i = 0; i < b->n && c->verify.begun; i++)
+		c->verify.events +=
+		    event_is_compared(&b->events[i]) && (b->events[i].flags & EVENT_LEFT_OUT) == 0;
 	return !c->verify.begun || sorter_add(&c->verify.sorter, b) || sorter_failed(c);
 }
 
@@ -234,9 +237,15 @@ static bool
 compare(struct verify *v)
 {
 	/* a record is what its bytes say; whose it is may depend on where the file lies */
-	const struct differ_rules rules = { .tolerance = v->allowance.tolerance,
-		                            .pair_all = true,
-		                            .ignore = v->c->pipeline.context.raw ? PART_TRACK : 0U };
+	const bool raw = v->c->pipeline.context.raw;
+	const struct differ_rules rules = {
+		.tolerance = v->allowance.tolerance,
+		.pair_all = true,
+		.ignore = allowance_ignore(&v->allowance) | (raw ? PART_TRACK : 0U),
+		.tracks = v->allowance.tracks,
+		.more = v->allowance.nmore > 0 ? v->allowance.more : NULL,
+		.fields = { [DIFFER_B] = { .added = v->allowance.added } },
+	};
 
 	differ_init(
 	    &v->differ, &rules,
@@ -245,6 +254,8 @@ compare(struct verify *v)
 	const enum differ_status status = differ_run(&v->differ);
 	if (status == DIFFER_NO_MEMORY)
 		pipeline_no_memory(&v->back);
+	if (v->differ.more > v->allowance.nmore)
+		v->refused += v->differ.more - v->allowance.nmore;
 	return status == DIFFER_DONE;
 }
 
@@ -284,7 +295,8 @@ convert_verify_end(struct convert *c)
 	}
 	v->c = c;
 	v->path = convert_output_written(&c->output);
-	v->allowance = allowance_of(&c->writing.total, c->pipeline.context.raw ? NULL : c->to->losses);
+	v->allowance = allowance_of(&c->writing.total, c->pipeline.context.raw ? NULL : c->to->losses,
+	                            c->verify.events);
 	const bool ok = run(v);
 	if (v->findings)
 		c->status = worse(c->status, STATUS_FINDINGS);

@@ -11,7 +11,8 @@ struct convert_verify {
 	bool
 	    implied; /* by another option: where the output can be read back its rules are checked, no more */
 	bool begun, compares;
-	struct sorter sorter; /* the events, to be put in order of time */
+	uint64_t events;      /* that are compared */
+	struct sorter sorter; /* all of them, to be put in order of time */
 };
 
 /* Whether the output can be read back; false after a message, and the status of the options set. */

@@ -94,8 +94,8 @@ ignore_one(struct diff *d, struct slice s)
 		return false;
 	}
 	d->fields[d->nfields++] = s;
-	d->rules.counts = field_counts;
-	d->rules.ctx = d;
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		d->rules.fields[i] = (struct event_fields){ .counts = field_counts, .ctx = d };
 	return true;
 }
 

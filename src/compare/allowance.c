@@ -2,8 +2,6 @@
 
 #include "format/touches.h"
 
-#define ALL_PARTS ((1U << ALLOWANCE_PARTS) - 1)
-
 static void
 add(struct allowance *a, unsigned touches, uint64_t count)
 {
@@ -20,21 +18,71 @@ add(struct allowance *a, unsigned touches, uint64_t count)
 	}
 }
 
-struct allowance
-allowance_of(const struct ledger *l, const struct loss *losses)
+/* How all events are compared. */
+static void
+set_rules(struct allowance *a, const struct loss *l)
 {
-	struct allowance a = { .tolerance = 0 };
+	if ((l->touches & TOUCHES_MICROSECONDS) != 0)
+		a->tolerance = 999;
+	if ((l->touches & TOUCHES_TRACK_NAMES) != 0)
+		a->tracks |= TRACKS_WITHOUT_NAMES;
+	if ((l->touches & TOUCHES_PROCESSES) != 0)
+		a->tracks |= TRACKS_WITHOUT_PROCESSES;
+}
 
-	for (size_t i = 0; i < l->n; i++) {
-		const unsigned touches = l->rows[i].loss->touches;
-		if ((touches & TOUCHES_MICROSECONDS) != 0)
-			a.tolerance = 999;
-		add(&a, touches == TOUCHES_ANYTHING ? ALL_PARTS : touches, l->rows[i].count);
+static void
+add_words(const char **to, const char *words)
+{
+	size_t n = 0;
+
+	while (to[n] != NULL)
+		n++;
+	if (words != NULL && n < ALLOWANCE_WORDS)
+		to[n] = words;
+}
+
+static void
+add_row(struct allowance *a, const struct loss *l, uint64_t count)
+{
+	unsigned touches = l->touches;
+
+	set_rules(a, l);
+	if (l->adds != NULL && (touches & TOUCHES_MORE) != 0) {
+		add_words(a->more, l->adds);
+		a->nmore += count;
+		touches &= ~(unsigned)TOUCHES_MORE;
+	} else if (l->adds != NULL && count >= a->events) { /* to each of them */
+		add_words(a->added, l->adds);
+		touches &= ~(unsigned)TOUCHES_FIELDS;
 	}
+	add(a, touches, count);
+}
+
+struct allowance
+allowance_of(const struct ledger *l, const struct loss *losses, uint64_t events)
+{
+	struct allowance a = { .events = events };
+
+	for (size_t i = 0; i < l->n; i++)
+		add_row(&a, l->rows[i].loss, l->rows[i].count);
 	for (; losses != NULL && losses->id != NULL; losses++)
-		if ((losses->touches & TOUCHES_ALWAYS) != 0)
-			add(&a, losses->touches | TOUCHES_MANY, 1);
+		if ((losses->touches & TOUCHES_ALWAYS) != 0) {
+			set_rules(&a, losses);
+			add_words(a.added, losses->adds);
+		}
 	return a;
+}
+
+unsigned
+allowance_ignore(const struct allowance *a)
+{
+	const unsigned most = PART_NAME | PART_CATEGORY | PART_FIELDS | PART_TRACK | PART_PHASE;
+	unsigned parts = 0;
+
+	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++)
+		if (a->left[i] >= a->events)
+			parts |= 1U << i;
+	return parts & most;
 }
 
 bool

@@ -13,6 +13,8 @@ differ_init(struct differ *d, const struct differ_rules *rules, struct differ_so
 	*d = (struct differ){ .rules = *rules, .sink = sink, .ctx = ctx };
 	d->sides[DIFFER_A].source = a;
 	d->sides[DIFFER_B].source = b;
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		d->sides[i].identities.without = rules->tracks;
 }
 
 /* What a partner has to have.  With a tolerance, times and durations are compared apart. */
@@ -34,7 +36,7 @@ meet(struct differ *d, int which)
 	struct differ_side *const s = &d->sides[which];
 	const struct event *const e = &s->batch->events[s->at];
 
-	s->id = event_identity(&s->canon, s->batch, e, d->rules.counts, d->rules.ctx);
+	s->id = event_identity(&s->canon, s->batch, e, &d->rules.fields[which]);
 	s->track = track_identity(&s->identities, s->source.trace, event_compared_track(e));
 	s->key = key_of(d, s);
 	s->id.ts ^= (uint64_t)s->source.signed_time << 63; /* an order that all times have */
@@ -49,6 +51,18 @@ meet(struct differ *d, int which)
 	return s->canon.scratch.failed || s->identities.failed ? DIFFER_NO_MEMORY : DIFFER_DONE;
 }
 
+/* Whether the event takes part; one of B's own is counted. */
+static bool
+takes_part(struct differ *d, int which, const struct event *e)
+{
+	if (!event_is_compared(e))
+		return false;
+	if (which == DIFFER_A || d->rules.more == NULL || !words_have(d->rules.more, e->cls->name))
+		return true;
+	d->more++;
+	return false;
+}
+
 /* To the next event of a side, if there is one. */
 static enum differ_status
 go_on(struct differ *d, int which)
@@ -57,7 +71,7 @@ go_on(struct differ *d, int which)
 
 	for (s->at++;; s->at = 0) {
 		while (s->batch != NULL && s->at < s->batch->n &&
-		       !event_is_compared(&s->batch->events[s->at]))
+		       !takes_part(d, which, &s->batch->events[s->at]))
 			s->at++;
 		if (s->batch != NULL && s->at < s->batch->n)
 			return meet(d, which);

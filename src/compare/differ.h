@@ -30,8 +30,10 @@ struct differ_rules {
 	unsigned ignore;    /* enum event_part */
 	uint64_t tolerance; /* ns, of times and durations */
 	bool pair_all;      /* what is left of a time is put together, however much differs */
-	event_field_counts *counts;
-	const void *ctx; /* of counts */
+	struct event_fields fields[DIFFER_SIDES];
+	unsigned tracks; /* enum tracks_without */
+	const char *const
+	    *more; /* lists of words, ended by NULL: classes of events that only B has; or NULL */
 };
 
 /* One of both may be NULL: it is on the other side only. */
@@ -77,6 +79,7 @@ struct differ {
 	void *ctx;
 	struct by_name *names;                      /* NULL: not wanted */
 	uint64_t same, changed, only[DIFFER_SIDES]; /* pairs, pairs, events */
+	uint64_t more;                              /* events of B of the classes in rules.more */
 	uint64_t full;                              /* how many times a side had more than PENDING_MAX */
 	int bad_side;                               /* after DIFFER_BAD */
 };

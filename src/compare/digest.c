@@ -19,7 +19,7 @@ digest_add(struct digest *d, const struct batch *b)
 		if (!array_reach(&d->tracks, &d->ntracks, track->index, sizeof *d->tracks))
 			return false;
 		struct digest_track *const to = &d->tracks[track->index];
-		const struct event_identity id = event_identity(&d->canon, b, e, NULL, NULL);
+		const struct event_identity id = event_identity(&d->canon, b, e, NULL);
 		wide_hash_sum(&to->sum, event_identity_hash(&id, 0));
 		to->track = track;
 		to->events++;

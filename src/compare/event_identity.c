@@ -30,9 +30,36 @@ field(struct canon *c, const struct field *f)
 	return wide_hash_end(h);
 }
 
+uint32_t
+word_at(const char *const *lists, struct slice name)
+{
+	uint32_t at = 0;
+
+	for (; *lists != NULL; lists++)
+		for (const char *p = *lists; *p != '\0'; at++) {
+			const size_t n = strcspn(p, " ");
+			if (n == name.n && memcmp(p, name.p, n) == 0)
+				return at;
+			p += n + (p[n] == ' ');
+		}
+	return UINT32_MAX;
+}
+
+bool
+event_field_counts_in(const struct event_fields *f, struct slice name, unsigned *seen)
+{
+	const uint32_t at = f->added != NULL ? word_at(f->added, name) : UINT32_MAX;
+
+	if (at < 32 && (*seen >> at & 1) == 0) {
+		*seen |= 1U << at;
+		return false;
+	}
+	return f->counts == NULL || f->counts(f->ctx, name);
+}
+
 struct event_identity
-event_identity(struct canon *c, const struct batch *b, const struct event *e, event_field_counts *counts,
-               const void *ctx)
+event_identity(struct canon *c, const struct batch *b, const struct event *e,
+               const struct event_fields *fields)
 {
 	const bool arrow = e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
 	struct event_identity id = {
@@ -43,10 +70,11 @@ event_identity(struct canon *c, const struct batch *b, const struct event *e, ev
 		.phase = e->phase == PHASE_COUNTER && e->nfields == 0 ? PHASE_INSTANT : e->phase,
 		.async = e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0,
 	};
+	unsigned seen = 0;
 
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
-		if (counts != NULL && !counts(ctx, f->name))
+		if (fields != NULL && !event_field_counts_in(fields, f->name, &seen))
 			continue;
 		wide_hash_sum(&id.fields, field(c, f));
 		id.nfields++;

@@ -32,12 +32,31 @@ enum event_part {
 	PART_PHASE = TOUCHES_PHASE,
 };
 
-/* Says whether a field counts; NULL: all do. */
+/* Says whether a field counts. */
 typedef bool event_field_counts(const void *ctx, struct slice name);
+
+/* Which fields count: all but those that `counts` refuses, and the first one of each name in `added`. */
+struct event_fields {
+	event_field_counts *counts; /* NULL: all */
+	const void *ctx;
+	const char *const *added; /* lists of words; NULL: none */
+};
+
+/* The place of a word in lists of words with spaces between them, ended by NULL; UINT32_MAX: it is none. */
+uint32_t word_at(const char *const *lists, struct slice word);
+
+static inline bool
+words_have(const char *const *lists, struct slice word)
+{
+	return word_at(lists, word) != UINT32_MAX;
+}
+
+/* Whether a field counts; `seen` is 0 for the first field of an event, and kept for its further ones. */
+bool event_field_counts_in(const struct event_fields *f, struct slice name, unsigned *seen);
 
 /* Memory is out if c->scratch.failed. */
 struct event_identity event_identity(struct canon *c, const struct batch *b, const struct event *e,
-                                     event_field_counts *counts, const void *ctx);
+                                     const struct event_fields *fields);
 
 /* One hash of all parts but those in `without`; neither PART_TRACK matters nor the track. */
 struct wide_hash event_identity_hash(const struct event_identity *id, unsigned without);

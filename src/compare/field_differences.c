@@ -6,15 +6,20 @@ struct fields {
 	bool used[FIELD_DIFFERENCES_MAX];
 };
 
+/* Fields that do not count are used already. */
 static struct fields
-fields_of(const struct difference *d, int side)
+fields_of(const struct difference *d, int side, const struct differ_rules *rules)
 {
 	const struct event *const e = difference_event(d, side);
-
-	return (struct fields){
+	struct fields f = {
 		.list = d->in[side]->fields + e->first_field,
 		.n = e->nfields < FIELD_DIFFERENCES_MAX ? e->nfields : FIELD_DIFFERENCES_MAX,
 	};
+	unsigned seen = 0;
+
+	for (uint32_t i = 0; i < f.n; i++)
+		f.used[i] = !event_field_counts_in(&rules->fields[side], f.list[i].name, &seen);
+	return f;
 }
 
 /* The first of this name that is not used; n: there is none. */
@@ -32,12 +37,12 @@ bool
 field_differences(const struct difference *d, const struct differ_rules *rules, field_visitor *visit,
                   void *ctx)
 {
-	struct fields a = fields_of(d, DIFFER_A), b = fields_of(d, DIFFER_B);
+	struct fields a = fields_of(d, DIFFER_A, rules), b = fields_of(d, DIFFER_B, rules);
 	struct canon canon = { .scratch = { .head = NULL } };
 
 	for (uint32_t i = 0; i < a.n; i++) {
 		const struct field *const f = &a.list[i];
-		if (rules->counts != NULL && !rules->counts(rules->ctx, f->name))
+		if (a.used[i])
 			continue;
 		const uint32_t k = find(&b, f->name);
 		if (k == b.n) {
@@ -51,7 +56,7 @@ field_differences(const struct difference *d, const struct differ_rules *rules, 
 			visit(ctx, f->name, &f->value, &b.list[k].value);
 	}
 	for (uint32_t k = 0; k < b.n; k++)
-		if (!b.used[k] && (rules->counts == NULL || rules->counts(rules->ctx, b.list[k].name)))
+		if (!b.used[k])
 			visit(ctx, b.list[k].name, NULL, &b.list[k].value);
 	const bool ok = !canon.scratch.failed;
 	canon_free(&canon);

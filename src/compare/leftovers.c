@@ -5,8 +5,36 @@
 
 /* Events without a partner: those of both sides that were probably one are put together. */
 
-/* How alike two events have to be; each round takes what the ones before left. */
-enum round { BY_NAME, BY_TRACK, ANYWHERE_SAME, ANYWHERE, PAIR_LENGTH, PAIR_ALL, ROUNDS };
+/* What two events have to have in common; each round takes what the ones before left. */
+enum { TRACK = 1, NAME = 2, PHASE = 4, FIELDS = 8, TIME = 16, LENGTH = 32 };
+
+/* Of two traces: what happened twice is more alike than what happened at the same time. */
+static const unsigned usual_rounds[] = {
+	TRACK | NAME | TIME | LENGTH,
+	TRACK | NAME | PHASE,
+	NAME | TIME | LENGTH,
+	TRACK | TIME | LENGTH,
+	TRACK,
+	NAME | PHASE | FIELDS,
+	NAME,
+	0,
+};
+
+/* Of a trace and what was made of it, where times hardly change: all are put together. */
+static const unsigned all_rounds[] = {
+	TRACK | NAME | FIELDS | TIME | LENGTH,
+	TRACK | NAME | PHASE | TIME | LENGTH,
+	TRACK | NAME | TIME | LENGTH,
+	NAME | TIME | LENGTH,
+	TRACK | TIME | LENGTH,
+	TIME | LENGTH,
+	TRACK | NAME | PHASE,
+	TRACK,
+	NAME | PHASE | FIELDS,
+	NAME,
+	TIME,
+	0,
+};
 
 /* A place in a list of events, ordered by what its round compares, then by time, then by duration. */
 struct place {
@@ -19,24 +47,26 @@ struct lists {
 	uint32_t n[DIFFER_SIDES];
 };
 
+/* A time that may be off is as good as any other. */
 static uint64_t
-likeness(const struct differ *d, const struct pending_event *e, enum round round)
+likeness(const struct differ *d, const struct pending_event *e, unsigned round)
 {
-	const bool track = (d->rules.ignore & PART_TRACK) == 0 && round < ANYWHERE_SAME;
-	struct wide_hash h = wide_hash_start((uint64_t)round);
+	const unsigned ignore = d->rules.ignore;
+	const bool exact = d->rules.tolerance == 0;
+	struct wide_hash h = wide_hash_start(round);
 
-	if (track)
+	if ((round & TRACK) != 0 && (ignore & PART_TRACK) == 0)
 		wide_hash_add_hash(&h, e->track);
-	if (round >= PAIR_LENGTH) {
-		wide_hash_add(&h, d->rules.tolerance > 0 ? 0 : e->id.ts);
-		wide_hash_add(&h, d->rules.tolerance > 0 || round == PAIR_ALL ? 0 : e->id.dur);
-	} else if (round != BY_TRACK) {
-		if ((d->rules.ignore & PART_NAME) == 0)
-			wide_hash_add_hash(&h, e->id.name);
-		wide_hash_add(&h, round != ANYWHERE ? e->id.phase : 0);
-	}
-	if (round == ANYWHERE_SAME)
+	if ((round & NAME) != 0 && (ignore & PART_NAME) == 0)
+		wide_hash_add_hash(&h, e->id.name);
+	if ((round & PHASE) != 0)
+		wide_hash_add(&h, e->id.phase);
+	if ((round & FIELDS) != 0)
 		wide_hash_add_hash(&h, e->id.fields);
+	if ((round & TIME) != 0 && exact)
+		wide_hash_add(&h, e->id.ts);
+	if ((round & LENGTH) != 0 && exact)
+		wide_hash_add(&h, e->id.dur);
 	return wide_hash_end(h).a;
 }
 
@@ -55,7 +85,7 @@ compare_places(const void *x, const void *y)
 }
 
 static uint32_t
-list(const struct differ *d, const struct pending *p, enum round round, struct place *to)
+list(const struct differ *d, const struct pending *p, unsigned round, struct place *to)
 {
 	uint32_t n = 0;
 
@@ -201,8 +231,8 @@ differ_leftovers(struct differ *d, uint64_t before)
 {
 	struct pending *const p = &d->sides[DIFFER_A].pending, *const q = &d->sides[DIFFER_B].pending;
 	struct lists l = { .n = { 0 } };
+	const unsigned *round = d->rules.pair_all ? all_rounds : usual_rounds;
 	enum differ_status status = DIFFER_DONE;
-	const int rounds = d->rules.pair_all ? ROUNDS : PAIR_LENGTH;
 
 	if (p->alive > 0 && q->alive > 0) {
 		l.places[DIFFER_A] = malloc(p->n * sizeof *l.places[0]);
@@ -210,10 +240,9 @@ differ_leftovers(struct differ *d, uint64_t before)
 		if (l.places[DIFFER_A] == NULL || l.places[DIFFER_B] == NULL)
 			status = DIFFER_NO_MEMORY;
 	}
-	for (int round = 0; round < rounds && status == DIFFER_DONE && p->alive > 0 && q->alive > 0;
-	     round++) {
-		l.n[DIFFER_A] = list(d, p, (enum round)round, l.places[DIFFER_A]);
-		l.n[DIFFER_B] = list(d, q, (enum round)round, l.places[DIFFER_B]);
+	for (; *round != 0 && status == DIFFER_DONE && p->alive > 0 && q->alive > 0; round++) {
+		l.n[DIFFER_A] = list(d, p, *round, l.places[DIFFER_A]);
+		l.n[DIFFER_B] = list(d, q, *round, l.places[DIFFER_B]);
 		status = match(d, &l, before);
 	}
 	free(l.places[DIFFER_A]);

@@ -23,6 +23,8 @@
 struct roundtrip {
 	const struct format *format;
 	uint64_t seed;
+	struct random_events written;
+	uint64_t compared;           /* of those that were written */
 	struct random_events events; /* once more, to compare with */
 	struct trace trace;          /* of these */
 	struct batch_pool pool;
@@ -126,8 +128,15 @@ compare(struct roundtrip *t, struct vocabularies *vocabularies)
 	};
 	if (!folder)
 		job.input = input_from_memory(writer_rig_text(&t->rig, NULL), t->rig.files[0].text.n);
-	t->allowance = allowance_of(&t->rig.losses, t->format->losses);
-	const struct differ_rules rules = { .tolerance = t->allowance.tolerance, .pair_all = true };
+	t->allowance = allowance_of(&t->rig.losses, t->format->losses, t->compared);
+	const struct differ_rules rules = {
+		.tolerance = t->allowance.tolerance,
+		.pair_all = true,
+		.ignore = allowance_ignore(&t->allowance),
+		.tracks = t->allowance.tracks,
+		.more = t->allowance.nmore > 0 ? t->allowance.more : NULL,
+		.fields = { [DIFFER_B] = { .added = t->allowance.added } },
+	};
 	struct differ differ;
 
 	random_events_begin(&t->events, t->seed);
@@ -139,6 +148,7 @@ compare(struct roundtrip *t, struct vocabularies *vocabularies)
 	            (struct differ_source){ .next = next_back, .ctx = t, .trace = &t->back.trace }, take, t);
 	cr_expect_eq(differ_run(&differ), DIFFER_DONE, "%s, seed %" PRIu64 ": %s", t->format->name, t->seed,
 	             t->found);
+	cr_expect_leq(differ.more, t->allowance.nmore, "%s, seed %" PRIu64, t->format->name, t->seed);
 	differ_free(&differ);
 	pipeline_close(&t->back);
 	batch_pool_free(&t->pool);
@@ -147,20 +157,28 @@ compare(struct roundtrip *t, struct vocabularies *vocabularies)
 		remove_folder(dir);
 }
 
+static bool
+fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+{
+	struct roundtrip *const t = ctx;
+	const bool any = random_events_fill(&t->written, trace, b, number);
+
+	for (uint32_t i = 0; i < b->n && any; i++)
+		t->compared += event_is_compared(&b->events[i]);
+	return any;
+}
+
 /* false: it is not the same. */
 static bool
 roundtrip(const struct format *format, uint64_t seed, struct vocabularies *vocabularies)
 {
 	struct roundtrip *const t = calloc(1, sizeof *t);
-	struct random_events events;
-	const struct writer_rig_job job = {
-		.to = format, .threads = 1, .fill = random_events_fill, .ctx = &events
-	};
+	const struct writer_rig_job job = { .to = format, .threads = 1, .fill = fill, .ctx = t };
 
 	cr_assert_not_null(t);
 	t->format = format;
 	t->seed = seed;
-	random_events_begin(&events, seed);
+	random_events_begin(&t->written, seed);
 	writer_rig_run(&t->rig, &job);
 	cr_assert(t->rig.written, "%s, seed %" PRIu64, format->name, seed);
 	compare(t, vocabularies);

@@ -13,27 +13,29 @@ counts(const struct track *t)
 }
 
 static struct wide_hash
-process_identity(const struct track *p)
+process_identity(const struct track *p, unsigned without)
 {
 	struct wide_hash h = wide_hash_start(PROCESS);
 
-	if (p->kind == TRACK_PROCESS && counts(p)) {
+	if (p->kind == TRACK_PROCESS && counts(p) && (without & TRACKS_WITHOUT_PROCESSES) == 0) {
 		wide_hash_add(&h, p->id);
-		wide_hash_add_text(&h, p->name);
+		if ((without & TRACKS_WITHOUT_NAMES) == 0)
+			wide_hash_add_text(&h, p->name);
 	}
 	return wide_hash_end(h);
 }
 
 static struct wide_hash
-own_identity(const struct track *t)
+own_identity(const struct track *t, unsigned without)
 {
 	struct wide_hash h = wide_hash_start(TRACK);
 
 	if (t->kind == TRACK_PROCESS)
-		return process_identity(t);
-	wide_hash_add_hash(&h, process_identity(track_process(t)));
+		return process_identity(t, without);
+	wide_hash_add_hash(&h, process_identity(track_process(t), without));
 	wide_hash_add(&h, counts(t) && !t->is_child ? t->id + 1 : 0);
-	wide_hash_add_text(&h, t->name);
+	if ((without & TRACKS_WITHOUT_NAMES) == 0)
+		wide_hash_add_text(&h, t->name);
 	return wide_hash_end(h);
 }
 
@@ -43,7 +45,7 @@ name_key(const struct track *t, struct slice name)
 {
 	struct wide_hash h = wide_hash_start(NAME);
 
-	wide_hash_add_hash(&h, process_identity(track_process(t)));
+	wide_hash_add_hash(&h, process_identity(track_process(t), 0));
 	wide_hash_add_text(&h, name);
 	return wide_hash_end(h).a;
 }
@@ -91,7 +93,9 @@ base_of(const struct track_identities *t, const struct trace *trace, const struc
 struct wide_hash
 track_identity(struct track_identities *t, const struct trace *trace, const struct track *track)
 {
-	while (track->lane > 0 && track->parent != NULL)
+	const bool no_names = (t->without & TRACKS_WITHOUT_NAMES) != 0;
+
+	while ((track->lane > 0 || (no_names && track->is_child)) && track->parent != NULL)
 		track = track->parent;
 	if (!array_reach(&t->known, &t->nknown, track->index, sizeof *t->known)) {
 		t->failed = true;
@@ -100,7 +104,7 @@ track_identity(struct track_identities *t, const struct trace *trace, const stru
 	struct wide_hash *const known = &t->known[track->index];
 	if ((known->a | known->b) == 0) {
 		learn_names(t, trace);
-		*known = own_identity(base_of(t, trace, track));
+		*known = own_identity(base_of(t, trace, track), t->without);
 	}
 	return *known;
 }

@@ -15,10 +15,18 @@
  */
 #define TRACK_MAX_NUMBER 4194304U
 
+/* What of tracks does not count either. */
+enum tracks_without {
+	/* names, and what a child track shows of its thread: a thread is known by the numbers */
+	TRACKS_WITHOUT_NAMES = 1,
+	TRACKS_WITHOUT_PROCESSES = 2,
+};
+
 /* Identities of the tracks of a trace, made when they are asked for.  Zero-initialise to start. */
 struct track_identities {
 	struct wide_hash *known; /* by index of the track; { 0, 0 }: not yet */
 	uint32_t nknown;
+	unsigned without;     /* enum tracks_without */
 	uint32_t named;       /* tracks of the trace that are in `names` */
 	struct table64 names; /* of a process and a name: the index of the first such track */
 	bool failed;          /* no memory: identities are of no use */

@@ -7,7 +7,7 @@
 
 const struct loss engine_losses[ENGINE_LOSSES + 1] = {
 #define LOSS(row, key, line, ...)                                                                            \
-	{ .id = key, .touches = TOUCHES_NOTHING, .text = line, .explain = __VA_ARGS__ },
+	{ .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "pipeline/engine_losses.def"
 #undef LOSS
 };
