@@ -81,16 +81,25 @@ put(struct packing *k, const void *p, uint64_t n)
 	return true;
 }
 
+/* The length of a text of which `follow` bytes follow. */
 static bool
-put_text(struct packing *k, const char *p, uint32_t n)
+put_length(struct packing *k, uint32_t n, uint64_t follow)
 {
-	if ((uint64_t)n + (n < LONG_TEXT ? 1 : 5) > (uint64_t)(k->end - k->at))
+	if (follow + (n < LONG_TEXT ? 1 : 5) > (uint64_t)(k->end - k->at))
 		return false;
 	*k->at++ = (char)(n < LONG_TEXT ? n : LONG_TEXT);
 	if (n >= LONG_TEXT) {
 		memcpy(k->at, &n, sizeof n);
 		k->at += sizeof n;
 	}
+	return true;
+}
+
+static bool
+put_text(struct packing *k, const char *p, uint32_t n)
+{
+	if (!put_length(k, n, n))
+		return false;
 	if (n > 0)
 		memcpy(k->at, p, n);
 	k->at += n;
@@ -103,7 +112,7 @@ put_slice(struct packing *k, const char *p, uint32_t n, enum kind kind)
 	if (kind == KIND_TEXT)
 		return put_text(k, p, n);
 	/* Text that is NULL has a length as well, whatever it may mean. */
-	return put(k, &n, sizeof n) && (kind == KIND_NULL || put(k, &p, sizeof p));
+	return put_length(k, n, 0) && (kind == KIND_NULL || put(k, &p, sizeof p));
 }
 
 /* The name, and what is known of the value. */
@@ -351,14 +360,23 @@ take(const char **at, void *to, size_t n)
 	return p;
 }
 
+static uint32_t
+take_length(const char **at)
+{
+	uint32_t n = (uint8_t) * *at;
+
+	++*at;
+	if (n == LONG_TEXT)
+		take(at, &n, sizeof n);
+	return n;
+}
+
 static struct slice
 take_text(const char **at, uint32_t flags)
 {
-	uint32_t n = (uint8_t) * (*at)++;
-
-	if (n == LONG_TEXT)
-		take(at, &n, sizeof n);
+	const uint32_t n = take_length(at);
 	const struct slice s = { *at, n, flags };
+
 	*at += n;
 	return s;
 }
@@ -370,7 +388,7 @@ take_slice(const char **at, enum kind kind, uint32_t flags)
 
 	if (kind == KIND_TEXT)
 		return take_text(at, flags);
-	take(at, &s.n, sizeof s.n);
+	s.n = take_length(at);
 	if (kind == KIND_STAYS)
 		take(at, &s.p, sizeof s.p);
 	return s;
