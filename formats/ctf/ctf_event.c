@@ -13,7 +13,7 @@ put_number(struct text *t, uint64_t v, unsigned size)
 	char *const p = text_room(t, 8);
 
 	if (p != NULL) {
-		ctf_store(p, v, size);
+		ctf_store(p, v, 8); /* one instruction; copying `size` bytes is a loop */
 		t->n += size;
 	}
 }

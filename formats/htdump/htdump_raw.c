@@ -65,3 +65,16 @@ ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
 	b->n++;
 }
+
+void
+ht_raw_add_run(struct ht_state *st, struct slice bytes, uint64_t offset, uint64_t records, struct batch *b)
+{
+	const struct class *const any = ht_class_find(&st->classes, HT_CLASS_ENDIANNESS)->cls;
+
+	b->events[b->n] = (struct event){
+		.ts = records, .name = any->name, .cls = any, .offset = offset, .phase = PHASE_STRUCTURE
+	};
+	if (b->bytes != NULL)
+		b->bytes[b->n] = bytes;
+	b->n++;
+}

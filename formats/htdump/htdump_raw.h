@@ -7,4 +7,8 @@
  * is added. */
 void ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b);
 
+/* Adds a run of so many records (WANT_RUNS), as one event without fields whose ts is their number. */
+void ht_raw_add_run(struct ht_state *st, struct slice bytes, uint64_t offset, uint64_t records,
+                    struct batch *b);
+
 #endif

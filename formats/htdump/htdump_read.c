@@ -63,6 +63,7 @@ ht_open(struct reader *r)
 
 	st->r = r;
 	st->raw = (r->want & WANT_RAW) != 0;
+	st->runs = st->raw && (r->want & WANT_RUNS) != 0;
 	if (r->ahead_of != NULL)
 		begin_ahead(st, r->ahead_of);
 	else
@@ -145,13 +146,14 @@ ht_read_record(struct ht_state *st, struct batch *b)
 		return cut(st, &rec);
 	if (outcome == HT_MORE)
 		return HT_MORE;
+	const bool of_run = st->runs && st->any_event;
 	check(st, &rec);
 	if (rec.c->kind == HT_KIND_EVENT)
 		ht_event_apply(st, &rec);
 	else
 		ht_structure_apply(st, &rec);
 	count(st, &rec);
-	if ((r->want & rec.c->plan->want) != 0) {
+	if (!of_run && (r->want & rec.c->plan->want) != 0) {
 		if (st->raw)
 			ht_raw_add(st, &rec, b);
 		else
@@ -190,6 +192,27 @@ ht_read_more(struct ht_state *st)
 	input_need(in, (size_t)(in->end - in->p) + (size_t)(in->end - in->p) / 4 + 1);
 }
 
+/* The next record alone, or a run of those in the window, which ends where the window may move. */
+static enum ht_outcome
+read_run(struct ht_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const char *const from = in->p;
+	const uint64_t offset = input_offset(in, from), records = st->r->records;
+	const uint32_t n = b->n;
+	enum ht_outcome outcome = ht_read_record(st, b);
+
+	if (!st->runs)
+		return outcome;
+	while (outcome == HT_DONE && b->n == n && in->p < in->end && in->p - from < HT_NEXT_BYTES / 4 &&
+	       !st->no_memory && !st->ids.failed)
+		outcome = ht_read_record(st, b);
+	if (in->p > from && b->n == n)
+		ht_raw_add_run(st, slice_of(from, (size_t)(in->p - from)), offset, st->r->records - records,
+		               b);
+	return outcome;
+}
+
 static enum read_status
 ht_next(struct reader *r, struct batch *b)
 {
@@ -203,16 +226,17 @@ ht_next(struct reader *r, struct batch *b)
 	     room > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_NEXT_BYTES;) {
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, READ_END);
-		const enum ht_outcome outcome = ht_read_record(st, b);
+		const uint32_t before = b->n;
+		const enum ht_outcome outcome = read_run(st, b);
 		if (st->no_memory || st->ids.failed)
 			return READ_NO_MEMORY;
 		if (outcome == HT_BAD) {
 			r->unread = input_drain(in);
 			return finish(st, READ_BAD);
 		}
-		if (outcome == HT_DONE)
+		if (outcome == HT_DONE || b->n > before)
 			room--;
-		else
+		if (outcome == HT_MORE)
 			ht_read_more(st);
 	}
 	return READ_MORE;

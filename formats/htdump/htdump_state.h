@@ -23,7 +23,8 @@ struct ht_state {
 	struct reader *r;
 	struct ht_state *ahead_of; /* this is a look-ahead pass: mappings go to that state */
 	bool no_memory;            /* memory is out: reading ends with this record */
-	bool raw;                  /* raw events are wanted */
+	bool raw;                  /* raw events are wanted, */
+	bool runs;                 /* or the first, and runs of those that follow it */
 	bool wire;                 /* else document */
 	bool big;
 	bool guess_big; /* the order that the second event fits, should the first not state it */

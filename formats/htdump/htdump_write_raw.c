@@ -71,8 +71,9 @@ takes(struct htw_state *st, const struct event *e, struct chunk *chunk)
 {
 	if (st->selected && !htw_select_takes(&st->select, e))
 		return false;
-	if (st->raw.skipping)
-		ledger_add(&chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset, 1);
+	if (st->raw.skipping) /* a run of records has no fields, and their number as its time */
+		ledger_add(&chunk->ledger, &htw_losses[HTW_OTHER_LAYOUT], e->offset,
+		           e->nfields == 0 ? e->ts : 1);
 	return !st->raw.skipping;
 }
 

@@ -91,7 +91,7 @@ read_text(struct ovni_metadata *m, struct slice text, ovni_json_sink *sink)
 }
 
 struct input *
-ovni_open_beside(const char *path, const char *name)
+ovni_open_beside(const struct reader *r, const char *path, const char *name)
 {
 	const char *const slash = strrchr(path, '/');
 	const size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
@@ -101,7 +101,7 @@ ovni_open_beside(const char *path, const char *name)
 		return NULL;
 	memcpy(other, path, folder);
 	memcpy(other + folder, name, strlen(name) + 1);
-	struct input *const in = input_open(other);
+	struct input *const in = reader_open_beside(r, other);
 	free(other);
 	return in;
 }
@@ -120,7 +120,7 @@ ovni_load(struct reader *r, struct input *in, const char *name, size_t most)
 bool
 ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
 {
-	struct input *const in = ovni_open_beside(m->r->in->path, name);
+	struct input *const in = ovni_open_beside(m->r, m->r->in->path, name);
 
 	m->system->no_memory |= in == NULL;
 	if (in == NULL)

@@ -63,7 +63,7 @@ typedef void ovni_json_sink(struct ovni_metadata *m, const struct cJSON *root);
 bool ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink);
 
 /* A file in the folder of the path; NULL: no memory. */
-struct input *ovni_open_beside(const char *path, const char *name);
+struct input *ovni_open_beside(const struct reader *r, const char *path, const char *name);
 
 enum ovni_load {
 	OVNI_LOAD_MISSING, /* there is none */

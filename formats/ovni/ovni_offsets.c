@@ -187,7 +187,7 @@ static bool
 read_file(struct table *t, const char *path)
 {
 	struct ovni_offsets *const o = t->offsets;
-	struct input *const in = input_open(path);
+	struct input *const in = o->named ? input_open(path) : reader_open_beside(t->r, path);
 	bool ok = true;
 
 	if (in == NULL)

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "ovni/ovni_end.h"
 #include "ovni/ovni_event.h"
 #include "ovni/ovni_format.h"
 
@@ -310,53 +311,17 @@ check_fast(struct ovni_state *st, size_t most)
 	return st->checked >= most / 2;
 }
 
-static void
-report_clocks(const struct ovni_state *st)
-{
-	struct findings *const j = st->r->findings;
-	const struct finding_tally *t = &st->unsorted;
-
-	finding_add_times(j, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
-	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", t->now, t->before);
-	t = &st->large;
-	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count,
-	                  "clock %" PRIu64, t->now);
-	t = &st->below_zero;
-	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record, t->count,
-	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now, st->offset);
-}
-
-/* What only the end of a stream shows. */
-static void
-check_end(struct ovni_state *st)
-{
-	struct reader *const r = st->r;
-	const uint64_t here = input_offset(r->in, r->in->p), n = r->records;
-
-	if (st->in_region)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
-		            st->region_record, "OU[ without OU] after it");
-	if (n > 0 && !st->ended)
-		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, n,
-		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
-	if (n > 0)
-		return;
-	finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
-	if (((const struct ovni_shared *)r->shared)->check_state)
-		state_check_no_events(r);
-}
-
 static enum read_status
 finish(struct ovni_state *st, enum read_status status)
 {
 	struct reader *const r = st->r;
 
 	ovni_report_anomalies(st->anomalies, &((const struct ovni_shared *)r->shared)->codes, r);
-	report_clocks(st);
+	ovni_report_clocks(st);
 	if (status == READ_BAD)
 		r->unread = input_drain(r->in);
 	else
-		check_end(st);
+		ovni_check_end(st);
 	return status;
 }
 

@@ -28,9 +28,9 @@ ovni_metadata_read(struct ovni_metadata *m)
 }
 
 static bool
-exists(const char *path, const char *name)
+exists(const struct reader *r, const char *path, const char *name)
 {
-	struct input *const in = ovni_open_beside(path, name);
+	struct input *const in = ovni_open_beside(r, path, name);
 	const bool found = in == NULL || in->fault != INPUT_MISSING;
 
 	input_close(in);
@@ -54,7 +54,7 @@ is_old_metadata(const cJSON *root)
 static cJSON *
 load_sidecar(struct reader *r, const char *name)
 {
-	struct input *const in = ovni_open_beside(r->findings->path, name);
+	struct input *const in = ovni_open_beside(r, r->findings->path, name);
 	cJSON *root = NULL;
 	size_t place;
 
@@ -74,8 +74,8 @@ ovni_check_sidecar(struct reader *r)
 	const char *const name = slash != NULL ? slash + 1 : path;
 	const bool is_stream = strcmp(name, "stream.json") == 0;
 
-	if (is_stream && (exists(path, "stream.obs") || exists(path, "stream.obs.gz") ||
-	                  exists(path, "stream.obs.zst") || exists(path, "stream.obs.xz")))
+	if (is_stream && (exists(r, path, "stream.obs") || exists(r, path, "stream.obs.gz") ||
+	                  exists(r, path, "stream.obs.zst") || exists(r, path, "stream.obs.xz")))
 		return; /* it is read with that */
 	cJSON *const root = load_sidecar(r, name);
 	if (is_stream && cJSON_IsObject(ovni_json_get(root, "ovni")))

@@ -5,6 +5,7 @@
 #include "base/decimal.h"
 #include "base/utf8.h"
 #include "parquet/parquet_state.h"
+#include "output/text_utf8.h"
 
 /* --column NAME[:TYPE]: a field of events as a column of its own. */
 
@@ -222,7 +223,7 @@ static void
 to_text(const struct value *v, struct text *t, struct fields_json_lost *lost)
 {
 	if (v->type == VALUE_STRING)
-		lost->bad_text += text_as_utf8(t, value_text(v));
+		lost->bad_text += text_utf8(t, value_text(v)) > 0;
 	else if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
 		text_u64(t, v->u64);
 	else if (is_signed(v))

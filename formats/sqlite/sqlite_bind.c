@@ -14,38 +14,56 @@ is_text(struct slice s)
 	return memchr(s.p, '\0', s.n) == NULL && ((s.flags & SLICE_UTF8) != 0 || utf8_valid(s.p, s.n));
 }
 
-void
-sqlite_bind_text(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s)
+/* The parameter for a column of the row that is being bound. */
+static int
+parameter(const struct sqlite_state *st, enum sqlite_table table, int column)
+{
+	return st->groups[table].n * st->groups[table].columns + column;
+}
+
+/* Copied if the row may wait for others. */
+static void
+bind_bytes(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s, bool text)
 {
 	sqlite3_stmt *const to = st->insert[table];
+	const int at = parameter(st, table, column);
 	const char *const p = s.n > 0 ? s.p : "";
 
 	if (sqlite_failed(st))
 		return;
-	sqlite_took(st, is_text(s) ? sqlite3_bind_text64(to, column, p, s.n, SQLITE_STATIC, SQLITE_UTF8)
-	                           : sqlite3_bind_blob64(to, column, p, s.n, SQLITE_STATIC));
+	st->groups[table].bytes += s.n;
+	const sqlite3_destructor_type whose =
+	    sqlite_group_is_full(&st->groups[table]) ? SQLITE_STATIC : SQLITE_TRANSIENT;
+	sqlite_took(st, text ? sqlite3_bind_text64(to, at, p, s.n, whose, SQLITE_UTF8)
+	                     : sqlite3_bind_blob64(to, at, p, s.n, whose));
+}
+
+void
+sqlite_bind_text(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s)
+{
+	bind_bytes(st, table, column, s, is_text(s));
 }
 
 void
 sqlite_bind_i64(struct sqlite_state *st, enum sqlite_table table, int column, int64_t v)
 {
 	if (!sqlite_failed(st))
-		sqlite_took(st, sqlite3_bind_int64(st->insert[table], column, v));
+		sqlite_took(st, sqlite3_bind_int64(st->insert[table], parameter(st, table, column), v));
 }
 
 void
 sqlite_bind_null(struct sqlite_state *st, enum sqlite_table table, int column)
 {
 	if (!sqlite_failed(st))
-		sqlite_took(st, sqlite3_bind_null(st->insert[table], column));
+		sqlite_took(st, sqlite3_bind_null(st->insert[table], parameter(st, table, column)));
 }
 
 static void
 bind_copy(struct sqlite_state *st, enum sqlite_table table, int column, const char *p, size_t n)
 {
 	if (!sqlite_failed(st))
-		sqlite_took(st, sqlite3_bind_text64(st->insert[table], column, p, n, SQLITE_TRANSIENT,
-		                                    SQLITE_UTF8));
+		sqlite_took(st, sqlite3_bind_text64(st->insert[table], parameter(st, table, column), p, n,
+		                                    SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
 void
@@ -75,7 +93,8 @@ bind_real(struct sqlite_state *st, struct sqlite_place at, double v)
 		lose(at, SQLITE_LOSS_NOT_A_NUMBER, 1);
 		sqlite_bind_text(st, at.table, at.column, SLICE_LIT("NaN"));
 	} else if (!sqlite_failed(st)) {
-		sqlite_took(st, sqlite3_bind_double(st->insert[at.table], at.column, v));
+		sqlite_took(st,
+		            sqlite3_bind_double(st->insert[at.table], parameter(st, at.table, at.column), v));
 	}
 }
 
@@ -132,10 +151,7 @@ sqlite_bind_value(struct sqlite_state *st, struct sqlite_place at, const struct 
 		sqlite_bind_text(st, at.table, at.column, value_text(v));
 		break;
 	case VALUE_BYTES:
-		if (!sqlite_failed(st))
-			sqlite_took(st, sqlite3_bind_blob64(st->insert[at.table], at.column,
-			                                    v->count > 0 ? v->p : "", v->count,
-			                                    SQLITE_STATIC));
+		bind_bytes(st, at.table, at.column, value_text(v), false);
 		break;
 	case VALUE_LIST:
 	case VALUE_MAP:

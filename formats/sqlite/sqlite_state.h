@@ -30,6 +30,23 @@ enum sqlite_table {
 	TABLES
 };
 
+/* Rows of large tables are inserted in groups, which is faster; one that holds more text than this sooner. */
+#define SQLITE_ROWS 16
+#define SQLITE_GROUP_BYTES (1U << 20)
+
+struct sqlite_group {
+	int columns, rows; /* rows: of a full one */
+	int n;             /* rows that were bound */
+	uint64_t bytes;    /* of their texts, and of those of the row that is being bound */
+};
+
+/* Whether it is, with the row that is being bound. */
+static inline bool
+sqlite_group_is_full(const struct sqlite_group *g)
+{
+	return g->n + 1 == g->rows || g->bytes >= SQLITE_GROUP_BYTES;
+}
+
 /* Texts that come again are stored once, as long as there is room to remember them. */
 #define SQLITE_STRINGS (1U << 18)
 #define SQLITE_STRING_BYTES (32U << 20)
@@ -44,6 +61,7 @@ struct sqlite_state {
 	struct sqlite_files files;
 	sqlite3 *db;
 	sqlite3_stmt *insert[TABLES];
+	struct sqlite_group groups[TABLES];
 	struct sqlite_strings strings;
 	struct parents parents;
 	struct arena arena;  /* of what classes are declared as */
@@ -74,7 +92,7 @@ bool sqlite_begin(struct sqlite_state *st);
 /* Indexes and views; the database is complete and closed then. */
 bool sqlite_finish(struct sqlite_state *st);
 
-/* Inserts the row that was bound. */
+/* Takes the row that was bound in all its columns.  Rows go in in order, with others of their group. */
 bool sqlite_insert(struct sqlite_state *st, enum sqlite_table table);
 
 /* Also after a failure. */
@@ -90,8 +108,7 @@ struct sqlite_place {
 	uint64_t offset;
 };
 
-/* Text; a BLOB of its bytes if it is not UTF-8 or has a NUL in it.  Its bytes stay until the row is
- * inserted. */
+/* Text; a BLOB of its bytes if it is not UTF-8 or has a NUL in it. */
 void sqlite_bind_text(struct sqlite_state *st, enum sqlite_table table, int column, struct slice s);
 void sqlite_bind_i64(struct sqlite_state *st, enum sqlite_table table, int column, int64_t v);
 void sqlite_bind_null(struct sqlite_state *st, enum sqlite_table table, int column);

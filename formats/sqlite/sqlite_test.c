@@ -7,6 +7,7 @@
 #include "format/registry.h"
 #include "pipeline/writer_rig_test.h"
 #include "base/parents.h"
+#include "sqlite/sqlite_state.h"
 
 /* ---- parents ---- */
 
@@ -183,6 +184,55 @@ Test(sqlite, values_keep_what_sqlite_lacks)
 	       "text18446744073709551615');DROP TABLE span;--");
 	expect(path, "SELECT ts FROM span", "9223372036854775807");
 	expect(path, "SELECT group_concat(id || count) FROM loss", "sqlite/time-too-large1");
+	writer_rig_free(&r);
+	remove_folder(dir);
+}
+
+/* Texts of batches that are gone when the rows are inserted, large ones between them, and a last group that
+ * is not full. */
+static bool
+fill_many(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+{
+	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
+	const size_t most = 3 * SQLITE_GROUP_BYTES / 2;
+
+	(void)ctx;
+	if (number == 0)
+		cr_assert_not_null(trace_add_thread(trace, trace_add_process(trace, SLICE_LIT("p")), 1,
+		                                    SLICE_LIT("t")));
+	for (uint32_t i = 0; i < 7; i++) {
+		const uint32_t k = 7 * number + i;
+		const size_t n = k % 10 == 3 ? most : k;
+		char *const p = arena_alloc(&b->scratch, n + 1);
+		cr_assert_not_null(p);
+		memset(p, 'a' + (int)(k % 26), n);
+		struct event *const e = writer_rig_event(b, cls, trace->tracks[1], k, SLICE_LIT("e"));
+		if (k % 2 == 0)
+			e->phase = PHASE_SPAN;
+		writer_rig_field(b, SLICE_LIT("n"), value_u64(k));
+		writer_rig_field(b, SLICE_LIT("text"), value_string(slice_of(p, n)));
+	}
+	return number < 5;
+}
+
+Test(sqlite, rows_are_inserted_in_groups)
+{
+	const struct writer_rig_job job = { .to = format_by_name("sqlite"), .fill = fill_many };
+	char *const dir = make_folder(), path[1024];
+	struct writer_rig r;
+
+	snprintf(path, sizeof path, "%s/a.db", dir);
+	writer_rig_run_all(&r, &job);
+	cr_assert(r.written && r.nfiles == 1);
+	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	expect(path, "PRAGMA integrity_check", "ok");
+	expect(path, "SELECT count(*) || ' ' || sum(id = ts + 1) FROM instant", "17 17");
+	expect(path, "SELECT count(*) || ' ' || sum(id = ts + 1) FROM span", "18 18");
+	expect(path, "SELECT count(*) || ' ' || sum(value = event - 1) FROM args WHERE name = 'n'", "35 35");
+	expect(path,
+	       "SELECT sum(length(value) = iif(event % 10 = 4, 1572864, event - 1) AND"
+	       " trim(value, char(97 + (event - 1) % 26)) = '') FROM args WHERE name = 'text'",
+	       "35");
 	writer_rig_free(&r);
 	remove_folder(dir);
 }

@@ -108,8 +108,8 @@ search(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_
 	return UINT32_MAX;
 }
 
-bool
-glob_fits(struct slice pattern, struct slice text)
+static bool
+fits_parts(struct slice pattern, struct slice text)
 {
 	struct places places;
 	uint32_t elements, i = 0, from, end = part_end(pattern, 0, &elements);
@@ -133,6 +133,61 @@ glob_fits(struct slice pattern, struct slice text)
 			return false;
 	}
 	return true;
+}
+
+/* ---- patterns of one word ---- */
+
+/* Whether all of it is itself. */
+static bool
+is_word(struct slice s)
+{
+	for (uint32_t i = 0; i < s.n; i++)
+		if (s.p[i] == '*' || s.p[i] == '?' || s.p[i] == '\\')
+			return false;
+	return true;
+}
+
+static bool
+holds(struct slice text, struct slice word)
+{
+	const char *const last = text.p + (text.n - word.n);
+
+	for (const char *p = text.p; p <= last; p++) {
+		p = memchr(p, word.p[0], (size_t)(last - p) + 1);
+		if (p == NULL)
+			return false;
+		if (memcmp(p, word.p, word.n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Fast path for "word", "word*", "*word" and "*word*", and texts that are no longer than names.  false: it is
+ * something else. */
+static bool
+fits_word(struct slice pattern, struct slice text, bool *fits)
+{
+	const bool any_before = pattern.n > 0 && pattern.p[0] == '*';
+	const bool any_behind = pattern.n > 1 && pattern.p[pattern.n - 1] == '*';
+	const struct slice word = slice_of(pattern.p + any_before, pattern.n - any_before - any_behind);
+
+	if (word.n == 0 || !is_word(word) || (uint64_t)word.n * text.n > 1024)
+		return false;
+	if (text.n < word.n || (text.n > word.n && !any_before && !any_behind))
+		*fits = false;
+	else if (any_before && any_behind)
+		*fits = holds(text, word);
+	else
+		*fits = memcmp(text.p + (any_before ? text.n - word.n : 0), word.p, word.n) == 0;
+	return true;
+}
+
+bool
+glob_fits(struct slice pattern, struct slice text)
+{
+	bool fits;
+
+	return fits_word(pattern, text, &fits) ? fits : fits_parts(pattern, text);
 }
 
 bool

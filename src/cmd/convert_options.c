@@ -66,6 +66,8 @@ convert_check_names(struct convert *c)
 
 	if (!names_check(o, c->in, c->nin, c->out) || !check_report(c))
 		return false;
+	if (!convert_split_begin(c))
+		return false;
 	if (!convert_splits(&c->split))
 		c->to = output_format(o, c->to_name, c->out);
 	else if (!convert_split_format(c))

@@ -77,7 +77,8 @@ make_table(const struct options *o, struct getopt_table *t)
 		add_row(t, &options_common[i], COMMON + i);
 	const struct format_option *p;
 	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
-		add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
+		if (!options_has_own(o->cmd, p->name))
+			add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
 }
 
 /* ---- parsing ---- */
@@ -242,8 +243,8 @@ options_free(struct options *o)
 	vocabularies_free(&o->vocabularies);
 }
 
-static bool
-take_format_option(struct options *o, const struct format_option *p, const char *arg)
+bool
+options_take_value(struct options *o, const struct format_option *p, const char *arg)
 {
 	struct option_value *const v = &o->values[o->nvalues];
 	char name[64];
@@ -321,7 +322,7 @@ options_next(struct options *o, const char **arg)
 			return stop(o, options_help(o));
 		const bool taken =
 		    c >= FORMATS
-		        ? take_format_option(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
+		        ? options_take_value(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
 		        : take_common(o, (enum common)(c - COMMON), optarg);
 		if (!taken)
 			return OPTIONS_STOP;

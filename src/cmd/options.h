@@ -69,6 +69,9 @@ bool options_name_traces(struct options *o);
 struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx);
 
 /* The list for readers and writers. */
+/* An option of a format that was given.  false after a message and status set. */
+bool options_take_value(struct options *o, const struct format_option *p, const char *arg);
+
 const struct option_value *options_values(const struct options *o);
 
 /* Whether text that goes to this descriptor shall be coloured. */

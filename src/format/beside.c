@@ -3,6 +3,12 @@
 #include "check/input_rules.h"
 #include "format/trace_ops.h"
 
+struct input *
+reader_open_beside(const struct reader *r, const char *path)
+{
+	return input_open_in(r->archive, path);
+}
+
 bool
 reader_can_use(struct reader *r, struct input *file, const char *name)
 {

@@ -19,10 +19,9 @@ enum want {
 	WANT_RUNS = 128,    /* with RAW: see WRITER_RAW_RUNS; readers need not care */
 };
 
-/* Raw events are the records as the file has them.  Their fields are all fields of the record in file order,
- * with the file's widths and numbers, also those that become ts, dur, name or track of an interpreted event.
- * Nothing is resolved, renamed or left out, and no vocabulary is applied.  The bytes of all records of a
- * valid input, put together, are the input. */
+/* Raw events are the records as the file has them.  Their fields are all those of the record (what becomes
+ * ts, dur, name or track too) in file order, with the file's widths and numbers; nothing is resolved, renamed
+ * or left out, no vocabulary applied.  The bytes of all records of a valid input in a row are the input. */
 
 struct reader {
 	const struct format *format;
@@ -39,6 +38,7 @@ struct reader {
 	size_t folder; /* so many bytes of its path are the folder it was found in; 0: it was named itself */
 	bool unreadable;      /* a file beside the input could not be read; a finding says why */
 	char unreadable_why[256]; /* the same, for a quiet pass */
+	const struct input_archive *archive; /* for reader_open_beside */
 	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */
 	bool counts_lost;     /* set in open: records are numbered, so that missing ones are noticed */
 	uint64_t lost;        /* records that are missing by these numbers */

@@ -40,6 +40,10 @@ struct trace_ops {
 	bool checks_payloads;
 };
 
+/* Opens a file that belongs to the trace, where its inputs lie: in their archive if they are in one.  NULL:
+ * no memory. */
+struct input *reader_open_beside(const struct reader *r, const char *path);
+
 /* After a file beside the input was read: whether that went well.  If not, it is reported under this name,
  * and the input, or the trace, counts as one that could not be read.  An empty file is fine. */
 bool reader_can_use(struct reader *r, struct input *file, const char *name);

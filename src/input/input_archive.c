@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +24,6 @@ struct member {
 };
 
 struct input_archive {
-	struct input_archive *next;
-	unsigned users;
 	char *path;
 	struct member *members; /* sorted by path when all are read */
 	uint32_t n, cap;
@@ -38,13 +35,6 @@ struct input_archive {
 	enum input_fault fault; /* what is wrong with it; INPUT_OK: nothing */
 	char why[400];
 };
-
-/*
- * The archives that are open.  State outside of functions, because a path is
- * all that is known of a file beside an input; any thread may open one.
- */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct input_archive *archives;
 
 bool
 input_is_archive(const char *path)
@@ -241,9 +231,11 @@ sort_members(struct input_archive *a)
 	a->n = n;
 }
 
-static void
-destroy(struct input_archive *a)
+void
+input_archive_close(struct input_archive *a)
 {
+	if (a == NULL)
+		return;
 	for (uint32_t i = 0; i < a->n; i++)
 		free(a->members[i].path);
 	free(a->members);
@@ -281,7 +273,7 @@ read_archive(const char *path, struct input *in)
 	a->packed = in->packing != INPUT_PLAIN;
 	a->path = strdup(path);
 	if (a->path == NULL || !begins_well(in)) {
-		destroy(a);
+		input_archive_close(a);
 		return NULL;
 	}
 	if (a->packed && !spill_open(&a->spill, NULL))
@@ -298,71 +290,36 @@ read_archive(const char *path, struct input *in)
 	return a;
 }
 
-/* ---- those that are open ---- */
-
 struct input_archive *
 input_archive_open(const char *path)
 {
-	struct input_archive *a;
-
-	pthread_mutex_lock(&lock);
-	for (a = archives; a != NULL && strcmp(a->path, path) != 0; a = a->next)
-		;
-	if (a != NULL)
-		a->users++;
-	pthread_mutex_unlock(&lock);
-	if (a != NULL)
-		return a;
+	struct input_archive *a = NULL;
 	struct input *const in = input_open(path);
-	a = in != NULL && (in->fault == INPUT_OK || in->fault == INPUT_TRAILING) ? read_archive(path, in)
-	                                                                         : NULL;
+
+	if (in != NULL && (in->fault == INPUT_OK || in->fault == INPUT_TRAILING))
+		a = read_archive(path, in);
 	input_close(in);
-	if (a == NULL)
+	return a;
+}
+
+/* ---- its files ---- */
+
+/* Where in the archive the path leads, "/a/b"; NULL: not into it. */
+static const char *
+way_of(const struct input_archive *a, const char *path)
+{
+	const size_t n = strlen(a->path);
+
+	if (strncmp(path, a->path, n) != 0)
 		return NULL;
-	a->users = 1;
-	pthread_mutex_lock(&lock);
-	a->next = archives;
-	archives = a;
-	pthread_mutex_unlock(&lock);
-	return a;
+	path += n + (path[n] == ':');
+	return *path == '/' ? path : NULL;
 }
 
-void
-input_archive_close(struct input_archive *a)
+bool
+input_archive_holds(const struct input_archive *a, const char *path)
 {
-	struct input_archive **at = &archives;
-
-	if (a == NULL)
-		return;
-	pthread_mutex_lock(&lock);
-	const bool last = --a->users == 0;
-	for (; last && *at != a; at = &(*at)->next)
-		;
-	if (last)
-		*at = a->next;
-	pthread_mutex_unlock(&lock);
-	if (last)
-		destroy(a);
-}
-
-/* The open archive that the path leads into, "run.tar:/way" or "run.tar/way"; NULL: none.  *way: where it
- * does. */
-static const struct input_archive *
-archive_of(const char *path, const char **way)
-{
-	const struct input_archive *a;
-
-	pthread_mutex_lock(&lock);
-	for (a = archives; a != NULL; a = a->next) {
-		const size_t n = strlen(a->path);
-		if (strncmp(path, a->path, n) != 0)
-			continue;
-		*way = path + n + (path[n] == ':');
-		if (**way == '/')
-			break;
-	}
-	pthread_mutex_unlock(&lock);
-	return a;
+	return a != NULL && way_of(a, path) != NULL;
 }
 
 /* NULL: there is none. */
@@ -402,33 +359,37 @@ find_below_top(const struct input_archive *a, const char *way)
 	return m;
 }
 
-bool
-input_archive_start(struct input *in)
+void
+input_archive_start(struct input *in, const struct input_archive *a)
 {
-	const char *way = NULL;
-	const struct input_archive *const a = archive_of(in->path, &way);
-
-	if (a == NULL)
-		return false;
+	const char *const way = way_of(a, in->path);
 	const struct member *m = find_member(a, way);
+
 	if (m == NULL && way[-1] != ':')
 		m = find_below_top(a, way);
 	in->last = true;
-	if (m == NULL)
-		return !input_fail(in, INPUT_MISSING, "is not in the archive");
-	if (!m->is_file)
-		return !input_fail(in, INPUT_NOT_A_FILE, "is a link, or has holes, in the archive");
-	if (m->size == 0)
-		return !input_fail(in, INPUT_EMPTY, "is empty");
+	if (m == NULL) {
+		(void)input_fail(in, INPUT_MISSING, "is not in the archive");
+		return;
+	}
+	if (!m->is_file) {
+		(void)input_fail(in, INPUT_NOT_A_FILE, "is a link, or has holes, in the archive");
+		return;
+	}
+	if (m->size == 0) {
+		(void)input_fail(in, INPUT_EMPTY, "is empty");
+		return;
+	}
 	struct input_mapping *const map =
 	    input_map_part(a->fd, m->offset, (size_t)m->size, a->st.st_dev, a->st.st_ino);
-	if (map == NULL)
-		return !input_fail(in, INPUT_SYSTEM, "cannot map: %s",
-		                   errno != 0 ? strerror(errno) : "too many files are open");
+	if (map == NULL) {
+		(void)input_fail(in, INPUT_SYSTEM, "cannot map: %s",
+		                 errno != 0 ? strerror(errno) : "too many files are open");
+		return;
+	}
 	in->last = false;
 	if (input_mapped_start(in, map))
 		input_prime(in);
-	return true;
 }
 
 /* ---- the list ---- */

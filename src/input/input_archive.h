@@ -6,7 +6,7 @@
 /*
  * A tar archive (POSIX ustar and pax, GNU and V7), plain or packed by gzip,
  * zstd or xz, read as the folder that was put into it.  The file "a/b" of the
- * archive "run.tar" has the path "run.tar:/a/b", which input_open() opens as
+ * archive "run.tar" has the path "run.tar:/a/b", which input_open_in() opens as
  * long as the archive is open.
  *
  * Nothing is written under a name from the archive, and such a path never leads
@@ -19,9 +19,13 @@ struct input_archive;
  * .tar.xz, .txz. */
 bool input_is_archive(const char *path);
 
-/* Reads what is in it.  One that is open already is the same.  NULL: it is no archive, or cannot be read;
+/* Reads what is in it; any thread may then open its files.  NULL: it is no archive, or cannot be read;
  * input_open() says why. */
 struct input_archive *input_archive_open(const char *path);
+
+/* Whether the path leads into it: "run.tar:/a/b" or, for what lies beside the archive's files, "run.tar/b".
+ * NULL holds nothing. */
+bool input_archive_holds(const struct input_archive *a, const char *path);
 
 /* As input_tree_list(); what is wrong with the archive is a problem. */
 void input_archive_list(const struct input_archive *a, struct input_tree *t,

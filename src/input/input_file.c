@@ -53,7 +53,8 @@ file_behind(struct input *in)
 		f->forgotten = at;
 	if (at - f->forgotten < f->step)
 		return;
-	input_map_forget(f->mapping, f->forgotten, at);
+	/* the step before it too: batches that were alive then may have looked there once more */
+	input_map_forget(f->mapping, f->forgotten < f->step ? 0 : f->forgotten - f->step, at);
 	f->forgotten = at;
 }
 

@@ -92,6 +92,26 @@ resident_kb(void)
 	return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
+/* Batches look at records that the reader is done with. */
+Test(input_mapped, memory_that_is_looked_at_later_stays_small_too)
+{
+	const char *path = write_file(&(struct bytes){ .p = ten });
+	const size_t step = 1 << 20;
+	const long before = resident_kb();
+
+	cr_assert_eq(truncate(path, 128 << 20), 0);
+	struct input *const in = input_open(path);
+	const char *const start = in->p;
+	while (in->p < in->end) {
+		const char *const late = in->p - start < 2 << 20 ? start : in->p - (2 << 20);
+		in->p += step;
+		input_behind(in);
+		cr_assert_eq(sum(late, late + (2 << 20)), 0);
+	}
+	cr_expect_lt(resident_kb() - before, 28 << 10, "%ld KiB", resident_kb() - before);
+	input_close(in);
+}
+
 Test(input_mapped, mapped_memory_stays_small)
 {
 	const char *path = write_file(&(struct bytes){ .p = ten });

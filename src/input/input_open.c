@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "input/input_archive.h"
 #include "input/input_source.h"
 
 /* From a path to a source: what is it, may it be read, is it packed. */
@@ -251,8 +252,6 @@ open_input(const char *path, size_t piece)
 	if (in == NULL)
 		return NULL;
 	in->last = true;
-	if (input_archive_start(in))
-		return in;
 	given = fd_of_path(path);
 	fd = given >= 0 ? open_given(in, given, &st) : open_named(in, &st);
 	if (fd < 0)
@@ -269,6 +268,17 @@ struct input *
 input_open(const char *path)
 {
 	return open_input(path, 0);
+}
+
+struct input *
+input_open_in(const struct input_archive *a, const char *path)
+{
+	if (!input_archive_holds(a, path))
+		return input_open(path);
+	struct input *const in = input_new(path);
+	if (in != NULL)
+		input_archive_start(in, a);
+	return in;
 }
 
 struct input *

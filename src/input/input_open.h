@@ -18,8 +18,13 @@
  * The first window is ready (at least 64 KiB or the whole input, so that probing works). */
 struct input *input_open(const char *path);
 
-/* The same for one of very many inputs that are read side by side: of a plain regular file about `piece`
- * bytes are in memory at a time, and neither a descriptor nor a mapping is kept. */
+struct input_archive; /* input_archive.h */
+
+/* The same for a path that leads into an archive, which outlives the input; NULL: as input_open(). */
+struct input *input_open_in(const struct input_archive *a, const char *path);
+
+/* As input_open() for one of very many inputs that are read side by side: of a plain regular file about
+ * `piece` bytes are in memory at a time, and neither a descriptor nor a mapping is kept. */
 struct input *input_open_pieces(const char *path, size_t piece);
 
 /* Whether a path names a file, and is no descriptor that is open already: looking at it takes nothing away.

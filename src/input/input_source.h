@@ -92,8 +92,8 @@ struct input_mapping *input_map(int fd, size_t size, dev_t device, ino_t inode);
 /* The same of `size` bytes from `offset` on. */
 struct input_mapping *input_map_part(int fd, uint64_t offset, size_t size, dev_t device, ino_t inode);
 
-/* A file in an archive that is open.  false: the path is of none; else the source is set up, or the fault. */
-bool input_archive_start(struct input *in);
+/* A file in an archive, by the input's path: sets up the source, or the fault. */
+void input_archive_start(struct input *in, const struct input_archive *a);
 
 /* Takes over the mapping: plain or packed. */
 bool input_mapped_start(struct input *in, struct input_mapping *m);

@@ -20,7 +20,8 @@ enum kind { KIND_NULL, KIND_TEXT, KIND_STAYS };
 _Static_assert(sizeof(struct event) == 64 && sizeof(struct value) == 16 && sizeof(struct packed_field) == 3,
                "the parts of a packed event have no gaps");
 
-#define LONG_TEXT 255U /* this length byte: four follow with the length */
+#define HEAD_ROOM (6 + 3 * 8) /* what the numbers of an event may take */
+#define LONG_TEXT 255U        /* this length byte: four follow with the length */
 
 /* In a list that is packed, the address of a text that lies with the others. */
 #define PACKED_TEXT ((const char *)(uintptr_t)1)
@@ -216,7 +217,9 @@ put_head(struct packing *k, const struct event *e, uint64_t base, uint16_t shape
 	const uint64_t ts = distance(base, e->ts);
 	const unsigned ndur = bytes_of(e->dur), noffset = bytes_of(e->offset), nts = bytes_of(ts);
 	const uint32_t sizes = (large ? EVENT_PACKED_LARGE : 0) | ndur << 20 | noffset << 24 | nts << 28;
-	char head[6 + 3 * 8];
+	const unsigned n = 6 + ndur + noffset + nts;
+	const bool roomy = k->end - k->at >= (ptrdiff_t)HEAD_ROOM;
+	char tight[HEAD_ROOM], *const head = roomy ? k->at : tight;
 
 	/* All eight bytes of each: those that are zero are overwritten. */
 	memcpy(head, &sizes, sizeof sizes);
@@ -224,13 +227,10 @@ put_head(struct packing *k, const struct event *e, uint64_t base, uint16_t shape
 	memcpy(head + 6, &e->dur, sizeof e->dur);
 	memcpy(head + 6 + ndur, &e->offset, sizeof e->offset);
 	memcpy(head + 6 + ndur + noffset, &ts, sizeof ts);
-	const unsigned n = 6 + ndur + noffset + nts;
-	if (k->end - k->at >= (ptrdiff_t)sizeof head) {
-		memcpy(k->at, head, sizeof head);
+	if (roomy)
 		k->at += n;
-	} else if (!put(k, head, n)) {
+	else if (!put(k, head, n))
 		return false;
-	}
 	const uint64_t size = 0;
 	if (large && !put(k, &size, sizeof size))
 		return false;

@@ -97,10 +97,11 @@ grow(struct event_shapes *s)
 uint16_t
 event_shapes_find(struct event_shapes *s, const struct event *e)
 {
+	if (s->n > 0 && is_of_shape(e, &s->list[s->last]))
+		return s->last;
 	uint32_t *slot = s->slots != NULL ? slot_of(s, e) : NULL;
-
 	if (slot != NULL && *slot != 0)
-		return (uint16_t)(*slot - 1);
+		return s->last = (uint16_t)(*slot - 1);
 	if (s->n >= s->most || s->n >= EVENT_SHAPES_MOST)
 		return EVENT_SHAPE_NONE;
 	if (s->n == s->cap) {
@@ -112,7 +113,7 @@ event_shapes_find(struct event_shapes *s, const struct event *e)
 		return EVENT_SHAPE_NONE;
 	s->list[s->n] = event_shape_of(e);
 	*slot = ++s->n;
-	return (uint16_t)(s->n - 1);
+	return s->last = (uint16_t)(s->n - 1);
 }
 
 void

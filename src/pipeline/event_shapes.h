@@ -18,6 +18,7 @@ struct event_shapes {
 	uint32_t most;      /* at most so many, up to EVENT_SHAPES_MOST; events of others have none */
 	struct event *list; /* without a name that does not stay, but name.p NULL stays NULL */
 	uint32_t n, cap;
+	uint16_t last;   /* that was found: often the next one's, too */
 	uint32_t *slots; /* a hash table of indexes + 1 */
 	uint32_t mask;   /* slots - 1 */
 	uint64_t seed;

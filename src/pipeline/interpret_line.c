@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/decimal.h"
 #include "check/input_rules.h"
 #include "pipeline/interpret_parts.h"
 
@@ -70,13 +71,28 @@ say_limit(struct interpret *in, const struct batch *b, const struct event *e, st
 	in->lines_full = true;
 }
 
+/* "t17:NAME", in memory of the batch.  p is NULL when there is no memory. */
+static struct slice
+line_key(struct batch *b, char kind, uint32_t base, struct slice name)
+{
+	char *const p = arena_alloc(&b->scratch, (size_t)name.n + DECIMAL_U64_MAX + 2);
+
+	if (p == NULL)
+		return (struct slice){ NULL, 0, 0 };
+	p[0] = kind;
+	char *end = decimal_u64(p + 1, base);
+	*end++ = ':';
+	if (name.n > 0)
+		memcpy(end, name.p, name.n);
+	return slice_of(p, (size_t)(end - p) + name.n);
+}
+
 /* The line of this name: lines of one process and one name are one.  Without memory the base. */
 static const struct track *
 named_line(struct interpret *in, struct batch *b, const struct event *e, const struct track *base, bool child,
            struct slice name, const struct value *id)
 {
-	struct slice key = arena_printf(&b->scratch, "%c%" PRIu32 ":%.*s", child ? 'b' : 't', base->index,
-	                                (int)name.n, name.p);
+	struct slice key = line_key(b, child ? 'b' : 't', base->index, name);
 	uint32_t known = key.p != NULL ? tabletext_get(&in->lines, key) : TABLE_NONE;
 
 	if (key.p == NULL)

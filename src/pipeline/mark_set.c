@@ -9,12 +9,39 @@
 /* Bytes of the buffers through which runs are merged, shared out to them. */
 #define MERGE_MEMORY (8U << 20)
 
-static int
-by_number(const void *a, const void *b)
+/* Sorts by one byte after the other, through as much memory again; a byte that is the same in all numbers
+ * costs no pass.  false: no memory. */
+static bool
+sort_bytes(uint64_t *keys, uint32_t n)
 {
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	uint64_t *const room = malloc((size_t)n * sizeof *room), *from = keys, *to = room;
+	uint64_t same = UINT64_MAX;
 
-	return (x > y) - (x < y);
+	if (room == NULL)
+		return false;
+	for (uint32_t i = 1; i < n; i++)
+		same &= ~(keys[i] ^ keys[0]);
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		uint32_t at[256] = { 0 }, sum = 0;
+		if ((same >> shift & 0xff) == 0xff)
+			continue;
+		for (uint32_t i = 0; i < n; i++)
+			at[from[i] >> shift & 0xff]++;
+		for (unsigned k = 0; k < 256; k++) {
+			const uint32_t count = at[k];
+			at[k] = sum;
+			sum += count;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			to[at[from[i] >> shift & 0xff]++] = from[i];
+		uint64_t *const swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != keys)
+		memcpy(keys, from, n * sizeof *keys);
+	free(room);
+	return true;
 }
 
 /* Sorts what is in memory; each number stands there once then.  Traces often are in order already. */
@@ -25,8 +52,10 @@ sort(struct mark_set *s)
 
 	while (i < s->n && s->keys[i - 1] <= s->keys[i])
 		i++;
-	if (i < s->n)
-		qsort(s->keys, s->n, sizeof *s->keys, by_number);
+	if (i < s->n && !sort_bytes(s->keys, s->n)) {
+		s->no_memory = true;
+		return;
+	}
 	for (i = 0; i < s->n; i++)
 		if (n == 0 || s->keys[i] != s->keys[n - 1])
 			s->keys[n++] = s->keys[i];
@@ -38,7 +67,7 @@ static void
 spill(struct mark_set *s)
 {
 	sort(s);
-	if ((!s->file.is_open && !spill_open(&s->file, s->beside)) ||
+	if (s->no_memory || (!s->file.is_open && !spill_open(&s->file, s->beside)) ||
 	    !array_room(&s->runs, s->nruns, &s->runs_cap, sizeof *s->runs)) {
 		s->no_memory = true;
 		return;
@@ -169,7 +198,7 @@ mark_set_finish(struct mark_set *s)
 	if (s->nruns == 0) {
 		sort(s);
 		s->total = s->n;
-		return true;
+		return !s->no_memory;
 	}
 	spill(s);
 	free(s->keys);

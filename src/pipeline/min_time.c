@@ -51,12 +51,12 @@ look_through(struct min_time *m, struct trace_context *c, struct source_place pl
 
 /* What a descriptor gives can be read once; its times may lie before all others. */
 static struct input *
-open_again(struct min_time *m, const struct pipeline_job *job, const char *path)
+open_again(struct min_time *m, const struct pipeline_job *job, const struct source_place *at)
 {
 	struct input *in = NULL;
 
-	if (job->input != NULL ? input_can_reopen(job->input) : input_is_named(path)) {
-		in = job->input != NULL ? input_reopen(job->input) : input_open(path);
+	if (job->input != NULL ? input_can_reopen(job->input) : input_is_named(at->path)) {
+		in = job->input != NULL ? input_reopen(job->input) : input_open_in(at->archive, at->path);
 		m->failed |= in == NULL;
 	}
 	return in;
@@ -75,13 +75,13 @@ min_time_find(const struct pipeline_job *job, const struct operands *operands,
 	c.quiet = true;
 	for (size_t k = 0; k < operands->n; k++) {
 		const struct operand *const o = &operands->list[k];
-		struct source_place place = { .path = o->path, .operand = o->path, .in_folder = o->folder };
+		struct source_place place = { o->path, o->path, o->folder, 0, o->archive };
 		if (!o->folder)
-			look_through(&m, &c, place, open_again(&m, job, o->path));
+			look_through(&m, &c, place, open_again(&m, job, &place));
 		for (size_t i = 0; i < o->tree.n; i++) {
 			place.path = o->tree.paths[i];
 			if (operands_sidecar(operands, place.path) == NULL)
-				look_through(&m, &c, place, open_again(&m, job, place.path));
+				look_through(&m, &c, place, open_again(&m, job, &place));
 		}
 	}
 	trace_context_free(&c);

@@ -188,11 +188,10 @@ merge_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
 
 /* ---- many keys without order ---- */
 
-#define DIGIT_BITS 11U
+#define DIGIT_BITS 8U
 #define DIGITS (1U << DIGIT_BITS)
-#define RADIX_FEWEST 4096U /* keys; fewer are not worth counting the digits */
+#define RADIX_FEWEST 1024U /* keys; fewer are not worth counting the digits */
 #define FAR 64U
-#define RADIX_PASSES 6U /* at most, else merging is as fast */
 
 /* The bits in which keys differ: of the start above min_start, then of the track above min_track. */
 struct spread {
@@ -236,31 +235,31 @@ spread_of(const struct order_key *keys, uint32_t n)
 	return s;
 }
 
-static uint32_t
-digit_of(const struct order_key *k, const struct spread *s, unsigned shift)
+/* A key as one number: the bits in which keys differ, above its place among them. */
+static void
+shorten(const struct order_key *keys, uint32_t n, const struct spread *s, unsigned place_bits, uint64_t *to)
 {
-	const unsigned __int128 all =
-	    (unsigned __int128)(k->track - s->min_track) << s->start_bits | (k->start - s->min_start);
-
-	return (uint32_t)(all >> shift) % DIGITS;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t track = keys[i].track - s->min_track;
+		to[i] = (track << s->start_bits | (keys[i].start - s->min_start)) << place_bits | i;
+	}
 }
 
 /* By one digit; equal ones keep their order. */
 static void
-distribute(const struct order_key *from, struct order_key *to, uint32_t n, const struct spread *s,
-           unsigned shift)
+distribute(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
 {
 	uint32_t places[DIGITS] = { 0 }, sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		places[digit_of(&from[i], s, shift)]++;
+		places[(from[i] >> shift) % DIGITS]++;
 	for (uint32_t d = 0; d < DIGITS; d++) {
 		const uint32_t count = places[d];
 		places[d] = sum;
 		sum += count;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		to[places[digit_of(&from[i], s, shift)]++] = from[i];
+		to[places[(from[i] >> shift) % DIGITS]++] = from[i];
 }
 
 /* Keys that are in order but for durations. */
@@ -277,19 +276,24 @@ sort_durations(struct order_key *keys, uint32_t n, struct order_key *scratch)
 	}
 }
 
+/* place_bits: what the index of a key takes; with it, all bits in which keys differ fit a number. */
 static void
-radix_sort(struct order_key *keys, uint32_t n, struct order_key *scratch, const struct spread *s)
+radix_sort(struct order_key *keys, uint32_t n, struct order_key *scratch, const struct spread *s,
+           unsigned place_bits)
 {
-	struct order_key *from = keys, *to = scratch;
+	uint64_t *from = (uint64_t *)(void *)scratch, *to = from + n;
+	struct order_key *const sorted = scratch + n;
 
-	for (unsigned shift = 0; shift < s->start_bits + s->track_bits; shift += DIGIT_BITS) {
-		struct order_key *const was_from = from;
-		distribute(from, to, n, s, shift);
+	shorten(keys, n, s, place_bits, from);
+	for (unsigned bit = 0; bit < s->start_bits + s->track_bits; bit += DIGIT_BITS) {
+		uint64_t *const was_from = from;
+		distribute(from, to, n, place_bits + bit);
 		from = to;
 		to = was_from;
 	}
-	if (from != keys)
-		memcpy(keys, from, n * sizeof *keys);
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = keys[from[i] & ((UINT64_C(1) << place_bits) - 1)];
+	memcpy(keys, sorted, n * sizeof *keys);
 	sort_durations(keys, n, scratch);
 }
 
@@ -300,9 +304,10 @@ order_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
 		const struct spread s = spread_of(keys, n);
 		if (s.descents == 0)
 			return;
+		const unsigned place_bits = bits_of(n - 1);
 		if (s.descents > n / SHORT_RUN && s.far > n / 8 &&
-		    s.start_bits + s.track_bits <= RADIX_PASSES * DIGIT_BITS) {
-			radix_sort(keys, n, scratch, &s);
+		    s.start_bits + s.track_bits + place_bits <= 64) {
+			radix_sort(keys, n, scratch, &s, place_bits);
 			return;
 		}
 	}

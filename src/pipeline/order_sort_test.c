@@ -74,7 +74,7 @@ try(enum shape shape, uint32_t n, uint64_t *random)
 	/* As large as promised, so that the sanitizers see a key too many. */
 	struct order_key *const keys = malloc((n > 0 ? n : 1) * sizeof *keys),
 	                        *const want = malloc((n + 1) * sizeof *want),
-	                        *const scratch = malloc((n > 0 ? n : 1) * sizeof *scratch);
+	                        *const scratch = malloc((n > 0 ? n : 1) * 2 * sizeof *scratch);
 
 	for (uint32_t i = 0; i < n; i++)
 		want[i] = keys[i] = key_of(shape, i, n, random);

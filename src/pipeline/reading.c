@@ -37,7 +37,7 @@ report_problem(struct reading *r, const char *path, enum input_fault fault, cons
 
 /* A file that belongs to traces of a format but holds no events. */
 static void
-check_sidecar(struct reading *r, const struct format *format, const char *path)
+check_sidecar(struct reading *r, const struct format *format, const struct operand *o, const char *path)
 {
 	struct trace_context *const c = &r->p->context;
 	struct source s = { .context = c, .place = { .path = path }, .format = format, .open = true };
@@ -49,7 +49,8 @@ check_sidecar(struct reading *r, const struct format *format, const char *path)
 		                    .trace = c->trace,
 		                    .findings = &s.findings,
 		                    .want = c->want,
-		                    .options = r->p->job->options };
+		                    .options = r->p->job->options,
+		                    .archive = o->archive };
 	format_trace_ops(format)->check_sidecar(&s.reader);
 	s.unreadable = s.reader.unreadable;
 	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
@@ -77,11 +78,12 @@ read_alone(struct reading *r)
 }
 
 static struct input *
-open_input(const struct reading *r, const char *path)
+open_input(const struct reading *r, const struct source_place *place)
 {
 	if (r->p->job->input != NULL)
 		return r->p->job->input;
-	return r->piece > 0 ? input_open_pieces(path, r->piece) : input_open(path);
+	return r->piece > 0 && place->archive == NULL ? input_open_pieces(place->path, r->piece)
+	                                              : input_open_in(place->archive, place->path);
 }
 
 /* false: no memory. */
@@ -106,7 +108,7 @@ take_input(struct reading *r, struct source_place place)
 {
 	struct source *const s = &r->source;
 
-	if (!source_begin(s, &r->p->context, place, open_input(r, place.path))) {
+	if (!source_begin(s, &r->p->context, place, open_input(r, &place))) {
 		reading_report(r, s);
 		return true;
 	}
@@ -130,7 +132,7 @@ take_deferred(struct reading *r)
 
 	r->deferred = d->next;
 	free(d);
-	if (!source_begin(&r->source, &r->p->context, place, input_open(place.path))) {
+	if (!source_begin(&r->source, &r->p->context, place, input_open_in(place.archive, place.path))) {
 		source_close(&r->source);
 		return true;
 	}
@@ -189,11 +191,11 @@ advance(struct reading *r)
 	const struct format *const sidecar = o->folder ? operands_sidecar(&r->operands, path) : NULL;
 	r->file++;
 	if (sidecar != NULL) {
-		check_sidecar(r, sidecar, path);
+		check_sidecar(r, sidecar, o, path);
 		return true;
 	}
 	r->found = true;
-	return take_input(r, (struct source_place){ path, o->path, o->folder, r->number++ });
+	return take_input(r, (struct source_place){ path, o->path, o->folder, r->number++, o->archive });
 }
 
 /* ---- the stage ---- */

@@ -100,6 +100,8 @@ tag(struct record_marks *m, uint32_t input, struct batch *b)
 
 	if (b->bytes != NULL)
 		note_extents(m, input, b);
+	if (m->split != NULL && m->split->by == SPLIT_SIZE)
+		split_note(m->split, b, input);
 	for (uint32_t i = 0; i < b->n; i++) {
 		m->too_large |= b->events[i].offset >> m->shift != 0;
 		b->events[i].offset |= high;
@@ -133,11 +135,11 @@ is_of_part(struct record_marks *m, struct mark_input *c, uint64_t place)
 	if (!mark_cursor_floor(&c->cursor, &m->split->marks.set, place << SPLIT_BITS | SPLIT_ALL, &found,
 	                       &m->failed) ||
 	    found >> SPLIT_BITS != place)
-		return !m->split->selects && c->part == m->part;
+		return !m->split->selects && c->part >= m->part && c->part < m->end;
 	const uint32_t part = found & SPLIT_ALL;
 	if (part != SPLIT_ALL)
 		c->part = part;
-	return part == SPLIT_ALL || part == m->part;
+	return part == SPLIT_ALL || (part >= m->part && part < m->end);
 }
 
 static bool
@@ -336,6 +338,7 @@ record_marks_of_part(struct pipeline *p)
 	p->marks = (struct record_marks){ .state = s->copies ? MARKS_MADE : MARKS_NOT,
 		                          .split = s,
 		                          .part = p->job->part,
+		                          .end = p->job->part_end,
 		                          .format = s->marks.format,
 		                          .shift = s->marks.shift,
 		                          .drops = p->job->raw_drops };

@@ -166,7 +166,7 @@ allocate(struct run_merge *m, uint32_t n, uint64_t each)
 	m->readers = calloc(n, sizeof *m->readers);
 	m->active = calloc(n, sizeof *m->active);
 	m->keys = calloc(n, sizeof *m->keys);
-	m->waiting = calloc((size_t)n * 2, sizeof *m->waiting);
+	m->waiting = calloc((size_t)n * 3, sizeof *m->waiting);
 	m->buffers = m->file != NULL ? malloc((size_t)(n * each) + EVENT_PACKED_SLACK) : NULL;
 	return m->readers != NULL && m->active != NULL && m->keys != NULL && m->waiting != NULL &&
 	       (m->buffers != NULL || m->file == NULL);

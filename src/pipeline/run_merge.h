@@ -16,7 +16,7 @@
  * on how many runs overlap there, not on how many there are.
  *
  * Memory: for runs of a file, the buffers take what the caller allows, at least
- * 4 KiB for each of the runs that are merged at a time, and 80 bytes for each
+ * 4 KiB for each of the runs that are merged at a time, and 150 bytes for each
  * run.  An event may be larger than its buffer.
  */
 struct spill_run {

@@ -9,6 +9,7 @@
 #include "event/value.h"
 #include "input/input_open.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/reading.h"
 #include "pipeline/select_match.h"
 
 bool
@@ -50,9 +51,9 @@ is_relative(const struct select_time *t)
 
 /* A pass of its own over the inputs.  false: it failed; the pass that follows says why. */
 static bool
-find_range(const struct pipeline_job *of, struct vocabularies *vocabularies, struct range *r)
+find_range(const struct pipeline *of, struct range *r)
 {
-	struct pipeline_job job = *of;
+	struct pipeline_job job = *of->job;
 	struct batch *b;
 	struct pipeline *const p = malloc(sizeof *p);
 
@@ -68,7 +69,8 @@ find_range(const struct pipeline_job *of, struct vocabularies *vocabularies, str
 	job.raw_from = NULL;
 	job.marks = NULL;
 	job.rebase = job.lanes = job.lanes_off = job.late = false;
-	job.vocabularies = vocabularies;
+	job.vocabularies = of->context.vocabularies;
+	job.operands = &of->reading->operands;
 	bool ok = pipeline_open(p, &job);
 	while (ok && pipeline_next(p, &b) == STAGE_MORE) {
 		for (uint32_t i = 0; i < b->n; i++) {
@@ -143,7 +145,7 @@ select_stage_begin(struct select_stage *st, struct pipeline *p)
 		return set_window(st, &(struct range){ .known = false });
 	if (!pipeline_reads_twice(job))
 		return true; /* the first event says it, as far as it can */
-	if (!find_range(job, p->context.vocabularies, &r)) {
+	if (!find_range(p, &r)) {
 		st->ready = true; /* nothing comes out */
 		st->until = 0;
 		return true;

@@ -55,9 +55,9 @@ sorter_init(struct sorter *s, const struct sorter_options *options)
 	s->load.cap = load;
 	s->load.keys_cap = (uint32_t)(load / LOAD_EVENT);
 	s->shapes.most = (uint32_t)shapes;
-	/* The load, its keys twice, the shapes, and a buffer to write through, as large as a load. */
+	/* The load, its keys three times, the shapes, and a buffer to write through, as large as a load. */
 	s->most =
-	    memory - 2 * load - 2 * s->load.keys_cap * sizeof(struct order_key) - shapes * EVENT_SHAPE_BYTES;
+	    memory - 2 * load - 3 * s->load.keys_cap * sizeof(struct order_key) - shapes * EVENT_SHAPE_BYTES;
 }
 
 void
@@ -212,7 +212,7 @@ begin_load(struct sorter *s)
 	if (l->data == NULL)
 		l->data = malloc((size_t)l->cap + EVENT_PACKED_SLACK);
 	if (l->keys == NULL)
-		l->keys = malloc(2 * (size_t)l->keys_cap * sizeof *l->keys);
+		l->keys = malloc(3 * (size_t)l->keys_cap * sizeof *l->keys);
 	return (l->data != NULL && l->keys != NULL && s->shapes.fields != NULL) || failed(s);
 }
 

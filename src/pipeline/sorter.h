@@ -26,7 +26,7 @@
  * order are not sorted and not merged, and those that are nearly in order are
  * merged with few others.
  *
- * Memory.  At most `memory` bytes, and 100 for each run; while an event that is
+ * Memory.  At most `memory` bytes, and 170 for each run; while an event that is
  * larger than `memory` is added, up to twice its size.  Not counted are the
  * batches that sorter_next() fills: each is full at cap events, about 1 MiB of
  * data or 65536 fields, whatever comes first (one event may be larger).  When
@@ -76,7 +76,8 @@ struct sorter_memory;
 struct sorter_load {
 	char *data;
 	uint64_t cap, used;
-	struct order_key *keys; /* keys_cap of them, and as many to sort them; position: where in data */
+	struct order_key
+	    *keys; /* keys_cap of them, and twice as many to sort them; position: where in data */
 	uint32_t keys_cap, n;
 	bool in_order;
 	struct order_key last; /* the greatest key */

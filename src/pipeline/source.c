@@ -50,6 +50,7 @@ reader_of(const struct source *s, struct findings *findings)
 		.shared = c->shared,
 		.ahead_of = c->ahead_of,
 		.folder = s->place.in_folder ? strlen(s->place.operand) : 0,
+		.archive = s->place.archive,
 	};
 }
 

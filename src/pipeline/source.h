@@ -45,6 +45,7 @@ struct source_place {
 	const char *operand; /* of the command line */
 	bool in_folder;      /* the operand is a folder */
 	uint32_t number;     /* in the order in which the inputs of a job are opened, from 0 on */
+	const struct input_archive *archive; /* the operand is one, which outlives the source; or NULL */
 };
 
 struct source {

@@ -22,7 +22,9 @@ add_group(struct trace_groups *g, const struct operand *o)
 {
 	if (!array_room(&g->list, g->n, &g->cap, sizeof *g->list))
 		return NULL;
-	g->list[g->n] = (struct trace_group){ .operand = { .path = o->path, .folder = o->folder } };
+	g->list[g->n] = (struct trace_group){
+		.operand = { .path = o->path, .folder = o->folder, .archive = o->archive }
+	};
 	return &g->list[g->n++];
 }
 
