@@ -178,6 +178,8 @@ convert_split_put(void *ctx, const char *file, const char *p, size_t n)
 	if (file != NULL)
 		text_printf(name, "/%s", file);
 	text_char(name, '\0');
+	if (name->failed)
+		atomic_store(&c->writing.no_memory, true);
 	return !name->failed && convert_output_put(&c->output, name->p, p, n);
 }
 
@@ -214,7 +216,8 @@ run(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t to)
 	job->part = from;
 	job->part_end = to;
 	s->bytes = 0;
-	const bool written = convert_write(c, job) && !s->failed && writing_end(&c->writing);
+	const bool written =
+	    convert_write(c, job) && c->writing.begun && !s->failed && writing_end(&c->writing);
 	s->is_again = true;
 	if (written && s->split.is_changed)
 		say("%s: changed while it was read", show_path(&shown, c->in[0]));

@@ -297,6 +297,23 @@ Test(convert_split, more_parts_than_there_may_be)
 	remove_folder(dir);
 }
 
+Test(convert_split, of_what_cannot_be_read)
+{
+	char *const dir = make_folder(), in[512], out[512];
+
+	snprintf(in, sizeof in, "%s/none.htdump", dir);
+	snprintf(out, sizeof out, "%s/out", dir);
+	expect_run((const char *const[]){ "convert", "--split-by", "tid", in, out, NULL }, 2,
+	           "input/missing");
+	expect_run((const char *const[]){ "convert", "--split-size", "9999", in, out, NULL }, 2,
+	           "input/missing");
+	cr_assert(write_whole(in, "no trace", 8));
+	expect_run((const char *const[]){ "convert", "--split-time", "1s", in, out, NULL }, 2,
+	           "input/unknown-format");
+	cr_expect_eq(access(out, F_OK), -1);
+	remove_folder(dir);
+}
+
 Test(convert_split, mistakes)
 {
 	static const char in[] = "testdata/htdump/good/equal-starts.htdump";

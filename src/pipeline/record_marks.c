@@ -252,7 +252,7 @@ gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *jo
 	bool ok = pipeline_open(first, job) && pipeline_drain(first) == STAGE_END;
 
 	pipeline_end(first);
-	ok = ok && !first->context.system_failed;
+	ok = ok && !first->context.system_failed && m->why[0] == '\0';
 	const struct ledger *const l = interpret_ledger(&first->interpret);
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].loss == lost)
@@ -366,7 +366,7 @@ record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct bat
 	bool ok = status == STAGE_END;
 	if (pass != NULL) {
 		pipeline_end(pass);
-		ok = ok && !pass->context.system_failed;
+		ok = ok && !pass->context.system_failed && p->marks.why[0] == '\0';
 		pipeline_close(pass);
 	}
 	free(pass);

@@ -244,7 +244,8 @@ gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
 		while (is_well(s) && (status = pipeline_next(p, &b)) == STAGE_MORE)
 			batch_release(b);
 	pipeline_end(p);
-	const bool ok = status == STAGE_END && is_well(s) && !p->context.system_failed;
+	const bool ok = status == STAGE_END && is_well(s) && !p->context.system_failed &&
+	                s->marks.why[0] == '\0';
 	s->left_out = p->select.left_out;
 	pipeline_close(p);
 	return ok && !s->marks.too_large && mark_set_finish(&s->marks.set);
