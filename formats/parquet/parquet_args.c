@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "base/decimal.h"
+#include "base/units.h"
 #include "base/utf8.h"
 #include "parquet/parquet_state.h"
 #include "output/text_utf8.h"
@@ -69,9 +70,9 @@ parquet_arg_mistake(const char *arg)
 const char *
 parquet_part_size_mistake(const char *arg)
 {
-	char *end;
+	uint64_t n;
 
-	if (arg[0] >= '0' && arg[0] <= '9' && strtoull(arg, &end, 10) >= PART_BYTES_LEAST && *end == '\0')
+	if (units_bytes(slice_str(arg), &n) && n >= PART_BYTES_LEAST)
 		return NULL;
 	return "takes a number of bytes, at least 1048576";
 }

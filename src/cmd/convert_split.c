@@ -56,7 +56,7 @@ convert_split_size(struct convert *c, const char *arg)
 	struct shown_path shown;
 
 	c->split.size = arg;
-	if (!options_number(o, "--split-size", arg, &c->split.bytes))
+	if (!options_bytes(o, "--split-size", arg, &c->split.bytes))
 		return false;
 	if (c->split.bytes < SIZE_LEAST)
 		o->status = options_mistake(o, "--split-size takes a number of bytes, at least %u, not %s",

@@ -332,7 +332,8 @@ Test(convert_split, mistakes)
 		{ { "--split-size", "9999", in, "x.csv.d" }, "parts by stream and by size are made" },
 		{ { "--split-size", "1023", in, "x" },
 		  "--split-size takes a number of bytes, at least 1024" },
-		{ { "--split-size", "9k", in, "x" }, "--split-size takes a number, not 9k" },
+		{ { "--split-size", "9q", in, "x" },
+		  "--split-size takes a number of bytes, 104857600 or 100M, not 9q" },
 		{ { "--split-size", "9999", "--split-by", "pid", in, "x" }, "split in one way" },
 	};
 	const char *args[10] = { "convert" };

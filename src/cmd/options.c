@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/edit_distance.h"
+#include "base/units.h"
 #include "cmd/operand_names.h"
 #include "cmd/options_table.h"
 #include "cmd/schema_files.h"
@@ -361,6 +362,18 @@ options_number(struct options *o, const char *option, const char *arg, uint64_t 
 	if (arg[0] >= '0' && arg[0] <= '9' && *end == '\0' && errno == 0)
 		return true;
 	o->status = options_mistake(o, "%s takes a number, not %s", option, show_path(&shown, arg));
+	return false;
+}
+
+bool
+options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v)
+{
+	struct shown_path shown;
+
+	if (units_bytes(slice_str(arg), v))
+		return true;
+	o->status = options_mistake(o, "%s takes a number of bytes, 104857600 or 100M, not %s", option,
+	                            show_path(&shown, arg));
 	return false;
 }
 

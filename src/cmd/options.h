@@ -51,6 +51,8 @@ int options_word(struct options *o, const char *option, const char *arg, const c
 
 /* A number that is all of arg; false after a message. */
 bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v);
+/* A number of bytes, also with a unit: units_bytes(). */
+bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v);
 
 /* The same, of at least 1. */
 bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v);
