@@ -272,6 +272,7 @@ take_timed(struct chrome_reading *st, struct batch *b)
 	e.dur = e.phase == PHASE_SPAN ? rec->dur : 0;
 	check_nesting(st, w);
 	bool given = true;
+	e.flags = rec->ph == 't' ? EVENT_STEP : 0;
 	if (e.phase == PHASE_FLOW_OUT || e.phase == PHASE_FLOW_IN)
 		e.dur = chrome_flow(st);
 	else if (is_async_end(rec->ph))

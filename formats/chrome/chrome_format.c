@@ -23,7 +23,7 @@ static const struct format_option dir_options[] = {
 	IDS,
 	{ .name = "split-size",
 	  .arg = "BYTES",
-	  .help = "bytes of a part (default: 104857600)",
+	  .help = "bytes of a part, 20M (default: 100 MiB)",
 	  .mistake = chrome_split_size_mistake },
 	{ .name = NULL },
 };

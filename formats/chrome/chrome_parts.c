@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/units.h"
 #include "chrome/chrome_state.h"
 
 /*
@@ -17,9 +18,9 @@
 const char *
 chrome_split_size_mistake(const char *arg)
 {
-	char *end;
+	uint64_t n;
 
-	if (arg[0] >= '0' && arg[0] <= '9' && strtoull(arg, &end, 10) >= SPLIT_SIZE_LEAST && *end == '\0')
+	if (units_bytes(slice_str(arg), &n) && n >= SPLIT_SIZE_LEAST)
 		return NULL;
 	return "takes a number of bytes, at least 1024";
 }
@@ -75,7 +76,9 @@ open_parts(struct writer *w, struct chunk *chunk)
 	const char *const size = option_find(w->options, "split-size");
 
 	chrome_begin(w);
-	st->parts.most = size != NULL ? strtoull(size, NULL, 10) : SPLIT_SIZE;
+	st->parts.most = SPLIT_SIZE;
+	if (size != NULL)
+		(void)units_bytes(slice_str(size), &st->parts.most);
 	return begin_part(st, chunk);
 }
 

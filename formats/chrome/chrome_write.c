@@ -159,8 +159,9 @@ put_phase(char *p, const struct event *e)
 	case PHASE_FLOW_OUT:
 	case PHASE_FLOW_IN:
 		/* a text id is read as hexadecimal, and so holds all 64 bits */
-		p = e->phase == PHASE_FLOW_OUT ? PUT(p, "s\",\"id\":\"")
-		                               : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
+		p = e->phase == PHASE_FLOW_OUT      ? PUT(p, "s\",\"id\":\"")
+		    : (e->flags & EVENT_STEP) != 0 ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
+		                                   : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
 		p = decimal_hex(p, e->dur);
 		return PUT(p, "\",\"ts\":");
 	default:

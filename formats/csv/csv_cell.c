@@ -1,8 +1,8 @@
 #include "base/decimal.h"
 #include "base/utf8.h"
 #include "csv/csv_state.h"
+#include "output/text_utf8.h"
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 static bool
 needs_quotes(struct slice s)
@@ -43,7 +43,7 @@ put_quoted(struct text *t, struct slice s)
 	for (const char *p = s.p; p < end;) {
 		size_t size = piece_size(p, end, &valid);
 		if (!valid) {
-			text_str(t, REPLACEMENT);
+			text_str(t, TEXT_REPLACEMENT);
 			size = utf8_invalid_run(p, (size_t)(end - p));
 			harm |= CSV_BAD_TEXT;
 		} else if (*p == '\t' || *p == '\n' || *p == '\r' || !is_control(p, size)) {
@@ -51,7 +51,7 @@ put_quoted(struct text *t, struct slice s)
 			if (*p == '"')
 				text_char(t, '"');
 		} else {
-			text_str(t, REPLACEMENT);
+			text_str(t, TEXT_REPLACEMENT);
 			harm |= CSV_HIDDEN;
 		}
 		p += size;

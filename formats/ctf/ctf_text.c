@@ -1,10 +1,9 @@
 #include "base/utf8.h"
 #include "ctf/ctf_state.h"
+#include "output/text_utf8.h"
 
 /* Texts: in events they end in NUL and are UTF-8 (sections 4.2.5 and 6.1.6); in the metadata they are
  * literals as in C. */
-
-#define REPLACEMENT "\xef\xbf\xbd"
 
 unsigned
 ctf_clean(struct text *t, struct slice s)
@@ -15,18 +14,10 @@ ctf_clean(struct text *t, struct slice s)
 	while (p < end) {
 		const char *const nul = memchr(p, '\0', (size_t)(end - p)), *const stop =
 		                                                                nul != NULL ? nul : end;
-		while (p < stop) {
-			const size_t good = utf8_valid_prefix(p, (size_t)(stop - p));
-			text_add(t, p, good);
-			p += good;
-			if (p < stop) {
-				text_str(t, REPLACEMENT);
-				p += utf8_invalid_run(p, (size_t)(stop - p));
-				found |= 2;
-			}
-		}
+		found |= text_utf8(t, slice_of(p, (size_t)(stop - p))) > 0 ? 2 : 0;
+		p = stop;
 		if (nul != NULL) {
-			text_str(t, REPLACEMENT);
+			text_str(t, TEXT_REPLACEMENT);
 			p++;
 			found |= 1;
 		}

@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "dftracer/dftracer_write.h"
 
 /* Events as records. */
@@ -85,9 +86,7 @@ put_name(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
 {
 	text_str(&chunk->text, key);
 	if (s.n > DFW_MOST_NAME) {
-		s = slice_of(s.p, DFW_MOST_NAME);
-		while (s.n > DFW_MOST_NAME - 3 && (s.p[s.n] & 0xc0) == 0x80)
-			s.n--;
+		s = slice_of(s.p, utf8_cut(s.p, s.n, DFW_MOST_NAME));
 		dfw_lose(chunk, DFW_TEXT_CUT, offset);
 	}
 	dfw_text(chunk, s, offset);

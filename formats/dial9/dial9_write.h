@@ -135,9 +135,6 @@ void d9w_text32(struct text *t, struct slice s);
 /* Adds the text, at most `most` bytes of it, with U+FFFD for what is not UTF-8; whether that changed it. */
 bool d9w_clean(struct text *t, struct slice s, uint32_t most);
 
-/* How many of the first `most` bytes are whole characters. */
-uint32_t d9w_cut(struct slice s, uint32_t most);
-
 bool d9w_is_utf8(struct slice s);
 
 /* The delta of a timed event at `ts`; a reset is written where there must be one. */

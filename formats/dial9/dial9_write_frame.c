@@ -1,6 +1,7 @@
 #include "dial9/dial9_write.h"
 
 #include "base/utf8.h"
+#include "output/text_utf8.h"
 
 /* Frames of the output that every mode needs. */
 
@@ -73,36 +74,15 @@ d9w_is_utf8(struct slice s)
 	return (s.flags & SLICE_UTF8) != 0 || s.n == 0 || utf8_valid(s.p, s.n);
 }
 
-uint32_t
-d9w_cut(struct slice s, uint32_t most)
-{
-	uint32_t to = most;
-
-	if (s.n <= most)
-		return s.n;
-	while (to > 0 && most - to < 3 && (s.p[to] & 0xc0) == 0x80)
-		to--;
-	return to;
-}
-
 bool
 d9w_clean(struct text *t, struct slice s, uint32_t most)
 {
 	const size_t start = t->n;
-	const uint32_t whole = s.n;
-	bool changed = false;
+	const bool cut = s.n > most;
 
-	s.n = d9w_cut(s, most);
-	while (s.n > 0 && !t->failed) {
-		const size_t n = utf8_valid_prefix(s.p, s.n),
-		             bad = n < s.n ? utf8_invalid_run(s.p + n, s.n - n) : 0;
-		text_add(t, s.p, n);
-		if (bad > 0)
-			text_str(t, "\xef\xbf\xbd");
-		changed |= bad > 0;
-		s = slice_of(s.p + n + bad, s.n - n - bad);
-	}
-	if (!t->failed && t->n - start > most)
-		t->n = start + d9w_cut(slice_of(t->p + start, t->n - start), most);
-	return changed || whole > most;
+	s.n = (uint32_t)utf8_cut(s.p, s.n, most);
+	const bool changed = text_utf8(t, s) > 0;
+	if (!t->failed)
+		t->n = start + utf8_cut(t->p + start, t->n - start, most);
+	return changed || cut;
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "dial9/dial9_write.h"
 #include "format/fields_json.h"
 
@@ -117,7 +118,7 @@ static void
 put_text(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
 {
 	if (s.n > st->left) {
-		s.n = d9w_cut(s, st->left);
+		s.n = (uint32_t)utf8_cut(s.p, s.n, st->left);
 		d9w_lose(chunk, D9W_TEXT_CUT, offset);
 	}
 	st->left -= s.n;

@@ -2,6 +2,7 @@
 
 #include "base/textscan.h"
 #include "base/utf8.h"
+#include "output/text_utf8.h"
 
 /* Packets that are made: numbers, texts, attributes. */
 
@@ -25,56 +26,22 @@ hpw_number(struct hpw_packet *k, uint64_t v, unsigned size)
 
 /* ---- texts ---- */
 
-/* At most `most` bytes, and no part of a character at the end. */
-static size_t
-cut_at(const char *p, size_t n, size_t most)
-{
-	size_t to = most;
-
-	if (n <= most)
-		return n;
-	while (to > 0 && most - to < 3 && (p[to] & 0xc0) == 0x80)
-		to--;
-	return to;
-}
-
-/* With U+FFFD for what is not UTF-8. */
-static void
-put_valid(struct text *t, struct slice s)
-{
-	const char *p = s.p, *const end = s.p + s.n;
-
-	while (p < end) {
-		const size_t good = utf8_valid_prefix(p, (size_t)(end - p));
-		text_add(t, p, good);
-		p += good;
-		if (p < end) {
-			text_str(t, "\xef\xbf\xbd");
-			p += utf8_invalid_run(p, (size_t)(end - p));
-		}
-	}
-}
-
 /* A text that is too long, or perhaps not UTF-8. */
 static void
 text_checked(struct hpw_packet *k, struct slice s)
 {
 	struct text *const t = k->text;
-	size_t n = cut_at(s.p, s.n, HPW_MOST_TEXT);
+	size_t n = utf8_cut(s.p, s.n, HPW_MOST_TEXT);
 	bool cut = n < s.n;
 
 	s.n = (uint32_t)n;
 	hpw_number(k, 0, 2);
 	const size_t start = t->n;
-	if (utf8_valid_prefix(s.p, s.n) == s.n) {
-		text_add(t, s.p, s.n);
-	} else {
-		put_valid(t, s);
+	if (text_utf8(t, s) > 0)
 		hpw_lose(k, HPW_TEXT_REPLACED);
-	}
 	if (t->failed)
 		return;
-	n = cut_at(t->p + start, t->n - start, HPW_MOST_TEXT);
+	n = utf8_cut(t->p + start, t->n - start, HPW_MOST_TEXT);
 	cut |= n < t->n - start;
 	t->n = start + n;
 	hpw_store(t->p + start - 2, n, 2);

@@ -1,4 +1,6 @@
+#include "base/utf8.h"
 #include "htdump/htdump_write.h"
+#include "output/text_utf8.h"
 
 /* Events as records of the class that their layout is. */
 
@@ -16,19 +18,6 @@ htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t
 
 /* ---- text ---- */
 
-/* At most `most` bytes, and no part of a character at the end. */
-static size_t
-cut_at(const char *p, size_t n, size_t most)
-{
-	size_t to = most;
-
-	if (n <= most)
-		return n;
-	while (to > 0 && most - to < 3 && (p[to] & 0xc0) == 0x80)
-		to--;
-	return to;
-}
-
 /* With U+FFFD for each NUL. */
 static void
 put_without_nul(struct text *t, struct slice s)
@@ -37,7 +26,7 @@ put_without_nul(struct text *t, struct slice s)
 
 	for (const char *nul; (nul = memchr(p, '\0', (size_t)(end - p))) != NULL; p = nul + 1) {
 		text_add(t, p, (size_t)(nul - p));
-		text_str(t, "\xef\xbf\xbd");
+		text_str(t, TEXT_REPLACEMENT);
 	}
 	text_add(t, p, (size_t)(end - p));
 }
@@ -47,7 +36,7 @@ htw_text_checked(struct htw_record *r, struct slice s)
 {
 	struct text *const t = &r->chunk->text;
 	const size_t start = t->n, most = r->left < HTW_MOST_TEXT ? r->left : HTW_MOST_TEXT;
-	const size_t n = cut_at(s.p, s.n, most);
+	const size_t n = utf8_cut(s.p, s.n, most);
 	bool cut = n < s.n;
 
 	s.n = (uint32_t)n;
@@ -60,7 +49,7 @@ htw_text_checked(struct htw_record *r, struct slice s)
 	if (t->failed)
 		return;
 	if (t->n - start > most) {
-		t->n = start + cut_at(t->p + start, t->n - start, most);
+		t->n = start + utf8_cut(t->p + start, t->n - start, most);
 		cut = true;
 	}
 	r->left -= (uint32_t)(t->n - start);

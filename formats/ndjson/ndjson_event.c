@@ -59,6 +59,7 @@ static uint8_t
 flags_of(const struct ndjson_line *line)
 {
 	return (uint8_t)((ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
+	                 (ndjson_has(line, NDJSON_M_STEP) ? EVENT_STEP : 0) |
 	                 (ndjson_has(line, NDJSON_M_BIG_ENDIAN) ? EVENT_BIG : 0));
 }
 

@@ -25,7 +25,7 @@ static const struct head heads[] = {
 };
 
 /* Room for an event without its name, category and fields. */
-#define LINE_ROOM (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 160)
+#define LINE_ROOM (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 180)
 
 static inline char *
 put_literal(char *p, const char *s, size_t n)
@@ -66,6 +66,8 @@ put_flags(char *p, const struct event *e, bool name_escaped, bool category_escap
 {
 	if ((e->flags & EVENT_ASYNC) != 0)
 		p = PUT(p, ",\"async\":true");
+	if ((e->flags & EVENT_STEP) != 0)
+		p = PUT(p, ",\"step\":true");
 	if ((e->flags & EVENT_BIG) != 0)
 		p = PUT(p, ",\"big_endian\":true");
 	if (name_escaped && category_escaped)

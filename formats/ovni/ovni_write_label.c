@@ -9,11 +9,9 @@
 bool
 ovw_clean_name(struct text *t, struct slice name)
 {
-	uint32_t n = name.n < OVNI_MARK_TEXT ? name.n : OVNI_MARK_TEXT - 1;
+	const uint32_t n = (uint32_t)utf8_cut(name.p, name.n, OVNI_MARK_TEXT - 1);
 	bool changed = n < name.n || n == 0;
 
-	while (n < name.n && n > 0 && ((unsigned char)name.p[n] & 0xc0) == 0x80)
-		n--; /* not inside a character */
 	text_clear(t);
 	if (n == 0)
 		text_str(t, NONE);

@@ -3,8 +3,10 @@
 #include <strings.h>
 
 #include "base/decimal.h"
+#include "base/units.h"
 #include "base/utf8.h"
 #include "parquet/parquet_state.h"
+#include "output/text_utf8.h"
 
 /* --column NAME[:TYPE]: a field of events as a column of its own. */
 
@@ -68,9 +70,9 @@ parquet_arg_mistake(const char *arg)
 const char *
 parquet_part_size_mistake(const char *arg)
 {
-	char *end;
+	uint64_t n;
 
-	if (arg[0] >= '0' && arg[0] <= '9' && strtoull(arg, &end, 10) >= PART_BYTES_LEAST && *end == '\0')
+	if (units_bytes(slice_str(arg), &n) && n >= PART_BYTES_LEAST)
 		return NULL;
 	return "takes a number of bytes, at least 1048576";
 }
@@ -222,7 +224,7 @@ static void
 to_text(const struct value *v, struct text *t, struct fields_json_lost *lost)
 {
 	if (v->type == VALUE_STRING)
-		lost->bad_text += text_as_utf8(t, value_text(v));
+		lost->bad_text += text_utf8(t, value_text(v)) > 0;
 	else if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
 		text_u64(t, v->u64);
 	else if (is_signed(v))

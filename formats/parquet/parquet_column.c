@@ -1,4 +1,5 @@
 #include "parquet/parquet_column.h"
+#include "output/text_utf8.h"
 
 #include <stdlib.h>
 
@@ -94,7 +95,7 @@ put_plain_text(struct column *c, struct column_tools *tools, struct slice s)
 	const size_t at = c->plain.n;
 
 	plain_u32(&c->plain, s.n);
-	const bool mended = text_as_utf8(&c->plain, s);
+	const bool mended = text_utf8(&c->plain, s) > 0;
 	if (c->plain.failed) {
 		tools->failed = true;
 		return false;

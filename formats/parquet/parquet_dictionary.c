@@ -3,31 +3,13 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "output/text_utf8.h"
 
 void
 plain_text(struct text *t, struct slice s)
 {
 	plain_u32(t, s.n);
 	text_add(t, s.p, s.n);
-}
-
-bool
-text_as_utf8(struct text *t, struct slice s)
-{
-	if ((s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n)) {
-		text_add(t, s.p, s.n);
-		return false;
-	}
-	for (size_t at = 0; at < s.n;) {
-		const size_t valid = utf8_valid_prefix(s.p + at, s.n - at);
-		text_add(t, s.p + at, valid);
-		at += valid;
-		if (at == s.n)
-			break;
-		text_str(t, "\xef\xbf\xbd");
-		at += utf8_invalid_run(s.p + at, s.n - at);
-	}
-	return true;
 }
 
 uint32_t
@@ -88,7 +70,7 @@ add_mended(struct dictionary *d, struct slice s)
 
 	if (!has_room(d, 4 * (size_t)s.n)) /* a byte becomes three */
 		return found;
-	(void)text_as_utf8(&room, s);
+	(void)text_utf8(&room, s);
 	const struct slice mended = { room.p, (uint32_t)room.n, SLICE_UTF8 };
 	if (room.failed)
 		d->no_memory = true;

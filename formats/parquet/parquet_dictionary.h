@@ -64,7 +64,4 @@ plain_u64(struct text *t, uint64_t v)
 
 void plain_text(struct text *t, struct slice s); /* its length, then its bytes */
 
-/* Adds the text as UTF-8; returns whether it had to be mended. */
-bool text_as_utf8(struct text *t, struct slice s);
-
 #endif

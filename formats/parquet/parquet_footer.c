@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "parquet/parquet_state.h"
+#include "output/text_utf8.h"
 
 /* FileMetaData (parquet.thrift): schema, row groups, what is known of the whole; then its length and the
  * magic.
@@ -19,7 +20,7 @@ put_about(struct parquet_state *st, const char *key, struct slice value)
 	struct thrift t = { .to = &st->about };
 	struct text clean = { .p = NULL };
 
-	(void)text_as_utf8(&clean, value);
+	(void)text_utf8(&clean, value);
 	thrift_text(&t, 1, slice_str(key));
 	thrift_text(&t, 2, slice_of(clean.p, clean.n));
 	thrift_end(&t);

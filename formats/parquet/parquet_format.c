@@ -25,7 +25,7 @@ static const struct format_option dir_options[] = {
 	ARG,
 	{ .name = "part-size",
 	  .arg = "BYTES",
-	  .help = "bytes of a part, at most (default: 256 MiB)",
+	  .help = "bytes of a part, at most, 64M (default: 256 MiB)",
 	  .mistake = parquet_part_size_mistake },
 	{ .name = NULL },
 };

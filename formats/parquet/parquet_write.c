@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "parquet/parquet_state.h"
 
 /*
@@ -28,7 +29,9 @@ begin(struct writer *w, struct chunk *chunk, bool in_parts)
 	st->signed_time = w->signed_time;
 	st->beside = w->beside;
 	st->tool = w->tool;
-	st->part_bytes = size != NULL ? strtoull(size, NULL, 10) : PART_BYTES;
+	st->part_bytes = PART_BYTES;
+	if (size != NULL)
+		(void)units_bytes(slice_str(size), &st->part_bytes);
 	return parquet_open_columns(st, w->options) && parquet_next_part(st, chunk);
 }
 

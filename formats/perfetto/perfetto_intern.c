@@ -3,6 +3,7 @@
 #include "base/utf8.h"
 #include "perfetto/perfetto_equal.h"
 #include "perfetto/perfetto_state.h"
+#include "output/text_utf8.h"
 
 /*
  * Interned texts.  Memory is bounded for any input: what finds no room is
@@ -17,8 +18,6 @@
 #define STRING_LONG 32 /* longer ones get a number at once, as long as ... */
 #define EAGER 4096     /* ... no more than this many did not come again */
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-
 static const uint8_t fields[KINDS] = {
 	[KIND_CATEGORY] = INTERNED_CATEGORIES,
 	[KIND_NAME] = INTERNED_NAMES,
@@ -26,22 +25,6 @@ static const uint8_t fields[KINDS] = {
 	[KIND_STRING] = INTERNED_STRINGS,
 	[KIND_FUNCTION] = INTERNED_FUNCTIONS,
 };
-
-/* A stretch without NUL. */
-static void
-repair(struct text *t, const char *p, const char *end, unsigned *changed)
-{
-	for (;;) {
-		const size_t valid = utf8_valid_prefix(p, (size_t)(end - p));
-		text_add(t, p, valid);
-		p += valid;
-		if (p == end)
-			return;
-		*changed |= 1U << PERFETTO_BAD_TEXT;
-		text_add(t, REPLACEMENT, 3);
-		p += utf8_invalid_run(p, (size_t)(end - p));
-	}
-}
 
 struct slice
 perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed)
@@ -57,7 +40,9 @@ perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed)
 	text_clear(t);
 	for (;;) {
 		const char *const nul = memchr(p, '\0', (size_t)(end - p));
-		repair(t, p, nul != NULL ? nul : end, changed);
+		const char *const stop = nul != NULL ? nul : end;
+		if (text_utf8(t, slice_of(p, (size_t)(stop - p))) > 0)
+			*changed |= 1U << PERFETTO_BAD_TEXT;
 		if (nul == NULL)
 			break;
 		text_add(t, "\\0", 2);

@@ -64,22 +64,43 @@ as_double(const struct number *v)
 	return (double)v->whole + (double)v->parts / 1e12;
 }
 
-static const struct unit {
+struct unit {
 	const char *name;
-	uint64_t ns;
-} units[] = {
-	{ "ns", 1 },         { "us", 1000 },         { "ms", 1000000 },
-	{ "s", 1000000000 }, { "min", 60000000000 }, { "h", 3600000000000 },
+	uint64_t times;
 };
+
+/* A number of units that is a whole number of the least one. */
+static bool
+whole_of(const struct number *v, uint64_t unit, uint64_t *n)
+{
+	if (v->whole > UINT64_MAX / unit)
+		return false;
+	const unsigned __int128 rest = v->parts * unit, sum = v->whole * unit + rest / 1000000000000;
+	if (sum > UINT64_MAX || rest % 1000000000000 != 0 || !v->exact)
+		return false;
+	*n = (uint64_t)sum;
+	return true;
+}
 
 /* 0: there is no such unit. */
 static uint64_t
+unit_of(struct slice s, const struct unit *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (slice_is(s, list[i].name))
+			return list[i].times;
+	return 0;
+}
+
+static uint64_t
 unit_ns(struct slice s)
 {
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-		if (slice_is(s, units[i].name))
-			return units[i].ns;
-	return 0;
+	static const struct unit units[] = {
+		{ "ns", 1 },         { "us", 1000 },         { "ms", 1000000 },
+		{ "s", 1000000000 }, { "min", 60000000000 }, { "h", 3600000000000 },
+	};
+
+	return unit_of(s, units, sizeof units / sizeof units[0]);
 }
 
 bool
@@ -94,13 +115,23 @@ units_time(struct slice s, uint64_t *ns)
 		*ns = 0;
 		return s.n == 0 && v.whole == 0 && v.parts == 0 && v.exact;
 	}
-	if (v.whole > UINT64_MAX / unit)
+	return whole_of(&v, unit, ns);
+}
+
+bool
+units_bytes(struct slice s, uint64_t *n)
+{
+	static const struct unit units[] = {
+		{ "", 1 },         { "k", 1U << 10 },   { "K", 1U << 10 },   { "M", 1U << 20 },
+		{ "G", 1U << 30 }, { "KiB", 1U << 10 }, { "MiB", 1U << 20 }, { "GiB", 1U << 30 },
+		{ "kB", 1000 },    { "KB", 1000 },      { "MB", 1000000 },   { "GB", 1000000000 },
+	};
+	struct number v;
+
+	if (!take_number(&s, &v))
 		return false;
-	const unsigned __int128 rest = v.parts * unit, sum = v.whole * unit + rest / 1000000000000;
-	if (sum > UINT64_MAX || rest % 1000000000000 != 0 || !v.exact) /* parts of a ns */
-		return false;
-	*ns = (uint64_t)sum;
-	return true;
+	const uint64_t unit = unit_of(s, units, sizeof units / sizeof units[0]);
+	return unit != 0 && whole_of(&v, unit, n);
 }
 
 bool

@@ -18,6 +18,9 @@ bool units_share(struct slice s, double *share);
 /* "12.5%" of `whole`, a multiple of 100; false: it is no whole number, or more than that. */
 bool units_part(struct slice s, uint64_t whole, uint64_t *part);
 
+/* "104857600", "64k", "100M", "1.5G" and "64KiB" to "1.5GiB": by 1024; "100kB", "100MB", "2GB": by 1000. */
+bool units_bytes(struct slice s, uint64_t *n);
+
 /* Digits alone. */
 bool units_count(struct slice s, uint64_t *n);
 

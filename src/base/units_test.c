@@ -92,3 +92,20 @@ Test(units, shares_counts_and_rates)
 	cr_expect_not(units_rate(SLICE_LIT("5"), &v) || units_rate(SLICE_LIT("5/"), &v) ||
 	              units_rate(SLICE_LIT("5/day"), &v) || units_rate(SLICE_LIT("/s"), &v));
 }
+
+Test(units, bytes)
+{
+	static const char *const bad[] = { "",   "k",       "1.5",          "10 Q", "5 kib",
+		                           "-1", "1.0001k", "17179869184G", "1e6" };
+	uint64_t v;
+
+	OK(units_bytes(SLICE_LIT("0"), &v), 0);
+	OK(units_bytes(SLICE_LIT("104857600"), &v), 104857600);
+	OK(units_bytes(SLICE_LIT("64k"), &v), 65536);
+	OK(units_bytes(SLICE_LIT("100M"), &v), 104857600);
+	OK(units_bytes(SLICE_LIT("1.5 GiB"), &v), 1610612736);
+	OK(units_bytes(SLICE_LIT("2.5MB"), &v), 2500000);
+	OK(units_bytes(SLICE_LIT("18446744073709551615"), &v), UINT64_MAX);
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		cr_expect_not(units_bytes(slice_str(bad[i]), &v), "%s", bad[i]);
+}

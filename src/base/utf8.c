@@ -71,6 +71,18 @@ utf8_valid_prefix(const char *text, size_t n)
 }
 
 size_t
+utf8_cut(const char *p, size_t n, size_t most)
+{
+	size_t to = most;
+
+	if (n <= most)
+		return n;
+	while (to > 0 && most - to < 3 && ((unsigned char)p[to] & 0xc0) == 0x80)
+		to--;
+	return to;
+}
+
+size_t
 utf8_invalid_run(const char *text, size_t n)
 {
 	const unsigned char *const p = (const unsigned char *)text;

@@ -18,6 +18,10 @@ utf8_valid(const char *p, size_t n)
  * n; n > 0. */
 size_t utf8_invalid_run(const char *p, size_t n);
 
+/* How many of the n bytes to take where at most `most` may be: all, or less than most so that no character
+ * is cut.  What is not UTF-8 is cut as it comes. */
+size_t utf8_cut(const char *p, size_t n, size_t most);
+
 /* The code point of a valid character of `size` bytes. */
 uint32_t utf8_point(const char *p, size_t size);
 

@@ -146,3 +146,14 @@ Test(utf8, maximal_subparts_of_the_standard)
 	}
 	cr_assert_eq(k, sizeof runs / sizeof runs[0]);
 }
+
+Test(utf8, cut_between_characters)
+{
+	static const char text[] = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
+	static const size_t cuts[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10 };
+
+	for (size_t most = 0; most < sizeof cuts / sizeof cuts[0]; most++)
+		cr_expect_eq(utf8_cut(text, sizeof text - 1, most), cuts[most], "%zu", most);
+	/* no character: cut all the same */
+	cr_expect_geq(utf8_cut("\x80\x80\x80\x80\x80\x80\x80", 7, 5), 2);
+}

@@ -19,6 +19,7 @@
 #include "format/registry.h"
 
 #define MAX_RUNS 99
+#define FOLDER_DEPTH 6 /* folders in folders of an output or input */
 
 enum from { FROM_FILE, FROM_GZIP, FROM_PIPE, FROM_FOLDER };
 
@@ -166,7 +167,8 @@ output_size(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? folder_size(path, 5) : file_size(path);
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? folder_size(path, FOLDER_DEPTH)
+	                                                   : file_size(path);
 }
 
 static void
@@ -290,7 +292,7 @@ bench_writers(struct bench *b, const char *name, const struct paths *p)
 		char label[64];
 		struct row row = { .input = name,
 			           .in_bytes = job.from == FROM_FILE ? file_size(p->plain)
-			                                             : folder_size(p->folder, 5) };
+			                                             : folder_size(p->folder, FOLDER_DEPTH) };
 
 		if ((*f)->writer == NULL)
 			continue;
@@ -303,7 +305,7 @@ bench_writers(struct bench *b, const char *name, const struct paths *p)
 		} else {
 			ok = false;
 		}
-		remove_output(p->out, 3);
+		remove_output(p->out, FOLDER_DEPTH);
 	}
 	return ok;
 }
@@ -325,7 +327,8 @@ bench_one(struct bench *b, const struct bench_input *in)
 	for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
 		const bool folder = jobs[i].from == FROM_FOLDER;
 		struct row row = { .input = in->name,
-			           .in_bytes = folder ? folder_size(p.folder, 5) : file_size(p.plain) };
+			           .in_bytes =
+			               folder ? folder_size(p.folder, FOLDER_DEPTH) : file_size(p.plain) };
 
 		if (!has_job(b, &jobs[i], &p))
 			continue;
@@ -339,7 +342,7 @@ bench_one(struct bench *b, const struct bench_input *in)
 			row.out_bytes = out_bytes;
 		print_row(b, &row);
 	}
-	remove_output(p.out, 3);
+	remove_output(p.out, FOLDER_DEPTH);
 	snprintf(p.out, sizeof p.out, "%s/scratch", b->dir);
 	if (in->make != NULL)
 		yardsticks(b, in->name, p.plain, p.out, out_bytes);

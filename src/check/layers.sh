@@ -57,7 +57,7 @@ for dir in formats/*/; do
 	own=$(files "$dir" | grep -vE "$aid\$")
 	aids=$(files "$dir" | grep -E "$aid\$")
 	only "$dir may include only its own headers (but for aids), base/, json/, format/format.h, format/fields_json.h, format/recover.h, event/call_stack.h, event/trace_origin.h, event/value_map.h and output/text*.h" "$own" \
-		"$name/|base/|json/|format/(format|fields_json|recover)\.h\"|event/(call_stack|trace_origin|value_map)\.h\"|output/text[a-z_]*\.h\"" "$aid\""
+		"$name/|base/|json/|format/(format|fields_json|recover)\.h\"|event/(call_stack|trace_origin|value_map)\.h\"|output/text[a-z0-9_]*\.h\"" "$aid\""
 	only "aids of $name may include only others of it, base/ and testing/" "$aids" "$name/$aid\"|base/|testing/"
 done
 

@@ -17,6 +17,7 @@ enum {
 	O_VERIFY,
 	O_SPLIT_TIME,
 	O_SPLIT_BY,
+	O_SPLIT_SIZE,
 };
 
 static const struct cmd_option own[] = {
@@ -36,6 +37,8 @@ static const struct cmd_option own[] = {
 	                   "OUT is a directory of traces: one for each stretch of this duration", 0 },
 	[O_SPLIT_BY] = { "split-by", "pid|tid|stream",
 	                 "OUT is a directory of traces: one for each process, thread or stream", 0 },
+	[O_SPLIT_SIZE] = { "split-size", "BYTES",
+	                   "OUT is a directory of traces: each of at most so many bytes", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -99,6 +102,8 @@ take_option(struct convert *c, int option, const char *arg)
 		return convert_split_time(c, arg);
 	if (option == O_SPLIT_BY)
 		return convert_split_by(c, arg);
+	if (option == O_SPLIT_SIZE)
+		return convert_split_size(c, arg);
 	if (option == O_ANONYMISE)
 		c->anonymise.keyfile = arg;
 	else
@@ -216,7 +221,7 @@ closed(void *ctx, const struct source *s)
 	struct convert *const c = ctx;
 
 	progress_clear(&c->progress);
-	if (c->split.part > 0)
+	if (c->split.is_again)
 		return; /* that was said with the first one */
 	c->status = worse(c->status, say_end(&c->options, s));
 }

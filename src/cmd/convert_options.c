@@ -25,7 +25,7 @@ convert_take_option(struct convert *c, int option, const char *arg)
 	case CONVERT_THREADS:
 		return options_number(o, "--threads", arg, &c->threads);
 	case CONVERT_SORT_MEMORY:
-		return options_number(o, "--sort-memory", arg, &c->sort_memory);
+		return options_bytes(o, "--sort-memory", arg, &c->sort_memory);
 	case CONVERT_MAX_REPEAT:
 		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
 	case CONVERT_LANES:
@@ -65,6 +65,8 @@ convert_check_names(struct convert *c)
 	struct options *const o = &c->options;
 
 	if (!names_check(o, c->in, c->nin, c->out) || !check_report(c))
+		return false;
+	if (!convert_split_begin(c))
 		return false;
 	if (!convert_splits(&c->split))
 		c->to = output_format(o, c->to_name, c->out);

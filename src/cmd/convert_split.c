@@ -19,7 +19,8 @@ set_kind(struct convert *c, enum split_by by)
 
 	if (s->by != SPLIT_NOT && s->by != by)
 		c->options.status = options_mistake(&c->options, "the output is split in one way: give one "
-		                                                 "of --split-time and --split-by");
+		                                                 "of --split-time, --split-by and "
+		                                                 "--split-size");
 	s->by = by;
 	return c->options.status == STATUS_CLEAN;
 }
@@ -46,15 +47,50 @@ convert_split_by(struct convert *c, const char *arg)
 	return i >= 0 && set_kind(c, kinds[i]);
 }
 
+#define SIZE_LEAST 1024U
+
+bool
+convert_split_size(struct convert *c, const char *arg)
+{
+	struct options *const o = &c->options;
+	struct shown_path shown;
+
+	c->split.size = arg;
+	if (!options_bytes(o, "--split-size", arg, &c->split.bytes))
+		return false;
+	if (c->split.bytes < SIZE_LEAST)
+		o->status = options_mistake(o, "--split-size takes a number of bytes, at least %u, not %s",
+		                            SIZE_LEAST, show_path(&shown, arg));
+	return c->split.bytes >= SIZE_LEAST;
+}
+
+bool
+convert_split_begin(struct convert *c)
+{
+	const struct format *const to =
+	    c->to_name != NULL ? format_by_name(c->to_name) : format_by_suffix(c->out);
+	const struct format_option *p = to != NULL ? to->options : NULL;
+
+	if (c->split.size == NULL)
+		return true;
+	for (; p != NULL && p->name != NULL; p++)
+		if (strcmp(p->name, "split-size") == 0)
+			return options_take_value(&c->options, p, c->split.size);
+	if (!set_kind(c, SPLIT_SIZE))
+		return false;
+	c->split.split.step = c->split.bytes;
+	return true;
+}
+
 /* ---- the folder ---- */
 
-/* The name of a folder of parts is that of a trace with ".d" behind. */
+/* The name of a folder of parts is that of a trace, or one with ".d" behind. */
 static const struct format *
 format_of_folder(const char *out)
 {
 	const size_t n = strlen(out);
 	char *const name = n > 2 && strcmp(out + n - 2, ".d") == 0 ? strndup(out, n - 2) : NULL;
-	const struct format *const f = name != NULL ? format_by_suffix(name) : NULL;
+	const struct format *const f = format_by_suffix(name != NULL ? name : out);
 
 	free(name);
 	return f;
@@ -127,16 +163,24 @@ bool
 convert_split_put(void *ctx, const char *file, const char *p, size_t n)
 {
 	struct convert *const c = ctx;
-	struct text *const name = &c->split.name;
+	struct convert_split *const s = &c->split;
+	struct text *const name = &s->name;
 
+	s->bytes += n;
+	if (s->measures)
+		return true;
 	text_clear(name);
-	text_printf(name, "%s%s", c->split.split.parts[c->split.part].name, suffix_of(c->to));
+	if (s->split.by == SPLIT_SIZE)
+		text_printf(name, "part-%05" PRIu32, s->part);
+	else
+		text_str(name, s->split.parts[s->part].name);
+	text_str(name, suffix_of(c->to));
 	if (file != NULL)
 		text_printf(name, "/%s", file);
 	text_char(name, '\0');
 	if (name->failed)
-		return false;
-	return convert_output_put(&c->output, name->p, p, n);
+		atomic_store(&c->writing.no_memory, true);
+	return !name->failed && convert_output_put(&c->output, name->p, p, n);
 }
 
 /* ---- parts ---- */
@@ -156,19 +200,109 @@ say_failure(void *ctx, const struct findings *j, const struct finding *f)
 		}
 }
 
-/* false: it failed. */
+/* Runs over the records of [from, to).  false: it failed. */
 static bool
-write_part(struct convert *c, const struct pipeline_job *job)
+run(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t to)
 {
+	struct convert_split *const s = &c->split;
 	struct shown_path shown;
 
-	if (!convert_write(c, job) || c->split.failed || !writing_end(&c->writing))
+	if (s->is_again) {
+		writing_free(&c->writing);
+		pipeline_close(&c->pipeline);
+		job->sink = say_failure;
+		job->ctx = c;
+	}
+	job->part = from;
+	job->part_end = to;
+	s->bytes = 0;
+	const bool written =
+	    convert_write(c, job) && c->writing.begun && !s->failed && writing_end(&c->writing);
+	s->is_again = true;
+	if (written && s->split.is_changed)
+		say("%s: changed while it was read", show_path(&shown, c->in[0]));
+	return written && !s->split.is_changed;
+}
+
+/* The same, and it is a part of the output. */
+static bool
+write_part(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t to)
+{
+	if (!run(c, job, from, to))
 		return false;
 	ledger_merge(&c->split.total, &c->writing.total);
-	if (c->split.split.is_changed)
-		say("%s: changed while it was read", show_path(&shown, c->in[0]));
-	return !c->split.total.failed && !c->split.split.is_changed;
+	return !c->split.total.failed;
 }
+
+/* ---- parts of a size ---- */
+
+/* Events of units [from, to), 2 standing for more. */
+static uint32_t
+events_of(const struct split *s, uint32_t from, uint32_t to)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < to && n < 2; i++)
+		n += s->units[i] < 2 ? s->units[i] : 2;
+	return n;
+}
+
+/* How many of the units from this one on make a part; `most` to begin with.  0: it failed, after a message.
+ */
+static uint32_t
+find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t most)
+{
+	const struct split *const s = &c->split.split;
+	uint32_t fits = 0, exceeds = s->nunits - from + 1, n = most < exceeds ? most : exceeds - 1;
+	struct shown_path shown;
+
+	for (;;) {
+		if (!run(c, job, from, from + n))
+			return 0;
+		const uint64_t bytes = c->split.bytes;
+		const double next = (double)n * (double)s->step * 0.95 / (double)(bytes + 1);
+		if (bytes <= s->step)
+			fits = n;
+		else
+			exceeds = n;
+		if (exceeds == 1 && events_of(s, from, from + 1) > 1) {
+			say("%s: not written: a part of the fewest records takes %" PRIu64
+			    " bytes, --split-size is %" PRIu64,
+			    show_path(&shown, c->out), bytes, s->step);
+			return 0;
+		}
+		if (fits + 1 >= exceeds || (bytes <= s->step && bytes >= s->step / 4 * 3))
+			return fits > 0 ? fits : 1;
+		n = next >= (double)exceeds ? exceeds - 1 : (uint32_t)next;
+		n = n <= fits ? fits + 1 : n;
+	}
+}
+
+static bool
+write_sizes(struct convert *c, struct pipeline_job *job)
+{
+	struct convert_split *const s = &c->split;
+	uint32_t n = SPLIT_UNITS - 2;
+	struct shown_path shown;
+
+	for (uint32_t from = 0; from < s->split.nunits; from += n, s->part++) {
+		if (from > 0 && events_of(&s->split, from, s->split.nunits) == 0)
+			break;
+		if (s->part == SPLIT_MOST) {
+			say("%s: not written: more than %d parts of %" PRIu64 " bytes",
+			    show_path(&shown, c->out), SPLIT_MOST, s->split.step);
+			return false;
+		}
+		s->measures = true;
+		n = find_size(c, job, from, n);
+		s->measures = false;
+		if (n == 0 || !write_part(c, job, from, from + n))
+			return false;
+	}
+	return true;
+}
+
+/* ---- all of them ---- */
 
 static void
 say_left_out(const struct convert *c)
@@ -196,15 +330,11 @@ convert_split_write(struct convert *c)
 	}
 	job.split = s;
 	job.operands = &s->operands;
+	if (s->by == SPLIT_SIZE)
+		ok = write_sizes(c, &job);
 	for (uint32_t i = 0; i < s->nparts && ok; i++) {
-		if (i > 0) {
-			writing_free(&c->writing);
-			pipeline_close(&c->pipeline);
-			job.sink = say_failure;
-			job.ctx = c;
-		}
-		c->split.part = job.part = i;
-		ok = write_part(c, &job);
+		c->split.part = i;
+		ok = write_part(c, &job, i, i + 1);
 	}
 	if (ok)
 		say_left_out(c);

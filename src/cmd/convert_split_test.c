@@ -9,6 +9,8 @@
 /* convert --split-time and --split-by: parts are valid traces by themselves, and hold each event once. */
 TestSuite(convert_split, .timeout = 120);
 
+#define REAL "../shared/traces/"
+
 struct division {
 	const char *in, *to, *option, *value;
 	const char *ignored; /* by diff: what a part says otherwise; "": nothing */
@@ -78,9 +80,9 @@ Test(convert_split, records_of_each_format)
 Test(convert_split, folders_of_streams)
 {
 	static const struct division d[] = {
-		{ "../shared/traces/ovni/good/mpi-func", "ovni", "--split-by", "stream", "track", 4 },
-		{ "../shared/traces/ovni/good/mpi-func", "ovni", "--split-by", "tid", "track", 4 },
-		{ "../shared/traces/ovni/good/mpi-func", "ovni", "--split-time", "500us", "track", 4 },
+		{ REAL "ovni/good/mpi-func", "ovni", "--split-by", "stream", "track", 4 },
+		{ REAL "ovni/good/mpi-func", "ovni", "--split-by", "tid", "track", 4 },
+		{ REAL "ovni/good/mpi-func", "ovni", "--split-time", "500us", "track", 4 },
 	};
 	char *const dir = make_folder(), out[512];
 
@@ -91,6 +93,59 @@ Test(convert_split, folders_of_streams)
 		split(&d[i], out);
 		expect_whole(&d[i], out);
 	}
+	remove_folder(dir);
+}
+
+/* ---- parts of a size ---- */
+
+/* None is larger, and they are no smaller than need be. */
+static void
+expect_sizes(const char *out, size_t most)
+{
+	char **const names = list_folder(out, "");
+	size_t n = 0, sum = 0;
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		char path[1024];
+		size_t size;
+		snprintf(path, sizeof path, "%s/%s", out, names[i]);
+		if (strncmp(names[i], "part-", 5) != 0)
+			continue;
+		char *const p = read_whole(path, &size);
+		cr_expect_not_null(p);
+		cr_expect_leq(size, most, "%s", path);
+		sum += size;
+		n++;
+		free(p);
+	}
+	cr_expect_geq(2 * sum, (n - 1) * most, "%s: %zu parts of %zu bytes", out, n, sum / n);
+	list_free(names);
+}
+
+Test(convert_split, of_a_size)
+{
+	static const struct division d[] = {
+		{ REAL "htdump/two-threads.htdump", "htdump", "--split-size", "4000", "track", 9 },
+		{ "testdata/heph/good/mixed.bin.log", "heph", "--split-size", "1024", "track,stream_counter",
+		  5 },
+		{ "testdata/dial9/good/strange-texts.dial9", "dial9", "--split-size", "1024", "track", 1 },
+		{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split-size", "1024", "track", 1 },
+	};
+	char *const dir = make_folder(), out[512];
+
+	for (size_t i = 0; i < sizeof d / sizeof *d; i++) {
+		snprintf(out, sizeof out, "%s/%zu", dir, i);
+		if (access(d[i].in, R_OK) != 0)
+			continue;
+		split(&d[i], out);
+		expect_whole(&d[i], out);
+		expect_sizes(out, strtoull(d[i].value, NULL, 10));
+	}
+	snprintf(out, sizeof out, "%s/none", dir);
+	expect_run((const char *const[]){ "convert", "--split-size", "1024",
+	                                  "testdata/htdump/good/equal-starts.htdump", out, NULL },
+	           2, "a part of the fewest records takes");
+	cr_expect_eq(access(out, F_OK), -1);
 	remove_folder(dir);
 }
 
@@ -242,6 +297,23 @@ Test(convert_split, more_parts_than_there_may_be)
 	remove_folder(dir);
 }
 
+Test(convert_split, of_what_cannot_be_read)
+{
+	char *const dir = make_folder(), in[512], out[512];
+
+	snprintf(in, sizeof in, "%s/none.htdump", dir);
+	snprintf(out, sizeof out, "%s/out", dir);
+	expect_run((const char *const[]){ "convert", "--split-by", "tid", in, out, NULL }, 2,
+	           "input/missing");
+	expect_run((const char *const[]){ "convert", "--split-size", "9999", in, out, NULL }, 2,
+	           "input/missing");
+	cr_assert(write_whole(in, "no trace", 8));
+	expect_run((const char *const[]){ "convert", "--split-time", "1s", in, out, NULL }, 2,
+	           "input/unknown-format");
+	cr_expect_eq(access(out, F_OK), -1);
+	remove_folder(dir);
+}
+
 Test(convert_split, mistakes)
 {
 	static const char in[] = "testdata/htdump/good/equal-starts.htdump";
@@ -255,7 +327,14 @@ Test(convert_split, mistakes)
 		{ { "--split-by", "pid", in, "-" }, "standard output cannot hold them" },
 		{ { "--split-by", "pid", "--to", "csv", "-", "x" }, "standard input can be read once" },
 		{ { "--split-by", "pid", "--verify", in, "x" }, "--verify does not go with parts" },
-		{ { "--split-by", "stream", "--to", "csv", in, "x" }, "a stream is divided off with" },
+		{ { "--split-by", "stream", "--to", "csv", in, "x" },
+		  "parts by stream and by size are made" },
+		{ { "--split-size", "9999", in, "x.csv.d" }, "parts by stream and by size are made" },
+		{ { "--split-size", "1023", in, "x" },
+		  "--split-size takes a number of bytes, at least 1024" },
+		{ { "--split-size", "9q", in, "x" },
+		  "--split-size takes a number of bytes, 104857600 or 100M, not 9q" },
+		{ { "--split-size", "9999", "--split-by", "pid", in, "x" }, "split in one way" },
 	};
 	const char *args[10] = { "convert" };
 

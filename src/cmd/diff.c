@@ -129,7 +129,7 @@ take(struct diff *d, int opt, const char *arg)
 	case O_LIMIT:
 		return options_number(o, "--limit", arg, &d->limit);
 	case O_SORT_MEMORY:
-		return options_number(o, "--sort-memory", arg, &d->sort_memory);
+		return options_bytes(o, "--sort-memory", arg, &d->sort_memory);
 	default:
 		opt = options_word(o, "--format", arg, forms);
 		d->form = opt == 1 ? &diff_json : &diff_text;

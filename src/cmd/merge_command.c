@@ -40,7 +40,6 @@ check(struct merge *m)
 {
 	struct convert *const c = &m->convert;
 	struct options *const o = &c->options;
-	const struct select *const s = &o->select.select;
 
 	if (!convert_check_names(c))
 		return false;
@@ -50,8 +49,6 @@ check(struct merge *m)
 			o->status = options_mistake(o, "%s can be read once; merge reads each input twice",
 			                            show_path(&shown, c->in[i]));
 		}
-	if (s->since.kind != SELECT_ANY_TIME || s->until.kind != SELECT_ANY_TIME)
-		o->status = options_mistake(o, "--since and --until are for one trace; cut the merged one");
 	return o->status == STATUS_CLEAN;
 }
 
@@ -114,6 +111,11 @@ align(struct merge *m)
 	} else if (strcmp(m->align, "none") != 0 && !align_file(m->align, &m->join, o)) {
 		return false;
 	}
+	if (fits && !join_window(&m->join, &o->select.select)) {
+		o->status = options_mistake(o, "the wall time of the merged trace is not known: name the "
+		                               "time window by its own times");
+		return false;
+	}
 	if (fits && m->convert.rebase)
 		fits = join_rebase(&m->join);
 	if (!fits) {
@@ -135,6 +137,10 @@ run(struct merge *m)
 	}
 	if (!align(m))
 		return o->status;
+	if (m->join.failed) {
+		options_no_memory(o);
+		return o->status;
+	}
 	m->convert.join = &m->join;
 	return convert_run(&m->convert);
 }

@@ -137,7 +137,38 @@ Test(merge, selects)
 	struct ran r = MERGE("--align=start", "--name=frame", WIRE, OVERLAPPING);
 	cr_expect_eq(count_events(r.out), 4);
 	ran_free(&r);
-	expect_ran(MERGE("--align=start", "--since=5", WIRE, OVERLAPPING), 3, "cut the merged one");
+	expect_ran(MERGE("--align=start", "--since=2026-01-01T00:00:00Z", WIRE, OVERLAPPING), 3,
+	           "the wall time of the merged trace is not known");
+}
+
+/* A window on the clock of the whole: what convert takes of the merged trace. */
+Test(merge, time_windows)
+{
+	static const char *const windows[][2] = {
+		{ "--since=600", "--until=2150" },
+		{ "--since=+1us", "--until=-1us" },
+		{ "--since=25%", "--until=75%" },
+		{ "--since=0", "--edges=drop" },
+	};
+	char *const dir = make_folder();
+	char path[512];
+	struct ran whole = MERGE("--align=start", WIRE, OVERLAPPING);
+
+	snprintf(path, sizeof path, "%s/whole.ndjson", dir);
+	cr_assert(write_whole(path, whole.out, strlen(whole.out)));
+	ran_free(&whole);
+	for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+		const char *const *const w = windows[i];
+		struct ran merged = MERGE("--align=start", w[0], w[1], WIRE, OVERLAPPING);
+		struct ran cut = RUN("convert", "-q", "--to=ndjson", w[0], w[1], path, "-");
+		cr_expect_eq(merged.status, 0, "%s", merged.err);
+		cr_expect_eq(count_events(merged.out), count_events(cut.out), "%s %s: %d, not %d", w[0], w[1],
+		             (int)count_events(merged.out), (int)count_events(cut.out));
+		cr_expect_gt(count_events(merged.out), 0);
+		ran_free(&merged);
+		ran_free(&cut);
+	}
+	remove_folder(dir);
 }
 
 Test(merge, mistakes)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/edit_distance.h"
+#include "base/units.h"
 #include "cmd/operand_names.h"
 #include "cmd/options_table.h"
 #include "cmd/schema_files.h"
@@ -77,7 +78,8 @@ make_table(const struct options *o, struct getopt_table *t)
 		add_row(t, &options_common[i], COMMON + i);
 	const struct format_option *p;
 	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
-		add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
+		if (!options_has_own(o->cmd, p->name))
+			add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
 }
 
 /* ---- parsing ---- */
@@ -242,8 +244,8 @@ options_free(struct options *o)
 	vocabularies_free(&o->vocabularies);
 }
 
-static bool
-take_format_option(struct options *o, const struct format_option *p, const char *arg)
+bool
+options_take_value(struct options *o, const struct format_option *p, const char *arg)
 {
 	struct option_value *const v = &o->values[o->nvalues];
 	char name[64];
@@ -321,7 +323,7 @@ options_next(struct options *o, const char **arg)
 			return stop(o, options_help(o));
 		const bool taken =
 		    c >= FORMATS
-		        ? take_format_option(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
+		        ? options_take_value(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
 		        : take_common(o, (enum common)(c - COMMON), optarg);
 		if (!taken)
 			return OPTIONS_STOP;
@@ -360,6 +362,18 @@ options_number(struct options *o, const char *option, const char *arg, uint64_t 
 	if (arg[0] >= '0' && arg[0] <= '9' && *end == '\0' && errno == 0)
 		return true;
 	o->status = options_mistake(o, "%s takes a number, not %s", option, show_path(&shown, arg));
+	return false;
+}
+
+bool
+options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v)
+{
+	struct shown_path shown;
+
+	if (units_bytes(slice_str(arg), v))
+		return true;
+	o->status = options_mistake(o, "%s takes a number of bytes, 104857600 or 100M, not %s", option,
+	                            show_path(&shown, arg));
 	return false;
 }
 

@@ -57,7 +57,16 @@ options_of_formats(const struct command *cmd, size_t i)
 	return NULL;
 }
 
-/* Whether one that selects events, or a format before, has an option of this name. */
+bool
+options_has_own(const struct command *cmd, const char *name)
+{
+	for (const struct cmd_option *o = cmd->options; o != NULL && o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Whether the command, one that selects events, or a format before, has an option of this name. */
 static bool
 is_repeated(const struct command *cmd, const struct format_option *option, size_t i)
 {
@@ -67,7 +76,7 @@ is_repeated(const struct command *cmd, const struct format_option *option, size_
 	while (i-- > 0)
 		if (strcmp(options_of_formats(cmd, i)->name, option->name) == 0)
 			return true;
-	return false;
+	return options_has_own(cmd, option->name);
 }
 
 void

@@ -31,6 +31,9 @@ int options_common_count(const struct command *cmd);
 /* The i-th option that formats bring to a command, over all formats; NULL beyond the last. */
 const struct format_option *options_of_formats(const struct command *cmd, size_t i);
 
+/* Whether a command has an option of this name itself; that counts more than one of a format. */
+bool options_has_own(const struct command *cmd, const char *name);
+
 /* Calls `visit` for each option of a command in the order of --help; an option that two formats share comes
  * once. words: what its argument may be, if the table of the option says so. */
 typedef void options_visitor(void *ctx, const struct cmd_option *option, const char *const *words);

@@ -1,5 +1,7 @@
 #include "compare/differ.h"
 
+#include "compare/events_alike.h"
+
 /* Batches of one event, for differences. */
 #define SHOWN_CAP 1
 
@@ -29,6 +31,28 @@ key_of(const struct differ *d, const struct differ_side *s)
 	return wide_hash_end(h);
 }
 
+/* Times in an order that all of them have. */
+static uint64_t
+time_of(const struct differ_side *s)
+{
+	return s->batch->events[s->at].ts ^ (uint64_t)s->source.signed_time << 63;
+}
+
+/* All that is compared of the event at `at`. */
+static enum differ_status
+identify(struct differ *d, int which)
+{
+	struct differ_side *const s = &d->sides[which];
+
+	if (s->identified || s->ended)
+		return DIFFER_DONE;
+	s->id = event_identity(&s->canon, s->batch, &s->batch->events[s->at], &d->rules.fields[which]);
+	s->key = key_of(d, s);
+	s->id.ts = time_of(s);
+	s->identified = true;
+	return s->canon.scratch.failed ? DIFFER_NO_MEMORY : DIFFER_DONE;
+}
+
 /* The event at `at` becomes known. */
 static enum differ_status
 meet(struct differ *d, int which)
@@ -36,19 +60,20 @@ meet(struct differ *d, int which)
 	struct differ_side *const s = &d->sides[which];
 	const struct event *const e = &s->batch->events[s->at];
 
-	s->id = event_identity(&s->canon, s->batch, e, &d->rules.fields[which]);
+	s->identified = false;
+	s->id.ts = time_of(s);
 	s->track = track_identity(&s->identities, s->source.trace, event_compared_track(e));
-	s->key = key_of(d, s);
-	s->id.ts ^= (uint64_t)s->source.signed_time << 63; /* an order that all times have */
 	s->events++;
 	if (d->names != NULL) {
+		if (identify(d, which) != DIFFER_DONE)
+			return DIFFER_NO_MEMORY;
 		struct by_name_row *const row = by_name_row(d->names, e->name, &s->id);
 		if (row == NULL)
 			return DIFFER_NO_MEMORY;
 		row->events[which]++;
 		row->dur[which] += s->id.dur;
 	}
-	return s->canon.scratch.failed || s->identities.failed ? DIFFER_NO_MEMORY : DIFFER_DONE;
+	return s->identities.failed ? DIFFER_NO_MEMORY : DIFFER_DONE;
 }
 
 /* Whether the event takes part; one of B's own is counted. */
@@ -101,13 +126,34 @@ within(uint64_t x, uint64_t y, uint64_t most)
 
 /* The usual case: what comes next is the same on both sides, and nothing waits. */
 static bool
-heads_match(const struct differ *d)
+heads_can_match(const struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 
 	return !a->ended && !b->ended && a->pending.alive == 0 && b->pending.alive == 0 &&
-	       wide_hash_equal(a->key, b->key) && within(a->id.ts, b->id.ts, limit(d, PART_TIME)) &&
-	       within(a->id.dur, b->id.dur, limit(d, PART_DURATION));
+	       within(a->id.ts, b->id.ts, limit(d, PART_TIME));
+}
+
+/* Whether they are the same to the byte, for which they need not be hashed. */
+static bool
+heads_are_alike(const struct differ *d)
+{
+	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
+
+	return ((d->rules.ignore & PART_TRACK) != 0 || wide_hash_equal(a->track, b->track)) &&
+	       events_alike(
+	           &(struct alike){ .batch = { a->batch, b->batch },
+	                            .event = { &a->batch->events[a->at], &b->batch->events[b->at] },
+	                            .fields = { &d->rules.fields[DIFFER_A], &d->rules.fields[DIFFER_B] },
+	                            .ignore = d->rules.ignore });
+}
+
+static bool
+heads_match(const struct differ *d)
+{
+	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
+
+	return wide_hash_equal(a->key, b->key) && within(a->id.dur, b->id.dur, limit(d, PART_DURATION));
 }
 
 /* Whether something waits in vain, as all that comes is too late for it.  Twice the tolerance, so that more
@@ -161,9 +207,16 @@ static enum differ_status
 step(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
+	const bool can = heads_can_match(d);
 	enum differ_status status;
+	bool same = can && heads_are_alike(d);
 
-	if (heads_match(d)) {
+	if (!same) {
+		if (identify(d, DIFFER_A) != DIFFER_DONE || identify(d, DIFFER_B) != DIFFER_DONE)
+			return DIFFER_NO_MEMORY;
+		same = can && heads_match(d);
+	}
+	if (same) {
 		d->same++;
 		status = go_on(d, DIFFER_A);
 		return status == DIFFER_DONE ? go_on(d, DIFFER_B) : status;

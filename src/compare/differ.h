@@ -56,6 +56,7 @@ struct differ_side {
 	struct batch *batch;
 	uint32_t at;
 	bool ended;
+	bool identified;          /* all of id, and key; else only the time and the track are known */
 	struct event_identity id; /* of the event at `at` */
 	struct wide_hash track, key;
 	uint64_t events; /* so far */

@@ -19,12 +19,20 @@ below(struct random_events *r, uint32_t n)
 	return (uint32_t)(any(r) % n);
 }
 
-void
-random_events_begin(struct random_events *r, uint64_t seed)
+static void
+begin_case(struct random_events *r, uint64_t seed)
 {
-	*r = (struct random_events){ .seed = seed, .state = seed };
+	r->state = seed;
+	r->begun = 0;
 	r->batches = 1 + below(r, 3);
 	r->per_batch = 1 + below(r, 12);
+}
+
+void
+random_events_begin(struct random_events *r, uint64_t seed, uint32_t cases)
+{
+	*r = (struct random_events){ .seed = seed, .cases = cases };
+	begin_case(r, seed);
 }
 
 /* ---- texts ---- */
@@ -274,8 +282,13 @@ random_events_fill(void *ctx, struct trace *trace, struct batch *b, uint32_t num
 {
 	struct random_events *const r = ctx;
 
-	if (number_of_batch >= r->batches)
-		return false;
+	if (r->begun == r->batches) {
+		if (r->cases <= 1)
+			return false;
+		r->cases--;
+		begin_case(r, ++r->seed);
+	}
+	r->begun++;
 	if (number_of_batch == 0) {
 		make_tracks(r, trace);
 		make_classes(r, trace);

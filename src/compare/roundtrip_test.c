@@ -15,14 +15,16 @@
 
 /*
  * Random events through each writer whose format can be read, and back: they are the same but for what the
- * ledger declares.  ROUNDTRIP_CASES: how many for each format; ROUNDTRIP_SEED: the first; ROUNDTRIP_FORMAT:
- * the only one.
+ * ledger declares.  ROUNDTRIP_CASES: how many for each format; ROUNDTRIP_SEED: the first; ROUNDTRIP_AT_ONCE:
+ * how many in one trace; ROUNDTRIP_FORMAT: the only one.
  */
 #define CASES 150
+#define AT_ONCE 25
 
 struct roundtrip {
 	const struct format *format;
-	uint64_t seed;
+	uint64_t seed;  /* the first */
+	uint32_t cases; /* in one trace */
 	struct random_events written;
 	uint64_t compared;           /* of those that were written */
 	struct random_events events; /* once more, to compare with */
@@ -139,7 +141,7 @@ compare(struct roundtrip *t, struct vocabularies *vocabularies)
 	};
 	struct differ differ;
 
-	random_events_begin(&t->events, t->seed);
+	random_events_begin(&t->events, t->seed, t->cases);
 	t->next = 0;
 	trace_init(&t->trace);
 	cr_assert(batch_pool_init(&t->pool, 64, false) && pipeline_open(&t->back, &job));
@@ -170,7 +172,7 @@ fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 
 /* false: it is not the same. */
 static bool
-roundtrip(const struct format *format, uint64_t seed, struct vocabularies *vocabularies)
+roundtrip(const struct format *format, uint64_t seed, uint32_t cases, struct vocabularies *vocabularies)
 {
 	struct roundtrip *const t = calloc(1, sizeof *t);
 	const struct writer_rig_job job = { .to = format, .threads = 1, .fill = fill, .ctx = t };
@@ -178,7 +180,8 @@ roundtrip(const struct format *format, uint64_t seed, struct vocabularies *vocab
 	cr_assert_not_null(t);
 	t->format = format;
 	t->seed = seed;
-	random_events_begin(&t->written, seed);
+	t->cases = cases;
+	random_events_begin(&t->written, seed, cases);
 	writer_rig_run(&t->rig, &job);
 	cr_assert(t->rig.written, "%s, seed %" PRIu64, format->name, seed);
 	compare(t, vocabularies);
@@ -202,6 +205,7 @@ Test(roundtrip, random_events)
 {
 	const uint64_t cases = from_environment("ROUNDTRIP_CASES", CASES),
 	               seed = from_environment("ROUNDTRIP_SEED", 1);
+	const uint64_t at_once = from_environment("ROUNDTRIP_AT_ONCE", AT_ONCE);
 	const char *const only = getenv("ROUNDTRIP_FORMAT");
 
 	for (const struct format *const *f = formats; *f != NULL; f++) {
@@ -211,8 +215,10 @@ Test(roundtrip, random_events)
 		    ((*f)->writer->modes & WRITER_INTERPRETED) == 0 ||
 		    (only != NULL && strcmp(only, (*f)->name) != 0))
 			continue;
-		for (uint64_t i = 0; i < cases && wrong < 5; i++)
-			wrong += !roundtrip(*f, seed + i, &vocabularies);
+		for (uint64_t i = 0; i < cases && wrong < 5; i += at_once)
+			wrong +=
+			    !roundtrip(*f, seed + i, (uint32_t)(cases - i < at_once ? cases - i : at_once),
+			               &vocabularies);
 		vocabularies_free(&vocabularies);
 	}
 }

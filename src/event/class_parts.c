@@ -1,3 +1,4 @@
+#include "base/utf8.h"
 #include "event/class_parts.h"
 
 #include "base/decimal.h"
@@ -98,18 +99,13 @@ struct made {
 static void
 add(struct made *to, struct slice text)
 {
-	uint32_t room = to->cut ? 0 : CLASS_CATEGORY_MAX - to->n;
+	const uint32_t room = to->cut ? 0 : CLASS_CATEGORY_MAX - to->n;
+	const uint32_t n = (uint32_t)utf8_cut(text.p, text.n, room);
 
-	if (text.n > room) {
-		to->cut = true;
-		while (room > 0 && ((unsigned char)text.p[room] & 0xc0) == 0x80)
-			room--;
-	} else {
-		room = text.n;
-	}
-	if (room > 0)
-		memcpy(to->text + to->n, text.p, room);
-	to->n += room;
+	to->cut |= n < text.n;
+	if (n > 0)
+		memcpy(to->text + to->n, text.p, n);
+	to->n += n;
 }
 
 /* false: it needs a part that is not there. */

@@ -62,7 +62,7 @@ struct event {
 enum event_flags {
 	EVENT_ASYNC = 1, /* a span that overlaps others of its track at will; `offset` tells it from others */
 	EVENT_ARROW = 4, /* an instant: an arrow leaves here if a FLOW_IN comes; a FLOW_OUT: of such a one */
-	EVENT_BIG = 2,   /* set by readers: the bytes of its payload are in big-endian order */
+	EVENT_STEP = 16, EVENT_BIG = 2, /* a FLOW_IN: its arrow goes on; readers: its payload is big-endian */
 	EVENT_LEFT_OUT = 8, /* raw events, set by the engine: it was not selected; never of structure */
 };
 

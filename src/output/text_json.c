@@ -5,11 +5,11 @@
 #include "base/textscan.h"
 #include "base/utf8.h"
 #include "output/text_json.h"
+#include "output/text_utf8.h"
 
 /* The largest integer below which a double holds all others. */
 #define DOUBLE_EXACT ((UINT64_C(1) << 53) - 1)
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 static void
 add_escape(struct text *t, unsigned char c)
@@ -68,7 +68,7 @@ add_high(struct text *t, const char *p, const char *end)
 		p += valid;
 		if (p == end)
 			return replaced;
-		text_add(t, REPLACEMENT, 3);
+		text_add(t, TEXT_REPLACEMENT, 3);
 		p += utf8_invalid_run(p, (size_t)(end - p));
 	}
 }

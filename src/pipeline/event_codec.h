@@ -18,9 +18,11 @@
  *	u64     the size of the whole, if it does not fit above (EVENT_PACKED_LARGE stands there)
  *	struct event  its shape, if it has no number (EVENT_SHAPE_NONE)
  *	text    its name, unless that stays or is NULL
- *	fields  the number of their shape, or their name and type; value; of lists and maps the number of
- *entries u64, struct value[]  entries of lists and maps, breadth first; only if there are any text[]  of
- *those slice   the bytes of the record; only when packed `with_bytes`
+ *	fields  of each the number of its shape, or its name and type; its value; of lists and maps the number
+ *	        of entries
+ *	u64, struct value[]  the entries of lists and maps, breadth first; only if there are any
+ *	text[]  of those
+ *	slice   the bytes of the record; only when packed `with_bytes`
  *
  * A text is its length, one byte or five, and its bytes.  Kept as pointers are
  * classes and tracks, and text with SLICE_STAYS, which all live as long as the

@@ -160,7 +160,7 @@ Test(event_codec, size)
 	cr_assert_eq(packed_size(&b, &shapes, false), 6 + 1 + 3 + 2);
 	b.fields[0] = (struct field){ { "stays", 5, SLICE_STAYS }, value_string(slice_of("nine char", 9)) };
 	b.events[0].nfields = 1;
-	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 3 + 5 + 12 + 10);
+	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 3 + 5 + 9 + 10);
 	b.fields[0] = (struct field){ { "key", 3, 0 }, value_u64(256) };
 	cr_assert_eq(packed_size(&b, &shapes, false), 12 + 3 + 5 + 4 + 2);
 	shapes.fields = field_shapes_new(1);

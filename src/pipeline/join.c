@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "pipeline/select.h"
+
 bool
 join_init(struct join *j, const char *const *paths, size_t n)
 {
@@ -28,10 +30,13 @@ see_times(struct join_part *part, const struct batch *b)
 {
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct event *const e = &b->events[i];
-		if (e->phase == PHASE_STRUCTURE || (part->any && e->ts >= part->first_ns))
+		const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
+		const uint64_t end = dur <= UINT64_MAX - e->ts ? e->ts + dur : UINT64_MAX;
+		if (e->phase == PHASE_STRUCTURE)
 			continue;
+		part->first_ns = !part->any || e->ts < part->first_ns ? e->ts : part->first_ns;
+		part->last_ns = end > part->last_ns ? end : part->last_ns;
 		part->any = true;
-		part->first_ns = e->ts;
 	}
 }
 
@@ -68,7 +73,13 @@ look(struct join *j, uint32_t number, const struct pipeline_job *like)
 	struct pipeline p;
 	struct batch *b;
 	struct pipeline_job job = *like;
+	struct select select;
 
+	if (job.select != NULL) { /* a time window is one of the whole, which is not known yet */
+		select = *job.select;
+		select.since.kind = select.until.kind = SELECT_ANY_TIME;
+		job.select = &select;
+	}
 	job.paths = &part->path;
 	job.npaths = 1;
 	job.want = WANT_TIMES | WANT_ORDER;

@@ -17,9 +17,10 @@ struct join_part {
 	/* Found out by join_look(). */
 	const char *format, *dialect, *byte_order, *clock; /* in the arena */
 	bool epoch_known, any;                             /* any: it has events */
-	uint64_t epoch_ns, first_ns;
+	uint64_t epoch_ns, first_ns, last_ns;
 	/* To be set before the second pass. */
-	int64_t later; /* ns that are added to its times */
+	int64_t later;               /* ns that are added to its times */
+	const struct select *select; /* instead of that of the whole; NULL: the same; in the arena */
 };
 
 struct join {
@@ -47,6 +48,10 @@ bool join_look(struct join *j, const struct pipeline_job *job);
 bool join_by_epoch(struct join *j); /* all have one */
 bool join_by_start(struct join *j);
 bool join_rebase(struct join *j); /* the first event is at 0; after one of the others */
+
+/* The time window of the selection, if it has one, for each of the parts, whose offsets are known; before
+ * join_rebase().  false: it is one of wall times, and that of the whole is not known. */
+bool join_window(struct join *j, const struct select *s);
 
 /* ---- the first stage of a pipeline with job.join ---- */
 

@@ -91,6 +91,8 @@ open_inner(struct joining *g, struct inner *in)
 	in->job.order = ORDER_FILE;
 	in->job.lanes = in->job.lanes_off = in->job.late = in->job.rebase = false;
 	in->job.join = NULL;
+	if (in->part->select != NULL)
+		in->job.select = in->part->select;
 	rehome_init(&in->rehome, &g->p->trace);
 	in->rehome.later = in->part->later;
 	in->rehome.flows = number;

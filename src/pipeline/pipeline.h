@@ -65,7 +65,7 @@ struct pipeline_job {
 	/* Of events that this does not select findings are not reported; NULL: of all they are. */
 	const struct select *scope;
 	struct split *split; /* of whose parts events come out, of one alone; NULL: it is not split */
-	uint32_t part;       /* this one, when the split is planned; `select` is not NULL then */
+	uint32_t part, part_end; /* [part, part_end), when the split is planned; `select` is not NULL then */
 	struct record_marks *marks;    /* for the engine: this pass fills them; NULL: it does not */
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */

@@ -100,6 +100,8 @@ tag(struct record_marks *m, uint32_t input, struct batch *b)
 
 	if (b->bytes != NULL)
 		note_extents(m, input, b);
+	if (m->split != NULL && m->split->by == SPLIT_SIZE)
+		split_note(m->split, b, input);
 	for (uint32_t i = 0; i < b->n; i++) {
 		m->too_large |= b->events[i].offset >> m->shift != 0;
 		b->events[i].offset |= high;
@@ -133,11 +135,11 @@ is_of_part(struct record_marks *m, struct mark_input *c, uint64_t place)
 	if (!mark_cursor_floor(&c->cursor, &m->split->marks.set, place << SPLIT_BITS | SPLIT_ALL, &found,
 	                       &m->failed) ||
 	    found >> SPLIT_BITS != place)
-		return !m->split->selects && c->part == m->part;
+		return !m->split->selects && c->part >= m->part && c->part < m->end;
 	const uint32_t part = found & SPLIT_ALL;
 	if (part != SPLIT_ALL)
 		c->part = part;
-	return part == SPLIT_ALL || part == m->part;
+	return part == SPLIT_ALL || (part >= m->part && part < m->end);
 }
 
 static bool
@@ -250,7 +252,7 @@ gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *jo
 	bool ok = pipeline_open(first, job) && pipeline_drain(first) == STAGE_END;
 
 	pipeline_end(first);
-	ok = ok && !first->context.system_failed;
+	ok = ok && !first->context.system_failed && m->why[0] == '\0';
 	const struct ledger *const l = interpret_ledger(&first->interpret);
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].loss == lost)
@@ -336,6 +338,7 @@ record_marks_of_part(struct pipeline *p)
 	p->marks = (struct record_marks){ .state = s->copies ? MARKS_MADE : MARKS_NOT,
 		                          .split = s,
 		                          .part = p->job->part,
+		                          .end = p->job->part_end,
 		                          .format = s->marks.format,
 		                          .shift = s->marks.shift,
 		                          .drops = p->job->raw_drops };
@@ -363,7 +366,7 @@ record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct bat
 	bool ok = status == STAGE_END;
 	if (pass != NULL) {
 		pipeline_end(pass);
-		ok = ok && !pass->context.system_failed;
+		ok = ok && !pass->context.system_failed && p->marks.why[0] == '\0';
 		pipeline_close(pass);
 	}
 	free(pass);

@@ -50,12 +50,14 @@ measure(const struct value *v, struct extent *x, uint64_t limit, int depth)
 	return true;
 }
 
+/* The copy goes when the span is over: it does not stay. */
 static struct slice
 copy_text(struct place *to, struct slice s)
 {
 	if (s.n > 0)
 		memcpy(to->bytes, s.p, s.n);
 	s.p = to->bytes;
+	s.flags &= ~(uint32_t)SLICE_STAYS;
 	to->bytes += s.n;
 	return s;
 }
@@ -67,8 +69,10 @@ copy_value(struct place *to, const struct value *v)
 	const uint64_t n = entries(v);
 	struct value copy = *v;
 
-	if (is_text(v))
+	if (is_text(v)) {
 		copy.p = copy_text(to, value_text(v)).p;
+		copy.flags &= (uint8_t)~SLICE_STAYS;
+	}
 	if (n == 0)
 		return copy;
 	struct value *const list = to->values;
@@ -228,7 +232,8 @@ end_name(struct batch *b, struct slice name)
 	memcpy(p, before, sizeof before - 1);
 	if (name.n > 0)
 		memcpy(p + sizeof before - 1, name.p, name.n);
-	return (struct slice){ p, (uint32_t)(sizeof before - 1) + name.n, name.flags };
+	return (struct slice){ p, (uint32_t)(sizeof before - 1) + name.n,
+		               name.flags & ~(uint32_t)SLICE_STAYS };
 }
 
 uint32_t

@@ -86,3 +86,18 @@ Test(retained, join_of_many_fields_is_quick)
 	free(end);
 	free(to);
 }
+
+/* What is copied goes when the span is over, whatever the text it was copied from. */
+Test(retained, copies_do_not_stay)
+{
+	const struct slice text = { "text", 4, SLICE_UTF8 | SLICE_STAYS };
+	const struct field f = { text, value_string(text) };
+	struct retained *k;
+
+	cr_assert_eq(retained_new(&k, text, &f, 1, 1000), RETAINED_MADE);
+	cr_assert_eq(k->name.flags, SLICE_UTF8);
+	cr_assert_eq(k->fields[0].name.flags, SLICE_UTF8);
+	cr_assert_eq(k->fields[0].value.flags, SLICE_UTF8);
+	cr_assert(k->fields[0].value.p != text.p && slice_equal(value_text(&k->fields[0].value), text));
+	retained_free(k);
+}

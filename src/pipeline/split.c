@@ -86,9 +86,55 @@ part_of_track(struct split *s, const struct track *t)
 	return part_of_name(s, name);
 }
 
+/* ---- units ---- */
+
+static uint64_t
+unit_number(const struct split *s, uint64_t input, uint64_t offset)
+{
+	const uint64_t bytes = s->step / SPLIT_UNITS;
+
+	return input << 40 | offset / (bytes > 0 ? bytes : 1);
+}
+
+static uint32_t
+add_unit(struct split *s, uint64_t number)
+{
+	if (s->nunits == SPLIT_ALL) {
+		s->too_many = true;
+		return SPLIT_NONE;
+	}
+	if (!array_room(&s->units, s->nunits, &s->units_cap, sizeof *s->units) ||
+	    !table64_put(&s->by_number, number, s->nunits)) {
+		s->no_memory = true;
+		return SPLIT_NONE;
+	}
+	s->units[s->nunits] = 0;
+	return s->nunits++;
+}
+
+void
+split_note(struct split *s, const struct batch *b, uint64_t input)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		const uint64_t number = unit_number(s, input, b->events[i].offset);
+		if (number + 1 != s->last_number) {
+			uint32_t unit = table64_get(&s->by_number, number);
+			if (unit == TABLE_NONE && (unit = add_unit(s, number)) == SPLIT_NONE)
+				return;
+			s->last_number = number + 1;
+			s->last_unit = unit;
+		}
+		s->units[s->last_unit] += b->events[i].phase != PHASE_STRUCTURE;
+	}
+}
+
 uint32_t
 split_part_of(struct split *s, struct split_cache *c, const struct event *e, uint64_t start, uint64_t input)
 {
+	if (s->by == SPLIT_SIZE) {
+		const uint64_t offset = e->offset & ((UINT64_C(1) << s->marks.shift) - 1);
+		return table64_get(&s->by_number, unit_number(s, input, offset));
+	}
 	if (s->by == SPLIT_TIME || s->by == SPLIT_STREAM) {
 		const uint64_t number = s->by == SPLIT_STREAM ? input
 		                        : start > s->first    ? (start - s->first) / s->step
@@ -129,12 +175,12 @@ is_opened(void *ctx, const struct source *s)
 	if (split->copies)
 		return true;
 	m->state = MARKS_NOT;
-	if (split->by != SPLIT_STREAM)
+	if (split->by != SPLIT_STREAM && split->by != SPLIT_SIZE)
 		return true;
 	split->is_refused = true;
 	(void)snprintf(split->why, sizeof split->why,
-	               "a stream is divided off with its records; the input is in format %s, of which "
-	               "this output holds no records",
+	               "parts by stream and by size are made of records; the input is in format %s, of "
+	               "which this output holds no records",
 	               s->format->name);
 	return false;
 }
@@ -198,7 +244,8 @@ gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
 		while (is_well(s) && (status = pipeline_next(p, &b)) == STAGE_MORE)
 			batch_release(b);
 	pipeline_end(p);
-	const bool ok = status == STAGE_END && is_well(s) && !p->context.system_failed;
+	const bool ok = status == STAGE_END && is_well(s) && !p->context.system_failed &&
+	                s->marks.why[0] == '\0';
 	s->left_out = p->select.left_out;
 	pipeline_close(p);
 	return ok && !s->marks.too_large && mark_set_finish(&s->marks.set);
@@ -239,7 +286,9 @@ split_plan(struct split *s, const struct pipeline_job *of)
 		ok = gather(s, p, &job);
 	}
 	free(p);
-	if (ok && s->nparts == 0) /* what there is belongs to a trace without events */
+	if (ok && s->by == SPLIT_SIZE)
+		ok = s->nunits > 0 || add_unit(s, 0) != SPLIT_NONE;
+	else if (ok && s->nparts == 0) /* what there is belongs to a trace without events */
 		ok = (s->by == SPLIT_PID || s->by == SPLIT_TID ? part_of_name(s, "pid-none")
 		                                               : part_of_number(s, 0)) != SPLIT_NONE;
 	if (!ok)
@@ -257,5 +306,6 @@ split_free(struct split *s)
 	tabletext_free(&s->by_name);
 	arena_free(&s->names);
 	free(s->parts);
+	free(s->units);
 	*s = (struct split){ .by = SPLIT_NOT };
 }

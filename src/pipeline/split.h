@@ -21,13 +21,15 @@ enum split_by {
 	SPLIT_TIME,   /* each `step` ns from the least time of the trace on */
 	SPLIT_PID,    /* each process, by its id */
 	SPLIT_TID,    /* each thread, by its id and that of its process */
-	SPLIT_STREAM, /* each input; only where records are copied */
+	SPLIT_STREAM, /* each input; only where records are copied, and so is */
+	SPLIT_SIZE,   /* as many records as have `step` bytes of output */
 };
 
 #define SPLIT_MOST 10000                   /* parts */
-#define SPLIT_BITS 14                      /* that the number of a part takes in a mark */
+#define SPLIT_BITS 20                      /* that the number of a part takes in a mark */
 #define SPLIT_ALL ((1U << SPLIT_BITS) - 1) /* of structure: all parts */
 #define SPLIT_NONE UINT32_MAX
+#define SPLIT_UNITS 16     /* that have about the bytes of a part, see split.units */
 #define SPLIT_NAME_SIZE 64 /* bytes of a part's name, with the NUL */
 
 struct split_part {
@@ -53,6 +55,11 @@ struct split {
 	uint64_t first;       /* ns, of TIME */
 	struct split_part *parts;
 	uint32_t nparts, parts_cap;
+	/* Of SIZE, instead of parts: stretches of the inputs in the order in which they are read.  Parts are
+	 * made of some of them in a row when it is known how large that is.  How many events each has. */
+	uint32_t *units, nunits, units_cap;
+	uint64_t last_number; /* of the unit that was noted last, and 1 */
+	uint32_t last_unit;
 	struct table64 by_number;
 	struct tabletext by_name;
 	struct arena names;
@@ -74,6 +81,9 @@ bool split_plan(struct split *s, const struct pipeline_job *job);
  * are made.  SPLIT_NONE: it has none, and a flag says why. */
 uint32_t split_part_of(struct split *s, struct split_cache *c, const struct event *e, uint64_t start,
                        uint64_t input);
+
+/* Notes the records of an input, while SPLIT_SIZE is planned. */
+void split_note(struct split *s, const struct batch *b, uint64_t input);
 
 void split_cache_free(struct split_cache *c);
 void split_free(struct split *s);
