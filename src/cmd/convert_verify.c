@@ -241,6 +241,7 @@ compare(struct verify *v)
 	const struct differ_rules rules = {
 		.tolerance = v->allowance.tolerance,
 		.pair_all = true,
+		.sorted = !raw,
 		.ignore = allowance_ignore(&v->allowance) | (raw ? PART_TRACK : 0U),
 		.tracks = v->allowance.tracks,
 		.more = v->allowance.nmore > 0 ? v->allowance.more : NULL,

@@ -1,6 +1,6 @@
 #include "compare/differ.h"
 
-#include "compare/events_alike.h"
+#include "compare/heads.h"
 
 /* Batches of one event, for differences. */
 #define SHOWN_CAP 1
@@ -31,13 +31,6 @@ key_of(const struct differ *d, const struct differ_side *s)
 	return wide_hash_end(h);
 }
 
-/* Times in an order that all of them have. */
-static uint64_t
-time_of(const struct differ_side *s)
-{
-	return s->batch->events[s->at].ts ^ (uint64_t)s->source.signed_time << 63;
-}
-
 /* All that is compared of the event at `at`. */
 static enum differ_status
 identify(struct differ *d, int which)
@@ -48,7 +41,7 @@ identify(struct differ *d, int which)
 		return DIFFER_DONE;
 	s->id = event_identity(&s->canon, s->batch, &s->batch->events[s->at], &d->rules.fields[which]);
 	s->key = key_of(d, s);
-	s->id.ts = time_of(s);
+	s->id.ts = heads_time(s, s->at);
 	s->identified = true;
 	return s->canon.scratch.failed ? DIFFER_NO_MEMORY : DIFFER_DONE;
 }
@@ -61,7 +54,7 @@ meet(struct differ *d, int which)
 	const struct event *const e = &s->batch->events[s->at];
 
 	s->identified = false;
-	s->id.ts = time_of(s);
+	s->id.ts = heads_time(s, s->at);
 	s->track = track_identity(&s->identities, s->source.trace, event_compared_track(e));
 	s->events++;
 	if (d->names != NULL) {
@@ -80,12 +73,10 @@ meet(struct differ *d, int which)
 static bool
 takes_part(struct differ *d, int which, const struct event *e)
 {
-	if (!event_is_compared(e))
-		return false;
-	if (which == DIFFER_A || d->rules.more == NULL || !words_have(d->rules.more, e->cls->name))
-		return true;
-	d->more++;
-	return false;
+	const bool more = event_is_compared(e) && heads_is_more(d, which, e);
+
+	d->more += more;
+	return event_is_compared(e) && !more;
 }
 
 /* To the next event of a side, if there is one. */
@@ -134,28 +125,6 @@ heads_can_match(const struct differ *d)
 	       within(a->id.ts, b->id.ts, limit(d, PART_TIME));
 }
 
-/* Whether they are the same to the byte, for which they need not be hashed. */
-static bool
-heads_are_alike(const struct differ *d)
-{
-	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
-
-	return ((d->rules.ignore & PART_TRACK) != 0 || wide_hash_equal(a->track, b->track)) &&
-	       events_alike(
-	           &(struct alike){ .batch = { a->batch, b->batch },
-	                            .event = { &a->batch->events[a->at], &b->batch->events[b->at] },
-	                            .fields = { &d->rules.fields[DIFFER_A], &d->rules.fields[DIFFER_B] },
-	                            .ignore = d->rules.ignore });
-}
-
-static bool
-heads_match(const struct differ *d)
-{
-	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
-
-	return wide_hash_equal(a->key, b->key) && within(a->id.dur, b->id.dur, limit(d, PART_DURATION));
-}
-
 /* Whether something waits in vain, as all that comes is too late for it.  Twice the tolerance, so that more
  * of it goes at once. */
 static bool
@@ -184,45 +153,79 @@ make_room(struct differ *d, struct differ_side *s)
 static enum differ_status
 place(struct differ *d, int which)
 {
-	struct differ_side *const s = &d->sides[which], *const other = &d->sides[!which];
+	struct differ_side *const s = &d->sides[which];
+	struct pending *const other = &d->sides[!which].pending;
 	const struct pending_limits limits = { limit(d, PART_TIME), limit(d, PART_DURATION) };
-	const uint64_t now = s->id.ts, tolerance = d->rules.tolerance;
-	enum differ_status status = DIFFER_DONE;
 
-	if (is_late(d, &s->pending, now) || is_late(d, &other->pending, now))
-		status = differ_leftovers(d, now > tolerance ? now - tolerance : 0);
-	if (status == DIFFER_DONE && pending_take(&other->pending, &s->id, s->key, limits)) {
+	if (identify(d, which) != DIFFER_DONE)
+		return DIFFER_NO_MEMORY;
+	if (pending_take(other, &s->id, s->key, limits)) {
 		d->same++;
 		return DIFFER_DONE;
 	}
-	if (status == DIFFER_DONE)
-		status = make_room(d, s);
+	const enum differ_status status = make_room(d, s);
 	if (status != DIFFER_DONE)
 		return status;
 	return pending_add(&s->pending, s->batch, s->at, &s->id, s->track, s->key) ? DIFFER_DONE
 	                                                                           : DIFFER_NO_MEMORY;
 }
 
+/* Reports what waits in vain. */
+static enum differ_status
+flush_late(struct differ *d, uint64_t now)
+{
+	const uint64_t tolerance = d->rules.tolerance;
+
+	if (!is_late(d, &d->sides[DIFFER_A].pending, now) && !is_late(d, &d->sides[DIFFER_B].pending, now))
+		return DIFFER_DONE;
+	return differ_leftovers(d, now > tolerance ? now - tolerance : 0);
+}
+
+static enum differ_status
+go_on_both(struct differ *d, enum differ_status status)
+{
+	if (status == DIFFER_DONE)
+		status = go_on(d, DIFFER_A);
+	return status == DIFFER_DONE ? go_on(d, DIFFER_B) : status;
+}
+
+static uint64_t
+length(const struct differ_side *s)
+{
+	const struct event *const e = &s->batch->events[s->at];
+
+	return e->phase == PHASE_SPAN ? e->dur : 0;
+}
+
+/* The heads, if they belong together; *taken: they did. */
+static enum differ_status
+take_both(struct differ *d, bool *taken)
+{
+	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
+	unsigned parts = heads_differences(d);
+
+	if (a->canon.scratch.failed)
+		return DIFFER_NO_MEMORY;
+	if (within(length(a), length(b), limit(d, PART_DURATION)))
+		parts &= ~(unsigned)PART_DURATION;
+	*taken = parts == 0 || heads_are_alone(d);
+	d->same += parts == 0;
+	return parts != 0 && *taken ? heads_report_both(d, parts) : DIFFER_DONE;
+}
+
 static enum differ_status
 step(struct differ *d)
 {
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
-	const bool can = heads_can_match(d);
-	enum differ_status status;
-	bool same = can && heads_are_alike(d);
-
-	if (!same) {
-		if (identify(d, DIFFER_A) != DIFFER_DONE || identify(d, DIFFER_B) != DIFFER_DONE)
-			return DIFFER_NO_MEMORY;
-		same = can && heads_match(d);
-	}
-	if (same) {
-		d->same++;
-		status = go_on(d, DIFFER_A);
-		return status == DIFFER_DONE ? go_on(d, DIFFER_B) : status;
-	}
 	const int which = b->ended || (!a->ended && a->id.ts <= b->id.ts) ? DIFFER_A : DIFFER_B;
-	status = place(d, which);
+	enum differ_status status = flush_late(d, d->sides[which].id.ts);
+	bool taken = false;
+
+	if (status == DIFFER_DONE && heads_can_match(d))
+		status = take_both(d, &taken);
+	if (taken || status != DIFFER_DONE)
+		return go_on_both(d, status);
+	status = heads_is_alone(d, which) ? heads_report(d, which) : place(d, which);
 	return status == DIFFER_DONE ? go_on(d, which) : status;
 }
 

@@ -30,6 +30,7 @@ struct differ_rules {
 	unsigned ignore;    /* enum event_part */
 	uint64_t tolerance; /* ns, of times and durations */
 	bool pair_all;      /* what is left of a time is put together, however much differs */
+	bool sorted;        /* no event is earlier than the one before it; false: hardly any */
 	struct event_fields fields[DIFFER_SIDES];
 	unsigned tracks; /* enum tracks_without */
 	const char *const

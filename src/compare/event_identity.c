@@ -13,15 +13,8 @@ text(struct slice s)
 	return wide_hash_end(h);
 }
 
-/* Outputs that must name a category write "no category" where there is none. */
-static struct wide_hash
-category(struct slice s)
-{
-	return text(slice_is(s, "no category") ? slice_of(NULL, 0) : s);
-}
-
-static struct wide_hash
-field(struct canon *c, const struct field *f)
+struct wide_hash
+event_field_hash(struct canon *c, const struct field *f)
 {
 	struct wide_hash h = wide_hash_start(FIELD);
 
@@ -64,10 +57,10 @@ event_identity(struct canon *c, const struct batch *b, const struct event *e,
 	const bool arrow = e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
 	struct event_identity id = {
 		.name = text(e->name),
-		.category = arrow ? (struct wide_hash){ 0, 0 } : category(e->cls->category),
+		.category = arrow ? (struct wide_hash){ 0, 0 } : text(event_compared_category(e)),
 		.ts = e->ts,
 		.dur = e->phase == PHASE_SPAN ? e->dur : 0,
-		.phase = e->phase == PHASE_COUNTER && e->nfields == 0 ? PHASE_INSTANT : e->phase,
+		.phase = event_compared_phase(e),
 		.async = e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0,
 	};
 	unsigned seen = 0;
@@ -76,7 +69,7 @@ event_identity(struct canon *c, const struct batch *b, const struct event *e,
 		const struct field *const f = &b->fields[e->first_field + i];
 		if (fields != NULL && !event_field_counts_in(fields, f->name, &seen))
 			continue;
-		wide_hash_sum(&id.fields, field(c, f));
+		wide_hash_sum(&id.fields, event_field_hash(c, f));
 		id.nfields++;
 	}
 	return id;

@@ -3,6 +3,7 @@
 
 #include "compare/canon.h"
 #include "event/batch.h"
+#include "event/class.h"
 #include "event/track.h"
 #include "format/touches.h"
 
@@ -58,6 +59,9 @@ bool event_field_counts_in(const struct event_fields *f, struct slice name, unsi
 struct event_identity event_identity(struct canon *c, const struct batch *b, const struct event *e,
                                      const struct event_fields *fields);
 
+/* One hash of a field; memory as above. */
+struct wide_hash event_field_hash(struct canon *c, const struct field *f);
+
 /* One hash of all parts but those in `without`; neither PART_TRACK matters nor the track. */
 struct wide_hash event_identity_hash(const struct event_identity *id, unsigned without);
 
@@ -67,6 +71,21 @@ static inline const struct track *
 event_compared_track(const struct event *e)
 {
 	return e->phase == PHASE_COUNTER && e->nfields > 0 ? track_process(e->track) : e->track;
+}
+
+static inline uint8_t
+event_compared_phase(const struct event *e)
+{
+	return e->phase == PHASE_COUNTER && e->nfields == 0 ? PHASE_INSTANT : e->phase;
+}
+
+/* Outputs that must name a category write "no category" where there is none. */
+static inline struct slice
+event_compared_category(const struct event *e)
+{
+	const struct slice s = e->cls->category;
+
+	return slice_is(s, "no category") ? slice_of(NULL, 0) : s;
 }
 
 /* Events that are compared: no structure.  An arrow is compared where it arrives: an output may say of each

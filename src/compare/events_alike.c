@@ -57,37 +57,69 @@ next_field(const struct alike *x, int side, uint32_t *i, unsigned *seen)
 	return NULL;
 }
 
-/* The same in the same order. */
+/* Fields in the same order are usually alike; only the others need to be hashed. */
 static bool
-fields_alike(const struct alike *x)
+fields_alike(const struct alike *x, struct canon *c)
 {
 	uint32_t i = 0, k = 0;
 	unsigned seen[2] = { 0, 0 };
+	struct wide_hash sum_a = { 0, 0 }, sum_b = { 0, 0 };
 
 	for (;;) {
 		const struct field *const a = next_field(x, 0, &i, &seen[0]), *const b = next_field(x, 1, &k,
 		                                                                                    &seen[1]);
 		if (a == NULL || b == NULL)
-			return a == b;
-		if (!slice_equal(a->name, b->name) || !values_alike(&a->value, &b->value))
-			return false;
+			return a == b && wide_hash_equal(sum_a, sum_b);
+		if (slice_equal(a->name, b->name) && values_alike(&a->value, &b->value))
+			continue;
+		wide_hash_sum(&sum_a, event_field_hash(c, a));
+		wide_hash_sum(&sum_b, event_field_hash(c, b));
 	}
 }
 
-bool
-events_alike(const struct alike *x)
+static bool
+categories_alike(const struct event *a, const struct event *b)
 {
-	const struct event *const a = x->event[0], *const b = x->event[1];
 	const bool arrow = a->phase == PHASE_FLOW_IN;
 
-	/* a counter without fields is an instant */
-	if (a->phase != b->phase || a->phase == PHASE_COUNTER || ((a->flags ^ b->flags) & EVENT_ASYNC) != 0)
-		return false;
-	if (a->phase == PHASE_SPAN && a->dur != b->dur)
-		return false;
-	if ((x->ignore & PART_NAME) == 0 && !slice_equal(a->name, b->name))
-		return false;
-	if (!arrow && (x->ignore & PART_CATEGORY) == 0 && !slice_equal(a->cls->category, b->cls->category))
-		return false;
-	return (x->ignore & PART_FIELDS) != 0 || fields_alike(x);
+	if (arrow || b->phase == PHASE_FLOW_IN)
+		return arrow && b->phase == PHASE_FLOW_IN;
+	return slice_equal(event_compared_category(a), event_compared_category(b));
+}
+
+static uint64_t
+length(const struct event *e)
+{
+	return e->phase == PHASE_SPAN ? e->dur : 0;
+}
+
+static bool
+is_async(const struct event *e)
+{
+	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
+}
+
+/* All but the fields. */
+static unsigned
+plain_differences(const struct event *a, const struct event *b)
+{
+	unsigned parts = 0;
+
+	if (length(a) != length(b))
+		parts |= PART_DURATION;
+	if (event_compared_phase(a) != event_compared_phase(b) || is_async(a) != is_async(b))
+		parts |= PART_PHASE;
+	if (!slice_equal(a->name, b->name))
+		parts |= PART_NAME;
+	if (!categories_alike(a, b))
+		parts |= PART_CATEGORY;
+	return parts;
+}
+
+unsigned
+events_differences(const struct alike *x, struct canon *c)
+{
+	const unsigned parts = plain_differences(x->event[0], x->event[1]) & ~x->ignore;
+
+	return (x->ignore & PART_FIELDS) != 0 || fields_alike(x, c) ? parts : parts | PART_FIELDS;
 }

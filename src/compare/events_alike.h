@@ -11,8 +11,8 @@ struct alike {
 	unsigned ignore; /* enum event_part */
 };
 
-/* Whether the events, times and tracks aside, are so alike that their identities are the same; false: that is
- * to be found out. */
-bool events_alike(const struct alike *x);
+/* In which parts (enum event_part) the events differ, times and tracks aside.  Memory is out if
+ * c->scratch.failed. */
+unsigned events_differences(const struct alike *x, struct canon *c);
 
 #endif
