@@ -3,7 +3,7 @@
 #include "cmd/align_file.h"
 #include "cmd/convert.h"
 #include "cmd/side_reports.h"
-#include "input/input_open.h"
+#include "input/input_spool.h"
 #include "pipeline/join.h"
 
 enum { O_ALIGN = CONVERT_OWN };
@@ -34,24 +34,6 @@ struct merge {
 	const char *align; /* NULL: by the wall times */
 };
 
-/* Whether what was asked for goes together. */
-static bool
-check(struct merge *m)
-{
-	struct convert *const c = &m->convert;
-	struct options *const o = &c->options;
-
-	if (!convert_check_names(c))
-		return false;
-	for (size_t i = 0; i < c->nin; i++)
-		if (!input_is_named(c->in[i])) {
-			struct shown_path shown;
-			o->status = options_mistake(o, "%s can be read once; merge reads each input twice",
-			                            show_path(&shown, c->in[i]));
-		}
-	return o->status == STATUS_CLEAN;
-}
-
 static bool
 parse(struct merge *m)
 {
@@ -73,7 +55,7 @@ parse(struct merge *m)
 	if (c->out == NULL || c->nin == 0)
 		o->status =
 		    options_mistake(o, c->out == NULL ? "name the output with -o" : "name the inputs");
-	return o->status == STATUS_CLEAN && check(m);
+	return o->status == STATUS_CLEAN && convert_check_names(c);
 }
 
 /* ---- clocks ---- */
@@ -125,12 +107,30 @@ align(struct merge *m)
 	return fits;
 }
 
+/* Inputs are read twice; pipes, from a copy.  false after a message and status set. */
+static bool
+spool(struct merge *m)
+{
+	const struct convert *const c = &m->convert;
+	char why[512];
+
+	for (size_t i = 0; i < c->nin; i++)
+		if (!input_spool(c->in[i], strcmp(c->out, "-") != 0 ? c->out : NULL, why, sizeof why)) {
+			say("%s", why);
+			m->convert.options.status = STATUS_UNREADABLE;
+			return false;
+		}
+	return true;
+}
+
 static enum exit_status
 run(struct merge *m)
 {
 	struct options *const o = &m->convert.options;
 	const struct pipeline_job job = convert_job(&m->convert);
 
+	if (!spool(m))
+		return o->status;
 	if (!join_init(&m->join, m->convert.in, m->convert.nin) || !join_look(&m->join, &job)) {
 		options_no_memory(o);
 		return o->status;

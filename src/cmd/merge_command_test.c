@@ -171,10 +171,63 @@ Test(merge, time_windows)
 	remove_folder(dir);
 }
 
+/* As if it were a file, but for its name. */
+static void
+expect_piped(const char *align, const void *in, size_t n)
+{
+	struct ran r = MERGE(align, WIRE, OVERLAPPING),
+	           piped = run_tool((const char *const[]){ "merge", "-q", "--to=ndjson", "-o", "-", align,
+	                                                   "-", OVERLAPPING, NULL },
+	                            in, n);
+	const char *const a = strstr(r.out, "\"type\":\"class\""),
+	                  *const b = strstr(piped.out, "\"type\":\"class\"");
+
+	cr_expect_eq(piped.status, 0, "%s", piped.err);
+	cr_assert_not_null(a);
+	cr_assert_not_null(b);
+	cr_expect_str_eq(b, a);
+	cr_expect_eq(count(piped.out, "\"name\":\"standard input\""), 1);
+	ran_free(&r);
+	ran_free(&piped);
+}
+
+Test(merge, standard_input)
+{
+	size_t n, packed;
+	char *const wire = read_whole(WIRE, &n);
+	cr_assert_not_null(wire);
+	void *const gzip = gzip_copy(wire, n, &packed);
+
+	expect_piped("--align=start", wire, n);
+	expect_piped("--align=none", wire, n);
+	expect_piped("--align=start", gzip, packed);
+	expect_ran(MERGE("--align=none", "-", OVERLAPPING), 2, "the input is empty");
+	free(gzip);
+	free(wire);
+}
+
+/* The copy that is read twice has no place to lie. */
+Test(merge, standard_input_without_room)
+{
+	const char *const before = getenv("TMPDIR");
+	char *const was = before != NULL ? strdup(before) : NULL;
+
+	setenv("TMPDIR", "/nowhere/at/all", 1);
+	expect_ran(run_tool((const char *const[]){ "merge", "--to=ndjson", "-o", "-", "--align=none", "-",
+	                                           NULL },
+	                    "x", 1),
+	           2, "/nowhere/at/all: cannot create the temporary file for an input that is read twice");
+	if (was != NULL)
+		setenv("TMPDIR", was, 1);
+	else
+		unsetenv("TMPDIR");
+	free(was);
+}
+
 Test(merge, mistakes)
 {
 	expect_ran(RUN("merge", WIRE, OVERLAPPING), 3, "name the output with -o");
-	expect_ran(MERGE("-"), 3, "- can be read once");
+	expect_ran(MERGE("--align=none", "-", "-"), 3, "standard input (-) is named 2 times");
 	expect_ran(MERGE("--align=start", WIRE, "nowhere"), 2, "nowhere");
 	expect_ran(RUN("merge", "-o", WIRE, "--to=ndjson", WIRE, OVERLAPPING), 3, "is the input");
 	expect_ran(MERGE("--align=start", "testdata/htdump/bad/cut-record.htdump", OVERLAPPING), 1,

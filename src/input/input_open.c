@@ -12,9 +12,8 @@
 
 /* From a path to a source: what is it, may it be read, is it packed. */
 
-/* The descriptor that a path stands for ("-", "/dev/stdin", "/dev/fd/63"); -1: an ordinary path. */
-static int
-fd_of_path(const char *path)
+int
+input_fd_of(const char *path)
 {
 	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
 	const char *digits = NULL;
@@ -35,7 +34,7 @@ fd_of_path(const char *path)
 bool
 input_is_named(const char *path)
 {
-	return fd_of_path(path) < 0;
+	return input_fd_of(path) < 0;
 }
 
 /* What a named thing is that cannot be a trace; NULL: a regular file. */
@@ -199,7 +198,7 @@ start(struct input *in, int fd, const struct stat *st)
 			return false;
 		if (S_ISREG(st->st_mode) && st->st_size > 0) {
 			in->source->file_size = (uint64_t)st->st_size;
-			in->source->can_reopen = fd_of_path(in->path) < 0;
+			in->source->can_reopen = input_fd_of(in->path) < 0;
 		}
 		return true;
 	}
@@ -252,7 +251,7 @@ open_input(const char *path, size_t piece)
 	if (in == NULL)
 		return NULL;
 	in->last = true;
-	given = fd_of_path(path);
+	given = input_fd_of(path);
 	fd = given >= 0 ? open_given(in, given, &st) : open_named(in, &st);
 	if (fd < 0)
 		return in;

@@ -31,6 +31,9 @@ struct input *input_open_pieces(const char *path, size_t piece);
  */
 bool input_is_named(const char *path);
 
+/* The descriptor that a path stands for ("-", "/dev/stdin", "/dev/fd/63"); -1: an ordinary path. */
+int input_fd_of(const char *path);
+
 /* Bytes in memory, for tests: not copied, the window is the whole. */
 struct input *input_from_memory(const char *p, size_t n);
 

@@ -54,6 +54,8 @@ label_of(const struct inner *in)
 	const char *const slash = strrchr(in->part->path, '/');
 	const char *const base = slash != NULL && slash[1] != '\0' ? slash + 1 : in->part->path;
 
+	if (strcmp(base, "-") == 0)
+		return "standard input";
 	for (size_t i = 0; i < j->n; i++) {
 		const char *const other = strrchr(j->parts[i].path, '/');
 		if (&j->parts[i] != in->part &&
