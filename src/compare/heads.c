@@ -37,8 +37,8 @@ is_last_of_time(const struct differ *d, int which)
 	const struct differ_side *const s = &d->sides[which];
 	uint32_t i = s->at + 1;
 
-	while (i < s->batch->n && (!event_is_compared(&s->batch->events[i]) ||
-	                           heads_is_more(d, which, &s->batch->events[i])))
+	while (i < s->batch->n &&
+	       (!event_is_compared(&s->batch->events[i]) || heads_is_more(d, which, &s->batch->events[i])))
 		i++;
 	return i < s->batch->n && heads_time(s, i) > s->id.ts;
 }

@@ -134,6 +134,7 @@ compare(struct roundtrip *t, struct vocabularies *vocabularies)
 	const struct differ_rules rules = {
 		.tolerance = t->allowance.tolerance,
 		.pair_all = true,
+		.sorted = true,
 		.ignore = allowance_ignore(&t->allowance),
 		.tracks = t->allowance.tracks,
 		.more = t->allowance.nmore > 0 ? t->allowance.more : NULL,
