@@ -93,6 +93,15 @@ put_span(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 		renew(st, chunk);
 }
 
+/* Whether it has a category that its name does not say. */
+static bool
+hides_category(const struct event *e)
+{
+	const struct slice c = e->cls->category;
+
+	return c.n > 0 && !slice_is(c, "no category") && !slice_equal(c, e->name);
+}
+
 static void
 put_event(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 {
@@ -101,6 +110,8 @@ put_event(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 	if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0) {
 		enter_track(st, e->track, chunk);
 		put_span(st, e, chunk);
+		if (hides_category(e))
+			ledger_add(&chunk->ledger, &folded_losses[FOLDED_CATEGORY], e->offset, 1);
 		if (e->nfields == 0)
 			return;
 		loss = FOLDED_FIELDS;

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "event/event_step.h"
 #include "heph/heph_own.h"
 #include "heph/heph_write.h"
 
@@ -169,6 +170,8 @@ hpw_event(struct hpw_state *st, const struct batch *b, const struct event *e, st
 	}
 	if (to->changed)
 		hpw_lose(&k, HPW_TRACK_CHANGED);
+	if (event_is_step(e))
+		hpw_lose(&k, HPW_STEP);
 	hpw_store(p, HEPH_MAGIC_EVENT, 4);
 	hpw_store(p + HPW_AT_STREAM, to->stream, 4);
 	hpw_store(p + HPW_AT_COUNTER, (*counter)++, 4);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "event/event_step.h"
 #include "paraver/paraver_state.h"
 
 /* Events become records. */
@@ -278,9 +279,24 @@ put_arrow(struct paraver_state *st, const struct paraver_track *k, const struct 
 	}
 	if (!known)
 		paraver_lose(chunk, PARAVER_ARROW, e->offset);
+	else if (event_is_step(e))
+		paraver_lose(chunk, PARAVER_STEP, e->offset);
 }
 
 /* ---- all of them ---- */
+
+/* Whether it has a category that the name of its type does not say.  That of an arrow is not looked at, as its
+ * two ends may be of different classes. */
+static bool
+hides_category(const struct paraver_track *k, const struct event *e)
+{
+	const struct slice c = e->cls->category;
+
+	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN ||
+	    (e->phase != PHASE_COUNTER && k->group == TABLE_NONE))
+		return false;
+	return c.n > 0 && !slice_is(c, "no category") && !slice_equal(c, e->name);
+}
 
 /* From the first event on, which has the first time. */
 static uint64_t
@@ -314,4 +330,6 @@ paraver_event(struct paraver_state *st, const struct batch *b, const struct even
 		put_instant(st, k, e, chunk);
 	if (!shown)
 		paraver_lose(chunk, PARAVER_FIELDS, e->offset);
+	if (hides_category(k, e))
+		paraver_lose(chunk, PARAVER_CATEGORY_LOST, e->offset);
 }

@@ -1,6 +1,7 @@
 #include "compare/event_identity.h"
 
 #include "event/class.h"
+#include "event/event_step.h"
 
 enum { TEXT = 1, FIELD, EVENT };
 
@@ -69,6 +70,7 @@ event_identity(struct canon *c, const struct batch *b, const struct event *e,
 		.dur = e->phase == PHASE_SPAN ? e->dur : 0,
 		.phase = e->phase == PHASE_COUNTER && e->nfields == 0 ? PHASE_INSTANT : e->phase,
 		.async = e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0,
+		.step = event_is_step(e),
 	};
 	unsigned seen = 0;
 
@@ -87,7 +89,7 @@ event_identity_hash(const struct event_identity *id, unsigned without)
 {
 	struct wide_hash h = wide_hash_start(EVENT);
 
-	wide_hash_add(&h, (without & PART_PHASE) != 0 ? 0 : id->phase * 2U + id->async);
+	wide_hash_add(&h, (without & PART_PHASE) != 0 ? 0 : id->phase * 2U + (id->async || id->step));
 	wide_hash_add(&h, (without & PART_TIME) != 0 ? 0 : id->ts);
 	wide_hash_add(&h, (without & PART_DURATION) != 0 ? 0 : id->dur);
 	if ((without & PART_NAME) == 0)

@@ -1,6 +1,7 @@
 #include "compare/events_alike.h"
 
 #include "event/class.h"
+#include "event/event_step.h"
 
 static bool
 bytes_alike(const struct value *a, const struct value *b)
@@ -81,7 +82,8 @@ events_alike(const struct alike *x)
 	const bool arrow = a->phase == PHASE_FLOW_IN;
 
 	/* a counter without fields is an instant */
-	if (a->phase != b->phase || a->phase == PHASE_COUNTER || ((a->flags ^ b->flags) & EVENT_ASYNC) != 0)
+	if (a->phase != b->phase || a->phase == PHASE_COUNTER || ((a->flags ^ b->flags) & EVENT_ASYNC) != 0 ||
+	    event_is_step(a) != event_is_step(b))
 		return false;
 	if (a->phase == PHASE_SPAN && a->dur != b->dur)
 		return false;
