@@ -1,6 +1,6 @@
 #include "base/decimal.h"
 #include "csv/csv_state.h"
-#include "event/event_step.h"
+#include "event/event_traits.h"
 
 const struct loss csv_losses[CSV_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },

@@ -2,7 +2,7 @@
 
 #include "base/decimal.h"
 #include "ctf/ctf_state.h"
-#include "event/event_step.h"
+#include "event/event_traits.h"
 #include "format/fields_json.h"
 #include "output/text_numbers.h"
 
@@ -154,7 +154,7 @@ put_other(struct ctf_state *st, const struct batch *b, const struct event *e, st
 		ctf_lose(chunk, CTF_FIELDS_AS_TEXT, e->offset);
 	if (lost.bad_text > 0)
 		ctf_lose(chunk, CTF_BAD_TEXT, e->offset);
-	if (e->cls->category.n > 0 && !slice_equal(e->cls->category, e->cls->name))
+	if (event_has_category(e) && !slice_equal(e->cls->category, e->cls->name))
 		ctf_lose(chunk, CTF_OTHER_CATEGORY, e->offset);
 }
 

@@ -1,6 +1,6 @@
 #include "base/utf8.h"
 #include "dftracer/dftracer_write.h"
-#include "event/event_step.h"
+#include "event/event_traits.h"
 
 /* Events as records. */
 

@@ -1,5 +1,5 @@
 #include "dial9/dial9_write.h"
-#include "event/event_step.h"
+#include "event/event_traits.h"
 
 /* Events as frames of the schema that their layout is. */
 
@@ -13,6 +13,8 @@ d9w_kind_of(const struct event *e)
 		[PHASE_FLOW_IN] = D9_MADE_ARROW_IN,
 	};
 
+	if (event_is_step(e))
+		return D9_MADE_ARROW_STEP;
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? D9_MADE_ASYNC
 	                                                               : (enum d9_made_kind)kinds[e->phase];
 }
@@ -105,8 +107,6 @@ d9w_event(struct d9w_state *st, const struct batch *b, const struct event *e, st
 	put_head(st, e, l, track, chunk);
 	if (st->tracks[e->track->index].changed)
 		d9w_lose(chunk, D9W_TRACK_CHANGED, e->offset);
-	if (event_is_step(e))
-		d9w_lose(chunk, D9W_STEP, e->offset);
 	if (l->bad_name)
 		d9w_lose(chunk, D9W_BAD_NAME, e->offset);
 	if (l->renamed)

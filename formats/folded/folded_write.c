@@ -1,3 +1,4 @@
+#include "event/event_traits.h"
 #include "folded/folded_name.h"
 #include "folded/folded_stack.h"
 
@@ -93,15 +94,6 @@ put_span(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 		renew(st, chunk);
 }
 
-/* Whether it has a category that its name does not say. */
-static bool
-hides_category(const struct event *e)
-{
-	const struct slice c = e->cls->category;
-
-	return c.n > 0 && !slice_is(c, "no category") && !slice_equal(c, e->name);
-}
-
 static void
 put_event(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 {
@@ -110,7 +102,7 @@ put_event(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 	if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0) {
 		enter_track(st, e->track, chunk);
 		put_span(st, e, chunk);
-		if (hides_category(e))
+		if (event_has_category(e))
 			ledger_add(&chunk->ledger, &folded_losses[FOLDED_CATEGORY], e->offset, 1);
 		if (e->nfields == 0)
 			return;

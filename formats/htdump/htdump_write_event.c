@@ -1,5 +1,5 @@
 #include "base/utf8.h"
-#include "event/event_step.h"
+#include "event/event_traits.h"
 #include "htdump/htdump_write.h"
 #include "output/text_utf8.h"
 

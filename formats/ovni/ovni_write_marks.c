@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "event/event_step.h"
+#include "event/event_traits.h"
 #include "ovni/ovni_write.h"
 
 /*

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "event/event_step.h"
+#include "event/event_traits.h"
 #include "paraver/paraver_state.h"
 
 /* Events become records. */
@@ -285,19 +285,6 @@ put_arrow(struct paraver_state *st, const struct paraver_track *k, const struct 
 
 /* ---- all of them ---- */
 
-/* Whether it has a category that the name of its type does not say.  That of an arrow is not looked at, as its
- * two ends may be of different classes. */
-static bool
-hides_category(const struct paraver_track *k, const struct event *e)
-{
-	const struct slice c = e->cls->category;
-
-	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN ||
-	    (e->phase != PHASE_COUNTER && k->group == TABLE_NONE))
-		return false;
-	return c.n > 0 && !slice_is(c, "no category") && !slice_equal(c, e->name);
-}
-
 /* From the first event on, which has the first time. */
 static uint64_t
 time_of(struct paraver_state *st, const struct event *e, struct chunk *chunk)
@@ -309,6 +296,16 @@ time_of(struct paraver_state *st, const struct event *e, struct chunk *chunk)
 		return e->ts - st->base;
 	paraver_lose(chunk, PARAVER_TIME_CUT, e->offset);
 	return PARAVER_LAST_TIME;
+}
+
+/* Whether it has a category that its type of event does not say.  That of an arrow is not looked at, as its
+ * two ends may be of different classes. */
+static bool
+hides_category(const struct paraver_track *k, const struct event *e)
+{
+	const bool arrow = e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
+
+	return !arrow && (e->phase == PHASE_COUNTER || k->group != TABLE_NONE) && event_has_category(e);
 }
 
 void

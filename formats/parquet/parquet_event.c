@@ -1,4 +1,4 @@
-#include "event/event_step.h"
+#include "event/event_traits.h"
 #include "parquet/parquet_state.h"
 
 /* One event becomes a row. */

@@ -1,5 +1,5 @@
 #include "event/call_stack.h"
-#include "event/event_step.h"
+#include "event/event_traits.h"
 #include "perfetto/perfetto_state.h"
 
 /*

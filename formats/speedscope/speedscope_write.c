@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "event/event_traits.h"
 #include "speedscope/speedscope_lane.h"
 #include "speedscope/speedscope_stacks.h"
 
@@ -213,15 +214,6 @@ samples_of(struct speedscope_writer *st, const struct event *e, struct chunk *ch
 	return s;
 }
 
-/* Whether a sample has a category that its profile does not say. */
-static bool
-hides_category(const struct event *e)
-{
-	const struct slice c = e->cls->category;
-
-	return c.n > 0 && !slice_is(c, "stack") && !slice_is(c, "no category") && !slice_equal(c, e->name);
-}
-
 /* An instant: a sample, if it has a call stack. */
 static void
 put_sample(struct speedscope_writer *st, const struct batch *b, const struct event *e, struct chunk *chunk)
@@ -234,7 +226,7 @@ put_sample(struct speedscope_writer *st, const struct batch *b, const struct eve
 		return;
 	}
 	speedscope_samples_add(s, &st->frames, &stack, e->offset, chunk);
-	if (hides_category(e))
+	if (event_has_category(e) && !slice_is(e->cls->category, "stack"))
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_CATEGORY], e->offset, 1);
 	if (e->nfields > 1)
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_FIELDS], e->offset, 1);

@@ -1,4 +1,4 @@
-#include "event/event_step.h"
+#include "event/event_traits.h"
 #include "sqlite/sqlite_state.h"
 
 /* One event becomes a row of its table, one for each series of a counter, and its fields rows of arg. */

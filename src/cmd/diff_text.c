@@ -3,7 +3,7 @@
 #include "cmd/diff_report.h"
 #include "cmd/say.h"
 #include "cmd/value_text.h"
-#include "event/event_step.h"
+#include "event/event_traits.h"
 #include "output/text_numbers.h"
 
 /* The report for people. */
