@@ -41,10 +41,11 @@ text(struct bytes *b, size_t *n)
 	return s;
 }
 
+/* Room for one more than n, twice as much when it is full: checkers of memory copy all each time. */
 static void *
 grown(void *old, size_t n, size_t size)
 {
-	void *const p = realloc(old, (n + 1) * size);
+	void *const p = (n & (n - 1)) == 0 ? realloc(old, (n > 0 ? 2 * n : 1) * size) : old;
 
 	if (p == NULL)
 		abort();

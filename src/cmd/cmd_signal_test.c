@@ -64,7 +64,7 @@ expect_clean_end(const char *signal, int status)
 
 	snprintf(command, sizeof command,
 	         "mkfifo \"$1/in\" || exit 99\n"
-	         "\"$0\" convert - \"$1/out.json\" < \"$1/in\" & pid=$!\n"
+	         "env --default-signal \"$0\" convert - \"$1/out.json\" < \"$1/in\" & pid=$!\n" /* nohup */
 	         "exec 9> \"$1/in\"\n"
 	         "\"cat\" testdata/htdump/good/wire-little.htdump >&9\n"
 	         "head -c 70000 /dev/zero >&9\n" /* more than it looks at before it begins */

@@ -24,20 +24,33 @@ folder_files_init(struct folder_files *f, struct output_temp *temp)
 
 /* ---- creating ---- */
 
-/* Makes the folders that the name has before its slashes. */
+/* 0, also if it exists; or an errno value. */
 static int
-make_parents(struct folder_files *f, char *path, size_t from)
+make_folder(struct folder_files *f, const char *path)
+{
+	if (mkdir(path, 0777) != 0)
+		return errno == EEXIST ? 0 : errno;
+	if (output_register_inside(f->temp->entry, path, true))
+		return 0;
+	(void)rmdir(path);
+	return ENOMEM;
+}
+
+/* Makes the folders that the name has before its slashes, each once: that call is slow. */
+static int
+make_parents(struct folder_files *f, const struct folder_file *file, char *path, size_t from)
 {
 	for (char *slash = strchr(path + from, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+		const struct slice name = slice_of(file->name, (size_t)(slash - path) - from);
+		if (tabletext_get(&f->folders, name) != TABLE_NONE)
+			continue;
 		*slash = '\0';
-		int why = mkdir(path, 0777) == 0 ? 0 : errno;
-		if (why == 0 && !output_register_inside(f->temp->entry, path, true)) {
-			(void)rmdir(path);
-			why = ENOMEM;
-		}
+		const int why = make_folder(f, path);
 		*slash = '/';
-		if (why != 0 && why != EEXIST)
+		if (why != 0)
 			return why;
+		if (!tabletext_put(&f->folders, name, 0))
+			return ENOMEM;
 	}
 	return 0;
 }
@@ -56,9 +69,9 @@ open_again(const char *path, int flags)
 
 /* The descriptor; -1: errno. */
 static int
-create(struct folder_files *f, char *path, size_t from)
+create(struct folder_files *f, const struct folder_file *file, char *path, size_t from)
 {
-	const int why = make_parents(f, path, from);
+	const int why = make_parents(f, file, path, from);
 
 	if (why != 0) {
 		errno = why;
@@ -89,7 +102,7 @@ open_file(struct folder_files *f, struct folder_file *file)
 		fd = open_again(path, O_APPEND);
 	} else {
 		if (output_register_begin(&hold))
-			fd = create(f, path, folder + 1);
+			fd = create(f, file, path, folder + 1);
 		output_register_end(&hold);
 	}
 	const int why = errno;
@@ -272,6 +285,7 @@ folder_files_free(struct folder_files *f)
 		free(f->files[i].name);
 	free(f->files);
 	tabletext_free(&f->by_name);
+	tabletext_free(&f->folders);
 	f->files = NULL;
 	f->n = 0;
 }

@@ -28,6 +28,7 @@ struct folder_files {
 	struct folder_file *files;
 	uint32_t n, cap;
 	struct tabletext by_name;
+	struct tabletext folders; /* that were made; their names lie in those of files */
 	struct folder_slot slots[FOLDER_FILES_OPEN];
 	uint64_t clock;
 	uint32_t last;        /* the file that was put last */
