@@ -128,10 +128,10 @@ Test(chrome_again, real_traces)
 
 #define OBJECT "testdata/chrome/good/object.json"
 
-/* An arrow that goes on from where it arrives, through NDJSON too. */
+/* An arrow that goes on from where it arrives, through other formats too. */
 Test(chrome_again, a_step_of_an_arrow_stays_one)
 {
-	static const char *const by_way[] = { "chrome", "ndjson" };
+	static const char *const by_way[] = { "chrome", "ndjson", "heph", "dial9" };
 	char *const dir = make_folder();
 	char path[512];
 

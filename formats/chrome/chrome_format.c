@@ -42,7 +42,7 @@ const struct format chrome_format = {
 	.losses = chrome_losses,
 	.holds = HOLDS_FIELDS | HOLDS_INSTANTS | HOLDS_COUNTERS | HOLDS_ARROWS | HOLDS_ASYNC | HOLDS_ENDS |
 	         HOLDS_STACKS | HOLDS_LISTS | HOLDS_NOT_UTF8 | HOLDS_NUL | HOLDS_FACTS | HOLDS_EPOCH |
-	         HOLDS_DEEP | HOLDS_NUMBERS,
+	         HOLDS_DEEP | HOLDS_NUMBERS | HOLDS_STEPS,
 };
 
 const struct format chrome_dir_format = {

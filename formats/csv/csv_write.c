@@ -1,5 +1,6 @@
 #include "base/decimal.h"
 #include "csv/csv_state.h"
+#include "event/event_traits.h"
 
 const struct loss csv_losses[CSV_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
@@ -121,6 +122,8 @@ render_row(const struct csv_state *st, const struct batch *b, const struct event
 		lose_texts(c, (harm & CSV_BAD_TEXT) != 0, (harm & CSV_HIDDEN) != 0, e->offset);
 	if (fields_json_lost_any(&lost))
 		lose_args(st, c, &lost, e->offset);
+	if (event_is_step(e))
+		lose(st, c, CSV_LOSS_STEP, TSV_LOSS_STEP, e->offset, 1);
 }
 
 /* ---- the writer ---- */

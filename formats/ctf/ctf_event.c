@@ -2,6 +2,7 @@
 
 #include "base/decimal.h"
 #include "ctf/ctf_state.h"
+#include "event/event_traits.h"
 #include "format/fields_json.h"
 #include "output/text_numbers.h"
 
@@ -153,6 +154,8 @@ put_other(struct ctf_state *st, const struct batch *b, const struct event *e, st
 		ctf_lose(chunk, CTF_FIELDS_AS_TEXT, e->offset);
 	if (lost.bad_text > 0)
 		ctf_lose(chunk, CTF_BAD_TEXT, e->offset);
+	if (event_has_category(e) && !slice_equal(e->cls->category, e->cls->name))
+		ctf_lose(chunk, CTF_OTHER_CATEGORY, e->offset);
 }
 
 void
@@ -164,6 +167,8 @@ ctf_payload(struct ctf_state *st, const struct ctf_layout *l, const struct batch
 		put_number(&st->packet, e->dur, 8);
 	if (l->kind == CTF_ASYNC)
 		put_number(&st->packet, e->offset, 8);
+	if (event_is_step(e))
+		ctf_lose(chunk, CTF_STEP, e->offset);
 	if (l->other) {
 		put_other(st, b, e, chunk);
 		return;

@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 #include "dftracer/dftracer_write.h"
+#include "event/event_traits.h"
 
 /* Events as records. */
 
@@ -76,6 +77,8 @@ kind_of(const struct dfw_state *st, const struct batch *b, const struct event *e
 		dfw_lose(chunk, losses[e->phase], e->offset);
 	else if ((e->flags & EVENT_ASYNC) != 0)
 		dfw_lose(chunk, DFW_ASYNC_SPAN, e->offset);
+	if (event_is_step(e))
+		dfw_lose(chunk, DFW_STEP, e->offset);
 	return COMPLETE;
 }
 

@@ -87,10 +87,11 @@ set_phase(const struct d9_made *m, struct event *e)
 		[D9_MADE_INSTANT] = PHASE_INSTANT,    [D9_MADE_COUNTER] = PHASE_COUNTER,
 		[D9_MADE_ARROW_OUT] = PHASE_FLOW_OUT, [D9_MADE_ARROW_IN] = PHASE_FLOW_IN,
 		[D9_MADE_BEGIN] = PHASE_BEGIN,        [D9_MADE_END] = PHASE_END,
+		[D9_MADE_ARROW_STEP] = PHASE_FLOW_IN,
 	};
 
 	e->phase = phases[m->kind];
-	e->flags = m->kind == D9_MADE_ASYNC ? EVENT_ASYNC : 0;
+	e->flags = m->kind == D9_MADE_ASYNC ? EVENT_ASYNC : m->kind == D9_MADE_ARROW_STEP ? EVENT_STEP : 0;
 	if (e->phase == PHASE_SPAN && e->dur > UINT64_MAX - e->ts)
 		e->dur = UINT64_MAX - e->ts;
 }

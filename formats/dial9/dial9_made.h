@@ -31,10 +31,17 @@ enum d9_made_kind {
 	D9_MADE_ARROW_IN,
 	D9_MADE_BEGIN,
 	D9_MADE_END,
+	D9_MADE_ARROW_STEP, /* it arrives and goes on */
 	D9_MADE_KINDS
 };
 
 extern const char *const d9_made_kinds[D9_MADE_KINDS + 1];
+
+static inline bool
+d9_made_is_arrow(enum d9_made_kind kind)
+{
+	return kind == D9_MADE_ARROW_OUT || kind == D9_MADE_ARROW_IN || kind == D9_MADE_ARROW_STEP;
+}
 extern const char *const d9_made_hidden[D9_MADE_FIELDS];
 
 /* What a value is where dial9 has no type for it. */

@@ -7,6 +7,7 @@ const char *const d9_made_kinds[D9_MADE_KINDS + 1] = {
 	[D9_MADE_INSTANT] = "instant",     [D9_MADE_COUNTER] = "counter",
 	[D9_MADE_ARROW_OUT] = "arrow-out", [D9_MADE_ARROW_IN] = "arrow-in",
 	[D9_MADE_BEGIN] = "begin",         [D9_MADE_END] = "end",
+	[D9_MADE_ARROW_STEP] = "arrow-step",
 };
 
 const char *const d9_made_hidden[D9_MADE_FIELDS] = { "tracetool.track", "tracetool.duration",
@@ -118,7 +119,7 @@ static bool
 read_hidden(const struct d9_schema *s, struct d9_made *m)
 {
 	const bool span = m->kind == D9_MADE_SPAN || m->kind == D9_MADE_ASYNC;
-	const bool arrow = m->kind == D9_MADE_ARROW_OUT || m->kind == D9_MADE_ARROW_IN;
+	const bool arrow = d9_made_is_arrow(m->kind);
 	const bool want[D9_MADE_FIELDS] = { true, span, arrow, true };
 
 	for (int i = 0; i < D9_MADE_FIELDS; i++) {

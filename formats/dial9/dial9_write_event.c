@@ -1,4 +1,5 @@
 #include "dial9/dial9_write.h"
+#include "event/event_traits.h"
 
 /* Events as frames of the schema that their layout is. */
 
@@ -12,6 +13,8 @@ d9w_kind_of(const struct event *e)
 		[PHASE_FLOW_IN] = D9_MADE_ARROW_IN,
 	};
 
+	if (event_is_step(e))
+		return D9_MADE_ARROW_STEP;
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? D9_MADE_ASYNC
 	                                                               : (enum d9_made_kind)kinds[e->phase];
 }

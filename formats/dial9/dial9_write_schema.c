@@ -128,7 +128,7 @@ static bool
 is_there(enum d9_made_kind kind, int hidden)
 {
 	const bool span = kind == D9_MADE_SPAN || kind == D9_MADE_ASYNC;
-	const bool arrow = kind == D9_MADE_ARROW_OUT || kind == D9_MADE_ARROW_IN;
+	const bool arrow = d9_made_is_arrow(kind);
 
 	return hidden == 1 ? span : hidden == 2 ? arrow : true;
 }

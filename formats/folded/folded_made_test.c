@@ -263,6 +263,35 @@ Test(folded_made, stacks_are_cut_at_their_depth)
 	writer_rig_free(&r);
 }
 
+/* Functions of one name in two modules are one frame. */
+static void
+modules(struct made *m, struct batch *b, uint32_t number)
+{
+	static const struct class classes[] = {
+		{ .name = SLICE_LIT("1"), .category = SLICE_LIT("one") },
+		{ .name = SLICE_LIT("2"), .category = SLICE_LIT("other") },
+		{ .name = SLICE_LIT("run"), .category = SLICE_LIT("run") },
+		{ .name = SLICE_LIT("4"), .category = SLICE_LIT("no category") },
+		{ .name = SLICE_LIT("5"), .category = SLICE_LIT("") },
+	};
+
+	for (uint64_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+		span(m, b, 1000 * (uint64_t)number + 10 * i, 5, SLICE_LIT("run"));
+		b->events[b->n - 1].cls = &classes[i];
+	}
+}
+
+Test(folded_made, categories_are_lost)
+{
+	struct made m = { .fill = modules, .batches = 2 };
+	struct writer_rig r;
+
+	run(&r, &m);
+	cr_expect_eq(lost(&r, "folded/category"), 4);
+	cr_expect_eq(sum_of_lines(writer_rig_text(&r, NULL), "run"), 50);
+	writer_rig_free(&r);
+}
+
 Test(folded_made, nothing_in_nothing_out)
 {
 	struct made m = { .fill = deep, .batches = 0 };

@@ -1,3 +1,4 @@
+#include "event/event_traits.h"
 #include "folded/folded_name.h"
 #include "folded/folded_stack.h"
 
@@ -101,6 +102,8 @@ put_event(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 	if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0) {
 		enter_track(st, e->track, chunk);
 		put_span(st, e, chunk);
+		if (event_has_category(e))
+			ledger_add(&chunk->ledger, &folded_losses[FOLDED_CATEGORY], e->offset, 1);
 		if (e->nfields == 0)
 			return;
 		loss = FOLDED_FIELDS;

@@ -5,6 +5,7 @@ const struct slice heph_own_kinds[HEPH_OWN_KINDS] = {
 	[HEPH_OWN_BEGIN] = SLICE_LIT("begin"),         [HEPH_OWN_END] = SLICE_LIT("end"),
 	[HEPH_OWN_INSTANT] = SLICE_LIT("instant"),     [HEPH_OWN_COUNTER] = SLICE_LIT("counter"),
 	[HEPH_OWN_ARROW_OUT] = SLICE_LIT("arrow out"), [HEPH_OWN_ARROW_IN] = SLICE_LIT("arrow in"),
+	[HEPH_OWN_ARROW_STEP] = SLICE_LIT("arrow step"),
 };
 
 const struct slice heph_own_types[VALUE_JSON + 1] = {

@@ -48,6 +48,7 @@ enum heph_own_kind {
 	HEPH_OWN_COUNTER,
 	HEPH_OWN_ARROW_OUT,
 	HEPH_OWN_ARROW_IN,
+	HEPH_OWN_ARROW_STEP,
 	HEPH_OWN_KINDS
 };
 extern const struct slice heph_own_kinds[HEPH_OWN_KINDS];

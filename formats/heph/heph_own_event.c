@@ -87,6 +87,7 @@ set_kind(struct event *e, const struct said *s)
 		[HEPH_OWN_BEGIN] = { PHASE_BEGIN, 0 },        [HEPH_OWN_END] = { PHASE_END, 0 },
 		[HEPH_OWN_INSTANT] = { PHASE_INSTANT, 0 },    [HEPH_OWN_COUNTER] = { PHASE_COUNTER, 0 },
 		[HEPH_OWN_ARROW_OUT] = { PHASE_FLOW_OUT, 0 }, [HEPH_OWN_ARROW_IN] = { PHASE_FLOW_IN, 0 },
+		[HEPH_OWN_ARROW_STEP] = { PHASE_FLOW_IN, EVENT_STEP },
 	};
 
 	for (size_t i = 0; i < HEPH_OWN_KINDS; i++)

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "event/event_traits.h"
 #include "heph/heph_own.h"
 #include "heph/heph_write.h"
 
@@ -15,6 +16,8 @@ kind_of(const struct event *e)
 		[PHASE_FLOW_IN] = HEPH_OWN_ARROW_IN,
 	};
 
+	if (event_is_step(e))
+		return HEPH_OWN_ARROW_STEP;
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? HEPH_OWN_ASYNC
 	                                                               : (enum heph_own_kind)kinds[e->phase];
 }
@@ -121,7 +124,7 @@ put_own(struct hpw_packet *k, const struct event *e)
 		hpw_text_attribute(k, HEPH_OWN_CATEGORY, e->cls->category);
 	if (kind != HEPH_OWN_SPAN)
 		hpw_text_attribute(k, HEPH_OWN_KIND, heph_own_kinds[kind]);
-	if (kind == HEPH_OWN_ARROW_OUT || kind == HEPH_OWN_ARROW_IN)
+	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
 		hpw_number_attribute(k, HEPH_OWN_ARROW, e->dur);
 	else if (e->phase != PHASE_SPAN && e->dur != 0 && (e->flags & EVENT_ARROW) == 0)
 		hpw_number_attribute(k, HEPH_OWN_DURATION, e->dur);

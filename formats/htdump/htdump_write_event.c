@@ -1,4 +1,5 @@
 #include "base/utf8.h"
+#include "event/event_traits.h"
 #include "htdump/htdump_write.h"
 #include "output/text_utf8.h"
 
@@ -199,6 +200,8 @@ htw_event(struct htw_state *st, const struct batch *b, const struct event *e, st
 		htw_lose(&r, HTW_TRACK_CHANGED);
 	if (!slice_equal(e->cls->category, e->cls->name) || l->renamed || l->id < HTW_ID_FREE)
 		htw_lose(&r, HTW_CATEGORY);
+	if (event_is_step(e))
+		htw_lose(&r, HTW_STEP);
 	if (l->fields_renamed)
 		htw_lose(&r, HTW_RENAMED);
 	put_bases(st, &r, e, l->id, thread);

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "event/event_traits.h"
 #include "ovni/ovni_write.h"
 
 /*
@@ -208,6 +209,8 @@ put_arrow(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uin
           struct chunk *chunk)
 {
 	ovw_lose(chunk, e->dur == 0 ? OVW_ARROW_ZERO : OVW_ARROW, e->offset);
+	if (event_is_step(e))
+		ovw_lose(chunk, OVW_STEP, e->offset);
 	if (e->dur != 0)
 		put_instant(st, s, clock, (int64_t)e->dur,
 		            e->phase == PHASE_FLOW_OUT ? OVW_ARROWS_OUT : OVW_ARROWS_IN, chunk);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "event/event_traits.h"
 #include "paraver/paraver_state.h"
 
 /* Events become records. */
@@ -278,6 +279,8 @@ put_arrow(struct paraver_state *st, const struct paraver_track *k, const struct 
 	}
 	if (!known)
 		paraver_lose(chunk, PARAVER_ARROW, e->offset);
+	else if (event_is_step(e))
+		paraver_lose(chunk, PARAVER_STEP, e->offset);
 }
 
 /* ---- all of them ---- */
@@ -293,6 +296,16 @@ time_of(struct paraver_state *st, const struct event *e, struct chunk *chunk)
 		return e->ts - st->base;
 	paraver_lose(chunk, PARAVER_TIME_CUT, e->offset);
 	return PARAVER_LAST_TIME;
+}
+
+/* Whether it has a category that its type of event does not say.  That of an arrow is not looked at, as its
+ * two ends may be of different classes. */
+static bool
+hides_category(const struct paraver_track *k, const struct event *e)
+{
+	const bool arrow = e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
+
+	return !arrow && (e->phase == PHASE_COUNTER || k->group != TABLE_NONE) && event_has_category(e);
 }
 
 void
@@ -314,4 +327,6 @@ paraver_event(struct paraver_state *st, const struct batch *b, const struct even
 		put_instant(st, k, e, chunk);
 	if (!shown)
 		paraver_lose(chunk, PARAVER_FIELDS, e->offset);
+	if (hides_category(k, e))
+		paraver_lose(chunk, PARAVER_CATEGORY_LOST, e->offset);
 }

@@ -244,6 +244,7 @@ Test(paraver_made, instants_and_counters)
 	cr_expect_eq(lost(&r, PARAVER_NUMBER_RANGE), 2);
 	cr_expect_eq(lost(&r, PARAVER_NUMBER_ROUNDED), 1);
 	cr_expect_eq(lost(&r, PARAVER_FIELDS), 2);
+	cr_expect_eq(lost(&r, PARAVER_CATEGORY_LOST), 1); /* of the counter */
 	cr_expect_eq(lost(&r, PARAVER_TIME_CUT), 1);
 	writer_rig_free(&r);
 }

@@ -1,3 +1,4 @@
+#include "event/event_traits.h"
 #include "parquet/parquet_state.h"
 
 /* One event becomes a row. */
@@ -264,6 +265,8 @@ parquet_put_event(struct parquet_state *st, const struct batch *b, const struct 
 		put_null(&r, COL_ID);
 	put_number(&r, COL_SRC_OFFSET, e->offset);
 	put_args(&r, b);
+	if (event_is_step(e))
+		parquet_lose(ledger, PARQUET_LOSS_STEP, e, 1);
 	parquet_put_lifted(st, b, e, ledger);
 	st->rows++;
 }

@@ -1,4 +1,5 @@
 #include "event/call_stack.h"
+#include "event/event_traits.h"
 #include "perfetto/perfetto_state.h"
 
 /*
@@ -292,6 +293,8 @@ put_arrow(struct perfetto_state *st, const struct event *e)
 		perfetto_lose(st, PERFETTO_ARROW, 1);
 		return;
 	}
+	if (e->nfields > 0)
+		perfetto_lose(st, PERFETTO_ARROW_FIELDS, 1);
 	close_until(st, k, e->ts, false);
 	const bool bare = k->nends == 0 && k->instant != e->ts + 1;
 	if (bare) {
@@ -299,7 +302,7 @@ put_arrow(struct perfetto_state *st, const struct event *e)
 		x.name = perfetto_name(st, e->name);
 		perfetto_put_event(st, &x);
 	}
-	put_flow(st, e->ts, k->uuid, e->dur, out ? 's' : 'f');
+	put_flow(st, e->ts, k->uuid, e->dur, out ? 's' : event_is_step(e) ? 't' : 'f');
 	if (bare)
 		put_end(st, e->ts, k->uuid);
 }

@@ -202,6 +202,32 @@ Test(perfetto_importer, random_trees)
 		try_forest(seed, true);
 }
 
+/* An arrow goes on from a step, not from where it began. */
+Test(perfetto_importer, steps_of_arrows)
+{
+	char *const dir = make_folder(), path[1024];
+	struct rig r;
+
+	if (access(IMPORTER, X_OK) != 0)
+		cr_skip_test("no importer");
+	perf_rig_begin(&r);
+	perf_rig_event(&r, PHASE_FLOW_OUT, "arrow", r.thread, 11, 5);
+	for (uint64_t ts = 12; ts < 15; ts++) {
+		perf_rig_event(&r, PHASE_FLOW_IN, "arrow", r.thread, ts, 5);
+		r.batch.events[r.batch.n - 1].flags = ts < 14 ? EVENT_STEP : 0;
+	}
+	perf_rig_end(&r);
+	snprintf(path, sizeof path, "%s/a.pftrace", dir);
+	cr_assert(write_whole(path, r.chunk.text.p, r.chunk.text.n));
+	expect_no_errors(path);
+	char *const rows = ask(path, "select group_concat(o.ts||'>'||i.ts, ' ') from flow join slice o on "
+	                             "slice_out = o.id join slice i on slice_in = i.id");
+	cr_expect_not_null(strstr(rows, "11>12 12>13 13>14"), "%s", rows);
+	free(rows);
+	perf_rig_free(&r);
+	remove_folder(dir);
+}
+
 /* Hostile names, and all else that the importer might not take. */
 Test(perfetto_importer, odd_texts_and_values)
 {

@@ -82,7 +82,10 @@ arrow(struct replay *r, struct stack *s, const struct model_event *e)
 		return;
 	}
 	const uint32_t from = table64_get(&r->starts, e->id);
-	cr_assert(e->legacy == 'f' && from != TABLE_NONE, "an arrow that ends without a begin");
+	cr_assert((e->legacy == 'f' || e->legacy == 't') && from != TABLE_NONE,
+	          "an arrow that ends without a begin");
+	if (e->legacy == 't') /* it goes on from here */
+		cr_assert(table64_put(&r->starts, e->id, at));
 	*ADD(r->m->arrows, r->m->narrows, r->m->arrows_cap) = (struct model_arrow){ from, at };
 }
 

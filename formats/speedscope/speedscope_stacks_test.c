@@ -74,6 +74,7 @@ Test(speedscope_stacks, equal_ones_that_follow_each_other_are_one)
 	cr_expect_eq(check_find(&c, "0x0", "")->samples, 50); /* the leaf stands first in the trace */
 	cr_expect_eq(check_find(&c, "0x186a0", "")->samples, 50);
 	cr_expect_eq(check_find(&c, "0x1", "")->samples, 0);
+	cr_expect_eq(lost(&r, "speedscope/category"), 100);
 	check_free(&c);
 	writer_rig_free(&r);
 }

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "event/event_traits.h"
 #include "speedscope/speedscope_lane.h"
 #include "speedscope/speedscope_stacks.h"
 
@@ -225,6 +226,8 @@ put_sample(struct speedscope_writer *st, const struct batch *b, const struct eve
 		return;
 	}
 	speedscope_samples_add(s, &st->frames, &stack, e->offset, chunk);
+	if (event_has_category(e) && !slice_is(e->cls->category, "stack"))
+		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_CATEGORY], e->offset, 1);
 	if (e->nfields > 1)
 		ledger_add(&chunk->ledger, &speedscope_losses[SPEEDSCOPE_FIELDS], e->offset, 1);
 }

@@ -1,3 +1,4 @@
+#include "event/event_traits.h"
 #include "sqlite/sqlite_state.h"
 
 /* One event becomes a row of its table, one for each series of a counter, and its fields rows of arg. */
@@ -180,6 +181,8 @@ put_flow(struct sqlite_state *st, const struct batch *b, const struct event *e, 
 	bind_what(st, TABLE_FLOW, 5, e);
 	sqlite_bind_u64(st, TABLE_FLOW, 9, e->offset);
 	(void)sqlite_insert(st, TABLE_FLOW);
+	if (event_is_step(e))
+		lose(ledger, SQLITE_LOSS_STEP, e);
 	put_args(st, id, b, e, ledger);
 }
 

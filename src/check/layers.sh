@@ -49,15 +49,15 @@ rule bench base format testing
 rule faults base output format testing
 rule fuzz base input output event check yaml format vocab pipeline compare stats testing
 
-# A format sees format.h, fields_json.h, recover.h, call_stack.h, trace_origin.h, value_map.h, base/, json/, output/text*.h, and its own folder.  What aids its tests, benchmarks and fuzzing (by
+# A format sees format.h, fields_json.h, recover.h, call_stack.h, event_traits.h, trace_origin.h, value_map.h, base/, json/, output/text*.h, and its own folder.  What aids its tests, benchmarks and fuzzing (by
 # name, see the Makefile) shares nothing with it, so that the one can check the other.
 aid='[a-z0-9_/]*_(aids|build|samples[a-z0-9_]*|testdata|bench|oracle)\.[ch]'
 for dir in formats/*/; do
 	name=$(basename "$dir")
 	own=$(files "$dir" | grep -vE "$aid\$")
 	aids=$(files "$dir" | grep -E "$aid\$")
-	only "$dir may include only its own headers (but for aids), base/, json/, format/format.h, format/fields_json.h, format/recover.h, event/call_stack.h, event/trace_origin.h, event/value_map.h and output/text*.h" "$own" \
-		"$name/|base/|json/|format/(format|fields_json|recover)\.h\"|event/(call_stack|trace_origin|value_map)\.h\"|output/text[a-z0-9_]*\.h\"" "$aid\""
+	only "$dir may include only its own headers (but for aids), base/, json/, format/format.h, format/fields_json.h, format/recover.h, event/call_stack.h, event/event_traits.h, event/trace_origin.h, event/value_map.h and output/text*.h" "$own" \
+		"$name/|base/|json/|format/(format|fields_json|recover)\.h\"|event/(call_stack|event_traits|trace_origin|value_map)\.h\"|output/text[a-z0-9_]*\.h\"" "$aid\""
 	only "aids of $name may include only others of it, base/ and testing/" "$aids" "$name/$aid\"|base/|testing/"
 done
 

@@ -106,6 +106,18 @@ Test(diff, arrows_count_where_they_arrive)
 	expect(FIRST, both, NULL, 1, "only in B: B @151: flow-in w at 2000 ns");
 }
 
+/* An arrow that goes on from where it arrives is another one. */
+Test(diff, steps_of_arrows_are_no_ends)
+{
+#define END(phase, time)                                                                                     \
+	"{\"name\":\"w\",\"ph\":\"" phase "\",\"id\":1,\"ts\":" time ",\"pid\":7,\"tid\":8},\n"
+#define ARROW(end) FIRST END("s", "1") END(end, "2")
+	expect(ARROW("t"), ARROW("t"), NULL, 0, "2 the same");
+	expect(ARROW("f"), ARROW("t"), NULL, 1, "    phase: flow-in, flow-step\n");
+#undef ARROW
+#undef END
+}
+
 Test(diff, tolerance_is_of_times_and_durations)
 {
 	const char *const a = SPAN("s", "1", "2", "8", "") SPAN("s", "2", "2", "8", "") LAST;

@@ -3,6 +3,7 @@
 #include "cmd/diff_report.h"
 #include "cmd/say.h"
 #include "cmd/value_text.h"
+#include "event/event_traits.h"
 #include "output/text_numbers.h"
 
 /* The report for people. */
@@ -16,6 +17,8 @@ diff_phase(const struct event *e)
 		[PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
 	};
 
+	if (event_is_step(e))
+		return "flow-step";
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? "async span" : phases[e->phase];
 }
 

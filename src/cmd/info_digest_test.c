@@ -117,6 +117,26 @@ Test(info_digest, files_of_one_trace_are_its_events)
 	remove_folder(part);
 }
 
+Test(info_digest, steps_of_arrows_are_no_ends)
+{
+#define END(phase, time)                                                                                     \
+	"{\"name\":\"w\",\"ph\":\"" phase "\",\"id\":1,\"ts\":" time ",\"pid\":7,\"tid\":8}"
+#define ARROW(end) HEAD END("s", "1") "," END(end, "2") TAIL
+	char *const dir = make_folder(), *const path = strdup(in(dir, "arrow.json"));
+
+	write_text(path, ARROW("f"));
+	char *const end = digest_of(path);
+	write_text(path, ARROW("t"));
+	char *const step = digest_of(path);
+	cr_expect_str_neq(end, step);
+	free(end);
+	free(step);
+	free(path);
+	remove_folder(dir);
+#undef ARROW
+#undef END
+}
+
 Test(info_digest, every_part_of_an_event_counts)
 {
 	static const char *const others[] = {

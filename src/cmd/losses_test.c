@@ -12,6 +12,7 @@
 
 #define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
 #define OVERLAPPING "testdata/htdump/good/overlapping.htdump"
+#define ARROWS "testdata/chrome/good/object.json"
 
 Test(losses, kinds_that_fail)
 {
@@ -40,8 +41,10 @@ Test(losses, report_of_an_output)
 	cr_expect_str_eq(cJSON_GetObjectItem(j, "output")->valuestring, out);
 	cr_expect(cJSON_IsFalse(cJSON_GetObjectItem(j, "lossless")));
 	const cJSON *const rows = cJSON_GetObjectItem(j, "losses");
-	cr_expect_eq(cJSON_GetArraySize(rows), 2);
-	const cJSON *const row = cJSON_GetArrayItem(rows, 0);
+	cr_expect_eq(cJSON_GetArraySize(rows), 3);
+	cr_expect_str_eq(cJSON_GetObjectItem(cJSON_GetArrayItem(rows, 0), "id")->valuestring,
+	                 "folded/category");
+	const cJSON *const row = cJSON_GetArrayItem(rows, 1);
 	cr_expect_str_eq(cJSON_GetObjectItem(row, "id")->valuestring, "folded/fields");
 	cr_expect_eq(cJSON_GetObjectItem(row, "count")->valuedouble, 6);
 	cr_expect_eq(cJSON_GetObjectItem(row, "first_offset")->valuedouble, 2017);
@@ -60,6 +63,27 @@ Test(losses, report_has_a_name_of_its_own)
 	expect_ran(RUN("convert", "--report-loss=-", "--to=folded", OVERLAPPING, "-"), 3, "is the output");
 	expect_ran(RUN("convert", "--report-loss", OVERLAPPING, "--to=folded", OVERLAPPING, "/dev/null"), 3,
 	           "is the input");
+}
+
+/* An arrow that goes on from where it arrives, in outputs that have no place for that, and in others. */
+Test(losses, steps_of_arrows)
+{
+	static const char *const without[] = { "csv",    "tsv",      "parquet", "sqlite", "ctf",
+		                               "htdump", "dftracer", "ovni",    "paraver" };
+	static const char *const with[] = { "chrome", "ndjson", "perfetto", "heph", "dial9" };
+	char *const dir = make_folder(), out[1024];
+
+#define CONVERT_TO(format)                                                                                   \
+	RUN("convert", "-qf", "--fail-on-loss=*/arrow-step", "--to", format, ARROWS, out)
+	for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+		snprintf(out, sizeof out, "%s/%s", dir, without[i]);
+		expect_ran(CONVERT_TO(without[i]), 1, "/arrow-step]");
+	}
+	for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+		snprintf(out, sizeof out, "%s/%s", dir, with[i]);
+		expect_ran(CONVERT_TO(with[i]), 0, "");
+	}
+	remove_folder(dir);
 }
 
 /* There is no report of an output that there is not. */

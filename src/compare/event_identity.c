@@ -1,6 +1,7 @@
 #include "compare/event_identity.h"
 
 #include "event/class.h"
+#include "event/event_traits.h"
 
 enum { TEXT = 1, FIELD, EVENT };
 
@@ -62,6 +63,7 @@ event_identity(struct canon *c, const struct batch *b, const struct event *e,
 		.dur = e->phase == PHASE_SPAN ? e->dur : 0,
 		.phase = event_compared_phase(e),
 		.async = e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0,
+		.step = event_is_step(e),
 	};
 	unsigned seen = 0;
 
@@ -80,7 +82,7 @@ event_identity_hash(const struct event_identity *id, unsigned without)
 {
 	struct wide_hash h = wide_hash_start(EVENT);
 
-	wide_hash_add(&h, (without & PART_PHASE) != 0 ? 0 : id->phase * 2U + id->async);
+	wide_hash_add(&h, (without & PART_PHASE) != 0 ? 0 : id->phase * 2U + (id->async || id->step));
 	wide_hash_add(&h, (without & PART_TIME) != 0 ? 0 : id->ts);
 	wide_hash_add(&h, (without & PART_DURATION) != 0 ? 0 : id->dur);
 	if ((without & PART_NAME) == 0)

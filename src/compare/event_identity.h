@@ -10,16 +10,17 @@
 /*
  * What an interpreted event is, in whatever format it is written: its phase, time, duration (of spans), name,
  * category (but not of arrows), and its fields, in any order, each a name and a value as compare/canon.h
- * says.  Whether a span is async counts; a counter without fields is an instant; "no category" is an empty
- * one.  Not part of it are the ids of arrows, the class, the offset and the track, which
- * compare/track_identity.h knows.
+ * says.  Whether a span is async counts, and whether an arrow goes on from where it arrives; a counter
+ * without fields is an instant; "no category" is an empty one.  Not part of it are the ids of arrows, the
+ * class, the offset and the track, which compare/track_identity.h knows.
  */
 struct event_identity {
 	struct wide_hash name, category, fields;
 	uint64_t ts, dur;
 	uint16_t nfields;
 	uint8_t phase; /* enum phase */
-	bool async;
+	bool async;    /* a span */
+	bool step;     /* the arrival of an arrow */
 };
 
 /* What to leave out of comparisons. */

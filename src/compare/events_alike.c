@@ -1,6 +1,7 @@
 #include "compare/events_alike.h"
 
 #include "event/class.h"
+#include "event/event_traits.h"
 
 static bool
 bytes_alike(const struct value *a, const struct value *b)
@@ -107,7 +108,8 @@ plain_differences(const struct event *a, const struct event *b)
 
 	if (length(a) != length(b))
 		parts |= PART_DURATION;
-	if (event_compared_phase(a) != event_compared_phase(b) || is_async(a) != is_async(b))
+	if (event_compared_phase(a) != event_compared_phase(b) || is_async(a) != is_async(b) ||
+	    event_is_step(a) != event_is_step(b))
 		parts |= PART_PHASE;
 	if (!slice_equal(a->name, b->name))
 		parts |= PART_NAME;

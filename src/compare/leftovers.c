@@ -111,7 +111,7 @@ parts_of(const struct differ *d, const struct pending_event *a, const struct pen
 		parts |= PART_TIME;
 	if ((x->dur > y->dur ? x->dur - y->dur : y->dur - x->dur) > tolerance)
 		parts |= PART_DURATION;
-	if (x->phase != y->phase || x->async != y->async)
+	if (x->phase != y->phase || x->async != y->async || x->step != y->step)
 		parts |= PART_PHASE;
 	if (!wide_hash_equal(x->name, y->name))
 		parts |= PART_NAME;

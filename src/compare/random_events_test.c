@@ -264,6 +264,7 @@ add_event(struct random_events *r, struct batch *b)
 	} else if (e->phase == PHASE_INSTANT && r->open_arrow != 0) {
 		e->phase = PHASE_FLOW_IN;
 		e->dur = r->open_arrow;
+		e->flags = e->dur % 64 < 32 ? EVENT_STEP : 0;
 		r->open_arrow = 0;
 	} else if (e->phase == PHASE_INSTANT && below(r, 3) == 0) {
 		e->phase = PHASE_FLOW_OUT;

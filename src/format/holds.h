@@ -21,6 +21,7 @@ enum holds {
 	HOLDS_DEEP = 16384,    /* lists and maps inside each other more than 100 times */
 	HOLDS_NUMBERS = 32768, /* numbers that are no integers of 64 bits */
 	HOLDS_OVERLAP = 65536, /* only of losses: they are of writers whose spans have to nest */
+	HOLDS_STEPS = 131072,  /* arrows that go on from where they arrive */
 };
 
 #endif
