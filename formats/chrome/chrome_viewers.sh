@@ -50,7 +50,7 @@ check() {
 			where process.name is null)" | tr -d '"')
 	[ $# -eq 4 ] || { echo "$input: the importer gives no rows"; failed=1; return; }
 	differs slices "$1" "$(lines Xib)" && failed=1
-	differs arrows "$2" "$(lines f)" && failed=1
+	differs arrows "$2" "$(lines tf)" && failed=1
 	differs "threads without a name" "$3" 0 && failed=1
 	differs "processes without a name" "$4" 0 && failed=1
 }

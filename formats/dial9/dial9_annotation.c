@@ -61,7 +61,7 @@ learn(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
 		return;
 	if (a->field >= s->nfields)
 		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, field_count of %s is %" PRIu32,
-		        a->field, quoted(&q, s->cls->name), s->nfields);
+		        a->field, quoted(&q, s->name), s->nfields);
 	else if (slice_is(a->key, "metrique.unit"))
 		set_unit(st, s, &s->declared[s->nhead + a->field], a->value);
 }

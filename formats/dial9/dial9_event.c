@@ -169,11 +169,11 @@ unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame
 			continue;
 		d9_find(st, d9_is_optional(type) ? D9_RULE_OPTIONAL_UNKNOWN_TYPE : D9_RULE_UNKNOWN_FIELD_TYPE,
 		        f, "an event of %s: the size of field %s is not known (type 0x%02x)",
-		        quoted(&q, s->cls->name), quoted(&q2, s->fields[i].name), type);
+		        quoted(&q, s->name), quoted(&q2, s->fields[i].in_file), type);
 		return D9_BAD;
 	}
 	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it has a timestamp is not known",
-	        quoted(&q, s->cls->name));
+	        quoted(&q, s->name));
 	return D9_BAD;
 }
 

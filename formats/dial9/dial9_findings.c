@@ -104,10 +104,10 @@ d9_report_cut(struct d9_state *st, const struct d9_frame *f)
 	struct quoted q, q2;
 
 	if (lack->field != NULL)
-		snprintf(whose, sizeof whose, " of field %s of %s", quoted(&q, lack->field->name),
-		         quoted(&q2, lack->schema->cls->name));
+		snprintf(whose, sizeof whose, " of field %s of %s", quoted(&q, lack->field->in_file),
+		         quoted(&q2, lack->schema->name));
 	else if (lack->schema != NULL)
-		snprintf(whose, sizeof whose, " of %s", quoted(&q2, lack->schema->cls->name));
+		snprintf(whose, sizeof whose, " of %s", quoted(&q2, lack->schema->name));
 	last_frame(st, last, sizeof last);
 	if (lack->has_length)
 		d9_find(st, D9_RULE_LENGTH_PAST_END, f,

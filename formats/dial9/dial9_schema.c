@@ -229,7 +229,7 @@ read_fields(struct d9_state *st, const struct d9_frame *f, struct d9_schema *s, 
 		return false;
 	for (uint32_t i = 0; i < s->nfields; i++) {
 		struct d9_field *const field = &s->fields[i];
-		field->name = take_text(c);
+		field->name = field->in_file = take_text(c);
 		field->type = cursor_u8(c, "field_type");
 		const char *const end = f->p + 3 + (c->p - copy);
 		struct slice there = field->name; /* in the frame, for the offset */

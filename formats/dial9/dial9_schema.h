@@ -10,9 +10,10 @@ struct d9_made;
 struct d9_op;
 
 struct d9_field {
-	struct slice name;
-	uint8_t type; /* enum d9_type, perhaps with D9_OPTIONAL; as in the file, known or not */
-	bool used;    /* by its plan */
+	struct slice name;    /* in events */
+	struct slice in_file; /* as the schema has it, for findings, whoever looks at the events */
+	uint8_t type;         /* enum d9_type, perhaps with D9_OPTIONAL; as in the file, known or not */
+	bool used;            /* by its plan */
 };
 
 /* What this program does with an event besides showing it. */

@@ -127,7 +127,7 @@ text(struct d9_walk *w, const struct text_name *name, struct value *v)
 	if (v != NULL)
 		*v = value_string(s);
 	else if ((s.flags & SLICE_UTF8) == 0 && odd(w))
-		d9_check_text(w->st, w->f, s, name->text, w->field->name);
+		d9_check_text(w->st, w->f, s, name->text, w->field->in_file);
 	return true;
 }
 
@@ -283,7 +283,7 @@ report_stuck(const struct d9_walk *w)
 		snprintf(shown, sizeof shown, "is 0x%02" PRIx64, w->value);
 	finding_add(w->st->r->findings, &d9_rules[w->rule], w->at, w->f->ordinal,
 	            "%s in field %s of %s %s; the event begins at byte %" PRIu64, what,
-	            quoted(&q, w->field->name), quoted(&q2, w->s->cls->name), shown, w->f->offset);
+	            quoted(&q, w->field->in_file), quoted(&q2, w->s->name), shown, w->f->offset);
 	return D9_BAD;
 }
 

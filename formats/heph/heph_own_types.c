@@ -105,8 +105,9 @@ apply_to_list(struct value *v, uint8_t type, struct batch *b)
 void
 heph_own_types_apply(struct slice words, struct field *f, uint32_t n, struct batch *b)
 {
+	if (words.n == 0)
+		return;
 	const char *p = words.p, *const end = words.p + words.n;
-
 	for (uint32_t i = 0; i < n && p < end; i++) {
 		const char *const comma = memchr(p, ',', (size_t)(end - p)), *const stop =
 		                                                                 comma != NULL ? comma : end;
