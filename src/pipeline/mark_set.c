@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/radix.h"
 #include "base/array.h"
 #include "pipeline/merge.h"
 
@@ -21,19 +22,10 @@ sort_bytes(uint64_t *keys, uint32_t n)
 		return false;
 	for (uint32_t i = 1; i < n; i++)
 		same &= ~(keys[i] ^ keys[0]);
-	for (unsigned shift = 0; shift < 64; shift += 8) {
-		uint32_t at[256] = { 0 }, sum = 0;
+	for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
 		if ((same >> shift & 0xff) == 0xff)
 			continue;
-		for (uint32_t i = 0; i < n; i++)
-			at[from[i] >> shift & 0xff]++;
-		for (unsigned k = 0; k < 256; k++) {
-			const uint32_t count = at[k];
-			at[k] = sum;
-			sum += count;
-		}
-		for (uint32_t i = 0; i < n; i++)
-			to[at[from[i] >> shift & 0xff]++] = from[i];
+		radix_pass(from, to, n, shift);
 		uint64_t *const swap = from;
 		from = to;
 		to = swap;

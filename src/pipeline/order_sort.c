@@ -1,3 +1,4 @@
+#include "base/radix.h"
 #include "pipeline/order_sort.h"
 
 /*
@@ -188,8 +189,6 @@ merge_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
 
 /* ---- many keys without order ---- */
 
-#define DIGIT_BITS 8U
-#define DIGITS (1U << DIGIT_BITS)
 #define RADIX_FEWEST 1024U /* keys; fewer are not worth counting the digits */
 #define FAR 64U
 
@@ -245,23 +244,6 @@ shorten(const struct order_key *keys, uint32_t n, const struct spread *s, unsign
 	}
 }
 
-/* By one digit; equal ones keep their order. */
-static void
-distribute(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
-{
-	uint32_t places[DIGITS] = { 0 }, sum = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		places[(from[i] >> shift) % DIGITS]++;
-	for (uint32_t d = 0; d < DIGITS; d++) {
-		const uint32_t count = places[d];
-		places[d] = sum;
-		sum += count;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		to[places[(from[i] >> shift) % DIGITS]++] = from[i];
-}
-
 /* Keys that are in order but for durations. */
 static void
 sort_durations(struct order_key *keys, uint32_t n, struct order_key *scratch)
@@ -285,9 +267,9 @@ radix_sort(struct order_key *keys, uint32_t n, struct order_key *scratch, const 
 	struct order_key *const sorted = scratch + n;
 
 	shorten(keys, n, s, place_bits, from);
-	for (unsigned bit = 0; bit < s->start_bits + s->track_bits; bit += DIGIT_BITS) {
+	for (unsigned bit = 0; bit < s->start_bits + s->track_bits; bit += RADIX_BITS) {
 		uint64_t *const was_from = from;
-		distribute(from, to, n, place_bits + bit);
+		radix_pass(from, to, n, place_bits + bit);
 		from = to;
 		to = was_from;
 	}
