@@ -52,7 +52,7 @@ is_certain(const struct heph_state *st, const struct heph_lost *one)
 {
 	const uint32_t behind = st->counters.shared.base - one->first;
 
-	return st->lost.complete || (behind <= INT32_MAX && behind >= one->span);
+	return st->lost.ended != READ_MORE || (behind <= INT32_MAX && behind >= one->span);
 }
 
 /* The next gap that is certain; NULL: none is. */

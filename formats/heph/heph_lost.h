@@ -25,7 +25,7 @@ struct heph_losts {
 	struct heph_lost own;               /* missing 0: none */
 	struct heph_lost shared[HEPH_LOST]; /* of stream 0: a ring */
 	uint32_t head, n;
-	bool complete; /* the input was read: nothing comes any more */
+	enum read_status ended; /* how the input did; READ_MORE: packets may come */
 };
 
 /* Numbers are missing before the packet: from `first` on, `missing` of them. */
@@ -33,6 +33,13 @@ void heph_lost_add(struct heph_state *st, const struct heph_packet *k, uint32_t 
 
 /* One of stream 0 came after all. */
 void heph_lost_came(struct heph_state *st, uint32_t number);
+
+/* Whether there are any: rare. */
+static inline bool
+heph_lost_any(const struct heph_losts *l)
+{
+	return l->own.missing > 0 || l->n > 0;
+}
 
 /* Adds a gap to the batch, which has room, if one is certain.  false: none is. */
 bool heph_lost_put(struct heph_state *st, struct batch *b);

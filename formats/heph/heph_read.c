@@ -173,22 +173,21 @@ heph_next(struct reader *r, struct batch *b)
 	/* a packet gives one event at most, so counting packets and gaps bounds the batch */
 	for (uint32_t room = b->cap; room > 0 && b->nfields < HEPH_NEXT_FIELDS &&
 	                             input_offset(in, in->p) - start < HEPH_NEXT_BYTES;) {
-		if (!st->gap.open && in->p == in->end && (in->last || !input_more(in)))
-			st->lost.complete = true;
-		if (heph_lost_put(st, b)) {
+		if (st->lost.ended == READ_MORE && !st->gap.open && in->p == in->end &&
+		    (in->last || !input_more(in)))
+			st->lost.ended = READ_END;
+		if (heph_lost_any(&st->lost) && heph_lost_put(st, b)) {
 			if (st->no_memory)
 				return READ_NO_MEMORY;
 			room--;
 			continue;
 		}
-		if (st->lost.complete)
-			return finish(st, READ_END);
+		if (st->lost.ended != READ_MORE)
+			return finish(st, st->lost.ended);
 		if (st->gap.open) {
 			if (!heph_search(st)) {
-				st->lost.complete = true; /* what there is room for */
-				while (b->n < b->cap && heph_lost_put(st, b))
-					;
-				return finish(st, READ_BAD);
+				st->lost.ended = READ_BAD;
+				continue;
 			}
 		} else if (!heph_read_packet(st, &k, b)) {
 			input_more(in);
