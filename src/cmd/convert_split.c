@@ -9,6 +9,7 @@
 #include "cmd/output_format.h"
 #include "cmd/time_option.h"
 #include "format/registry.h"
+#include "input/input_open.h"
 
 /* ---- options ---- */
 
@@ -129,6 +130,7 @@ convert_split_check(struct convert *c)
 {
 	struct options *const o = &c->options;
 	const char *with = NULL;
+	struct shown_path shown;
 
 	if (c->verify.wanted)
 		with = "--verify";
@@ -140,11 +142,13 @@ convert_split_check(struct convert *c)
 		                            "split its output",
 		                            with);
 	for (size_t i = 0; i < c->nin && o->status == STATUS_CLEAN; i++)
-		if (strcmp(c->in[i], "-") == 0)
-			o->status = options_mistake(
-			    o,
-			    "a trace that is split is read several times, standard input can be read once: "
-			    "name a file");
+		if (!input_is_named(c->in[i]))
+			o->status = options_mistake(o,
+			                            "a trace that is split is read several times, %s can be "
+			                            "read once: name a file",
+			                            strcmp(c->in[i], "-") == 0
+			                                ? "standard input"
+			                                : show_path(&shown, c->in[i]));
 	return o->status == STATUS_CLEAN;
 }
 

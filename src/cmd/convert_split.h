@@ -7,7 +7,7 @@
 
 struct convert;
 
-/* --split-time and --split-by: the output is a folder of parts, each of them a whole trace. */
+/* --split-time, --split-by and --split-size: the output is a folder of parts, each of them a whole trace. */
 struct convert_split {
 	struct split split; /* by SPLIT_NOT: the output is one trace */
 	char *out;          /* the folder, without slashes behind its name */
@@ -27,7 +27,7 @@ convert_splits(const struct convert_split *s)
 	return s->split.by != SPLIT_NOT;
 }
 
-/* --split-time, --split-by.  false after a message and the status of the options set. */
+/* --split-time, --split-by, --split-size.  false after a message and the status of the options set. */
 bool convert_split_time(struct convert *c, const char *arg);
 bool convert_split_by(struct convert *c, const char *arg);
 bool convert_split_size(struct convert *c, const char *arg);

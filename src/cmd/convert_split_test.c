@@ -326,6 +326,7 @@ Test(convert_split, mistakes)
 		{ { "--split-by", "pid", "--split-time", "1s", in, "x" }, "split in one way" },
 		{ { "--split-by", "pid", in, "-" }, "standard output cannot hold them" },
 		{ { "--split-by", "pid", "--to", "csv", "-", "x" }, "standard input can be read once" },
+		{ { "--split-by", "pid", "--to", "csv", "/dev/stdin", "x" }, "/dev/stdin can be read once" },
 		{ { "--split-by", "pid", "--verify", in, "x" }, "--verify does not go with parts" },
 		{ { "--split-by", "stream", "--to", "csv", in, "x" },
 		  "parts by stream and by size are made" },
