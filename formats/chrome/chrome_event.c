@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "event/event_traits.h"
 #include "chrome/chrome_read.h"
 
 /* Events: what each must have, how spans nest, and what comes of them. */

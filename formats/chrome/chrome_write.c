@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "event/event_traits.h"
 #include "base/decimal.h"
 #include "chrome/chrome_state.h"
 
@@ -124,12 +125,6 @@ put_async(char *p, const struct event *e, char end)
 	return PUT(p, "\"},\"ts\":");
 }
 
-static bool
-is_async(const struct event *e)
-{
-	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
-}
-
 /* Viewers put the counters of one name and process together, whatever thread they are of: one that is shown
  * below its thread is told from others by the thread's number. */
 static char *
@@ -151,7 +146,7 @@ put_phase(char *p, const struct event *e)
 		return put_counter(p, e->track);
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
-		return is_async(e) ? put_async(p, e, 'b') : PUT(p, "X\",\"ts\":");
+		return event_is_async(e) ? put_async(p, e, 'b') : PUT(p, "X\",\"ts\":");
 	case PHASE_BEGIN:
 		return PUT(p, "B\",\"ts\":");
 	case PHASE_END:
@@ -160,7 +155,7 @@ put_phase(char *p, const struct event *e)
 	case PHASE_FLOW_IN:
 		/* a text id is read as hexadecimal, and so holds all 64 bits */
 		p = e->phase == PHASE_FLOW_OUT      ? PUT(p, "s\",\"id\":\"")
-		    : (e->flags & EVENT_STEP) != 0 ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
+		    : event_is_step(e) ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
 		                                   : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
 		p = decimal_hex(p, e->dur);
 		return PUT(p, "\",\"ts\":");
@@ -193,7 +188,7 @@ times_exact(const struct chrome_state *st, const struct event *e)
 {
 	if (!is_exact(st, e->ts))
 		return false;
-	if (is_async(e))
+	if (event_is_async(e))
 		return is_exact(st, span_end(st, e));
 	return e->phase != PHASE_SPAN || chrome_time_exact(e->dur);
 }
@@ -279,7 +274,7 @@ chrome_render_event(const struct chrome_state *st, const struct batch *b, const 
 	p = put_category(p, e);
 	p = put_phase(p, e);
 	p = put_time(st, p, e->ts);
-	if (e->phase == PHASE_SPAN && !is_async(e)) {
+	if (e->phase == PHASE_SPAN && !event_is_async(e)) {
 		p = PUT(p, ",\"dur\":");
 		p = decimal_usec(p, e->dur);
 	}
@@ -295,7 +290,7 @@ chrome_render_event(const struct chrome_state *st, const struct batch *b, const 
 	if (st->with_ids || st->record_id.n > 0)
 		chrome_event_ids(st, b, e, chunk);
 	text_char(t, '}');
-	if (is_async(e))
+	if (event_is_async(e))
 		render_async_end(st, e, chunk);
 	if ((e->flags & EVENT_ARROW) != 0)
 		render_departure(st, e, chunk);

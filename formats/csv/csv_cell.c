@@ -3,7 +3,6 @@
 #include "csv/csv_state.h"
 #include "output/text_utf8.h"
 
-
 static bool
 needs_quotes(struct slice s)
 {

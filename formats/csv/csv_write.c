@@ -80,7 +80,7 @@ has_duration(const struct event *e)
 static void
 render_row(const struct csv_state *st, const struct batch *b, const struct event *e, struct chunk *c)
 {
-	const bool is_async = e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
+	const bool is_async = event_is_async(e);
 	const struct kind *const kind = is_async ? &async : &kinds[e->phase];
 	const struct csv_cells *const cls = csv_cells_of(e->cls->declared);
 	const struct csv_cells *const place = csv_cells_of(e->track->declared);

@@ -1,6 +1,7 @@
 #ifndef CTF_STATE_H
 #define CTF_STATE_H
 
+#include "event/event_traits.h"
 #include "base/arena.h"
 #include "base/table.h"
 #include "format/format.h"
@@ -119,7 +120,7 @@ ctf_kind_of(const struct event *e)
 		[PHASE_FLOW_IN] = CTF_FLOW_IN,
 	};
 
-	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? CTF_ASYNC
+	return event_is_async(e) ? CTF_ASYNC
 	                                                               : (enum ctf_kind)kinds[e->phase];
 }
 

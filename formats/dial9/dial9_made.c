@@ -1,3 +1,4 @@
+#include "event/event_traits.h"
 #include "dial9/dial9_made.h"
 
 #include "dial9/dial9_walk.h"

@@ -15,7 +15,7 @@ d9w_kind_of(const struct event *e)
 
 	if (event_is_step(e))
 		return D9_MADE_ARROW_STEP;
-	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? D9_MADE_ASYNC
+	return event_is_async(e) ? D9_MADE_ASYNC
 	                                                               : (enum d9_made_kind)kinds[e->phase];
 }
 

@@ -1,3 +1,4 @@
+#include "event/event_traits.h"
 #include "heph/heph_own.h"
 #include "heph/heph_packet.h"
 #include "heph/heph_state.h"

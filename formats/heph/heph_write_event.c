@@ -18,7 +18,7 @@ kind_of(const struct event *e)
 
 	if (event_is_step(e))
 		return HEPH_OWN_ARROW_STEP;
-	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? HEPH_OWN_ASYNC
+	return event_is_async(e) ? HEPH_OWN_ASYNC
 	                                                               : (enum heph_own_kind)kinds[e->phase];
 }
 

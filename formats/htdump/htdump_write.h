@@ -1,6 +1,7 @@
 #ifndef HTDUMP_WRITE_H
 #define HTDUMP_WRITE_H
 
+#include "event/event_traits.h"
 #include "format/format.h"
 #include "htdump/htdump_wire.h"
 #include "htdump/htdump_write_select.h"
@@ -54,7 +55,7 @@ htw_kind_of(const struct event *e)
 		[PHASE_FLOW_IN] = HTW_ARROW_IN,
 	};
 
-	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? HTW_ASYNC
+	return event_is_async(e) ? HTW_ASYNC
 	                                                               : (enum htw_kind)kinds[e->phase];
 }
 

@@ -1,3 +1,4 @@
+#include "event/event_traits.h"
 #include "ndjson/ndjson_read.h"
 
 /* Lines that are events. */

@@ -1,3 +1,4 @@
+#include "event/event_traits.h"
 #include "base/decimal.h"
 #include "ndjson/ndjson_state.h"
 
@@ -66,7 +67,7 @@ put_flags(char *p, const struct event *e, bool name_escaped, bool category_escap
 {
 	if ((e->flags & EVENT_ASYNC) != 0)
 		p = PUT(p, ",\"async\":true");
-	if ((e->flags & EVENT_STEP) != 0)
+	if (event_is_step(e))
 		p = PUT(p, ",\"step\":true");
 	if ((e->flags & EVENT_BIG) != 0)
 		p = PUT(p, ",\"big_endian\":true");

@@ -219,7 +219,7 @@ put_arrow(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uin
 static void
 put_event(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
-	const bool async = e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
+	const bool async = event_is_async(e);
 	const uint64_t clock = clock_of(st, e, chunk);
 	struct ovw_stream *const s =
 	    async ? ovw_async_stream(st, e, clock, chunk) : ovw_stream_of(st, e, clock, chunk);

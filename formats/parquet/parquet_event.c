@@ -162,7 +162,7 @@ put_phase(const struct row *r)
 		[PHASE_COUNTER] = SLICE_LIT("counter"), [PHASE_FLOW_OUT] = SLICE_LIT("flow_out"),
 		[PHASE_FLOW_IN] = SLICE_LIT("flow_in"), [PHASE_STRUCTURE] = SLICE_LIT("async"),
 	};
-	const bool async = r->e->phase == PHASE_SPAN && (r->e->flags & EVENT_ASYNC) != 0;
+	const bool async = event_is_async(r->e);
 	const unsigned i = async ? PHASE_STRUCTURE : r->e->phase;
 
 	put_text(r, COL_PHASE, words[i], &r->st->phases[i]);

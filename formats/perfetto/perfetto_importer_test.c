@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event/event_traits.h"
 #include "cmd/cli_test_util.h"
 #include "perfetto/perfetto_rig_test.h"
 #include "testing/splitmix.h"

@@ -8,8 +8,7 @@ struct convert;
 /* --verify: keeps the events that are written, and compares the output with them before it gets its name. */
 struct convert_verify {
 	bool wanted;
-	bool
-	    implied; /* by another option: where the output can be read back its rules are checked, no more */
+	bool implied; /* by another option: what can be read back is checked by its rules, no more */
 	bool begun, compares;
 	uint64_t events;      /* that are compared */
 	struct sorter sorter; /* all of them, to be put in order of time */

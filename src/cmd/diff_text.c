@@ -19,7 +19,7 @@ diff_phase(const struct event *e)
 
 	if (event_is_step(e))
 		return "flow-step";
-	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0 ? "async span" : phases[e->phase];
+	return event_is_async(e) ? "async span" : phases[e->phase];
 }
 
 static void

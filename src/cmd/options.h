@@ -51,11 +51,12 @@ int options_word(struct options *o, const char *option, const char *arg, const c
 
 /* A number that is all of arg; false after a message. */
 bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v);
-/* A number of bytes, also with a unit: units_bytes(). */
-bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v);
 
 /* The same, of at least 1. */
 bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v);
+
+/* A number of bytes, also with a unit: units_bytes().  false as above. */
+bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v);
 
 /* Reports that memory ran out before an input was opened, with the last name of the command line; sets
  * o->status. */
@@ -70,10 +71,10 @@ bool options_name_traces(struct options *o);
 /* What the common options say about reading; the command adds its own.  Findings go to `sink`. */
 struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx);
 
-/* The list for readers and writers. */
-/* An option of a format that was given.  false after a message and status set. */
+/* Takes an option of a format that was given.  false after a message and status set. */
 bool options_take_value(struct options *o, const struct format_option *p, const char *arg);
 
+/* The list for readers and writers. */
 const struct option_value *options_values(const struct options *o);
 
 /* Whether text that goes to this descriptor shall be coloured. */

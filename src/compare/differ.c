@@ -189,14 +189,6 @@ go_on_both(struct differ *d, enum differ_status status)
 	return status == DIFFER_DONE ? go_on(d, DIFFER_B) : status;
 }
 
-static uint64_t
-length(const struct differ_side *s)
-{
-	const struct event *const e = &s->batch->events[s->at];
-
-	return e->phase == PHASE_SPAN ? e->dur : 0;
-}
-
 /* The heads, if they belong together; *taken: they did. */
 static enum differ_status
 take_both(struct differ *d, bool *taken)
@@ -206,7 +198,8 @@ take_both(struct differ *d, bool *taken)
 
 	if (a->canon.scratch.failed)
 		return DIFFER_NO_MEMORY;
-	if (within(length(a), length(b), limit(d, PART_DURATION)))
+	if (within(event_compared_length(&a->batch->events[a->at]),
+	           event_compared_length(&b->batch->events[b->at]), limit(d, PART_DURATION)))
 		parts &= ~(unsigned)PART_DURATION;
 	*taken = parts == 0 || heads_are_alone(d);
 	d->same += parts == 0;

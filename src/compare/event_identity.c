@@ -25,7 +25,7 @@ event_field_hash(struct canon *c, const struct field *f)
 }
 
 uint32_t
-word_at(const char *const *lists, struct slice name)
+event_words_at(const char *const *lists, struct slice name)
 {
 	uint32_t at = 0;
 
@@ -42,7 +42,7 @@ word_at(const char *const *lists, struct slice name)
 bool
 event_field_counts_in(const struct event_fields *f, struct slice name, unsigned *seen)
 {
-	const uint32_t at = f->added != NULL ? word_at(f->added, name) : UINT32_MAX;
+	const uint32_t at = f->added != NULL ? event_words_at(f->added, name) : UINT32_MAX;
 
 	if (at < 32 && (*seen >> at & 1) == 0) {
 		*seen |= 1U << at;
@@ -58,11 +58,11 @@ event_identity(struct canon *c, const struct batch *b, const struct event *e,
 	const bool arrow = e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
 	struct event_identity id = {
 		.name = text(e->name),
-		.category = arrow ? (struct wide_hash){ 0, 0 } : text(event_compared_category(e)),
+		.category = arrow ? (struct wide_hash){ 0, 0 } : text(event_category(e)),
 		.ts = e->ts,
-		.dur = e->phase == PHASE_SPAN ? e->dur : 0,
+		.dur = event_compared_length(e),
 		.phase = event_compared_phase(e),
-		.async = e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0,
+		.async = event_is_async(e),
 		.step = event_is_step(e),
 	};
 	unsigned seen = 0;

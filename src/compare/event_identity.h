@@ -45,12 +45,12 @@ struct event_fields {
 };
 
 /* The place of a word in lists of words with spaces between them, ended by NULL; UINT32_MAX: it is none. */
-uint32_t word_at(const char *const *lists, struct slice word);
+uint32_t event_words_at(const char *const *lists, struct slice word);
 
 static inline bool
-words_have(const char *const *lists, struct slice word)
+event_words_have(const char *const *lists, struct slice word)
 {
-	return word_at(lists, word) != UINT32_MAX;
+	return event_words_at(lists, word) != UINT32_MAX;
 }
 
 /* Whether a field counts; `seen` is 0 for the first field of an event, and kept for its further ones. */
@@ -80,13 +80,11 @@ event_compared_phase(const struct event *e)
 	return e->phase == PHASE_COUNTER && e->nfields == 0 ? PHASE_INSTANT : e->phase;
 }
 
-/* Outputs that must name a category write "no category" where there is none. */
-static inline struct slice
-event_compared_category(const struct event *e)
+/* The duration, of spans alone. */
+static inline uint64_t
+event_compared_length(const struct event *e)
 {
-	const struct slice s = e->cls->category;
-
-	return slice_is(s, "no category") ? slice_of(NULL, 0) : s;
+	return e->phase == PHASE_SPAN ? e->dur : 0;
 }
 
 /* Events that are compared: no structure.  An arrow is compared where it arrives: an output may say of each

@@ -85,19 +85,7 @@ categories_alike(const struct event *a, const struct event *b)
 
 	if (arrow || b->phase == PHASE_FLOW_IN)
 		return arrow && b->phase == PHASE_FLOW_IN;
-	return slice_equal(event_compared_category(a), event_compared_category(b));
-}
-
-static uint64_t
-length(const struct event *e)
-{
-	return e->phase == PHASE_SPAN ? e->dur : 0;
-}
-
-static bool
-is_async(const struct event *e)
-{
-	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
+	return slice_equal(event_category(a), event_category(b));
 }
 
 /* All but the fields. */
@@ -106,9 +94,9 @@ plain_differences(const struct event *a, const struct event *b)
 {
 	unsigned parts = 0;
 
-	if (length(a) != length(b))
+	if (event_compared_length(a) != event_compared_length(b))
 		parts |= PART_DURATION;
-	if (event_compared_phase(a) != event_compared_phase(b) || is_async(a) != is_async(b) ||
+	if (event_compared_phase(a) != event_compared_phase(b) || event_is_async(a) != event_is_async(b) ||
 	    event_is_step(a) != event_is_step(b))
 		parts |= PART_PHASE;
 	if (!slice_equal(a->name, b->name))

@@ -5,7 +5,7 @@
 bool
 heads_is_more(const struct differ *d, int which, const struct event *e)
 {
-	return which == DIFFER_B && d->rules.more != NULL && words_have(d->rules.more, e->cls->name);
+	return which == DIFFER_B && d->rules.more != NULL && event_words_have(d->rules.more, e->cls->name);
 }
 
 unsigned

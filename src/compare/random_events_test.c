@@ -1,3 +1,4 @@
+#include "event/event_traits.h"
 #include "compare/random_events_test.h"
 
 #include <criterion/criterion.h>

@@ -56,13 +56,13 @@ struct event {
 	uint32_t first_field;      /* in the batch's fields */
 	uint16_t nfields;
 	uint8_t phase; /* enum phase */
-	uint8_t flags; /* enum event_flags */
+	uint8_t flags; /* enum event_flags, and EVENT_STEP of event_traits.h */
 };
 
 enum event_flags {
 	EVENT_ASYNC = 1, /* a span that overlaps others of its track at will; `offset` tells it from others */
 	EVENT_ARROW = 4, /* an instant: an arrow leaves here if a FLOW_IN comes; a FLOW_OUT: of such a one */
-	EVENT_STEP = 16, EVENT_BIG = 2, /* a FLOW_IN: its arrow goes on; readers: its payload is big-endian */
+	EVENT_BIG = 2,   /* readers: its payload is big-endian */
 	EVENT_LEFT_OUT = 8, /* raw events, set by the engine: it was not selected; never of structure */
 };
 

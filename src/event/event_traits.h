@@ -4,7 +4,16 @@
 #include "event/class.h"
 #include "event/event.h"
 
-/* What writers ask of an event to count what their format cannot hold. */
+/* What some readers say of events, and what writers ask to count what their format cannot hold. */
+
+enum { EVENT_STEP = 16 }; /* a flag of a FLOW_IN: its arrow goes on from here */
+
+/* Whether it is a span that overlaps others of its track at will. */
+static inline bool
+event_is_async(const struct event *e)
+{
+	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
+}
 
 /* Whether an arrow arrives here and goes on. */
 static inline bool
@@ -13,13 +22,22 @@ event_is_step(const struct event *e)
 	return e->phase == PHASE_FLOW_IN && (e->flags & EVENT_STEP) != 0;
 }
 
+/* Its category; empty where it is "no category", which outputs that must name one write. */
+static inline struct slice
+event_category(const struct event *e)
+{
+	const struct slice c = e->cls->category;
+
+	return slice_is(c, "no category") ? slice_of(NULL, 0) : c;
+}
+
 /* Whether it has a category that its name does not say. */
 static inline bool
 event_has_category(const struct event *e)
 {
-	const struct slice c = e->cls->category;
+	const struct slice c = event_category(e);
 
-	return c.n > 0 && !slice_is(c, "no category") && !slice_equal(c, e->name);
+	return c.n > 0 && !slice_equal(c, e->name);
 }
 
 #endif

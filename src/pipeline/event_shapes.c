@@ -5,8 +5,8 @@
 #include "base/table.h"
 
 #define FIRST_CAP 16U
-#define MOST_PROBES                                                                                          \
-	16U /* an event that is not found by then has no shape: whatever the input, this is cheap */
+/* What is not found by then has no shape: whatever the input, this is cheap. */
+#define MOST_PROBES 16U
 
 struct event
 event_shape_of(const struct event *e)

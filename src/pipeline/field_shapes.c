@@ -4,8 +4,8 @@
 
 #include "base/table.h"
 
-#define MOST_PROBES                                                                                          \
-	16U /* a field that is not found by then has no shape: whatever the input, this is cheap */
+/* What is not found by then has no shape: whatever the input, this is cheap. */
+#define MOST_PROBES 16U
 
 static void
 destroy(struct shared_memory *shared)
