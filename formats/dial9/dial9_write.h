@@ -148,7 +148,7 @@ enum d9w_record d9w_record_of(const struct batch *b, const struct event *e);
 void d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e, enum d9w_record kind);
 
 /* An event frame as it is but for its delta. */
-void d9w_raw_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
+void d9w_raw_event(struct d9w_state *st, const struct event *e, struct slice bytes, bool timed,
                    struct chunk *chunk);
 
 void d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk);

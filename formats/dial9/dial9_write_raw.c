@@ -168,12 +168,12 @@ moved_time(const struct d9w_state *st, const struct event *e, enum d9w_record ki
 }
 
 void
-d9w_raw_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
+d9w_raw_event(struct d9w_state *st, const struct event *e, struct slice bytes, bool timed,
               struct chunk *chunk)
 {
 	const uint64_t ts = moved_time(st, e, D9W_EVENT, chunk);
 
-	if (!is_timed(b, e)) {
+	if (!timed) {
 		if (ts != st->base)
 			d9w_reset(st, ts, chunk);
 		text_slice(&chunk->text, bytes);
@@ -193,7 +193,7 @@ put_moved(struct d9w_state *st, const struct batch *b, const struct event *e, st
 	d9w_raw_follow(st, b, e, kind);
 	switch (kind) {
 	case D9W_EVENT:
-		d9w_raw_event(st, b, e, bytes, chunk);
+		d9w_raw_event(st, e, bytes, is_timed(b, e), chunk);
 		break;
 	case D9W_RESET:
 		d9w_reset(st, moved_time(st, e, kind, chunk), chunk);

@@ -191,6 +191,7 @@ define_schema(struct d9w_state *st, struct slice frame, struct chunk *chunk)
 	keep(s, k, frame, chunk);
 	k->refers = false;
 	const char *p = fields_of(frame, &n);
+	k->timed = p[-3] == 1;
 	for (; n > 0; n--) {
 		p += 2 + load_u16(p, false);
 		k->refers |= may_refer((uint8_t)*p++);
@@ -283,8 +284,7 @@ walk(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk)
 }
 
 static void
-take_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
-           struct chunk *chunk)
+take_event(struct d9w_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
 {
 	const uint32_t type_id = load_u16(bytes.p + 1, false);
 	struct d9w_known *const k = find(&st->select, OF_SCHEMAS, type_id);
@@ -292,18 +292,19 @@ take_event(struct d9w_state *st, const struct batch *b, const struct event *e, s
 
 	if (k == NULL)
 		return; /* the reader reads no such event */
+	const bool timed = k->timed;
 	put_header(st, chunk);
 	need_schema(st, k, type_id, chunk);
 	if (k->refers) {
 		const struct slice schema = k->bytes; /* k moves when an id is new */
 		const char *f = fields_of(schema, &n);
-		const char *p = bytes.p + (f[-3] == 1 ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
+		const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
 		for (; n > 0 && !chunk->text.failed; n--) {
 			f += 2 + load_u16(f, false);
 			p = walk(st, (uint8_t)*f++, p, chunk);
 		}
 	}
-	d9w_raw_event(st, b, e, bytes, chunk);
+	d9w_raw_event(st, e, bytes, timed, chunk);
 }
 
 /* ---- all records ---- */
@@ -350,7 +351,7 @@ d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 		if (st->rebased)
 			d9w_raw_follow(st, b, e, kind);
 		if (kind == D9W_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
-			take_event(st, b, e, b->bytes[i], chunk);
+			take_event(st, e, b->bytes[i], chunk);
 		else if (kind == D9W_HEADER)
 			begin_segment(&st->select);
 		else if (kind == D9W_SCHEMA)

@@ -13,7 +13,8 @@ struct d9w_known {
 	uint32_t notes;     /* schemas: the first of its annotations + 1, or 0 */
 	uint32_t last_note; /* likewise */
 	bool written;
-	bool refers;  /* schemas: events may refer to pools */
+	bool refers;  /* schemas: events may refer to pools; */
+	bool timed;   /* they have a time */
 	bool awaited; /* entries: a retained event refers to it */
 };
 

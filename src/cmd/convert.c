@@ -355,6 +355,7 @@ convert_job(struct convert *c)
 	job.raw = c->raw;
 	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
 	job.raw_fields = c->verify.wanted;
+	job.raw_bare = (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && !c->verify.wanted;
 	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
 	job.raw_runs =

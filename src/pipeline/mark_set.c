@@ -165,12 +165,19 @@ add_to_page(struct mark_set *s, uint64_t key)
 	p->words[1 + bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
+/* From the least one on: mostly they are in order from there. */
 static void
 close_pages(struct mark_set *s)
 {
+	uint32_t first = 0;
+	uint64_t least = UINT64_MAX;
+
 	for (uint32_t i = 0; s->open != NULL && i < MARK_SET_OPEN; i++)
-		if (!is_empty(&s->open[i]))
-			add_entry(s, s->open[i].words);
+		if (s->open[i].words[0] < least && !is_empty(&s->open[i]))
+			least = s->open[first = i].words[0];
+	for (uint32_t i = first; s->open != NULL && i < first + MARK_SET_OPEN; i++)
+		if (!is_empty(&s->open[i % MARK_SET_OPEN]))
+			add_entry(s, s->open[i % MARK_SET_OPEN].words);
 	free(s->open);
 	s->open = NULL;
 }

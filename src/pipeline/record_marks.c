@@ -356,6 +356,7 @@ record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct bat
 
 	job.raw = true;
 	job.raw_from = p->job->raw_from; /* whose writer may need no fields */
+	job.raw_bare = false;
 	job.select = NULL;
 	job.interpret = INTERPRET_NOT;
 	p->marks.why[0] = '\0';
