@@ -152,17 +152,15 @@ static void
 add_to_page(struct mark_set *s, uint64_t key)
 {
 	const uint64_t number = key >> MARK_PAGE_BITS;
-	const uint32_t bit = key & (MARK_PAGE - 1);
 
 	if (s->open == NULL && (s->open = calloc(MARK_SET_OPEN, sizeof *s->open)) == NULL) {
 		s->no_memory = true;
 		return;
 	}
-	/* what is high in the number are inputs, which are not to share their places */
-	struct mark_page *const p = &s->open[(number + (number >> 32) * 0x9E3779B1U) % MARK_SET_OPEN];
+	struct mark_page *const p = mark_page_at(s, number);
 	if (p->words[0] != number)
 		begin_page(s, p, number);
-	p->words[1 + bit / 64] |= UINT64_C(1) << bit % 64;
+	mark_page_set(p, key);
 }
 
 /* From the least one on: mostly they are in order from there. */
@@ -183,7 +181,7 @@ close_pages(struct mark_set *s)
 }
 
 void
-mark_set_add(struct mark_set *s, uint64_t key)
+mark_set_add_other(struct mark_set *s, uint64_t key)
 {
 	if (s->no_memory)
 		return;
@@ -431,13 +429,18 @@ move_to(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 }
 
 bool
-mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
 {
 	const uint64_t number = s->pages ? key >> MARK_PAGE_BITS : key;
-	const uint64_t *const entry = move_to(c, s, number, failed);
-	const uint32_t bit = key & (MARK_PAGE - 1);
 
-	return entry != NULL && *entry == number && (!s->pages || (entry[1 + bit / 64] >> bit % 64 & 1) != 0);
+	c->page = NULL;
+	const uint64_t *const entry = move_to(c, s, number, failed);
+	if (entry == NULL || *entry != number)
+		return false;
+	if (!s->pages)
+		return true;
+	c->page = entry;
+	return mark_cursor_has(c, s, key, failed);
 }
 
 bool

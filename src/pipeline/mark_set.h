@@ -50,25 +50,61 @@ struct mark_set {
 
 /* A place in the set.  Zero-initialise to start. */
 struct mark_cursor {
-	uint64_t at;     /* index of the least entry that is not less than what was asked for */
-	uint64_t last;   /* which is this */
-	uint64_t from;   /* index of the first one in the block */
-	uint32_t n;      /* entries in the block */
-	uint64_t *block; /* NULL: the set is in memory */
+	uint64_t at;          /* index of the least entry that is not less than what was asked for */
+	uint64_t last;        /* which is this */
+	uint64_t from;        /* index of the first one in the block */
+	uint32_t n;           /* entries in the block */
+	uint64_t *block;      /* NULL: the set is in memory */
+	const uint64_t *page; /* the last one that was found; NULL: none */
 };
+
+/* Where the page of this number is, if it is open. */
+static inline struct mark_page *
+mark_page_at(const struct mark_set *s, uint64_t number)
+{
+	/* what is high in the number are inputs, which are not to share their places */
+	return &s->open[(number + (number >> 32) * 0x9E3779B1U) % MARK_SET_OPEN];
+}
+
+static inline void
+mark_page_set(struct mark_page *p, uint64_t key)
+{
+	p->words[1 + key % MARK_PAGE / 64] |= UINT64_C(1) << key % 64;
+}
+
+/* mark_set_add() of what is not on an open page. */
+void mark_set_add_other(struct mark_set *s, uint64_t key);
 
 /* Zero-initialise *s; `pages`, `most` and `beside` may be set then.  Failures stick: mark_set_finish() tells.
  */
-void mark_set_add(struct mark_set *s, uint64_t key);
+static inline void
+mark_set_add(struct mark_set *s, uint64_t key)
+{
+	struct mark_page *const p = s->open != NULL ? mark_page_at(s, key >> MARK_PAGE_BITS) : NULL;
+
+	if (p != NULL && p->words[0] == key >> MARK_PAGE_BITS)
+		mark_page_set(p, key);
+	else
+		mark_set_add_other(s, key);
+}
 
 /* All were added.  false: no memory, or the file failed (s->file.failed). */
 bool mark_set_finish(struct mark_set *s);
 
 void mark_set_free(struct mark_set *s);
 
+/* mark_cursor_has() of what is not on the page that was found last. */
+bool mark_cursor_find(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed);
+
 /* Whether the set has the number.  Cheap if it is not less than what this cursor was asked for before.  After
  * a failure, as for mark_set_finish(), *failed is set. */
-bool mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed);
+static inline bool
+mark_cursor_has(struct mark_cursor *c, struct mark_set *s, uint64_t key, bool *failed)
+{
+	if (c->page == NULL || *c->page != key >> MARK_PAGE_BITS)
+		return mark_cursor_find(c, s, key, failed);
+	return (c->page[1 + key % MARK_PAGE / 64] >> key % 64 & 1) != 0;
+}
 
 /* The same for the greatest number of the set that is not beyond `key`.  false: there is none.  Not with
  * pages.
