@@ -55,7 +55,8 @@ record(struct ht_build *b, uint64_t r, uint64_t ts)
 	}
 }
 
-/* The findings of this format, one a line, to be freed; labels have no names in raw records. */
+/* The findings of this format, one a line, to be freed; labels have no names in raw records.  `validate`
+ * prints them to its output, and notes too. */
 static char *
 findings(const char *const *args)
 {
@@ -64,9 +65,11 @@ findings(const char *const *args)
 	size_t used = 0;
 
 	cr_assert_not_null(lines);
-	for (const char *p = r.err; *p != '\0'; p += strcspn(p, "\n"), p += *p == '\n') {
+	for (const char *p = r.out_n > 0 ? r.out : r.err; *p != '\0';
+	     p += strcspn(p, "\n"), p += *p == '\n') {
 		const size_t n = strcspn(p, "\n");
-		if (memmem(p, n, "[htdump/", 8) == NULL || memmem(p, n, "label-unresolved", 16) != NULL)
+		if (memmem(p, n, "[htdump/", 8) == NULL || memmem(p, n, "label-unresolved", 16) != NULL ||
+		    memmem(p, n, ": note: ", 8) != NULL)
 			continue;
 		memcpy(lines + used, p, n);
 		used += n;
