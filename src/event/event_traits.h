@@ -15,6 +15,20 @@ event_is_async(const struct event *e)
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
 }
 
+/* Whether an arrow leaves or arrives here: dur is the number that its ends share. */
+static inline bool
+event_is_flow(const struct event *e)
+{
+	return e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
+}
+
+/* Whether dur is a duration in nanoseconds: of spans, and of others that were given one. */
+static inline bool
+event_has_duration(const struct event *e)
+{
+	return e->phase == PHASE_SPAN || (!event_is_flow(e) && e->dur != 0 && (e->flags & EVENT_ARROW) == 0);
+}
+
 /* Whether an arrow arrives here and goes on. */
 static inline bool
 event_is_step(const struct event *e)
