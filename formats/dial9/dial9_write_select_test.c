@@ -157,7 +157,8 @@ put_symbols(struct d9_build *b)
 static void
 put_stacks(struct d9_build *b)
 {
-	static const struct d9_field_desc own = { "frames", D9T_STACK }, pooled = { "frames", D9T_POOLED_STACK };
+	static const struct d9_field_desc own = { "frames", D9T_STACK };
+	static const struct d9_field_desc pooled = { "frames", D9T_POOLED_STACK };
 	const uint64_t addresses[] = { 0x1001, 0x1002 };
 
 	d9b_schema(b, 1, "Own", true, &own, 1);

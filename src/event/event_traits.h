@@ -8,7 +8,7 @@
 
 enum event_traits {
 	EVENT_STEP = 16,     /* a flag of a FLOW_IN: its arrow goes on from here */
-	EVENT_REFERRED = 32, /* of raw events: others refer to it; a selection has it only if one of them does */
+	EVENT_REFERRED = 32, /* of raw events: others refer to it; a selection has it if one of them does */
 };
 
 /* Whether it is a span that overlaps others of its track at will. */
