@@ -1,5 +1,6 @@
 #include "heph/heph_run.h"
 
+#include "base/utf8.h"
 #include "heph/heph_packet.h"
 #include "heph/heph_text.h"
 #include "heph/heph_track.h"
@@ -19,7 +20,7 @@
 static inline bool
 is_text(const char *p, uint32_t n)
 {
-	return heph_is_ascii(p, n) || (textscan_slice(p, n).flags & SLICE_UTF8) != 0;
+	return heph_is_ascii(p, n) || utf8_valid(p, n);
 }
 
 /* The end of a string whose length stands at p; NULL, here and below: look closely. */
