@@ -228,8 +228,8 @@ event(struct hpw_state *st, const struct event *e, struct slice bytes)
 	hpw_store(p + HPW_AT_END, t.end, 8);
 }
 
-/* Fast path for most packets of most traces: nothing of them is changed, nothing waits.  How many of the bytes
- * are such packets. */
+/* Fast path for most packets of most traces: nothing of them is changed, nothing waits.  How many of the
+ * bytes are such packets. */
 static uint32_t
 add_plain(struct hpw_state *st, struct slice bytes)
 {
@@ -241,8 +241,9 @@ add_plain(struct hpw_state *st, struct slice bytes)
 	for (; n < bytes.n; n += size) {
 		const char *const p = bytes.p + n;
 		size = load_u32(p + HPW_AT_SIZE, true);
-		if (size > bytes.n - n || !hpw_stream_goes_on(&raw->streams, load_u32(p + HPW_AT_STREAM, true),
-		                                              load_u32(p + HPW_AT_COUNTER, true)))
+		if (size > bytes.n - n ||
+		    !hpw_stream_goes_on(&raw->streams, load_u32(p + HPW_AT_STREAM, true),
+		                        load_u32(p + HPW_AT_COUNTER, true)))
 			break;
 	}
 	if (n > 0) {
