@@ -55,7 +55,7 @@ struct event_identity
 event_identity(struct canon *c, const struct batch *b, const struct event *e,
                const struct event_fields *fields)
 {
-	const bool arrow = e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
+	const bool arrow = event_is_flow(e);
 	struct event_identity id = {
 		.name = text(e->name),
 		.category = arrow ? (struct wide_hash){ 0, 0 } : text(event_category(e)),
