@@ -42,8 +42,7 @@ digest_add(struct digest *d, const struct batch *b)
 		struct digest_track *const to = track_of(d, e);
 		if (to == NULL)
 			return false;
-		const struct event_identity id = event_identity(&d->canon, b, e, &d->rules.fields);
-		wide_hash_sum(&to->sum, event_identity_hash(&id, 0));
+		wide_hash_sum(&to->sum, event_hash(&d->canon, &d->category, b, e, &d->rules.fields));
 		to->events++;
 		d->events++;
 	}

@@ -27,6 +27,7 @@ struct digest {
 	struct digest_rules rules;
 	uint64_t more; /* events of classes in rules.more */
 	struct canon canon;
+	struct category_memo category;
 	struct track_identities identities;
 	struct digest_track *tracks; /* by index of the track */
 	uint32_t ntracks;
