@@ -274,7 +274,7 @@ take_timed(struct chrome_reading *st, struct batch *b)
 	check_nesting(st, w);
 	bool given = true;
 	e.flags = rec->ph == 't' ? EVENT_STEP : 0;
-	if (e.phase == PHASE_FLOW_OUT || e.phase == PHASE_FLOW_IN)
+	if (event_is_flow(&e))
 		e.dur = chrome_flow(st);
 	else if (is_async_end(rec->ph))
 		given = async(st, &e, &began) || raw;

@@ -33,7 +33,7 @@ Test(chrome_samples, what_events_become)
 		"span c ts=5000 dur=3000 track=main name=n of=\"task\"",
 		"span c ts=5000 dur=2000 track=main name=n",
 		"flow-out c ts=2600 track=main name=n",
-		"flow-in c ts=6000 track=main name=n",
+		"flow-step c ts=6000 track=main name=n",
 		"flow-in c ts=9000 track=main name=n",
 	};
 	struct ran r =

@@ -204,7 +204,7 @@ put_time(const struct chrome_state *st, char *p, uint64_t ts)
 static inline char *
 put_category(char *p, const struct event *e)
 {
-	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
+	if (event_is_flow(e))
 		return PUT(p, "\",\"cat\":\"flow\",\"ph\":\"");
 	return text_put(p, chrome_class_of(e->cls)->text, chrome_class_of(e->cls)->len);
 }

@@ -6,6 +6,7 @@
 
 #include "cmd/cli_test_util.h"
 #include "csv/csv_state.h"
+#include "event/event_traits.h"
 #include "event/value.h"
 #include "format/registry.h"
 #include "pipeline/writer_rig_test.h"
@@ -28,7 +29,10 @@ put_texts(struct batch *b, const struct class *cls, const struct track *process,
 	e = writer_rig_event(b, cls, thread, 5, SLICE_LIT(""));
 	e->phase = PHASE_SPAN;
 	e->flags = EVENT_ASYNC;
-	writer_rig_event(b, cls, thread, 6, slice_str("\"\",\n"));
+	e = writer_rig_event(b, cls, thread, 6, slice_str("\"\",\n"));
+	e->phase = PHASE_FLOW_IN;
+	e->flags = EVENT_STEP;
+	e->dur = 78;
 	writer_rig_event(b, cls, thread, 7, slice_str(" caf\xc3\xa9\\t\r"));
 }
 
@@ -108,7 +112,7 @@ Test(csv_cells, are_quoted_as_the_rfc_says)
 	    "instant,3,,n\xef\xbf\xbdl,c," PLACE ",,3\r\n"
 	    "flow_in,4,,\"two\r\nlines\tand \\ \xef\xbf\xbd\",c," PLACE "77,,4\r\n"
 	    "async,5,0,,c," PLACE ",,5\r\n"
-	    "instant,6,,\"\"\"\"\",\n\",c," PLACE ",,6\r\n"
+	    "flow_step,6,,\"\"\"\"\",\n\",c," PLACE "78,,6\r\n"
 	    "instant,7,,\" caf\xc3\xa9\\t\r\",c," PLACE ",,7\r\n"
 	    "counter,18446744073709551615,,values,c,\"p,\"\"q\"\"\",,=1+1,18446744073709551615,=1+1: "
 	    "a\tchild,0,,"
@@ -141,7 +145,7 @@ Test(csv_cells, tabs_need_no_quotes)
 	    "instant\t3\t\tn\\x00l\tc\t" PLACE "\t\t3\n"
 	    "flow_in\t4\t\ttwo\\r\\nlines\\tand \\\\ \\u{202e}\tc\t" PLACE "77\t\t4\n"
 	    "async\t5\t0\t\tc\t" PLACE "\t\t5\n"
-	    "instant\t6\t\t\"\",\\n\tc\t" PLACE "\t\t6\n"
+	    "flow_step\t6\t\t\"\",\\n\tc\t" PLACE "78\t\t6\n"
 	    "instant\t7\t\t caf\xc3\xa9\\\\t\\r\tc\t" PLACE "\t\t7\n"
 	    "counter\t18446744073709551615\t\tvalues\tc\tp,\"q\"\t\t=1+1\t18446744073709551615\t=1+1: "
 	    "a\\tchild\t0\t\t"

@@ -61,18 +61,14 @@ static const struct kind kinds[] = {
 	[PHASE_FLOW_IN] = KIND("flow_in"),   [PHASE_STRUCTURE] = KIND("structure"),
 };
 
-static const struct kind async = KIND("async");
+static const struct kind async = KIND("async"), step = KIND("flow_step");
 
-static bool
-is_flow(const struct event *e)
+static const struct kind *
+kind_of(const struct event *e)
 {
-	return e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
-}
-
-static bool
-has_duration(const struct event *e)
-{
-	return e->phase == PHASE_SPAN || (!is_flow(e) && e->dur != 0 && (e->flags & EVENT_ARROW) == 0);
+	if (event_is_step(e))
+		return &step;
+	return event_is_async(e) ? &async : &kinds[e->phase];
 }
 
 #define ROW_ROOM (sizeof(struct kind) + 4 * DECIMAL_U64_MAX + 8) /* without texts and args */
@@ -80,8 +76,7 @@ has_duration(const struct event *e)
 static void
 render_row(const struct csv_state *st, const struct batch *b, const struct event *e, struct chunk *c)
 {
-	const bool is_async = event_is_async(e);
-	const struct kind *const kind = is_async ? &async : &kinds[e->phase];
+	const struct kind *const kind = kind_of(e);
 	const struct csv_cells *const cls = csv_cells_of(e->cls->declared);
 	const struct csv_cells *const place = csv_cells_of(e->track->declared);
 	struct fields_json_lost lost = { .bad_text = 0 };
@@ -96,7 +91,7 @@ render_row(const struct csv_state *st, const struct batch *b, const struct event
 	*p++ = separator;
 	p = st->signed_time ? decimal_i64(p, (int64_t)e->ts) : decimal_u64(p, e->ts);
 	*p++ = separator;
-	if (has_duration(e))
+	if (event_has_duration(e))
 		p = decimal_u64(p, e->dur);
 	*p++ = separator;
 	t->n = (size_t)(p - t->p);
@@ -105,7 +100,7 @@ render_row(const struct csv_state *st, const struct batch *b, const struct event
 		return;
 	p = text_put(p, cls->p, cls->n);
 	p = text_put(p, place->p, place->n);
-	if (is_flow(e))
+	if (event_is_flow(e))
 		p = decimal_u64(p, e->dur);
 	*p++ = separator;
 	t->n = (size_t)(p - t->p);
@@ -122,8 +117,6 @@ render_row(const struct csv_state *st, const struct batch *b, const struct event
 		lose_texts(c, (harm & CSV_BAD_TEXT) != 0, (harm & CSV_HIDDEN) != 0, e->offset);
 	if (fields_json_lost_any(&lost))
 		lose_args(st, c, &lost, e->offset);
-	if (event_is_step(e))
-		lose(st, c, CSV_LOSS_STEP, TSV_LOSS_STEP, e->offset, 1);
 }
 
 /* ---- the writer ---- */

@@ -13,10 +13,15 @@ static const struct {
 	const char *word;
 	const char *number; /* the field behind its name; NULL: none */
 } kinds[CTF_KINDS] = {
-	[CTF_SPAN] = { "span", "dur" },        [CTF_ASYNC] = { "async", "dur" },
-	[CTF_INSTANT] = { "instant", NULL },   [CTF_COUNTER] = { "counter", NULL },
-	[CTF_FLOW_OUT] = { "flow_out", "id" }, [CTF_FLOW_IN] = { "flow_in", "id" },
-	[CTF_BEGIN] = { "begin", NULL },       [CTF_END] = { "end", NULL },
+	[CTF_SPAN] = { "span", "dur" },
+	[CTF_ASYNC] = { "async", "dur" },
+	[CTF_INSTANT] = { "instant", NULL },
+	[CTF_COUNTER] = { "counter", NULL },
+	[CTF_FLOW_OUT] = { "flow_out", "id" },
+	[CTF_FLOW_IN] = { "flow_in", "id" },
+	[CTF_FLOW_STEP] = { "flow_step", "id" },
+	[CTF_BEGIN] = { "begin", NULL },
+	[CTF_END] = { "end", NULL },
 };
 
 /* The names of the types are declared in ctf_metadata.c. */

@@ -163,12 +163,10 @@ ctf_payload(struct ctf_state *st, const struct ctf_layout *l, const struct batch
             struct chunk *chunk)
 {
 	ctf_string(&st->packet, e->name, chunk, e->offset);
-	if (l->kind == CTF_SPAN || l->kind == CTF_ASYNC || l->kind == CTF_FLOW_OUT || l->kind == CTF_FLOW_IN)
+	if (l->kind == CTF_SPAN || l->kind == CTF_ASYNC || event_is_flow(e))
 		put_number(&st->packet, e->dur, 8);
 	if (l->kind == CTF_ASYNC)
 		put_number(&st->packet, e->offset, 8);
-	if (event_is_step(e))
-		ctf_lose(chunk, CTF_STEP, e->offset);
 	if (l->other) {
 		put_other(st, b, e, chunk);
 		return;

@@ -57,6 +57,7 @@ enum ctf_kind {
 	CTF_COUNTER,
 	CTF_FLOW_OUT,
 	CTF_FLOW_IN,
+	CTF_FLOW_STEP,
 	CTF_BEGIN,
 	CTF_END,
 	CTF_KINDS
@@ -120,8 +121,9 @@ ctf_kind_of(const struct event *e)
 		[PHASE_FLOW_IN] = CTF_FLOW_IN,
 	};
 
-	return event_is_async(e) ? CTF_ASYNC
-	                                                               : (enum ctf_kind)kinds[e->phase];
+	if (event_is_step(e))
+		return CTF_FLOW_STEP;
+	return event_is_async(e) ? CTF_ASYNC : (enum ctf_kind)kinds[e->phase];
 }
 
 /* The type that the elements of a list have in a sequence; VALUE_NONE: it is no sequence.  Frames of call

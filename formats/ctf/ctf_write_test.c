@@ -186,8 +186,9 @@ Test(ctf_write, hostile_names_are_data)
 static void
 make_phases(struct trace *t, struct batch *b, uint32_t number)
 {
-	static const uint8_t phases[] = { PHASE_SPAN,    PHASE_SPAN,    PHASE_BEGIN,    PHASE_END,
-		                          PHASE_INSTANT, PHASE_COUNTER, PHASE_FLOW_OUT, PHASE_FLOW_IN };
+	static const uint8_t phases[] = { PHASE_SPAN,     PHASE_SPAN,    PHASE_BEGIN,
+		                          PHASE_END,      PHASE_INSTANT, PHASE_COUNTER,
+		                          PHASE_FLOW_OUT, PHASE_FLOW_IN, PHASE_FLOW_IN };
 	struct class *const cls = trace_add_class(t, TEXT("c"));
 	const struct track *const track = thread(t, 1, 2, TEXT("p"), TEXT("t"));
 
@@ -195,7 +196,7 @@ make_phases(struct trace *t, struct batch *b, uint32_t number)
 		struct event *const e = writer_rig_event(b, cls, track, i, TEXT("n"));
 		e->phase = phases[i];
 		e->dur = phases[i] == PHASE_SPAN || phases[i] >= PHASE_FLOW_OUT ? 10 + i : 0;
-		e->flags = i == 1 ? EVENT_ASYNC : 0;
+		e->flags = i == 1 ? EVENT_ASYNC : i == 8 ? EVENT_STEP : 0;
 	}
 }
 
@@ -209,7 +210,8 @@ Test(ctf_write, each_kind_has_events_of_its_own)
 		                            "| name=\"n\"\n5 c:counter:",
 		                            "| name=\"n\"\n6 c:flow_out:",
 		                            "| name=\"n\" id=16\n7 c:flow_in:",
-		                            "| name=\"n\" id=17\n" };
+		                            "| name=\"n\" id=17\n8 c:flow_step:",
+		                            "| name=\"n\" id=18\n" };
 	struct writer_rig r;
 	struct ctf_oracle o;
 

@@ -97,6 +97,26 @@ dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *re
 		b->bytes[b->n - 1].n = (uint32_t)(to - rec->p);
 }
 
+void
+dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes)
+{
+	const struct class like = { .name = SLICE_LIT("records") };
+	struct class **const c = &st->sh->classes.run;
+
+	if (*c == NULL && (*c = trace_plan_class(st->r->trace, &like)) == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	st->covered = input_offset(st->r->in, bytes.p + bytes.n);
+	b->events[b->n] = (struct event){ .phase = PHASE_STRUCTURE,
+		                          .name = (*c)->name,
+		                          .cls = *c,
+		                          .offset = st->covered - bytes.n };
+	if (b->bytes != NULL)
+		b->bytes[b->n] = bytes;
+	b->n++;
+}
+
 /* ---- between records ---- */
 
 static const struct class_field gap_field = { .name = SLICE_LIT("text"),

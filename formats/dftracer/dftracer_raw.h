@@ -21,6 +21,9 @@ void dft_raw_fields(struct dft_state *st, const struct dft_record *rec, struct b
  * to it. */
 void dft_raw_cover(struct dft_state *st, struct batch *b, const struct dft_record *rec, const char *to);
 
+/* One event for the whole lines `bytes`, which end where the window begins: see WRITER_RAW_RUNS. */
+void dft_raw_add_run(struct dft_state *st, struct batch *b, struct slice bytes);
+
 /* Whether events of the class are what stands between records, or cannot be read. */
 bool dft_is_gap(const struct class *c);
 bool dft_is_unreadable(const struct class *c);

@@ -37,6 +37,7 @@ struct dft_classes {
 	struct tabletext index;           /* category -> trace.classes[] */
 	struct class *recent[DFT_RECENT]; /* by a byte of the name */
 	struct class *more;
+	struct class *run;     /* of raw events that stand for several records */
 	struct class *gaps[2]; /* of raw events: what stands between records; what cannot be read */
 	uint32_t bytes;        /* of all names */
 };
@@ -91,6 +92,7 @@ struct dft_state {
 	bool keep_ids;
 	bool raw;             /* raw events: see dftracer_raw.c ... */
 	bool raw_fields;      /* ... and their fields */
+	bool runs, in_run;    /* ... records after the first are one event together; those being read are */
 	uint64_t covered;     /* raw: where the bytes of the last event end */
 	struct arena scratch; /* for one record */
 };

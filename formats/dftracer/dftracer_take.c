@@ -21,6 +21,6 @@ dft_record_take(struct dft_state *st, struct batch *b)
 	dft_dialect_check(st, rec, &f);
 	st->r->records++;
 	trace->events += !dft_event_is_structure(&f);
-	if (st->r->want != WANT_FINDINGS)
+	if (st->r->want != WANT_FINDINGS && !st->in_run)
 		dft_event_add(st, rec, &f, b);
 }

@@ -1,4 +1,5 @@
 #include "dftracer/dftracer_write.h"
+#include "event/event_traits.h"
 #include "json/json_token.h"
 
 /* Fields as arguments.  Some names mean something in this format. */
@@ -326,7 +327,7 @@ dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, str
 	put_host(&a, counter);
 	for (uint32_t i = 0; i < n && chunk->text.n - start <= DFW_MOST_RECORD; i++)
 		put_field(&a, i);
-	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
+	if (event_is_flow(e))
 		put_arrow(&a);
 	if (n < a.n || chunk->text.n - start > DFW_MOST_RECORD) {
 		chunk->text.n = chunk->text.failed ? chunk->text.n : open;

@@ -10,71 +10,107 @@
  * presence byte, an id that is not defined, text that is not UTF-8, a number
  * of too many bits) is left to dial9_walk.c, which checks and reports what
  * it sees.
+ *
+ * Where the next event begins is known only when this one was measured.  So
+ * that the processor need not wait for that, sizes are never loaded and added:
+ * each is a branch, which it predicts.
  */
 
+/* clang-format off */
 enum op_kind {
 	OP_END,
-	OP_GAP, /* only the gap */
+	OP_1, OP_2, OP_4, OP_8, /* so many bytes */
 	OP_VARINT,
 	OP_BOOL,
 	OP_STRING_REF,
 	OP_STACK_REF,
-	OP_OPTIONAL, /* the step behind it is there or not */
+	OP_OPTIONAL, /* a presence byte, and perhaps the value of kind `inner` */
 	OP_TEXT,
 	OP_RUN,
 	OP_MAP, /* texts, in pairs */
 };
+/* clang-format on */
 
 #define MAX_FIELDS 64        /* schemas with more are measured field by field */
 #define MAX_TEXT (32U << 10) /* longer values too: no event may pass the bound for frames unseen */
 
+#define INLINE static inline __attribute__((always_inline))
+
 /* ---- making the steps ---- */
 
 struct maker {
-	struct d9_op ops[4 * MAX_FIELDS + 4];
+	struct d9_op ops[2 * MAX_FIELDS + 2];
 	uint32_t n, gap;
 	uint32_t first_need; /* of the run before the first text */
 	uint32_t *need;      /* of the present run */
 };
 
-static void
-put(struct maker *m, enum op_kind kind, uint32_t bytes)
+static enum op_kind
+fixed_kind(uint32_t bytes)
 {
-	*m->need += m->gap + bytes;
-	m->ops[m->n++] = (struct d9_op){ .kind = (uint8_t)kind, .gap = (uint8_t)m->gap };
-	m->gap = 0;
+	return bytes >= 8 ? OP_8 : bytes >= 4 ? OP_4 : bytes >= 2 ? OP_2 : OP_1;
 }
 
+/* The fields of fixed size that wait. */
 static void
-skip(struct maker *m, uint32_t bytes)
+put_gap(struct maker *m)
 {
-	if (m->gap + bytes > 255)
-		put(m, OP_GAP, 0);
-	m->gap += bytes;
+	static const uint8_t sizes[] = { [OP_1] = 1, [OP_2] = 2, [OP_4] = 4, [OP_8] = 8 };
+
+	*m->need += m->gap;
+	while (m->gap > 0) {
+		const enum op_kind kind = fixed_kind(m->gap);
+		m->ops[m->n++] = (struct d9_op){ .kind = (uint8_t)kind };
+		m->gap -= sizes[kind];
+	}
+}
+
+static struct d9_op *
+put(struct maker *m, enum op_kind kind, uint32_t bytes)
+{
+	put_gap(m);
+	*m->need += bytes;
+	m->ops[m->n] = (struct d9_op){ .kind = (uint8_t)kind };
+	return &m->ops[m->n++];
 }
 
 /* A value of any length ends the run: its head belongs to it, what follows to the next. */
 static void
 put_run(struct maker *m, enum op_kind kind, uint8_t size)
 {
-	put(m, kind, 4);
-	m->ops[m->n - 1].size = size;
-	m->need = &m->ops[m->n - 1].need;
+	struct d9_op *const op = put(m, kind, 4);
+
+	op->size = size;
+	m->need = &op->need;
+}
+
+/* A value that may be absent, if it is not of any length: its run would depend on the presence byte. */
+static bool
+put_optional(struct maker *m, const struct d9_type_info *t)
+{
+	static const uint8_t kinds[] = { [D9_SHAPE_BOOL] = OP_BOOL, [D9_SHAPE_LEB128] = OP_VARINT };
+
+	if (t->shape == D9_SHAPE_FIXED)
+		put(m, OP_OPTIONAL, 1U + t->size)->inner = (uint8_t)fixed_kind(t->size);
+	else if (t->shape == D9_SHAPE_ID)
+		put(m, OP_OPTIONAL, 1 + 4)->inner = t->pool == D9_STRINGS ? OP_STRING_REF : OP_STACK_REF;
+	else if (t->shape == D9_SHAPE_BOOL || t->shape == D9_SHAPE_LEB128)
+		put(m, OP_OPTIONAL, 1 + D9_VARINT_MAX)->inner = kinds[t->shape];
+	else
+		return false;
+	return true;
 }
 
 static bool
 put_field(struct maker *m, uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
-	const bool optional = d9_is_optional(type);
 
-	if (optional)
-		put(m, OP_OPTIONAL, 1);
+	if (d9_is_optional(type))
+		return put_optional(m, t);
 	switch ((enum d9_shape)t->shape) {
 	case D9_SHAPE_FIXED:
-		skip(m, t->size);
-		if (optional)
-			put(m, OP_GAP, 0);
+		m->gap += t->size;
 		return true;
 	case D9_SHAPE_BOOL:
 		put(m, OP_BOOL, 1);
@@ -87,15 +123,12 @@ put_field(struct maker *m, uint8_t type)
 		return true;
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
-		if (optional) /* its run would depend on the presence byte */
-			return false;
 		put_run(m, t->shape == D9_SHAPE_TEXT ? OP_TEXT : OP_RUN, t->size);
 		return true;
 	case D9_SHAPE_VALUES:
-		if (optional || t->tagged)
-			return false;
-		put_run(m, OP_MAP, 0);
-		return true;
+		if (!t->tagged)
+			put_run(m, OP_MAP, 0);
+		return !t->tagged;
 	case D9_SHAPE_UNKNOWN:
 		break;
 	}
@@ -105,7 +138,7 @@ put_field(struct maker *m, uint8_t type)
 bool
 d9_ops_make(struct d9_schema *s)
 {
-	struct maker m = { .gap = d9_schema_head(s) };
+	struct maker m = { .first_need = d9_schema_head(s) };
 
 	s->need = s->run_need = SIZE_MAX;
 	if (!s->readable || s->nfields > MAX_FIELDS)
@@ -171,63 +204,87 @@ measure_map(const struct d9_op *op, const char *p, const char *end)
 	return op->need <= (size_t)(end - p) ? p : NULL;
 }
 
-/* A number of more than eight bytes, such as 2^64 - 1, which marks that there is no task. */
-static const char *
+/* The end of a number of more than two bytes; those of more than eight are such as 2^64 - 1, which marks that
+ * there is no task. */
+INLINE const char *
 measure_long(const char *p)
 {
+	const uint64_t last = ~load_u64(p, false) & CONTINUED;
+
+	if (last != 0)
+		return p + ((unsigned)__builtin_ctzll(last) >> 3) + 1;
 	if ((unsigned char)p[8] < 0x80)
 		return p + 9;
 	return (unsigned char)p[9] <= 1 ? p + D9_VARINT_MAX : NULL;
 }
 
+/* The end of a value of this kind, which is none of any length; NULL: look closely. */
+INLINE const char *
+measure_value(const struct d9_state *st, enum op_kind kind, const char *p)
+{
+	switch (kind) {
+	case OP_1:
+		return p + 1;
+	case OP_2:
+		return p + 2;
+	case OP_4:
+		return p + 4;
+	case OP_8:
+		return p + 8;
+	case OP_VARINT:
+		if ((unsigned char)p[0] < 0x80)
+			return p + 1;
+		return (unsigned char)p[1] < 0x80 ? p + 2 : measure_long(p);
+	case OP_BOOL:
+		return (unsigned char)*p <= 1 ? p + 1 : NULL;
+	case OP_STRING_REF:
+		return defined(&st->pools[D9_STRINGS], p) ? p + 4 : NULL;
+	case OP_STACK_REF:
+		return defined(&st->pools[D9_STACKS], p) ? p + 4 : NULL;
+	default:
+		return NULL;
+	}
+}
+
+INLINE const char *
+take(const struct d9_state *st, const struct d9_op *op, const char *p, const char *end)
+{
+	if (op->kind < OP_OPTIONAL)
+		return measure_value(st, (enum op_kind)op->kind, p);
+	if (op->kind == OP_MAP)
+		return measure_map(op, p, end);
+	if (op->kind > OP_OPTIONAL)
+		return measure_run(op, p, end);
+	if (*p == 0)
+		return p + 1;
+	return *p == 1 ? measure_value(st, (enum op_kind)op->inner, p + 1) : NULL;
+}
+
+/* One step, here so often that each has a place of its own where the processor learns what it will be. */
+#define STEP(i)                                                                                              \
+	if (op[i].kind == OP_END)                                                                            \
+		return p;                                                                                    \
+	if ((p = take(st, &op[i], p, end)) == NULL)                                                          \
+	return NULL
+
+INLINE const char *
+measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
+{
+	p += s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD;
+	for (const struct d9_op *op = s->ops;; op += 6) {
+		STEP(0);
+		STEP(1);
+		STEP(2);
+		STEP(3);
+		STEP(4);
+		STEP(5);
+	}
+}
+
 const char *
 d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
 {
-	for (const struct d9_op *op = s->ops;; op++) {
-		p += op->gap;
-		switch ((enum op_kind)op->kind) {
-		case OP_END:
-			return p;
-		case OP_GAP:
-			break;
-		case OP_VARINT: {
-			const uint64_t last = ~load_u64(p, false) & CONTINUED;
-			if (last != 0)
-				p += ((unsigned)__builtin_ctzll(last) >> 3) + 1;
-			else if ((p = measure_long(p)) == NULL)
-				return NULL;
-			break;
-		}
-		case OP_BOOL:
-			if ((unsigned char)*p++ > 1)
-				return NULL;
-			break;
-		case OP_STRING_REF:
-			if (!defined(&st->pools[D9_STRINGS], p))
-				return NULL;
-			p += 4;
-			break;
-		case OP_STACK_REF:
-			if (!defined(&st->pools[D9_STACKS], p))
-				return NULL;
-			p += 4;
-			break;
-		case OP_OPTIONAL:
-			if ((unsigned char)*p > 1)
-				return NULL;
-			op += *p++ == 0;
-			break;
-		case OP_TEXT:
-		case OP_RUN:
-			if ((p = measure_run(op, p, end)) == NULL)
-				return NULL;
-			break;
-		case OP_MAP:
-			if ((p = measure_map(op, p, end)) == NULL)
-				return NULL;
-			break;
-		}
-	}
+	return measure(st, s, p, end);
 }
 
 /* ---- passes that only check ---- */
@@ -247,7 +304,7 @@ d9_check_run(struct d9_state *st, uint32_t most)
 			if (s == NULL || !s->planned || (size_t)(end - p) < s->run_need)
 				break;
 			const uint64_t ts = s->timed ? base + (load_u32(p + 2, false) >> 8) : base;
-			const char *const next = d9_measure(st, s, p, end);
+			const char *const next = measure(st, s, p, end);
 			if (next == NULL || ts < base)
 				break;
 			s->cls->records++;

@@ -63,7 +63,7 @@ put_head(struct d9w_state *st, const struct event *e, const struct d9w_layout *l
 		d9w_lose(chunk, D9W_LATE_END, e->offset);
 		dur = UINT64_MAX - start;
 	}
-	if (e->phase == PHASE_SPAN || e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
+	if (e->phase == PHASE_SPAN || event_is_flow(e))
 		d9w_varint(t, dur);
 }
 

@@ -111,7 +111,7 @@ put_event(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 		loss = FOLDED_ASYNC;
 	} else if (e->phase == PHASE_COUNTER) {
 		loss = FOLDED_COUNTERS;
-	} else if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN) {
+	} else if (event_is_flow(e)) {
 		loss = FOLDED_ARROWS;
 	}
 	ledger_add(&chunk->ledger, &folded_losses[loss], e->offset, 1);

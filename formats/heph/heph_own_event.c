@@ -96,7 +96,7 @@ set_kind(struct event *e, const struct said *s)
 			e->phase = kinds[i].phase;
 			e->flags = kinds[i].flags;
 		}
-	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
+	if (event_is_flow(e))
 		e->dur = s->arrow;
 	else if (e->phase != PHASE_SPAN)
 		e->dur = s->duration;

@@ -124,7 +124,7 @@ put_own(struct hpw_packet *k, const struct event *e)
 		hpw_text_attribute(k, HEPH_OWN_CATEGORY, e->cls->category);
 	if (kind != HEPH_OWN_SPAN)
 		hpw_text_attribute(k, HEPH_OWN_KIND, heph_own_kinds[kind]);
-	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
+	if (event_is_flow(e))
 		hpw_number_attribute(k, HEPH_OWN_ARROW, e->dur);
 	else if (e->phase != PHASE_SPAN && e->dur != 0 && (e->flags & EVENT_ARROW) == 0)
 		hpw_number_attribute(k, HEPH_OWN_DURATION, e->dur);

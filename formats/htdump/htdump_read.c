@@ -4,6 +4,7 @@
 
 #include "htdump/htdump_apply.h"
 #include "htdump/htdump_event.h"
+#include "htdump/htdump_fast.h"
 #include "htdump/htdump_finding.h"
 #include "htdump/htdump_label_map.h"
 #include "htdump/htdump_plan.h"
@@ -205,8 +206,10 @@ read_run(struct ht_state *st, struct batch *b)
 	if (!st->runs)
 		return outcome;
 	while (outcome == HT_DONE && b->n == n && in->p < in->end && in->p - from < HT_NEXT_BYTES / 4 &&
-	       !st->no_memory && !st->ids.failed)
-		outcome = ht_read_record(st, b);
+	       !st->no_memory && !st->ids.failed) {
+		ht_read_fast(st, HT_NEXT_BYTES / 4);
+		outcome = in->p < in->end && !st->ids.failed ? ht_read_record(st, b) : HT_DONE;
+	}
 	if (in->p > from && b->n == n)
 		ht_raw_add_run(st, slice_of(from, (size_t)(in->p - from)), offset, st->r->records - records,
 		               b);
@@ -224,6 +227,8 @@ ht_next(struct reader *r, struct batch *b)
 	 * buffers of a pipe that the batch holds */
 	for (uint32_t room = b->cap;
 	     room > 0 && b->nfields < HT_BATCH_FIELDS && input_offset(in, in->p) - start < HT_NEXT_BYTES;) {
+		if (r->want == WANT_FINDINGS)
+			ht_read_fast(st, HT_NEXT_BYTES);
 		if (in->p == in->end && (in->last || !input_more(in)))
 			return finish(st, READ_END);
 		const uint32_t before = b->n;

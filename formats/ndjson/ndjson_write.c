@@ -40,7 +40,7 @@ put_literal(char *p, const char *s, size_t n)
 static inline char *
 put_duration(char *p, const struct event *e)
 {
-	if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
+	if (event_is_flow(e))
 		p = PUT(p, ",\"id\":");
 	else if (e->phase == PHASE_SPAN || (e->dur != 0 && (e->flags & EVENT_ARROW) == 0))
 		p = PUT(p, ",\"dur\":");

@@ -303,7 +303,7 @@ time_of(struct paraver_state *st, const struct event *e, struct chunk *chunk)
 static bool
 hides_category(const struct paraver_track *k, const struct event *e)
 {
-	const bool arrow = e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
+	const bool arrow = event_is_flow(e);
 
 	return !arrow && (e->phase == PHASE_COUNTER || k->group != TABLE_NONE) && event_has_category(e);
 }
@@ -321,7 +321,7 @@ paraver_event(struct paraver_state *st, const struct batch *b, const struct even
 		put_span(st, k, e, chunk);
 	else if (e->phase == PHASE_COUNTER)
 		shown = put_counter(st, k, b, e, chunk);
-	else if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN)
+	else if (event_is_flow(e))
 		put_arrow(st, k, e, chunk);
 	else /* begins and ends are paired before they get here */
 		put_instant(st, k, e, chunk);

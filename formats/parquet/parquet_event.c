@@ -128,18 +128,6 @@ bounded(const struct row *r, uint64_t ns)
 	return INT64_MAX;
 }
 
-static bool
-is_flow(const struct event *e)
-{
-	return e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
-}
-
-static bool
-has_duration(const struct event *e)
-{
-	return e->phase == PHASE_SPAN || (!is_flow(e) && e->dur != 0 && (e->flags & EVENT_ARROW) == 0);
-}
-
 static void
 put_times(const struct row *r)
 {
@@ -147,7 +135,7 @@ put_times(const struct row *r)
 	const struct event *const e = r->e;
 
 	column_number(&st->columns[COL_TS], &st->tools, st->signed_time ? (int64_t)e->ts : bounded(r, e->ts));
-	if (has_duration(e))
+	if (event_has_duration(e))
 		column_number(&st->columns[COL_DUR], &st->tools, bounded(r, e->dur));
 	else
 		put_null(r, COL_DUR);
@@ -156,14 +144,15 @@ put_times(const struct row *r)
 static void
 put_phase(const struct row *r)
 {
+	enum { ASYNC = PHASE_STRUCTURE, STEP };
 	static const struct slice words[] = {
 		[PHASE_SPAN] = SLICE_LIT("span"),       [PHASE_BEGIN] = SLICE_LIT("begin"),
 		[PHASE_END] = SLICE_LIT("end"),         [PHASE_INSTANT] = SLICE_LIT("instant"),
 		[PHASE_COUNTER] = SLICE_LIT("counter"), [PHASE_FLOW_OUT] = SLICE_LIT("flow_out"),
-		[PHASE_FLOW_IN] = SLICE_LIT("flow_in"), [PHASE_STRUCTURE] = SLICE_LIT("async"),
+		[PHASE_FLOW_IN] = SLICE_LIT("flow_in"), [ASYNC] = SLICE_LIT("async"),
+		[STEP] = SLICE_LIT("flow_step"),
 	};
-	const bool async = event_is_async(r->e);
-	const unsigned i = async ? PHASE_STRUCTURE : r->e->phase;
+	const unsigned i = event_is_async(r->e) ? ASYNC : event_is_step(r->e) ? STEP : r->e->phase;
 
 	put_text(r, COL_PHASE, words[i], &r->st->phases[i]);
 }
@@ -259,14 +248,12 @@ parquet_put_event(struct parquet_state *st, const struct batch *b, const struct 
 	put_text(&r, COL_CAT, e->cls->category, cls->cat);
 	put_place(&r);
 	put_depth(&r);
-	if (is_flow(e))
+	if (event_is_flow(e))
 		put_number(&r, COL_ID, e->dur);
 	else
 		put_null(&r, COL_ID);
 	put_number(&r, COL_SRC_OFFSET, e->offset);
 	put_args(&r, b);
-	if (event_is_step(e))
-		parquet_lose(ledger, PARQUET_LOSS_STEP, e, 1);
 	parquet_put_lifted(st, b, e, ledger);
 	st->rows++;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "event/event_traits.h"
 #include "parquet/parquet_made_test.h"
 #include "parquet/parquet_state.h"
 
@@ -61,6 +62,9 @@ make_rows(struct trace *t, struct batch *b, uint32_t number)
 	e->phase = PHASE_SPAN;
 	e->dur = 3;
 	e = writer_rig_event(b, cls, thread, 5, TEXT(""));
+	e->phase = PHASE_FLOW_IN;
+	e->flags = EVENT_STEP;
+	e->dur = 5;
 	e = writer_rig_event(b, cls, process, 6, TEXT("out\xe2\x82"));
 	e->phase = PHASE_FLOW_OUT;
 	e->dur = UINT64_MAX - 1;
@@ -105,7 +109,8 @@ Test(parquet_made, rows_have_exact_values)
 	cr_assert_eq(f->rows, 6);
 	expect_first_rows(f);
 	expect_text(f, "name", 2, TEXT(""));
-	expect_text(f, "phase", 2, TEXT("instant"));
+	expect_text(f, "phase", 2, TEXT("flow_step"));
+	expect_i64(f, "id", 2, 5);
 	expect_null(f, "dur_ns", 2);
 	expect_null(f, "depth", 2);
 	expect_text(f, "phase", 3, TEXT("flow_out"));

@@ -314,7 +314,7 @@ put_point(struct perfetto_state *st, const struct batch *b, const struct event *
 {
 	if (e->ts > LAST_TIME) {
 		perfetto_lose(st, PERFETTO_TIME_RANGE, 1);
-	} else if (e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN) {
+	} else if (event_is_flow(e)) {
 		put_arrow(st, e);
 	} else if (e->phase == PHASE_COUNTER && e->nfields > 0) {
 		perfetto_counter(st, b, e);

@@ -177,12 +177,12 @@ put_flow(struct sqlite_state *st, const struct batch *b, const struct event *e, 
 	bind_time(st, TABLE_FLOW, e, ledger);
 	sqlite_bind_u64(st, TABLE_FLOW, 3, e->dur);
 	sqlite_bind_text(st, TABLE_FLOW, 4,
-	                 e->phase == PHASE_FLOW_OUT ? SLICE_LIT("out") : SLICE_LIT("in"));
+	                 e->phase == PHASE_FLOW_OUT ? SLICE_LIT("out")
+	                 : event_is_step(e)         ? SLICE_LIT("step")
+	                                            : SLICE_LIT("in"));
 	bind_what(st, TABLE_FLOW, 5, e);
 	sqlite_bind_u64(st, TABLE_FLOW, 9, e->offset);
 	(void)sqlite_insert(st, TABLE_FLOW);
-	if (event_is_step(e))
-		lose(ledger, SQLITE_LOSS_STEP, e);
 	put_args(st, id, b, e, ledger);
 }
 

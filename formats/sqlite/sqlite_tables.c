@@ -139,7 +139,7 @@ static const char rest[] =
     " JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread;"
     "CREATE VIEW arrows AS SELECT i.flow, n.text AS name, o.ts AS out_ts, i.ts AS in_ts,"
     " i.ts - o.ts AS delay, o.thread AS out_thread, i.thread AS in_thread"
-    " FROM flow o JOIN flow i ON i.flow = o.flow AND i.way = 'in' JOIN string n ON n.id = i.name"
+    " FROM flow o JOIN flow i ON i.flow = o.flow AND i.way <> 'out' JOIN string n ON n.id = i.name"
     " WHERE o.way = 'out';"
     "CREATE VIEW args AS SELECT a.event, n.text AS name, a.value FROM arg a JOIN string n ON n.id = a.name;"
     "COMMIT;";

@@ -188,6 +188,24 @@ Test(sqlite, values_keep_what_sqlite_lacks)
 	remove_folder(dir);
 }
 
+Test(sqlite, arrows_go_from_where_they_leave_to_each_place_they_reach)
+{
+#define END(phase, ts, tid)                                                                                  \
+	"{\"name\":\"a\",\"cat\":\"c\",\"ph\":\"" phase "\",\"id\":1,\"ts\":" ts ",\"pid\":1,\"tid\":" tid "}"
+	static const char trace[] = "[" END("s", "1", "7") "," END("t", "2", "8") "," END("f", "4", "9") "]";
+	char *const dir = make_folder(), in[1024], out[1024];
+
+	snprintf(in, sizeof in, "%s/a.json", dir);
+	snprintf(out, sizeof out, "%s/a.db", dir);
+	cr_assert(write_whole(in, trace, sizeof trace - 1));
+	struct ran r = run_tool((const char *const[]){ "convert", "--fail-on-loss", in, out, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	expect(out, "SELECT group_concat(ts || way) FROM flow", "1000out,2000step,4000in");
+	expect(out, "SELECT group_concat(delay) FROM arrows", "1000,3000");
+	ran_free(&r);
+	remove_folder(dir);
+}
+
 /* Texts of batches that are gone when the rows are inserted, large ones between them, and a last group that
  * is not full. */
 static bool

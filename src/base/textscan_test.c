@@ -78,11 +78,26 @@ check_cstring(bool (*scan)(const char *, const char *, struct slice *), const ch
 		               s.n, s.flags);
 }
 
+/* It finds each NUL but one near the end. */
+static void
+check_ascii_end(const char *found, const char *p, const char *end)
+{
+	const char *nul = p;
+
+	while (nul < end && *nul > 0)
+		nul++;
+	if (found != NULL ? nul == end || *nul != '\0' || found != nul
+	                  : nul < end && *nul == '\0' && end - nul >= 16)
+		cr_assert_fail("ascii_end, %zu bytes, NUL at %zu", (size_t)(end - p), (size_t)(nul - p));
+}
+
 static void
 check_all(const char *p, const char *end)
 {
 	const struct slice s = textscan_slice(p, (uint32_t)(end - p));
 
+	check_ascii_end(textscan_ascii_end(p, end), p, end);
+	check_ascii_end(textscan_ascii_end_plain(p, end), p, end);
 	check_cstring(textscan_cstring, p, end);
 	check_cstring(textscan_cstring_plain, p, end);
 	if (textscan_plain_end(p, end) != slow_plain_end(p, end))

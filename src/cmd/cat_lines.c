@@ -4,6 +4,7 @@
 
 #include "cmd/say.h"
 #include "cmd/value_text.h"
+#include "event/event_traits.h"
 #include "format/fields_json.h"
 
 static const char *const phases[] = {
@@ -11,6 +12,12 @@ static const char *const phases[] = {
 	[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow-out",
 	[PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
 };
+
+static const char *
+phase_word(const struct event *e)
+{
+	return event_is_step(e) ? "flow-step" : phases[e->phase];
+}
 
 /* ---- text ---- */
 
@@ -38,7 +45,7 @@ put_hex(struct text *t, uint64_t offset, struct slice bytes)
 static void
 put_event(struct text *t, const struct batch *b, const struct event *e)
 {
-	text_printf(t, "@%" PRIu64 " %s ", e->offset, phases[e->phase]);
+	text_printf(t, "@%" PRIu64 " %s ", e->offset, phase_word(e));
 	value_text_word(t, e->cls->name);
 	text_printf(t, " ts=%" PRIu64, e->ts);
 	if (e->phase == PHASE_SPAN)
@@ -147,7 +154,7 @@ cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 
 	text_str(t, "{\"offset\":");
 	text_json_u64(t, e->offset);
-	text_printf(t, ",\"kind\":\"%s\"", phases[e->phase]);
+	text_printf(t, ",\"kind\":\"%s\"", phase_word(e));
 	put_text(t, "class", e->cls->name, &lost);
 	put_number(t, "ts", e->ts);
 	if (e->phase == PHASE_SPAN)

@@ -68,9 +68,9 @@ Test(losses, report_has_a_name_of_its_own)
 /* An arrow that goes on from where it arrives, in outputs that have no place for that, and in others. */
 Test(losses, steps_of_arrows)
 {
-	static const char *const without[] = { "csv",    "tsv",      "parquet", "sqlite", "ctf",
-		                               "htdump", "dftracer", "ovni",    "paraver" };
-	static const char *const with[] = { "chrome", "ndjson", "perfetto", "heph", "dial9" };
+	static const char *const without[] = { "htdump", "dftracer", "ovni", "paraver" };
+	static const char *const with[] = { "chrome", "ndjson",  "perfetto", "heph", "dial9",
+		                            "csv",    "parquet", "sqlite",   "ctf",  "tsv" };
 	char *const dir = make_folder(), out[1024];
 
 #define CONVERT_TO(format)                                                                                   \

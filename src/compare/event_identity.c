@@ -53,19 +53,13 @@ event_field_counts_in(const struct event_fields *f, struct slice name, unsigned 
 	return f->counts == NULL || f->counts(f->ctx, name);
 }
 
-static bool
-is_arrow(const struct event *e)
-{
-	return e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
-}
-
 struct event_identity
 event_identity(struct canon *c, const struct batch *b, const struct event *e,
                const struct event_fields *fields)
 {
 	struct event_identity id = {
 		.name = text(e->name),
-		.category = is_arrow(e) ? (struct wide_hash){ 0, 0 } : text(event_category(e)),
+		.category = event_is_flow(e) ? (struct wide_hash){ 0, 0 } : text(event_category(e)),
 		.ts = e->ts,
 		.dur = event_compared_length(e),
 		.phase = event_compared_phase(e),
@@ -113,7 +107,7 @@ event_hash(struct canon *c, struct category_memo *m, const struct batch *b, cons
 		wide_hash_sum(&sum, event_field_hash(c, f));
 		n++;
 	}
-	if (!is_arrow(e))
+	if (!event_is_flow(e))
 		wide_hash_sum(&sum, category_of(m, e));
 	wide_hash_add(&h, n << 16 | (uint64_t)event_compared_phase(e) << 1 |
 	                      (event_is_async(e) || event_is_step(e)));

@@ -4,6 +4,7 @@
 #include "compare/canon.h"
 #include "event/batch.h"
 #include "event/class.h"
+#include "event/event_traits.h"
 #include "event/track.h"
 #include "format/touches.h"
 
@@ -110,7 +111,7 @@ event_compared_length(const struct event *e)
 static inline bool
 event_is_compared(const struct event *e)
 {
-	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT;
+	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT && (e->flags & EVENT_REFERRED) == 0;
 }
 
 #endif

@@ -6,13 +6,30 @@
 
 /* What some readers say of events, and what writers ask to count what their format cannot hold. */
 
-enum { EVENT_STEP = 16 }; /* a flag of a FLOW_IN: its arrow goes on from here */
+enum event_traits {
+	EVENT_STEP = 16,     /* a flag of a FLOW_IN: its arrow goes on from here */
+	EVENT_REFERRED = 32, /* of raw events: others refer to it; a selection has it if one of them does */
+};
 
 /* Whether it is a span that overlaps others of its track at will. */
 static inline bool
 event_is_async(const struct event *e)
 {
 	return e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) != 0;
+}
+
+/* Whether an arrow leaves or arrives here: dur is the number that its ends share. */
+static inline bool
+event_is_flow(const struct event *e)
+{
+	return e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
+}
+
+/* Whether dur is a duration in nanoseconds: of spans, and of others that were given one. */
+static inline bool
+event_has_duration(const struct event *e)
+{
+	return e->phase == PHASE_SPAN || (!event_is_flow(e) && e->dur != 0 && (e->flags & EVENT_ARROW) == 0);
 }
 
 /* Whether an arrow arrives here and goes on. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "event/event_traits.h"
 #include "pipeline/engine_losses.h"
 
 void
@@ -121,12 +122,6 @@ flow_id(uint64_t trace, uint64_t id)
 	return siphash(&(struct siphash_key){ trace, trace }, &id, sizeof id);
 }
 
-static bool
-is_flow(const struct event *e)
-{
-	return e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN || (e->flags & EVENT_ARROW) != 0;
-}
-
 /* So that who anonymises can be told. */
 static bool
 note_name(struct rehome *r, struct slice name)
@@ -163,7 +158,7 @@ rehome_batch(struct rehome *r, struct batch *b)
 			return false;
 		if (r->later != 0 || r->words != NULL)
 			move_time(r, e);
-		if (r->flows != 0 && is_flow(e))
+		if (r->flows != 0 && (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0))
 			e->dur = flow_id(r->flows, e->dur);
 		if (r->words != NULL && !hide_texts(r, b, e))
 			return false;
