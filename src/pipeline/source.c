@@ -239,7 +239,8 @@ find_format(struct source *s)
 			if (is_written_by_bytes(c->job, s->format))
 				c->want &= ~(unsigned)WANT_FIELDS;
 			c->want |= c->job->raw_runs ? WANT_RUNS : 0U;
-			c->want |= c->job->raw_bare && c->job->raw_from == s->format ? WANT_BARE : 0U;
+			if (c->job->raw_bare && !c->job->raw_fields && c->job->raw_from == s->format)
+				c->want |= WANT_BARE;
 		}
 		report_unused_options(s);
 		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
