@@ -13,7 +13,7 @@ enum want_copy {
 	 * events and of all records is a number of the input, from 0: by it they are told apart. */
 	WANT_FILES = 256,
 	/* Fields of events, which are not PHASE_STRUCTURE, are not looked at, except of one at offset 0. */
-	WANT_BARE = 512,
+	WANT_BARE = 1024,
 };
 
 #endif
