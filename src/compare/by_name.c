@@ -22,7 +22,7 @@ add(struct by_name *t, struct slice name, uint64_t key)
 struct by_name_row *
 by_name_row(struct by_name *t, struct slice name, const struct event_identity *id)
 {
-	const uint64_t key = wide_hash_end(id->name).a;
+	const uint64_t key = id->name.a;
 
 	if (t->n > 0 && key == t->last_key)
 		return &t->rows[t->last];

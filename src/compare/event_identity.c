@@ -11,7 +11,7 @@ text(struct slice s)
 	struct wide_hash h = wide_hash_start(TEXT);
 
 	wide_hash_add_text(&h, s);
-	return h;
+	return wide_hash_end(h);
 }
 
 struct wide_hash

@@ -16,7 +16,7 @@
  * class, the offset and the track, which compare/track_identity.h knows.
  */
 struct event_identity {
-	struct wide_hash name, category, fields; /* the first two without wide_hash_end() */
+	struct wide_hash name, category, fields;
 	uint64_t ts, dur;
 	uint16_t nfields;
 	uint8_t phase; /* enum phase */
