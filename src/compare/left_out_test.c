@@ -16,6 +16,7 @@ struct side {
 static enum stage_status
 next(void *ctx, struct batch **out)
 {
+	static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
 	struct side *const s = ctx;
 	struct batch *const b = *out = *s->events != '\0' ? batch_pool_take(&s->pool) : NULL;
 
@@ -31,7 +32,7 @@ next(void *ctx, struct batch **out)
 			            .phase = PHASE_INSTANT,
 			            .flags = left_out ? (uint8_t)EVENT_LEFT_OUT : 0 };
 		if (left_out)
-			b->events[b->n - 1].name = slice_of("abcdefghijklmnopqrstuvwxyz" + (*s->events - 'A'), 1);
+			b->events[b->n - 1].name = slice_of(lower + (*s->events - 'A'), 1);
 	}
 	return STAGE_MORE;
 }
