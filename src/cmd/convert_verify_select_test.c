@@ -1,5 +1,5 @@
-/* convert --verify of selections that are copied, and of copies whose times are moved: what writers count anew
- * is no difference, nor is what comes along. */
+/* convert --verify of selections that are copied, and of copies whose times are moved: what writers count
+ * anew is no difference, nor is what comes along. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 enum { MOST_SAMPLES = 4 }; /* of a format */
 
 static void
-expect_verified(const char *path, const char *out, const struct format *f, const char *option, const char *arg)
+expect_verified(const char *path, const char *out, const struct format *f, const char *option,
+                const char *arg)
 {
 	struct ran r = run_tool((const char *const[]){ "convert", "-qf", "--verify", option, arg, "--to",
 	                                               f->name, "-o", out, path, NULL },
