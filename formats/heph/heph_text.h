@@ -12,8 +12,8 @@ heph_word(const char *p)
 	return w;
 }
 
-/* Short texts are looked at without a loop, by words that overlap: their lengths differ, and the end of a loop
- * is hard to predict. */
+/* Short texts are looked at without a loop, by words that overlap: their lengths differ, and the end of a
+ * loop is hard to predict. */
 static inline bool
 heph_is_ascii(const char *p, uint32_t n)
 {
