@@ -78,8 +78,8 @@ dft_hash_kind_of(enum dft_role role)
 	return role == DFT_ROLE_CMD_HASH || role == DFT_ROLE_EXEC_HASH ? DFT_HASH_STRING : DFT_HASH_FILE;
 }
 
-/* What to look for among the recent ones; false: it is not of this kind.  DFT_SPARE bytes behind the record
- * can be read. */
+/* What to look for among the recent ones; false: it is not of this kind.  16 bytes can be read from the start
+ * of the hash. */
 static inline bool
 dft_recent_key(const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
                struct dft_recent_hash *key)

@@ -30,7 +30,8 @@ look_up_digits(struct dft_state *st, const struct dft_record *rec, const struct 
 	struct dft_names *const n = &st->sh->names;
 	struct dft_recent_hash key;
 
-	if (!rec->clean || !dft_recent_key(rec, a, pid, &key))
+	if ((!rec->clean && (a->kind != JSON_STRING || a->value.n != DFT_HEX_DIGITS)) ||
+	    !dft_recent_key(rec, a, pid, &key))
 		return look_up(st, rec, a, pid);
 	struct dft_recent_hash *const recent = dft_recent(n, &key);
 	if (dft_recent_is(recent, &key)) {
