@@ -4,6 +4,7 @@
 #include "dial9/dial9_value.h"
 #include "dial9/dial9_vocabulary.h"
 #include "dial9/dial9_walk.h"
+#include "event/event_traits.h"
 
 /* Event frames. */
 
@@ -147,6 +148,8 @@ add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame 
 
 	if (!s->structure)
 		e->phase = PHASE_INSTANT;
+	if (s->kind == D9_KIND_SYMBOL)
+		e->flags |= EVENT_REFERRED;
 	st->event_pooled = 0;
 	if (s->made != NULL) {
 		add_made(st, s, f, b, e);

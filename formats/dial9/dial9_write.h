@@ -147,9 +147,12 @@ enum d9w_record d9w_record_of(const struct batch *b, const struct event *e);
 /* Follows the time base of the input, when times are moved: before each record is written. */
 void d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *e, enum d9w_record kind);
 
+/* The time of a record in the output: that of the event unless --rebase made it negative. */
+uint64_t d9w_raw_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind,
+                      struct chunk *chunk);
+
 /* An event frame as it is but for its delta. */
-void d9w_raw_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
-                   struct chunk *chunk);
+void d9w_raw_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk);
 
 void d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk);
 

@@ -155,9 +155,8 @@ d9w_raw_follow(struct d9w_state *st, const struct batch *b, const struct event *
 		*was = f[1].value.u64 > UINT64_MAX - *was ? UINT64_MAX : *was + f[1].value.u64;
 }
 
-/* The time of a record in the output: that of the event unless --rebase made it negative. */
-static uint64_t
-moved_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind, struct chunk *chunk)
+uint64_t
+d9w_raw_time(const struct d9w_state *st, const struct event *e, enum d9w_record kind, struct chunk *chunk)
 {
 	if (!st->rebased || e->ts <= st->raw.was)
 		return e->ts;
@@ -168,12 +167,9 @@ moved_time(const struct d9w_state *st, const struct event *e, enum d9w_record ki
 }
 
 void
-d9w_raw_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
-              struct chunk *chunk)
+d9w_raw_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk)
 {
-	const uint64_t ts = moved_time(st, e, D9W_EVENT, chunk);
-
-	if (!is_timed(b, e)) {
+	if (!timed) {
 		if (ts != st->base)
 			d9w_reset(st, ts, chunk);
 		text_slice(&chunk->text, bytes);
@@ -193,10 +189,10 @@ put_moved(struct d9w_state *st, const struct batch *b, const struct event *e, st
 	d9w_raw_follow(st, b, e, kind);
 	switch (kind) {
 	case D9W_EVENT:
-		d9w_raw_event(st, b, e, bytes, chunk);
+		d9w_raw_event(st, is_timed(b, e), d9w_raw_time(st, e, kind, chunk), bytes, chunk);
 		break;
 	case D9W_RESET:
-		d9w_reset(st, moved_time(st, e, kind, chunk), chunk);
+		d9w_reset(st, d9w_raw_time(st, e, kind, chunk), chunk);
 		break;
 	case D9W_HEADER:
 		st->base = 0;

@@ -6,8 +6,9 @@
 
 /*
  * Records of a dial9 trace that were selected, as they are.  Headers, schemas,
- * annotations and entries of pools are retained until an event refers to them;
- * times are counted from the event that was written before.
+ * annotations and entries of pools are retained until an event refers to them,
+ * symbols until the end of their segment, in the last one only those whose
+ * address a stack has; times are counted from the event that was written before.
  */
 
 #define MOST_RETAINED                                                                                        \
@@ -24,16 +25,7 @@ d9w_select_free(struct d9w_select *s)
 	table64_free(&s->index);
 	free(s->known);
 	free(s->notes);
-}
-
-static void
-begin_segment(struct d9w_select *s)
-{
-	arena_free(&s->arena);
-	table64_free(&s->index);
-	s->nknown = s->nnotes = 0;
-	s->full = false;
-	s->header_pending = true;
+	d9w_symbols_free(&s->symbols);
 }
 
 /* ---- what is written ---- */
@@ -51,12 +43,20 @@ put_header(struct d9w_state *st, struct chunk *chunk)
 }
 
 static void
+need_symbols(struct d9w_state *st, const char *addresses, uint32_t n, struct chunk *chunk)
+{
+	chunk->text.failed |= !d9w_symbols_need(&st->select.symbols, addresses, n);
+}
+
+static void
 put_entry(struct d9w_state *st, enum d9w_kind kind, struct slice entry, struct chunk *chunk)
 {
 	put_header(st, chunk);
 	text_char(&chunk->text, kind == OF_STRINGS ? D9_TAG_STRINGS : D9_TAG_STACKS);
 	d9w_number(&chunk->text, 1, 4);
 	text_slice(&chunk->text, entry);
+	if (kind == OF_STACKS)
+		need_symbols(st, entry.p + D9_ENTRY_HEAD, load_u32(entry.p + 4, false), chunk);
 }
 
 static void
@@ -165,7 +165,7 @@ may_refer(uint8_t type)
 {
 	const struct d9_type_info *const t = d9_type(type);
 
-	return t->shape == D9_SHAPE_ID || t->tagged;
+	return t->shape == D9_SHAPE_ID || t->tagged || t == &d9_types[D9_STACK];
 }
 
 /* The fields of a schema frame. */
@@ -190,6 +190,7 @@ define_schema(struct d9w_state *st, struct slice frame, struct chunk *chunk)
 	(void)has_room(s, frame.n); /* schemas are few: the reader bounds them */
 	keep(s, k, frame, chunk);
 	k->refers = false;
+	k->symbol = d9w_is_symbol(frame);
 	const char *p = fields_of(frame, &n);
 	for (; n > 0; n--) {
 		p += 2 + load_u16(p, false);
@@ -274,6 +275,8 @@ walk(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk)
 		return p;
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
+		if (t == &d9_types[D9_STACK])
+			need_symbols(st, p + 4, load_u32(p, false), chunk);
 		return p + 4 + (size_t)load_u32(p, false) * t->size;
 	case D9_SHAPE_VALUES:
 		return walk_values(st, t, p, chunk);
@@ -282,31 +285,75 @@ walk(struct d9w_state *st, uint8_t type, const char *p, struct chunk *chunk)
 	}
 }
 
+/* With what it refers to. */
 static void
-take_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct slice bytes,
-           struct chunk *chunk)
+put_event(struct d9w_state *st, bool timed, uint64_t ts, struct slice bytes, struct chunk *chunk)
 {
 	const uint32_t type_id = load_u16(bytes.p + 1, false);
 	struct d9w_known *const k = find(&st->select, OF_SCHEMAS, type_id);
 	uint32_t n;
 
-	if (k == NULL)
-		return; /* the reader reads no such event */
 	put_header(st, chunk);
 	need_schema(st, k, type_id, chunk);
 	if (k->refers) {
 		const struct slice schema = k->bytes; /* k moves when an id is new */
 		const char *f = fields_of(schema, &n);
-		const char *p = bytes.p + (f[-3] == 1 ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
+		const char *p = bytes.p + (timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD);
 		for (; n > 0 && !chunk->text.failed; n--) {
 			f += 2 + load_u16(f, false);
 			p = walk(st, (uint8_t)*f++, p, chunk);
 		}
 	}
-	d9w_raw_event(st, b, e, bytes, chunk);
+	d9w_raw_event(st, timed, ts, bytes, chunk);
+}
+
+static void
+take_event(struct d9w_state *st, const struct event *e, struct slice bytes, struct chunk *chunk)
+{
+	struct d9w_symbols *const symbols = &st->select.symbols;
+	const struct d9w_known *const k = find(&st->select, OF_SCHEMAS, load_u16(bytes.p + 1, false));
+	uint32_t n;
+
+	if (k == NULL)
+		return; /* the reader reads no such event */
+	struct d9w_symbol symbol = { .bytes = bytes, .timed = fields_of(k->bytes, &n)[-3] == 1 };
+	symbol.ts = d9w_raw_time(st, e, D9W_EVENT, chunk);
+	if (k->symbol) {
+		symbol.address = d9w_symbol_address(k->bytes, bytes);
+		if (!d9w_symbols_needed(symbols, symbol.address) && d9w_symbols_retain(symbols, &symbol))
+			return;
+	}
+	put_event(st, symbol.timed, symbol.ts, bytes, chunk);
+}
+
+/* What another segment may have stacks of is written where its schema and texts are defined. */
+static void
+put_symbols(struct d9w_state *st, bool all, struct chunk *chunk)
+{
+	struct d9w_symbols *const s = &st->select.symbols;
+
+	for (uint32_t i = 0; i < s->n && !chunk->text.failed; i++) {
+		const struct d9w_symbol *const k = &s->retained[i];
+		if (all || d9w_symbols_needed(s, k->address))
+			put_event(st, k->timed, k->ts, k->bytes, chunk);
+	}
+	d9w_symbols_forget(s);
 }
 
 /* ---- all records ---- */
+
+static void
+begin_segment(struct d9w_state *st, struct chunk *chunk)
+{
+	struct d9w_select *const s = &st->select;
+
+	put_symbols(st, true, chunk);
+	arena_free(&s->arena);
+	table64_free(&s->index);
+	s->nknown = s->nnotes = 0;
+	s->full = false;
+	s->header_pending = true;
+}
 
 /* The bytes of an entry; the head of its frame says what it is. */
 static void
@@ -350,9 +397,9 @@ d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 		if (st->rebased)
 			d9w_raw_follow(st, b, e, kind);
 		if (kind == D9W_EVENT && (e->flags & EVENT_LEFT_OUT) == 0)
-			take_event(st, b, e, b->bytes[i], chunk);
+			take_event(st, e, b->bytes[i], chunk);
 		else if (kind == D9W_HEADER)
-			begin_segment(&st->select);
+			begin_segment(st, chunk);
 		else if (kind == D9W_SCHEMA)
 			define_schema(st, b->bytes[i], chunk);
 		else if (kind == D9W_HEAD || kind == D9W_ENTRY)
@@ -363,6 +410,7 @@ d9w_select(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 void
 d9w_select_end(struct d9w_state *st, struct chunk *chunk)
 {
+	put_symbols(st, false, chunk);
 	if (!st->select.any)
 		put_header(st, chunk);
 }

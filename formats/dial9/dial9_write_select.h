@@ -3,6 +3,7 @@
 
 #include "base/table.h"
 #include "dial9/dial9_type.h"
+#include "dial9/dial9_write_symbols.h"
 #include "format/format.h"
 
 /* What a selection of records refers to: schemas, annotations and pools of the present segment. */
@@ -13,7 +14,8 @@ struct d9w_known {
 	uint32_t notes;     /* schemas: the first of its annotations + 1, or 0 */
 	uint32_t last_note; /* likewise */
 	bool written;
-	bool refers;  /* schemas: events may refer to pools */
+	bool refers;  /* schemas: events may refer to pools, or have stacks */
+	bool symbol;  /* schemas: of symbols */
 	bool awaited; /* entries: a retained event refers to it */
 };
 
@@ -34,6 +36,7 @@ struct d9w_select {
 	bool any;            /* a header was written */
 	bool header_pending; /* that of this segment was not */
 	bool full;           /* what is defined from here on is written at once */
+	struct d9w_symbols symbols;
 };
 
 struct d9w_state;

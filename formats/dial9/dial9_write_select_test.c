@@ -136,6 +136,86 @@ Test(dial9_write_select, segments_without_events_and_rebase)
 	ran_free(&r);
 }
 
+/* ---- symbols ---- */
+
+static void
+put_symbols(struct d9_build *b)
+{
+	static const struct d9_field_desc symbol[] = { { "addr", D9T_VARINT },
+		                                       { "symbol_name", D9T_POOLED_STRING } };
+
+	d9b_schema(b, 7, "SymbolTableEntry", true, symbol, 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		d9b_string(b, 10 + i, i == 0 ? "alpha" : i == 1 ? "beta" : "gamma");
+		d9b_event(b, 7, 0);
+		d9b_varint(b, 0x1000 + i);
+		d9b_u32(b, 10 + i);
+	}
+}
+
+/* One event with its own stack, one with a stack of the pool. */
+static void
+put_stacks(struct d9_build *b)
+{
+	static const struct d9_field_desc own = { "frames", D9T_STACK };
+	static const struct d9_field_desc pooled = { "frames", D9T_POOLED_STACK };
+	const uint64_t addresses[] = { 0x1001, 0x1002 };
+
+	d9b_schema(b, 1, "Own", true, &own, 1);
+	d9b_schema(b, 2, "Pooled", true, &pooled, 1);
+	d9b_stack(b, 4, addresses, 2);
+	d9b_event(b, 1, 5000);
+	d9b_u32(b, 1);
+	d9b_u64(b, 0x1000);
+	d9b_event(b, 2, 6000);
+	d9b_u32(b, 4);
+}
+
+/* Wherever the symbols stand, those come along that stacks of the selection have, and may have. */
+Test(dial9_write_select, symbols_of_its_stacks)
+{
+	static const struct {
+		bool first, segments;
+		const char *name;
+		size_t symbols;
+	} cases[] = {
+		{ false, false, "Own", 1 }, { false, true, "Own", 1 },    { false, true, "Pooled", 2 },
+		{ true, false, "Own", 1 },  { true, false, "Pooled", 2 }, { true, true, "Own", 3 },
+	};
+	char *const dir = make_folder(), path[500], out[500];
+
+	snprintf(path, sizeof path, "%s/in.bin", dir);
+	snprintf(out, sizeof out, "%s/out.bin", dir);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct d9_build b;
+		struct d9o o;
+		size_t n, symbols = 0;
+		d9b_init(&b);
+		d9b_header(&b);
+		(cases[i].first ? put_symbols : put_stacks)(&b);
+		if (cases[i].segments)
+			d9b_header(&b);
+		(cases[i].first ? put_stacks : put_symbols)(&b);
+		cr_assert(write_whole(path, b.p, b.n));
+		d9b_free(&b);
+		struct ran r = run_tool((const char *const[]){ "convert", "-qf", "--name",
+		                                               cases[i].name, path, out, NULL },
+		                        NULL, 0);
+		cr_expect_eq(r.status, 0, "case %zu: %s", i, r.err);
+		ran_free(&r);
+		char *const bytes = read_whole(out, &n);
+		d9o_decode(&o, (const unsigned char *)bytes, n);
+		cr_assert_null(o.fault, "case %zu: %s", i, o.fault);
+		for (size_t k = 0; k < o.nevents; k++)
+			symbols += o.events[k].ts == 0;
+		cr_expect_eq(symbols, cases[i].symbols, "case %zu: %zu symbols", i, symbols);
+		cr_expect_eq(o.nevents, symbols + 1);
+		d9o_free(&o);
+		free(bytes);
+	}
+	remove_folder(dir);
+}
+
 static char *
 digest(const char *option, const char *path)
 {

@@ -8,6 +8,7 @@
 #include "heph/heph_packet.h"
 #include "heph/heph_probe.h"
 #include "heph/heph_raw.h"
+#include "heph/heph_run.h"
 #include "heph/heph_state.h"
 
 /*
@@ -168,6 +169,7 @@ heph_next(struct reader *r, struct batch *b)
 	struct heph_state *const st = r->state;
 	struct input *const in = r->in;
 	const uint64_t start = input_offset(in, in->p);
+	const bool runs = heph_run_wanted(st);
 	struct heph_packet k;
 
 	/* a packet gives one event at most, so counting packets and gaps bounds the batch */
@@ -189,7 +191,8 @@ heph_next(struct reader *r, struct batch *b)
 				st->lost.ended = READ_BAD;
 				continue;
 			}
-		} else if (!heph_read_packet(st, &k, b)) {
+		} else if (!(runs && heph_run_read(st, b, start + HEPH_NEXT_BYTES)) &&
+		           !heph_read_packet(st, &k, b)) {
 			input_more(in);
 			continue;
 		}

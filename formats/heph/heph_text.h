@@ -6,12 +6,18 @@
 static inline bool
 heph_is_ascii(const char *p, uint32_t n)
 {
+	uint32_t first, last;
 	uint64_t w, any = 0;
 
-	if (n < 8) {
+	if (n < 4) {
 		for (uint32_t i = 0; i < n; i++)
 			any |= (unsigned char)p[i];
 		return (any & 0x80) == 0;
+	}
+	if (n < 8) {
+		memcpy(&first, p, sizeof first);
+		memcpy(&last, p + n - 4, sizeof last);
+		return ((first | last) & UINT32_C(0x80808080)) == 0;
 	}
 	for (uint32_t i = 0; i < n - 8; i += 8) {
 		memcpy(&w, p + i, sizeof w);

@@ -70,7 +70,8 @@ hpw_free(void *state)
 const struct writer_ops hpw_ops = {
 	.state_size = sizeof(struct hpw_state),
 	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_BYTES | WRITER_INTERPRETED,
+	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_RUNS | WRITER_RAW_BYTES |
+	         WRITER_INTERPRETED,
 	.open = hpw_open,
 	.declare = hpw_declare,
 	.write = hpw_write,

@@ -228,21 +228,47 @@ event(struct hpw_state *st, const struct event *e, struct slice bytes)
 	hpw_store(p + HPW_AT_END, t.end, 8);
 }
 
-/* Fast path for most packets of most traces: nothing of them is changed, nothing waits.  false: it is another
- * one. */
-static inline bool
-add_plain(struct hpw_state *st, const struct event *e, struct slice bytes)
+/* Fast path for most packets of most traces: nothing of them is changed, nothing waits.  How many of the
+ * bytes are such packets. */
+static uint32_t
+add_plain(struct hpw_state *st, struct slice bytes)
 {
 	struct hpw_raw *const raw = &st->raw;
+	uint32_t n = 0, size;
 
-	if (st->rebased || raw->input > 0 || raw->streams.selected || raw->held.next.n > 0 ||
-	    e->phase == PHASE_STRUCTURE || load_u32(bytes.p + HPW_AT_SIZE, true) != bytes.n ||
-	    !hpw_stream_goes_on(&raw->streams, load_u32(bytes.p + HPW_AT_STREAM, true),
-	                        load_u32(bytes.p + HPW_AT_COUNTER, true)))
-		return false;
-	raw->any_event = true;
-	add(raw, bytes);
-	return true;
+	if (st->rebased || raw->input > 0 || raw->streams.selected || raw->held.next.n > 0)
+		return 0;
+	for (; n < bytes.n; n += size) {
+		const char *const p = bytes.p + n;
+		size = load_u32(p + HPW_AT_SIZE, true);
+		if (size > bytes.n - n ||
+		    !hpw_stream_goes_on(&raw->streams, load_u32(p + HPW_AT_STREAM, true),
+		                        load_u32(p + HPW_AT_COUNTER, true)))
+			break;
+	}
+	if (n > 0) {
+		raw->any_event = true;
+		add(raw, slice_of(bytes.p, n));
+	}
+	return n;
+}
+
+/* A run of packets, or one that may be damaged: then its size is larger than what there is of it. */
+static void
+events(struct hpw_state *st, const struct event *e, struct slice bytes)
+{
+	struct event one = *e;
+
+	while (bytes.n > 0 && !st->raw.chunk->text.failed) {
+		uint32_t n = add_plain(st, bytes);
+		if (n == 0) {
+			const uint32_t size = load_u32(bytes.p + HPW_AT_SIZE, true);
+			n = size < bytes.n ? size : bytes.n;
+			event(st, &one, slice_of(bytes.p, n));
+		}
+		bytes = slice_of(bytes.p + n, bytes.n - n);
+		one.offset += n;
+	}
 }
 
 void
@@ -257,10 +283,8 @@ hpw_raw(struct hpw_state *st, const struct batch *b, struct chunk *chunk)
 			raw->input++;
 		raw->any = true;
 		raw->offset = e->offset;
-		if (add_plain(st, e, b->bytes[i]))
-			continue;
 		if (e->phase != PHASE_STRUCTURE)
-			event(st, e, b->bytes[i]);
+			events(st, e, b->bytes[i]);
 		else if (is_epoch(b->bytes[i]))
 			option_epoch(st, e, b->bytes[i]);
 		else

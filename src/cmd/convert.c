@@ -354,11 +354,8 @@ convert_job(struct convert *c)
 	job.interpret = INTERPRET_SPANS;
 	job.raw = c->raw;
 	job.raw_from = copies_records(c, job.select) ? c->to : NULL;
-	job.raw_fields = c->verify.wanted;
 	job.anonymise = c->anonymise.keyfile != NULL ? &c->anonymise.anonymise : NULL;
 	job.raw_drops = (writer->modes & WRITER_RAW_SELECT) == 0;
-	job.raw_runs =
-	    (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !c->verify.wanted && job.select == NULL;
 	job.order = writer->order;
 	job.sort_memory = c->sort_memory;
 	job.max_repeat = c->max_repeat;
@@ -368,6 +365,9 @@ convert_job(struct convert *c)
 	job.late = true;
 	job.rebase = c->rebase;
 	job.join = c->join;
+	job.raw_fields = c->verify.wanted && !convert_verify_can_compare_bytes(c, &job);
+	job.raw_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !job.raw_fields &&
+	               job.select == NULL;
 	if (c->join != NULL && job.order == ORDER_FILE)
 		job.order = ORDER_TIME;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };

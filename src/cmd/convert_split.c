@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/input_rules.h"
 #include "cmd/convert.h"
 #include "cmd/output_format.h"
 #include "cmd/time_option.h"
@@ -191,17 +190,12 @@ convert_split_put(void *ctx, const char *file, const char *p, size_t n)
 
 /* Findings were reported with the first part; what keeps a later one from being read is new. */
 static void
-say_failure(void *ctx, const struct findings *j, const struct finding *f)
+say_new(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct convert *const c = ctx;
-	const enum input_rule rules[] = { INPUT_RULE_MISSING, INPUT_RULE_DENIED, INPUT_RULE_SYSTEM,
-		                          INPUT_RULE_SHRUNK, INPUT_RULE_NO_MEMORY };
 
-	for (size_t i = 0; i < sizeof rules / sizeof *rules && c->status < STATUS_UNREADABLE; i++)
-		if (f->rule == &input_rules[rules[i]]) {
-			say_finding(&c->options, j, f);
-			c->split.failed = true;
-		}
+	if (c->status < STATUS_UNREADABLE && say_failure(&c->options, j, f))
+		c->split.failed = true;
 }
 
 /* Runs over the records of [from, to).  false: it failed. */
@@ -214,7 +208,7 @@ run(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t to)
 	if (s->is_again) {
 		writing_free(&c->writing);
 		pipeline_close(&c->pipeline);
-		job->sink = say_failure;
+		job->sink = say_new;
 		job->ctx = c;
 	}
 	job->part = from;

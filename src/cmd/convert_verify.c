@@ -4,25 +4,19 @@
 #include <stdlib.h>
 
 #include "cmd/convert.h"
-#include "cmd/diff_report.h"
-#include "cmd/value_text.h"
-#include "compare/allowance.h"
-
-#define SHOWN 10          /* differences */
-#define BATCH_EVENTS 1024 /* of those that were kept */
+#include "cmd/convert_verify_events.h"
+#include "compare/trace_bytes.h"
 
 struct verify {
 	struct convert *c;
-	struct batch_pool pool; /* of the events that were kept */
 	struct pipeline_job job;
 	struct pipeline back; /* the output */
 	struct allowance allowance;
-	struct differ differ;
 	const char *path; /* of the output before it has its name */
 	uint64_t refused;
-	struct text text;
 	bool failed;   /* the output cannot be read */
 	bool findings; /* it breaks rules */
+	bool is_read;  /* once already: its findings were said */
 };
 
 bool
@@ -41,11 +35,32 @@ convert_verify_check(struct convert *c)
 	return o->status == STATUS_CLEAN;
 }
 
+bool
+convert_verify_can_compare_bytes(const struct convert *c, const struct pipeline_job *job)
+{
+	return c->verify.wanted && job->raw_from == c->to && job->npaths == 1 && job->select == NULL &&
+	       job->join == NULL && !job->rebase && pipeline_reads_twice(job);
+}
+
+/* ---- while it is written ---- */
+
 /* Records that are copied stay in the order of the file. */
-static enum event_order
-order_of(const struct convert *c)
+enum event_order
+convert_verify_order(const struct convert *c)
 {
 	return c->pipeline.context.raw ? ORDER_FILE : ORDER_TIME;
+}
+
+static enum verify_by
+choose(const struct convert *c)
+{
+	const struct pipeline *const p = &c->pipeline;
+
+	if (!c->verify.wanted)
+		return VERIFY_RULES;
+	if (p->context.raw && p->context.format == c->to && convert_verify_can_compare_bytes(c, p->job))
+		return VERIFY_BYTES;
+	return pipeline_reads_twice(p->job) && p->job->join == NULL ? VERIFY_DIGEST : VERIFY_EVENTS;
 }
 
 bool
@@ -53,18 +68,16 @@ convert_verify_begin(struct convert *c)
 {
 	struct shown_path shown;
 	const struct sorter_options options = {
-		.order = { order_of(c), false },
+		.order = { convert_verify_order(c), false },
 		.memory = c->sort_memory > 0 ? c->sort_memory : SORTER_MEMORY,
 		.beside = c->out,
 	};
+	const bool can_be_read =
+	    convert_output_written(&c->output) != NULL && !c->pipeline.rebase.signed_time;
 
-	c->verify.compares = c->verify.wanted;
-	if (c->verify.implied && convert_output_written(&c->output) != NULL &&
-	    !c->pipeline.rebase.signed_time)
-		c->verify.wanted = true;
-	if (!c->verify.wanted)
+	if (!c->verify.wanted && !(c->verify.implied && can_be_read))
 		return true;
-	if (convert_output_written(&c->output) == NULL || c->pipeline.rebase.signed_time) {
+	if (!can_be_read) {
 		say(c->pipeline.rebase.signed_time
 		        ? "%s: --verify with --rebase needs inputs that can be read twice"
 		        : "%s: --verify reads the output back; it is no regular file",
@@ -72,13 +85,16 @@ convert_verify_begin(struct convert *c)
 		c->status = STATUS_USAGE;
 		return false;
 	}
-	sorter_init(&c->verify.sorter, &options);
+	c->verify.by = choose(c);
+	if (c->verify.by == VERIFY_EVENTS)
+		sorter_init(&c->verify.sorter, &options);
+	c->verify.digest.rules.no_tracks = c->pipeline.context.raw;
 	c->verify.begun = true;
 	return true;
 }
 
-static bool
-sorter_failed(const struct convert *c)
+bool
+convert_verify_sorter_failed(const struct convert *c)
 {
 	char why[512];
 	struct shown_path shown;
@@ -88,45 +104,35 @@ sorter_failed(const struct convert *c)
 	return false;
 }
 
+static bool
+no_memory(const struct convert *c)
+{
+	struct shown_path shown;
+
+	say("%s: the system gives no more memory", show_path(&shown, c->out));
+	return false;
+}
+
+static bool
+keep(struct convert *c, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		c->verify.events +=
+		    event_is_compared(&b->events[i]) && (b->events[i].flags & EVENT_LEFT_OUT) == 0;
+	return sorter_add(&c->verify.sorter, b) || convert_verify_sorter_failed(c);
+}
+
 bool
 convert_verify_add(struct convert *c, const struct batch *b)
 {
-	for (uint32_t i = 0; i < b->n && c->verify.begun; i++)
-		c->verify.events +=
-		    event_is_compared(&b->events[i]) && (b->events[i].flags & EVENT_LEFT_OUT) == 0;
-	return !c->verify.begun || sorter_add(&c->verify.sorter, b) || sorter_failed(c);
+	if (!c->verify.begun)
+		return true;
+	if (c->verify.by == VERIFY_DIGEST)
+		return digest_add(&c->verify.digest, b) || no_memory(c);
+	return c->verify.by != VERIFY_EVENTS || keep(c, b);
 }
 
-/* ---- the two sides ---- */
-
-/* What was written; records that were not selected are none of it. */
-static enum stage_status
-next_kept(void *ctx, struct batch **out)
-{
-	struct verify *const v = ctx;
-
-	*out = batch_pool_take(&v->pool);
-	const enum sorter_status status =
-	    *out != NULL ? sorter_next(&v->c->verify.sorter, *out) : SORTER_NO_RESULT;
-	if (status == SORTER_MORE) {
-		for (uint32_t i = 0; i < (*out)->n; i++)
-			if (((*out)->events[i].flags & EVENT_LEFT_OUT) != 0)
-				(*out)->events[i].phase = PHASE_STRUCTURE;
-		return STAGE_MORE;
-	}
-	if (status == SORTER_NO_RESULT)
-		sorter_failed(v->c);
-	batch_release(*out);
-	return status == SORTER_END ? STAGE_END : STAGE_BAD;
-}
-
-static enum stage_status
-next_back(void *ctx, struct batch **out)
-{
-	struct verify *const v = ctx;
-
-	return pipeline_next(&v->back, out);
-}
+/* ---- reading it back ---- */
 
 /* The findings of an input may be those of its records in the output. */
 static void
@@ -134,7 +140,7 @@ say_back(void *ctx, const struct findings *findings, const struct finding *f)
 {
 	struct verify *const v = ctx;
 
-	if (v->c->status == STATUS_CLEAN)
+	if (v->c->status == STATUS_CLEAN && !v->is_read)
 		say_finding(&v->c->options, findings, f);
 }
 
@@ -148,8 +154,9 @@ closed(void *ctx, const struct source *s)
 	v->findings |= s->findings.levels[LEVEL_ERROR] > 0;
 }
 
-static void
-set_job(struct verify *v)
+/* Opens the output. */
+static bool
+open_back(struct verify *v, enum event_order order)
 {
 	const struct convert *const c = v->c;
 	const bool raw = c->pipeline.context.raw;
@@ -161,7 +168,7 @@ set_job(struct verify *v)
 		.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER | (raw ? c->to->writer->want & WANT_FILES : 0U),
 		.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
 		.raw = raw && pipeline_format(&c->pipeline) == c->to,
-		.order = order_of(c),
+		.order = order,
 		.sort_memory = c->sort_memory,
 		.sort_beside = c->out,
 		.max_repeat = c->max_repeat,
@@ -169,118 +176,108 @@ set_job(struct verify *v)
 		.ctx = v,
 		.hooks = { .closed = closed, .ctx = v },
 	};
+	return pipeline_open(&v->back, &v->job);
 }
 
-/* ---- what differs ---- */
-
 static void
-put_parts(struct text *t, unsigned parts)
+close_back(struct verify *v)
 {
-	static const char *const words[] = { "time",   "duration", "name", "category",
-		                             "fields", "track",    "phase" };
-	bool any = false;
+	pipeline_end(&v->back);
+	pipeline_close(&v->back);
+	v->is_read = true;
+}
 
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if ((parts >> i & 1) != 0) {
-			text_printf(t, "%s%s", any ? ", " : ": other ", words[i]);
-			any = true;
+/* The digest of the output.  false: it cannot be read. */
+static bool
+digest_back(struct verify *v, struct digest *d)
+{
+	struct batch *b;
+	enum stage_status status = open_back(v, ORDER_FILE) ? STAGE_MORE : STAGE_BAD;
+
+	while (status == STAGE_MORE && (status = pipeline_next(&v->back, &b)) == STAGE_MORE) {
+		if (!digest_add(d, b)) {
+			pipeline_no_memory(&v->back);
+			status = STAGE_BAD;
 		}
+		batch_release(b);
+	}
+	return status == STAGE_END;
 }
 
-static void
-put_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
+/* Whether both digests are the same; false, too, without memory for that. */
+static bool
+digests_same(struct verify *v, struct digest *back)
 {
-	struct text *const t = ctx;
+	struct digest *const written = &v->c->verify.digest;
+	struct wide_hash a, b;
 
-	text_str(t, "\n    field ");
-	value_text_word(t, name);
-	text_str(t, ": ");
-	if (a != NULL)
-		value_text_put(t, a);
-	text_str(t, a == NULL ? "none, " : ", ");
-	if (b != NULL)
-		value_text_put(t, b);
-	else
-		text_str(t, "none");
+	written->identities.without = back->identities.without = v->allowance.tracks;
+	return digest_end(written, pipeline_trace(&v->c->pipeline), &a) &&
+	       digest_end(back, &v->back.trace, &b) && wide_hash_equal(a, b) &&
+	       written->events == back->events && back->more <= v->allowance.nmore;
+}
+
+/* Reads the output without keeping anything of it.  false: it cannot be read.  *same: its events are those
+ * that were written. */
+static bool
+compare_digests(struct verify *v, bool *same)
+{
+	struct digest back = { .rules = { .no_tracks = v->c->pipeline.context.raw,
+		                          .fields = { .added = v->allowance.added },
+		                          .more = v->allowance.nmore > 0 ? v->allowance.more : NULL } };
+	const bool ok = digest_back(v, &back);
+
+	*same = ok && v->c->verify.by == VERIFY_DIGEST && digests_same(v, &back);
+	digest_free(&back);
+	close_back(v);
+	return ok && !v->failed;
 }
 
 static bool
-take(void *ctx, const struct difference *d)
+compare_events(struct verify *v)
 {
-	struct verify *const v = ctx;
-	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
-	                          *const e = a != NULL ? a : b;
-	struct shown_path shown;
+	const bool ok = open_back(v, convert_verify_order(v->c)) &&
+	                convert_verify_events(v->c, &v->back, &v->allowance, &v->refused);
 
-	if (!v->c->verify.compares || allowance_take(&v->allowance, d) || v->refused++ >= SHOWN)
-		return true;
-	text_printf(&v->text, "%s: --verify: ", show_path(&shown, v->c->out));
-	if (a != NULL)
-		text_printf(&v->text, "input @%" PRIu64 ", ", a->offset);
-	if (b != NULL)
-		text_printf(&v->text, "output @%" PRIu64 ": ", b->offset);
-	else
-		text_str(&v->text, "not in the output: ");
-	text_printf(&v->text, "%s%s ", a == NULL ? "not in the input: " : "", diff_phase(e));
-	value_text_word(&v->text, e->name);
-	text_printf(&v->text, " at %" PRIu64 " ns", e->ts);
-	put_parts(&v->text, d->parts);
-	if ((d->parts & PART_FIELDS) != 0)
-		field_differences(d, &v->differ.rules, put_field, &v->text);
-	text_char(&v->text, '\n');
-	return true;
+	close_back(v);
+	return ok && !v->failed;
 }
 
-/* ---- running ---- */
-
+/* Whether the output has all that was written.  false: it could not be compared. */
 static bool
 compare(struct verify *v)
 {
-	/* a record is what its bytes say; whose it is may depend on where the file lies */
-	const bool raw = v->c->pipeline.context.raw;
-	const struct differ_rules rules = {
-		.tolerance = v->allowance.tolerance,
-		.pair_all = true,
-		.sorted = !raw,
-		.ignore = allowance_ignore(&v->allowance) | (raw ? PART_TRACK : 0U),
-		.tracks = v->allowance.tracks,
-		.more = v->allowance.nmore > 0 ? v->allowance.more : NULL,
-		.fields = { [DIFFER_B] = { .added = v->allowance.added } },
-	};
+	struct convert *const c = v->c;
+	bool same = false;
 
-	differ_init(
-	    &v->differ, &rules,
-	    (struct differ_source){ .next = next_kept, .ctx = v, .trace = pipeline_trace(&v->c->pipeline) },
-	    (struct differ_source){ .next = next_back, .ctx = v, .trace = &v->back.trace }, take, v);
-	const enum differ_status status = differ_run(&v->differ);
-	if (status == DIFFER_NO_MEMORY)
-		pipeline_no_memory(&v->back);
-	if (v->differ.more > v->allowance.nmore)
-		v->refused += v->differ.more - v->allowance.nmore;
-	return status == DIFFER_DONE;
+	if (c->verify.by == VERIFY_BYTES && trace_bytes_same(c->in[0], v->path, c->to))
+		return true;
+	if (c->verify.by == VERIFY_RULES)
+		return compare_digests(v, &same);
+	if (c->verify.by == VERIFY_DIGEST && allowance_is_none(&v->allowance) && !compare_digests(v, &same))
+		return false;
+	return same || compare_events(v);
 }
 
 static bool
 run(struct verify *v)
 {
 	struct shown_path shown;
+	const bool compared = compare(v);
 
-	set_job(v);
-	const bool compared = batch_pool_init(&v->pool, BATCH_EVENTS, false) &&
-	                      sorter_end(&v->c->verify.sorter) && pipeline_open(&v->back, &v->job) &&
-	                      compare(v);
-	pipeline_end(&v->back);
-	differ_free(&v->differ);
-	pipeline_close(&v->back);
-	batch_pool_free(&v->pool);
-	say_text(&v->text);
-	text_free(&v->text);
-	if (!compared || v->failed)
+	if (!compared)
 		say("%s: not written: it could not be read back", show_path(&shown, v->c->out));
 	else if (v->refused > 0)
 		say("%s: not written: %" PRIu64 " events differ in what no loss declares",
 		    show_path(&shown, v->c->out), v->refused);
-	return compared && !v->failed && v->refused == 0;
+	return compared && v->refused == 0;
+}
+
+/* How many events are compared; where nobody counted them, as many as there can be. */
+static uint64_t
+events_of(const struct convert_verify *v)
+{
+	return v->by == VERIFY_DIGEST ? v->digest.events : v->by == VERIFY_EVENTS ? v->events : UINT64_MAX;
 }
 
 bool
@@ -289,15 +286,12 @@ convert_verify_end(struct convert *c)
 	if (!c->verify.begun)
 		return true;
 	struct verify *const v = calloc(1, sizeof *v);
-	if (v == NULL) {
-		struct shown_path shown;
-		say("%s: the system gives no more memory", show_path(&shown, c->out));
-		return false;
-	}
+	if (v == NULL)
+		return no_memory(c);
 	v->c = c;
 	v->path = convert_output_written(&c->output);
 	v->allowance = allowance_of(&c->writing.total, c->pipeline.context.raw ? NULL : c->to->losses,
-	                            c->verify.events);
+	                            events_of(&c->verify));
 	const bool ok = run(v);
 	if (v->findings)
 		c->status = worse(c->status, STATUS_FINDINGS);
@@ -308,7 +302,8 @@ convert_verify_end(struct convert *c)
 void
 convert_verify_free(struct convert_verify *v)
 {
-	if (v->begun)
+	if (v->begun && v->by == VERIFY_EVENTS)
 		sorter_free(&v->sorter);
+	digest_free(&v->digest);
 	v->begun = false;
 }

@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,8 @@ Test(convert_verify, what_cannot_be_read_back_is_refused)
 static const struct format *honest;
 static void (*change)(struct event *e);
 static const struct loss *counted; /* for each of them; NULL: nothing */
+static bool raw;                   /* records are written as they are */
+static bool once;                  /* the input can be read only once */
 
 static const struct loss declared = { .id = "lies/dur", .touches = TOUCHES_DURATION };
 static const struct loss other = { .id = "lies/name", .touches = TOUCHES_NAME };
@@ -83,7 +86,7 @@ later(struct event *e)
 	e->ts++;
 }
 
-/* The third span of the trace. */
+/* The third span of the trace; of raw events, the third. */
 static void
 lying_render(const void *state, const struct batch *b, struct chunk *chunk)
 {
@@ -91,7 +94,7 @@ lying_render(const void *state, const struct batch *b, struct chunk *chunk)
 
 	for (uint32_t i = 0; i < b->n && change != NULL; i++) {
 		struct event *const e = &b->events[i];
-		if (e->phase != PHASE_SPAN || ++spans != 3)
+		if ((raw ? e->phase == PHASE_STRUCTURE : e->phase != PHASE_SPAN) || ++spans != 3)
 			continue;
 		if (counted != NULL)
 			ledger_add(&chunk->ledger, counted, e->offset, 1);
@@ -106,7 +109,9 @@ static char said[2048];
 static enum exit_status
 convert(const char *out, void (*how)(struct event *), const struct loss *loss)
 {
-	static const char *const in[] = { SAMPLE };
+	char path[32];
+	const char *const in[] = { once ? path : SAMPLE };
+	const int fd = once ? open(SAMPLE, O_RDONLY) : -1;
 	char program[] = "convert", *argv[] = { program, NULL };
 	struct writer_ops ops;
 	struct format lying;
@@ -121,11 +126,14 @@ convert(const char *out, void (*how)(struct event *), const struct loss *loss)
 	lying.writer = &ops;
 	change = how;
 	counted = loss;
-	struct convert c = { .in = in, .nin = 1, .out = out, .to = &lying, .threads = 1 };
+	snprintf(path, sizeof path, "/dev/fd/%d", fd);
+	struct convert c = { .in = in, .nin = 1, .out = out, .to = &lying, .threads = 1, .raw = raw };
 	options_init(&c.options, &convert_command, 1, argv);
 	c.verify.wanted = true;
 	const enum exit_status status = convert_run(&c);
 	options_free(&c.options);
+	if (once)
+		(void)close(fd);
 	cr_assert_geq(dup2(before, STDERR_FILENO), 0);
 	(void)close(before);
 	(void)fseek(f, 0, SEEK_SET);
@@ -150,7 +158,8 @@ expect(void (*how)(struct event *), const struct loss *loss, enum exit_status wa
 	remove_folder(dir);
 }
 
-Test(convert_verify, what_no_loss_declares_is_an_error)
+static void
+expect_errors(void)
 {
 	expect(NULL, NULL, STATUS_CLEAN, "");
 	expect(longer, NULL, STATUS_UNREADABLE, ": span draw at 5001101 ns: other duration\n");
@@ -160,9 +169,66 @@ Test(convert_verify, what_no_loss_declares_is_an_error)
 	expect(later, NULL, STATUS_UNREADABLE, "not in the output: span draw at 5001101 ns");
 }
 
+Test(convert_verify, what_no_loss_declares_is_an_error)
+{
+	expect_errors();
+}
+
+Test(convert_verify, events_of_what_can_be_read_once_are_kept)
+{
+	once = true;
+	expect_errors();
+	expect(longer, &declared, STATUS_CLEAN, "lies/dur");
+}
+
+Test(convert_verify, raw_records_are_compared_too)
+{
+	raw = true;
+	expect(NULL, NULL, STATUS_CLEAN, "");
+	expect(later, NULL, STATUS_UNREADABLE, "not in the output: ");
+	once = true;
+	expect(NULL, NULL, STATUS_CLEAN, "");
+	expect(later, NULL, STATUS_UNREADABLE, "not in the output: ");
+}
+
 Test(convert_verify, what_a_loss_declares_is_allowed_as_often_as_it_counts)
 {
 	expect(longer, &declared, STATUS_CLEAN, "lies/dur");
 	expect(longer, &other, STATUS_UNREADABLE, "other duration");
 	expect(renamed, &other, STATUS_CLEAN, "lies/name");
+}
+
+/* ---- copies of the records of a format ---- */
+
+/* The copy is that of what could be read: its bytes are not those of the input, its events are. */
+Test(convert_verify, copy_of_a_damaged_input_is_compared_by_its_events)
+{
+	char *const dir = make_folder();
+	char cut[512], out[512], *trace;
+	size_t n;
+
+	cr_assert((trace = read_whole(SAMPLE, &n)) != NULL);
+	snprintf(cut, sizeof cut, "%s/cut.htdump", dir);
+	snprintf(out, sizeof out, "%s/out.htdump", dir);
+	cr_assert(write_whole(cut, trace, n - 3));
+	expect_status(cut, out, 1, "");
+	cr_expect_eq(access(out, R_OK), 0);
+	free(trace);
+	remove_folder(dir);
+}
+
+Test(convert_verify, copy_is_compared_however_it_is_packed)
+{
+	static const char *const names[] = { "a.htdump.gz", "b.htdump.zst", "c.htdump" };
+	char *const dir = make_folder();
+	char in[512], out[512];
+
+	snprintf(in, sizeof in, "%s", SAMPLE);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(out, sizeof out, "%s/%s", dir, names[i]);
+		expect_status(in, out, 0, "");
+		cr_expect_eq(access(out, R_OK), 0, "%s", out);
+		snprintf(in, sizeof in, "%s", out);
+	}
+	remove_folder(dir);
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "check/input_rules.h"
 #include "check/report.h"
 #include "cmd/side_reports.h"
 #include "format/ledger.h"
@@ -108,6 +109,20 @@ say_finding(void *ctx, const struct findings *j, const struct finding *f)
 	report_text_finding(&t, j->path, f, options_color(o, STDERR_FILENO));
 	say_text(&t);
 	text_free(&t);
+}
+
+bool
+say_failure(struct options *o, const struct findings *j, const struct finding *f)
+{
+	static const enum input_rule rules[] = { INPUT_RULE_MISSING, INPUT_RULE_DENIED, INPUT_RULE_SYSTEM,
+		                                 INPUT_RULE_SHRUNK, INPUT_RULE_NO_MEMORY };
+	bool is_failure = false;
+
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		is_failure |= f->rule == &input_rules[rules[i]];
+	if (is_failure)
+		say_finding(o, j, f);
+	return is_failure;
 }
 
 enum exit_status

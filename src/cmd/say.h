@@ -16,6 +16,10 @@ void say_text(const struct text *t);
  * struct options. */
 void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 
+/* Of an input that is read once more, as its findings were said before: only what the system failed to do is
+ * new.  true: it was that, and it was said. */
+bool say_failure(struct options *o, const struct findings *j, const struct finding *f);
+
 /* How many events were left out as the options asked; nothing where none were asked for, or with --quiet. */
 void say_selected(const struct options *o, const char *path, const struct pipeline *p);
 

@@ -86,6 +86,15 @@ allowance_ignore(const struct allowance *a)
 }
 
 bool
+allowance_is_none(const struct allowance *a)
+{
+	for (unsigned i = 0; i < ALLOWANCE_PARTS; i++)
+		if (a->left[i] > 0)
+			return false;
+	return a->tolerance == 0;
+}
+
+bool
 allowance_take(struct allowance *a, const struct difference *d)
 {
 	const unsigned parts = d->in[DIFFER_B] == NULL   ? TOUCHES_MISSING

@@ -26,6 +26,10 @@ struct allowance allowance_of(const struct ledger *l, const struct loss *losses,
 /* Parts that may differ in each of the events, as so many were counted: comparing them has no use. */
 unsigned allowance_ignore(const struct allowance *a);
 
+/* Whether no event may differ, but for fields and events that the output adds: then the digests of the trace
+ * and of the output, without those, are the same. */
+bool allowance_is_none(const struct allowance *a);
+
 /* Whether the difference is allowed; it is counted then.  Side A is the trace, B the output. */
 bool allowance_take(struct allowance *a, const struct difference *d);
 

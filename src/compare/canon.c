@@ -12,17 +12,7 @@
 struct wide_hash
 canon_none(void)
 {
-	return wide_hash_end(wide_hash_start(CANON_NONE));
-}
-
-struct wide_hash
-canon_integer(bool negative, uint64_t magnitude)
-{
-	struct wide_hash h = wide_hash_start(CANON_INTEGER);
-
-	wide_hash_add(&h, negative && magnitude > 0);
-	wide_hash_add(&h, magnitude);
-	return wide_hash_end(h);
+	return wide_hash_start(CANON_NONE);
 }
 
 struct wide_hash
@@ -37,7 +27,7 @@ canon_float(double v)
 	if (!isnan(v))
 		memcpy(&bits, &v, sizeof bits);
 	wide_hash_add(&h, bits);
-	return wide_hash_end(h);
+	return h;
 }
 
 /* The text that JSON has for it says which double that is. */
@@ -89,7 +79,7 @@ canon_text(struct slice s)
 	    (hex_number(s, &v) || long_number(s, &negative, &v)))
 		return canon_integer(negative, v);
 	wide_hash_add_text(&h, s);
-	return wide_hash_end(h);
+	return h;
 }
 
 /* As the text "0x" and its digits; a long one in pieces. */
@@ -113,7 +103,7 @@ bytes(const struct value *v)
 	if (v->count <= 8)
 		return canon_text(slice_of(piece, n));
 	wide_hash_add_piece(&h, piece, n);
-	return wide_hash_end(h);
+	return h;
 }
 
 static struct wide_hash value(struct canon *c, const struct value *v, unsigned depth);
@@ -125,7 +115,7 @@ canon_list(uint64_t count, struct wide_hash run)
 
 	wide_hash_add(&h, count);
 	wide_hash_add_hash(&h, run);
-	return wide_hash_end(h);
+	return h;
 }
 
 static struct wide_hash
@@ -145,7 +135,7 @@ canon_object(uint64_t count, struct wide_hash sum)
 
 	wide_hash_add(&h, count);
 	wide_hash_add_hash(&h, sum);
-	return wide_hash_end(h);
+	return h;
 }
 
 struct wide_hash

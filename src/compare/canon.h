@@ -20,12 +20,22 @@
  */
 #define CANON_DEPTH 100
 
+#define CANON_INTEGER 16U /* or 17: the second half of the hash of an integer; the first is its magnitude */
+
 /* Zero-initialise to start. */
 struct canon {
 	struct arena scratch; /* failed: hashes are of no use */
 };
 
+/* Without wide_hash_end(): to be compared, or added to another hash. */
 struct wide_hash canon_value(struct canon *c, const struct value *v);
+
+/* The same of an integer. */
+static inline struct wide_hash
+canon_integer(bool negative, uint64_t magnitude)
+{
+	return (struct wide_hash){ magnitude, CANON_INTEGER + (negative && magnitude > 0) };
+}
 
 void canon_free(struct canon *c);
 

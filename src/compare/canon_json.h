@@ -8,7 +8,6 @@
 
 enum canon_tag {
 	CANON_NONE = 1,
-	CANON_INTEGER,
 	CANON_FLOAT,
 	CANON_TEXT,
 	CANON_LIST,
@@ -17,7 +16,6 @@ enum canon_tag {
 };
 
 struct wide_hash canon_none(void);
-struct wide_hash canon_integer(bool negative, uint64_t magnitude);
 struct wide_hash canon_float(double v);
 struct wide_hash canon_text(struct slice s);
 

@@ -3,7 +3,7 @@
 #include "event/class.h"
 #include "event/event_traits.h"
 
-enum { TEXT = 1, FIELD, EVENT };
+enum { TEXT = 1, FIELD, EVENT, CATEGORY };
 
 static struct wide_hash
 text(struct slice s)
@@ -20,7 +20,9 @@ event_field_hash(struct canon *c, const struct field *f)
 	struct wide_hash h = wide_hash_start(FIELD);
 
 	wide_hash_add_text(&h, f->name);
-	wide_hash_add_hash(&h, canon_value(c, &f->value));
+	wide_hash_add_hash(&h, f->value.type <= VALUE_U64 && f->value.type >= VALUE_U8
+	                           ? canon_integer(false, f->value.u64)
+	                           : canon_value(c, &f->value));
 	return wide_hash_end(h);
 }
 
@@ -55,26 +57,65 @@ struct event_identity
 event_identity(struct canon *c, const struct batch *b, const struct event *e,
                const struct event_fields *fields)
 {
-	const bool arrow = event_is_flow(e);
 	struct event_identity id = {
 		.name = text(e->name),
-		.category = arrow ? (struct wide_hash){ 0, 0 } : text(event_category(e)),
+		.category = event_is_flow(e) ? (struct wide_hash){ 0, 0 } : text(event_category(e)),
 		.ts = e->ts,
 		.dur = event_compared_length(e),
 		.phase = event_compared_phase(e),
 		.async = event_is_async(e),
 		.step = event_is_step(e),
 	};
+	const bool all = fields == NULL || event_all_fields_count(fields);
 	unsigned seen = 0;
 
 	for (uint16_t i = 0; i < e->nfields; i++) {
 		const struct field *const f = &b->fields[e->first_field + i];
-		if (fields != NULL && !event_field_counts_in(fields, f->name, &seen))
+		if (!all && !event_field_counts_in(fields, f->name, &seen))
 			continue;
 		wide_hash_sum(&id.fields, event_field_hash(c, f));
 		id.nfields++;
 	}
 	return id;
+}
+
+static struct wide_hash
+category_of(struct category_memo *m, const struct event *e)
+{
+	if (m->of != e->cls) {
+		struct wide_hash h = wide_hash_start(CATEGORY);
+		wide_hash_add_text(&h, event_category(e));
+		*m = (struct category_memo){ e->cls, wide_hash_end(h) };
+	}
+	return m->hash;
+}
+
+/* All but the fields is one chain of words; what is hashed by itself is added to that. */
+struct wide_hash
+event_hash(struct canon *c, struct category_memo *m, const struct batch *b, const struct event *e,
+           const struct event_fields *fields)
+{
+	const bool all = event_all_fields_count(fields);
+	struct wide_hash sum = { 0, 0 }, h = wide_hash_start(EVENT);
+	uint64_t n = 0;
+	unsigned seen = 0;
+
+	for (uint16_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (!all && !event_field_counts_in(fields, f->name, &seen))
+			continue;
+		wide_hash_sum(&sum, event_field_hash(c, f));
+		n++;
+	}
+	if (!event_is_flow(e))
+		wide_hash_sum(&sum, category_of(m, e));
+	wide_hash_add(&h, n << 16 | (uint64_t)event_compared_phase(e) << 1 |
+	                      (event_is_async(e) || event_is_step(e)));
+	wide_hash_add(&h, e->ts);
+	wide_hash_add(&h, event_compared_length(e));
+	wide_hash_add_text(&h, e->name);
+	wide_hash_sum(&h, sum);
+	return wide_hash_end(h);
 }
 
 struct wide_hash

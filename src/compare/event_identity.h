@@ -4,6 +4,7 @@
 #include "compare/canon.h"
 #include "event/batch.h"
 #include "event/class.h"
+#include "event/event_traits.h"
 #include "event/track.h"
 #include "format/touches.h"
 
@@ -44,6 +45,12 @@ struct event_fields {
 	const char *const *added; /* lists of words; NULL: none */
 };
 
+static inline bool
+event_all_fields_count(const struct event_fields *f)
+{
+	return f->counts == NULL && f->added == NULL;
+}
+
 /* The place of a word in lists of words with spaces between them, ended by NULL; UINT32_MAX: it is none. */
 uint32_t event_words_at(const char *const *lists, struct slice word);
 
@@ -56,9 +63,21 @@ event_words_have(const char *const *lists, struct slice word)
 /* Whether a field counts; `seen` is 0 for the first field of an event, and kept for its further ones. */
 bool event_field_counts_in(const struct event_fields *f, struct slice name, unsigned *seen);
 
-/* Memory is out if c->scratch.failed. */
+/* fields: NULL: all count.  Memory is out if c->scratch.failed. */
 struct event_identity event_identity(struct canon *c, const struct batch *b, const struct event *e,
                                      const struct event_fields *fields);
+
+/* The category of the class that was seen last, so that it is not hashed for each event.  Zero-initialise to
+ * start, for each trace. */
+struct category_memo {
+	const struct class *of;
+	struct wide_hash hash;
+};
+
+/* One hash of all parts, for sums: faster than event_identity_hash(), of which it is no value; memory as
+ * above. */
+struct wide_hash event_hash(struct canon *c, struct category_memo *m, const struct batch *b,
+                            const struct event *e, const struct event_fields *fields);
 
 /* One hash of a field; memory as above. */
 struct wide_hash event_field_hash(struct canon *c, const struct field *f);
@@ -92,7 +111,7 @@ event_compared_length(const struct event *e)
 static inline bool
 event_is_compared(const struct event *e)
 {
-	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT;
+	return e->phase != PHASE_STRUCTURE && e->phase != PHASE_FLOW_OUT && (e->flags & EVENT_REFERRED) == 0;
 }
 
 #endif

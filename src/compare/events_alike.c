@@ -50,7 +50,7 @@ next_field(const struct alike *x, int side, uint32_t *i, unsigned *seen)
 
 	for (; *i < e->nfields; ++*i) {
 		const struct field *const to = &x->batch[side]->fields[e->first_field + *i];
-		if ((f->counts == NULL && f->added == NULL) || event_field_counts_in(f, to->name, seen)) {
+		if (event_all_fields_count(f) || event_field_counts_in(f, to->name, seen)) {
 			++*i;
 			return to;
 		}

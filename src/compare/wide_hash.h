@@ -49,7 +49,8 @@ wide_hash_mix(uint64_t v)
 	return v ^ v >> 32;
 }
 
-/* What came out; both lanes depend on all bits of both. */
+/* What came out; both lanes depend on all bits of both.  Not needed for what is only compared, or added to
+ * another hash; needed for what goes into a sum, or into a table. */
 static inline struct wide_hash
 wide_hash_end(struct wide_hash h)
 {
@@ -58,17 +59,24 @@ wide_hash_end(struct wide_hash h)
 	return (struct wide_hash){ wide_hash_mix(a + b * WIDE_HASH_B), b };
 }
 
+/* The last bytes of a text, 1 to 7, as a word whose further bytes are 0. */
+static inline uint64_t
+wide_hash_last(const char *p, size_t n)
+{
+	if (n >= 4)
+		return load_u32(p, false) | (uint64_t)load_u32(p + n - 4, false) << (8 * (n - 4));
+	return (uint8_t)p[0] | (uint64_t)(uint8_t)p[n / 2] << (8 * (n / 2)) |
+	       (uint64_t)(uint8_t)p[n - 1] << (8 * (n - 1));
+}
+
 /* Bytes and how many they are.  In pieces: the length first, then pieces of a multiple of 8 bytes each. */
 static inline void
 wide_hash_add_piece(struct wide_hash *h, const char *p, size_t n)
 {
 	for (; n >= 8; p += 8, n -= 8)
 		wide_hash_add(h, load_u64(p, false));
-	if (n > 0) {
-		char last[8] = { 0 };
-		memcpy(last, p, n);
-		wide_hash_add(h, load_u64(last, false));
-	}
+	if (n > 0)
+		wide_hash_add(h, wide_hash_last(p, n));
 }
 
 static inline void

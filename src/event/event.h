@@ -56,7 +56,7 @@ struct event {
 	uint32_t first_field;      /* in the batch's fields */
 	uint16_t nfields;
 	uint8_t phase; /* enum phase */
-	uint8_t flags; /* enum event_flags, and EVENT_STEP of event_traits.h */
+	uint8_t flags; /* enum event_flags, and those of event_traits.h */
 };
 
 enum event_flags {

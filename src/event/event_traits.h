@@ -6,7 +6,10 @@
 
 /* What some readers say of events, and what writers ask to count what their format cannot hold. */
 
-enum { EVENT_STEP = 16 }; /* a flag of a FLOW_IN: its arrow goes on from here */
+enum event_traits {
+	EVENT_STEP = 16,     /* a flag of a FLOW_IN: its arrow goes on from here */
+	EVENT_REFERRED = 32, /* of raw events: others refer to it; a selection has it if one of them does */
+};
 
 /* Whether it is a span that overlaps others of its track at will. */
 static inline bool

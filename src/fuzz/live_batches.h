@@ -26,7 +26,8 @@ void live_batches_read(struct live_batches *l, const struct format *format, stru
 size_t live_batches_changed(const struct live_batches *l);
 
 /* Reads n bytes as raw events and once more as `validate` does.  false: the findings or the ends differ, a
- * record is not where it should be in the bytes, or a batch changed. */
+ * record is not where it should be in the bytes, or a batch changed; or there are fewer raw events, of which
+ * some may be structure by the vocabulary. */
 bool live_batches_raw_agrees(const struct format *format, const char *p, size_t n);
 
 /* The bytes of all records, one behind the other, to be freed; only with WANT_BYTES. */
