@@ -244,7 +244,7 @@ d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 		const struct slice bytes = b->bytes[i];
 		kind = d9w_record_of(b, e);
 		if (!goes_on(raw, e, kind, run, bytes)) {
-			text_slice(&chunk->text, run);
+			chunk_borrow(chunk, run);
 			run = slice_of(bytes.p, 0);
 		}
 		if (st->as_0_3)
@@ -259,7 +259,7 @@ d9w_raw(struct d9w_state *st, const struct batch *b, struct chunk *chunk)
 		else
 			run.n += bytes.n;
 	}
-	text_slice(&chunk->text, run);
+	chunk_borrow(chunk, run);
 	if (raw->left > 0 && b->n > 0 && !raw->skipping)
 		remember(raw, kind, b->bytes[b->n - 1], chunk);
 }

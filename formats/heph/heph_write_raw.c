@@ -18,7 +18,7 @@ lose(struct hpw_raw *raw, enum hpw_loss loss, const struct event *e)
 static void
 flush(struct hpw_raw *raw)
 {
-	text_slice(&raw->chunk->text, raw->run);
+	chunk_borrow(raw->chunk, raw->run);
 	raw->run.n = 0;
 }
 
