@@ -268,19 +268,11 @@ tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned t
 	}
 }
 
-/* A complete event as of 2024, and a metadata event likewise. */
-#define KIND(which, kind) ((uint64_t)(kind) << 4 * (which))
-#define USUAL                                                                                                \
-	(KIND(DFT_ID, JSON_UINT) | KIND(DFT_NAME, JSON_STRING) | KIND(DFT_CAT, JSON_STRING) |                \
-	 KIND(DFT_PID, JSON_UINT) | KIND(DFT_TID, JSON_UINT) | KIND(DFT_PH, JSON_STRING) |                   \
-	 KIND(DFT_ARGS, JSON_OBJECT))
-#define USUAL_COMPLETE (USUAL | KIND(DFT_TS, JSON_UINT) | KIND(DFT_DUR, JSON_UINT))
-
 static void
 check_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
 {
-	if ((phase == DFT_PHASE_COMPLETE && rec->shape == USUAL_COMPLETE) ||
-	    (phase == DFT_PHASE_METADATA && rec->shape == USUAL))
+	if ((phase == DFT_PHASE_COMPLETE && rec->shape == DFT_USUAL_COMPLETE) ||
+	    (phase == DFT_PHASE_METADATA && rec->shape == DFT_USUAL_METADATA))
 		return;
 	const uint64_t key = rec->shape | (uint64_t)phase << 60 | (uint64_t)1 << 59; /* never 0 */
 	if (key != st->valid_shape) {

@@ -283,33 +283,13 @@ bit_of(const char *dialect)
 	return ALL;
 }
 
-/* What of a record decides about its dialect, as far as it takes to know that it is that of the last one. */
-static uint64_t
-signature(const struct dft_record *rec, const struct dft_facts *f)
-{
-	const struct dft_arg *const host = dft_arg_of(rec, DFT_ROLE_HHASH), *const file = dft_arg_of(
-	                                                                        rec, DFT_ROLE_FHASH);
-	uint64_t s = rec->shape | (uint64_t)f->phase << 40;
-
-	/* records that define a hash are few */
-	if (defines_hash(rec, f))
-		return 0;
-
-	if (host != NULL)
-		s |= (uint64_t)host->kind << 44 | (uint64_t)(host->value.n > 5) << 48 |
-		     (uint64_t)(host->value.n > 1) << 49;
-	if (file != NULL)
-		s |= (uint64_t)file->kind << 50 | (uint64_t)(file->value.n > 5) << 54 |
-		     (uint64_t)(file->value.n > 1) << 55;
-	return s | (uint64_t)(rec->special[DFT_ROLE_HOSTNAME] != 0) << 56 | (uint64_t)1 << 63;
-}
-
 void
 dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {
 	if (st->mixed_reported || f->phase == DFT_PHASE_NONE || f->phase >= DFT_PHASE_BEGIN)
 		return;
-	const uint64_t s = signature(rec, f);
+	/* records that define a hash are few */
+	const uint64_t s = defines_hash(rec, f) ? 0 : dft_signature(rec, f->phase);
 	if (s != 0 && s == st->usual_signature)
 		return;
 	const unsigned d = possible(rec, f);

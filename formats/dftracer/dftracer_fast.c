@@ -2,6 +2,7 @@
 #include "dftracer/dftracer_line.h"
 #include "dftracer/dftracer_parse.h"
 #include "dftracer/dftracer_raw.h"
+#include "dftracer/dftracer_usual.h"
 
 /* Ordinary lines: a record and nothing else, clean, like records before it.  All others are left to
  * dft_line_next(). */
@@ -73,9 +74,12 @@ take_lines(struct dft_state *st, struct batch *b)
 	struct dft_record *const rec = &st->record;
 	const char *const base = st->index->base;
 	const bool raw = st->raw && !st->in_run, members = st->raw_fields;
+	const bool quick = st->no_events || st->in_run;
 
 	for (; *st->lines != UINT32_MAX; st->lines++) {
 		const char *const e = base + *st->lines;
+		for (const char *q = in->p; q < e; q += 64)
+			__builtin_prefetch(q + JSON_CHUNK); /* what the next index is made of */
 		if (b->n == b->cap || *in->p != '{' || *st->odd < *st->lines ||
 		    (size_t)(in->end - e) < DFT_SPARE)
 			return false;
@@ -86,7 +90,8 @@ take_lines(struct dft_state *st, struct batch *b)
 		rec->line = st->line.number;
 		rec->column = 1;
 		rec->ordinal = st->r->records + 1;
-		dft_record_take(st, b);
+		if (!quick || !dft_usual_take(st, rec))
+			dft_record_take(st, b);
 		if (st->no_memory)
 			return false;
 		if (raw)

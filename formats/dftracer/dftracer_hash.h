@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "dftracer/dftracer_record.h"
 #include "dftracer/dftracer_tally.h"
+#include "dftracer/dftracer_wire.h"
 
 /*
  * Names behind hashes.  Hashes are cut from the MD5 of the text: 16 bits in one
@@ -42,12 +43,14 @@ struct dft_name {
 	struct dft_place first_use;
 };
 
-/* A hash of sixteen digits that a record before this one defines, by its digits: most are used again and
- * again. */
+/* A hash that a record before this one defines, by its digits, sixteen or of a number of up to sixteen: most
+ * are used again and again. */
 struct dft_recent_hash {
 	uint64_t high, low;
+	uint64_t pid;  /* of a number */
 	uint32_t name; /* number + 1; 0: none */
-	uint8_t kind;
+	uint8_t kind;  /* enum dft_hash_kind */
+	bool number;
 };
 
 #define DFT_RECENT_HASHES 2048
@@ -73,6 +76,50 @@ dft_hash_kind_of(enum dft_role role)
 	if (role == DFT_ROLE_HHASH)
 		return DFT_HASH_HOST;
 	return role == DFT_ROLE_CMD_HASH || role == DFT_ROLE_EXEC_HASH ? DFT_HASH_STRING : DFT_HASH_FILE;
+}
+
+/* What to look for among the recent ones; false: it is not of this kind.  16 bytes can be read from the start
+ * of the hash. */
+static inline bool
+dft_recent_key(const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
+               struct dft_recent_hash *key)
+{
+	const char *const p = rec->p + a->value.at;
+	const uint32_t n = a->value.n;
+
+	*key = (struct dft_recent_hash){ .high = load_u64(p, false),
+		                         .low = load_u64(p + 8, false),
+		                         .kind = (uint8_t)dft_hash_kind_of((enum dft_role)a->role) };
+	if (a->kind == JSON_STRING)
+		return n == DFT_HEX_DIGITS;
+	if (a->kind != JSON_UINT || n == 0 || n > 16)
+		return false;
+	key->pid = pid;
+	key->number = true;
+	if (n <= 8) {
+		key->high &= ~UINT64_C(0) >> 8 * (8 - n);
+		key->low = 0;
+	} else {
+		key->low &= ~UINT64_C(0) >> 8 * (16 - n);
+	}
+	return true;
+}
+
+/* The place of a key. */
+static inline struct dft_recent_hash *
+dft_recent(struct dft_names *n, const struct dft_recent_hash *key)
+{
+	const uint64_t mix =
+	    (key->high ^ key->low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb);
+
+	return &n->recent[(mix >> 32) % DFT_RECENT_HASHES];
+}
+
+static inline bool
+dft_recent_is(const struct dft_recent_hash *r, const struct dft_recent_hash *key)
+{
+	return r->high == key->high && r->low == key->low && r->pid == key->pid && r->kind == key->kind &&
+	       r->number == key->number && r->name != 0;
 }
 
 void dft_names_free(struct dft_names *n);

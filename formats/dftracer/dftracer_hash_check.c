@@ -23,24 +23,28 @@ look_up(struct dft_state *st, const struct dft_record *rec, const struct dft_arg
 	return dft_name_use(st, rec, dft_hash_kind_of((enum dft_role)a->role), h, pid);
 }
 
-/* The same for sixteen digits; those that were defined are cached. */
+/* The same for digits; those that were defined are cached. */
 static inline const struct dft_name *
 look_up_digits(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
 {
 	struct dft_names *const n = &st->sh->names;
-	const char *const p = rec->p + a->value.at;
-	const uint64_t high = load_u64(p, false), low = load_u64(p + 8, false);
-	const uint8_t kind = (uint8_t)dft_hash_kind_of((enum dft_role)a->role);
-	const uint64_t mix = (high ^ low * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0x94d049bb133111eb);
-	struct dft_recent_hash *const recent = &n->recent[(mix >> 32) % DFT_RECENT_HASHES];
+	struct dft_recent_hash key;
 
-	if (recent->high == high && recent->low == low && recent->kind == kind && recent->name != 0) {
-		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
+	if ((!rec->clean && (a->kind != JSON_STRING || a->value.n != DFT_HEX_DIGITS)) ||
+	    !dft_recent_key(rec, a, pid, &key))
+		return look_up(st, rec, a, pid);
+	struct dft_recent_hash *const recent = dft_recent(n, &key);
+	if (dft_recent_is(recent, &key)) {
+		if (!key.number)
+			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec),
+			              dft_token_text(rec, a->value));
 		return &n->names[recent->name - 1];
 	}
 	const struct dft_name *const e = look_up(st, rec, a, pid);
-	if (e != NULL && e->source == DFT_MET)
-		*recent = (struct dft_recent_hash){ high, low, (uint32_t)(e - n->names) + 1, kind };
+	if (e != NULL && e->source == DFT_MET) {
+		*recent = key;
+		recent->name = (uint32_t)(e - n->names) + 1;
+	}
 	return e;
 }
 
@@ -49,8 +53,7 @@ static bool
 check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
            struct slice *name)
 {
-	const bool digits = a->kind == JSON_STRING && a->value.n == DFT_HEX_DIGITS;
-	const struct dft_name *const e = digits ? look_up_digits(st, rec, a, pid) : look_up(st, rec, a, pid);
+	const struct dft_name *const e = look_up_digits(st, rec, a, pid);
 
 	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
 	return e != NULL && e->source == DFT_MET;

@@ -171,8 +171,7 @@ check_process(struct dft_state *st, const struct dft_record *rec, struct dft_fac
 	p->aggregated |= f->phase == DFT_PHASE_AGGREGATE;
 }
 
-/* Ids count the records of a process.  Each process has its own place in the set: far from others, and not
- * where their pages lie. */
+/* Ids count the records of a process. */
 static void
 check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
@@ -185,9 +184,7 @@ check_id(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f
 	f->has_id = whole_number(st, rec, DFT_ID, false, &f->id);
 	if (!f->has_id || f->process == NULL)
 		return;
-	const uint64_t place =
-	    ((uint64_t)f->process->number << 44) + (uint64_t)f->process->number * 37 * IDSET_PAGE;
-	if (f->id < (uint64_t)1 << 44 && idset_add(&st->sh->ids, place + f->id))
+	if (f->id < (uint64_t)1 << 44 && idset_add(&st->sh->ids, dft_id_place(f->process) + f->id))
 		dft_tally_add(st, DFT_IDS_REPEATED, dft_place_of(rec), dft_top_text(rec, DFT_ID));
 }
 

@@ -44,18 +44,6 @@ find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, u
 	return p;
 }
 
-/* As slice_equal(), at once for hashes of 16 digits. */
-static inline bool
-same_host(struct slice a, struct slice b)
-{
-	if (a.n != b.n)
-		return false;
-	if (a.n != DFT_HEX_DIGITS)
-		return slice_equal(a, b);
-	return ((load_u64(a.p, false) ^ load_u64(b.p, false)) |
-	        (load_u64(a.p + 8, false) ^ load_u64(b.p + 8, false))) == 0;
-}
-
 struct dft_process *
 dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid, struct slice host)
 {
@@ -65,7 +53,7 @@ dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
 	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
 	if (host.n == 0)
 		return find_process(st, rec, pid, 0);
-	if (last != NULL && last->pid == pid && same_host(dft_host_text(&sh->who, last->host), host))
+	if (last != NULL && last->pid == pid && dft_same_host(dft_host_text(&sh->who, last->host), host))
 		return last;
 	struct dft_process *const p = find_process(st, rec, pid, dft_host_number(&sh->who, sh->arena, host));
 	if (p != NULL && p->pid == pid && p->host != 0)

@@ -1,6 +1,7 @@
 #ifndef DFTRACER_PROCESS_H
 #define DFTRACER_PROCESS_H
 
+#include "base/idset.h"
 #include "dftracer/dftracer_record.h"
 #include "dftracer/dftracer_tally.h"
 #include "dftracer/dftracer_who.h"
@@ -54,6 +55,14 @@ void dft_processes_free(struct dft_processes *p);
 /* The process of a record: by its pid and its host (as written; n 0: not given).  NULL: no memory. */
 struct dft_process *dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid,
                                    struct slice host);
+
+/* Where its ids begin in dft_shared.ids: each process has its own place in the set, far from others, and not
+ * where their pages lie. */
+static inline uint64_t
+dft_id_place(const struct dft_process *p)
+{
+	return ((uint64_t)p->number << 44) + (uint64_t)p->number * 37 * IDSET_PAGE;
+}
 
 /* The tracks of events (dftracer_track.c); NULL: no memory. */
 const struct track *dft_thread_track(struct dft_state *st, const struct dft_record *rec,

@@ -29,6 +29,7 @@ dft_open(struct reader *r)
 	st->ahead = asking != NULL;
 	st->names_to = asking != NULL ? asking->sh : st->sh;
 	st->raw = (r->want & WANT_RAW) != 0;
+	st->no_events = r->want == WANT_FINDINGS && asking == NULL;
 	st->runs = st->raw && (r->want & WANT_RUNS) != 0;
 	st->raw_fields = st->raw && (r->want & WANT_FIELDS) != 0;
 	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;

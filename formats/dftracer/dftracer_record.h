@@ -117,6 +117,15 @@ dft_top_kind(const struct dft_record *rec, enum dft_top which)
 	return (enum json_kind)(rec->shape >> 4 * which & 15);
 }
 
+/* Shapes of a metadata event and of a complete event as of 2024. */
+#define DFT_KIND(which, kind) ((uint64_t)(kind) << 4 * (which))
+#define DFT_USUAL_METADATA                                                                                   \
+	(DFT_KIND(DFT_ID, JSON_UINT) | DFT_KIND(DFT_NAME, JSON_STRING) | DFT_KIND(DFT_CAT, JSON_STRING) |    \
+	 DFT_KIND(DFT_PID, JSON_UINT) | DFT_KIND(DFT_TID, JSON_UINT) | DFT_KIND(DFT_PH, JSON_STRING) |       \
+	 DFT_KIND(DFT_ARGS, JSON_OBJECT))
+#define DFT_USUAL_COMPLETE                                                                                   \
+	(DFT_USUAL_METADATA | DFT_KIND(DFT_TS, JSON_UINT) | DFT_KIND(DFT_DUR, JSON_UINT))
+
 static inline struct slice
 dft_token_text(const struct dft_record *rec, struct dft_token t)
 {

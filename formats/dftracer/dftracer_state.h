@@ -78,7 +78,7 @@ struct dft_state {
 
 	const char *dialect; /* as opened */
 	bool mixed_reported;
-	uint64_t usual_signature; /* of records that are of it, see dftracer_dialect.c */
+	uint64_t usual_signature; /* of records that are of it, see dftracer_dialect.h */
 	uint64_t valid_shape;     /* a shape and phase that was checked without a finding ... */
 	unsigned valid_tallies;   /* ... and what is to be counted for it */
 	uint64_t findings;        /* reported so far */
@@ -92,6 +92,7 @@ struct dft_state {
 	bool keep_ids;
 	bool raw;             /* raw events: see dftracer_raw.c ... */
 	bool raw_fields;      /* ... and their fields */
+	bool no_events;       /* not even of structure */
 	bool runs, in_run;    /* ... records after the first are one event together; those being read are */
 	uint64_t covered;     /* raw: where the bytes of the last event end */
 	struct arena scratch; /* for one record */

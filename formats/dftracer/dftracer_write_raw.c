@@ -178,6 +178,18 @@ begin_input(struct dfw_raw *raw, struct chunk *chunk)
 
 /* ---- all of them ---- */
 
+/* The last bytes are text: see remember_tail(). */
+static void
+put_run(struct slice run, struct chunk *chunk)
+{
+	const uint32_t n = run.n > DFW_TAIL ? run.n - DFW_TAIL : 0;
+
+	if (n > 0)
+		chunk_borrow(chunk, slice_of(run.p, n));
+	if (run.n > 0)
+		text_add(&chunk->text, run.p + n, run.n - n);
+}
+
 void
 dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 {
@@ -196,7 +208,7 @@ dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 			run.n += bytes.n;
 			continue;
 		}
-		text_slice(&chunk->text, run);
+		put_run(run, chunk);
 		run.n = 0;
 		if (e->offset == 0)
 			begin_input(raw, chunk);
@@ -213,7 +225,7 @@ dfw_raw(struct dfw_state *st, const struct batch *b, struct chunk *chunk)
 		else
 			run = bytes;
 	}
-	text_slice(&chunk->text, run);
+	put_run(run, chunk);
 	remember_tail(raw, &chunk->text);
 }
 

@@ -91,7 +91,7 @@ htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk)
 		const struct slice bytes = b->bytes[i];
 		const bool adjoins = run.n > 0 && run.p + run.n == bytes.p && bytes.n <= UINT32_MAX - run.n;
 		if (!adjoins || e->offset == 0) {
-			text_slice(&chunk->text, run);
+			chunk_borrow(chunk, run);
 			run = slice_of(bytes.p, 0);
 		}
 		if (e->offset == 0)
@@ -107,5 +107,5 @@ htw_raw(struct htw_state *st, const struct batch *b, struct chunk *chunk)
 		move_time(raw, b, e, bytes.n, chunk);
 		note_byte_order(raw, b, e);
 	}
-	text_slice(&chunk->text, run);
+	chunk_borrow(chunk, run);
 }

@@ -35,6 +35,7 @@ struct differ_rules {
 	bool pair_all;      /* what is left of a time is put together, however much differs */
 	bool sorted;        /* no event is earlier than the one before it; false: hardly any */
 	bool in_step;       /* events have partners by their place alone, in whatever order they come */
+	bool left_out;      /* A may have EVENT_LEFT_OUT: B may have those, too, in the same order */
 	struct event_fields fields[DIFFER_SIDES];
 	unsigned tracks; /* enum tracks_without */
 	const char *const

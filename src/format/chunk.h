@@ -11,6 +11,12 @@ struct chunk_part {
 	size_t at;        /* in the text */
 };
 
+/* Bytes of a batch; never in the output of a folder. */
+struct chunk_borrowed {
+	size_t at; /* so much of the text goes out before them */
+	struct slice bytes;
+};
+
 void chunk_clear(struct chunk *c);
 void chunk_free(struct chunk *c);
 

@@ -15,7 +15,7 @@
 struct chunk {
 	struct text text;
 	struct ledger ledger;
-	struct chunk_files files; /* for WRITER_FOLDER: see chunk_file() */
+	struct chunk_files files; /* for WRITER_FOLDER: see chunk_file(), chunk_borrow() */
 	struct chunk_end end;     /* for temporary files: see format/writer_end.h */
 };
 

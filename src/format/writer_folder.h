@@ -17,10 +17,13 @@ struct chunk;
  * A folder needs no joint (writer_ops.joint is 0). */
 void chunk_file(struct chunk *c, const char *name);
 
-/* For the engine: which parts of a chunk's text are for which file. */
+/* For the engine: which parts of a chunk's text are for which file, and what goes out between them (see
+ * chunk_borrow()). */
 struct chunk_files {
 	struct chunk_part *parts;
 	uint32_t n, cap;
+	struct chunk_borrowed *borrowed;
+	uint32_t nborrowed, borrowed_cap;
 };
 
 #endif

@@ -1,6 +1,8 @@
 #ifndef FORMAT_WRITER_MODES_H
 #define FORMAT_WRITER_MODES_H
 
+#include "base/slice_type.h"
+
 /* What events a writer can be given.  The first that applies is chosen unless the user says --raw.  Raw
  * events: see format/reader.h. */
 enum writer_modes {
@@ -19,8 +21,17 @@ enum writer_modes {
  * with RAW_SAME, all of the input is written.  For RAW_SELECT raw and interpreted events of a record have the
  * same offset, and no reader makes one event of several records: the engine does.
  *
+ * Some formats count their records, or say in a field when each one is.  format.recounted names the fields
+ * that a writer counts anew when records are left out or times are moved: that is no difference.
+ *
  * A writer that has to know what retained events refer to before it writes what stands ahead of them has
  * writer_ops.survey: if events were selected, it gets all batches once in a pass of their own, behind open
  * and before the first render or write. */
+
+struct chunk;
+
+/* For writers of one file that copy records: adds bytes that the batch points to.  They go out behind what
+ * was added before, without another copy if they are many; the chunk's text does not hold them then. */
+void chunk_borrow(struct chunk *c, struct slice s);
 
 #endif

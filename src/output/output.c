@@ -169,12 +169,27 @@ output_open(const char *path, unsigned flags, char *why, size_t n)
 
 /* ---- Writing ---- */
 
+static bool send_all(struct output *o, const char *p, size_t n);
+
 /* Standard output may be a pipe that somebody else made non-blocking. */
 static int
 wait_writable(int fd)
 {
 	struct pollfd ask = { .fd = fd, .events = POLLOUT };
 	return poll(&ask, 1, -1) >= 0 || errno == EINTR ? 0 : errno;
+}
+
+/* Bytes of a mapped file that became shorter since cannot be written, but read: see input_sigbus.c. */
+static bool
+send_unmapped(struct output *o, const char *p, size_t n)
+{
+	for (size_t k; n > 0; p += k, n -= k) {
+		k = n < BUFFER_SIZE ? n : BUFFER_SIZE;
+		memcpy(o->held, p, k);
+		if (!send_all(o, o->held, k))
+			return false;
+	}
+	return true;
 }
 
 static bool
@@ -188,6 +203,8 @@ send_all(struct output *o, const char *p, size_t n)
 			n -= (size_t)done;
 			continue;
 		}
+		if (why == EFAULT && p != o->held)
+			return send_unmapped(o, p, n);
 		if (why == EAGAIN)
 			why = wait_writable(o->fd);
 		if (why != 0 && why != EINTR)

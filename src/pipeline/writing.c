@@ -25,6 +25,23 @@ put(struct writing *w, const char *file, const char *p, size_t n)
 	return !atomic_load(&w->failed);
 }
 
+/* What the batch has and the text between, from its byte `from` on. */
+static void
+put_borrowed(struct writing *w, const struct chunk *c, size_t from)
+{
+	const struct chunk_borrowed *const b = c->files.borrowed;
+
+	for (uint32_t i = 0; i < c->files.nborrowed; i++) {
+		if (b[i].at > from && !put(w, NULL, c->text.p + from, b[i].at - from))
+			return;
+		from = b[i].at > from ? b[i].at : from;
+		if (!put(w, NULL, b[i].bytes.p, b[i].bytes.n))
+			return;
+	}
+	if (c->text.n > from)
+		put(w, NULL, c->text.p + from, c->text.n - from);
+}
+
 /* The parts of a chunk, from the byte `from` on.  A file of a folder that gets nothing is made all the same.
  */
 static void
@@ -33,6 +50,10 @@ put_text(struct writing *w, const struct chunk *c, size_t from)
 	const struct chunk_part *const parts = c->files.parts;
 	const size_t first = c->files.n > 0 ? parts[0].at : c->text.n;
 
+	if (c->files.nborrowed > 0) {
+		put_borrowed(w, c, from);
+		return;
+	}
 	if (first > from && !put(w, NULL, c->text.p + from, first - from))
 		return;
 	for (uint32_t i = 0; i < c->files.n; i++) {
@@ -62,7 +83,7 @@ hand_over(struct writing *w, struct chunk *c, bool rendered)
 		w->failure = c->end.failed;
 		atomic_store(&w->failed, true);
 	}
-	w->writer.any |= rendered && c->text.n > 0;
+	w->writer.any |= rendered && (c->text.n > 0 || c->files.nborrowed > 0);
 	if (is_well(w))
 		put_text(w, c, joint);
 	chunk_clear(c);
