@@ -14,6 +14,8 @@ enum writer_modes {
 	                         * bytes are looked at; ts: what it needs to write them elsewhere */
 	WRITER_RAW_SELECT = 8,  /* with RAW_SAME: leaves out raw events with EVENT_LEFT_OUT, and structure
 	                         * records that only such events refer to */
+	WRITER_RAW_BARE = 64,   /* with RAW_SELECT: unless times are moved, render or write looks at fields of
+	                         * structure records alone, and of what is at offset 0 */
 	WRITER_RAW_BYTES = 16,  /* with RAW_SAME: looks at their bytes alone; they have no fields then */
 };
 
