@@ -30,6 +30,7 @@ const struct format dftracer_format = {
 	.title = "DFTracer trace",
 	.spec = "DFTracer Format",
 	.suffixes = suffixes,
+	.recounted = (const char *const[]){ "ts", NULL },
 	.dialects = dft_dialects,
 	.options = options,
 	.reader = &dft_reader_ops,

@@ -47,6 +47,7 @@ set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, st
 	else
 		field->type = textscan_slice(type.p, type.n);
 	s->planned = false; /* events of it may have a class already, which does not change */
+	s->run_need = SIZE_MAX;
 }
 
 static void

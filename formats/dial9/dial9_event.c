@@ -151,6 +151,11 @@ add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame 
 	if (s->kind == D9_KIND_SYMBOL)
 		e->flags |= EVENT_REFERRED;
 	st->event_pooled = 0;
+	if (!s->structure && (st->r->want & WANT_BARE) != 0) {
+		e->track = no_track(st);
+		b->n += !st->no_memory;
+		return;
+	}
 	if (s->made != NULL) {
 		add_made(st, s, f, b, e);
 	} else {

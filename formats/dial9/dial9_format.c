@@ -22,6 +22,7 @@ const struct format dial9_format = {
 	.title = "dial9 trace",
 	.spec = "dial9-trace-format binary specification, version 1",
 	.suffixes = suffixes,
+	.recounted = (const char *const[]){ "timestamp_delta_ns", NULL },
 	.dialects = d9_dialects,
 	.options = options,
 	.reader = &d9_reader_ops,

@@ -16,20 +16,31 @@
  * each is a branch, which it predicts.
  */
 
-/* clang-format off */
+/* Values of frequent types.  A step takes two of them. */
+enum value_kind {
+	END,     /* of the event */
+	NOTHING, /* second: another step follows */
+	BYTE,
+	WORD, /* four bytes */
+	VARINT,
+	STRING_REF,
+	STACK_REF,
+	MAYBE_VARINT, /* behind a presence byte */
+	MAYBE_STRING,
+	VALUE_KINDS
+};
+
+/* A pair of the above, or one value of another type. */
+#define PAIR(first, second) ((first)*VALUE_KINDS + (second))
 enum op_kind {
-	OP_END,
-	OP_1, OP_2, OP_4, OP_8, /* so many bytes */
-	OP_VARINT,
-	OP_BOOL,
-	OP_STRING_REF,
-	OP_STACK_REF,
-	OP_OPTIONAL, /* a presence byte, and perhaps the value of kind `inner` */
+	OP_BOOL = PAIR(VALUE_KINDS, 0),
+	OP_MAYBE_BOOL,
+	OP_MAYBE_FIXED, /* `size` bytes behind a presence byte */
+	OP_MAYBE_STACK,
 	OP_TEXT,
 	OP_RUN,
 	OP_MAP, /* texts, in pairs */
 };
-/* clang-format on */
 
 #define MAX_FIELDS 64        /* schemas with more are measured field by field */
 #define MAX_TEXT (32U << 10) /* longer values too: no event may pass the bound for frames unseen */
@@ -41,44 +52,63 @@ enum op_kind {
 struct maker {
 	struct d9_op ops[2 * MAX_FIELDS + 2];
 	uint32_t n, gap;
-	uint32_t first_need; /* of the run before the first text */
-	uint32_t *need;      /* of the present run */
+	enum value_kind first; /* of a pair whose other value is to come; END: there is none */
+	uint32_t first_need;   /* of the run before the first text */
+	uint32_t *need;        /* of the present run */
 };
 
-static enum op_kind
-fixed_kind(uint32_t bytes)
+static struct d9_op *
+add_op(struct maker *m, unsigned kind)
 {
-	return bytes >= 8 ? OP_8 : bytes >= 4 ? OP_4 : bytes >= 2 ? OP_2 : OP_1;
+	m->ops[m->n] = (struct d9_op){ .kind = (uint8_t)kind };
+	return &m->ops[m->n++];
+}
+
+static void
+add_value(struct maker *m, enum value_kind kind)
+{
+	if (m->first == END && kind != END) {
+		m->first = kind;
+		return;
+	}
+	add_op(m, (unsigned)PAIR(m->first, kind));
+	m->first = END;
 }
 
 /* The fields of fixed size that wait. */
 static void
 put_gap(struct maker *m)
 {
-	static const uint8_t sizes[] = { [OP_1] = 1, [OP_2] = 2, [OP_4] = 4, [OP_8] = 8 };
-
 	*m->need += m->gap;
-	while (m->gap > 0) {
-		const enum op_kind kind = fixed_kind(m->gap);
-		m->ops[m->n++] = (struct d9_op){ .kind = (uint8_t)kind };
-		m->gap -= sizes[kind];
-	}
+	for (; m->gap >= 4; m->gap -= 4)
+		add_value(m, WORD);
+	for (; m->gap > 0; m->gap--)
+		add_value(m, BYTE);
 }
 
-static struct d9_op *
-put(struct maker *m, enum op_kind kind, uint32_t bytes)
+static void
+put_value(struct maker *m, enum value_kind kind, uint32_t bytes)
 {
 	put_gap(m);
 	*m->need += bytes;
-	m->ops[m->n] = (struct d9_op){ .kind = (uint8_t)kind };
-	return &m->ops[m->n++];
+	add_value(m, kind);
+}
+
+static struct d9_op *
+put_op(struct maker *m, enum op_kind kind, uint32_t bytes)
+{
+	put_gap(m);
+	*m->need += bytes;
+	if (m->first != END)
+		add_value(m, NOTHING);
+	return add_op(m, kind);
 }
 
 /* A value of any length ends the run: its head belongs to it, what follows to the next. */
 static void
 put_run(struct maker *m, enum op_kind kind, uint8_t size)
 {
-	struct d9_op *const op = put(m, kind, 4);
+	struct d9_op *const op = put_op(m, kind, 4);
 
 	op->size = size;
 	m->need = &op->need;
@@ -88,17 +118,25 @@ put_run(struct maker *m, enum op_kind kind, uint8_t size)
 static bool
 put_optional(struct maker *m, const struct d9_type_info *t)
 {
-	static const uint8_t kinds[] = { [D9_SHAPE_BOOL] = OP_BOOL, [D9_SHAPE_LEB128] = OP_VARINT };
-
-	if (t->shape == D9_SHAPE_FIXED)
-		put(m, OP_OPTIONAL, 1U + t->size)->inner = (uint8_t)fixed_kind(t->size);
-	else if (t->shape == D9_SHAPE_ID)
-		put(m, OP_OPTIONAL, 1 + 4)->inner = t->pool == D9_STRINGS ? OP_STRING_REF : OP_STACK_REF;
-	else if (t->shape == D9_SHAPE_BOOL || t->shape == D9_SHAPE_LEB128)
-		put(m, OP_OPTIONAL, 1 + D9_VARINT_MAX)->inner = kinds[t->shape];
-	else
+	switch ((enum d9_shape)t->shape) {
+	case D9_SHAPE_FIXED:
+		put_op(m, OP_MAYBE_FIXED, 1U + t->size)->size = t->size;
+		return true;
+	case D9_SHAPE_BOOL:
+		put_op(m, OP_MAYBE_BOOL, 1 + 1);
+		return true;
+	case D9_SHAPE_LEB128:
+		put_value(m, MAYBE_VARINT, 1 + D9_VARINT_MAX);
+		return true;
+	case D9_SHAPE_ID:
+		if (t->pool == D9_STRINGS)
+			put_value(m, MAYBE_STRING, 1 + 4);
+		else
+			put_op(m, OP_MAYBE_STACK, 1 + 4);
+		return true;
+	default:
 		return false;
-	return true;
+	}
 }
 
 static bool
@@ -113,13 +151,13 @@ put_field(struct maker *m, uint8_t type)
 		m->gap += t->size;
 		return true;
 	case D9_SHAPE_BOOL:
-		put(m, OP_BOOL, 1);
+		put_op(m, OP_BOOL, 1);
 		return true;
 	case D9_SHAPE_LEB128:
-		put(m, OP_VARINT, D9_VARINT_MAX);
+		put_value(m, VARINT, D9_VARINT_MAX);
 		return true;
 	case D9_SHAPE_ID:
-		put(m, t->pool == D9_STRINGS ? OP_STRING_REF : OP_STACK_REF, 4);
+		put_value(m, t->pool == D9_STRINGS ? STRING_REF : STACK_REF, 4);
 		return true;
 	case D9_SHAPE_TEXT:
 	case D9_SHAPE_RUN:
@@ -147,14 +185,12 @@ d9_ops_make(struct d9_schema *s)
 	for (uint32_t i = 0; i < s->nfields; i++)
 		if (!put_field(&m, s->fields[i].type))
 			return true;
-	put(&m, OP_END, 0);
+	put_value(&m, END, 0);
 	s->ops = malloc(m.n * sizeof *s->ops);
 	if (s->ops == NULL)
 		return false;
 	memcpy(s->ops, m.ops, m.n * sizeof *s->ops);
 	s->need = m.first_need;
-	if (s->kind == D9_KIND_PLAIN && !s->structure)
-		s->run_need = s->need;
 	return true;
 }
 
@@ -218,115 +254,156 @@ measure_long(const char *p)
 	return (unsigned char)p[9] <= 1 ? p + D9_VARINT_MAX : NULL;
 }
 
-/* The end of a value of this kind, which is none of any length; NULL: look closely. */
+/* The end of a value of this kind; NULL: look closely. */
 INLINE const char *
-measure_value(const struct d9_state *st, enum op_kind kind, const char *p)
+measure_value(const struct d9_state *st, enum value_kind kind, const char *p)
 {
 	switch (kind) {
-	case OP_1:
+	case BYTE:
 		return p + 1;
-	case OP_2:
-		return p + 2;
-	case OP_4:
+	case WORD:
 		return p + 4;
-	case OP_8:
-		return p + 8;
-	case OP_VARINT:
+	case MAYBE_VARINT:
+		if (*p != 1)
+			return *p == 0 ? p + 1 : NULL;
+		p++;
+		/* fallthrough */
+	case VARINT:
 		if ((unsigned char)p[0] < 0x80)
 			return p + 1;
 		return (unsigned char)p[1] < 0x80 ? p + 2 : measure_long(p);
-	case OP_BOOL:
-		return (unsigned char)*p <= 1 ? p + 1 : NULL;
-	case OP_STRING_REF:
+	case MAYBE_STRING:
+		if (*p != 1)
+			return *p == 0 ? p + 1 : NULL;
+		p++;
+		/* fallthrough */
+	case STRING_REF:
 		return defined(&st->pools[D9_STRINGS], p) ? p + 4 : NULL;
-	case OP_STACK_REF:
+	case STACK_REF:
 		return defined(&st->pools[D9_STACKS], p) ? p + 4 : NULL;
 	default:
-		return NULL;
+		return p;
 	}
 }
 
-INLINE const char *
-take(const struct d9_state *st, const struct d9_op *op, const char *p, const char *end)
+/* The same of a value of another type. */
+static const char *
+measure_other(const struct d9_state *st, const struct d9_op *op, const char *p, const char *end)
 {
-	if (op->kind < OP_OPTIONAL)
-		return measure_value(st, (enum op_kind)op->kind, p);
-	if (op->kind == OP_MAP)
-		return measure_map(op, p, end);
-	if (op->kind > OP_OPTIONAL)
+	const unsigned char byte = (unsigned char)*p;
+
+	switch ((enum op_kind)op->kind) {
+	case OP_BOOL:
+		return byte <= 1 ? p + 1 : NULL;
+	case OP_MAYBE_BOOL:
+		return byte == 0 ? p + 1 : byte == 1 && (unsigned char)p[1] <= 1 ? p + 2 : NULL;
+	case OP_MAYBE_FIXED:
+		return byte == 0 ? p + 1 : byte == 1 ? p + 1 + op->size : NULL;
+	case OP_MAYBE_STACK:
+		return byte == 0 ? p + 1 : byte == 1 && defined(&st->pools[D9_STACKS], p + 1) ? p + 5 : NULL;
+	case OP_TEXT:
+	case OP_RUN:
 		return measure_run(op, p, end);
-	if (*p == 0)
-		return p + 1;
-	return *p == 1 ? measure_value(st, (enum op_kind)op->inner, p + 1) : NULL;
+	case OP_MAP:
+		return measure_map(op, p, end);
+	}
+	return NULL;
 }
 
-/* One step, here so often that each has a place of its own where the processor learns what it will be. */
-#define STEP(i)                                                                                              \
-	if (op[i].kind == OP_END)                                                                            \
+#define TAKE(kind)                                                                                           \
+	if ((kind) == END)                                                                                   \
 		return p;                                                                                    \
-	if ((p = take(st, &op[i], p, end)) == NULL)                                                          \
+	if ((p = measure_value(st, kind, p)) == NULL)                                                        \
 	return NULL
 
+/* clang-format off */
+#define TAKE_PAIR(first, second) case PAIR(first, second): TAKE(first); TAKE(second); break;
+
+#define TAKE_PAIRS(first) \
+	TAKE_PAIR(first, END) TAKE_PAIR(first, NOTHING) TAKE_PAIR(first, BYTE) TAKE_PAIR(first, WORD) \
+	TAKE_PAIR(first, VARINT) TAKE_PAIR(first, STRING_REF) TAKE_PAIR(first, STACK_REF) \
+	TAKE_PAIR(first, MAYBE_VARINT) TAKE_PAIR(first, MAYBE_STRING)
+
+/* One step, here so often that each has a place of its own where the processor learns what it will be. */
+#define STEP(op) \
+	switch ((op)->kind) { \
+	case PAIR(END, END): return p; \
+	TAKE_PAIRS(BYTE) TAKE_PAIRS(WORD) TAKE_PAIRS(VARINT) TAKE_PAIRS(STRING_REF) TAKE_PAIRS(STACK_REF) \
+	TAKE_PAIRS(MAYBE_VARINT) TAKE_PAIRS(MAYBE_STRING) \
+	default: if ((p = measure_other(st, op, p, end)) == NULL) return NULL; \
+	}
+/* clang-format on */
+
+/* p: behind the head of the event. */
 INLINE const char *
 measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
 {
-	p += s->timed ? D9_TIMED_EVENT_HEAD : D9_EVENT_HEAD;
-	for (const struct d9_op *op = s->ops;; op += 6) {
-		STEP(0);
-		STEP(1);
-		STEP(2);
-		STEP(3);
-		STEP(4);
-		STEP(5);
+	for (const struct d9_op *op = s->ops;; op += 3) {
+		STEP(op)
+		STEP(op + 1)
+		STEP(op + 2)
 	}
 }
 
 const char *
 d9_measure(const struct d9_state *st, const struct d9_schema *s, const char *p, const char *end)
 {
-	return measure(st, s, p, end);
+	return measure(st, s, p + d9_schema_head(s), end);
 }
 
 /* ---- passes that only check ---- */
+
+#define MOST_BASE (UINT64_MAX >> 1) /* no run of events gets from there to the end of 64 bits */
+
+/* Notes what was counted: records up to `last`, so many of them events. */
+static void
+count(struct d9_state *st, const char *last, uint32_t records, uint32_t events)
+{
+	st->last_offset = input_offset(st->r->in, last);
+	st->r->records += records;
+	st->r->trace->events += events;
+	st->structure[D9_S_RESET]->records += records - events;
+}
 
 uint32_t
 d9_check_run(struct d9_state *st, uint32_t most)
 {
 	struct input *const in = st->r->in;
 	const char *p = in->p, *last = NULL, *const end = in->end;
-	uint64_t base = st->base, events = 0;
-	uint32_t n = 0;
+	uint64_t base = st->base;
+	uint32_t left = base <= MOST_BASE ? most : 0, resets = 0;
 
-	for (; n < most && end - p >= D9_RESET_SIZE; n++) {
+	while (left > 0 && end - p >= D9_RESET_SIZE) {
+		const char *next = p + D9_RESET_SIZE;
 		if (*p == D9_TAG_EVENT) {
 			const struct d9_schema *const s =
 			    d9_schema_find(&st->schemas, load_u16(p + 1, false));
-			if (s == NULL || !s->planned || (size_t)(end - p) < s->run_need)
+			uint64_t ts = base;
+			if (s == NULL || (size_t)(end - p) < s->run_need)
 				break;
-			const uint64_t ts = s->timed ? base + (load_u32(p + 2, false) >> 8) : base;
-			const char *const next = measure(st, s, p, end);
-			if (next == NULL || ts < base)
+			next = p + D9_EVENT_HEAD;
+			if (s->timed) {
+				ts += load_u32(p + 2, false) >> 8;
+				next = p + D9_TIMED_EVENT_HEAD;
+			}
+			if ((next = measure(st, s, next, end)) == NULL)
 				break;
 			s->cls->records++;
-			events++;
 			base = ts;
-			last = p;
-			p = next;
-		} else if (*p == D9_TAG_RESET) {
+		} else if (*p == D9_TAG_RESET && load_u64(p + 1, false) <= MOST_BASE) {
 			base = load_u64(p + 1, false);
-			last = p;
-			p += D9_RESET_SIZE;
+			resets++;
 		} else {
 			break;
 		}
+		last = p;
+		p = next;
+		left--;
 	}
 	if (last == NULL)
 		return 0;
-	st->last_offset = input_offset(in, last);
+	count(st, last, most - left, most - left - resets);
 	st->base = base;
-	st->r->records += n;
-	st->r->trace->events += events;
-	st->structure[D9_S_RESET]->records += n - events;
 	in->p = p;
-	return n;
+	return most - left;
 }

@@ -8,7 +8,6 @@
 /* A step of measuring an event. */
 struct d9_op {
 	uint8_t kind;
-	uint8_t inner; /* of a value that may be absent: its kind */
 	uint8_t size;  /* of an item of a run */
 	uint32_t need; /* after a value of any length: bytes the steps up to the next one may take */
 };

@@ -130,6 +130,8 @@ d9_schema_class(struct d9_state *st, struct d9_schema *s)
 	}
 	s->cls = c;
 	s->planned = true;
+	if (s->kind == D9_KIND_PLAIN && !s->structure)
+		s->run_need = s->need;
 	return true;
 }
 

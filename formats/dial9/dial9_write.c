@@ -90,7 +90,7 @@ d9w_free(void *state)
 const struct writer_ops d9w_ops = {
 	.state_size = sizeof(struct d9w_state),
 	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_RUNS | WRITER_INTERPRETED,
+	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_BARE | WRITER_RAW_RUNS | WRITER_INTERPRETED,
 	.open = d9w_open,
 	.declare = d9w_declare,
 	.write = d9w_write,

@@ -192,6 +192,7 @@ define_schema(struct d9w_state *st, struct slice frame, struct chunk *chunk)
 	k->refers = false;
 	k->symbol = d9w_is_symbol(frame);
 	const char *p = fields_of(frame, &n);
+	k->timed = p[-3] == 1;
 	for (; n > 0; n--) {
 		p += 2 + load_u16(p, false);
 		k->refers |= may_refer((uint8_t)*p++);
@@ -312,11 +313,10 @@ take_event(struct d9w_state *st, const struct event *e, struct slice bytes, stru
 {
 	struct d9w_symbols *const symbols = &st->select.symbols;
 	const struct d9w_known *const k = find(&st->select, OF_SCHEMAS, load_u16(bytes.p + 1, false));
-	uint32_t n;
 
 	if (k == NULL)
 		return; /* the reader reads no such event */
-	struct d9w_symbol symbol = { .bytes = bytes, .timed = fields_of(k->bytes, &n)[-3] == 1 };
+	struct d9w_symbol symbol = { .bytes = bytes, .timed = k->timed };
 	symbol.ts = d9w_raw_time(st, e, D9W_EVENT, chunk);
 	if (k->symbol) {
 		symbol.address = d9w_symbol_address(k->bytes, bytes);

@@ -16,6 +16,7 @@ struct d9w_known {
 	bool written;
 	bool refers;  /* schemas: events may refer to pools, or have stacks */
 	bool symbol;  /* schemas: of symbols */
+	bool timed;   /* schemas: of events with a time */
 	bool awaited; /* entries: a retained event refers to it */
 };
 

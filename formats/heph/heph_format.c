@@ -1,3 +1,4 @@
+#include "heph/heph_packet.h"
 #include "heph/heph_finding.h"
 #include "heph/heph_read.h"
 #include "heph/heph_recover.h"
@@ -13,6 +14,7 @@ const struct format heph_format = {
 	.title = "Heph trace",
 	.spec = "Heph trace format 0.1.0",
 	.suffixes = suffixes,
+	.recounted = (const char *const[]){ HEPH_COUNTER_FIELD, "start", "end", NULL },
 	.dialects = dialects,
 	.reader = &heph_reader_ops,
 	.recover = &heph_recover_ops,

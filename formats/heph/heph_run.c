@@ -111,45 +111,82 @@ are_plain(const char *p, const char *end)
 
 /* ---- packets ---- */
 
-/* An event at k->p, all of it in the window, and what may be another packet behind it. */
-static inline bool
-is_plain(struct heph_packet *k, const char *end, uint64_t latest)
+/* The end of the event at p, if all of it is in the window, and what may be another packet behind it. */
+static inline const char *
+plain_end(const char *p, const char *end, uint64_t latest)
 {
-	const char *const p = k->p;
 	const size_t there = (size_t)(end - p);
 
 	if (there < HEPH_EVENT_MIN + 4 || load_u32(p, true) != HEPH_MAGIC_EVENT)
-		return false;
+		return NULL;
 	const uint32_t size = load_u32(p + 4, true), n = load_u16(p + 40, true);
-	k->start = load_u64(p + 24, true);
-	k->stop = load_u64(p + 32, true);
-	if (size > MOST_BYTES || size > there - 4 || size < HEPH_EVENT_MIN + n || k->stop < k->start ||
-	    k->stop > latest)
-		return false;
-	k->end = p + size;
-	k->stream = load_u32(p + 8, true);
-	k->counter = load_u32(p + 12, true);
-	return is_text(p + HEPH_EVENT_MIN, n) && are_plain(p + HEPH_EVENT_MIN + n, k->end);
+	const uint64_t stop = load_u64(p + 32, true);
+	if (size > MOST_BYTES || size > there - 4 || size < HEPH_EVENT_MIN + n ||
+	    stop < load_u64(p + 24, true) || stop > latest || !is_text(p + HEPH_EVENT_MIN, n) ||
+	    !are_plain(p + HEPH_EVENT_MIN + n, p + size))
+		return NULL;
+	return p + size;
 }
 
-/* The counter and the times of a packet, which are in order. */
-static inline void
-count(struct heph_state *st, struct heph_packet *k)
+static struct heph_packet
+packet_at(const struct heph_state *st, const char *p)
 {
-	struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
+	return (struct heph_packet){ .p = p,
+		                     .end = p + load_u32(p + 4, true),
+		                     .offset = input_offset(st->r->in, p),
+		                     .ordinal = st->r->records,
+		                     .stream = load_u32(p + 8, true),
+		                     .counter = load_u32(p + 12, true),
+		                     .substream = load_u64(p + 16, true),
+		                     .start = load_u64(p + 24, true),
+		                     .stop = load_u64(p + 32, true) };
+}
 
-	k->ordinal = ++st->r->records;
-	if (s != NULL && k->stream != 0 && k->counter == s->last + 1) {
-		s->last = k->counter;
-		s->end = k->stop;
+/* Counts a packet of which not all is as expected. */
+static void
+count_closely(struct heph_state *st, const char *p)
+{
+	const struct heph_packet k = packet_at(st, p);
+
+	heph_counter_check(st, &k);
+	heph_epoch_check(st, &k);
+}
+
+static inline void
+count(struct heph_state *st, const char *p)
+{
+	const uint32_t stream = load_u32(p + 8, true), counter = load_u32(p + 12, true);
+	struct heph_stream *const s = heph_stream_find(&st->streams, stream);
+
+	st->r->records++;
+	if (s != NULL && stream != 0 && counter == s->last + 1 && st->epoch.known) {
+		s->last = counter;
+		s->end = load_u64(p + 32, true);
 	} else {
-		k->offset = input_offset(st->r->in, k->p);
-		heph_counter_check(st, k);
+		count_closely(st, p);
 	}
-	if (!st->epoch.known) {
-		k->offset = input_offset(st->r->in, k->p);
-		heph_epoch_check(st, k);
-	}
+}
+
+static const struct track *
+track_far(struct heph_state *st, const char *p)
+{
+	const struct heph_packet k = packet_at(st, p);
+	const struct track *const t = heph_track_far(st, &k);
+
+	st->no_memory |= t == NULL;
+	return t;
+}
+
+/* The track of a packet: there are no more than the bound, or it is reported.  NULL: no memory. */
+static inline const struct track *
+track_of(struct heph_state *st, const char *p)
+{
+	const uint32_t stream = load_u32(p + 8, true);
+	const uint64_t substream = load_u64(p + 16, true);
+	const struct heph_cached *const c = heph_track_cached(st, stream, substream);
+
+	return c->track != NULL && c->stream == stream && c->substream == substream ? c->track
+	                                                                            : track_far(st, p);
 }
 
 /* ---- runs ---- */
@@ -183,22 +220,19 @@ heph_run_read(struct heph_state *st, struct batch *b, uint64_t until)
 	const bool runs = (st->r->want & WANT_RUNS) != 0;
 	const uint64_t latest = st->epoch.known ? UINT64_MAX - st->epoch.ns : UINT64_MAX;
 	const uint64_t before = st->r->records;
-	const struct track *track = NULL, *t;
-	struct heph_packet k = { .p = first };
+	const struct track *track = NULL;
+	const char *p = first, *next;
 
-	while ((size_t)(k.p - first) < bytes && !st->no_memory && is_plain(&k, end, latest)) {
-		count(st, &k);
+	while ((size_t)(p - first) < bytes && !st->no_memory && (next = plain_end(p, end, latest)) != NULL) {
+		count(st, p);
 		if (runs) {
-			k.substream = load_u64(k.p + 16, true);
-			k.offset = input_offset(in, k.p);
-			t = heph_track(st, &k);
-			st->no_memory |= t == NULL;
-			track = track == NULL ? t : track;
+			const struct track *const t = track_of(st, p);
+			track = p == first ? t : track;
 		}
-		k.p = k.end;
+		p = next;
 	}
-	in->p = k.p;
-	if (in->p == first)
+	in->p = p;
+	if (p == first)
 		return false;
 	st->event_class->records += st->r->records - before;
 	st->r->trace->events += st->r->records - before;

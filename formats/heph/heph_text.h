@@ -3,11 +3,22 @@
 
 #include "base/textscan.h"
 
+static inline uint64_t
+heph_word(const char *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof w);
+	return w;
+}
+
+/* Short texts are looked at without a loop, by words that overlap: their lengths differ, and the end of a
+ * loop is hard to predict. */
 static inline bool
 heph_is_ascii(const char *p, uint32_t n)
 {
 	uint32_t first, last;
-	uint64_t w, any = 0;
+	uint64_t any = 0;
 
 	if (n < 4) {
 		for (uint32_t i = 0; i < n; i++)
@@ -19,12 +30,13 @@ heph_is_ascii(const char *p, uint32_t n)
 		memcpy(&last, p + n - 4, sizeof last);
 		return ((first | last) & UINT32_C(0x80808080)) == 0;
 	}
-	for (uint32_t i = 0; i < n - 8; i += 8) {
-		memcpy(&w, p + i, sizeof w);
-		any |= w;
+	if (n > 16) {
+		for (uint32_t i = 16; i < n - 16; i += 8)
+			any |= heph_word(p + i);
+		any |= heph_word(p + 8) | heph_word(p + n - 16);
 	}
-	memcpy(&w, p + n - 8, sizeof w);
-	return ((any | w) & UINT64_C(0x8080808080808080)) == 0;
+	any |= heph_word(p) | heph_word(p + n - 8);
+	return (any & UINT64_C(0x8080808080808080)) == 0;
 }
 
 /* Text whose bytes are there.  Who only checks need not know whether JSON must escape something. */

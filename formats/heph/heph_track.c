@@ -60,7 +60,7 @@ new_track(struct heph_state *st, const struct heph_packet *k, struct heph_stream
 const struct track *
 heph_track_far(struct heph_state *st, const struct heph_packet *k)
 {
-	struct heph_cached *const c = &st->tracks.cache[heph_track_place(k)];
+	struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
 	struct heph_stream *const s = heph_stream_find(&st->streams, k->stream);
 	const struct track *t = heph_own_track(st, k->stream, k->substream);
 	uint32_t known;
@@ -88,9 +88,7 @@ heph_track_far(struct heph_state *st, const struct heph_packet *k)
 void
 heph_track_forget(struct heph_state *st, uint32_t stream, uint64_t substream)
 {
-	const struct heph_packet k = { .stream = stream, .substream = substream };
-
-	st->tracks.cache[heph_track_place(&k)].track = NULL;
+	heph_track_cached(st, stream, substream)->track = NULL;
 }
 
 const struct track *

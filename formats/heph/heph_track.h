@@ -7,10 +7,11 @@
 /* NULL: no memory. */
 const struct track *heph_track_far(struct heph_state *st, const struct heph_packet *k);
 
-static inline uint32_t
-heph_track_place(const struct heph_packet *k)
+/* Where it is noted which track the packets of a stream and substream, and others, went to. */
+static inline struct heph_cached *
+heph_track_cached(struct heph_state *st, uint32_t stream, uint64_t substream)
 {
-	return (uint32_t)((k->stream * 31 + k->substream) % HEPH_CACHED);
+	return &st->tracks.cache[(stream * 31 + substream) % HEPH_CACHED];
 }
 
 /* For the gaps of a stream.  NULL: no memory. */
@@ -23,7 +24,7 @@ void heph_track_forget(struct heph_state *st, uint32_t stream, uint64_t substrea
 static inline const struct track *
 heph_track(struct heph_state *st, const struct heph_packet *k)
 {
-	const struct heph_cached *const c = &st->tracks.cache[heph_track_place(k)];
+	const struct heph_cached *const c = heph_track_cached(st, k->stream, k->substream);
 
 	if (c->track != NULL && c->stream == k->stream && c->substream == k->substream)
 		return c->track;

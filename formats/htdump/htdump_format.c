@@ -20,6 +20,7 @@ const struct format htdump_format = {
 	.title = "HawkTracer dump",
 	.spec = "HTDUMP format design (HawkTracer)",
 	.suffixes = suffixes,
+	.recounted = (const char *const[]){ "timestamp", NULL },
 	.dialects = dialects,
 	.options = options,
 	.reader = &ht_reader_ops,

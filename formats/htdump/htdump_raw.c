@@ -57,7 +57,8 @@ ht_raw_add(struct ht_state *st, const struct ht_record *rec, struct batch *b)
 		.offset = rec->offset,
 		.phase = structure ? PHASE_STRUCTURE : PHASE_INSTANT,
 	};
-	if (!add_fields(st, rec, b, e)) {
+	const bool bare = (st->r->want & WANT_BARE) != 0 && !structure && rec->offset > 0;
+	if (!bare && !add_fields(st, rec, b, e)) {
 		st->no_memory = true;
 		return;
 	}

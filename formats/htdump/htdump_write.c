@@ -150,7 +150,7 @@ htw_free(void *state)
 const struct writer_ops htw_ops = {
 	.state_size = sizeof(struct htw_state),
 	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_RUNS | WRITER_INTERPRETED,
+	.modes = WRITER_RAW_SAME | WRITER_RAW_SELECT | WRITER_RAW_BARE | WRITER_RAW_RUNS | WRITER_INTERPRETED,
 	.open = htw_open,
 	.survey = htw_survey,
 	.declare = htw_declare,

@@ -38,7 +38,8 @@ ovni_event_add(struct ovni_state *st, struct batch *b, const struct ovni_record 
 		             .first_field = b->nfields,
 		             .phase = PHASE_INSTANT,
 		             .flags = big ? EVENT_BIG : 0 };
-	if (raw && !ovni_raw_add_fields(b, e, record->bytes.p, record->payload, big))
+	if (raw && (st->r->want & WANT_BARE) == 0 &&
+	    !ovni_raw_add_fields(b, e, record->bytes.p, record->payload, big))
 		return false;
 	if (!raw && fields && !add_fields(b, e, (uint8_t)record->bytes.p[0], record->payload))
 		return false;
@@ -65,7 +66,7 @@ add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, b
 {
 	const struct ovni_codes *const codes = &((const struct ovni_shared *)st->r->shared)->codes;
 	const char *const end = st->r->in->end;
-	const bool fields = (st->r->want & WANT_FIELDS) != 0;
+	const bool fields = (st->r->want & WANT_FIELDS) != 0, bare = (st->r->want & WANT_BARE) != 0;
 	const uint64_t by = raw ? 0 : (uint64_t)st->offset, number = ovni_copy_number(st);
 	struct event *e = b->events + b->n, *const full = e + most;
 	uint64_t offset = input_offset(st->r->in, p), last = st->last;
@@ -86,7 +87,7 @@ add_fast(struct ovni_state *st, struct batch *b, const char *p, uint32_t most, b
 			             .phase = PHASE_INSTANT,
 			             .flags = big ? EVENT_BIG : 0 };
 		if (raw) {
-			if (!ovni_raw_add_fields(b, e, p, payload_of(p, payload), big))
+			if (!bare && !ovni_raw_add_fields(b, e, p, payload_of(p, payload), big))
 				break;
 		} else if ((fields || class_needs_fields(cls)) &&
 		           !add_fields(b, e, (uint8_t)word, payload_of(p, payload))) {

@@ -26,6 +26,7 @@ const struct format ovni_format = {
 	.name = "ovni",
 	.title = "ovni trace stream",
 	.spec = "ovni trace specification v3",
+	.recounted = (const char *const[]){ "clock", NULL },
 	.suffixes = suffixes,
 	.options = options,
 	.reader = &ovni_reader_ops,

@@ -77,7 +77,7 @@ ovw_free(void *state)
 const struct writer_ops ovw_ops = {
 	.state_size = sizeof(struct ovw_state),
 	.want = WANT_FIELDS | WANT_BYTES | WANT_FILES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_RUNS | WRITER_RAW_SELECT | WRITER_INTERPRETED,
+	.modes = WRITER_RAW_SAME | WRITER_RAW_RUNS | WRITER_RAW_SELECT | WRITER_RAW_BARE | WRITER_INTERPRETED,
 	.order = ORDER_TIME,
 	.shape = WRITER_FOLDER,
 	.nested = true,

@@ -182,11 +182,22 @@ fits_word(struct slice pattern, struct slice text, bool *fits)
 	return true;
 }
 
+/* Whether the first byte of the pattern is itself, and that of the text is another one. */
+static inline bool
+differs_at_once(struct slice pattern, struct slice text)
+{
+	const char c = pattern.n > 0 ? pattern.p[0] : '*';
+
+	return c != '*' && c != '?' && c != '\\' && (text.n == 0 || text.p[0] != c);
+}
+
 bool
 glob_fits(struct slice pattern, struct slice text)
 {
 	bool fits;
 
+	if (differs_at_once(pattern, text))
+		return false;
 	return fits_word(pattern, text, &fits) ? fits : fits_parts(pattern, text);
 }
 

@@ -368,6 +368,7 @@ convert_job(struct convert *c)
 	job.raw_fields = c->verify.wanted && !convert_verify_can_compare_bytes(c, &job);
 	job.raw_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !job.raw_fields &&
 	               job.select == NULL;
+	job.raw_bare = (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && job.select != NULL;
 	if (c->join != NULL && job.order == ORDER_FILE)
 		job.order = ORDER_TIME;
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, c };

@@ -89,8 +89,31 @@ convert_verify_begin(struct convert *c)
 	if (c->verify.by == VERIFY_EVENTS)
 		sorter_init(&c->verify.sorter, &options);
 	c->verify.digest.rules.no_tracks = c->pipeline.context.raw;
+	c->verify.digest.rules.fields = convert_verify_fields(c, NULL);
 	c->verify.begun = true;
 	return true;
+}
+
+/* Whether the writer copies such a field as it is. */
+static bool
+is_copied(const void *ctx, struct slice name)
+{
+	for (const char *const *recounted = ctx; *recounted != NULL; recounted++)
+		if (slice_is(name, *recounted))
+			return false;
+	return true;
+}
+
+struct event_fields
+convert_verify_fields(const struct convert *c, const char *const *added)
+{
+	const struct pipeline *const p = &c->pipeline;
+	const bool recounted =
+	    p->context.raw && (p->job->select != NULL || c->rebase) && c->to->recounted != NULL;
+
+	return (struct event_fields){ .counts = recounted ? is_copied : NULL,
+		                      .ctx = c->to->recounted,
+		                      .added = added };
 }
 
 bool
@@ -223,7 +246,7 @@ static bool
 compare_digests(struct verify *v, bool *same)
 {
 	struct digest back = { .rules = { .no_tracks = v->c->pipeline.context.raw,
-		                          .fields = { .added = v->allowance.added },
+		                          .fields = convert_verify_fields(v->c, v->allowance.added),
 		                          .more = v->allowance.nmore > 0 ? v->allowance.more : NULL } };
 	const bool ok = digest_back(v, &back);
 

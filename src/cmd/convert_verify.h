@@ -49,6 +49,9 @@ void convert_verify_free(struct convert_verify *v);
 /* The order in which events are compared. */
 enum event_order convert_verify_order(const struct convert *c);
 
+/* Which fields are compared; added: those that all events of the output may have besides. */
+struct event_fields convert_verify_fields(const struct convert *c, const char *const *added);
+
 /* Says why; returns false. */
 bool convert_verify_sorter_failed(const struct convert *c);
 

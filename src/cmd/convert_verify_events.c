@@ -41,18 +41,13 @@ next_kept(struct comparing *x, struct batch **out)
 	return status == SORTER_END ? STAGE_END : STAGE_BAD;
 }
 
-/* What was written; records that were not selected are none of it. */
+/* What was written, and records that were not selected. */
 static enum stage_status
 next_written(void *ctx, struct batch **out)
 {
 	struct comparing *const x = ctx;
-	const enum stage_status status =
-	    x->c->verify.by == VERIFY_EVENTS ? next_kept(x, out) : pipeline_next(&x->again, out);
 
-	for (uint32_t i = 0; status == STAGE_MORE && i < (*out)->n; i++)
-		if (((*out)->events[i].flags & EVENT_LEFT_OUT) != 0)
-			(*out)->events[i].phase = PHASE_STRUCTURE;
-	return status;
+	return x->c->verify.by == VERIFY_EVENTS ? next_kept(x, out) : pipeline_next(&x->again, out);
 }
 
 static enum stage_status
@@ -135,10 +130,12 @@ compare(struct comparing *x)
 		.tolerance = a->tolerance,
 		.pair_all = true,
 		.sorted = !raw,
+		.left_out = raw,
 		.ignore = allowance_ignore(a) | (raw ? PART_TRACK : 0U),
 		.tracks = a->tracks,
 		.more = a->nmore > 0 ? a->more : NULL,
-		.fields = { [DIFFER_B] = { .added = a->added } },
+		.fields = { [DIFFER_A] = convert_verify_fields(x->c, NULL),
+		            [DIFFER_B] = convert_verify_fields(x->c, a->added) },
 	};
 	struct pipeline *const written = x->c->verify.by == VERIFY_EVENTS ? &x->c->pipeline : &x->again;
 

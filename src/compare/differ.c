@@ -206,9 +206,32 @@ take_both(struct differ *d, bool *taken)
 	return parts != 0 && *taken ? heads_report_both(d, parts) : DIFFER_DONE;
 }
 
+/* Whether the head of A need not be in B. */
+static bool
+is_left_out(const struct differ *d)
+{
+	const struct differ_side *const a = &d->sides[DIFFER_A];
+
+	return d->rules.left_out && !a->ended && (a->batch->events[a->at].flags & EVENT_LEFT_OUT) != 0;
+}
+
+/* Such a one came along because others refer to it, if the head of B is the same. */
+static enum differ_status
+step_left_out(struct differ *d)
+{
+	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
+	const bool came_along = !b->ended && a->id.ts == b->id.ts && heads_differences(d) == 0;
+
+	if (a->canon.scratch.failed)
+		return DIFFER_NO_MEMORY;
+	return came_along ? go_on_both(d, DIFFER_DONE) : go_on(d, DIFFER_A);
+}
+
 static enum differ_status
 step(struct differ *d)
 {
+	if (is_left_out(d))
+		return step_left_out(d);
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 	const int which = b->ended || (!a->ended && a->id.ts <= b->id.ts) ? DIFFER_A : DIFFER_B;
 	enum differ_status status = flush_late(d, d->sides[which].id.ts);

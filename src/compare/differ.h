@@ -31,6 +31,7 @@ struct differ_rules {
 	uint64_t tolerance; /* ns, of times and durations */
 	bool pair_all;      /* what is left of a time is put together, however much differs */
 	bool sorted;        /* no event is earlier than the one before it; false: hardly any */
+	bool left_out;      /* A may have EVENT_LEFT_OUT: B may have those, too, in the same order */
 	struct event_fields fields[DIFFER_SIDES];
 	unsigned tracks; /* enum tracks_without */
 	const char *const

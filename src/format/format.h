@@ -21,7 +21,7 @@
 struct format {
 	const char *name, *title, *spec;     /* spec: which document it follows */
 	const char *const *suffixes;         /* ".tick", ...; NULL-terminated; the first is the usual one */
-	const char *const *dialects;         /* NULL-terminated; NULL: none */
+	const char *const *dialects, *const *recounted; /* NULL-terminated; NULL: none; writer_modes.h */
 	const struct format_option *options; /* on the command line, ended by a name of NULL; NULL: none */
 	const struct reader_ops *reader;     /* NULL: cannot be read */
 	const struct trace_ops *trace;       /* NULL: its traces are single files that share nothing */

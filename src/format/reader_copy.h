@@ -12,6 +12,8 @@ enum want_copy {
 	 * `name` alone.  Names are the ways from the folder of the trace: see reader.folder.  `dur` of these
 	 * events and of all records is a number of the input, from 0: by it they are told apart. */
 	WANT_FILES = 256,
+	/* Fields of events, which are not PHASE_STRUCTURE, are not looked at, except of one at offset 0. */
+	WANT_BARE = 1024,
 };
 
 #endif

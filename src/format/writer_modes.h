@@ -14,12 +14,17 @@ enum writer_modes {
 	                         * bytes are looked at; ts: what it needs to write them elsewhere */
 	WRITER_RAW_SELECT = 8,  /* with RAW_SAME: leaves out raw events with EVENT_LEFT_OUT, and structure
 	                         * records that only such events refer to */
+	WRITER_RAW_BARE = 64,   /* with RAW_SELECT: unless times are moved, render or write looks at fields of
+	                         * structure records alone, and of what is at offset 0 */
 	WRITER_RAW_BYTES = 16,  /* with RAW_SAME: looks at their bytes alone; they have no fields then */
 };
 
 /* writer.raw: events are as the file has them.  writer.selected: they may have EVENT_LEFT_OUT; without it,
  * with RAW_SAME, all of the input is written.  For RAW_SELECT raw and interpreted events of a record have the
  * same offset, and no reader makes one event of several records: the engine does.
+ *
+ * Some formats count their records, or say in a field when each one is.  format.recounted names the fields
+ * that a writer counts anew when records are left out or times are moved: that is no difference.
  *
  * A writer that has to know what retained events refer to before it writes what stands ahead of them has
  * writer_ops.survey: if events were selected, it gets all batches once in a pass of their own, behind open

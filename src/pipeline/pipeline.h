@@ -57,6 +57,7 @@ struct pipeline_job {
 	bool raw;                      /* events as the file has them, not interpreted */
 	const struct format *raw_from; /* so too where the trace is of this format; NULL: none */
 	bool raw_fields; /* fields of raw events are looked at although the writer needs their bytes only */
+	bool raw_bare; /* fields of raw events are not looked at, those of structure are: WRITER_RAW_BARE */
 	bool raw_runs; /* the writer takes runs of raw records: WRITER_RAW_RUNS */
 	/* Which events come out; NULL: all.  Raw events that are not selected have EVENT_LEFT_OUT, or, with
 	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */

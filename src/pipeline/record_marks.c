@@ -305,6 +305,7 @@ record_marks_make(struct pipeline *p)
 	*m = (struct record_marks){ .state = MARKS_READ_ONCE, .drops = p->job->raw_drops };
 	m->format = p->job->raw ? NULL : p->job->raw_from;
 	m->set.beside = m->extents.beside = p->job->sort_beside;
+	m->set.pages = true;
 	if (!pipeline_reads_twice(p->job))
 		return p->job->scope == NULL || refuse(p);
 	m->shift = record_marks_shift(p->reading->inputs);
@@ -355,6 +356,7 @@ record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct bat
 
 	job.raw = true;
 	job.raw_from = p->job->raw_from; /* whose writer may need no fields */
+	job.raw_bare = false;
 	job.select = NULL;
 	job.interpret = INTERPRET_NOT;
 	p->marks.why[0] = '\0';

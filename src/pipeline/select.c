@@ -219,7 +219,7 @@ clip(struct select_stage *st, struct batch *b, struct event *e)
 	                                                                     : "end");
 }
 
-static bool
+static inline bool
 in_window(const struct select_stage *st, const struct event *e)
 {
 	if (e->phase != PHASE_SPAN || e->dur == 0)
@@ -229,13 +229,19 @@ in_window(const struct select_stage *st, const struct event *e)
 	return end_of(e) > st->since && e->ts < st->until;
 }
 
+static inline bool
+is_noted(const struct select_stage *st, const struct track *t)
+{
+	return t == NULL || (t->index < st->nseen && st->seen[t->index] != 0);
+}
+
 /* Notes its track, and those above it first. */
 static bool
 note_track(struct select_stage *st, const struct track *t)
 {
 	struct track *const *const all = st->p->trace.tracks;
 
-	if (t == NULL || (t->index < st->nseen && st->seen[t->index] != 0))
+	if (is_noted(st, t))
 		return true;
 	if (!note_track(st, t->parent) || !array_reach(&st->seen, &st->nseen, t->index, 1) ||
 	    !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
@@ -245,51 +251,63 @@ note_track(struct select_stage *st, const struct track *t)
 	return true;
 }
 
-/* Of an event that was selected. */
+/* Of an event that was selected, where there are parts. */
 static uint32_t
 part_of(struct select_stage *st, const struct event *e)
 {
 	const struct pipeline_job *const job = st->p->job;
 	const uint64_t input = job->marks != NULL ? e->offset >> job->marks->shift : 0;
 
-	if (job->split == NULL)
-		return 0;
 	return split_part_of(job->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
 }
 
-static bool
-is_of_part(struct select_stage *st, const struct event *e)
+static inline bool
+is_selected(const struct select_stage *st, const struct batch *b, uint32_t i)
 {
-	return st->p->job->split == NULL || part_of(st, e) == st->p->job->part;
+	return in_window(st, &b->events[i]) && (st->select->n == 0 || select_matches(st->select, b, i));
 }
 
+/* Notes the records of the events that are selected. */
+static void
+mark_batch(struct select_stage *st, const struct batch *b)
+{
+	struct record_marks *const marks = st->p->job->marks;
+	const bool splits = st->p->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		if (e->phase == PHASE_STRUCTURE) {
+			record_marks_add(marks, b, i, splits ? SPLIT_ALL : 0);
+			continue;
+		}
+		if (!is_selected(st, b, i)) {
+			st->left_out++;
+			continue;
+		}
+		st->clipped += e->phase == PHASE_SPAN && clips && crosses(st, e);
+		record_marks_add(marks, b, i, splits ? part_of(st, e) : 0);
+	}
+}
+
+/* Takes away what is not selected.  false: no memory. */
 static bool
 select_batch(struct select_stage *st, struct batch *b)
 {
-	const struct select *const s = st->select;
-	struct record_marks *const marks = st->p->job->marks;
+	const bool splits = st->p->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
-		if (e->phase == PHASE_STRUCTURE) {
-			if (marks != NULL)
-				record_marks_add(marks, b, i, st->p->job->split != NULL ? SPLIT_ALL : 0);
+		if (e->phase == PHASE_STRUCTURE)
 			continue;
-		}
-		if (!in_window(st, e) || !select_matches(s, b, i)) {
+		if (!is_selected(st, b, i)) {
 			st->left_out++;
 			continue;
 		}
-		if (marks != NULL) {
-			st->clipped += e->phase == PHASE_SPAN && s->edges == SELECT_CLIP && crosses(st, e);
-			record_marks_add(marks, b, i, part_of(st, e));
+		if (splits && part_of(st, e) != st->p->job->part)
 			continue;
-		}
-		if (!is_of_part(st, e))
-			continue;
-		if (!note_track(st, e->track) ||
-		    (e->phase == PHASE_SPAN && s->edges == SELECT_CLIP && !clip(st, b, e)))
+		if ((!is_noted(st, e->track) && !note_track(st, e->track)) ||
+		    (e->phase == PHASE_SPAN && clips && !clip(st, b, e)))
 			return false;
 		if (n < i) {
 			b->events[n] = *e;
@@ -313,12 +331,14 @@ select_stage_next(struct stage *stage, struct batch **out)
 			batch_release(*out);
 			return STAGE_BAD;
 		}
-		if (!select_batch(st, *out)) {
+		if (st->p->job->marks != NULL) {
+			mark_batch(st, *out);
+		} else if (!select_batch(st, *out)) {
 			pipeline_no_memory(st->p);
 			batch_release(*out);
 			return STAGE_BAD;
 		}
-		if ((*out)->n > 0)
+		if ((*out)->n > 0 && st->p->job->marks == NULL)
 			return STAGE_MORE;
 		batch_release(*out);
 	}

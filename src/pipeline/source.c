@@ -73,7 +73,7 @@ open_trace(struct source *s)
 	                  ops->checks_order(c->job->options);
 	c->want |= c->checks_order ? WANT_TIMES | WANT_FIELDS : 0U;
 	if (c->checks_order)
-		c->want &= ~(unsigned)WANT_RUNS;
+		c->want &= ~((unsigned)WANT_RUNS | WANT_BARE);
 	if (ops->open == NULL)
 		return true;
 	struct reader r = reader_of(s, &c->findings);
@@ -239,6 +239,8 @@ find_format(struct source *s)
 			if (is_written_by_bytes(c->job, s->format))
 				c->want &= ~(unsigned)WANT_FIELDS;
 			c->want |= c->job->raw_runs ? WANT_RUNS : 0U;
+			if (c->job->raw_bare && !c->job->raw_fields && c->job->raw_from == s->format)
+				c->want |= WANT_BARE;
 		}
 		report_unused_options(s);
 		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
