@@ -49,9 +49,10 @@ struct dft_recent_hash {
 	uint64_t high, low;
 	uint64_t pid;  /* of a number */
 	uint32_t name; /* number + 1; 0: none */
-	uint8_t kind;  /* enum dft_hash_kind */
-	bool number;
+	uint32_t form; /* enum dft_hash_kind, and DFT_RECENT_NUMBER */
 };
+
+#define DFT_RECENT_NUMBER 256
 
 #define DFT_RECENT_HASHES 2048
 
@@ -89,13 +90,13 @@ dft_recent_key(const struct dft_record *rec, const struct dft_arg *a, uint64_t p
 
 	*key = (struct dft_recent_hash){ .high = load_u64(p, false),
 		                         .low = load_u64(p + 8, false),
-		                         .kind = (uint8_t)dft_hash_kind_of((enum dft_role)a->role) };
+		                         .form = (uint32_t)dft_hash_kind_of((enum dft_role)a->role) };
 	if (a->kind == JSON_STRING)
 		return n == DFT_HEX_DIGITS;
 	if (a->kind != JSON_UINT || n == 0 || n > 16)
 		return false;
 	key->pid = pid;
-	key->number = true;
+	key->form |= DFT_RECENT_NUMBER;
 	if (n <= 8) {
 		key->high &= ~UINT64_C(0) >> 8 * (8 - n);
 		key->low = 0;
@@ -118,8 +119,8 @@ dft_recent(struct dft_names *n, const struct dft_recent_hash *key)
 static inline bool
 dft_recent_is(const struct dft_recent_hash *r, const struct dft_recent_hash *key)
 {
-	return r->high == key->high && r->low == key->low && r->pid == key->pid && r->kind == key->kind &&
-	       r->number == key->number && r->name != 0;
+	return r->high == key->high && r->low == key->low && r->pid == key->pid && r->form == key->form &&
+	       r->name != 0;
 }
 
 void dft_names_free(struct dft_names *n);

@@ -35,7 +35,7 @@ look_up_digits(struct dft_state *st, const struct dft_record *rec, const struct 
 		return look_up(st, rec, a, pid);
 	struct dft_recent_hash *const recent = dft_recent(n, &key);
 	if (dft_recent_is(recent, &key)) {
-		if (!key.number)
+		if ((key.form & DFT_RECENT_NUMBER) == 0)
 			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec),
 			              dft_token_text(rec, a->value));
 		return &n->names[recent->name - 1];
@@ -81,7 +81,7 @@ check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct
 void
 dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
 {
-	struct slice name;
+	struct slice beyond; /* names that are not remembered */
 
 	/* metadata of later versions name their host by a hash too: no use, the record that defines it does
 	 * so itself */
@@ -89,12 +89,11 @@ dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_
 		return;
 	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
 		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
+		struct slice *const name = f->nnames < DFT_NAMES ? &f->names[f->nnames++] : &beyond;
 		if (a->role == DFT_ROLE_HHASH)
-			check_host_hash(st, rec, a, f, &name);
+			check_host_hash(st, rec, a, f, name);
 		else
-			check_hash(st, rec, a, f->pid, &name);
-		if (f->nnames < DFT_NAMES)
-			f->names[f->nnames++] = name;
+			check_hash(st, rec, a, f->pid, name);
 	}
 	if ((rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) != 0)
 		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_place_of(rec), slice_of(NULL, 0));

@@ -283,13 +283,16 @@ use_labels(struct htw_select *s, const struct batch *b, const struct event *e, c
 static void
 look_at_event(struct htw_select *s, const struct batch *b, const struct event *e, uint32_t id)
 {
-	struct htw_known *const k = find(s, id);
+	struct htw_known *const k = s->last != NULL && s->last_id == id ? s->last : find(s, id);
 
+	s->last = k;
+	s->last_id = id;
 	if (k != NULL)
 		k->used = true;
 	if ((e->flags & EVENT_LEFT_OUT) != 0)
 		return;
-	need_class(s, id);
+	if (k != NULL && k->settled != s->changes)
+		need_class(s, id);
 	for (const struct plan *m = e->cls->plan; m != NULL; m = m->otherwise)
 		use_labels(s, b, e, m);
 }

@@ -47,6 +47,8 @@ struct htw_select {
 	uint32_t ndescriptions, descriptions_cap;
 	struct htw_known **known;
 	uint32_t nknown, known_cap;
+	struct htw_known *last;   /* that of the last event, whose id is last_id; NULL: none */
+	uint32_t last_id;
 	struct table64 by_id;     /* class id -> known[] */
 	struct tabletext by_name; /* likewise */
 	uint32_t *path;           /* of classes that turn out to be needed */

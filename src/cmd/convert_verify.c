@@ -16,7 +16,8 @@ struct verify {
 	uint64_t refused;
 	bool failed;   /* the output cannot be read */
 	bool findings; /* it breaks rules */
-	bool is_read;  /* once already: its findings were said */
+	bool is_quiet; /* findings are not said, but noted: */
+	bool is_told;  /* there were some to say */
 };
 
 bool
@@ -163,7 +164,11 @@ say_back(void *ctx, const struct findings *findings, const struct finding *f)
 {
 	struct verify *const v = ctx;
 
-	if (v->c->status == STATUS_CLEAN && !v->is_read)
+	if (v->c->status != STATUS_CLEAN)
+		return;
+	if (v->is_quiet)
+		v->is_told |= f->rule->level >= LEVEL_WARNING || v->c->options.side != NULL;
+	else
 		say_finding(&v->c->options, findings, f);
 }
 
@@ -207,7 +212,6 @@ close_back(struct verify *v)
 {
 	pipeline_end(&v->back);
 	pipeline_close(&v->back);
-	v->is_read = true;
 }
 
 /* The digest of the output.  false: it cannot be read. */
@@ -253,7 +257,21 @@ compare_digests(struct verify *v, bool *same)
 	*same = ok && v->c->verify.by == VERIFY_DIGEST && digests_same(v, &back);
 	digest_free(&back);
 	close_back(v);
+	v->is_quiet = true; /* what is to be said of it was */
 	return ok && !v->failed;
+}
+
+/* Whether events differ in no more than the losses allow, one by one as they were written. */
+static bool
+compare_in_step(struct verify *v)
+{
+	v->is_quiet = true;
+	v->is_told = false;
+	const bool same = open_back(v, ORDER_FILE) && convert_verify_in_step(v->c, &v->back, &v->allowance);
+	close_back(v);
+	const bool ok = same && !v->failed && !v->is_told;
+	v->is_quiet = v->failed = v->findings = false;
+	return ok;
 }
 
 static bool
@@ -279,6 +297,8 @@ compare(struct verify *v)
 		return compare_digests(v, &same);
 	if (c->verify.by == VERIFY_DIGEST && allowance_is_none(&v->allowance) && !compare_digests(v, &same))
 		return false;
+	if (c->verify.by == VERIFY_DIGEST && !allowance_is_none(&v->allowance))
+		same = compare_in_step(v);
 	return same || compare_events(v);
 }
 

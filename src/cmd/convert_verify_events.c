@@ -15,6 +15,7 @@ struct comparing {
 	struct convert *c;
 	struct pipeline *back; /* the output */
 	struct allowance *allowance;
+	bool in_step;            /* nothing is said */
 	struct batch_pool pool;  /* of the events that were kept */
 	struct pipeline_job job; /* of the input, once more */
 	struct pipeline again;
@@ -118,6 +119,14 @@ take(void *ctx, const struct difference *d)
 	return true;
 }
 
+static bool
+take_allowed(void *ctx, const struct difference *d)
+{
+	struct comparing *const x = ctx;
+
+	return allowance_take(x->allowance, d);
+}
+
 /* ---- running ---- */
 
 static enum differ_status
@@ -130,6 +139,7 @@ compare(struct comparing *x)
 		.tolerance = a->tolerance,
 		.pair_all = true,
 		.sorted = !raw,
+		.in_step = x->in_step,
 		.left_out = raw,
 		.ignore = allowance_ignore(a) | (raw ? PART_TRACK : 0U),
 		.tracks = a->tracks,
@@ -142,7 +152,8 @@ compare(struct comparing *x)
 	differ_init(
 	    &x->differ, &rules,
 	    (struct differ_source){ .next = next_written, .ctx = x, .trace = pipeline_trace(written) },
-	    (struct differ_source){ .next = next_back, .ctx = x, .trace = &x->back->trace }, take, x);
+	    (struct differ_source){ .next = next_back, .ctx = x, .trace = &x->back->trace },
+	    x->in_step ? take_allowed : take, x);
 	const enum differ_status status = differ_run(&x->differ);
 	if (x->differ.more > a->nmore)
 		x->refused += x->differ.more - a->nmore;
@@ -156,11 +167,11 @@ say_new(void *ctx, const struct findings *j, const struct finding *f)
 {
 	struct comparing *const x = ctx;
 
-	if (x->c->status < STATUS_UNREADABLE)
+	if (x->c->status < STATUS_UNREADABLE && !x->in_step)
 		x->failed |= say_failure(&x->c->options, j, f);
 }
 
-/* The events as they were written, but in order of time. */
+/* The events as they were written, but in order of time unless both sides go in step. */
 static bool
 open_again(struct comparing *x)
 {
@@ -169,7 +180,7 @@ open_again(struct comparing *x)
 	x->job = convert_job(c);
 	x->job.raw_runs = false;
 	x->job.raw_fields = true;
-	x->job.order = convert_verify_order(c);
+	x->job.order = x->in_step ? c->to->writer->order : convert_verify_order(c);
 	x->job.lanes = x->job.lanes_off = x->job.late = false;
 	x->job.sink = say_new;
 	x->job.ctx = x;
@@ -220,4 +231,21 @@ convert_verify_events(struct convert *c, struct pipeline *back, struct allowance
 	text_free(&x->text);
 	free(x);
 	return compared;
+}
+
+bool
+convert_verify_in_step(struct convert *c, struct pipeline *back, const struct allowance *allowance)
+{
+	struct comparing *const x = calloc(1, sizeof *x);
+	struct allowance left = *allowance;
+
+	if (x == NULL)
+		return false;
+	x->c = c;
+	x->back = back;
+	x->allowance = &left;
+	x->in_step = true;
+	const bool same = compare_again(x) == DIFFER_DONE && x->refused == 0;
+	free(x);
+	return same;
 }

@@ -16,4 +16,9 @@ struct pipeline;
 bool convert_verify_events(struct convert *c, struct pipeline *back, struct allowance *allowance,
                            uint64_t *refused);
 
+/* The same where the input can be read twice and the output has its events in the order in which they were
+ * written, which saves putting them in order.  Whether they differ in what the losses allow; false, too, if
+ * that cannot be told.  Nothing is said, and the allowance stays. */
+bool convert_verify_in_step(struct convert *c, struct pipeline *back, const struct allowance *allowance);
+
 #endif

@@ -66,6 +66,7 @@ static bool raw;                   /* records are written as they are */
 static bool once;                  /* the input can be read only once */
 
 static const struct loss declared = { .id = "lies/dur", .touches = TOUCHES_DURATION };
+static const struct loss omitted = { .id = "lies/missing", .touches = TOUCHES_MISSING };
 static const struct loss other = { .id = "lies/name", .touches = TOUCHES_NAME };
 
 static void
@@ -84,6 +85,12 @@ static void
 later(struct event *e)
 {
 	e->ts++;
+}
+
+static void
+gone(struct event *e)
+{
+	e->phase = PHASE_STRUCTURE;
 }
 
 /* The third span of the trace; of raw events, the third. */
@@ -196,6 +203,9 @@ Test(convert_verify, what_a_loss_declares_is_allowed_as_often_as_it_counts)
 	expect(longer, &declared, STATUS_CLEAN, "lies/dur");
 	expect(longer, &other, STATUS_UNREADABLE, "other duration");
 	expect(renamed, &other, STATUS_CLEAN, "lies/name");
+	expect(gone, &omitted, STATUS_CLEAN, "lies/missing");
+	expect(gone, &other, STATUS_UNREADABLE, "not in the output: span draw");
+	expect(later, &omitted, STATUS_UNREADABLE, "not in the input: span draw");
 }
 
 /* ---- copies of the records of a format ---- */

@@ -189,18 +189,27 @@ go_on_both(struct differ *d, enum differ_status status)
 	return status == DIFFER_DONE ? go_on(d, DIFFER_B) : status;
 }
 
+/* In which parts both heads differ, beyond the tolerance. */
+static unsigned
+differences(struct differ *d)
+{
+	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
+	const unsigned parts = heads_differences(d);
+
+	return within(event_compared_length(&a->batch->events[a->at]),
+	              event_compared_length(&b->batch->events[b->at]), limit(d, PART_DURATION))
+	           ? parts & ~(unsigned)PART_DURATION
+	           : parts;
+}
+
 /* The heads, if they belong together; *taken: they did. */
 static enum differ_status
 take_both(struct differ *d, bool *taken)
 {
-	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
-	unsigned parts = heads_differences(d);
+	const unsigned parts = differences(d);
 
-	if (a->canon.scratch.failed)
+	if (d->sides[DIFFER_A].canon.scratch.failed)
 		return DIFFER_NO_MEMORY;
-	if (within(event_compared_length(&a->batch->events[a->at]),
-	           event_compared_length(&b->batch->events[b->at]), limit(d, PART_DURATION)))
-		parts &= ~(unsigned)PART_DURATION;
 	*taken = parts == 0 || heads_are_alone(d);
 	d->same += parts == 0;
 	return parts != 0 && *taken ? heads_report_both(d, parts) : DIFFER_DONE;
@@ -228,10 +237,8 @@ step_left_out(struct differ *d)
 }
 
 static enum differ_status
-step(struct differ *d)
+step_by_time(struct differ *d)
 {
-	if (is_left_out(d))
-		return step_left_out(d);
 	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
 	const int which = b->ended || (!a->ended && a->id.ts <= b->id.ts) ? DIFFER_A : DIFFER_B;
 	enum differ_status status = flush_late(d, d->sides[which].id.ts);
@@ -243,6 +250,47 @@ step(struct differ *d)
 		return go_on_both(d, status);
 	status = heads_is_alone(d, which) ? heads_report(d, which) : place(d, which);
 	return status == DIFFER_DONE ? go_on(d, which) : status;
+}
+
+/* An event without a partner; *taken: the sink wants to go on. */
+static enum differ_status
+pass_alone(struct differ *d, int which, bool *taken)
+{
+	const enum differ_status status = heads_report(d, which);
+
+	*taken = status == DIFFER_DONE;
+	return *taken ? go_on(d, which) : status;
+}
+
+/* The heads are partners, if the sink takes that; if not, one of them has none. */
+static enum differ_status
+step_both(struct differ *d)
+{
+	const struct differ_side *const a = &d->sides[DIFFER_A], *const b = &d->sides[DIFFER_B];
+	enum differ_status status = DIFFER_STOPPED;
+	bool taken = false;
+
+	if (!a->ended && !b->ended) {
+		unsigned parts = differences(d);
+		if (a->canon.scratch.failed)
+			return DIFFER_NO_MEMORY;
+		if (!within(a->id.ts, b->id.ts, limit(d, PART_TIME)))
+			parts |= PART_TIME;
+		d->same += parts == 0;
+		if (parts == 0 || heads_report_both(d, parts) == DIFFER_DONE)
+			return go_on_both(d, DIFFER_DONE);
+	}
+	if (!b->ended)
+		status = pass_alone(d, DIFFER_B, &taken);
+	return taken || a->ended ? status : pass_alone(d, DIFFER_A, &taken);
+}
+
+static enum differ_status
+step(struct differ *d)
+{
+	if (is_left_out(d))
+		return step_left_out(d);
+	return d->rules.in_step ? step_both(d) : step_by_time(d);
 }
 
 enum differ_status

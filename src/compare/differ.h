@@ -14,6 +14,9 @@
  * none are put together by their names, then by their order: they were changed.  What is left is on one side
  * only.
  *
+ * in_step: what comes next on both sides are partners, if they are the same or the sink takes the difference;
+ * else one of them has none, if the sink takes that.  Nothing waits.
+ *
  * Memory: what has no partner is kept until the time is past, at most PENDING_MAX events of a side.
  */
 
@@ -31,6 +34,7 @@ struct differ_rules {
 	uint64_t tolerance; /* ns, of times and durations */
 	bool pair_all;      /* what is left of a time is put together, however much differs */
 	bool sorted;        /* no event is earlier than the one before it; false: hardly any */
+	bool in_step;       /* events have partners by their place alone, in whatever order they come */
 	bool left_out;      /* A may have EVENT_LEFT_OUT: B may have those, too, in the same order */
 	struct event_fields fields[DIFFER_SIDES];
 	unsigned tracks; /* enum tracks_without */

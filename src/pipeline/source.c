@@ -5,6 +5,7 @@
 
 #include "check/input_rules.h"
 #include "format/reader_copy.h"
+#include "format/reader_gaps.h"
 #include "format/registry.h"
 #include "input/input_foreign.h"
 #include "pipeline/pipeline.h"
@@ -13,6 +14,8 @@
 #define SURE_BITS 32
 
 #define PROBED 65536 /* bytes */
+
+_Static_assert((WANT_GAPS & (WANT_FILES | WANT_BARE)) == 0, "optional wants have a bit each");
 
 /* ---- the trace ---- */
 
