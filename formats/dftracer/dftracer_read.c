@@ -13,7 +13,8 @@
  * the same where both can.
  */
 
-#define NEXT_BYTES (4u << 20) /* of input, until the engine looks around */
+#define NEXT_BYTES (4u << 20)    /* of input, until the engine looks around */
+#define RUNS_BYTES (512u << 10)  /* likewise, where one event is many records: batches wait for a thread */
 
 static bool
 dft_open(struct reader *r)
@@ -126,14 +127,14 @@ dft_next(struct reader *r, struct batch *b)
 {
 	struct dft_state *const st = r->state;
 	struct input *const in = r->in;
-	const uint64_t start = input_offset(in, in->p);
+	const uint64_t start = input_offset(in, in->p), most = st->runs ? RUNS_BYTES : NEXT_BYTES;
 
 	if (st->resolve && !st->looked_ahead) {
 		st->looked_ahead = true;
 		st->no_memory = reader_look_ahead(r) == LOOK_AHEAD_FAILED;
 	}
 	st->index->base = NULL; /* the window may have moved */
-	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES && !st->no_memory) {
+	while (b->n < b->cap && input_offset(in, in->p) - start < most && !st->no_memory) {
 		if (!any_left(st))
 			return finish(st);
 		if (st->ahead)
