@@ -110,6 +110,28 @@ in_each_layout(void (*f)(const void *p, size_t n))
 	}
 }
 
+/* The output begins with the description of that class: it is known by its bytes all the same. */
+Test(htdump_write_select, classes_with_names_beyond_ascii)
+{
+	static const struct ht_field_desc field = { "uint32_t", "n", 4, HT_UNSIGNED };
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct ht_build b;
+		ht_init(&b, i < 2 ? HT_WIRE : HT_DOCUMENT, i % 2 == 1);
+		ht_prologue(&b);
+		ht_describe(&b, ID_SMALL,
+		            "Gr\xc3\xb6\xc3\x9f"
+		            "e",
+		            NULL, &field, 1);
+		ht_event(&b, ID_SMALL, 1000);
+		ht_u32(&b, 5);
+		struct selected s = select_from(b.p, b.n, "--name", "Gr*");
+		cr_expect_eq(s.oracle.n, 1);
+		selected_free(&s);
+		ht_free(&b);
+	}
+}
+
 static void
 expect_labels(const void *p, size_t n)
 {
