@@ -3,6 +3,7 @@
 #include "heph/heph_finding.h"
 #include "heph/heph_packet.h"
 #include "heph/heph_read.h"
+#include "heph/heph_run.h"
 #include "heph/heph_state.h"
 
 /*
@@ -57,6 +58,11 @@ read_packets(struct recovery *rc)
 
 	while (in->p < most && !st->gap.open && !st->no_memory) {
 		struct heph_packet k;
+		const uint64_t before = rc->r->records;
+		if (heph_run_read(st, NULL, input_offset(in, most))) {
+			rc->records += rc->r->records - before;
+			continue;
+		}
 		ok = heph_read_packet(st, &k, NULL);
 		if (!ok)
 			break;

@@ -1,5 +1,6 @@
 #include "htdump/htdump_recover.h"
 
+#include "htdump/htdump_fast.h"
 #include "htdump/htdump_finding.h"
 #include "htdump/htdump_probe.h"
 #include "htdump/htdump_read.h"
@@ -75,6 +76,12 @@ read_records(struct recovery *rc)
 	enum ht_outcome outcome = HT_DONE;
 
 	while (in->p < most && outcome == HT_DONE && !st->no_memory && !st->ids.failed) {
+		const uint64_t before = rc->r->records;
+		ht_read_fast(st, (size_t)(most - in->p));
+		rc->records += rc->r->records - before;
+		s->content |= rc->r->records > before;
+		if (in->p >= most || st->ids.failed)
+			break;
 		const char *const from = in->p;
 		outcome = ht_read_record(st, NULL);
 		if (outcome != HT_DONE)
