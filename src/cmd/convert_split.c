@@ -140,14 +140,15 @@ convert_split_check(struct convert *c)
 		                            "%s does not go with parts: give it in a run of its own, and "
 		                            "split its output",
 		                            with);
-	for (size_t i = 0; i < c->nin && o->status == STATUS_CLEAN; i++)
+	for (size_t i = 0; i < c->nin && o->status == STATUS_CLEAN; i++) {
+		const bool is_stdin = strcmp(c->in[i], "-") == 0;
 		if (!input_is_named(c->in[i]))
-			o->status = options_mistake(o,
-			                            "a trace that is split is read several times, %s can be "
-			                            "read once: name a file",
-			                            strcmp(c->in[i], "-") == 0
-			                                ? "standard input"
-			                                : show_path(&shown, c->in[i]));
+			o->status = options_mistake(
+			    o,
+			    "a trace that is split is read several times, %s can be read once: "
+			    "name a file",
+			    is_stdin ? "standard input" : show_path(&shown, c->in[i]));
+	}
 	return o->status == STATUS_CLEAN;
 }
 

@@ -26,7 +26,7 @@ load(struct file *files, const struct format *format, const char *kind)
 	snprintf(folder, sizeof folder, "testdata/%s/%s", format->name, kind);
 	snprintf(suffix, sizeof suffix, ".%s", format->name);
 	const size_t n = load_files(files, 0, folder, format->suffixes[0]);
-	return load_files(files, n, folder, strcmp(suffix, format->suffixes[0]) == 0 ? "/" : suffix);
+	return strcmp(suffix, format->suffixes[0]) == 0 ? n : load_files(files, n, folder, suffix);
 }
 
 Test(raw_agrees, findings_are_those_of_validation)
