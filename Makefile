@@ -196,9 +196,9 @@ check-width: ## lines of C have at most 110 columns
 check-contract: ## how many lines of headers the author of a format has to read
 	@sh src/check/contract.sh
 
-check-man: ## the manual pages are well-formed
+check-man: tracetool ## the manual pages are well-formed, and list the options of --help
 	@sh src/check/deps.sh groff
-	@sh src/check/man.sh man/*.[1-9]
+	@sh src/check/man.sh $(BUILD)/tracetool man/*.[1-9]
 
 check-testdata: ## testdata/ is what its generator makes
 	@$(MAKE) --no-print-directory $(BUILD)/make_testdata
