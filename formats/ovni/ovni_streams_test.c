@@ -415,7 +415,7 @@ Test(ovni_streams, too_many_lines_are_reported_of_their_stream)
 	char report[600];
 	size_t length;
 	snprintf(report, sizeof report, "--report=text=%s/report.txt", dir);
-	struct ran r = run_tool((const char *const[]){ "convert", "--schema", schema, report, "--to", "chrome",
+	struct ran r = run_tool((const char *const[]){ "convert", "--vocabulary", schema, report, "--to", "chrome",
 	                                               dir, "-", NULL },
 	                        NULL, 0);
 	char *const said = read_whole(strchr(strchr(report, '=') + 1, '=') + 1, &length);

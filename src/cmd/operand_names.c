@@ -226,7 +226,8 @@ is_one_trace(struct options *o, const char *path)
 		                            show_path(&shown, path), c.ntraces, c.nformats, names,
 		                            o->cmd->converts ? "merge joins them; " : "");
 	else
-		o->status = options_mistake(o, "%s holds %" PRIu32 " traces of format %s: %sname one of them",
+		o->status = options_mistake(o,
+		                            "%s holds %" PRIu32 " traces of format %s: %sname one of them",
 		                            show_path(&shown, path), c.ntraces, names,
 		                            o->cmd->converts ? "merge joins them, or " : "");
 	return false;

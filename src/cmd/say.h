@@ -18,7 +18,7 @@ void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 /* Of files that people write: warnings, too. */
 void say_mistake(void *ctx, const struct findings *j, const struct finding *f);
 
-/* After the report: how many warnings there are that were not said, and who lists them; not with --quiet. */
+/* After the report: how many warnings were not said, and who lists them; not with --quiet. */
 void say_found(const struct options *o);
 
 /* Of an input that is read once more, as its findings were said before: only what the system failed to do is

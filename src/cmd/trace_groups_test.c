@@ -81,10 +81,11 @@ static char *
 make_mixture(void)
 {
 	char *const dir = make_folder();
-	struct ran r = sh("d=$1; mkdir -p $d/mix/run $d/logs && cp testdata/htdump/good/wire-little.htdump $d/mix && "
-	                  "cp testdata/dftracer/good/sound.pfw testdata/heph/good/max-integers.bin.log $d/mix && "
-	                  "cp testdata/dial9/good/all-types.dial9 $d/mix/t.bin && cp -r " OVNI " $d/mix/run/loom.a.1 && "
-	                  "cp testdata/heph/good/spec-example.bin.log testdata/heph/good/max-integers.bin.log $d/logs",
+	struct ran r = sh("d=$1; mkdir -p $d/mix/run $d/logs && cd testdata && "
+	                  "cp htdump/good/wire-little.htdump dftracer/good/sound.pfw $d/mix && "
+	                  "cp heph/good/max-integers.bin.log $d/mix && "
+	                  "cp dial9/good/all-types.dial9 $d/mix/t.bin && cp -r ../" OVNI " $d/mix/run/loom.a.1 && "
+	                  "cp heph/good/spec-example.bin.log heph/good/max-integers.bin.log $d/logs",
 	                  dir);
 
 	cr_assert_eq(r.status, 0, "%s", r.err);
@@ -129,7 +130,8 @@ Test(trace_groups, convert_writes_one_trace)
 	          2, "[input/other-clock]", 1);
 	expect_sh(dir,
 	          "cd $1 && \"$OLDPWD\"/\"$0\" merge logs -o a.json && "
-	          "\"$OLDPWD\"/\"$0\" merge logs/max-integers.bin.log logs/spec-example.bin.log -o b.json && "
+	          "\"$OLDPWD\"/\"$0\" merge logs/max-integers.bin.log logs/spec-example.bin.log "
+	          "-o b.json && "
 	          "cmp a.json b.json 2>&1",
 	          0, "differ", 0);
 	remove_folder(dir);
