@@ -415,9 +415,9 @@ Test(ovni_streams, too_many_lines_are_reported_of_their_stream)
 	char report[600];
 	size_t length;
 	snprintf(report, sizeof report, "--report=text=%s/report.txt", dir);
-	struct ran r = run_tool((const char *const[]){ "convert", "--vocabulary", schema, report, "--to", "chrome",
-	                                               dir, "-", NULL },
-	                        NULL, 0);
+	const char *const args[] = { "convert", "--vocabulary", schema, report, "--to", "chrome",
+		                     dir,       "-",            NULL };
+	struct ran r = run_tool(args, NULL, 0);
 	char *const said = read_whole(strchr(strchr(report, '=') + 1, '=') + 1, &length);
 	cr_assert_not_null(said);
 	const char *const reported = strstr(said, "b/stream.obs:@");

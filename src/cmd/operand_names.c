@@ -214,11 +214,12 @@ is_one_trace(struct options *o, const char *path)
 	const struct contents c = contents_of(&g, o->from);
 	const bool folder = listed && g.operands.list[0].folder;
 	trace_groups_free(&g);
-	if (!folder || c.ntraces < 2 || (c.nformats < 2 && !c.apart))
+	if (!folder || c.ntraces < 2 || (c.nformats < 2 && !(c.apart && o->cmd->converts)))
 		return true;
 	for (size_t k = 0; k < MOST_FORMATS && formats[k] != NULL; k++)
 		if (c.has[k] && strlen(names) + strlen(formats[k]->name) + 3 < sizeof names)
-			sprintf(names + strlen(names), "%s%s", names[0] != '\0' ? ", " : "", formats[k]->name);
+			sprintf(names + strlen(names), "%s%s", names[0] != '\0' ? ", " : "",
+			        formats[k]->name);
 	if (c.nformats > 1)
 		o->status = options_mistake(o,
 		                            "%s holds %" PRIu32 " traces of %" PRIu32
@@ -226,10 +227,9 @@ is_one_trace(struct options *o, const char *path)
 		                            show_path(&shown, path), c.ntraces, c.nformats, names,
 		                            o->cmd->converts ? "merge joins them; " : "");
 	else
-		o->status = options_mistake(o,
-		                            "%s holds %" PRIu32 " traces of format %s: %sname one of them",
-		                            show_path(&shown, path), c.ntraces, names,
-		                            o->cmd->converts ? "merge joins them, or " : "");
+		o->status = options_mistake(
+		    o, "%s holds %" PRIu32 " traces of format %s: merge joins them, or name one of them",
+		    show_path(&shown, path), c.ntraces, names);
 	return false;
 }
 

@@ -12,8 +12,8 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The text as it is. */
 void say_text(const struct text *t);
 
-/* Finding sinks of commands whose findings are talk, not data; ctx is a struct options.  Of traces, errors are
- * said: data is lost.  Warnings say_found() counts. */
+/* Finding sinks of commands whose findings are talk, not data; ctx is a struct options.  Of traces, errors
+ * are said: data is lost.  Warnings say_found() counts. */
 void say_finding(void *ctx, const struct findings *j, const struct finding *f);
 /* Of files that people write: warnings, too. */
 void say_mistake(void *ctx, const struct findings *j, const struct finding *f);

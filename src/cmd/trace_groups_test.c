@@ -84,7 +84,8 @@ make_mixture(void)
 	struct ran r = sh("d=$1; mkdir -p $d/mix/run $d/logs && cd testdata && "
 	                  "cp htdump/good/wire-little.htdump dftracer/good/sound.pfw $d/mix && "
 	                  "cp heph/good/max-integers.bin.log $d/mix && "
-	                  "cp dial9/good/all-types.dial9 $d/mix/t.bin && cp -r ../" OVNI " $d/mix/run/loom.a.1 && "
+	                  "cp dial9/good/all-types.dial9 $d/mix/t.bin && "
+	                  "cp -r ../" OVNI " $d/mix/run/loom.a.1 && "
 	                  "cp heph/good/spec-example.bin.log heph/good/max-integers.bin.log $d/logs",
 	                  dir);
 
@@ -113,7 +114,8 @@ Test(trace_groups, all_commands_read_the_traces_of_a_folder)
 	expect_sh(dir, "cd $1 && exec \"$OLDPWD\"/\"$0\" cat mix 2>&1", 0, "# mix/", 5);
 	expect_sh(dir, "cd $1 && exec \"$OLDPWD\"/\"$0\" cat mix 2>&1", 0, "# mix/run (ovni)\n", 1);
 	expect_sh(dir, "cd $1 && exec \"$OLDPWD\"/\"$0\" validate mix 2>&1", 0, ": valid ", 5);
-	expect_sh(dir, "cd $1 && exec \"$OLDPWD\"/\"$0\" merge --align none mix -o o.json 2>&1", 0, "error", 0);
+	expect_sh(dir, "cd $1 && exec \"$OLDPWD\"/\"$0\" merge --align none mix -o o.json 2>&1", 0, "error",
+	          0);
 	remove_folder(dir);
 }
 

@@ -343,8 +343,9 @@ is_same_clock(const struct source_clock *a, const struct trace *t)
 	const uint64_t apart =
 	    a->epoch_ns > t->epoch_ns ? a->epoch_ns - t->epoch_ns : t->epoch_ns - a->epoch_ns;
 
-	return a->epoch_known == t->epoch_known &&
-	       (!t->epoch_known || apart <= (strcmp(t->clock, "monotonic") == 0 ? SAME_BOOT_NS : 0));
+	if (strcmp(t->clock, "monotonic") == 0) /* a part of a trace may lack what says the wall time */
+		return !a->epoch_known || !t->epoch_known || apart <= SAME_BOOT_NS;
+	return a->epoch_known == t->epoch_known && (!t->epoch_known || apart == 0);
 }
 
 static void
@@ -382,6 +383,8 @@ end_clock(struct source *s)
 	}
 	if (!c->quiet && s->reader.records > 0 && !is_same_clock(&c->clock, t))
 		report_other_clock(s);
+	if (!c->clock.epoch_known)
+		c->clock = (struct source_clock){ true, t->epoch_known, t->epoch_ns };
 	t->epoch_known = c->clock.epoch_known;
 	t->epoch_ns = c->clock.epoch_ns;
 }
