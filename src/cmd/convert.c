@@ -104,10 +104,12 @@ take_option(struct convert *c, int option, const char *arg)
 		return convert_split_by(c, arg);
 	if (option == O_SPLIT_SIZE)
 		return convert_split_size(c, arg);
-	if (option == O_ANONYMISE)
-		c->anonymise.keyfile = arg;
-	else
+	if (option != O_ANONYMISE) {
 		*flags[option] = true;
+		return true;
+	}
+	c->anonymise.keyfile = arg;
+	c->options.wordless = true;
 	return true;
 }
 
