@@ -16,7 +16,8 @@ const char *below_mistake(const char *path);
  * has a mistake or leads into version control. */
 int below_open_folder(const char *folder, const char *path, const char **last);
 
-/* Opens that file for reading, if it is a regular one.  -1: errno, as above; EINVAL: it is no regular file. */
+/* Opens that file for reading, if it is a regular one.  -1: errno, as above; EINVAL: it is no regular file.
+ */
 int below_open_file(const char *folder, const char *path);
 
 /* What errno of these means to people. */

@@ -199,11 +199,14 @@ Test(anonymise, findings_quote_nothing)
 	snprintf(out, sizeof out, "%s/o.json", dir);
 	snprintf(report, sizeof report, "%s/report", dir);
 	static const char trace[] =
-	    "{\"type\":\"trace\",\"version\":1,\"tool\":\"tracetool 0.1.0\",\"mode\":\"interpreted\",\"rebased\":"
-	    "false,\"format\":\"htdump\",\"dialect\":\"wire\",\"byte_order\":\"little\",\"clock\":\"unknown\","
+	    "{\"type\":\"trace\",\"version\":1,\"tool\":\"tracetool "
+	    "0.1.0\",\"mode\":\"interpreted\",\"rebased\":"
+	    "false,\"format\":\"htdump\",\"dialect\":\"wire\",\"byte_order\":\"little\",\"clock\":"
+	    "\"unknown\","
 	    "\"record_id\":\"id\"}\n"
 	    "{\"type\":\"class\",\"index\":0,\"name\":\"sEcReT\",\"category\":\"sEcReT\"}\n"
-	    "{\"type\":\"span\",\"ts\":\"sEcReT\",\"dur\":5,\"name\":\"sEcReT\",\"class\":0,\"track\":\"sEcReT\"}\n"
+	    "{\"type\":\"span\",\"ts\":\"sEcReT\",\"dur\":5,\"name\":\"sEcReT\",\"class\":0,\"track\":"
+	    "\"sEcReT\"}\n"
 	    "{\"type\":\"sEcReT\"}\n";
 	cr_assert(write_whole(in, trace, sizeof trace - 1));
 	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {

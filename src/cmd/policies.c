@@ -303,7 +303,8 @@ policies_init(struct policies *p, struct options *o, const struct policy_options
 		options_no_memory(o);
 		return false;
 	}
-	if (line->baseline != NULL && (p->baseline = read_baseline(o, NULL, line->baseline, line->baseline)) == NULL)
+	if (line->baseline != NULL &&
+	    (p->baseline = read_baseline(o, NULL, line->baseline, line->baseline)) == NULL)
 		return false;
 	if (!find_all(p, o, traces))
 		return false;

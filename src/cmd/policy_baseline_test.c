@@ -114,8 +114,8 @@ Test(policy_baseline, mistakes)
 	static const struct {
 		const char *text, *said;
 	} bad[] = {
-		{ "{\"inputs\":[\n{\"path\":}",
-		  "base.json:2:9:@20: error: the file is no JSON from here on: expected a value [policy/bad-baseline]" },
+		{ "{\"inputs\":[\n{\"path\":}", "base.json:2:9:@20: error: the file is no JSON from here on: "
+		                                "expected a value [policy/bad-baseline]" },
 		{ "", "base.json:1:1:@0: error: the file is no JSON from here on" },
 		{ "[]", "it has no inputs; tracetool stats --format json writes such a file" },
 		{ "{\"inputs\":[]}", "it has no inputs" },

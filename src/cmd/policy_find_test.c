@@ -228,8 +228,9 @@ Test(policy_find, reports_replace_reports_alone)
 Test(policy_find, files_lie_below_the_folder)
 {
 	static const char *const names[] = {
-		"../r",    "/tmp/r",  "a/../../r", ".git/hooks/x", ".GIT/x",     "sub/.git/x", ".git", "sub/",
-		".hg/hgrc", "./.git/x", ".",         "link",         "folder/r",   "folder/../r", "dangling",
+		"../r",       "/tmp/r", "a/../../r", ".git/hooks/x", ".GIT/x",
+		"sub/.git/x", ".git",   "sub/",      ".hg/hgrc",     "./.git/x",
+		".",          "link",   "folder/r",  "folder/../r",  "dangling",
 	};
 	char *const dir = policy_folder(), *const out = make_folder(), path[1024], to[1024], policy[200];
 
@@ -247,8 +248,9 @@ Test(policy_find, files_lie_below_the_folder)
 			policy_expect(dir, force == 0 ? "a.json" : "-f a.json", 2, "folder", "valid chrome");
 			snprintf(policy, sizeof policy, "baseline: %s\n", names[i]);
 			policy_put(dir, "p.yaml", policy);
-			policy_expect(dir, force == 0 ? "--config p.yaml a.json" : "-f --config p.yaml a.json",
-			              2, NULL, "valid chrome");
+			policy_expect(dir,
+			              force == 0 ? "--config p.yaml a.json" : "-f --config p.yaml a.json", 2,
+			              NULL, "valid chrome");
 		}
 	char **const left = list_folder(out, "");
 	cr_expect(left[0] != NULL && strcmp(left[0], "precious") == 0 && left[1] == NULL);

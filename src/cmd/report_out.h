@@ -21,7 +21,8 @@ bool report_out_open_file(struct report_out *r, const char *path, bool force);
 /* The same for a file that a policy names; output_open_below(). */
 bool report_out_open_below(struct report_out *r, const char *folder, const char *path, const char *head);
 
-/* Hands over the text, less the commands of CI services (output/text_commands.h), and empties it.  Failures are remembered for report_out_close(). */
+/* Hands over the text, less the commands of CI services (output/text_commands.h), and empties it.  Failures
+ * are remembered for report_out_close(). */
 void report_out_put(struct report_out *r, struct text *t);
 
 /* Ends the report; STATUS_CLEAN, STATUS_UNREADABLE after saying why, or STATUS_PIPE_CLOSED. */

@@ -16,8 +16,9 @@ struct reports {
 	struct report_request {
 		const struct report_ops *kind;
 		const char *path; /* "-": standard output */
-		const char *folder; /* of the policy that names it, below which the path lies; NULL: the user did */
-		const char *below;  /* its name from there on */
+		const char
+		    *folder; /* of the policy that names it, below which the path lies; NULL: the user did */
+		const char *below; /* its name from there on */
 		bool append;      /* behind what is in the file */
 		struct report report;
 		struct report_out out;
@@ -38,8 +39,8 @@ bool reports_add(struct reports *r, struct options *o, const char *arg);
 /* The same, taken apart; path is borrowed. */
 bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path);
 
-/* One that a policy asks for: a file below its folder, which replaces an earlier report of its kind and nothing
- * else, with -f neither. */
+/* One that a policy asks for: a file below its folder, which replaces an earlier report of its kind and
+ * nothing else, with -f neither. */
 bool reports_add_of_policy(struct reports *r, struct options *o, const char *folder,
                            const struct policy_report *report);
 

@@ -23,7 +23,7 @@
 enum {
 	BUFFER_SIZE = 256 * 1024,
 	DIRECT_SIZE = 64 * 1024,
-	HEAD_MOST = 256, /* of what an earlier output begins with */
+	HEAD_MOST = 256,      /* of what an earlier output begins with */
 	WRITE_MOST = 1 << 30, /* bytes in one write(); Linux takes no more than 2 GiB */
 };
 

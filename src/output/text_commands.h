@@ -15,8 +15,8 @@
 bool text_is_command(const char *p, const char *end);
 
 enum text_command_flags {
-	TEXT_MID_LINE = 1,      /* what went before does not end a line, and is not all blank */
-	TEXT_OWN_COMMANDS = 2,  /* commands at the start of a line are meant */
+	TEXT_MID_LINE = 1,     /* what went before does not end a line, and is not all blank */
+	TEXT_OWN_COMMANDS = 2, /* commands at the start of a line are meant */
 };
 
 /* Whether text_add_guarded() would change any of it. */

@@ -5,7 +5,8 @@
 
 /* Trace text for a terminal: printable UTF-8 as it is, everything else (controls, C1, DEL, invalid bytes,
  * bidirectional marks) as \xNN or \u{NNNN}; backslash doubled; commands
- * of CI services (text_commands.h) as #\x23[.  At most `max` bytes of `s` are shown (cut at a character), then
+ * of CI services (text_commands.h) as #\x23[.  At most `max` bytes of `s` are shown (cut at a character),
+ * then
  * "..."; max 0: all. */
 void text_visible(struct text *t, struct slice s, size_t max);
 

@@ -303,7 +303,8 @@ parse(struct slice text, struct findings *findings, bool *no_memory)
 	b->failed |= b->arena.failed;
 	*no_memory = b->failed;
 	if (d.wrong != NULL && !b->failed)
-		say_bad(findings, text, d.at, fault != NULL ? "the file is no JSON from here on: " : "", d.wrong);
+		say_bad(findings, text, d.at, fault != NULL ? "the file is no JSON from here on: " : "",
+		        d.wrong);
 	if (d.wrong == NULL && !b->failed)
 		return b;
 	baseline_free(b);
@@ -318,8 +319,9 @@ baseline_read(const char *folder, const char *path, struct findings *findings, b
 	size_t n;
 
 	*no_memory = false;
-	if (folder != NULL ? !yaml_read_below(folder, path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n)
-	                   : !yaml_read(path, BASELINE_MAX_BYTES, false, policy_rules, findings, &text, &n))
+	if (folder != NULL
+	        ? !yaml_read_below(folder, path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n)
+	        : !yaml_read(path, BASELINE_MAX_BYTES, false, policy_rules, findings, &text, &n))
 		return NULL;
 	b = parse(slice_of(text, n), findings, no_memory);
 	free(text);

@@ -17,7 +17,8 @@ struct baseline_input;
 
 /* folder: below which the path must lie (base/open_below.h); NULL: it may be anywhere.  NULL after a finding,
  * or (*no_memory) without memory, which nobody was told. */
-struct policy_baseline *baseline_read(const char *folder, const char *path, struct findings *findings, bool *no_memory);
+struct policy_baseline *baseline_read(const char *folder, const char *path, struct findings *findings,
+                                      bool *no_memory);
 void baseline_free(struct policy_baseline *b); /* NULL is fine */
 
 /* The input of the baseline that stands for a trace: the only one, else the one of the same path, else the

@@ -24,8 +24,8 @@ enum policy_choice_key { CHOICE_SELECT, CHOICE_IGNORE, CHOICE_LEVEL };
 
 /* Adds a pattern of rule ids; level: for CHOICE_LEVEL.  *fits: whether it is that of any rule.  false: no
  * memory. */
-bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules, enum level level,
-                       bool *fits);
+bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
+                       enum level level, bool *fits);
 void policy_choice_free(struct policy_choice *c);
 
 /* All rules in the order of rules_visit(), to be freed; NULL: no memory. */

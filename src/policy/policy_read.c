@@ -18,8 +18,9 @@ say_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *ke
 	struct quoted q;
 
 	/* the search for what was meant takes long, and ends in a finding that may not be shown */
-	const char *const nearest =
-	    finding_is_shown(d->yaml.findings, &policy_rules[YAML_BAD_VALUE]) ? rule_nearest_name(rules.p) : NULL;
+	const char *const nearest = finding_is_shown(d->yaml.findings, &policy_rules[YAML_BAD_VALUE])
+	                                ? rule_nearest_name(rules.p)
+	                                : NULL;
 	if (nearest != NULL)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; did you mean %s?", key,
 		         quoted(&q, rules), nearest);
