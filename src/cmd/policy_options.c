@@ -9,7 +9,7 @@ const char *const policy_fail_levels[] = { "note", "warning", "error", "never", 
 void
 policy_options_init(struct policy_options *p)
 {
-	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE, .max_findings = UINT64_MAX };
+	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE, .limit = UINT64_MAX };
 }
 
 void
@@ -47,13 +47,13 @@ add(struct policy_options *p, struct options *o, const char *option, enum policy
 bool
 policy_select(struct policy_options *p, struct options *o, const char *glob)
 {
-	return add(p, o, "--select", CHOICE_SELECT, glob, LEVEL_NOTE);
+	return add(p, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
 }
 
 bool
 policy_ignore(struct policy_options *p, struct options *o, const char *glob)
 {
-	return add(p, o, "--ignore", CHOICE_IGNORE, glob, LEVEL_NOTE);
+	return add(p, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
 }
 
 bool
