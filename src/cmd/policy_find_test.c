@@ -218,7 +218,7 @@ Test(policy_find, reports_replace_reports_alone)
 		policy_put(dir, ".tracetool.yaml", policy);
 		policy_expect(dir, "a.json", 1, NULL, "exists");
 		policy_expect(dir, "-f a.json", 2, "r: already exists and is kept", NULL);
-		policy_expect(dir, "-f --report text --report text=r a.json", 1, NULL, "exists");
+		policy_expect(dir, "-f --report text=r a.json", 1, NULL, "exists");
 		cr_expect_eq(unlink(path), 0);
 	}
 	remove_folder(dir);
