@@ -114,12 +114,8 @@ say_finding(void *ctx, const struct findings *j, const struct finding *f)
 bool
 say_failure(struct options *o, const struct findings *j, const struct finding *f)
 {
-	static const enum input_rule rules[] = { INPUT_RULE_MISSING, INPUT_RULE_DENIED, INPUT_RULE_SYSTEM,
-		                                 INPUT_RULE_SHRUNK, INPUT_RULE_NO_MEMORY };
-	bool is_failure = false;
+	const bool is_failure = input_rule_is_failure(f->rule);
 
-	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-		is_failure |= f->rule == &input_rules[rules[i]];
 	if (is_failure)
 		say_finding(o, j, f);
 	return is_failure;

@@ -2,6 +2,7 @@
 #define PIPELINE_JOIN_H
 
 #include "base/table.h"
+#include "pipeline/operands.h"
 #include "pipeline/pipeline.h"
 
 /*
@@ -14,6 +15,7 @@
 /* One of the traces. */
 struct join_part {
 	const char *path; /* operand; borrowed */
+	struct operands operands; /* it alone, listed once for both passes */
 	/* Found out by join_look(). */
 	const char *format, *dialect, *byte_order, *clock; /* in the arena */
 	bool epoch_known, any;                             /* any: it has events */
@@ -31,7 +33,9 @@ struct join {
 	struct arena arena;
 	struct table64 ids;     /* of processes -> number of the part, JOIN_SEVERAL */
 	struct tabletext names; /* of those without an id, likewise */
-	bool failed;            /* no memory */
+	bool failed;            /* join_look() did: */
+	struct pipeline_why why;
+	const char *failed_path; /* of the part */
 };
 
 #define JOIN_SEVERAL (TABLE_NONE - 1)
@@ -41,7 +45,7 @@ struct join {
 bool join_init(struct join *j, const char *const *paths, size_t n);
 void join_free(struct join *j);
 
-/* Reads all parts quietly, as `job` says.  false: no memory. */
+/* Reads all parts quietly, as `job` says.  false: j->failed_path could not be read as a whole; j->why. */
 bool join_look(struct join *j, const struct pipeline_job *job);
 
 /* Offsets of parts; true: they fit into 63 bits. */
