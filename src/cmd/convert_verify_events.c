@@ -179,7 +179,8 @@ open_again(struct comparing *x)
 	struct convert *const c = x->c;
 
 	x->job = convert_job(c);
-	x->job.operands = &c->pipeline.reading->operands;
+	if (c->pipeline.reading != NULL)
+		x->job.operands = &c->pipeline.reading->operands;
 	x->job.raw_runs = false;
 	x->job.raw_fields = true;
 	x->job.order = x->in_step ? c->to->writer->order : convert_verify_order(c);

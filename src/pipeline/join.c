@@ -3,21 +3,22 @@
 #include <stdlib.h>
 
 #include "pipeline/select.h"
+#include "pipeline/trace_groups.h"
 
 bool
-join_init(struct join *j, const char *const *paths, size_t n)
+join_init(struct join *j, const struct trace_groups *traces)
 {
-	*j = (struct join){ .parts = calloc(n, sizeof *j->parts), .n = n };
-	for (size_t i = 0; j->parts != NULL && i < n; i++)
-		j->parts[i].path = paths[i];
+	*j = (struct join){ .parts = calloc(traces->n, sizeof *j->parts), .n = traces->n };
+	for (uint32_t i = 0; j->parts != NULL && i < traces->n; i++) {
+		j->parts[i].path = trace_group_path(&traces->list[i]);
+		j->parts[i].operand = &traces->list[i].operand;
+	}
 	return j->parts != NULL;
 }
 
 void
 join_free(struct join *j)
 {
-	for (size_t i = 0; j->parts != NULL && i < j->n; i++)
-		operands_free(&j->parts[i].operands);
 	free(j->parts);
 	arena_free(&j->arena);
 	table64_free(&j->ids);
@@ -84,13 +85,9 @@ look(struct join *j, uint32_t number, const struct pipeline_job *like)
 		job.select = &select;
 	}
 	j->failed_path = part->path;
-	if (!operands_init(&part->operands, &part->path, 1, like->from)) {
-		j->failed = true;
-		return;
-	}
 	job.paths = &part->path;
 	job.npaths = 1;
-	job.operands = &part->operands;
+	job.operand = part->operand;
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.order = ORDER_FILE;
 	job.lanes = job.lanes_off = job.late = job.rebase = false;

@@ -10,6 +10,7 @@
 #include "format/registry.h"
 #include "pipeline/join.h"
 #include "pipeline/split.h"
+#include "pipeline/trace_groups.h"
 
 #define SAMPLE "testdata/htdump/good/equal-starts.htdump"
 
@@ -142,10 +143,11 @@ Test(passes, of_parts_that_are_merged)
 	for (int left = 0; left < 2; left++) {
 		struct place p;
 		struct join j;
+		struct trace_groups traces;
 		begin(&p, left);
 		const char *const both[] = { SAMPLE, p.path };
 		struct pipeline_job job = job_of(&p);
-		cr_assert(join_init(&j, both, 2));
+		cr_assert(trace_groups_init(&traces, both, 2, NULL) && join_init(&j, &traces));
 		cr_assert(join_look(&j, &job));
 		cr_assert(join_by_start(&j));
 		job.paths = both;
@@ -155,6 +157,7 @@ Test(passes, of_parts_that_are_merged)
 		p.left = left;
 		expect_failed(&p, &job, left == 0);
 		join_free(&j);
+		trace_groups_free(&traces);
 		end(&p);
 	}
 }
@@ -164,15 +167,17 @@ Test(passes, of_a_part_that_fails)
 {
 	struct place p;
 	struct join j;
+	struct trace_groups traces;
 
 	begin(&p, 0);
 	const char *const both[] = { p.path, p.path };
 	const struct pipeline_job job = job_of(&p);
-	cr_assert(join_init(&j, both, 2));
+	cr_assert(trace_groups_init(&traces, both, 2, NULL) && join_init(&j, &traces));
 	cr_expect_not(join_look(&j, &job));
 	cr_expect_str_eq(j.failed_path, p.path);
 	cr_expect_not_null(strstr(j.why.text, "changed while it was read"), "%s", j.why.text);
 	join_free(&j);
+	trace_groups_free(&traces);
 	end(&p);
 }
 
