@@ -71,7 +71,7 @@ map_line(struct ht_state *st, struct slice line, const char *path, uint64_t numb
 bool
 ht_label_map_read(struct ht_state *st, const char *path)
 {
-	struct input *const in = input_open(path);
+	struct input *const in = input_open_in(st->r->files, NULL, path);
 	struct quoted q;
 	uint64_t number = 0;
 	bool ok = in != NULL;

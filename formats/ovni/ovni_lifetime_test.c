@@ -190,7 +190,7 @@ expect_file(const char *path, const char *dir)
 	cr_assert(write_whole(packed, gz, packed_n));
 	expect_retained(input_open(path), SHOWN, 3, path);
 	expect_retained(input_open(path), SHOWN | WANT_RAW, 64, path);
-	expect_retained(input_open_pieces(path, 100), SHOWN, 2, path);
+	expect_retained(input_open_pieces(NULL, path, 100), SHOWN, 2, path);
 	expect_retained(input_from_memory_slowly(p, n, 9), SHOWN | WANT_RAW, 3, path);
 	expect_retained(input_from_memory_slowly(p, n, 40), SHOWN, 1, path);
 	expect_retained(input_open(packed), SHOWN, 5, path);

@@ -187,7 +187,8 @@ static bool
 read_file(struct table *t, const char *path)
 {
 	struct ovni_offsets *const o = t->offsets;
-	struct input *const in = o->named ? input_open(path) : reader_open_beside(t->r, path);
+	struct input *const in =
+	    o->named ? input_open_in(t->r->files, NULL, path) : reader_open_beside(t->r, path);
 	bool ok = true;
 
 	if (in == NULL)

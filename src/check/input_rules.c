@@ -6,6 +6,20 @@ const struct rule input_rules[INPUT_RULE_COUNT] = {
 #undef RULE
 };
 
+bool
+input_rule_is_failure(const struct rule *rule)
+{
+	static const enum input_rule rules[] = {
+		INPUT_RULE_MISSING, INPUT_RULE_DENIED,  INPUT_RULE_SYSTEM,
+		INPUT_RULE_SHRUNK,  INPUT_RULE_CHANGED, INPUT_RULE_NO_MEMORY
+	};
+
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (rule == &input_rules[rules[i]])
+			return true;
+	return false;
+}
+
 const struct rule *
 input_fault_rule(enum input_fault fault)
 {
@@ -13,15 +27,11 @@ input_fault_rule(enum input_fault fault)
 		enum input_fault fault;
 		enum input_rule rule;
 	} rows[] = {
-		{ INPUT_MISSING, INPUT_RULE_MISSING },
-		{ INPUT_DENIED, INPUT_RULE_DENIED },
-		{ INPUT_NOT_A_FILE, INPUT_RULE_NOT_A_FILE },
-		{ INPUT_EMPTY, INPUT_RULE_EMPTY },
-		{ INPUT_SYSTEM, INPUT_RULE_SYSTEM },
-		{ INPUT_SHRUNK, INPUT_RULE_SHRUNK },
-		{ INPUT_CUT, INPUT_RULE_CUT },
-		{ INPUT_CORRUPT, INPUT_RULE_CORRUPT },
-		{ INPUT_TRAILING, INPUT_RULE_TRAILING },
+		{ INPUT_MISSING, INPUT_RULE_MISSING },       { INPUT_DENIED, INPUT_RULE_DENIED },
+		{ INPUT_NOT_A_FILE, INPUT_RULE_NOT_A_FILE }, { INPUT_EMPTY, INPUT_RULE_EMPTY },
+		{ INPUT_SYSTEM, INPUT_RULE_SYSTEM },         { INPUT_SHRUNK, INPUT_RULE_SHRUNK },
+		{ INPUT_CHANGED, INPUT_RULE_CHANGED },       { INPUT_CUT, INPUT_RULE_CUT },
+		{ INPUT_CORRUPT, INPUT_RULE_CORRUPT },       { INPUT_TRAILING, INPUT_RULE_TRAILING },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

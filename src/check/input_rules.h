@@ -14,6 +14,9 @@ enum input_rule {
 /* Rows by enum input_rule. */
 extern const struct rule input_rules[INPUT_RULE_COUNT];
 
+/* Whether it is about the system or the file, not about its bytes: another attempt may end otherwise. */
+bool input_rule_is_failure(const struct rule *rule);
+
 /* The rule that a fault of the input breaks; NULL for INPUT_OK. */
 const struct rule *input_fault_rule(enum input_fault fault);
 

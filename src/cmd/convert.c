@@ -233,6 +233,10 @@ may_keep(const struct convert *c)
 {
 	struct shown_path shown;
 
+	if (atomic_load(&c->options.files.changed)) {
+		say("%s: not written, as an input changed while it was read", show_path(&shown, c->out));
+		return false;
+	}
 	if (c->keep_partial || (c->status < STATUS_UNREADABLE && !c->pipeline.context.system_failed))
 		return true;
 	say("%s: not written, as an input could not be read (--keep-partial writes what could)",

@@ -291,7 +291,7 @@ compare(struct verify *v)
 	struct convert *const c = v->c;
 	bool same = false;
 
-	if (c->verify.by == VERIFY_BYTES && trace_bytes_same(c->in[0], v->path, c->to))
+	if (c->verify.by == VERIFY_BYTES && trace_bytes_same(c->in[0], v->path, c->to, &c->options.files))
 		return true;
 	if (c->verify.by == VERIFY_RULES)
 		return compare_digests(v, &same);

@@ -7,6 +7,7 @@
 #include "cmd/diff_report.h"
 #include "cmd/value_text.h"
 #include "compare/allowance.h"
+#include "pipeline/reading.h"
 
 #define SHOWN 10          /* differences */
 #define BATCH_EVENTS 1024 /* of those that were kept */
@@ -178,6 +179,8 @@ open_again(struct comparing *x)
 	struct convert *const c = x->c;
 
 	x->job = convert_job(c);
+	if (c->pipeline.reading != NULL)
+		x->job.operands = &c->pipeline.reading->operands;
 	x->job.raw_runs = false;
 	x->job.raw_fields = true;
 	x->job.order = x->in_step ? c->to->writer->order : convert_verify_order(c);

@@ -135,9 +135,15 @@ run(struct merge *m)
 		return o->status;
 	if (!options_traces(o, &m->traces))
 		return o->status;
-	if (!join_init(&m->join, &m->traces) || !join_look(&m->join, &job)) {
+	if (!join_init(&m->join, &m->traces)) {
 		options_no_memory(o);
 		return o->status;
+	}
+	if (!join_look(&m->join, &job)) {
+		struct shown_path in, out;
+		say("%s: not written: %s: %s", show_path(&out, m->convert.out),
+		    show_path(&in, m->join.failed_path), pipeline_why_text(&m->join.why));
+		return STATUS_UNREADABLE;
 	}
 	if (!align(m))
 		return o->status;

@@ -27,6 +27,7 @@ void
 options_init(struct options *o, const struct command *cmd, int argc, char **argv)
 {
 	*o = (struct options){ .cmd = cmd, .argc = argc, .argv = argv };
+	o->files.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	optind = 0; /* start afresh: main has looked at the command line before */
 	opterr = 0;
 }
@@ -264,6 +265,7 @@ options_free(struct options *o)
 	o->nschemas = 0;
 	side_reports_free(o);
 	vocabularies_free(&o->vocabularies);
+	input_files_free(&o->files);
 }
 
 bool
@@ -497,6 +499,7 @@ options_job(struct options *o, finding_sink *sink, void *ctx)
 		.schemas = o->schemas,
 		.nschemas = o->nschemas,
 		.vocabularies = &o->vocabularies,
+		.files = &o->files,
 		.select = select_is_any(&o->select.select) ? NULL : &o->select.select,
 		.sink = sink,
 		.ctx = ctx,

@@ -21,6 +21,7 @@ struct options {
 	bool quiet;
 	struct schema_file schemas[OPTIONS_MAX_SCHEMAS]; /* read and checked */
 	size_t nschemas;
+	struct input_files files;         /* of all passes over the inputs */
 	struct vocabularies vocabularies; /* kept from one input to the next */
 	struct select_options select;     /* of commands that select */
 	struct side_reports *side;        /* of --report, of the same commands; NULL: none */

@@ -112,18 +112,6 @@ show_path(struct shown_path *p, const char *path)
 	return p->s;
 }
 
-static bool
-is_failure(const struct rule *rule)
-{
-	static const enum input_rule rules[] = { INPUT_RULE_MISSING, INPUT_RULE_DENIED, INPUT_RULE_SYSTEM,
-		                                 INPUT_RULE_SHRUNK, INPUT_RULE_NO_MEMORY };
-
-	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-		if (rule == &input_rules[rules[i]])
-			return true;
-	return false;
-}
-
 static void
 say_from(const struct options *o, enum level least, const struct findings *j, const struct finding *f)
 {
@@ -132,7 +120,7 @@ say_from(const struct options *o, enum level least, const struct findings *j, co
 	struct text t = text_start(room, sizeof room);
 
 	/* a message may quote anything; what the system says is of no trace */
-	if (o->wordless && !is_failure(f->rule))
+	if (o->wordless && !input_rule_is_failure(f->rule))
 		plain.message = f->rule->text;
 	if (o->side != NULL)
 		side_reports_finding(o->side, &plain);
@@ -175,7 +163,7 @@ say_found(const struct options *o)
 bool
 say_failure(struct options *o, const struct findings *j, const struct finding *f)
 {
-	const bool failure = is_failure(f->rule);
+	const bool failure = input_rule_is_failure(f->rule);
 
 	if (failure)
 		say_finding(o, j, f);

@@ -39,10 +39,11 @@ windows_same(struct input *a, struct input *b)
 }
 
 static bool
-files_same(const struct operand *a, const char *path_a, const struct operand *b, const char *path_b)
+files_same(struct input_files *files, const struct operand *a, const char *path_a, const struct operand *b,
+           const char *path_b)
 {
-	struct input *const in_a = input_open_in(a->archive, path_a), *const in_b =
-	                                                                  input_open_in(b->archive, path_b);
+	struct input *const in_a = input_open_in(files, a->archive, path_a), *const in_b = input_open_in(
+	                                                                         NULL, b->archive, path_b);
 	const bool same = in_a != NULL && in_b != NULL && windows_same(in_a, in_b);
 
 	input_close(in_a);
@@ -69,38 +70,38 @@ is_listed(const struct operand *o)
 
 /* Both lists are sorted. */
 static bool
-folders_same(const struct operand *a, const struct operand *b)
+folders_same(struct input_files *files, const struct operand *a, const struct operand *b)
 {
 	if (a->tree.n != b->tree.n)
 		return false;
 	for (size_t i = 0; i < a->tree.n; i++)
 		if (strcmp(way_to(a, a->tree.paths[i]), way_to(b, b->tree.paths[i])) != 0 ||
-		    !files_same(a, a->tree.paths[i], b, b->tree.paths[i]))
+		    !files_same(files, a, a->tree.paths[i], b, b->tree.paths[i]))
 			return false;
 	return true;
 }
 
 static bool
-operands_same(const struct operand *a, const struct operand *b)
+operands_same(struct input_files *files, const struct operand *a, const struct operand *b)
 {
 	if (!is_listed(a) || !is_listed(b))
 		return false;
 	if (a->folder && b->folder)
-		return folders_same(a, b);
+		return folders_same(files, a, b);
 	if (a->folder || (b->folder && b->tree.n != 1))
 		return false;
-	return files_same(a, a->path, b, b->folder ? b->tree.paths[0] : b->path);
+	return files_same(files, a, a->path, b, b->folder ? b->tree.paths[0] : b->path);
 }
 
 bool
-trace_bytes_same(const char *a, const char *b, const struct format *of)
+trace_bytes_same(const char *a, const char *b, const struct format *of, struct input_files *files)
 {
 	const char *const paths[] = { a, b };
 	struct operands o;
 
 	if (!operands_init(&o, paths, 2, of))
 		return false;
-	const bool same = operands_same(&o.list[0], &o.list[1]);
+	const bool same = operands_same(files, &o.list[0], &o.list[1]);
 	operands_free(&o);
 	return same;
 }

@@ -47,7 +47,7 @@ same(const char *a, const char *b)
 
 	snprintf(path_a, sizeof path_a, "%s/%s", dir, a);
 	snprintf(path_b, sizeof path_b, "%s/%s", dir, b);
-	return trace_bytes_same(path_a, path_b, format_by_name("ovni"));
+	return trace_bytes_same(path_a, path_b, format_by_name("ovni"), NULL);
 }
 
 Test(trace_bytes, files_have_the_same_bytes_or_not)

@@ -6,7 +6,7 @@
 struct input *
 reader_open_beside(const struct reader *r, const char *path)
 {
-	return input_open_in(r->archive, path);
+	return input_open_in(r->files, r->archive, path);
 }
 
 bool

@@ -38,7 +38,8 @@ struct reader {
 	size_t folder; /* so many bytes of its path are the folder it was found in; 0: it was named itself */
 	bool unreadable;      /* a file beside the input could not be read; a finding says why */
 	char unreadable_why[256]; /* the same, for a quiet pass */
-	const struct input_archive *archive; /* for reader_open_beside */
+	const struct input_archive *archive; /* for reader_open_beside; and ... */
+	struct input_files *files;           /* ... the files of the run, for input_open_in(); NULL: none */
 	uint64_t unread;      /* with READ_BAD: bytes that were not read because they cannot be trusted */
 	bool counts_lost;     /* set in open: records are numbered, so that missing ones are noticed */
 	uint64_t lost;        /* records that are missing by these numbers */

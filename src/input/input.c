@@ -228,7 +228,8 @@ input_behind(struct input *in)
 bool
 input_shrunk(struct input *in)
 {
-	return in->fault == INPUT_SHRUNK || (in->ops != NULL && in->ops->shrunk(in));
+	return in->fault == INPUT_SHRUNK || in->fault == INPUT_CHANGED ||
+	       (in->ops != NULL && in->ops->shrunk(in));
 }
 
 void

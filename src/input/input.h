@@ -27,6 +27,8 @@ struct input {
 	struct input_holds *holds;
 	const struct input_source_ops *ops;
 	struct input_source *source;
+	struct input_files *files; /* of the run; NULL: none */
+	bool again;                /* another pass over a file that was opened before */
 	const char *path; /* as given; "-" is standard input */
 	enum input_packing packing;
 	enum input_fault fault;

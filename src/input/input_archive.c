@@ -380,8 +380,7 @@ input_archive_start(struct input *in, const struct input_archive *a)
 		(void)input_fail(in, INPUT_EMPTY, "is empty");
 		return;
 	}
-	struct input_mapping *const map =
-	    input_map_part(a->fd, m->offset, (size_t)m->size, a->st.st_dev, a->st.st_ino);
+	struct input_mapping *const map = input_map_part(a->fd, m->offset, (size_t)m->size, &a->st);
 	if (map == NULL) {
 		(void)input_fail(in, INPUT_SYSTEM, "cannot map: %s",
 		                 errno != 0 ? strerror(errno) : "too many files are open");

@@ -10,6 +10,7 @@ enum input_fault {
 	INPUT_EMPTY,      /* no bytes at all (also: a compressed stream of no bytes) */
 	INPUT_SYSTEM,     /* read, map, memory, thread */
 	INPUT_SHRUNK,     /* the file became shorter while it was mapped */
+	INPUT_CHANGED,    /* it is not what it was before in this run, or was written to while it was read */
 	INPUT_CUT,        /* the compressed stream ends early */
 	INPUT_CORRUPT,    /* the compressed stream is damaged (bits, checksum, length) */
 	INPUT_TRAILING, /* bytes after the compressed stream that are no further member; a warning, not an end

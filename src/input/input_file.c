@@ -38,6 +38,8 @@ file_reopen(const struct input *in)
 
 	if (again == NULL)
 		return NULL;
+	again->files = in->files;
+	again->again = in->again;
 	input_buffer_ref(&f->mapping->buffer);
 	(void)input_file_start(again, f->mapping);
 	return again;
@@ -64,9 +66,8 @@ file_shrunk(struct input *in)
 	struct file *f = (struct file *)in->source;
 	const size_t at = (size_t)(in->p - f->mapping->buffer.bytes);
 
-	if (!input_map_shrank(f->mapping, in->path, at, &f->looked))
+	if (!input_map_changed(f->mapping, in, at, &f->looked))
 		return false;
-	(void)input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
 	in->fault_offset = input_offset(in, in->p);
 	return true;
 }

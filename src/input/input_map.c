@@ -20,14 +20,8 @@ mapping_destroy(struct input_buffer *b)
 	free(m);
 }
 
-struct input_mapping *
-input_map(int fd, size_t size, dev_t device, ino_t inode)
-{
-	return input_map_part(fd, 0, size, device, inode);
-}
-
-struct input_mapping *
-input_map_part(int fd, uint64_t offset, size_t size, dev_t device, ino_t inode)
+static struct input_mapping *
+map(int fd, uint64_t offset, size_t size, const struct stat *st, int watched)
 {
 	const size_t skew = (size_t)(offset % (uint64_t)sysconf(_SC_PAGESIZE));
 	struct input_mapping *m = calloc(1, sizeof *m);
@@ -55,9 +49,21 @@ input_map_part(int fd, uint64_t offset, size_t size, dev_t device, ino_t inode)
 		.bytes = (char *)at + skew, .cap = size, .mapped = true, .destroy = mapping_destroy
 	};
 	atomic_init(&m->buffer.refs, 1);
-	m->device = device;
-	m->inode = inode;
+	m->id = input_id_of(st);
+	m->watched = watched;
 	return m;
+}
+
+struct input_mapping *
+input_map(int fd, const struct stat *st)
+{
+	return map(fd, 0, (size_t)st->st_size, st, -1);
+}
+
+struct input_mapping *
+input_map_part(int fd, uint64_t offset, size_t size, const struct stat *st)
+{
+	return map(fd, offset, size, st, fd);
 }
 
 unsigned
@@ -77,25 +83,28 @@ input_map_forget(const struct input_mapping *m, size_t from, size_t to)
 		(void)madvise(m->buffer.bytes - m->skew + from, to - from, MADV_DONTNEED);
 }
 
+enum input_fault
+input_map_look(const struct input_mapping *m, const struct input *in)
+{
+	const int fd = m->watched >= 0 ? m->watched : input_fd_of(in->path);
+	struct stat st;
+
+	if (input_map_faults(m) > 0)
+		return INPUT_SHRUNK;
+	if ((fd >= 0 ? fstat(fd, &st) : stat(in->path, &st)) != 0)
+		return INPUT_OK;
+	return input_id_compare(&m->id, &st, in->again);
+}
+
 /* A file cut inside of a page, or inside of the last pages, reads as zeros without a signal: so its size is
  * looked at too, now and then and at the end. */
 bool
-input_map_shrank(const struct input_mapping *m, const char *path, size_t at, size_t *looked)
+input_map_changed(const struct input_mapping *m, struct input *in, size_t at, size_t *looked)
 {
 	if (input_map_faults(m) > 0)
-		return true;
+		return input_fail_compared(in, INPUT_SHRUNK);
 	if (at != m->buffer.cap && at - *looked < STAT_STEP)
 		return false;
 	*looked = at;
-	return input_map_is_longer(m, path);
-}
-
-bool
-input_map_is_longer(const struct input_mapping *m, const char *path)
-{
-	struct stat st;
-
-	if ((path[0] == '-' && path[1] == '\0' ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
-		return false;
-	return st.st_dev == m->device && st.st_ino == m->inode && (uint64_t)st.st_size < m->buffer.cap;
+	return input_fail_compared(in, input_map_look(m, in));
 }

@@ -192,12 +192,15 @@ start(struct input *in, int fd, const struct stat *st)
 
 	if (S_ISREG(st->st_mode) && st->st_size > 0 && (uint64_t)st->st_size <= SIZE_MAX / 2 &&
 	    lseek(fd, 0, SEEK_CUR) == 0)
-		m = input_map(fd, (size_t)st->st_size, st->st_dev, st->st_ino);
+		m = input_map(fd, st);
 	if (m == NULL) {
+		if (in->files != NULL)
+			input_files_unkeep(in->files, in);
 		if (!start_stream(in, fd))
 			return false;
 		if (S_ISREG(st->st_mode) && st->st_size > 0) {
 			in->source->file_size = (uint64_t)st->st_size;
+			in->source->id = input_id_of(st);
 			in->source->can_reopen = input_fd_of(in->path) < 0;
 		}
 		return true;
@@ -241,18 +244,43 @@ start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
 		(void)input_more(in);
 }
 
+/* A descriptor of the file that the path leads to, which is the one that an earlier pass saw; -1: the fault
+ * is set. */
+static int
+open_path(struct input *in, int given, struct stat *st)
+{
+	int fd = -1;
+
+	if (in->files != NULL && input_files_look(in->files, in, &fd) == INPUT_FILES_FAILED)
+		return -1;
+	if (fd >= 0 && fstat(fd, st) != 0) {
+		(void)input_fail_errno(in, "", errno);
+		(void)close(fd);
+		fd = -1;
+	} else if (fd < 0) {
+		fd = given >= 0 ? open_given(in, given, st) : open_named(in, st);
+	}
+	if (fd < 0 && in->files != NULL)
+		input_files_note_fault(in->files, in);
+	if (fd >= 0 && in->files != NULL && !input_files_note(in->files, in, fd, st)) {
+		(void)close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 static struct input *
-open_input(const char *path, size_t piece)
+open_input(struct input_files *files, const char *path, size_t piece)
 {
 	struct input *in = input_new(path);
+	const int given = input_fd_of(path);
 	struct stat st;
-	int given, fd;
 
 	if (in == NULL)
 		return NULL;
+	in->files = files;
 	in->last = true;
-	given = input_fd_of(path);
-	fd = given >= 0 ? open_given(in, given, &st) : open_named(in, &st);
+	const int fd = open_path(in, given, &st);
 	if (fd < 0)
 		return in;
 	in->last = false;
@@ -266,22 +294,24 @@ open_input(const char *path, size_t piece)
 struct input *
 input_open(const char *path)
 {
-	return open_input(path, 0);
+	return open_input(NULL, path, 0);
 }
 
 struct input *
-input_open_in(const struct input_archive *a, const char *path)
+input_open_in(struct input_files *files, const struct input_archive *a, const char *path)
 {
 	if (!input_archive_holds(a, path))
-		return input_open(path);
+		return open_input(files, path, 0);
 	struct input *const in = input_new(path);
-	if (in != NULL)
-		input_archive_start(in, a);
+	if (in == NULL)
+		return NULL;
+	in->files = files;
+	input_archive_start(in, a);
 	return in;
 }
 
 struct input *
-input_open_pieces(const char *path, size_t piece)
+input_open_pieces(struct input_files *files, const char *path, size_t piece)
 {
-	return open_input(path, piece);
+	return open_input(files, path, piece);
 }

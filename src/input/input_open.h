@@ -2,6 +2,7 @@
 #define INPUT_INPUT_OPEN_H
 
 #include "input/input.h"
+#include "input/input_files.h"
 #include "input/input_holds.h"
 
 /*
@@ -20,12 +21,13 @@ struct input *input_open(const char *path);
 
 struct input_archive; /* input_archive.h */
 
-/* The same for a path that leads into an archive, which outlives the input; NULL: as input_open(). */
-struct input *input_open_in(const struct input_archive *a, const char *path);
+/* The same for a path that may lead into an archive, which outlives the input (NULL: it does not), and for
+ * one of the files of a run, which outlive it too (NULL: it is read once). */
+struct input *input_open_in(struct input_files *files, const struct input_archive *a, const char *path);
 
-/* As input_open() for one of very many inputs that are read side by side: of a plain regular file about
+/* As input_open_in() for one of very many inputs that are read side by side: of a plain regular file about
  * `piece` bytes are in memory at a time, and neither a descriptor nor a mapping is kept. */
-struct input *input_open_pieces(const char *path, size_t piece);
+struct input *input_open_pieces(struct input_files *files, const char *path, size_t piece);
 
 /* Whether a path names a file, and is no descriptor that is open already: looking at it takes nothing away.
  */
@@ -57,8 +59,8 @@ void input_behind(struct input *in);
 /* How many bytes behind p may stay in memory, about; for inputs that are read side by side. */
 void input_keep(struct input *in, size_t bytes);
 
-/* True if bytes that were read may be wrong, or lack what was there, because the file shrank; sets ->fault.
- * Once true it stays true. */
+/* True if bytes that were read may be wrong, or lack what was there, because the file shrank or was written
+ * to; sets ->fault.  Once true it stays true.  That a file grows does no harm while it is read once. */
 bool input_shrunk(struct input *in);
 
 void input_close(struct input *in); /* NULL is fine */

@@ -25,8 +25,7 @@ struct pieces {
 	size_t piece;
 	struct input_mapping *mapping; /* NULL: read so far; else source.current keeps it alive */
 	size_t looked;                 /* of the mapping: offset of the last look at the size */
-	dev_t device;
-	ino_t inode;
+	struct stat st;                /* of the file when it was opened */
 };
 
 static void
@@ -60,11 +59,9 @@ open_again(struct input *in, const struct pieces *s)
 	}
 	if (fstat(fd, &st) != 0)
 		(void)input_fail_errno(in, "", errno);
-	else if (st.st_dev != s->device || st.st_ino != s->inode)
-		(void)input_fail(in, INPUT_SYSTEM, "another file took its place while it was read");
-	else if ((uint64_t)st.st_size < s->source.file_size)
-		(void)input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
-	else
+	else if (st.st_dev != s->st.st_dev || st.st_ino != s->st.st_ino)
+		(void)input_fail(in, INPUT_CHANGED, "another file took its place while it was read");
+	else if (!input_fail_compared(in, input_id_compare(&s->source.id, &st, in->again)))
 		return fd;
 	(void)close(fd);
 	return -1;
@@ -75,7 +72,7 @@ static bool
 map_the_rest(struct input *in, struct pieces *s, int fd)
 {
 	const size_t size = (size_t)s->source.file_size, here = (size_t)input_offset(in, in->p);
-	struct input_mapping *const m = input_map(fd, size, s->device, s->inode);
+	struct input_mapping *const m = input_map(fd, &s->st);
 
 	if (m == NULL)
 		return false;
@@ -137,7 +134,7 @@ pieces_more(struct input *in)
 static struct input *
 pieces_reopen(const struct input *in)
 {
-	return input_open(in->path);
+	return input_open_in(in->files, NULL, in->path);
 }
 
 /* Pieces that were read hold the file's bytes; that it is shorter is noticed when the next one is. */
@@ -147,9 +144,8 @@ pieces_shrunk(struct input *in)
 	struct pieces *const s = (struct pieces *)in->source;
 
 	if (s->mapping == NULL ||
-	    !input_map_shrank(s->mapping, in->path, (size_t)(in->p - s->mapping->buffer.bytes), &s->looked))
+	    !input_map_changed(s->mapping, in, (size_t)(in->p - s->mapping->buffer.bytes), &s->looked))
 		return false;
-	(void)input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
 	in->fault_offset = input_offset(in, in->p);
 	return true;
 }
@@ -172,8 +168,8 @@ input_pieces_start(struct input *in, const struct stat *st, size_t piece)
 	s->source.file_size = (uint64_t)st->st_size;
 	s->source.can_reopen = true;
 	s->piece = piece < LEAST_PIECE ? LEAST_PIECE : piece > LARGEST_PIECE ? LARGEST_PIECE : piece;
-	s->device = st->st_dev;
-	s->inode = st->st_ino;
+	s->st = *st;
+	s->source.id = input_id_of(st);
 	in->source = &s->source;
 	in->ops = &pieces_ops;
 	return true;

@@ -30,7 +30,7 @@ Test(input_pieces, all_bytes_come_in_order)
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
 		for (size_t k = 0; k < sizeof pieces / sizeof pieces[0]; k++) {
 			struct bytes b = some_text(sizes[i]);
-			struct input *const in = input_open_pieces(write_file(&b), pieces[k]);
+			struct input *const in = input_open_pieces(NULL, write_file(&b), pieces[k]);
 			cr_assert_not_null(in);
 			cr_expect_eq(input_file_size(in), b.n);
 			cr_expect_eq(read_all(in, &b), b.n);
@@ -44,7 +44,7 @@ Test(input_pieces, all_bytes_come_in_order)
 Test(input_pieces, held_pieces_stay)
 {
 	struct bytes b = some_text(10000);
-	struct input *const in = input_open_pieces(write_file(&b), 256);
+	struct input *const in = input_open_pieces(NULL, write_file(&b), 256);
 	struct input_holds holds = { 0 };
 
 	cr_assert_not_null(in);
@@ -70,7 +70,7 @@ Test(input_pieces, no_descriptor_is_kept)
 	struct input *in[50];
 
 	for (size_t i = 0; i < 50; i++)
-		cr_assert_not_null(in[i] = input_open_pieces(write_file(&b), 256));
+		cr_assert_not_null(in[i] = input_open_pieces(NULL, write_file(&b), 256));
 	const int fd = dup(0);
 	cr_expect_lt(fd, 40, "%d", fd);
 	close(fd);
@@ -82,7 +82,7 @@ Test(input_pieces, no_descriptor_is_kept)
 Test(input_pieces, a_file_that_becomes_shorter)
 {
 	struct bytes b = some_text(5000);
-	struct input *const in = input_open_pieces(write_file(&b), 256);
+	struct input *const in = input_open_pieces(NULL, write_file(&b), 256);
 
 	cr_assert_not_null(in);
 	cr_assert_eq(truncate(sample_path, 3000), 0);
@@ -99,7 +99,7 @@ Test(input_pieces, a_file_that_becomes_shorter)
 Test(trust, a_piece_that_is_mapped_becomes_shorter, .init = samples_begin, .fini = samples_end)
 {
 	struct bytes b = some_text(1 << 20);
-	struct input *const in = input_open_pieces(write_file(&b), 256);
+	struct input *const in = input_open_pieces(NULL, write_file(&b), 256);
 
 	cr_assert_not_null(in);
 	input_handle_signals();
@@ -138,7 +138,7 @@ Test(trust, a_source_without_shrunk_does_not_compile)
 Test(input_pieces, another_file_in_its_place)
 {
 	struct bytes b = some_text(5000);
-	struct input *const in = input_open_pieces(write_file(&b), 256);
+	struct input *const in = input_open_pieces(NULL, write_file(&b), 256);
 	char other[sizeof sample_path + 2];
 
 	cr_assert_not_null(in);
@@ -146,7 +146,7 @@ Test(input_pieces, another_file_in_its_place)
 	cr_assert_eq(rename(sample_path, other), 0);
 	write_file(&b);
 	cr_expect_not(input_need(in, 5000));
-	cr_expect_eq(in->fault, INPUT_SYSTEM);
+	cr_expect_eq(in->fault, INPUT_CHANGED);
 	input_close(in);
 	unlink(other);
 	free(b.p);
@@ -155,12 +155,12 @@ Test(input_pieces, another_file_in_its_place)
 Test(input_pieces, missing_and_empty)
 {
 	struct bytes none = { .n = 0, .p = (char[]){ 0 } };
-	struct input *in = input_open_pieces("/nonexistent/file", 256);
+	struct input *in = input_open_pieces(NULL, "/nonexistent/file", 256);
 
 	cr_assert_not_null(in);
 	cr_expect_eq(in->fault, INPUT_MISSING);
 	input_close(in);
-	in = input_open_pieces(write_file(&none), 256);
+	in = input_open_pieces(NULL, write_file(&none), 256);
 	cr_assert_not_null(in);
 	cr_expect_eq(in->fault, INPUT_EMPTY);
 	input_close(in);

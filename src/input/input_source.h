@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "input/input_files.h"
 #include "input/input_open.h"
 
 /* Private to input/: what stands behind a window, and the memory it lies in. */
@@ -41,6 +42,7 @@ void input_buffer_drop(struct input_buffer *b); /* NULL is fine */
 struct input_source {
 	struct input_buffer *current; /* behind the window, one reference; NULL: the caller's memory */
 	uint64_t file_size;
+	struct input_id id; /* of a regular file that is read through a descriptor; inode 0: none */
 	bool can_reopen;
 };
 
@@ -82,15 +84,16 @@ struct input_mapping {
 	struct input_buffer buffer; /* bytes and cap are the mapping */
 	size_t skew;                /* how far behind the begin of a page bytes are */
 	size_t slot;                /* in the registry of the signal handler */
-	dev_t device;
-	ino_t inode;
+	struct input_id id;         /* of the file */
+	int watched; /* a descriptor of the file that outlives the inputs; -1: it has its path alone */
 };
 
-/* NULL if it cannot be mapped; errno says why, 0: too many are mapped already, read it instead. */
-struct input_mapping *input_map(int fd, size_t size, dev_t device, ino_t inode);
+/* Maps a file whole.  NULL if it cannot be mapped; errno says why, 0: too many are mapped already, read it
+ * instead. */
+struct input_mapping *input_map(int fd, const struct stat *st);
 
-/* The same of `size` bytes from `offset` on. */
-struct input_mapping *input_map_part(int fd, uint64_t offset, size_t size, dev_t device, ino_t inode);
+/* The same of `size` bytes from `offset` on, of a file that stays open as long as there are inputs on it. */
+struct input_mapping *input_map_part(int fd, uint64_t offset, size_t size, const struct stat *st);
 
 /* A file in an archive, by the input's path: sets up the source, or the fault. */
 void input_archive_start(struct input *in, const struct input_archive *a);
@@ -104,12 +107,20 @@ unsigned input_map_faults(const struct input_mapping *m);
 /* Gives the pages in [from, to) back to the system, where whole. */
 void input_map_forget(const struct input_mapping *m, size_t from, size_t to);
 
-/* True if a page was found missing, or if the file at the path turns out to be shorter than the mapping: that
- * is looked at now and then while `at` moves on, and at the end of the mapping.  *looked: 0 at first. */
-bool input_map_shrank(const struct input_mapping *m, const char *path, size_t at, size_t *looked);
+/* What became of the mapped file since it was opened: input_id_compare(), or INPUT_SHRUNK if a page was found
+ * missing. */
+enum input_fault input_map_look(const struct input_mapping *m, const struct input *in);
 
-/* True if the file at the path is the mapped one and shorter than the mapping. */
-bool input_map_is_longer(const struct input_mapping *m, const char *path);
+/* True after the fault is set: the same, that is looked at now and then while `at` moves on, and at the end
+ * of the mapping.  *looked: 0 at first. */
+bool input_map_changed(const struct input_mapping *m, struct input *in, size_t at, size_t *looked);
+
+/* What became of a file: INPUT_SHRUNK, INPUT_CHANGED if it was written to, or INPUT_OK, also if `now` is
+ * another one, which is no matter to who has it open.  again: what an earlier pass saw must not even grow. */
+enum input_fault input_id_compare(const struct input_id *was, const struct stat *now, bool again);
+
+/* Sets a fault that was found so.  false: there is none. */
+bool input_fail_compared(struct input *in, enum input_fault fault);
 
 /* The first window.  What goes wrong after some bytes is told when they are used up. */
 void input_prime(struct input *in);
@@ -138,8 +149,8 @@ int input_open_fd(const char *path);
 /* Reads; EINTR and a descriptor set non-blocking by somebody else are dealt with. */
 ssize_t input_read_fd(int fd, void *to, size_t n);
 
-/* True if fd is a regular file of less than `size` bytes (0: not known). */
-bool input_fd_shrank(int fd, uint64_t size);
+/* input_id_compare() of a descriptor; INPUT_OK if it is no regular file, or `was` is of none. */
+enum input_fault input_fd_look(int fd, const struct input *in);
 
 /* A pipe as large as a buffer instead of 64 KiB: a third of the time, as nobody waits for the other side
  * after every few records.  No harm if it cannot be. */

@@ -52,12 +52,14 @@ input_read_fd(int fd, void *to, size_t n)
 	}
 }
 
-bool
-input_fd_shrank(int fd, uint64_t size)
+enum input_fault
+input_fd_look(int fd, const struct input *in)
 {
 	struct stat st;
 
-	return size > 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size < size;
+	if (in->source->id.inode == 0 || fstat(fd, &st) != 0)
+		return INPUT_OK;
+	return input_id_compare(&in->source->id, &st, in->again);
 }
 
 void
@@ -121,7 +123,7 @@ stream_more(struct input *in)
 static struct input *
 stream_reopen(const struct input *in)
 {
-	return input_open(in->path);
+	return input_open_in(in->files, NULL, in->path);
 }
 
 /* What was read is what was there, but the end may have come too early. */
@@ -130,9 +132,7 @@ stream_shrunk(struct input *in)
 {
 	const struct stream *const s = (const struct stream *)in->source;
 
-	if (!s->ended || !input_fd_shrank(s->fd, s->source.file_size))
-		return false;
-	return !input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
+	return s->ended && input_fail_compared(in, input_fd_look(s->fd, in));
 }
 
 static void

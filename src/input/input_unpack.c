@@ -165,12 +165,12 @@ take_buffer(struct unpack *u)
 	return b;
 }
 
+/* true after the fault is set. */
 static bool
-file_shrank(const struct input *in, const struct unpack *u)
+file_changed(struct input *in, const struct unpack *u)
 {
-	if (u->packed.mapping == NULL)
-		return input_fd_shrank(u->packed.fd, u->source.file_size);
-	return input_map_faults(u->packed.mapping) > 0 || input_map_is_longer(u->packed.mapping, in->path);
+	return input_fail_compared(in, u->packed.mapping == NULL ? input_fd_look(u->packed.fd, in)
+	                                                         : input_map_look(u->packed.mapping, in));
 }
 
 /* After the last buffer, so the thread is done and its fields can be read. */
@@ -182,8 +182,8 @@ unpack_end(struct input *in, const struct unpack *u)
 		return false;
 	if (u->error != 0)
 		return input_fail_errno(in, "cannot read: ", u->error);
-	if (file_shrank(in, u))
-		return input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
+	if (file_changed(in, u))
+		return false;
 	return input_fail(in, u->fault, "%s", u->io.fault);
 }
 
@@ -240,10 +240,12 @@ unpack_reopen(const struct input *in)
 	struct input *again;
 
 	if (u->packed.mapping == NULL)
-		return input_open(in->path);
+		return input_open_in(in->files, NULL, in->path);
 	again = input_new(in->path);
 	if (again == NULL)
 		return NULL;
+	again->files = in->files;
+	again->again = in->again;
 	again->packing = in->packing;
 	input_buffer_ref(&u->packed.mapping->buffer);
 	if (input_unpack_start_mapped(again, u->packed.mapping))
@@ -256,10 +258,7 @@ unpack_shrunk(struct input *in)
 {
 	struct unpack *u = (struct unpack *)in->source;
 
-	if (!file_shrank(in, u))
-		return false;
-	(void)input_fail(in, INPUT_SHRUNK, "the file became shorter while it was read");
-	return true;
+	return file_changed(in, u);
 }
 
 static void

@@ -77,23 +77,26 @@ look(struct join *j, uint32_t number, const struct pipeline_job *like)
 	struct batch *b;
 	struct pipeline_job job = *like;
 	struct select select;
+	enum stage_status status = STAGE_BAD;
 
 	if (job.select != NULL) { /* a time window is one of the whole, which is not known yet */
 		select = *job.select;
 		select.since.kind = select.until.kind = SELECT_ANY_TIME;
 		job.select = &select;
 	}
+	j->failed_path = part->path;
 	job.paths = &part->path;
 	job.npaths = 1;
 	job.operand = part->operand;
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.order = ORDER_FILE;
 	job.lanes = job.lanes_off = job.late = job.rebase = false;
-	job.sink = NULL;
+	job.sink = pipeline_note_why;
+	job.ctx = &j->why;
 	job.join = NULL;
 	job.hooks = (struct pipeline_hooks){ .ctx = NULL };
 	if (pipeline_open(&p, &job))
-		while (pipeline_next(&p, &b) == STAGE_MORE) {
+		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
 			see_times(part, b);
 			batch_release(b);
 		}
@@ -101,6 +104,7 @@ look(struct join *j, uint32_t number, const struct pipeline_job *like)
 	for (uint32_t i = 0; i < p.trace.ntracks; i++)
 		if (p.trace.tracks[i]->kind == TRACK_PROCESS)
 			see_process(j, p.trace.tracks[i], number);
+	j->failed |= pipeline_pass_failed(&p, status) || j->arena.failed;
 	part->format = keep(j, p.trace.format);
 	part->dialect = keep(j, p.trace.dialect);
 	part->byte_order = keep(j, p.trace.byte_order);
@@ -115,7 +119,8 @@ join_look(struct join *j, const struct pipeline_job *job)
 {
 	for (size_t i = 0; i < j->n && !j->failed; i++)
 		look(j, (uint32_t)i, job);
-	return !j->failed && !j->arena.failed;
+	j->failed |= j->arena.failed;
+	return !j->failed;
 }
 
 /* ---- offsets ---- */

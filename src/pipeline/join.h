@@ -34,7 +34,9 @@ struct join {
 	struct arena arena;
 	struct table64 ids;     /* of processes -> number of the part, JOIN_SEVERAL */
 	struct tabletext names; /* of those without an id, likewise */
-	bool failed;            /* no memory */
+	bool failed;            /* join_look() did: */
+	struct pipeline_why why;
+	const char *failed_path; /* of the part */
 };
 
 #define JOIN_SEVERAL (TABLE_NONE - 1)
@@ -44,7 +46,7 @@ struct join {
 bool join_init(struct join *j, const struct trace_groups *traces);
 void join_free(struct join *j);
 
-/* Reads all parts quietly, as `job` says.  false: no memory. */
+/* Reads all parts quietly, as `job` says.  false: j->failed_path could not be read as a whole; j->why. */
 bool join_look(struct join *j, const struct pipeline_job *job);
 
 /* Offsets of parts; true: they fit into 63 bits. */

@@ -114,6 +114,7 @@ finish(struct joining *g, struct inner *in)
 	const uint32_t nmeta = to->nmeta;
 
 	pipeline_end(&in->pipeline);
+	g->p->context.system_failed |= in->pipeline.context.system_failed;
 	if (!rehome_rest(&in->rehome, &in->pipeline.trace))
 		return false;
 	to->records = records + in->pipeline.trace.records;
@@ -214,8 +215,10 @@ void
 joining_end(struct joining *g)
 {
 	for (size_t i = 0; i < g->join->n; i++)
-		if (g->list[i].open)
+		if (g->list[i].open) {
 			pipeline_end(&g->list[i].pipeline);
+			g->p->context.system_failed |= g->list[i].pipeline.context.system_failed;
+		}
 }
 
 void

@@ -13,7 +13,8 @@ take_fault(struct input *to, const struct source *s, bool started)
 	const struct input *const from = s->in;
 
 	if (from == NULL || from->fault == INPUT_OK ||
-	    (started && from->fault != INPUT_SYSTEM && from->fault != INPUT_SHRUNK))
+	    (started && from->fault != INPUT_SYSTEM && from->fault != INPUT_SHRUNK &&
+	     from->fault != INPUT_CHANGED))
 		return false;
 	to->fault = from->fault;
 	to->fault_offset = from->fault_offset;
@@ -30,7 +31,8 @@ reader_look_ahead(struct reader *asking)
 	struct batch b;
 	const struct pipeline_job job = { .dialect = asking->dialect,
 		                          .options = asking->options,
-		                          .from = asking->format };
+		                          .from = asking->format,
+		                          .files = asking->files };
 	bool started, done = false;
 
 	if (!input_can_reopen(asking->in))

@@ -23,12 +23,12 @@ look_through(struct min_time *m, struct trace_context *c, struct source_place pl
 	struct source s;
 	struct batch b;
 
-	if (in != NULL && (in->fault == INPUT_SYSTEM || in->fault == INPUT_DENIED) && in->p == in->end) {
-		snprintf(m->why, sizeof m->why, "%s", in->fault_text);
-		m->failed = true;
-	}
 	if (in == NULL || !input_can_reopen(in)) {
 		m->complete &= in != NULL && in->p == in->end; /* what holds nothing is no matter */
+		if (in != NULL && (in->fault == INPUT_SYSTEM || in->fault == INPUT_CHANGED)) {
+			snprintf(m->why, sizeof m->why, "%s", in->fault_text);
+			m->failed = true;
+		}
 		input_close(in);
 		return;
 	}
@@ -41,7 +41,7 @@ look_through(struct min_time *m, struct trace_context *c, struct source_place pl
 		}
 		batch_free(&b);
 	}
-	if (s.in != NULL && s.in->fault == INPUT_SYSTEM)
+	if (s.in != NULL && (input_shrunk(s.in) || s.in->fault == INPUT_SYSTEM))
 		snprintf(m->why, sizeof m->why, "%s", s.in->fault_text);
 	source_close(&s);
 	if ((c->system_failed || c->incomplete) && m->why[0] == '\0')
@@ -56,7 +56,8 @@ open_again(struct min_time *m, const struct pipeline_job *job, const struct sour
 	struct input *in = NULL;
 
 	if (job->input != NULL ? input_can_reopen(job->input) : input_is_named(at->path)) {
-		in = job->input != NULL ? input_reopen(job->input) : input_open_in(at->archive, at->path);
+		in = job->input != NULL ? input_reopen(job->input)
+		                        : input_open_in(job->files, at->archive, at->path);
 		m->failed |= in == NULL;
 	}
 	return in;

@@ -1,5 +1,7 @@
 #include "pipeline/pipeline.h"
 
+#include <stdio.h>
+
 #include "check/input_rules.h"
 #include "input/input_open.h"
 #include "pipeline/join.h"
@@ -266,6 +268,32 @@ pipeline_reads_twice(const struct pipeline_job *job)
 		if (!input_is_named(job->paths[i]))
 			return false;
 	return job->input == NULL;
+}
+
+bool
+pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
+{
+	const struct input_files *const files = pass->job->files;
+
+	return status != STAGE_END || pass->context.system_failed ||
+	       (files != NULL && atomic_load(&files->changed));
+}
+
+/* Findings about the bytes come again in the pass that reports them; what the system refused may not. */
+void
+pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct pipeline_why *const why = ctx;
+
+	(void)j;
+	if (why->text[0] == '\0' && input_rule_is_failure(f->rule))
+		(void)snprintf(why->text, sizeof why->text, "%s", f->message);
+}
+
+const char *
+pipeline_why_text(const struct pipeline_why *why)
+{
+	return why->text[0] != '\0' ? why->text : "the system gives no more memory";
 }
 
 bool

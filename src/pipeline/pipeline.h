@@ -52,6 +52,7 @@ struct pipeline_job {
 	size_t nschemas;
 	struct vocabularies
 	    *vocabularies;             /* kept from one to the next with the same schemas; NULL: its own */
+	struct input_files *files;     /* of the run: each pass sees the same ones; NULL: there is one pass */
 	unsigned want;                 /* enum want */
 	enum interpret_mode interpret; /* what is made of the events before anybody gets them */
 	bool raw;                      /* events as the file has them, not interpreted */
@@ -140,6 +141,17 @@ struct pipeline {
 
 /* Whether the inputs can be read more than once: none is a descriptor. */
 bool pipeline_reads_twice(const struct pipeline_job *job);
+
+/* Whether a pass over the inputs that was read until this status, and ended, has not seen all that the pass
+ * sees whose findings are reported: memory or the system failed, or a file changed.  What it found is of no
+ * use then. */
+bool pipeline_pass_failed(const struct pipeline *pass, enum stage_status status);
+
+/* A finding_sink of such a pass, whose ctx is a struct pipeline_why: keeps the first reason for that. */
+void pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f);
+
+/* The reason, or that memory ran out. */
+const char *pipeline_why_text(const struct pipeline_why *why);
 
 /* Opens nothing yet.  false: no memory, which a finding says.  In any case end with pipeline_close. */
 bool pipeline_open(struct pipeline *p, const struct pipeline_job *job);

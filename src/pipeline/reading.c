@@ -52,7 +52,8 @@ check_sidecar(struct reading *r, const struct format *format, const struct opera
 		                    .findings = &s.findings,
 		                    .want = c->want,
 		                    .options = r->p->job->options,
-		                    .archive = o->archive };
+		                    .archive = o->archive,
+		                    .files = r->p->job->files };
 	format_trace_ops(format)->check_sidecar(&s.reader);
 	s.unreadable = s.reader.unreadable;
 	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
@@ -84,8 +85,10 @@ open_input(const struct reading *r, const struct source_place *place)
 {
 	if (r->p->job->input != NULL)
 		return r->p->job->input;
-	return r->piece > 0 && place->archive == NULL ? input_open_pieces(place->path, r->piece)
-	                                              : input_open_in(place->archive, place->path);
+	struct input_files *const files = r->p->job->files;
+
+	return r->piece > 0 && place->archive == NULL ? input_open_pieces(files, place->path, r->piece)
+	                                              : input_open_in(files, place->archive, place->path);
 }
 
 /* false: no memory. */
@@ -134,8 +137,9 @@ take_deferred(struct reading *r)
 
 	r->deferred = d->next;
 	free(d);
-	if (!source_begin(&r->source, &r->p->context, place, input_open_in(place.archive, place.path))) {
-		source_close(&r->source);
+	if (!source_begin(&r->source, &r->p->context, place,
+	                  input_open_in(r->p->job->files, place.archive, place.path))) {
+		reading_report(r, &r->source); /* it was well before */
 		return true;
 	}
 	finding_add(&r->source.findings, &input_rules[INPUT_RULE_NOT_MERGED], 0, 0,

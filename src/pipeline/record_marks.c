@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "check/input_rules.h"
 #include "pipeline/engine_losses.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/reading.h"
@@ -205,31 +204,13 @@ record_marks_reason(const struct record_marks *m, char *why, size_t size)
 
 	if (f->failed != SPILL_NOTHING)
 		spill_reason(f, "the marks of records", why, size);
-	else if (m->why[0] != '\0')
-		snprintf(why, size, "%s", m->why);
-	else if (m->too_large)
+	else if (m->too_large && m->why.text[0] == '\0')
 		snprintf(why, size, "the input is too large for a selection of its records");
 	else
-		snprintf(why, size, "the system gives no more memory");
+		snprintf(why, size, "%s", pipeline_why_text(&m->why));
 }
 
 /* ---- the first pass ---- */
-
-/* Findings about the bytes come again in the second pass; what the system refused may not. */
-void
-record_marks_note(struct record_marks *m, const struct findings *j, const struct finding *f)
-{
-	(void)j;
-	if (m->why[0] == '\0' && f->level == LEVEL_ERROR &&
-	    (f->rule == &input_rules[INPUT_RULE_SYSTEM] || f->rule == &input_rules[INPUT_RULE_NO_MEMORY]))
-		snprintf(m->why, sizeof m->why, "%s", f->message);
-}
-
-static void
-note_failure(void *ctx, const struct findings *j, const struct finding *f)
-{
-	record_marks_note(ctx, j, f);
-}
 
 /* The first input that can be read tells whether records are copied at all. */
 static bool
@@ -249,10 +230,10 @@ gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *jo
 {
 	struct record_marks *const m = &p->marks;
 	const struct loss *const lost = &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN];
-	bool ok = pipeline_open(first, job) && pipeline_drain(first) == STAGE_END;
+	const enum stage_status status = pipeline_open(first, job) ? pipeline_drain(first) : STAGE_BAD;
 
 	pipeline_end(first);
-	ok = ok && !first->context.system_failed && m->why[0] == '\0';
+	const bool ok = !pipeline_pass_failed(first, status);
 	const struct ledger *const l = interpret_ledger(&first->interpret);
 	for (size_t i = 0; i < l->n; i++)
 		if (l->rows[i].loss == lost)
@@ -281,8 +262,8 @@ job_of_pass(struct pipeline *p)
 	job.scope = NULL;
 	job.order = ORDER_FILE;
 	job.rebase = job.lanes = job.lanes_off = job.late = false;
-	job.sink = note_failure;
-	job.ctx = &p->marks;
+	job.sink = pipeline_note_why;
+	job.ctx = &p->marks.why;
 	job.hooks = (struct pipeline_hooks){ .ctx = &p->marks };
 	return job;
 }
@@ -359,16 +340,16 @@ record_marks_survey(struct pipeline *p, void (*take)(void *ctx, const struct bat
 	job.raw_bare = false;
 	job.select = NULL;
 	job.interpret = INTERPRET_NOT;
-	p->marks.why[0] = '\0';
+	p->marks.why.text[0] = '\0';
 	if (pass != NULL && pipeline_open(pass, &job))
 		while ((status = stage_next(pass->last, &b)) == STAGE_MORE) {
 			take(ctx, b);
 			batch_release(b);
 		}
-	bool ok = status == STAGE_END;
+	bool ok = false;
 	if (pass != NULL) {
 		pipeline_end(pass);
-		ok = ok && !pass->context.system_failed && p->marks.why[0] == '\0';
+		ok = !pipeline_pass_failed(pass, status);
 		pipeline_close(pass);
 	}
 	free(pass);

@@ -4,6 +4,7 @@
 #include "event/batch.h"
 #include "format/ledger.h"
 #include "pipeline/mark_set.h"
+#include "pipeline/stage.h"
 
 /*
  * Which records of a trace a selection is made of.
@@ -63,7 +64,7 @@ struct record_marks {
 	    *others; /* while gathering, for each event of a batch: the mark of the record that ended it */
 	uint64_t left_out; /* events, interpreted */
 	uint64_t crossing; /* spans that cross an end of the time window */
-	char why[512];     /* of the first pass, if it failed */
+	struct pipeline_why why; /* of the first pass, if it failed */
 };
 
 struct pipeline;
@@ -79,9 +80,6 @@ void record_marks_add(struct record_marks *m, const struct batch *b, uint32_t i,
 
 /* The bit from which on a mark holds the number of the input, if there are so many inputs. */
 unsigned record_marks_shift(size_t inputs);
-
-/* As a finding_sink, of the first pass: what the system refused is kept in m->why. */
-void record_marks_note(struct record_marks *m, const struct findings *j, const struct finding *f);
 
 /* What a source just read: while gathering, offsets become marks; later, events are left out.  false: it
  * failed, see record_marks_reason(). */

@@ -49,20 +49,25 @@ is_relative(const struct select_time *t)
 	return t->kind != SELECT_ANY_TIME && t->kind != SELECT_AT;
 }
 
-/* A pass of its own over the inputs.  false: it failed; the pass that follows says why. */
+/* A pass of its own over the inputs.  false after a finding: it failed. */
 static bool
-find_range(const struct pipeline *of, struct range *r)
+find_range(struct pipeline *of, struct range *r)
 {
 	struct pipeline_job job = *of->job;
+	struct pipeline_why why = { "" };
+	enum stage_status status = STAGE_BAD;
 	struct batch *b;
 	struct pipeline *const p = malloc(sizeof *p);
 
 	*r = (struct range){ .first = UINT64_MAX };
-	if (p == NULL)
+	if (p == NULL) {
+		pipeline_no_memory(of);
 		return false;
+	}
 	job.select = NULL;
 	job.split = NULL;
-	job.sink = NULL;
+	job.sink = pipeline_note_why;
+	job.ctx = &why;
 	job.hooks = (struct pipeline_hooks){ .ctx = NULL };
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.order = ORDER_FILE;
@@ -71,8 +76,8 @@ find_range(const struct pipeline *of, struct range *r)
 	job.rebase = job.lanes = job.lanes_off = job.late = false;
 	job.vocabularies = of->context.vocabularies;
 	job.operands = &of->reading->operands;
-	bool ok = pipeline_open(p, &job);
-	while (ok && pipeline_next(p, &b) == STAGE_MORE) {
+	const bool opened = pipeline_open(p, &job);
+	while (opened && (status = pipeline_next(p, &b)) == STAGE_MORE) {
 		for (uint32_t i = 0; i < b->n; i++) {
 			const uint64_t end = end_of(&b->events[i]);
 			r->known = true;
@@ -84,10 +89,12 @@ find_range(const struct pipeline *of, struct range *r)
 	pipeline_end(p);
 	r->epoch_known = p->trace.epoch_known;
 	r->epoch = p->trace.epoch_ns;
-	ok = ok && !p->context.system_failed;
+	const bool failed = pipeline_pass_failed(p, status);
 	pipeline_close(p);
 	free(p);
-	return ok;
+	if (failed)
+		pipeline_failed(of, pipeline_why_text(&why));
+	return !failed;
 }
 
 /* false: it cannot be known. */

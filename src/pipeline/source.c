@@ -57,6 +57,7 @@ reader_of(const struct source *s, struct findings *findings)
 		.ahead_of = c->ahead_of,
 		.folder = s->place.in_folder ? strlen(s->place.operand) : 0,
 		.archive = s->place.archive,
+		.files = c->job->files,
 	};
 }
 
@@ -117,6 +118,14 @@ static bool
 is_damage(const struct input *in)
 {
 	return in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT;
+}
+
+/* Another attempt may end otherwise.  That a file is not there, or may not be read, holds for the whole run
+ * (input_files.h). */
+static bool
+is_failure(enum input_fault fault)
+{
+	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;
 }
 
 /* Reports what is wrong with the input itself, if something is.  true: it cannot be used. */
@@ -289,6 +298,7 @@ source_begin(struct source *s, struct trace_context *c, struct source_place plac
 	}
 	if (in->p == in->end) {
 		s->unreadable = report_fault(&s->findings, in);
+		c->system_failed |= is_failure(in->fault);
 		return false;
 	}
 	if (!find_format(s))
@@ -476,7 +486,7 @@ source_check_events(struct source *s, const struct batch *b)
 static bool
 prevents_reading(enum input_fault fault)
 {
-	return fault != INPUT_OK && fault <= INPUT_SHRUNK;
+	return fault != INPUT_OK && fault <= INPUT_CHANGED;
 }
 
 static void
@@ -512,7 +522,7 @@ source_end(struct source *s)
 		s->complete = s->status == READ_END;
 		if (s->status == READ_NO_MEMORY && !prevents_reading(in->fault))
 			end_without_memory(s);
-		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK)
+		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK || in->fault == INPUT_CHANGED)
 			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
 		s->unreadable |= s->reader.unreadable;
 		c->bytes += input_offset(in, in->p);

@@ -185,14 +185,6 @@ is_opened(void *ctx, const struct source *s)
 	return false;
 }
 
-static void
-note_failure(void *ctx, const struct findings *j, const struct finding *f)
-{
-	struct split *const s = ctx;
-
-	record_marks_note(&s->marks, j, f);
-}
-
 /* The pass that finds the parts. */
 static struct pipeline_job
 job_of_plan(struct split *s, const struct pipeline_job *of)
@@ -209,8 +201,8 @@ job_of_plan(struct split *s, const struct pipeline_job *of)
 	job.order = ORDER_FILE;
 	job.rebase = job.lanes = job.lanes_off = job.late = false;
 	job.anonymise = NULL;
-	job.sink = note_failure;
-	job.ctx = s;
+	job.sink = pipeline_note_why;
+	job.ctx = &s->marks.why;
 	job.hooks = (struct pipeline_hooks){ .opened = is_opened, .ctx = s };
 	return job;
 }
@@ -244,8 +236,7 @@ gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
 		while (is_well(s) && (status = pipeline_next(p, &b)) == STAGE_MORE)
 			batch_release(b);
 	pipeline_end(p);
-	const bool ok = status == STAGE_END && is_well(s) && !p->context.system_failed &&
-	                s->marks.why[0] == '\0';
+	const bool ok = is_well(s) && !pipeline_pass_failed(p, status);
 	s->left_out = p->select.left_out;
 	pipeline_close(p);
 	return ok && !s->marks.too_large && mark_set_finish(&s->marks.set);

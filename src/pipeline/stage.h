@@ -25,4 +25,9 @@ stage_next(struct stage *st, struct batch **out)
 	return st->next(st, out);
 }
 
+/* Why a pass over the inputs failed: pipeline_note_why(). */
+struct pipeline_why {
+	char text[512]; /* one line; "": none yet */
+};
+
 #endif

@@ -285,12 +285,15 @@ writing_free(struct writing *w)
 		return;
 	writing_settle(w);
 	workers_free(w->workers);
+	w->workers = NULL; /* what settles later has nothing to wait for */
 	for (size_t i = 0; w->jobs != NULL && i < w->njobs; i++)
 		chunk_free(&w->jobs[i].chunk);
 	free(w->jobs);
+	w->jobs = NULL;
 	if (w->writer.state != NULL && w->to->writer->free != NULL)
 		w->to->writer->free(w->writer.state);
 	free(w->writer.state);
+	w->writer.state = NULL;
 	chunk_free(&w->chunk);
 	ledger_free(&w->total);
 	w->begun = false;
