@@ -89,7 +89,7 @@ struct plan_track {
 	bool child;             /* a track of its own below the event's track: "thread 7: marks" */
 };
 
-/* What a call stack tells of: where a thread ran when it was sampled, where something waited, or allocated. */
+/* What a call stack tells of: where a sampled thread ran, where something waited, or allocated. */
 enum plan_stack { PLAN_STACK_ANY, PLAN_STACK_CPU, PLAN_STACK_OFF_CPU, PLAN_STACK_ALLOC };
 
 struct plan {
