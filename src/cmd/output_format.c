@@ -108,8 +108,11 @@ suffix_of(const char *out)
 	return dot != NULL && dot > base && dot[1] != '\0' ? dot : NULL;
 }
 
+/* What most outputs are. */
+#define COMMON ".json, .pftrace, .speedscope.json, .parquet, .db or .csv"
+
 static const struct format *
-format_by_name_of(struct options *o, const char *out, const char *all)
+format_by_name_of(struct options *o, const char *out)
 {
 	const struct format *const f = format_by_suffix(out);
 	const struct format *const lower = f == NULL ? format_in_lower_case(out) : NULL;
@@ -121,19 +124,20 @@ format_by_name_of(struct options *o, const char *out, const char *all)
 	show_path(&shown, out);
 	if (strcmp(out, "-") == 0)
 		o->status = options_mistake(
-		    o, "standard output has no suffix; choose its format with --to, one of %s", all);
+		    o, "standard output has no suffix: choose its format with --to (tracetool formats lists them)");
 	else if (lower != NULL)
 		o->status =
 		    options_mistake(o, "the suffix of %s is not in lower case; name it so, or use --to %s",
 		                    shown.s, lower->name);
 	else if (suffix != NULL)
 		o->status =
-		    options_mistake(o, "%s: no output format has the suffix %s; choose one with --to: %s",
-		                    shown.s, show_path(&shown_suffix, suffix), all);
+		    options_mistake(o, "%s: the suffix %s is not known: name it " COMMON
+		                       ", or choose a format with --to (tracetool formats lists them)",
+		                    shown.s, show_path(&shown_suffix, suffix));
 	else
 		o->status = options_mistake(
-		    o, "the name %s has no suffix of an output format; choose one with --to: %s", shown.s,
-		    all);
+		    o, "%s has no suffix: name it " COMMON ", or choose a format with --to (tracetool formats lists them)",
+		    shown.s);
 	return NULL;
 }
 
@@ -154,7 +158,7 @@ output_format(struct options *o, const char *to, const char *out)
 	put_formats(&all);
 	const char *const list = all.failed ? "those of tracetool formats" : all.p;
 	const struct format *const f =
-	    to != NULL ? named_format(o, to, list) : format_by_name_of(o, out, list);
+	    to != NULL ? named_format(o, to, list) : format_by_name_of(o, out);
 	text_free(&all);
 	return f;
 }

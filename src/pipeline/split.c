@@ -179,8 +179,8 @@ is_opened(void *ctx, const struct source *s)
 		return true;
 	split->is_refused = true;
 	(void)snprintf(split->why, sizeof split->why,
-	               "parts by stream and by size are made of records; the input is in format %s, of "
-	               "which this output holds no records",
+	               "--split by=stream and size= copy records, so the output has to be in the input's format, %s; "
+	               "Chrome JSON and Parquet in parts are outputs named .json.d and .parquet.d",
 	               s->format->name);
 	return false;
 }
