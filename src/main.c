@@ -116,7 +116,8 @@ run(int argc, char **argv)
 	char help[] = "--help";
 
 	if (argc < 2) {
-		say("name a command: usage: tracetool COMMAND [options] ... (tracetool --help lists the commands)");
+		say("name a command: usage: tracetool COMMAND [options] ... (tracetool --help lists the "
+		    "commands)");
 		return STATUS_USAGE;
 	}
 	/* help COMMAND and -h COMMAND are COMMAND --help */

@@ -16,7 +16,9 @@ static const struct cmd_option own[] = {
 	[O_TOLERANCE] = { "tolerance", "DURATION", "times and durations may be so far apart (default: 0)",
 	                  0 },
 	[O_IGNORE] = { "ignore", "WHAT,...",
-	               "leave out args, category, dur, kind, name, process, thread, time, track or field:NAME", 0 },
+	               "leave out args, category, dur, kind, name, process, thread, time, track or "
+	               "field:NAME",
+	               0 },
 	[O_LIMIT] = { "limit", "N", "show N differences at most (default: 20; 0: all)", 'n' },
 	[O_FORMAT] = { "format", "text|json", "the form of the report (default: text)", 0 },
 	[O_MEMORY] = { "memory", "BYTES",
@@ -103,9 +105,8 @@ unknown_ignored(struct diff *d, struct slice s)
 		}
 	}
 	show_path(&shown, word);
-	d->options.status =
-	    options_mistake(&d->options, "--ignore: there is no %s; %sa field is meant by field:%s", shown.s, near,
-	                    shown.s);
+	d->options.status = options_mistake(
+	    &d->options, "--ignore: there is no %s; %sa field is meant by field:%s", shown.s, near, shown.s);
 	return false;
 }
 

@@ -158,8 +158,8 @@ page_has_option(const char *text, char letter, const char *name)
 	return false;
 }
 
-/* The next option of a help text: that of a row, "  -o, --output OUT   ...", or of a line "  --since TIME  --until
- * TIME"; false: no more. */
+/* The next option of a help text: that of a row, "  -o, --output OUT   ...", or of a line "  --since TIME
+ * --until TIME"; false: no more. */
 static bool
 help_option(const char **at, char *letter, char name[64])
 {
@@ -170,7 +170,8 @@ help_option(const char **at, char *letter, char name[64])
 		const char *line = p;
 		while (line > *at - 1 && line[-1] != '\n')
 			line--;
-		const bool row = (p - line == 6 && (strncmp(line, "  -", 3) == 0 || strncmp(line, "      ", 6) == 0));
+		const bool row =
+		    (p - line == 6 && (strncmp(line, "  -", 3) == 0 || strncmp(line, "      ", 6) == 0));
 		const bool listed = strncmp(line, "  --", 4) == 0 && strncmp(p - 2, "  ", 2) == 0;
 		if (!row && !listed)
 			continue;

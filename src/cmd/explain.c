@@ -143,12 +143,12 @@ put_families(struct text *t, const struct command *cmd)
 	rules_visit(count_rule, &f);
 	losses_visit(count_loss, &f);
 	text_printf(t,
-	            "usage: tracetool %s %s\n\nA NAME is an id (htdump/no-base), its end (no-base), a pattern "
-	            "(htdump/cut-*) or a\nfamily; tracetool rules lists the ids of one.\n\n%-14s %6s %7s\n",
+	            "usage: tracetool %s %s\n\nA NAME is an id (input/missing), its end (missing), a pattern "
+	            "(input/packed-*) or a\nfamily; tracetool rules lists the ids of one.\n\n%-14s %6s %7s\n",
 	            cmd->name, cmd->operands, "family", "rules", "losses");
 	for (size_t i = 0; i < f.n; i++)
-		text_printf(t, "%-14.*s %6u %7u\n", (int)f.list[i].name.n, f.list[i].name.p,
-		            f.list[i].rules, f.list[i].losses);
+		text_printf(t, "%-14.*s %6u %7u\n", (int)f.list[i].name.n, f.list[i].name.p, f.list[i].rules,
+		            f.list[i].losses);
 }
 
 enum exit_status

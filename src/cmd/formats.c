@@ -75,7 +75,10 @@ one_as_text(struct text *t, const struct format *f)
 	const bool r = f->reader != NULL, w = f->writer != NULL;
 
 	text_printf(t, "%s: %s\n\n%-10s %s\n%-10s %s\n", f->name, f->title, "can",
-	            r && w ? "be read and written" : r ? "be read" : "be written", "follows", f->spec);
+	            r && w ? "be read and written"
+	            : r    ? "be read"
+	                   : "be written",
+	            "follows", f->spec);
 	put_line(t, "suffixes", f->suffixes);
 	put_line(t, "dialects", f->dialects);
 	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
@@ -187,9 +190,10 @@ parse(struct options *o, struct asked *a)
 	const int n = o->argc - o->first_operand;
 	const char *const *const names = (const char *const *)o->argv + o->first_operand;
 	if (n > (a->matrix && !a->json ? 2 : 1))
-		o->status = options_mistake(o, !a->matrix ? "takes the name of one format"
-		                               : a->json  ? "--matrix as JSON takes the name of one format"
-		                                          : "--matrix takes an input format and an output format");
+		o->status =
+		    options_mistake(o, !a->matrix ? "takes the name of one format"
+		                       : a->json  ? "--matrix as JSON takes the name of one format"
+		                                  : "--matrix takes an input format and an output format");
 	else if (n == 1)
 		a->one = named(o, names[0], CAN_ANY);
 	else if (n == 2 && (a->from = named(o, names[0], CAN_READ)) != NULL)

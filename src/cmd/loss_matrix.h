@@ -6,8 +6,8 @@
 /* What can be lost between each format that is read and each that is written, as rows of losses and what
  * readers say of their events (format/holds.h) tell. */
 
-/* A table: outputs down, inputs across, how many kinds of loss there are; of one format, the ways to it and from it.
- * only: NULL: all. */
+/* A table: outputs down, inputs across, how many kinds of loss there are; of one format, the ways to it and
+ * from it. only: NULL: all. */
 void loss_matrix_text(struct text *t, const struct format *only);
 
 /* One pair: the kinds, and those of the engine. */

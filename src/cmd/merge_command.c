@@ -45,7 +45,8 @@ refuse_no_output(struct convert *c)
 	struct shown_path shown;
 
 	if (last != NULL && format_by_suffix(last) != NULL && access(last, F_OK) != 0)
-		o->status = options_mistake(o, "name the output with -o (is it -o %s?)", show_path(&shown, last));
+		o->status =
+		    options_mistake(o, "name the output with -o (is it -o %s?)", show_path(&shown, last));
 	else
 		o->status = options_mistake(o, "name the output with -o");
 }

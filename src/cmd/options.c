@@ -175,8 +175,9 @@ unknown_long_option(const struct options *o, const struct getopt_table *t, const
 	if (found == 1)
 		status = options_mistake(o, "%.*s takes no argument", (int)list.n, list.p);
 	else if (found > 1)
-		status = options_mistake(o, "%s may be one of %.*s; write more of it, as tracetool %s --help shows",
-		                         shown.s, (int)list.n, list.p, o->cmd->name);
+		status = options_mistake(
+		    o, "%s may be one of %.*s; write more of it, as tracetool %s --help shows", shown.s,
+		    (int)list.n, list.p, o->cmd->name);
 	else if (best != NULL)
 		status = options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, best);
 	else if (other != NULL)
@@ -290,8 +291,8 @@ check_dialect(struct options *o)
 	return false;
 }
 
-/* A report does not replace a file without -f, and that is known before anything is read.  Of outputs that are
- * traces, who opens them knows more. */
+/* A report does not replace a file without -f, and that is known before anything is read.  Of outputs that
+ * are traces, who opens them knows more. */
 static bool
 check_output(struct options *o)
 {

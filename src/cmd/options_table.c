@@ -212,7 +212,8 @@ select_help(struct text *t)
 			text_char(t, '\n');
 			column = 0;
 		}
-		text_printf(t, "  --%s%s%s", p->name, p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
+		text_printf(t, "  --%s%s%s", p->name, p->arg != NULL ? " " : "",
+		            p->arg != NULL ? p->arg : "");
 		column += n;
 	}
 	text_char(t, '\n');

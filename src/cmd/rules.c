@@ -18,7 +18,8 @@ static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS
 const struct command rules_command = {
 	.name = "rules",
 	.operands = "[options] [NAME ...]",
-	.summary = "Lists rules and kinds of loss, with their levels: all, or those of a family, a pattern, ...",
+	.summary =
+	    "Lists rules and kinds of loss, with their levels: all, or those of a family, a pattern, ...",
 	.options = own,
 	.words = words,
 	.writes = true,
@@ -119,8 +120,9 @@ refuse_ambiguous(struct options *o, const struct name_search *s)
 
 	rules_visit(put_rule_id, &list);
 	losses_visit(put_loss_id, &list);
-	o->status = options_mistake(o, "%s may be one of %.*s; which is meant? (tracetool rules %s lists them)",
-	                            show_path(&shown, s->name), (int)list.text.n, list.text.p, shown.s);
+	o->status =
+	    options_mistake(o, "%s may be one of %.*s; which is meant? (tracetool rules %s lists them)",
+	                    show_path(&shown, s->name), (int)list.text.n, list.text.p, shown.s);
 	text_free(&list.text);
 }
 
@@ -143,8 +145,8 @@ rules_check_names(struct options *o, bool one_each)
 		o->status = nearest != NULL
 		                ? options_mistake(o, "there is no rule or loss %s; did you mean %s?", shown.s,
 		                                  nearest)
-		                : options_mistake(o, "there is no rule or loss %s; tracetool rules lists them",
-		                                  shown.s);
+		                : options_mistake(
+		                      o, "there is no rule or loss %s; tracetool rules lists them", shown.s);
 		return false;
 	}
 	return true;

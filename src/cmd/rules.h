@@ -10,8 +10,8 @@
  * of an id, "no-base".
  */
 
-/* Whether each operand means something; if one_each, an end of an id only one.  false after a message and o->status
- * set. */
+/* Whether each operand means something; if one_each, an end of an id only one.  false after a message and
+ * o->status set. */
 bool rules_check_names(struct options *o, bool one_each);
 
 /* Whether an operand means this id; without operands, all of them are meant. */

@@ -58,8 +58,7 @@ mistake(struct options *o, const char *option, const char *what, const char *arg
 static bool
 take_time(struct options *o, int which, const char *arg, struct select_time *t)
 {
-	return time_option(arg, t) ||
-	       mistake(o, select_option_rows[which].name, time_option_why(arg), arg);
+	return time_option(arg, t) || mistake(o, select_option_rows[which].name, time_option_why(arg), arg);
 }
 
 static bool

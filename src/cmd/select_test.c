@@ -331,7 +331,8 @@ Test(select, mistakes)
 	expect_message("\"$0\" cat --where '>5' " SAMPLE, 3, "--where takes KEY=GLOB");
 	expect_message("\"$0\" cat --since 200% " SAMPLE, 3, "--since takes at most 100%");
 	expect_message("\"$0\" cat --since -10% " SAMPLE, 3, "0% to 100% of the trace");
-	expect_message("\"$0\" cat --min-dur 1m " SAMPLE, 3, "one of the units ns, us, ms, s, min, h, not 1m");
+	expect_message("\"$0\" cat --min-dur 1m " SAMPLE, 3,
+	               "one of the units ns, us, ms, s, min, h, not 1m");
 	expect_message("\"$0\" cat --min-dur 100 " SAMPLE, 3, "a unit with its number");
 	expect_message("\"$0\" cat --not " SAMPLE, 3, "--not stands before no option");
 	expect_message("\"$0\" cat --not --since 1 " SAMPLE, 3, "--not does not go with --since");

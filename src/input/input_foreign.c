@@ -42,8 +42,12 @@ static const struct signature {
 	{ 0, BYTES("\x89HDF\r\n\x1a\n"), { "an HDF5 file", "h5dump prints it" } },
 	{ 0, BYTES("\xd4\xc3\xb2\xa1"), { "a capture of network packets", "tcpdump -r prints it" } },
 	{ 0, BYTES("\x0a\x0d\x0d\x0a"), { "a capture of network packets", "tcpdump -r prints it" } },
-	{ 0, BYTES("kind,ts_ns,"), { "a CSV table of events", "tracetool writes these, but does not read them" } },
-	{ 0, BYTES("kind\tts_ns\t"), { "a table of events", "tracetool writes these, but does not read them" } },
+	{ 0,
+	  BYTES("kind,ts_ns,"),
+	  { "a CSV table of events", "tracetool writes these, but does not read them" } },
+	{ 0,
+	  BYTES("kind\tts_ns\t"),
+	  { "a table of events", "tracetool writes these, but does not read them" } },
 	{ 0, BYTES("%PDF-"), { "a PDF document", "name a trace" } },
 	{ 0, BYTES("<!DOCTYPE"), { "an HTML page", "the download of a trace may have failed" } },
 	{ 0, BYTES("<!doctype"), { "an HTML page", "the download of a trace may have failed" } },
@@ -67,10 +71,10 @@ looks_like_json(const char *p, const char *end)
 	return p == end || (*p != '\0' && strchr(object ? "\"}" : "\"{[]-0123456789tfn", *p) != NULL);
 }
 
-/* A message of protobuf: field 1 is a packet (bytes), and what is in it begins with a field of a packet again.
- * Packets begin with few of their fields; behind the first there is another, or the end. */
+/* A message of protobuf: field 1 is a packet (bytes), and what is in it begins with a field of a packet
+ * again. Packets begin with few of their fields; behind the first there is another, or the end. */
 static bool
-looks_like_perfetto(const char *p, size_t n)
+looks_like_packets(const char *p, size_t n)
 {
 	const unsigned char *const b = (const unsigned char *)p;
 	size_t at = 1, length = 0;
@@ -98,7 +102,7 @@ input_foreign_find(const char *p, size_t n)
 		"if it belongs to the trace of a folder, name the folder"
 	};
 
-	static const struct input_foreign perfetto = {
+	static const struct input_foreign packets = {
 		"a Perfetto trace", "tracetool writes these, but does not read them (trace_processor does)"
 	};
 
@@ -109,5 +113,5 @@ input_foreign_find(const char *p, size_t n)
 	}
 	if (looks_like_json(p, p + n))
 		return &json;
-	return looks_like_perfetto(p, n) ? &perfetto : NULL;
+	return looks_like_packets(p, n) ? &packets : NULL;
 }
