@@ -9,6 +9,7 @@
 #include "compare/digest.h"
 #include "format/fields_json.h"
 #include "output/text_units.h"
+#include "pipeline/trace_groups.h"
 #include "stats/columns.h"
 
 enum { O_FORMAT, O_DIGEST };
@@ -318,8 +319,9 @@ show_progress(void *ctx, const struct input *in)
 }
 
 static void
-name_one(struct info *n, const char *path)
+name_one(struct info *n, const struct trace_group *trace)
 {
+	const char *const path = trace_group_path(trace);
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
 	struct wide_hash hash = { 0, 0 };
@@ -328,6 +330,7 @@ name_one(struct info *n, const char *path)
 
 	job.paths = &path;
 	job.npaths = 1;
+	job.operand = &trace->operand;
 	job.interpret = INTERPRET_SPANS;
 	job.want = WANT_TIMES | WANT_ORDER | (n->digest ? (unsigned)WANT_FIELDS : 0);
 	job.hooks = (struct pipeline_hooks){
@@ -372,6 +375,7 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	struct info n = { .first_ns = 0 };
+	struct trace_groups traces;
 	const char *arg;
 
 	options_init(&n.options, cmd, argc, argv);
@@ -385,24 +389,28 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 			return n.options.status;
 	if (opt == OPTIONS_STOP || !options_name_traces(&n.options))
 		return n.options.status;
-	if (!report_out_open(&n.out, &n.options))
+	if (!options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
+		trace_groups_free(&traces);
 		return STATUS_UNREADABLE;
+	}
 	if (n.json) {
 		text_str(&n.text, "{\"tool\":");
 		text_json_string(&n.text, slice_str(TOOL_NAME));
 		text_str(&n.text, ",\"inputs\":[");
 	}
-	for (int i = n.options.first_operand; i < argc; i++) {
-		if (i > n.options.first_operand && !n.json)
+	for (uint32_t i = 0; i < traces.n; i++) {
+		if (i > 0 && !n.json)
 			text_char(&n.text, '\n');
-		name_one(&n, argv[i]);
+		name_one(&n, &traces.list[i]);
 	}
 	if (n.json)
 		text_str(&n.text, "\n]}\n");
 	report_out_put(&n.out, &n.text);
 	n.status = worse(n.status, report_out_close(&n.out));
 	text_free(&n.text);
+	say_found(&n.options);
 	n.status = worse(n.status, side_reports_end(&n.options));
+	trace_groups_free(&traces);
 	options_free(&n.options);
 	return n.status;
 }

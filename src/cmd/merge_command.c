@@ -7,6 +7,7 @@
 #include "format/registry.h"
 #include "input/input_spool.h"
 #include "pipeline/join.h"
+#include "pipeline/trace_groups.h"
 
 enum { O_ALIGN = CONVERT_OWN };
 
@@ -32,6 +33,7 @@ const struct command merge_command = {
 
 struct merge {
 	struct convert convert;
+	struct trace_groups traces;
 	struct join join;
 	const char *align; /* NULL: by the wall times */
 };
@@ -149,7 +151,9 @@ run(struct merge *m)
 
 	if (!spool(m))
 		return o->status;
-	if (!join_init(&m->join, m->convert.in, m->convert.nin) || !join_look(&m->join, &job)) {
+	if (!options_traces(o, &m->traces))
+		return o->status;
+	if (!join_init(&m->join, &m->traces) || !join_look(&m->join, &job)) {
 		options_no_memory(o);
 		return o->status;
 	}
@@ -174,9 +178,11 @@ cmd_merge(const struct command *cmd, int argc, char **argv)
 		status = m.convert.options.status;
 	} else {
 		status = run(&m);
+		say_found(&m.convert.options);
 		status = worse(status, side_reports_end(&m.convert.options));
 	}
 	join_free(&m.join);
+	trace_groups_free(&m.traces);
 	options_free(&m.convert.options);
 	return status;
 }
