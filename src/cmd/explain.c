@@ -16,8 +16,7 @@ static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS
 const struct command explain_command = {
 	.name = "explain",
 	.operands = "[options] [NAME ...]",
-	.summary = "Explains rules and kinds of loss: what a finding means, what an output lacks.  Without a "
-	           "name: how many there are of each family.",
+	.summary = "Explains rules and kinds of loss: what a finding means, what an output lacks.",
 	.options = own,
 	.words = words,
 	.writes = true,
