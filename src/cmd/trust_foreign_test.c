@@ -56,7 +56,7 @@ Test(trust, foreign_files_are_named)
 		ROW("a.sqlite", "SQLite format 3\0\x10\0", "an SQLite database: sqlite3 reads it"),
 		ROW("a.html", "<!DOCTYPE html>\n", "an HTML page: the download of a trace may have failed"),
 		ROW("package.json", "{\n  \"name\": \"x\",\n  \"version\": \"1.0\"\n}\n",
-		    "JSON, but none of the traces in JSON that are read: metadata belongs to a folder: name "
+		    "JSON, but not a trace (it has no traceEvents): if it belongs to the trace of a folder, "
 		    "that; a "
 		    "configuration or a report holds no events"),
 		ROW("stream.json", "{\"version\":3,\"ovni\":{\"part\":\"thread\"}}",
