@@ -189,7 +189,7 @@ baseline_read(const char *path, struct findings *findings, bool *no_memory)
 	size_t n;
 
 	*no_memory = false;
-	if (!yaml_read(path, BASELINE_MAX_BYTES, false, policy_rules, findings, &text, &n))
+	if (!yaml_read(path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n))
 		return NULL;
 	b = parse(slice_of(text, n), findings, no_memory);
 	free(text);
