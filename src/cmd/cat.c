@@ -3,7 +3,6 @@
 #include "cmd/cat_lines.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "cmd/side_reports.h"
 #include "format/writer_modes.h"
 
 enum { O_HEX, O_LIMIT, O_AT, O_RAW, O_FORMAT, O_MAX_REPEAT };
@@ -42,6 +41,7 @@ struct cat {
 	uint64_t max_repeat;
 	struct text text;
 	bool several;            /* more than one file */
+	bool any;                /* one could be read */
 	enum exit_status status; /* the worst so far */
 };
 
@@ -116,6 +116,7 @@ opened(void *ctx, const struct source *s)
 {
 	struct cat *const c = ctx;
 
+	c->any = true;
 	c->left = c->limit;
 	c->found = c->at == UINT64_MAX;
 	if (c->several || (s->place.in_folder && c->at == UINT64_MAX))
@@ -209,16 +210,16 @@ cmd_cat(const struct command *cmd, int argc, char **argv)
 	struct cat c = { .hex = false };
 
 	options_init(&c.options, cmd, argc, argv);
-	if (!parse(&c))
-		return c.options.status;
-	if (!report_out_open(&c.out, &c.options))
-		return STATUS_UNREADABLE;
+	const bool parsed = parse(&c);
+	if (!parsed || !report_out_open(&c.out, &c.options)) {
+		options_free(&c.options);
+		return parsed ? STATUS_UNREADABLE : c.options.status;
+	}
 	c.several = argc - c.options.first_operand > 1;
 	for (int i = c.options.first_operand; i < argc && output_error(c.out.out) == NULL; i++)
 		show_one(&c, argv[i]);
-	c.status = worse(c.status, report_out_close(&c.out));
+	c.status = worse(c.status, report_out_end(&c.out, &c.options, c.any));
 	text_free(&c.text);
-	c.status = worse(c.status, side_reports_end(&c.options));
 	options_free(&c.options);
 	return c.status;
 }

@@ -2,10 +2,9 @@
 #include <stdlib.h>
 
 #include "cmd/diff_report.h"
-#include "cmd/operand_names.h"
+#include "cmd/run_names.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "cmd/side_reports.h"
 #include "cmd/time_option.h"
 
 enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_SORT_MEMORY };
@@ -157,7 +156,7 @@ parse(struct diff *d)
 	}
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		d->paths[i] = d->view.paths[i] = o->argv[o->first_operand + i];
-	return names_check(o, d->paths, DIFFER_SIDES, o->output);
+	return run_names_check(o, d->paths, DIFFER_SIDES);
 }
 
 /* ---- running ---- */
@@ -279,8 +278,7 @@ cmd_diff(const struct command *cmd, int argc, char **argv)
 		status = d->options.status;
 	else if (report_out_open(&d->out, &d->options)) {
 		status = run(d);
-		status = worse(status, report_out_close(&d->out));
-		status = worse(status, side_reports_end(&d->options));
+		status = worse(status, report_out_end(&d->out, &d->options, d->view.complete));
 	}
 	options_free(&d->options);
 	free(d);

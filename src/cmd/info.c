@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "cmd/side_reports.h"
 #include "cmd/value_text.h"
 #include "compare/digest.h"
 #include "output/text_units.h"
@@ -34,7 +33,7 @@ struct info {
 	struct report_out out;
 	struct text text;
 	struct progress progress;
-	bool digest;
+	bool digest, any; /* any: a trace could be read */
 	/* of the present trace */
 	struct digest sum;
 	uint64_t first_ns, last_ns;
@@ -257,6 +256,7 @@ name_one(struct info *n, const char *path)
 	if (status == STAGE_END && n->files > 0) {
 		put_trace(&n->text, n, &p, hash);
 		report_out_put(&n->out, &n->text);
+		n->any = true;
 	}
 	say_selected(&n->options, path, &p);
 	pipeline_close(&p);
@@ -277,18 +277,18 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	int opt;
 	while ((opt = options_next(&n.options, &arg)) >= 0)
 		n.digest = true;
-	if (opt == OPTIONS_STOP || !options_name_traces(&n.options))
-		return n.options.status;
-	if (!report_out_open(&n.out, &n.options))
-		return STATUS_UNREADABLE;
+	const bool parsed = opt != OPTIONS_STOP && options_name_traces(&n.options);
+	if (!parsed || !report_out_open(&n.out, &n.options)) {
+		options_free(&n.options);
+		return parsed ? STATUS_UNREADABLE : n.options.status;
+	}
 	for (int i = n.options.first_operand; i < argc; i++) {
 		if (i > n.options.first_operand)
 			text_char(&n.text, '\n');
 		name_one(&n, argv[i]);
 	}
-	n.status = worse(n.status, report_out_close(&n.out));
+	n.status = worse(n.status, report_out_end(&n.out, &n.options, n.any));
 	text_free(&n.text);
-	n.status = worse(n.status, side_reports_end(&n.options));
 	options_free(&n.options);
 	return n.status;
 }

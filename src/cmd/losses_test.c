@@ -60,7 +60,8 @@ Test(losses, report_of_an_output)
 
 Test(losses, report_has_a_name_of_its_own)
 {
-	expect_ran(RUN("convert", "--report-loss=-", "--to=folded", OVERLAPPING, "-"), 3, "is the output");
+	expect_ran(RUN("convert", "--report-loss=-", "--to=folded", OVERLAPPING, "-"), 3,
+	           "the output on standard output is the report of losses on standard output");
 	expect_ran(RUN("convert", "--report-loss", OVERLAPPING, "--to=folded", OVERLAPPING, "/dev/null"), 3,
 	           "is the input");
 }
@@ -73,8 +74,7 @@ Test(losses, steps_of_arrows)
 		                            "csv",    "parquet", "sqlite",   "ctf",  "tsv" };
 	char *const dir = make_folder(), out[1024];
 
-#define CONVERT_TO(format)                                                                                   \
-	RUN("convert", "-qf", "--fail-on-loss=*/arrow-step", "--to", format, ARROWS, out)
+#define CONVERT_TO(format) RUN("convert", "-qf", "--fail-on-loss=*/arrow-step", "--to", format, ARROWS, out)
 	for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
 		snprintf(out, sizeof out, "%s/%s", dir, without[i]);
 		expect_ran(CONVERT_TO(without[i]), 1, "/arrow-step]");

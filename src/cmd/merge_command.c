@@ -2,7 +2,6 @@
 
 #include "cmd/align_file.h"
 #include "cmd/convert.h"
-#include "cmd/side_reports.h"
 #include "input/input_spool.h"
 #include "pipeline/join.h"
 
@@ -55,6 +54,8 @@ parse(struct merge *m)
 	if (c->out == NULL || c->nin == 0)
 		o->status =
 		    options_mistake(o, c->out == NULL ? "name the output with -o" : "name the inputs");
+	if (m->align != NULL && strcmp(m->align, "start") != 0 && strcmp(m->align, "none") != 0)
+		c->offsets = m->align;
 	return o->status == STATUS_CLEAN && convert_check_names(c);
 }
 
@@ -90,7 +91,7 @@ align(struct merge *m)
 		fits = join_by_epoch(&m->join);
 	} else if (strcmp(m->align, "start") == 0) {
 		fits = join_by_start(&m->join);
-	} else if (strcmp(m->align, "none") != 0 && !align_file(m->align, &m->join, o)) {
+	} else if (m->convert.offsets != NULL && !align_file(m->align, &m->join, o)) {
 		return false;
 	}
 	if (fits && !join_window(&m->join, &o->select.select)) {
@@ -129,6 +130,8 @@ run(struct merge *m)
 	struct options *const o = &m->convert.options;
 	const struct pipeline_job job = convert_job(&m->convert);
 
+	if (!convert_open(&m->convert))
+		return STATUS_UNREADABLE;
 	if (!spool(m))
 		return o->status;
 	if (!join_init(&m->join, m->convert.in, m->convert.nin) || !join_look(&m->join, &job)) {
@@ -151,13 +154,8 @@ cmd_merge(const struct command *cmd, int argc, char **argv)
 	struct merge m = { .align = NULL };
 
 	options_init(&m.convert.options, cmd, argc, argv);
-	enum exit_status status = STATUS_CLEAN;
-	if (!parse(&m)) {
-		status = m.convert.options.status;
-	} else {
-		status = run(&m);
-		status = worse(status, side_reports_end(&m.convert.options));
-	}
+	const enum exit_status status = parse(&m) ? run(&m) : m.convert.options.status;
+	convert_close(&m.convert);
 	join_free(&m.join);
 	options_free(&m.convert.options);
 	return status;

@@ -9,7 +9,7 @@
 
 #include "base/edit_distance.h"
 #include "base/units.h"
-#include "cmd/operand_names.h"
+#include "cmd/run_names.h"
 #include "cmd/options_table.h"
 #include "cmd/schema_files.h"
 #include "cmd/side_reports.h"
@@ -54,9 +54,9 @@ add_row(struct getopt_table *t, const struct cmd_option *p, int value)
 	if (t->n == OPTIONS_MAX)
 		return;
 	t->rows[t->n++] = (struct option){ p->name,
-		                           p->arg == NULL         ? no_argument
-		                           : option_is_bare(p)    ? optional_argument
-		                                                  : required_argument,
+		                           p->arg == NULL      ? no_argument
+		                           : option_is_bare(p) ? optional_argument
+		                                               : required_argument,
 		                           NULL, value };
 	if (p->letter != 0) {
 		t->letters[t->nletters++] = p->letter;
@@ -293,8 +293,7 @@ options_next(struct options *o, const char **arg)
 		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
 		if (c == -1) {
 			o->first_operand = optind;
-			return check_dialect(o) && select_options_end(&o->select, o) &&
-			               side_reports_check(o) && read_schemas(o)
+			return check_dialect(o) && select_options_end(&o->select, o) && read_schemas(o)
 			           ? OPTIONS_END
 			           : OPTIONS_STOP;
 		}
@@ -416,7 +415,7 @@ options_name_traces(struct options *o)
 	const size_t n = (size_t)(o->argc - o->first_operand);
 
 	if (n > 0)
-		return names_check(o, (const char *const *)o->argv + o->first_operand, n, o->output);
+		return run_names_check(o, (const char *const *)o->argv + o->first_operand, n);
 	o->status = options_mistake(o, "name at least one trace (- for standard input)");
 	return false;
 }

@@ -26,7 +26,7 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 int
 options_common_count(const struct command *cmd)
 {
-	return !cmd->reads                       ? COMMON_HELP + 1
+	return !cmd->reads                     ? COMMON_HELP + 1
 	       : cmd->selects && !cmd->reports ? COMMON_COUNT
 	       : cmd->writes                   ? COMMON_REPORT
 	                                       : COMMON_OUTPUT;
@@ -146,7 +146,7 @@ options_help(const struct options *o)
 		help_row(&t, &select_option_rows[i]);
 	format_help(o->cmd, &t);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
-	if (report_out_open(&out, o)) {
+	if (report_out_open(&out, NULL)) {
 		report_out_put(&out, &t);
 		status = report_out_close(&out);
 	}

@@ -133,8 +133,8 @@ Test(recover_command, mistakes)
 	EXPECT(3, "the output testdata/htdump/bad/cut-record.htdump is the input", "-f", CUT, CUT);
 	EXPECT(3, "name one", "--format", "json", "--report", p.report, CUT, p.out);
 	EXPECT(3, "use --report FILE", "--format", "json", CUT, "-");
-	EXPECT(3, "--report and OUT name the same file", "--report", p.out, CUT, p.out);
-	EXPECT(3, "--report and IN name the same file", "--report", CUT, CUT, p.out);
+	EXPECT(3, "is the list of changes", "--report", p.out, CUT, p.out);
+	EXPECT(3, "the list of changes " CUT " is the input", "-f", "--report", CUT, CUT, p.out);
 	EXPECT(3, "takes one of text, json, not xml", "--format", "xml", CUT, p.out);
 	EXPECT(2, "[input/missing]", "nowhere", p.out);
 	EXPECT(2, "cannot be recovered", "testdata/chrome/good/array.json", p.out);

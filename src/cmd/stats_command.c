@@ -3,7 +3,6 @@
 #include "base/terminal.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "cmd/side_reports.h"
 #include "stats/stats_report.h"
 #include "stats/stats_thread.h"
 
@@ -36,10 +35,11 @@ struct stats_run {
 	uint64_t top;
 	struct text text;
 	struct progress progress;
-	struct stats stats;      /* of the present operand */
+	struct stats stats; /* of the present operand */
 	struct stats_thread thread;
 	uint64_t threads, max_repeat;
 	bool any;                /* some of its inputs could be read */
+	bool reported;           /* some operand was */
 	enum exit_status status; /* the worst so far */
 };
 
@@ -111,6 +111,7 @@ report(struct stats_run *s, const struct pipeline *p, const char *path)
 
 	s->out.no_memory |= !ok;
 	s->first = false;
+	s->reported = true;
 	report_out_put(&s->out, &s->text);
 }
 
@@ -174,10 +175,11 @@ cmd_stats(const struct command *cmd, int argc, char **argv)
 	struct stats_run s = { .first = true };
 
 	options_init(&s.options, cmd, argc, argv);
-	if (!parse(&s))
-		return s.options.status;
-	if (!report_out_open(&s.out, &s.options))
-		return STATUS_UNREADABLE;
+	const bool parsed = parse(&s);
+	if (!parsed || !report_out_open(&s.out, &s.options)) {
+		options_free(&s.options);
+		return parsed ? STATUS_UNREADABLE : s.options.status;
+	}
 	if (s.json)
 		s.out.no_memory |= !stats_json_begin(&s.text, TOOL_NAME);
 	for (int i = s.options.first_operand; i < argc; i++)
@@ -185,9 +187,8 @@ cmd_stats(const struct command *cmd, int argc, char **argv)
 	if (s.json)
 		s.out.no_memory |= !stats_json_end(&s.text);
 	report_out_put(&s.out, &s.text);
-	s.status = worse(s.status, report_out_close(&s.out));
+	s.status = worse(s.status, report_out_end(&s.out, &s.options, s.reported));
 	text_free(&s.text);
-	s.status = worse(s.status, side_reports_end(&s.options));
 	options_free(&s.options);
 	return s.status;
 }
