@@ -24,8 +24,8 @@ convert_take_option(struct convert *c, int option, const char *arg)
 		return true;
 	case CONVERT_THREADS:
 		return options_number(o, "--threads", arg, &c->threads);
-	case CONVERT_SORT_MEMORY:
-		return options_bytes(o, "--sort-memory", arg, &c->sort_memory);
+	case CONVERT_MEMORY:
+		return options_bytes(o, "--memory", arg, &c->sort_memory);
 	case CONVERT_MAX_REPEAT:
 		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
 	case CONVERT_LANES:
@@ -35,8 +35,10 @@ convert_take_option(struct convert *c, int option, const char *arg)
 	case CONVERT_REBASE:
 		return c->rebase = true;
 	case CONVERT_FAIL_ON_LOSS:
+		return losses_out_fail_on(&c->losses, o, NULL);
+	case CONVERT_FAIL_ON_LOSS_OF:
 		return losses_out_fail_on(&c->losses, o, arg);
-	case CONVERT_REPORT_LOSS:
+	case CONVERT_LOSSES:
 		c->losses.path = arg;
 		return true;
 	default:
@@ -68,8 +70,6 @@ convert_check_names(struct convert *c)
 		o->status = options_mistake(o, "the name of the output is empty");
 		return false;
 	}
-	if (!convert_split_begin(c))
-		return false;
 	if (!convert_splits(&c->split))
 		c->to = output_format(o, c->to_name, c->out);
 	else if (!convert_split_format(c))

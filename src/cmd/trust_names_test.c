@@ -67,13 +67,15 @@ expect_clashes(const char *const *lines, size_t n)
 
 Test(trust_names, the_list_of_changes_is_a_file_of_its_own)
 {
-	CLASHES("$T recover -f --report cut.htdump cut.htdump out",
-	        "$T recover -f --report ./cut.htdump cut.htdump out",
-	        "$T recover -f --report link cut.htdump out", "$T recover -f --report hard cut.htdump out",
-	        "$T recover -f --report in/a.htdump in out", "$T recover --report ./out cut.htdump out",
-	        "$T recover --report later cut.htdump o.json", "$T recover --report out cut.htdump o/../out",
-	        "$T recover --report out/x in out", "$T recover -f in in",
-	        "$T recover -f cut.htdump in/../link");
+	CLASHES("$T recover -f --report json=cut.htdump cut.htdump out",
+	        "$T recover -f --report json=./cut.htdump cut.htdump out",
+	        "$T recover -f --report json=link cut.htdump out",
+	        "$T recover -f --report json=hard cut.htdump out",
+	        "$T recover -f --report json=in/a.htdump in out",
+	        "$T recover --report json=./out cut.htdump out",
+	        "$T recover --report json=later cut.htdump o.json",
+	        "$T recover --report json=out cut.htdump o/../out", "$T recover --report json=out/x in out",
+	        "$T recover -f in in", "$T recover -f cut.htdump in/../link");
 }
 
 Test(trust_names, reports_and_outputs_are_different_files)
@@ -81,17 +83,17 @@ Test(trust_names, reports_and_outputs_are_different_files)
 	CLASHES("$T convert -f --report json=o.json t.htdump o.json",
 	        "$T convert --report json=./o.json t.htdump o.json",
 	        "$T convert --report json=later t.htdump o.json",
-	        "$T convert -f --report-loss o.json t.htdump o.json",
-	        "$T convert -f --report-loss x --report json=x t.htdump o.json",
-	        "$T convert --report-loss o/../x --report json=./x t.htdump o.json",
-	        "$T convert --report-loss n.d//x --split-by tid --to htdump t.htdump n.d",
-	        "$T convert -f --report json=o.d/x --split-by tid --to htdump t.htdump o.d",
+	        "$T convert -f --losses o.json t.htdump o.json",
+	        "$T convert -f --losses x --report json=x t.htdump o.json",
+	        "$T convert --losses o/../x --report json=./x t.htdump o.json",
+	        "$T convert --losses n.d//x --split by=tid --to htdump t.htdump n.d",
+	        "$T convert -f --report json=o.d/x --split by=tid --to htdump t.htdump o.d",
 	        "$T convert -f --report json=o.ctf/metadata t.htdump o.ctf",
-	        "$T convert -f --report-loss o.ctf/new t.htdump o.ctf/",
-	        "$T convert -f --report-loss ./o/../o.ctf/new/er t.htdump o.ctf",
+	        "$T convert -f --losses o.ctf/new t.htdump o.ctf/",
+	        "$T convert -f --losses ./o/../o.ctf/new/er t.htdump o.ctf",
 	        "$T convert --to ctf --report json=n/a/b t.htdump n",
 	        "$T merge --align none --report json=o.json -o o.json t.htdump",
-	        "$T merge --align none --report-loss t.htdump -f -o o.json t.htdump u.htdump",
+	        "$T merge --align none --losses t.htdump -f -o o.json t.htdump u.htdump",
 	        "$T stats --format json --report json=o.json -o o.json t.htdump",
 	        "$T info --report json=later -o o.json t.htdump",
 	        "$T cat --report json=o.json -o ./o.json t.htdump",
@@ -121,7 +123,7 @@ Test(trust_names, files_that_options_name_stay)
 	CLASHES("$T convert -f --to htdump --anonymise key t.htdump key",
 	        "$T convert -f --to htdump --anonymise keylink t.htdump ./key",
 	        "$T convert -f --anonymise key --report json=key t.htdump o.json",
-	        "$T convert -f --anonymise key --report-loss o/../key t.htdump o.json",
+	        "$T convert -f --anonymise key --losses o/../key t.htdump o.json",
 	        "$T validate -f --baseline base.json -o base.json t.htdump",
 	        "$T validate -f --baseline base.json --report json=base.json t.htdump",
 	        "$T validate -f --config policy.yaml -o policy.yaml t.htdump",
@@ -129,11 +131,11 @@ Test(trust_names, files_that_options_name_stay)
 	        "printf 'baseline: base.json\\n' > .tracetool.yaml; $T validate -f -o ./base.json t.htdump",
 	        "$T merge -f --align align --to htdump -o align t.htdump u.htdump",
 	        "$T merge -f --align align --report json=align -o o.json t.htdump u.htdump",
-	        "$T convert -f --schema v.yaml --report-loss v.yaml t.htdump o.json",
-	        "$T convert -f --schema v.yaml --report json=v.yaml t.htdump o.json",
-	        "$T recover -f --schema v.yaml --report v.yaml t.htdump o2",
+	        "$T convert -f --vocabulary v.yaml --losses v.yaml t.htdump o.json",
+	        "$T convert -f --vocabulary v.yaml --report json=v.yaml t.htdump o.json",
+	        "$T recover -f --vocabulary v.yaml --report json=v.yaml t.htdump o2",
 	        "$T stats -f --label-map map -o map t.htdump",
-	        "$T validate -f --schema v.yaml -o v.yaml t.htdump");
+	        "$T validate -f --vocabulary v.yaml -o v.yaml t.htdump");
 }
 
 /* What can be read once is named once; help is no report. */
@@ -199,18 +201,18 @@ expect_nothing_new(const char *dir, const char *command)
 Test(trust_names, status_2_leaves_nothing_new)
 {
 	static const char *const lines[] = {
-		"$T convert --report json=/dev/full --report-loss r.json cut.htdump o.json",
-		"$T convert --report-loss /dev/full --report json=r.json cut.htdump o.json",
-		"$T merge --align none --report json=/dev/full --report-loss r.json -o o.json cut.htdump",
-		"$T recover --report /dev/full cut.htdump o.json",
-		"$T convert --report json=t.htdump/no --report-loss r.json cut.htdump o.json",
-		"$T convert --report json=no-folder/x --report-loss r.json cut.htdump o.json",
-		"$T convert --report json=r.json --report-loss key cut.htdump o.json",
+		"$T convert --report json=/dev/full --losses r.json cut.htdump o.json",
+		"$T convert --losses /dev/full --report json=r.json cut.htdump o.json",
+		"$T merge --align none --report json=/dev/full --losses r.json -o o.json cut.htdump",
+		"$T recover --report json=/dev/full cut.htdump o.json",
+		"$T convert --report json=t.htdump/no --losses r.json cut.htdump o.json",
+		"$T convert --report json=no-folder/x --losses r.json cut.htdump o.json",
+		"$T convert --report json=r.json --losses key cut.htdump o.json",
 		"$T convert --report json=r.json missing.htdump o.json",
 		"$T merge --align none --report json=r.json -o o.json cut.htdump missing.htdump",
-		"$T recover --report r.json missing.htdump o.json",
-		"$T recover --report r.json --from htdump base.json o.json",
-		"$T recover --report r.json map o.json",
+		"$T recover --report json=r.json missing.htdump o.json",
+		"$T recover --report json=r.json --from htdump base.json o.json",
+		"$T recover --report json=r.json map o.json",
 		"$T convert --report json=r.json --to ndjson cut.htdump /dev/full",
 	};
 	char *const dir = make_folder();
@@ -224,11 +226,11 @@ Test(trust_names, status_2_leaves_nothing_new)
 Test(trust_names, status_2_leaves_the_old_ones)
 {
 	static const char *const lines[] = {
-		"$T convert -f --report json=/dev/full --report-loss r.json cut.htdump o.json",
-		"$T convert -f --report-loss /dev/full --report json=r.json cut.htdump o.json",
-		"$T merge -f --align none --report json=/dev/full --report-loss r.json -o o.json cut.htdump",
+		"$T convert -f --report json=/dev/full --losses r.json cut.htdump o.json",
+		"$T convert -f --losses /dev/full --report json=r.json cut.htdump o.json",
+		"$T merge -f --align none --report json=/dev/full --losses r.json -o o.json cut.htdump",
 		"$T convert -f --report json=r.json missing.htdump o.json",
-		"$T recover -f --report r.json missing.htdump o.json",
+		"$T recover -f --report json=r.json missing.htdump o.json",
 		"$T stats -f --format json -o o.json missing.htdump",
 		"$T stats -f -o o.json missing.htdump missing.htdump",
 		"$T cat -f -o o.json missing.htdump",
@@ -259,14 +261,14 @@ Test(trust_names, status_1_publishes_all)
 
 	expect_ran(
 	    in_folder(dir, "echo old > o.json; echo old > r.json; echo old > l.json; "
-	                   "$T convert -f --keep-partial --report json=r.json --report-loss l.json "
+	                   "$T convert -f --keep-partial --report json=r.json --losses l.json "
 	                   "cut.htdump o.json; s=$?; grep old o.json r.json l.json; ls -a | grep tracetool-;"
 	                   " exit $s"),
 	    1, "");
-	expect_ran(in_folder(dir,
-	                     "echo old > r.json; $T recover -f --report r.json cut.htdump o.htdump; s=$?; "
-	                     "grep '\"written\":true' r.json && cmp -n 100 o.htdump cut.htdump; exit $s"),
-	           1, "\"written\":true");
+	expect_ran(
+	    in_folder(dir, "echo old > r.json; $T recover -f --report json=r.json cut.htdump o.htdump; s=$?; "
+	                   "grep '\"written\":true' r.json && cmp -n 100 o.htdump cut.htdump; exit $s"),
+	    1, "\"written\":true");
 	remove_folder(dir);
 }
 
@@ -278,8 +280,8 @@ Test(trust_names, named_fifos_are_not_waited_for)
 		"$T convert --anonymise fifo t.htdump o.json",
 		"$T validate --baseline fifo t.htdump",
 		"$T validate --config fifo t.htdump",
-		"$T validate --schema fifo t.htdump",
-		"$T schema check fifo",
+		"$T validate --vocabulary fifo t.htdump",
+		"$T vocabulary check fifo",
 		"$T merge --align fifo -o o2.json t.htdump u.htdump",
 		"echo 'baseline: fifo' > .tracetool.yaml; $T validate t.htdump",
 		"rm .tracetool.yaml; mkfifo .tracetool.yaml; $T validate t.htdump",
@@ -292,7 +294,7 @@ Test(trust_names, named_fifos_are_not_waited_for)
 	}
 	expect_ran(in_folder(dir, "$T convert --anonymise /dev/zero t.htdump o.json"), 2,
 	           "is a character device");
-	expect_ran(in_folder(dir, "$T schema check /dev/zero"), 2, "is a character device");
+	expect_ran(in_folder(dir, "$T vocabulary check /dev/zero"), 2, "is a character device");
 	remove_folder(dir);
 }
 
@@ -305,7 +307,7 @@ Test(trust_names, descriptors_are_read)
 		"cat policy.yaml | $T validate --config /dev/stdin t.htdump",
 		"$T validate --config /dev/fd/3 t.htdump 3< policy.yaml",
 		"$T convert -q --anonymise /proc/self/fd/4 t.htdump o.json 4< key",
-		"cat v.yaml | $T schema check /dev/fd/0",
+		"cat v.yaml | $T vocabulary check /dev/fd/0",
 		"cat align | $T merge -q --align /dev/stdin -o o2.json t.htdump u.htdump",
 		"bash -c \"$T validate --baseline <(cat base.json) t.htdump\"",
 	};
