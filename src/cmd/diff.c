@@ -1,11 +1,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cmd/diff_report.h"
+#include "cmd/operand_names.h"
 #include "cmd/run_names.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/time_option.h"
+#include "input/input_open.h"
 
 enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_MEMORY };
 
@@ -156,7 +159,7 @@ parse(struct diff *d)
 	}
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		d->paths[i] = d->view.paths[i] = o->argv[o->first_operand + i];
-	return run_names_check(o, d->paths, DIFFER_SIDES);
+	return run_names_check(o, d->paths, DIFFER_SIDES) && names_one_trace(o, d->paths, DIFFER_SIDES);
 }
 
 /* ---- running ---- */
@@ -234,6 +237,20 @@ compare(struct diff *d)
 	return status == DIFFER_DONE;
 }
 
+/* Whether both sides can be opened.  Those that cannot are read, which says why. */
+static bool
+are_there(struct diff *d)
+{
+	bool all = true;
+
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		if (input_is_named(d->paths[i]) && access(d->paths[i], R_OK) != 0) {
+			(void)pipeline_drain(&d->pipelines[i]);
+			all = false;
+		}
+	return all;
+}
+
 static enum exit_status
 run(struct diff *d)
 {
@@ -242,7 +259,7 @@ run(struct diff *d)
 	progress_init(&d->progress, &d->options);
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		ok &= open_side(d, i);
-	ok = ok && compare(d);
+	ok = ok && are_there(d) && compare(d);
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		pipeline_end(&d->pipelines[i]);
 	differs = d->differ.changed + d->differ.only[DIFFER_A] + d->differ.only[DIFFER_B] > 0;
@@ -279,6 +296,7 @@ cmd_diff(const struct command *cmd, int argc, char **argv)
 	else if (report_out_open(&d->out, &d->options)) {
 		status = run(d);
 		status = worse(status, report_out_end(&d->out, &d->options, d->view.complete));
+		say_found(&d->options);
 	}
 	options_free(&d->options);
 	free(d);

@@ -7,6 +7,7 @@
 #include "cmd/value_text.h"
 #include "compare/digest.h"
 #include "output/text_units.h"
+#include "pipeline/trace_groups.h"
 #include "stats/columns.h"
 
 enum { O_DIGEST };
@@ -220,8 +221,9 @@ show_progress(void *ctx, const struct input *in)
 }
 
 static void
-name_one(struct info *n, const char *path)
+name_one(struct info *n, const struct trace_group *trace)
 {
+	const char *const path = trace_group_path(trace);
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
 	struct wide_hash hash = { 0, 0 };
@@ -230,6 +232,7 @@ name_one(struct info *n, const char *path)
 
 	job.paths = &path;
 	job.npaths = 1;
+	job.operand = &trace->operand;
 	job.interpret = INTERPRET_SPANS;
 	job.want = WANT_TIMES | WANT_ORDER | (n->digest ? (unsigned)WANT_FIELDS : 0);
 	job.hooks = (struct pipeline_hooks){
@@ -271,6 +274,7 @@ enum exit_status
 cmd_info(const struct command *cmd, int argc, char **argv)
 {
 	struct info n = { .first_ns = 0 };
+	struct trace_groups traces;
 	const char *arg;
 
 	options_init(&n.options, cmd, argc, argv);
@@ -278,17 +282,21 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	while ((opt = options_next(&n.options, &arg)) >= 0)
 		n.digest = true;
 	const bool parsed = opt != OPTIONS_STOP && options_name_traces(&n.options);
-	if (!parsed || !report_out_open(&n.out, &n.options)) {
+	if (!parsed || !options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
+		if (parsed)
+			trace_groups_free(&traces);
 		options_free(&n.options);
 		return parsed ? STATUS_UNREADABLE : n.options.status;
 	}
-	for (int i = n.options.first_operand; i < argc; i++) {
-		if (i > n.options.first_operand)
+	for (uint32_t i = 0; i < traces.n; i++) {
+		if (i > 0)
 			text_char(&n.text, '\n');
-		name_one(&n, argv[i]);
+		name_one(&n, &traces.list[i]);
 	}
 	n.status = worse(n.status, report_out_end(&n.out, &n.options, n.any));
 	text_free(&n.text);
+	say_found(&n.options);
+	trace_groups_free(&traces);
 	options_free(&n.options);
 	return n.status;
 }

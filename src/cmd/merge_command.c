@@ -4,6 +4,7 @@
 #include "cmd/convert.h"
 #include "input/input_spool.h"
 #include "pipeline/join.h"
+#include "pipeline/trace_groups.h"
 
 enum { O_ALIGN = CONVERT_OWN };
 
@@ -29,6 +30,7 @@ const struct command merge_command = {
 
 struct merge {
 	struct convert convert;
+	struct trace_groups traces;
 	struct join join;
 	const char *align; /* NULL: by the wall times */
 };
@@ -134,7 +136,9 @@ run(struct merge *m)
 		return STATUS_UNREADABLE;
 	if (!spool(m))
 		return o->status;
-	if (!join_init(&m->join, m->convert.in, m->convert.nin) || !join_look(&m->join, &job)) {
+	if (!options_traces(o, &m->traces))
+		return o->status;
+	if (!join_init(&m->join, &m->traces) || !join_look(&m->join, &job)) {
 		options_no_memory(o);
 		return o->status;
 	}
@@ -154,9 +158,13 @@ cmd_merge(const struct command *cmd, int argc, char **argv)
 	struct merge m = { .align = NULL };
 
 	options_init(&m.convert.options, cmd, argc, argv);
-	const enum exit_status status = parse(&m) ? run(&m) : m.convert.options.status;
+	const bool parsed = parse(&m);
+	const enum exit_status status = parsed ? run(&m) : m.convert.options.status;
+	if (parsed)
+		say_found(&m.convert.options);
 	convert_close(&m.convert);
 	join_free(&m.join);
+	trace_groups_free(&m.traces);
 	options_free(&m.convert.options);
 	return status;
 }
