@@ -111,7 +111,7 @@ Test(trust_names, two_reports_do_not_go_to_one_file)
 	expect_refused(dir, "$T convert --report json=x --report sarif=./x t.htdump o.json",
 	               "two reports go to ");
 	expect_refused(dir, "$T validate --report json=o.json -o ./o.json t.htdump", "two reports go to ");
-	expect_refused(dir, "$T validate --report json --report text=/dev/stdout t.htdump",
+	expect_refused(dir, "$T validate --format text --report json=/dev/stdout t.htdump",
 	               "two reports go to ");
 	expect_refused(dir, "$T validate --report json=later --report text=o.json t.htdump",
 	               "two reports go to ");
