@@ -16,7 +16,7 @@ struct policies {
 	const struct policy_options *line;
 	struct policy_entry {
 		struct policy_file *file;
-		const char *path;                 /* its own */
+		const char *path, *baseline_path; /* of both files; in the arena, or the user's */
 		struct policy_baseline *baseline; /* its own; NULL: none */
 	} * entries;
 	uint32_t nentries, entries_cap;

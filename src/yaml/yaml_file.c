@@ -1,9 +1,12 @@
 #include "yaml/yaml_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/edit_distance.h"
+#include "base/open_below.h"
 #include "base/utf8.h"
 #include "check/input_rules.h"
 #include "input/input_whole.h"
@@ -107,6 +110,23 @@ yaml_read(const char *path, size_t most, const struct rule *rules, struct findin
 	return ok;
 }
 
+bool
+yaml_read_below(const char *folder, const char *path, size_t most, const struct rule *rules,
+                struct findings *findings, char **text, size_t *n)
+{
+	const int fd = below_open_file(folder, path);
+	struct input_whole w = { .p = NULL };
+
+	*text = NULL;
+	if (fd < 0)
+		return unreadable(findings, rules, below_why(errno));
+	const bool ok = input_read_whole_fd(&w, fd, most) || say_why(&w, most, rules, findings);
+	close(fd);
+	*text = w.p;
+	*n = w.n;
+	return ok;
+}
+
 static bool
 is_utf8(struct yaml_file *f)
 {
@@ -199,7 +219,7 @@ say_unknown(struct yaml_file *f, const struct yaml_node *key, const char *what, 
 	size_t distance = SIZE_MAX;
 	struct quoted q;
 
-	for (size_t i = 0; i < k->n; i++) {
+	for (size_t i = 0; i < k->n && finding_is_shown(f->findings, &f->rules[YAML_UNKNOWN_KEY]); i++) {
 		const char *const known = key_name(k, i);
 		const size_t far = edit_distance(key->text.p, known);
 		if (far < distance && edit_distance_plausible(key->text.p, known)) {
