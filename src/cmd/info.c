@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "cmd/side_reports.h"
 #include "cmd/value_text.h"
 #include "compare/digest.h"
 #include "format/fields_json.h"
@@ -38,7 +37,7 @@ struct info {
 	struct text text;
 	struct progress progress;
 	bool digest, json;
-	bool any; /* a trace is in the JSON already */
+	bool any;   /* a trace could be read */
 	/* of the present trace */
 	struct digest sum;
 	uint64_t first_ns, last_ns;
@@ -360,6 +359,7 @@ name_one(struct info *n, const struct trace_group *trace)
 		else
 			put_trace(&n->text, n, &p, hash);
 		report_out_put(&n->out, &n->text);
+		n->any = true;
 	}
 	say_selected(&n->options, path, &p);
 	pipeline_close(&p);
@@ -381,17 +381,22 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	options_init(&n.options, cmd, argc, argv);
 	int opt;
 	while ((opt = options_next(&n.options, &arg)) >= 0)
-		if (opt == O_DIGEST)
+		if (opt == O_DIGEST) {
 			n.digest = true;
-		else if ((opt = options_word(&n.options, "--format", arg, forms)) >= 0)
-			n.json = opt == 1;
-		else
-			return n.options.status;
-	if (opt == OPTIONS_STOP || !options_name_traces(&n.options))
-		return n.options.status;
-	if (!options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
-		trace_groups_free(&traces);
-		return STATUS_UNREADABLE;
+		} else {
+			const int form = options_word(&n.options, "--format", arg, forms);
+			if (form < 0) {
+				opt = OPTIONS_STOP;
+				break;
+			}
+			n.json = form == 1;
+		}
+	const bool parsed = opt == OPTIONS_END && options_name_traces(&n.options);
+	if (!parsed || !options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
+		if (parsed)
+			trace_groups_free(&traces);
+		options_free(&n.options);
+		return parsed ? STATUS_UNREADABLE : n.options.status;
 	}
 	if (n.json) {
 		text_str(&n.text, "{\"tool\":");
@@ -406,10 +411,9 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	if (n.json)
 		text_str(&n.text, "\n]}\n");
 	report_out_put(&n.out, &n.text);
-	n.status = worse(n.status, report_out_close(&n.out));
+	n.status = worse(n.status, report_out_end(&n.out, &n.options, n.any));
 	text_free(&n.text);
 	say_found(&n.options);
-	n.status = worse(n.status, side_reports_end(&n.options));
 	trace_groups_free(&traces);
 	options_free(&n.options);
 	return n.status;
