@@ -144,7 +144,7 @@ Test(trust, an_input_of_which_nothing_is_read_makes_no_output)
 		cr_expect(r.status == 2 && access(out, F_OK) != 0, "merge, %s: status %d: %s", from[i],
 		          r.status, r.err);
 		ran_free(&r);
-		r = run_tool((const char *const[]){ "convert", "--split-by", "tid", "--to", "ndjson",
+		r = run_tool((const char *const[]){ "convert", "--split", "by=tid", "--to", "ndjson",
 		                                    "--from", from[i], in, out, NULL },
 		             NULL, 0);
 		cr_expect(r.status == 2 && access(out, F_OK) != 0, "parts, %s: status %d: %s", from[i],
