@@ -313,7 +313,7 @@ unpacks_to(const char *path, const struct byte_sum *content)
 		in->p = in->end;
 		input_behind(in);
 	}
-	const bool whole = in != NULL && in->fault == INPUT_OK;
+	const bool whole = in != NULL && (in->fault == INPUT_OK || in->fault == INPUT_EMPTY);
 	input_close(in);
 	return whole && byte_sum_equal(&back, content);
 }
