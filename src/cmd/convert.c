@@ -96,10 +96,12 @@ take_option(struct convert *c, int option, const char *arg)
 		return convert_take_option(c, option, arg);
 	if (option == O_SPLIT)
 		return convert_split_option(c, arg);
-	if (option == O_ANONYMISE)
-		c->anonymise.keyfile = arg;
-	else
+	if (option != O_ANONYMISE) {
 		*flags[option] = true;
+		return true;
+	}
+	c->anonymise.keyfile = arg;
+	c->options.wordless = true;
 	return true;
 }
 

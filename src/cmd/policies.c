@@ -48,13 +48,14 @@ mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 	return ok;
 }
 
+/* folder: of the policy that names it, or NULL. */
 static struct policy_baseline *
-read_baseline(struct options *o, const char *path)
+read_baseline(struct options *o, const char *folder, const char *path, const char *shown)
 {
 	struct reading_mistakes m;
 
-	mistakes_begin(&m, o, path);
-	struct policy_baseline *const b = baseline_read(path, &m.findings, &m.no_memory);
+	mistakes_begin(&m, o, shown);
+	struct policy_baseline *const b = baseline_read(folder, path, &m.findings, &m.no_memory);
 	mistakes_end(&m, o, b != NULL);
 	return b;
 }
@@ -106,7 +107,13 @@ read_entry(struct policies *p, struct options *o, const char *path, bool found, 
 	*entry = p->nentries;
 	if (file->baseline == NULL || p->baseline != NULL)
 		return true;
-	p->entries[*entry - 1].baseline = read_baseline(o, file->baseline);
+	const struct slice full = arena_printf(&p->arena, "%s/%s", file->folder, file->baseline);
+	if (full.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	p->entries[*entry - 1].baseline =
+	    read_baseline(o, file->folder, file->baseline, short_path(p, full.p));
 	return p->entries[*entry - 1].baseline != NULL;
 }
 
@@ -288,7 +295,8 @@ policies_init(struct policies *p, struct options *o, const struct policy_options
 		options_no_memory(o);
 		return false;
 	}
-	if (line->baseline != NULL && (p->baseline = read_baseline(o, line->baseline)) == NULL)
+	if (line->baseline != NULL &&
+	    (p->baseline = read_baseline(o, NULL, line->baseline, line->baseline)) == NULL)
 		return false;
 	if (!find_all(p, o, traces))
 		return false;

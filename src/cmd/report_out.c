@@ -1,6 +1,7 @@
 #include "cmd/report_out.h"
 
 #include "cmd/say.h"
+#include "output/text_commands.h"
 
 bool
 report_out_open_file(struct report_out *r, const char *path, bool force)
@@ -9,6 +10,18 @@ report_out_open_file(struct report_out *r, const char *path, bool force)
 
 	*r = (struct report_out){ .path = strcmp(path, "-") == 0 ? "standard output" : path };
 	r->out = output_open(path, force ? OUTPUT_FORCE : 0, why, sizeof why);
+	if (r->out == NULL)
+		say("%s", why);
+	return r->out != NULL;
+}
+
+bool
+report_out_open_below(struct report_out *r, const char *folder, const char *path, const char *head)
+{
+	char why[512];
+
+	*r = (struct report_out){ .path = path };
+	r->out = output_open_below(folder, path, head, why, sizeof why);
 	if (r->out == NULL)
 		say("%s", why);
 	return r->out != NULL;
@@ -26,8 +39,17 @@ void
 report_out_put(struct report_out *r, struct text *t)
 {
 	r->no_memory |= t->failed;
-	if (t->n > 0)
-		output_write(r->out, t->p, t->n);
+	if (r->plain || !text_has_commands(t->p, t->n, r->lines)) {
+		if (t->n > 0)
+			output_write(r->out, t->p, t->n);
+	} else {
+		struct text safe = { .p = NULL };
+		text_add_guarded(&safe, t->p, t->n, r->lines);
+		r->no_memory |= safe.failed;
+		output_write(r->out, safe.p, safe.n);
+		text_free(&safe);
+	}
+	r->lines = (r->lines & TEXT_OWN_COMMANDS) | text_line_state(t->p, t->n, r->lines);
 	text_clear(t);
 }
 

@@ -11,6 +11,7 @@
 #include "cmd/operand_names.h"
 #include "cmd/say.h"
 #include "input/input_open.h"
+#include "output/text_commands.h"
 
 /* ---- which ---- */
 
@@ -106,6 +107,30 @@ reports_add(struct reports *r, struct options *o, const char *arg, bool needs_fi
 }
 
 bool
+reports_add_of_policy(struct reports *r, struct options *o, const char *folder,
+                      const struct policy_report *report)
+{
+	const struct report_ops *kind;
+
+	if (!reports_kind(o, "report", report->format, &kind))
+		return false;
+	if (report->file == NULL)
+		return reports_request(r, o, kind, "-");
+	const struct slice path = arena_printf(&r->names, "%s/%s", folder, report->file);
+	if (path.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	if (!reports_request(r, o, kind, path.p))
+		return false;
+	struct report_request *const q = &r->list[r->n - 1];
+	q->append = false;
+	q->folder = folder;
+	q->below = report->file;
+	return true;
+}
+
+bool
 reports_check_names(const struct reports *r, struct options *o)
 {
 	const char *const *const in = (const char *const *)o->argv + o->first_operand;
@@ -148,9 +173,12 @@ open_one(struct reports *r, struct options *o, struct report_request *q)
 {
 	const bool standard = strcmp(q->path, "-") == 0;
 
-	if (!report_out_open_file(&q->out, q->path, o->force || q->append))
+	if (q->folder != NULL ? !report_out_open_below(&q->out, q->folder, q->below, q->kind->head)
+	                      : !report_out_open_file(&q->out, q->path, o->force || q->append))
 		return false;
 	q->open = true;
+	if (q->kind == &report_github)
+		q->out.lines = TEXT_OWN_COMMANDS;
 	if (!report_init(&q->report, q->kind, &r->context)) {
 		options_no_memory(o);
 		return false;
@@ -336,6 +364,7 @@ reports_close(struct reports *r, bool opened, bool no_memory)
 			report_free(&r->list[i].report);
 	}
 	arena_free(&r->arena);
+	arena_free(&r->names);
 	free(r->folder);
 	return r->status;
 }

@@ -3,6 +3,7 @@
 
 #include "check/report.h"
 #include "cmd/report_out.h"
+#include "policy/policy_file.h"
 
 /* The reports of a run: what --report, --format and -o ask for, and what goes into them. */
 
@@ -15,6 +16,9 @@ struct reports {
 	struct report_request {
 		const struct report_ops *kind;
 		const char *path; /* "-": standard output */
+		const char
+		    *folder; /* of the policy that names it, below which the path lies; NULL: the user did */
+		const char *below; /* its name from there on */
 		bool append;      /* behind what is in the file */
 		struct report report;
 		struct report_out out;
@@ -25,6 +29,7 @@ struct reports {
 	struct report_totals totals;
 	char *folder;       /* the current one */
 	struct arena arena; /* of the present file */
+	struct arena names; /* of the run */
 	enum exit_status status;
 };
 
@@ -34,6 +39,11 @@ bool reports_add(struct reports *r, struct options *o, const char *arg, bool nee
 
 /* The same, taken apart; path is borrowed. */
 bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path);
+
+/* One that a policy asks for: a file below its folder, which replaces an earlier report of its kind and
+ * nothing else, with -f neither. */
+bool reports_add_of_policy(struct reports *r, struct options *o, const char *folder,
+                           const struct policy_report *report);
 
 /* Whether none of their files is an input; false after a message and o->status set. */
 bool reports_check_names(const struct reports *r, struct options *o);

@@ -167,7 +167,7 @@ add_reports(struct validate *v)
 
 	if (v->reports.n == 0 && v->form == NULL && o->output == NULL && file != NULL)
 		for (uint32_t i = 0; i < file->nreports; i++)
-			if (!reports_add(&v->reports, o, file->reports[i], false))
+			if (!reports_add_of_policy(&v->reports, o, file->folder, &file->reports[i]))
 				return false;
 	/* --format and -o are the short form for one report; beside --report they ask for one more */
 	if ((v->reports.n == 0 || v->form != NULL || o->output != NULL) &&

@@ -32,6 +32,11 @@ enum output_flags {
  * it)"), NUL-terminated, at most n bytes. */
 struct output *output_open(const char *path, unsigned flags, char *why, size_t n);
 
+/* Opens a file below a folder that came from elsewhere, which names it (base/open_below.h).  What is there
+ * is replaced if it is a regular file that begins with `head`, an earlier output of this kind, and kept
+ * otherwise (head NULL: always).  Compressed as above.  On failure as above. */
+struct output *output_open_below(const char *folder, const char *path, const char *head, char *why, size_t n);
+
 /* Hands over n bytes; they are copied or written before it returns.  false after any failure. */
 bool output_write(struct output *o, const char *p, size_t n);
 

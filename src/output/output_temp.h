@@ -15,6 +15,7 @@ struct output_temp {
 	char *path;         /* the temporary name; NULL: there is no such file */
 	const char *target; /* the caller's; must live as long as the file has its temporary name */
 	struct output_registered *entry;
+	int dir; /* where both begin; AT_FDCWD: as any path */
 	bool folder;
 };
 
@@ -22,6 +23,10 @@ struct output_temp {
  * permission bits it gets; -1: 0666 less the umask.  The descriptor, or -1 with errno set and nothing left
  * behind. */
 int output_temp_create(struct output_temp *t, const char *target, int keep_mode);
+
+/* The same for a file in an open folder, which stays open until the file is published or removed; target: its
+ * name there. */
+int output_temp_create_in(struct output_temp *t, int dir, const char *target, int keep_mode);
 
 /* Creates a folder beside `target`, with the mode 0777 less the umask.  false: errno, and nothing is left
  * behind. */

@@ -10,6 +10,8 @@
  */
 #define POLICY_MAX_BYTES ((size_t)1 << 20) /* of a file */
 #define POLICY_MAX_PATTERN 1024U           /* bytes of a pattern */
+#define POLICY_MAX_STARS 16U               /* in a pattern */
+#define POLICY_MAX_RULES 1000U             /* patterns of rules, of the file and all its overrides */
 #define POLICY_MAX_EVENTS 64U              /* expectations of events, of the file and all its overrides */
 #define POLICY_MAX_METADATA 64U            /* likewise */
 #define POLICY_MAX_BUDGETS 128U            /* likewise */
@@ -91,6 +93,12 @@ struct policy_budget {
 	struct slice limit_text, tolerance_text;
 };
 
+/* A report that the policy asks for. */
+struct policy_report {
+	const char *format;
+	const char *file; /* below the policy's folder, as below_mistake() allows; NULL: standard output */
+};
+
 /* The policy itself, or an override. */
 struct policy_section {
 	const struct slice *paths; /* patterns; of an override */
@@ -112,12 +120,13 @@ struct policy_file {
 	struct policy_section own, *overrides; /* a later override counts more */
 	uint32_t noverrides;
 	uint32_t nevents, nmetadata, nbudgets; /* of all sections */
+	uint32_t nrules;                       /* patterns of rules, likewise */
 	/* of the whole run */
-	const char *const *reports; /* FORMAT or FORMAT=FILE, the file with its folder */
+	const struct policy_report *reports;
 	uint32_t nreports;
 	uint64_t max_findings; /* UINT64_MAX: no limit */
 	uint64_t threads;      /* 0: not said */
-	const char *baseline;  /* with its folder; NULL: not said */
+	const char *baseline;  /* below the folder too; NULL: not said */
 	struct arena arena;
 };
 

@@ -139,7 +139,7 @@ Test(policy_mistakes, a_policy_without_any)
 	cr_expect(parse(SLICE_LIT("# yaml-language-server: $schema=x\n{}\n"), &s), "%s", s.text);
 	cr_expect(parse(SLICE_LIT("select: []\nignore: 'input/*'\nlevel: {'input/*': note, '*': error}\n"
 	                          "fail-level: never\nexit-zero: true\nmax-findings: 5\nthreads: 2\n"
-	                          "report: [auto, sarif=a/b.sarif]\nbaseline: ../b.json\nbudgets: []\n"
+	                          "report: [auto, sarif=a/b.sarif]\nbaseline: c/b.json\nbudgets: []\n"
 	                          "expect: {events: [], metadata: {}, time: {}, threads: {}, epoch: {}}\n"
 	                          "overrides: [{paths: [a, 'b/*'], select: '*', expect: {}, budgets: []}]\n"),
 	                &s),

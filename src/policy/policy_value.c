@@ -44,11 +44,13 @@ policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char 
 {
 	if (!policy_text(d, node, what, out))
 		return false;
-	if (out->n <= POLICY_MAX_PATTERN && glob_is_linear(*out))
+	if (out->n <= POLICY_MAX_PATTERN && glob_is_linear(*out) && glob_stars(*out) <= POLICY_MAX_STARS)
 		return true;
 	if (out->n > POLICY_MAX_PATTERN)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is longer than %u bytes", what,
 		         POLICY_MAX_PATTERN);
+	else if (glob_stars(*out) > POLICY_MAX_STARS)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u *", what, POLICY_MAX_STARS);
 	else
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u bytes between two *", what,
 		         GLOB_LINEAR);

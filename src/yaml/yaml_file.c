@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/edit_distance.h"
+#include "base/open_below.h"
 #include "base/utf8.h"
 #include "check/input_rules.h"
 
@@ -149,6 +150,20 @@ yaml_read(const char *path, size_t most, bool regular, const struct rule *rules,
 	return ok;
 }
 
+bool
+yaml_read_below(const char *folder, const char *path, size_t most, const struct rule *rules,
+                struct findings *findings, char **text, size_t *n)
+{
+	const int fd = below_open_file(folder, path);
+
+	*text = NULL;
+	if (fd < 0)
+		return unreadable(findings, rules, below_why(errno));
+	const bool ok = read_open(fd, most, rules, findings, text, n);
+	close(fd);
+	return ok;
+}
+
 static bool
 is_utf8(struct yaml_file *f)
 {
@@ -241,7 +256,7 @@ say_unknown(struct yaml_file *f, const struct yaml_node *key, const char *what, 
 	size_t distance = SIZE_MAX;
 	struct quoted q;
 
-	for (size_t i = 0; i < k->n; i++) {
+	for (size_t i = 0; i < k->n && finding_is_shown(f->findings, &f->rules[YAML_UNKNOWN_KEY]); i++) {
 		const char *const known = key_name(k, i);
 		const size_t far = edit_distance(key->text.p, known);
 		if (far < distance && edit_distance_plausible(key->text.p, known)) {

@@ -27,6 +27,10 @@ struct yaml_file {
 bool yaml_read(const char *path, size_t most, bool regular, const struct rule *rules,
                struct findings *findings, char **text, size_t *n);
 
+/* The same for a regular file below a folder, which is named by somebody else (base/open_below.h). */
+bool yaml_read_below(const char *folder, const char *path, size_t most, const struct rule *rules,
+                     struct findings *findings, char **text, size_t *n);
+
 /* The text as a tree; NULL after a mistake, or without memory.  The nodes live until arena_free(&f->nodes).
  */
 const struct yaml_node *yaml_root(struct yaml_file *f);
