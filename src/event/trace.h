@@ -52,6 +52,9 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 /* More tracks than these are put together on one: hostile input must not make memory grow with it. */
 #define TRACE_MAX_TRACKS 98304
 
+/* Tracks above a track; one that would lie deeper is put below the last that may have others below it. */
+#define TRACE_MAX_DEPTH 64
+
 /* Whether a class has a field; for rules of vocabularies that ask for fields. */
 typedef bool trace_has_field(const void *ctx, struct slice name);
 
