@@ -2,7 +2,7 @@
 
 #include "cmd/operand_names.h"
 #include "cmd/say.h"
-#include "input/input_tree.h"
+#include "input/input_archive.h"
 
 enum { O_SORT, O_FORMAT, O_REPORT };
 
@@ -196,10 +196,17 @@ is_lost(const struct recover *c)
 static void
 recover(struct recover *c)
 {
+	struct shown_path shown;
+
 	c->list.input = c->in;
 	c->list.output = c->out;
 	c->list.no_text = c->json;
 	progress_init(&c->progress, &c->options);
+	if (!input_is_folder(c->in) && input_is_archive(c->in)) {
+		say("%s: is an archive: unpack it, and recover the folder", show_path(&shown, c->in));
+		c->status = STATUS_UNREADABLE;
+		return;
+	}
 	const bool ok = input_is_folder(c->in) ? recover_folder(c)
 	                                       : recover_input(c, c->in, c->options.from, input_open(c->in));
 	if (!convert_output_is_open(&c->output)) {
