@@ -21,10 +21,10 @@ static const struct format_option options[] = { IDS, { .name = NULL } };
 
 static const struct format_option dir_options[] = {
 	IDS,
-	{ .name = "split-size",
+	{ .name = "part-size",
 	  .arg = "BYTES",
 	  .help = "bytes of a part, 20M (default: 100 MiB)",
-	  .mistake = chrome_split_size_mistake },
+	  .mistake = chrome_part_size_mistake },
 	{ .name = NULL },
 };
 

@@ -16,7 +16,7 @@
 #define SPLIT_SIZE_LEAST 1024U
 
 const char *
-chrome_split_size_mistake(const char *arg)
+chrome_part_size_mistake(const char *arg)
 {
 	uint64_t n;
 
@@ -73,7 +73,7 @@ static bool
 open_parts(struct writer *w, struct chunk *chunk)
 {
 	struct chrome_state *const st = w->state;
-	const char *const size = option_find(w->options, "split-size");
+	const char *const size = option_find(w->options, "part-size");
 
 	chrome_begin(w);
 	st->parts.most = SPLIT_SIZE;

@@ -93,7 +93,7 @@ convert_parts(struct lines *l, const char *dir, const char *size, const char *th
 
 	(void)snprintf(out, sizeof out, "%s/x%s.json.d", dir, threads);
 	struct ran r = run_tool((const char *const[]){ "convert", "-q", "--lanes=off", "--threads", threads,
-	                                               "--split-size", size, sample, out, NULL },
+	                                               "--part-size", size, sample, out, NULL },
 	                        NULL, 0);
 	cr_assert_eq(r.status, 0, "%s", r.err);
 	ran_free(&r);
@@ -167,12 +167,12 @@ expect_mistake(const char *const *args, const char *says)
 
 Test(chrome_parts, mistakes_in_options)
 {
-	expect_mistake((const char *const[]){ "convert", "--split-size", "1023", sample, "x.json.d", NULL },
-	               "--split-size takes a number of bytes, at least 1024");
-	expect_mistake((const char *const[]){ "convert", "--split-size", "9999", sample, "x.json", NULL },
+	expect_mistake((const char *const[]){ "convert", "--part-size", "1023", sample, "x.json.d", NULL },
+	               "--part-size takes a number of bytes, at least 1024");
+	expect_mistake((const char *const[]){ "convert", "--split", "size=9999", sample, "x.json", NULL },
 	               "this output holds no records");
 	expect_mistake((const char *const[]){ "convert", "--ids", sample, "x.csv", NULL },
-	               "--ids is for outputs in format chrome, not csv");
+	               "--ids is for outputs in format chrome, chrome-dir, not csv");
 	expect_mistake((const char *const[]){ "stats", "--ids", sample, NULL }, "there is no option --ids");
 	expect_mistake((const char *const[]){ "convert", "--to", "chrome-dir", sample, "-", NULL },
 	               "is a directory of files");

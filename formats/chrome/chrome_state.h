@@ -92,7 +92,7 @@ void chrome_free(void *state);
 
 /* ---- chrome_parts.c ---- */
 
-const char *chrome_split_size_mistake(const char *arg);
+const char *chrome_part_size_mistake(const char *arg);
 void chrome_parts_free(struct chrome_parts *p);
 
 /* ---- chrome_ids.c ---- */

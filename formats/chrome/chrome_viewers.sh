@@ -59,7 +59,7 @@ check() {
 check_parts() {
 	whole=$(query "select count(*) from slice" | tr -d '"' | tail -n 1)
 	rm -rf "$dir/out.json.d"
-	"$bin" convert --quiet --split-size 2000 "$input" "$dir/out.json.d" >/dev/null 2>&1 || return
+	"$bin" convert --quiet --part-size 2000 "$input" "$dir/out.json.d" >/dev/null 2>&1 || return
 	sum=0
 	for part in "$dir"/out.json.d/part-*.json; do
 		set -- $("$perfetto" "$part" "select (select count(*) from slice) || ' ' || (select count(*) from

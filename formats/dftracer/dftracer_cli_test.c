@@ -104,7 +104,7 @@ Test(dftracer_cli, dialects_as_events)
 
 Test(dftracer_cli, keep_ids)
 {
-	struct ran r = convert(GOOD "/d3.pfw", "--keep-ids");
+	struct ran r = convert(GOOD "/d3.pfw", "--keep-hashes");
 
 	cr_expect_not_null(strstr(r.out, "\"fname\":\"/data/a\",\"fhash\":\"9007199254740995\""));
 	cr_expect_not_null(strstr(r.out, "\"hhash\":\"18446744073709551557\""));

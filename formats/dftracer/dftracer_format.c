@@ -14,10 +14,10 @@ const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 static const char *const suffixes[] = { ".pfw", NULL };
 
 static const struct format_option options[] = {
-	{ .name = "keep-ids", .help = "keep hashes beside the names that they stand for" },
+	{ .name = "keep-hashes", .help = "show hashes as well as the names that they stand for" },
 	{ .name = DFW_DIALECT_OPTION,
-	  .arg = "DIALECT",
-	  .help = "write this dialect: d1, d3 or d5 (default)",
+	  .arg = "NAME",
+	  .help = "the dialect of the output: d1, d3 or d5 (default)",
 	  .words = dfw_dialect_words,
 	  .of_output = true },
 	{ .name = NULL },

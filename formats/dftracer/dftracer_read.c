@@ -34,7 +34,7 @@ dft_open(struct reader *r)
 	st->runs = st->raw && (r->want & WANT_RUNS) != 0;
 	st->raw_fields = st->raw && (r->want & WANT_FIELDS) != 0;
 	st->resolve = (r->want & WANT_FIELDS) != 0 && !st->raw;
-	st->keep_ids = option_find(r->options, "keep-ids") != NULL;
+	st->keep_ids = option_find(r->options, "keep-hashes") != NULL;
 	st->line.number = 1;
 	st->scanner = json_scanner_best();
 	st->index = malloc(sizeof *st->index);

@@ -146,5 +146,5 @@ dftracer_write_testdata(const char *dir)
 		ok = write_sample(dir, "good", s);
 	for (const struct dft_sample *s = dft_bad; ok && s->name != NULL; s++)
 		ok = write_sample(dir, "bad", s);
-	return ok;
+	return ok && dftracer_write_run(dir);
 }

@@ -24,7 +24,7 @@ enum dfw_loss {
 
 extern const struct loss dfw_losses[DFW_LOSSES + 1];
 
-#define DFW_DIALECT_OPTION "dftracer-dialect"
+#define DFW_DIALECT_OPTION "to-dialect"
 
 #define DFW_TAIL 32             /* bytes of what was written last that are remembered */
 #define DFW_MOST_END (1U << 20) /* bytes behind the records of an input that are held back */

@@ -237,9 +237,9 @@ expect_valid(const char *path, const char *dialect, const struct ran *r)
 static void
 check(const char *path, const char *dialect, const struct groups *want)
 {
-	struct ran r = run_tool((const char *const[]){ "convert", "--to", "dftracer", "--dftracer-dialect",
-	                                               dialect, path, "-", NULL },
-	                        NULL, 0);
+	struct ran r = run_tool(
+	    (const char *const[]){ "convert", "--to", "dftracer", "--to-dialect", dialect, path, "-", NULL },
+	    NULL, 0);
 
 	cr_expect_lt(r.status, 2, "%s: status %d: %s", path, r.status, r.err);
 	cr_assert_gt(r.out_n, 0, "%s: %s", path, r.err);

@@ -69,7 +69,7 @@ run(const char *dialect,
     void (*events)(struct trace *, struct batch *, const struct track *, const struct class *))
 {
 	struct made m = { events, false };
-	const struct option_value option = { "dftracer-dialect", dialect, NULL };
+	const struct option_value option = { "to-dialect", dialect, NULL };
 	const struct writer_rig_job job = {
 		.to = format_by_name("dftracer"), .threads = 1, .options = &option, .fill = fill, .ctx = &m
 	};

@@ -79,15 +79,15 @@ Test(dial9_cli, bad_magic_when_the_format_is_named)
  */
 Test(dial9_cli, dialect_0_3)
 {
-	const char *const newer[] = { "validate",  "--format", "json",
-		                      "--dialect", "0.3",      GOOD "/all-types-0.4.dial9",
-		                      NULL };
-	const char *const headers[] = { "validate",  "--format", "json",
-		                        "--dialect", "0.3",      GOOD "/segments.dial9",
-		                        NULL };
-	const char *const document[] = { "validate",  "--format", "json",
-		                         "--dialect", "0.3",      GOOD "/all-types.dial9",
-		                         NULL };
+	const char *const newer[] = {
+		"validate", "--format", "json", "--from-dialect", "0.3", GOOD "/all-types-0.4.dial9", NULL
+	};
+	const char *const headers[] = {
+		"validate", "--format", "json", "--from-dialect", "0.3", GOOD "/segments.dial9", NULL
+	};
+	const char *const document[] = {
+		"validate", "--format", "json", "--from-dialect", "0.3", GOOD "/all-types.dial9", NULL
+	};
 
 	expect_findings(&samples, run_tool(newer, NULL, 0),
 	                "exit 1\ndial9/not-in-document 29\ndial9/not-in-document 78\ndial9/not-in-document "

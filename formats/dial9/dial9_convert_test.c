@@ -84,7 +84,7 @@ expect_name_and_time(const struct d9o *o, size_t i, const char *line, const char
 static void
 agree(const char *path, size_t edge)
 {
-	const char *const args[] = { "convert", "--to", "chrome", "--schema", PLAIN, path, "-", NULL };
+	const char *const args[] = { "convert", "--to", "chrome", "--vocabulary", PLAIN, path, "-", NULL };
 	struct ran r = run_tool(args, NULL, 0);
 	struct lines l;
 	struct d9o o;
@@ -173,9 +173,9 @@ Test(dial9_convert, what_a_pipe_cannot_know)
 	for (int i = 0; i < 2; i++) {
 		size_t n;
 		char *const p = read_whole(samples[i], &n);
-		struct ran r = run_tool(
-		    (const char *const[]){ "convert", "--to", "chrome", "--schema", PLAIN, "-", "-", NULL },
-		    p, n);
+		struct ran r = run_tool((const char *const[]){ "convert", "--to", "chrome", "--vocabulary",
+		                                               PLAIN, "-", "-", NULL },
+		                        p, n);
 
 		cr_expect_eq(r.status, 0, "%s: %s", samples[i], r.err);
 		cr_expect_not_null(strstr(r.err, "dial9/names-late"), "%s: %s", samples[i], r.err);

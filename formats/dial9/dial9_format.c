@@ -7,9 +7,9 @@
 static const char *const suffixes[] = { ".bin", NULL };
 
 static const struct format_option options[] = {
-	{ .name = "dial9-version",
-	  .arg = "VERSION",
-	  .help = "of the output: 0.3 or 0.4 (default)",
+	{ .name = "to-dialect",
+	  .arg = "NAME",
+	  .help = "the dialect of the output: 0.3 or 0.4 (default)",
 	  .words = d9_dialects,
 	  .of_output = true },
 	{ .name = NULL },

@@ -12,7 +12,7 @@
 /* Rules that no small file of bytes provokes, with where they are tested. */
 static const char *const elsewhere[] = {
 	"dial9/bad-magic",       /* dial9_cli: only when the format is named */
-	"dial9/not-in-document", /* dial9_cli: only with --dialect 0.3 */
+	"dial9/not-in-document", /* dial9_cli: only with --from-dialect 0.3 */
 	"dial9/names-late",      /* dial9_convert: only on a pipe */
 	"dial9/limit",           /* dial9_limits: a file of some MB; so too the next one */
 	"dial9/pool-limit",      NULL,

@@ -55,5 +55,5 @@ dial9_write_testdata(const char *dir)
 		ok = write_bad(dir, s);
 	for (const struct d9_bad *x = d9_made_bad; ok && x->name != NULL; x++)
 		ok = write_bad(dir, x);
-	return ok;
+	return ok && dial9_write_service(dir);
 }

@@ -15,7 +15,7 @@ d9w_open(struct writer *w, struct chunk *chunk)
 {
 	struct d9w_state *const st = w->state;
 
-	const char *const version = option_find(w->options, "dial9-version");
+	const char *const version = option_find(w->options, "to-dialect");
 
 	st->as_0_3 = version != NULL && strcmp(version, d9_dialects[D9_0_3]) == 0;
 	st->is_raw = w->raw;

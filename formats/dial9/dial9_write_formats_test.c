@@ -12,7 +12,7 @@
 static struct ran
 convert(const char *path, const char *version, const char *threads)
 {
-	return run_tool((const char *const[]){ "convert", "-q", threads, "--dial9-version", version, "--to",
+	return run_tool((const char *const[]){ "convert", "-q", threads, "--to-dialect", version, "--to",
 	                                       "dial9", path, "-", NULL },
 	                NULL, 0);
 }
@@ -31,12 +31,13 @@ digest(const char *path, const void *in, size_t n)
 	return copy;
 }
 
-/* With --dialect 0.3, the document of 0.3 is what it is valid by. */
+/* With --from-dialect 0.3, the document of 0.3 is what it is valid by. */
 static void
 expect_valid(const char *path, const char *version, const struct ran *r)
 {
-	struct ran v = run_tool((const char *const[]){ "validate", "-q", "--dialect", version, "-", NULL },
-	                        r->out, r->out_n);
+	struct ran v =
+	    run_tool((const char *const[]){ "validate", "-q", "--from-dialect", version, "-", NULL }, r->out,
+	             r->out_n);
 
 	cr_expect_eq(v.status, 0, "%s %s: %s", path, version, v.out);
 	ran_free(&v);

@@ -267,23 +267,23 @@ Test(dial9_write_raw, what_only_0_4_has_is_counted)
 {
 	static const char *const newer[] = { GOOD "segments.dial9", GOOD "annotations.dial9",
 		                             GOOD "all-types-0.4.dial9" };
-	struct ran r = run_tool((const char *const[]){ "convert", "--raw", "--dial9-version", "0.3", "--to",
+	struct ran r = run_tool((const char *const[]){ "convert", "--raw", "--to-dialect", "0.3", "--to",
 	                                               "dial9", GOOD "document.dial9", "-", NULL },
 	                        NULL, 0);
 
 	cr_expect_eq(r.err_n, 0, "%s", r.err);
 	ran_free(&r);
 	for (size_t i = 0; i < 3; i++) {
-		r = run_tool((const char *const[]){ "convert", "--raw", "--dial9-version", "0.3", "--to",
+		r = run_tool((const char *const[]){ "convert", "--raw", "--to-dialect", "0.3", "--to",
 		                                    "dial9", newer[i], "-", NULL },
 		             NULL, 0);
 		cr_expect_not_null(strstr(r.err, "[dial9/newer]"), "%s: %s", newer[i], r.err);
 		ran_free(&r);
 	}
-	r = run_tool((const char *const[]){ "convert", "--dial9-version", "0.3", "--to", "htdump",
+	r = run_tool((const char *const[]){ "convert", "--to-dialect", "0.3", "--to", "htdump",
 	                                    GOOD "document.dial9", "-", NULL },
 	             NULL, 0);
 	cr_expect_eq(r.status, 3);
-	cr_expect_not_null(strstr(r.err, "--dial9-version is for outputs in format dial9"), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, "--to-dialect is for outputs in format dial9"), "%s", r.err);
 	ran_free(&r);
 }

@@ -41,7 +41,7 @@ struct run {
 static void
 run(struct run *r, void (*f)(struct made *m, struct batch *b), const char *version)
 {
-	const struct option_value option = { "dial9-version", version, NULL };
+	const struct option_value option = { "to-dialect", version, NULL };
 	struct made m = { .fill = f };
 
 	writer_rig_run_all(&r->rig,

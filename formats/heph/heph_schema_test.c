@@ -16,7 +16,8 @@ with_rules(const char *command, const char *rules)
 	snprintf(path, sizeof path, "%s/own.yaml", dir);
 	snprintf(text, sizeof text, "format: heph\n%s", rules);
 	cr_assert(write_whole(path, text, strlen(text)));
-	struct ran r = run_tool((const char *const[]){ command, "--schema", path, SAMPLE, NULL }, NULL, 0);
+	struct ran r =
+	    run_tool((const char *const[]){ command, "--vocabulary", path, SAMPLE, NULL }, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	remove_folder(dir);
 	return r;

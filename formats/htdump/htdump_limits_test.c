@@ -176,7 +176,7 @@ converts_within(const struct ht_build *b, unsigned kib)
 
 /* Small files whose events have many fields, whose labels change for ever, and whose classes are described
  * again for ever. */
-Test(htdump_limits, memory_stays_small)
+Test(host_memory, htdump_stays_small)
 {
 	struct ht_field_desc fields[250];
 	char names[250][8], name[16];

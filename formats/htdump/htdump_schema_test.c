@@ -19,8 +19,8 @@ with_rules(const char *command, const char *rules, const char *sample)
 	snprintf(text, sizeof text, "format: htdump\n%s", rules);
 	cr_assert(write_whole(path, text, strlen(text)));
 	const bool convert = strcmp(command, "convert") == 0;
-	const char *const args[] = { command, "--schema", path, sample, convert ? "-" : NULL,
-		                     "--to",  "chrome",   NULL };
+	const char *const args[] = { command, "--vocabulary", path, sample, convert ? "-" : NULL,
+		                     "--to",  "chrome",       NULL };
 	struct ran r = run_tool(args, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	remove_folder(dir);

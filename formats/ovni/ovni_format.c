@@ -9,7 +9,7 @@ static const char *const suffixes[] = { ".obs", ".ovni", NULL };
 static const char *const groups[] = { "format", "hygiene", "state", "breakdown", NULL };
 
 static const struct format_option options[] = {
-	{ .name = "rules",
+	{ .name = "check",
 	  .arg = "GROUP",
 	  .help = "check the rules of this group too: state or breakdown (format and hygiene are always "
 	          "checked)",

@@ -77,7 +77,7 @@ expect_event(const cJSON *got, const struct oracle_event *e, const char *path)
 static void
 agree(const char *path)
 {
-	struct ran r = run_tool((const char *const[]){ "convert", "--schema", "testdata/ovni/raw.yaml",
+	struct ran r = run_tool((const char *const[]){ "convert", "--vocabulary", "testdata/ovni/raw.yaml",
 	                                               "--to", "chrome", path, "-", NULL },
 	                        NULL, 0);
 	cJSON *const root = cJSON_ParseWithLength(r.out, r.out_n);

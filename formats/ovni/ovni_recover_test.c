@@ -253,8 +253,8 @@ Test(ovni_recover, a_folder_with_its_metadata)
 	r = run_tool((const char *const[]){ "recover", "-f", in, out, NULL }, NULL, 0);
 	cr_expect_eq(r.status, 1, "%s", r.err);
 	ran_free(&r);
-	r = run_tool((const char *const[]){ "validate", "-q", "--ignore", "ovni/no-events", out, NULL }, NULL,
-	             0);
+	r = run_tool((const char *const[]){ "validate", "-q", "--ignore-rules", "ovni/no-events", out, NULL },
+	             NULL, 0);
 	cr_expect_eq(r.status, 0, "%s%s", r.out, r.err);
 	ran_free(&r);
 	remove_folder(dir);

@@ -12,7 +12,7 @@
 static void
 expect(const char *folder, const char *group, int status, const char *level, const char *rule)
 {
-	struct ran r = run_tool((const char *const[]){ "validate", "--rules", group, folder, NULL }, NULL, 0);
+	struct ran r = run_tool((const char *const[]){ "validate", "--check", group, folder, NULL }, NULL, 0);
 	char id[100];
 	const char *line = r.out;
 
@@ -119,7 +119,7 @@ Test(trust, breakdown_of_nosv)
 	remove_folder(dir);
 	dir = one_stream("host.1", "thread", ",\"nosv\":{\"can_breakdown\":true}", "", 0);
 	struct ran r =
-	    run_tool((const char *const[]){ "validate", "--rules", "breakdown", dir, NULL }, NULL, 0);
+	    run_tool((const char *const[]){ "validate", "--check", "breakdown", dir, NULL }, NULL, 0);
 	cr_expect(r.status == 0 && strstr(r.out, "breakdown") == NULL, "%s", r.out);
 	ran_free(&r);
 	remove_folder(dir);
@@ -152,7 +152,7 @@ Test(trust, bursts_that_are_slow)
 	for (int few = 0; few < 2; few++) {
 		dir = burst_stream(few ? 99 : 100, few ? 98 : 49);
 		struct ran r =
-		    run_tool((const char *const[]){ "validate", "--rules", "state", dir, NULL }, NULL, 0);
+		    run_tool((const char *const[]){ "validate", "--check", "state", dir, NULL }, NULL, 0);
 		cr_expect(r.status == 0 && strstr(r.out, "burst-slow") == NULL, "%s", r.out);
 		ran_free(&r);
 		remove_folder(dir);

@@ -20,7 +20,7 @@ bool
 ovni_group_selected(const struct option_value *list, const char *group)
 {
 	for (; list != NULL; list = list->next)
-		if (strcmp(list->name, "rules") == 0 && strcmp(list->value, group) == 0)
+		if (strcmp(list->name, "check") == 0 && strcmp(list->value, group) == 0)
 			return true;
 	return false;
 }

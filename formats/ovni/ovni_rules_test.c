@@ -176,14 +176,14 @@ Test(ovni_rules, groups_are_named_by_an_option)
 	struct ran r;
 
 	for (size_t i = 0; i < 3; i++) {
-		r = run_tool((const char *const[]){ "validate", "--rules", good[i],
+		r = run_tool((const char *const[]){ "validate", "--check", good[i],
 		                                    "testdata/ovni/good/equal-clocks.obs", NULL },
 		             NULL, 0);
 		/* state: the thread must have started */
 		cr_expect_eq(r.status, i < 2 ? 0 : 1, "%s: %s%s", good[i], r.out, r.err);
 		ran_free(&r);
 	}
-	r = run_tool((const char *const[]){ "validate", "--rules", "states",
+	r = run_tool((const char *const[]){ "validate", "--check", "states",
 	                                    "testdata/ovni/good/equal-clocks.obs", NULL },
 	             NULL, 0);
 	cr_expect(r.status == 3 && strstr(r.err, "format, hygiene, state, breakdown") != NULL, "%d: %s",

@@ -99,7 +99,7 @@ expect_nothing_made(const char *command)
 	remove_folder(dir);
 }
 
-Test(trust, a_merged_stream_that_shrinks_is_not_published)
+Test(host_race, ovni_a_merged_stream_that_shrinks_is_not_published)
 {
 	expect_nothing_made("convert in - -o out.json");
 	expect_nothing_made("convert --to ndjson in - -o out.ndjson");

@@ -15,7 +15,7 @@ struct ovni_shared {
 	struct ovni_codes codes;
 	struct ovni_system system;
 	struct ovni_offsets offsets;
-	bool check_state;              /* --rules state */
+	bool check_state;              /* --check state */
 	struct state_checker *checker; /* NULL: no event was checked by the rules of the group state */
 	uint32_t nstreams;
 	bool offsets_copied; /* that file was handed on, for WANT_FILES */

@@ -407,9 +407,9 @@ Test(ovni_streams, too_many_lines_are_reported_of_their_stream)
 		written_put(&w[i], "OHe", 10100, NULL, 0);
 		written_save(&w[i], dir, i);
 	}
-	struct ran r =
-	    run_tool((const char *const[]){ "convert", "--schema", schema, "--to", "chrome", dir, "-", NULL },
-	             NULL, 0);
+	struct ran r = run_tool(
+	    (const char *const[]){ "convert", "--vocabulary", schema, "--to", "chrome", dir, "-", NULL },
+	    NULL, 0);
 	const char *const reported = strstr(r.err, "b/stream.obs:@");
 	const uint64_t offset =
 	    reported != NULL ? strtoull(reported + strlen("b/stream.obs:@"), NULL, 10) : 0;

@@ -78,7 +78,7 @@ static void
 expect_valid(const char *out, const char *path)
 {
 	struct ran r =
-	    run_tool((const char *const[]){ "validate", "--quiet", "--rules=state", out, NULL }, NULL, 0);
+	    run_tool((const char *const[]){ "validate", "--quiet", "--check=state", out, NULL }, NULL, 0);
 
 	cr_expect(r.status == 0 && r.out_n == 0 && r.err_n == 0, "%s: status %d: %s%s", path, r.status, r.out,
 	          r.err);

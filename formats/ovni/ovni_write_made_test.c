@@ -24,7 +24,7 @@ convert(const char *json, struct marks_found *m, char **err)
 	cr_assert_eq(r.status, 0, "%s", r.err);
 	*err = strdup(r.err);
 	ran_free(&r);
-	r = run_tool((const char *const[]){ "validate", "-q", "--rules=state", out, NULL }, NULL, 0);
+	r = run_tool((const char *const[]){ "validate", "-q", "--check=state", out, NULL }, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	ran_free(&r);
 	marks_decode(m, out);

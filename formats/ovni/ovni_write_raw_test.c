@@ -89,7 +89,7 @@ Test(ovni_copy, folders)
 /* The state's rules need the events of all streams in the order of time. */
 Test(ovni_copy, merged)
 {
-	expect_copied("testdata/ovni/folders-state/good", "--rules=state");
+	expect_copied("testdata/ovni/folders-state/good", "--check=state");
 }
 
 Test(ovni_copy, real_traces)

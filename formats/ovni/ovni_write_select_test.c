@@ -33,7 +33,7 @@ select_events(const char *in, const char *dir, const char *option, const char *v
 	    0);
 	cr_assert_eq(r.status, 0, "%s %s: %s", option, value, r.err);
 	ran_free(&r);
-	r = run_tool((const char *const[]){ "validate", "-q", "--rules=state", out, NULL }, NULL, 0);
+	r = run_tool((const char *const[]){ "validate", "-q", "--check=state", out, NULL }, NULL, 0);
 	cr_expect(r.status == 0 && r.out_n == 0, "%s %s %s: %s%s", in, option, value, r.out, r.err);
 	ran_free(&r);
 }

@@ -79,8 +79,8 @@ expect_mistake(const char *option, const char *value, const char *out, const cha
 
 Test(parquet_cli, mistakes_in_options)
 {
-	expect_mistake("--column", "a", "none.csv", "--column is for outputs in format parquet, not csv");
-	expect_mistake("--arg", "a", "none.csv", "--column is for outputs in format parquet, not csv");
+	expect_mistake("--column", "a", "none.csv",
+	               "--column is for outputs in format parquet, parquet-dir, not csv");
 	expect_mistake("--column", "a:integer", "none.parquet",
 	               "TYPE one of int, float, bool, text, json, not a:integer");
 	expect_mistake("--column", "", "none.parquet", "takes the name of an argument");
@@ -89,7 +89,7 @@ Test(parquet_cli, mistakes_in_options)
 	expect_mistake("--column", "\xff", "none.parquet", "takes a name in UTF-8");
 	expect_mistake("--part-size", "1048575", "none.parquet.d", "at least 1048576");
 	expect_mistake("--part-size", "1048576", "none.parquet",
-	               "--part-size is for outputs in format parquet-dir");
+	               "--part-size is for outputs in format chrome-dir, parquet-dir, not parquet");
 	expect_mistake("--to", "parquet-dir", "-", "standard output cannot hold it");
 }
 
@@ -102,7 +102,8 @@ Test(parquet_cli, parts)
 	(void)snprintf(part, sizeof part, "%s/part-00000.parquet", path);
 	for (int i = 0; i < 2; i++) {
 		struct ran r = run_tool(
-		    (const char *const[]){ "convert", "-f", "--arg", "fname", sample, path, NULL }, NULL, 0);
+		    (const char *const[]){ "convert", "-f", "--column", "fname", sample, path, NULL }, NULL,
+		    0);
 		cr_expect_eq(r.status, 0, "%s", r.err);
 		ran_free(&r);
 		expect_events(sample, part);

@@ -123,7 +123,7 @@ report_put_sum(struct text *t, const struct report_totals *totals)
 		text_printf(t, "; %" PRIu64 " more are not listed", sum - totals->listed);
 	if (totals->left_out > 0)
 		put_number(t, "; ", totals->left_out, "finding");
-	text_str(t, totals->left_out > 0 ? " left out by --select or --ignore" : "");
+	text_str(t, totals->left_out > 0 ? " left out by --select-rules or --ignore-rules" : "");
 }
 
 /* ---- names of files ---- */

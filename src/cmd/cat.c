@@ -10,7 +10,7 @@ enum { O_HEX, O_LIMIT, O_AT, O_RAW, O_FORMAT, O_MAX_REPEAT };
 
 static const struct cmd_option own[] = {
 	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
-	[O_LIMIT] = { "limit", "N", "stop after N records", 'n' },
+	[O_LIMIT] = { "limit", "N", "stop after N records (default: 0, all)", 'n' },
 	[O_AT] = { "at", "OFFSET", "the record that this byte is of, and with --limit those behind it", 0 },
 	[O_RAW] = { "raw", NULL, "the records as the input has them, without what they mean", 0 },
 	[O_FORMAT] = { "format", "text|json", "the form of a record: a line of text (default), a JSON object",
@@ -62,7 +62,7 @@ take(struct cat *c, int opt, const char *arg)
 	if (opt == O_AT)
 		return options_number(o, "--at", arg, &c->at);
 	c->limited = true;
-	return options_number(o, "--limit", arg, &c->limit);
+	return options_limit(o, arg, &c->limit);
 }
 
 static bool

@@ -21,28 +21,22 @@ enum exit_status {
 
 struct cmd_option {
 	const char *name; /* long name */
-	const char *arg;  /* name of the argument in the help; NULL: none; "[=NAME]": it may be left out */
+	const char *arg;  /* name of the argument in the help; NULL: none */
 	const char *help; /* one line */
 	char letter;      /* 0: no short form */
 };
 
-/* Whether the option needs no word behind it. */
-static inline bool
-option_is_bare(const struct cmd_option *o)
-{
-	return o->arg == NULL || o->arg[0] == '[';
-}
-
 /* Where the words come from that can stand at a place of the command line. */
 enum cmd_word_source {
-	WORDS_LIST,           /* those of cmd_words */
-	WORDS_FILES,          /* names of files */
-	WORDS_INPUT_FORMATS,  /* names of formats that can be read */
-	WORDS_OUTPUT_FORMATS, /* ... that can be written */
-	WORDS_VOCABULARIES,   /* ... that have a built-in vocabulary */
-	WORDS_DIALECTS,       /* of all formats */
-	WORDS_RULES,          /* ids of rules */
-	WORDS_IDS,            /* ids of rules and of kinds of loss */
+	WORDS_LIST,            /* those of cmd_words */
+	WORDS_FILES,           /* names of files */
+	WORDS_INPUT_FORMATS,   /* names of formats that can be read */
+	WORDS_OUTPUT_FORMATS,  /* ... that can be written */
+	WORDS_VOCABULARIES,    /* ... that have a built-in vocabulary */
+	WORDS_DIALECTS,        /* of all formats */
+	WORDS_OUTPUT_DIALECTS, /* that can be written */
+	WORDS_RULES,           /* ids of rules */
+	WORDS_IDS,             /* ids of rules and of kinds of loss */
 };
 
 /* What completion offers at a place.  Without a row, the name of an option's argument says what it is
@@ -60,7 +54,7 @@ struct command {
 	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
 	const struct cmd_words *words;    /* ended by a place of NULL; NULL: none */
 	bool reads;                       /* takes traces: has the options of reading */
-	bool writes;                      /* reads, and takes -o FILE and -f */
+	bool writes;                      /* takes -o FILE and -f */
 	bool reports;                     /* findings are its output, so it has a --report of its own */
 	bool selects;                     /* has the options that say which events it takes */
 	bool converts;                    /* has the options of writers */
@@ -80,12 +74,12 @@ enum exit_status cmd_recover(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_formats(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_explain(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_rules(const struct command *cmd, int argc, char **argv);
-enum exit_status cmd_schema(const struct command *cmd, int argc, char **argv);
+enum exit_status cmd_vocabulary(const struct command *cmd, int argc, char **argv);
 enum exit_status cmd_completion(const struct command *cmd, int argc, char **argv);
 
 extern const struct command convert_command, merge_command, validate_command, stats_command, cat_command,
     info_command, diff_command, recover_command, formats_command, explain_command, rules_command,
-    schema_command, completion_command;
+    vocabulary_command, completion_command;
 
 static inline enum exit_status
 worse(enum exit_status a, enum exit_status b)

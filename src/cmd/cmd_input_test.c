@@ -176,10 +176,10 @@ Test(cmd_input, format_and_dialect_by_force)
 	cr_expect(r.status == STATUS_FINDINGS, "status %d", r.status);
 	cr_expect_not_null(strstr(r.out, "README.md: not valid htdump"), "%s", r.out);
 	ran_free(&r);
-	r = RUN("validate", "--dialect", "wire", SAMPLE);
+	r = RUN("validate", "--from-dialect", "wire", SAMPLE);
 	cr_expect_eq(r.status, STATUS_CLEAN);
 	ran_free(&r);
-	r = RUN("validate", "--dialect", "document", SAMPLE);
+	r = RUN("validate", "--from-dialect", "document", SAMPLE);
 	cr_expect_eq(r.status, STATUS_FINDINGS);
 	cr_expect_not_null(strstr(r.out, "htdump (document)"), "%s", r.out);
 	ran_free(&r);
@@ -213,14 +213,14 @@ Test(cmd_input, label_maps)
 
 Test(cmd_input, options_of_other_formats)
 {
-	struct ran r = RUN("validate", "--rules", "state", "testdata/htdump/good/wire-little.htdump");
+	struct ran r = RUN("validate", "--check", "state", "testdata/htdump/good/wire-little.htdump");
 
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	cr_expect_not_null(
-	    strstr(r.out, "the input is in format htdump, --rules is for ovni [input/option-unused]"), "%s",
+	    strstr(r.out, "the input is in format htdump, --check is for ovni [input/option-unused]"), "%s",
 	    r.out);
 	ran_free(&r);
-	r = RUN("validate", "--rules", "state", "testdata/ovni/good/document.obs");
+	r = RUN("validate", "--check", "state", "testdata/ovni/good/document.obs");
 	cr_expect_null(strstr(r.out, "[input/option-unused]"), "%s", r.out);
 	ran_free(&r);
 }

@@ -250,7 +250,7 @@ Test(cmd_output, the_same_input_gives_the_same_bytes)
 {
 	static const char *const ways[][3] = {
 		{ "stats", "--format=json", SAMPLE },
-		{ "stats", "--top=0", OVERLAPPING },
+		{ "stats", "--limit=0", OVERLAPPING },
 		{ "info", "-q", SAMPLE },
 		{ "cat", "--hex", SAMPLE },
 		{ "validate", "--format=json", SAMPLE },

@@ -84,7 +84,7 @@ expect_clean_end(const char *signal, int status)
 	remove_folder(dir);
 }
 
-Test(cmd_signal, a_signal_leaves_no_file)
+Test(host_signal, a_signal_leaves_no_file)
 {
 	expect_clean_end("TERM", 128 + 15);
 	expect_clean_end("HUP", 128 + 1);

@@ -135,12 +135,13 @@ Test(cmd, arguments_that_are_missing_or_wrong)
 	expect_mistake(RUN("cat", "--limit", "ten", SAMPLE), "--limit takes a number, not ten");
 	expect_mistake(RUN("cat", "--limit", "-1", SAMPLE), "--limit takes a number, not -1");
 	expect_mistake(RUN("cat", "--limit", "1x", SAMPLE), "--limit takes a number, not 1x");
-	expect_mistake(RUN("stats", "--top", "18446744073709551616", SAMPLE), "--top takes a number");
-	expect_mistake(RUN("stats", "--top", "", SAMPLE), "--top takes a number");
+	expect_mistake(RUN("stats", "--limit", "18446744073709551616", SAMPLE), "--limit takes a number");
+	expect_mistake(RUN("stats", "--limit", "", SAMPLE), "--limit takes a number");
 	expect_mistake(RUN("info", "--from", "json", SAMPLE), "there is no input format named json");
 	expect_mistake(RUN("info", "--from", "perfetto", SAMPLE), "there is no input format named perfetto");
-	expect_mistake(RUN("info", "--dialect", "spoken", SAMPLE), "no format has a dialect named spoken");
-	expect_mistake(RUN("info", "--from", "htdump", "--dialect", "spoken", SAMPLE),
+	expect_mistake(RUN("info", "--from-dialect", "spoken", SAMPLE),
+	               "no format has a dialect named spoken");
+	expect_mistake(RUN("info", "--from", "htdump", "--from-dialect", "spoken", SAMPLE),
 	               "htdump has no dialect named spoken");
 	expect_mistake(RUN("explain", "a\x1b[31mb"), "a\\x1b[31mb");
 }
@@ -177,7 +178,7 @@ Test(cmd, ways_to_write_options)
 		RUN("stats", "--format=json", SAMPLE),
 		RUN("stats", "--form=json", "--", SAMPLE),
 		RUN("stats", "--format=text", "--format=json", SAMPLE),
-		RUN("stats", "--from=htdump", "--dialect=wire", "--format=json", SAMPLE),
+		RUN("stats", "--from=htdump", "--from-dialect=wire", "--format=json", SAMPLE),
 	};
 	for (size_t i = 0; i < sizeof got / sizeof got[0]; i++) {
 		cr_expect_eq(got[i].status, 0);

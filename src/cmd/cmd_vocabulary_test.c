@@ -77,8 +77,8 @@ converted(const struct folder *f, const char *second, struct ran *r)
 {
 	size_t n;
 
-	*r = run_tool((const char *const[]){ "convert", "-f", "--schema", f->schema, "-o", f->out, f->first,
-	                                     second, NULL },
+	*r = run_tool((const char *const[]){ "convert", "-f", "--vocabulary", f->schema, "-o", f->out,
+	                                     f->first, second, NULL },
 	              NULL, 0);
 	char *const text = read_whole(f->out, &n);
 	cr_assert_not_null(text, "%s", r->err);
@@ -143,7 +143,7 @@ Test(cmd_plan, stats_count_what_has_no_partner)
 
 	folder_make(&f);
 	struct ran r = run_tool(
-	    (const char *const[]){ "stats", "--schema", f.schema, f.first, f.second, NULL }, NULL, 0);
+	    (const char *const[]){ "stats", "--vocabulary", f.schema, f.first, f.second, NULL }, NULL, 0);
 	cr_assert_not_null(strstr(r.out, "2 spans without a beginning or an end: "), "%s%s", r.out, r.err);
 	cr_assert_not_null(strstr(r.out, "work 6"));
 	ran_free(&r);

@@ -6,6 +6,6 @@ const struct command *const commands[] = {
 	&cat_command,        &info_command,
 	&diff_command,       &recover_command,
 	&formats_command,    &explain_command,
-	&rules_command,      &schema_command,
+	&rules_command,      &vocabulary_command,
 	&completion_command, NULL,
 };

@@ -36,6 +36,14 @@ put_words(struct text *t, const char *const *w)
 }
 
 static void
+put_output_dialects(struct text *t, const struct format *f)
+{
+	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
+		if (strcmp(p->name, "to-dialect") == 0)
+			put_words(t, p->words);
+}
+
+static void
 put_source(struct text *t, const struct cmd_words *from)
 {
 	if (from->source == WORDS_LIST)
@@ -43,6 +51,8 @@ put_source(struct text *t, const struct cmd_words *from)
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		if (from->source == WORDS_DIALECTS)
 			put_words(t, (*f)->dialects);
+		else if (from->source == WORDS_OUTPUT_DIALECTS)
+			put_output_dialects(t, *f);
 		else if ((from->source == WORDS_INPUT_FORMATS && (*f)->reader != NULL) ||
 		         (from->source == WORDS_OUTPUT_FORMATS && (*f)->writer != NULL) ||
 		         (from->source == WORDS_VOCABULARIES && vocab_builtin((*f)->name).p != NULL))
@@ -69,7 +79,8 @@ words_of(const struct command *cmd, const char *place)
 {
 	static const struct cmd_words common[] = {
 		{ "--from", WORDS_INPUT_FORMATS, NULL },
-		{ "--dialect", WORDS_DIALECTS, NULL },
+		{ "--from-dialect", WORDS_DIALECTS, NULL },
+		{ "--to-dialect", WORDS_OUTPUT_DIALECTS, NULL },
 		{ NULL, WORDS_LIST, NULL },
 	};
 	const struct cmd_words *const tables[] = { cmd->words, common };

@@ -145,7 +145,7 @@ put_option(void *ctx, const struct cmd_option *o, const char *const *words)
 	const struct visit *const v = ctx;
 	char pattern[80];
 
-	if (option_is_bare(o))
+	if (o->arg == NULL)
 		return;
 	if (o->letter != 0)
 		snprintf(pattern, sizeof pattern, "-%c | --%s", o->letter, o->name);

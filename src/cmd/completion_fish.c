@@ -98,7 +98,7 @@ put_option(void *ctx, const struct cmd_option *o, const char *const *words)
 	text_printf(v->t, "complete -c tracetool -n '__tracetool_in %s' -l %s", v->cmd->name, o->name);
 	if (o->letter != 0)
 		text_printf(v->t, " -s %c", o->letter);
-	if (!option_is_bare(o)) {
+	if (o->arg != NULL) {
 		struct complete_value value = complete_argument(v->cmd, o, words);
 		text_str(v->t, " -r");
 		put_value(v->t, &value);

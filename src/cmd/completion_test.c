@@ -106,7 +106,7 @@ Test(completion, of_bash)
 		{ "tracetool nothing ", "" },
 		{ "tracetool validate --exit", "--exit-zero " },
 		{ "tracetool stats --exit", "" },
-		{ "tracetool formats --", "--json --matrix --help " },
+		{ "tracetool formats --", "--format --matrix --force --output --json --width --help " },
 		/* words, behind a blank or "=" */
 		{ "tracetool validate --report sa", "sarif " },
 		{ "tracetool validate --report = sa", "sarif " },
@@ -120,18 +120,18 @@ Test(completion, of_bash)
 		{ "tracetool cat --from ht", "htdump " },
 		{ "tracetool cat --from ct", "" },
 		{ "tracetool cat --color n", "never " },
-		{ "tracetool info --dialect wi", "wire " },
-		{ "tracetool info --rules st", "state " },
+		{ "tracetool info --from-dialect wi", "wire " },
+		{ "tracetool info --check st", "state " },
 		{ "tracetool stats --threads ", "" },
 		/* rules */
-		{ "tracetool validate --select htdump/cut", "htdump/cut-record " },
+		{ "tracetool validate --select-rules htdump/cut", "htdump/cut-record " },
 		{ "tracetool validate --level htdump/cut", "htdump/cut-record= " },
 		{ "tracetool validate --level htdump/cut-record = w", "warning " },
 		{ "tracetool explain lanes/overlap", "lanes/overlap-left " },
 		/* operands that are words */
-		{ "tracetool schema ", "check show " },
-		{ "tracetool schema show ht", "htdump " },
-		{ "tracetool schema check go", "good " },
+		{ "tracetool vocabulary ", "check show " },
+		{ "tracetool vocabulary show ht", "htdump " },
+		{ "tracetool vocabulary check go", "good " },
 		{ "tracetool completion ", "bash fish zsh " },
 		{ "tracetool rules ", "" },
 		/* files */
@@ -139,7 +139,7 @@ Test(completion, of_bash)
 		{ "tracetool validate -q --threads 2 go", "good " },
 		{ "tracetool validate --report sarif = go", "good " },
 		{ "tracetool validate --report = sarif = go", "good " },
-		{ "tracetool stats --schema go", "good " },
+		{ "tracetool stats --vocabulary go", "good " },
 		{ "tracetool stats -o go", "good " },
 		{ "tracetool convert good/overl", "good/overlapping.htdump " },
 	};
@@ -160,12 +160,12 @@ Test(completion, of_fish)
 		{ "tracetool validate --fail-level nev", "never " },
 		{ "tracetool stats --format js", "json " },
 		{ "tracetool convert --to ct", "ctf " },
-		{ "tracetool validate --select htdump/cut", "htdump/cut-record " },
+		{ "tracetool validate --select-rules htdump/cut", "htdump/cut-record " },
 		{ "tracetool validate --level htdump/cut", "htdump/cut-record= " },
 		{ "tracetool validate --level htdump/cut-record=w", "htdump/cut-record=warning " },
 		{ "tracetool explain lanes/overlap", "lanes/overlap-left " },
-		{ "tracetool schema sh", "show " },
-		{ "tracetool schema show ht", "htdump " },
+		{ "tracetool vocabulary sh", "show " },
+		{ "tracetool vocabulary show ht", "htdump " },
 		{ "tracetool completion b", "bash " },
 		{ "tracetool rules go", "" },
 		{ "tracetool validate --report sarif=go", "sarif=good/ " },
@@ -186,8 +186,8 @@ static const char zsh_lines[] =
     "COLUMNS=200\"\n"
     "see() { zpty -w -n z $1$'\\''\\t'\\''; zpty -r z out \"*$2*\" && zpty -w -n z $'\\''\\C-u'\\''; }\n"
     "see \"tracetool v\" validate && see \"tracetool validate --report s\" sarif && "
-    "see \"tracetool validate --level htdump/cut-record=\" warning && see \"tracetool schema \" show && "
-    "see \"tracetool schema show \" heph && see \"tracetool explain lanes/\" overlap-left && "
+    "see \"tracetool validate --level htdump/cut-record=\" warning && see \"tracetool vocabulary \" show && "
+    "see \"tracetool vocabulary show \" heph && see \"tracetool explain lanes/\" overlap-left && "
     "see \"tracetool convert $PWD/testdata/htdump/g\" good\n"
     "' zsh \"$1\"\n";
 
@@ -258,13 +258,14 @@ check_words(void *ctx, const struct cmd_option *o, const char *const *words)
 	const struct command *const cmd = ctx;
 	char argument[128], want[512];
 
-	if (option_is_bare(o))
+	if (o->arg == NULL)
 		return;
 	struct complete_value v = complete_argument(cmd, o, words);
 	const bool behind = v.behind.what == COMPLETE_WORDS;
 	const struct complete_part *const part = behind ? &v.behind : &v.first;
 	snprintf(argument, sizeof argument, "--%s=%sno/folder!", o->name, behind ? "input/*=" : "");
-	struct ran r = RUN(cmd->name, argument, "-");
+	/* "check" is an operand of vocabulary, and a file that is not there for others */
+	struct ran r = RUN(cmd->name, argument, cmd == &vocabulary_command ? "check" : "-");
 	const char *const list = strstr(r.err, " takes one of ");
 	if (part->what != COMPLETE_WORDS) {
 		cr_expect_null(list, "%s --%s offers no words: %s", cmd->name, o->name, r.err);

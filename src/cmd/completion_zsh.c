@@ -98,7 +98,7 @@ static void
 put_option(void *ctx, const struct cmd_option *o, const char *const *words)
 {
 	const struct visit *const v = ctx;
-	const bool takes = !option_is_bare(o);
+	const bool takes = o->arg != NULL;
 	const char *const equals = takes ? "=" : "", *const plus = takes ? "+" : "";
 
 	text_str(v->t, " \\\n\t\t\t");

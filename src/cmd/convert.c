@@ -15,9 +15,7 @@ enum {
 	O_SHIFT_TIME,
 	O_SKIP_EXISTING,
 	O_VERIFY,
-	O_SPLIT_TIME,
-	O_SPLIT_BY,
-	O_SPLIT_SIZE,
+	O_SPLIT,
 };
 
 static const struct cmd_option own[] = {
@@ -33,12 +31,8 @@ static const struct cmd_option own[] = {
 	                   "with --anonymise: move all times by an amount that the key makes", 0 },
 	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
 	[O_VERIFY] = { "verify", NULL, "read the output back and compare it before it gets its name", 0 },
-	[O_SPLIT_TIME] = { "split-time", "TIME",
-	                   "OUT is a directory of traces: one for each stretch of this duration", 0 },
-	[O_SPLIT_BY] = { "split-by", "pid|tid|stream",
-	                 "OUT is a directory of traces: one for each process, thread or stream", 0 },
-	[O_SPLIT_SIZE] = { "split-size", "BYTES",
-	                   "OUT is a directory of traces: each of at most so many bytes", 0 },
+	[O_SPLIT] = { "split", "HOW",
+	              "OUT is a directory of traces: time=10s, by=pid|tid|stream or size=20M each", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -98,12 +92,8 @@ take_option(struct convert *c, int option, const char *arg)
 
 	if (option < CONVERT_OWN)
 		return convert_take_option(c, option, arg);
-	if (option == O_SPLIT_TIME)
-		return convert_split_time(c, arg);
-	if (option == O_SPLIT_BY)
-		return convert_split_by(c, arg);
-	if (option == O_SPLIT_SIZE)
-		return convert_split_size(c, arg);
+	if (option == O_SPLIT)
+		return convert_split_option(c, arg);
 	if (option == O_ANONYMISE)
 		c->anonymise.keyfile = arg;
 	else

@@ -24,8 +24,8 @@ convert_take_option(struct convert *c, int option, const char *arg)
 		return true;
 	case CONVERT_THREADS:
 		return options_number(o, "--threads", arg, &c->threads);
-	case CONVERT_SORT_MEMORY:
-		return options_bytes(o, "--sort-memory", arg, &c->sort_memory);
+	case CONVERT_MEMORY:
+		return options_bytes(o, "--memory", arg, &c->sort_memory);
 	case CONVERT_MAX_REPEAT:
 		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
 	case CONVERT_LANES:
@@ -35,8 +35,10 @@ convert_take_option(struct convert *c, int option, const char *arg)
 	case CONVERT_REBASE:
 		return c->rebase = true;
 	case CONVERT_FAIL_ON_LOSS:
+		return losses_out_fail_on(&c->losses, o, NULL);
+	case CONVERT_FAIL_ON_LOSS_OF:
 		return losses_out_fail_on(&c->losses, o, arg);
-	case CONVERT_REPORT_LOSS:
+	case CONVERT_LOSSES:
 		c->losses.path = arg;
 		return true;
 	default:
@@ -55,7 +57,7 @@ check_report(struct convert *c)
 		return true;
 	if (strcmp(c->losses.path, c->out) == 0)
 		o->status =
-		    options_mistake(o, "--report-loss: %s is the output", show_path(&shown, c->losses.path));
+		    options_mistake(o, "--losses: %s is the output", show_path(&shown, c->losses.path));
 	return o->status == STATUS_CLEAN && names_check(o, c->in, c->nin, c->losses.path);
 }
 
@@ -65,8 +67,6 @@ convert_check_names(struct convert *c)
 	struct options *const o = &c->options;
 
 	if (!names_check(o, c->in, c->nin, c->out) || !check_report(c))
-		return false;
-	if (!convert_split_begin(c))
 		return false;
 	if (!convert_splits(&c->split))
 		c->to = output_format(o, c->to_name, c->out);

@@ -9,12 +9,13 @@ struct convert;
 enum convert_option {
 	CONVERT_TO,
 	CONVERT_THREADS,
-	CONVERT_SORT_MEMORY,
+	CONVERT_MEMORY,
 	CONVERT_MAX_REPEAT,
 	CONVERT_LANES,
 	CONVERT_REBASE,
 	CONVERT_FAIL_ON_LOSS,
-	CONVERT_REPORT_LOSS,
+	CONVERT_FAIL_ON_LOSS_OF,
+	CONVERT_LOSSES,
 	CONVERT_KEEP_PARTIAL,
 	CONVERT_OWN
 };
@@ -24,16 +25,17 @@ enum convert_option {
 #define CONVERT_ROWS                                                                                         \
 	[CONVERT_TO] = { "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0 },    \
 	[CONVERT_THREADS] = { "threads", "N", "work with N threads (default: one a core, 16 at most)", 0 },  \
-	[CONVERT_SORT_MEMORY] = { "sort-memory", "BYTES",                                                    \
+	[CONVERT_MEMORY] = { "memory", "BYTES",                                                    \
 	    "memory for putting events in the order that the output needs (default: 64 MiB)", 0 },           \
 	[CONVERT_MAX_REPEAT] = { "max-repeat", "N",                                                          \
 	    "texts and lists may take N times the size of the input (default: 32)", 0 },                     \
 	[CONVERT_LANES] = { "lanes", "on|off",                                                               \
 	    "give spans that overlap without nesting a track of their own (default: on)", 0 },               \
 	[CONVERT_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },     \
-	[CONVERT_FAIL_ON_LOSS] = { "fail-on-loss", "[=KIND,...]",                                            \
-	    "exit 1 if the output cannot hold everything, or lacks something of a KIND", 0 },                \
-	[CONVERT_REPORT_LOSS] = { "report-loss", "FILE",                                                     \
+	[CONVERT_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 }, \
+	[CONVERT_FAIL_ON_LOSS_OF] = { "fail-on-loss-of", "KIND,...",                                         \
+	    "exit 1 if the output lacks something of these kinds", 0 },                                      \
+	[CONVERT_LOSSES] = { "losses", "FILE",                                                     \
 	    "write what the output lacks to FILE, as JSON", 0 },                                             \
 	[CONVERT_KEEP_PARTIAL] = { "keep-partial", NULL,                                                     \
 	    "keep the output although an input could not be read", 0 }

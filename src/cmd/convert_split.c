@@ -13,73 +13,72 @@
 /* ---- options ---- */
 
 static bool
-set_kind(struct convert *c, enum split_by by)
-{
-	struct split *const s = &c->split.split;
-
-	if (s->by != SPLIT_NOT && s->by != by)
-		c->options.status = options_mistake(&c->options, "the output is split in one way: give one "
-		                                                 "of --split-time, --split-by and "
-		                                                 "--split-size");
-	s->by = by;
-	return c->options.status == STATUS_CLEAN;
-}
-
-bool
-convert_split_time(struct convert *c, const char *arg)
+take_time(struct convert *c, const char *arg)
 {
 	struct shown_path shown;
 
 	if (duration_option(arg, &c->split.split.step) && c->split.split.step > 0)
-		return set_kind(c, SPLIT_TIME);
+		return true;
 	c->options.status = options_mistake(
-	    &c->options, "--split-time takes a duration (1500, 12.5ms), not %s", show_path(&shown, arg));
+	    &c->options, "--split time= takes a duration (1500, 12.5ms), not %s", show_path(&shown, arg));
 	return false;
 }
 
-bool
-convert_split_by(struct convert *c, const char *arg)
+static bool
+take_by(struct convert *c, const char *arg)
 {
 	static const char *const words[] = { "pid", "tid", "stream", NULL };
 	static const enum split_by kinds[] = { SPLIT_PID, SPLIT_TID, SPLIT_STREAM };
-	const int i = options_word(&c->options, "--split-by", arg, words);
+	const int i = options_word(&c->options, "--split by=", arg, words);
 
-	return i >= 0 && set_kind(c, kinds[i]);
+	if (i >= 0)
+		c->split.split.by = kinds[i];
+	return i >= 0;
 }
 
 #define SIZE_LEAST 1024U
 
-bool
-convert_split_size(struct convert *c, const char *arg)
+static bool
+take_size(struct convert *c, const char *arg)
 {
 	struct options *const o = &c->options;
 	struct shown_path shown;
 
-	c->split.size = arg;
-	if (!options_bytes(o, "--split-size", arg, &c->split.bytes))
+	if (!options_bytes(o, "--split size=", arg, &c->split.split.step))
 		return false;
-	if (c->split.bytes < SIZE_LEAST)
-		o->status = options_mistake(o, "--split-size takes a number of bytes, at least %u, not %s",
+	if (c->split.split.step < SIZE_LEAST)
+		o->status = options_mistake(o, "--split size= takes a number of bytes, at least %u, not %s",
 		                            SIZE_LEAST, show_path(&shown, arg));
-	return c->split.bytes >= SIZE_LEAST;
+	return c->split.split.step >= SIZE_LEAST;
 }
 
 bool
-convert_split_begin(struct convert *c)
+convert_split_option(struct convert *c, const char *arg)
 {
-	const struct format *const to =
-	    c->to_name != NULL ? format_by_name(c->to_name) : format_by_suffix(c->out);
-	const struct format_option *p = to != NULL ? to->options : NULL;
+	static const struct {
+		const char *word;
+		enum split_by by;
+		bool (*take)(struct convert *, const char *);
+	} ways[] = {
+		{ "time=", SPLIT_TIME, take_time },
+		{ "by=", SPLIT_PID, take_by },
+		{ "size=", SPLIT_SIZE, take_size },
+	};
+	struct options *const o = &c->options;
+	struct shown_path shown;
 
-	if (c->split.size == NULL)
-		return true;
-	for (; p != NULL && p->name != NULL; p++)
-		if (strcmp(p->name, "split-size") == 0)
-			return options_take_value(&c->options, p, c->split.size);
-	if (!set_kind(c, SPLIT_SIZE))
+	if (convert_splits(&c->split)) {
+		o->status = options_mistake(o, "the output is split in one way: give --split once");
 		return false;
-	c->split.split.step = c->split.bytes;
-	return true;
+	}
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+		if (strncmp(arg, ways[i].word, strlen(ways[i].word)) == 0) {
+			c->split.split.by = ways[i].by;
+			return ways[i].take(c, arg + strlen(ways[i].word));
+		}
+	o->status = options_mistake(o, "--split takes time=DURATION, by=pid|tid|stream or size=BYTES, not %s",
+	                            show_path(&shown, arg));
+	return false;
 }
 
 /* ---- the folder ---- */
@@ -266,7 +265,7 @@ find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t m
 			exceeds = n;
 		if (exceeds == 1 && events_of(s, from, from + 1) > 1) {
 			say("%s: not written: a part of the fewest records takes %" PRIu64
-			    " bytes, --split-size is %" PRIu64,
+			    " bytes, --split size= is %" PRIu64,
 			    show_path(&shown, c->out), bytes, s->step);
 			return 0;
 		}

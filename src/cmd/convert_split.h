@@ -7,7 +7,7 @@
 
 struct convert;
 
-/* --split-time, --split-by and --split-size: the output is a folder of parts, each of them a whole trace. */
+/* --split: the output is a folder of parts, each of them a whole trace. */
 struct convert_split {
 	struct split split; /* by SPLIT_NOT: the output is one trace */
 	char *out;          /* the folder, without slashes behind its name */
@@ -15,7 +15,6 @@ struct convert_split {
 	bool is_again;      /* the inputs were read before, and what was found in them said */
 	bool measures;      /* nothing is written, but counted */
 	uint64_t bytes;     /* of the part */
-	const char *size;   /* --split-size */
 	struct text name;   /* of a file in the folder, with a NUL behind */
 	bool failed;        /* what was read before could not be read again, which was said */
 	struct ledger total;
@@ -27,14 +26,9 @@ convert_splits(const struct convert_split *s)
 	return s->split.by != SPLIT_NOT;
 }
 
-/* --split-time, --split-by, --split-size.  false after a message and the status of the options set. */
-bool convert_split_time(struct convert *c, const char *arg);
-bool convert_split_by(struct convert *c, const char *arg);
-bool convert_split_size(struct convert *c, const char *arg);
-
-/* When the format of an output of another kind is known: --split-size is an option of it, or splits.  false
- * as above. */
-bool convert_split_begin(struct convert *c);
+/* --split time=DURATION, by=pid|tid|stream or size=BYTES.  false after a message and the status of the
+ * options set. */
+bool convert_split_option(struct convert *c, const char *arg);
 
 /* Sets c->to by --to, the name of the folder, or that of the input; and c->out.  false as above. */
 bool convert_split_format(struct convert *c);

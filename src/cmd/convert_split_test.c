@@ -6,7 +6,7 @@
 
 #include "cmd/cli_test_util.h"
 
-/* convert --split-time and --split-by: parts are valid traces by themselves, and hold each event once. */
+/* convert --split time= and --split by=: parts are valid traces by themselves, and hold each event once. */
 TestSuite(convert_split, .timeout = 120);
 
 #define REAL "../shared/traces/"
@@ -54,14 +54,14 @@ expect_whole(const struct division *d, const char *out)
 }
 
 static const struct division divisions[] = {
-	{ "testdata/htdump/good/equal-starts.htdump", "htdump", "--split-time", "10us", "track", 4 },
-	{ "testdata/htdump/good/thread-ids.htdump", "htdump", "--split-by", "tid", "track", 5 },
-	{ "testdata/heph/good/mixed.bin.log", "heph", "--split-time", "1us", "track,stream_counter", 2 },
-	{ "testdata/heph/good/interleaved.bin.log", "heph", "--split-by", "pid", "track,stream_counter", 4 },
-	{ "testdata/dial9/good/segments.dial9", "dial9", "--split-time", "1s", "track", 3 },
-	{ "testdata/dial9/good/tracks.dial9", "dial9", "--split-by", "tid", "track", 3 },
-	{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split-time", "1us", "track", 2 },
-	{ "testdata/dftracer/good/d1.pfw", "dftracer", "--split-time", "1us", "track", 3 },
+	{ "testdata/htdump/good/equal-starts.htdump", "htdump", "--split", "time=10us", "track", 4 },
+	{ "testdata/htdump/good/thread-ids.htdump", "htdump", "--split", "by=tid", "track", 5 },
+	{ "testdata/heph/good/mixed.bin.log", "heph", "--split", "time=1us", "track,stream_counter", 2 },
+	{ "testdata/heph/good/interleaved.bin.log", "heph", "--split", "by=pid", "track,stream_counter", 4 },
+	{ "testdata/dial9/good/segments.dial9", "dial9", "--split", "time=1s", "track", 3 },
+	{ "testdata/dial9/good/tracks.dial9", "dial9", "--split", "by=tid", "track", 3 },
+	{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split", "time=1us", "track", 2 },
+	{ "testdata/dftracer/good/d1.pfw", "dftracer", "--split", "time=1us", "track", 3 },
 };
 
 Test(convert_split, records_of_each_format)
@@ -80,9 +80,9 @@ Test(convert_split, records_of_each_format)
 Test(convert_split, folders_of_streams)
 {
 	static const struct division d[] = {
-		{ REAL "ovni/good/mpi-func", "ovni", "--split-by", "stream", "track", 4 },
-		{ REAL "ovni/good/mpi-func", "ovni", "--split-by", "tid", "track", 4 },
-		{ REAL "ovni/good/mpi-func", "ovni", "--split-time", "500us", "track", 4 },
+		{ REAL "ovni/good/mpi-func", "ovni", "--split", "by=stream", "track", 4 },
+		{ REAL "ovni/good/mpi-func", "ovni", "--split", "by=tid", "track", 4 },
+		{ REAL "ovni/good/mpi-func", "ovni", "--split", "time=500us", "track", 4 },
 	};
 	char *const dir = make_folder(), out[512];
 
@@ -125,11 +125,11 @@ expect_sizes(const char *out, size_t most)
 Test(convert_split, of_a_size)
 {
 	static const struct division d[] = {
-		{ REAL "htdump/two-threads.htdump", "htdump", "--split-size", "4000", "track", 9 },
-		{ "testdata/heph/good/mixed.bin.log", "heph", "--split-size", "1024", "track,stream_counter",
+		{ REAL "htdump/two-threads.htdump", "htdump", "--split", "size=4000", "track", 9 },
+		{ "testdata/heph/good/mixed.bin.log", "heph", "--split", "size=1024", "track,stream_counter",
 		  5 },
-		{ "testdata/dial9/good/strange-texts.dial9", "dial9", "--split-size", "1024", "track", 1 },
-		{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split-size", "1024", "track", 1 },
+		{ "testdata/dial9/good/strange-texts.dial9", "dial9", "--split", "size=1024", "track", 1 },
+		{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split", "size=1024", "track", 1 },
 	};
 	char *const dir = make_folder(), out[512];
 
@@ -139,10 +139,10 @@ Test(convert_split, of_a_size)
 			continue;
 		split(&d[i], out);
 		expect_whole(&d[i], out);
-		expect_sizes(out, strtoull(d[i].value, NULL, 10));
+		expect_sizes(out, strtoull(strchr(d[i].value, '=') + 1, NULL, 10));
 	}
 	snprintf(out, sizeof out, "%s/none", dir);
-	expect_run((const char *const[]){ "convert", "--split-size", "1024",
+	expect_run((const char *const[]){ "convert", "--split", "size=1024",
 	                                  "testdata/htdump/good/equal-starts.htdump", out, NULL },
 	           2, "a part of the fewest records takes");
 	cr_expect_eq(access(out, F_OK), -1);
@@ -178,12 +178,12 @@ Test(convert_split, names_are_words_and_numbers)
 	snprintf(in, sizeof in, "%s/in.json", dir);
 	snprintf(out, sizeof out, "%s/out.ndjson.d///", dir);
 	cr_assert(write_whole(in, hostile, sizeof hostile - 1));
-	expect_run((const char *const[]){ "convert", "--split-by", "tid", in, out, NULL }, 0, "");
+	expect_run((const char *const[]){ "convert", "--split", "by=tid", in, out, NULL }, 0, "");
 	expect_names(out, (const char *const[]){ ".tracetool-files", "pid-1-tid-18446744073709551615.ndjson",
 	                                         "pid-1-tid-7.ndjson", "pid-2-tid-7.ndjson", NULL });
-	expect_run((const char *const[]){ "convert", "--split-time", "1ms", in, out, NULL }, 2,
+	expect_run((const char *const[]){ "convert", "--split", "time=1ms", in, out, NULL }, 2,
 	           "already exists");
-	expect_run((const char *const[]){ "convert", "-f", "--split-time", "1ms", in, out, NULL }, 0, "");
+	expect_run((const char *const[]){ "convert", "-f", "--split", "time=1ms", in, out, NULL }, 0, "");
 	expect_names(
 	    out, (const char *const[]){ ".tracetool-files", "part-00000.ndjson", "part-00002.ndjson", NULL });
 	remove_folder(dir);
@@ -211,7 +211,7 @@ Test(convert_split, events_made_anew)
 	size_t n = 0, size;
 
 	snprintf(out, sizeof out, "%s/out.ndjson.d", dir);
-	expect_run((const char *const[]){ "convert", "--split-by", "tid", in, out, NULL }, 0, "");
+	expect_run((const char *const[]){ "convert", "--split", "by=tid", in, out, NULL }, 0, "");
 	char **const names = list_folder(out, ".ndjson");
 	for (size_t i = 0; names[i] != NULL; i++) {
 		snprintf(path, sizeof path, "%s/%s", out, names[i]);
@@ -240,7 +240,7 @@ Test(convert_split, of_a_selection)
 	expect_run((const char *const[]){ "convert", "--since", "20000", in, one, NULL }, 0,
 	           "events are left out as asked");
 	expect_run(
-	    (const char *const[]){ "convert", "--since", "20000", "--split-time", "10us", in, out, NULL }, 0,
+	    (const char *const[]){ "convert", "--since", "20000", "--split", "time=10us", in, out, NULL }, 0,
 	    "events are left out as asked");
 	expect_run((const char *const[]){ "diff", "-q", "--ignore", "track", one, out, NULL }, 0, "");
 	remove_folder(dir);
@@ -251,7 +251,7 @@ Test(convert_split, of_no_events)
 	char *const dir = make_folder(), out[512];
 
 	snprintf(out, sizeof out, "%s/out", dir);
-	expect_run((const char *const[]){ "convert", "--split-time", "1s",
+	expect_run((const char *const[]){ "convert", "--split", "time=1s",
 	                                  "testdata/htdump/good/only-endianness.htdump", out, NULL },
 	           0, "");
 	expect_names(out, (const char *const[]){ ".tracetool-files", "part-00000.htdump", NULL });
@@ -264,7 +264,7 @@ Test(convert_split, of_a_damaged_trace)
 	char *const dir = make_folder(), out[512];
 
 	snprintf(out, sizeof out, "%s/out", dir);
-	struct ran r = run_tool((const char *const[]){ "convert", "--split-by", "tid",
+	struct ran r = run_tool((const char *const[]){ "convert", "--split", "by=tid",
 	                                               "testdata/htdump/bad/cut-record.htdump", out, NULL },
 	                        NULL, 0);
 	const char *const first = strstr(r.err, "htdump/cut-record");
@@ -291,7 +291,7 @@ Test(convert_split, more_parts_than_there_may_be)
 		        i == 0 ? "[" : ",\n", i);
 	fprintf(f, "]\n");
 	cr_assert_eq(fclose(f), 0);
-	expect_run((const char *const[]){ "convert", "--to", "csv", "--split-time", "1us", in, out, NULL }, 2,
+	expect_run((const char *const[]){ "convert", "--to", "csv", "--split", "time=1us", in, out, NULL }, 2,
 	           "more than 10000 parts");
 	cr_expect_eq(access(out, F_OK), -1);
 	remove_folder(dir);
@@ -303,12 +303,12 @@ Test(convert_split, of_what_cannot_be_read)
 
 	snprintf(in, sizeof in, "%s/none.htdump", dir);
 	snprintf(out, sizeof out, "%s/out", dir);
-	expect_run((const char *const[]){ "convert", "--split-by", "tid", in, out, NULL }, 2,
+	expect_run((const char *const[]){ "convert", "--split", "by=tid", in, out, NULL }, 2,
 	           "input/missing");
-	expect_run((const char *const[]){ "convert", "--split-size", "9999", in, out, NULL }, 2,
+	expect_run((const char *const[]){ "convert", "--split", "size=9999", in, out, NULL }, 2,
 	           "input/missing");
 	cr_assert(write_whole(in, "no trace", 8));
-	expect_run((const char *const[]){ "convert", "--split-time", "1s", in, out, NULL }, 2,
+	expect_run((const char *const[]){ "convert", "--split", "time=1s", in, out, NULL }, 2,
 	           "input/unknown-format");
 	cr_expect_eq(access(out, F_OK), -1);
 	remove_folder(dir);
@@ -320,22 +320,22 @@ Test(convert_split, mistakes)
 	static const struct {
 		const char *args[8], *says;
 	} rows[] = {
-		{ { "--split-time", "0", in, "x" }, "--split-time takes a duration" },
-		{ { "--split-time", "-1s", in, "x" }, "--split-time takes a duration" },
-		{ { "--split-by", "name", in, "x" }, "--split-by takes one of pid, tid, stream" },
-		{ { "--split-by", "pid", "--split-time", "1s", in, "x" }, "split in one way" },
-		{ { "--split-by", "pid", in, "-" }, "standard output cannot hold them" },
-		{ { "--split-by", "pid", "--to", "csv", "-", "x" }, "standard input can be read once" },
-		{ { "--split-by", "pid", "--to", "csv", "/dev/stdin", "x" }, "/dev/stdin can be read once" },
-		{ { "--split-by", "pid", "--verify", in, "x" }, "--verify does not go with parts" },
-		{ { "--split-by", "stream", "--to", "csv", in, "x" },
+		{ { "--split", "time=0", in, "x" }, "--split time= takes a duration" },
+		{ { "--split", "time=-1s", in, "x" }, "--split time= takes a duration" },
+		{ { "--split", "by=name", in, "x" }, "--split by= takes one of pid, tid, stream" },
+		{ { "--split", "by=pid", "--split", "time=1s", in, "x" }, "split in one way" },
+		{ { "--split", "by=pid", in, "-" }, "standard output cannot hold them" },
+		{ { "--split", "by=pid", "--to", "csv", "-", "x" }, "standard input can be read once" },
+		{ { "--split", "by=pid", "--to", "csv", "/dev/stdin", "x" }, "/dev/stdin can be read once" },
+		{ { "--split", "by=pid", "--verify", in, "x" }, "--verify does not go with parts" },
+		{ { "--split", "by=stream", "--to", "csv", in, "x" },
 		  "parts by stream and by size are made" },
-		{ { "--split-size", "9999", in, "x.csv.d" }, "parts by stream and by size are made" },
-		{ { "--split-size", "1023", in, "x" },
-		  "--split-size takes a number of bytes, at least 1024" },
-		{ { "--split-size", "9q", in, "x" },
-		  "--split-size takes a number of bytes, 104857600 or 100M, not 9q" },
-		{ { "--split-size", "9999", "--split-by", "pid", in, "x" }, "split in one way" },
+		{ { "--split", "size=9999", in, "x.csv.d" }, "parts by stream and by size are made" },
+		{ { "--split", "size=1023", in, "x" },
+		  "--split size= takes a number of bytes, at least 1024" },
+		{ { "--split", "size=9q", in, "x" },
+		  "--split size= takes a number of bytes, 104857600 or 100M, not 9q" },
+		{ { "--split", "size=9999", "--split", "by=pid", in, "x" }, "split in one way" },
 	};
 	const char *args[10] = { "convert" };
 

@@ -8,17 +8,17 @@
 #include "cmd/side_reports.h"
 #include "cmd/time_option.h"
 
-enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_SORT_MEMORY };
+enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_MEMORY };
 
 static const struct cmd_option own[] = {
 	[O_TOLERANCE] = { "tolerance", "DURATION", "times and durations may be so far apart (default: 0)",
 	                  0 },
 	[O_IGNORE] = { "ignore", "WHAT,...",
 	               "what does not count: args, category, dur, name, phase, track, or a field", 0 },
-	[O_LIMIT] = { "limit", "N", "show N differences at most (default: 20)", 'n' },
+	[O_LIMIT] = { "limit", "N", "show N differences at most (default: 20; 0: all)", 'n' },
 	[O_FORMAT] = { "format", "text|json", "the form of the report (default: text)", 0 },
-	[O_SORT_MEMORY] = { "sort-memory", "BYTES",
-	                    "memory for putting the events of a trace in order (default: 64 MiB)", 0 },
+	[O_MEMORY] = { "memory", "BYTES",
+	               "memory for putting the events of a trace in order (default: 64 MiB)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -127,9 +127,9 @@ take(struct diff *d, int opt, const char *arg)
 	case O_IGNORE:
 		return ignore(d, arg);
 	case O_LIMIT:
-		return options_number(o, "--limit", arg, &d->limit);
-	case O_SORT_MEMORY:
-		return options_bytes(o, "--sort-memory", arg, &d->sort_memory);
+		return options_limit(o, arg, &d->limit);
+	case O_MEMORY:
+		return options_bytes(o, "--memory", arg, &d->sort_memory);
 	default:
 		opt = options_word(o, "--format", arg, forms);
 		d->form = opt == 1 ? &diff_json : &diff_text;

@@ -38,9 +38,9 @@ Test(docs_rules, each_rule_is_in_its_page)
 	for (size_t i = 0; i < INPUT_RULE_COUNT; i++)
 		expect_rule("tracetool-validate.1", text, &input_rules[i]);
 	free(text);
-	text = doc_text("man/tracetool-schema.5");
+	text = doc_text("man/tracetool-vocabulary.5");
 	for (const struct rule *r = vocab_rules; r->id != NULL; r++)
-		expect_rule("tracetool-schema.5", text, r);
+		expect_rule("tracetool-vocabulary.5", text, r);
 	free(text);
 	text = doc_text("man/tracetool.yaml.5");
 	for (const struct rule *r = policy_rules; r->id != NULL; r++)
@@ -312,7 +312,7 @@ Test(docs_rules, limits_are_those_of_the_program)
 	expect_limit("htdump", text, HT_MAX_MAPPINGS, "\n.It names of labels");
 	expect_limit("htdump", text, HT_MAX_LABEL_BYTES >> 20, " MiB\n.It threads");
 	free(text);
-	text = doc_text("man/tracetool-schema.5");
+	text = doc_text("man/tracetool-vocabulary.5");
 	expect_limit("schema", text, VOCAB_MAX_BYTES >> 20, " MiB, 262,144 values, 16 deep");
 	expect_limit("schema", text, YAML_MAX_NODES, " values, 16 deep");
 	expect_limit("schema", text, YAML_MAX_DEPTH, " deep");

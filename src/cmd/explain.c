@@ -12,6 +12,7 @@ const struct command explain_command = {
 	.summary = "Explains rules and kinds of loss: what a finding means, what an output lacks.  Without a "
 	           "name: lists them all.",
 	.words = words,
+	.writes = true,
 	.run = cmd_explain,
 };
 

@@ -4,19 +4,20 @@
 #include "format/registry.h"
 #include "stats/columns.h"
 
-enum { O_JSON, O_MATRIX };
+enum { O_FORMAT, O_MATRIX };
 
 static const struct cmd_option own[] = {
-	[O_JSON] = { "json", NULL, "as JSON", 0 },
+	[O_FORMAT] = { "format", "text|json", "the list's form (default: text)", 0 },
 	[O_MATRIX] = { "matrix", NULL, "what can be lost from each input to each output", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
 const struct command formats_command = {
 	.name = "formats",
-	.operands = "[--json] [--matrix [FROM TO]]",
+	.operands = "[options] [--matrix [FROM TO]]",
 	.summary = "Lists the formats, whether they can be read and written, and what is lost between them.",
 	.options = own,
+	.writes = true,
 	.run = cmd_formats,
 };
 
@@ -110,19 +111,25 @@ struct asked {
 static bool
 parse(struct options *o, struct asked *a)
 {
+	static const char *const forms[] = { "text", "json", NULL };
 	const char *arg;
 	int opt;
 
 	while ((opt = options_next(o, &arg)) >= 0)
-		*(opt == O_JSON ? &a->json : &a->matrix) = true;
+		if (opt == O_MATRIX)
+			a->matrix = true;
+		else if ((opt = options_word(o, "--format", arg, forms)) >= 0)
+			a->json = opt == 1;
+		else
+			return false;
 	if (opt == OPTIONS_STOP)
 		return false;
 	const int n = o->argc - o->first_operand;
 	if (n > 0 && !a->matrix)
 		o->status = options_mistake(o, "takes no names");
 	else if (n > 0 && (n != 2 || a->json))
-		o->status =
-		    options_mistake(o, "--matrix takes an input format and an output format, or --json");
+		o->status = options_mistake(
+		    o, "--matrix takes an input format and an output format, or --format json");
 	else if (n > 0 && (a->from = named(o, o->argv[o->first_operand], false)) != NULL)
 		a->to = named(o, o->argv[o->first_operand + 1], true);
 	return o->status == STATUS_CLEAN;

@@ -38,8 +38,8 @@ losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds)
 {
 	struct shown_path shown;
 
+	l->kinds = l->fail && l->kinds == NULL ? NULL : kinds;
 	l->fail = true;
-	l->kinds = kinds;
 	for (const char *p = kinds; p != NULL && *p != '\0';) {
 		char word[80];
 		struct kind_search search = { next_kind(&p), false };
@@ -49,7 +49,7 @@ losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds)
 		if (search.found)
 			continue;
 		const char *const near = loss_nearest_id(word);
-		o->status = options_mistake(o, "--fail-on-loss: there is no kind of loss %s%s%s%s",
+		o->status = options_mistake(o, "--fail-on-loss-of: there is no kind of loss %s%s%s%s",
 		                            show_path(&shown, word), near != NULL ? "; did you mean " : "",
 		                            near != NULL ? near : "",
 		                            near != NULL ? "?" : " (tracetool explain lists them)");

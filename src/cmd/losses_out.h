@@ -9,12 +9,12 @@
 struct losses_out {
 	bool fail;         /* --fail-on-loss */
 	const char *kinds; /* ids and globs of ids with commas between them; NULL: all kinds */
-	const char *path;  /* --report-loss; NULL: none */
+	const char *path;  /* --losses; NULL: none */
 	struct report_out report;
 };
 
-/* --fail-on-loss[=KIND,...]; kinds NULL: all.  Several are added up by the last one alone.  false after a
- * message and o->status set: there is no such kind. */
+/* --fail-on-loss (kinds NULL: all of them) and --fail-on-loss-of.  All of them include those of a list; of
+ * two lists the last counts.  false after a message and o->status set: there is no such kind. */
 bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds);
 
 /* Opens the report.  Nothing is written before losses_out_end().  false after a message. */

@@ -16,13 +16,13 @@
 
 Test(losses, kinds_that_fail)
 {
-#define FAIL_ON(kinds) RUN("convert", "-q", "--fail-on-loss=" kinds, "--to=folded", OVERLAPPING, "-")
+#define FAIL_ON(kinds) RUN("convert", "-q", "--fail-on-loss-of", kinds, "--to=folded", OVERLAPPING, "-")
 	expect_ran(FAIL_ON("folded/fields"), 1, "[folded/fields]");
 	expect_ran(FAIL_ON("chrome/too-deep,folded/f*"), 1, "[folded/facts]");
 	expect_ran(FAIL_ON("folded/async,lanes/*"), 0, "");
 	expect_ran(FAIL_ON("folded/asink"), 3, "did you mean folded/async?");
 	expect_ran(FAIL_ON("folded/async,nothing*"), 3, "no kind of loss nothing*");
-	expect_ran(RUN("convert", "--fail-on-loss", "folded/async", OVERLAPPING, "-"), 3, "takes one input");
+	expect_ran(RUN("convert", "--fail-on-loss=folded/async", OVERLAPPING, "-"), 3, "takes no argument");
 }
 
 Test(losses, report_of_an_output)
@@ -32,7 +32,7 @@ Test(losses, report_of_an_output)
 
 	snprintf(out, sizeof out, "%s/out.folded", dir);
 	snprintf(report, sizeof report, "%s/losses.json", dir);
-	expect_ran(RUN("convert", "-q", "--report-loss", report, OVERLAPPING, out), 0, "");
+	expect_ran(RUN("convert", "-q", "--losses", report, OVERLAPPING, out), 0, "");
 	char *const text = read_whole(report, &n);
 	cJSON *const j = cJSON_Parse(text);
 	cr_assert_not_null(j);
@@ -52,16 +52,16 @@ Test(losses, report_of_an_output)
 	cJSON_Delete(j);
 	free(text);
 	/* neither is replaced without -f */
-	expect_ran(RUN("convert", "-q", "--report-loss", report, OVERLAPPING, "/dev/null", "--to=folded"), 2,
+	expect_ran(RUN("convert", "-q", "--losses", report, OVERLAPPING, "/dev/null", "--to=folded"), 2,
 	           "already exists");
-	expect_ran(RUN("convert", "-qf", "--report-loss", report, OVERLAPPING, out), 0, "");
+	expect_ran(RUN("convert", "-qf", "--losses", report, OVERLAPPING, out), 0, "");
 	remove_folder(dir);
 }
 
 Test(losses, report_has_a_name_of_its_own)
 {
-	expect_ran(RUN("convert", "--report-loss=-", "--to=folded", OVERLAPPING, "-"), 3, "is the output");
-	expect_ran(RUN("convert", "--report-loss", OVERLAPPING, "--to=folded", OVERLAPPING, "/dev/null"), 3,
+	expect_ran(RUN("convert", "--losses=-", "--to=folded", OVERLAPPING, "-"), 3, "is the output");
+	expect_ran(RUN("convert", "--losses", OVERLAPPING, "--to=folded", OVERLAPPING, "/dev/null"), 3,
 	           "is the input");
 }
 
@@ -74,7 +74,7 @@ Test(losses, steps_of_arrows)
 	char *const dir = make_folder(), out[1024];
 
 #define CONVERT_TO(format)                                                                                   \
-	RUN("convert", "-qf", "--fail-on-loss=*/arrow-step", "--to", format, ARROWS, out)
+	RUN("convert", "-qf", "--fail-on-loss-of", "*/arrow-step", "--to", format, ARROWS, out)
 	for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
 		snprintf(out, sizeof out, "%s/%s", dir, without[i]);
 		expect_ran(CONVERT_TO(without[i]), 1, "/arrow-step]");
@@ -92,8 +92,7 @@ Test(losses, no_output_no_report)
 	char *const dir = make_folder(), report[1024];
 
 	snprintf(report, sizeof report, "%s/losses.json", dir);
-	expect_ran(RUN("convert", "--report-loss", report, "nowhere", "/dev/null", "--to=folded"), 2,
-	           "nowhere");
+	expect_ran(RUN("convert", "--losses", report, "nowhere", "/dev/null", "--to=folded"), 2, "nowhere");
 	cr_expect_neq(access(report, F_OK), 0);
 	remove_folder(dir);
 }
@@ -140,7 +139,7 @@ expect_declared(const cJSON *matrix, const char *from, const char *to, const cha
 	const cJSON *row;
 
 	snprintf(out, sizeof out, "%s/out", dir);
-	struct ran r = RUN("convert", "-q", "--report-loss=-", "--to", to, in, out);
+	struct ran r = RUN("convert", "-q", "--losses=-", "--to", to, in, out);
 	cJSON *const j = cJSON_Parse(r.out);
 	cr_assert_not_null(j, "%s to %s: %s", in, to, r.err);
 	cJSON_ArrayForEach(row, cJSON_GetObjectItem(j, "losses"))

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/edit_distance.h"
+#include "base/terminal.h"
 #include "base/units.h"
 #include "cmd/operand_names.h"
 #include "cmd/options_table.h"
@@ -53,11 +54,8 @@ add_row(struct getopt_table *t, const struct cmd_option *p, int value)
 {
 	if (t->n == OPTIONS_MAX)
 		return;
-	t->rows[t->n++] = (struct option){ p->name,
-		                           p->arg == NULL         ? no_argument
-		                           : option_is_bare(p)    ? optional_argument
-		                                                  : required_argument,
-		                           NULL, value };
+	t->rows[t->n++] =
+	    (struct option){ p->name, p->arg == NULL ? no_argument : required_argument, NULL, value };
 	if (p->letter != 0) {
 		t->letters[t->nletters++] = p->letter;
 		if (p->arg != NULL)
@@ -74,11 +72,12 @@ make_table(const struct options *o, struct getopt_table *t)
 		add_row(t, &o->cmd->options[i], OWN + i);
 	for (int i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++)
 		add_row(t, &select_option_rows[i], SELECT + i);
-	for (int i = 0; i < options_common_count(o->cmd); i++)
-		add_row(t, &options_common[i], COMMON + i);
+	for (int i = 0; i < COMMON_COUNT; i++)
+		if (options_has_common(o->cmd, (enum common)i))
+			add_row(t, &options_common[i], COMMON + i);
 	const struct format_option *p;
 	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
-		if (!options_has_own(o->cmd, p->name))
+		if (options_own(o->cmd, p->name) < 0)
 			add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
 }
 
@@ -91,12 +90,17 @@ stop(struct options *o, enum exit_status status)
 	return OPTIONS_STOP;
 }
 
-/* The options whose names begin with the n bytes at p, "--from, --force"; how many there are. */
+/* The option of these n bytes at p, or those whose names begin so, "--from, --force"; how many there are. */
 static size_t
 put_candidates(const struct getopt_table *t, const char *p, size_t n, struct text *list)
 {
 	size_t found = 0;
 
+	for (size_t i = 0; i < t->n; i++)
+		if (strncmp(t->rows[i].name, p, n) == 0 && t->rows[i].name[n] == '\0') {
+			text_printf(list, "--%s", t->rows[i].name);
+			return 1;
+		}
 	for (size_t i = 0; i < t->n; i++)
 		if (strncmp(t->rows[i].name, p, n) == 0)
 			text_printf(list, "%s--%s", found++ > 0 ? ", " : "", t->rows[i].name);
@@ -164,11 +168,26 @@ static bool
 take_schema(struct options *o, const char *path)
 {
 	if (o->nschemas == OPTIONS_MAX_SCHEMAS) {
-		o->status =
-		    options_mistake(o, "takes %d vocabularies (--schema) at most", OPTIONS_MAX_SCHEMAS);
+		o->status = options_mistake(o, "takes %d vocabularies at most", OPTIONS_MAX_SCHEMAS);
 		return false;
 	}
 	o->schemas[o->nschemas++] = (struct schema_file){ .path = path };
+	return true;
+}
+
+static bool
+take_width(struct options *o, const char *arg)
+{
+	struct shown_path shown;
+	uint64_t n = 0;
+
+	o->width_given = true;
+	if (strcmp(arg, "full") != 0 && (!units_count(slice_str(arg), &n) || n == 0 || n > UINT32_MAX)) {
+		o->status = options_mistake(o, "--width takes a number of columns, or full, not %s",
+		                            show_path(&shown, arg));
+		return false;
+	}
+	o->width = (unsigned)n;
 	return true;
 }
 
@@ -177,9 +196,9 @@ take_common(struct options *o, enum common which, const char *arg)
 {
 	if (which == COMMON_FROM)
 		return take_from(o, arg);
-	if (which == COMMON_DIALECT)
+	if (which == COMMON_FROM_DIALECT)
 		o->dialect = arg;
-	if (which == COMMON_SCHEMA)
+	if (which == COMMON_VOCABULARY)
 		return take_schema(o, arg);
 	if (which == COMMON_QUIET)
 		o->quiet = true;
@@ -187,6 +206,8 @@ take_common(struct options *o, enum common which, const char *arg)
 		o->output = arg;
 	if (which == COMMON_FORCE)
 		o->force = true;
+	if (which == COMMON_WIDTH)
+		return take_width(o, arg);
 	if (which == COMMON_REPORT)
 		return side_reports_add(o, arg);
 	if (which == COMMON_COLOR) {
@@ -245,9 +266,8 @@ options_free(struct options *o)
 }
 
 bool
-options_take_value(struct options *o, const struct format_option *p, const char *arg)
+options_fits(struct options *o, const struct format_option *p, const char *arg)
 {
-	struct option_value *const v = &o->values[o->nvalues];
 	char name[64];
 
 	snprintf(name, sizeof name, "--%s", p->name);
@@ -257,30 +277,26 @@ options_take_value(struct options *o, const struct format_option *p, const char 
 	if (mistake != NULL) {
 		struct shown_path shown;
 		o->status = options_mistake(o, "%s %s, not %s", name, mistake, show_path(&shown, arg));
+	}
+	return mistake == NULL;
+}
+
+/* An option of a format.  What one takes that several formats have is known with the output's. */
+static bool
+take_value(struct options *o, const struct format_option *p, const char *arg)
+{
+	struct option_value *const v = &o->values[o->nvalues];
+
+	if (!options_is_shared(o->cmd, p->name) && !options_fits(o, p, arg))
+		return false;
+	if (o->nvalues == OPTIONS_MAX) {
+		o->status = options_mistake(o, "takes %d options of formats at most", OPTIONS_MAX);
 		return false;
 	}
-	if (o->nvalues == OPTIONS_MAX)
-		return true;
 	*v = (struct option_value){ p->name, arg != NULL ? arg : "",
 		                    o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
 	o->nvalues++;
 	return true;
-}
-
-/* --arg KEY=GLOB says which events to take; without a value, where outputs have columns, it is --column.
- * c: of getopt. */
-static int
-column_for_arg(const struct options *o, int c)
-{
-	const struct format_option *p;
-
-	if (c < SELECT || c >= COMMON || strcmp(select_option_rows[c - SELECT].name, "arg") != 0 ||
-	    strchr(optarg, '=') != NULL || o->select.invert)
-		return c;
-	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
-		if (strcmp(p->name, "column") == 0)
-			return FORMATS + i;
-	return c;
 }
 
 int
@@ -306,10 +322,13 @@ options_next(struct options *o, const char **arg)
 		for (int i = 0; c < OWN && o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
 			if (o->cmd->options[i].letter == c)
 				c = OWN + i;
-		for (int i = 0; c < OWN && i < options_common_count(o->cmd); i++)
+		for (int i = 0; c < OWN && i < COMMON_COUNT; i++)
 			if (options_common[i].letter == c)
 				c = COMMON + i;
-		c = column_for_arg(o, c);
+		if (c == COMMON + COMMON_JSON) {
+			*arg = "json";
+			return options_own(o->cmd, "format");
+		}
 		if (c < SELECT) {
 			*arg = optarg;
 			return c - OWN;
@@ -322,9 +341,8 @@ options_next(struct options *o, const char **arg)
 		if (c == COMMON + COMMON_HELP)
 			return stop(o, options_help(o));
 		const bool taken =
-		    c >= FORMATS
-		        ? options_take_value(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
-		        : take_common(o, (enum common)(c - COMMON), optarg);
+		    c >= FORMATS ? take_value(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
+		                 : take_common(o, (enum common)(c - COMMON), optarg);
 		if (!taken)
 			return OPTIONS_STOP;
 	}
@@ -363,6 +381,16 @@ options_number(struct options *o, const char *option, const char *arg, uint64_t 
 		return true;
 	o->status = options_mistake(o, "%s takes a number, not %s", option, show_path(&shown, arg));
 	return false;
+}
+
+bool
+options_limit(struct options *o, const char *arg, uint64_t *v)
+{
+	if (!options_number(o, "--limit", arg, v))
+		return false;
+	if (*v == 0)
+		*v = UINT64_MAX;
+	return true;
 }
 
 bool
@@ -435,6 +463,16 @@ options_color(const struct options *o, int fd)
 	if (o->color_always || o->color_never)
 		return o->color_always;
 	return (no == NULL || *no == '\0') && term != NULL && strcmp(term, "dumb") != 0 && isatty(fd);
+}
+
+unsigned
+options_width(const struct options *o)
+{
+	const bool shown = o->output == NULL || strcmp(o->output, "-") == 0;
+
+	if (o->width_given)
+		return o->width;
+	return shown ? terminal_columns(STDOUT_FILENO) : 0;
 }
 
 struct pipeline_job

@@ -28,6 +28,8 @@ struct options {
 	const char *output; /* NULL: not named */
 	bool force;
 	bool color_always, color_never;
+	bool width_given;
+	unsigned width;                          /* of --width; 0: full */
 	struct option_value values[OPTIONS_MAX]; /* of formats' own options */
 	size_t nvalues;
 	/* result */
@@ -39,7 +41,7 @@ enum { OPTIONS_END = -1, OPTIONS_STOP = -2 };
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
 
-/* Gives back what was read for --schema. */
+/* Gives back what was read for --vocabulary. */
 void options_free(struct options *o);
 
 /* The index of the command's next own option (*arg is its argument, or NULL), OPTIONS_END after the last one,
@@ -54,6 +56,9 @@ bool options_number(struct options *o, const char *option, const char *arg, uint
 
 /* The same, of at least 1. */
 bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v);
+
+/* -n, --limit: how many rows or lines; of 0, which means all of them, UINT64_MAX.  false after a message. */
+bool options_limit(struct options *o, const char *arg, uint64_t *v);
 
 /* A number of bytes, also with a unit: units_bytes().  false as above. */
 bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v);
@@ -71,14 +76,17 @@ bool options_name_traces(struct options *o);
 /* What the common options say about reading; the command adds its own.  Findings go to `sink`. */
 struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx);
 
-/* Takes an option of a format that was given.  false after a message and status set. */
-bool options_take_value(struct options *o, const struct format_option *p, const char *arg);
+/* Whether an option of a format may have this argument.  false after a message and o->status set. */
+bool options_fits(struct options *o, const struct format_option *p, const char *arg);
 
 /* The list for readers and writers. */
 const struct option_value *options_values(const struct options *o);
 
 /* Whether text that goes to this descriptor shall be coloured. */
 bool options_color(const struct options *o, int fd);
+
+/* How many columns a text report may take; 0: as many as it likes. */
+unsigned options_width(const struct options *o);
 
 /* A mistake in the command line: says it and where help is; returns STATUS_USAGE. */
 enum exit_status options_mistake(const struct options *o, const char *fmt, ...)

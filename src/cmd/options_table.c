@@ -11,25 +11,40 @@ const char *const options_color_words[] = { "auto", "always", "never", NULL };
 const struct cmd_option options_common[COMMON_COUNT] = {
 	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
 	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: by its content)", 0 },
-	[COMMON_DIALECT] = { "dialect", "NAME", "the dialect of that format (default: by its content)", 0 },
-	[COMMON_SCHEMA] = { "schema", "FILE",
-	                    "a vocabulary: what the events mean; the first given counts most", 0 },
+	[COMMON_FROM_DIALECT] = { "from-dialect", "NAME",
+	                          "the dialect of that format (default: by its content)", 0 },
+	[COMMON_VOCABULARY] = { "vocabulary", "FILE", "what the events mean; the first given counts most",
+	                        0 },
 	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q' },
 	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
+	[COMMON_WIDTH] = { "width", "N|full", "columns of text (default: those of the terminal, or COLUMNS)",
+	                   0 },
+	[COMMON_JSON] = { "json", NULL, "the same as --format json", 0 },
 	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
 	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
 	[COMMON_REPORT] = { "report", "FORMAT=FILE",
-	                    "write what is found to FILE, in a form of validate --report: sarif, junit, ...",
+	                    "write what is found to FILE: text, json, sarif, junit, ... as validate does",
 	                    0 },
 };
 
-int
-options_common_count(const struct command *cmd)
+bool
+options_has_common(const struct command *cmd, enum common which)
 {
-	return !cmd->reads                       ? COMMON_HELP + 1
-	       : cmd->selects && !cmd->reports ? COMMON_COUNT
-	       : cmd->writes                   ? COMMON_REPORT
-	                                       : COMMON_OUTPUT;
+	switch (which) {
+	case COMMON_HELP:
+	case COMMON_COUNT:
+		return which == COMMON_HELP;
+	case COMMON_WIDTH:
+	case COMMON_JSON:
+		return options_own(cmd, "format") >= 0;
+	case COMMON_OUTPUT:
+	case COMMON_FORCE:
+		return cmd->writes;
+	case COMMON_REPORT:
+		return cmd->selects && !cmd->reports;
+	default:
+		return cmd->reads;
+	}
 }
 
 /* What a format brings to this command; NULL: nothing.  Of those that can only be written, only to one that
@@ -57,13 +72,24 @@ options_of_formats(const struct command *cmd, size_t i)
 	return NULL;
 }
 
-bool
-options_has_own(const struct command *cmd, const char *name)
+int
+options_own(const struct command *cmd, const char *name)
 {
-	for (const struct cmd_option *o = cmd->options; o != NULL && o->name != NULL; o++)
-		if (strcmp(o->name, name) == 0)
-			return true;
-	return false;
+	for (int i = 0; cmd->options != NULL && cmd->options[i].name != NULL; i++)
+		if (strcmp(cmd->options[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+bool
+options_is_shared(const struct command *cmd, const char *name)
+{
+	const struct format_option *p;
+	unsigned n = 0;
+
+	for (size_t i = 0; (p = options_of_formats(cmd, i)) != NULL; i++)
+		n += strcmp(p->name, name) == 0;
+	return n > 1;
 }
 
 /* Whether the command, one that selects events, or a format before, has an option of this name. */
@@ -76,7 +102,7 @@ is_repeated(const struct command *cmd, const struct format_option *option, size_
 	while (i-- > 0)
 		if (strcmp(options_of_formats(cmd, i)->name, option->name) == 0)
 			return true;
-	return options_has_own(cmd, option->name);
+	return options_own(cmd, option->name) >= 0;
 }
 
 void
@@ -90,12 +116,14 @@ options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 		visit(ctx, o, NULL);
 	for (size_t i = 0; (p = options_of_formats(cmd, i)) != NULL; i++)
 		if (!is_repeated(cmd, p, i))
-			visit(ctx, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, p->words);
-	for (int i = options_common_count(cmd) - 1; i >= 0; i--)
-		visit(ctx, &options_common[i],
-		      i == COMMON_COLOR    ? options_color_words
-		      : i == COMMON_REPORT ? reports_words
-		                           : NULL);
+			visit(ctx, &(struct cmd_option){ p->name, p->arg, p->help, 0 },
+			      options_is_shared(cmd, p->name) ? NULL : p->words);
+	for (int i = COMMON_COUNT - 1; i >= 0; i--)
+		if (options_has_common(cmd, (enum common)i))
+			visit(ctx, &options_common[i],
+			      i == COMMON_COLOR    ? options_color_words
+			      : i == COMMON_REPORT ? reports_words
+			                           : NULL);
 }
 
 /* ---- help ---- */
@@ -107,7 +135,7 @@ help_row(struct text *t, const struct cmd_option *p)
 
 	snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ',
 	         p->letter != 0 ? p->letter : ' ', p->letter != 0 ? "," : " ", p->name,
-	         !option_is_bare(p) ? " " : "", p->arg != NULL ? p->arg : "");
+	         p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
 	text_printf(t, "  %-26s %s\n", left, p->help);
 }
 
@@ -138,8 +166,9 @@ options_help(const struct options *o)
 	text_printf(&t, "usage: tracetool %s %s\n\n%s\n\n", o->cmd->name, o->cmd->operands, o->cmd->summary);
 	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
 		help_row(&t, &o->cmd->options[i]);
-	for (int i = options_common_count(o->cmd) - 1; i >= 0; i--)
-		help_row(&t, &options_common[i]);
+	for (int i = COMMON_COUNT - 1; i >= 0; i--)
+		if (options_has_common(o->cmd, (enum common)i))
+			help_row(&t, &options_common[i]);
 	if (o->cmd->selects)
 		text_str(&t, "\nWhich events:\n");
 	for (int i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++)

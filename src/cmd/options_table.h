@@ -8,10 +8,12 @@
 enum common {
 	COMMON_HELP,
 	COMMON_FROM,
-	COMMON_DIALECT,
-	COMMON_SCHEMA,
+	COMMON_FROM_DIALECT,
+	COMMON_VOCABULARY,
 	COMMON_QUIET,
 	COMMON_COLOR,
+	COMMON_WIDTH,
+	COMMON_JSON,
 	COMMON_OUTPUT,
 	COMMON_FORCE,
 	COMMON_REPORT,
@@ -21,18 +23,19 @@ enum common {
 /* What --color takes; NULL-terminated. */
 extern const char *const options_color_words[];
 
-/* The first is for every command, the next for those that read traces, the last three for those of them that
- * take -o; the very last for those that select events. */
 extern const struct cmd_option options_common[COMMON_COUNT];
 
-/* How many of them a command has. */
-int options_common_count(const struct command *cmd);
+/* Whether a command has such an option. */
+bool options_has_common(const struct command *cmd, enum common which);
 
 /* The i-th option that formats bring to a command, over all formats; NULL beyond the last. */
 const struct format_option *options_of_formats(const struct command *cmd, size_t i);
 
-/* Whether a command has an option of this name itself; that counts more than one of a format. */
-bool options_has_own(const struct command *cmd, const char *name);
+/* Where a command has an option of this name itself, which counts more than one of a format; -1: nowhere. */
+int options_own(const struct command *cmd, const char *name);
+
+/* Whether several formats bring an option of this name: what it takes depends on the output then. */
+bool options_is_shared(const struct command *cmd, const char *name);
 
 /* Calls `visit` for each option of a command in the order of --help; an option that two formats share comes
  * once. words: what its argument may be, if the table of the option says so. */

@@ -180,25 +180,42 @@ output_format_fits(struct options *o, const struct format *to, const char *out, 
 	return false;
 }
 
-static bool
-has_option(const struct format *f, const char *name)
+/* The option of this name that an output of the format has; NULL: none. */
+static const struct format_option *
+option_of(const struct format *f, const char *name)
 {
 	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
 		if (strcmp(p->name, name) == 0 && (f->reader == NULL || p->of_output))
-			return true;
-	return false;
+			return p;
+	return NULL;
+}
+
+/* "chrome, csv": the formats that have an output option of this name. */
+static void
+put_formats_with(struct text *t, const char *name)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if (option_of(*f, name) != NULL)
+			text_printf(t, "%s%s", t->n > 0 ? ", " : "", (*f)->name);
+	text_char(t, '\0');
 }
 
 bool
 output_options_fit(struct options *o, const struct format *to)
 {
-	for (const struct option_value *v = options_values(o); v != NULL; v = v->next)
-		for (const struct format *const *f = formats; *f != NULL; f++)
-			if (has_option(*f, v->name) && !has_option(to, v->name)) {
-				o->status = options_mistake(o, "--%s is for outputs in format %s, not %s",
-				                            v->name, (*f)->name, to->name);
-				return false;
-			}
+	for (const struct option_value *v = options_values(o); v != NULL; v = v->next) {
+		const struct format_option *const p = option_of(to, v->name);
+		struct text with = { .p = NULL };
+		if (p != NULL && !options_fits(o, p, v->value))
+			return false;
+		put_formats_with(&with, v->name);
+		if (p == NULL && with.n > 1)
+			o->status = options_mistake(o, "--%s is for outputs in format %s, not %s", v->name,
+			                            with.failed ? "of another name" : with.p, to->name);
+		text_free(&with);
+		if (o->status != STATUS_CLEAN)
+			return false;
+	}
 	return true;
 }
 

@@ -303,9 +303,7 @@ policies_init(struct policies *p, struct options *o, const struct policy_options
 	const struct policy_file *const first = policies_first(p);
 	const struct policy_of_trace own = { .entry = p->nentries > 0 };
 	compose(p, &own, &p->whole, p->rows[0]);
-	p->whole.most = line->max_findings != UINT64_MAX ? line->max_findings
-	                : first != NULL                  ? first->max_findings
-	                                                 : UINT64_MAX;
+	p->whole.most = line->limited ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
 	p->of_present.entry = UINT32_MAX;
 	return true;
 }

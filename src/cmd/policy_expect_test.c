@@ -162,7 +162,7 @@ Test(policy_expect, packets_and_epoch)
 		snprintf(args, sizeof args, "expect: {%s}", rows[i].policy);
 		policy_put(dir, "p.yaml", args);
 		snprintf(args, sizeof args,
-		         "--config p.yaml --ignore 'heph/*' \"$OLDPWD\"/testdata/heph/%s.bin.log",
+		         "--config p.yaml --ignore-rules 'heph/*' \"$OLDPWD\"/testdata/heph/%s.bin.log",
 		         rows[i].trace);
 		policy_expect(dir, args, rows[i].said != NULL, rows[i].said,
 		              rows[i].said != NULL ? NULL : "[policy/");
@@ -212,7 +212,8 @@ Test(policy_expect, of_a_trace_of_several_files)
 
 	policy_put(dir, "p.yaml",
 	           "expect: {events: [nothing]}\nbudgets: [{name: '*', statistic: max, limit: 1h}]\n");
-	policy_expect(dir, "--config p.yaml --select 'policy/*' \"$OLDPWD\"/testdata/ovni/folders/old-layout",
-	              1, "[policy/event-missing]", NULL);
+	policy_expect(
+	    dir, "--config p.yaml --select-rules 'policy/*' \"$OLDPWD\"/testdata/ovni/folders/old-layout", 1,
+	    "[policy/event-missing]", NULL);
 	remove_folder(dir);
 }

@@ -29,7 +29,7 @@ Test(policy_find, the_nearest_up_to_the_root_of_the_repository)
 	policy_expect(dir, "- < x/y/a.json", 1, MISSING, NULL);
 	/* no further than the repository */
 	policy_put(dir, "x/.git/HEAD", "");
-	policy_expect(dir, "--ignore chrome/unbalanced x/y/a.json", 0, NULL, MISSING);
+	policy_expect(dir, "--ignore-rules chrome/unbalanced x/y/a.json", 0, NULL, MISSING);
 	remove_folder(dir);
 }
 
@@ -41,7 +41,7 @@ Test(policy_find, without_a_repository_up_to_the_current_folder)
 	policy_put(dir, ".tracetool.yaml", QUIET FAILS);
 	policy_expect(dir, "x/a.json", 1, MISSING, NULL);
 	/* from elsewhere only its own folder counts */
-	snprintf(args, sizeof args, "--ignore chrome/unbalanced %s/x/a.json", dir);
+	snprintf(args, sizeof args, "--ignore-rules chrome/unbalanced %s/x/a.json", dir);
 	struct ran r = validate_sh("X=", args);
 	cr_expect_eq(r.status, 0, "%s", r.out);
 	ran_free(&r);
@@ -99,10 +99,10 @@ struct precedence {
 
 static const struct precedence rows[] = {
 	{ "ignore: chrome/unbalanced", "", 0, "1 left out", NULL },
-	{ "ignore: 'chrome/*'", "--select chrome/unbalanced", 1, "[chrome/unbalanced]", NULL },
+	{ "ignore: 'chrome/*'", "--select-rules chrome/unbalanced", 1, "[chrome/unbalanced]", NULL },
 	{ "select: 'input/*'", "", 0, "1 left out", NULL },
-	{ "select: 'input/*'", "--select 'chrome/*'", 1, "[chrome/unbalanced]", NULL },
-	{ "select: 'chrome/*'", "--ignore chrome/unbalanced", 0, "1 left out", NULL },
+	{ "select: 'input/*'", "--select-rules 'chrome/*'", 1, "[chrome/unbalanced]", NULL },
+	{ "select: 'chrome/*'", "--ignore-rules chrome/unbalanced", 0, "1 left out", NULL },
 	{ "level: {chrome/unbalanced: note}", "", 0, ": note: a span", NULL },
 	{ "level: {'*': note, chrome/unbalanced: error}", "", 1, ": error: a span", NULL },
 	{ "level: {chrome/unbalanced: note}", "--level 'chrome/*=error'", 1, ": error: a span", NULL },
@@ -114,11 +114,11 @@ static const struct precedence rows[] = {
 	{ "exit-zero: true", "--fail-level error", 1, NULL, NULL },
 	{ "fail-level: note", "--exit-zero", 0, NULL, NULL },
 	{ "max-findings: 0", "", 1, "1 more of [chrome/unbalanced] are not shown", ":@" },
-	{ "max-findings: 0", "--max-findings 5", 1, ":@537", NULL },
+	{ "max-findings: 0", "--limit 5", 1, ":@537", NULL },
 	{ "threads: 3", "", 1, NULL, NULL },
 	{ "report: gcc", "", 1, "a.json:1:1: error: @", "a.json:@" },
-	{ "report: gcc", "--format json", 1, "{\"tool\":", "a.json:1:1" },
-	{ "report: gcc", "--report json", 1, "{\"tool\":", "a.json:1:1" },
+	{ "report: gcc", "--report json=-", 1, "{\"tool\":", "a.json:1:1" },
+	{ "report: gcc", "--json", 1, "{\"tool\":", "a.json:1:1" },
 	{ "level: {policy/event-missing: warning}\nignore: 'chrome/*'\n" FAILS, "", 0, "1 warning", NULL },
 	{ "ignore: ['policy/*', 'chrome/*']\n" FAILS, "", 0, "2 left out", MISSING },
 	/* overrides */

@@ -8,7 +8,7 @@ const char *const policy_fail_levels[] = { "note", "warning", "error", "never", 
 void
 policy_options_init(struct policy_options *p)
 {
-	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE, .max_findings = UINT64_MAX };
+	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE, .limit = UINT64_MAX };
 }
 
 void
@@ -48,13 +48,13 @@ taken(struct options *o, bool ok)
 bool
 policy_select(struct policy_options *p, struct options *o, const char *glob)
 {
-	return fits(o, "--select", glob) && taken(o, policy_choice_select(&p->choice, glob));
+	return fits(o, "--select-rules", glob) && taken(o, policy_choice_select(&p->choice, glob));
 }
 
 bool
 policy_ignore(struct policy_options *p, struct options *o, const char *glob)
 {
-	return fits(o, "--ignore", glob) && taken(o, policy_choice_ignore(&p->choice, glob));
+	return fits(o, "--ignore-rules", glob) && taken(o, policy_choice_ignore(&p->choice, glob));
 }
 
 bool

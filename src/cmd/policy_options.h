@@ -4,11 +4,13 @@
 #include "cmd/options.h"
 #include "policy/policy_choice.h"
 
-/* The options that say which findings count (--select, --ignore, --level, --max-findings, --exit-zero and
+/* The options that say which findings count (--select-rules, --ignore-rules, --level, --limit, --exit-zero
+ * and
  * --fail-level), and where else it is said. */
 struct policy_options {
 	struct policy_choice choice;
-	uint64_t max_findings; /* UINT64_MAX: not given */
+	bool limited;          /* --limit was given */
+	uint64_t limit;        /* UINT64_MAX: none */
 	const char *config;    /* --config; NULL: the policy is searched for */
 	bool no_config;        /* --no-config */
 	const char *baseline;  /* --baseline; NULL: not given */

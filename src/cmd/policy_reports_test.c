@@ -107,7 +107,7 @@ Test(policy_reports, junit_has_a_case_for_each_budget)
 	cr_assert_not_null(tests);
 	cr_expect_eq(strtoul(tests + 8, NULL, 10), count_word(r.out, "<testcase"), "%s", r.out);
 	ran_free(&r);
-	r = report(dir, "junit", "--max-findings 0 --level policy/budget=warning");
+	r = report(dir, "junit", "--limit 1 --level policy/budget=warning");
 	cr_expect_eq(count_word(r.out, "<failure"), 0, "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "1 more are not listed"), "%s", r.out);
 	ran_free(&r);

@@ -28,7 +28,7 @@ expect_kept(const char *folder, const char *suffix)
 		if (!good)
 			continue;
 		r = run_tool((const char *const[]){ "validate", "--config", policy, "--fail-level", "note",
-		                                    "--select", "policy/*", trace, NULL },
+		                                    "--select-rules", "policy/*", trace, NULL },
 		             NULL, 0);
 		cr_expect_eq(r.status, strstr(r.out, "[policy/unchecked]") != NULL, "%s: %s%s", trace, r.out,
 		             r.err);
@@ -139,7 +139,7 @@ expect_judged(const char *dir, const char *text, bool taken)
 	snprintf(path, sizeof path, "%s/p.yaml", dir);
 	as_json(path, dir, "p.json");
 	struct ran r =
-	    run_tool((const char *const[]){ "validate", "--config", path, "--select", "input/*", "--",
+	    run_tool((const char *const[]){ "validate", "--config", path, "--select-rules", "input/*", "--",
 	                                    "testdata/htdump/good/wire-little.htdump", NULL },
 	             NULL, 0);
 	cr_expect_eq(r.status, taken ? 0 : 2, "%s: %s%s", text, r.out, r.err);
@@ -196,12 +196,13 @@ Test(policy_starter, a_policy_with_all_keys)
 
 	cr_assert_not_null(text);
 	policy_put(dir, ".tracetool.yaml", text);
-	policy_expect(dir, "--format text --ignore 'chrome/*' a.json", 2, "base.json:@0: error: No such file",
-	              NULL);
+	policy_expect(dir, "--format text --ignore-rules 'chrome/*' a.json", 2,
+	              "base.json:@0: error: No such file", NULL);
 	policy_put(dir, "base.json",
 	           "{\"inputs\":[{\"path\":\"a\",\"spans\":[],\"async_spans\":[],\"instants\":[],"
 	           "\"counters\":[]}]}");
-	policy_expect(dir, "--format text --ignore 'chrome/*' a.json", 1, "[policy/event-missing]", NULL);
+	policy_expect(dir, "--format text --ignore-rules 'chrome/*' a.json", 1, "[policy/event-missing]",
+	              NULL);
 	free(text);
 	remove_folder(dir);
 }

@@ -10,7 +10,7 @@ static const struct cmd_option own[] = {
 	[O_SORT] = { "sort", NULL, "put regions whose records have no order in order", 0 },
 	[O_FORMAT] = { "format", "text|json",
 	               "the list of changes: text on standard error (default), or JSON", 0 },
-	[O_REPORT] = { "report", "FILE", "write the list of changes to FILE too, as JSON", 0 },
+	[O_REPORT] = { "report", "json=FILE", "write the list of changes to FILE too", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -36,12 +36,26 @@ check(struct recover *c)
 		o->status = options_mistake(o, "--format json and --report are the same list; name one");
 	else if (c->json && strcmp(c->out, "-") == 0)
 		o->status = options_mistake(o, "--format json writes to standard output, and so does OUT; "
-		                               "use --report FILE");
+		                               "use --report json=FILE");
 	else if (c->report != NULL && strcmp(c->report, c->out) == 0)
 		o->status = options_mistake(o, "--report and OUT name the same file");
 	else if (c->report != NULL && strcmp(c->report, c->in) == 0)
 		o->status = options_mistake(o, "--report and IN name the same file");
 	return o->status == STATUS_CLEAN;
+}
+
+static bool
+take_report(struct recover *c, const char *arg)
+{
+	struct shown_path shown;
+
+	if (strncmp(arg, "json=", 5) == 0 && arg[5] != '\0') {
+		c->report = arg + 5;
+		return true;
+	}
+	c->options.status =
+	    options_mistake(&c->options, "--report takes json=FILE, not %s", show_path(&shown, arg));
+	return false;
 }
 
 static bool
@@ -55,9 +69,10 @@ parse(struct recover *c)
 	while ((opt = options_next(o, &arg)) >= 0) {
 		if (opt == O_SORT)
 			c->sort = true;
-		else if (opt == O_REPORT)
-			c->report = arg;
-		else if ((opt = options_word(o, "--format", arg, forms)) >= 0)
+		else if (opt == O_REPORT) {
+			if (!take_report(c, arg))
+				return false;
+		} else if ((opt = options_word(o, "--format", arg, forms)) >= 0)
 			c->json = opt == 1;
 		else
 			return false;

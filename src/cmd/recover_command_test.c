@@ -13,7 +13,7 @@
 #define CUT "testdata/htdump/bad/cut-record.htdump"
 
 struct place {
-	char *dir, out[1100], report[1100];
+	char *dir, out[1100], report[1100], report_option[1110], out_option[1110];
 };
 
 static struct place
@@ -23,6 +23,8 @@ place_make(void)
 
 	snprintf(p.out, sizeof p.out, "%s/out.htdump", p.dir);
 	snprintf(p.report, sizeof p.report, "%s/report.json", p.dir);
+	snprintf(p.report_option, sizeof p.report_option, "json=%s", p.report);
+	snprintf(p.out_option, sizeof p.out_option, "json=%s", p.out);
 	return p;
 }
 
@@ -108,7 +110,7 @@ Test(recover_command, reports_follow_the_schema)
 {
 	struct place p = place_make();
 
-	EXPECT(1, "[htdump/cut-record]", "--report", p.report, CUT, p.out);
+	EXPECT(1, "[htdump/cut-record]", "--report", p.report_option, CUT, p.out);
 	struct ran r = run_tool((const char *const[]){ "recover", "--format", "json", "-f",
 	                                               "testdata/dftracer/bad/two-writers.pfw", p.out, NULL },
 	                        NULL, 0);
@@ -131,10 +133,10 @@ Test(recover_command, mistakes)
 
 	EXPECT(3, "takes one input and one output", WHOLE);
 	EXPECT(3, "the output testdata/htdump/bad/cut-record.htdump is the input", "-f", CUT, CUT);
-	EXPECT(3, "name one", "--format", "json", "--report", p.report, CUT, p.out);
-	EXPECT(3, "use --report FILE", "--format", "json", CUT, "-");
-	EXPECT(3, "--report and OUT name the same file", "--report", p.out, CUT, p.out);
-	EXPECT(3, "--report and IN name the same file", "--report", CUT, CUT, p.out);
+	EXPECT(3, "name one", "--format", "json", "--report", p.report_option, CUT, p.out);
+	EXPECT(3, "use --report json=FILE", "--format", "json", CUT, "-");
+	EXPECT(3, "--report and OUT name the same file", "--report", p.out_option, CUT, p.out);
+	EXPECT(3, "--report and IN name the same file", "--report", "json=" CUT, CUT, p.out);
 	EXPECT(3, "takes one of text, json, not xml", "--format", "xml", CUT, p.out);
 	EXPECT(2, "[input/missing]", "nowhere", p.out);
 	EXPECT(2, "cannot be recovered", "testdata/chrome/good/array.json", p.out);

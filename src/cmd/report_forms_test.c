@@ -105,11 +105,11 @@ check_sarif(const char *report)
 
 Test(report_forms, sarif_is_what_code_scanning_takes)
 {
-	struct ran r = validate_sh("X=", "--report sarif testdata/*/bad ./testdata/htdump/../htdump/bad");
+	struct ran r = validate_sh("X=", "--format sarif testdata/*/bad ./testdata/htdump/../htdump/bad");
 
 	cr_expect_gt(check_sarif(r.out), 100);
 	ran_free(&r);
-	r = validate_sh("X=", "--report sarif testdata/htdump/good/wire-little.htdump");
+	r = validate_sh("X=", "--format sarif testdata/htdump/good/wire-little.htdump");
 	cr_expect_eq(check_sarif(r.out), 0);
 	ran_free(&r);
 }
@@ -123,7 +123,8 @@ Test(report_forms, prints_do_not_depend_on_offsets)
 	char print[2][64];
 
 	snprintf(path, sizeof path, "%s/a.pfw", dir);
-	snprintf(args, sizeof args, "--select dftracer/broken-json --from dftracer --report sarif %s", path);
+	snprintf(args, sizeof args, "--select-rules dftracer/broken-json --from dftracer --format sarif %s",
+	         path);
 	for (int i = 0; i < 2; i++) {
 		cr_assert(write_whole(path, i == 0 ? one : two, strlen(i == 0 ? one : two)));
 		struct ran r = validate_sh("X=", args);

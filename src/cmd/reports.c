@@ -80,7 +80,7 @@ reports_request(struct reports *r, struct options *o, const struct report_ops *k
 }
 
 bool
-reports_add(struct reports *r, struct options *o, const char *arg)
+reports_add(struct reports *r, struct options *o, const char *arg, bool needs_file)
 {
 	const struct report_ops *kind;
 	const char *const equals = strchr(arg, '=');
@@ -92,6 +92,14 @@ reports_add(struct reports *r, struct options *o, const char *arg)
 		return false;
 	if (equals != NULL && equals[1] == '\0') {
 		o->status = options_mistake(o, "--report %s=: the name of the file is empty", name);
+		return false;
+	}
+	if (equals == NULL && needs_file) {
+		o->status = options_mistake(
+		    o,
+		    o->cmd->reports ? "--report %s needs a file (%s=FILE); --format %s is for standard output"
+		                    : "--report %s needs a file (%s=FILE)",
+		    name, name, name);
 		return false;
 	}
 	return reports_request(r, o, kind, equals != NULL ? equals + 1 : "-");

@@ -28,8 +28,9 @@ struct reports {
 	enum exit_status status;
 };
 
-/* FORMAT[=FILE].  false after a message and o->status set. */
-bool reports_add(struct reports *r, struct options *o, const char *arg);
+/* FORMAT=FILE, or, of a policy, FORMAT alone: to standard output.  false after a message and o->status set.
+ */
+bool reports_add(struct reports *r, struct options *o, const char *arg, bool needs_file);
 
 /* The same, taken apart; path is borrowed. */
 bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path);

@@ -89,8 +89,8 @@ expect_all(const char *args, size_t least)
 Test(reports, the_same_findings_in_all)
 {
 	expect_all(FAULTS, 10);
-	expect_all("--ignore 'dftracer/*' --level htdump/invalid-utf8=note " FAULTS, 7);
-	expect_all("--select htdump/invalid-utf8 --max-findings 3 " FAULTS, 3);
+	expect_all("--ignore-rules 'dftracer/*' --level htdump/invalid-utf8=note " FAULTS, 7);
+	expect_all("--select-rules htdump/invalid-utf8 --limit 3 " FAULTS, 3);
 }
 
 Test(reports, the_same_bytes_for_any_number_of_threads)
@@ -146,14 +146,14 @@ Test(reports, nothing_is_a_workflow_command)
 	snprintf(path, sizeof path, "%s/::error::x ##[error]y\n::warning::z%%0A.pfw", dir);
 	cr_assert(write_whole(path, trace, sizeof trace - 1));
 	for (size_t k = 0; k < REPORT_KINDS; k++) {
-		snprintf(args, sizeof args, "--from dftracer --dialect d4 %s", dir);
+		snprintf(args, sizeof args, "--from dftracer --from-dialect d4 %s", dir);
 		struct ran r = report_of("GITHUB_ACTIONS=true", report_names[k], args);
 		cr_expect_eq(r.status, 1, "%s", r.out);
 		cr_expect_eq(foreign_commands(r.out), 0, "%s: %s", report_names[k], r.out);
 		cr_expect_not_null(strstr(r.out, "broken-json"), "%s: %s", report_names[k], r.out);
 		ran_free(&r);
 		/* in a relative name the command would stand at the start of the line */
-		snprintf(args, sizeof args, "--from dftracer --dialect d4 '%s'", strrchr(path, '/') + 1);
+		snprintf(args, sizeof args, "--from dftracer --from-dialect d4 '%s'", strrchr(path, '/') + 1);
 		char command[2048];
 		snprintf(command, sizeof command,
 		         "t=$(realpath \"$0\"); cd '%s' && GITHUB_ACTIONS=true exec \"$t\" validate --format "
@@ -175,7 +175,7 @@ Test(reports, several_at_once)
 	size_t n;
 
 	snprintf(args, sizeof args,
-	         "--report text --report sarif=%s/a.sarif --report junit=%s/a.xml.gz --color always " FAULTS,
+	         "--format text --report sarif=%s/a.sarif --report junit=%s/a.xml.gz --color always " FAULTS,
 	         dir, dir);
 	struct ran r = validate_sh("X=", args);
 	cr_expect_eq(r.status, 1);
@@ -207,7 +207,8 @@ Test(reports, mistakes)
 {
 	expect_refused("--report sarf x.htdump", "takes one of text, gcc, json");
 	expect_refused("--report sarif= x.htdump", "the name of the file is empty");
-	expect_refused("--report json --report text x.htdump", "two reports go to standard output");
+	expect_refused("--report json=- --format text x.htdump", "two reports go to standard output");
+	expect_refused("--report json x.htdump", "needs a file (json=FILE); --format json is for");
 	expect_refused("--report json=a --report text=a x.htdump", "two reports go to a");
 	expect_refused("--report json=README.md -f README.md", "is the input README.md");
 }

@@ -17,6 +17,7 @@ const struct command rules_command = {
 	.operands = "[--format text|json|md]",
 	.summary = "Lists all rules and kinds of loss, with their levels.",
 	.options = own,
+	.writes = true,
 	.run = cmd_rules,
 };
 

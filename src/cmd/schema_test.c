@@ -290,12 +290,12 @@ Test(schema, losses)
 	char *const dir = make_folder(), path[1024];
 
 	write_report(dir, "none.json",
-	             (const char *const[]){ "convert", "--report-loss=-", "--to=ndjson", GOOD("overlapping"),
+	             (const char *const[]){ "convert", "--losses=-", "--to=ndjson", GOOD("overlapping"),
 	                                    "/dev/null", NULL },
 	             0);
 	snprintf(path, sizeof path, "%s/out.folded.gz", dir);
 	write_report(dir, "some.json",
-	             (const char *const[]){ "convert", "--report-loss=-", "--fail-on-loss=folded/fa*",
+	             (const char *const[]){ "convert", "--losses=-", "--fail-on-loss-of", "folded/fa*",
 	                                    GOOD("overlapping"), path, NULL },
 	             1);
 	cr_assert_eq(remove(path), 0);

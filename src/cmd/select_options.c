@@ -6,6 +6,7 @@
 #include "cmd/options.h"
 #include "cmd/say.h"
 #include "cmd/time_option.h"
+#include "pipeline/value_order.h"
 
 enum {
 	S_SINCE,
@@ -15,10 +16,12 @@ enum {
 	S_CATEGORY,
 	S_PID,
 	S_TID,
+	S_PROCESS,
+	S_THREAD,
 	S_TRACK,
 	S_MIN_DUR,
 	S_MAX_DUR,
-	S_ARG,
+	S_WHERE,
 	S_NOT,
 };
 
@@ -28,15 +31,18 @@ const struct cmd_option select_option_rows[] = {
 	[S_UNTIL] = { "until", "TIME", "events before TIME", 0 },
 	[S_EDGES] = { "edges", "clip|keep|drop",
 	              "what becomes of spans that cross an end of the window (default: clip)", 0 },
-	[S_NAME] = { "name", "GLOB", "events of this name (* stands for any text)", 0 },
-	[S_CATEGORY] = { "category", "GLOB", "events of this category", 0 },
+	[S_NAME] = { "name", "GLOB,...", "events of these names (* stands for any text)", 0 },
+	[S_CATEGORY] = { "category", "GLOB,...", "events of these categories", 0 },
 	[S_PID] = { "pid", "N", "events of this process", 0 },
 	[S_TID] = { "tid", "N", "events of this thread", 0 },
-	[S_TRACK] = { "track", "GLOB", "events of tracks, threads or processes of this name", 0 },
+	[S_PROCESS] = { "process", "GLOB,...", "events of processes of these names", 0 },
+	[S_THREAD] = { "thread", "GLOB,...", "events of threads of these names", 0 },
+	[S_TRACK] = { "track", "GLOB,...", "events of tracks, threads or processes of these names", 0 },
 	[S_MIN_DUR] = { "min-dur", "TIME", "spans of at least this duration, 1.5ms", 0 },
 	[S_MAX_DUR] = { "max-dur", "TIME", "events of at most this duration", 0 },
-	[S_ARG] = { "arg", "KEY=GLOB", "events with a field KEY whose value is GLOB", 0 },
-	[S_NOT] = { "not", NULL, "turns the option that follows around: no event of that kind", 0 },
+	[S_WHERE] = { "where", "KEY=GLOB",
+	              "events with a field KEY whose value is GLOB; KEY>N, KEY<=N, ...: a number", 0 },
+	[S_NOT] = { "not", NULL, "negates the next filter: --not --name idle", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -70,39 +76,104 @@ take_edges(struct select_options *s, struct options *o, const char *arg)
 	return i >= 0;
 }
 
+/* KEY<N, KEY<=N, KEY>N or KEY>=N; a "<" or ">" that no number follows belongs to the key. */
 static bool
-take_arg(struct select_condition *c, struct options *o, const char *arg)
+take_comparison(struct select_condition *c, const char *arg)
+{
+	const char *const sign = strpbrk(arg, "<>=");
+
+	if (sign == NULL || sign == arg || *sign == '=')
+		return false;
+	const bool equal = sign[1] == '=';
+	if (!value_number(slice_str(sign + 1 + equal), &c->with))
+		return false;
+	c->key = slice_of(arg, (size_t)(sign - arg));
+	c->compare =
+	    *sign == '<' ? (equal ? SELECT_AT_MOST : SELECT_LESS) : (equal ? SELECT_AT_LEAST : SELECT_MORE);
+	return true;
+}
+
+static bool
+take_where(struct select_condition *c, struct options *o, const char *arg)
 {
 	const char *const equals = strchr(arg, '=');
 
-	if (equals == NULL || equals == arg)
-		return mistake(o, "arg", "KEY=GLOB", arg);
+	if (take_comparison(c, arg))
+		return true;
+	if (equals == NULL || equals == arg || strchr("<>", equals[-1]) != NULL)
+		return mistake(o, "where", "KEY=GLOB or a comparison with a number (KEY>N, KEY<=N)", arg);
 	c->key = slice_of(arg, (size_t)(equals - arg));
 	c->glob = slice_str(equals + 1);
 	return true;
 }
 
 static bool
-take_condition(struct select_condition *c, struct options *o, int which, const char *arg)
+add(struct select *k, struct options *o, struct select_condition c)
+{
+	if (k->n == SELECT_MOST) {
+		o->status = options_mistake(o, "takes %d conditions at most", SELECT_MOST);
+		return false;
+	}
+	k->conditions[k->n++] = c;
+	return true;
+}
+
+/* How much of a list its first pattern is: up to a comma that neither stands within brackets, as in
+ * "sum(int, int)", nor behind a backslash.  Brackets that are not closed hold no comma back. */
+static size_t
+first_pattern(const char *list)
+{
+	size_t n = 0, depth = 0, comma = SIZE_MAX;
+
+	for (; list[n] != '\0'; n++) {
+		if (list[n] == '\\' && list[n + 1] != '\0')
+			n++;
+		else if (strchr("([{<", list[n]) != NULL)
+			depth++;
+		else if (strchr(")]}>", list[n]) != NULL)
+			depth -= depth > 0;
+		else if (list[n] == ',' && depth == 0)
+			return n;
+		else if (list[n] == ',' && comma == SIZE_MAX)
+			comma = n;
+	}
+	return depth > 0 && comma != SIZE_MAX ? comma : n;
+}
+
+static bool
+take_globs(struct select *k, struct options *o, struct select_condition c, const char *arg)
+{
+	for (;;) {
+		const size_t n = first_pattern(arg);
+		c.glob = slice_of(arg, n);
+		if (!add(k, o, c))
+			return false;
+		if (arg[n] == '\0')
+			return true;
+		arg += n + 1;
+	}
+}
+
+static bool
+take_condition(struct select *k, struct options *o, int which, bool inverted, const char *arg)
 {
 	static const enum select_kind kinds[] = {
-		[S_NAME] = SELECT_NAME,       [S_CATEGORY] = SELECT_CATEGORY, [S_PID] = SELECT_PID,
-		[S_TID] = SELECT_TID,         [S_TRACK] = SELECT_TRACK,       [S_MIN_DUR] = SELECT_MIN_DUR,
-		[S_MAX_DUR] = SELECT_MAX_DUR, [S_ARG] = SELECT_ARG,
+		[S_NAME] = SELECT_NAME,   [S_CATEGORY] = SELECT_CATEGORY, [S_PID] = SELECT_PID,
+		[S_TID] = SELECT_TID,     [S_PROCESS] = SELECT_PROCESS,   [S_THREAD] = SELECT_THREAD,
+		[S_TRACK] = SELECT_TRACK, [S_MIN_DUR] = SELECT_MIN_DUR,   [S_MAX_DUR] = SELECT_MAX_DUR,
+		[S_WHERE] = SELECT_WHERE,
 	};
+	struct select_condition c = { .kind = kinds[which], .inverted = inverted };
 
-	c->kind = kinds[which];
-	if (which == S_ARG)
-		return take_arg(c, o, arg);
+	if (which == S_WHERE)
+		return take_where(&c, o, arg) && add(k, o, c);
 	if (which == S_MIN_DUR || which == S_MAX_DUR)
-		return duration_option(arg, &c->number) ||
-		       mistake(o, select_option_rows[which].name, "a duration (1500, 12.5ms)", arg);
-	if (which == S_PID)
-		return options_number(o, "--pid", arg, &c->number);
-	if (which == S_TID)
-		return options_number(o, "--tid", arg, &c->number);
-	c->glob = slice_str(arg);
-	return true;
+		return (duration_option(arg, &c.number) ||
+		        mistake(o, select_option_rows[which].name, "a duration (1500, 12.5ms)", arg)) &&
+		       add(k, o, c);
+	if (which == S_PID || which == S_TID)
+		return options_number(o, which == S_PID ? "--pid" : "--tid", arg, &c.number) && add(k, o, c);
+	return take_globs(k, o, c, arg);
 }
 
 bool
@@ -124,13 +195,7 @@ select_options_take(struct select_options *s, struct options *o, int which, cons
 		return take_time(o, which, arg, &k->until);
 	if (which == S_EDGES)
 		return take_edges(s, o, arg);
-	if (k->n == SELECT_MOST) {
-		o->status = options_mistake(o, "takes %d conditions at most", SELECT_MOST);
-		return false;
-	}
-	struct select_condition *const c = &k->conditions[k->n++];
-	c->inverted = inverted;
-	return take_condition(c, o, which, arg);
+	return take_condition(k, o, which, inverted, arg);
 }
 
 bool

@@ -327,7 +327,7 @@ Test(select, mistakes)
 	expect_message("\"$0\" cat --since soon " SAMPLE, 3, "--since takes a time");
 	expect_message("\"$0\" cat --min-dur -1 " SAMPLE, 3, "--min-dur takes a duration");
 	expect_message("\"$0\" cat --pid x " SAMPLE, 3, "--pid takes a number");
-	expect_message("\"$0\" cat --arg x " SAMPLE, 3, "--arg takes KEY=GLOB");
+	expect_message("\"$0\" cat --where x " SAMPLE, 3, "--where takes KEY=GLOB");
 	expect_message("\"$0\" cat --not " SAMPLE, 3, "--not stands before no option");
 	expect_message("\"$0\" cat --not --since 1 " SAMPLE, 3, "--not does not go with --since");
 	expect_message("\"$0\" cat --edges keep " SAMPLE, 3, "give one of them");
@@ -340,12 +340,13 @@ Test(select, mistakes)
 
 Test(select, fields_tracks_and_processes)
 {
-	expect_output("\"$0\" cat -q --arg id=4[12] " SAMPLE " | wc -l", 0, "0\n");
-	expect_output("\"$0\" cat -q --arg 'id=4?' --not --arg id=41 --name '*crosses*' " SAMPLE " | wc -l",
+	expect_output("\"$0\" cat -q --where id=4[12] " SAMPLE " | wc -l", 0, "0\n");
+	expect_output("\"$0\" cat -q --where 'id=4?' --not --where id=41 --name '*crosses*' " SAMPLE
+	              " | wc -l",
 	              0, "1\n");
 	expect_output("\"$0\" cat -q --tid 2 " SAMPLE " | grep -vc 'track=\"thread 2\"'", 1, "0\n");
 	expect_output("\"$0\" cat -q --track 'thread 2' " SAMPLE " | grep -c 'track=\"thread 2\"'", 0, "1\n");
-	expect_output("\"$0\" stats -q --arg id=41 " SAMPLE
+	expect_output("\"$0\" stats -q --where id=41 " SAMPLE
 	              " | sed -n '/^spans/,/^$/p' | grep -c 'CallstackString'",
 	              0, "1\n");
 }

@@ -17,7 +17,6 @@ bool
 side_reports_add(struct options *o, const char *arg)
 {
 	struct side_reports *const s = o->side != NULL ? o->side : calloc(1, sizeof *s);
-	const char *const file = strchr(arg, '=');
 
 	if (s == NULL) {
 		options_no_memory(o);
@@ -25,9 +24,9 @@ side_reports_add(struct options *o, const char *arg)
 	}
 	o->side = s;
 	s->policy = (struct policy){ .fail_level = LEVEL_ERROR, .most = UINT64_MAX };
-	if (!reports_add(&s->reports, o, arg))
+	if (!reports_add(&s->reports, o, arg, true))
 		return false;
-	if (file != NULL && strcmp(file, "=-") != 0)
+	if (strcmp(s->reports.list[s->reports.n - 1].path, "-") != 0)
 		return true;
 	o->status =
 	    options_mistake(o,

@@ -28,6 +28,7 @@ tear_down(void)
 }
 
 TestSuite(skip_existing, .init = set_up, .fini = tear_down);
+TestSuite(host_race, .init = set_up, .fini = tear_down);
 
 static const char *
 at(const char *name)
@@ -114,7 +115,7 @@ Test(skip_existing, mistakes)
 }
 
 /* Somebody else made the output while it was written. */
-Test(skip_existing, what_comes_meanwhile_stays)
+Test(host_race, what_comes_meanwhile_stays)
 {
 	static const char script[] =
 	    "\"$0\" convert --skip-existing --from dftracer - \"$1/a.json\" < \"$1/pipe\" & exec 3> "

@@ -1,17 +1,14 @@
-#include <unistd.h>
-
-#include "base/terminal.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/side_reports.h"
 #include "stats/stats_report.h"
 #include "stats/stats_thread.h"
 
-enum { O_FORMAT, O_TOP, O_THREADS, O_MAX_REPEAT };
+enum { O_FORMAT, O_LIMIT, O_THREADS, O_MAX_REPEAT };
 
 static const struct cmd_option own[] = {
 	[O_FORMAT] = { "format", "text|json", "the report's form (default: text)", 0 },
-	[O_TOP] = { "top", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
+	[O_LIMIT] = { "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
 	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core)", 0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
 	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
@@ -53,8 +50,8 @@ parse(struct stats_run *s)
 
 	s->top = STATS_TOP;
 	while ((opt = options_next(o, &arg)) >= 0) {
-		if (opt == O_TOP)
-			word = options_number(o, "--top", arg, &s->top) ? 0 : -1;
+		if (opt == O_LIMIT)
+			word = options_limit(o, arg, &s->top) ? 0 : -1;
 		else if (opt == O_THREADS)
 			word = options_number(o, "--threads", arg, &s->threads) ? 0 : -1;
 		else if (opt == O_MAX_REPEAT)
@@ -98,13 +95,12 @@ static void
 report(struct stats_run *s, const struct pipeline *p, const char *path)
 {
 	s->stats.unpaired = interpret_unpaired(&p->interpret);
-	const bool shown = s->options.output == NULL || strcmp(s->options.output, "-") == 0;
 	const struct stats_view view = {
 		.path = path,
 		.bytes = p->context.bytes,
 		.trace = &p->trace,
 		.stats = &s->stats,
-		.width = shown ? terminal_columns(STDOUT_FILENO) : 0,
+		.width = options_width(&s->options),
 	};
 	const bool ok = s->json ? stats_json_input(&s->text, &view, s->first)
 	                        : stats_text(&s->text, &view, (size_t)s->top);

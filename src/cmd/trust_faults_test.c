@@ -48,7 +48,7 @@ limited(const char *command, unsigned kib)
 	remove_folder(dir);
 }
 
-Test(trust, out_of_memory_is_status_2_with_a_message)
+Test(host_memory, out_of_memory_is_status_2_with_a_message)
 {
 	static const char *const commands[] = {
 		"convert -f --threads 3 " SAMPLE " \"$1\"/out.json",

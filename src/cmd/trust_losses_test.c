@@ -39,7 +39,7 @@ Test(trust, lanes_off_with_overlaps_is_a_counted_loss)
 }
 
 /* The output is half written for certain: the input is a FIFO that stays open. */
-Test(trust, leftovers_of_sigkill_have_the_name_in_the_manual)
+Test(host_signal, leftovers_of_sigkill_have_the_name_in_the_manual)
 {
 	static const char command[] =
 	    "mkfifo \"$1/in\" || exit 99\n"

@@ -75,7 +75,7 @@ Test(trust, each_mistake_in_an_option_has_its_message)
 	expect(RUN("-q"), 3, "-q is an option, and no command stands before it");
 	expect(RUN("stats", "--sort", "x", SAMPLE), 3, "there is no option --sort (");
 	expect(RUN("convert", "--sort", "x", SAMPLE, "-"), 3,
-	       "--sort-memory takes a number of bytes, 104857600 or 100M, not x");
+	       "--memory takes a number of bytes, 104857600 or 100M, not x");
 	expect(RUN("convert", "--f", SAMPLE, "-"), 3, "--f may be one of ");
 	expect(RUN("convert", "--raw=1", SAMPLE, "-"), 3, "--raw takes no argument");
 	expect(RUN("convert", "--ra=1", SAMPLE, "-"), 3, "--raw takes no argument");

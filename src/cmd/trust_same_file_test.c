@@ -107,10 +107,10 @@ Test(trust, an_output_that_is_a_file_of_an_option_is_refused)
 {
 	char *const dir = make_folder();
 
-	expect_refused(
-	    dir,
-	    "printf 'format: htdump\\n' > v.yaml; $T convert -f --to chrome --schema v.yaml a.htdump v.yaml",
-	    " is the input ");
+	expect_refused(dir,
+	               "printf 'format: htdump\\n' > v.yaml; $T convert -f --to chrome --vocabulary v.yaml "
+	               "a.htdump v.yaml",
+	               " is the input ");
 	expect_refused(dir, "printf '1 a\\n' > m; $T convert -f --to chrome --label-map m a.htdump m",
 	               " is the input ");
 	remove_folder(dir);

@@ -6,10 +6,10 @@
 enum {
 	O_REPORT,
 	O_FORMAT,
-	O_SELECT,
-	O_IGNORE,
+	O_SELECT_RULES,
+	O_IGNORE_RULES,
 	O_LEVEL,
-	O_MAX_FINDINGS,
+	O_LIMIT,
 	O_FAIL_LEVEL,
 	O_EXIT_ZERO,
 	O_THREADS,
@@ -21,18 +21,18 @@ enum {
 };
 
 static const struct cmd_option own[] = {
-	[O_REPORT] = { "report", "FORMAT[=FILE]",
-	               "a report: text, gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0 },
-	[O_FORMAT] = { "format", "FORMAT", "the form of a single report (default: text, one finding a line)",
-	               0 },
-	[O_SELECT] = { "select", "RULES", "only findings of these rules (* stands for any text)", 0 },
-	[O_IGNORE] = { "ignore", "RULES", "leave out findings of these rules", 0 },
+	[O_REPORT] = { "report", "FORMAT=FILE", "a report more, of this form, in a file", 0 },
+	[O_FORMAT] = { "format", "FORMAT",
+	               "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0 },
+	[O_SELECT_RULES] = { "select-rules", "RULES", "only findings of these rules (* stands for any text)",
+	                     0 },
+	[O_IGNORE_RULES] = { "ignore-rules", "RULES", "leave out findings of these rules", 0 },
 	[O_LEVEL] = { "level", "RULES=LEVEL", "findings of these rules are error, warning or note", 0 },
-	[O_MAX_FINDINGS] = { "max-findings", "N", "list at most N findings, and count the rest", 0 },
+	[O_LIMIT] = { "limit", "N", "list at most N findings, and count the rest (0: all)", 'n' },
 	[O_FAIL_LEVEL] = { "fail-level", "LEVEL",
 	                   "exit 1 from this level on: error (default), warning, note or never", 0 },
 	[O_EXIT_ZERO] = { "exit-zero", NULL, "findings do not change the exit status", 0 },
-	[O_THREADS] = { "threads", "N", "read N traces side by side (default: one a core, 16 at most)", 0 },
+	[O_THREADS] = { "threads", "N", "work with N threads (default: 0, one a core, 16 at most)", 0 },
 	[O_CONFIG] = { "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0 },
 	[O_NO_CONFIG] = { "no-config", NULL, "no policy", 0 },
 	[O_BASELINE] = { "baseline", "FILE", "compare with this output of stats --format json", 0 },
@@ -70,7 +70,8 @@ struct validate {
 	struct policies policies;
 	struct reports reports;
 	const struct report_ops *form; /* of --format; NULL: not given */
-	uint64_t threads;              /* 0: not given */
+	uint64_t threads;              /* 0: one a core */
+	bool threads_given;
 	bool init, scope;
 };
 
@@ -81,21 +82,22 @@ take(struct validate *v, int opt, const char *arg)
 
 	switch (opt) {
 	case O_REPORT:
-		return reports_add(&v->reports, o, arg);
+		return reports_add(&v->reports, o, arg, true);
 	case O_FORMAT:
 		return reports_kind(o, "--format", arg, &v->form);
-	case O_SELECT:
+	case O_SELECT_RULES:
 		return policy_select(&v->policy, o, arg);
-	case O_IGNORE:
+	case O_IGNORE_RULES:
 		return policy_ignore(&v->policy, o, arg);
 	case O_LEVEL:
 		return policy_level(&v->policy, o, arg);
-	case O_MAX_FINDINGS:
-		return options_number(o, "--max-findings", arg, &v->policy.max_findings);
+	case O_LIMIT:
+		return options_limit(o, arg, &v->policy.limit) && (v->policy.limited = true);
 	case O_FAIL_LEVEL:
 		return policy_fail_level(&v->policy, o, arg);
 	case O_THREADS:
-		return options_positive(o, "--threads", arg, &v->threads);
+		v->threads_given = true;
+		return options_number(o, "--threads", arg, &v->threads);
 	case O_CONFIG:
 		v->policy.config = arg;
 		v->policy.no_config = false;
@@ -119,7 +121,7 @@ take(struct validate *v, int opt, const char *arg)
 	}
 }
 
-/* --select is about rules: what says which events are meant is not mistaken for it. */
+/* --select-rules is about rules: what says which events are meant is not mistaken for it. */
 static bool
 check_scope(struct validate *v)
 {
@@ -165,7 +167,7 @@ add_reports(struct validate *v)
 
 	if (v->reports.n == 0 && v->form == NULL && o->output == NULL && file != NULL)
 		for (uint32_t i = 0; i < file->nreports; i++)
-			if (!reports_add(&v->reports, o, file->reports[i]))
+			if (!reports_add(&v->reports, o, file->reports[i], false))
 				return false;
 	/* --format and -o are the short form for one report; beside --report they ask for one more */
 	if ((v->reports.n == 0 || v->form != NULL || o->output != NULL) &&
@@ -193,7 +195,7 @@ static enum exit_status
 run(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
-	const uint64_t threads = v->threads == 0 && file != NULL ? file->threads : v->threads;
+	const uint64_t threads = !v->threads_given && file != NULL ? file->threads : v->threads;
 	const bool opened = reports_open(&v->reports, &v->options, &v->policies.whole);
 	const bool whole =
 	    opened && validate_run(&v->options, &v->reports, &v->traces, &v->policies, threads);

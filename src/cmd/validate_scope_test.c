@@ -85,12 +85,13 @@ Test(validate_scope, events_and_what_is_none)
 	expect_lines(SCOPE("--until", "1500us"), path, 1, "3 5 ", ": 2 events and 2 findings are outside");
 	expect_lines(SCOPE("--since", "80%"), path, 1, "5 6 ", ": 2 events and 2 findings");
 	expect_lines(SCOPE("--tid", "9"), path, 1, "4 5 ", ": 2 events and 2 findings");
-	expect_lines(SCOPE("--name", "a", "--ignore", "*/broken-json"), path, 1, "3 6 ", ": 1 event and 1 ");
+	expect_lines(SCOPE("--name", "a", "--ignore-rules", "*/broken-json"), path, 1, "3 6 ",
+	             ": 1 event and 1 ");
 }
 
 Test(validate_scope, nothing_is_left)
 {
-	struct ran r = validate(SCOPE("--name", "none", "--ignore", "*/broken-json"), path);
+	struct ran r = validate(SCOPE("--name", "none", "--ignore-rules", "*/broken-json"), path);
 
 	cr_expect_eq(r.status, 0, "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "a.pfw: valid"), "%s", r.out);

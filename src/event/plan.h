@@ -5,7 +5,7 @@
 
 /*
  * What the events of a class mean.  Formats carry names and fields; meaning is
- * data that a vocabulary gives (tracetool-schema(5)).  A meaning is looked up
+ * data that a vocabulary gives (tracetool-vocabulary(5)).  A meaning is looked up
  * once for each class and lives as long as the vocabulary.
  *
  * Who applies it: the engine (pipeline/interpret.h), event by event; or the reader

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* mkstemp */
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,8 @@ Test(input_mapped, other_sigbus_still_kills, .signal = SIGBUS)
 	raise(SIGBUS);
 }
 
+TestSuite(host_input, .init = samples_begin, .fini = samples_end);
+
 static long
 resident_kb(void)
 {
@@ -92,14 +95,28 @@ resident_kb(void)
 	return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* Batches look at records that the reader is done with. */
-Test(input_mapped, memory_that_is_looked_at_later_stays_small_too)
+/* Runs `fn` on a sparse file of so many MiB three times; the least growth of resident memory counts, as the
+ * kernel counts pages in lots and takes others back when it likes. */
+static void
+grows_less_than(long kib, unsigned mib, long (*fn)(const char *path))
 {
 	const char *path = write_file(&(struct bytes){ .p = ten });
+	long least = LONG_MAX;
+
+	cr_assert_eq(truncate(path, (off_t)mib << 20), 0);
+	for (int i = 0; i < 3; i++) {
+		const long grown = fn(path);
+		least = grown < least ? grown : least;
+	}
+	cr_expect_lt(least, kib, "%ld KiB", least);
+}
+
+/* Batches look at records that the reader is done with. */
+static long
+look_back(const char *path)
+{
 	const size_t step = 1 << 20;
 	const long before = resident_kb();
-
-	cr_assert_eq(truncate(path, 128 << 20), 0);
 	struct input *const in = input_open(path);
 	const char *const start = in->p;
 	while (in->p < in->end) {
@@ -108,19 +125,23 @@ Test(input_mapped, memory_that_is_looked_at_later_stays_small_too)
 		input_behind(in);
 		cr_assert_eq(sum(late, late + (2 << 20)), 0);
 	}
-	cr_expect_lt(resident_kb() - before, 28 << 10, "%ld KiB", resident_kb() - before);
+	const long grown = resident_kb() - before;
 	input_close(in);
+	return grown;
 }
 
-Test(input_mapped, mapped_memory_stays_small)
+Test(host_input, memory_that_is_looked_at_later_stays_small_too)
 {
-	const char *path = write_file(&(struct bytes){ .p = ten });
+	grows_less_than(28 << 10, 128, look_back);
+}
+
+static long
+read_on(const char *path)
+{
 	const long before = resident_kb();
-	struct input *in;
+	struct input *const in = input_open(path);
 	long most = 0;
 
-	cr_assert_eq(truncate(path, 192 << 20), 0);
-	in = input_open(path);
 	while (in->p < in->end) {
 		cr_assert_eq(sum(in->p, in->p + 65536), 0);
 		in->p += 65536;
@@ -128,9 +149,14 @@ Test(input_mapped, mapped_memory_stays_small)
 		if (resident_kb() > most)
 			most = resident_kb();
 	}
-	cr_expect_lt(most - before, 24 << 10, "%ld KiB", most - before);
 	in->p -= 100 << 20; /* going back is allowed */
 	cr_expect_eq(sum(in->p, in->p + 65536), 0);
 	input_behind(in);
 	input_close(in);
+	return most - before;
+}
+
+Test(host_input, mapped_memory_stays_small)
+{
+	grows_less_than(24 << 10, 192, read_on);
 }

@@ -16,7 +16,7 @@ bool
 select_needs_fields(const struct select *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
-		if (s->conditions[i].kind == SELECT_ARG)
+		if (s->conditions[i].kind == SELECT_WHERE)
 			return true;
 	return false;
 }

@@ -15,17 +15,29 @@ enum select_kind {
 	SELECT_CATEGORY, /* a glob */
 	SELECT_PID,
 	SELECT_TID,
+	SELECT_PROCESS, /* the name of its process; a glob */
+	SELECT_THREAD,  /* the name of the thread that its track shows something of; a glob */
 	SELECT_TRACK,   /* the name of its track, or of the thread or process that its track is of; a glob */
 	SELECT_MIN_DUR, /* ns; what is no span takes no time */
 	SELECT_MAX_DUR,
-	SELECT_ARG, /* a field of this name has a value whose text matches the glob */
+	SELECT_WHERE, /* a field of this name has a value whose text matches the glob, or that compares so */
 	SELECT_KINDS,
+};
+
+enum select_compare {
+	SELECT_GLOB, /* none of numbers */
+	SELECT_LESS,
+	SELECT_AT_MOST,
+	SELECT_MORE,
+	SELECT_AT_LEAST,
 };
 
 struct select_condition {
 	enum select_kind kind;
 	bool inverted;
-	struct slice key;  /* ARG: the name of the field */
+	struct slice key; /* WHERE: the name of the field */
+	enum select_compare compare;
+	struct value with; /* what the field compares with: U64, I64 or F64 */
 	struct slice glob; /* see glob_fits() */
 	uint64_t number;   /* PID, TID, MIN_DUR, MAX_DUR */
 };

@@ -7,6 +7,7 @@
 #include "event/class.h"
 #include "event/plan.h"
 #include "event/track.h"
+#include "pipeline/value_order.h"
 
 /* The thread that a track shows something of; the process where it is of no thread. */
 static const struct track *
@@ -21,6 +22,12 @@ static bool
 has_id(const struct track *t, enum track_kind kind, uint64_t id)
 {
 	return t->kind == kind && t->has_id && t->id == id;
+}
+
+static bool
+has_name(const struct track *t, enum track_kind kind, struct slice glob)
+{
+	return t->kind == kind && glob_fits(glob, t->name);
 }
 
 static bool
@@ -74,17 +81,49 @@ text_of(const struct value *v, char room[DECIMAL_F64_MAX])
 	return slice_of(room, (size_t)(end - room));
 }
 
-/* One of a list's entries is enough; entries of lists within it are not looked at. */
+/* What a text says, if it is a number, is compared too: DFTracer and others write numbers as text. */
 static bool
-value_matches(const struct value *v, struct slice glob)
+compares(const struct select_condition *c, const struct value *v)
+{
+	struct value number;
+	int order;
+
+	if (v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON) {
+		if (!value_number(value_text(v), &number))
+			return false;
+		v = &number;
+	}
+	if (!value_order(v, &c->with, &order))
+		return false;
+	switch (c->compare) {
+	case SELECT_LESS:
+		return order < 0;
+	case SELECT_AT_MOST:
+		return order <= 0;
+	case SELECT_MORE:
+		return order > 0;
+	default:
+		return order >= 0;
+	}
+}
+
+static bool
+scalar_matches(const struct select_condition *c, const struct value *v)
 {
 	char room[DECIMAL_F64_MAX];
 
+	return c->compare == SELECT_GLOB ? glob_fits(c->glob, text_of(v, room)) : compares(c, v);
+}
+
+/* One of a list's entries is enough; entries of lists within it are not looked at. */
+static bool
+value_matches(const struct select_condition *c, const struct value *v)
+{
 	if (v->type != VALUE_LIST && v->type != VALUE_MAP)
-		return glob_fits(glob, text_of(v, room));
+		return scalar_matches(c, v);
 	const size_t per = v->type == VALUE_MAP ? 2 : 1;
 	for (size_t i = per - 1; i < v->count * per; i += per)
-		if (v->values[i].type < VALUE_LIST && glob_fits(glob, text_of(&v->values[i], room)))
+		if (v->values[i].type < VALUE_LIST && scalar_matches(c, &v->values[i]))
 			return true;
 	return false;
 }
@@ -93,7 +132,7 @@ static bool
 field_matches(const struct field *fields, uint32_t n, const struct select_condition *c)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (slice_equal(fields[i].name, c->key) && value_matches(&fields[i].value, c->glob))
+		if (slice_equal(fields[i].name, c->key) && value_matches(c, &fields[i].value))
 			return true;
 	return false;
 }
@@ -118,7 +157,11 @@ meets(const struct select_condition *c, const struct batch *b, const struct even
 		return dur >= c->number;
 	case SELECT_MAX_DUR:
 		return dur <= c->number;
-	case SELECT_ARG:
+	case SELECT_PROCESS:
+		return has_name(track_process(e->track), TRACK_PROCESS, c->glob);
+	case SELECT_THREAD:
+		return has_name(thread_of(e->track), TRACK_THREAD, c->glob);
+	case SELECT_WHERE:
 		return field_matches(b->fields + e->first_field, e->nfields, c) ||
 		       field_matches(e->cls->parts, e->cls->nparts, c);
 	default:

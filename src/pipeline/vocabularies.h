@@ -3,7 +3,7 @@
 
 #include "format/format.h"
 
-/* A vocabulary of the user (tracetool-schema(5)); its text has been checked. */
+/* A vocabulary of the user (tracetool-vocabulary(5)); its text has been checked. */
 struct schema_file {
 	const char *path; /* for messages */
 	struct slice text;

@@ -6,7 +6,7 @@
 
 /*
  * Vocabularies: what the events of a format mean, written in YAML
- * (tracetool-schema(5)).  One for each format is built into the program; files
+ * (tracetool-vocabulary(5)).  One for each format is built into the program; files
  * of the user come before it, rule by rule: the first rule that matches a
  * class counts.
  */

@@ -32,9 +32,9 @@ validated(const char *folder, bool state, const char *schema, char text[RIG_TEXT
 		                     "--format",
 		                     "json",
 		                     folder,
-		                     state ? "--rules" : NULL,
+		                     state ? "--check" : NULL,
 		                     "state",
-		                     schema != NULL ? "--schema" : NULL,
+		                     schema != NULL ? "--vocabulary" : NULL,
 		                     schema,
 		                     NULL };
 	struct ran r = run_tool(args, NULL, 0);
@@ -158,7 +158,7 @@ Test(ovni_state, states_are_named)
 {
 	const char *const folder = "testdata/ovni/folders-state/nesting-mismatch";
 	struct ran r =
-	    run_tool((const char *const[]){ "validate", "--rules", "state", folder, NULL }, NULL, 0);
+	    run_tool((const char *const[]){ "validate", "--check", "state", folder, NULL }, NULL, 0);
 
 	cr_expect_not_null(strstr(r.out, "VU] closes \"task submission\" (13.8), but the innermost open one "
 	                                 "is \"scheduler server, blocking\" (13.7), "

@@ -73,7 +73,7 @@ rig_next(struct rig *rig)
 void
 rig_read(struct rig *rig, const char *folder)
 {
-	static const struct option_value options[] = { { "rules", "state", NULL } };
+	static const struct option_value options[] = { { "check", "state", NULL } };
 	struct ran r =
 	    run_program((const char *const[]){ "find", folder, "-name", "stream.obs", NULL }, NULL, 0);
 	struct reader of_trace = { .trace = &rig->trace, .findings = &rig->findings, .options = options };

@@ -18,15 +18,16 @@ static const struct cmd_words words[] = {
 	{ NULL, WORDS_LIST, NULL },
 };
 
-const struct command schema_command = {
-	.name = "schema",
+const struct command vocabulary_command = {
+	.name = "vocabulary",
 	.operands = "check FILE ...  |  show [FORMAT]",
 	.summary = "Checks vocabularies (what events mean), or shows those that are built in.",
 	.words = words,
-	.run = cmd_schema,
+	.writes = true,
+	.run = cmd_vocabulary,
 };
 
-struct schema {
+struct vocabulary_run {
 	struct options options;
 	struct report_out out;
 	struct text text;
@@ -36,7 +37,7 @@ struct schema {
 static void
 take_finding(void *ctx, const struct findings *j, const struct finding *f)
 {
-	struct schema *const s = ctx;
+	struct vocabulary_run *const s = ctx;
 
 	report_text_finding(&s->text, j->path, f, s->color);
 }
@@ -44,7 +45,7 @@ take_finding(void *ctx, const struct findings *j, const struct finding *f)
 /* ---- check ---- */
 
 static enum exit_status
-check_one(struct schema *s, const char *path)
+check_one(struct vocabulary_run *s, const char *path)
 {
 	struct schema_summary summary;
 	struct shown_path shown;
@@ -64,7 +65,7 @@ check_one(struct schema *s, const char *path)
 }
 
 static enum exit_status
-check(struct schema *s)
+check(struct vocabulary_run *s)
 {
 	const struct options *const o = &s->options;
 	enum exit_status status = STATUS_CLEAN;
@@ -118,7 +119,7 @@ no_vocabulary(const struct options *o, const char *name)
 }
 
 static enum exit_status
-show(struct schema *s)
+show(struct vocabulary_run *s)
 {
 	const struct options *const o = &s->options;
 	const char *const name = o->first_operand + 1 < o->argc ? o->argv[o->first_operand + 1] : NULL;
@@ -139,9 +140,9 @@ show(struct schema *s)
 }
 
 enum exit_status
-cmd_schema(const struct command *cmd, int argc, char **argv)
+cmd_vocabulary(const struct command *cmd, int argc, char **argv)
 {
-	struct schema s = { .text = { .p = NULL } };
+	struct vocabulary_run s = { .text = { .p = NULL } };
 	const char *arg;
 	enum exit_status status;
 
