@@ -69,6 +69,14 @@ begin_stream(struct xz *z, struct unpack_io *io)
 		skip_padding(z, io);
 	if (io->nin < sizeof magic && !io->last)
 		return UNPACK_HUNGRY;
+	if (z->padding != 0) /* what follows is not for us to guess */
+		return input_unpack_stop(io,
+		                         io->nin > 0 && is_magic(io->in, io->nin) ? UNPACK_CORRUPT
+		                                                                  : UNPACK_TRAILING,
+		                         "zeros that are no multiple of 4 bytes follow the xz stream, up to",
+		                         io->offset);
+	if (io->nin == 0 && !z->first)
+		return UNPACK_END;
 	if (!is_magic(io->in, io->nin))
 		return input_unpack_stop(io, UNPACK_TRAILING, "bytes that are not xz follow the xz stream at",
 		                         io->offset);

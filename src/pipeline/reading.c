@@ -164,7 +164,7 @@ report_problems(struct reading *r, const struct operand *o)
 static void
 report_no_input(struct reading *r, const struct operand *o)
 {
-	if (o->folder && !r->found && !r->told)
+	if (o->folder && !o->problems_only && !r->found && !r->told)
 		report_problem(r, o->path, INPUT_NOT_A_FILE,
 		               o->archive != NULL && o->tree.n == 0
 		                   ? "the archive has no files that are named like traces (tracetool formats "
