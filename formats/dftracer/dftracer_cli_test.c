@@ -120,7 +120,7 @@ Test(dftracer_cli, late_names_on_a_pipe)
 
 	cr_expect_eq(r.status, 0, "%s", r.err);
 	cr_expect_not_null(strstr(r.out, "\"fhash\":\"00000000000000ff\""));
-	cr_expect_not_null(strstr(r.err, "[dftracer/hash-late]"), "%s", r.err);
+	cr_expect_str_eq(r.err, "tracetool: 1 warning in the input: tracetool validate - lists it\n");
 	ran_free(&r);
 	free(p);
 }
@@ -178,9 +178,9 @@ Test(dftracer_cli, a_folder_is_one_trace)
 	size_t packed;
 	void *const z = gzip_copy(b, sizeof b - 1, &packed);
 
-	snprintf(path, sizeof path, "%s/a.pfw", dir);
+	snprintf(path, sizeof path, "%s/run-1.pfw", dir);
 	cr_assert(write_whole(path, a, sizeof a - 1));
-	snprintf(path, sizeof path, "%s/b.pfw.gz", dir);
+	snprintf(path, sizeof path, "%s/run-2.pfw.gz", dir);
 	cr_assert(write_whole(path, z, packed));
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "--to", "chrome", dir, "-", NULL }, NULL, 0);

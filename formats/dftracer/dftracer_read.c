@@ -153,7 +153,19 @@ const struct reader_ops dft_reader_ops = {
 	.close = dft_close,
 };
 
+/* The processes of a job write files of one folder whose names begin alike: PREFIX-PROGRAM-PID-KIND.pfw, or
+ * PREFIX-PID.pfw.  Where the number or the program comes, the common part ends. */
+static size_t
+trace_path(const char *path)
+{
+	const char *const slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+
+	name += *name == '.';
+	return (size_t)(name - path) + strcspn(name, "-.0123456789");
+}
+
 const struct trace_ops dft_trace_ops = {
+	.trace_path = trace_path,
 	.shared_size = sizeof(struct dft_shared),
 	.close = dft_shared_close,
 };

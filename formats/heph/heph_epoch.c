@@ -18,7 +18,7 @@ check_earlier(struct heph_state *st)
 		            st->epoch.ns);
 }
 
-/* The first epoch of this input; others may have been read into the same trace. */
+/* The first epoch of this input. */
 static void
 learn_epoch(struct heph_state *st, const struct heph_packet *k, const char *value)
 {
@@ -27,14 +27,8 @@ learn_epoch(struct heph_state *st, const struct heph_packet *k, const char *valu
 	st->epoch.known = true;
 	st->epoch.ns = load_u64(value, true);
 	check_earlier(st);
-	if (!trace->epoch_known) {
-		trace->epoch_known = true;
-		trace->epoch_ns = st->epoch.ns;
-	} else if (trace->epoch_ns != st->epoch.ns) {
-		heph_finding_add(st, HEPH_RULE_EPOCH_OF_OTHERS, k, value,
-		                 "%" PRIu64 ", the epoch of the inputs before is %" PRIu64, st->epoch.ns,
-		                 trace->epoch_ns);
-	}
+	trace->epoch_known = true;
+	trace->epoch_ns = st->epoch.ns;
 }
 
 void

@@ -25,7 +25,11 @@ expect_reported(struct heph_build *b, int status, const char *want)
 	cr_expect_eq(r.status, status, "exit status %d: %.300s", r.status, r.err);
 	cr_expect_not_null(strstr(r.out, want), "no %s in: %.1000s", want, r.out);
 	cr_expect_eq(c.status, status, "exit status %d: %.300s", c.status, c.err);
-	cr_expect_not_null(strstr(c.err, want), "no %s in: %.1000s", want, c.err);
+	if (status != 0) /* a warning is counted */
+		cr_expect_not_null(strstr(c.err, want), "no %s in: %.1000s", want, c.err);
+	else
+		cr_expect_not_null(strstr(c.err, " in the input: tracetool validate - lists "), "%.300s",
+		                   c.err);
 	ran_free(&r);
 	ran_free(&c);
 	heph_free(b);
@@ -50,7 +54,7 @@ Test(heph_limits, substreams)
 		heph_event_at(&b, 1, i, 3 * i, i, i + 1, "x");
 	struct ran r = run_on(&b, "convert");
 	cr_expect_eq(r.status, 0, "exit status %d", r.status);
-	cr_expect_not_null(strstr(r.err, "and others share one track [heph/stream-limit]"), "%.500s", r.err);
+	cr_expect_not_null(strstr(r.err, " warnings in the input: "), "%.500s", r.err);
 	ran_free(&r);
 	heph_free(&b);
 }

@@ -10,7 +10,6 @@
 /* Rules that no small file can provoke, with where they are tested. */
 static const char *const elsewhere[] = {
 	"heph/stream-limit",    /* heph_limits: a file of some MB */
-	"heph/epoch-of-others", /* heph_cli: needs two files */
 	NULL,
 };
 

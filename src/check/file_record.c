@@ -77,6 +77,7 @@ file_records_close(struct file_records *k, const struct file_record *what, const
 		r->path = keep(k, what->path);
 		r->format = keep(k, what->format);
 		r->dialect = keep(k, what->dialect);
+		r->trace = keep(k, what->trace);
 		r->findings = copy_array(k, k->present, k->npresent, sizeof *k->present);
 		r->nfindings = k->npresent;
 		r->counts = copy_array(k, j->counts, j->ncounts, sizeof *j->counts);

@@ -25,6 +25,7 @@ struct file_record {
 	uint64_t records;
 	uint64_t unread_bytes;
 	bool unreadable;
+	const char *trace; /* whose streams it is one of; NULL: it is a trace of its own */
 	bool whole; /* it is all files of the trace together, which have been counted one by one */
 	struct finding *findings; /* those that came to the sink, in order */
 	size_t nfindings;

@@ -95,7 +95,10 @@ void report_text_finding(struct text *t, const char *path, const struct finding 
 /* For a rule that was found more often than shown: how often. */
 void report_text_more(struct text *t, const char *path, const struct rule *rule, uint64_t more);
 
-/* The same for all rules of an input whose findings were shown as they came. */
-void report_text_rest(struct text *t, const struct findings *j);
+/* The same for all rules from this level on of an input whose findings were shown as they came. */
+void report_text_rest(struct text *t, const struct findings *j, enum level least);
+
+/* Whether it is about a file that could not be opened or read: `FILE: MESSAGE`, as no byte of it is meant. */
+bool report_text_is_system(const struct finding *f);
 
 #endif

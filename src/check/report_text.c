@@ -1,5 +1,10 @@
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "check/input_rules.h"
 #include "check/report_parts.h"
 
 static const char *const level_colors[LEVEL_COUNT] = {
@@ -14,10 +19,25 @@ put_path(struct text *t, const char *path)
 	text_visible(t, slice_str(path), 0);
 }
 
+bool
+report_text_is_system(const struct finding *f)
+{
+	const struct rule *const r = f->rule;
+
+	return f->offset == 0 &&
+	       (r == &input_rules[INPUT_RULE_MISSING] || r == &input_rules[INPUT_RULE_DENIED] ||
+	        r == &input_rules[INPUT_RULE_SYSTEM] || r == &input_rules[INPUT_RULE_NO_MEMORY]);
+}
+
 void
 report_text_finding(struct text *t, const char *path, const struct finding *f, bool color)
 {
 	put_path(t, path);
+	if (report_text_is_system(f)) {
+		const bool plain = strcmp(f->message, strerror(ENOENT)) == 0;
+		text_printf(t, ": %s\n", plain ? "no such file" : f->message);
+		return;
+	}
 	if (f->line > 0)
 		text_printf(t, ":%" PRIu64, f->line);
 	if (f->line > 0 && f->column > 0)
@@ -37,10 +57,10 @@ report_text_more(struct text *t, const char *path, const struct rule *rule, uint
 }
 
 void
-report_text_rest(struct text *t, const struct findings *j)
+report_text_rest(struct text *t, const struct findings *j, enum level least)
 {
 	for (size_t i = 0; i < j->ncounts; i++)
-		if (j->counts[i].count > FINDINGS_SHOWN)
+		if (j->counts[i].count > FINDINGS_SHOWN && j->counts[i].rule->level >= least)
 			report_text_more(t, j->path, j->counts[i].rule, j->counts[i].count - FINDINGS_SHOWN);
 }
 
@@ -51,27 +71,46 @@ put_count(struct text *t, uint64_t n, const char *what)
 		text_printf(t, ", %" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* One closing line: valid or not, what was read. */
-static void
-put_summary(struct text *t, const struct report_file *file)
-{
-	const struct file_record *const r = file->record;
+/* What one closing line says: of a file, or of the streams of a trace. */
+struct summary {
+	char *trace; /* of streams: its path; NULL: none is waiting */
+	char own_format[32]; /* its format's name, which outlives the record */
+	const char *path, *format, *dialect;
+	bool valid, whole;
+	uint64_t streams, records, levels[LEVEL_COUNT], left_out, unread_bytes;
+};
 
-	put_path(t, r->path);
-	text_str(t, file->valid ? ": valid" : ": not valid");
-	if (r->format != NULL)
-		text_printf(t, " %s%s%s%s", r->format, r->dialect[0] != '\0' ? " (" : "", r->dialect,
-		            r->dialect[0] != '\0' ? ")" : "");
-	if (r->format != NULL && r->whole)
+static void
+add_file(struct summary *s, const struct report_file *file)
+{
+	s->valid &= file->valid;
+	s->records += file->record->records;
+	s->left_out += file->left_out;
+	s->unread_bytes += file->record->unread_bytes;
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		s->levels[level] += file->levels[level];
+}
+
+/* Valid or not, what was read. */
+static void
+put_summary(struct text *t, const struct summary *s)
+{
+	put_path(t, s->path);
+	text_str(t, s->valid ? ": valid" : ": not valid");
+	if (s->format != NULL)
+		text_printf(t, " %s%s%s%s", s->format, s->dialect[0] != '\0' ? " (" : "", s->dialect,
+		            s->dialect[0] != '\0' ? ")" : "");
+	put_count(t, s->streams, "stream");
+	if (s->format != NULL && s->whole)
 		text_str(t, " as a whole");
-	else if (r->format != NULL)
-		text_printf(t, ", %" PRIu64 " record%s", r->records, r->records == 1 ? "" : "s");
+	else if (s->format != NULL)
+		text_printf(t, ", %" PRIu64 " record%s", s->records, s->records == 1 ? "" : "s");
 	for (int level = LEVEL_COUNT - 1; level >= 0; level--)
-		put_count(t, file->levels[level], level_name((enum level)level));
-	if (file->left_out > 0)
-		text_printf(t, ", %" PRIu64 " left out", file->left_out);
-	if (r->unread_bytes > 0)
-		text_printf(t, ", %" PRIu64 " bytes not read", r->unread_bytes);
+		put_count(t, s->levels[level], level_name((enum level)level));
+	if (s->left_out > 0)
+		text_printf(t, ", %" PRIu64 " left out", s->left_out);
+	if (s->unread_bytes > 0)
+		text_printf(t, ", %" PRIu64 " bytes not read", s->unread_bytes);
 	text_char(t, '\n');
 }
 
@@ -90,9 +129,53 @@ guard(struct report *r, size_t from)
 	text_free(&safe);
 }
 
+/* The streams of a trace were all read. */
+static void
+end_trace(struct report *r)
+{
+	struct summary *const s = r->state;
+	const size_t from = r->out.n;
+
+	if (s->trace == NULL)
+		return;
+	s->path = s->trace;
+	put_summary(&r->out, s);
+	guard(r, from);
+	free(s->trace);
+	*s = (struct summary){ .trace = NULL };
+}
+
+static bool
+is_of_trace(const struct summary *s, const struct report_file *file)
+{
+	return s->trace != NULL && file->record->trace != NULL && strcmp(s->trace, file->record->trace) == 0;
+}
+
+/* One of the trace's streams, or what was found in the trace as a whole. */
+static void
+add_stream(struct report *r, const struct report_file *file)
+{
+	struct summary *const s = r->state;
+
+	if (s->trace == NULL) {
+		*s = (struct summary){ .trace = strdup(file->record->trace),
+			               .dialect = "",
+			               .valid = true };
+		r->failed |= s->trace == NULL;
+	}
+	if (file->record->format != NULL) {
+		snprintf(s->own_format, sizeof s->own_format, "%s", file->record->format);
+		s->format = s->own_format;
+	}
+	s->streams += !file->record->whole;
+	add_file(s, file);
+}
+
 static void
 finding(struct report *r, const struct report_file *file, const struct finding *f)
 {
+	if (!is_of_trace(r->state, file))
+		end_trace(r);
 	const size_t from = r->out.n;
 
 	if (r->context->quiet && f->level < LEVEL_ERROR)
@@ -113,17 +196,46 @@ put_more(struct report *r, const struct report_file *file)
 static void
 file_end(struct report *r, const struct report_file *file)
 {
-	const size_t from = r->out.n;
+	const struct file_record *const k = file->record;
+	struct summary s = {
+		.path = k->path, .format = k->format, .dialect = k->dialect, .valid = true, .whole = k->whole
+	};
 
 	if (r->context->quiet)
 		return;
+	if (!is_of_trace(r->state, file))
+		end_trace(r);
+	const size_t from = r->out.n;
 	put_more(r, file);
-	put_summary(&r->out, file);
+	if (k->trace != NULL)
+		add_stream(r, file);
+	else if (k->format != NULL || k->nfindings == 0 || !report_text_is_system(&k->findings[0])) {
+		add_file(&s, file);
+		put_summary(&r->out, &s);
+	}
 	guard(r, from);
+}
+
+static void
+text_end(struct report *r, const struct report_totals *t)
+{
+	(void)t;
+	end_trace(r);
+}
+
+static void
+text_free_state(struct report *r)
+{
+	const struct summary *const s = r->state;
+
+	free(s->trace);
 }
 
 const struct report_ops report_text = {
 	.name = "text",
+	.state_size = sizeof(struct summary),
+	.end = text_end,
+	.free = text_free_state,
 	.finding = finding,
 	.file = file_end,
 };

@@ -4,7 +4,9 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/side_reports.h"
+#include "format/trace_ops.h"
 #include "format/writer_modes.h"
+#include "pipeline/trace_groups.h"
 
 enum { O_HEX, O_LIMIT, O_AT, O_RAW, O_FORMAT, O_MAX_REPEAT };
 
@@ -41,7 +43,9 @@ struct cat {
 	bool found;           /* its record, in the present input */
 	uint64_t max_repeat;
 	struct text text;
-	bool several;            /* more than one file */
+	bool several;            /* more than one trace */
+	const struct trace_group *trace; /* the present one */
+	bool named;              /* it was */
 	enum exit_status status; /* the worst so far */
 };
 
@@ -110,7 +114,20 @@ can_select(struct cat *c, const struct format *of)
 	return false;
 }
 
-/* Where there are several files, each is named before its records. */
+/* Where there are several files, each is named before its records; those that are merged together. */
+static void
+name_input(struct cat *c, const struct source *s)
+{
+	const bool merged = format_trace_ops(s->format)->merges && !c->raw && c->at == UINT64_MAX;
+
+	if (!c->several && (!s->place.in_folder || c->at != UINT64_MAX))
+		return;
+	if (!merged || !c->named)
+		(c->json ? cat_json_input : cat_text_input)(
+		    &c->text, merged ? trace_group_path(c->trace) : s->findings.path, s->format->name);
+	c->named = true;
+}
+
 static bool
 opened(void *ctx, const struct source *s)
 {
@@ -118,8 +135,7 @@ opened(void *ctx, const struct source *s)
 
 	c->left = c->limit;
 	c->found = c->at == UINT64_MAX;
-	if (c->several || (s->place.in_folder && c->at == UINT64_MAX))
-		(c->json ? cat_json_input : cat_text_input)(&c->text, s->findings.path);
+	name_input(c, s);
 	return can_find(c, s) && can_select(c, s->format);
 }
 
@@ -174,8 +190,9 @@ show_batch(struct cat *c, const struct batch *b)
 }
 
 static void
-show_one(struct cat *c, const char *path)
+show_one(struct cat *c, const struct trace_group *trace)
 {
+	const char *const path = trace_group_path(trace);
 	bool more = true;
 	struct batch *b;
 	struct pipeline p;
@@ -183,6 +200,9 @@ show_one(struct cat *c, const char *path)
 
 	job.paths = &path;
 	job.npaths = 1;
+	job.operand = &trace->operand;
+	c->trace = trace;
+	c->named = false;
 	job.interpret = INTERPRET_EVENTS;
 	job.max_repeat = c->max_repeat;
 	job.raw = job.raw_drops = c->raw;
@@ -207,18 +227,23 @@ enum exit_status
 cmd_cat(const struct command *cmd, int argc, char **argv)
 {
 	struct cat c = { .hex = false };
+	struct trace_groups traces;
 
 	options_init(&c.options, cmd, argc, argv);
 	if (!parse(&c))
 		return c.options.status;
-	if (!report_out_open(&c.out, &c.options))
+	if (!options_traces(&c.options, &traces) || !report_out_open(&c.out, &c.options)) {
+		trace_groups_free(&traces);
 		return STATUS_UNREADABLE;
-	c.several = argc - c.options.first_operand > 1;
-	for (int i = c.options.first_operand; i < argc && output_error(c.out.out) == NULL; i++)
-		show_one(&c, argv[i]);
+	}
+	c.several = traces.n > 1;
+	for (uint32_t i = 0; i < traces.n && output_error(c.out.out) == NULL; i++)
+		show_one(&c, &traces.list[i]);
 	c.status = worse(c.status, report_out_close(&c.out));
 	text_free(&c.text);
+	say_found(&c.options);
 	c.status = worse(c.status, side_reports_end(&c.options));
+	trace_groups_free(&traces);
 	options_free(&c.options);
 	return c.status;
 }

@@ -75,11 +75,11 @@ cat_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 }
 
 void
-cat_text_input(struct text *t, const char *path)
+cat_text_input(struct text *t, const char *path, const char *format)
 {
 	struct shown_path shown;
 
-	text_printf(t, "# %s\n", show_path(&shown, path));
+	text_printf(t, "# %s (%s)\n", show_path(&shown, path), format);
 }
 
 /* ---- JSON ---- */
@@ -172,9 +172,11 @@ cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 }
 
 void
-cat_json_input(struct text *t, const char *path)
+cat_json_input(struct text *t, const char *path, const char *format)
 {
 	text_str(t, "{\"input\":");
 	text_json_string(t, slice_str(path));
+	text_str(t, ",\"format\":");
+	text_json_string(t, slice_str(format));
 	text_str(t, "}\n");
 }

@@ -11,7 +11,7 @@ void cat_text_record(struct text *t, const struct batch *b, uint32_t i, bool hex
 void cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex);
 
 /* The records that follow are of this input. */
-void cat_text_input(struct text *t, const char *path);
-void cat_json_input(struct text *t, const char *path);
+void cat_text_input(struct text *t, const char *path, const char *format);
+void cat_json_input(struct text *t, const char *path, const char *format);
 
 #endif

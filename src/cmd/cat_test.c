@@ -173,7 +173,7 @@ Test(cat, objects_with_bytes_and_inputs)
 	char *lines[MOST];
 
 	cr_assert_eq(lines_of(r.out, lines), 4);
-	cr_expect_str_eq(lines[0], "{\"input\":\"" SAMPLE "\"}");
+	cr_expect_str_eq(lines[0], "{\"input\":\"" SAMPLE "\",\"format\":\"htdump\"}");
 	cr_expect_not_null(strstr(lines[1], "\"bytes\":\"000000000000000000000000000000000000000000\"}"),
 	                   "%s", lines[1]);
 	ran_free(&r);

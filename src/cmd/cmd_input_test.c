@@ -38,8 +38,8 @@ Test(cmd_input, things_that_are_no_traces)
 	char *const dir = make_folder();
 	char path[1024];
 
-	expect_refused("nowhere/at/all", "nowhere/at/all:@0: error: ");
-	expect_refused("nowhere", "[input/missing]");
+	expect_refused("nowhere/at/all", "nowhere/at/all: no such file\n");
+	expect_refused("nowhere", "nowhere: no such file\n");
 	expect_refused(dir, "is a directory without files that are named like traces");
 	expect_refused(dir, "[input/not-a-file]");
 	expect_refused("/dev/null", "[input/not-a-file]");
@@ -56,7 +56,7 @@ Test(cmd_input, things_that_are_no_traces)
 	expect_refused(path, "named FIFO");
 	snprintf(path, sizeof path, "%s/link", dir);
 	cr_assert_eq(symlink("nothing-here", path), 0);
-	expect_refused(path, "a link to nowhere [input/missing]");
+	expect_refused(path, "a link to nowhere\n");
 	if (geteuid() != 0) { /* root may read everything */
 		snprintf(path, sizeof path, "%s/denied", dir);
 		cr_assert(write_whole(path, "x", 1));
@@ -112,8 +112,8 @@ Test(cmd_input, of_several_inputs_the_worst_counts_and_all_are_read)
 	ran_free(&r);
 	r = RUN("cat", "-n", "1", SAMPLE, BROKEN);
 	cr_expect(r.status <= STATUS_FINDINGS); /* how much is checked behind the limit is not promised */
-	cr_expect_eq(strncmp(r.out, "# " SAMPLE "\n@0 ", sizeof("# " SAMPLE "\n@0 ") - 1), 0, "%s", r.out);
-	cr_expect_not_null(strstr(r.out, "\n# " BROKEN "\n@0 "));
+	cr_expect_eq(strstr(r.out, "# " SAMPLE " (htdump)\n@0 "), r.out, "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\n# " BROKEN " (htdump)\n@0 "));
 	ran_free(&r);
 }
 

@@ -108,7 +108,7 @@ Test(cmd_output, existing_files)
 	expect_status(shell(dir, "\"$0\" validate --force -o \"$1/a.json\" " SAMPLE), 0, "");
 	expect_status(shell(dir, "grep -q ': valid htdump' \"$1/a.json\""), 0, "");
 	/* a failed run leaves the old one as it is */
-	expect_status(shell(dir, "\"$0\" convert -f nowhere \"$1/a.json\""), 2, "[input/missing]");
+	expect_status(shell(dir, "\"$0\" convert -f nowhere \"$1/a.json\""), 2, ": no such file");
 	expect_status(shell(dir, "grep -q ': valid htdump' \"$1/a.json\""), 0, "");
 	expect_folder(dir, (const char *const[]){ "a.json", NULL });
 	remove_folder(dir);

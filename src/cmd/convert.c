@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cmd/convert.h"
+#include "cmd/operand_names.h"
 #include "cmd/output_format.h"
 #include "cmd/side_reports.h"
 #include "format/registry.h"
@@ -71,7 +72,7 @@ check(struct convert *c)
 	c->verify.implied = c->anonymise.keyfile != NULL && c->to->reader != NULL && strcmp(c->out, "-") != 0;
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return o->status == STATUS_CLEAN && anonymise_options_check(&c->anonymise, o) &&
+	return o->status == STATUS_CLEAN && names_one_trace(o, c->in, c->nin) && anonymise_options_check(&c->anonymise, o) &&
 	       (convert_splits(&c->split) ? convert_split_check(c) : convert_verify_check(c));
 }
 
@@ -406,6 +407,7 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 		status = c.options.status;
 	else if (!skips(&c)) {
 		status = convert_run(&c);
+		say_found(&c.options);
 		status = worse(status, side_reports_end(&c.options));
 	}
 	convert_split_free(&c.split);

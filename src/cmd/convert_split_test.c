@@ -304,9 +304,9 @@ Test(convert_split, of_what_cannot_be_read)
 	snprintf(in, sizeof in, "%s/none.htdump", dir);
 	snprintf(out, sizeof out, "%s/out", dir);
 	expect_run((const char *const[]){ "convert", "--split", "by=tid", in, out, NULL }, 2,
-	           "input/missing");
+	           "none.htdump: no such file");
 	expect_run((const char *const[]){ "convert", "--split", "size=9999", in, out, NULL }, 2,
-	           "input/missing");
+	           "none.htdump: no such file");
 	cr_assert(write_whole(in, "no trace", 8));
 	expect_run((const char *const[]){ "convert", "--split", "time=1s", in, out, NULL }, 2,
 	           "input/unknown-format");

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cmd/diff_report.h"
 #include "cmd/operand_names.h"
@@ -7,6 +8,7 @@
 #include "cmd/say.h"
 #include "cmd/side_reports.h"
 #include "cmd/time_option.h"
+#include "input/input_open.h"
 
 enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_MEMORY };
 
@@ -157,7 +159,8 @@ parse(struct diff *d)
 	}
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		d->paths[i] = d->view.paths[i] = o->argv[o->first_operand + i];
-	return names_check(o, d->paths, DIFFER_SIDES, o->output);
+	return names_check(o, d->paths, DIFFER_SIDES, o->output) &&
+	       names_one_trace(o, d->paths, DIFFER_SIDES);
 }
 
 /* ---- running ---- */
@@ -235,6 +238,20 @@ compare(struct diff *d)
 	return status == DIFFER_DONE;
 }
 
+/* Whether both sides can be opened.  Those that cannot are read, which says why. */
+static bool
+are_there(struct diff *d)
+{
+	bool all = true;
+
+	for (int i = 0; i < DIFFER_SIDES; i++)
+		if (input_is_named(d->paths[i]) && access(d->paths[i], R_OK) != 0) {
+			(void)pipeline_drain(&d->pipelines[i]);
+			all = false;
+		}
+	return all;
+}
+
 static enum exit_status
 run(struct diff *d)
 {
@@ -243,7 +260,7 @@ run(struct diff *d)
 	progress_init(&d->progress, &d->options);
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		ok &= open_side(d, i);
-	ok = ok && compare(d);
+	ok = ok && are_there(d) && compare(d);
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		pipeline_end(&d->pipelines[i]);
 	differs = d->differ.changed + d->differ.only[DIFFER_A] + d->differ.only[DIFFER_B] > 0;
@@ -280,6 +297,7 @@ cmd_diff(const struct command *cmd, int argc, char **argv)
 	else if (report_out_open(&d->out, &d->options)) {
 		status = run(d);
 		status = worse(status, report_out_close(&d->out));
+		say_found(&d->options);
 		status = worse(status, side_reports_end(&d->options));
 	}
 	options_free(&d->options);

@@ -8,6 +8,7 @@
 #include "cmd/value_text.h"
 #include "compare/digest.h"
 #include "output/text_units.h"
+#include "pipeline/trace_groups.h"
 #include "stats/columns.h"
 
 enum { O_DIGEST };
@@ -221,8 +222,9 @@ show_progress(void *ctx, const struct input *in)
 }
 
 static void
-name_one(struct info *n, const char *path)
+name_one(struct info *n, const struct trace_group *trace)
 {
+	const char *const path = trace_group_path(trace);
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
 	struct wide_hash hash = { 0, 0 };
@@ -231,6 +233,7 @@ name_one(struct info *n, const char *path)
 
 	job.paths = &path;
 	job.npaths = 1;
+	job.operand = &trace->operand;
 	job.interpret = INTERPRET_SPANS;
 	job.want = WANT_TIMES | WANT_ORDER | (n->digest ? (unsigned)WANT_FIELDS : 0);
 	job.hooks = (struct pipeline_hooks){
@@ -271,6 +274,7 @@ enum exit_status
 cmd_info(const struct command *cmd, int argc, char **argv)
 {
 	struct info n = { .first_ns = 0 };
+	struct trace_groups traces;
 	const char *arg;
 
 	options_init(&n.options, cmd, argc, argv);
@@ -279,16 +283,20 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 		n.digest = true;
 	if (opt == OPTIONS_STOP || !options_name_traces(&n.options))
 		return n.options.status;
-	if (!report_out_open(&n.out, &n.options))
+	if (!options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
+		trace_groups_free(&traces);
 		return STATUS_UNREADABLE;
-	for (int i = n.options.first_operand; i < argc; i++) {
-		if (i > n.options.first_operand)
+	}
+	for (uint32_t i = 0; i < traces.n; i++) {
+		if (i > 0)
 			text_char(&n.text, '\n');
-		name_one(&n, argv[i]);
+		name_one(&n, &traces.list[i]);
 	}
 	n.status = worse(n.status, report_out_close(&n.out));
 	text_free(&n.text);
+	say_found(&n.options);
 	n.status = worse(n.status, side_reports_end(&n.options));
+	trace_groups_free(&traces);
 	options_free(&n.options);
 	return n.status;
 }

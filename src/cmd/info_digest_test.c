@@ -97,7 +97,7 @@ write_text(const char *path, const char *text)
 	cr_assert(write_whole(path, text, strlen(text)));
 }
 
-Test(info_digest, files_of_one_trace_are_its_events)
+Test(info_digest, files_of_a_folder_are_traces)
 {
 	char *const dir = make_folder(), *const part = make_folder();
 
@@ -107,9 +107,10 @@ Test(info_digest, files_of_one_trace_are_its_events)
 	write_text(in(dir, "all.json"), HEAD THREE ",\n" ONE ",\n" TWO TAIL);
 	expect_digest(in(dir, "all.json"), want);
 	write_text(in(part, "1.json"), HEAD TWO TAIL);
-	write_text(in(part, "2.json"), HEAD ONE ",\n" THREE TAIL);
+	write_text(in(part, "2.json"), HEAD ONE ",\n" TWO ",\n" THREE TAIL);
 	struct ran r = run_tool(
 	    (const char *const[]){ "info", "-q", "--from", "chrome", "--digest", part, NULL }, NULL, 0);
+	cr_expect_not_null(strstr(r.out, " of 1 events\n"), "%s", r.out);
 	cr_expect_not_null(strstr(r.out, want), "%s, %s", want, r.out);
 	ran_free(&r);
 	free(want);

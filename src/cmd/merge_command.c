@@ -5,6 +5,7 @@
 #include "cmd/side_reports.h"
 #include "input/input_spool.h"
 #include "pipeline/join.h"
+#include "pipeline/trace_groups.h"
 
 enum { O_ALIGN = CONVERT_OWN };
 
@@ -30,6 +31,7 @@ const struct command merge_command = {
 
 struct merge {
 	struct convert convert;
+	struct trace_groups traces;
 	struct join join;
 	const char *align; /* NULL: by the wall times */
 };
@@ -131,7 +133,9 @@ run(struct merge *m)
 
 	if (!spool(m))
 		return o->status;
-	if (!join_init(&m->join, m->convert.in, m->convert.nin) || !join_look(&m->join, &job)) {
+	if (!options_traces(o, &m->traces))
+		return o->status;
+	if (!join_init(&m->join, &m->traces) || !join_look(&m->join, &job)) {
 		options_no_memory(o);
 		return o->status;
 	}
@@ -156,9 +160,11 @@ cmd_merge(const struct command *cmd, int argc, char **argv)
 		status = m.convert.options.status;
 	} else {
 		status = run(&m);
+		say_found(&m.convert.options);
 		status = worse(status, side_reports_end(&m.convert.options));
 	}
 	join_free(&m.join);
+	trace_groups_free(&m.traces);
 	options_free(&m.convert.options);
 	return status;
 }

@@ -17,6 +17,7 @@
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "output/text_start.h"
+#include "pipeline/trace_groups.h"
 
 /* getopt's values: the command's own options from OWN, those that select events from SELECT, the common ones
  * from COMMON, formats' from FORMATS on. */
@@ -463,6 +464,17 @@ options_color(const struct options *o, int fd)
 	if (o->color_always || o->color_never)
 		return o->color_always;
 	return (no == NULL || *no == '\0') && term != NULL && strcmp(term, "dumb") != 0 && isatty(fd);
+}
+
+bool
+options_traces(struct options *o, struct trace_groups *traces)
+{
+	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
+
+	if (trace_groups_init(traces, paths, (size_t)(o->argc - o->first_operand), o->from))
+		return true;
+	options_no_memory(o);
+	return false;
 }
 
 unsigned

@@ -24,6 +24,7 @@ struct options {
 	struct vocabularies vocabularies; /* kept from one input to the next */
 	struct select_options select;     /* of commands that select */
 	struct side_reports *side;        /* of --report, of the same commands; NULL: none */
+	uint64_t warnings;                /* about traces, which were not said: say_found() */
 	/* writing */
 	const char *output; /* NULL: not named */
 	bool force;
@@ -37,6 +38,8 @@ struct options {
 	enum exit_status status; /* when options_next() says OPTIONS_STOP */
 };
 
+struct trace_groups; /* pipeline/trace_groups.h */
+
 enum { OPTIONS_END = -1, OPTIONS_STOP = -2 };
 
 void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
@@ -47,6 +50,10 @@ void options_free(struct options *o);
 /* The index of the command's next own option (*arg is its argument, or NULL), OPTIONS_END after the last one,
  * OPTIONS_STOP when the command is to return o->status at once (--help, a mistake: it was said). */
 int options_next(struct options *o, const char **arg);
+
+/* The traces that the operands are; a folder may hold several.  false after a message and o->status set.  In
+ * any case end with trace_groups_free. */
+bool options_traces(struct options *o, struct trace_groups *traces);
 
 /* One of several words; its index, or -1 after a message and o->status set. */
 int options_word(struct options *o, const char *option, const char *arg, const char *const *words);

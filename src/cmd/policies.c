@@ -27,7 +27,7 @@ mistakes_begin(struct reading_mistakes *m, const struct options *o, const char *
 	} from = { .options = o };
 
 	*m = (struct reading_mistakes){ .no_memory = false };
-	findings_init(&m->findings, path, say_finding, from.ctx);
+	findings_init(&m->findings, path, say_mistake, from.ctx);
 }
 
 /* ok: it was read. */
@@ -37,7 +37,7 @@ mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 	char room[1024];
 	struct text rest = text_start(room, sizeof room);
 
-	report_text_rest(&rest, &m->findings);
+	report_text_rest(&rest, &m->findings, LEVEL_NOTE);
 	say_text(&rest);
 	text_free(&rest);
 	findings_free(&m->findings);
@@ -112,21 +112,13 @@ read_entry(struct policies *p, struct options *o, const char *path, bool found, 
 
 /* ---- finding ---- */
 
-const char *
-policies_path(const struct trace_group *trace)
-{
-	const struct operand *const o = &trace->operand;
-
-	return o->folder && trace->format == NULL && o->tree.n == 1 ? o->tree.paths[0] : o->path;
-}
-
 /* The folder where the search for a trace's policy begins, in the arena; p NULL: no memory. */
 static struct slice
 start_of(struct policies *p, const struct trace_group *trace)
 {
-	const char *const path = policies_path(trace), *const slash = strrchr(path, '/');
+	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
 
-	if (trace->operand.folder && path == trace->operand.path)
+	if (trace->operand.folder && path == trace->operand.path && !trace->by_prefix)
 		return arena_copy(&p->arena, slice_str(path));
 	if (slash == NULL)
 		return arena_copy(&p->arena, slice_str("."));
@@ -184,7 +176,7 @@ find_overrides(struct policies *p, struct options *o, const struct trace_group *
                struct policy_of_trace *of)
 {
 	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
-	const char *const path = policies_path(trace), *const slash = strrchr(path, '/');
+	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
 
 	if (file == NULL || file->noverrides == 0)
 		return true;

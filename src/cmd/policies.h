@@ -48,7 +48,4 @@ const struct policy *policies_of(struct policies *p, size_t trace);
 bool policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
                      const struct policy_baseline **baseline);
 
-/* The file or folder that a trace is known by. */
-const char *policies_path(const struct trace_group *trace);
-
 #endif

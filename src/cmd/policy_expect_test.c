@@ -201,7 +201,7 @@ Test(policy_expect, not_of_what_cannot_be_read)
 
 	policy_put(dir, ".tracetool.yaml", "expect: {events: [nothing]}\n");
 	policy_put(dir, "b.json", "no trace at all\n");
-	policy_expect(dir, "nowhere.json b.json", 2, "[input/missing]", "[policy/");
+	policy_expect(dir, "nowhere.json b.json", 2, ": no such file", "[policy/");
 	remove_folder(dir);
 }
 

@@ -80,7 +80,7 @@ Test(policy_starter, mistakes)
 
 	policy_expect(dir, "--init a.json", 1,
 	              "a.json: a policy is made from a good trace; this one has 1 error", "fail-level");
-	policy_expect(dir, "--init nowhere.json", 2, "[input/missing]", "fail-level");
+	policy_expect(dir, "--init nowhere.json", 2, ": no such file", "fail-level");
 	policy_expect(dir, "--init a.json a.json", 3, "--init takes one trace, not 2", NULL);
 	policy_put(dir, "p.yaml", "");
 	policy_put(dir, "b.json", "[]");

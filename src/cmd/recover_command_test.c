@@ -138,7 +138,7 @@ Test(recover_command, mistakes)
 	EXPECT(3, "--report and OUT name the same file", "--report", p.out_option, CUT, p.out);
 	EXPECT(3, "--report and IN name the same file", "--report", "json=" CUT, CUT, p.out);
 	EXPECT(3, "takes one of text, json, not xml", "--format", "xml", CUT, p.out);
-	EXPECT(2, "[input/missing]", "nowhere", p.out);
+	EXPECT(2, ": no such file", "nowhere", p.out);
 	EXPECT(2, "cannot be recovered", "testdata/chrome/good/array.json", p.out);
 	EXPECT(2, "no record is whole", "--from", "htdump", "testdata/chrome/good/array.json", p.out);
 	cr_expect_neq(access(p.out, F_OK), 0, "there is an output");

@@ -95,20 +95,48 @@ show_path(struct shown_path *p, const char *path)
 	return p->s;
 }
 
-void
-say_finding(void *ctx, const struct findings *j, const struct finding *f)
+static void
+say_from(const struct options *o, enum level least, const struct findings *j, const struct finding *f)
 {
-	const struct options *const o = ctx;
 	char room[ROOM];
 	struct text t = text_start(room, sizeof room);
 
 	if (o->side != NULL)
 		side_reports_finding(o->side, f);
-	if (f->rule->level < (o->quiet ? LEVEL_ERROR : LEVEL_WARNING))
+	if (f->rule->level < least)
 		return;
+	if (report_text_is_system(f))
+		text_str(&t, "tracetool: ");
 	report_text_finding(&t, j->path, f, options_color(o, STDERR_FILENO));
 	say_text(&t);
 	text_free(&t);
+}
+
+void
+say_finding(void *ctx, const struct findings *j, const struct finding *f)
+{
+	say_from(ctx, LEVEL_ERROR, j, f);
+}
+
+void
+say_mistake(void *ctx, const struct findings *j, const struct finding *f)
+{
+	const struct options *const o = ctx;
+
+	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
+}
+
+void
+say_found(const struct options *o)
+{
+	const int nin = o->argc - o->first_operand - (o->cmd->converts && o->output == NULL);
+	struct shown_path shown;
+
+	if (!o->quiet && o->warnings > 0)
+		say("%" PRIu64 " warning%s in the input: tracetool validate %s lists %s", o->warnings,
+		    o->warnings == 1 ? "" : "s",
+		    nin == 1 ? show_path(&shown, o->argv[o->first_operand]) : "IN ...",
+		    o->warnings == 1 ? "it" : "them");
 }
 
 bool
@@ -131,10 +159,11 @@ say_end(struct options *o, const struct source *s)
 	char room[ROOM];
 	struct text t = text_start(room, sizeof room);
 
+	o->warnings += s->findings.levels[LEVEL_WARNING];
 	if (o->side != NULL)
 		side_reports_input(o, s);
 	if (!o->quiet)
-		report_text_rest(&t, &s->findings);
+		report_text_rest(&t, &s->findings, LEVEL_ERROR);
 	if (s->reader.unread > 0) {
 		struct shown_path shown;
 		text_printf(&t, "%s: %" PRIu64 " bytes not read\n", show_path(&shown, s->findings.path),

@@ -12,9 +12,14 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The text as it is. */
 void say_text(const struct text *t);
 
-/* A finding_sink for commands whose findings are talk, not data: warnings and errors, as text; ctx is a
- * struct options. */
+/* Finding sinks of commands whose findings are talk, not data; ctx is a struct options.  Of traces, errors
+ * are said: data is lost.  Warnings say_found() counts. */
 void say_finding(void *ctx, const struct findings *j, const struct finding *f);
+/* Of files that people write: warnings, too. */
+void say_mistake(void *ctx, const struct findings *j, const struct finding *f);
+
+/* After the report: how many warnings were not said, and who lists them; not with --quiet. */
+void say_found(const struct options *o);
 
 /* Of an input that is read once more, as its findings were said before: only what the system failed to do is
  * new.  true: it was that, and it was said. */

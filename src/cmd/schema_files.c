@@ -71,7 +71,7 @@ schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text
 	} else {
 		summary->unreadable = true;
 	}
-	report_text_rest(rest, &findings);
+	report_text_rest(rest, &findings, LEVEL_NOTE);
 	findings_free(&findings);
 	return ok;
 }
@@ -88,7 +88,7 @@ schema_read(const struct options *o, struct schema_file *s)
 		void *ctx;
 	} from = { .options = o };
 
-	const bool ok = schema_check(s->path, say_finding, from.ctx, &s->text, &summary, &rest);
+	const bool ok = schema_check(s->path, say_mistake, from.ctx, &s->text, &summary, &rest);
 	say_text(&rest);
 	text_free(&rest);
 	return ok;

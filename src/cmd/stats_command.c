@@ -1,6 +1,7 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/side_reports.h"
+#include "pipeline/trace_groups.h"
 #include "stats/stats_report.h"
 #include "stats/stats_thread.h"
 
@@ -102,6 +103,8 @@ report(struct stats_run *s, const struct pipeline *p, const char *path)
 		.stats = &s->stats,
 		.width = options_width(&s->options),
 	};
+	if (!s->json && !s->first)
+		text_char(&s->text, '\n');
 	const bool ok = s->json ? stats_json_input(&s->text, &view, s->first)
 	                        : stats_text(&s->text, &view, (size_t)s->top);
 
@@ -135,15 +138,16 @@ settle(void *ctx)
 	(void)stats_thread_settle(&s->thread);
 }
 
-/* One operand: a file, or a folder whose files are one trace. */
 static void
-count_one(struct stats_run *s, const char *path)
+count_one(struct stats_run *s, const struct trace_group *trace)
 {
+	const char *const path = trace_group_path(trace);
 	struct pipeline p;
 	struct pipeline_job job = options_job(&s->options, say_finding, &s->options);
 
 	job.paths = &path;
 	job.npaths = 1;
+	job.operand = &trace->operand;
 	job.interpret = INTERPRET_SPANS;
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.max_repeat = s->max_repeat;
@@ -168,22 +172,27 @@ enum exit_status
 cmd_stats(const struct command *cmd, int argc, char **argv)
 {
 	struct stats_run s = { .first = true };
+	struct trace_groups traces;
 
 	options_init(&s.options, cmd, argc, argv);
 	if (!parse(&s))
 		return s.options.status;
-	if (!report_out_open(&s.out, &s.options))
+	if (!options_traces(&s.options, &traces) || !report_out_open(&s.out, &s.options)) {
+		trace_groups_free(&traces);
 		return STATUS_UNREADABLE;
+	}
 	if (s.json)
 		s.out.no_memory |= !stats_json_begin(&s.text, TOOL_NAME);
-	for (int i = s.options.first_operand; i < argc; i++)
-		count_one(&s, argv[i]);
+	for (uint32_t i = 0; i < traces.n; i++)
+		count_one(&s, &traces.list[i]);
 	if (s.json)
 		s.out.no_memory |= !stats_json_end(&s.text);
 	report_out_put(&s.out, &s.text);
 	s.status = worse(s.status, report_out_close(&s.out));
 	text_free(&s.text);
+	say_found(&s.options);
 	s.status = worse(s.status, side_reports_end(&s.options));
+	trace_groups_free(&traces);
 	options_free(&s.options);
 	return s.status;
 }

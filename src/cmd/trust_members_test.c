@@ -49,10 +49,10 @@ Test(trust, links_that_lead_nowhere)
 
 	snprintf(path, sizeof path, "%s/run", dir);
 	cr_assert_eq(symlink("gone", path), 0);
-	expect_told(dir, "run", "is a link to nowhere [input/missing]");
+	expect_told(dir, "run", "is a link to nowhere");
 	cr_assert_eq(unlink(path), 0);
 	cr_assert_eq(symlink("run", path), 0);
-	expect_told(dir, "run", "Too many levels of symbolic links [input/missing]");
+	expect_told(dir, "run", "Too many levels of symbolic links");
 	remove_folder(dir);
 }
 

@@ -65,7 +65,7 @@ init_from(struct init *n, const struct trace_group *trace)
 {
 	static const struct policy_checks none = { .any = false };
 	struct pipeline_job job = options_job(n->options, say_finding, n->options);
-	const char *const path = trace->operand.path;
+	const char *const path = trace_group_path(trace);
 	struct shown_path shown;
 	struct pipeline p;
 

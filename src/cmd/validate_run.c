@@ -129,7 +129,7 @@ static void
 add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
 {
 	const struct file_record what = {
-		.path = s->trace->operand.path,
+		.path = trace_group_path(s->trace),
 		.format = pipeline_format(p)->name,
 		.dialect = p->trace.dialect,
 		.rules = pipeline_format(p)->rules,
@@ -147,7 +147,7 @@ static void
 run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
               const struct policy_baseline *baseline)
 {
-	struct policy_verdict v = { s->watch, p, policies_path(s->trace), baseline, NULL, &s->records };
+	struct policy_verdict v = { s->watch, p, trace_group_path(s->trace), baseline, NULL, &s->records };
 	enum stage_status status = STAGE_BAD;
 	struct findings findings;
 	struct batch *b;
@@ -237,7 +237,7 @@ say_scope(const struct slot *s)
 
 	if (!o->quiet && !select_is_any(&o->select.select))
 		say("%s: %" PRIu64 " event%s and %" PRIu64 " finding%s are outside of the scope",
-		    show_path(&shown, s->trace->operand.path), s->left_events,
+		    show_path(&shown, trace_group_path(s->trace)), s->left_events,
 		    s->left_events == 1 ? "" : "s", s->left_findings, s->left_findings == 1 ? "" : "s");
 }
 

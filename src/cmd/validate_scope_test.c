@@ -31,8 +31,8 @@ static void
 begin(void)
 {
 	dir = make_folder();
-	snprintf(path, sizeof path, "%s/a.pfw", dir);
-	snprintf(other, sizeof other, "%s/b.pfw", dir);
+	snprintf(path, sizeof path, "%s/run-a.pfw", dir);
+	snprintf(other, sizeof other, "%s/run-b.pfw", dir);
 	cr_assert(write_whole(path, trace, sizeof trace - 1));
 	cr_assert(write_whole(other, trace, sizeof trace - 1));
 }

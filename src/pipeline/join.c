@@ -3,13 +3,16 @@
 #include <stdlib.h>
 
 #include "pipeline/select.h"
+#include "pipeline/trace_groups.h"
 
 bool
-join_init(struct join *j, const char *const *paths, size_t n)
+join_init(struct join *j, const struct trace_groups *traces)
 {
-	*j = (struct join){ .parts = calloc(n, sizeof *j->parts), .n = n };
-	for (size_t i = 0; j->parts != NULL && i < n; i++)
-		j->parts[i].path = paths[i];
+	*j = (struct join){ .parts = calloc(traces->n, sizeof *j->parts), .n = traces->n };
+	for (uint32_t i = 0; j->parts != NULL && i < traces->n; i++) {
+		j->parts[i].path = trace_group_path(&traces->list[i]);
+		j->parts[i].operand = &traces->list[i].operand;
+	}
 	return j->parts != NULL;
 }
 
@@ -82,6 +85,7 @@ look(struct join *j, uint32_t number, const struct pipeline_job *like)
 	}
 	job.paths = &part->path;
 	job.npaths = 1;
+	job.operand = part->operand;
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.order = ORDER_FILE;
 	job.lanes = job.lanes_off = job.late = job.rebase = false;

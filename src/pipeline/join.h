@@ -13,7 +13,8 @@
 
 /* One of the traces. */
 struct join_part {
-	const char *path; /* operand; borrowed */
+	const char *path;              /* what it is called; borrowed */
+	const struct operand *operand; /* borrowed */
 	/* Found out by join_look(). */
 	const char *format, *dialect, *byte_order, *clock; /* in the arena */
 	bool epoch_known, any;                             /* any: it has events */
@@ -22,6 +23,8 @@ struct join_part {
 	int64_t later;               /* ns that are added to its times */
 	const struct select *select; /* instead of that of the whole; NULL: the same; in the arena */
 };
+
+struct trace_groups;
 
 struct join {
 	struct join_part *parts;
@@ -37,8 +40,8 @@ struct join {
 #define JOIN_SEVERAL (TABLE_NONE - 1)
 #define JOIN_MOST_PROCESSES (1U << 20) /* that are told apart */
 
-/* Takes n paths, borrowed.  false: no memory. */
-bool join_init(struct join *j, const char *const *paths, size_t n);
+/* Takes these traces, borrowed.  false: no memory. */
+bool join_init(struct join *j, const struct trace_groups *traces);
 void join_free(struct join *j);
 
 /* Reads all parts quietly, as `job` says.  false: no memory. */

@@ -90,6 +90,7 @@ open_inner(struct joining *g, struct inner *in)
 	in->job = *g->p->job;
 	in->job.paths = &in->part->path;
 	in->job.npaths = 1;
+	in->job.operand = in->part->operand;
 	in->job.order = ORDER_FILE;
 	in->job.lanes = in->job.lanes_off = in->job.late = in->job.rebase = false;
 	in->job.join = NULL;

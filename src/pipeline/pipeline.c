@@ -406,7 +406,9 @@ static void
 check_trace(struct pipeline *p)
 {
 	struct trace_context *const c = &p->context;
-	struct source s = { .context = c, .format = c->format, .open = true, .as_whole = true };
+	struct source s = {
+		.context = c, .format = c->format, .dialect = p->trace.dialect, .open = true, .as_whole = true
+	};
 
 	if (c->findings.path == NULL)
 		return;
@@ -415,7 +417,8 @@ check_trace(struct pipeline *p)
 	s.findings.ctx = p->job->ctx;
 	c->findings = (struct findings){ .path = NULL };
 	findings_report(&c->deferred, &s.findings, p->job->sink, p->job->ctx);
-	s.place.path = s.findings.path;
+	s.place.path = s.place.operand = s.findings.path;
+	s.place.in_folder = p->reading->operands.list[0].folder;
 	s.unreadable = c->unreadable || c->incomplete;
 	s.reader = (struct reader){
 		.format = c->format,

@@ -42,7 +42,9 @@ static void
 check_sidecar(struct reading *r, const struct format *format, const struct operand *o, const char *path)
 {
 	struct trace_context *const c = &r->p->context;
-	struct source s = { .context = c, .place = { .path = path }, .format = format, .open = true };
+	struct source s = {
+		.context = c, .place = { .path = path }, .format = format, .dialect = "", .open = true
+	};
 
 	if (format_trace_ops(format)->check_sidecar == NULL)
 		return;

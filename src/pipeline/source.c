@@ -1,5 +1,6 @@
 #include "pipeline/source.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +24,9 @@ void
 trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
                    struct vocabularies *vocabularies, unsigned want)
 {
-	*c = (struct trace_context){ .job = job, .trace = trace, .vocabularies = vocabularies, .want = want };
+	*c = (struct trace_context){
+		.job = job, .trace = trace, .vocabularies = vocabularies, .want = want, .dialect = ""
+	};
 	c->deferred_room = DEFERRED_ROOM;
 }
 
@@ -278,7 +281,7 @@ set_scope(struct source *s)
 bool
 source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
 {
-	*s = (struct source){ .context = c, .place = place, .in = in, .status = READ_MORE };
+	*s = (struct source){ .context = c, .place = place, .in = in, .dialect = "", .status = READ_MORE };
 	findings_init(&s->findings, place.path, c->quiet ? NULL : c->job->sink, c->job->ctx);
 	if (in == NULL || !set_scope(s)) {
 		source_no_memory(s);
@@ -295,11 +298,101 @@ source_begin(struct source *s, struct trace_context *c, struct source_place plac
 	return true;
 }
 
+/* Whether the word is one of "A, B and C". */
+static bool
+has_word(const char *list, const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (const char *p = list; (p = strstr(p, word)) != NULL; p += n)
+		if ((p == list || p[-1] == ' ') && (p[n] == '\0' || p[n] == ' ' || p[n] == ','))
+			return true;
+	return false;
+}
+
+/* The dialects of the inputs so far: "A and B". */
+static void
+end_dialect(struct source *s)
+{
+	struct trace *const t = s->context->trace;
+	const char *const before = s->context->dialect;
+
+	s->dialect = t->dialect;
+	if (s->dialect[0] == '\0' || has_word(before, s->dialect)) {
+		t->dialect = before;
+	} else if (before[0] != '\0') {
+		const struct slice both = arena_printf(&t->arena, "%s and %s", before, s->dialect);
+		t->dialect = both.p != NULL ? both.p : before;
+	}
+}
+
+/* Single files have clocks of their own: whether they are one is known when both were read. */
+static void
+begin_clock(struct trace_context *c, const struct format *format)
+{
+	if (format->trace == NULL)
+		c->trace->epoch_known = false;
+}
+
+/* Clocks that count from the start of the machine are read together with the wall time, more or less. */
+#define SAME_BOOT_NS UINT64_C(1000000000)
+
+static bool
+is_same_clock(const struct source_clock *a, const struct trace *t)
+{
+	const uint64_t apart =
+	    a->epoch_ns > t->epoch_ns ? a->epoch_ns - t->epoch_ns : t->epoch_ns - a->epoch_ns;
+
+	if (strcmp(t->clock, "monotonic") == 0) /* a part of a trace may lack what says the wall time */
+		return !a->epoch_known || !t->epoch_known || apart <= SAME_BOOT_NS;
+	return a->epoch_known == t->epoch_known && (!t->epoch_known || apart == 0);
+}
+
+static void
+report_other_clock(struct source *s)
+{
+	const struct source_clock *const first = &s->context->clock;
+	const struct trace *const t = s->context->trace;
+	const struct rule *const rule = &input_rules[INPUT_RULE_OTHER_CLOCK];
+
+	if (first->epoch_known && t->epoch_known)
+		finding_add(&s->findings, rule, 0, 0,
+		            "the times count from %" PRIu64 " ns after 1970, those of the inputs "
+		            "before from %" PRIu64 " ns: tracetool merge aligns them",
+		            t->epoch_ns, first->epoch_ns);
+	else
+		finding_add(&s->findings, rule, 0, 0,
+		            "the wall time of %s is not known, so they have no common clock: tracetool merge "
+		            "--align says how they go together",
+		            t->epoch_known ? "the inputs before" : "this input");
+	s->unreadable = true;
+}
+
+/* Times of one trace count from one epoch, that of its first input. */
+static void
+end_clock(struct source *s)
+{
+	struct trace_context *const c = s->context;
+	struct trace *const t = c->trace;
+
+	if (s->format->trace != NULL)
+		return;
+	if (!c->clock.any) {
+		c->clock = (struct source_clock){ true, t->epoch_known, t->epoch_ns };
+		return;
+	}
+	if (!c->quiet && s->reader.records > 0 && !is_same_clock(&c->clock, t))
+		report_other_clock(s);
+	if (!c->clock.epoch_known)
+		c->clock = (struct source_clock){ true, t->epoch_known, t->epoch_ns };
+	t->epoch_known = c->clock.epoch_known;
+	t->epoch_ns = c->clock.epoch_ns;
+}
+
 bool
 source_start(struct source *s)
 {
 	struct trace_context *const c = s->context;
-	const char *const dialect = c->trace->dialect;
 
 	if (c->vocabulary == NULL && c->vocabularies != NULL)
 		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
@@ -309,6 +402,9 @@ source_start(struct source *s)
 		s->unreadable = c->system_failed = true; /* that was said */
 		return false;
 	}
+	c->dialect = c->trace->dialect; /* each input shows its own */
+	c->trace->dialect = "";
+	begin_clock(c, s->format);
 	bool ok = open_trace(s);
 	if (ok && c->unreadable) {
 		s->unreadable = true; /* the findings of the trace say why */
@@ -323,8 +419,6 @@ source_start(struct source *s)
 	s->unreadable |= !ok;
 	s->open = ok;
 	s->status = ok ? READ_MORE : READ_BAD;
-	if (dialect[0] != '\0' && strcmp(dialect, c->trace->dialect) != 0)
-		c->trace->dialect = "mixed";
 	return ok;
 }
 
@@ -412,6 +506,8 @@ source_end(struct source *s)
 	if (in == NULL)
 		return;
 	if (s->open) {
+		end_dialect(s);
+		end_clock(s);
 		input_shrunk(in); /* what was taken since the last look may be made of zeros too */
 		s->complete = s->status == READ_END;
 		if (s->status == READ_NO_MEMORY && !prevents_reading(in->fault))

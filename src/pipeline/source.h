@@ -25,6 +25,11 @@ struct trace_context {
 	bool raw;                            /* events are as the file has them */
 	bool checks_order;                   /* trace_ops.check_event is called */
 	const struct format *format;         /* of the trace; NULL: not known yet */
+	const char *dialect;                 /* of the sources before; "": none */
+	struct source_clock {
+		bool any, epoch_known;
+		uint64_t epoch_ns;
+	} clock;                             /* likewise, of traces of single files */
 	void *shared;                        /* trace_ops.shared_size bytes */
 	bool opened;                         /* trace_ops.open was called */
 	/* of the trace as a whole */
@@ -53,6 +58,7 @@ struct source {
 	struct source_place place;
 	struct input *in;            /* NULL: closed, or none */
 	const struct format *format; /* NULL: no format recognises it */
+	const char *dialect;         /* known when it is ended; "": none */
 	struct reader reader;
 	struct findings findings;
 	struct deferred_findings deferred; /* of a stream that is merged with others */

@@ -1,7 +1,10 @@
 #include "pipeline/trace_groups.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "format/registry.h"
 
 /* The groups of the present operand begin at `first`. */
@@ -9,12 +12,8 @@ struct grouping {
 	struct trace_groups *all;
 	const struct operand *operand;
 	uint32_t first;
-	struct recent {
-		const struct format *format;
-		uint32_t whole,
-		    last; /* 1 + index of the group that the operand names, and of the last other */
-	} * recent;       /* formats of several files that were met */
-	uint32_t nrecent, recent_cap;
+	struct tabletext index; /* "format path" of traces of several files -> their group */
+	struct arena arena;     /* of its keys */
 };
 
 static struct trace_group *
@@ -50,37 +49,36 @@ trace_path(const struct grouping *g, const struct format *format, const char *pa
 	return slice_of(path, n > strlen(g->operand->path) ? n : 0);
 }
 
-/* NULL: no memory. */
-static struct recent *
-recent_of(struct grouping *g, const struct format *format)
+/* What the files of a trace share is its name: their folder, or how their names begin. */
+static char *
+shared_name(struct slice path, const char *file)
 {
-	for (uint32_t i = 0; i < g->nrecent; i++)
-		if (g->recent[i].format == format)
-			return &g->recent[i];
-	if (!array_room(&g->recent, g->nrecent, &g->recent_cap, sizeof *g->recent))
+	char *const name = malloc((size_t)path.n + 2);
+
+	if (name == NULL)
 		return NULL;
-	g->recent[g->nrecent] = (struct recent){ .format = format };
-	return &g->recent[g->nrecent++];
+	memcpy(name, path.p, path.n);
+	snprintf(name + path.n, 2, "%s", file[path.n] == '/' ? "" : "*");
+	return name;
 }
 
-/* The group of this trace.  Files are sorted by their paths, so those of one trace follow each other, but for
- * files of other formats between them. */
+/* The group of this trace. */
 static struct trace_group *
 group_of(struct grouping *g, const struct format *format, const char *file)
 {
 	const struct slice path = trace_path(g, format, file);
-	struct recent *const recent = recent_of(g, format);
-	uint32_t *const at = recent == NULL ? NULL : path.n == 0 ? &recent->whole : &recent->last;
+	const struct slice key = arena_printf(&g->arena, "%s %.*s", format->name, (int)path.n, path.p);
+	const uint32_t known = key.p != NULL ? tabletext_get(&g->index, key) : TABLE_NONE;
 
-	if (at == NULL)
+	if (known != TABLE_NONE)
+		return &g->all->list[known];
+	if (key.p == NULL || !tabletext_put(&g->index, key, g->all->n))
 		return NULL;
-	if (*at > 0 && (path.n == 0 || slice_is(path, g->all->list[*at - 1].path)))
-		return &g->all->list[*at - 1];
 	struct trace_group *const t = add_group(g->all, g->operand);
-	if (t == NULL || (path.n > 0 && (t->path = strndup(path.p, path.n)) == NULL))
+	if (t == NULL || (path.n > 0 && (t->path = shared_name(path, file)) == NULL))
 		return NULL;
 	t->format = format;
-	*at = g->all->n;
+	t->by_prefix = path.n > 0 && file[path.n] != '/';
 	return t;
 }
 
@@ -130,19 +128,13 @@ join_without_input(struct grouping *g)
 	return true;
 }
 
-/* The only trace of a format has the name of the folder; of several each has its own. */
+/* The only trace of a folder has its name; of several each has its own. */
 static void
-name_groups(const struct grouping *g, const struct format *format)
+name_groups(const struct grouping *g)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = g->first; i < g->all->n; i++)
-		n += g->all->list[i].format == format;
-	for (uint32_t i = g->first; i < g->all->n && n > 1; i++) {
-		struct trace_group *const t = &g->all->list[i];
-		if (t->format == format && t->path != NULL)
-			t->operand.path = t->path;
-	}
+	for (uint32_t i = g->first; i < g->all->n && g->all->n - g->first > 1; i++)
+		if (g->all->list[i].path != NULL)
+			g->all->list[i].operand.path = g->all->list[i].path;
 }
 
 /* What stands in the way; a folder without a trace is said to be one. */
@@ -169,11 +161,11 @@ add_folder(struct trace_groups *all, const struct operand *o)
 	g.first = all->n;
 	for (size_t i = 0; i < o->tree.n && ok; i++)
 		ok = add_file(&g, o->tree.paths[i]);
-	free(g.recent);
+	tabletext_free(&g.index);
+	arena_free(&g.arena);
 	if (!ok || !join_without_input(&g))
 		return false;
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		name_groups(&g, *f);
+	name_groups(&g);
 	return true;
 }
 
@@ -189,6 +181,15 @@ trace_groups_init(struct trace_groups *g, const char *const *paths, size_t n, co
 			return false;
 	}
 	return true;
+}
+
+const char *
+trace_group_path(const struct trace_group *t)
+{
+	const struct operand *const o = &t->operand;
+	const bool is_file = t->format == NULL || format_trace_ops(t->format)->sidecars == NULL;
+
+	return o->folder && is_file && o->tree.n == 1 ? o->tree.paths[0] : o->path;
 }
 
 void

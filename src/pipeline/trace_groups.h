@@ -12,7 +12,9 @@
 struct trace_group {
 	struct operand operand;      /* to be read as a whole; a folder's lists files of this trace alone */
 	const struct format *format; /* of traces of several files; NULL: a file */
-	char *path;                  /* of such a trace, where a folder has several; else NULL */
+	char *path; /* of such a trace, where a folder has several: what its files' paths have in common,
+	             * and * if that is no folder; else NULL */
+	bool by_prefix;              /* that is so */
 	uint32_t cap;                /* of operand.tree.paths */
 	bool holds_input;            /* besides files without events */
 };
@@ -25,6 +27,10 @@ struct trace_groups {
 
 /* Lists them.  paths and from are borrowed.  false: no memory.  In any case end with trace_groups_free. */
 bool trace_groups_init(struct trace_groups *g, const char *const *paths, size_t n, const struct format *from);
+
+/* What the trace is called: its file, or the folder that its files are in. */
+const char *trace_group_path(const struct trace_group *t);
+
 void trace_groups_free(struct trace_groups *g);
 
 #endif
