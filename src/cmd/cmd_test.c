@@ -59,7 +59,7 @@ Test(cmd, help_of_each_command)
 		expect_help(RUN((*c)->name, "nowhere", "--help"), usage);
 		expect_help(RUN("--help"), (*c)->summary);
 	}
-	expect_help(RUN("stats", "--help"), "\n\nOnly for htdump:\n      --label-map FILE");
+	expect_help(RUN("stats", "--help"), "\n\nOf formats:\n      --label-map FILE");
 	expect_help(RUN("-h"), "usage: tracetool COMMAND");
 	expect_help(RUN("help"), "usage: tracetool COMMAND");
 }
@@ -160,7 +160,7 @@ Test(cmd, operands_that_are_missing_or_too_many)
 	expect_mistake(RUN("convert", SAMPLE), "name an input and an output");
 	expect_mistake(RUN("convert", "-o", "a.json"), "name an input and an output");
 	expect_mistake(RUN("convert", SAMPLE, "a.json", "b.json"), "one input and one output");
-	expect_mistake(RUN("formats", "htdump"), "takes no names");
+	expect_mistake(RUN("formats", "htdump", "heph"), "takes the name of one format");
 	expect_mistake(RUN("convert", SAMPLE, "out.txt"), "unknown suffix .txt");
 	expect_mistake(RUN("convert", SAMPLE, "-"), "standard output has no suffix");
 	expect_mistake(RUN("convert", SAMPLE, "out.vcd"), "unknown suffix .vcd");

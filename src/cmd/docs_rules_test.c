@@ -161,14 +161,14 @@ page_has_option(const char *text, char letter, const char *name)
 /* The next option of a help text: that of a row, "  -o, --output OUT   ...", or of a line "  --since TIME
  * --until TIME"; false: no more. */
 static bool
-help_option(const char **at, char *letter, char name[64])
+help_option(const char *help, const char **at, char *letter, char name[64])
 {
 	for (const char *p = *at; (p = strstr(p, "--")) != NULL; p += 2) {
 		*letter = 0;
 		if (p[2] < 'a' || p[2] > 'z' || sscanf(p, "--%63[a-z0-9-]", name) != 1)
 			continue;
 		const char *line = p;
-		while (line > *at - 1 && line[-1] != '\n')
+		while (line > help && line[-1] != '\n')
 			line--;
 		const bool row =
 		    (p - line == 6 && (strncmp(line, "  -", 3) == 0 || strncmp(line, "      ", 6) == 0));
@@ -190,7 +190,7 @@ check_options(const struct command *c, const char *page, const char *text, const
 	char letter, name[64];
 	size_t shown = 0, described = 0;
 
-	while (help_option(&at, &letter, name)) {
+	while (help_option(help, &at, &letter, name)) {
 		cr_expect(page_has_option(text, letter, name), "%s lacks -%c, --%s", page,
 		          letter != 0 ? letter : ' ', name);
 		shown++;

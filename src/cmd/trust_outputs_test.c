@@ -42,8 +42,7 @@ Test(trust, each_mistake_in_an_output_has_its_message)
 	expect(RUN("convert", SAMPLE, "out.JSON"), 3,
 	       "the suffix of out.JSON is not in lower case; name it so, or use --to chrome");
 	expect(RUN("convert", SAMPLE, "out.Json.GZ"), 3, "is not in lower case");
-	expect(RUN("convert", SAMPLE, "b.pb"), 3,
-	       "b.pb: unknown suffix .pb: use ");
+	expect(RUN("convert", SAMPLE, "b.pb"), 3, "b.pb: unknown suffix .pb: use ");
 	expect(RUN("convert", SAMPLE, "b.pb"), 3, " .json, ");
 	expect(RUN("convert", SAMPLE, "dir.json/out"), 3, "dir.json/out: no suffix: use ");
 	expect(RUN("convert", "--to", "json", SAMPLE, "-"), 3,
@@ -73,7 +72,8 @@ Test(trust, each_mistake_in_an_option_has_its_message)
 	expect(RUN("-q", "stats", SAMPLE), 3, "options stand behind the command: tracetool stats -q");
 	expect(RUN("--from=htdump", "stats", SAMPLE), 3, "tracetool stats --from=htdump");
 	expect(RUN("-q"), 3, "-q is an option, and no command stands before it");
-	expect(RUN("stats", "--sort", "x", SAMPLE), 3, "stats: has no option --sort; tracetool recover has it");
+	expect(RUN("stats", "--sort", "x", SAMPLE), 3,
+	       "stats: has no option --sort; tracetool recover has it");
 	expect(RUN("convert", "--memo", "x", SAMPLE, "-"), 3,
 	       "--memory takes a number of bytes, 104857600 or 100M, not x");
 	expect(RUN("convert", "--f", SAMPLE, "-"), 3, "--f may be one of ");
