@@ -72,7 +72,8 @@ check(struct convert *c)
 	c->verify.implied = c->anonymise.keyfile != NULL && c->to->reader != NULL && strcmp(c->out, "-") != 0;
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return o->status == STATUS_CLEAN && names_one_trace(o, c->in, c->nin) && anonymise_options_check(&c->anonymise, o) &&
+	return o->status == STATUS_CLEAN && names_one_trace(o, c->in, c->nin) &&
+	       anonymise_options_check(&c->anonymise, o) &&
 	       (convert_splits(&c->split) ? convert_split_check(c) : convert_verify_check(c));
 }
 
