@@ -146,9 +146,9 @@ struct policy_file {
 	struct arena arena;
 };
 
-/* Reads one.  Mistakes are findings; path and folder are copied.  regular: only a regular file will do. NULL:
- * there were some, or (*no_memory) there was no memory, which nobody was told. */
-struct policy_file *policy_file_read(const char *path, const char *name, const char *folder, bool regular,
+/* Reads one.  Mistakes are findings; path and folder are copied.  NULL: there were some, or (*no_memory)
+ * there was no memory, which nobody was told. */
+struct policy_file *policy_file_read(const char *path, const char *name, const char *folder,
                                      struct findings *findings, bool *no_memory);
 
 /* The same of text in memory, which is not kept. */
