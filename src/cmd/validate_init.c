@@ -50,7 +50,7 @@ static enum exit_status
 write_starter(struct init *n, const struct trace_groups *traces)
 {
 	struct policy_starter *const s = n->starter;
-	const struct options *const o = n->options;
+	struct options *const o = n->options;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct shown_path shown;
