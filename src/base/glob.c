@@ -213,3 +213,13 @@ glob_is_linear(struct slice pattern)
 	}
 	return true;
 }
+
+uint32_t
+glob_stars(struct slice pattern)
+{
+	uint32_t elements, stars = 0;
+
+	for (uint32_t end = part_end(pattern, 0, &elements); end < pattern.n; stars++)
+		end = part_end(pattern, end + 1, &elements);
+	return stars;
+}

@@ -12,4 +12,7 @@ bool glob_fits(struct slice pattern, struct slice text);
 /* Whether it takes no longer than that. */
 bool glob_is_linear(struct slice pattern);
 
+/* How many * it has that mean any text: each begins a search of its own. */
+uint32_t glob_stars(struct slice pattern);
+
 #endif

@@ -11,27 +11,33 @@
 
 /* A second name never replaces; without hard links, look first. */
 static int
-rename_by_link(const char *from, const char *to)
+rename_by_link(int dir, const char *from, const char *to)
 {
 	struct stat st;
 
-	if (link(from, to) == 0) {
-		(void)unlink(from);
+	if (linkat(dir, from, dir, to, 0) == 0) {
+		(void)unlinkat(dir, from, 0);
 		return 0;
 	}
-	if (errno == EEXIST || lstat(to, &st) == 0)
+	if (errno == EEXIST || fstatat(dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return EEXIST;
-	return rename(from, to) == 0 ? 0 : errno;
+	return renameat(dir, from, dir, to) == 0 ? 0 : errno;
+}
+
+int
+rename_new_in(int dir, const char *from, const char *to)
+{
+	if (renameat2(dir, from, dir, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno == EINVAL || errno == ENOSYS)
+		return rename_by_link(dir, from, to);
+	return errno;
 }
 
 int
 rename_new(const char *from, const char *to)
 {
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno == EINVAL || errno == ENOSYS)
-		return rename_by_link(from, to);
-	return errno;
+	return rename_new_in(AT_FDCWD, from, to);
 }
 
 int

@@ -36,12 +36,12 @@ rule input base
 rule output base
 rule event base input
 rule check base input output
-rule yaml base check
+rule yaml base input check
 rule vocab base input event check yaml
 rule format base input output event check vocab
 rule pipeline base input json output event check format vocab
 rule stats base input output event check format vocab pipeline
-rule policy base input output event check yaml format pipeline stats
+rule policy base json input output event check yaml format pipeline stats
 rule compare base json input output event check format vocab pipeline
 rule cmd base json input output event check format vocab pipeline compare stats policy
 rule testing base

@@ -54,6 +54,7 @@ struct report;
 /* Any but `name` may be NULL. */
 struct report_ops {
 	const char *name;
+	const char *head;  /* what each report begins with, and nothing else is likely to */
 	size_t state_size; /* zeroed */
 	void (*begin)(struct report *r);
 	/* Each listed finding of a file, then the file. */

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "check/report_parts.h"
+#include "output/text_commands.h"
 
 /*
  * Workflow commands of GitHub Actions: the log as text, then annotations for
@@ -18,10 +19,12 @@ struct github_state {
 static void
 put_value(struct text *t, const char *s, bool property)
 {
+	const char *const end = s + strlen(s);
+
 	for (; *s != '\0'; s++) {
 		if (*s == '%' || *s == '\r' || *s == '\n' || (property && (*s == ':' || *s == ',')))
 			text_printf(t, "%%%02X", (unsigned)(unsigned char)*s);
-		else if (strncmp(s, "##[", 3) == 0)
+		else if (text_is_command(s, end))
 			text_str(t, "#\\x23"), s++;
 		else if (strncmp(s, "::", 2) == 0)
 			text_str(t, ":\\x3a"), s++;

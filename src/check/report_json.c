@@ -54,11 +54,13 @@ put_totals(struct text *t, const struct report_totals *totals)
 	put_number(t, ",\"left_out\":", totals->left_out);
 }
 
+#define JSON_HEAD "{\"tool\":\"tracetool"
+
 static void
 begin(struct report *r)
 {
 	text_str(&r->out, "{\"tool\":");
-	report_put_json(&r->out, r->context->tool);
+	report_put_json(&r->out, r->context->tool); /* see JSON_HEAD */
 	text_str(&r->out, ",\"files\":[");
 }
 
@@ -92,6 +94,7 @@ end(struct report *r, const struct report_totals *totals)
 
 const struct report_ops report_json = {
 	.name = "json",
+	.head = JSON_HEAD,
 	.state_size = sizeof(struct json_state),
 	.begin = begin,
 	.file = file_end,

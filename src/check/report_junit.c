@@ -265,11 +265,13 @@ file_end(struct report *r, const struct report_file *file)
 	s->bytes += r->out.n - from;
 }
 
+static const char head[] =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tracetool validate\">\n";
+
 static void
 begin(struct report *r)
 {
-	text_str(&r->out,
-	         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tracetool validate\">\n");
+	text_str(&r->out, head);
 }
 
 static void
@@ -289,6 +291,7 @@ free_state(struct report *r)
 
 const struct report_ops report_junit = {
 	.name = "junit",
+	.head = head,
 	.state_size = sizeof(struct junit_state),
 	.begin = begin,
 	.file = file_end,

@@ -6,6 +6,7 @@
  * Markdown, as the summary of a CI job: counts, a table of the worst findings,
  * the others folded.  GitHub takes 1 MiB of all summaries of a step.
  */
+#define MARKDOWN_HEAD "### tracetool validate\n\n"
 #define MOST_OPEN 20                   /* findings that are not folded */
 #define MOST_BYTES ((size_t)192 << 10) /* of rows of one level */
 
@@ -99,7 +100,7 @@ put_rows(struct report *r)
 static void
 end(struct report *r, const struct report_totals *totals)
 {
-	text_str(&r->out, "### tracetool validate\n\n");
+	text_str(&r->out, MARKDOWN_HEAD);
 	report_put_sum(&r->out, totals);
 	if (r->dropped > 0)
 		text_printf(&r->out, "; %" PRIu64 " do not fit in this summary", r->dropped);
@@ -119,6 +120,7 @@ free_state(struct report *r)
 
 const struct report_ops report_markdown = {
 	.name = "markdown",
+	.head = MARKDOWN_HEAD,
 	.state_size = sizeof(struct markdown_state),
 	.finding = finding,
 	.end = end,

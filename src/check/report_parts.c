@@ -2,20 +2,21 @@
 
 #include <inttypes.h>
 
+#include "output/text_commands.h"
 #include "output/text_json.h"
-
-#define COMMAND "##["
 
 void
 report_put_json(struct text *t, const char *s)
 {
-	const char *at;
+	const char *const end = s + strlen(s);
 
 	text_char(t, '"');
-	for (; (at = strstr(s, COMMAND)) != NULL; s = at + 2) {
-		text_json_chars(t, slice_of(s, (size_t)(at - s)));
-		text_str(t, "#\\u0023");
-	}
+	for (const char *at = s; (at = strstr(at, "##")) != NULL; at++)
+		if (text_is_command(at, end)) {
+			text_json_chars(t, slice_of(s, (size_t)(at - s)));
+			text_str(t, "#\\u0023");
+			s = at + 2;
+		}
 	text_json_chars(t, slice_str(s));
 	text_char(t, '"');
 }
@@ -23,6 +24,8 @@ report_put_json(struct text *t, const char *s)
 void
 report_put_xml(struct text *t, const char *s)
 {
+	const char *const end = s + strlen(s);
+
 	for (; *s != '\0'; s++) {
 		const unsigned char c = (unsigned char)*s;
 		if (c == '&')
@@ -33,7 +36,7 @@ report_put_xml(struct text *t, const char *s)
 			text_str(t, "&gt;");
 		else if (c == '"')
 			text_str(t, "&quot;");
-		else if (strncmp(s, COMMAND, 3) == 0)
+		else if (text_is_command(s, end))
 			text_str(t, "&#35;");
 		else if (c == 0xef && (unsigned char)s[1] == 0xbf && (unsigned char)s[2] >= 0xbe)
 			text_str(t, "?"), s += 2; /* U+FFFE, U+FFFF */
@@ -48,7 +51,7 @@ void
 report_put_guarded(struct text *t, const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (n - i >= 3 && memcmp(p + i, COMMAND, 3) == 0) {
+		if (text_is_command(p + i, p + n)) {
 			text_str(t, "#\\x23");
 			i++;
 		} else if (n - i >= 2 && memcmp(p + i, "::", 2) == 0) {

@@ -6,18 +6,15 @@
 
 /* Parts of several reports. */
 
-/*
- * A CI service reads its log for commands: "::word::" at the start of a line, and "##[word]" anywhere in one.
- * No report holds either, wherever it is printed.
- */
+/* No report holds commands of CI services (output/text_commands.h), wherever it is printed. */
 
-/* A JSON string without "##[". */
+/* A JSON string without such commands. */
 void report_put_json(struct text *t, const char *s);
 
-/* Text of XML: markup and what XML 1.0 does not allow is replaced; without "##[". */
+/* Text of XML: markup and what XML 1.0 does not allow is replaced; without commands. */
 void report_put_xml(struct text *t, const char *s);
 
-/* Lines, with "##[" as "#\x23[" and "::" as ":\x3a". */
+/* Lines, with "##[" and its like as "#\x23[" and "::" as ":\x3a". */
 void report_put_guarded(struct text *t, const char *p, size_t n);
 
 /* {"error":1,"warning":0,"note":0} */

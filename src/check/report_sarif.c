@@ -139,13 +139,15 @@ file_end(struct report *r, const struct report_file *file)
 	s->present = NULL; /* the next one may lie at the same address */
 }
 
+static const char head[] =
+    "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\","
+    "\"runs\":[{\n\"columnKind\":\"unicodeCodePoints\","
+    "\"automationDetails\":{\"id\":\"tracetool/validate/\"},\n\"results\":[";
+
 static void
 begin(struct report *r)
 {
-	text_str(&r->out,
-	         "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\","
-	         "\"runs\":[{\n\"columnKind\":\"unicodeCodePoints\","
-	         "\"automationDetails\":{\"id\":\"tracetool/validate/\"},\n\"results\":[");
+	text_str(&r->out, head);
 }
 
 /* Results of all levels, the worst first, as many as there is room for. */
@@ -280,6 +282,7 @@ free_state(struct report *r)
 
 const struct report_ops report_sarif = {
 	.name = "sarif",
+	.head = head,
 	.state_size = sizeof(struct sarif_state),
 	.begin = begin,
 	.finding = finding,

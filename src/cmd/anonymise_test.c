@@ -185,3 +185,40 @@ Test(anonymise, output_of_htdump_is_valid)
 	expect_ran(RUN("validate", out), 0, "valid htdump");
 	remove_folder(dir);
 }
+
+/* Messages of findings quote names; those of an anonymised trace do not, in any report and on standard
+ * error. */
+Test(anonymise, findings_quote_nothing)
+{
+	static const char *const forms[] = { "text",  "gcc",    "json",     "ndjson", "sarif",
+		                             "junit", "github", "markdown", "gitlab" };
+	char *const dir = make_folder(), in[1024], out[1024], report[1024], arg[1100];
+	size_t n;
+
+	snprintf(in, sizeof in, "%s/x.ndjson", dir);
+	snprintf(out, sizeof out, "%s/o.json", dir);
+	snprintf(report, sizeof report, "%s/report", dir);
+	static const char trace[] =
+	    "{\"type\":\"trace\",\"version\":1,\"tool\":\"tracetool "
+	    "0.1.0\",\"mode\":\"interpreted\",\"rebased\":"
+	    "false,\"format\":\"htdump\",\"dialect\":\"wire\",\"byte_order\":\"little\",\"clock\":"
+	    "\"unknown\","
+	    "\"record_id\":\"id\"}\n"
+	    "{\"type\":\"class\",\"index\":0,\"name\":\"sEcReT\",\"category\":\"sEcReT\"}\n"
+	    "{\"type\":\"span\",\"ts\":\"sEcReT\",\"dur\":5,\"name\":\"sEcReT\",\"class\":0,\"track\":"
+	    "\"sEcReT\"}\n"
+	    "{\"type\":\"sEcReT\"}\n";
+	cr_assert(write_whole(in, trace, sizeof trace - 1));
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+		snprintf(arg, sizeof arg, "%s=%s", forms[i], report);
+		struct ran r = RUN("convert", "-f", "--anonymise", key_path, "--report", arg, in, out);
+		char *const text = read_whole(report, &n);
+		cr_assert_not_null(text, "%s", r.err);
+		cr_expect_not_null(strstr(r.err, "[ndjson/"), "%s", r.err);
+		cr_expect_null(strstr(r.err, "sEcReT"), "%s", r.err);
+		cr_expect_null(strstr(text, "sEcReT"), "%s: %s", forms[i], text);
+		free(text);
+		ran_free(&r);
+	}
+	remove_folder(dir);
+}

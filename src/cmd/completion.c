@@ -205,6 +205,7 @@ cmd_completion(const struct command *cmd, int argc, char **argv)
 		return o.status;
 	if (!report_out_open(&out, NULL))
 		return STATUS_UNREADABLE;
+	out.plain = true;
 	scripts[shell](&t);
 	report_out_put(&out, &t);
 	text_free(&t);

@@ -24,6 +24,7 @@ struct options {
 	struct vocabularies vocabularies; /* kept from one input to the next */
 	struct select_options select;     /* of commands that select */
 	struct side_reports *side;        /* of --report, of the same commands; NULL: none */
+	bool wordless;                    /* findings are told without words of the trace: --anonymise */
 	uint64_t warnings;                /* about traces, which were not said: say_found() */
 	/* writing */
 	const char *output; /* NULL: not named */

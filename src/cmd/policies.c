@@ -48,13 +48,14 @@ mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
 	return ok;
 }
 
+/* folder: of the policy that names it, or NULL. */
 static struct policy_baseline *
-read_baseline(struct options *o, const char *path)
+read_baseline(struct options *o, const char *folder, const char *path, const char *shown)
 {
 	struct reading_mistakes m;
 
-	mistakes_begin(&m, o, path);
-	struct policy_baseline *const b = baseline_read(path, &m.findings, &m.no_memory);
+	mistakes_begin(&m, o, shown);
+	struct policy_baseline *const b = baseline_read(folder, path, &m.findings, &m.no_memory);
 	mistakes_end(&m, o, b != NULL);
 	return b;
 }
@@ -93,7 +94,7 @@ read_entry(struct policies *p, struct options *o, const char *path, bool found, 
 
 	mistakes_begin(&m, o, shown);
 	struct policy_file *const file = policy_file_read(path, shown, folder != NULL ? folder : p->here,
-	                                                  found, &m.findings, &m.no_memory);
+	                                                  &m.findings, &m.no_memory);
 	free(folder);
 	if (!mistakes_end(&m, o, file != NULL))
 		return false;
@@ -102,11 +103,18 @@ read_entry(struct policies *p, struct options *o, const char *path, bool found, 
 		options_no_memory(o);
 		return false;
 	}
-	p->entries[p->nentries++] = (struct policy_entry){ .file = file };
+	p->entries[p->nentries++] = (struct policy_entry){ .file = file, .path = path };
 	*entry = p->nentries;
 	if (file->baseline == NULL || p->baseline != NULL)
 		return true;
-	p->entries[*entry - 1].baseline = read_baseline(o, file->baseline);
+	const struct slice full = arena_printf(&p->arena, "%s/%s", file->folder, file->baseline);
+	if (full.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	p->entries[*entry - 1].baseline_path = full.p;
+	p->entries[*entry - 1].baseline =
+	    read_baseline(o, file->folder, file->baseline, short_path(p, full.p));
 	return p->entries[*entry - 1].baseline != NULL;
 }
 
@@ -146,7 +154,7 @@ find_by_path(struct policies *p, struct options *o, const char *path, uint32_t *
 	}
 	*entry = tabletext_get(&p->paths, key);
 	return *entry != TABLE_NONE ||
-	       (read_entry(p, o, path, true, entry) && remember(o, &p->paths, key, *entry));
+	       (read_entry(p, o, key.p, true, entry) && remember(o, &p->paths, key, *entry));
 }
 
 static bool
@@ -233,6 +241,15 @@ compose(const struct policies *p, const struct policy_of_trace *of, struct polic
 	policy_apply(policy, rows, &p->line->choice);
 }
 
+void
+policies_names(const struct policies *p, struct run_names *n)
+{
+	for (uint32_t i = 0; i < p->nentries; i++) {
+		run_names_read(n, "policy", p->entries[i].path);
+		run_names_read(n, "baseline of the policy", p->entries[i].baseline_path);
+	}
+}
+
 const struct policy_file *
 policies_first(const struct policies *p)
 {
@@ -288,7 +305,8 @@ policies_init(struct policies *p, struct options *o, const struct policy_options
 		options_no_memory(o);
 		return false;
 	}
-	if (line->baseline != NULL && (p->baseline = read_baseline(o, line->baseline)) == NULL)
+	if (line->baseline != NULL &&
+	    (p->baseline = read_baseline(o, NULL, line->baseline, line->baseline)) == NULL)
 		return false;
 	if (!find_all(p, o, traces))
 		return false;

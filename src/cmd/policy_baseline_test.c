@@ -114,12 +114,13 @@ Test(policy_baseline, mistakes)
 	static const struct {
 		const char *text, *said;
 	} bad[] = {
-		{ "{\"inputs\":[\n{\"path\":}",
-		  "base.json:2:9:@20: error: the file is no JSON from here on [policy/bad-baseline]" },
+		{ "{\"inputs\":[\n{\"path\":}", "base.json:2:9:@20: error: the file is no JSON from here on: "
+		                                "expected a value [policy/bad-baseline]" },
 		{ "", "base.json:1:1:@0: error: the file is no JSON from here on" },
 		{ "[]", "it has no inputs; tracetool stats --format json writes such a file" },
 		{ "{\"inputs\":[]}", "it has no inputs" },
 		{ "{\"inputs\":[{}]}", "an input has no path" },
+		{ "{\"inputs\":[0,0,0]}", "base.json:1:12:@11: error: an input is no object" },
 		{ "{\"inputs\":[{\"path\":\"a\",\"spans\":[]}]}",
 		  "an input lacks one of spans, async_spans" },
 		{ "{\"inputs\":[{\"path\":\"a\",\"spans\":[{}]}]}", "a row has no name" },

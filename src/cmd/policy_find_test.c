@@ -85,7 +85,7 @@ Test(policy_find, a_mistake_stops_the_run)
 	snprintf(path, sizeof path, "%s/.tracetool.yaml", dir);
 	cr_assert_eq(unlink(path), 0);
 	cr_assert_eq(mkfifo(path, 0666), 0);
-	policy_expect(dir, "a.json", 2, "it is not a regular file [policy/unreadable]", NULL);
+	policy_expect(dir, "a.json", 2, "is a named FIFO [policy/unreadable]", NULL);
 	remove_folder(dir);
 }
 
@@ -185,7 +185,114 @@ Test(policy_find, files_of_reports)
 	cr_assert_not_null(xml);
 	cr_expect_not_null(strstr(xml, "<testsuites"));
 	free(xml);
-	policy_expect(dir, "x/a.json", 2, "already exists", NULL);
-	policy_expect(dir, "-f x/a.json", 1, NULL, NULL);
+	policy_expect(dir, "x/a.json", 1, NULL, "exists"); /* it is known as an earlier report */
+	policy_expect(dir, "-f x/a.json", 1, NULL, "exists");
+	remove_folder(dir);
+}
+
+/* All that is not known as an earlier report is kept, with -f too. */
+Test(policy_find, reports_replace_reports_alone)
+{
+	static const char *const kinds[] = { "json", "sarif", "junit", "markdown" };
+	static const char *const others[] = { "text", "gcc", "ndjson", "github", "gitlab" };
+	char *const dir = policy_folder(), path[1024], policy[200];
+	size_t n;
+
+	snprintf(path, sizeof path, "%s/r", dir);
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		snprintf(policy, sizeof policy, "report: [text, %s=r]\n", kinds[i]);
+		policy_put(dir, ".tracetool.yaml", policy);
+		policy_put(dir, "r", "all:\n");
+		policy_expect(dir, "a.json", 2, "r: already exists and is kept", NULL);
+		policy_expect(dir, "-f a.json", 2, "r: already exists and is kept", NULL);
+		char *const kept = read_whole(path, &n);
+		cr_expect(kept != NULL && strcmp(kept, "all:\n") == 0, "%s: %s", kinds[i], kept);
+		free(kept);
+		cr_expect_eq(unlink(path), 0);
+		policy_expect(dir, "a.json", 1, NULL, "exists");
+		policy_expect(dir, "a.json", 1, NULL, "exists");
+		cr_expect_eq(unlink(path), 0);
+	}
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		snprintf(policy, sizeof policy, "report: [text, %s=r]\n", others[i]);
+		policy_put(dir, ".tracetool.yaml", policy);
+		policy_expect(dir, "a.json", 1, NULL, "exists");
+		policy_expect(dir, "-f a.json", 2, "r: already exists and is kept", NULL);
+		policy_expect(dir, "-f --report text=r a.json", 1, NULL, "exists");
+		cr_expect_eq(unlink(path), 0);
+	}
+	remove_folder(dir);
+}
+
+/* Whatever leads out of the folder, or into what runs programs. */
+Test(policy_find, files_lie_below_the_folder)
+{
+	static const char *const names[] = {
+		"../r",       "/tmp/r", "a/../../r", ".git/hooks/x", ".GIT/x",
+		"sub/.git/x", ".git",   "sub/",      ".hg/hgrc",     "./.git/x",
+		".",          "link",   "folder/r",  "folder/../r",  "dangling",
+	};
+	char *const dir = policy_folder(), *const out = make_folder(), path[1024], to[1024], policy[200];
+
+	snprintf(to, sizeof to, "%s/precious", out);
+	cr_assert(write_whole(to, "x", 1));
+	policy_put(dir, "sub/y", "y");
+	symlink(to, (snprintf(path, sizeof path, "%s/link", dir), path));
+	symlink(out, (snprintf(path, sizeof path, "%s/folder", dir), path));
+	snprintf(to, sizeof to, "%s/new", out);
+	symlink(to, (snprintf(path, sizeof path, "%s/dangling", dir), path));
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		for (int force = 0; force < 2; force++) {
+			snprintf(policy, sizeof policy, "report: [text, json=%s]\n", names[i]);
+			policy_put(dir, ".tracetool.yaml", policy);
+			policy_expect(dir, force == 0 ? "a.json" : "-f a.json", 2, "folder", "valid chrome");
+			snprintf(policy, sizeof policy, "baseline: %s\n", names[i]);
+			policy_put(dir, "p.yaml", policy);
+			policy_expect(dir,
+			              force == 0 ? "--config p.yaml a.json" : "-f --config p.yaml a.json", 2,
+			              NULL, "valid chrome");
+		}
+	char **const left = list_folder(out, "");
+	cr_expect(left[0] != NULL && strcmp(left[0], "precious") == 0 && left[1] == NULL);
+	list_free(left);
+	remove_folder(out);
+	remove_folder(dir);
+}
+
+/* A file of version control is known by any name that leads to it. */
+Test(policy_find, other_names_of_git)
+{
+	char *const dir = policy_folder(), path[1024], to[1024];
+
+	snprintf(path, sizeof path, "%s/.git", dir);
+	snprintf(to, sizeof to, "%s/hidden", dir);
+	cr_assert_eq(rename(path, to), 0);
+	cr_assert_eq(symlink("hidden", path), 0);
+	policy_put(dir, ".tracetool.yaml", "report: [text, json=hidden/r]\n");
+	policy_expect(dir, "a.json", 2, "version control", NULL);
+	policy_put(dir, ".tracetool.yaml", "report: [text, json=./r]\n");
+	policy_expect(dir, "a.json", 1, NULL, "exists");
+	remove_folder(dir);
+}
+
+/* A policy costs what its size allows: what is beyond is a mistake, looked at no further. */
+Test(policy_find, patterns_are_bounded)
+{
+	char *const dir = policy_folder();
+	char *const text = malloc(200000);
+	size_t n = (size_t)sprintf(text, "ignore: [");
+
+	for (unsigned i = 0; i < 1000; i++)
+		n += (size_t)sprintf(text + n, "%s'policy/*'", i > 0 ? "," : "");
+	strcpy(text + n, "]\nselect: '*'\n");
+	policy_put(dir, "p.yaml", text);
+	policy_expect(dir, "--config p.yaml a.json", 2, "there are more than 1000 patterns of rules in all",
+	              "valid chrome");
+	strcpy(text + n, "]\n");
+	policy_put(dir, "p.yaml", text);
+	policy_expect(dir, "--config p.yaml a.json", 1, NULL, "policy/");
+	policy_put(dir, "p.yaml", "expect: {events: ['*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a']}\n");
+	policy_expect(dir, "--config p.yaml a.json", 2, "name has more than 16 *", NULL);
+	free(text);
 	remove_folder(dir);
 }

@@ -1,6 +1,7 @@
 #include "cmd/policy_options.h"
 
 #include "cmd/say.h"
+#include "format/registry.h"
 
 const char *const policy_levels[] = { "note", "warning", "error", NULL };
 const char *const policy_fail_levels[] = { "note", "warning", "error", "never", NULL };
@@ -18,15 +19,21 @@ policy_options_free(struct policy_options *p)
 	arena_free(&p->arena);
 }
 
-/* Whether the pattern fits a rule; if not, that is a mistake. */
+/* A pattern that fits no rule is a mistake. */
 static bool
-fits(struct options *o, const char *option, const char *glob)
+add(struct policy_options *p, struct options *o, const char *option, enum policy_choice_key key,
+    const char *glob, enum level level)
 {
-	const char *nearest;
 	struct shown_path shown;
+	bool fits;
 
-	if (policy_fits_rule(glob, &nearest))
+	if (!policy_choice_add(&p->choice, key, slice_str(glob), level, &fits)) {
+		options_no_memory(o);
+		return false;
+	}
+	if (fits)
 		return true;
+	const char *const nearest = rule_nearest_name(glob);
 	show_path(&shown, glob);
 	if (nearest != NULL)
 		o->status =
@@ -37,24 +44,16 @@ fits(struct options *o, const char *option, const char *glob)
 	return false;
 }
 
-static bool
-taken(struct options *o, bool ok)
-{
-	if (!ok)
-		options_no_memory(o);
-	return ok;
-}
-
 bool
 policy_select(struct policy_options *p, struct options *o, const char *glob)
 {
-	return fits(o, "--select-rules", glob) && taken(o, policy_choice_select(&p->choice, glob));
+	return add(p, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
 }
 
 bool
 policy_ignore(struct policy_options *p, struct options *o, const char *glob)
 {
-	return fits(o, "--ignore-rules", glob) && taken(o, policy_choice_ignore(&p->choice, glob));
+	return add(p, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
 }
 
 bool
@@ -71,8 +70,11 @@ policy_level(struct policy_options *p, struct options *o, const char *arg)
 	if (level < 0)
 		return false;
 	const struct slice glob = arena_copy(&p->arena, slice_of(arg, (size_t)(equals - arg)));
-	return taken(o, glob.p != NULL) && fits(o, "--level", glob.p) &&
-	       taken(o, policy_choice_level(&p->choice, glob.p, (enum level)level));
+	if (glob.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	return add(p, o, "--level", CHOICE_LEVEL, glob.p, (enum level)level);
 }
 
 bool

@@ -11,12 +11,13 @@
 #include "check/report.h"
 #include "cmd/side_reports.h"
 #include "format/ledger.h"
+#include "output/text_commands.h"
 #include "output/text_start.h"
 
 enum { ROOM = 4096 }; /* of a message that has to be said when there is no memory */
 
 static void
-put(const char *p, size_t n)
+put_bytes(const char *p, size_t n)
 {
 	while (n > 0) {
 		const ssize_t k = write(STDERR_FILENO, p, n);
@@ -27,6 +28,22 @@ put(const char *p, size_t n)
 		p += k;
 		n -= (size_t)k;
 	}
+}
+
+/* Lines, less the commands of CI services. */
+static void
+put(const char *p, size_t n)
+{
+	char room[ROOM];
+	struct text safe = text_start(room, sizeof room);
+
+	if (!text_has_commands(p, n, 0)) {
+		put_bytes(p, n);
+		return;
+	}
+	text_add_guarded(&safe, p, n, 0);
+	put_bytes(safe.p, safe.n);
+	text_free(&safe);
 }
 
 void
@@ -95,19 +112,35 @@ show_path(struct shown_path *p, const char *path)
 	return p->s;
 }
 
+static bool
+is_failure(const struct rule *rule)
+{
+	static const enum input_rule rules[] = { INPUT_RULE_MISSING, INPUT_RULE_DENIED, INPUT_RULE_SYSTEM,
+		                                 INPUT_RULE_SHRUNK, INPUT_RULE_NO_MEMORY };
+
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (rule == &input_rules[rules[i]])
+			return true;
+	return false;
+}
+
 static void
 say_from(const struct options *o, enum level least, const struct findings *j, const struct finding *f)
 {
+	struct finding plain = *f;
 	char room[ROOM];
 	struct text t = text_start(room, sizeof room);
 
+	/* a message may quote anything; what the system says is of no trace */
+	if (o->wordless && !is_failure(f->rule))
+		plain.message = f->rule->text;
 	if (o->side != NULL)
-		side_reports_finding(o->side, f);
+		side_reports_finding(o->side, &plain);
 	if (f->rule->level < least)
 		return;
 	if (report_text_is_system(f))
 		text_str(&t, "tracetool: ");
-	report_text_finding(&t, j->path, f, options_color(o, STDERR_FILENO));
+	report_text_finding(&t, j->path, &plain, options_color(o, STDERR_FILENO));
 	say_text(&t);
 	text_free(&t);
 }
@@ -142,15 +175,11 @@ say_found(const struct options *o)
 bool
 say_failure(struct options *o, const struct findings *j, const struct finding *f)
 {
-	static const enum input_rule rules[] = { INPUT_RULE_MISSING, INPUT_RULE_DENIED, INPUT_RULE_SYSTEM,
-		                                 INPUT_RULE_SHRUNK, INPUT_RULE_NO_MEMORY };
-	bool is_failure = false;
+	const bool failure = is_failure(f->rule);
 
-	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-		is_failure |= f->rule == &input_rules[rules[i]];
-	if (is_failure)
+	if (failure)
 		say_finding(o, j, f);
-	return is_failure;
+	return failure;
 }
 
 enum exit_status

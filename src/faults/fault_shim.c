@@ -193,9 +193,12 @@ REPLACE(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t fr
 REPLACE(int, munmap, (void *at, size_t n), (at, n), -1)
 REPLACE(int, madvise, (void *at, size_t n, int advice), (at, n, advice), -1)
 REPLACE(int, rename, (const char *from, const char *to), (from, to), -1)
+REPLACE(int, renameat, (int at, const char *from, int at_to, const char *to), (at, from, at_to, to), -1)
 REPLACE(int, renameat2, (int at, const char *from, int at_to, const char *to, unsigned flags),
         (at, from, at_to, to, flags), -1)
 REPLACE(int, link, (const char *from, const char *to), (from, to), -1)
+REPLACE(int, linkat, (int at, const char *from, int at_to, const char *to, int flags),
+        (at, from, at_to, to, flags), -1)
 REPLACE(int, unlink, (const char *path), (path), -1)
 REPLACE(int, unlinkat, (int at, const char *path, int flags), (at, path, flags), -1)
 REPLACE(int, mkdir, (const char *path, mode_t mode), (path, mode), -1)

@@ -1,4 +1,5 @@
 #include "output/output.h"
+#include "base/open_below.h"
 #include "output/output_failure.h"
 #include "output/output_link.h"
 #include "output/output_pack.h"
@@ -6,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +23,13 @@
 enum {
 	BUFFER_SIZE = 256 * 1024,
 	DIRECT_SIZE = 64 * 1024,
+	HEAD_MOST = 256,      /* of what an earlier output begins with */
 	WRITE_MOST = 1 << 30, /* bytes in one write(); Linux takes no more than 2 GiB */
 };
 
 struct output {
 	int fd;
+	int parent; /* the open folder of a file that is named by another one; -1: none */
 	bool force;
 	bool finished; /* all bytes are handed to the system */
 	struct output_failure failure;
@@ -51,20 +55,25 @@ fail_because(struct output *o, int error, const char *reason)
 
 /* ---- Opening ---- */
 
-/* The descriptor a name stands for: "-", /dev/stdout, /dev/fd/N; -1: a file.  Opened by name, a redirected
- * /dev/stdout would be an existing file. */
-static int
-inherited_fd(const char *path)
+/* Opened by name, a redirected /dev/stdout would be an existing file. */
+int
+output_fd_of(const char *path)
 {
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+
 	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
 		return STDOUT_FILENO;
-	if (strncmp(path, "/dev/fd/", 8) != 0)
-		return -1;
-	const char *digits = path + 8;
-	const size_t n = strlen(digits);
-	if (n == 0 || n > 6 || strspn(digits, "0123456789") != n)
-		return -1;
-	return (int)strtol(digits, NULL, 10);
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		const size_t folder = strlen(folders[i]);
+		if (strncmp(path, folders[i], folder) != 0)
+			continue;
+		const size_t n = strlen(path + folder);
+		if (n > 0 && n <= 6 && strspn(path + folder, "0123456789") == n)
+			return (int)strtol(path + folder, NULL, 10);
+	}
+	return -1;
 }
 
 /* keep_mode: of the file that is replaced; -1: there is none. */
@@ -107,7 +116,7 @@ open_path(struct output *o, const char *path)
 static bool
 open_somehow(struct output *o, const char *path)
 {
-	const int inherited = inherited_fd(path);
+	const int inherited = output_fd_of(path);
 	if (inherited >= 0) {
 		/* A copy, so that closing it tells late errors and leaves the original open. */
 		o->fd = fcntl(inherited, F_DUPFD_CLOEXEC, 0);
@@ -128,6 +137,8 @@ release(struct output *o)
 	if (o->fd >= 0)
 		(void)close(o->fd);
 	output_temp_remove(&o->temp);
+	if (o->parent >= 0)
+		(void)close(o->parent);
 	output_pack_close(o->pack);
 	free(o->target);
 	free(o->held);
@@ -143,6 +154,7 @@ output_new(const char *name)
 	if (o == NULL)
 		return NULL;
 	o->fd = -1;
+	o->parent = -1;
 	o->held = malloc(BUFFER_SIZE);
 	if (output_failure_init(&o->failure, name) && o->held != NULL)
 		return o;
@@ -161,6 +173,93 @@ output_open(const char *path, unsigned flags, char *why, size_t n)
 	}
 	o->force = (flags & OUTPUT_FORCE) != 0;
 	if (open_somehow(o, path))
+		return o;
+	output_failure_tell(&o->failure, why, n);
+	release(o);
+	return NULL;
+}
+
+/* ---- Below a folder ---- */
+
+/* Whether it is an earlier output: a regular file that begins with the head. */
+static bool
+begins_with(int fd, const char *head)
+{
+	const size_t n = strlen(head);
+	char room[HEAD_MOST];
+	struct stat st;
+	size_t got = 0;
+
+	if (n > sizeof room || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	while (got < n) {
+		const ssize_t k = pread(fd, room + got, n - got, (off_t)got);
+		if (k == 0 || (k < 0 && errno != EINTR))
+			return false;
+		got += k > 0 ? (size_t)k : 0;
+	}
+	return memcmp(room, head, n) == 0;
+}
+
+/* false: something is there that is kept. */
+static bool
+look_below(struct output *o, const char *name, const char *head, int *keep_mode)
+{
+	struct stat st;
+
+	*keep_mode = -1;
+	if (fstatat(o->parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT || fail(o, errno);
+	if (S_ISLNK(st.st_mode))
+		return fail_because(o, ELOOP, below_why(ELOOP));
+	const int fd =
+	    head != NULL && S_ISREG(st.st_mode)
+	        ? openat(o->parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+	        : -1;
+	o->force = fd >= 0 && begins_with(fd, head);
+	if (fd >= 0)
+		(void)close(fd);
+	*keep_mode = (int)(st.st_mode & 0666);
+	return o->force || fail_because(o, EEXIST,
+	                                "already exists and is kept: it is not known as an earlier report "
+	                                "of this kind; remove it, or name the report with --report");
+}
+
+static bool
+open_below(struct output *o, const char *folder, const char *path, const char *head)
+{
+	const char *name;
+	int keep_mode;
+
+	o->parent = below_open_folder(folder, path, &name);
+	if (o->parent < 0)
+		return fail_because(o, errno,
+		                    errno == ENOENT ? "its directory does not exist" : below_why(errno));
+	const enum output_packing packing = output_packing_of(name);
+	if (packing != OUTPUT_PLAIN && (o->pack = output_pack_open(packing)) == NULL)
+		return fail(o, ENOMEM);
+	if (!look_below(o, name, packing == OUTPUT_PLAIN ? head : NULL, &keep_mode))
+		return false;
+	o->target = strdup(name);
+	if (o->target == NULL)
+		return fail(o, ENOMEM);
+	o->fd = output_temp_create_in(&o->temp, o->parent, o->target, keep_mode);
+	return o->fd >= 0 || fail(o, errno);
+}
+
+struct output *
+output_open_below(const char *folder, const char *path, const char *head, char *why, size_t n)
+{
+	char name[PATH_MAX];
+	struct output *o;
+
+	snprintf(name, sizeof name, "%s%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/", path);
+	o = output_new(name);
+	if (o == NULL) {
+		output_failure_no_memory(name, why, n);
+		return NULL;
+	}
+	if (open_below(o, folder, path, head))
 		return o;
 	output_failure_tell(&o->failure, why, n);
 	release(o);
@@ -280,16 +379,6 @@ output_bytes(const struct output *o)
 
 /* ---- The end ---- */
 
-bool
-output_finish(struct output *o)
-{
-	if (o->failure.error == 0 && !o->finished) {
-		o->finished = true;
-		(void)flush_held(o, true);
-	}
-	return o->failure.error == 0;
-}
-
 static bool
 close_checked(struct output *o)
 {
@@ -299,21 +388,45 @@ close_checked(struct output *o)
 	return close(fd) == 0 || errno == EINTR || fail(o, errno);
 }
 
-static bool
-publish(struct output *o)
+bool
+output_finish(struct output *o)
 {
-	if (o->target == NULL)
-		return true;
-	const int why = output_temp_publish(&o->temp, o->force);
+	if (o->failure.error == 0 && !o->finished) {
+		o->finished = true;
+		(void)(flush_held(o, true) && close_checked(o));
+	}
+	return o->failure.error == 0;
+}
+
+/* What came of giving it its name: 0 or an errno value. */
+static bool
+named(struct output *o, int why)
+{
 	if (why == EEXIST && !o->force)
 		return fail_because(o, why, "appeared while it was written (use -f to replace it)");
 	return why == 0 || fail(o, why);
 }
 
 bool
+output_publish(struct output *o)
+{
+	if (!output_finish(o))
+		return false;
+	return o->target == NULL || named(o, output_temp_try(&o->temp, o->force));
+}
+
+void
+output_take_back(struct output *o)
+{
+	if (o->temp.path != NULL)
+		output_temp_take_back(&o->temp);
+}
+
+bool
 output_commit(struct output *o, char *why, size_t n)
 {
-	const bool done = output_finish(o) && close_checked(o) && publish(o);
+	const bool done =
+	    output_finish(o) && (o->target == NULL || named(o, output_temp_publish(&o->temp, o->force)));
 	if (!done)
 		output_failure_tell(&o->failure, why, n);
 	release(o);

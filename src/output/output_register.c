@@ -2,6 +2,7 @@
 #include "output/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,6 +24,7 @@ struct inside {
 
 struct output_registered {
 	_Atomic(struct inside *) inside;
+	int dir; /* where the path begins; AT_FDCWD: as any path */
 	bool folder;
 	char path[];
 };
@@ -60,10 +62,13 @@ remove_with_all(struct output_registered *r)
 {
 	for (const struct inside *i = atomic_load(&r->inside); i != NULL; i = i->next)
 		remove_one(i->path, i->folder);
-	remove_one(r->path, r->folder);
+	if (r->dir != AT_FDCWD)
+		(void)unlinkat(r->dir, r->path, 0);
+	else
+		remove_one(r->path, r->folder);
 }
 
-/* Only what POSIX allows in a handler: poll, unlink, rmdir, signal, raise. */
+/* Only what POSIX allows in a handler: poll, unlink, unlinkat, rmdir, signal, raise. */
 static void
 remove_all_and_die(int sig)
 {
@@ -122,13 +127,14 @@ output_register_end(const struct output_register_hold *h)
 }
 
 struct output_registered *
-output_register_add(const char *path, bool folder)
+output_register_add(int dir, const char *path, bool folder)
 {
 	const size_t size = strlen(path) + 1;
 	struct output_registered *const r = calloc(1, sizeof *r + size);
 
 	if (r == NULL)
 		return NULL;
+	r->dir = dir;
 	r->folder = folder;
 	memcpy(r->path, path, size);
 	for (size_t i = 0; i < SLOTS; i++) {

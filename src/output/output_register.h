@@ -19,8 +19,9 @@ struct output_register_hold {
 bool output_register_begin(struct output_register_hold *h);
 void output_register_end(const struct output_register_hold *h); /* keeps errno */
 
-/* Enters a file or a folder that exists; the path is copied.  NULL: no memory, or no slot left (EMFILE). */
-struct output_registered *output_register_add(const char *path, bool folder);
+/* Enters a file or a folder that exists; the path is copied.  dir: AT_FDCWD, or the open folder of a file,
+ * which stays open as long as the entry.  NULL: no memory, or no slot left (EMFILE). */
+struct output_registered *output_register_add(int dir, const char *path, bool folder);
 
 /* Enters what was made in that folder; removed before the folder, the last one first.  false: no memory. */
 bool output_register_inside(struct output_registered *folder, const char *path, bool is_folder);

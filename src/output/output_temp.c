@@ -59,11 +59,22 @@ name_new(const char *target, bool is_short)
 
 /* The descriptor, or 0 for a folder; -1: errno. */
 static int
-create_thing(const char *name, bool folder, mode_t mode)
+create_thing(int dir, const char *name, bool folder, mode_t mode)
 {
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+
 	if (folder)
 		return mkdir(name, mode);
-	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	return dir == AT_FDCWD ? open(name, flags, mode) : openat(dir, name, flags, mode);
+}
+
+static void
+remove_thing(int dir, const char *name, bool folder)
+{
+	if (dir != AT_FDCWD)
+		(void)unlinkat(dir, name, 0);
+	else
+		(void)(folder ? rmdir(name) : unlink(name));
 }
 
 static int
@@ -72,15 +83,15 @@ create_one(struct output_temp *t, const char *target, bool is_short, mode_t mode
 	char *name = name_new(target, is_short);
 	if (name == NULL)
 		return -1;
-	const int fd = create_thing(name, t->folder, mode);
-	if (fd >= 0 && (t->entry = output_register_add(name, t->folder)) != NULL) {
+	const int fd = create_thing(t->dir, name, t->folder, mode);
+	if (fd >= 0 && (t->entry = output_register_add(t->dir, name, t->folder)) != NULL) {
 		t->path = name;
 		t->target = target;
 		return fd;
 	}
 	const int why = errno;
 	if (fd >= 0) {
-		(void)(t->folder ? rmdir(name) : unlink(name));
+		remove_thing(t->dir, name, t->folder);
 		if (!t->folder)
 			(void)close(fd);
 	}
@@ -119,7 +130,13 @@ create_held(struct output_temp *t, const char *target, mode_t mode)
 int
 output_temp_create(struct output_temp *t, const char *target, int keep_mode)
 {
-	*t = (struct output_temp){ .folder = false };
+	return output_temp_create_in(t, AT_FDCWD, target, keep_mode);
+}
+
+int
+output_temp_create_in(struct output_temp *t, int dir, const char *target, int keep_mode)
+{
+	*t = (struct output_temp){ .dir = dir };
 	const int fd = create_held(t, target, keep_mode < 0 ? 0666 : 0600);
 	/* File systems without permission bits may refuse; the file then has what they give. */
 	if (fd >= 0 && keep_mode >= 0 && fchmod(fd, (mode_t)keep_mode & 0777) != 0 && errno != EPERM &&
@@ -136,7 +153,7 @@ output_temp_create(struct output_temp *t, const char *target, int keep_mode)
 bool
 output_temp_create_folder(struct output_temp *t, const char *target)
 {
-	*t = (struct output_temp){ .folder = true };
+	*t = (struct output_temp){ .dir = AT_FDCWD, .folder = true };
 	return create_held(t, target, 0777) >= 0;
 }
 
@@ -151,12 +168,71 @@ output_temp_forget(struct output_temp *t)
 int
 output_temp_publish(struct output_temp *t, bool replace)
 {
-	const int why = !replace                          ? rename_new(t->path, t->target)
-	                : rename(t->path, t->target) == 0 ? 0
-	                                                  : errno;
+	int why = 0;
+
+	if (!replace)
+		why = rename_new_in(t->dir, t->path, t->target);
+	else if (t->dir == AT_FDCWD)
+		why = rename(t->path, t->target) == 0 ? 0 : errno;
+	else
+		why = renameat(t->dir, t->path, t->dir, t->target) == 0 ? 0 : errno;
 	if (why == 0)
 		output_temp_forget(t);
 	return why;
+}
+
+/* As an exchange, where the system has none: a second name keeps what is replaced.  EINVAL: it cannot be
+ * kept.
+ */
+static int
+exchange_by_link(const struct output_temp *t)
+{
+	char *const aside = strdup(t->path);
+	int why = aside == NULL ? ENOMEM : 0;
+
+	if (why == 0) {
+		aside[strlen(aside) - 1] = '-'; /* random names have none */
+		why = link(t->target, aside) != 0 ? EINVAL : 0;
+	}
+	if (why == 0 && rename(t->path, t->target) != 0) {
+		why = errno;
+		(void)unlink(aside);
+	} else if (why == 0) {
+		(void)rename(aside, t->path);
+	}
+	free(aside);
+	return why;
+}
+
+int
+output_temp_try(struct output_temp *t, bool replace)
+{
+	int why = rename_new_in(t->dir, t->path, t->target);
+
+	if (why == 0)
+		t->named = TEMP_NAMED;
+	if (why != EEXIST || !replace)
+		return why;
+	if (t->dir != AT_FDCWD) /* reports that policies name are in no set that is taken back */
+		return output_temp_publish(t, true);
+	why = rename_exchange(t->path, t->target);
+	if (why == EINVAL || why == ENOSYS)
+		why = exchange_by_link(t);
+	if (why == EINVAL)
+		return output_temp_publish(t, true);
+	if (why == 0)
+		t->named = TEMP_SWAPPED;
+	return why;
+}
+
+void
+output_temp_take_back(struct output_temp *t)
+{
+	if (t->named == TEMP_NAMED)
+		(void)renameat(t->dir, t->target, t->dir, t->path);
+	else if (t->named == TEMP_SWAPPED && rename_exchange(t->path, t->target) != 0)
+		(void)rename(t->path, t->target);
+	t->named = TEMP_UNNAMED;
 }
 
 void

@@ -1,5 +1,6 @@
 /* Trace text for people's terminals, which obey more than they print. */
 #include "base/utf8.h"
+#include "output/text_commands.h"
 #include "output/text_visible.h"
 
 static size_t
@@ -46,8 +47,8 @@ add_all(struct text *t, struct slice s, size_t max, const char *backslash)
 	size_t i = 0;
 
 	while (i < limit) {
-		if (s.p[i] == '#' && limit - i >= 3 && memcmp(s.p + i, "##[", 3) == 0) {
-			text_str(t, "#\\x23"); /* CI services read their logs for this */
+		if (text_is_command(s.p + i, s.p + limit)) {
+			text_str(t, "#\\x23");
 			i += 2;
 		}
 		const size_t size = visible_size(s.p + i, s.n - i);

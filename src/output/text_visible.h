@@ -4,9 +4,10 @@
 #include "output/text.h"
 
 /* Trace text for a terminal: printable UTF-8 as it is, everything else (controls, C1, DEL, invalid bytes,
- * bidirectional marks) as \xNN or \u{NNNN}; backslash doubled; "##[", a command to CI services that read
- * their logs, as #\x23[.  At most `max` bytes of `s` are shown (cut at
- * a character), then "..."; max 0: all. */
+ * bidirectional marks) as \xNN or \u{NNNN}; backslash doubled; commands
+ * of CI services (text_commands.h) as #\x23[.  At most `max` bytes of `s` are shown (cut at a character),
+ * then
+ * "..."; max 0: all. */
 void text_visible(struct text *t, struct slice s, size_t max);
 
 /* The same, but what is too long loses its middle: names are often paths, and their ends tell them apart. */

@@ -1,14 +1,12 @@
 #include "policy/policy_baseline.h"
 
-#include <cjson/cJSON.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/table.h"
-#include "check/input_rules.h"
 #include "check/policy_rules.h"
+#include "json/json_token.h"
 #include "yaml/yaml_file.h"
 
 /* The numbers of a name; those that the report lacks are NaN. */
@@ -35,18 +33,93 @@ static const char *const tables[BASELINE_TABLES] = { "spans", "async_spans", "in
 
 /* ---- reading ---- */
 
-static double
-number(const cJSON *object, const char *key)
-{
-	const cJSON *const v = cJSON_GetObjectItemCaseSensitive(object, key);
+/*
+ * The text is walked through token by token, and what is asked for is kept; a tree of all values would take
+ * forty times the memory.
+ */
+struct baseline_draft {
+	struct policy_baseline *b;
+	struct baseline_input *input; /* the present one */
+	uint32_t inputs_cap;
+	uint64_t nrows; /* of all inputs */
+	struct json json;
+	const char *end;
+	const char *at, *wrong; /* the first mistake; NULL: none, or memory is out */
+};
 
-	return cJSON_IsNumber(v) && isfinite(v->valuedouble) && v->valuedouble >= 0 ? v->valuedouble : NAN;
+/* Reads the value of a key, from p to *q. */
+typedef bool member_fn(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                       enum json_kind kind, void *into);
+
+static bool
+bad(struct baseline_draft *d, const char *at, const char *wrong)
+{
+	if (d->wrong == NULL && !d->b->failed) {
+		d->at = at;
+		d->wrong = wrong;
+	}
+	return false;
 }
 
-static const char *
-text_of(const cJSON *object, const char *key)
+static bool
+out_of_memory(struct baseline_draft *d)
 {
-	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+	d->b->failed = true;
+	return false;
+}
+
+/* Hands each member of an object, or each item of an array with an empty key, to a function.  The text is
+ * known to be JSON. */
+static bool
+walk(struct baseline_draft *d, const char *p, member_fn *take, void *into)
+{
+	const char close = *p == '{' ? '}' : ']';
+	enum json_kind kind, key_kind;
+	struct slice key = SLICE_LIT("");
+	bool more;
+
+	for (p = json_first(&d->json, p, d->end, &more); p != NULL && more;
+	     p = json_next(&d->json, p, d->end, close, &more)) {
+		if (close == '}' && (p = json_key(&d->json, p, d->end, &key, &key_kind)) == NULL)
+			break;
+		const char *const q = json_value(&d->json, p, d->end, &kind);
+		if (q == NULL)
+			break;
+		if (!take(d, key, p, q, kind, into))
+			return false;
+		p = q;
+	}
+	return p != NULL || bad(d, d->json.error.at, d->json.error.why);
+}
+
+/* A number that is no less than 0; large ones are written as strings.  NaN: none. */
+static double
+number(const char *p, const char *q, enum json_kind kind)
+{
+	const struct slice s = json_text(p, q, kind);
+	char digits[64];
+	char *rest;
+
+	if ((kind != JSON_UINT && kind != JSON_NUMBER && kind != JSON_STRING) || s.n == 0 ||
+	    s.n >= sizeof digits || s.p[0] < '0' || s.p[0] > '9')
+		return NAN;
+	memcpy(digits, s.p, s.n);
+	digits[s.n] = '\0';
+	const double v = strtod(digits, &rest);
+	return *rest == '\0' && isfinite(v) && v >= 0 ? v : NAN;
+}
+
+/* A string without its escapes; p NULL: it is none, or memory is out. */
+static struct slice
+text_of(struct baseline_draft *d, const char *p, const char *q, enum json_kind kind)
+{
+	if (kind == JSON_STRING)
+		return json_text(p, q, kind);
+	if (kind != JSON_ESCAPED)
+		return (struct slice){ .p = NULL };
+	const struct slice s = json_unescape(&d->b->arena, json_text(p, q, kind));
+	d->b->failed |= s.p == NULL;
+	return s;
 }
 
 /* "0name\0category" */
@@ -66,82 +139,135 @@ key_of(struct arena *a, enum baseline_table table, struct slice name, struct sli
 	return slice_of(p, (size_t)name.n + category.n + 2);
 }
 
-static void
-fill_row(struct baseline_row *row, const cJSON *of)
+/* ---- rows ---- */
+
+struct row_draft {
+	enum baseline_table table;
+	struct slice name, category;
+	struct baseline_row row;
+};
+
+static bool
+take_duration(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+              void *into)
 {
 	static const char *const keys[] = { "p50", "p90", "p99", "max", "sum", "mean" };
-	const cJSON *const durations = cJSON_GetObjectItemCaseSensitive(of, "dur_ns");
+	struct row_draft *const r = into;
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		row->values[STATISTIC_P50 + i] = number(durations, keys[i]);
-	row->values[STATISTIC_SELF] = number(of, "self_ns");
-	row->values[STATISTIC_COUNT] = number(of, "count");
-}
-
-/* false: it is no row, or memory is out. */
-static bool
-add_row(struct policy_baseline *b, struct baseline_input *in, enum baseline_table table, const cJSON *of)
-{
-	const char *const name = text_of(of, "name"), *const category = text_of(of, "category");
-
-	if (name == NULL)
-		return false;
-	const struct slice key =
-	    key_of(&b->arena, table, slice_str(name), slice_str(category != NULL ? category : ""));
-	if (key.p == NULL || !array_room(&in->rows, in->nrows, &in->cap, sizeof *in->rows) ||
-	    !tabletext_put(&in->index, key, in->nrows)) {
-		b->failed = true;
-		return false;
-	}
-	fill_row(&in->rows[in->nrows++], of);
+		if (slice_is(key, keys[i]))
+			r->row.values[STATISTIC_P50 + i] = number(p, q, kind);
 	return true;
 }
 
-/* What is wrong with it; NULL: nothing, or memory is out. */
-static const char *
-add_input(struct policy_baseline *b, const cJSON *of)
+static bool
+take_row_member(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+                void *into)
 {
-	struct baseline_input *const in = &b->inputs[b->n++];
-	const char *const path = text_of(of, "path");
+	struct row_draft *const r = into;
 
-	if (path == NULL)
-		return "an input has no path";
-	in->path = arena_copy(&b->arena, slice_str(path)).p;
-	in->seconds = (number(of, "last_ns") - number(of, "first_ns")) / 1e9;
-	for (int t = 0; t < BASELINE_TABLES; t++) {
-		const cJSON *const list = cJSON_GetObjectItemCaseSensitive(of, tables[t]), *row;
-		if (!cJSON_IsArray(list))
-			return "an input lacks one of spans, async_spans, instants and counters";
-		cJSON_ArrayForEach(row, list)
-		{
-			if (!add_row(b, in, (enum baseline_table)t, row))
-				return b->failed ? NULL : "a row has no name";
-		}
-	}
-	return NULL;
+	if (slice_is(key, "name"))
+		r->name = text_of(d, p, q, kind);
+	else if (slice_is(key, "category") && r->table <= BASELINE_ASYNC)
+		r->category = text_of(d, p, q, kind);
+	else if (slice_is(key, "self_ns"))
+		r->row.values[STATISTIC_SELF] = number(p, q, kind);
+	else if (slice_is(key, "count"))
+		r->row.values[STATISTIC_COUNT] = number(p, q, kind);
+	else if (slice_is(key, "dur_ns") && kind == JSON_OBJECT)
+		return walk(d, p, take_duration, r);
+	return !d->b->failed;
 }
 
-static const char *
-add_inputs(struct policy_baseline *b, const cJSON *doc)
+static bool
+take_row(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+         void *into)
 {
-	const cJSON *const list = cJSON_GetObjectItemCaseSensitive(doc, "inputs"), *input;
-	const char *wrong = NULL;
+	const enum baseline_table *const table = into;
+	struct baseline_input *const in = d->input;
+	struct row_draft r = { .table = *table, .category = SLICE_LIT("") };
 
-	if (!cJSON_IsArray(list) || list->child == NULL)
-		return "it has no inputs; tracetool stats --format json writes such a file";
-	b->inputs = calloc((size_t)cJSON_GetArraySize(list), sizeof *b->inputs);
-	b->failed = b->inputs == NULL;
-	cJSON_ArrayForEach(input, list)
-	{
-		if (wrong == NULL && !b->failed)
-			wrong = add_input(b, input);
+	for (size_t i = 0; i < sizeof r.row.values / sizeof r.row.values[0]; i++)
+		r.row.values[i] = NAN;
+	if (kind == JSON_OBJECT && !walk(d, p, take_row_member, &r))
+		return false;
+	if (r.name.p == NULL)
+		return bad(d, p, "a row has no name");
+	if (d->nrows++ == BASELINE_MAX_ROWS)
+		return bad(d, p, "from here on it has more rows than a baseline may have");
+	if (r.category.p == NULL)
+		r.category = SLICE_LIT("");
+	const struct slice at = key_of(&d->b->arena, r.table, r.name, r.category);
+	if (at.p == NULL || !array_room(&in->rows, in->nrows, &in->cap, sizeof *in->rows) ||
+	    !tabletext_put(&in->index, at, in->nrows))
+		return out_of_memory(d);
+	in->rows[in->nrows++] = r.row;
+	return true;
+}
+
+/* ---- inputs ---- */
+
+struct input_draft {
+	unsigned tables; /* a bit for each that is there */
+	double first, last;
+};
+
+static bool
+take_input_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                  enum json_kind kind, void *into)
+{
+	struct input_draft *const n = into;
+
+	if (slice_is(key, "path")) {
+		const struct slice path = text_of(d, p, q, kind);
+		if (path.p == NULL || memchr(path.p, '\0', path.n) != NULL)
+			return bad(d, p, "a path is no text");
+		d->input->path = arena_copy(&d->b->arena, path).p;
+		return d->input->path != NULL || out_of_memory(d);
 	}
-	b->failed |= b->arena.failed;
-	return wrong;
+	if (slice_is(key, "first_ns"))
+		n->first = number(p, q, kind);
+	else if (slice_is(key, "last_ns"))
+		n->last = number(p, q, kind);
+	for (enum baseline_table t = 0; t < BASELINE_TABLES; t++)
+		if (slice_is(key, tables[t]) && kind == JSON_ARRAY) {
+			n->tables |= 1U << t;
+			return walk(d, p, take_row, &t);
+		}
+	return true;
+}
+
+static bool
+take_input(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+           void *into)
+{
+	struct input_draft n = { .first = NAN, .last = NAN };
+
+	if (kind != JSON_OBJECT)
+		return bad(d, p, "an input is no object");
+	if (!array_room(&d->b->inputs, d->b->n, &d->inputs_cap, sizeof *d->b->inputs))
+		return out_of_memory(d);
+	d->input = &d->b->inputs[d->b->n++];
+	*d->input = (struct baseline_input){ .path = NULL };
+	if (!walk(d, p, take_input_member, &n))
+		return false;
+	if (d->input->path == NULL)
+		return bad(d, p, "an input has no path");
+	if (n.tables != (1U << BASELINE_TABLES) - 1)
+		return bad(d, p, "an input lacks one of spans, async_spans, instants and counters");
+	d->input->seconds = (n.last - n.first) / 1e9;
+	return true;
+}
+
+static bool
+take_top_member(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+                void *into)
+{
+	return !slice_is(key, "inputs") || kind != JSON_ARRAY || walk(d, p, take_input, NULL);
 }
 
 static void
-say_bad(struct findings *findings, struct slice text, const char *at, const char *wrong)
+say_bad(struct findings *findings, struct slice text, const char *at, const char *what, const char *wrong)
 {
 	uint64_t line = 1;
 	const char *begin = text.p;
@@ -152,44 +278,50 @@ say_bad(struct findings *findings, struct slice text, const char *at, const char
 			begin = p + 1;
 		}
 	finding_add_line(findings, &policy_rules[POLICY_RULE_BAD_BASELINE], (uint64_t)(at - text.p), line,
-	                 (uint64_t)(at - begin) + 1, 0, "%s", wrong);
+	                 (uint64_t)(at - begin) + 1, 0, "%s%s", what, wrong);
 }
 
 static struct policy_baseline *
 parse(struct slice text, struct findings *findings, bool *no_memory)
 {
 	struct policy_baseline *const b = calloc(1, sizeof *b);
-	const char *end = NULL, *wrong = NULL;
+	struct baseline_draft d = { .b = b, .end = text.p + text.n };
+	size_t at = 0;
 
 	*no_memory = b == NULL;
 	if (b == NULL)
 		return NULL;
-	errno = 0;
-	cJSON *const doc = cJSON_ParseWithLengthOpts(text.p, text.n, &end, 0);
-	if (doc == NULL && errno == ENOMEM)
-		b->failed = true;
-	else if (doc == NULL)
-		say_bad(findings, text, end != NULL ? end : text.p,
-		        wrong = "the file is no JSON from here on");
-	else if ((wrong = add_inputs(b, doc)) != NULL)
-		say_bad(findings, text, text.p, wrong);
-	cJSON_Delete(doc);
+	d.json = (struct json){ .complete = true, .depth = JSON_MAX_DEPTH };
+	const char *const fault = json_document_fault(text.p, text.n, JSON_MAX_DEPTH, &at);
+	const char *const p = json_skip_blanks(text.p, d.end);
+	if (fault != NULL)
+		bad(&d, text.p + at, fault);
+	else if (*p == '{')
+		walk(&d, p, take_top_member, NULL);
+	if (d.wrong == NULL && b->n == 0)
+		bad(&d, text.p, "it has no inputs; tracetool stats --format json writes such a file");
+	b->failed |= b->arena.failed;
 	*no_memory = b->failed;
-	if (wrong == NULL && !b->failed)
+	if (d.wrong != NULL && !b->failed)
+		say_bad(findings, text, d.at, fault != NULL ? "the file is no JSON from here on: " : "",
+		        d.wrong);
+	if (d.wrong == NULL && !b->failed)
 		return b;
 	baseline_free(b);
 	return NULL;
 }
 
 struct policy_baseline *
-baseline_read(const char *path, struct findings *findings, bool *no_memory)
+baseline_read(const char *folder, const char *path, struct findings *findings, bool *no_memory)
 {
 	struct policy_baseline *b = NULL;
 	char *text;
 	size_t n;
 
 	*no_memory = false;
-	if (!yaml_read(path, BASELINE_MAX_BYTES, false, policy_rules, findings, &text, &n))
+	if (folder != NULL
+	        ? !yaml_read_below(folder, path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n)
+	        : !yaml_read(path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n))
 		return NULL;
 	b = parse(slice_of(text, n), findings, no_memory);
 	free(text);

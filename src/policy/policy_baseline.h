@@ -7,6 +7,7 @@
 /* What `tracetool stats --format json` said of an earlier run. */
 
 #define BASELINE_MAX_BYTES ((size_t)64 << 20)
+#define BASELINE_MAX_ROWS 500000U /* of all inputs; some 150 bytes of memory each, besides the text */
 
 /* A table of the report, in its order. */
 enum baseline_table { BASELINE_SPANS, BASELINE_ASYNC, BASELINE_INSTANTS, BASELINE_COUNTERS, BASELINE_TABLES };
@@ -14,8 +15,10 @@ enum baseline_table { BASELINE_SPANS, BASELINE_ASYNC, BASELINE_INSTANTS, BASELIN
 struct policy_baseline;
 struct baseline_input;
 
-/* NULL after a finding, or (*no_memory) without memory, which nobody was told. */
-struct policy_baseline *baseline_read(const char *path, struct findings *findings, bool *no_memory);
+/* folder: below which the path must lie (base/open_below.h); NULL: it may be anywhere.  NULL after a finding,
+ * or (*no_memory) without memory, which nobody was told. */
+struct policy_baseline *baseline_read(const char *folder, const char *path, struct findings *findings,
+                                      bool *no_memory);
 void baseline_free(struct policy_baseline *b); /* NULL is fine */
 
 /* The input of the baseline that stands for a trace: the only one, else the one of the same path, else the

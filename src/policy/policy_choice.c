@@ -6,69 +6,72 @@
 #include "base/glob.h"
 #include "format/registry.h"
 
-bool
-policy_choice_select(struct policy_choice *c, const char *rules)
+static void
+count_rule(void *ctx, const struct rule *rule)
 {
-	if (!array_room(&c->select, c->nselect, &c->select_cap, sizeof *c->select))
-		return false;
-	c->select[c->nselect++] = rules;
-	return true;
+	size_t *const n = ctx;
+
+	++*n;
+}
+
+/* One pattern on its way through all rules. */
+struct choice_pattern {
+	struct policy_effect *next;
+	enum policy_choice_key key;
+	struct slice rules;
+	enum level level;
+	bool fits;
+};
+
+static void
+try_rule(void *ctx, const struct rule *rule)
+{
+	struct choice_pattern *const k = ctx;
+	struct policy_effect *const e = k->next++;
+
+	if (!glob_fits(k->rules, slice_str(rule->id)))
+		return;
+	k->fits = true;
+	e->selected |= k->key == CHOICE_SELECT;
+	e->ignored |= k->key == CHOICE_IGNORE;
+	if (k->key == CHOICE_LEVEL)
+		e->level = (int)k->level;
+}
+
+static bool
+make_effects(struct policy_choice *c)
+{
+	size_t n = 0;
+
+	if (c->effects != NULL)
+		return true;
+	rules_visit(count_rule, &n);
+	c->effects = calloc(n + 1, sizeof *c->effects);
+	for (size_t i = 0; c->effects != NULL && i < n; i++)
+		c->effects[i].level = -1;
+	return c->effects != NULL;
 }
 
 bool
-policy_choice_ignore(struct policy_choice *c, const char *rules)
+policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules, enum level level,
+                  bool *fits)
 {
-	if (!array_room(&c->ignore, c->nignore, &c->ignore_cap, sizeof *c->ignore))
-		return false;
-	c->ignore[c->nignore++] = rules;
-	return true;
-}
+	struct choice_pattern k = { .key = key, .rules = rules, .level = level };
 
-bool
-policy_choice_level(struct policy_choice *c, const char *rules, enum level level)
-{
-	if (!array_room(&c->levels, c->nlevels, &c->levels_cap, sizeof *c->levels))
+	if (!make_effects(c))
 		return false;
-	c->levels[c->nlevels++] = (struct policy_level){ rules, level };
+	k.next = c->effects;
+	rules_visit(try_rule, &k);
+	c->selects |= key == CHOICE_SELECT;
+	*fits = k.fits;
 	return true;
 }
 
 void
 policy_choice_free(struct policy_choice *c)
 {
-	free(c->select);
-	free(c->ignore);
-	free(c->levels);
+	free(c->effects);
 	*c = (struct policy_choice)POLICY_CHOICE_NONE;
-}
-
-static bool
-fits(const char *pattern, const struct rule *rule)
-{
-	return glob_fits(slice_str(pattern), slice_str(rule->id));
-}
-
-struct fit {
-	const char *pattern;
-	bool any;
-};
-
-static void
-try_rule(void *ctx, const struct rule *rule)
-{
-	struct fit *const f = ctx;
-
-	f->any = f->any || fits(f->pattern, rule);
-}
-
-bool
-policy_fits_rule(const char *rules, const char **nearest)
-{
-	struct fit f = { .pattern = rules };
-
-	rules_visit(try_rule, &f);
-	*nearest = f.any ? NULL : rule_nearest_name(rules);
-	return f.any;
 }
 
 /* ---- rows ---- */
@@ -111,30 +114,21 @@ policy_rows_reset(struct policy_row *rows, size_t n)
 		rows[i] = (struct policy_row){ .rule = rows[i].rule, .level = rows[i].rule->level };
 }
 
-static bool
-fits_any(const char *const *patterns, uint32_t n, const struct rule *rule)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (fits(patterns[i], rule))
-			return true;
-	return false;
-}
-
 void
 policy_apply(struct policy *p, struct policy_row *rows, const struct policy_choice *c)
 {
-	for (size_t i = 0; i < p->n; i++) {
+	for (size_t i = 0; c->effects != NULL && i < p->n; i++) {
+		const struct policy_effect *const e = &c->effects[i];
 		struct policy_row *const row = &rows[i];
-		if (c->nselect > 0) {
-			row->selected = fits_any(c->select, c->nselect, row->rule);
+		if (c->selects) {
+			row->selected = e->selected;
 			row->ignored = row->ignored && !row->selected;
 			row->left_out = !row->selected;
 		}
-		row->ignored = row->ignored || fits_any(c->ignore, c->nignore, row->rule);
+		row->ignored = row->ignored || e->ignored;
 		row->left_out = row->left_out || row->ignored;
-		for (uint32_t k = 0; k < c->nlevels; k++)
-			if (fits(c->levels[k].rules, row->rule))
-				row->level = c->levels[k].level;
+		if (e->level >= 0)
+			row->level = (enum level)e->level;
 	}
 	if (c->fail_level >= 0) {
 		p->fail_level = c->fail_level;

@@ -3,18 +3,16 @@
 
 #include "check/policy.h"
 
-/* What one place (the command line, a policy, one of its overrides) says about which findings count.  Texts
- * are borrowed. */
+/* What one place (the command line, a policy, one of its overrides) says about which findings count.  Each
+ * pattern is tried once on each rule, when it is added, and not kept. */
 struct policy_choice {
-	const char **select, **ignore; /* patterns of rule ids */
-	uint32_t nselect, nignore, select_cap, ignore_cap;
-	struct policy_level {
-		const char *rules;
-		enum level level;
-	} * levels; /* the last that fits counts */
-	uint32_t nlevels, levels_cap;
-	int fail_level; /* LEVEL_COUNT: never; -1: not said */
-	int exit_zero;  /* -1: not said */
+	struct policy_effect {
+		bool selected, ignored;
+		int level; /* of the last pattern that fits; -1: none does */
+	} * effects;       /* of all rules, in the order of rules_visit(); NULL: no pattern was added */
+	bool selects;      /* there is a pattern of `select` */
+	int fail_level;    /* LEVEL_COUNT: never; -1: not said */
+	int exit_zero;     /* -1: not said */
 };
 
 #define POLICY_CHOICE_NONE                                                                                   \
@@ -22,14 +20,13 @@ struct policy_choice {
 		.fail_level = -1, .exit_zero = -1                                                            \
 	}
 
-/* false: no memory. */
-bool policy_choice_select(struct policy_choice *c, const char *rules);
-bool policy_choice_ignore(struct policy_choice *c, const char *rules);
-bool policy_choice_level(struct policy_choice *c, const char *rules, enum level level);
-void policy_choice_free(struct policy_choice *c);
+enum policy_choice_key { CHOICE_SELECT, CHOICE_IGNORE, CHOICE_LEVEL };
 
-/* Whether a pattern fits any rule; if not, *nearest is the id that may have been meant, or NULL. */
-bool policy_fits_rule(const char *rules, const char **nearest);
+/* Adds a pattern of rule ids; level: for CHOICE_LEVEL.  *fits: whether it is that of any rule.  false: no
+ * memory. */
+bool policy_choice_add(struct policy_choice *c, enum policy_choice_key key, struct slice rules,
+                       enum level level, bool *fits);
+void policy_choice_free(struct policy_choice *c);
 
 /* All rules in the order of rules_visit(), to be freed; NULL: no memory. */
 struct policy_row *policy_rows_new(size_t *n);

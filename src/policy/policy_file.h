@@ -10,9 +10,12 @@
  */
 #define POLICY_MAX_BYTES ((size_t)1 << 20) /* of a file */
 #define POLICY_MAX_PATTERN 1024U           /* bytes of a pattern */
+#define POLICY_MAX_STARS 16U               /* in a pattern */
+#define POLICY_MAX_RULES 1000U             /* patterns of rules, of the file and all its overrides */
 #define POLICY_MAX_EVENTS 64U              /* expectations of events, of the file and all its overrides */
 #define POLICY_MAX_METADATA 64U            /* likewise */
 #define POLICY_MAX_BUDGETS 128U            /* likewise */
+#define POLICY_MAX_PARTS 8U                /* different patterns of threads in budgets, likewise */
 #define POLICY_MAX_NAMES 64U               /* of threads; of processes */
 #define POLICY_MAX_OVERRIDES 32U
 #define POLICY_MAX_REPORTS 16U
@@ -22,10 +25,19 @@ struct policy_range {
 	uint64_t min, max;
 };
 
+/* What an event is. */
+enum policy_kind { KIND_SPAN, KIND_ASYNC, KIND_INSTANT, KIND_COUNTER, KIND_OTHER, POLICY_KINDS };
+
+/* Which events are meant. */
+struct policy_who {
+	struct slice name, category, thread; /* patterns; p NULL: any */
+	unsigned kinds;                      /* a bit for each enum policy_kind */
+};
+
 struct policy_event {
+	struct policy_who who; /* stands first: readers of its keys are given the whole */
 	uint32_t line;
-	uint32_t index;              /* among all of the file */
-	struct slice name, category; /* patterns; p NULL: any */
+	uint32_t index; /* among all of the file */
 	struct policy_range count;
 };
 
@@ -81,14 +93,24 @@ enum policy_statistic {
 };
 extern const char *const policy_statistics[]; /* their words, NULL-terminated */
 
+/* What a budget is about: each name, each category, or all that it fits. */
+enum policy_group { GROUP_NAME, GROUP_CATEGORY, GROUP_ALL };
+
 struct policy_budget {
+	struct policy_who who; /* stands first, as above */
+	enum policy_group group;
 	uint32_t line;
-	struct slice name; /* a pattern */
 	enum policy_statistic statistic;
 	bool absolute, relative; /* at least one */
 	double limit;            /* ns, events, or events in a second */
 	double tolerance;        /* 0.1: a tenth more than the baseline */
 	struct slice limit_text, tolerance_text;
+};
+
+/* A report that the policy asks for. */
+struct policy_report {
+	const char *format;
+	const char *file; /* below the policy's folder, as below_mistake() allows; NULL: standard output */
 };
 
 /* The policy itself, or an override. */
@@ -112,18 +134,21 @@ struct policy_file {
 	struct policy_section own, *overrides; /* a later override counts more */
 	uint32_t noverrides;
 	uint32_t nevents, nmetadata, nbudgets; /* of all sections */
+	struct slice parts[POLICY_MAX_PARTS];  /* patterns of threads in budgets */
+	uint32_t nparts;
+	uint32_t nrules;                       /* patterns of rules, likewise */
 	/* of the whole run */
-	const char *const *reports; /* FORMAT or FORMAT=FILE, the file with its folder */
+	const struct policy_report *reports;
 	uint32_t nreports;
 	uint64_t max_findings; /* UINT64_MAX: no limit */
 	uint64_t threads;      /* 0: not said */
-	const char *baseline;  /* with its folder; NULL: not said */
+	const char *baseline;  /* below the folder too; NULL: not said */
 	struct arena arena;
 };
 
-/* Reads one.  Mistakes are findings; path and folder are copied.  regular: only a regular file will do. NULL:
- * there were some, or (*no_memory) there was no memory, which nobody was told. */
-struct policy_file *policy_file_read(const char *path, const char *name, const char *folder, bool regular,
+/* Reads one.  Mistakes are findings; path and folder are copied.  NULL: there were some, or (*no_memory)
+ * there was no memory, which nobody was told. */
+struct policy_file *policy_file_read(const char *path, const char *name, const char *folder,
                                      struct findings *findings, bool *no_memory);
 
 /* The same of text in memory, which is not kept. */

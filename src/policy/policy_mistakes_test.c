@@ -70,7 +70,7 @@ static const struct {
 	{ "overrides: [{paths: @[]}]", "bad-value", "paths is an empty list" },
 	{ "expect: {@event: []}", "unknown-key", "expect has no key \"event\"; did you mean events?" },
 	{ "expect: {events: @a}", "bad-value", "events is a list" },
-	{ "expect: {events: [@{count: 1}]}", "bad-value", "an event has a name or a category" },
+	{ "expect: {events: [@{count: 1}]}", "bad-value", "an event has a name, a category or a thread" },
 	{ "expect: {events: [{name: @''}]}", "bad-value", "name is empty" },
 	{ "expect: {events: [{name: a, count: @-1}]}", "bad-value",
 	  "count is a whole number such as 20, not \"-1\"" },
@@ -139,7 +139,7 @@ Test(policy_mistakes, a_policy_without_any)
 	cr_expect(parse(SLICE_LIT("# yaml-language-server: $schema=x\n{}\n"), &s), "%s", s.text);
 	cr_expect(parse(SLICE_LIT("select: []\nignore: 'input/*'\nlevel: {'input/*': note, '*': error}\n"
 	                          "fail-level: never\nexit-zero: true\nmax-findings: 5\nthreads: 2\n"
-	                          "report: [auto, sarif=a/b.sarif]\nbaseline: ../b.json\nbudgets: []\n"
+	                          "report: [auto, sarif=a/b.sarif]\nbaseline: c/b.json\nbudgets: []\n"
 	                          "expect: {events: [], metadata: {}, time: {}, threads: {}, epoch: {}}\n"
 	                          "overrides: [{paths: [a, 'b/*'], select: '*', expect: {}, budgets: []}]\n"),
 	                &s),

@@ -2,43 +2,72 @@
 #include <stdlib.h>
 
 #include "base/glob.h"
+#include "base/open_below.h"
 #include "check/policy_rules.h"
 #include "check/report.h"
+#include "format/registry.h"
 #include "policy/policy_draft.h"
 
 /* A policy as a whole: the keys that say what options say, and overrides. */
 
 /* ---- which findings count ---- */
 
-/* Says that a pattern fits no rule. */
-static bool
-is_rule(struct policy_draft *d, const struct yaml_node *node, const char *key, struct slice rules)
+static void
+say_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key, struct slice rules)
 {
-	const char *nearest;
 	struct quoted q;
 
-	if (policy_fits_rule(rules.p, &nearest))
-		return true;
+	/* the search for what was meant takes long, and ends in a finding that may not be shown */
+	const char *const nearest = finding_is_shown(d->yaml.findings, &policy_rules[YAML_BAD_VALUE])
+	                                ? rule_nearest_name(rules.p)
+	                                : NULL;
 	if (nearest != NULL)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; did you mean %s?", key,
 		         quoted(&q, rules), nearest);
 	else
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; tracetool rules lists them",
 		         key, quoted(&q, rules));
-	return false;
+}
+
+/* Whether the file may have as many patterns of rules more. */
+static bool
+has_room(struct policy_draft *d, const struct yaml_node *node, uint32_t n)
+{
+	if (n > POLICY_MAX_RULES - d->file->nrules) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u patterns of rules in all",
+		         POLICY_MAX_RULES);
+		return false;
+	}
+	d->file->nrules += n;
+	return true;
+}
+
+static bool
+take_pattern(struct policy_draft *d, const struct yaml_node *node, const char *key, struct policy_choice *c,
+             enum policy_choice_key which, enum level level)
+{
+	struct slice rules;
+	bool fits = true;
+
+	if (!policy_pattern(d, node, which == CHOICE_LEVEL ? "a rule" : key, &rules))
+		return false;
+	d->yaml.no_memory |= !policy_choice_add(c, which, rules, level, &fits);
+	if (!fits)
+		say_no_rule(d, node, key, rules);
+	return fits;
 }
 
 static void
 take_patterns(struct policy_draft *d, const struct yaml_node *node, const char *key, struct policy_choice *c,
-              bool (*add)(struct policy_choice *c, const char *rules))
+              enum policy_choice_key which)
 {
 	const bool list = node->kind == NODE_LIST;
-	struct slice rules;
 
+	if (!has_room(d, node, list ? node->n : 1))
+		return;
 	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
 	     item = list ? item->next : NULL)
-		if (policy_pattern(d, item, key, &rules) && is_rule(d, item, key, rules))
-			d->yaml.no_memory |= !add(c, rules.p);
+		take_pattern(d, item, key, c, which, LEVEL_NOTE);
 }
 
 static void
@@ -46,7 +75,7 @@ take_select(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
-	take_patterns(d, node, "select", &s->choice, policy_choice_select);
+	take_patterns(d, node, "select", &s->choice, CHOICE_SELECT);
 }
 
 static void
@@ -54,7 +83,7 @@ take_ignore(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_section *const s = into;
 
-	take_patterns(d, node, "ignore", &s->choice, policy_choice_ignore);
+	take_patterns(d, node, "ignore", &s->choice, CHOICE_IGNORE);
 }
 
 static void
@@ -62,17 +91,17 @@ take_level(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	static const char *const words[] = { "note", "warning", "error", NULL }; /* enum level */
 	struct policy_section *const s = into;
-	struct slice rules;
 	uint32_t level;
 
 	if (node->kind != NODE_MAP) {
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "level is a mapping of rules to levels");
 		return;
 	}
+	if (!has_room(d, node, node->n / 2))
+		return;
 	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next)
-		if (policy_pattern(d, key, "a rule", &rules) && is_rule(d, key, "level", rules) &&
-		    yaml_word(&d->yaml, key->next, "a level", words, &level))
-			d->yaml.no_memory |= !policy_choice_level(&s->choice, rules.p, (enum level)level);
+		if (yaml_word(&d->yaml, key->next, "a level", words, &level))
+			take_pattern(d, key, "level", &s->choice, CHOICE_LEVEL, (enum level)level);
 }
 
 static void
@@ -98,16 +127,16 @@ take_exit_zero(struct policy_draft *d, const struct yaml_node *node, void *into)
 
 /* ---- of the whole run ---- */
 
-/* Names of files that a policy found by itself writes to lie below its folder. */
+/* Files that a policy names lie below its folder. */
 static bool
-stays_below(const char *path)
+lies_below(struct policy_draft *d, const struct yaml_node *node, const char *what, const char *path)
 {
-	if (path[0] == '/' || path[0] == '\0')
-		return false;
-	for (const char *p = path; *p != '\0'; p += strcspn(p, "/"), p += *p == '/')
-		if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || p[2] == '\0'))
-			return false;
-	return true;
+	const char *const mistake = below_mistake(path);
+
+	if (mistake != NULL)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
+		         "%s lies below the folder of the policy; of this name, %s", what, mistake);
+	return mistake == NULL;
 }
 
 static bool
@@ -130,36 +159,27 @@ is_report(struct policy_draft *d, const struct yaml_node *node, struct slice nam
 }
 
 static void
-take_one_report(struct policy_draft *d, const struct yaml_node *node, const char **out)
+take_one_report(struct policy_draft *d, const struct yaml_node *node, struct policy_report *out)
 {
 	struct slice text;
 
 	if (!policy_text(d, node, "report", &text))
 		return;
 	const char *const equals = strchr(text.p, '=');
-	if (!is_report(d, node, slice_of(text.p, strcspn(text.p, "="))))
+	const struct slice format = slice_of(text.p, strcspn(text.p, "="));
+	if (!is_report(d, node, format) ||
+	    (equals != NULL && !lies_below(d, node, "the file of a report", equals + 1)))
 		return;
-	if (equals == NULL) {
-		*out = text.p;
-		return;
-	}
-	if (!stays_below(equals + 1)) {
-		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
-		         "the file of a report lies below the folder of the policy, without a slash at its "
-		         "start and without ..");
-		return;
-	}
-	*out = arena_printf(&d->file->arena, "%.*s=%s/%s", (int)(equals - text.p), text.p, d->file->folder,
-	                    equals + 1)
-	           .p;
-	d->yaml.no_memory |= *out == NULL;
+	out->format = arena_copy(&d->file->arena, format).p;
+	out->file = equals != NULL ? equals + 1 : NULL;
+	d->yaml.no_memory |= out->format == NULL;
 }
 
 static void
 take_report(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	const bool list = node->kind == NODE_LIST;
-	const char **const reports = policy_alloc(d, list ? node->n : 1, sizeof *reports);
+	struct policy_report *const reports = policy_alloc(d, list ? node->n : 1, sizeof *reports);
 
 	if (reports == NULL)
 		return;
@@ -172,7 +192,7 @@ take_report(struct policy_draft *d, const struct yaml_node *node, void *into)
 	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
 	     item = list ? item->next : NULL) {
 		take_one_report(d, item, &reports[d->file->nreports]);
-		d->file->nreports += reports[d->file->nreports] != NULL;
+		d->file->nreports += reports[d->file->nreports].format != NULL;
 	}
 }
 
@@ -194,11 +214,8 @@ take_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct slice name;
 
-	if (!policy_text(d, node, "baseline", &name))
-		return;
-	d->file->baseline =
-	    name.p[0] == '/' ? name.p : arena_printf(&d->file->arena, "%s/%s", d->file->folder, name.p).p;
-	d->yaml.no_memory |= d->file->baseline == NULL;
+	if (policy_text(d, node, "baseline", &name) && lies_below(d, node, "a baseline", name.p))
+		d->file->baseline = name.p;
 }
 
 /* ---- overrides ---- */
@@ -327,14 +344,14 @@ policy_file_parse(struct slice text, const char *name, const char *folder, struc
 }
 
 struct policy_file *
-policy_file_read(const char *path, const char *name, const char *folder, bool regular,
+policy_file_read(const char *path, const char *name, const char *folder,
                  struct findings *findings, bool *no_memory)
 {
 	char *text;
 	size_t n;
 
 	*no_memory = false;
-	if (!yaml_read(path, POLICY_MAX_BYTES, regular, policy_rules, findings, &text, &n))
+	if (!yaml_read(path, POLICY_MAX_BYTES, policy_rules, findings, &text, &n))
 		return NULL;
 	struct policy_file *const f = policy_file_parse(slice_of(text, n), name, folder, findings, no_memory);
 	free(text);

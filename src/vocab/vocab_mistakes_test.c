@@ -318,6 +318,10 @@ Test(vocab_mistakes, limits_are_told)
 	expect_limit("format: heph\nevents:\n", " - {event: e#}\n", 16384, "", "more than 16384 rules");
 	expect_limit("format: heph\nevents:\n", " - {event: e#, named: x}\n", 1024, "",
 	             "more than 1024 rules with named");
+	expect_limit("format: heph\nevents:\n", " - {match: e#*}\n", 256, "",
+	             "more than 256 patterns of match");
+	expect_limit("format: heph\nevents:\n - match: '", "*a", 16, "'\n", "more than 16 *");
+	expect_limit("format: heph\nevents:\n - {event: e, named: '", "*a", 16, "'}\n", "more than 16 *");
 	expect_limit("format: heph\ntables:\n", "  t#: trace\n", 64, "", "more than 64 tables");
 	expect_limit("format: heph\nevents:\n - event: a\n   layout:\n", "   - f#: u8\n", 256, "",
 	             "more than 256 fields");

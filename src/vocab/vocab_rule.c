@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/glob.h"
 #include "vocab/vocab_state.h"
 
 /* One item of `events`: which classes it is for, and what their events mean. */
@@ -18,12 +19,33 @@ take_event(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 	vocab_texts(d, value, "event", &r->row->exact, &r->row->nexact);
 }
 
+/* A pattern that does not take long to compare. */
+static void
+check_glob(struct vocab_draft *d, const struct yaml_node *value, const char *what, struct slice glob)
+{
+	if (glob_stars(glob) > VOCAB_MAX_STARS)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "%s has more than %u *", what, VOCAB_MAX_STARS);
+	else if (!glob_is_linear(glob))
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "%s has more than %u bytes between two *", what,
+		          GLOB_LINEAR);
+}
+
 static void
 take_match(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
+	const uint32_t n = value->kind == NODE_LIST ? value->n : 1;
 
+	if (n > VOCAB_MAX_GLOBS - d->v->nglobs) {
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value,
+		          "there are more than %u patterns of match in all; event takes names as they are",
+		          VOCAB_MAX_GLOBS);
+		return;
+	}
+	d->v->nglobs += n;
 	vocab_texts(d, value, "match", &r->row->globs, &r->row->nglobs);
+	for (uint32_t i = 0; i < r->row->nglobs; i++)
+		check_glob(d, value, "match", r->row->globs[i]);
 }
 
 static void
@@ -39,7 +61,8 @@ take_named(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
 	struct rule_draft *const r = ctx;
 
-	vocab_text(d, value, "named", &r->m->named);
+	if (vocab_text(d, value, "named", &r->m->named))
+		check_glob(d, value, "named", r->m->named);
 	if (d->v->nnamed == VOCAB_MAX_NAMED)
 		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "there are more than %u rules with named in all",
 		          VOCAB_MAX_NAMED);

@@ -10,6 +10,8 @@
 
 #define VOCAB_MAX_BYTES (4U << 20) /* of a file */
 #define VOCAB_MAX_RULES 16384U  /* of a vocabulary */
+#define VOCAB_MAX_GLOBS 256U    /* patterns of a vocabulary: each class is compared with all of them */
+#define VOCAB_MAX_STARS 16U     /* in a pattern */
 #define VOCAB_MAX_NAMED 1024U   /* of them with `named` */
 #define VOCAB_MAX_WORDS 65535U  /* of pairs and states: their numbers are 16 bits */
 #define VOCAB_MAX_CHAINS 32768U /* see struct vocab_chains */
@@ -69,6 +71,7 @@ struct vocab {
 	struct vocab_row **rows;
 	uint32_t nrows, rows_cap;
 	uint32_t nnamed; /* rows with `named` */
+	uint32_t nglobs; /* of all rows */
 	struct vocab_patterns exact, globs;
 	struct tabletext exact_index; /* -> exact.rows[], the first of its text */
 	struct slice tables[PLAN_MAX_TABLES];
