@@ -328,8 +328,8 @@ report_left_out(struct walk *w, const char *folder)
 	if (w->first_out == NULL)
 		return;
 	snprintf(why, sizeof why,
-	         "%zu links that lead out of the directory and %zu directories on other file systems are "
-	         "left out, the first is %.300s: name them to have them read",
+	         "left out: links that lead out of the directory (%zu), directories on other file systems "
+	         "(%zu); the first is %.300s; name them to have them read",
 	         w->nlinks, w->nmounts, w->first_out);
 	add_problem(w, folder, INPUT_ELSEWHERE, why);
 }
