@@ -97,7 +97,7 @@ Test(speedscope_stacks, many_make_further_parts)
 	for (size_t i = 0; i < c.n; i++)
 		samples += c.sums[i].samples;
 	cr_expect_eq(samples, 7000);
-	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"p / t: CPU sample, part 2\""));
+	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"p / t: CPU sample (count), part 2\""));
 	check_free(&c);
 	writer_rig_free(&r);
 }
