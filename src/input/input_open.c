@@ -37,7 +37,7 @@ input_is_named(const char *path)
 	return input_fd_of(path) < 0;
 }
 
-/* What a named thing is that cannot be a trace; NULL: a regular file. */
+/* What a named thing is that cannot be read; NULL: a regular file. */
 static const char *
 not_a_file(mode_t mode)
 {
@@ -127,7 +127,10 @@ input_packing_of(const char *p, size_t n)
 {
 	if (n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0)
 		return INPUT_GZIP;
-	if (n >= 6 && memcmp(p, "\xfd" "7zXZ", 6) == 0)
+	if (n >= 6 && memcmp(p,
+	                     "\xfd"
+	                     "7zXZ",
+	                     6) == 0)
 		return INPUT_XZ;
 	/* zstd may begin with frames to be skipped: a magic number of 16, a size, that many bytes. */
 	while (n >= 8 && (le32(p) & 0xfffffff0U) == 0x184d2a50U) {
@@ -181,6 +184,14 @@ start_stream(struct input *in, int fd)
 	input_pool_close(pool);
 	(void)close(fd);
 	return false;
+}
+
+int
+input_open_path(struct input *in, struct stat *st)
+{
+	const int given = input_fd_of(in->path);
+
+	return given >= 0 ? open_given(in, given, st) : open_named(in, st);
 }
 
 /* Mapped if it is a file from its start; read if not, or if it cannot be mapped.
@@ -247,7 +258,7 @@ start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
 /* A descriptor of the file that the path leads to, which is the one that an earlier pass saw; -1: the fault
  * is set. */
 static int
-open_path(struct input *in, int given, struct stat *st)
+open_in_run(struct input *in, struct stat *st)
 {
 	int fd = -1;
 
@@ -258,7 +269,7 @@ open_path(struct input *in, int given, struct stat *st)
 		(void)close(fd);
 		fd = -1;
 	} else if (fd < 0) {
-		fd = given >= 0 ? open_given(in, given, st) : open_named(in, st);
+		fd = input_open_path(in, st);
 	}
 	if (fd < 0 && in->files != NULL)
 		input_files_note_fault(in->files, in);
@@ -273,18 +284,17 @@ static struct input *
 open_input(struct input_files *files, const char *path, size_t piece)
 {
 	struct input *in = input_new(path);
-	const int given = input_fd_of(path);
 	struct stat st;
 
 	if (in == NULL)
 		return NULL;
 	in->files = files;
 	in->last = true;
-	const int fd = open_path(in, given, &st);
+	const int fd = open_in_run(in, &st);
 	if (fd < 0)
 		return in;
 	in->last = false;
-	if (piece > 0 && given < 0)
+	if (piece > 0 && input_is_named(path))
 		start_by_pieces(in, fd, &st, piece);
 	else if (start(in, fd, &st))
 		input_prime(in);

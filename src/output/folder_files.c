@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "output/folder_list.h"
 
 enum { HELD_SIZE = 32 << 10, WRITE_MOST = 1 << 30 };
 
@@ -228,7 +229,7 @@ find_file(struct folder_files *f, const char *name)
 		free(copy);
 		return NONE;
 	}
-	f->files[f->n] = (struct folder_file){ copy, NONE, false };
+	f->files[f->n] = (struct folder_file){ .name = copy, .slot = NONE };
 	return f->n++;
 }
 
@@ -247,6 +248,8 @@ folder_files_put(struct folder_files *f, const char *name, const char *p, size_t
 	}
 	struct folder_slot *const s = &f->slots[f->files[index].slot];
 	s->used = ++f->clock;
+	f->files[index].bytes += n;
+	f->files[index].sum = folder_sum(f->files[index].sum, p, n);
 	if (n > HELD_SIZE - s->n) {
 		const int why = flush_slot(f, s);
 		if (why != 0)

@@ -11,6 +11,7 @@ struct folder_file {
 	char *name;
 	uint32_t slot; /* UINT32_MAX: it is not open */
 	bool created;
+	uint64_t bytes, sum; /* that were put; see folder_list.h */
 };
 
 struct folder_slot {
