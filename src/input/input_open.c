@@ -258,7 +258,7 @@ start_by_pieces(struct input *in, int fd, const struct stat *st, size_t piece)
 /* A descriptor of the file that the path leads to, which is the one that an earlier pass saw; -1: the fault
  * is set. */
 static int
-open_path(struct input *in, struct stat *st)
+open_in_run(struct input *in, struct stat *st)
 {
 	int fd = -1;
 
@@ -290,7 +290,7 @@ open_input(struct input_files *files, const char *path, size_t piece)
 		return NULL;
 	in->files = files;
 	in->last = true;
-	const int fd = open_path(in, &st);
+	const int fd = open_in_run(in, &st);
 	if (fd < 0)
 		return in;
 	in->last = false;
