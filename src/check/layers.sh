@@ -36,7 +36,7 @@ rule input base
 rule output base
 rule event base input
 rule check base input output
-rule yaml base check
+rule yaml base input check
 rule vocab base input event check yaml
 rule format base input output event check vocab
 rule pipeline base input json output event check format vocab

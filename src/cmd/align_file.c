@@ -1,13 +1,15 @@
 #include "cmd/align_file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
 #include "cmd/say.h"
+#include "input/input_whole.h"
 #include "pipeline/join.h"
+
+#define ALIGN_MOST (16 << 20) /* bytes of the file */
 
 struct align_line {
 	const char *path; /* of the file */
@@ -77,41 +79,48 @@ take_line(struct align_line *l, const char *p, size_t n)
 }
 
 static bool
-take_file(struct align_line *l, FILE *f)
+take_lines(struct align_line *l, const char *p, const char *end)
 {
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t n;
 	bool ok = true;
 
-	while (ok && (n = getline(&line, &cap, f)) >= 0) {
+	while (ok && p < end) {
+		const char *const nl = memchr(p, '\n', (size_t)(end - p));
+		const size_t n = (size_t)((nl != NULL ? nl : end) - p);
 		l->number++;
-		ok = take_line(l, line, (size_t)n - (n > 0 && line[n - 1] == '\n'));
+		ok = take_line(l, p, n);
+		p += n + (nl != NULL);
 	}
-	free(line);
-	if (ok && ferror(f)) {
-		struct shown_path shown;
-		say("%s: cannot read it: %s", show_path(&shown, l->path), strerror(errno));
-		l->options->status = STATUS_UNREADABLE;
-	}
-	return ok && !ferror(f);
+	return ok;
+}
+
+/* false after a message. */
+static bool
+read_file(struct align_line *l, struct input_whole *w)
+{
+	struct shown_path shown;
+
+	if (input_read_whole(w, l->path, ALIGN_MOST))
+		return true;
+	if (w->no_memory)
+		options_no_memory(l->options);
+	else if (w->too_large)
+		say("%s: is larger than %d MiB", show_path(&shown, l->path), ALIGN_MOST >> 20);
+	else
+		say("%s: cannot read it: %s", show_path(&shown, l->path), w->why);
+	l->options->status = STATUS_UNREADABLE;
+	return false;
 }
 
 bool
 align_file(const char *path, struct join *j, struct options *o)
 {
 	struct align_line l = { .path = path, .options = o, .join = j, .told = calloc(j->n, 1) };
-	FILE *const f = fopen(path, "re");
+	struct input_whole w = { .p = NULL };
 	struct shown_path shown;
-	bool ok = l.told != NULL && f != NULL;
 
-	if (l.told == NULL) {
+	if (l.told == NULL)
 		options_no_memory(o);
-	} else if (f == NULL) {
-		say("%s: cannot read it: %s", show_path(&shown, path), strerror(errno));
-		o->status = STATUS_UNREADABLE;
-	}
-	ok = ok && take_file(&l, f);
+	bool ok = l.told != NULL && read_file(&l, &w) && take_lines(&l, w.p, w.p + w.n);
 	for (size_t i = 0; ok && i < j->n; i++)
 		if (!l.told[i]) {
 			struct shown_path input;
@@ -120,8 +129,7 @@ align_file(const char *path, struct join *j, struct options *o)
 			o->status = STATUS_USAGE;
 			ok = false;
 		}
-	if (f != NULL)
-		fclose(f);
+	free(w.p);
 	free(l.told);
 	return ok;
 }

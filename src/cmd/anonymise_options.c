@@ -1,42 +1,12 @@
 #include "cmd/anonymise_options.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/say.h"
+#include "input/input_whole.h"
 
 #define KEY_MOST 65536 /* bytes of a key file */
-
-/* As many bytes as there are, at most n; -1: errno. */
-static ssize_t
-read_whole_file(int fd, char *p, size_t n)
-{
-	size_t got = 0;
-
-	while (got < n) {
-		const ssize_t k = read(fd, p + got, n - got);
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return -1;
-		if (k == 0)
-			break;
-		got += (size_t)k;
-	}
-	return (ssize_t)got;
-}
-
-static void
-cannot_read(struct options *o, const char *path)
-{
-	struct shown_path shown;
-
-	say("%s: cannot read the key: %s", show_path(&shown, path), strerror(errno));
-	o->status = STATUS_UNREADABLE;
-}
 
 static void
 take_key(struct anonymise_options *a, struct options *o, const char *key, size_t n)
@@ -47,9 +17,6 @@ take_key(struct anonymise_options *a, struct options *o, const char *key, size_t
 	if (n < ANONYMISE_KEY_LEAST)
 		o->status = options_mistake(o, "--anonymise: the key in %s has %zu bytes; %d are needed",
 		                            shown.s, n, ANONYMISE_KEY_LEAST);
-	else if (n > KEY_MOST)
-		o->status = options_mistake(o, "--anonymise: %s is no key: it has more than %d bytes",
-		                            shown.s, KEY_MOST);
 	else
 		anonymise_set_key(&a->anonymise, key, n);
 }
@@ -57,23 +24,21 @@ take_key(struct anonymise_options *a, struct options *o, const char *key, size_t
 static void
 read_key(struct anonymise_options *a, struct options *o)
 {
-	char *const key = malloc(KEY_MOST + 1);
-	const int fd = open(a->keyfile, O_RDONLY | O_CLOEXEC);
+	struct input_whole w;
+	struct shown_path shown;
 
-	if (key == NULL) {
+	if (input_read_whole(&w, a->keyfile, KEY_MOST)) {
+		take_key(a, o, w.p, w.n);
+	} else if (w.no_memory) {
 		options_no_memory(o);
-	} else if (fd < 0) {
-		cannot_read(o, a->keyfile);
+	} else if (w.too_large) {
+		o->status = options_mistake(o, "--anonymise: %s is no key: it has more than %d bytes",
+		                            show_path(&shown, a->keyfile), KEY_MOST);
 	} else {
-		const ssize_t n = read_whole_file(fd, key, KEY_MOST + 1);
-		if (n < 0)
-			cannot_read(o, a->keyfile);
-		else
-			take_key(a, o, key, (size_t)n);
+		say("%s: cannot read the key: %s", show_path(&shown, a->keyfile), w.why);
+		o->status = STATUS_UNREADABLE;
 	}
-	if (fd >= 0)
-		close(fd);
-	free(key);
+	free(w.p);
 }
 
 bool

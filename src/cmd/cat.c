@@ -3,7 +3,6 @@
 #include "cmd/cat_lines.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "cmd/side_reports.h"
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
 #include "pipeline/trace_groups.h"
@@ -43,10 +42,11 @@ struct cat {
 	bool found;           /* its record, in the present input */
 	uint64_t max_repeat;
 	struct text text;
-	bool several;            /* more than one trace */
+	bool several;                    /* more than one trace */
 	const struct trace_group *trace; /* the present one */
-	bool named;              /* it was */
-	enum exit_status status; /* the worst so far */
+	bool named;                      /* it was */
+	bool any;                        /* one could be read */
+	enum exit_status status;         /* the worst so far */
 };
 
 /* An option with an argument. */
@@ -133,6 +133,7 @@ opened(void *ctx, const struct source *s)
 {
 	struct cat *const c = ctx;
 
+	c->any = true;
 	c->left = c->limit;
 	c->found = c->at == UINT64_MAX;
 	name_input(c, s);
@@ -230,19 +231,19 @@ cmd_cat(const struct command *cmd, int argc, char **argv)
 	struct trace_groups traces;
 
 	options_init(&c.options, cmd, argc, argv);
-	if (!parse(&c))
-		return c.options.status;
-	if (!options_traces(&c.options, &traces) || !report_out_open(&c.out, &c.options)) {
-		trace_groups_free(&traces);
-		return STATUS_UNREADABLE;
+	const bool parsed = parse(&c);
+	if (!parsed || !options_traces(&c.options, &traces) || !report_out_open(&c.out, &c.options)) {
+		if (parsed)
+			trace_groups_free(&traces);
+		options_free(&c.options);
+		return parsed ? STATUS_UNREADABLE : c.options.status;
 	}
 	c.several = traces.n > 1;
 	for (uint32_t i = 0; i < traces.n && output_error(c.out.out) == NULL; i++)
 		show_one(&c, &traces.list[i]);
-	c.status = worse(c.status, report_out_close(&c.out));
+	c.status = worse(c.status, report_out_end(&c.out, &c.options, c.any));
 	text_free(&c.text);
 	say_found(&c.options);
-	c.status = worse(c.status, side_reports_end(&c.options));
 	trace_groups_free(&traces);
 	options_free(&c.options);
 	return c.status;

@@ -73,7 +73,8 @@ check(struct convert *c)
 	c->verify.implied = c->anonymise.keyfile != NULL && c->to->reader != NULL && strcmp(c->out, "-") != 0;
 	if (c->skip_existing && o->force)
 		o->status = options_mistake(o, "--skip-existing keeps an output that -f replaces");
-	return o->status == STATUS_CLEAN && names_one_trace(o, c->in, c->nin) && anonymise_options_check(&c->anonymise, o) &&
+	return o->status == STATUS_CLEAN && names_one_trace(o, c->in, c->nin) &&
+	       anonymise_options_check(&c->anonymise, o) &&
 	       (convert_splits(&c->split) ? convert_split_check(c) : convert_verify_check(c));
 }
 
@@ -164,7 +165,7 @@ can_select(const struct convert *c, const struct format *of)
 	return true;
 }
 
-/* The first input that can be read makes the output. */
+/* The first input that can be read tells what is written. */
 static bool
 opened(void *ctx, const struct source *s)
 {
@@ -175,7 +176,6 @@ opened(void *ctx, const struct source *s)
 		.beside = beside(c),
 		.threads = options_threads(c->threads),
 	};
-	char why[512];
 
 	if (c->writing.begun)
 		return true;
@@ -187,13 +187,6 @@ opened(void *ctx, const struct source *s)
 	}
 	if (c->pipeline.context.raw && c->pipeline.job->select != NULL && !can_select(c, s->format)) {
 		c->status = STATUS_USAGE;
-		return false;
-	}
-	const unsigned flags = (c->options.force ? OUTPUT_FORCE : 0U) | (c->verify.wanted ? OUTPUT_SUMS : 0U);
-	if (!convert_output_is_open(&c->output) &&
-	    !convert_output_open(&c->output, c->out, shape(c), flags, why, sizeof why)) {
-		say("%s", why);
-		c->status = STATUS_UNREADABLE;
 		return false;
 	}
 	const struct writing_output whole = { convert_output_put, &c->output },
@@ -268,23 +261,37 @@ skips(const struct convert *c)
 	return true;
 }
 
-/* Says and reports what the output lacks. */
-static enum exit_status
-end_losses(struct convert *c)
+/* Publishes the output with its reports, after which nothing is open.  false: it was said. */
+static bool
+publish(struct convert *c, enum exit_status *status)
 {
 	const struct format *const from = pipeline_format(&c->pipeline);
+	const struct ledger *const total = convert_splits(&c->split) ? &c->split.total : &c->writing.total;
+	const struct losses_of of = { .in = c->in,
+		                      .nin = c->nin,
+		                      .out = c->out,
+		                      .from = from != NULL ? from->name : NULL,
+		                      .to = c->to->name,
+		                      .ledger = total };
+	struct publication p = { .n = 0 };
+	char why[512];
 
-	const struct ledger *const total =
-	    convert_splits(&c->split) ? &c->split.total : &c->writing.total;
-
-	if (!c->options.quiet || c->losses.fail)
-		say_losses(c->out, total);
-	return losses_out_end(&c->losses, &(struct losses_of){ .in = c->in,
-	                                                       .nin = c->nin,
-	                                                       .out = c->out,
-	                                                       .from = from != NULL ? from->name : NULL,
-	                                                       .to = c->to->name,
-	                                                       .ledger = total });
+	*status = losses_out_end(&c->losses, &of, &p);
+	*status = worse(*status, side_reports_end(&c->options, &p));
+	if (publication_end(&p, &c->output, why, sizeof why)) {
+		*status = worse(*status, p.status);
+		if (!c->options.quiet)
+			anonymise_options_say(&c->anonymise, c->out, &c->pipeline);
+		if (!c->options.quiet || c->losses.fail)
+			say_losses(c->out, total);
+		return true;
+	}
+	*status = p.status;
+	if (why[0] != '\0' && skips(c)) /* somebody else made it meanwhile */
+		*status = STATUS_CLEAN;
+	else if (why[0] != '\0')
+		say("%s", why);
+	return false;
 }
 
 /* Ends the output, well or not; all that went wrong with it is said here. */
@@ -293,21 +300,13 @@ finish(struct convert *c, bool written)
 {
 	struct convert_output *const out = &c->output;
 	struct shown_path shown;
-	char why[512];
+	enum exit_status status;
 
-	if (!convert_output_is_open(out))
-		return STATUS_UNREADABLE;
-	if (written && may_keep(c) && (convert_splits(&c->split) || writing_end(&c->writing)) &&
-	    convert_output_finish(out) && convert_verify_end(c)) {
-		if (convert_output_commit(out, why, sizeof why)) {
-			if (!c->options.quiet)
-				anonymise_options_say(&c->anonymise, c->out, &c->pipeline);
-			return end_losses(c);
-		}
-		if (skips(c)) /* somebody else made it meanwhile */
-			return STATUS_CLEAN;
-		say("%s", why);
-		return STATUS_UNREADABLE;
+	if (c->writing.begun && written && may_keep(c) &&
+	    (convert_splits(&c->split) || writing_end(&c->writing)) && convert_output_finish(out) &&
+	    convert_verify_end(c)) {
+		(void)publish(c, &status);
+		return status;
 	}
 	if (c->writing.no_memory)
 		say("%s: the system gives no more memory", show_path(&shown, c->out));
@@ -316,7 +315,6 @@ finish(struct convert *c, bool written)
 	const bool pipe_closed = convert_output_pipe_closed(out);
 	if (convert_output_error(out) != NULL && !pipe_closed)
 		say("%s", convert_output_error(out));
-	convert_output_discard(out);
 	return pipe_closed ? STATUS_PIPE_CLOSED : STATUS_UNREADABLE;
 }
 
@@ -374,8 +372,8 @@ convert_job(struct convert *c)
 	job.rebase = c->rebase;
 	job.join = c->join;
 	job.raw_fields = c->verify.wanted && !convert_verify_can_compare_bytes(c, &job);
-	job.raw_runs = (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !job.raw_fields &&
-	               job.select == NULL;
+	job.raw_runs =
+	    (writer->modes & WRITER_RAW_RUNS) != 0 && !c->rebase && !job.raw_fields && job.select == NULL;
 	job.raw_bare = (writer->modes & WRITER_RAW_BARE) != 0 && !c->rebase && job.select != NULL;
 	if (c->join != NULL && job.order == ORDER_FILE)
 		job.order = ORDER_TIME;
@@ -393,20 +391,43 @@ convert_write(struct convert *c, const struct pipeline_job *job)
 	return written;
 }
 
+bool
+convert_open(struct convert *c)
+{
+	const unsigned flags = (c->options.force ? OUTPUT_FORCE : 0U) | (c->verify.wanted ? OUTPUT_SUMS : 0U);
+	char why[512] = "";
+
+	if (convert_output_open(&c->output, c->out, shape(c), flags, why, sizeof why) &&
+	    losses_out_open(&c->losses, &c->options) && side_reports_open(&c->options))
+		return true;
+	if (why[0] != '\0')
+		say("%s", why);
+	convert_close(c);
+	return false;
+}
+
+void
+convert_close(struct convert *c)
+{
+	convert_output_discard(&c->output);
+	report_out_discard(&c->losses.report);
+	side_reports_free(&c->options);
+}
+
 enum exit_status
 convert_run(struct convert *c)
 {
 	const bool splits = convert_splits(&c->split);
 
 	progress_init(&c->progress, &c->options);
-	if (!losses_out_open(&c->losses, &c->options))
+	if (!convert_output_is_open(&c->output) && !convert_open(c))
 		return STATUS_UNREADABLE;
 	const struct pipeline_job job = convert_job(c);
 	const bool written = splits ? convert_split_write(c) : convert_write(c, &job);
 	const enum exit_status status = finish(c, written);
 	if (!splits)
 		say_selected(&c->options, c->nin == 1 ? c->in[0] : c->out, &c->pipeline);
-	losses_out_discard(&c->losses); /* of an output that there is not */
+	convert_close(c);
 	writing_free(&c->writing);
 	convert_verify_free(&c->verify);
 	pipeline_close(&c->pipeline);
@@ -425,7 +446,6 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 	else if (!skips(&c)) {
 		status = convert_run(&c);
 		say_found(&c.options);
-		status = worse(status, side_reports_end(&c.options));
 	}
 	convert_split_free(&c.split);
 	options_free(&c.options);

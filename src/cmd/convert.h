@@ -21,12 +21,13 @@ struct convert {
 	uint64_t threads, sort_memory, max_repeat;
 	bool raw, no_lanes, rebase, keep_partial, skip_existing;
 	struct anonymise_options anonymise;
+	const char *offsets;     /* the file of merge --align; NULL: none */
 	const struct join *join; /* the inputs are so many traces; NULL: they are one */
 	struct losses_out losses;
 	struct convert_verify verify;
 	struct convert_split split;
 	struct progress progress;
-	struct convert_output output; /* not open: no input could be opened so far */
+	struct convert_output output;
 	struct pipeline pipeline;
 	struct writing writing;
 	uint64_t records;        /* of all inputs so far */
@@ -40,8 +41,14 @@ struct pipeline_job convert_job(struct convert *c);
 /* Reads the inputs and hands all to the writer.  false: not all could be read or written. */
 bool convert_write(struct convert *c, const struct pipeline_job *job);
 
-/* Reads the inputs and writes the output, as the members up to skip_existing say.  For tests, too: of writers
- * that are in no list. */
+/* Opens the output and the reports, before anything is read.  false after a message; nothing is left then. */
+bool convert_open(struct convert *c);
+
+/* Leaves nothing of what is open. */
+void convert_close(struct convert *c);
+
+/* Reads the inputs and writes the output, which it opens if it is not, as the members up to skip_existing
+ * say.  For tests, too: of writers that are in no list. */
 enum exit_status convert_run(struct convert *c);
 
 #endif

@@ -131,7 +131,7 @@ Test(convert_folder, a_folder_gets_its_files)
 	cr_expect_eq(lines_of(dir, "out.two/times"), lines_of(dir, "out.two/texts/names"));
 	cr_expect_gt(lines_of(dir, "out.two/times"), 5);
 	cr_expect_eq(lines_of(dir, "out.two/losses"), 0);
-	cr_expect_eq(lines_of(dir, "out.two/.tracetool-files"), 3);
+	cr_expect_eq(lines_of(dir, "out.two/.tracetool-files"), 4);
 	cr_expect_eq(convert(dir, in, 1, "out.two/", false, false), STATUS_UNREADABLE);
 	cr_expect_not_null(strstr(said, "out.two/: already exists (use -f to replace it)"), "%s", said);
 	cr_expect_eq(convert(dir, in, 1, "out.two/", true, false), STATUS_CLEAN);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmd/convert.h"
-#include "cmd/operand_names.h"
+#include "cmd/run_names.h"
 #include "cmd/output_format.h"
 
 const struct cmd_words convert_words[] = {
@@ -46,19 +46,19 @@ convert_take_option(struct convert *c, int option, const char *arg)
 	}
 }
 
-/* Whether the report of losses has a name of its own. */
+/* Whether all files of the run are different ones. */
 static bool
-check_report(struct convert *c)
+check_names(struct convert *c)
 {
-	struct options *const o = &c->options;
-	struct shown_path shown;
+	const bool folder = convert_splits(&c->split) || c->to->writer->shape == WRITER_FOLDER;
+	struct run_names n;
 
-	if (c->losses.path == NULL)
-		return true;
-	if (strcmp(c->losses.path, c->out) == 0)
-		o->status =
-		    options_mistake(o, "--losses: %s is the output", show_path(&shown, c->losses.path));
-	return o->status == STATUS_CLEAN && names_check(o, c->in, c->nin, c->losses.path);
+	run_names_begin(&n, &c->options, c->in, c->nin);
+	(folder ? run_names_folder : run_names_written)(&n, "output", c->out);
+	run_names_written(&n, "report of losses", c->losses.path);
+	run_names_read(&n, "key", c->anonymise.keyfile);
+	run_names_read(&n, "file of offsets", c->offsets);
+	return run_names_end(&n);
 }
 
 bool
@@ -66,11 +66,14 @@ convert_check_names(struct convert *c)
 {
 	struct options *const o = &c->options;
 
-	if (!names_check(o, c->in, c->nin, c->out) || !check_report(c))
+	if (c->out[0] == '\0') {
+		o->status = options_mistake(o, "the name of the output is empty");
 		return false;
+	}
 	if (!convert_splits(&c->split))
 		c->to = output_format(o, c->to_name, c->out);
 	else if (!convert_split_format(c))
 		return false;
-	return c->to != NULL && output_format_fits(o, c->to, c->out, c->raw) && output_options_fit(o, c->to);
+	return c->to != NULL && check_names(c) && output_format_fits(o, c->to, c->out, c->raw) &&
+	       output_options_fit(o, c->to);
 }

@@ -1,8 +1,9 @@
 #include "cmd/convert_output.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "output/folder_list.h"
 
 bool
 convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
@@ -68,24 +69,6 @@ convert_output_discard(struct convert_output *o)
 	*o = (struct convert_output){ .file = NULL };
 }
 
-/* Whether it has the list by which OUTPUT_FORCE knows what it may replace. */
-static bool
-has_list(const char *path)
-{
-	const size_t n = strlen(path);
-	char *const list = malloc(n + sizeof "/" OUTPUT_FOLDER_LIST);
-	struct stat st;
-	bool is_there = false;
-
-	if (list != NULL) {
-		memcpy(list, path, n);
-		memcpy(list + n, "/" OUTPUT_FOLDER_LIST, sizeof "/" OUTPUT_FOLDER_LIST);
-		is_there = lstat(list, &st) == 0 && S_ISREG(st.st_mode);
-	}
-	free(list);
-	return is_there;
-}
-
 bool
 convert_output_exists(const char *path, enum writer_shape shape)
 {
@@ -93,5 +76,5 @@ convert_output_exists(const char *path, enum writer_shape shape)
 
 	if (strcmp(path, "-") == 0 || stat(path, &st) != 0)
 		return false;
-	return shape == WRITER_FOLDER ? S_ISDIR(st.st_mode) && has_list(path) : S_ISREG(st.st_mode);
+	return shape == WRITER_FOLDER ? S_ISDIR(st.st_mode) && folder_is_complete(path) : S_ISREG(st.st_mode);
 }

@@ -50,8 +50,8 @@ bool convert_output_pipe_closed(const struct convert_output *o);
 bool convert_output_commit(struct convert_output *o, char *why, size_t n);
 void convert_output_discard(struct convert_output *o);
 
-/* Whether such an output is there: a file; or a folder that tracetool wrote.  As outputs get their names when
- * they are complete, it is one that is. */
+/* Whether such an output is there: a file, which got its name when it was complete; or a folder that
+ * tracetool wrote, with all its files as large as they were. */
 bool convert_output_exists(const char *path, enum writer_shape shape);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "cmd/diff_report.h"
 #include "cmd/operand_names.h"
+#include "cmd/run_names.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "cmd/side_reports.h"
 #include "cmd/time_option.h"
 #include "input/input_open.h"
 
@@ -159,8 +159,7 @@ parse(struct diff *d)
 	}
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		d->paths[i] = d->view.paths[i] = o->argv[o->first_operand + i];
-	return names_check(o, d->paths, DIFFER_SIDES, o->output) &&
-	       names_one_trace(o, d->paths, DIFFER_SIDES);
+	return run_names_check(o, d->paths, DIFFER_SIDES) && names_one_trace(o, d->paths, DIFFER_SIDES);
 }
 
 /* ---- running ---- */
@@ -296,9 +295,8 @@ cmd_diff(const struct command *cmd, int argc, char **argv)
 		status = d->options.status;
 	else if (report_out_open(&d->out, &d->options)) {
 		status = run(d);
-		status = worse(status, report_out_close(&d->out));
+		status = worse(status, report_out_end(&d->out, &d->options, d->view.complete));
 		say_found(&d->options);
-		status = worse(status, side_reports_end(&d->options));
 	}
 	options_free(&d->options);
 	free(d);

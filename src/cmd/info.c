@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "cmd/side_reports.h"
 #include "cmd/value_text.h"
 #include "compare/digest.h"
 #include "output/text_units.h"
@@ -35,7 +34,7 @@ struct info {
 	struct report_out out;
 	struct text text;
 	struct progress progress;
-	bool digest;
+	bool digest, any; /* any: a trace could be read */
 	/* of the present trace */
 	struct digest sum;
 	uint64_t first_ns, last_ns;
@@ -260,6 +259,7 @@ name_one(struct info *n, const struct trace_group *trace)
 	if (status == STAGE_END && n->files > 0) {
 		put_trace(&n->text, n, &p, hash);
 		report_out_put(&n->out, &n->text);
+		n->any = true;
 	}
 	say_selected(&n->options, path, &p);
 	pipeline_close(&p);
@@ -281,21 +281,21 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 	int opt;
 	while ((opt = options_next(&n.options, &arg)) >= 0)
 		n.digest = true;
-	if (opt == OPTIONS_STOP || !options_name_traces(&n.options))
-		return n.options.status;
-	if (!options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
-		trace_groups_free(&traces);
-		return STATUS_UNREADABLE;
+	const bool parsed = opt != OPTIONS_STOP && options_name_traces(&n.options);
+	if (!parsed || !options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
+		if (parsed)
+			trace_groups_free(&traces);
+		options_free(&n.options);
+		return parsed ? STATUS_UNREADABLE : n.options.status;
 	}
 	for (uint32_t i = 0; i < traces.n; i++) {
 		if (i > 0)
 			text_char(&n.text, '\n');
 		name_one(&n, &traces.list[i]);
 	}
-	n.status = worse(n.status, report_out_close(&n.out));
+	n.status = worse(n.status, report_out_end(&n.out, &n.options, n.any));
 	text_free(&n.text);
 	say_found(&n.options);
-	n.status = worse(n.status, side_reports_end(&n.options));
 	trace_groups_free(&traces);
 	options_free(&n.options);
 	return n.status;

@@ -126,7 +126,7 @@ losses_out_open(struct losses_out *l, const struct options *o)
 }
 
 enum exit_status
-losses_out_end(struct losses_out *l, const struct losses_of *of)
+losses_out_end(struct losses_out *l, const struct losses_of *of, struct publication *p)
 {
 	enum exit_status status = STATUS_CLEAN;
 	struct text t = { .p = NULL };
@@ -139,14 +139,6 @@ losses_out_end(struct losses_out *l, const struct losses_of *of)
 	put_report(&t, l, of);
 	report_out_put(&l->report, &t);
 	text_free(&t);
-	status = worse(status, report_out_close(&l->report));
-	l->report.out = NULL;
+	publication_add(p, &l->report);
 	return status;
-}
-
-void
-losses_out_discard(struct losses_out *l)
-{
-	output_discard(l->report.out);
-	l->report.out = NULL;
 }

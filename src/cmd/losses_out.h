@@ -28,10 +28,7 @@ struct losses_of {
 	const struct ledger *ledger;
 };
 
-/* Writes the report; the status that losses and report make. */
-enum exit_status losses_out_end(struct losses_out *l, const struct losses_of *of);
-
-/* Leaves no report: there is no output. */
-void losses_out_discard(struct losses_out *l);
+/* Writes the report, if there is one, for a publication; the status that the losses make. */
+enum exit_status losses_out_end(struct losses_out *l, const struct losses_of *of, struct publication *p);
 
 #endif

@@ -60,7 +60,8 @@ Test(losses, report_of_an_output)
 
 Test(losses, report_has_a_name_of_its_own)
 {
-	expect_ran(RUN("convert", "--losses=-", "--to=folded", OVERLAPPING, "-"), 3, "is the output");
+	expect_ran(RUN("convert", "--losses=-", "--to=folded", OVERLAPPING, "-"), 3,
+	           "the output on standard output is the report of losses on standard output");
 	expect_ran(RUN("convert", "--losses", OVERLAPPING, "--to=folded", OVERLAPPING, "/dev/null"), 3,
 	           "is the input");
 }

@@ -2,7 +2,6 @@
 
 #include "cmd/align_file.h"
 #include "cmd/convert.h"
-#include "cmd/side_reports.h"
 #include "input/input_spool.h"
 #include "pipeline/join.h"
 #include "pipeline/trace_groups.h"
@@ -57,6 +56,8 @@ parse(struct merge *m)
 	if (c->out == NULL || c->nin == 0)
 		o->status =
 		    options_mistake(o, c->out == NULL ? "name the output with -o" : "name the inputs");
+	if (m->align != NULL && strcmp(m->align, "start") != 0 && strcmp(m->align, "none") != 0)
+		c->offsets = m->align;
 	return o->status == STATUS_CLEAN && convert_check_names(c);
 }
 
@@ -92,7 +93,7 @@ align(struct merge *m)
 		fits = join_by_epoch(&m->join);
 	} else if (strcmp(m->align, "start") == 0) {
 		fits = join_by_start(&m->join);
-	} else if (strcmp(m->align, "none") != 0 && !align_file(m->align, &m->join, o)) {
+	} else if (m->convert.offsets != NULL && !align_file(m->align, &m->join, o)) {
 		return false;
 	}
 	if (fits && !join_window(&m->join, &o->select.select)) {
@@ -131,6 +132,8 @@ run(struct merge *m)
 	struct options *const o = &m->convert.options;
 	const struct pipeline_job job = convert_job(&m->convert);
 
+	if (!convert_open(&m->convert))
+		return STATUS_UNREADABLE;
 	if (!spool(m))
 		return o->status;
 	if (!options_traces(o, &m->traces))
@@ -155,14 +158,11 @@ cmd_merge(const struct command *cmd, int argc, char **argv)
 	struct merge m = { .align = NULL };
 
 	options_init(&m.convert.options, cmd, argc, argv);
-	enum exit_status status = STATUS_CLEAN;
-	if (!parse(&m)) {
-		status = m.convert.options.status;
-	} else {
-		status = run(&m);
+	const bool parsed = parse(&m);
+	const enum exit_status status = parsed ? run(&m) : m.convert.options.status;
+	if (parsed)
 		say_found(&m.convert.options);
-		status = worse(status, side_reports_end(&m.convert.options));
-	}
+	convert_close(&m.convert);
 	join_free(&m.join);
 	trace_groups_free(&m.traces);
 	options_free(&m.convert.options);

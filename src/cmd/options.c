@@ -10,7 +10,7 @@
 #include "base/edit_distance.h"
 #include "base/terminal.h"
 #include "base/units.h"
-#include "cmd/operand_names.h"
+#include "cmd/run_names.h"
 #include "cmd/options_table.h"
 #include "cmd/schema_files.h"
 #include "cmd/side_reports.h"
@@ -310,8 +310,7 @@ options_next(struct options *o, const char **arg)
 		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
 		if (c == -1) {
 			o->first_operand = optind;
-			return check_dialect(o) && select_options_end(&o->select, o) &&
-			               side_reports_check(o) && read_schemas(o)
+			return check_dialect(o) && select_options_end(&o->select, o) && read_schemas(o)
 			           ? OPTIONS_END
 			           : OPTIONS_STOP;
 		}
@@ -445,7 +444,7 @@ options_name_traces(struct options *o)
 	const size_t n = (size_t)(o->argc - o->first_operand);
 
 	if (n > 0)
-		return names_check(o, (const char *const *)o->argv + o->first_operand, n, o->output);
+		return run_names_check(o, (const char *const *)o->argv + o->first_operand, n);
 	o->status = options_mistake(o, "name at least one trace (- for standard input)");
 	return false;
 }

@@ -175,7 +175,7 @@ options_help(const struct options *o)
 		help_row(&t, &select_option_rows[i]);
 	format_help(o->cmd, &t);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
-	if (report_out_open(&out, o)) {
+	if (report_out_open(&out, NULL)) {
 		report_out_put(&out, &t);
 		status = report_out_close(&out);
 	}

@@ -94,7 +94,7 @@ read_entry(struct policies *p, struct options *o, const char *path, bool found, 
 
 	mistakes_begin(&m, o, shown);
 	struct policy_file *const file = policy_file_read(path, shown, folder != NULL ? folder : p->here,
-	                                                  found, &m.findings, &m.no_memory);
+	                                                  &m.findings, &m.no_memory);
 	free(folder);
 	if (!mistakes_end(&m, o, file != NULL))
 		return false;
@@ -103,7 +103,7 @@ read_entry(struct policies *p, struct options *o, const char *path, bool found, 
 		options_no_memory(o);
 		return false;
 	}
-	p->entries[p->nentries++] = (struct policy_entry){ .file = file };
+	p->entries[p->nentries++] = (struct policy_entry){ .file = file, .path = path };
 	*entry = p->nentries;
 	if (file->baseline == NULL || p->baseline != NULL)
 		return true;
@@ -112,6 +112,7 @@ read_entry(struct policies *p, struct options *o, const char *path, bool found, 
 		options_no_memory(o);
 		return false;
 	}
+	p->entries[*entry - 1].baseline_path = full.p;
 	p->entries[*entry - 1].baseline =
 	    read_baseline(o, file->folder, file->baseline, short_path(p, full.p));
 	return p->entries[*entry - 1].baseline != NULL;
@@ -153,7 +154,7 @@ find_by_path(struct policies *p, struct options *o, const char *path, uint32_t *
 	}
 	*entry = tabletext_get(&p->paths, key);
 	return *entry != TABLE_NONE ||
-	       (read_entry(p, o, path, true, entry) && remember(o, &p->paths, key, *entry));
+	       (read_entry(p, o, key.p, true, entry) && remember(o, &p->paths, key, *entry));
 }
 
 static bool
@@ -238,6 +239,15 @@ compose(const struct policies *p, const struct policy_of_trace *of, struct polic
 		if ((of->overrides >> i & 1) != 0)
 			policy_apply(policy, rows, &file->overrides[i].choice);
 	policy_apply(policy, rows, &p->line->choice);
+}
+
+void
+policies_names(const struct policies *p, struct run_names *n)
+{
+	for (uint32_t i = 0; i < p->nentries; i++) {
+		run_names_read(n, "policy", p->entries[i].path);
+		run_names_read(n, "baseline of the policy", p->entries[i].baseline_path);
+	}
 }
 
 const struct policy_file *

@@ -1,6 +1,7 @@
 #ifndef CMD_POLICIES_H
 #define CMD_POLICIES_H
 
+#include "cmd/run_names.h"
 #include "cmd/policy_options.h"
 #include "pipeline/trace_groups.h"
 #include "policy/policy_baseline.h"
@@ -15,6 +16,7 @@ struct policies {
 	const struct policy_options *line;
 	struct policy_entry {
 		struct policy_file *file;
+		const char *path, *baseline_path; /* of both files; in the arena, or the user's */
 		struct policy_baseline *baseline; /* its own; NULL: none */
 	} * entries;
 	uint32_t nentries, entries_cap;
@@ -36,6 +38,9 @@ struct policies {
 bool policies_init(struct policies *p, struct options *o, const struct policy_options *line,
                    const struct trace_groups *traces);
 void policies_free(struct policies *p);
+
+/* Adds the names of the files that were read: policies and their baselines. */
+void policies_names(const struct policies *p, struct run_names *n);
 
 /* That of the first trace that has one; NULL: none has. */
 const struct policy_file *policies_first(const struct policies *p);

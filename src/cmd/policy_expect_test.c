@@ -217,3 +217,59 @@ Test(policy_expect, of_a_trace_of_several_files)
 	    "[policy/event-missing]", NULL);
 	remove_folder(dir);
 }
+
+static const char services[] = /* two polls of one task, whose life has the same name */
+    "[{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":2,\"args\":{\"name\":\"worker 0\"}},"
+    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":3,\"args\":{\"name\":\"io\"}},"
+    "{\"ph\":\"b\",\"cat\":\"task\",\"name\":\"main.rs\",\"id\":1,\"ts\":0,\"pid\":1,\"tid\":2},"
+    "{\"ph\":\"X\",\"cat\":\"poll\",\"name\":\"main.rs\",\"ts\":1000,\"dur\":2000,\"pid\":1,\"tid\":2},"
+    "{\"ph\":\"X\",\"cat\":\"poll\",\"name\":\"other.rs\",\"ts\":4000,\"dur\":3000,\"pid\":1,\"tid\":3},"
+    "{\"ph\":\"X\",\"cat\":\"park\",\"name\":\"main.rs\",\"ts\":8000,\"dur\":9000,\"pid\":1,\"tid\":2},"
+    "{\"ph\":\"e\",\"cat\":\"task\",\"name\":\"main.rs\",\"id\":1,\"ts\":90000,\"pid\":1,\"tid\":2}]\n";
+
+/* Which events a budget, or an expectation, is about. */
+Test(policy_expect, who_is_meant)
+{
+	static const struct {
+		const char *policy, *has, *lacks;
+		int status;
+	} rows[] = {
+		{ "budgets: [{category: poll, statistic: p99, limit: 2ms}]",
+		  "p99 of poll \"other.rs\" is 3000000 ns", "main.rs", 1 },
+		{ "budgets: [{category: poll, statistic: max, limit: 3ms}]", NULL, "budget", 0 },
+		{ "budgets: [{name: '*.rs', statistic: max, limit: 9ms}]", NULL, "budget", 0 },
+		{ "budgets: [{name: '*.rs', kind: async, statistic: max, limit: 9ms}]",
+		  "max of \"main.rs\" is 90000000 ns", "other.rs", 1 },
+		{ "budgets: [{category: poll, group: all, statistic: sum, limit: 4ms}]",
+		  "sum of category \"poll\" is 5000000 ns", NULL, 1 },
+		{ "budgets: [{name: '*', group: category, statistic: count, limit: 1}]",
+		  "count of category \"poll\" is 2", "park", 1 },
+		{ "budgets: [{name: '*', group: all, statistic: p50, limit: 2ms}]",
+		  "p50 of \"*\" is 3000000 ns", NULL, 1 },
+		{ "budgets: [{thread: 'worker *', statistic: max, limit: 8ms}]",
+		  "max of \"main.rs\" is 9000000 ns", "other.rs", 1 },
+		{ "budgets: [{thread: io, statistic: max, limit: 2ms}]", "max of \"other.rs\" is 3000000 ns",
+		  "main.rs", 1 },
+		{ "budgets: [{thread: io, category: park, statistic: max, limit: 1ns}]",
+		  "category \"park\" on thread \"io\": nothing has such a name", NULL, 0 },
+		{ "expect: {events: [{category: poll, thread: io, count: 2}]}",
+		  "events category \"poll\" on thread \"io\": 1, not at least 2", NULL, 1 },
+		{ "expect: {events: [{name: main.rs, kind: async, count: 1}]}", NULL, "policy/", 0 },
+		{ "expect: {events: [{name: main.rs, kind: span, count: 2}]}", NULL, "policy/", 0 },
+		{ "expect: {events: [{thread: 'wor*', kind: instant, count: 0}]}", NULL, "policy/", 0 },
+		{ "budgets: [{statistic: max, limit: 1ms}]", "a budget has no name, category or thread", NULL,
+		  2 },
+		{ "budgets: [{thread: io, statistic: max, tolerance: 1%}]", "a tolerance goes with no thread",
+		  NULL, 2 },
+		{ "budgets: [{name: a, kind: poll, statistic: max, limit: 1}]",
+		  "kind is one of span, async, instant, counter", NULL, 2 },
+	};
+	char *const dir = policy_folder();
+
+	policy_put(dir, "s.json", services);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		policy_put(dir, "p.yaml", rows[i].policy);
+		policy_expect(dir, "--config p.yaml s.json", rows[i].status, rows[i].has, rows[i].lacks);
+	}
+	remove_folder(dir);
+}

@@ -85,7 +85,7 @@ Test(policy_find, a_mistake_stops_the_run)
 	snprintf(path, sizeof path, "%s/.tracetool.yaml", dir);
 	cr_assert_eq(unlink(path), 0);
 	cr_assert_eq(mkfifo(path, 0666), 0);
-	policy_expect(dir, "a.json", 2, "it is not a regular file [policy/unreadable]", NULL);
+	policy_expect(dir, "a.json", 2, "is a named FIFO [policy/unreadable]", NULL);
 	remove_folder(dir);
 }
 

@@ -81,7 +81,6 @@ Test(policy_starter, mistakes)
 	policy_expect(dir, "--init a.json", 1,
 	              "a.json: a policy is made from a good trace; this one has 1 error", "fail-level");
 	policy_expect(dir, "--init nowhere.json", 2, ": no such file", "fail-level");
-	policy_expect(dir, "--init a.json a.json", 3, "--init takes one trace, not 2", NULL);
 	policy_put(dir, "p.yaml", "");
 	policy_put(dir, "b.json", "[]");
 	policy_expect(dir, "--init -o p.yaml b.json", 2, "already exists", NULL);
@@ -204,5 +203,53 @@ Test(policy_starter, a_policy_with_all_keys)
 	policy_expect(dir, "--format text --ignore-rules 'chrome/*' a.json", 1, "[policy/event-missing]",
 	              NULL);
 	free(text);
+	remove_folder(dir);
+}
+
+#define SERVICE "../shared/traces/dial9/metrics-service.bin"
+#define NEXT_BUILD "../shared/traces/next/dial9/span-enter-event.bin"
+
+/* The policy of a service is kept by its next build, whose line numbers are others. */
+Test(policy_starter, the_next_build_keeps_it)
+{
+	char *const dir = make_folder(), path[1024];
+	size_t n;
+
+	if (access(SERVICE, R_OK) != 0 || access(NEXT_BUILD, R_OK) != 0)
+		cr_skip_test("the traces are not here");
+	snprintf(path, sizeof path, "%s/p.yaml", dir);
+	expect_ran(
+	    run_tool((const char *const[]){ "validate", "--init", SERVICE, "-o", path, NULL }, NULL, 0), 0,
+	    "p.yaml: 3 events, 4 budgets; check: tracetool validate --config ");
+	char *const text = read_whole(path, &n);
+	cr_assert_not_null(text);
+	cr_expect_null(strstr(text, "173"), "%s", text);
+	cr_expect_null(strstr(text, "/home/"), "%s", text);
+	cr_expect_null(strstr(text, "\"parked\""), "%s", text);
+	cr_expect_not_null(strstr(text, "\"*/hyper-util-*/src/rt/tokio.rs:*\""), "%s", text);
+	free(text);
+	expect_ran(run_tool((const char *const[]){ "validate", "--config", path, SERVICE, NEXT_BUILD, NULL },
+	                    NULL, 0),
+	           0, "");
+	remove_folder(dir);
+}
+
+/* Of several traces, what all have, and the largest numbers. */
+Test(policy_starter, several_traces)
+{
+	static const char one[] =
+	    "[{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"a\",\"ts\":0,\"dur\":1000,\"pid\":1,\"tid\":2},"
+	    "{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"b\",\"ts\":2000,\"dur\":500,\"pid\":1,\"tid\":2}]\n";
+	static const char two[] =
+	    "[{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"a\",\"ts\":0,\"dur\":7000,\"pid\":1,\"tid\":2}]\n";
+	char *const dir = policy_folder();
+
+	policy_put(dir, "one.json", one);
+	policy_put(dir, "two.json", two);
+	struct ran r = policy_run(dir, "--init one.json two.json -o p.yaml");
+	cr_expect_eq(r.status, 0, "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "wrote p.yaml: 1 event, 2 budgets"), "%s", r.out);
+	ran_free(&r);
+	policy_expect(dir, "--config p.yaml one.json two.json", 0, NULL, "error");
 	remove_folder(dir);
 }

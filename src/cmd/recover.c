@@ -1,6 +1,6 @@
 #include "cmd/recover_command.h"
 
-#include "cmd/operand_names.h"
+#include "cmd/run_names.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "input/input_tree.h"
@@ -38,11 +38,19 @@ check(struct recover *c)
 	else if (c->json && strcmp(c->out, "-") == 0)
 		o->status = options_mistake(o, "--format json writes to standard output, and so does OUT; "
 		                               "use --report json=FILE");
-	else if (c->report != NULL && strcmp(c->report, c->out) == 0)
-		o->status = options_mistake(o, "--report and OUT name the same file");
-	else if (c->report != NULL && strcmp(c->report, c->in) == 0)
-		o->status = options_mistake(o, "--report and IN name the same file");
 	return o->status == STATUS_CLEAN;
+}
+
+static bool
+check_names(struct recover *c)
+{
+	struct run_names n;
+
+	run_names_begin(&n, &c->options, &c->in, 1);
+	n.all_files = true;
+	(input_is_folder(c->in) ? run_names_folder : run_names_written)(&n, "output", c->out);
+	run_names_written(&n, "list of changes", c->report);
+	return run_names_end(&n);
 }
 
 static bool
@@ -87,7 +95,7 @@ parse(struct recover *c)
 	}
 	c->in = o->argv[o->first_operand];
 	c->out = o->output != NULL ? o->output : o->argv[o->first_operand + 1];
-	return names_check(o, &c->in, 1, c->out) && check(c);
+	return check(c) && check_names(c);
 }
 
 /* ---- what the engine calls ---- */
@@ -138,7 +146,7 @@ opened(void *ctx, const struct source *s)
 	}
 	c->list.format = s->format->name;
 	c->list.dialect = s->context->trace->dialect;
-	return convert_output_is_open(&c->output) || recover_open(c, WRITER_FILE);
+	return true;
 }
 
 static void
@@ -175,27 +183,41 @@ recover_input(struct recover *c, const char *path, const struct format *from, st
 	return ok;
 }
 
-/* Ends the output, well or not. */
+/* Why the output fails; the status of that. */
+static enum exit_status
+say_output_failed(struct recover *c)
+{
+	const struct convert_output *const out = &c->output;
+	struct shown_path shown;
+
+	if (convert_output_pipe_closed(out))
+		return STATUS_PIPE_CLOSED;
+	if (convert_output_error(out) != NULL)
+		say("%s", convert_output_error(out));
+	else
+		say("%s: not written", show_path(&shown, c->out));
+	return STATUS_UNREADABLE;
+}
+
+/* Publishes the output with its list, or nothing; a list on standard output is ended anyhow. */
 static enum exit_status
 end_output(struct recover *c, bool whole)
 {
-	struct convert_output *const out = &c->output;
-	struct shown_path shown;
+	struct publication p = { .n = 0 };
 	char why[512];
+	const bool written = whole && convert_output_finish(&c->output);
 
-	if (whole && convert_output_finish(out)) {
-		if (convert_output_commit(out, why, sizeof why))
-			return STATUS_CLEAN;
+	const enum exit_status status = written ? STATUS_CLEAN : say_output_failed(c);
+	if (written || c->json)
+		recover_list_end(&c->list, written);
+	if (!written && c->json)
+		return worse(status, report_out_close(&c->list.out));
+	if (!written)
+		return status;
+	publication_add(&p, &c->list.out);
+	if (!publication_end(&p, &c->output, why, sizeof why) && why[0] != '\0')
 		say("%s", why);
-		return STATUS_UNREADABLE;
-	}
-	const bool pipe_closed = convert_output_pipe_closed(out);
-	if (convert_output_error(out) != NULL && !pipe_closed)
-		say("%s", convert_output_error(out));
-	else if (!pipe_closed)
-		say("%s: not written", show_path(&shown, c->out));
-	convert_output_discard(out);
-	return pipe_closed ? STATUS_PIPE_CLOSED : STATUS_UNREADABLE;
+	return p.status;
 }
 
 /* Nothing that a reader recognises would be left.  A trace that is whole may have no record. */
@@ -214,13 +236,16 @@ is_lost(const struct recover *c)
 static void
 recover(struct recover *c)
 {
+	const bool folder = input_is_folder(c->in);
+
 	c->list.input = c->in;
 	c->list.output = c->out;
 	c->list.no_text = c->json;
 	progress_init(&c->progress, &c->options);
-	const bool ok = input_is_folder(c->in) ? recover_folder(c)
-	                                       : recover_input(c, c->in, c->options.from, input_open(c->in));
-	if (!convert_output_is_open(&c->output)) {
+	const bool ok = folder ? recover_folder(c)
+	                       : recover_open(c, WRITER_FILE) &&
+	                             recover_input(c, c->in, c->options.from, input_open(c->in));
+	if (!convert_output_is_open(&c->output) || (!folder && c->list.format == NULL)) {
 		c->status = worse(c->status, STATUS_UNREADABLE);
 		return;
 	}
@@ -229,7 +254,6 @@ recover(struct recover *c)
 	if (status == STATUS_CLEAN && (c->list.dropped > 0 || c->list.packed_damage))
 		c->status = worse(c->status, STATUS_FINDINGS);
 	c->status = status == STATUS_PIPE_CLOSED ? status : worse(c->status, status);
-	c->status = worse(c->status, recover_list_close(&c->list, status == STATUS_CLEAN));
 }
 
 enum exit_status
@@ -242,6 +266,8 @@ cmd_recover(const struct command *cmd, int argc, char **argv)
 		recover(&c);
 	else
 		c.status = c.options.status;
+	convert_output_discard(&c.output);
+	report_out_discard(&c.list.out);
 	text_free(&c.list.text);
 	options_free(&c.options);
 	return c.status;

@@ -122,13 +122,13 @@ recover_list_open(struct recover_list *l, const char *path, bool force)
 	return true;
 }
 
-enum exit_status
-recover_list_close(struct recover_list *l, bool written)
+void
+recover_list_end(struct recover_list *l, bool written)
 {
 	struct text *const t = &l->text;
 
 	if (!l->json)
-		return STATUS_CLEAN;
+		return;
 	text_str(t, "],\n\"format\":");
 	put_string(t, l->format);
 	text_str(t, ",\"dialect\":");
@@ -141,7 +141,6 @@ recover_list_close(struct recover_list *l, bool written)
 	            l->packed_damage ? "true" : "false", written ? "true" : "false");
 	report_out_put(&l->out, t);
 	text_free(t);
-	return report_out_close(&l->out);
 }
 
 /* ---- both ---- */

@@ -36,7 +36,7 @@ void recover_list_run(struct recover_list *l, const struct recover_run *run);
 /* Ends the text; `quiet`: without the sums. */
 void recover_list_sums(struct recover_list *l, bool quiet);
 
-/* Ends and closes the JSON; `written`: there is an output. */
-enum exit_status recover_list_close(struct recover_list *l, bool written);
+/* Ends the JSON, which is to be published or closed then; `written`: the output is complete. */
+void recover_list_end(struct recover_list *l, bool written);
 
 #endif

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/operand_names.h"
 #include "cmd/say.h"
 #include "input/input_open.h"
 #include "output/text_commands.h"
@@ -47,33 +46,13 @@ is_summary(const char *path)
 	return summary != NULL && strcmp(summary, path) == 0;
 }
 
-static bool
-same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	if (strcmp(a, b) == 0)
-		return true;
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
-	       x.st_ino == y.st_ino;
-}
-
 bool
 reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path)
 {
-	struct shown_path shown;
-
 	if (r->n == REPORTS_MAX) {
 		o->status = options_mistake(o, "makes %d reports at most", REPORTS_MAX);
 		return false;
 	}
-	for (size_t i = 0; i < r->n; i++)
-		if (same_file(r->list[i].path, path)) {
-			o->status = options_mistake(o, "two reports go to %s; name a file for each",
-			                            strcmp(path, "-") == 0 ? "standard output"
-			                                                   : show_path(&shown, path));
-			return false;
-		}
 	r->list[r->n++] = (struct report_request){ .kind = kind,
 		                                   .path = path,
 		                                   .append = kind == &report_markdown && is_summary(path) };
@@ -130,16 +109,11 @@ reports_add_of_policy(struct reports *r, struct options *o, const char *folder,
 	return true;
 }
 
-bool
-reports_check_names(const struct reports *r, struct options *o)
+void
+reports_names(const struct reports *r, struct run_names *n)
 {
-	const char *const *const in = (const char *const *)o->argv + o->first_operand;
-
 	for (size_t i = 0; i < r->n; i++)
-		if (strcmp(r->list[i].path, "-") != 0 &&
-		    !names_check(o, in, (size_t)(o->argc - o->first_operand), r->list[i].path))
-			return false;
-	return true;
+		run_names_written(n, "report", r->list[i].path);
 }
 
 /* ---- opening ---- */
@@ -176,7 +150,6 @@ open_one(struct reports *r, struct options *o, struct report_request *q)
 	if (q->folder != NULL ? !report_out_open_below(&q->out, q->folder, q->below, q->kind->head)
 	                      : !report_out_open_file(&q->out, q->path, o->force || q->append))
 		return false;
-	q->open = true;
 	if (q->kind == &report_github)
 		q->out.lines = TEXT_OWN_COMMANDS;
 	if (!report_init(&q->report, q->kind, &r->context)) {
@@ -324,47 +297,41 @@ reports_file(struct reports *r, const struct file_record *k, const struct policy
 
 /* ---- closing ---- */
 
-static enum exit_status
-close_one(struct reports *r, struct report_request *q, bool no_memory)
+static void
+end_one(struct reports *r, struct report_request *q, bool no_memory)
 {
 	struct shown_path shown;
 
-	if (!q->open)
-		return STATUS_CLEAN;
-	if (q->report.ops != NULL) {
-		report_end(&q->report, &r->totals);
-		q->out.no_memory |= q->report.failed || no_memory;
-		report_out_put(&q->out, &q->report.out);
-		if (q->report.dropped > 0)
-			say("%s: %" PRIu64 " findings are left out: this kind of report has no room for them",
-			    show_path(&shown, q->path), q->report.dropped);
-	}
-	return report_out_close(&q->out);
-}
-
-/* Nothing of an output that was opened is left. */
-static void
-discard(struct report_request *q)
-{
-	if (q->open)
-		output_discard(q->out.out);
+	report_end(&q->report, &r->totals);
+	q->out.no_memory |= q->report.failed || no_memory;
+	report_out_put(&q->out, &q->report.out);
+	if (q->report.dropped > 0)
+		say("%s: %" PRIu64 " findings are left out: this kind of report has no room for them",
+		    show_path(&shown, q->path), q->report.dropped);
 }
 
 enum exit_status
-reports_close(struct reports *r, bool opened, bool no_memory)
+reports_end(struct reports *r, bool no_memory, struct publication *p)
 {
 	const bool lost = no_memory || r->arena.failed;
 
 	for (size_t i = 0; i < r->n; i++) {
-		if (opened)
-			r->status = worse(r->status, close_one(r, &r->list[i], lost));
-		else
-			discard(&r->list[i]);
+		end_one(r, &r->list[i], lost);
+		publication_add(p, &r->list[i].out);
+	}
+	return r->status;
+}
+
+void
+reports_free(struct reports *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		report_out_discard(&r->list[i].out);
 		if (r->list[i].report.ops != NULL)
 			report_free(&r->list[i].report);
 	}
 	arena_free(&r->arena);
 	arena_free(&r->names);
 	free(r->folder);
-	return r->status;
+	*r = (struct reports){ .n = 0 };
 }

@@ -2,12 +2,11 @@
 #define CMD_REPORTS_H
 
 #include "check/report.h"
+#include "cmd/run_names.h"
 #include "cmd/report_out.h"
 #include "policy/policy_file.h"
 
 /* The reports of a run: what --report, --format and -o ask for, and what goes into them. */
-
-#define REPORTS_MAX 16
 
 /* The names of reports, as --report takes them; NULL-terminated. */
 extern const char *const reports_words[];
@@ -22,7 +21,6 @@ struct reports {
 		bool append;      /* behind what is in the file */
 		struct report report;
 		struct report_out out;
-		bool open; /* out is */
 	} list[REPORTS_MAX];
 	size_t n;
 	struct report_context context;
@@ -45,21 +43,24 @@ bool reports_request(struct reports *r, struct options *o, const struct report_o
 bool reports_add_of_policy(struct reports *r, struct options *o, const char *folder,
                            const struct policy_report *report);
 
-/* Whether none of their files is an input; false after a message and o->status set. */
-bool reports_check_names(const struct reports *r, struct options *o);
+/* Adds the names of their files. */
+void reports_names(const struct reports *r, struct run_names *n);
 
 /* The kind of this name; false after a message. */
 bool reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind);
 
 /* Opens them all.  policy: of the run as a whole; borrowed.  false: it was said, and r->status set; end with
- * reports_close too. */
+ * reports_free() too. */
 bool reports_open(struct reports *r, struct options *o, const struct policy *policy);
 
 /* The next file, in the order of the reports, and the policy that it obeys. */
 void reports_file(struct reports *r, const struct file_record *file, const struct policy *policy);
 
-/* Ends them; the worst status of files and outputs.  opened: what reports_open() said; no_memory: findings
- * are missing. */
-enum exit_status reports_close(struct reports *r, bool opened, bool no_memory);
+/* Ends those that were opened, for a publication; the worst status of the files.  no_memory: findings are
+ * missing. */
+enum exit_status reports_end(struct reports *r, bool no_memory, struct publication *p);
+
+/* After the publication, or instead of it: nothing of an output is left then. */
+void reports_free(struct reports *r);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "cmd/operand_names.h"
 #include "cmd/options.h"
 #include "cmd/say.h"
 #include "cmd/time_option.h"

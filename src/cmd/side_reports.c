@@ -10,7 +10,6 @@ struct side_reports {
 	struct reports reports;
 	struct policy policy; /* what counts without one */
 	struct file_records records;
-	bool begun, opened;
 };
 
 bool
@@ -36,20 +35,17 @@ side_reports_add(struct options *o, const char *arg)
 	return false;
 }
 
-bool
-side_reports_check(struct options *o)
+void
+side_reports_names(const struct options *o, struct run_names *n)
 {
-	return o->side == NULL || reports_check_names(&o->side->reports, o);
+	if (o->side != NULL)
+		reports_names(&o->side->reports, n);
 }
 
-/* The files are opened when the first input was read: mistakes of the command line leave none. */
-static void
-begin(struct side_reports *s, struct options *o)
+bool
+side_reports_open(struct options *o)
 {
-	if (s->begun)
-		return;
-	s->begun = true;
-	s->opened = reports_open(&s->reports, o, &s->policy);
+	return o->side == NULL || reports_open(&o->side->reports, o, &o->side->policy);
 }
 
 void
@@ -61,7 +57,7 @@ side_reports_finding(struct side_reports *s, const struct finding *f)
 static void
 hand_over(struct side_reports *s)
 {
-	for (const struct file_record *k = s->records.first; s->opened && k != NULL; k = k->next)
+	for (const struct file_record *k = s->records.first; k != NULL; k = k->next)
 		reports_file(&s->reports, k, &s->policy);
 	file_records_clear(&s->records);
 }
@@ -72,22 +68,16 @@ side_reports_input(struct options *o, const struct source *input)
 	struct side_reports *const s = o->side;
 	const struct file_record what = source_record(input);
 
-	begin(s, o);
 	file_records_close(&s->records, &what, &input->findings);
 	hand_over(s);
 }
 
 enum exit_status
-side_reports_end(struct options *o)
+side_reports_end(struct options *o, struct publication *p)
 {
 	struct side_reports *const s = o->side;
 
-	if (s == NULL)
-		return STATUS_CLEAN;
-	begin(s, o);
-	const enum exit_status status = reports_close(&s->reports, s->opened, s->records.failed);
-	side_reports_free(o);
-	return status;
+	return s != NULL ? reports_end(&s->reports, s->records.failed, p) : STATUS_CLEAN;
 }
 
 void
@@ -95,6 +85,7 @@ side_reports_free(struct options *o)
 {
 	if (o->side == NULL)
 		return;
+	reports_free(&o->side->reports);
 	file_records_free(&o->side->records);
 	free(o->side);
 	o->side = NULL;

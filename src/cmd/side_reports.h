@@ -13,8 +13,12 @@ struct side_reports;
 /* --report FORMAT=FILE.  false after a message and o->status set. */
 bool side_reports_add(struct options *o, const char *arg);
 
-/* After the last option.  false after a message and o->status set. */
-bool side_reports_check(struct options *o);
+/* Adds the names of their files; nothing without reports. */
+struct run_names;
+void side_reports_names(const struct options *o, struct run_names *n);
+
+/* Opens the files; nothing without reports.  false after a message. */
+bool side_reports_open(struct options *o);
 
 /* A finding of the input that is read now. */
 void side_reports_finding(struct side_reports *s, const struct finding *f);
@@ -22,10 +26,11 @@ void side_reports_finding(struct side_reports *s, const struct finding *f);
 /* The input was read, or could not be. */
 void side_reports_input(struct options *o, const struct source *input);
 
-/* Ends them; the worst status of inputs and reports.  STATUS_CLEAN without reports. */
-enum exit_status side_reports_end(struct options *o);
+/* Ends them, for a publication; the worst status of inputs.  STATUS_CLEAN without reports. */
+struct publication;
+enum exit_status side_reports_end(struct options *o, struct publication *p);
 
-/* Nothing is left of reports that were not ended. */
+/* After the publication, or instead of it: nothing of them is left then. */
 void side_reports_free(struct options *o);
 
 #endif

@@ -1,6 +1,5 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "cmd/side_reports.h"
 #include "pipeline/trace_groups.h"
 #include "stats/stats_report.h"
 #include "stats/stats_thread.h"
@@ -34,10 +33,11 @@ struct stats_run {
 	uint64_t top;
 	struct text text;
 	struct progress progress;
-	struct stats stats;      /* of the present operand */
+	struct stats stats; /* of the present operand */
 	struct stats_thread thread;
 	uint64_t threads, max_repeat;
 	bool any;                /* some of its inputs could be read */
+	bool reported;           /* some operand was */
 	enum exit_status status; /* the worst so far */
 };
 
@@ -110,6 +110,7 @@ report(struct stats_run *s, const struct pipeline *p, const char *path)
 
 	s->out.no_memory |= !ok;
 	s->first = false;
+	s->reported = true;
 	report_out_put(&s->out, &s->text);
 }
 
@@ -175,11 +176,12 @@ cmd_stats(const struct command *cmd, int argc, char **argv)
 	struct trace_groups traces;
 
 	options_init(&s.options, cmd, argc, argv);
-	if (!parse(&s))
-		return s.options.status;
-	if (!options_traces(&s.options, &traces) || !report_out_open(&s.out, &s.options)) {
-		trace_groups_free(&traces);
-		return STATUS_UNREADABLE;
+	const bool parsed = parse(&s);
+	if (!parsed || !options_traces(&s.options, &traces) || !report_out_open(&s.out, &s.options)) {
+		if (parsed)
+			trace_groups_free(&traces);
+		options_free(&s.options);
+		return parsed ? STATUS_UNREADABLE : s.options.status;
 	}
 	if (s.json)
 		s.out.no_memory |= !stats_json_begin(&s.text, TOOL_NAME);
@@ -188,10 +190,9 @@ cmd_stats(const struct command *cmd, int argc, char **argv)
 	if (s.json)
 		s.out.no_memory |= !stats_json_end(&s.text);
 	report_out_put(&s.out, &s.text);
-	s.status = worse(s.status, report_out_close(&s.out));
+	s.status = worse(s.status, report_out_end(&s.out, &s.options, s.reported));
 	text_free(&s.text);
 	say_found(&s.options);
-	s.status = worse(s.status, side_reports_end(&s.options));
 	trace_groups_free(&traces);
 	options_free(&s.options);
 	return s.status;

@@ -54,7 +54,7 @@ Test(host_memory, out_of_memory_is_status_2_with_a_message)
 		"convert -f --threads 3 " SAMPLE " \"$1\"/out.json",
 		"validate " SAMPLE,
 		"stats " SAMPLE,
-		"schema check schemas/htdump.yaml",
+		"vocabulary check schemas/htdump.yaml",
 	};
 
 	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
@@ -88,7 +88,7 @@ Test(trust, a_report_that_cannot_be_written_is_status_2)
 {
 	static const char *const commands[] = {
 		"validate " SAMPLE, "stats " SAMPLE, "cat " SAMPLE, "info " SAMPLE,
-		"formats",          "explain",       "--help",      "schema check schemas/htdump.yaml",
+		"formats",          "explain",       "--help",      "vocabulary check schemas/htdump.yaml",
 	};
 	char script[300];
 

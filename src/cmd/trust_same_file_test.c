@@ -110,9 +110,9 @@ Test(trust, an_output_that_is_a_file_of_an_option_is_refused)
 	expect_refused(dir,
 	               "printf 'format: htdump\\n' > v.yaml; $T convert -f --to chrome --vocabulary v.yaml "
 	               "a.htdump v.yaml",
-	               " is the input ");
+	               "the output v.yaml is the vocabulary v.yaml; nothing was done");
 	expect_refused(dir, "printf '1 a\\n' > m; $T convert -f --to chrome --label-map m a.htdump m",
-	               " is the input ");
+	               "the output m is the label-map m; nothing was done");
 	remove_folder(dir);
 }
 

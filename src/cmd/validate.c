@@ -142,6 +142,23 @@ check_scope(struct validate *v)
 	return false;
 }
 
+/* Whether all files of the run are different ones; those that policies name are known when they were read. */
+static bool
+check_names(struct validate *v)
+{
+	struct options *const o = &v->options;
+	struct run_names n;
+
+	run_names_begin(&n, o, (const char *const *)o->argv + o->first_operand,
+	                (size_t)(o->argc - o->first_operand));
+	reports_names(&v->reports, &n);
+	run_names_read(&n, "baseline", v->policy.baseline);
+	if (v->policies.nentries == 0)
+		run_names_read(&n, "policy", v->policy.config);
+	policies_names(&v->policies, &n);
+	return run_names_end(&n);
+}
+
 static bool
 parse(struct validate *v)
 {
@@ -155,7 +172,7 @@ parse(struct validate *v)
 				o->status = STATUS_USAGE;
 			return false;
 		}
-	return opt == OPTIONS_END && check_scope(v) && options_name_traces(o);
+	return opt == OPTIONS_END && check_scope(v) && options_name_traces(o) && check_names(v);
 }
 
 /* Those that the policy of the first trace asks for, if the command line names none. */
@@ -174,7 +191,7 @@ add_reports(struct validate *v)
 	    !reports_request(&v->reports, o, v->form != NULL ? v->form : &report_text,
 	                     o->output != NULL ? o->output : "-"))
 		return false;
-	return reports_check_names(&v->reports, o);
+	return true;
 }
 
 /* What is to be read, and by which policies.  false: it was said. */
@@ -188,7 +205,7 @@ prepare(struct validate *v)
 		options_no_memory(o);
 		return false;
 	}
-	return policies_init(&v->policies, o, &v->policy, &v->traces) && add_reports(v);
+	return policies_init(&v->policies, o, &v->policy, &v->traces) && add_reports(v) && check_names(v);
 }
 
 static enum exit_status
@@ -196,11 +213,19 @@ run(struct validate *v)
 {
 	const struct policy_file *const file = policies_first(&v->policies);
 	const uint64_t threads = !v->threads_given && file != NULL ? file->threads : v->threads;
+	struct publication p = { .n = 0 };
 	const bool opened = reports_open(&v->reports, &v->options, &v->policies.whole);
 	const bool whole =
 	    opened && validate_run(&v->options, &v->reports, &v->traces, &v->policies, threads);
 
-	return reports_close(&v->reports, opened, !whole);
+	enum exit_status status = opened ? STATUS_CLEAN : STATUS_UNREADABLE;
+
+	if (opened) {
+		status = reports_end(&v->reports, !whole, &p);
+		(void)publication_end(&p, NULL, NULL, 0);
+	}
+	reports_free(&v->reports);
+	return worse(status, p.status);
 }
 
 enum exit_status

@@ -11,6 +11,7 @@
 struct init {
 	struct options *options;
 	struct policy_watch *watch;
+	struct policy_starter *starter;
 	uint64_t errors;
 	enum exit_status status;
 };
@@ -46,26 +47,40 @@ read_trace(struct init *n, struct pipeline *p, const struct pipeline_job *job)
 }
 
 static enum exit_status
-write_starter(const struct init *n, const struct pipeline *p, const char *path)
+write_starter(struct init *n, const struct trace_groups *traces)
 {
+	struct policy_starter *const s = n->starter;
+	struct options *const o = n->options;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
 	struct shown_path shown;
 
-	if (!report_out_open(&out, n->options))
+	if (!report_out_open(&out, o))
 		return STATUS_UNREADABLE;
-	out.no_memory |= !policy_starter(&t, n->watch, p, show_path(&shown, path));
+	out.no_memory |= !policy_starter_write(s, &t, show_path(&shown, trace_group_path(&traces->list[0])));
 	report_out_put(&out, &t);
 	text_free(&t);
-	return report_out_close(&out);
+	const enum exit_status status = report_out_close(&out);
+	if (status == STATUS_CLEAN && o->output != NULL && !o->quiet) {
+		struct shown_path file;
+		show_path(&file, o->output);
+		say("wrote %s: %" PRIu32 " event%s, %" PRIu32
+		    " budget%s; check: tracetool validate --config %s %s%s",
+		    file.s, s->nevents, s->nevents == 1 ? "" : "s", s->nbudgets, s->nbudgets == 1 ? "" : "s",
+		    file.s, show_path(&shown, trace_group_path(&traces->list[0])),
+		    traces->n > 1 ? " ..." : "");
+	}
+	return status;
 }
 
-static enum exit_status
-init_from(struct init *n, const struct trace_group *trace)
+/* false: no policy is made of it, which was said. */
+static bool
+add_trace(struct init *n, const struct trace_group *trace)
 {
 	static const struct policy_checks none = { .any = false };
 	struct pipeline_job job = options_job(n->options, say_finding, n->options);
 	const char *const path = trace_group_path(trace);
+	const uint64_t before = n->errors;
 	struct shown_path shown;
 	struct pipeline p;
 
@@ -77,16 +92,26 @@ init_from(struct init *n, const struct trace_group *trace)
 	job.hooks = (struct pipeline_hooks){ .closed = closed, .ctx = n };
 	policy_watch_init(n->watch, &none);
 	const bool read = read_trace(n, &p, &job);
-	if (n->errors > 0 || n->status != STATUS_CLEAN || !read) {
-		say("%s: a policy is made from a good trace; this one has %" PRIu64 " error%s",
-		    show_path(&shown, path), n->errors, n->errors == 1 ? "" : "s");
-		n->status = worse(n->status, STATUS_FINDINGS);
+	const bool good = read && n->errors == before && n->status == STATUS_CLEAN;
+	if (good) {
+		policy_starter_add(n->starter, n->watch, &p);
 	} else {
-		n->status = write_starter(n, &p, path);
+		say("%s: a policy is made from a good trace; this one has %" PRIu64 " error%s",
+		    show_path(&shown, path), n->errors - before, n->errors - before == 1 ? "" : "s");
+		n->status = worse(n->status, STATUS_FINDINGS);
 	}
 	policy_watch_free(n->watch);
 	pipeline_close(&p);
-	return n->status;
+	return good;
+}
+
+static enum exit_status
+init_from(struct init *n, const struct trace_groups *traces)
+{
+	for (uint32_t i = 0; i < traces->n; i++)
+		if (!add_trace(n, &traces->list[i]))
+			return n->status;
+	return write_starter(n, traces);
 }
 
 enum exit_status
@@ -99,15 +124,19 @@ validate_init(struct options *o)
 	enum exit_status status;
 
 	n.watch = malloc(sizeof *n.watch);
-	if (n.watch == NULL || !trace_groups_init(&traces, paths, npaths, o->from)) {
+	n.starter = calloc(1, sizeof *n.starter);
+	if (n.watch == NULL || n.starter == NULL || !trace_groups_init(&traces, paths, npaths, o->from)) {
 		options_no_memory(o);
 		status = o->status;
-	} else if (traces.n != 1) {
-		status = options_mistake(o, "--init takes one trace, not %" PRIu32, traces.n);
+	} else if (traces.n == 0) {
+		status = options_mistake(o, "--init: there is no trace");
 	} else {
-		status = init_from(&n, &traces.list[0]);
+		status = init_from(&n, &traces);
 	}
 	trace_groups_free(&traces);
+	if (n.starter != NULL)
+		policy_starter_free(n.starter);
+	free(n.starter);
 	free(n.watch);
 	return status;
 }

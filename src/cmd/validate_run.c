@@ -181,9 +181,14 @@ run_trace(struct slot *s, struct pipeline_job *job)
 	if (!policies_checks(s->run->policies, s->trace_index, &checks, &baseline))
 		return false;
 	s->watch = checks.any ? malloc(sizeof *s->watch) : NULL;
-	const bool ok = s->watch != NULL || !checks.any;
+	bool ok = s->watch != NULL || !checks.any;
+	if (s->watch != NULL && !policy_watch_init(s->watch, &checks)) {
+		ok = false;
+		policy_watch_free(s->watch);
+		free(s->watch);
+		s->watch = NULL;
+	}
 	if (s->watch != NULL) {
-		policy_watch_init(s->watch, &checks);
 		job->want = WANT_TIMES | WANT_ORDER;
 		job->interpret = INTERPRET_SPANS;
 		run_expecting(s, &p, job, baseline);

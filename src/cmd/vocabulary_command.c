@@ -67,7 +67,7 @@ check_one(struct vocabulary_run *s, const char *path)
 static enum exit_status
 check(struct vocabulary_run *s)
 {
-	const struct options *const o = &s->options;
+	struct options *const o = &s->options;
 	enum exit_status status = STATUS_CLEAN;
 
 	if (o->first_operand + 1 >= o->argc)
@@ -121,7 +121,7 @@ no_vocabulary(const struct options *o, const char *name)
 static enum exit_status
 show(struct vocabulary_run *s)
 {
-	const struct options *const o = &s->options;
+	struct options *const o = &s->options;
 	const char *const name = o->first_operand + 1 < o->argc ? o->argv[o->first_operand + 1] : NULL;
 	const struct slice text = name != NULL ? vocab_builtin(name) : (struct slice){ NULL, 0, 0 };
 

@@ -37,7 +37,7 @@ input_is_named(const char *path)
 	return input_fd_of(path) < 0;
 }
 
-/* What a named thing is that cannot be a trace; NULL: a regular file. */
+/* What a named thing is that cannot be read; NULL: a regular file. */
 static const char *
 not_a_file(mode_t mode)
 {
@@ -127,7 +127,10 @@ input_packing_of(const char *p, size_t n)
 {
 	if (n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0)
 		return INPUT_GZIP;
-	if (n >= 6 && memcmp(p, "\xfd" "7zXZ", 6) == 0)
+	if (n >= 6 && memcmp(p,
+	                     "\xfd"
+	                     "7zXZ",
+	                     6) == 0)
 		return INPUT_XZ;
 	/* zstd may begin with frames to be skipped: a magic number of 16, a size, that many bytes. */
 	while (n >= 8 && (le32(p) & 0xfffffff0U) == 0x184d2a50U) {
@@ -181,6 +184,14 @@ start_stream(struct input *in, int fd)
 	input_pool_close(pool);
 	(void)close(fd);
 	return false;
+}
+
+int
+input_open_path(struct input *in, struct stat *st)
+{
+	const int given = input_fd_of(in->path);
+
+	return given >= 0 ? open_given(in, given, st) : open_named(in, st);
 }
 
 /* Mapped if it is a file from its start; read if not, or if it cannot be mapped.
@@ -246,17 +257,15 @@ open_input(const char *path, size_t piece)
 {
 	struct input *in = input_new(path);
 	struct stat st;
-	int given, fd;
 
 	if (in == NULL)
 		return NULL;
 	in->last = true;
-	given = input_fd_of(path);
-	fd = given >= 0 ? open_given(in, given, &st) : open_named(in, &st);
+	const int fd = input_open_path(in, &st);
 	if (fd < 0)
 		return in;
 	in->last = false;
-	if (piece > 0 && given < 0)
+	if (piece > 0 && input_is_named(path))
 		start_by_pieces(in, fd, &st, piece);
 	else if (start(in, fd, &st))
 		input_prime(in);

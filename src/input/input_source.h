@@ -74,6 +74,11 @@ bool input_fail_errno(struct input *in, const char *what, int error); /* what: "
 
 enum input_fault input_fault_of_errno(int error);
 
+/* Opens in->path for reading; -1 after a fault.  Named things that are no regular files are refused, without
+ * waiting for their other sides; descriptors that somebody opened may be nearly anything. */
+struct stat;
+int input_open_path(struct input *in, struct stat *st);
+
 /* The window moves to [p, end) in b, whose reference is taken over; the first unread byte stays the first. */
 void input_show(struct input *in, struct input_buffer *b, const char *p, const char *end);
 

@@ -12,10 +12,12 @@
 #include "output/folder_name.h"
 #include "output/output_folder.h"
 
-enum { READ_STEP = 64 << 10, LIST_MOST = 64 << 20 /* bytes of a list that is believed */ };
+enum { READ_STEP = 256 << 10 };
 
 static const char not_ours[] =
     "exists, and its list " OUTPUT_FOLDER_LIST " does not name all that is in it: not replaced";
+static const char changed[] =
+    "exists, and a file in it is not as its list " OUTPUT_FOLDER_LIST " tells: not replaced";
 static const char no_memory[] = "the system gives no more memory";
 
 static const char *
@@ -38,43 +40,31 @@ join(const char *a, const char *b)
 	return path;
 }
 
-/* ---- the list ---- */
+/* ---- the files ---- */
 
-/* All bytes of a regular file, to be freed.  false: there is none, it is too long, or no memory. */
-static bool
-read_list(const char *path, struct text *list)
+/* Whether the file has the bytes that its line tells; NULL, or why not. */
+static const char *
+check_file(const char *path, const struct stat *st, const struct folder_listed *listed, char *room,
+           char reason[128])
 {
-	struct stat st;
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	uint64_t bytes = 0, sum = 0;
 	ssize_t did = 1;
 
-	while (ok && did > 0) {
-		char *const room = text_room(list, READ_STEP);
-		did = room != NULL ? read(fd, room, READ_STEP) : -1;
-		ok = did >= 0 && list->n <= LIST_MOST;
-		list->n += ok ? (size_t)did : 0;
+	if ((uint64_t)st->st_size != listed->bytes)
+		return changed;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	while (fd >= 0 && did != 0 && (did = read(fd, room, READ_STEP)) != 0) {
+		if (did < 0 && errno != EINTR)
+			break;
+		sum = folder_sum(sum, room, did > 0 ? (size_t)did : 0);
+		bytes += did > 0 ? (uint64_t)did : 0;
 	}
+	const char *const why = fd < 0 || did < 0                              ? errno_reason(reason, errno)
+	                        : bytes != listed->bytes || sum != listed->sum ? changed
+	                                                                       : NULL;
 	if (fd >= 0)
 		(void)close(fd);
-	return ok;
-}
-
-/* Whether all lines are names that an output could have. */
-static const char *
-take_names(struct folder_old *old)
-{
-	const size_t n = old->list.n;
-
-	for (const char *p = old->list.p, *const end = p + n; p < end;) {
-		const char *const line_end = memchr(p, '\n', (size_t)(end - p));
-		if (line_end == NULL || folder_name_wrong(p, (size_t)(line_end - p)) != NULL)
-			return not_ours;
-		if (!tabletext_put(&old->names, slice_of(p, (size_t)(line_end - p)), 0))
-			return no_memory;
-		p = line_end + 1;
-	}
-	return NULL;
+	return why;
 }
 
 /* ---- the folder ---- */
@@ -96,22 +86,27 @@ take_entry(struct folder_old *old, const char *root, char *name, char reason[128
 {
 	char *const path = join(root, name);
 	struct stat st;
+	const char *why = path == NULL ? no_memory : NULL;
 
-	if (path == NULL || lstat(path, &st) != 0) {
-		const char *const why = path == NULL ? no_memory : errno_reason(reason, errno);
-		free(path);
-		free(name);
-		return why;
+	if (why == NULL && lstat(path, &st) != 0)
+		why = errno_reason(reason, errno);
+	const bool folder = why == NULL && S_ISDIR(st.st_mode);
+	if (why == NULL && !folder) {
+		const uint32_t listed = tabletext_get(&old->list.names, slice_str(name));
+		if (!S_ISREG(st.st_mode))
+			why = not_ours;
+		else if (listed != TABLE_NONE)
+			why = check_file(path, &st, &old->list.files[listed], old->room, reason);
+		else if (strcmp(name, OUTPUT_FOLDER_LIST) != 0)
+			why = not_ours;
 	}
 	free(path);
-	if (S_ISDIR(st.st_mode))
-		return add(&old->folders, &old->nfolders, &old->folders_cap, name) ? NULL : no_memory;
-	if (!S_ISREG(st.st_mode) || (strcmp(name, OUTPUT_FOLDER_LIST) != 0 &&
-	                             tabletext_get(&old->names, slice_str(name)) == TABLE_NONE)) {
+	if (why != NULL)
 		free(name);
-		return not_ours;
-	}
-	return add(&old->files, &old->nfiles, &old->files_cap, name) ? NULL : no_memory;
+	else if (!(folder ? add(&old->folders, &old->nfolders, &old->folders_cap, name)
+	                  : add(&old->files, &old->nfiles, &old->files_cap, name)))
+		why = no_memory;
+	return why;
 }
 
 /* The entries of one folder; `inside`: its path from the root on. */
@@ -157,15 +152,13 @@ read_one(struct folder_old *old, const char *root, const char *inside, char reas
 const char *
 folder_old_read(struct folder_old *old, const char *path, char reason[128])
 {
-	char *const list = join(path, OUTPUT_FOLDER_LIST);
-
-	*old = (struct folder_old){ .nfiles = 0 };
-	if (list == NULL)
+	*old = (struct folder_old){ .room = malloc(READ_STEP) };
+	if (old->room == NULL)
 		return no_memory;
-	const char *why = read_list(list, &old->list) ? take_names(old) : NULL;
-	free(list);
-	if (why == NULL)
-		why = read_one(old, path, "", reason);
+	const char *const wrong = folder_list_read(&old->list, path);
+	const char *why = read_one(old, path, "", reason);
+	if (wrong != NULL && why != reason && (why != NULL || old->nfiles + old->nfolders > 0))
+		return wrong; /* an empty one has nothing to lose */
 	for (uint32_t i = 0; why == NULL && i < old->nfolders; i++)
 		why = read_one(old, path, old->folders[i], reason);
 	return why;
@@ -197,7 +190,7 @@ folder_old_free(struct folder_old *old)
 		free(old->folders[i]);
 	free(old->files);
 	free(old->folders);
-	text_free(&old->list);
-	tabletext_free(&old->names);
+	folder_list_free(&old->list);
+	free(old->room);
 	*old = (struct folder_old){ .nfiles = 0 };
 }

@@ -3,20 +3,20 @@
 
 #include <stdbool.h>
 
-#include "base/table.h"
-#include "output/text.h"
+#include "output/folder_list.h"
 
 /* What lies in a folder that an output is to replace, compared with the list of files in it. */
 struct folder_old {
-	struct text list;        /* the bytes of OUTPUT_FOLDER_LIST */
-	struct tabletext names;  /* in it */
+	struct folder_list list;
+	char *room;              /* to read files */
 	char **files, **folders; /* what there is: paths from the folder's own name on; folders before what is
 	                            in them */
 	uint32_t nfiles, nfolders, files_cap, folders_cap;
 };
 
-/* Reads the folder and its list.  NULL: it is empty, or its list names every file and it may be removed; else
- * why not (a constant text, or that of errno in `reason`, which has 128 bytes). */
+/* Reads the folder, its list and the files.  NULL: it is empty, or its list names every file with the size
+ * and the sum that it has, and it may be removed; else why not (a constant text, or that of errno in
+ * `reason`, which has 128 bytes). */
 const char *folder_old_read(struct folder_old *old, const char *path, char reason[128]);
 
 /* Removes what was read, and the folder, which may have another name by now.  0, or an errno value: then a

@@ -8,6 +8,8 @@
 
 #include "base/rename.h"
 #include "output/folder_old.h"
+#include "output/text_start.h"
+#include "output/text_visible.h"
 
 static bool
 exists(const char *path, struct stat *st)
@@ -55,13 +57,13 @@ remove_old(struct output_temp *temp, const char *at, bool exchanged, folder_exch
            struct output_failure *failure)
 {
 	struct folder_old old;
-	char reason[128], text[512];
+	char reason[128], room[512];
+	struct text text = text_start(room, sizeof room);
 	const char *const wrong = folder_old_read(&old, at, reason);
 	int why = 0;
 
 	if (wrong == NULL) {
 		why = folder_old_remove(&old, at);
-		output_temp_forget(temp);
 	} else if (exchanged) {
 		(void)exchange(temp->path, temp->target);
 	} else if (rename_new(temp->target, temp->path) == 0) {
@@ -70,13 +72,18 @@ remove_old(struct output_temp *temp, const char *at, bool exchanged, folder_exch
 	folder_old_free(&old);
 	if (wrong != NULL)
 		return output_failure_because(failure, EEXIST, wrong);
-	if (why == 0)
-		return true;
-	if (strerror_r(why, reason, sizeof reason) != 0)
-		(void)snprintf(reason, sizeof reason, "error %d", why);
-	(void)snprintf(text, sizeof text, "is written, but the old one could not be removed from %s: %s",
-	               strrchr(at, '/') != NULL ? strrchr(at, '/') + 1 : at, reason);
-	return output_failure_because(failure, why, text);
+	if (why != 0) {
+		if (strerror_r(why, reason, sizeof reason) != 0)
+			(void)snprintf(reason, sizeof reason, "error %d", why);
+		text_str(&text, "is written, but the old one could not be removed from ");
+		text_visible(&text, slice_str(strrchr(at, '/') != NULL ? strrchr(at, '/') + 1 : at), 0);
+		text_printf(&text, ": %s", reason);
+		text_char(&text, '\0');
+		(void)output_failure_because(failure, why, text.failed ? reason : text.p);
+		text_free(&text);
+	}
+	output_temp_forget(temp); /* `at` may be its path */
+	return why == 0;
 }
 
 static bool

@@ -1,8 +1,10 @@
+#include "output/folder_list.h"
 #include "output/folder_publish.h"
 #include "output/output_folder.h"
 #include "output/output_test.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "base/rename.h"
 
@@ -10,6 +12,10 @@
 TestSuite(folder_replace, .init = folder_make, .fini = folder_remove);
 
 #define NOT_OURS "exists, and its list .tracetool-files does not name all that is in it: not replaced"
+#define NO_LIST                                                                                              \
+	"exists, and has no list .tracetool-files that would tell that tracetool wrote it: not replaced"
+#define BAD_LIST "exists, and its list .tracetool-files is not as tracetool writes it: not replaced"
+#define CHANGED "exists, and a file in it is not as its list .tracetool-files tells: not replaced"
 
 static struct output_folder *
 opened_folder(unsigned flags)
@@ -130,32 +136,161 @@ Test(folder_replace, what_is_not_ours_is_never_removed)
 	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
 	cr_assert_eq(rmdir("out/empty"), 0);
 	cr_assert_eq(unlink("out/.tracetool-files"), 0);
-	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+	refused_folder(OUTPUT_FORCE, "out: " NO_LIST);
 	expect_old("old sub");
 }
 
-/* A list that anybody may have written. */
-Test(folder_replace, a_list_that_leads_elsewhere_is_not_believed)
+/* The list of the folder, as it is. */
+static struct bytes
+the_list(void)
 {
+	return file_read("out/.tracetool-files");
+}
+
+static void
+write_list(const char *p, size_t n)
+{
+	FILE *const f = fopen("out/.tracetool-files", "wb");
+
+	cr_assert_not_null(f);
+	cr_assert_eq(fwrite(p, 1, n, f), n);
+	cr_assert_eq(fclose(f), 0);
+}
+
+/* A list of these lines with the head that belongs to them. */
+static void
+forge_list(unsigned count, const char *lines)
+{
+	char text[512];
+	const int n = snprintf(text, sizeof text, "tracetool-files 1 %u %016" PRIx64 "\n%s", count,
+	                       folder_sum(0, lines, strlen(lines)), lines);
+
+	write_list(text, (size_t)n);
+}
+
+/* Each bit of it counts, and each of its bytes. */
+Test(folder_replace, a_list_that_was_changed_is_not_believed)
+{
+	make_old();
+	const struct bytes list = the_list();
+	for (size_t i = 0; i < list.n; i++) {
+		char copy[256];
+		cr_assert_lt(list.n, sizeof copy);
+		memcpy(copy, list.p, list.n);
+		copy[i] ^= (char)(1 << i % 7);
+		write_list(copy, list.n);
+		refused_folder(OUTPUT_FORCE, "out: " BAD_LIST);
+		cr_expect_not(folder_is_complete("out"));
+		write_list(list.p, i);
+		refused_folder(OUTPUT_FORCE, "out: " BAD_LIST);
+		cr_expect_not(folder_is_complete("out"));
+	}
+	write_list(list.p, list.n);
+	cr_expect(folder_is_complete("out"));
+	expect_old(".tracetool-files old sub");
+	free(list.p);
+}
+
+/* A list that anybody may have written: of names alone, of names that lead elsewhere, of another version. */
+Test(folder_replace, a_foreign_list_is_not_believed)
+{
+	static const struct {
+		unsigned count;
+		const char *lines;
+	} forged[] = {
+		{ 1, "1 0000000000000000 ../precious\n" },
+		{ 1, "1 0000000000000000 /precious\n" },
+		{ 1, "1 0000000000000000 sub/../../precious\n" },
+		{ 1, "1 0000000000000000 sub//old\n" },
+		{ 1, "1 0000000000000000 .tracetool-files\n" },
+		{ 1, "1 0000000000000000 old" },
+		{ 1, "1 000000000000000 old\n" },
+		{ 1, " 0000000000000000 old\n" },
+		{ 1, "99999999999999999999 0000000000000000 old\n" },
+		{ 1, "old\n" },
+		{ 2, "1 0000000000000000 old\n" },
+		{ 2, "1 0000000000000000 old\n1 0000000000000000 old\n" },
+	};
 	static const char *const lists[] = {
-		"old\nsub/deep/old\n../precious\n",
-		"old\nsub/deep/old",
-		"old\n\nsub/deep/old\n",
-		"/old\n",
-		"old\nsub/deep\n",
+		"",
+		"old\nsub/deep/old\n",
+		"old\n",
+		"tracetool-files 2 0 0000000000000000\n",
+		"tracetool-files 1 ",
 	};
 
 	make_old();
 	file_write("precious", "x");
+	for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
+		forge_list(forged[i].count, forged[i].lines);
+		refused_folder(OUTPUT_FORCE, "out: " BAD_LIST);
+		cr_expect_not(folder_is_complete("out"));
+	}
 	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-		file_write("out/.tracetool-files", lists[i]);
-		refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+		write_list(lists[i], strlen(lists[i]));
+		refused_folder(OUTPUT_FORCE, "out: " BAD_LIST);
+		cr_expect_not(folder_is_complete("out"));
 	}
 	file_is("precious", "x", 1);
 	cr_assert_eq(unlink("out/.tracetool-files"), 0);
 	cr_assert_eq(symlink("../precious", "out/.tracetool-files"), 0);
-	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+	refused_folder(OUTPUT_FORCE, "out: " NO_LIST);
+	cr_expect_not(folder_is_complete("out"));
 	file_is("precious", "x", 1);
+	cr_assert_eq(unlink("precious"), 0);
+	expect_old(".tracetool-files old sub");
+}
+
+/* The same size or another one, also if it is a link to what it was. */
+Test(folder_replace, a_file_that_was_changed_is_not_removed)
+{
+	make_old();
+	file_write("out/sub/deep/old", "3");
+	refused_folder(OUTPUT_FORCE, "out: " CHANGED);
+	cr_expect(folder_is_complete("out"), "only the sizes are looked at");
+	file_write("out/sub/deep/old", "23");
+	refused_folder(OUTPUT_FORCE, "out: " CHANGED);
+	cr_expect_not(folder_is_complete("out"));
+	file_write("out/sub/deep/old", "2");
+	cr_expect(folder_is_complete("out"));
+	cr_assert_eq(rename("out/old", "elsewhere"), 0);
+	cr_expect_not(folder_is_complete("out"));
+	cr_assert_eq(symlink("../elsewhere", "out/old"), 0);
+	cr_expect_not(folder_is_complete("out"));
+	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
+	file_is("elsewhere", "1", 1);
+}
+
+Test(folder_replace, a_file_that_changes_meanwhile_stays)
+{
+	make_old();
+	struct output_folder *const o = opened_folder(OUTPUT_FORCE);
+	put(o, "new", "3");
+	file_write("out/old", "x");
+	not_committed_folder(o, "out: " CHANGED);
+	cr_expect_str_eq(listing("."), "out");
+	cr_expect_str_eq(listing("out"), ".tracetool-files old sub");
+	file_is("out/old", "x", 1);
+}
+
+/* Bytes that were put in many pieces, more files than can be open, and none at all. */
+Test(folder_replace, sums_are_those_of_whole_files)
+{
+	static char piece[40000];
+	struct output_folder *o = opened_folder(0);
+
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < 100; i++) {
+			char name[32];
+			(void)snprintf(name, sizeof name, "f%d", i);
+			memset(piece, 'a' + round, sizeof piece);
+			cr_assert(output_folder_put(o, name, piece, (size_t)(i * 397)));
+		}
+	commit(o);
+	cr_expect(folder_is_complete("out"));
+	o = opened_folder(OUTPUT_FORCE);
+	commit(o);
+	cr_expect_str_eq(listing("out"), ".tracetool-files");
 }
 
 Test(folder_replace, what_appears_meanwhile_stays)

@@ -57,20 +57,25 @@ fail_because(struct output *o, int error, const char *reason)
 
 /* ---- Opening ---- */
 
-/* The descriptor a name stands for: "-", /dev/stdout, /dev/fd/N; -1: a file.  Opened by name, a redirected
- * /dev/stdout would be an existing file. */
-static int
-inherited_fd(const char *path)
+/* Opened by name, a redirected /dev/stdout would be an existing file. */
+int
+output_fd_of(const char *path)
 {
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+
 	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
 		return STDOUT_FILENO;
-	if (strncmp(path, "/dev/fd/", 8) != 0)
-		return -1;
-	const char *digits = path + 8;
-	const size_t n = strlen(digits);
-	if (n == 0 || n > 6 || strspn(digits, "0123456789") != n)
-		return -1;
-	return (int)strtol(digits, NULL, 10);
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		const size_t folder = strlen(folders[i]);
+		if (strncmp(path, folders[i], folder) != 0)
+			continue;
+		const size_t n = strlen(path + folder);
+		if (n > 0 && n <= 6 && strspn(path + folder, "0123456789") == n)
+			return (int)strtol(path + folder, NULL, 10);
+	}
+	return -1;
 }
 
 /* keep_mode: of the file that is replaced; -1: there is none. */
@@ -113,7 +118,7 @@ open_path(struct output *o, const char *path)
 static bool
 open_somehow(struct output *o, const char *path)
 {
-	const int inherited = inherited_fd(path);
+	const int inherited = output_fd_of(path);
 	if (inherited >= 0) {
 		/* A copy, so that closing it tells late errors and leaves the original open. */
 		o->fd = fcntl(inherited, F_DUPFD_CLOEXEC, 0);
@@ -384,16 +389,6 @@ output_bytes(const struct output *o)
 /* ---- The end ---- */
 
 bool
-output_finish(struct output *o)
-{
-	if (o->failure.error == 0 && !o->finished) {
-		o->finished = true;
-		(void)flush_held(o, true);
-	}
-	return o->failure.error == 0;
-}
-
-bool
 output_check(struct output *o)
 {
 	const struct byte_sum *const is = o->pack != NULL ? &o->stored : &o->given;
@@ -422,21 +417,45 @@ close_checked(struct output *o)
 	return close(fd) == 0 || errno == EINTR || fail(o, errno);
 }
 
-static bool
-publish(struct output *o)
+bool
+output_finish(struct output *o)
 {
-	if (o->target == NULL)
-		return true;
-	const int why = output_temp_publish(&o->temp, o->force);
+	if (o->failure.error == 0 && !o->finished) {
+		o->finished = true;
+		(void)(flush_held(o, true) && close_checked(o));
+	}
+	return o->failure.error == 0;
+}
+
+/* What came of giving it its name: 0 or an errno value. */
+static bool
+named(struct output *o, int why)
+{
 	if (why == EEXIST && !o->force)
 		return fail_because(o, why, "appeared while it was written (use -f to replace it)");
 	return why == 0 || fail(o, why);
 }
 
 bool
+output_publish(struct output *o)
+{
+	if (!output_finish(o))
+		return false;
+	return o->target == NULL || named(o, output_temp_try(&o->temp, o->force));
+}
+
+void
+output_take_back(struct output *o)
+{
+	if (o->temp.path != NULL)
+		output_temp_take_back(&o->temp);
+}
+
+bool
 output_commit(struct output *o, char *why, size_t n)
 {
-	const bool done = output_finish(o) && close_checked(o) && publish(o);
+	const bool done =
+	    output_finish(o) && (o->target == NULL || named(o, output_temp_publish(&o->temp, o->force)));
 	if (!done)
 		output_failure_tell(&o->failure, why, n);
 	release(o);

@@ -26,11 +26,15 @@ enum output_flags {
  * .zst is compressed (ISA-L, libzstd).  An existing path is refused without OUTPUT_FORCE; a folder always; an
  * existing thing that is not a regular file (/dev/null, /dev/full, a FIFO) is written to directly, without a
  * temporary name, no OUTPUT_FORCE needed for devices (except block devices: a disk is as easily lost as a
- * file).  /dev/stdout and /dev/fd/N are the open descriptors themselves, wherever they lead.  A link is
+ * file).  The names of output_fd_of() are the open descriptors themselves, wherever they lead.  A link is
  * followed: its target is replaced, the link stays.  The mode is that of the replaced file, else 0666 less
  * the umask. On failure: NULL, and *why holds the message ("out.json: already exists (use -f to replace
  * it)"), NUL-terminated, at most n bytes. */
 struct output *output_open(const char *path, unsigned flags, char *why, size_t n);
+
+/* The descriptor that a name stands for: "-", /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N; -1: an
+ * ordinary name. */
+int output_fd_of(const char *path);
 
 /* Opens a file below a folder that came from elsewhere, which names it (base/open_below.h).  What is there
  * is replaced if it is a regular file that begins with `head`, an earlier output of this kind, and kept
@@ -54,9 +58,9 @@ const char *output_written(const struct output *o);
 /* Bytes given to output_write so far. */
 unsigned long long output_bytes(const struct output *o);
 
-/* Writes out what waits, and the end of a compressed file; nothing may be written after it.  Not needed
- * before output_commit(), but it is the moment to ask output_pipe_closed(), as commit frees `o`.  false after
- * any failure. */
+/* Writes out what waits, and the end of a compressed file, and closes; nothing may be written after it.  Not
+ * needed before output_commit(), but it is the moment to ask output_pipe_closed(), as commit frees `o`. false
+ * after any failure. */
 bool output_finish(struct output *o);
 
 /* After output_finish(), with OUTPUT_SUMS: reads the file before it has its name.  false, a failure: its
@@ -66,9 +70,14 @@ bool output_check(struct output *o);
 /* With OUTPUT_SUMS: what was given to output_write(), where that is compressed; else NULL. */
 const struct byte_sum *output_packed(const struct output *o);
 
-/* Writes out what waits, closes, renames; frees `o`.  false: it failed, *why says so, nothing is left behind.
- */
+/* Finishes, renames; frees `o`.  false: it failed, *why says so, nothing is left behind. */
 bool output_commit(struct output *o, char *why, size_t n);
+
+/* Gives a finished output its name, which output_take_back() takes away again, so that what had it before has
+ * it.  false: output_error() says why.  End it with output_discard(), which leaves a file that has its name.
+ */
+bool output_publish(struct output *o);
+void output_take_back(struct output *o);
 
 /* Throws away; removes the temporary file; frees `o`.  NULL is fine. */
 void output_discard(struct output *o);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/rename.h"
-#include "output/folder_files.h"
+#include "output/folder_list.h"
 #include "output/folder_name.h"
 #include "output/folder_publish.h"
 #include "output/output.h"
@@ -168,10 +168,7 @@ put_list(struct output_folder *o)
 {
 	struct text list = { .p = NULL };
 
-	for (uint32_t i = 0; i < o->files.n; i++) {
-		text_str(&list, o->files.files[i].name);
-		text_char(&list, '\n');
-	}
+	folder_list_put(&list, o->files.files, o->files.n);
 	const int why =
 	    list.failed ? ENOMEM : folder_files_put(&o->files, OUTPUT_FOLDER_LIST, list.p, list.n);
 	text_free(&list);

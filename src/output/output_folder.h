@@ -9,10 +9,11 @@
  * its target and gets its own name only in output_folder_commit(), in one step.
  * Until then an ending signal or output_folder_discard() removes it.
  *
- * The list OUTPUT_FOLDER_LIST in it names its files, one a line.  A folder that
- * is there already is only replaced, with OUTPUT_FORCE (output/output.h), if it
- * is empty, or its list names every file in it: then tracetool made all that
- * goes away.  Nothing else is ever removed.
+ * The list OUTPUT_FOLDER_LIST in it names its files, with their sizes and sums
+ * (output/folder_list.h).  A folder that is there already is only replaced, with
+ * OUTPUT_FORCE (output/output.h), if it is empty, or its list names every file
+ * in it as it is: then tracetool made all that goes away.  Nothing else is ever
+ * removed.
  *
  * At most 64 files are open at the same time; others are opened again to be
  * added to.  The first failure sticks.

@@ -66,7 +66,10 @@ Test(output_folder, it_has_its_name_only_when_committed)
 	text_is("out/a", "13");
 	text_is("out/sub/deep/b", "2");
 	text_is("out/empty", "");
-	text_is("out/.tracetool-files", "a\nsub/deep/b\nempty\n");
+	text_is("out/.tracetool-files", "tracetool-files 1 3 cd58551c824c63b7\n"
+	                                "2 b73321c024550637 a\n"
+	                                "1 6d85746c3f7235d9 sub/deep/b\n"
+	                                "0 0000000000000000 empty\n");
 }
 
 Test(output_folder, discard_leaves_nothing)
@@ -84,7 +87,7 @@ Test(output_folder, without_files_it_holds_its_list)
 {
 	committed_folder(opened_folder("out", 0));
 	cr_expect_str_eq(listing("out"), ".tracetool-files");
-	text_is("out/.tracetool-files", "");
+	text_is("out/.tracetool-files", "tracetool-files 1 0 0000000000000000\n");
 }
 
 Test(output_folder, modes_obey_the_umask)

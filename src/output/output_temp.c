@@ -181,6 +181,60 @@ output_temp_publish(struct output_temp *t, bool replace)
 	return why;
 }
 
+/* As an exchange, where the system has none: a second name keeps what is replaced.  EINVAL: it cannot be
+ * kept.
+ */
+static int
+exchange_by_link(const struct output_temp *t)
+{
+	char *const aside = strdup(t->path);
+	int why = aside == NULL ? ENOMEM : 0;
+
+	if (why == 0) {
+		aside[strlen(aside) - 1] = '-'; /* random names have none */
+		why = link(t->target, aside) != 0 ? EINVAL : 0;
+	}
+	if (why == 0 && rename(t->path, t->target) != 0) {
+		why = errno;
+		(void)unlink(aside);
+	} else if (why == 0) {
+		(void)rename(aside, t->path);
+	}
+	free(aside);
+	return why;
+}
+
+int
+output_temp_try(struct output_temp *t, bool replace)
+{
+	int why = rename_new_in(t->dir, t->path, t->target);
+
+	if (why == 0)
+		t->named = TEMP_NAMED;
+	if (why != EEXIST || !replace)
+		return why;
+	if (t->dir != AT_FDCWD) /* reports that policies name are in no set that is taken back */
+		return output_temp_publish(t, true);
+	why = rename_exchange(t->path, t->target);
+	if (why == EINVAL || why == ENOSYS)
+		why = exchange_by_link(t);
+	if (why == EINVAL)
+		return output_temp_publish(t, true);
+	if (why == 0)
+		t->named = TEMP_SWAPPED;
+	return why;
+}
+
+void
+output_temp_take_back(struct output_temp *t)
+{
+	if (t->named == TEMP_NAMED)
+		(void)renameat(t->dir, t->target, t->dir, t->path);
+	else if (t->named == TEMP_SWAPPED && rename_exchange(t->path, t->target) != 0)
+		(void)rename(t->path, t->target);
+	t->named = TEMP_UNNAMED;
+}
+
 void
 output_temp_remove(struct output_temp *t)
 {

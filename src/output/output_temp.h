@@ -17,6 +17,11 @@ struct output_temp {
 	struct output_registered *entry;
 	int dir; /* where both begin; AT_FDCWD: as any path */
 	bool folder;
+	enum output_temp_named {
+		TEMP_UNNAMED,
+		TEMP_NAMED,   /* it has its target's name, and can give it back */
+		TEMP_SWAPPED, /* the same, and what had that name before has its temporary one */
+	} named;
 };
 
 /* Creates the file for writing, beside `target` (whose links are already followed).  keep_mode: the
@@ -36,10 +41,18 @@ bool output_temp_create_folder(struct output_temp *t, const char *target);
  * EEXIST: the target exists and `replace` is false. */
 int output_temp_publish(struct output_temp *t, bool replace);
 
+/* The same of a file, so that it can be taken back until output_temp_remove(): what is replaced is kept so
+ * long, if the file system has a way to do so. */
+int output_temp_try(struct output_temp *t, bool replace);
+
+/* Takes the name away again, and gives it back to who had it. */
+void output_temp_take_back(struct output_temp *t);
+
 /* It has another name now, or is gone: it will not be removed. */
 void output_temp_forget(struct output_temp *t);
 
-/* Removes the file, if there still is one; of a folder also what was registered as inside. */
+/* Removes the file, if there still is one, or after output_temp_try() the one that it replaced; of a folder
+ * also what was registered as inside. */
 void output_temp_remove(struct output_temp *t);
 
 #endif

@@ -4,10 +4,16 @@
 
 #include "format/registry.h"
 
+bool
+operands_want_name(const struct format *from, const char *name)
+{
+	return format_wants_name(from, name) || format_of_sidecar(from, name) != NULL;
+}
+
 static bool
 wants_name(void *format, const char *name)
 {
-	return format_wants_name(format, name) || format_of_sidecar(format, name) != NULL;
+	return operands_want_name(format, name);
 }
 
 static void

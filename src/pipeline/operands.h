@@ -6,8 +6,8 @@
 
 /* The operands of a trace: files, and folders with all that is in them. */
 struct operand {
-	const char *path;       /* borrowed */
-	struct input_tree tree; /* of a folder */
+	const char *path;              /* borrowed */
+	struct input_tree tree;        /* of a folder */
 	struct input_archive *archive; /* that stands for a folder; NULL: none */
 	bool folder;
 };
@@ -18,6 +18,9 @@ struct operands {
 	const struct format *from; /* NULL: of any format */
 	bool borrowed;             /* what the operands list is */
 };
+
+/* Whether a file of this name in a folder is read; from: NULL: by any format. */
+bool operands_want_name(const struct format *from, const char *name);
 
 /* Lists them.  Paths are borrowed.  false: no memory. */
 bool operands_init(struct operands *o, const char *const *paths, size_t n, const struct format *from);

@@ -321,7 +321,7 @@ baseline_read(const char *folder, const char *path, struct findings *findings, b
 	*no_memory = false;
 	if (folder != NULL
 	        ? !yaml_read_below(folder, path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n)
-	        : !yaml_read(path, BASELINE_MAX_BYTES, false, policy_rules, findings, &text, &n))
+	        : !yaml_read(path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n))
 		return NULL;
 	b = parse(slice_of(text, n), findings, no_memory);
 	free(text);

@@ -1,20 +1,14 @@
 #include "policy/policy_checks.h"
+#include "policy/policy_draft.h"
 
 #include <stdlib.h>
-
-/* The same, or both are missing. */
-static bool
-same(struct slice a, struct slice b)
-{
-	return (a.p == NULL) == (b.p == NULL) && slice_equal(a, b);
-}
 
 /* Each replaces one of an earlier section, the first `before`; within a section a pattern may stand twice. */
 static void
 put_event(struct policy_checks *c, const struct policy_event *e, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
-		if (same(c->events[i]->name, e->name) && same(c->events[i]->category, e->category)) {
+		if (policy_same_who(&c->events[i]->who, &e->who)) {
 			c->events[i] = e;
 			return;
 		}
@@ -25,7 +19,7 @@ static void
 put_metadata(struct policy_checks *c, const struct policy_metadata *m, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
-		if (same(c->metadata[i]->name, m->name)) {
+		if (slice_equal(c->metadata[i]->name, m->name)) {
 			c->metadata[i] = m;
 			return;
 		}
@@ -36,7 +30,8 @@ static void
 put_budget(struct policy_checks *c, const struct policy_budget *b, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
-		if (same(c->budgets[i]->name, b->name) && c->budgets[i]->statistic == b->statistic) {
+		if (policy_same_who(&c->budgets[i]->who, &b->who) && c->budgets[i]->group == b->group &&
+		    c->budgets[i]->statistic == b->statistic) {
 			c->budgets[i] = b;
 			return;
 		}
@@ -67,7 +62,8 @@ put_section(struct policy_checks *c, const struct policy_section *s)
 static void
 add_default(struct policy_checks *c)
 {
-	static const struct policy_budget usual = { .name = SLICE_LIT("*"),
+	static const struct policy_budget usual = { .who = { .name = SLICE_LIT("*"),
+		                                             .kinds = 1U << KIND_SPAN | 1U << KIND_ASYNC },
 		                                    .statistic = STATISTIC_P50,
 		                                    .relative = true,
 		                                    .tolerance = 0.1,

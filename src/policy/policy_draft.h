@@ -44,6 +44,23 @@ bool policy_whole(struct policy_draft *d, const struct yaml_node *node, const ch
 bool policy_counts(struct policy_draft *d, const struct yaml_node *node, const char *what,
                    struct policy_range *out);
 
+/* The keys of struct policy_who, which a mapping of something that begins with one has. */
+#define POLICY_WHO_KEYS                                                                                      \
+	{ "name", policy_take_name }, { "category", policy_take_category }, { "kind", policy_take_kind },    \
+	{                                                                                                    \
+		"thread", policy_take_thread                                                                 \
+	}
+void policy_take_name(struct policy_draft *d, const struct yaml_node *node, void *who);
+void policy_take_category(struct policy_draft *d, const struct yaml_node *node, void *who);
+void policy_take_kind(struct policy_draft *d, const struct yaml_node *node, void *who);
+void policy_take_thread(struct policy_draft *d, const struct yaml_node *node, void *who);
+
+/* Whether any of the keys was given but the kind. */
+bool policy_says_who(const struct policy_who *who);
+
+/* The same, of everything. */
+bool policy_same_who(const struct policy_who *a, const struct policy_who *b);
+
 /* The key "expect" of a section. */
 void policy_take_expect(struct policy_draft *d, const struct yaml_node *node, void *section);
 /* The key "budgets". */

@@ -15,6 +15,7 @@
 #define POLICY_MAX_EVENTS 64U              /* expectations of events, of the file and all its overrides */
 #define POLICY_MAX_METADATA 64U            /* likewise */
 #define POLICY_MAX_BUDGETS 128U            /* likewise */
+#define POLICY_MAX_PARTS 8U                /* different patterns of threads in budgets, likewise */
 #define POLICY_MAX_NAMES 64U               /* of threads; of processes */
 #define POLICY_MAX_OVERRIDES 32U
 #define POLICY_MAX_REPORTS 16U
@@ -24,10 +25,19 @@ struct policy_range {
 	uint64_t min, max;
 };
 
+/* What an event is. */
+enum policy_kind { KIND_SPAN, KIND_ASYNC, KIND_INSTANT, KIND_COUNTER, KIND_OTHER, POLICY_KINDS };
+
+/* Which events are meant. */
+struct policy_who {
+	struct slice name, category, thread; /* patterns; p NULL: any */
+	unsigned kinds;                      /* a bit for each enum policy_kind */
+};
+
 struct policy_event {
+	struct policy_who who; /* stands first: readers of its keys are given the whole */
 	uint32_t line;
-	uint32_t index;              /* among all of the file */
-	struct slice name, category; /* patterns; p NULL: any */
+	uint32_t index; /* among all of the file */
 	struct policy_range count;
 };
 
@@ -83,9 +93,13 @@ enum policy_statistic {
 };
 extern const char *const policy_statistics[]; /* their words, NULL-terminated */
 
+/* What a budget is about: each name, each category, or all that it fits. */
+enum policy_group { GROUP_NAME, GROUP_CATEGORY, GROUP_ALL };
+
 struct policy_budget {
+	struct policy_who who; /* stands first, as above */
+	enum policy_group group;
 	uint32_t line;
-	struct slice name; /* a pattern */
 	enum policy_statistic statistic;
 	bool absolute, relative; /* at least one */
 	double limit;            /* ns, events, or events in a second */
@@ -120,6 +134,8 @@ struct policy_file {
 	struct policy_section own, *overrides; /* a later override counts more */
 	uint32_t noverrides;
 	uint32_t nevents, nmetadata, nbudgets; /* of all sections */
+	struct slice parts[POLICY_MAX_PARTS];  /* patterns of threads in budgets */
+	uint32_t nparts;
 	uint32_t nrules;                       /* patterns of rules, likewise */
 	/* of the whole run */
 	const struct policy_report *reports;
@@ -130,9 +146,9 @@ struct policy_file {
 	struct arena arena;
 };
 
-/* Reads one.  Mistakes are findings; path and folder are copied.  regular: only a regular file will do. NULL:
- * there were some, or (*no_memory) there was no memory, which nobody was told. */
-struct policy_file *policy_file_read(const char *path, const char *name, const char *folder, bool regular,
+/* Reads one.  Mistakes are findings; path and folder are copied.  NULL: there were some, or (*no_memory)
+ * there was no memory, which nobody was told. */
+struct policy_file *policy_file_read(const char *path, const char *name, const char *folder,
                                      struct findings *findings, bool *no_memory);
 
 /* The same of text in memory, which is not kept. */

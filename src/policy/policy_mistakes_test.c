@@ -70,7 +70,7 @@ static const struct {
 	{ "overrides: [{paths: @[]}]", "bad-value", "paths is an empty list" },
 	{ "expect: {@event: []}", "unknown-key", "expect has no key \"event\"; did you mean events?" },
 	{ "expect: {events: @a}", "bad-value", "events is a list" },
-	{ "expect: {events: [@{count: 1}]}", "bad-value", "an event has a name or a category" },
+	{ "expect: {events: [@{count: 1}]}", "bad-value", "an event has a name, a category or a thread" },
 	{ "expect: {events: [{name: @''}]}", "bad-value", "name is empty" },
 	{ "expect: {events: [{name: a, count: @-1}]}", "bad-value",
 	  "count is a whole number such as 20, not \"-1\"" },

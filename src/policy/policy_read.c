@@ -344,14 +344,14 @@ policy_file_parse(struct slice text, const char *name, const char *folder, struc
 }
 
 struct policy_file *
-policy_file_read(const char *path, const char *name, const char *folder, bool regular,
+policy_file_read(const char *path, const char *name, const char *folder,
                  struct findings *findings, bool *no_memory)
 {
 	char *text;
 	size_t n;
 
 	*no_memory = false;
-	if (!yaml_read(path, POLICY_MAX_BYTES, regular, policy_rules, findings, &text, &n))
+	if (!yaml_read(path, POLICY_MAX_BYTES, policy_rules, findings, &text, &n))
 		return NULL;
 	struct policy_file *const f = policy_file_parse(slice_of(text, n), name, folder, findings, no_memory);
 	free(text);

@@ -9,17 +9,21 @@ const char *const policy_statistics[] = { "p50",  "p90",  "p99",   "max",  "sum"
 
 /* A budget while it is read: the limit's unit depends on the statistic. */
 struct budget_draft {
+	struct policy_who who; /* stands first */
 	struct policy_budget *budget;
 	const struct yaml_node *limit;
-	bool named, statistic;
+	bool statistic;
 };
 
 static void
-take_name(struct policy_draft *d, const struct yaml_node *node, void *into)
+take_group(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
+	static const char *const words[] = { "name", "category", "all", NULL }; /* enum policy_group */
 	struct budget_draft *const b = into;
+	uint32_t i;
 
-	b->named = policy_pattern(d, node, "name", &b->budget->name);
+	if (yaml_word(&d->yaml, node, "group", words, &i))
+		b->budget->group = (enum policy_group)i;
 }
 
 static void
@@ -79,10 +83,36 @@ parse_limit(struct policy_draft *d, struct budget_draft *b)
 		         policy_statistics[k->statistic], form, quoted(&q, k->limit_text));
 }
 
+/* Without a kind, durations are those of spans, and what is counted may be of any kind but async. */
+static void
+finish_who(struct policy_draft *d, const struct yaml_node *node, struct budget_draft *b)
+{
+	struct policy_budget *const k = b->budget;
+	struct policy_file *const f = d->file;
+	uint32_t i = 0;
+
+	k->who = b->who;
+	if (k->who.kinds == 0)
+		k->who.kinds = k->statistic == STATISTIC_COUNT || k->statistic == STATISTIC_RATE
+		                   ? 1U << KIND_SPAN | 1U << KIND_INSTANT | 1U << KIND_COUNTER
+		                   : 1U << KIND_SPAN;
+	while (k->who.thread.p != NULL && i < f->nparts && !slice_equal(f->parts[i], k->who.thread))
+		i++;
+	if (k->who.thread.p == NULL || i < f->nparts)
+		return;
+	if (i < POLICY_MAX_PARTS)
+		f->parts[f->nparts++] = k->who.thread;
+	else
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
+		         "the budgets of a policy have more than %u different patterns of threads",
+		         POLICY_MAX_PARTS);
+}
+
 static void
 take_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_budget *budget)
 {
-	static const struct policy_key keys[] = { { "name", take_name },
+	static const struct policy_key keys[] = { POLICY_WHO_KEYS,
+		                                  { "group", take_group },
 		                                  { "statistic", take_statistic },
 		                                  { "limit", take_limit },
 		                                  { "tolerance", take_tolerance } };
@@ -92,14 +122,19 @@ take_budget(struct policy_draft *d, const struct yaml_node *node, struct policy_
 	budget->line = node->line;
 	if (!POLICY_MAP(d, node, "a budget", keys, &b) || d->yaml.mistakes != mistakes)
 		return;
-	if (!b.named || !b.statistic)
+	if (!policy_says_who(&b.who) || !b.statistic)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "a budget has no %s",
-		         !b.named ? "name" : "statistic");
+		         !b.statistic ? "statistic" : "name, category or thread");
 	else if (!budget->absolute && !budget->relative)
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
 		         "a budget has a limit, or a tolerance to the baseline, or both");
+	else if (budget->relative && (budget->group != GROUP_NAME || b.who.thread.p != NULL))
+		yaml_say(
+		    &d->yaml, YAML_BAD_VALUE, node,
+		    "a baseline knows names of whole traces: a tolerance goes with no thread and no group");
 	else if (budget->absolute)
 		parse_limit(d, &b);
+	finish_who(d, node, &b);
 }
 
 void

@@ -27,22 +27,6 @@ entries(struct policy_draft *d, const struct yaml_node *node, const char *what, 
 /* ---- events ---- */
 
 static void
-event_name(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	struct policy_event *const e = into;
-
-	policy_pattern(d, node, "name", &e->name);
-}
-
-static void
-event_category(struct policy_draft *d, const struct yaml_node *node, void *into)
-{
-	struct policy_event *const e = into;
-
-	policy_pattern(d, node, "category", &e->category);
-}
-
-static void
 event_count(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
 	struct policy_event *const e = into;
@@ -53,9 +37,7 @@ event_count(struct policy_draft *d, const struct yaml_node *node, void *into)
 static void
 take_events(struct policy_draft *d, const struct yaml_node *node, void *into)
 {
-	static const struct policy_key keys[] = { { "name", event_name },
-		                                  { "category", event_category },
-		                                  { "count", event_count } };
+	static const struct policy_key keys[] = { POLICY_WHO_KEYS, { "count", event_count } };
 	struct policy_section *const s = into;
 	uint32_t index = d->file->nevents;
 	struct policy_event *const events =
@@ -66,13 +48,15 @@ take_events(struct policy_draft *d, const struct yaml_node *node, void *into)
 	s->events = events;
 	for (const struct yaml_node *item = node->child; item != NULL; item = item->next) {
 		struct policy_event *const e = &events[s->nevents++];
-		*e =
-		    (struct policy_event){ .line = item->line, .index = index++, .count = { 1, UINT64_MAX } };
+		*e = (struct policy_event){ .who = { .kinds = (1U << POLICY_KINDS) - 1 },
+			                    .line = item->line,
+			                    .index = index++,
+			                    .count = { 1, UINT64_MAX } };
 		if (item->kind == NODE_SCALAR)
-			policy_pattern(d, item, "name", &e->name);
-		else if (POLICY_MAP(d, item, "an event", keys, e) && e->name.p == NULL &&
-		         e->category.p == NULL)
-			yaml_say(&d->yaml, YAML_BAD_VALUE, item, "an event has a name or a category");
+			policy_pattern(d, item, "name", &e->who.name);
+		else if (POLICY_MAP(d, item, "an event", keys, e) && !policy_says_who(&e->who))
+			yaml_say(&d->yaml, YAML_BAD_VALUE, item,
+			         "an event has a name, a category or a thread");
 	}
 }
 

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "policy/policy_starter.h"
 
 #include <inttypes.h>
@@ -6,11 +7,11 @@
 #include "base/glob.h"
 #include "base/utf8.h"
 #include "output/text_json.h"
+#include "stats/columns.h"
 #include "pipeline/engine_losses.h"
 
-#define STARTER_EVENTS 10 /* names that are listed */
-#define STARTER_BUDGETS 5 /* likewise */
-#define STARTER_FACTS 20  /* likewise */
+#define STARTER_EVENTS 3  /* that are demanded */
+#define STARTER_BUDGETS 4 /* that are made */
 #define STARTER_NAME 120  /* bytes of a name */
 
 /* ---- patterns ---- */
@@ -30,15 +31,59 @@ plain_character(const char *p, size_t n)
 	return 0;
 }
 
-/* One that fits the name; what cannot be written stands as ?, what is too long as *. */
-static void
-make_pattern(struct text *t, struct slice name)
+/* The bytes before ":LINE" or ":LINE:COLUMN" at the end of a place in a source; n: it is none. */
+static uint32_t
+place_end(struct slice name)
 {
-	uint32_t i = 0;
+	uint32_t end = name.n;
 
-	text_clear(t);
-	while (i < name.n && i < STARTER_NAME) {
+	for (int part = 0; part < 2; part++) {
+		uint32_t i = end;
+		while (i > 0 && name.p[i - 1] >= '0' && name.p[i - 1] <= '9')
+			i--;
+		if (i == end || i < 2 || name.p[i - 1] != ':')
+			break;
+		end = i - 1;
+	}
+	return end;
+}
+
+/* Where the part of a path begins that is the same on another machine and in the next version: behind a
+ * registry of packages, behind somebody's home. */
+static uint32_t
+place_begin(struct slice name, uint32_t end)
+{
+	static const char *const marks[] = { "/registry/src/", "/site-packages/", "/node_modules/",
+		                             "/home/",         "/Users/",         "/root/" };
+
+	for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {
+		const char *const at = end > 0 ? memmem(name.p, end, marks[k], strlen(marks[k])) : NULL;
+		if (at == NULL)
+			continue;
+		uint32_t i = (uint32_t)(at - name.p) + (uint32_t)strlen(marks[k]);
+		/* and behind the name of the registry, or of the user */
+		for (; k != 1 && k != 2 && i < end && name.p[i] != '/'; i++)
+			;
+		return i + (k != 1 && k != 2 && i < end);
+	}
+	return 0;
+}
+
+/* Bytes of the name; what cannot be written stands as ?, what is too long as *, versions as *. */
+static void
+put_part(struct text *t, struct slice name, uint32_t i, uint32_t end, bool place)
+{
+	const uint32_t stop = i + STARTER_NAME < end ? i + STARTER_NAME : end;
+
+	while (i < stop) {
 		const size_t n = plain_character(name.p + i, name.n - i);
+		if (place && name.p[i] == '-' && i + 1 < end && name.p[i + 1] >= '0' &&
+		    name.p[i + 1] <= '9') {
+			text_str(t, "-*"); /* a version */
+			while (i < end && name.p[i] != '/')
+				i++;
+			continue;
+		}
 		if (n == 0) {
 			text_char(t, '?');
 		} else {
@@ -48,16 +93,36 @@ make_pattern(struct text *t, struct slice name)
 		}
 		i += n > 0 ? (uint32_t)n : 1;
 	}
-	if (i < name.n)
+	if (i < end)
 		text_char(t, '*');
 }
 
+/* One that fits the name, and of a place in a source those that it will have. */
 static void
-put_pattern(struct text *t, struct slice name)
+make_pattern(struct text *t, struct slice name, bool *place)
+{
+	const uint32_t end = place_end(name);
+	const uint32_t begin = end < name.n ? place_begin(name, end) : 0;
+
+	text_clear(t);
+	*place = end < name.n;
+	if (begin > 0)
+		text_str(t, "*/");
+	put_part(t, name, begin, end, *place);
+	if (*place)
+		text_str(t, ":*");
+}
+
+/* raw: it is a name yet. */
+static void
+put_pattern(struct text *t, struct slice name, bool raw)
 {
 	struct text pattern = { .p = NULL };
 
-	make_pattern(&pattern, name);
+	if (raw)
+		put_part(&pattern, name, 0, name.n, false);
+	else
+		text_slice(&pattern, name);
 	t->failed |= pattern.failed;
 	if (!pattern.failed)
 		text_json_string(t, slice_of(pattern.p, pattern.n));
@@ -104,65 +169,63 @@ put_share(struct text *t, double share)
 	text_printf(t, "%" PRIu64 ".%" PRIu64 "%%", tenths / 10, tenths % 10);
 }
 
-/* ---- parts ---- */
-
-/* Spans by name; async ones. */
-struct starter_rows {
-	struct span_row *list[2];
-	size_t n[2];
-};
-
-/* Whether a row stands for names that are not known, or has none. */
-static bool
-is_named(const struct span_row *r)
+/* For people: "560 us". */
+static void
+put_human(struct text *t, uint64_t ns)
 {
-	return r->name.n > 0 && !slice_is(r->name, "(other names)");
+	text_time(t, ns);
 }
 
+/* ---- what traces have ---- */
+
+/* Time that passes while nothing is done, and lives, which are as long as the run. */
 static bool
-stands_before(const struct span_row *rows, size_t i)
+is_waiting(struct slice name, struct slice category, const struct span_group *g)
 {
-	for (size_t k = 0; k < i; k++)
-		if (slice_equal(rows[k].name, rows[i].name))
+	static const char *const words[] = { "*park*",        "*Park*", "*idle*",  "*Idle*",  "*sleep*",
+		                             "*Sleep*",       "*wait*", "*Wait*",  "*pause*", "*block*",
+		                             "thread*state*", "state*", "running", "task",    "*barrier*" };
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (glob_fits(slice_str(words[i]), name) || glob_fits(slice_str(words[i]), category))
 			return true;
-	return false;
+	return g->longest_track != NULL && g->longest_track->is_child;
+}
+
+static struct starter_row *
+find_row(struct policy_starter *s, struct slice name, struct slice category)
+{
+	for (uint32_t i = 0; i < s->nrows; i++)
+		if (slice_equal(s->rows[i].name, name) && slice_equal(s->rows[i].category, category))
+			return &s->rows[i];
+	if (s->nrows == STARTER_MOST)
+		return NULL;
+	struct starter_row *const row = &s->rows[s->nrows++];
+	*row = (struct starter_row){ .name = arena_copy(&s->arena, name),
+		                     .category = arena_copy(&s->arena, category),
+		                     .last = UINT32_MAX };
+	return row;
 }
 
 static void
-put_events(struct text *t, const struct span_row *rows, size_t n)
+add_row(struct policy_starter *s, struct text *pattern, const struct span_row *r, const struct stats *stats)
 {
-	size_t listed = 0;
+	const uint64_t p99 = histogram_percentile(&r->group->durations, &stats->pool, 99);
+	bool place;
 
-	for (size_t i = 0; i < n && i < 4 * STARTER_EVENTS && listed < STARTER_EVENTS; i++) {
-		if (!is_named(&rows[i]) || stands_before(rows, i))
-			continue;
-		if (listed++ == 0)
-			text_str(t, "\n  # Events that must be there; * is any text.  A category will do as "
-			            "well, and\n"
-			            "  # \"count: 0\" forbids them.\n  events:\n");
-		text_str(t, "    - name: ");
-		put_pattern(t, rows[i].name);
-		text_str(t, "\n      count: {min: 1}\n");
-	}
-}
-
-static void
-put_metadata(struct text *t, const struct trace *trace)
-{
-	uint32_t listed = 0;
-
-	for (uint32_t i = 0; i < trace->nmeta && listed < STARTER_FACTS; i++) {
-		if (trace->meta[i].name.n == 0)
-			continue;
-		if (listed++ == 0)
-			text_str(
-			    t,
-			    "\n  # What the trace tells about itself; as \"name: pattern\" with its value.\n"
-			    "  metadata:\n");
-		text_str(t, "    - ");
-		put_pattern(t, trace->meta[i].name);
-		text_char(t, '\n');
-	}
+	make_pattern(pattern, r->name, &place);
+	s->failed |= pattern->failed;
+	if (pattern->failed)
+		return;
+	struct starter_row *const row = find_row(s, slice_of(pattern->p, pattern->n), r->category);
+	if (row == NULL)
+		return;
+	row->place = place;
+	row->waits |= is_waiting(r->name, r->category, r->group);
+	row->p99 = p99 > row->p99 ? p99 : row->p99;
+	row->sum += (double)total_of(r->group->sum);
+	row->traces += row->last != s->ntraces;
+	row->last = s->ntraces;
 }
 
 static double
@@ -178,90 +241,173 @@ unfinished_share(const struct policy_watch *w, const struct pipeline *p)
 }
 
 static void
-put_trace(struct text *t, const struct policy_watch *w, const struct pipeline *p)
+add_facts(struct policy_starter *s, const struct trace *trace)
 {
-	const struct stats *const s = &w->stats;
-
-	if (p->trace.epoch_known)
-		text_str(t, "\n  # The wall time of events is known.\n  epoch: true\n");
-	if (s->tracks > 0)
-		text_printf(t,
-		            "\n  # Threads that have events: %" PRIu64 " in this trace.\n"
-		            "  threads: {count: {min: 1}}\n",
-		            s->tracks);
-	if (w->counts_lost) {
-		text_str(t, "\n  # The largest share of packets that may be missing.\n  lost-packets: ");
-		put_share(t, (double)w->lost / ((double)w->lost + (double)w->records + 1e-9));
-		text_char(t, '\n');
+	for (uint32_t i = 0; i < trace->nmeta; i++) {
+		const struct slice name = trace->meta[i].name;
+		uint32_t k = 0;
+		while (k < s->nfacts && !slice_equal(s->facts[k].name, name))
+			k++;
+		if (k == STARTER_FACTS || name.n == 0)
+			continue;
+		if (k == s->nfacts)
+			s->facts[s->nfacts++] = (struct starter_fact){ .name = arena_copy(&s->arena, name) };
+		s->facts[k].traces++;
 	}
-	text_str(t, "\n  # The largest share of spans that may have no end.\n  unfinished-spans: ");
-	put_share(t, unfinished_share(w, p));
-	text_char(t, '\n');
-	if (s->events == 0 || s->last_ns - s->first_ns > UINT64_MAX / 4)
-		return;
-	text_str(t, "\n  # How long the trace may take");
-	text_str(t, "; from its first event to the end of its last.\n  time:\n    duration: {max: ");
-	put_time(t, generous(s->last_ns - s->first_ns));
-	text_str(t, "}\n");
 }
 
-/* The largest p99 of all names that the pattern for this one fits. */
-static uint64_t
-largest_p99(struct text *t, const struct starter_rows *r, const struct stats *s, struct slice name)
+void
+policy_starter_add(struct policy_starter *s, const struct policy_watch *w, const struct pipeline *p)
 {
+	const struct stats *const stats = &w->stats;
 	struct text pattern = { .p = NULL };
-	uint64_t most = 0;
+	struct span_row *rows;
+	size_t n = 0, taken = 0;
 
-	make_pattern(&pattern, name);
-	t->failed |= pattern.failed;
-	for (int table = 0; table < 2 && !pattern.failed; table++)
-		for (size_t i = 0; i < r->n[table]; i++) {
-			const struct span_row *const row = &r->list[table][i];
-			if (!glob_fits(slice_of(pattern.p, pattern.n), row->name))
-				continue;
-			const uint64_t p99 = histogram_percentile(&row->group->durations, &s->pool, 99);
-			most = p99 > most ? p99 : most;
+	if (!stats_span_rows(stats, &stats->spans, &rows, &n)) {
+		s->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < n && taken < STARTER_ROWS; i++)
+		if (rows[i].name.n > 0 && !slice_is(rows[i].name, "(other names)")) {
+			add_row(s, &pattern, &rows[i], stats);
+			taken++;
 		}
+	free(rows);
 	text_free(&pattern);
-	return most;
+	add_facts(s, &p->trace);
+	const double lost = (double)w->lost / ((double)w->lost + (double)w->records + 1e-9);
+	const double unfinished = unfinished_share(w, p);
+	s->no_epoch |= !p->trace.epoch_known;
+	s->counts_lost |= w->counts_lost;
+	s->lost = lost > s->lost ? lost : s->lost;
+	s->unfinished = unfinished > s->unfinished ? unfinished : s->unfinished;
+	s->threads = s->ntraces == 0 || stats->tracks < s->threads ? stats->tracks : s->threads;
+	s->endless |= stats->events == 0 || stats->last_ns - stats->first_ns > UINT64_MAX / 4;
+	if (!s->endless && stats->last_ns - stats->first_ns > s->duration)
+		s->duration = stats->last_ns - stats->first_ns;
+	s->failed |= s->arena.failed || interpret_ledger(&p->interpret)->failed;
+	s->ntraces++;
+}
+
+/* ---- what is written ---- */
+
+static int
+by_sum(const void *a, const void *b)
+{
+	const struct starter_row *const x = a, *const y = b;
+
+	return (x->sum < y->sum) - (x->sum > y->sum);
+}
+
+/* A category stands for its names where these are places. */
+static bool
+is_said(const struct policy_starter *s, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (s->rows[k].place && s->rows[i].place && s->rows[k].category.n > 0 &&
+		    slice_equal(s->rows[k].category, s->rows[i].category))
+			return true;
+	return false;
 }
 
 static void
-put_budgets(struct text *t, const struct stats *s, const struct starter_rows *r)
+put_events(struct policy_starter *s, struct text *t)
 {
-	const struct span_row *const rows = r->list[0];
-	size_t listed = 0;
-
-	text_str(
-	    t, "\n# Limits for the spans of each name: p50, p90, p99, max, sum, mean, self, count, rate.\n");
-	for (size_t i = 0; i < r->n[0] && i < 4 * STARTER_BUDGETS && listed < STARTER_BUDGETS; i++) {
-		const uint64_t p99 = largest_p99(t, r, s, rows[i].name);
-		if (!is_named(&rows[i]) || stands_before(rows, i) || p99 > UINT64_MAX / 4)
+	for (uint32_t i = 0; i < s->nrows && s->nevents < STARTER_EVENTS; i++) {
+		const struct starter_row *const r = &s->rows[i];
+		const bool by_category = r->place && r->category.n > 0;
+		if (r->waits || r->traces < s->ntraces || is_said(s, i))
 			continue;
-		text_str(t, listed++ == 0 ? "budgets:\n  - name: " : "  - name: ");
-		put_pattern(t, rows[i].name);
-		text_printf(t, "\n    statistic: p99 # %" PRIu64 " ns in this trace\n    limit: ", p99);
-		put_time(t, generous(p99));
+		if (s->nevents++ == 0)
+			text_str(t,
+			         "\n  # Events that must be there; * is any text, and \"count: 0\" forbids "
+			         "them.\n  events:\n");
+		text_str(t, by_category ? "    - category: " : "    - name: ");
+		put_pattern(t, by_category ? r->category : r->name, by_category);
+		text_str(t, "\n      count: {min: 1}\n");
+	}
+}
+
+static void
+put_facts(const struct policy_starter *s, struct text *t)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->nfacts; i++) {
+		if (s->facts[i].traces < s->ntraces)
+			continue;
+		if (!any)
+			text_str(
+			    t, "\n  # What a trace tells about itself; as \"name: pattern\" with its value.\n"
+			       "  # metadata:\n");
+		any = true;
+		text_str(t, "  #   - ");
+		put_pattern(t, s->facts[i].name, true);
 		text_char(t, '\n');
 	}
-	text_str(t, listed == 0 ? "# budgets:\n" : "");
+}
+
+static void
+put_trace(const struct policy_starter *s, struct text *t)
+{
+	if (!s->no_epoch)
+		text_str(t, "\n  # The wall time of events is known.\n  epoch: true\n");
+	if (s->threads > 0)
+		text_printf(t,
+		            "\n  # Threads that have events: %" PRIu64 " here.\n"
+		            "  threads: {count: {min: 1}}\n",
+		            s->threads);
+	if (s->counts_lost) {
+		text_str(t, "\n  # The largest share of packets that may be missing.\n  lost-packets: ");
+		put_share(t, s->lost);
+		text_char(t, '\n');
+	}
+	text_str(t, "\n  # The largest share of spans that may have no end.\n  unfinished-spans: ");
+	put_share(t, s->unfinished);
+	text_char(t, '\n');
+	if (s->endless)
+		return;
+	text_str(t, "\n  # How long the trace may take, from its first event to the end of its last: ");
+	put_human(t, s->duration);
+	text_str(t, " here.\n  time:\n    duration: {max: ");
+	put_time(t, generous(s->duration));
+	text_str(t, "}\n");
+}
+
+static void
+put_budgets(struct policy_starter *s, struct text *t)
+{
+	text_str(
+	    t, "\n# Limits for the spans of each name: p50, p90, p99, max, sum, mean, self, count, rate.\n");
+	for (uint32_t i = 0; i < s->nrows && s->nbudgets < STARTER_BUDGETS; i++) {
+		const struct starter_row *const r = &s->rows[i];
+		if (r->waits || r->p99 > UINT64_MAX / 4)
+			continue;
+		text_str(t, s->nbudgets++ == 0 ? "budgets:\n  - name: " : "  - name: ");
+		put_pattern(t, r->name, false);
+		if (r->category.n > 0) {
+			text_str(t, "\n    category: ");
+			put_pattern(t, r->category, true);
+		}
+		text_str(t, "\n    statistic: p99 # ");
+		put_human(t, r->p99);
+		text_str(t, " here\n    limit: ");
+		put_time(t, generous(r->p99));
+		text_char(t, '\n');
+	}
+	text_str(t, s->nbudgets == 0 ? "# budgets:\n" : "");
 	text_str(t, "#  - {name: \"*\", statistic: p50, tolerance: 10%} # than in the baseline\n"
 	            "# baseline: base.json # what tracetool stats --format json wrote of an earlier run\n");
 }
 
 bool
-policy_starter(struct text *t, const struct policy_watch *w, const struct pipeline *p, const char *shown)
+policy_starter_write(struct policy_starter *s, struct text *t, const char *shown)
 {
-	struct starter_rows rows = { .n = { 0 } };
-
-	if (!stats_span_rows(&w->stats, &w->stats.spans, &rows.list[0], &rows.n[0]) ||
-	    !stats_span_rows(&w->stats, &w->stats.async, &rows.list[1], &rows.n[1])) {
-		free(rows.list[0]);
-		return false;
-	}
+	qsort(s->rows, s->nrows, sizeof s->rows[0], by_sum);
 	text_printf(t,
 	            "# What tracetool validate expects of traces below this folder: tracetool.yaml(5).\n"
-	            "# Made from %s, which keeps it.  Its numbers are a start: adapt them.\n"
+	            "# Made from %s%s.  Its numbers are a start: adapt them.\n"
 	            "# Editors check it with policy.schema.json, which is installed with tracetool.\n\n"
 	            "# From this level on findings fail the run: error, warning, note or never.\n"
 	            "fail-level: error\n\n"
@@ -269,16 +415,20 @@ policy_starter(struct text *t, const struct policy_watch *w, const struct pipeli
 	            "# ignore: [policy/unchecked]\n"
 	            "# level: {policy/budget: warning}\n\n"
 	            "expect:",
-	            shown);
-	put_events(t, rows.list[0], rows.n[0]);
-	put_metadata(t, &p->trace);
-	put_trace(t, w, p);
-	put_budgets(t, &w->stats, &rows);
+	            shown, s->ntraces > 1 ? " and others, which keep it" : ", which keeps it");
+	put_events(s, t);
+	put_facts(s, t);
+	put_trace(s, t);
+	put_budgets(s, t);
 	text_str(t, "\n# What is different for some files; the paths begin at this folder.\n"
 	            "# overrides:\n"
 	            "#  - paths: \"bench/*\"\n"
 	            "#    fail-level: never\n");
-	free(rows.list[0]);
-	free(rows.list[1]);
-	return !t->failed && !interpret_ledger(&p->interpret)->failed;
+	return !t->failed && !s->failed;
+}
+
+void
+policy_starter_free(struct policy_starter *s)
+{
+	arena_free(&s->arena);
 }

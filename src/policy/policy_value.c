@@ -145,3 +145,53 @@ policy_counts(struct policy_draft *d, const struct yaml_node *node, const char *
 		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: min is more than max", what);
 	return out->min <= out->max;
 }
+
+/* ---- which events ---- */
+
+void
+policy_take_name(struct policy_draft *d, const struct yaml_node *node, void *who)
+{
+	policy_pattern(d, node, "name", &((struct policy_who *)who)->name);
+}
+
+void
+policy_take_category(struct policy_draft *d, const struct yaml_node *node, void *who)
+{
+	policy_pattern(d, node, "category", &((struct policy_who *)who)->category);
+}
+
+void
+policy_take_thread(struct policy_draft *d, const struct yaml_node *node, void *who)
+{
+	policy_pattern(d, node, "thread", &((struct policy_who *)who)->thread);
+}
+
+void
+policy_take_kind(struct policy_draft *d, const struct yaml_node *node, void *who)
+{
+	static const char *const words[] = { "span", "async", "instant", "counter",
+		                             NULL }; /* enum policy_kind */
+	uint32_t i;
+
+	if (yaml_word(&d->yaml, node, "kind", words, &i))
+		((struct policy_who *)who)->kinds = 1U << i;
+}
+
+bool
+policy_says_who(const struct policy_who *who)
+{
+	return who->name.p != NULL || who->category.p != NULL || who->thread.p != NULL;
+}
+
+static bool
+same(struct slice a, struct slice b)
+{
+	return (a.p == NULL) == (b.p == NULL) && slice_equal(a, b);
+}
+
+bool
+policy_same_who(const struct policy_who *a, const struct policy_who *b)
+{
+	return same(a->name, b->name) && same(a->category, b->category) && same(a->thread, b->thread) &&
+	       a->kinds == b->kinds;
+}

@@ -34,39 +34,41 @@ policy_finding(const struct policy_verdict *v, enum policy_rule rule, uint64_t o
 
 /* ---- events ---- */
 
-/* `"draw*" of the category "gpu"` */
-static const char *
-event_words(const struct policy_event *e, char room[800])
+/* `"draw*" of category "gpu" on thread "main"` */
+const char *
+policy_words(const struct policy_who *who, char room[POLICY_WORDS])
 {
-	struct quoted name, category;
+	struct quoted q;
+	size_t n = 0;
 
-	if (e->category.p == NULL)
-		snprintf(room, 800, "%s", quoted(&name, e->name));
-	else if (e->name.p == NULL)
-		snprintf(room, 800, "category %s", quoted(&category, e->category));
-	else
-		snprintf(room, 800, "%s of category %s", quoted(&name, e->name),
-		         quoted(&category, e->category));
+	room[0] = '\0';
+	if (who->name.p != NULL)
+		n += (size_t)snprintf(room, POLICY_WORDS, "%s", quoted(&q, who->name));
+	if (who->category.p != NULL)
+		n += (size_t)snprintf(room + n, POLICY_WORDS - n, "%scategory %s", n > 0 ? " of " : "",
+		                      quoted(&q, who->category));
+	if (who->thread.p != NULL)
+		snprintf(room + n, POLICY_WORDS - n, "%son thread %s", n > 0 ? " " : "all ",
+		         quoted(&q, who->thread));
 	return room;
 }
 
 static void
 check_event(const struct policy_verdict *v, const struct policy_event *e, const struct policy_tally *t)
 {
-	char words[800];
+	char words[POLICY_WORDS];
 
-	event_words(e, words);
+	policy_words(&e->who, words);
 	if (t->count < e->count.min)
 		policy_finding(v, POLICY_RULE_EVENT_MISSING, t->first, e->line,
-		               "events %.500s: %" PRIu64 ", not at least %" PRIu64, words, t->count,
+		               "events %s: %" PRIu64 ", not at least %" PRIu64, words, t->count,
 		               e->count.min);
 	else if (t->count > e->count.max && e->count.max == 0)
 		policy_finding(v, POLICY_RULE_EVENT_BEYOND, t->beyond, e->line,
-		               "events %.500s: %" PRIu64 ", although none are allowed", words, t->count);
+		               "events %s: %" PRIu64 ", although none are allowed", words, t->count);
 	else if (t->count > e->count.max)
 		policy_finding(v, POLICY_RULE_EVENT_BEYOND, t->beyond, e->line,
-		               "events %.500s: %" PRIu64 ", not at most %" PRIu64, words, t->count,
-		               e->count.max);
+		               "events %s: %" PRIu64 ", not at most %" PRIu64, words, t->count, e->count.max);
 }
 
 /* ---- metadata ---- */

@@ -133,6 +133,48 @@ bucket_middle(uint32_t block, uint32_t bucket)
 	return ((uint64_t)(64 + bucket) << shift) + (UINT64_C(1) << (shift - 1));
 }
 
+/* A number that was met n times. */
+static void
+add_times(struct histogram *h, struct histogram_pool *pool, uint64_t v, uint64_t n)
+{
+	uint32_t block, bucket;
+
+	histogram_place(v, &block, &bucket);
+	for (; n > 0 && !h->spread; n--)
+		histogram_add(h, pool, v);
+	if (n > 0 && h->blocks[block] == 0) {
+		histogram_add(h, pool, v);
+		n--;
+	}
+	if (n == 0)
+		return;
+	if (h->blocks[block] != 0) {
+		pool->buckets[(size_t)h->blocks[block] * HISTOGRAM_BUCKETS + bucket] += n;
+		h->count += n;
+	} else {
+		pool->coarse += n;
+	}
+}
+
+void
+histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
+                const struct histogram_pool *of)
+{
+	const uint64_t min = h->count == 0 || from->min < h->min ? from->min : h->min;
+	const uint64_t max = h->count == 0 || from->max > h->max ? from->max : h->max;
+
+	if (from->count == 0)
+		return;
+	for (uint32_t i = 0; !from->spread && i < from->count; i++)
+		histogram_add(h, pool, from->kept[i]);
+	for (uint32_t i = 0; from->spread && i < HISTOGRAM_BLOCKS; i++)
+		for (uint32_t j = 0; from->blocks[i] != 0 && j < HISTOGRAM_BUCKETS; j++)
+			add_times(h, pool, bucket_middle(i, j),
+			          of->buckets[(size_t)from->blocks[i] * HISTOGRAM_BUCKETS + j]);
+	h->min = min; /* middles of buckets may lie beyond */
+	h->max = max;
+}
+
 uint64_t
 histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent)
 {

@@ -75,6 +75,10 @@ histogram_add(struct histogram *h, struct histogram_pool *pool, uint64_t v)
 	histogram_spread(h, pool, v);
 }
 
+/* Adds all that is in another histogram, whose pool is `of`: with the error that this one adds to its own. */
+void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
+                     const struct histogram_pool *of);
+
 /* By nearest rank: the ceil(percent / 100 * count)-th smallest number, or the middle of the bucket that it is
  * in, within [min, max].  percent is 1 .. 100; an empty histogram gives 0. */
 uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent);

@@ -96,7 +96,7 @@ vocab_no_memory(const struct vocabulary *vocabulary)
 bool
 vocab_read_file(const char *path, struct findings *findings, char **text, size_t *n)
 {
-	return yaml_read(path, VOCAB_MAX_BYTES, false, vocab_rules, findings, text, n);
+	return yaml_read(path, VOCAB_MAX_BYTES, vocab_rules, findings, text, n);
 }
 
 bool

@@ -1,16 +1,15 @@
 #include "yaml/yaml_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/edit_distance.h"
 #include "base/open_below.h"
 #include "base/utf8.h"
 #include "check/input_rules.h"
+#include "input/input_whole.h"
 
 /* ---- mistakes ---- */
 
@@ -85,68 +84,29 @@ unreadable(struct findings *findings, const struct rule *rules, const char *why)
 	return false;
 }
 
-/* To the end, or to one byte more than it may have. */
 static bool
-read_all(int fd, char *room, size_t most, size_t *n)
+say_why(const struct input_whole *w, size_t most, const struct rule *rules, struct findings *findings)
 {
-	*n = 0;
-	while (*n <= most) {
-		const ssize_t got = read(fd, room + *n, most + 1 - *n);
-		if (got == 0)
-			break;
-		if (got < 0 && errno != EINTR)
-			return false;
-		*n += got > 0 ? (size_t)got : 0;
-	}
-	return true;
-}
-
-static bool
-read_open(int fd, size_t most, const struct rule *rules, struct findings *findings, char **text, size_t *n)
-{
-	char *const room = malloc(most + 1);
 	char why[64];
 
-	if (room == NULL) {
+	if (w->no_memory) {
 		finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0,
 		            "the system gives no more memory");
 		return false;
 	}
-	bool ok = read_all(fd, room, most, n) || unreadable(findings, rules, strerror(errno));
-	if (ok && *n > most) {
-		snprintf(why, sizeof why, "the file is larger than %zu MiB", most >> 20);
-		ok = unreadable(findings, rules, why);
-	}
-	if (!ok) {
-		free(room);
-		return false;
-	}
-	char *const fitted = realloc(room, *n + 1);
-	*text = fitted != NULL ? fitted : room;
-	return true;
+	snprintf(why, sizeof why, "the file is larger than %zu MiB", most >> 20);
+	return unreadable(findings, rules, w->too_large ? why : w->why);
 }
 
 bool
-yaml_read(const char *path, size_t most, bool regular, const struct rule *rules, struct findings *findings,
-          char **text, size_t *n)
+yaml_read(const char *path, size_t most, const struct rule *rules, struct findings *findings, char **text,
+          size_t *n)
 {
-	/* a FIFO that nobody writes to must not stop the search for a file */
-	const int flags = O_RDONLY | O_CLOEXEC | (regular ? O_NONBLOCK : 0);
-	struct stat st;
-	bool ok;
-	int fd;
+	struct input_whole w;
+	const bool ok = input_read_whole(&w, path, most) || say_why(&w, most, rules, findings);
 
-	*text = NULL;
-	do
-		fd = open(path, flags);
-	while (fd < 0 && errno == EINTR);
-	if (fd < 0)
-		return unreadable(findings, rules, strerror(errno));
-	if (regular && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
-		ok = unreadable(findings, rules, "it is not a regular file");
-	else
-		ok = read_open(fd, most, rules, findings, text, n);
-	close(fd);
+	*text = w.p;
+	*n = w.n;
 	return ok;
 }
 
@@ -155,12 +115,15 @@ yaml_read_below(const char *folder, const char *path, size_t most, const struct 
                 struct findings *findings, char **text, size_t *n)
 {
 	const int fd = below_open_file(folder, path);
+	struct input_whole w = { .p = NULL };
 
 	*text = NULL;
 	if (fd < 0)
 		return unreadable(findings, rules, below_why(errno));
-	const bool ok = read_open(fd, most, rules, findings, text, n);
+	const bool ok = input_read_whole_fd(&w, fd, most) || say_why(&w, most, rules, findings);
 	close(fd);
+	*text = w.p;
+	*n = w.n;
 	return ok;
 }
 

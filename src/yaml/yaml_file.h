@@ -22,10 +22,10 @@ struct yaml_file {
 	bool no_memory;
 };
 
-/* The text of a file of at most `most` bytes, to be freed.  false after a finding, also when it is no regular
- * file and `regular` asks for one. */
-bool yaml_read(const char *path, size_t most, bool regular, const struct rule *rules,
-               struct findings *findings, char **text, size_t *n);
+/* The text of a file of at most `most` bytes, to be freed, as input_read_whole() reads it.  false after a
+ * finding. */
+bool yaml_read(const char *path, size_t most, const struct rule *rules, struct findings *findings,
+               char **text, size_t *n);
 
 /* The same for a regular file below a folder, which is named by somebody else (base/open_below.h). */
 bool yaml_read_below(const char *folder, const char *path, size_t most, const struct rule *rules,

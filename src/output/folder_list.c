@@ -1,0 +1,179 @@
+#include "output/folder_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "output/folder_name.h"
+#include "output/output_folder.h"
+
+#define HEAD "tracetool-files 1 "
+
+enum { READ_STEP = 64 << 10, LIST_MOST = 64 << 20 /* bytes of a list that is believed */, SUM_DIGITS = 16 };
+
+static const char no_list[] =
+    "exists, and has no list " OUTPUT_FOLDER_LIST " that would tell that tracetool wrote it: not replaced";
+static const char not_ours[] =
+    "exists, and its list " OUTPUT_FOLDER_LIST " is not as tracetool writes it: not replaced";
+static const char no_memory[] = "the system gives no more memory";
+
+/* ---- writing ---- */
+
+uint64_t
+folder_sum(uint64_t sum, const char *p, size_t n)
+{
+	struct byte_sum s = { .sum = sum };
+
+	byte_sum_add(&s, p, n);
+	return s.sum;
+}
+
+void
+folder_list_put(struct text *t, const struct folder_file *files, uint32_t n)
+{
+	struct text lines = { .p = NULL };
+
+	for (uint32_t i = 0; i < n; i++)
+		text_printf(&lines, "%" PRIu64 " %016" PRIx64 " %s\n", files[i].given.bytes, files[i].given.sum,
+		            files[i].name);
+	text_printf(t, HEAD "%" PRIu32 " %016" PRIx64 "\n", n, folder_sum(0, lines.p, lines.n));
+	text_add(t, lines.p, lines.n);
+	t->failed |= lines.failed;
+	text_free(&lines);
+}
+
+/* ---- reading ---- */
+
+/* All bytes of a regular file.  false: there is none, it is too long, or cannot be read. */
+static bool
+read_text(const char *folder, struct text *text)
+{
+	const size_t size = strlen(folder) + sizeof "/" OUTPUT_FOLDER_LIST;
+	char *const path = malloc(size);
+	struct stat st;
+
+	if (path == NULL)
+		return false;
+	(void)snprintf(path, size, "%s/" OUTPUT_FOLDER_LIST, folder);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	free(path);
+	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+	for (ssize_t did = 1; ok && did > 0;) {
+		char *const room = text_room(text, READ_STEP);
+		did = room != NULL ? read(fd, room, READ_STEP) : -1;
+		ok = (did >= 0 || (room != NULL && errno == EINTR)) && text->n <= LIST_MOST;
+		text->n += did > 0 ? (size_t)did : 0;
+		did = ok && did < 0 ? 1 : did;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	return ok;
+}
+
+/* A number and what stands behind it; moves *p behind that.  false: there is none. */
+static bool
+take_number(const char **p, const char *end, char behind, uint64_t *v)
+{
+	const char *at = *p;
+
+	for (*v = 0; at < end && *at >= '0' && *at <= '9' && *v <= (UINT64_MAX - 9) / 10; at++)
+		*v = *v * 10 + (uint64_t)(*at - '0');
+	if (at == *p || at == end || *at != behind)
+		return false;
+	*p = at + 1;
+	return true;
+}
+
+static bool
+take_sum(const char **p, const char *end, char behind, uint64_t *v)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	if (end - *p <= SUM_DIGITS || (*p)[SUM_DIGITS] != behind)
+		return false;
+	*v = 0;
+	for (int i = 0; i < SUM_DIGITS; i++) {
+		const char *const digit = memchr(digits, (*p)[i], SUM_DIGITS);
+		if (digit == NULL)
+			return false;
+		*v = *v << 4 | (uint64_t)(digit - digits);
+	}
+	*p += SUM_DIGITS + 1;
+	return true;
+}
+
+static const char *
+take_line(struct folder_list *l, const char **p, const char *end)
+{
+	struct folder_listed file;
+
+	if (!take_number(p, end, ' ', &file.bytes) || !take_sum(p, end, ' ', &file.sum))
+		return not_ours;
+	const char *const line_end = memchr(*p, '\n', (size_t)(end - *p));
+	if (line_end == NULL || folder_name_wrong(*p, (size_t)(line_end - *p)) != NULL)
+		return not_ours;
+	file.name = slice_of(*p, (size_t)(line_end - *p));
+	if (tabletext_get(&l->names, file.name) != TABLE_NONE)
+		return not_ours;
+	if (!array_room(&l->files, l->n, &l->cap, sizeof *l->files) ||
+	    !tabletext_put(&l->names, file.name, l->n))
+		return no_memory;
+	l->files[l->n++] = file;
+	*p = line_end + 1;
+	return NULL;
+}
+
+const char *
+folder_list_read(struct folder_list *l, const char *folder)
+{
+	const char *why = NULL;
+	uint64_t count, sum;
+
+	*l = (struct folder_list){ .n = 0 };
+	if (!read_text(folder, &l->text))
+		return l->text.failed ? no_memory : no_list;
+	const char *p = l->text.p, *const end = p + l->text.n;
+	if (l->text.n < strlen(HEAD) || memcmp(p, HEAD, strlen(HEAD)) != 0)
+		return not_ours;
+	p += strlen(HEAD);
+	if (!take_number(&p, end, ' ', &count) || !take_sum(&p, end, '\n', &sum) ||
+	    folder_sum(0, p, (size_t)(end - p)) != sum)
+		return not_ours;
+	while (why == NULL && p < end)
+		why = take_line(l, &p, end);
+	return why == NULL && l->n != count ? not_ours : why;
+}
+
+void
+folder_list_free(struct folder_list *l)
+{
+	text_free(&l->text);
+	tabletext_free(&l->names);
+	free(l->files);
+	*l = (struct folder_list){ .n = 0 };
+}
+
+bool
+folder_is_complete(const char *folder)
+{
+	struct text path = { .p = NULL };
+	struct folder_list list;
+	struct stat st;
+	bool ok = folder_list_read(&list, folder) == NULL;
+
+	for (uint32_t i = 0; i < list.n && ok; i++) {
+		text_clear(&path);
+		text_printf(&path, "%s/%.*s", folder, (int)list.files[i].name.n, list.files[i].name.p);
+		text_char(&path, '\0');
+		ok = !path.failed && lstat(path.p, &st) == 0 && S_ISREG(st.st_mode) &&
+		     (uint64_t)st.st_size == list.files[i].bytes;
+	}
+	text_free(&path);
+	folder_list_free(&list);
+	return ok;
+}

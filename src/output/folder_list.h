@@ -1,0 +1,46 @@
+#ifndef OUTPUT_FOLDER_LIST_H
+#define OUTPUT_FOLDER_LIST_H
+
+#include <stdbool.h>
+
+#include "base/table.h"
+#include "output/folder_files.h"
+#include "output/text.h"
+
+/*
+ * The list OUTPUT_FOLDER_LIST of an output folder, by which tracetool knows a
+ * folder that it wrote:
+ *
+ *     tracetool-files 1 COUNT SUM
+ *     BYTES SUM NAME
+ *     ...
+ *
+ * The first SUM is that of the lines below; each other one of the bytes of its
+ * file.  Sums are CRC-64/ECMA-182 (reflected), 16 hexadecimal digits.
+ */
+
+/* Adds n bytes to a sum, which is 0 at first. */
+uint64_t folder_sum(uint64_t sum, const char *p, size_t n);
+
+/* Appends the list of these files. */
+void folder_list_put(struct text *t, const struct folder_file *files, uint32_t n);
+
+struct folder_list {
+	struct text text;       /* the bytes of the file; names lie in it */
+	struct tabletext names; /* -> files[] */
+	struct folder_listed {
+		struct slice name; /* valid by folder_name_wrong() */
+		uint64_t bytes, sum;
+	} * files;
+	uint32_t n, cap;
+};
+
+/* Reads and checks that of a folder; free it in any case.  NULL, or why it is not to be believed (a constant
+ * text). */
+const char *folder_list_read(struct folder_list *l, const char *folder);
+void folder_list_free(struct folder_list *l);
+
+/* Whether the folder has a list that is to be believed, and all its files with the sizes in it. */
+bool folder_is_complete(const char *folder);
+
+#endif
