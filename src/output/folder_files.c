@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "output/folder_list.h"
 
 enum { HELD_SIZE = 32 << 10, WRITE_MOST = 1 << 30 };
 

@@ -388,25 +388,6 @@ output_bytes(const struct output *o)
 
 /* ---- The end ---- */
 
-static bool
-close_checked(struct output *o)
-{
-	const int fd = o->fd;
-	o->fd = -1;
-	/* Linux has closed it even when it says EINTR. */
-	return close(fd) == 0 || errno == EINTR || fail(o, errno);
-}
-
-bool
-output_finish(struct output *o)
-{
-	if (o->failure.error == 0 && !o->finished) {
-		o->finished = true;
-		(void)(flush_held(o, true) && close_checked(o));
-	}
-	return o->failure.error == 0;
-}
-
 bool
 output_check(struct output *o)
 {
@@ -425,6 +406,25 @@ const struct byte_sum *
 output_packed(const struct output *o)
 {
 	return o->pack != NULL ? &o->given : NULL;
+}
+
+static bool
+close_checked(struct output *o)
+{
+	const int fd = o->fd;
+	o->fd = -1;
+	/* Linux has closed it even when it says EINTR. */
+	return close(fd) == 0 || errno == EINTR || fail(o, errno);
+}
+
+bool
+output_finish(struct output *o)
+{
+	if (o->failure.error == 0 && !o->finished) {
+		o->finished = true;
+		(void)(flush_held(o, true) && close_checked(o));
+	}
+	return o->failure.error == 0;
 }
 
 /* What came of giving it its name: 0 or an errno value. */
