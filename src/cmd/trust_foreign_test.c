@@ -59,8 +59,10 @@ Test(trust, foreign_files_are_named)
 		    "JSON, but not a trace (it has no traceEvents): if it belongs to the trace of a folder, "
 		    "name the folder"),
 		ROW("a.pftrace", "\x0a\x0c\x40\x01\x50\x01\x58\x06\xf2\x03\x02\x08\x01\x00\x0a\x02\x40\x02",
-		    "a Perfetto trace: tracetool writes these, but does not read them (trace_processor does)"),
-		ROW("a.csv", "kind,ts_ns,dur_ns,name\n", "a CSV table of events: tracetool writes these, but does not read them"),
+		    "a Perfetto trace: tracetool writes these, but does not read them (trace_processor "
+		    "does)"),
+		ROW("a.csv", "kind,ts_ns,dur_ns,name\n",
+		    "a CSV table of events: tracetool writes these, but does not read them"),
 		ROW("stream.json", "{\"version\":3,\"ovni\":{\"part\":\"thread\"}}",
 		    "named like a file beside a trace of format ovni, and holds no events: name the folder "
 		    "that it is in"),
