@@ -173,7 +173,7 @@ Test(chrome_parts, mistakes_in_options)
 	               "the output has to be in the input's format");
 	expect_mistake((const char *const[]){ "convert", "--ids", sample, "x.csv", NULL },
 	               "--ids is for outputs in format chrome, chrome-dir, not csv");
-	expect_mistake((const char *const[]){ "stats", "--ids", sample, NULL }, "there is no option --ids");
+	expect_mistake((const char *const[]){ "stats", "--ids", sample, NULL }, "has no option --ids");
 	expect_mistake((const char *const[]){ "convert", "--to", "chrome-dir", sample, "-", NULL },
 	               "is a directory of files");
 }

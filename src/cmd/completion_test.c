@@ -133,7 +133,7 @@ Test(completion, of_bash)
 		{ "tracetool vocabulary show ht", "htdump " },
 		{ "tracetool vocabulary check go", "good " },
 		{ "tracetool completion ", "bash fish zsh " },
-		{ "tracetool rules ", "" },
+		{ "tracetool rules lanes/overlap", "lanes/overlap-left " },
 		/* files */
 		{ "tracetool validate go", "good " },
 		{ "tracetool validate -q --threads 2 go", "good " },

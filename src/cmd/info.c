@@ -36,8 +36,7 @@ struct info {
 	struct report_out out;
 	struct text text;
 	struct progress progress;
-	bool digest, json;
-	bool any;   /* a trace could be read */
+	bool digest, json, any; /* any: a trace could be read */
 	/* of the present trace */
 	struct digest sum;
 	uint64_t first_ns, last_ns;
@@ -265,7 +264,6 @@ put_json_trace(struct text *t, struct info *n, const struct pipeline *p, struct 
 	struct fields_json_lost lost = { .bad_text = 0 };
 
 	text_str(t, n->any ? ",\n{\"path\":" : "\n{\"path\":");
-	n->any = true;
 	text_json_string(t, slice_str(p->job->paths[0]));
 	put_member(t, "format", slice_str(pipeline_format(p)->name));
 	if (trace->dialect[0] != '\0')
@@ -380,17 +378,13 @@ cmd_info(const struct command *cmd, int argc, char **argv)
 
 	options_init(&n.options, cmd, argc, argv);
 	int opt;
-	while ((opt = options_next(&n.options, &arg)) >= 0)
-		if (opt == O_DIGEST) {
-			n.digest = true;
-		} else {
-			const int form = options_word(&n.options, "--format", arg, forms);
-			if (form < 0) {
-				opt = OPTIONS_STOP;
-				break;
-			}
-			n.json = form == 1;
-		}
+	while ((opt = options_next(&n.options, &arg)) >= 0) {
+		const int form = opt == O_FORMAT ? options_word(&n.options, "--format", arg, forms) : 0;
+		n.digest |= opt == O_DIGEST;
+		n.json = opt == O_FORMAT ? form == 1 : n.json;
+		if (form < 0)
+			break;
+	}
 	const bool parsed = opt == OPTIONS_END && options_name_traces(&n.options);
 	if (!parsed || !options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
 		if (parsed)

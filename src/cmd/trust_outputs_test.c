@@ -29,7 +29,7 @@ Test(trust, names_of_outputs_are_escaped)
 	expect(RUN("convert", SAMPLE, "no/" RED ".json"), 2,
 	       "no/\\x1b[31m.json: its directory does not exist");
 	expect(RUN("stats", "-o", "no/" RED, SAMPLE), 2, "no/\\x1b[31m: its directory does not exist");
-	expect(RUN("convert", SAMPLE, RED), 3, "the name \\x1b[31m has no suffix");
+	expect(RUN("convert", SAMPLE, RED), 3, "\\x1b[31m: no suffix: use ");
 	expect(RUN("convert", SAMPLE, "a." RED), 3, "unknown suffix .\\x1b[31m");
 	expect(RUN("convert", "--to", RED, SAMPLE, "-"), 3, "no output format named \\x1b[31m");
 	expect(RUN(RED), 3, "there is no command \\x1b[31m");
