@@ -133,8 +133,8 @@ equal(struct made *m, struct batch *b, uint32_t number)
 Test(speedscope_made, of_equal_spans_the_later_is_the_outer_one)
 {
 	static const char want[] =
-	    "[\n{\"type\":\"O\",\"frame\":1,\"at\":0},\n{\"type\":\"O\",\"frame\":0,\"at\":10},\n"
-	    "{\"type\":\"O\",\"frame\":3,\"at\":2},\n{\"type\":\"O\",\"frame\":2,\"at\":12},\n"
+	    "[\n{\"type\":\"O\",\"frame\":1,\"at\":0},\n{\"type\":\"O\",\"frame\":0,\"at\":0},\n"
+	    "{\"type\":\"O\",\"frame\":3,\"at\":2},\n{\"type\":\"O\",\"frame\":2,\"at\":2},\n"
 	    "{\"type\":\"C\",\"frame\":2,\"at\":2},\n";
 	struct writer_rig r;
 	struct check c = run(&r, equal, 2);
