@@ -231,7 +231,7 @@ add_event(struct chrome_reading *st, struct batch *b, struct event e, const stru
 	st->no_memory |= e.name.p == NULL;
 	if (raw)
 		st->no_memory |= !chrome_fields(st, b, &e, rec->p, rec->end);
-	else if ((st->r->want & WANT_FIELDS) != 0 || class_needs_fields(e.cls))
+	else if ((st->r->want & WANT_FIELDS) != 0 || e.phase == PHASE_COUNTER || class_needs_fields(e.cls))
 		st->no_memory |= !add_fields(st, b, &e, began);
 	if (!raw && w != NULL && w->has_true_id)
 		drop_true_tid(b, &e);

@@ -146,7 +146,8 @@ dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct d
 	st->no_memory |= e->name.p == NULL || (e->track == NULL && phase != PHASE_STRUCTURE);
 	if (st->raw_fields)
 		dft_raw_fields(st, rec, b, e);
-	else if ((st->r->want & WANT_FIELDS) != 0 || (class_needs_fields(c) && !st->raw))
+	else if ((st->r->want & WANT_FIELDS) != 0 ||
+	         ((phase == PHASE_COUNTER || class_needs_fields(c)) && !st->raw))
 		dft_fields_add(st, rec, f, b, e);
 	if (b->bytes != NULL)
 		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));

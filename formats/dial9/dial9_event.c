@@ -83,12 +83,13 @@ no_track(struct d9_state *st)
 	return st->no_track;
 }
 
-/* All fields, or those that the plan looks at; from the one at p on, which is the `skipped`-th. */
+/* All fields, of counters in any case, or those that the plan looks at; from the one at p on, which is the
+ * `skipped`-th. */
 static void
 add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
            struct event *e, const char *p, uint32_t skipped)
 {
-	const bool all = d9_wants_fields(st);
+	const bool all = d9_wants_fields(st) || e->phase == PHASE_COUNTER;
 	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
 	struct field *const first = batch_fields(b, s->nhead + s->nfields);
 	struct d9_walk w; /* made when a field needs it */
@@ -132,7 +133,7 @@ add_made(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *
 	d9_made_event(st, s, f, b, e, &args);
 	if (e->track == NULL)
 		e->track = no_track(st);
-	if (!d9_wants_fields(st))
+	if (!d9_wants_fields(st) && e->phase != PHASE_COUNTER)
 		return;
 	add_fields(st, s, f, b, e, args, s->made->nhidden);
 	for (uint32_t i = 0; i < e->nfields && !st->no_memory; i++)

@@ -106,7 +106,6 @@ ndjson_take_event(struct ndjson_reading *st, struct batch *b)
 	const bool raw = (r->want & WANT_RAW) != 0, structure = st->line.type == NDJSON_STRUCTURE;
 	const bool wanted =
 	    !raw && (r->want & WANT_TIMES) != 0 && (!structure || (r->want & WANT_STRUCTURE) != 0);
-	const bool with_fields = wanted && (r->want & WANT_FIELDS) != 0;
 	struct event *const e = &st->event;
 	struct ndjson_known *known;
 
@@ -118,6 +117,7 @@ ndjson_take_event(struct ndjson_reading *st, struct batch *b)
 		return false;
 	if (slice_equal(e->name, e->cls->name))
 		e->name = e->cls->name;
+	const bool with_fields = wanted && ((r->want & WANT_FIELDS) != 0 || e->phase == PHASE_COUNTER);
 	const struct ndjson_into to = { .b = b, .arena = with_fields ? &b->scratch : &st->scratch };
 	const uint32_t n = ndjson_read_fields(st, &to, known);
 	if (st->no_memory)

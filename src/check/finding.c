@@ -109,7 +109,9 @@ finding_add_times(struct findings *j, const struct rule *rule, uint64_t offset, 
 	va_end(ap);
 	if (j != NULL)
 		j->summing = true;
-	finding_add(j, rule, offset, record, "%s; %" PRIu64 " in all", detail, count);
+	/* the others may be of events outside of a scope that is set */
+	finding_add(j, rule, offset, record, "%s; %" PRIu64 " in %s", detail, count,
+	            j != NULL && j->left_out != NULL ? "the whole trace" : "all");
 	if (j != NULL)
 		j->summing = false;
 }

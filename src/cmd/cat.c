@@ -69,6 +69,16 @@ take(struct cat *c, int opt, const char *arg)
 	return options_limit(o, arg, &c->limit);
 }
 
+/* Durations are those of spans, so begins and ends have to be paired. */
+static bool
+asks_durations(const struct select *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->conditions[i].kind == SELECT_MIN_DUR || s->conditions[i].kind == SELECT_MAX_DUR)
+			return true;
+	return false;
+}
+
 static bool
 parse(struct cat *c)
 {
@@ -87,7 +97,14 @@ parse(struct cat *c)
 	}
 	if (c->at != UINT64_MAX && !c->limited)
 		c->limit = 1;
-	return opt == OPTIONS_END && options_name_traces(o);
+	if (opt != OPTIONS_END)
+		return false;
+	if (c->raw && asks_durations(&o->select.select)) {
+		o->status = options_mistake(o, "--raw shows begins and ends apart, which have no duration: "
+		                               "without --raw, --min-dur and --max-dur select spans");
+		return false;
+	}
+	return options_name_traces(o);
 }
 
 /* An offset is one of a file. */
@@ -204,7 +221,7 @@ show_one(struct cat *c, const struct trace_group *trace)
 	job.operand = &trace->operand;
 	c->trace = trace;
 	c->named = false;
-	job.interpret = INTERPRET_EVENTS;
+	job.interpret = asks_durations(&c->options.select.select) ? INTERPRET_SPANS : INTERPRET_EVENTS;
 	job.max_repeat = c->max_repeat;
 	job.raw = job.raw_drops = c->raw;
 	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
@@ -220,7 +237,7 @@ show_one(struct cat *c, const struct trace_group *trace)
 	if (!c->options.quiet)
 		say_losses(path, &p.repeats.ledger);
 	if (c->status < STATUS_USAGE)
-		say_selected(&c->options, path, &p);
+		c->status = worse(c->status, say_selected(&c->options, path, pipeline_found(&p)));
 	pipeline_close(&p);
 }
 

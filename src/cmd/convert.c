@@ -429,8 +429,12 @@ convert_run(struct convert *c)
 	const struct pipeline_job job = convert_job(c);
 	const bool written = splits ? convert_split_write(c) : convert_write(c, &job);
 	const enum exit_status status = finish(c, written);
-	if (!splits)
-		say_selected(&c->options, c->nin == 1 ? c->in[0] : c->out, &c->pipeline);
+	if (!splits) {
+		const char *const path = c->nin == 1 ? c->in[0] : c->out;
+		c->status = worse(c->status, say_selected(&c->options, path, pipeline_found(&c->pipeline)));
+		if (c->pipeline.marks.state == MARKS_MADE)
+			say_crossing(&c->options, path, c->pipeline.marks.found);
+	}
 	convert_close(c);
 	writing_free(&c->writing);
 	convert_verify_free(&c->verify);

@@ -305,17 +305,6 @@ write_sizes(struct convert *c, struct pipeline_job *job)
 
 /* ---- all of them ---- */
 
-static void
-say_left_out(const struct convert *c)
-{
-	const uint64_t n = c->split.split.left_out;
-	struct shown_path shown;
-
-	if (!c->options.quiet && c->split.split.selects)
-		say("%s: %" PRIu64 " event%s left out as asked",
-		    show_path(&shown, c->nin == 1 ? c->in[0] : c->out), n, n == 1 ? " is" : "s are");
-}
-
 bool
 convert_split_write(struct convert *c)
 {
@@ -337,8 +326,9 @@ convert_split_write(struct convert *c)
 		c->split.part = i;
 		ok = write_part(c, &job, i, i + 1);
 	}
-	if (ok)
-		say_left_out(c);
+	const char *const path = c->nin == 1 ? c->in[0] : c->out;
+	if (ok && s->selects)
+		c->status = worse(c->status, say_selected(&c->options, path, s->found));
 	return ok;
 }
 

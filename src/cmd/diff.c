@@ -304,7 +304,10 @@ run(struct diff *d)
 	report_out_put(&d->out, &d->text);
 	differ_free(&d->differ);
 	for (int i = 0; i < DIFFER_SIDES; i++) {
-		say_selected(&d->options, d->paths[i], &d->pipelines[i]);
+		const enum exit_status empty =
+		    say_selected(&d->options, d->paths[i], pipeline_found(&d->pipelines[i]));
+		d->status = worse(d->status, empty);
+		differs |= empty != STATUS_CLEAN;
 		pipeline_close(&d->pipelines[i]);
 	}
 	by_name_free(&d->names);

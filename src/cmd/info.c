@@ -134,8 +134,13 @@ put_times(struct text *t, const struct info *n, const struct trace *trace)
 {
 	const bool wall = trace->epoch_known && n->last_ns <= UINT64_MAX - trace->epoch_ns;
 
-	if (trace->events == 0)
+	if (n->first_ns > n->last_ns) { /* no event came */
+		text_str(t, "times:    none");
+		if (trace->events > 0)
+			text_printf(t, " (0 of %" PRIu64 " events selected)", trace->events);
+		text_char(t, '\n');
 		return;
+	}
 	text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all", n->first_ns,
 	            n->last_ns, n->last_ns - n->first_ns);
 	if (n->last_ns - n->first_ns >= 1000) {
@@ -359,7 +364,7 @@ name_one(struct info *n, const struct trace_group *trace)
 		report_out_put(&n->out, &n->text);
 		n->any = true;
 	}
-	say_selected(&n->options, path, &p);
+	n->status = worse(n->status, say_selected(&n->options, path, pipeline_found(&p)));
 	pipeline_close(&p);
 	digest_free(&n->sum);
 	n->sum = (struct digest){ .events = 0 };

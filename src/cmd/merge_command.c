@@ -114,9 +114,9 @@ align(struct merge *m)
 	} else if (m->convert.offsets != NULL && !align_file(m->align, &m->join, o)) {
 		return false;
 	}
-	if (fits && !join_window(&m->join, &o->select.select)) {
-		o->status = options_mistake(o, "the wall time of the merged trace is not known: name the "
-		                               "time window by its own times");
+	const char *const mistake = fits ? join_window(&m->join, &o->select.select) : NULL;
+	if (mistake != NULL) {
+		o->status = options_mistake(o, "%s", mistake);
 		return false;
 	}
 	if (fits && m->convert.rebase)

@@ -60,23 +60,6 @@ say_losses(const char *path, const struct ledger *l)
 }
 
 void
-say_selected(const struct options *o, const char *path, const struct pipeline *p)
-{
-	const bool copied = p->marks.state == MARKS_MADE;
-	const uint64_t left_out = copied ? p->marks.left_out : p->select.left_out;
-	struct shown_path shown;
-
-	if (o->quiet || (!copied && p->select.p == NULL))
-		return;
-	show_path(&shown, path);
-	say("%s: %" PRIu64 " event%s left out as asked", shown.s, left_out, left_out == 1 ? " is" : "s are");
-	if (copied && p->marks.crossing > 0)
-		say("%s: %" PRIu64 " span%s the time window and %s whole, as records are copied", shown.s,
-		    p->marks.crossing, p->marks.crossing == 1 ? " crosses an end of" : "s cross an end of",
-		    p->marks.crossing == 1 ? "is" : "are");
-}
-
-void
 say_text(const struct text *t)
 {
 	put(t->p, t->n);
@@ -190,6 +173,10 @@ say_end(struct options *o, const struct source *s)
 	}
 	say_text(&t);
 	text_free(&t);
+	if (s->context != NULL && s->context->refused[0] != '\0') {
+		say("%s: %s", o->cmd->name, s->context->refused);
+		return STATUS_USAGE;
+	}
 	if (s->unreadable)
 		return STATUS_UNREADABLE;
 	return s->findings.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;

@@ -25,8 +25,13 @@ void say_found(const struct options *o);
  * new.  true: it was that, and it was said. */
 bool say_failure(struct options *o, const struct findings *j, const struct finding *f);
 
-/* How many events were left out as the options asked; nothing where none were asked for, or with --quiet. */
-void say_selected(const struct options *o, const char *path, const struct pipeline *p);
+/* How many events were selected, unless all were, and, also with --quiet, which options no event met.  found:
+ * of the trace at `path`, NULL if all of it was wanted.  STATUS_FINDINGS with --fail-on-empty if there is no
+ * event. */
+enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *found);
+
+/* Of a selection whose records are copied: how many of its spans the time window did not cut. */
+void say_crossing(const struct options *o, const char *path, const struct select_found *found);
 
 /* What was lost on the way to an output (or report), one line for each kind. */
 struct ledger;

@@ -22,6 +22,7 @@ enum {
 	S_MAX_DUR,
 	S_WHERE,
 	S_NOT,
+	S_FAIL_ON_EMPTY,
 };
 
 const struct cmd_option select_option_rows[] = {
@@ -42,6 +43,7 @@ const struct cmd_option select_option_rows[] = {
 	[S_WHERE] = { "where", "KEY=GLOB",
 	              "events with a field KEY whose value is GLOB; KEY>N, KEY<=N, ...: a number", 0 },
 	[S_NOT] = { "not", NULL, "negates the next filter: --not --name idle", 0 },
+	[S_FAIL_ON_EMPTY] = { "fail-on-empty", NULL, "exit status 1 if no event is selected", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -57,6 +59,7 @@ mistake(struct options *o, const char *option, const char *what, const char *arg
 static bool
 take_time(struct options *o, int which, const char *arg, struct select_time *t)
 {
+	t->text = arg;
 	return time_option(arg, t) || mistake(o, select_option_rows[which].name, time_option_why(arg), arg);
 }
 
@@ -163,6 +166,7 @@ take_condition(struct select *k, struct options *o, int which, bool inverted, co
 
 	if (which == S_WHERE)
 		return take_where(&c, o, arg) && add(k, o, c);
+	c.glob = slice_str(arg);
 	if (which == S_MIN_DUR || which == S_MAX_DUR)
 		return (length_option(arg, &c.number) ||
 		        mistake(o, select_option_rows[which].name, duration_option_why(arg), arg)) &&
@@ -181,7 +185,12 @@ select_options_take(struct select_options *s, struct options *o, int which, cons
 	s->invert = which == S_NOT;
 	if (which == S_NOT)
 		return true;
-	if (inverted && (which == S_SINCE || which == S_UNTIL || which == S_EDGES)) {
+	if (which == S_FAIL_ON_EMPTY && !inverted) {
+		s->fail_on_empty = true;
+		return true;
+	}
+	if (inverted &&
+	    (which == S_SINCE || which == S_UNTIL || which == S_EDGES || which == S_FAIL_ON_EMPTY)) {
 		o->status = options_mistake(o, "--not does not go with --%s", select_option_rows[which].name);
 		return false;
 	}
@@ -192,6 +201,49 @@ select_options_take(struct select_options *s, struct options *o, int which, cons
 	if (which == S_EDGES)
 		return take_edges(s, o, arg);
 	return take_condition(k, o, which, inverted, arg);
+}
+
+/* A condition of this kind that excludes the given one, as no duration is in both. */
+static const struct select_condition *
+excluding(const struct select *k, const struct select_condition *least)
+{
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->conditions[i].kind == SELECT_MAX_DUR && !k->conditions[i].inverted &&
+		    k->conditions[i].number >= least->number)
+			return NULL;
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->conditions[i].kind == SELECT_MAX_DUR && !k->conditions[i].inverted)
+			return &k->conditions[i];
+	return NULL;
+}
+
+/* Options that no event can meet together; false after a message. */
+static bool
+check_ranges(const struct select *k, struct options *o)
+{
+	const struct select_condition *most = NULL, *least = NULL;
+
+	if (select_is_reversed(k)) {
+		o->status = options_mistake(o,
+		                            "--since %s is not before --until %s: no event can be between "
+		                            "them",
+		                            k->since.text, k->until.text);
+		return false;
+	}
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct select_condition *const c = &k->conditions[i];
+		if (c->kind != SELECT_MIN_DUR || c->inverted)
+			continue;
+		most = excluding(k, c);
+		least = c;
+		if (most == NULL)
+			return true; /* conditions of one kind are alternatives */
+	}
+	if (most == NULL)
+		return true;
+	o->status = options_mistake(o, "--min-dur %.*s is longer than --max-dur %.*s", (int)least->glob.n,
+	                            least->glob.p, (int)most->glob.n, most->glob.p);
+	return false;
 }
 
 bool
@@ -207,6 +259,6 @@ select_options_end(const struct select_options *s, struct options *o)
 		    options_mistake(o, "--edges says what --since and --until do to spans; give one of "
 		                       "them");
 	else
-		return true;
+		return check_ranges(k, o);
 	return false;
 }

@@ -12,6 +12,7 @@ extern const struct cmd_option select_option_rows[];
 struct select_options {
 	struct select select;
 	bool invert;     /* --not, for the option that follows */
+	bool fail_on_empty;
 	bool clip_asked; /* --edges clip was given, not only meant */
 };
 

@@ -93,7 +93,7 @@ show_progress(void *ctx, const struct input *in)
 }
 
 static void
-report(struct stats_run *s, const struct pipeline *p, const char *path)
+report(struct stats_run *s, struct pipeline *p, const char *path)
 {
 	s->stats.unpaired = interpret_unpaired(&p->interpret);
 	const struct stats_view view = {
@@ -101,6 +101,7 @@ report(struct stats_run *s, const struct pipeline *p, const char *path)
 		.bytes = p->context.bytes,
 		.trace = &p->trace,
 		.stats = &s->stats,
+		.found = pipeline_found(p),
 		.width = options_width(&s->options),
 	};
 	if (!s->json && !s->first)
@@ -128,6 +129,10 @@ count_all(struct stats_run *s, struct pipeline *p)
 		pipeline_no_memory(p);
 		return false;
 	}
+	if (!stats_end(&s->stats)) {
+		pipeline_no_memory(p);
+		return false;
+	}
 	return status == STAGE_END;
 }
 
@@ -152,6 +157,7 @@ count_one(struct stats_run *s, const struct trace_group *trace)
 	job.interpret = INTERPRET_SPANS;
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.max_repeat = s->max_repeat;
+	job.select_keeps = true; /* spans of the whole trace nest */
 	job.hooks = (struct pipeline_hooks){ opened, settle, closed, show_progress, s };
 	progress_init(&s->progress, &s->options);
 	s->any = false;
@@ -165,7 +171,7 @@ count_one(struct stats_run *s, const struct trace_group *trace)
 	if (!s->options.quiet)
 		say_losses(path, &p.repeats.ledger);
 	stats_free(&s->stats);
-	say_selected(&s->options, path, &p);
+	s->status = worse(s->status, say_selected(&s->options, path, pipeline_found(&p)));
 	pipeline_close(&p);
 }
 

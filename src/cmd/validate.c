@@ -215,8 +215,10 @@ run(struct validate *v)
 	const uint64_t threads = !v->threads_given && file != NULL ? file->threads : v->threads;
 	struct publication p = { .n = 0 };
 	const bool opened = reports_open(&v->reports, &v->options, &v->policies.whole);
+	enum exit_status scope = STATUS_CLEAN;
 	const bool whole =
-	    opened && validate_run(&v->options, &v->reports, &v->traces, &v->policies, threads);
+	    opened && validate_run(&v->options, &v->reports, &v->traces, &v->policies, threads,
+	                           &scope);
 
 	enum exit_status status = opened ? STATUS_CLEAN : STATUS_UNREADABLE;
 
@@ -225,7 +227,7 @@ run(struct validate *v)
 		(void)publication_end(&p, NULL, NULL, 0);
 	}
 	reports_free(&v->reports);
-	return worse(status, p.status);
+	return worse(worse(status, p.status), scope);
 }
 
 enum exit_status

@@ -40,6 +40,7 @@ read_trace(struct init *n, struct pipeline *p, const struct pipeline_job *job)
 			ok = policy_watch_batch(n->watch, b);
 			batch_release(b);
 		}
+	ok = ok && policy_watch_end(n->watch);
 	if (!ok)
 		pipeline_no_memory(p);
 	pipeline_end(p);

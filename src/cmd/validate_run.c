@@ -24,7 +24,9 @@ struct slot {
 	struct file_records records;
 	uint64_t inputs;            /* that were closed */
 	struct policy_watch *watch; /* while it is read; NULL: nothing is expected of it */
-	uint64_t left_events, left_findings; /* outside of the scope */
+	uint64_t left_findings;              /* outside of the scope */
+	struct select_found *found;          /* of the scope; NULL: there is none */
+	char refused[512];                   /* why that makes no sense for the trace; "": it does */
 	bool turn;                  /* all traces before it are reported */
 };
 
@@ -44,6 +46,7 @@ struct run {
 	struct kept *kept; /* those that nobody has */
 	pthread_mutex_t lock;
 	struct progress progress; /* of a trace that is alone */
+	enum exit_status status;  /* of the scope */
 	bool failed;              /* memory ran out; with the lock, or in finish */
 };
 
@@ -78,6 +81,8 @@ closed(void *ctx, const struct source *f)
 	const struct file_record what = source_record(f);
 
 	progress_clear(&s->run->progress);
+	if (f->context->refused[0] != '\0')
+		return; /* nothing was read; that is said in turn */
 	s->left_findings += f->findings.nleft_out;
 	if (s->watch != NULL && f->open && !f->as_whole)
 		policy_watch_input(s->watch, f);
@@ -142,6 +147,14 @@ add_verdict(struct slot *s, const struct pipeline *p, const struct findings *j)
 		file_records_close(&s->records, &what, j);
 }
 
+static void
+take_found(struct slot *s, struct pipeline *p)
+{
+	s->found = p->marks.found;
+	p->marks.found = NULL;
+	memcpy(s->refused, p->context.refused, sizeof s->refused);
+}
+
 /* Reads a trace of which something is expected. */
 static void
 run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job,
@@ -158,10 +171,11 @@ run_expecting(struct slot *s, struct pipeline *p, const struct pipeline_job *job
 			ok = policy_watch_batch(s->watch, b);
 			batch_release(b);
 		}
+	ok = ok && policy_watch_end(s->watch);
 	if (!ok)
 		pipeline_no_memory(p);
 	pipeline_end(p);
-	if (status != STAGE_END || pipeline_format(p) == NULL || s->records.last == NULL)
+	if (!ok || status != STAGE_END || pipeline_format(p) == NULL || s->records.last == NULL)
 		return;
 	findings_init(&findings, v.path, take_finding, s);
 	v.findings = &findings;
@@ -195,13 +209,13 @@ run_trace(struct slot *s, struct pipeline_job *job)
 		policy_watch_free(s->watch);
 		free(s->watch);
 		s->watch = NULL;
-		s->left_events = p.marks.left_out;
+		take_found(s, &p);
 		pipeline_close(&p);
 	} else if (ok) {
 		if (pipeline_open(&p, job))
 			pipeline_drain(&p);
 		pipeline_end(&p);
-		s->left_events = p.marks.left_out;
+		take_found(s, &p);
 		pipeline_close(&p);
 	}
 	policy_checks_free(&checks);
@@ -228,32 +242,40 @@ run_slot(void *ctx, size_t index)
 	job.scope = job.select;
 	job.select = NULL;
 	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = s };
-	s->inputs = s->left_events = s->left_findings = 0;
+	s->inputs = s->left_findings = 0;
+	s->refused[0] = '\0';
 	s->records.failed |= !run_trace(s, &job);
 	give_kept(r, kept);
 }
 
 /* What was left out is said, in the order of the traces. */
-static void
+static enum exit_status
 say_scope(const struct slot *s)
 {
 	const struct options *const o = s->run->options;
+	const char *const path = trace_group_path(s->trace);
 	struct shown_path shown;
 
-	if (!o->quiet && !select_is_any(&o->select.select))
-		say("%s: %" PRIu64 " event%s and %" PRIu64 " finding%s are outside of the scope",
-		    show_path(&shown, trace_group_path(s->trace)), s->left_events,
-		    s->left_events == 1 ? "" : "s", s->left_findings, s->left_findings == 1 ? "" : "s");
+	if (s->refused[0] != '\0') {
+		say("%s: %s: %s", o->cmd->name, show_path(&shown, path), s->refused);
+		return STATUS_USAGE;
+	}
+	if (!o->quiet && s->left_findings > 0)
+		say("%s: %" PRIu64 " finding%s outside of the scope", show_path(&shown, path),
+		    s->left_findings, s->left_findings == 1 ? " is" : "s are");
+	return say_selected(o, path, s->found);
 }
 
 static void
 finish_slot(void *ctx, size_t index)
 {
-	const struct run *const r = ctx;
+	struct run *const r = ctx;
 	struct slot *const s = &r->slots[index];
 
 	hand_over(s);
-	say_scope(s);
+	r->status = worse(r->status, say_scope(s));
+	select_found_free(s->found);
+	s->found = NULL;
 	s->turn = false;
 }
 
@@ -310,7 +332,7 @@ free_run(struct run *r)
 
 bool
 validate_run(struct options *o, struct reports *reports, const struct trace_groups *traces,
-             struct policies *policies, uint64_t threads)
+             struct policies *policies, uint64_t threads, enum exit_status *scope)
 {
 	struct run r = { .options = o, .reports = reports, .groups = traces, .policies = policies };
 
@@ -318,5 +340,6 @@ validate_run(struct options *o, struct reports *reports, const struct trace_grou
 		return false;
 	const bool ok = read_all(&r, threads_of(&r, threads));
 	free_run(&r);
+	*scope = r.status;
 	return ok && !r.failed;
 }

@@ -63,7 +63,7 @@ enum event_flags {
 	EVENT_ASYNC = 1, /* a span that overlaps others of its track at will; `offset` tells it from others */
 	EVENT_ARROW = 4, /* an instant: an arrow leaves here if a FLOW_IN comes; a FLOW_OUT: of such a one */
 	EVENT_BIG = 2,   /* readers: its payload is big-endian */
-	EVENT_LEFT_OUT = 8, /* raw events, set by the engine: it was not selected; never of structure */
+	EVENT_LEFT_OUT = 8, /* set by the engine: it was not selected; never of structure */
 };
 
 /* The text of a STRING, BYTES or JSON value. */

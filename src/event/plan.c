@@ -84,6 +84,11 @@ plan_uses(const struct plan *m, struct slice *field)
 				return true;
 		if (ref_uses(&m->key, field) || parts_use(m, field))
 			return true;
+		if (m->phase == PLAN_COUNTER && m->nvalues == 0)
+			return true;
+		for (uint32_t i = 0; m->phase == PLAN_COUNTER && i < m->nvalues; i++)
+			if (is_field(m->values[i], field))
+				return true;
 	}
 	return false;
 }

@@ -245,7 +245,9 @@ group_holds(struct counting *c, const struct span_row *r)
 	MUST(g->durations.min <= span_mean(g) && span_mean(g) <= g->durations.max,
 	     "stats: the mean %" PRIu64 " of %" PRIu64 " to %" PRIu64, span_mean(g), g->durations.min,
 	     g->durations.max);
-	MUST(total_of(g->self) <= total_of(g->sum), "stats: more time of their own than time in all");
+	MUST(r->self <= total_of(g->sum) && r->total <= total_of(g->sum),
+	     "stats: more time of their own, or together, than each for itself");
+	MUST(r->recursive < g->count, "stats: each span lies in another of its name");
 	return true;
 }
 
@@ -257,6 +259,7 @@ sums_hold(struct counting *c, uint64_t events)
 	size_t n;
 	bool ok = true;
 
+	MUST(stats_end(&c->stats), "no memory");
 	MUST(stats_span_rows(&c->stats, &c->stats.spans, &rows, &n), "no memory");
 	for (size_t i = 0; i < n && ok; i++) {
 		ok = group_holds(c, &rows[i]);

@@ -55,8 +55,8 @@ bool join_by_start(struct join *j);
 bool join_rebase(struct join *j); /* the first event is at 0; after one of the others */
 
 /* The time window of the selection, if it has one, for each of the parts, whose offsets are known; before
- * join_rebase().  false: it is one of wall times, and that of the whole is not known. */
-bool join_window(struct join *j, const struct select *s);
+ * join_rebase().  NULL, or why there is no such window: one line, in the arena. */
+const char *join_window(struct join *j, const struct select *s);
 
 /* ---- the first stage of a pipeline with job.join ---- */
 
@@ -69,6 +69,9 @@ struct stage *joining_stage(struct joining *g);
 /* Closes what is open and tells the hooks. */
 void joining_end(struct joining *g);
 void joining_losses(const struct joining *g, struct ledger *into);
+
+/* What was selected of all traces; NULL: nothing was asked for, or no memory. */
+const struct select_found *joining_found(struct joining *g);
 void joining_free(struct joining *g);
 
 #endif

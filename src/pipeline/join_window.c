@@ -1,3 +1,5 @@
+#include <inttypes.h>
+
 #include "pipeline/join.h"
 #include "pipeline/select.h"
 
@@ -51,31 +53,46 @@ in_part(const struct join_part *part, const struct select_time *t, __int128 at)
 
 	if (t->kind == SELECT_ANY_TIME)
 		return *t;
-	return (struct select_time){ SELECT_AT, local < 0            ? 0
-		                                : local > UINT64_MAX ? UINT64_MAX
-		                                                     : (uint64_t)local };
+	const uint64_t v = local < 0 ? 0 : local > UINT64_MAX ? UINT64_MAX : (uint64_t)local;
+
+	return (struct select_time){ .kind = SELECT_AT, .v = v };
 }
 
-bool
+static const char *
+why_reversed(struct join *j, const struct select *s, __int128 since, __int128 until)
+{
+	const uint64_t from = since > 0 ? (uint64_t)since : 0, to = until > 0 ? (uint64_t)until : 0;
+	const struct slice why = arena_printf(&j->arena,
+	                                      "--since %s (%" PRIu64 " ns) is not before --until %s (%" PRIu64
+	                                      " ns): no event can be between them",
+	                                      s->since.text, from, s->until.text, to);
+
+	return why.p != NULL ? why.p : "--since is not before --until";
+}
+
+const char *
 join_window(struct join *j, const struct select *s)
 {
 	const struct bounds b = bounds_of(j);
 
 	if (s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME)
-		return true;
+		return NULL;
 	if (!j->epoch_known && (s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL))
-		return false;
+		return "the wall time of the merged trace is not known: name the time window by its own "
+		       "times";
 	const __int128 since = time_of(j, &b, &s->since), until = time_of(j, &b, &s->until);
+	if (s->since.kind != SELECT_ANY_TIME && s->until.kind != SELECT_ANY_TIME && since >= until)
+		return why_reversed(j, s, since, until);
 	for (size_t i = 0; i < j->n; i++) {
 		struct select *const own = arena_alloc(&j->arena, sizeof *own);
 		if (own == NULL) {
 			j->failed = true;
-			return true;
+			return NULL;
 		}
 		*own = *s;
 		own->since = in_part(&j->parts[i], &s->since, since);
 		own->until = in_part(&j->parts[i], &s->until, until);
 		j->parts[i].select = own;
 	}
-	return true;
+	return NULL;
 }

@@ -19,6 +19,7 @@ struct joining {
 	const struct join *join;
 	struct inner *list;
 	size_t at;                /* which is read */
+	struct select_found *found; /* in all of them, when somebody asked */
 	struct tabletext globals; /* "parent id name" of tracks that are one in all traces -> their index */
 	struct arena arena;
 };
@@ -231,6 +232,24 @@ joining_losses(const struct joining *g, struct ledger *into)
 		}
 }
 
+const struct select_found *
+joining_found(struct joining *g)
+{
+	if (g->p->job->select == NULL || g->found != NULL)
+		return g->found;
+	g->found = select_found_new(g->p->job->select);
+	if (g->found == NULL)
+		return NULL;
+	g->found->complete = g->at == g->join->n;
+	for (size_t i = 0; i < g->join->n; i++) {
+		const struct select_found *const f =
+		    g->list[i].open ? pipeline_found(&g->list[i].pipeline) : NULL;
+		if (f != NULL)
+			select_found_add(g->found, f);
+	}
+	return g->found;
+}
+
 void
 joining_free(struct joining *g)
 {
@@ -241,6 +260,7 @@ joining_free(struct joining *g)
 			pipeline_close(&g->list[i].pipeline);
 			rehome_free(&g->list[i].rehome);
 		}
+	select_found_free(g->found);
 	tabletext_free(&g->globals);
 	arena_free(&g->arena);
 	free(g->list);

@@ -1,5 +1,6 @@
 #include "pipeline/pipeline.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "check/input_rules.h"
@@ -38,6 +39,29 @@ pipeline_failed(struct pipeline *p, const char *why)
 	s = s != NULL ? s : rest_of(p);
 	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0, "%s", why);
 	s->unreadable = p->context.system_failed = true;
+}
+
+void
+pipeline_refused(struct pipeline *p, const char *fmt, ...)
+{
+	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
+	va_list ap;
+
+	s = s != NULL ? s : rest_of(p);
+	va_start(ap, fmt);
+	vsnprintf(p->context.refused, sizeof p->context.refused, fmt, ap);
+	va_end(ap);
+	s->unreadable = p->context.system_failed = true;
+}
+
+const struct select_found *
+pipeline_found(struct pipeline *p)
+{
+	if (p->joining != NULL)
+		return joining_found(p->joining);
+	if (p->marks.found != NULL)
+		return p->marks.found;
+	return p->select.p != NULL ? p->select.found : NULL;
 }
 
 static enum stage_status

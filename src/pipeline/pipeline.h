@@ -64,6 +64,9 @@ struct pipeline_job {
 	 * raw_drops, do not come out; spans that cross the window are whole.  See record_marks.h. */
 	const struct select *select;
 	bool raw_drops;
+	/* Events that `select` does not choose come out all the same, with EVENT_LEFT_OUT, unless they lie
+	 * outside of the time window and it cuts spans (SELECT_CLIP).  Not with raw. */
+	bool select_keeps;
 	/* Of events that this does not select findings are not reported; NULL: of all they are. */
 	const struct select *scope;
 	struct split *split; /* of whose parts events come out, of one alone; NULL: it is not split */
@@ -182,6 +185,13 @@ void pipeline_no_memory(struct pipeline *p);
 
 /* Reports what the system failed to do (one line), likewise. */
 void pipeline_failed(struct pipeline *p, const char *why);
+
+/* Says that what was asked for makes no sense for this trace (one line): the hooks are told of an input that
+ * has context->refused. */
+void pipeline_refused(struct pipeline *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* What the selection found, by whichever pass it was made; NULL: nothing was selected. */
+const struct select_found *pipeline_found(struct pipeline *p);
 
 /* What was lost on the way: pairs, arrows, lanes. */
 void pipeline_losses(const struct pipeline *p, struct ledger *into);

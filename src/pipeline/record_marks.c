@@ -7,6 +7,7 @@
 #include "pipeline/engine_losses.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/reading.h"
+#include "pipeline/select_found.h"
 #include "pipeline/split.h"
 
 /* ---- marks ---- */
@@ -193,6 +194,7 @@ record_marks_free(struct record_marks *m)
 	free(m->cursors);
 	free(m->others);
 	mark_set_free(&m->set);
+	select_found_free(m->found);
 	*m = (struct record_marks){ .state = MARKS_NOT };
 }
 
@@ -240,11 +242,15 @@ gather(struct pipeline *p, struct pipeline *first, const struct pipeline_job *jo
 			ledger_add(&p->ledger, lost,
 			           l->rows[i].first_offset & ((UINT64_C(1) << m->shift) - 1),
 			           l->rows[i].count);
-	m->left_out = first->select.left_out;
-	m->crossing = first->select.clipped;
+	m->found = first->select.found;
+	first->select.found = NULL;
+	memcpy(p->context.refused, first->context.refused, sizeof p->context.refused);
 	pipeline_close(first);
-	if (m->state != MARKS_GATHERING)
+	if (m->state != MARKS_GATHERING) {
+		select_found_free(m->found); /* of a part of the trace */
+		m->found = NULL;
 		return true;
+	}
 	return ok && !m->too_large && mark_set_finish(&m->set) && (p->job->scope == NULL || end_extents(m));
 }
 
@@ -307,6 +313,11 @@ record_marks_make(struct pipeline *p)
 		return true;
 	}
 	free(first);
+	if (p->context.refused[0] != '\0') {
+		memcpy(why, p->context.refused, sizeof why);
+		pipeline_refused(p, "%s", why);
+		return false;
+	}
 	record_marks_reason(m, why, sizeof why);
 	pipeline_failed(p, why);
 	return false;

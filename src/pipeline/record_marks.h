@@ -37,6 +37,7 @@ struct record_extents {
 struct finding;
 struct findings;
 struct format;
+struct select_found;
 struct split;
 
 struct record_marks {
@@ -62,9 +63,8 @@ struct record_marks {
 	uint32_t ncursors;
 	uint64_t
 	    *others; /* while gathering, for each event of a batch: the mark of the record that ended it */
-	uint64_t left_out; /* events, interpreted */
-	uint64_t crossing; /* spans that cross an end of the time window */
-	struct pipeline_why why; /* of the first pass, if it failed */
+	struct select_found *found; /* by the first pass, in interpreted events; NULL: there was none */
+	struct pipeline_why why;    /* of the first pass, if it failed */
 };
 
 struct pipeline;

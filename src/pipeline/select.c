@@ -1,5 +1,6 @@
 #include "pipeline/select.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,14 @@ select_needs_fields(const struct select *s)
 		if (s->conditions[i].kind == SELECT_WHERE)
 			return true;
 	return false;
+}
+
+bool
+select_is_reversed(const struct select *s)
+{
+	if (s->since.kind != s->until.kind || s->since.kind == SELECT_ANY_TIME)
+		return false;
+	return s->since.kind == SELECT_BEFORE_LAST ? s->since.v <= s->until.v : s->since.v >= s->until.v;
 }
 
 /* ---- the window ---- */
@@ -124,6 +133,21 @@ resolve(const struct select_time *t, const struct range *r, uint64_t *ns)
 	}
 }
 
+/* Whether there is a time in the window; false after a message. */
+static bool
+check_window(struct select_stage *st)
+{
+	const struct select *const s = st->select;
+
+	if (st->since < st->until || s->since.text == NULL || s->until.text == NULL)
+		return true;
+	pipeline_refused(st->p,
+	                 "--since %s (%" PRIu64 " ns) is not before --until %s (%" PRIu64
+	                 " ns): no event can be between them",
+	                 s->since.text, st->since, s->until.text, st->until);
+	return false;
+}
+
 static bool
 set_window(struct select_stage *st, const struct range *r)
 {
@@ -131,7 +155,7 @@ set_window(struct select_stage *st, const struct range *r)
 
 	if (resolve(&s->since, r, &st->since) && resolve(&s->until, r, &st->until)) {
 		st->ready = true;
-		return true;
+		return check_window(st);
 	}
 	pipeline_failed(st->p, s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL
 	                           ? "the wall time of this trace is not known: name the time window by "
@@ -148,6 +172,11 @@ select_stage_begin(struct select_stage *st, struct pipeline *p)
 	struct range r;
 
 	*st = (struct select_stage){ .p = p, .select = job->select, .until = UINT64_MAX };
+	st->found = select_found_new(job->select);
+	if (st->found == NULL) {
+		pipeline_no_memory(p);
+		return false;
+	}
 	if (!is_relative(&job->select->since) && !is_relative(&job->select->until))
 		return set_window(st, &(struct range){ .known = false });
 	if (!pipeline_reads_twice(job))
@@ -212,14 +241,15 @@ static bool
 clip(struct select_stage *st, struct batch *b, struct event *e)
 {
 	const uint64_t end = end_of(e);
-	const bool before = e->ts<st->since, after = end> st->until;
+	const uint64_t from = e->ts < st->since ? st->since : e->ts, to = end > st->until ? st->until : end;
+	const bool before = from > e->ts, after = to < end;
 
 	if (!before && !after)
 		return true;
-	if (before)
-		e->ts = st->since;
-	e->dur = (after ? st->until : end) - e->ts;
-	st->clipped++;
+	assert(from <= to); /* as the window is not reversed and the span is in it */
+	e->ts = from;
+	e->dur = to - from;
+	st->found->clipped++;
 	return (st->p->job->want & WANT_FIELDS) == 0 || mark(b, e,
 	                                                     before && after ? "both"
 	                                                     : before        ? "start"
@@ -269,9 +299,23 @@ part_of(struct select_stage *st, const struct event *e)
 }
 
 static inline bool
-is_selected(const struct select_stage *st, const struct batch *b, uint32_t i)
+matches(const struct select_stage *st, const struct batch *b, uint32_t i)
 {
-	return in_window(st, &b->events[i]) && (st->select->n == 0 || select_matches(st->select, b, i));
+	return st->select->n == 0 || select_matches(st->select, b, i);
+}
+
+/* Counts an event before anything is taken away. */
+static inline void
+see(struct select_stage *st, const struct batch *b, uint32_t i)
+{
+	struct select_found *const f = st->found;
+	const uint64_t end = end_of(&b->events[i]);
+
+	f->events++;
+	f->first = b->events[i].ts < f->first ? b->events[i].ts : f->first;
+	f->last = end > f->last ? end : f->last;
+	if (f->unmet != 0)
+		select_found_see(f, st->select, b, i);
 }
 
 /* Notes the records of the events that are selected. */
@@ -287,11 +331,12 @@ mark_batch(struct select_stage *st, const struct batch *b)
 			record_marks_add(marks, b, i, splits ? SPLIT_ALL : 0);
 			continue;
 		}
-		if (!is_selected(st, b, i)) {
-			st->left_out++;
+		see(st, b, i);
+		if (!in_window(st, e) || !matches(st, b, i)) {
+			st->found->left_out++;
 			continue;
 		}
-		st->clipped += e->phase == PHASE_SPAN && clips && crosses(st, e);
+		st->found->clipped += e->phase == PHASE_SPAN && clips && crosses(st, e);
 		record_marks_add(marks, b, i, splits ? part_of(st, e) : 0);
 	}
 }
@@ -307,13 +352,17 @@ select_batch(struct select_stage *st, struct batch *b)
 		struct event *const e = &b->events[i];
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
-		if (!is_selected(st, b, i)) {
-			st->left_out++;
-			continue;
+		see(st, b, i);
+		const bool inside = in_window(st, e), wanted = inside && matches(st, b, i);
+		st->found->left_out += !wanted;
+		if (!wanted) {
+			if (!st->p->job->select_keeps || !(inside || st->select->edges == SELECT_KEEP))
+				continue;
+			e->flags |= EVENT_LEFT_OUT;
 		}
 		if (splits && part_of(st, e) != st->p->job->part)
 			continue;
-		if ((!is_noted(st, e->track) && !note_track(st, e->track)) ||
+		if ((wanted && !is_noted(st, e->track) && !note_track(st, e->track)) ||
 		    (e->phase == PHASE_SPAN && clips && !clip(st, b, e)))
 			return false;
 		if (n < i) {
@@ -349,6 +398,7 @@ select_stage_next(struct stage *stage, struct batch **out)
 			return STAGE_MORE;
 		batch_release(*out);
 	}
+	st->found->complete = status == STAGE_END;
 	return status;
 }
 
@@ -367,6 +417,7 @@ select_stage_free(struct select_stage *st)
 {
 	free(st->tracks);
 	free(st->seen);
+	select_found_free(st->found);
 	split_cache_free(&st->parts);
 	*st = (struct select_stage){ .p = NULL };
 }

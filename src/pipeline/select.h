@@ -2,6 +2,7 @@
 #define PIPELINE_SELECT_H
 
 #include "event/batch_pool.h"
+#include "pipeline/select_found.h"
 #include "pipeline/split.h"
 #include "pipeline/stage.h"
 
@@ -38,7 +39,7 @@ struct select_condition {
 	struct slice key; /* WHERE: the name of the field */
 	enum select_compare compare;
 	struct value with; /* what the field compares with: U64, I64 or F64 */
-	struct slice glob; /* see glob_fits() */
+	struct slice glob; /* see glob_fits(); of a duration, as it was asked for */
 	uint64_t number;   /* PID, TID, MIN_DUR, MAX_DUR */
 };
 
@@ -56,6 +57,8 @@ enum select_time_kind {
 struct select_time {
 	enum select_time_kind kind;
 	uint64_t v;
+	const char
+	    *text; /* as it was asked for, in messages; NULL: the caller knows the window to be right */
 };
 
 /* What becomes of spans that cross an end of the time window. */
@@ -83,6 +86,9 @@ select_is_any(const struct select *s)
 /* Whether it looks at fields: they have to be wanted then. */
 bool select_needs_fields(const struct select *s);
 
+/* Whether no time is in the window, whatever the trace: both ends count from the same point. */
+bool select_is_reversed(const struct select *s);
+
 struct pipeline;
 
 struct select_stage {
@@ -91,8 +97,7 @@ struct select_stage {
 	const struct select *select; /* NULL: everything is wanted */
 	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
 	bool ready;                  /* they are known */
-	uint64_t left_out;           /* events */
-	uint64_t clipped;            /* spans */
+	struct select_found *found;
 	struct split_cache parts;
 	/* Tracks of events that were selected, and those above them, in that order. */
 	struct track **tracks;

@@ -9,9 +9,8 @@
 #include "event/track.h"
 #include "pipeline/value_order.h"
 
-/* The thread that a track shows something of; the process where it is of no thread. */
-static const struct track *
-thread_of(const struct track *t)
+const struct track *
+select_thread_of(const struct track *t)
 {
 	while (t->is_child && t->parent != NULL)
 		t = t->parent;
@@ -39,9 +38,8 @@ track_matches(const struct track *t, struct slice glob)
 	return false;
 }
 
-/* The text of a value that is no list: as `cat` shows it, texts without quotes. */
-static struct slice
-text_of(const struct value *v, char room[DECIMAL_F64_MAX])
+struct slice
+select_value_text(const struct value *v, char room[SELECT_VALUE_TEXT])
 {
 	char *end = room;
 
@@ -110,9 +108,9 @@ compares(const struct select_condition *c, const struct value *v)
 static bool
 scalar_matches(const struct select_condition *c, const struct value *v)
 {
-	char room[DECIMAL_F64_MAX];
+	char room[SELECT_VALUE_TEXT];
 
-	return c->compare == SELECT_GLOB ? glob_fits(c->glob, text_of(v, room)) : compares(c, v);
+	return c->compare == SELECT_GLOB ? glob_fits(c->glob, select_value_text(v, room)) : compares(c, v);
 }
 
 /* One of a list's entries is enough; entries of lists within it are not looked at. */
@@ -137,8 +135,8 @@ field_matches(const struct field *fields, uint32_t n, const struct select_condit
 	return false;
 }
 
-static bool
-meets(const struct select_condition *c, const struct batch *b, const struct event *e)
+bool
+select_meets(const struct select_condition *c, const struct batch *b, const struct event *e)
 {
 	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
 
@@ -150,7 +148,7 @@ meets(const struct select_condition *c, const struct batch *b, const struct even
 	case SELECT_PID:
 		return has_id(track_process(e->track), TRACK_PROCESS, c->number);
 	case SELECT_TID:
-		return has_id(thread_of(e->track), TRACK_THREAD, c->number);
+		return has_id(select_thread_of(e->track), TRACK_THREAD, c->number);
 	case SELECT_TRACK:
 		return track_matches(e->track, c->glob);
 	case SELECT_MIN_DUR:
@@ -160,7 +158,7 @@ meets(const struct select_condition *c, const struct batch *b, const struct even
 	case SELECT_PROCESS:
 		return has_name(track_process(e->track), TRACK_PROCESS, c->glob);
 	case SELECT_THREAD:
-		return has_name(thread_of(e->track), TRACK_THREAD, c->glob);
+		return has_name(select_thread_of(e->track), TRACK_THREAD, c->glob);
 	case SELECT_WHERE:
 		return field_matches(b->fields + e->first_field, e->nfields, c) ||
 		       field_matches(e->cls->parts, e->cls->nparts, c);
@@ -180,9 +178,9 @@ select_matches(const struct select *s, const struct batch *b, uint32_t i)
 		const unsigned bit = 1U << c->kind;
 		if (!c->inverted) {
 			asked |= bit;
-			if ((met & bit) == 0 && meets(c, b, e))
+			if ((met & bit) == 0 && select_meets(c, b, e))
 				met |= bit;
-		} else if (meets(c, b, e)) {
+		} else if (select_meets(c, b, e)) {
 			return false;
 		}
 	}

@@ -38,6 +38,7 @@ struct trace_context {
 	size_t deferred_room;
 	bool unreadable;
 	bool incomplete;    /* a file that belongs to the trace could not be read */
+	char refused[512];  /* why what was asked for makes no sense for the trace; "": it does */
 	bool system_failed; /* memory, a read or a file that shrank: what was read may lack what was there */
 	char why[256];      /* the first file beside an input that could not be read, and the reason; or "" */
 	uint64_t bytes;     /* of all sources that were closed, unpacked */

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "pipeline/min_time.h"
 #include "pipeline/pipeline.h"
+#include "pipeline/select.h"
 #include "pipeline/reading.h"
 
 /* ---- parts ---- */
@@ -238,7 +239,12 @@ gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
 			batch_release(b);
 	pipeline_end(p);
 	const bool ok = is_well(s) && !pipeline_pass_failed(p, status);
-	s->left_out = p->select.left_out;
+	s->found = p->select.found;
+	p->select.found = NULL;
+	if (p->context.refused[0] != '\0') {
+		s->is_refused = true;
+		memcpy(s->why, p->context.refused, sizeof s->why);
+	}
 	pipeline_close(p);
 	return ok && !s->marks.too_large && mark_set_finish(&s->marks.set);
 }
@@ -292,6 +298,7 @@ split_plan(struct split *s, const struct pipeline_job *of)
 void
 split_free(struct split *s)
 {
+	select_found_free(s->found);
 	record_marks_free(&s->marks);
 	operands_free(&s->operands);
 	table64_free(&s->by_number);

@@ -65,7 +65,7 @@ struct split {
 	struct arena names;
 	struct operands operands; /* of the job: what is written meanwhile is none of them */
 	struct record_marks marks;
-	uint64_t left_out; /* events that were not selected */
+	struct select_found *found; /* by the pass that plans */
 	bool no_memory;    /* so is a name that could not be made; */
 	bool too_many;     /* parts; */
 	bool is_refused;   /* this trace has no such parts; */

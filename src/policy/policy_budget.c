@@ -18,6 +18,7 @@ struct row {
 	const struct histogram_pool *pool; /* of the group's durations */
 	const struct span_group *group; /* NULL: instants or counters, of which there is a number alone */
 	uint64_t count;
+	unsigned __int128 self; /* ns */
 };
 
 struct rows {
@@ -50,10 +51,11 @@ row_of(const struct rows *r, const struct stats *s, enum baseline_table table, s
 {
 	if (table == BASELINE_SPANS || table == BASELINE_ASYNC) {
 		const struct span_row *const k = &r->spans[table - BASELINE_SPANS][i];
-		return (struct row){ table, k->name, k->category, &s->pool, k->group, k->group->count };
+		return (struct row){ table, k->name, k->category, &s->pool, k->group, k->group->count,
+			               k->self };
 	}
 	const struct tally_row *const t = &r->tallies[table - BASELINE_INSTANTS][i];
-	return (struct row){ table, t->name, SLICE_LIT(""), NULL, NULL, t->count };
+	return (struct row){ table, t->name, SLICE_LIT(""), NULL, NULL, t->count, 0 };
 }
 
 /* ---- values ---- */
@@ -114,7 +116,7 @@ amount_of(const struct stats *trace, const struct row *row, enum policy_statisti
 	else
 		put_ns(a, statistic == STATISTIC_MAX    ? g->durations.max
 		          : statistic == STATISTIC_SUM  ? total_of(g->sum)
-		          : statistic == STATISTIC_SELF ? total_of(g->self)
+		          : statistic == STATISTIC_SELF ? row->self
 		                                        : span_mean(g));
 	return true;
 }
@@ -289,8 +291,6 @@ add_group(struct span_group *to, struct histogram_pool *pool, const struct row *
 	histogram_merge(&to->durations, pool, &g->durations, row->pool);
 	total_add(&to->sum, g->sum.low);
 	to->sum.high += g->sum.high;
-	total_add(&to->self, g->self.low);
-	to->self.high += g->self.high;
 	to->count += g->count;
 }
 
@@ -325,6 +325,7 @@ check_groups(struct budget_run *r, struct row *list, size_t n)
 		one.count = 0;
 		for (end = i; end < n && in_one(r->budget, &list[i], &list[end]); end++) {
 			one.count += list[end].count;
+			one.self += end > i ? list[end].self : 0;
 			if (one.group != NULL)
 				add_group(&sum, &pool, &list[end]);
 		}

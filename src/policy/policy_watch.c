@@ -223,6 +223,16 @@ policy_watch_batch(struct policy_watch *w, const struct batch *b)
 	return stats_batch(&w->stats, b);
 }
 
+bool
+policy_watch_end(struct policy_watch *w)
+{
+	bool ok = stats_end(&w->stats);
+
+	for (uint32_t i = 0; i < w->nparts; i++)
+		ok &= stats_end(&w->parts[i].stats);
+	return ok;
+}
+
 void
 policy_watch_input(struct policy_watch *w, const struct source *s)
 {

@@ -63,6 +63,9 @@ void policy_watch_free(struct policy_watch *w);
 /* Adds a batch; batches come in the order of the trace.  false: no memory. */
 bool policy_watch_batch(struct policy_watch *w, const struct batch *b);
 
+/* After the last batch.  false: no memory. */
+bool policy_watch_end(struct policy_watch *w);
+
 /* An input of the trace was read to its end. */
 void policy_watch_input(struct policy_watch *w, const struct source *s);
 

@@ -51,17 +51,12 @@ columns_u64(struct columns *c, uint64_t v)
 	return columns_next(c);
 }
 
-bool
-columns_time(struct columns *c, unsigned __int128 ns)
-{
-	text_time(&c->text, ns);
-	return columns_next(c);
-}
-
-void
-text_time(struct text *t, unsigned __int128 ns)
+/* With this many digits that count, 3 or 4. */
+static void
+put_time(struct text *t, unsigned __int128 ns, int digits)
 {
 	static const char *const names[] = { "us", "ms", "s" };
+	const unsigned limit = digits == 3 ? 1000 : 10000;
 	uint64_t unit = 1;
 
 	if (ns < 1000) {
@@ -71,15 +66,15 @@ text_time(struct text *t, unsigned __int128 ns)
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		unit *= 1000;
-		unsigned power = 1000;
-		for (int decimals = 3; decimals >= 0; decimals--, power /= 10) {
-			unsigned __int128 v = (ns * power + unit / 2) / unit;
-			if (decimals == 0 && i == 2) {
+		unsigned power = limit / 10;
+		for (int decimals = digits - 1; decimals >= 0; decimals--, power /= 10) {
+			const unsigned __int128 v = (ns * power + unit / 2) / unit;
+			if (decimals == 0 && (i == 2 || v < 1000)) {
 				text_u128(t, v);
-				text_str(t, " s");
+				text_printf(t, " %s", names[i]);
 				return;
 			}
-			if (decimals > 0 && v < 10000) {
+			if (decimals > 0 && v < limit) {
 				text_printf(t, "%u.%0*u %s", (unsigned)v / power, decimals,
 				            (unsigned)v % power, names[i]);
 				return;
@@ -89,32 +84,15 @@ text_time(struct text *t, unsigned __int128 ns)
 }
 
 void
-text_time_about(struct text *t, uint64_t ns)
+text_time(struct text *t, unsigned __int128 ns)
 {
-	static const char *const names[] = { "ns", "us", "ms", "s" };
-	uint64_t power = 1, unit = 1;
-	unsigned i = 0;
-
-	while (ns / power >= 100)
-		power *= 10;
-	ns = ns / power + (ns % power >= power / 2 + power % 2 && power > 1);
-	if (ns == 100) {
-		ns = 10;
-		power *= 10;
-	}
-	for (; i < 3 && ns * power / unit >= 1000; i++)
-		unit *= 1000;
-	if (power * 10 == unit)
-		text_printf(t, "%u.%u", (unsigned)ns / 10, (unsigned)ns % 10);
-	else
-		text_u64(t, power >= unit ? ns * (power / unit) : ns / (unit / power));
-	text_printf(t, " %s", names[i]);
+	put_time(t, ns, 4);
 }
 
 bool
-columns_time_about(struct columns *c, uint64_t ns)
+columns_time(struct columns *c, unsigned __int128 ns)
 {
-	text_time_about(&c->text, ns);
+	put_time(&c->text, ns, 3);
 	return columns_next(c);
 }
 

@@ -27,12 +27,11 @@ bool columns_str(struct columns *c, const char *s);
 bool columns_u64(struct columns *c, uint64_t v);
 
 /* A time with a fitting unit and up to four digits: 999 ns, 1.234 us, 56.78 ms, 12345 s. */
-bool columns_time(struct columns *c, unsigned __int128 ns);
 void text_time(struct text *t, unsigned __int128 ns);
 
-/* One that is known to about 1 %: two digits count. */
-bool columns_time_about(struct columns *c, uint64_t ns);
-void text_time_about(struct text *t, uint64_t ns);
+/* The same with three digits, as percentiles are known to 1 %, so that a table of times has one precision and
+ * a percentile never seems to be more than the maximum: 999 ns, 1.23 us, 567 ms, 12345 s. */
+bool columns_time(struct columns *c, unsigned __int128 ns);
 
 /* The rows, two spaces before each and between columns, no spaces at the end of a line. */
 void columns_print(const struct columns *c, struct text *out);

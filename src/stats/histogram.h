@@ -83,11 +83,4 @@ void histogram_merge(struct histogram *h, struct histogram_pool *pool, const str
  * in, within [min, max].  percent is 1 .. 100; an empty histogram gives 0. */
 uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent);
 
-/* True if that, when it gives v, is exact. */
-static inline bool
-histogram_is_exact(const struct histogram *h, uint64_t v)
-{
-	return !h->spread || v < 128;
-}
-
 #endif

@@ -8,12 +8,13 @@ bool
 stats_init(struct stats *s)
 {
 	*s = (struct stats){ .first_ns = UINT64_MAX };
-	nesting_init(&s->nesting, true);
+	self_times_init(&s->times);
 	names_init(&s->spans.names, &s->text);
 	names_init(&s->async.names, &s->text);
 	names_init(&s->categories, &s->text);
 	names_init(&s->instants.names, &s->text);
 	names_init(&s->counters.names, &s->text);
+	series_init(&s->series, &s->text);
 	return true;
 }
 
@@ -26,13 +27,15 @@ stats_free(struct stats *s)
 	free(s->async.groups);
 	free(s->instants.counts);
 	free(s->counters.counts);
+	free(s->counter_class);
+	series_free(&s->series);
 	names_free(&s->spans.names);
 	names_free(&s->async.names);
 	names_free(&s->categories);
 	names_free(&s->instants.names);
 	names_free(&s->counters.names);
 	histogram_pool_free(&s->pool);
-	nesting_free(&s->nesting);
+	self_times_free(&s->times);
 	arena_free(&s->text);
 	*s = (struct stats){ 0 };
 }
@@ -121,29 +124,15 @@ count_span(struct stats *s, struct span_group *g, const struct event *e)
 	histogram_add(&g->durations, &s->pool, e->dur);
 }
 
-/* A span came after some that lie around it, or what lies around it is not known for certain. */
-static void
-correct_self(struct stats *s, const struct nest_result *nest)
-{
-	s->self_inexact += nest->inexact;
-	for (uint32_t i = 0; i < nest->nlate; i++)
-		total_subtract(&group_of(&s->spans, s->nesting.late[i].who)->self, s->nesting.late[i].ns);
-}
-
 static bool
 add_span(struct stats *s, const struct event *e)
 {
-	struct nest_result nest;
 	uint32_t name;
 
 	if (!span_name(s, &s->spans, e, &name))
 		return false;
-	nesting_span(&s->nesting, e->track->index, e->ts, e->dur, name, &nest);
-	if (nest.nlate > 0 || nest.inexact)
-		correct_self(s, &nest);
-	struct span_group *const g = group_of(&s->spans, name);
-	total_add(&g->self, e->dur - nest.covered);
-	count_span(s, g, e);
+	self_times_add(&s->times, e->track->index, e->ts, e->dur, name == NAMES_OTHER ? SELF_OTHER : name);
+	count_span(s, group_of(&s->spans, name), e);
 	return true;
 }
 
@@ -158,17 +147,20 @@ add_async(struct stats *s, const struct event *e)
 	return true;
 }
 
+/* *number: of the name, or NAMES_OTHER. */
 static bool
-tally_add(struct tally *t, struct slice name)
+tally_add(struct tally *t, struct slice name, uint32_t *number)
 {
 	const bool stays = (name.flags & SLICE_STAYS) != 0;
 	struct stats_known *const k = known_place(t->known, name, 0);
 
 	if (stays && k->p == name.p && k->n == name.n) {
 		t->counts[k->name]++;
+		*number = k->name;
 		return true;
 	}
 	uint32_t i = names_index(&t->names, name, 0);
+	*number = i;
 	if (i == NAMES_FAILED)
 		return false;
 	if (i == NAMES_OTHER) {
@@ -208,15 +200,33 @@ see_time(struct stats *s, const struct event *e)
 }
 
 static bool
-add_event(struct stats *s, const struct event *e)
+add_counter(struct stats *s, const struct batch *b, const struct event *e)
 {
+	uint32_t number;
+
+	if (!tally_add(&s->counters, e->name, &number))
+		return false;
+	if (number == NAMES_OTHER)
+		return true;
+	if (!array_reach(&s->counter_class, &s->ncounter_class, number, sizeof *s->counter_class))
+		return false;
+	if (s->counter_class[number] == NULL)
+		s->counter_class[number] = e->cls;
+	return series_add(&s->series, number, b, e);
+}
+
+static bool
+add_event(struct stats *s, const struct batch *b, const struct event *e)
+{
+	uint32_t number;
+
 	switch ((enum phase)e->phase) {
 	case PHASE_SPAN:
 		return (e->flags & EVENT_ASYNC) == 0 ? add_span(s, e) : add_async(s, e);
 	case PHASE_INSTANT:
-		return tally_add(&s->instants, e->name);
+		return tally_add(&s->instants, e->name, &number);
 	case PHASE_COUNTER:
-		return tally_add(&s->counters, e->name);
+		return add_counter(s, b, e);
 	case PHASE_BEGIN: /* the engine makes spans of them */
 	case PHASE_END:
 	case PHASE_FLOW_OUT:
@@ -235,14 +245,26 @@ stats_batch(struct stats *s, const struct batch *b)
 
 		if (e->phase == PHASE_STRUCTURE)
 			continue;
+		if ((e->flags & EVENT_LEFT_OUT) != 0) {
+			if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0)
+				self_times_add(&s->times, e->track->index, e->ts, e->dur, SELF_NOBODY);
+			continue;
+		}
 		see_time(s, e);
 		if (e->track->index >= s->nseen || !s->seen[e->track->index])
 			if (!see_track(s, e->track))
 				return false;
-		if (!add_event(s, e))
+		if (!add_event(s, b, e))
 			return false;
 	}
-	return !s->nesting.failed;
+	return !s->times.failed;
+}
+
+bool
+stats_end(struct stats *s)
+{
+	self_times_end(&s->times);
+	return !s->times.failed;
 }
 
 uint64_t

@@ -1,4 +1,5 @@
 /* The report for programs.  All integers are exact, however large. */
+#include "base/decimal.h"
 #include "output/text_json.h"
 #include "output/text_numbers.h"
 #include "stats/stats_report.h"
@@ -63,12 +64,12 @@ put_head(struct text *t, const struct stats_view *v)
 	put_string(t, ",\"dialect\":", slice_str(trace->dialect != NULL ? trace->dialect : ""));
 	put_u64(t, ",\"bytes\":", v->bytes);
 	put_u64(t, ",\"records\":", trace->records);
-	put_u64(t, ",\"events\":", trace->events);
+	put_u64(t, ",\"events\":", v->found != NULL ? v->found->events - v->found->left_out : trace->events);
 	put_u64_or_null(t, ",\n  \"first_ns\":", s->first_ns, s->events > 0);
 	put_u64_or_null(t, ",\"last_ns\":", s->last_ns, s->events > 0);
 	put_u64_or_null(t, ",\"epoch_ns\":", trace->epoch_ns, trace->epoch_known);
 	put_u64(t, ",\"tracks\":", s->tracks);
-	put_u64(t, ",\"self_inexact\":", s->self_inexact);
+	put_u64(t, ",\"self_inexact\":", s->times.inexact);
 }
 
 static void
@@ -109,7 +110,10 @@ put_span(struct text *t, const struct span_row *row, const struct histogram_pool
 	text_char(t, '}');
 	if (self) {
 		text_str(t, ",\"self_ns\":");
-		text_u128(t, total_of(g->self));
+		text_u128(t, row->self);
+		text_str(t, ",\"total_ns\":");
+		text_u128(t, row->total);
+		put_u64(t, ",\"recursive\":", row->recursive);
 	}
 	text_char(t, '}');
 }
@@ -152,16 +156,71 @@ put_tally(struct text *t, const char *before, const struct tally *tally)
 	return true;
 }
 
+static void
+put_number(struct text *t, const char *before, double v)
+{
+	char room[DECIMAL_F64_MAX];
+
+	text_str(t, before);
+	text_add(t, room, (size_t)(decimal_f64(room, v) - room));
+}
+
+static void
+put_series(struct text *t, const struct series_row *row)
+{
+	const struct series *const s = row->series;
+
+	put_string(t, "{\"name\":", row->name);
+	put_u64(t, ",\"count\":", s->count);
+	put_number(t, ",\"first\":", s->first);
+	put_number(t, ",\"last\":", s->last);
+	put_number(t, ",\"min\":", s->min);
+	put_number(t, ",\"max\":", s->max);
+	put_number(t, ",\"mean\":", series_mean(s));
+	put_number(t, ",\"time_mean\":", series_time_mean(s));
+	put_number(t, ",\"p50\":", series_percentile(s, 50));
+	put_number(t, ",\"p99\":", series_percentile(s, 99));
+	text_char(t, '}');
+}
+
+static bool
+put_counters(struct text *t, const struct stats *s)
+{
+	struct counter_row *rows;
+	struct series_row *list;
+	size_t n;
+
+	if (!stats_counter_rows(s, &rows, &n, &list))
+		return false;
+	text_str(t, ",\n  \"counters\":[");
+	for (size_t i = 0; i < n; i++) {
+		put_line(t, i);
+		put_string(t, "{\"name\":", rows[i].name);
+		put_string(t, ",\"category\":", rows[i].category);
+		put_u64(t, ",\"count\":", rows[i].count);
+		text_str(t, ",\"series\":[");
+		for (size_t k = 0; k < rows[i].nseries; k++) {
+			text_str(t, k > 0 ? ",\n     " : "\n     ");
+			put_series(t, &rows[i].series[k]);
+		}
+		text_str(t, "]}");
+	}
+	text_char(t, ']');
+	free(rows);
+	free(list);
+	return true;
+}
+
 bool
 stats_json_input(struct text *t, const struct stats_view *v, bool first)
 {
 	text_str(t, first ? "\n" : ",\n");
 	put_head(t, v);
-	put_classes(t, v->trace);
+	if (v->found == NULL)
+		put_classes(t, v->trace);
 	if (!put_spans(t, ",\n  \"spans\":[", v->stats, &v->stats->spans) ||
 	    !put_spans(t, ",\n  \"async_spans\":[", v->stats, &v->stats->async) ||
-	    !put_tally(t, ",\n  \"instants\":[", &v->stats->instants) ||
-	    !put_tally(t, ",\n  \"counters\":[", &v->stats->counters))
+	    !put_tally(t, ",\n  \"instants\":[", &v->stats->instants) || !put_counters(t, v->stats))
 		return false;
 	text_char(t, '}');
 	return !t->failed;

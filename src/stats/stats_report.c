@@ -28,7 +28,10 @@ put_head(struct text *t, const struct stats_view *v)
 		text_printf(t, " (%s)", trace->dialect);
 	put_count(t, ", ", v->bytes, "byte");
 	put_count(t, ", ", trace->records, "record");
-	put_count(t, ", ", trace->events, "event");
+	if (v->found != NULL && v->found->left_out > 0)
+		text_printf(t, ", %" PRIu64 " of", v->found->events - v->found->left_out);
+	put_count(t, v->found != NULL && v->found->left_out > 0 ? " " : ", ",
+	          v->found != NULL ? v->found->events : trace->events, "event");
 	put_count(t, ", ", s->tracks, "track");
 	text_char(t, '\n');
 	if (s->events == 0)
@@ -50,17 +53,32 @@ put_notes(struct text *t, const struct stats *s)
 	if (unpaired > 0)
 		text_printf(t,
 		            "%" PRIu64 " span%s without a beginning or an end: an end alone is an instant, a "
-		                       "beginning alone a span "
+		            "beginning alone a span "
 		            "to the last time of the trace\n",
 		            unpaired, unpaired == 1 ? "" : "s");
-	if (s->self_inexact > 0)
-		text_printf(t, "%" PRIu64 " span%s too far out of order: self times may not be exact\n",
-		            s->self_inexact, s->self_inexact == 1 ? "" : "s");
+	if (s->times.inexact > 0)
+		text_printf(
+		    t, "%" PRIu64 " span%s too far out of order: total and self times may not be exact\n",
+		    s->times.inexact, s->times.inexact == 1 ? "" : "s");
 	if (s->pool.coarse > 0)
 		text_printf(t,
 		            "%" PRIu64
 		            " durations are not exact to 1 %% in percentiles: there are too many names\n",
 		            s->pool.coarse);
+}
+
+/* Names of which spans lie in others of the same name, below their table. */
+static void
+put_recursive(struct text *t, const struct span_row *rows, size_t n, size_t room)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].recursive == 0)
+			continue;
+		text_str(t, "  recursive: ");
+		text_printf(t, "%" PRIu64 " of %" PRIu64 " ", rows[i].recursive, rows[i].group->count);
+		text_visible_ends(t, rows[i].name, room);
+		text_printf(t, " %s in another of the same name\n", rows[i].recursive == 1 ? "lies" : "lie");
+	}
 }
 
 /* Prints the table, with a line on what is not in it. */
@@ -75,18 +93,6 @@ finish_table(struct text *t, const char *title, struct columns *c, size_t n, siz
 		text_printf(t, "  ... and %zu more\n", n - shown);
 	columns_free(c);
 	return !t->failed;
-}
-
-static void
-percentile_cell(struct columns *c, const struct histogram *h, const struct histogram_pool *pool,
-                unsigned percent)
-{
-	const uint64_t v = histogram_percentile(h, pool, percent);
-
-	if (histogram_is_exact(h, v))
-		columns_time(c, v);
-	else
-		columns_time_about(c, v);
 }
 
 /* Bytes of the texts that a table shows. */
@@ -115,13 +121,13 @@ span_cells(struct columns *c, const struct span_row *row, const struct histogram
 	text_visible(&c->text, row->category, fit.category);
 	columns_next(c);
 	columns_u64(c, g->count);
-	columns_time(c, total_of(g->sum));
+	columns_time(c, row->total);
 	if (self)
-		columns_time(c, total_of(g->self));
+		columns_time(c, row->self);
 	columns_time(c, span_mean(g));
-	percentile_cell(c, &g->durations, pool, 50);
-	percentile_cell(c, &g->durations, pool, 90);
-	percentile_cell(c, &g->durations, pool, 99);
+	columns_time(c, histogram_percentile(&g->durations, pool, 50));
+	columns_time(c, histogram_percentile(&g->durations, pool, 90));
+	columns_time(c, histogram_percentile(&g->durations, pool, 99));
 	columns_time(c, g->durations.max);
 }
 
@@ -164,9 +170,13 @@ put_spans(struct text *t, const char *title, const struct stats_view *v, const s
 		fit.category = shorten(c.widths[1], columns_width(&c) - v->width, CATEGORY_LEAST);
 		fill_span_table(&c, rows, shown, &s->pool, fit, self);
 	}
+	if (n > 0) {
+		const bool ok = finish_table(t, title, &c, n, shown);
+		put_recursive(t, rows, shown, fit.name);
+		free(rows);
+		return ok && !t->failed;
+	}
 	free(rows);
-	if (n > 0)
-		return finish_table(t, title, &c, n, shown);
 	columns_free(&c);
 	return true;
 }
@@ -208,6 +218,73 @@ put_tally(struct text *t, const char *title, const struct stats_view *v, const s
 	return true;
 }
 
+/* Six digits, or all of an integer. */
+static void
+number_cell(struct columns *c, double v)
+{
+	const bool whole = v > -1e15 && v < 1e15 && !(v > (double)(int64_t)v) && !(v < (double)(int64_t)v);
+
+	text_printf(&c->text, whole ? "%.0f" : "%.6g", v);
+	columns_next(c);
+}
+
+/* row NULL: it has no numbers. */
+static void
+series_cells(struct columns *c, const struct counter_row *counter, const struct series_row *row, size_t room)
+{
+	text_visible_ends(&c->text, counter->name, room);
+	columns_next(c);
+	if (row == NULL) {
+		columns_next(c);
+		columns_u64(c, counter->count);
+		for (int i = 0; i < 8; i++)
+			columns_str(c, "-");
+		return;
+	}
+	const struct series *const s = row->series;
+	text_visible_ends(&c->text, row->name, room);
+	columns_next(c);
+	columns_u64(c, s->count);
+	number_cell(c, s->first);
+	number_cell(c, s->last);
+	number_cell(c, s->min);
+	number_cell(c, series_mean(s));
+	number_cell(c, series_time_mean(s));
+	number_cell(c, series_percentile(s, 50));
+	number_cell(c, series_percentile(s, 99));
+	number_cell(c, s->max);
+}
+
+static bool
+put_counters(struct text *t, const struct stats_view *v, size_t top)
+{
+	static const char *const heads[] = { "name", "series", "count", "first", "last", "min",
+		                             "mean", "mean*",  "p50",   "p99",   "max" };
+	const size_t room = v->width == 0 ? TEXT_BYTES : NAME_LEAST + v->width / 8;
+	struct columns c = { .columns = 11, .left = 3 };
+	struct counter_row *rows;
+	struct series_row *list;
+	size_t n, all = 0, shown = 0;
+
+	if (!stats_counter_rows(v->stats, &rows, &n, &list))
+		return false;
+	for (size_t i = 0; i < 11; i++)
+		columns_str(&c, heads[i]);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k == 0 || k < rows[i].nseries; k++)
+			if (all++ < top || top == 0) {
+				series_cells(&c, &rows[i], k < rows[i].nseries ? &rows[i].series[k] : NULL,
+				             room);
+				shown++;
+			}
+	free(rows);
+	free(list);
+	if (all > 0)
+		return finish_table(t, "counters (mean*: over time)", &c, all, shown);
+	columns_free(&c);
+	return true;
+}
+
 static bool
 put_classes(struct text *t, const struct stats_view *v, size_t top)
 {
@@ -239,6 +316,6 @@ stats_text(struct text *t, const struct stats_view *v, size_t top)
 	put_notes(t, v->stats);
 	return put_spans(t, "spans", v, &v->stats->spans, top) &&
 	       put_spans(t, "async spans", v, &v->stats->async, top) &&
-	       put_tally(t, "instants", v, &v->stats->instants, top) &&
-	       put_tally(t, "counters", v, &v->stats->counters, top) && put_classes(t, v, top) && !t->failed;
+	       put_tally(t, "instants", v, &v->stats->instants, top) && put_counters(t, v, top) &&
+	       (v->found != NULL || put_classes(t, v, top)) && !t->failed;
 }

@@ -2,6 +2,7 @@
 #define STATS_STATS_REPORT_H
 
 #include "output/text_visible.h"
+#include "pipeline/select_found.h"
 #include "stats/stats.h"
 
 /* One input and what was counted in it. */
@@ -9,7 +10,10 @@ struct stats_view {
 	const char *path;
 	uint64_t bytes;            /* of the unpacked trace */
 	const struct trace *trace; /* read to its end */
-	const struct stats *stats;
+	const struct stats *stats; /* after stats_end() */
+	/* What was selected of it, and of how many events; NULL: all.  Then classes, which are of all
+	 * records, are not listed. */
+	const struct select_found *found;
 	unsigned width; /* characters in a line of text; 0: as many as it takes */
 };
 

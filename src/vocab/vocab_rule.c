@@ -317,12 +317,13 @@ template_needs_fields(const struct plan_template *t)
 	return false;
 }
 
-/* A layout alone changes nothing for who wants no fields; nor do the values of a counter. */
+/* A layout alone changes nothing for who wants no fields.  The fields of a counter are what it says. */
 static bool
 needs_fields(const struct plan *m)
 {
 	bool needs = m->key.nfields > 0 || m->duration.p != NULL || m->flow_out.p != NULL ||
-	             m->flow_in.p != NULL || m->ndefines > 0 || m->epoch.p != NULL || m->facts.p != NULL;
+	             m->flow_in.p != NULL || m->ndefines > 0 || m->epoch.p != NULL || m->facts.p != NULL ||
+	             m->phase == PLAN_COUNTER;
 
 	for (uint32_t i = 0; i < m->nnames; i++)
 		needs |= template_needs_fields(&m->names[i]);

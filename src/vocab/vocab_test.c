@@ -92,7 +92,7 @@ Test(vocab, phases_pairs_and_states)
 	cr_expect(f->needs_fields);
 	cr_expect_eq(find(v, "g")->phase, PLAN_INSTANT);
 	cr_expect_eq(h->phase, PLAN_COUNTER);
-	cr_expect(h->nvalues == 2 && !h->needs_fields);
+	cr_expect(h->nvalues == 2 && h->needs_fields);
 	expect_slice(h->values[0], "p");
 	expect_slice(h->values[1], "q");
 	cr_expect_eq(i->phase, PLAN_STRUCTURE);

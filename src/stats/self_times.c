@@ -1,0 +1,611 @@
+#include "stats/self_times.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "stats/self_chmin.h"
+
+#define ROOM_FIRST 8U /* of a new track; also the smallest limit */
+
+/* What is open while a track is looked at.  Runs: see place(). */
+struct self_open {
+	uint64_t start, end;
+	uint64_t covered, until; /* by what lies within it: ns, and up to when */
+	uint32_t index;          /* as of self_item */
+	uint32_t run;            /* the first of its run */
+};
+
+/* Spans of one name and track that are counted and forgotten. */
+struct self_stretch {
+	uint64_t start, end; /* if there are any */
+	uint64_t ns;         /* of it they take */
+	uint64_t count;
+};
+
+struct self_piece {
+	struct self_stretch before, now; /* forgotten in looks before the present one, and in it */
+	uint32_t look;
+};
+
+void
+self_times_init(struct self_times *t)
+{
+	*t = (struct self_times){ .limit = SELF_ROOM };
+}
+
+void
+self_times_free(struct self_times *t)
+{
+	for (uint32_t i = 0; i < t->ntracks; i++) {
+		free(t->tracks[i].spans);
+		free(t->tracks[i].blocks);
+	}
+	free(t->tracks);
+	free(t->names);
+	free(t->pieces);
+	table64_free(&t->piece_of);
+	free(t->items);
+	free(t->open);
+	free(t->self);
+	*t = (struct self_times){ .limit = 0 };
+}
+
+const struct self_name *
+self_times_of(const struct self_times *t, uint32_t who)
+{
+	static const struct self_name none = { .look = 0 };
+
+	return who == SELF_OTHER ? &t->other : who < t->nnames ? &t->names[who] : &none;
+}
+
+static bool
+reach(void *list, uint32_t *cap, uint32_t n, size_t size)
+{
+	return n == 0 || array_reach(list, cap, n - 1, size);
+}
+
+/* ---- order ---- */
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct self_span *const x = a, *const y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	return x->number > y->number ? -1 : 1; /* the later lies around the earlier */
+}
+
+/* Spans in order of their end are in order of their start if time runs backwards.  Nesting is the same then.
+ */
+static inline struct self_item
+item_of(uint64_t start, uint64_t end, uint32_t index, bool backwards)
+{
+	return backwards ? (struct self_item){ ~end, ~start, index }
+	                 : (struct self_item){ start, end, index };
+}
+
+static inline bool
+comes_first(const struct self_item *a, const struct self_item *b)
+{
+	return a->start != b->start ? a->start < b->start : a->end >= b->end;
+}
+
+/* Lists spans and blocks as self_chmin.h says; returns how many. */
+static uint32_t
+list_items(struct self_times *t, const struct self_track *k, bool backwards)
+{
+	uint32_t n = 0, b = 0;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		const uint32_t at = backwards ? k->n - 1 - i : i;
+		const struct self_item x = item_of(k->spans[at].start, k->spans[at].end, at, backwards);
+		for (; b < k->nblocks; b++) {
+			const struct self_block *const g = &k->blocks[backwards ? k->nblocks - 1 - b : b];
+			const struct self_item y =
+			    item_of(g->start, g->start + g->covered, SELF_NOBODY, backwards);
+			if (comes_first(&x, &y))
+				break;
+			t->items[n++] = y;
+		}
+		t->items[n++] = x;
+	}
+	for (; b < k->nblocks; b++) {
+		const struct self_block *const g = &k->blocks[backwards ? k->nblocks - 1 - b : b];
+		t->items[n++] = item_of(g->start, g->start + g->covered, SELF_NOBODY, backwards);
+	}
+	return n;
+}
+
+/* ---- what is covered ---- */
+
+static inline void
+finish(struct self_times *t, const struct self_open *o)
+{
+	if (o->index != SELF_NOBODY)
+		t->self[o->index] = o->end - o->start - o->covered;
+}
+
+static inline void
+cover(struct self_open *o, uint64_t start, uint64_t end)
+{
+	const uint64_t from = start > o->until ? start : o->until;
+
+	if (end <= from)
+		return;
+	o->covered += end - from;
+	o->until = end;
+}
+
+/* What is over and lies below others that last leaves now and then. */
+static uint32_t
+sweep_open(struct self_times *t, uint32_t n, uint64_t time)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct self_open *const o = &t->open[i];
+		if (o->end <= time) {
+			finish(t, o);
+			continue;
+		}
+		o->run = kept > 0 && t->open[kept - 1].end >= o->end ? t->open[kept - 1].run : kept;
+		t->open[kept++] = *o;
+	}
+	return kept;
+}
+
+/* Within a run each span ends no later than those before it, so the one that lies closest around an item is
+ * found by halving, and the time it takes is taken from that one alone: the others have taken all of that.
+ * false: there are too many runs. */
+static bool
+place(struct self_times *t, uint32_t n, const struct self_item *x)
+{
+	unsigned looks = 0;
+
+	for (uint32_t i = n; i > 0; looks++) {
+		if (looks == SELF_RUNS)
+			return false;
+		const uint32_t first = t->open[i - 1].run;
+		uint32_t lo = first, hi = i;
+		if (t->open[i - 1].end >= x->end) {
+			cover(&t->open[i - 1], x->start, x->end);
+		} else if (t->open[first].end >= x->end) {
+			while (hi - lo > 1) {
+				const uint32_t mid = lo + (hi - lo) / 2;
+				if (t->open[mid].end >= x->end)
+					lo = mid;
+				else
+					hi = mid;
+			}
+			cover(&t->open[lo], x->start, x->end);
+		}
+		i = first;
+	}
+	return true;
+}
+
+/* Sets self[] of all spans.  false: too many overlap. */
+static bool
+sweep(struct self_times *t, uint32_t nitems)
+{
+	uint32_t n = 0, sweep_at = 64;
+
+	for (uint32_t i = 0; i < nitems; i++) {
+		const struct self_item *const x = &t->items[i];
+		while (n > 0 && t->open[n - 1].end <= x->start)
+			finish(t, &t->open[--n]);
+		if (n >= sweep_at) {
+			n = sweep_open(t, n, x->start);
+			sweep_at = 2 * n > 64 ? 2 * n : 64;
+		}
+		if (!place(t, n, x))
+			return false;
+		const uint32_t run = n > 0 && t->open[n - 1].end >= x->end ? t->open[n - 1].run : n;
+		t->open[n++] = (struct self_open){ x->start, x->end, 0, x->start, x->index, run };
+	}
+	while (n > 0)
+		finish(t, &t->open[--n]);
+	return true;
+}
+
+/* ---- names ---- */
+
+static struct self_name *
+name_of(struct self_times *t, uint32_t who)
+{
+	return who == SELF_OTHER ? &t->other : &t->names[who];
+}
+
+/* The piece of a name and track; NULL: there is none, and none is to be made or can be. */
+static struct self_piece *
+piece_of(struct self_times *t, uint32_t track, uint32_t who, bool make)
+{
+	struct self_name *const name = &t->names[who];
+	const uint64_t key = (uint64_t)track << 32 | who;
+
+	if (name->piece != 0 && name->piece_track == track)
+		return &t->pieces[name->piece - 1];
+	uint32_t at = table64_get(&t->piece_of, key);
+	if (at == TABLE_NONE) {
+		if (!make || t->npieces == SELF_PIECES)
+			return NULL;
+		at = t->npieces;
+		if (!array_room(&t->pieces, at, &t->pieces_cap, sizeof *t->pieces) ||
+		    !table64_put(&t->piece_of, key, at)) {
+			t->failed = true;
+			return NULL;
+		}
+		t->pieces[t->npieces++] = (struct self_piece){ .look = 0 };
+	}
+	name->piece = at + 1;
+	name->piece_track = track;
+	return &t->pieces[at];
+}
+
+/* A span that is counted may lie around spans of its name that were forgotten, which were counted, too. */
+static void
+take_back(struct self_times *t, struct self_name *name, struct self_stretch *p, const struct self_span *s)
+{
+	if (p->count == 0 || s->start >= p->end)
+		return;
+	if (s->start > p->start || s->end < p->end) {
+		t->inexact++; /* of the stretch it is not known where they are */
+		return;
+	}
+	total_subtract(&name->total, p->ns);
+	name->recursive += p->count;
+	p->count = 0;
+}
+
+static void
+extend(struct self_stretch *p, const struct self_stretch *by)
+{
+	if (p->count == 0) {
+		*p = *by;
+		return;
+	}
+	p->start = by->start < p->start ? by->start : p->start;
+	p->end = by->end > p->end ? by->end : p->end;
+	p->ns += by->ns;
+	p->count += by->count;
+}
+
+/* Counts a span of which `ns` are no other's with what was forgotten of its name and track. */
+static void
+count_in_piece(struct self_times *t, struct self_name *name, struct self_piece *p, const struct self_span *s,
+               uint64_t ns)
+{
+	if (p->look != t->look) {
+		if (p->now.count > 0)
+			extend(&p->before, &p->now);
+		p->now.count = 0;
+		p->look = t->look;
+	}
+	take_back(t, name, &p->before, s);
+	extend(&p->now, &(struct self_stretch){ s->start, s->end, ns, 1 });
+}
+
+/* Counts those spans that end by `time`, with what self[] says. */
+static void
+count(struct self_times *t, uint32_t track, uint32_t nitems, uint64_t time, bool forgets)
+{
+	const struct self_track *const k = &t->tracks[track];
+	const bool pieces = forgets || t->npieces > 0;
+
+	t->look++;
+	for (uint32_t i = 0; i < nitems; i++) {
+		const struct self_item *const x = &t->items[i];
+		if (x->index == SELF_NOBODY)
+			continue;
+		const struct self_span *const s = &k->spans[x->index];
+		if (s->who == SELF_NOBODY)
+			continue;
+		struct self_name *const name = name_of(t, s->who);
+		if (name->look != t->look || s->who == SELF_OTHER) {
+			name->look = t->look;
+			name->until = 0;
+		}
+		const uint64_t from = x->start > name->until ? x->start : name->until,
+		               ns = x->end > from ? x->end - from : 0;
+		if (x->end > name->until)
+			name->until = x->end;
+		if (s->end > time)
+			continue;
+		total_add(&name->self, t->self[x->index]);
+		total_add(&name->total, ns);
+		name->recursive += ns == 0;
+		if (!pieces || ns == 0 || s->who == SELF_OTHER)
+			continue;
+		struct self_piece *const p = piece_of(t, track, s->who, forgets);
+		if (p != NULL)
+			count_in_piece(t, name, p, s, ns);
+	}
+}
+
+/* ---- what is forgotten ---- */
+
+/* Gives back what the blocks of a track do not need. */
+static void
+trim_blocks(struct self_times *t, struct self_track *k)
+{
+	struct self_block *const p = realloc(k->blocks, (k->nblocks + 1) * sizeof *p);
+
+	if (p == NULL)
+		return;
+	k->blocks = p;
+	k->blocks_cap = k->nblocks + 1;
+	t->blocks_cap = t->blocks_cap - k->blocks_counted + k->blocks_cap;
+	k->blocks_counted = k->blocks_cap;
+}
+
+static bool
+add_block(struct self_times *t, struct self_track *k, const struct self_block *g)
+{
+	if (!array_room(&k->blocks, k->nblocks, &k->blocks_cap, sizeof *k->blocks)) {
+		t->failed = true;
+		return false;
+	}
+	k->blocks[k->nblocks++] = *g;
+	return true;
+}
+
+static int
+block_by_start(const void *a, const void *b)
+{
+	const struct self_block *const x = a, *const y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+/* Of blocks by start: those that share time become one. */
+static void
+unite_blocks(struct self_track *k)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < k->nblocks; i++) {
+		const struct self_block *const g = &k->blocks[i];
+		struct self_block *const last = n > 0 ? &k->blocks[n - 1] : NULL;
+		if (last == NULL || g->start >= last->end) {
+			k->blocks[n++] = *g;
+			continue;
+		}
+		if (g->end <= last->end)
+			continue; /* a span around what was known before covers all of it */
+		const uint64_t more = g->end - last->end;
+		last->covered += g->covered < more ? g->covered : more;
+		last->end = g->end;
+	}
+	k->nblocks = n;
+}
+
+/* Where a span begins that stays, a block must not begin before and end behind. */
+static void
+merge_blocks(struct self_track *k, uint32_t most)
+{
+	while (k->nblocks > most) {
+		uint32_t n = 0, s = 0;
+		for (uint32_t i = 0; i < k->nblocks; i++) {
+			struct self_block g = k->blocks[i];
+			while (s < k->n && k->spans[s].start <= g.start)
+				s++;
+			if (i + 1 < k->nblocks && (s == k->n || k->spans[s].start >= k->blocks[i + 1].end)) {
+				i++;
+				g.end = k->blocks[i].end;
+				g.covered += k->blocks[i].covered;
+			}
+			k->blocks[n++] = g;
+		}
+		if (n == k->nblocks)
+			return; /* there are many spans that stay */
+		k->nblocks = n;
+	}
+}
+
+/* Whether it begins or ends within time of which it is not known what is covered. */
+static bool
+is_cut(const struct self_track *k, const struct self_span *s)
+{
+	uint32_t lo = 0, hi = k->nblocks;
+
+	if (hi == 0 || s->start >= k->blocks[hi - 1].end)
+		return false;
+	while (lo < hi) { /* the first that ends behind its start */
+		const uint32_t mid = lo + (hi - lo) / 2;
+		if (k->blocks[mid].end > s->start)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < k->nblocks && k->blocks[lo].start < s->start &&
+	       k->blocks[lo].covered < k->blocks[lo].end - k->blocks[lo].start;
+}
+
+/* The time by which all but about `keep` spans are over. */
+static uint64_t
+time_to_forget(const struct self_track *k, uint32_t keep, bool backwards)
+{
+	if (keep == 0 || keep >= k->n)
+		return UINT64_MAX;
+	const struct self_span *const s = &k->spans[k->n - keep];
+
+	return backwards ? s[-1].end : s->start;
+}
+
+/* Takes away the spans that end by `time`; blocks remember them. */
+static void
+forget(struct self_times *t, struct self_track *k, uint64_t time, uint32_t keep)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct self_span *const s = &k->spans[i];
+		if (s->end > time) {
+			k->spans[n++] = *s;
+			continue;
+		}
+		struct self_block *last = k->nblocks > 0 ? &k->blocks[k->nblocks - 1] : NULL;
+		while (last != NULL && last->start >= s->start && last->end <= s->end) {
+			k->nblocks--; /* as is usual in order of ends */
+			last = k->nblocks > 0 ? last - 1 : NULL;
+		}
+		if (last != NULL && last->start <= s->start && last->end >= s->end &&
+		    last->covered == last->end - last->start)
+			continue; /* as is usual in order of starts */
+		if (!add_block(t, k, &(struct self_block){ s->start, s->end, s->end - s->start }))
+			return;
+	}
+	k->n = n;
+	qsort(k->blocks, k->nblocks, sizeof *k->blocks, block_by_start);
+	unite_blocks(k);
+	if (k->nblocks <= SELF_BLOCKS && keep > 0) {
+		trim_blocks(t, k);
+		return;
+	}
+	struct self_span *const spans = k->spans;
+	struct self_span *copy = NULL;
+	if (!k->by_start && k->n > 0) {
+		copy = malloc(k->n * sizeof *copy);
+		if (copy == NULL) {
+			t->failed = true;
+			return;
+		}
+		memcpy(copy, spans, k->n * sizeof *copy);
+		qsort(copy, k->n, sizeof *copy, by_start);
+		k->spans = copy;
+	}
+	merge_blocks(k, keep == 0 ? 1 : t->blocks_cap > SELF_ALL_BLOCKS ? 16 : SELF_BLOCKS / 4);
+	k->spans = spans;
+	free(copy);
+	trim_blocks(t, k);
+}
+
+/* ---- a look ---- */
+
+/* Counts what is over and, unless it is the last look, forgets it, so that about `keep` spans stay. */
+static void
+look(struct self_times *t, uint32_t track, uint32_t keep, bool last)
+{
+	struct self_track *const k = &t->tracks[track];
+
+	if (k->n == 0)
+		return;
+	const bool backwards = k->by_end && !k->by_start;
+	if (!k->by_start && !k->by_end) {
+		qsort(k->spans, k->n, sizeof *k->spans, by_start);
+		k->by_start = true;
+	}
+	if (!reach(&t->items, &t->items_cap, k->n + k->nblocks, sizeof *t->items) ||
+	    !reach(&t->open, &t->open_cap, k->n + k->nblocks, sizeof *t->open) ||
+	    !reach(&t->self, &t->self_cap, k->n, sizeof *t->self)) {
+		t->failed = true;
+		return;
+	}
+	uint32_t most = 0;
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->spans[i].who < SELF_OTHER && k->spans[i].who >= most)
+			most = k->spans[i].who + 1;
+	if (most > t->nnames && !reach(&t->names, &t->nnames, most, sizeof *t->names)) {
+		t->failed = true;
+		return;
+	}
+	const uint32_t nitems = list_items(t, k, backwards);
+	if (!sweep(t, nitems) && !self_chmin(t->items, nitems, t->self))
+		t->failed = true;
+	uint64_t time = last ? UINT64_MAX : time_to_forget(k, keep, backwards);
+	uint32_t over = 0;
+	for (uint32_t i = 0; i < k->n; i++)
+		over += k->spans[i].end <= time;
+	if (k->n - over > k->cap / 2 && !last) { /* many are open for long */
+		time = UINT64_MAX;
+		t->inexact += k->n - over;
+	}
+	for (uint32_t i = 0; i < k->n && k->nblocks > 0; i++)
+		t->inexact += k->spans[i].end <= time && is_cut(k, &k->spans[i]);
+	count(t, track, nitems, time, !last);
+	if (last)
+		k->n = 0;
+	else
+		forget(t, k, time, keep);
+	k->by_start |= k->n == 0;
+	k->by_end |= k->n == 0;
+}
+
+/* ---- room ---- */
+
+static void
+resize(struct self_times *t, struct self_track *k, uint32_t cap)
+{
+	struct self_span *const p = cap > 0 ? realloc(k->spans, cap * sizeof *p) : NULL;
+
+	if (cap == 0) {
+		free(k->spans);
+	} else if (p == NULL) {
+		t->failed |= cap > k->cap;
+		return;
+	}
+	t->room = t->room - k->cap + cap;
+	k->spans = p;
+	k->cap = cap;
+}
+
+/* All room is given out: everybody does with half, and if that is not enough, keeps nothing. */
+static void
+make_total_room(struct self_times *t)
+{
+	if (t->limit > ROOM_FIRST)
+		t->limit /= 2;
+	for (uint32_t i = 0; i < t->ntracks; i++) {
+		struct self_track *const k = &t->tracks[i];
+		if (k->cap <= t->limit)
+			continue;
+		if (k->n > t->limit / 2)
+			look(t, i, t->limit / 4, false);
+		resize(t, k, t->limit);
+	}
+	if (t->room <= SELF_TOTAL_ROOM / 4 * 3)
+		return;
+	for (uint32_t i = 0; i < t->ntracks; i++) {
+		look(t, i, 0, false);
+		resize(t, &t->tracks[i], 0);
+	}
+}
+
+bool
+self_times_make_room(struct self_times *t, uint32_t track)
+{
+	if (track >= t->ntracks) {
+		const uint32_t before = t->ntracks;
+		if (!array_reach(&t->tracks, &t->ntracks, track, sizeof *t->tracks)) {
+			t->failed = true;
+			return false;
+		}
+		for (uint32_t i = before; i < t->ntracks; i++)
+			t->tracks[i].by_start = t->tracks[i].by_end = true;
+	}
+	struct self_track *const k = &t->tracks[track];
+	uint32_t cap = k->cap < ROOM_FIRST ? ROOM_FIRST : 2 * k->cap;
+	if (cap <= t->limit && t->room + cap - k->cap > SELF_TOTAL_ROOM)
+		make_total_room(t);
+	cap = k->cap < ROOM_FIRST ? ROOM_FIRST : 2 * k->cap;
+	if (k->n < k->cap)
+		return !t->failed;
+	if (cap <= t->limit)
+		resize(t, k, cap);
+	else
+		look(t, track, t->limit / 4, false);
+	return !t->failed;
+}
+
+void
+self_times_end(struct self_times *t)
+{
+	for (uint32_t i = 0; i < t->ntracks && !t->failed; i++)
+		look(t, i, 0, true);
+}

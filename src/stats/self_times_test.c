@@ -1,0 +1,276 @@
+/* Self times, totals and recursion, compared with what the definitions say, span by span. */
+#include "stats/self_times.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "stats/self_chmin.h"
+
+#define NAMES 4U
+#define TRACKS 2U
+
+struct one {
+	uint64_t start, end;
+	uint32_t track, who;
+};
+
+static uint64_t
+draw(uint64_t *state, uint64_t below)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*state >> 33) % below;
+}
+
+/* ---- the oracle: every unit of time is looked at ---- */
+
+static bool
+is_within(const struct one *s, size_t a, size_t b)
+{
+	if (s[a].track != s[b].track || a == b)
+		return false;
+	if (s[a].start == s[b].start && s[a].end == s[b].end)
+		return a < b;
+	return s[b].start <= s[a].start && s[a].end <= s[b].end;
+}
+
+static uint64_t
+oracle_self(const struct one *s, size_t n, size_t i)
+{
+	uint64_t self = 0;
+
+	for (uint64_t at = s[i].start; at < s[i].end; at++) {
+		bool covered = false;
+		for (size_t k = 0; k < n && !covered; k++)
+			covered = s[k].start <= at && at < s[k].end && is_within(s, k, i);
+		self += !covered;
+	}
+	return self;
+}
+
+static uint64_t
+oracle_total(const struct one *s, size_t n, uint32_t who, uint64_t last)
+{
+	uint64_t total = 0;
+
+	for (uint32_t track = 0; track < TRACKS; track++)
+		for (uint64_t at = 0; at < last; at++) {
+			bool covered = false;
+			for (size_t k = 0; k < n && !covered; k++)
+				covered = s[k].who == who && s[k].track == track && s[k].start <= at &&
+				          at < s[k].end;
+			total += covered;
+		}
+	return total;
+}
+
+static void
+expect_oracle(const struct one *s, size_t n, uint64_t last)
+{
+	struct self_times t;
+
+	self_times_init(&t);
+	for (size_t i = 0; i < n; i++)
+		self_times_add(&t, s[i].track, s[i].start, s[i].end - s[i].start, s[i].who);
+	self_times_end(&t);
+	cr_assert_not(t.failed);
+	cr_assert_eq(t.inexact, 0);
+	for (uint32_t who = 0; who < NAMES; who++) {
+		uint64_t self = 0, recursive = 0;
+		for (size_t i = 0; i < n; i++) {
+			bool inner = false;
+			for (size_t k = 0; k < n && s[i].end > s[i].start; k++)
+				inner |= s[k].who == s[i].who && is_within(s, i, k);
+			if (s[i].who == who) {
+				self += oracle_self(s, n, i);
+				recursive += inner;
+			}
+		}
+		const struct self_name *const name = self_times_of(&t, who);
+		cr_assert_eq((uint64_t)total_of(name->self), self, "self of %u", who);
+		cr_assert_eq((uint64_t)total_of(name->total), oracle_total(s, n, who, last), "total of %u",
+		             who);
+		cr_assert_eq(name->recursive, recursive, "recursive of %u: %lu, expected %lu", who,
+		             (unsigned long)name->recursive, (unsigned long)recursive);
+	}
+	self_times_free(&t);
+}
+
+static int
+by_end(const void *a, const void *b)
+{
+	const struct one *const x = a, *const y = b;
+
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return (x->start < y->start) - (x->start > y->start);
+}
+
+static int
+by_start(const void *a, const void *b)
+{
+	const struct one *const x = a, *const y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->end < y->end) - (x->end > y->end);
+}
+
+Test(self_times, random_spans_in_any_order)
+{
+	uint64_t state = 1;
+
+	for (unsigned round = 0; round < 600; round++) {
+		struct one s[48];
+		const size_t n = 1 + draw(&state, 47);
+		const uint64_t last = 8 + draw(&state, 60), longest = 1 + draw(&state, last);
+		for (size_t i = 0; i < n; i++) {
+			s[i].start = draw(&state, last);
+			s[i].end = s[i].start + draw(&state, longest);
+			s[i].end = s[i].end < last ? s[i].end : last;
+			s[i].track = (uint32_t)draw(&state, TRACKS);
+			s[i].who = (uint32_t)draw(&state, NAMES);
+		}
+		if (round % 3 == 1)
+			qsort(s, n, sizeof *s, by_end);
+		if (round % 3 == 2)
+			qsort(s, n, sizeof *s, by_start);
+		expect_oracle(s, n, last);
+	}
+}
+
+/* What is used only where many spans overlap says the same as what is used else. */
+Test(self_times, the_tree_of_times_agrees)
+{
+	uint64_t state = 7;
+
+	for (unsigned round = 0; round < 300; round++) {
+		struct one s[40];
+		struct self_item items[40];
+		uint64_t self[40];
+		const size_t n = 1 + draw(&state, 40);
+		for (size_t i = 0; i < n; i++) {
+			s[i].start = draw(&state, 50);
+			s[i].end = s[i].start + 1 + draw(&state, 20);
+			s[i].track = s[i].who = 0;
+		}
+		qsort(s, n, sizeof *s, by_end); /* of equal ones the later lies around the earlier: */
+		qsort(s, n, sizeof *s, by_start);
+		for (size_t i = 0; i < n; i++)
+			items[i] = (struct self_item){ s[i].start, s[i].end, (uint32_t)i };
+		cr_assert(self_chmin(items, (uint32_t)n, self));
+		for (size_t i = 0; i < n; i++) {
+			uint64_t own = 0;
+			for (uint64_t at = s[i].start; at < s[i].end; at++) {
+				bool covered = false;
+				for (size_t k = 0; k < n; k++) {
+					const bool equal = s[k].start == s[i].start && s[k].end == s[i].end;
+					const bool within = s[i].start <= s[k].start && s[k].end <= s[i].end;
+					covered |= k != i && within && (!equal || k > i) &&
+					           s[k].start <= at && at < s[k].end;
+				}
+				own += !covered;
+			}
+			cr_assert_eq(self[i], own, "round %u, span %zu", round, i);
+		}
+	}
+}
+
+/* Up to SELF_ROOM spans of a track nothing is forgotten: two passes of nested spans, the second through the
+ * first. */
+Test(self_times, as_many_as_there_is_room_for)
+{
+	struct self_times t;
+
+	self_times_init(&t);
+	for (uint32_t pass = 0; pass < 2; pass++)
+		for (uint64_t i = 0; i < SELF_ROOM / 4; i++) {
+			self_times_add(&t, 0, 100 * i + 40 * pass, 30, 0);
+			self_times_add(&t, 0, 100 * i + 40 * pass + 10, 10, 1);
+		}
+	self_times_end(&t);
+	cr_assert_eq(t.inexact, 0);
+	cr_assert_eq((uint64_t)total_of(self_times_of(&t, 0)->self), UINT64_C(20) * (SELF_ROOM / 2));
+	cr_assert_eq((uint64_t)total_of(self_times_of(&t, 1)->self), UINT64_C(10) * (SELF_ROOM / 2));
+	self_times_free(&t);
+}
+
+/* SELF_ROOM spans each of which overlaps thousands in part, in no order; the sum of what is their own is
+ * known from a scan of the same definition by another way: of spans that never lie within another all is
+ * their own. */
+Test(self_times, all_overlap_in_part)
+{
+	struct self_times t;
+	uint64_t state = 3, dur = 0;
+	uint32_t order[4096];
+
+	self_times_init(&t);
+	for (uint32_t i = 0; i < 4096; i++)
+		order[i] = i;
+	for (uint32_t i = 0; i < 4095; i++) {
+		const uint32_t k = i + (uint32_t)draw(&state, 4096 - i), moved = order[i];
+		order[i] = order[k];
+		order[k] = moved;
+	}
+	for (uint32_t i = 0; i < 4096; i++) {
+		self_times_add(&t, 0, 10 * (uint64_t)order[i], 20005, 0);
+		dur += 20005;
+	}
+	self_times_end(&t);
+	cr_assert_eq(t.inexact, 0);
+	cr_assert_eq((uint64_t)total_of(self_times_of(&t, 0)->self), dur);
+	cr_assert_eq((uint64_t)total_of(self_times_of(&t, 0)->total), 10 * 4095 + 20005);
+	cr_assert_eq(self_times_of(&t, 0)->recursive, 0);
+	self_times_free(&t);
+}
+
+/* A long track in order of ends: the outermost span comes last, around all that was forgotten, and so it is
+ * with one of the same name. */
+Test(self_times, long_tracks_are_exact_in_order)
+{
+	const uint64_t n = 3 * (uint64_t)SELF_ROOM;
+
+	for (int starts = 0; starts < 2; starts++) {
+		struct self_times t;
+		self_times_init(&t);
+		if (starts == 1)
+			self_times_add(&t, 0, 0, 100 * n, 2);
+		for (uint64_t i = 0; i < n; i++) {
+			if (starts == 1)
+				self_times_add(&t, 0, 100 * i + 1, 50, 2);
+			self_times_add(&t, 0, 100 * i + 10, 10, 1);
+			if (starts == 0)
+				self_times_add(&t, 0, 100 * i + 1, 50, 2);
+		}
+		if (starts == 0)
+			self_times_add(&t, 0, 0, 100 * n, 2);
+		self_times_end(&t);
+		cr_expect_eq(t.inexact, 0);
+		cr_expect_eq((uint64_t)total_of(self_times_of(&t, 1)->self), 10 * n);
+		cr_expect_eq((uint64_t)total_of(self_times_of(&t, 2)->self), 90 * n);
+		cr_expect_eq((uint64_t)total_of(self_times_of(&t, 2)->total), 100 * n);
+		cr_expect_eq(self_times_of(&t, 2)->recursive, n);
+		self_times_free(&t);
+	}
+}
+
+/* More tracks, and more spans, than there is room for in all. */
+Test(self_times, many_tracks)
+{
+	struct self_times t;
+	const uint32_t tracks = 40000;
+	const uint64_t each = 40;
+
+	self_times_init(&t);
+	for (uint64_t i = 0; i < each; i++)
+		for (uint32_t k = 0; k < tracks; k++)
+			self_times_add(&t, k, 100 * i, 10, k % NAMES);
+	cr_assert_leq(t.room, SELF_TOTAL_ROOM);
+	self_times_end(&t);
+	uint64_t all = 0;
+	for (uint32_t who = 0; who < NAMES; who++) {
+		all += (uint64_t)total_of(self_times_of(&t, who)->self);
+		cr_expect_eq(total_of(self_times_of(&t, who)->self), total_of(self_times_of(&t, who)->total));
+	}
+	cr_assert_eq(all, 10 * each * tracks);
+	self_times_free(&t);
+}

@@ -1,0 +1,237 @@
+#include "stats/series.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "event/track.h"
+#include "pipeline/value_order.h"
+
+#define KEY_SHIFT 45 /* a sign, 11 bits of exponent, 7 of the number itself */
+
+void
+series_init(struct series_set *s, struct arena *text)
+{
+	*s = (struct series_set){ .n = 0 };
+	names_init(&s->names, text);
+}
+
+void
+series_free(struct series_set *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		free(s->list[i].steps);
+	free(s->list);
+	names_free(&s->names);
+	table64_free(&s->state_of);
+	free(s->states);
+	*s = (struct series_set){ .n = 0 };
+}
+
+/* false: it is no number that can be counted. */
+static bool
+number_of(const struct value *v, double *to)
+{
+	struct value number; /* never JSON */
+
+	if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
+		*to = (double)v->u64;
+	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
+		*to = (double)v->i64;
+	else if (v->type == VALUE_F32 || v->type == VALUE_F64)
+		*to = v->f64;
+	else if (v->type == VALUE_JSON && value_number(value_text(v), &number))
+		return number_of(&number, to);
+	else
+		return false;
+	return isfinite(*to);
+}
+
+/* ---- percentiles ---- */
+
+static int32_t
+key_of(double v)
+{
+	uint64_t bits;
+
+	v = v == 0 ? 0 : v; /* -0 */
+	memcpy(&bits, &v, sizeof bits);
+	const int32_t key = (int32_t)((bits & (UINT64_MAX >> 1)) >> KEY_SHIFT);
+	return bits >> 63 != 0 ? -key - 1 : key;
+}
+
+/* The least of the values, in size: so integers are themselves. */
+static double
+value_of(int32_t key)
+{
+	const uint64_t bits = (uint64_t)(key < 0 ? -(key + 1) : key) << KEY_SHIFT;
+	double v;
+
+	memcpy(&v, &bits, sizeof v);
+	return key < 0 ? -v : v;
+}
+
+/* The first step whose key is not less. */
+static uint32_t
+step_at(const struct series *s, int32_t key)
+{
+	uint32_t lo = 0, hi = s->nsteps;
+
+	while (lo < hi) {
+		const uint32_t mid = lo + (hi - lo) / 2;
+		if (s->steps[mid].key < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Without memory, or room, with what is near. */
+static void
+count_step(struct series_set *set, struct series *s, double v)
+{
+	const int32_t key = key_of(v);
+	uint32_t at = step_at(s, key);
+
+	if (at < s->nsteps && s->steps[at].key == key) {
+		s->steps[at].count += s->steps[at].count < UINT32_MAX;
+		return;
+	}
+	if (set->nsteps < SERIES_STEPS && array_room(&s->steps, s->nsteps, &s->steps_cap, sizeof *s->steps)) {
+		memmove(s->steps + at + 1, s->steps + at, (s->nsteps - at) * sizeof *s->steps);
+		s->steps[at] = (struct series_step){ key, 1 };
+		s->nsteps++;
+		set->nsteps++;
+	} else if (s->nsteps > 0) {
+		at = at < s->nsteps ? at : s->nsteps - 1;
+		s->steps[at].count += s->steps[at].count < UINT32_MAX;
+	}
+}
+
+double
+series_percentile(const struct series *s, unsigned percent)
+{
+	uint64_t all = 0, upto = 0;
+
+	for (uint32_t i = 0; i < s->nsteps; i++)
+		all += s->steps[i].count;
+	const uint64_t rank = (all * percent + 99) / 100;
+	for (uint32_t i = 0; i < s->nsteps; i++) {
+		upto += s->steps[i].count;
+		if (upto < rank)
+			continue;
+		const double v = value_of(s->steps[i].key);
+		return v < s->min ? s->min : v > s->max ? s->max : v;
+	}
+	return s->max;
+}
+
+/* ---- time ---- */
+
+/* The value that the series has on a track; NULL: there is no room. */
+static struct series_state *
+state_of(struct series_set *set, uint32_t number, uint32_t track, bool *known)
+{
+	struct series *const s = &set->list[number];
+	const uint64_t key = (uint64_t)track << 32 | number;
+
+	*known = true;
+	if (s->state != 0 && s->state_track == track)
+		return &set->states[s->state - 1];
+	uint32_t at = table64_get(&set->state_of, key);
+	if (at == TABLE_NONE) {
+		*known = false;
+		at = set->nstates;
+		if (at == SERIES_STATES ||
+		    !array_room(&set->states, at, &set->states_cap, sizeof *set->states) ||
+		    !table64_put(&set->state_of, key, at))
+			return NULL;
+		set->nstates++;
+	}
+	s->state = at + 1;
+	s->state_track = track;
+	return &set->states[at];
+}
+
+static void
+hold(struct series_set *set, uint32_t number, const struct event *e, double v)
+{
+	bool known;
+	struct series_state *const state = state_of(set, number, e->track->index, &known);
+
+	if (state == NULL)
+		return;
+	if (known && e->ts >= state->ns) {
+		const double ns = (double)(e->ts - state->ns);
+		set->list[number].held += state->value * ns;
+		set->list[number].held_ns += ns;
+	}
+	*state = (struct series_state){ e->ts, v };
+}
+
+/* Sums of large numbers are rounded, or infinite. */
+static double
+within(const struct series *s, double mean)
+{
+	return mean < s->min ? s->min : mean <= s->max ? mean : s->max;
+}
+
+double
+series_mean(const struct series *s)
+{
+	return within(s, s->sum / (double)s->count);
+}
+
+double
+series_time_mean(const struct series *s)
+{
+	return s->held_ns > 0 ? within(s, s->held / s->held_ns) : series_mean(s);
+}
+
+/* ---- values ---- */
+
+static bool
+add_value(struct series_set *set, uint32_t counter, struct slice name, const struct event *e, double v)
+{
+	const uint32_t number = names_index(&set->names, name, counter);
+
+	if (number == NAMES_OTHER)
+		return true;
+	if (number == NAMES_FAILED || !array_reach(&set->list, &set->n, number, sizeof *set->list))
+		return false;
+	struct series *const s = &set->list[number];
+	if (s->count == 0) {
+		s->counter = counter;
+		s->first_ns = s->last_ns = e->ts;
+		s->first = s->last = s->min = s->max = v;
+	}
+	if (e->ts < s->first_ns) {
+		s->first_ns = e->ts;
+		s->first = v;
+	}
+	if (e->ts >= s->last_ns) {
+		s->last_ns = e->ts;
+		s->last = v;
+	}
+	s->min = v < s->min ? v : s->min;
+	s->max = v > s->max ? v : s->max;
+	s->sum += v;
+	s->count++;
+	count_step(set, s, v);
+	hold(set, number, e, v);
+	return true;
+}
+
+bool
+series_add(struct series_set *set, uint32_t counter, const struct batch *b, const struct event *e)
+{
+	double v;
+
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (number_of(&f->value, &v) && !add_value(set, counter, f->name, e, v))
+			return false;
+	}
+	return true;
+}
