@@ -97,6 +97,15 @@ show_path(struct shown_path *p, const char *path)
 	return p->s;
 }
 
+/* A limit of this program is no warning of the trace: events may be shown otherwise for it. */
+static bool
+is_limit(const struct rule *rule)
+{
+	const size_t n = strlen(rule->id);
+
+	return n > 5 && strcmp(rule->id + n - 5, "limit") == 0;
+}
+
 static void
 say_from(const struct options *o, enum level least, const struct findings *j, const struct finding *f)
 {
@@ -109,7 +118,7 @@ say_from(const struct options *o, enum level least, const struct findings *j, co
 		plain.message = f->rule->text;
 	if (o->side != NULL)
 		side_reports_finding(o->side, &plain);
-	if (f->rule->level < least)
+	if (f->rule->level < least && (o->quiet || !is_limit(f->rule)))
 		return;
 	if (report_text_is_system(f))
 		text_str(&t, "tracetool: ");

@@ -29,4 +29,13 @@ uint64_t trace_class_records(const struct class *first);
  * no memory. */
 const struct track *trace_child_track(struct trace *t, const struct track *track, struct slice what);
 
+/* Puts a track below another one. */
+static inline void
+track_put_below(struct track *t, const struct track *parent)
+{
+	t->parent = parent;
+	t->process = track_process(parent);
+	t->depth = (uint16_t)(parent->depth + 1);
+}
+
 #endif

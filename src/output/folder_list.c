@@ -39,8 +39,8 @@ folder_list_put(struct text *t, const struct folder_file *files, uint32_t n)
 	struct text lines = { .p = NULL };
 
 	for (uint32_t i = 0; i < n; i++)
-		text_printf(&lines, "%" PRIu64 " %016" PRIx64 " %s\n", files[i].given.bytes, files[i].given.sum,
-		            files[i].name);
+		text_printf(&lines, "%" PRIu64 " %016" PRIx64 " %s\n", files[i].given.bytes,
+		            files[i].given.sum, files[i].name);
 	text_printf(t, HEAD "%" PRIu32 " %016" PRIx64 "\n", n, folder_sum(0, lines.p, lines.n));
 	text_add(t, lines.p, lines.n);
 	t->failed |= lines.failed;

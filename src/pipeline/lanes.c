@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "event/trace_engine.h"
 #include "pipeline/engine_losses.h"
 
 void
