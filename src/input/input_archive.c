@@ -550,16 +550,18 @@ struct input_archive *
 input_archive_open(const char *path, struct input_names names)
 {
 	struct input_archive *const a = calloc(1, sizeof *a);
-	struct stat before = { .st_size = 0 };
+	struct stat before;
 
 	if (a == NULL)
 		return NULL;
 	a->fd = -1;
 	a->names = names;
 	a->path = strdup(path);
-	(void)stat(path, &before); /* a failure is one of input_open() too */
+	const int error = stat(path, &before) != 0 ? errno : 0;
 	struct input *const in = a->path != NULL ? input_open(path) : NULL;
-	if (in != NULL)
+	if (in != NULL && error != 0 && (in->fault == INPUT_OK || in->fault == INPUT_TRAILING))
+		fail(a, input_fault_of_errno(error), "%s", strerror(error));
+	else if (in != NULL) /* input_open() has more to say of what is not there */
 		read_archive(a, in, &before);
 	input_close(in);
 	if (in == NULL) {
