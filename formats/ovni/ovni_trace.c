@@ -179,6 +179,7 @@ check_event(struct reader *r, const struct batch *b, const struct event *e)
 }
 
 static const char *const sidecars[] = { "stream.json", "metadata.json", NULL };
+static const char *const beside[] = { "clock-offsets.txt", NULL };
 
 /* Up to the folder that holds the looms, as libovni names what it writes:
  * ovni/loom.HOST.PID/proc.PID/thread.TID/stream.obs. */
@@ -193,6 +194,7 @@ trace_path(const char *path)
 const struct trace_ops ovni_trace_ops = {
 	.trace_path = trace_path,
 	.sidecars = sidecars,
+	.beside = beside,
 	.check_sidecar = ovni_check_sidecar,
 	.shared_size = sizeof(struct ovni_shared),
 	.open = open_trace,

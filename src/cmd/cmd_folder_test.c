@@ -170,6 +170,49 @@ Test(cmd_folder, what_cannot_be_read_in_a_folder_is_said)
 	remove_folder(dir);
 }
 
+/* Links that lead out of a named folder are left out, with a warning; what is named may be a link. */
+Test(cmd_folder, links_out_of_a_folder_are_left_out)
+{
+	char *const dir = make_tree(), *const other = make_folder(), path[1024], file[1024];
+
+	copy(GOOD "document-big.htdump", other, "far.htdump");
+	snprintf(path, sizeof path, "%s/far", dir);
+	cr_assert_eq(symlink(other, path), 0);
+	snprintf(file, sizeof file, "%s/far.htdump", other);
+	snprintf(path, sizeof path, "%s/file.htdump", dir);
+	cr_assert_eq(symlink(file, path), 0);
+	snprintf(path, sizeof path, "%s/near.htdump", dir);
+	cr_assert_eq(symlink("b/one.htdump", path), 0);
+	struct ran r = run("validate", dir, NULL, NULL, NULL);
+	cr_expect_eq(r.status, 0, "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "left out: links that lead out of the directory (2), directories"),
+	                   "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "/far; name them to have them read"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "near.htdump: valid"), "%s", r.out);
+	cr_expect_null(strstr(r.out, "file.htdump: valid"), "%s", r.out);
+	cr_expect_null(strstr(r.out, "far.htdump"), "%s", r.out);
+	ran_free(&r);
+	snprintf(path, sizeof path, "%s/far", dir);
+	r = run("validate", path, NULL, NULL, NULL);
+	cr_expect_not_null(strstr(r.out, "far.htdump: valid"), "%s", r.out);
+	ran_free(&r);
+	snprintf(path, sizeof path, "%s/file.htdump", dir);
+	r = run("validate", path, NULL, NULL, NULL);
+	cr_expect_not_null(strstr(r.out, "file.htdump: valid"), "%s", r.out);
+	ran_free(&r);
+	/* nothing else is in it */
+	snprintf(path, sizeof path, "%s/far.htdump", other);
+	cr_assert_eq(unlink(path), 0);
+	snprintf(path, sizeof path, "%s/back", other);
+	cr_assert_eq(symlink(dir, path), 0);
+	r = run("validate", other, NULL, NULL, NULL);
+	cr_expect_eq(r.status, STATUS_UNREADABLE, "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "without files that are named like traces"), "%s", r.out);
+	ran_free(&r);
+	remove_folder(other);
+	remove_folder(dir);
+}
+
 /* Tracks are those that stats counts; times for people, too. */
 Test(cmd_folder, info_counts_tracks_as_stats_does)
 {

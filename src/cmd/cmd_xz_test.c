@@ -3,6 +3,7 @@
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cli_test_util.h"
 
@@ -71,6 +72,51 @@ Test(cmd_xz, damage_is_a_finding)
 	free(more);
 	free(xz);
 	free(text);
+}
+
+/* Zeros behind streams, and between them, are a multiple of four bytes. */
+Test(cmd_xz, padding)
+{
+	static const struct {
+		size_t zeros;
+		bool two;
+		int status;
+		const char *said;
+	} rows[] = {
+		{ 4, false, 0, "valid htdump" },
+		{ 8, true, 0, "valid htdump" },
+		{ 2 << 20, false, 0, "valid htdump" },
+		{ 3, false, 0, "[input/packed-trailing]" },
+		{ (2 << 20) + 1, false, 0, "[input/packed-trailing]" },
+		{ 1, true, 1, "[input/packed-corrupt]" },
+		{ 6, true, 1, "[input/packed-corrupt]" },
+	};
+	char *const dir = make_folder(), path[1100];
+	size_t n, first, second;
+	char *const text = read_whole(SAMPLE, &n);
+	char *const a = xz_copy(text, n / 2, &first), *const b = xz_copy(text + n / 2, n - n / 2, &second);
+	char *const whole = xz_copy(text, n, &n), *const all = malloc(n + first + second + (3 << 20));
+
+	snprintf(path, sizeof path, "%s/a.htdump.xz", dir);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		size_t size = rows[i].two ? first : n;
+		memcpy(all, rows[i].two ? a : whole, size);
+		memset(all + size, 0, rows[i].zeros);
+		size += rows[i].zeros;
+		memcpy(all + size, b, second);
+		size += rows[i].two ? second : 0;
+		cr_assert(write_whole(path, all, size));
+		expect((const char *const[]){ "validate", path, NULL }, NULL, 0, rows[i].status,
+		       rows[i].said);
+		expect((const char *const[]){ "validate", "-", NULL }, all, size, rows[i].status,
+		       rows[i].said);
+	}
+	free(all);
+	free(whole);
+	free(b);
+	free(a);
+	free(text);
+	remove_folder(dir);
 }
 
 /* Outputs are packed with gzip and zstd alone. */

@@ -2,7 +2,7 @@
 
 #include "cmd/run_names.h"
 #include "cmd/say.h"
-#include "input/input_tree.h"
+#include "input/input_archive.h"
 
 enum { O_SORT, O_FORMAT, O_REPORT };
 
@@ -234,11 +234,17 @@ static void
 recover(struct recover *c)
 {
 	const bool folder = input_is_folder(c->in);
+	struct shown_path shown;
 
 	c->list.input = c->in;
 	c->list.output = c->out;
 	c->list.no_text = c->json;
 	progress_init(&c->progress, &c->options);
+	if (!folder && input_is_archive(c->in)) {
+		say("%s: is an archive: unpack it, and recover the folder", show_path(&shown, c->in));
+		c->status = STATUS_UNREADABLE;
+		return;
+	}
 	const bool ok = folder ? recover_folder(c)
 	                       : recover_open(c, WRITER_FILE) &&
 	                             recover_input(c, c->in, c->options.from, input_open(c->in));

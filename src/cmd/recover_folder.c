@@ -106,11 +106,14 @@ recover_folder(struct recover *c)
 	size_t i = 0;
 
 	input_tree_list(&tree, c->in, wants, NULL);
-	if (tree.nproblems > 0)
-		say("%s: %s", show_path(&shown, tree.problems[0].path), tree.problems[0].text);
-	else if (tree.no_memory)
+	bool ok = !tree.no_memory;
+	if (!ok)
 		options_no_memory(&c->options);
-	bool ok = tree.nproblems == 0 && !tree.no_memory && recover_open(c, WRITER_FOLDER);
+	for (size_t k = 0; ok && k < tree.nproblems; k++) {
+		say("%s: %s", show_path(&shown, tree.problems[k].path), tree.problems[k].text);
+		ok = input_fault_is_warning(tree.problems[k].fault);
+	}
+	ok = ok && recover_open(c, WRITER_FOLDER);
 	if (!ok)
 		c->status = worse(c->status, STATUS_UNREADABLE);
 	for (; ok && i < tree.n; i++)

@@ -97,10 +97,8 @@ format_by_suffix(const char *path)
 }
 
 static bool
-is_sidecar(const struct format *f, const char *name)
+is_among(const char *const *names, const char *name)
 {
-	const char *const *const names = format_trace_ops(f)->sidecars;
-
 	for (size_t i = 0; names != NULL && names[i] != NULL; i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
@@ -111,11 +109,22 @@ const struct format *
 format_of_sidecar(const struct format *format, const char *name)
 {
 	if (format != NULL)
-		return is_sidecar(format, name) ? format : NULL;
+		return is_among(format_trace_ops(format)->sidecars, name) ? format : NULL;
 	for (const struct format *const *f = formats; *f != NULL; f++)
-		if (is_sidecar(*f, name))
+		if (is_among(format_trace_ops(*f)->sidecars, name))
 			return *f;
 	return NULL;
+}
+
+bool
+format_opens_beside(const struct format *format, const char *name)
+{
+	if (format != NULL)
+		return is_among(format_trace_ops(format)->beside, name);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if (is_among(format_trace_ops(*f)->beside, name))
+			return true;
+	return false;
 }
 
 bool

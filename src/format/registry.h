@@ -25,6 +25,9 @@ const struct format *format_of_name(const char *name);
  * NULL: none. */
 const struct format *format_of_sidecar(const struct format *format, const char *name);
 
+/* Whether readers of the format (any when NULL) open files of this name beside their inputs. */
+bool format_opens_beside(const struct format *format, const char *name);
+
 /* The readable format that claims the bytes; NULL: nobody does, or *no_memory, and nobody knows. */
 const struct format *format_probe(struct slice head, bool whole, bool *no_memory);
 

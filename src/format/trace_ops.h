@@ -14,6 +14,8 @@ struct trace_ops {
 	/* Names of files in a folder that belong to a trace of this format but hold no events;
 	 * NULL-terminated. */
 	const char *const *sidecars;
+	/* Names of other files that readers open with reader_open_beside(); NULL-terminated. */
+	const char *const *beside;
 	/* How many bytes of the path of a file in a folder name the trace that it belongs to; 0: as much as
 	 * that folder.  NULL: always 0. */
 	size_t (*trace_path)(const char *path);

@@ -14,13 +14,22 @@
 #include "input/input_source.h"
 #include "input/input_tar.h"
 
-enum { MAX_NAMES = 64 << 20 }; /* bytes of all names of an archive */
+enum {
+	MAX_NAMES = 64 << 20, /* bytes of all names of an archive */
+	MAX_PROBLEMS = 20,    /* of the archive itself that are told */
+};
 
 struct member {
 	char *path; /* "run.tar:/a/b" */
 	uint64_t offset, size;
 	uint32_t ordinal;
-	bool is_file; /* else a link, or a file with holes */
+	char *target;    /* of a hard link; NULL: it is none */
+	const char *why; /* why it cannot be read; NULL: it can be */
+};
+
+struct problem {
+	enum input_fault fault;
+	char text[400];
 };
 
 struct input_archive {
@@ -32,8 +41,9 @@ struct input_archive {
 	struct stat st;
 	struct spill_file spill;
 	bool packed;
-	enum input_fault fault; /* what is wrong with it; INPUT_OK: nothing */
-	char why[400];
+	struct input_names names;
+	struct problem problems[MAX_PROBLEMS]; /* what is wrong with it */
+	uint32_t nproblems, nmore;             /* how many there are, and how many more were met */
 };
 
 bool
@@ -58,11 +68,15 @@ fail(struct input_archive *a, enum input_fault fault, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (a->nproblems == MAX_PROBLEMS) {
+		a->nmore++;
+		return false;
+	}
+	struct problem *const p = &a->problems[a->nproblems++];
+	p->fault = fault;
 	va_start(ap, fmt);
-	if (a->fault == INPUT_OK)
-		(void)vsnprintf(a->why, sizeof a->why, fmt, ap);
+	(void)vsnprintf(p->text, sizeof p->text, fmt, ap);
 	va_end(ap);
-	a->fault = a->fault == INPUT_OK ? fault : a->fault;
 	return false;
 }
 
@@ -75,12 +89,12 @@ fail_spill(struct input_archive *a)
 	return fail(a, INPUT_SYSTEM, "%s", why);
 }
 
-/* The input ended before its time. */
+/* The input ended before its time; if it is damaged, that is told at the end. */
 static bool
 fail_cut(struct input_archive *a, const struct input *in, const char *what, uint64_t missing)
 {
 	if (in->fault != INPUT_OK && in->fault != INPUT_TRAILING)
-		return fail(a, in->fault, "%s", in->fault_text);
+		return false;
 	return fail(a, INPUT_CUT, "the archive ends inside of %.200s: %" PRIu64 " bytes are missing", what,
 	            missing);
 }
@@ -106,100 +120,282 @@ pass(struct input_archive *a, struct input *in, uint64_t n, bool keep)
 }
 
 static bool
-add_member(struct input_archive *a, const struct tar_entry *e, uint64_t offset)
+pass_all(struct input_archive *a, struct input *in, uint64_t n, const char *what)
 {
-	const size_t n = strlen(a->path) + 2 + strlen(e->name) + 1;
+	const uint64_t got = pass(a, in, n, false);
 
-	a->name_bytes += n;
-	if (a->n >= INPUT_TREE_MAX || a->name_bytes > MAX_NAMES)
-		return fail(a, INPUT_SYSTEM, "has too many files: at most a million, with names of 64 MiB");
-	char *const path = array_room(&a->members, a->n, &a->cap, sizeof *a->members) ? malloc(n) : NULL;
-	if (path == NULL)
-		return fail(a, INPUT_SYSTEM, "out of memory");
-	(void)snprintf(path, n, "%s:/%s", a->path, e->name);
-	a->members[a->n] = (struct member){ path, offset, e->size, a->n, e->kind == TAR_FILE };
-	a->n++;
+	return got == n || fail_cut(a, in, what, n - got);
+}
+
+/* ---- names and attributes before a file ---- */
+
+/* The next record of a pax header of which `left` bytes are left, "LENGTH KEY=VALUE\n".  Returns how many of
+ * them it has; 0: it makes no sense, or the input ends. */
+static uint64_t
+read_pax_record(struct input *in, struct tar_entry *e, uint64_t left)
+{
+	const size_t look = (size_t)(left < TAR_KEY_MAX ? left : TAR_KEY_MAX);
+	uint64_t length = 0;
+	size_t n = 0;
+
+	if (!input_need(in, look))
+		return 0;
+	for (; n < look && n < 19 && in->p[n] >= '0' && in->p[n] <= '9'; n++)
+		length = length * 10 + (uint64_t)(in->p[n] - '0');
+	if (n == 0 || n == look || in->p[n] != ' ' || length > left || length < n + 3)
+		return 0;
+	const size_t first = n + 1;
+	const char *const equals = memchr(in->p + first, '=', look - first);
+	if (equals == NULL)
+		return length < look ? 0 : length; /* the key is none of ours */
+	const size_t nkey = (size_t)(equals - in->p) - first;
+	if (first + nkey + 2 > length)
+		return 0;
+	const uint64_t nvalue = length - first - nkey - 2;
+	const bool wanted = tar_pax_wants(in->p + first, nkey);
+	if (wanted && nvalue < TAR_NAME_MAX && !input_need(in, (size_t)length))
+		return 0;
+	if (wanted && nvalue < TAR_NAME_MAX && in->p[length - 1] != '\n')
+		return 0;
+	const char *const key = in->p + first;
+	return tar_pax_set(e, key, nkey, key + nkey + 1, nvalue) ? length : 0;
+}
+
+static bool
+read_pax(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
+{
+	const uint64_t at = input_offset(in, in->p);
+	uint64_t left = size, taken = 1;
+
+	while (left > 0 && taken > 0) {
+		taken = read_pax_record(in, e, left);
+		if (!pass_all(a, in, taken, "a header"))
+			return false;
+		left -= taken;
+	}
+	if (left == 0)
+		return true;
+	if (!pass_all(a, in, left, "a header"))
+		return false;
+	fail(a, INPUT_CORRUPT, "the attributes at byte %" PRIu64 " of the archive are damaged", at);
 	return true;
+}
+
+/* Attributes of all further files: only those without a meaning here, and a comment, are common. */
+static bool
+read_global(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
+{
+	const uint64_t at = input_offset(in, in->p);
+	struct tar_entry *const all = calloc(1, sizeof *all);
+
+	if (all == NULL)
+		return fail(a, INPUT_SYSTEM, "out of memory");
+	const bool ok = read_pax(a, in, all, size);
+	if (all->has.name || all->has.size || all->has.target || all->has.sparse)
+		fail(a, INPUT_CORRUPT,
+		     "the attributes at byte %" PRIu64 " of the archive give all files one name or size", at);
+	e->has.continued |= all->has.continued;
+	free(all);
+	return ok;
+}
+
+/* A GNU name; one that is too long becomes empty. */
+static bool
+read_long_name(struct input_archive *a, struct input *in, struct tar_entry *e, uint64_t size)
+{
+	const bool is_name = e->kind == TAR_LONG_NAME;
+	const size_t n = (size_t)(size < TAR_NAME_MAX ? size : TAR_NAME_MAX);
+
+	if (!input_need(in, n))
+		return fail_cut(a, in, "a header", size - (uint64_t)(in->end - in->p));
+	tar_set_name(is_name ? e->name : e->target, in->p, strnlen(in->p, n));
+	*(is_name ? &e->has.name : &e->has.target) = true;
+	return pass_all(a, in, size, "a header");
 }
 
 /* What follows the header of an extension. */
 static bool
 read_extension(struct input_archive *a, struct input *in, struct tar_entry *e)
 {
-	const uint64_t n = e->size;
-	const enum tar_kind kind = e->kind;
+	const uint64_t size = e->extension;
+	bool ok;
 
-	if (kind == TAR_EXTENSION || n > TAR_EXTENSION_MAX) {
-		const uint64_t got = pass(a, in, n + tar_padding(n), false);
-		return got >= n || fail_cut(a, in, "a header", n - got);
-	}
-	if (!input_need(in, (size_t)(n + tar_padding(n))))
-		return fail_cut(a, in, "a header", n + tar_padding(n) - (uint64_t)(in->end - in->p));
-	if (kind == TAR_LONG_NAME)
-		tar_read_long_name(e, in->p, n);
+	if (e->kind == TAR_PAX)
+		ok = read_pax(a, in, e, size);
+	else if (e->kind == TAR_GLOBAL)
+		ok = read_global(a, in, e, size);
+	else if (e->kind != TAR_EXTENSION)
+		ok = read_long_name(a, in, e, size);
 	else
-		tar_read_pax(e, in->p, n);
-	in->p += n + tar_padding(n);
+		ok = pass_all(a, in, size, "a header");
+	return ok && pass_all(a, in, tar_padding(size), "a header");
+}
+
+/* ---- files ---- */
+
+/* Why the bytes that follow are not those of a file; NULL: they are. */
+static const char *
+why_not(enum tar_kind kind)
+{
+	switch (kind) {
+	case TAR_HARD_LINK:
+		return "is a hard link to a file that is not in the archive, or not named like a trace";
+	case TAR_SYMBOLIC_LINK:
+		return "is a symbolic link in the archive: name the file that it leads to";
+	case TAR_SPARSE:
+		return "is a file with holes (sparse): unpack the archive with tar, and name what was in it";
+	case TAR_CONTINUED:
+		return "is the rest of a file that began in another volume of the archive: unpack them with "
+		       "tar, and name what was in them";
+	case TAR_SPECIAL:
+		return "is not a regular file";
+	default:
+		return NULL;
+	}
+}
+
+static bool
+add_member(struct input_archive *a, const struct tar_entry *e, uint64_t offset)
+{
+	const bool link = e->kind == TAR_HARD_LINK && e->target[0] != '\0';
+	const size_t n = strlen(a->path) + 2 + strlen(e->name) + 1;
+
+	a->name_bytes += n + (link ? strlen(e->target) : 0);
+	if (a->n >= INPUT_TREE_MAX || a->name_bytes > MAX_NAMES)
+		return fail(a, INPUT_SYSTEM, "has too many files: at most a million, with names of 64 MiB");
+	const bool room = array_room(&a->members, a->n, &a->cap, sizeof *a->members);
+	char *const path = room ? malloc(n) : NULL, *const target = link ? strdup(e->target) : NULL;
+	if (path == NULL || (link && target == NULL)) {
+		free(path);
+		free(target);
+		return fail(a, INPUT_SYSTEM, "out of memory");
+	}
+	(void)snprintf(path, n, "%s:/%s", a->path, e->name);
+	a->members[a->n] = (struct member){ path, offset, e->size, a->n, target, why_not(e->kind) };
+	a->n++;
+	return true;
+}
+
+/* Whether the file is one that readers ask for. */
+static bool
+is_wanted(const struct input_archive *a, const struct tar_entry *e)
+{
+	const char *const slash = strrchr(e->name, '/'), *const name = slash != NULL ? slash + 1 : e->name;
+
+	return e->kind != TAR_FOLDER && name[0] != '\0' &&
+	       (a->names.wanted(a->names.ctx, name) || a->names.beside(a->names.ctx, name));
+}
+
+/* The blocks of its map that did not fit into the header. */
+static bool
+pass_map(struct input_archive *a, struct input *in)
+{
+	bool more = true;
+
+	while (more) {
+		if (!input_need(in, TAR_BLOCK))
+			return fail_cut(a, in, "a header", TAR_BLOCK - (uint64_t)(in->end - in->p));
+		more = tar_map_goes_on(in->p);
+		in->p += TAR_BLOCK;
+	}
 	return true;
 }
 
 static bool
 read_file(struct input_archive *a, struct input *in, const struct tar_entry *e)
 {
-	const bool wanted = (e->kind == TAR_FILE || e->kind == TAR_LINK) && e->name[0] != '\0';
-	const uint64_t offset = a->packed ? a->spill.size : input_offset(in, in->p);
+	const uint64_t at = input_offset(in, in->p);
+	const bool wanted = is_wanted(a, e), keep = wanted && a->packed && e->kind == TAR_FILE;
 
 	if (e->size > (uint64_t)1 << 62)
 		return fail(a, INPUT_CORRUPT,
-		            "the header at byte %" PRIu64 " has a size of %" PRIu64 " bytes",
-		            input_offset(in, in->p) - TAR_BLOCK, e->size);
-	if (e->kind == TAR_FILE && e->name[0] == '\0')
+		            "the header at byte %" PRIu64 " has a size of %" PRIu64 " bytes", at - TAR_BLOCK,
+		            e->size);
+	if (e->name[0] == '\0' && e->kind != TAR_FOLDER)
 		fail(a, INPUT_SYSTEM,
-		     "the file at byte %" PRIu64 " has a name of more than %d bytes; left out",
-		     input_offset(in, in->p), TAR_NAME_MAX - 1);
-	if (wanted && !add_member(a, e, offset))
+		     "the file at byte %" PRIu64 " has no name, or one of more than %d bytes; left out", at,
+		     TAR_NAME_MAX - 1);
+	if ((e->more_map && !pass_map(a, in)) ||
+	    (wanted && !add_member(a, e, a->packed ? a->spill.size : input_offset(in, in->p))))
 		return false;
-	const uint64_t got = pass(a, in, e->size, a->packed && e->kind == TAR_FILE);
+	const uint64_t got = pass(a, in, e->size, keep);
 	if (got < e->size) {
 		if (wanted)
 			a->members[a->n - 1].size = got;
-		return fail_cut(a, in, e->name, e->size - got);
+		return a->spill.failed == SPILL_NOTHING && fail_cut(a, in, e->name, e->size - got);
 	}
-	(void)pass(a, in, tar_padding(e->size), false);
-	return true;
+	return pass_all(a, in, tar_padding(e->size), e->name);
 }
 
-/* Up to the end, or what is wrong. */
+/* ---- the whole ---- */
+
+/* Behind damage: up to what looks like a header. */
+static void
+find_header(struct input *in, struct tar_entry *e)
+{
+	do {
+		in->p += TAR_BLOCK;
+		input_behind(in);
+		if (!input_need(in, TAR_BLOCK))
+			return;
+		tar_read_header(e, in->p);
+	} while (e->kind == TAR_BAD || e->kind == TAR_END || memcmp(in->p + 257, "ustar", 5) != 0);
+}
+
+static bool
+is_zeros(const char *p, const char *end)
+{
+	while (p < end && *p == '\0')
+		p++;
+	return p == end;
+}
+
+/* One header and what belongs to it.  *ended: zeros were before it.  false: nothing behind it can be read. */
+static bool
+read_entry(struct input_archive *a, struct input *in, struct tar_entry *e, bool *ended)
+{
+	if (!input_need(in, TAR_BLOCK)) {
+		if (!*ended || !is_zeros(in->p, in->end))
+			fail_cut(a, in, "a header", TAR_BLOCK - (uint64_t)(in->end - in->p));
+		in->p = in->end;
+		*ended = true;
+		return true;
+	}
+	tar_read_header(e, in->p);
+	if (e->kind == TAR_BAD) {
+		fail(a, INPUT_CORRUPT,
+		     "at byte %" PRIu64 " of the archive is no header: its checksum is wrong",
+		     input_offset(in, in->p));
+		find_header(in, e);
+		e->has = (struct tar_said){ .name = false };
+		return true;
+	}
+	in->p += TAR_BLOCK;
+	input_behind(in);
+	*ended = e->kind == TAR_END;
+	if (e->kind == TAR_END)
+		return true;
+	if (e->kind >= TAR_LONG_NAME)
+		return read_extension(a, in, e);
+	const bool ok = read_file(a, in, e);
+	e->has = (struct tar_said){ .name = false };
+	return ok;
+}
+
+/* Up to the end of the input: behind zeros may be another archive, and a packed one tells at its end whether
+ * it is damaged. */
 static void
 read_all(struct input_archive *a, struct input *in)
 {
 	struct tar_entry *const e = calloc(1, sizeof *e);
-	bool going = e != NULL || fail(a, INPUT_SYSTEM, "out of memory");
+	bool ended = false, going = e != NULL || fail(a, INPUT_SYSTEM, "out of memory");
 
-	while (going && input_need(in, 1)) {
-		if (!input_need(in, TAR_BLOCK)) {
-			fail_cut(a, in, "a header", TAR_BLOCK - (uint64_t)(in->end - in->p));
-			break;
-		}
-		tar_read_header(e, in->p);
-		if (e->kind == TAR_END)
-			break;
-		if (e->kind == TAR_BAD) {
-			fail(a, INPUT_CORRUPT,
-			     "at byte %" PRIu64 " of the archive is no header: its checksum is wrong",
-			     input_offset(in, in->p));
-			break;
-		}
-		in->p += TAR_BLOCK;
-		if (e->kind == TAR_LONG_NAME || e->kind == TAR_PAX || e->kind == TAR_EXTENSION) {
-			going = read_extension(a, in, e);
-			continue;
-		}
-		going = read_file(a, in, e);
-		e->has_name = e->has_size = false;
-	}
-	if (a->fault == INPUT_OK && in->fault != INPUT_OK && in->fault != INPUT_TRAILING)
+	while (going && input_need(in, 1))
+		going = read_entry(a, in, e, &ended);
+	if (in->fault != INPUT_OK)
 		fail(a, in->fault, "%s", in->fault_text);
+	else if (going && !ended && a->nproblems == 0)
+		fail(a, INPUT_CUT, "the archive ends without the zeros that end one: files may be missing");
 	free(e);
 }
 
@@ -214,6 +410,47 @@ by_path(const void *x, const void *y)
 	return order != 0 ? order : (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
 }
 
+/* The last file of the path before the ordinal; NULL: none. */
+static const struct member *
+find_before(const struct input_archive *a, const char *way, uint32_t ordinal)
+{
+	const size_t skip = strlen(a->path) + 2;
+	uint32_t from = 0, to = a->n;
+
+	while (from < to) {
+		const uint32_t middle = from + (to - from) / 2;
+		const int order = strcmp(a->members[middle].path + skip, way);
+		if (order < 0 || (order == 0 && a->members[middle].ordinal < ordinal))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from > 0 && strcmp(a->members[from - 1].path + skip, way) == 0 ? &a->members[from - 1] : NULL;
+}
+
+/* A hard link is another name of a file that came before. */
+static void
+resolve_links(struct input_archive *a)
+{
+	for (uint32_t i = 0; i < a->n; i++) {
+		struct member *const m = &a->members[i];
+		const struct member *const file =
+		    m->target != NULL ? find_before(a, m->target, m->ordinal) : NULL;
+		if (file == NULL || file->why != NULL || file->target != NULL)
+			continue;
+		m->offset = file->offset;
+		m->size = file->size;
+		m->why = NULL;
+	}
+}
+
+static void
+free_member(struct member *m)
+{
+	free(m->path);
+	free(m->target);
+}
+
 /* Of files of one name the last counts, as when they are unpacked. */
 static void
 sort_members(struct input_archive *a)
@@ -222,11 +459,16 @@ sort_members(struct input_archive *a)
 
 	if (a->n > 0)
 		qsort(a->members, a->n, sizeof *a->members, by_path);
+	resolve_links(a);
 	for (uint32_t i = 0; i < a->n; i++) {
-		if (i + 1 < a->n && strcmp(a->members[i].path, a->members[i + 1].path) == 0)
-			free(a->members[i].path);
-		else
+		if (i + 1 < a->n && strcmp(a->members[i].path, a->members[i + 1].path) == 0) {
+			fail(a, INPUT_REPLACED,
+			     "%.300s is in the archive more than once: the last one is read",
+			     a->members[i].path + strlen(a->path) + 2);
+			free_member(&a->members[i]);
+		} else {
 			a->members[n++] = a->members[i];
+		}
 	}
 	a->n = n;
 }
@@ -237,7 +479,7 @@ input_archive_close(struct input_archive *a)
 	if (a == NULL)
 		return;
 	for (uint32_t i = 0; i < a->n; i++)
-		free(a->members[i].path);
+		free_member(&a->members[i]);
 	free(a->members);
 	if (!a->packed && a->fd >= 0)
 		(void)close(a->fd);
@@ -246,59 +488,84 @@ input_archive_close(struct input_archive *a)
 	free(a);
 }
 
-/* Whether it begins as an archive does. */
+/* Whether it begins as an archive does; if not, that is told. */
 static bool
-begins_well(struct input *in)
+begins_well(struct input_archive *a, struct input *in)
 {
 	struct tar_entry *const e = calloc(1, sizeof *e);
-	bool well = e != NULL && input_need(in, TAR_BLOCK);
 
-	if (well) {
+	if (e == NULL)
+		return fail(a, INPUT_SYSTEM, "out of memory");
+	const bool whole = input_need(in, TAR_BLOCK);
+	if (whole)
 		tar_read_header(e, in->p);
-		well = e->kind != TAR_BAD;
-	}
+	const bool well = whole && e->kind != TAR_BAD;
 	free(e);
-	return well;
+	if (well || (in->fault != INPUT_OK && in->fault != INPUT_TRAILING))
+		return well || fail(a, in->fault, "%s", in->fault_text);
+	return fail(a, INPUT_CORRUPT, "is no tar archive, or a damaged one: %s",
+	            whole ? "the checksum of its first header is wrong" : "it is too short for a header");
 }
 
-/* NULL: no archive, or no memory. */
-static struct input_archive *
-read_archive(const char *path, struct input *in)
+/* Where files are read from. */
+static bool
+open_place(struct input_archive *a)
+{
+	if (a->packed) {
+		if (!spill_open(&a->spill, NULL))
+			return fail_spill(a);
+		a->fd = a->spill.fd;
+		return true;
+	}
+	a->fd = input_open_fd(a->path);
+	return a->fd >= 0 || fail(a, input_fault_of_errno(errno), "%s", strerror(errno));
+}
+
+static bool
+is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+static void
+read_archive(struct input_archive *a, struct input *in, const struct stat *before)
+{
+	if (in->fault != INPUT_OK && in->fault != INPUT_TRAILING) {
+		fail(a, in->fault, "%s", in->fault_text);
+		return;
+	}
+	a->packed = in->packing != INPUT_PLAIN;
+	if (!begins_well(a, in) || !open_place(a))
+		return;
+	read_all(a, in);
+	sort_members(a);
+	if (fstat(a->fd, &a->st) != 0)
+		fail(a, INPUT_SYSTEM, "%s", strerror(errno));
+	else if (!a->packed && !is_same(&a->st, before))
+		fail(a, INPUT_SYSTEM, "the file was changed while it was read");
+}
+
+struct input_archive *
+input_archive_open(const char *path, struct input_names names)
 {
 	struct input_archive *const a = calloc(1, sizeof *a);
+	struct stat before = { .st_size = 0 };
 
 	if (a == NULL)
 		return NULL;
 	a->fd = -1;
-	a->packed = in->packing != INPUT_PLAIN;
+	a->names = names;
 	a->path = strdup(path);
-	if (a->path == NULL || !begins_well(in)) {
+	(void)stat(path, &before); /* a failure is one of input_open() too */
+	struct input *const in = a->path != NULL ? input_open(path) : NULL;
+	if (in != NULL)
+		read_archive(a, in, &before);
+	input_close(in);
+	if (in == NULL) {
 		input_archive_close(a);
 		return NULL;
 	}
-	if (a->packed && !spill_open(&a->spill, NULL))
-		fail_spill(a);
-	else if (!a->packed && (a->fd = input_open_fd(path)) < 0)
-		fail(a, input_fault_of_errno(errno), "%s", strerror(errno));
-	if (a->packed)
-		a->fd = a->spill.fd;
-	if (a->fault == INPUT_OK)
-		read_all(a, in);
-	if (a->fd >= 0 && fstat(a->fd, &a->st) != 0)
-		fail(a, INPUT_SYSTEM, "%s", strerror(errno));
-	sort_members(a);
-	return a;
-}
-
-struct input_archive *
-input_archive_open(const char *path)
-{
-	struct input_archive *a = NULL;
-	struct input *const in = input_open(path);
-
-	if (in != NULL && (in->fault == INPUT_OK || in->fault == INPUT_TRAILING))
-		a = read_archive(path, in);
-	input_close(in);
 	return a;
 }
 
@@ -372,8 +639,8 @@ input_archive_start(struct input *in, const struct input_archive *a)
 		(void)input_fail(in, INPUT_MISSING, "is not in the archive");
 		return;
 	}
-	if (!m->is_file) {
-		(void)input_fail(in, INPUT_NOT_A_FILE, "is a link, or has holes, in the archive");
+	if (m->why != NULL) {
+		(void)input_fail(in, INPUT_NOT_A_FILE, "%s", m->why);
 		return;
 	}
 	if (m->size == 0) {
@@ -394,41 +661,35 @@ input_archive_start(struct input *in, const struct input_archive *a)
 /* ---- the list ---- */
 
 static void
-add_problem(struct input_tree *t, const char *path, enum input_fault fault, const char *text)
+list_problems(const struct input_archive *a, struct input_tree *t)
 {
-	struct input_tree_problem *const p = realloc(t->problems, (t->nproblems + 1) * sizeof *t->problems);
-	char *const copy = strdup(path), *const why = strdup(text);
+	char more[80];
 
-	if (p != NULL)
-		t->problems = p;
-	if (p == NULL || copy == NULL || why == NULL) {
-		free(copy);
-		free(why);
-		t->no_memory = true;
+	for (uint32_t i = 0; i < a->nproblems; i++)
+		input_tree_add_problem(t, a->path, a->problems[i].fault, a->problems[i].text);
+	if (a->nmore == 0)
 		return;
-	}
-	t->problems[t->nproblems++] = (struct input_tree_problem){ copy, fault, why };
+	snprintf(more, sizeof more, "%" PRIu32 " further problems of the archive are not listed", a->nmore);
+	input_tree_add_problem(t, a->path, INPUT_CORRUPT, more);
 }
 
 void
-input_archive_list(const struct input_archive *a, struct input_tree *t,
-                   bool (*wanted)(void *ctx, const char *name), void *ctx)
+input_archive_list(const struct input_archive *a, struct input_tree *t)
 {
 	t->paths = calloc((size_t)a->n + 1, sizeof *t->paths);
 	t->no_memory |= t->paths == NULL;
 	t->cap = (size_t)a->n + 1;
 	for (uint32_t i = 0; i < a->n && !t->no_memory; i++) {
 		const struct member *const m = &a->members[i];
-		if (!wanted(ctx, strrchr(m->path, '/') + 1))
+		if (!a->names.wanted(a->names.ctx, strrchr(m->path, '/') + 1))
 			continue;
-		if (!m->is_file) {
-			add_problem(t, m->path, INPUT_NOT_A_FILE, "is a link, or has holes, in the archive");
+		if (m->why != NULL) {
+			input_tree_add_problem(t, m->path, INPUT_NOT_A_FILE, m->why);
 			continue;
 		}
 		t->paths[t->n] = strdup(m->path);
 		t->no_memory |= t->paths[t->n] == NULL;
 		t->n += t->paths[t->n] != NULL;
 	}
-	if (a->fault != INPUT_OK)
-		add_problem(t, a->path, a->fault, a->why);
+	list_problems(a, t);
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 /*
- * Gzip (RFC 1952): any number of members one after the other; zeros after the
- * last (tapes, blocks) are no fault.  The header is parsed apart from the data,
+ * Gzip (RFC 1952): any number of members one after the other; zeros behind one
+ * (tapes, blocks) are no fault.  The header is parsed apart from the data,
  * because only then a header that is split over two reads is understood.
  */
 enum gzip_phase { BETWEEN_MEMBERS, IN_HEADER, IN_DATA, IN_PADDING };
@@ -54,7 +54,7 @@ begin_member(struct gzip *z, struct unpack_io *io)
 }
 
 static enum unpack_result
-skip_padding(struct unpack_io *io)
+skip_padding(struct gzip *z, struct unpack_io *io)
 {
 	while (io->nin > 0 && io->in[0] == 0) {
 		io->in++;
@@ -62,9 +62,8 @@ skip_padding(struct unpack_io *io)
 		io->offset++;
 	}
 	if (io->nin > 0)
-		return input_unpack_stop(io, UNPACK_TRAILING,
-		                         "bytes that are not gzip follow the gzip stream at", io->offset);
-	return io->last ? UNPACK_END : UNPACK_HUNGRY;
+		z->phase = BETWEEN_MEMBERS;
+	return io->nin > 0 ? UNPACK_GOING : io->last ? UNPACK_END : UNPACK_HUNGRY;
 }
 
 static const char *
@@ -154,7 +153,7 @@ gzip_step(void *state, struct unpack_io *io)
 	case BETWEEN_MEMBERS:
 		return begin_member(z, io);
 	case IN_PADDING:
-		return skip_padding(io);
+		return skip_padding(z, io);
 	default:
 		return in_member(z, io);
 	}

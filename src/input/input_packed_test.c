@@ -287,7 +287,7 @@ Test(input_packed, xz_of_all_kinds)
 	put_text(&text, 2 << 20, 11);
 	for (uint32_t preset = 0; preset < 8; preset += 2) {
 		put_xz(&packed, text.p + preset / 2 * (text.n / 4), text.n / 4, preset);
-		put(&packed, "\0\0\0\0\0\0\0\0", preset); /* padding */
+		put(&packed, "\0\0\0\0\0\0\0\0\0\0\0\0", preset * 2); /* padding */
 	}
 	expect(&packed, &text, text.n, INPUT_OK);
 	put(&packed, "junk and more of it", 19);

@@ -11,9 +11,12 @@ enum {
 	CHECKSUM = 148,
 	CHECKSUM_N = 8,
 	TYPE = 156,
+	TARGET = 157,
 	MAGIC = 257,
 	PREFIX = 345,
 	PREFIX_N = 155,
+	MAP_MORE = 482,    /* in the header of a GNU file with holes */
+	MAP_MORE_AT = 504, /* in a block of its map */
 };
 
 /* Octal digits between blanks and NULs, or with the highest bit set a number in base 256.  false: neither, or
@@ -57,19 +60,19 @@ checksum_fits(const char *block)
 	       (want == sum || (int64_t)want == with_signs);
 }
 
-static void
-set_name(struct tar_entry *e, const char *p, uint64_t n)
+void
+tar_set_name(char *to, const char *p, uint64_t n)
 {
+	to[0] = '\0';
+	if (n >= TAR_NAME_MAX)
+		return;
 	while (n > 0 && (*p == '/' || (n > 1 && p[0] == '.' && p[1] == '/'))) {
 		const unsigned skip = *p == '/' ? 1 : 2;
 		p += skip;
 		n -= skip;
 	}
-	e->name[0] = '\0';
-	if (n >= TAR_NAME_MAX)
-		return;
-	memcpy(e->name, p, (size_t)n);
-	e->name[n] = '\0';
+	memcpy(to, p, (size_t)n);
+	to[n] = '\0';
 }
 
 /* prefix/name; the prefix of GNU headers is something else. */
@@ -86,47 +89,74 @@ read_name(struct tar_entry *e, const char *block)
 	}
 	const size_t own = strnlen(block + NAME, NAME_N);
 	memcpy(whole + n, block + NAME, own);
-	set_name(e, whole, n + own);
+	tar_set_name(e->name, whole, n + own);
 }
 
+/* Types that nobody knows are regular files (POSIX). */
 static enum tar_kind
-kind_of(const struct tar_entry *e, char type)
+kind_of(char type)
 {
-	const size_t n = strlen(e->name);
-
 	switch (type) {
-	case '\0':
-	case '0':
-	case '7':
-		return n > 0 && e->name[n - 1] == '/' ? TAR_OTHER : TAR_FILE;
 	case '1':
+		return TAR_HARD_LINK;
 	case '2':
+		return TAR_SYMBOLIC_LINK;
+	case '3':
+	case '4':
+	case '6':
+		return TAR_SPECIAL;
+	case '5':
+	case 'D': /* GNU: with a list of what was in it */
+		return TAR_FOLDER;
 	case 'S':
-		return TAR_LINK;
+		return TAR_SPARSE;
+	case 'M':
+		return TAR_CONTINUED;
 	case 'L':
 		return TAR_LONG_NAME;
+	case 'K':
+		return TAR_LONG_LINK;
 	case 'x':
+	case 'X': /* Solaris, before pax */
 		return TAR_PAX;
 	case 'g':
-	case 'K':
-	case 'V':
+		return TAR_GLOBAL;
+	case 'A': /* Solaris: access rights */
+	case 'V': /* GNU: name of the volume */
 		return TAR_EXTENSION;
 	default:
-		return TAR_OTHER;
+		return TAR_FILE;
 	}
 }
 
-static bool
-is_extension(enum tar_kind kind)
+/* A file, with what was said of it before. */
+static void
+read_file(struct tar_entry *e, const char *block, uint64_t size)
 {
-	return kind == TAR_LONG_NAME || kind == TAR_PAX || kind == TAR_EXTENSION;
+	const char type = block[TYPE];
+
+	if (!e->has.size)
+		e->size = size;
+	if (!e->has.name)
+		read_name(e, block);
+	if (!e->has.target)
+		tar_set_name(e->target, block + TARGET, strnlen(block + TARGET, NAME_N));
+	const size_t n = strlen(e->name);
+	e->more_map = e->kind == TAR_SPARSE && block[MAP_MORE] != 0;
+	if (type >= '1' && type <= '6') /* no data follows, whatever is said */
+		e->size = 0;
+	else if (e->kind == TAR_FILE && n > 0 && e->name[n - 1] == '/') /* of times before there were types */
+		e->kind = TAR_FOLDER;
+	if (e->kind == TAR_FILE && e->has.continued)
+		e->kind = TAR_CONTINUED;
+	else if (e->kind == TAR_FILE && e->has.sparse)
+		e->kind = TAR_SPARSE;
 }
 
 void
 tar_read_header(struct tar_entry *e, const char *block)
 {
 	static const char zeros[TAR_BLOCK];
-	const char type = block[TYPE];
 	uint64_t size;
 
 	if (memcmp(block, zeros, TAR_BLOCK) == 0) {
@@ -137,56 +167,85 @@ tar_read_header(struct tar_entry *e, const char *block)
 		e->kind = TAR_BAD;
 		return;
 	}
-	e->kind = kind_of(e, type);
-	if (is_extension(e->kind)) {
-		e->size = size;
-		return;
+	e->kind = kind_of(block[TYPE]);
+	if (e->kind >= TAR_LONG_NAME)
+		e->extension = size;
+	else
+		read_file(e, block, size);
+}
+
+bool
+tar_map_goes_on(const char *block)
+{
+	return block[MAP_MORE_AT] != 0;
+}
+
+/* ---- pax ---- */
+
+static bool
+is_key(const char *key, size_t n, const char *name)
+{
+	return n == strlen(name) && memcmp(key, name, n) == 0;
+}
+
+static bool
+begins(const char *key, size_t n, const char *with)
+{
+	return n >= strlen(with) && memcmp(key, with, strlen(with)) == 0;
+}
+
+bool
+tar_pax_wants(const char *key, size_t n)
+{
+	return is_key(key, n, "path") || is_key(key, n, "linkpath") || is_key(key, n, "size") ||
+	       is_key(key, n, "GNU.sparse.name") || is_key(key, n, "GNU.volume.offset");
+}
+
+static bool
+read_decimal(const char *p, uint64_t n, uint64_t *v)
+{
+	*v = 0;
+	if (n == 0 || n > 19)
+		return false;
+	for (uint64_t i = 0; i < n; i++) {
+		if (p[i] < '0' || p[i] > '9')
+			return false;
+		*v = *v * 10 + (uint64_t)(p[i] - '0');
 	}
-	if (!e->has_size)
-		e->size = size;
-	if (!e->has_name)
-		read_name(e, block);
-	e->kind = kind_of(e, type);
-	if (type == '1' || type == '2' || type == '5') /* no data follows, whatever is said */
-		e->size = 0;
+	return true;
 }
 
-void
-tar_read_long_name(struct tar_entry *e, const char *p, uint64_t n)
+bool
+tar_pax_set(struct tar_entry *e, const char *key, size_t n, const char *value, uint64_t nvalue)
 {
-	set_name(e, p, strnlen(p, (size_t)n));
-	e->has_name = true;
-}
+	uint64_t number;
 
-/* "LENGTH KEY=VALUE\n", one behind the other. */
-void
-tar_read_pax(struct tar_entry *e, const char *p, uint64_t n)
-{
-	const char *const end = p + n;
-
-	while (p < end) {
-		const char *const record = p;
-		uint64_t length = 0;
-		for (; p < end && *p >= '0' && *p <= '9' && length < TAR_EXTENSION_MAX; p++)
-			length = length * 10 + (uint64_t)(*p - '0');
-		if (p == end || *p != ' ' || length > (uint64_t)(end - record) ||
-		    length < (uint64_t)(p - record) + 2)
-			return;
-		const char *const key = p + 1, *const stop = record + length - 1;
-		const char *const equals = memchr(key, '=', (size_t)(stop - key));
-		p = stop + 1;
-		if (equals == NULL)
-			continue;
-		if (equals - key == 4 && memcmp(key, "path", 4) == 0) {
-			set_name(e, equals + 1, (uint64_t)(stop - equals - 1));
-			e->has_name = true;
-		} else if (equals - key == 4 && memcmp(key, "size", 4) == 0) {
-			uint64_t size = 0;
-			for (const char *q = equals + 1;
-			     q < stop && *q >= '0' && *q <= '9' && size >> 58 == 0; q++)
-				size = size * 10 + (uint64_t)(*q - '0');
-			e->size = size;
-			e->has_size = true;
+	if (begins(key, n, "GNU.sparse."))
+		e->has.sparse = true;
+	if (!tar_pax_wants(key, n))
+		return true;
+	if (is_key(key, n, "size") || is_key(key, n, "GNU.volume.offset")) {
+		if (!read_decimal(value, nvalue, &number))
+			return false;
+		if (is_key(key, n, "size")) {
+			e->size = number;
+			e->has.size = true;
+		} else {
+			e->has.continued = number > 0;
 		}
+		return true;
 	}
+	if (nvalue < TAR_NAME_MAX && memchr(value, '\0', (size_t)nvalue) != NULL)
+		return false;
+	if (is_key(key, n, "linkpath")) {
+		tar_set_name(e->target, value, nvalue);
+		e->has.target = true;
+		return true;
+	}
+	const bool real = key[0] == 'G';
+	if (real || !e->has.real_name)
+		tar_set_name(e->name, value, nvalue);
+	e->has.real_name |= real;
+	e->has.name = true;
+	return true;
 }

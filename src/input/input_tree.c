@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "input/input_tree.h"
 
 #include <dirent.h>
@@ -28,6 +29,10 @@ struct walk {
 	bool closed;       /* the present folder can be listed, but not searched */
 	struct seen *seen; /* open addressing; ino 0 is no folder */
 	size_t nseen, seen_cap;
+	char *top; /* the folder, without links */
+	dev_t dev; /* its file system */
+	char *first_out;       /* the first that leads out of the folder, or to another file system ... */
+	size_t nlinks, nmounts; /* ... and how many there are of both */
 };
 
 /* Makes room for one more in an array; false: no memory. */
@@ -47,10 +52,9 @@ room(void *array, size_t n, size_t *cap, size_t size)
 	return true;
 }
 
-static void
-add_problem(struct walk *w, const char *path, enum input_fault fault, const char *text)
+void
+input_tree_add_problem(struct input_tree *t, const char *path, enum input_fault fault, const char *text)
 {
-	struct input_tree *const t = w->tree;
 	char *const copy = strdup(path), *const why = strdup(text);
 
 	if (copy == NULL || why == NULL ||
@@ -61,6 +65,12 @@ add_problem(struct walk *w, const char *path, enum input_fault fault, const char
 		return;
 	}
 	t->problems[t->nproblems++] = (struct input_tree_problem){ copy, fault, why };
+}
+
+static void
+add_problem(struct walk *w, const char *path, enum input_fault fault, const char *text)
+{
+	input_tree_add_problem(w->tree, path, fault, text);
 }
 
 static size_t
@@ -158,6 +168,36 @@ add_unreachable(struct walk *w, const char *path, bool wanted, int error)
 		add_failure(w, path, error);
 }
 
+/* Whether the path, which can be reached, is a link that leads out of the folder. */
+static bool
+leads_out(struct walk *w, const char *path)
+{
+	struct stat st;
+	const size_t n = strlen(w->top);
+
+	if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode))
+		return false;
+	char *const real = realpath(path, NULL);
+	if (real == NULL) {
+		add_failure(w, path, errno);
+		return true;
+	}
+	const bool out = strncmp(real, w->top, n) != 0 || (real[n] != '/' && real[n] != '\0' && n > 1);
+	free(real);
+	return out;
+}
+
+/* Files of other places are not read because of a name in a folder: who wants them names them.  *count: of
+ * their kind. */
+static void
+leave_out(struct walk *w, const char *path, size_t *count)
+{
+	(*count)++;
+	if (w->first_out == NULL)
+		w->first_out = strdup(path);
+	w->tree->no_memory |= w->first_out == NULL;
+}
+
 /* One entry of a folder; takes over `path`. */
 static void
 visit(struct walk *w, char *path, const char *name)
@@ -167,6 +207,12 @@ visit(struct walk *w, char *path, const char *name)
 
 	if (stat(path, &st) != 0) {
 		add_unreachable(w, path, wanted, errno);
+		free(path);
+	} else if ((S_ISDIR(st.st_mode) || (wanted && S_ISREG(st.st_mode))) && leads_out(w, path)) {
+		leave_out(w, path, &w->nlinks);
+		free(path);
+	} else if (S_ISDIR(st.st_mode) && st.st_dev != w->dev) {
+		leave_out(w, path, &w->nmounts);
 		free(path);
 	} else if (S_ISDIR(st.st_mode)) {
 		if (is_new(w, &st))
@@ -274,29 +320,44 @@ input_is_folder(const char *path)
 	return (stat(path, &st) == 0 || stat(path, &st) == 0) && S_ISDIR(st.st_mode);
 }
 
+static void
+report_left_out(struct walk *w, const char *folder)
+{
+	char why[500];
+
+	if (w->first_out == NULL)
+		return;
+	snprintf(why, sizeof why,
+	         "left out: links that lead out of the directory (%zu), directories on other file systems "
+	         "(%zu); the first is %.300s; name them to have them read",
+	         w->nlinks, w->nmounts, w->first_out);
+	add_problem(w, folder, INPUT_ELSEWHERE, why);
+}
+
 void
 input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
                 void *ctx)
 {
-	struct walk w = { .tree = t, .wanted = wanted, .ctx = ctx };
+	struct walk w = { .tree = t, .wanted = wanted, .ctx = ctx, .top = realpath(folder, NULL) };
 	struct stat st;
-	char *const top = strdup(folder);
 
-	if (top == NULL)
-		t->no_memory = true;
-	else if (stat(top, &st) != 0)
-		add_failure(&w, top, errno);
-	else if (is_new(&w, &st))
-		add_todo(&w, strdup(top));
-	free(top);
+	if (w.top == NULL || stat(folder, &st) != 0) {
+		add_failure(&w, folder, errno);
+	} else if (is_new(&w, &st)) {
+		w.dev = st.st_dev;
+		add_todo(&w, strdup(folder));
+	}
 	while (w.ntodo > 0) {
 		char *const path = w.todo[--w.ntodo].path;
 		if (!t->no_memory)
 			read_folder(&w, path);
 		free(path);
 	}
+	report_left_out(&w, folder);
 	free(w.todo);
 	free(w.seen);
+	free(w.top);
+	free(w.first_out);
 	if (t->n > 0)
 		qsort(t->paths, t->n, sizeof *t->paths, by_path);
 	if (t->nproblems > 0)

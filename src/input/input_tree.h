@@ -7,14 +7,16 @@
 #include "input/input_fault.h"
 
 /*
- * The files under a folder.  Links are followed, each folder is visited once
- * (so loops of links are harmless), and the result does not depend on the order
+ * The files under a folder.  Links are followed unless they lead out of it, and
+ * folders on other file systems are left out; that there are such is one
+ * problem.  Each folder is visited once (so loops of links are harmless), and
+ * the folder itself may be a link.  The result does not depend on the order
  * in which the file system names things: files are sorted by the bytes of
  * their paths.
  */
 struct input_tree_problem {
 	char *path;
-	enum input_fault fault; /* INPUT_MISSING, INPUT_DENIED, INPUT_NOT_A_FILE, INPUT_SYSTEM */
+	enum input_fault fault; /* INPUT_MISSING, ..._DENIED, ..._NOT_A_FILE, ..._SYSTEM, ..._ELSEWHERE */
 	char *text;             /* the reason, without the path */
 };
 
@@ -37,6 +39,9 @@ bool input_is_folder(const char *path);
  * input_tree_free(). */
 void input_tree_list(struct input_tree *t, const char *folder, bool (*wanted)(void *ctx, const char *name),
                      void *ctx);
+
+/* Both texts are copied.  Without memory, no_memory is set. */
+void input_tree_add_problem(struct input_tree *t, const char *path, enum input_fault fault, const char *text);
 
 void input_tree_free(struct input_tree *t);
 

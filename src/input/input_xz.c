@@ -5,8 +5,9 @@
 
 /*
  * XZ: any number of streams one after the other; zeros behind one (padding) are
- * no fault.  A stream may ask for a dictionary of up to 128 MiB (xz -9 makes 64
- * MiB); the library uses no more memory than MOST_MEMORY, whatever it asks for.
+ * no fault if they are a multiple of four bytes.  A stream may ask for a
+ * dictionary of up to 128 MiB (xz -9 makes 64 MiB); the library uses no more
+ * memory than MOST_MEMORY, whatever it asks for.
  */
 #define MOST_MEMORY (UINT64_C(160) << 20)
 
@@ -14,7 +15,8 @@ static const unsigned char magic[6] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
 
 struct xz {
 	lzma_stream stream;
-	bool first; /* no stream has begun yet */
+	bool first;       /* no stream has begun yet */
+	unsigned padding; /* zeros since the last stream, modulo 4 */
 	bool in_stream;
 };
 
@@ -50,12 +52,13 @@ is_magic(const unsigned char *p, size_t n)
 }
 
 static void
-skip_padding(struct unpack_io *io)
+skip_padding(struct xz *z, struct unpack_io *io)
 {
 	while (io->nin > 0 && io->in[0] == 0) {
 		io->in++;
 		io->nin--;
 		io->offset++;
+		z->padding = (z->padding + 1) % 4;
 	}
 }
 
@@ -63,9 +66,15 @@ static enum unpack_result
 begin_stream(struct xz *z, struct unpack_io *io)
 {
 	if (!z->first)
-		skip_padding(io);
+		skip_padding(z, io);
 	if (io->nin < sizeof magic && !io->last)
 		return UNPACK_HUNGRY;
+	if (z->padding != 0) /* what follows is not for us to guess */
+		return input_unpack_stop(io,
+		                         io->nin > 0 && is_magic(io->in, io->nin) ? UNPACK_CORRUPT
+		                                                                  : UNPACK_TRAILING,
+		                         "zeros that are no multiple of 4 bytes follow the xz stream, up to",
+		                         io->offset);
 	if (io->nin == 0 && !z->first)
 		return UNPACK_END;
 	if (!is_magic(io->in, io->nin))

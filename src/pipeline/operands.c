@@ -16,6 +16,12 @@ wants_name(void *format, const char *name)
 	return operands_want_name(format, name);
 }
 
+static bool
+opens_beside(void *format, const char *name)
+{
+	return format_opens_beside(format, name);
+}
+
 static void
 list_operand(struct operand *o, const struct format *format, const char *path)
 {
@@ -25,12 +31,17 @@ list_operand(struct operand *o, const struct format *format, const char *path)
 		void *ctx;
 	} from = { .format = format };
 
-	*o = (struct operand){ .path = path, .folder = input_is_folder(path) };
-	if (o->folder)
+	*o = (struct operand){ .path = path, .folder = true };
+	if (input_is_folder(path)) {
 		input_tree_list(&o->tree, path, wants_name, from.ctx);
-	else if (input_is_archive(path) && (o->archive = input_archive_open(path)) != NULL) {
-		o->folder = true;
-		input_archive_list(o->archive, &o->tree, wants_name, from.ctx);
+	} else if (input_is_archive(path)) {
+		o->archive =
+		    input_archive_open(path, (struct input_names){ wants_name, opens_beside, from.ctx });
+		if (o->archive != NULL)
+			input_archive_list(o->archive, &o->tree);
+		o->tree.no_memory |= o->archive == NULL;
+	} else {
+		o->folder = false;
 	}
 }
 

@@ -10,6 +10,7 @@ struct operand {
 	struct input_tree tree;        /* of a folder */
 	struct input_archive *archive; /* that stands for a folder; NULL: none */
 	bool folder;
+	bool problems_only; /* its files are in other operands */
 };
 
 struct operands {

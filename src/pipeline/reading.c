@@ -28,7 +28,9 @@ reading_report(struct reading *r, struct source *s)
 static void
 report_problem(struct reading *r, const char *path, enum input_fault fault, const char *text)
 {
-	struct source s = { .context = &r->p->context, .place = { .path = path }, .unreadable = true };
+	struct source s = { .context = &r->p->context,
+		            .place = { .path = path },
+		            .unreadable = !input_fault_is_warning(fault) };
 
 	findings_init(&s.findings, path, r->p->job->sink, r->p->job->ctx);
 	finding_add(&s.findings, input_fault_rule(fault), 0, 0, "%s", text);
@@ -155,20 +157,25 @@ report_problems(struct reading *r, const struct operand *o)
 {
 	const struct input_tree *const t = &o->tree;
 
-	for (size_t i = 0; i < t->nproblems; i++)
+	r->told = t->no_memory;
+	for (size_t i = 0; i < t->nproblems; i++) {
 		report_problem(r, t->problems[i].path, t->problems[i].fault, t->problems[i].text);
+		r->told |= !input_fault_is_warning(t->problems[i].fault);
+	}
 	if (t->no_memory)
 		report_problem(r, o->path, INPUT_SYSTEM, "the system gives no more memory");
-	r->told = t->no_memory || t->nproblems > 0;
 }
 
 /* A folder in which nothing can be read, and nobody said so yet. */
 static void
 report_no_input(struct reading *r, const struct operand *o)
 {
-	if (o->folder && !r->found && !r->told)
+	if (o->folder && !o->problems_only && !r->found && !r->told)
 		report_problem(r, o->path, INPUT_NOT_A_FILE,
-		               o->tree.n == 0
+		               o->archive != NULL && o->tree.n == 0
+		                   ? "the archive has no files that are named like traces (tracetool formats "
+		                     "lists the suffixes)"
+		               : o->tree.n == 0
 		                   ? "the input is a directory without files that are named like "
 		                     "traces (tracetool formats lists the suffixes)"
 		                   : "the input is a directory without a trace: its files that may "

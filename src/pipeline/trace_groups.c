@@ -145,6 +145,7 @@ add_problems(struct trace_groups *all, const struct operand *o)
 
 	if (t == NULL)
 		return false;
+	t->operand.problems_only = o->tree.n > 0;
 	t->operand.tree.problems = o->tree.problems;
 	t->operand.tree.nproblems = o->tree.nproblems;
 	t->operand.tree.no_memory = o->tree.no_memory;
