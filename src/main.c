@@ -33,7 +33,7 @@ print_help(void)
 	for (const struct command *const *c = commands; *c != NULL; c++)
 		text_printf(&t, "  %-10s %s\n", (*c)->name, (*c)->summary);
 	text_str(&t,
-	         "\ntracetool COMMAND --help and the manual page tracetool(1) say more.\n"
+	         "\ntracetool help COMMAND (or COMMAND --help) and the manual page tracetool(1) say more.\n"
 	         "Exit status: 0 clean, 1 findings, 2 an input or output failed, 3 wrong command line.\n");
 	return print(&t);
 }
@@ -70,8 +70,13 @@ unknown_command(const char *name)
 	}
 	if (best != NULL)
 		say("there is no command %s; did you mean %s?", show_path(&shown, name), best);
-	else
-		say("there is no command %s (tracetool --help lists them)", show_path(&shown, name));
+	else {
+		struct text list = { .p = NULL };
+		for (const struct command *const *c = commands; *c != NULL; c++)
+			text_printf(&list, "%s%s", c > commands ? ", " : "", (*c)->name);
+		say("there is no command %s; there are %.*s", show_path(&shown, name), (int)list.n, list.p);
+		text_free(&list);
+	}
 	return STATUS_USAGE;
 }
 
@@ -111,10 +116,13 @@ run(int argc, char **argv)
 	char help[] = "--help";
 
 	if (argc < 2) {
-		say("name a command (tracetool --help lists them)");
+		say("name a command: usage: tracetool COMMAND [options] ... (tracetool --help lists the "
+		    "commands)");
 		return STATUS_USAGE;
 	}
-	if (strcmp(argv[1], "help") == 0 && argc > 2) { /* help COMMAND is COMMAND --help */
+	/* help COMMAND and -h COMMAND are COMMAND --help */
+	if (argc > 2 &&
+	    (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
 		argv[1] = argv[2];
 		argv[2] = help;
 		argc = 3;

@@ -59,6 +59,14 @@ check_nesting(struct chrome_reading *st, struct chrome_who *w)
 
 /* ---- what an event is ---- */
 
+/* A counter that this program's writer put below a thread: its id is the number of that. */
+static bool
+is_of_thread(const struct chrome_record *rec)
+{
+	return rec->ph == 'C' && rec->of[CHROME_TID].kind != JSON_ABSENT &&
+	       slice_is(chrome_token_text(&rec->of[CHROME_SCOPE]), "thread");
+}
+
 /* Whether it is about the process as a whole. */
 static bool
 of_process(const struct chrome_record *rec)
@@ -68,7 +76,7 @@ of_process(const struct chrome_record *rec)
 	if (strchr("iI", rec->ph) != NULL && s.n == 1)
 		return *s.p == 'p' || *s.p == 'g';
 	if (strchr("CcvVNODR", rec->ph) != NULL)
-		return true;
+		return !is_of_thread(rec);
 	return strchr("bneSTpF", rec->ph) != NULL && rec->of[CHROME_TID].kind == JSON_ABSENT;
 }
 
@@ -136,7 +144,7 @@ check_members(struct chrome_reading *st)
 
 /* ---- events ---- */
 
-/* A counter of another id is another one. */
+/* A counter of another id is another one, unless this program's writer says by it of which thread it is. */
 static struct slice
 name_of(struct chrome_reading *st, struct batch *b, const struct chrome_open *began)
 {
@@ -147,7 +155,7 @@ name_of(struct chrome_reading *st, struct batch *b, const struct chrome_open *be
 		return copy.p != NULL ? textscan_slice(copy.p, copy.n) : copy;
 	}
 	const struct slice name = chrome_text(&b->scratch, t);
-	if (st->rec.ph != 'C' || id->kind == JSON_ABSENT || name.p == NULL)
+	if (st->rec.ph != 'C' || id->kind == JSON_ABSENT || is_of_thread(&st->rec) || name.p == NULL)
 		return name;
 	const struct slice s = chrome_token_text(id),
 	                   both = arena_printf(&b->scratch, "%.*s[%.*s]", (int)name.n, name.p, (int)s.n, s.p);

@@ -23,7 +23,7 @@ static const struct format_option dir_options[] = {
 	IDS,
 	{ .name = "part-size",
 	  .arg = "BYTES",
-	  .help = "bytes of a part, 20M (default: 100 MiB)",
+	  .help = "how long a part may be, 20M (default: 256 MiB, of JSON 100 MiB)",
 	  .mistake = chrome_part_size_mistake },
 	{ .name = NULL },
 };

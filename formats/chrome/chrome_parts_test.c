@@ -170,10 +170,10 @@ Test(chrome_parts, mistakes_in_options)
 	expect_mistake((const char *const[]){ "convert", "--part-size", "1023", sample, "x.json.d", NULL },
 	               "--part-size takes a number of bytes, at least 1024");
 	expect_mistake((const char *const[]){ "convert", "--split", "size=9999", sample, "x.json", NULL },
-	               "this output holds no records");
+	               "the output has to be in the input's format");
 	expect_mistake((const char *const[]){ "convert", "--ids", sample, "x.csv", NULL },
 	               "--ids is for outputs in format chrome, chrome-dir, not csv");
-	expect_mistake((const char *const[]){ "stats", "--ids", sample, NULL }, "there is no option --ids");
+	expect_mistake((const char *const[]){ "stats", "--ids", sample, NULL }, "has no option --ids");
 	expect_mistake((const char *const[]){ "convert", "--to", "chrome-dir", sample, "-", NULL },
 	               "is a directory of files");
 }

@@ -126,7 +126,7 @@ put_async(char *p, const struct event *e, char end)
 }
 
 /* Viewers put the counters of one name and process together, whatever thread they are of: one that is shown
- * below its thread is told from others by the thread's number. */
+ * below its thread is told from others by the thread's number.  The scope says what the number is. */
 static char *
 put_counter(char *p, const struct track *k)
 {
@@ -134,7 +134,7 @@ put_counter(char *p, const struct track *k)
 	if (k->is_child && k->parent->kind == TRACK_THREAD && k->parent->has_id) {
 		p = PUT(p, ",\"id\":\"");
 		p = decimal_u64(p, k->parent->id);
-		*p++ = '"';
+		p = PUT(p, "\",\"scope\":\"thread\"");
 	}
 	return PUT(p, ",\"ts\":");
 }
@@ -210,7 +210,7 @@ put_category(char *p, const struct event *e)
 }
 
 /* Room for a line without its name, category and args. */
-#define LINE_ROOM (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 112)
+#define LINE_ROOM (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 144)
 
 /* Where an arrow may leave: it does so if an end of its id comes.  Viewers start it at the last event before
  * this one on the thread. */

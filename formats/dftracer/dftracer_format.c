@@ -17,7 +17,7 @@ static const struct format_option options[] = {
 	{ .name = "keep-hashes", .help = "show hashes as well as the names that they stand for" },
 	{ .name = DFW_DIALECT_OPTION,
 	  .arg = "NAME",
-	  .help = "the dialect of the output: d1, d3 or d5 (default)",
+	  .help = "the dialect of the output: d1, d3 or d5; 0.3 or 0.4 (default: the last)",
 	  .words = dfw_dialect_words,
 	  .of_output = true },
 	{ .name = NULL },

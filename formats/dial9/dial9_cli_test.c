@@ -31,11 +31,12 @@ Test(dial9_cli, bad_samples_give_whole_documents)
 
 	for (size_t i = 0; names[i] != NULL; i++) {
 		snprintf(path, sizeof path, BAD "/%s", names[i]);
-		struct ran r =
-		    run_tool((const char *const[]){ "convert", "--to", "chrome", path, "-", NULL }, NULL, 0);
+		struct ran r = run_tool(
+		    (const char *const[]){ "convert", "--keep-partial", "--to", "chrome", path, "-", NULL },
+		    NULL, 0);
 		cJSON *const json = cJSON_Parse(r.out);
 		cr_expect_not_null(json, "%s: no JSON", path);
-		cr_expect(r.status == 0 || r.status == 1, "%s: exit status %d", path, r.status);
+		cr_expect(r.status >= 0 && r.status <= 2, "%s: exit status %d", path, r.status);
 		cJSON_Delete(json);
 		ran_free(&r);
 	}

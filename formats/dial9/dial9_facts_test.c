@@ -298,7 +298,7 @@ on_thread(struct maker *m, size_t i, const char *category, const char *name)
 static void
 instant(struct maker *m, size_t i, const char *schema)
 {
-	static const char *const others[][3] = { { "TaskDumpEvent", "stack", "task dump" },
+	static const char *const others[][3] = { { "TaskDumpEvent", "task dump", "task dump" },
 		                                 { "SpanCloseEvent", "span", "span closed" },
 		                                 { "ClockSyncEvent", "ClockSyncEvent", "ClockSyncEvent" } };
 	uint64_t worker = 254;
@@ -323,8 +323,12 @@ instant(struct maker *m, size_t i, const char *schema)
 	while (k < 3 && strcmp(schema, others[k][0]) != 0)
 		k++;
 	cr_assert(k < 3 || strcmp(schema, "QueueSampleEvent") == 0, "%s", schema);
+	if (k == 0) { /* a dump stands on the line of its task */
+		cr_assert(d9f_number(m->o, i, "task_id", &worker));
+		snprintf(track, sizeof track, "task %" PRIu64, worker);
+	}
 	if (k < 3)
-		d9f_row(m->facts, "i", others[k][1], others[k][2], "no thread")->count++;
+		d9f_row(m->facts, "i", others[k][1], others[k][2], k == 0 ? track : "no thread")->count++;
 }
 
 static void

@@ -146,6 +146,8 @@ d9_report_tallies(struct d9_state *st)
 		            "%" PRIu64 " symbols and late definitions are not retained", dropped);
 	report(st, D9_RULE_METADATA_LIMIT, &t->metadata, "metadata of", " bytes is not retained");
 	report(st, D9_RULE_TRACK_LIMIT, &t->tracks, "track", " is not distinguished");
+	report(st, D9_RULE_TRACK_LIMIT, &t->deep_tracks, "track",
+	       " is shown higher than it lies, below so many others");
 	if (st->symbols_met)
 		report(st, D9_RULE_NAMES_LATE, &t->symbols_late, "the",
 		       " frames of a stack are shown as addresses");

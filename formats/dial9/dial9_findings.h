@@ -18,7 +18,7 @@ extern const struct rule d9_rules[D9_RULE_COUNT + 1]; /* ended by an id of NULL 
 
 /* What is counted, and reported when reading ends. */
 struct d9_tallies {
-	struct finding_tally bools, late, redefined, pool_limit, names_limit, metadata, tracks;
+	struct finding_tally bools, late, redefined, pool_limit, names_limit, metadata, tracks, deep_tracks;
 	struct finding_tally symbols_late, unresolved; /* shown without names that stand later, on a pipe */
 };
 

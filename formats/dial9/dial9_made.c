@@ -28,7 +28,7 @@ track_of(const struct d9_state *st, uint64_t number)
 
 /* NULL: no memory. */
 static struct track *
-add_track(struct d9_state *st, const struct value v[5])
+add_track(struct d9_state *st, const struct d9_frame *f, const struct value v[5])
 {
 	struct trace *const trace = st->r->trace;
 	const struct track *const known = v[1].type == VALUE_U64 ? track_of(st, v[1].u64) : NULL;
@@ -42,6 +42,8 @@ add_track(struct d9_state *st, const struct value v[5])
 	t = process ? trace_add_process(trace, name) : trace_add_thread(trace, parent, 0, name);
 	if (t == NULL)
 		return NULL;
+	if (!process && t->parent != parent)
+		d9_tally(&st->tallies.deep_tracks, f, v[0].u64);
 	t->has_id = v[3].type == VALUE_U64;
 	t->id = t->has_id ? v[3].u64 : 0;
 	t->is_child = slice_is(kind, "child");
@@ -71,7 +73,7 @@ d9_made_track(struct d9_state *st, const struct d9_schema *s, const struct d9_fr
 		st->ntracks++;
 		return;
 	}
-	struct track *const t = add_track(st, v);
+	struct track *const t = add_track(st, f, v);
 	if (t == NULL || !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
 		st->no_memory = true;
 	else
@@ -166,7 +168,6 @@ d9_made_restore(struct d9_state *st, enum d9_made_word word, struct batch *b, st
 	if (word == D9_MADE_TEXT && v->type == VALUE_BYTES)
 		restore_text(v);
 	else if (word == D9_MADE_JSON && v->type == VALUE_STRING && v->count > 0 &&
-	         memchr(v->p, '\n', v->count) == NULL &&
 	         json_document_fault(v->p, v->count, D9_MADE_JSON_DEPTH, &at) == NULL)
 		*v = (struct value){ .type = VALUE_JSON, .p = v->p, .count = v->count };
 	else if (word == D9_MADE_STACK && v->type == VALUE_LIST)

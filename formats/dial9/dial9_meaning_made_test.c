@@ -199,7 +199,7 @@ Test(dial9_trust, the_format_before_this_one_is_named)
 	ran_free(&r);
 	r = run_tool((const char *const[]){ "convert", "--to", "chrome", "-", "-", NULL }, "TOKIOTRC\6\0\0\0",
 	             12);
-	cr_expect_eq(r.status, 1);
+	cr_expect_eq(r.status, 2);
 	cr_expect_not_null(strstr(r.err, "record again"), "%s", r.err);
 	ran_free(&r);
 	/* the beginning of its magic, and no more */

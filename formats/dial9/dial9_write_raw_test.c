@@ -66,8 +66,8 @@ Test(dial9_write_raw, of_bad_samples_what_is_complete)
 		unsigned char *const p = (unsigned char *)read_unpacked(path, &n);
 		struct ran check = run_tool((const char *const[]){ "validate", "-q", path, NULL }, NULL, 0);
 		struct ran r = convert("--threads=2", path, NULL, 0);
-		cr_expect_eq(r.status, check.status, "%s: status %d, validate %d", path, r.status,
-		             check.status);
+		const int want = r.out_n > 0 ? check.status : 2; /* nothing at all could be read */
+		cr_expect_eq(r.status, want, "%s: status %d, validate %d", path, r.status, check.status);
 		cr_expect(r.out_n <= n && memcmp(r.out, p, r.out_n) == 0, "%s", path);
 		cr_expect(r.out_n == n || strstr(r.err, "not read") != NULL, "%s: %s", path, r.err);
 		ran_free(&check);

@@ -1,3 +1,4 @@
+#include "event/call_stack.h"
 #include "event/event_traits.h"
 #include "folded/folded_name.h"
 #include "folded/folded_stack.h"
@@ -17,6 +18,7 @@ const struct loss folded_losses[FOLDED_LOSSES + 1] = {
 struct folded_writer {
 	struct folded_tree tree;
 	struct folded_stack stack;
+	enum plan_stack samples;   /* that are counted instead of spans; ANY: spans are */
 	const struct track *track; /* whose spans come; NULL: none yet */
 	uint64_t bias;             /* makes signed times order as unsigned ones */
 };
@@ -94,12 +96,47 @@ put_span(struct folded_writer *st, const struct event *e, struct chunk *chunk)
 		renew(st, chunk);
 }
 
+/* The stack of the sample, with one more below its track. */
 static void
-put_event(struct folded_writer *st, const struct event *e, struct chunk *chunk)
+put_sample(struct folded_writer *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	char room[CALL_STACK_ADDRESS];
+	struct call_stack stack;
+
+	if (!call_stack_get(&stack, b, e)) {
+		ledger_add(&chunk->ledger, &folded_losses[FOLDED_NO_DURATION], e->offset, 1);
+		return;
+	}
+	enter_track(st, e->track, chunk);
+	uint32_t node = st->stack.root;
+	if (stack.n > FOLDED_OPEN_MAX)
+		ledger_add(&chunk->ledger, &folded_losses[FOLDED_TOO_DEEP], e->offset, 1);
+	for (uint32_t i = 0; i < stack.n && i < FOLDED_OPEN_MAX && node != UINT32_MAX; i++) {
+		const struct slice name = call_stack_from_root(&stack, i, room);
+		node = folded_node(&st->tree, node, folded_frame_of(&st->tree, name));
+	}
+	if (node == UINT32_MAX) {
+		chunk->text.failed = true;
+		return;
+	}
+	st->tree.nodes[node].self++;
+	if (folded_tree_size(&st->tree) >= FOLDED_TREE_ROOM)
+		renew(st, chunk);
+}
+
+static void
+put_event(struct folded_writer *st, const struct batch *b, const struct event *e, struct chunk *chunk)
 {
 	enum folded_loss loss = FOLDED_NO_DURATION;
 
-	if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0) {
+	if (e->phase == PHASE_INSTANT && st->samples != PLAN_STACK_ANY &&
+	    call_stack_kind(e->cls) == st->samples) {
+		put_sample(st, b, e, chunk);
+		return;
+	}
+	if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0 && st->samples != PLAN_STACK_ANY) {
+		loss = FOLDED_SPANS;
+	} else if (e->phase == PHASE_SPAN && (e->flags & EVENT_ASYNC) == 0) {
 		enter_track(st, e->track, chunk);
 		put_span(st, e, chunk);
 		if (event_has_category(e))
@@ -124,7 +161,14 @@ folded_begin(struct writer *w, struct chunk *chunk)
 {
 	struct folded_writer *const st = w->state;
 
+	const char *const stacks = option_find(w->options, "stacks");
+
 	(void)chunk; /* there is no head */
+	st->samples = stacks == NULL                  ? PLAN_STACK_ANY
+	              : strcmp(stacks, "cpu") == 0     ? PLAN_STACK_CPU
+	              : strcmp(stacks, "off-cpu") == 0 ? PLAN_STACK_OFF_CPU
+	              : strcmp(stacks, "alloc") == 0   ? PLAN_STACK_ALLOC
+	                                               : PLAN_STACK_ANY;
 	st->bias = (uint64_t)w->signed_time << 63;
 	st->stack.tree = &st->tree;
 	return folded_tree_begin(&st->tree);
@@ -143,7 +187,7 @@ folded_write(void *state, const struct batch *b, struct chunk *chunk)
 {
 	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
 		if (b->events[i].track != NULL)
-			put_event(state, &b->events[i], chunk);
+			put_event(state, b, &b->events[i], chunk);
 }
 
 static bool

@@ -187,7 +187,8 @@ plain_process(struct heph_state *st, uint32_t stream)
 }
 
 static bool
-add_thread(struct heph_state *st, struct heph_own_track to, const struct attributes *a)
+add_thread(struct heph_state *st, const struct heph_packet *k, struct heph_own_track to,
+           const struct attributes *a)
 {
 	const struct value *const parent = find(a, "parent", VALUE_U64);
 	const struct track *above = plain_process(st, to.stream);
@@ -196,13 +197,15 @@ add_thread(struct heph_state *st, struct heph_own_track to, const struct attribu
 
 	if (above == NULL)
 		return false;
-	if (known != NULL && known->depth < HEPH_OWN_MAX_DEPTH) {
+	if (known != NULL)
 		above = known->track;
-		to.depth = known->depth + 1;
-	}
 	to.track = trace_add_thread(st->r->trace, above, 0, text_of(a, "name"));
 	if (to.track == NULL)
 		return false;
+	if (to.track->parent != above)
+		heph_finding_add(st, HEPH_RULE_LIMIT, k, k->p + 8,
+		                 "a track below more than %d others is shown below the last of so many",
+		                 TRACE_MAX_DEPTH);
 	set_id(to.track, a);
 	to.track->lane = (uint16_t)number_of(a, "lane", 0);
 	to.track->is_child = slice_is(text_of(a, "kind"), "child");
@@ -210,7 +213,8 @@ add_thread(struct heph_state *st, struct heph_own_track to, const struct attribu
 }
 
 static void
-take_track(struct heph_state *st, struct heph_own_track to, const struct attributes *a)
+take_track(struct heph_state *st, const struct heph_packet *k, struct heph_own_track to,
+           const struct attributes *a)
 {
 	if (own_track(&st->own, to.stream, to.substream) != NULL ||
 	    st->r->trace->ntracks + 2 > TRACE_MAX_TRACKS)
@@ -221,7 +225,7 @@ take_track(struct heph_state *st, struct heph_own_track to, const struct attribu
 			set_id(to.track, a);
 		st->no_memory |= !add(st, to);
 	} else {
-		st->no_memory |= !add_thread(st, to, a);
+		st->no_memory |= !add_thread(st, k, to, a);
 	}
 }
 
@@ -268,7 +272,7 @@ heph_own_option(struct heph_state *st, struct heph_packet *k, struct slice name,
 	if (trace)
 		take_trace(st, &a);
 	else if (track)
-		take_track(st,
+		take_track(st, k,
 		           (struct heph_own_track){ .stream = load_u32(value, true),
 		                                    .substream = load_u64(value + 4, true) },
 		           &a);

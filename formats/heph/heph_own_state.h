@@ -6,13 +6,11 @@
 /* What the reader takes of heph_own.h. */
 
 #define HEPH_OWN_RECENT 64U
-#define HEPH_OWN_MAX_DEPTH 8 /* of tracks below tracks */
 
 struct heph_own_track {
 	struct track *track;
 	uint64_t substream;
 	uint32_t stream;
-	uint32_t depth;
 };
 
 struct heph_own {

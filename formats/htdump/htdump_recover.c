@@ -11,9 +11,13 @@
  * next is known only where a trace begins that was appended to the first.
  */
 
+#define HEAD_BYTES 65536U /* that readers find the layout by */
+
 struct search {
 	bool on;
 	bool content; /* a record was kept that states more than a byte order */
+	bool settled; /* the layout is found by what was kept */
+	size_t held;  /* bytes of whole records before the window, until that is so */
 };
 
 static const char *const structure[] = {
@@ -58,6 +62,7 @@ keep_order(struct recovery *rc)
 
 	if ((uint8_t)to[-1] <= 1)
 		return;
+	((struct search *)rc->state)->settled = true;
 	recover_keep(rc, to - 1);
 	recover_replace(rc, to, &order, 1, &ht_rules[HT_RULE_BAD_BYTE_ORDER],
 	                "endianness %u; the records behind it are in %s order", (uint8_t)to[-1],
@@ -92,8 +97,48 @@ read_records(struct recovery *rc)
 		else
 			s->content = true;
 	}
-	recover_keep(rc, in->p);
 	return outcome;
+}
+
+/* Keeps what was read.  The first records show readers the layout: cut short, they may show another one, or
+ * none, and are no more than bytes that happen to look like records. */
+static void
+keep(struct recovery *rc, enum ht_outcome outcome)
+{
+	const struct ht_state *const st = rc->r->state;
+	struct search *const s = rc->state;
+	struct input *const in = rc->r->in;
+	bool wire, big;
+
+	if (!s->settled) {
+		s->held = (size_t)(input_offset(in, in->p) - rc->at);
+		s->settled = s->held >= HEAD_BYTES || (in->p == in->end && in->last);
+		if (!s->settled && outcome != HT_BAD)
+			return;
+		ht_probe_layout(slice_of(in->p - s->held, s->held), true, &wire, &big);
+		if (!s->settled && s->held > 0 && wire != st->wire) {
+			rc->records = 0;
+			s->content = false;
+			recover_drop(rc, in->p);
+		}
+		s->settled |= s->held > 0 && wire == st->wire;
+		s->held = 0;
+	}
+	recover_keep(rc, in->p);
+}
+
+/* The window keeps what is held. */
+static bool
+read_more(struct recovery *rc)
+{
+	struct search *const s = rc->state;
+	struct input *const in = rc->r->in;
+	const size_t held = s->held, had = (size_t)(in->end - in->p);
+
+	in->p -= held;
+	ht_read_more(rc->r->state);
+	in->p += held;
+	return (size_t)(in->end - in->p) > had;
 }
 
 /* A layout that nothing but lost bytes has shown is not known any more. */
@@ -116,8 +161,10 @@ next(struct recovery *rc)
 	const uint64_t start = rc->at;
 
 	while (rc->at - start < HT_NEXT_BYTES) {
-		if (in->p == in->end && (in->last || !input_more(in)))
+		if (in->p == in->end && (in->last || !read_more(rc))) {
+			keep(rc, HT_DONE);
 			return finish(rc);
+		}
 		if (s->on) {
 			if (!search(rc))
 				return finish(rc);
@@ -126,8 +173,9 @@ next(struct recovery *rc)
 		const enum ht_outcome outcome = read_records(rc);
 		if (st->no_memory || st->ids.failed)
 			return READ_NO_MEMORY;
+		keep(rc, outcome);
 		if (outcome == HT_MORE)
-			ht_read_more(st);
+			read_more(rc);
 		if (outcome == HT_BAD) { /* the start that was just found may be none */
 			s->on = true;
 			recover_drop(rc, ++in->p);

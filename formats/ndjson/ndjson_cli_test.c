@@ -154,3 +154,43 @@ Test(ndjson_cli, jq_reads_it)
 	ran_free(&r);
 	remove_folder(dir);
 }
+
+/* Tracks below tracks without end: who looks for what is above one of them looks at few. */
+Test(ndjson_cli, tracks_below_tracks_are_bounded)
+{
+	enum { DEEP = 300 };
+	char *const dir = make_folder(), path[1024];
+
+	snprintf(path, sizeof path, "%s/deep.ndjson", dir);
+	FILE *const f = fopen(path, "w");
+	cr_assert_not_null(f);
+	fputs("{\"type\":\"trace\",\"version\":1,\"tool\":\"t\",\"mode\":\"interpreted\",\"rebased\":false,"
+	      "\"format\":\"tick\",\"clock\":\"monotonic\"}\n"
+	      "{\"type\":\"class\",\"index\":0,\"name\":\"c\",\"category\":\"c\"}\n"
+	      "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\",\"id\":7}\n",
+	      f);
+	for (int i = 1; i <= DEEP; i++)
+		fprintf(f,
+		        "{\"type\":\"track\",\"index\":%d,\"kind\":\"thread\",\"name\":\"t%d\",\"id\":%d,"
+		        "\"parent\":%d}\n"
+		        "{\"type\":\"instant\",\"ts\":%d,\"name\":\"i\",\"class\":0,\"category\":\"c\","
+		        "\"track\":%d,\"offset\":%d}\n",
+		        i, i, i, i - 1, i, i, i);
+	fprintf(f,
+	        "{\"type\":\"trace_end\",\"records\":%d,\"events\":%d,\"format\":\"tick\","
+	        "\"clock\":\"monotonic\",\"losses\":{}}\n",
+	        DEEP, DEEP);
+	cr_assert_eq(fclose(f), 0);
+	struct ran r = run_tool((const char *const[]){ "stats", "--format", "json", path, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 1);
+	cr_expect_not_null(strstr(r.err, "below more than 64 others"), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, "216 more"), "236 tracks, of which 20 are listed: %s", r.err);
+	cr_expect_not_null(strstr(r.out, "\"events\":300,"), "%s", r.out);
+	ran_free(&r);
+	r = run_tool((const char *const[]){ "convert", "-q", "--to", "ndjson", path, "-", NULL }, NULL, 0);
+	cr_expect_not_null(strstr(r.out, "\"name\":\"t64\",\"id\":64,\"parent\":63}"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\"name\":\"t65\",\"id\":65,\"parent\":63}"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\"name\":\"t300\",\"id\":300,\"parent\":63}"), "%s", r.out);
+	ran_free(&r);
+	remove_folder(dir);
+}

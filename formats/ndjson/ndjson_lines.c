@@ -32,7 +32,9 @@ void
 ndjson_put_trace(struct text *t, const struct writer *w)
 {
 	const struct trace_origin *const origin = w->trace->origin;
-	const struct trace_facts facts = origin != NULL ? origin->first : facts_of(w->trace);
+	struct trace_facts facts = origin != NULL ? origin->first : facts_of(w->trace);
+	if (origin == NULL)
+		facts.dialect = ""; /* known at the end: later records, or inputs, may be of another */
 	const bool rebased = w->rebased || (origin != NULL && origin->rebased);
 
 	text_printf(t, "{\"type\":\"trace\",\"version\":%d", NDJSON_VERSION);

@@ -213,6 +213,10 @@ ndjson_take_track(struct ndjson_reading *st)
 	    process ? trace_add_process(trace, name) : trace_add_thread(trace, above, id, name);
 	if (track == NULL)
 		return without(st, &st->tracks);
+	if (track->parent != above)
+		ndjson_report(st, NDJSON_RULE_LIMIT, line->of[NDJSON_M_PARENT].p,
+		              "the track is below more than %d others, it is shown below the last of so many",
+		              TRACE_MAX_DEPTH);
 	track->has_id = has_id;
 	track->id = id;
 	track->lane = (uint16_t)lane;

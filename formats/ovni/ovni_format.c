@@ -11,8 +11,7 @@ static const char *const groups[] = { "format", "hygiene", "state", "breakdown",
 static const struct format_option options[] = {
 	{ .name = "check",
 	  .arg = "GROUP",
-	  .help = "check the rules of this group too: state or breakdown (format and hygiene are always "
-	          "checked)",
+	  .help = "check a further group of rules: state or breakdown",
 	  .words = groups },
 	{ .name = "clock-offsets",
 	  .arg = "FILE",

@@ -16,6 +16,7 @@ ovw_open(struct writer *w, struct chunk *chunk)
 	st->is_selection = w->raw && w->selected;
 	st->rebased = w->rebased;
 	st->signed_time = w->signed_time;
+	st->beside = w->beside;
 	return true;
 }
 

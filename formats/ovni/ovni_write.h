@@ -91,10 +91,11 @@ enum ovw_type {
 
 /* Bounds, so that memory does not grow with the trace and readers with bounds of their own (ovni_wire.h) read
  * the output. */
-#define OVW_MOST_STREAMS 60000U
-#define OVW_MOST_DEEP 512U       /* spans inside each other, of one thread: what ovniemu takes */
-#define OVW_MOST_OPEN (1U << 20) /* of all threads */
-#define OVW_MOST_LANES 256U      /* async spans at once, of one track */
+#define OVW_MOST_STREAMS 2400U      /* each takes three entries of the file system, or four */
+#define OVW_MOST_LANE_STREAMS 1200U /* of them, those of async spans */
+#define OVW_MOST_DEEP 512U          /* spans inside each other, of one thread: what ovniemu takes */
+#define OVW_MOST_OPEN (1U << 20)    /* of all threads */
+#define OVW_MOST_LANES 256U         /* async spans at once, of one track */
 #define OVW_MOST_LABELS 16000U
 #define OVW_MOST_LABEL_TEXT (4U << 20)
 #define OVW_LABELS_OF_STREAM (384U << 10) /* bytes of JSON */
@@ -147,7 +148,7 @@ struct ovw_marks {
 	struct ovw_track *tracks;
 	uint32_t ntracks, tracks_cap;
 	struct ovw_stream **streams;
-	uint32_t nstreams, streams_cap;
+	uint32_t nstreams, nlane_streams, streams_cap;
 	struct ovw_process *processes;
 	uint32_t nprocesses, processes_cap;
 	struct table64 process_of; /* index of a track -> processes[] */
@@ -164,10 +165,12 @@ struct ovw_marks {
 	uint32_t nended, ndeclared; /* streams that were ended; labels that they declare */
 	uint32_t nopen;
 	struct text scratch;
+	struct text refusal; /* a message, when there were too many streams */
 };
 
 struct ovw_state {
 	bool is_raw, is_selection, rebased, signed_time;
+	const char *beside; /* the output */
 	struct arena arena;
 	struct ovw_copy copy;
 	struct ovw_marks marks;

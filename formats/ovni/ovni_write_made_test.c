@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cli_test_util.h"
 #include "output/text.h"
 #include "ovni/ovni_marks_test.h"
+#include "ovni/ovni_write.h"
 
 enum { SPANS, INSTANTS, ARROWS_OUT, ARROWS_IN, COUNTERS };
 
@@ -239,5 +241,53 @@ Test(ovni_marks_made, threads)
 	cr_expect(n == m && memcmp(a, b, n) == 0);
 	free(a);
 	free(b);
+	remove_folder(dir);
+}
+
+/* ---- many threads ---- */
+
+static int
+convert_threads(const char *dir, int n, struct ran *r)
+{
+	char in[1024], out[1024];
+
+	snprintf(in, sizeof in, "%s/%d.ndjson", dir, n);
+	snprintf(out, sizeof out, "%s/%d.ovni", dir, n);
+	FILE *const f = fopen(in, "w");
+	cr_assert_not_null(f);
+	fputs("{\"type\":\"trace\",\"version\":1,\"tool\":\"t\",\"mode\":\"interpreted\",\"rebased\":false,"
+	      "\"format\":\"tick\",\"clock\":\"monotonic\"}\n"
+	      "{\"type\":\"class\",\"index\":0,\"name\":\"c\",\"category\":\"c\"}\n",
+	      f);
+	for (int i = 0; i < n; i++) /* each in a process of its own, which is a folder too */
+		fprintf(
+		    f,
+		    "{\"type\":\"track\",\"index\":%d,\"kind\":\"process\",\"name\":\"p\",\"id\":%d}\n"
+		    "{\"type\":\"track\",\"index\":%d,\"kind\":\"thread\",\"name\":\"t\",\"id\":%d,"
+		    "\"parent\":%d}\n"
+		    "{\"type\":\"span\",\"ts\":%d,\"dur\":5,\"name\":\"s\",\"class\":0,\"category\":\"c\","
+		    "\"track\":%d,\"offset\":%d}\n",
+		    2 * i, i + 1, 2 * i + 1, i + 1, 2 * i, 10 * i, 2 * i + 1, i);
+	fprintf(f,
+	        "{\"type\":\"trace_end\",\"records\":%d,\"events\":%d,\"format\":\"tick\","
+	        "\"clock\":\"monotonic\",\"losses\":{}}\n",
+	        n, n);
+	cr_assert_eq(fclose(f), 0);
+	*r = run_tool((const char *const[]){ "convert", "-q", in, out, NULL }, NULL, 0);
+	return access(out, F_OK) == 0;
+}
+
+Test(ovni_marks_made, no_more_files_than_a_folder_should_have)
+{
+	char *const dir = make_folder();
+	struct ran r;
+
+	cr_expect(convert_threads(dir, OVW_MOST_STREAMS, &r));
+	cr_expect_eq(r.status, 0, "%d: %s", r.status, r.err);
+	ran_free(&r);
+	cr_expect_not(convert_threads(dir, OVW_MOST_STREAMS + 1, &r));
+	cr_expect_eq(r.status, 2);
+	cr_expect_not_null(strstr(r.err, "not written: each thread is a folder with two files"), "%s", r.err);
+	ran_free(&r);
 	remove_folder(dir);
 }

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "output/text_visible.h"
 #include "ovni/ovni_write.h"
 
 /*
@@ -142,6 +143,26 @@ is_changed(const struct ovw_marks *m, const struct ovw_stream *s)
 	        process->id != (uint32_t)m->processes[s->process].pid);
 }
 
+/* Nothing of a trace with more threads is written: a file system has only so many entries, and each user of
+ * it a share of them. */
+static void
+refuse(struct ovw_state *st, struct chunk *chunk)
+{
+	struct text *const t = &st->marks.refusal;
+
+	if (t->n == 0) {
+		text_visible(t, slice_str(st->beside != NULL ? st->beside : "-"), 0);
+		text_printf(
+		    t,
+		    ": not written: each thread is a folder with two files, and more than %u threads, "
+		    "processes and their tasks have events; select some of them, or split the trace",
+		    OVW_MOST_STREAMS);
+		text_char(t, '\0');
+	}
+	chunk->text.failed |= t->failed;
+	chunk->end.failed = t->p;
+}
+
 /* Its place in m->streams plus 1; 0: there are too many, or text.failed. */
 static uint32_t
 add_stream(struct ovw_state *st, const struct event *e, uint32_t lane, uint64_t clock, struct chunk *chunk)
@@ -150,7 +171,7 @@ add_stream(struct ovw_state *st, const struct event *e, uint32_t lane, uint64_t 
 	static const struct track unnamed = { .kind = TRACK_THREAD };
 
 	if (m->nstreams == OVW_MOST_STREAMS) {
-		ovw_lose(chunk, OVW_STREAMS_FULL, e->offset);
+		refuse(st, chunk);
 		return 0;
 	}
 	struct ovw_stream *const s = calloc(1, sizeof *s);
@@ -214,7 +235,7 @@ ovw_async_stream(struct ovw_state *st, const struct event *e, uint64_t clock, st
 		if (s->nopen == 0 || s->open[0].end <= clock)
 			return s;
 	}
-	if (t->nlanes == OVW_MOST_LANES) {
+	if (t->nlanes == OVW_MOST_LANES || m->nlane_streams == OVW_MOST_LANE_STREAMS) {
 		ovw_lose(chunk, OVW_ASYNC_FULL, e->offset);
 		return NULL;
 	}
@@ -226,6 +247,7 @@ ovw_async_stream(struct ovw_state *st, const struct event *e, uint64_t clock, st
 	if (number == 0)
 		return NULL;
 	t->lanes[t->nlanes++] = number;
+	m->nlane_streams++;
 	return m->streams[number - 1];
 }
 
@@ -259,4 +281,5 @@ ovw_marks_free(struct ovw_marks *m)
 	table64_free(&m->tids);
 	tabletext_free(&m->title_of);
 	text_free(&m->scratch);
+	text_free(&m->refusal);
 }

@@ -25,7 +25,7 @@ static const struct format_option dir_options[] = {
 	ARG,
 	{ .name = "part-size",
 	  .arg = "BYTES",
-	  .help = "bytes of a part, at most, 64M (default: 256 MiB)",
+	  .help = "how long a part may be, 20M (default: 256 MiB, of JSON 100 MiB)",
 	  .mistake = parquet_part_size_mistake },
 	{ .name = NULL },
 };

@@ -71,12 +71,15 @@ stack_iid(struct perfetto_state *st, const struct call_stack *stack)
 
 /* ---- events ---- */
 
-/* Samples have numbers of 32 bits. */
+/* A sample of what a thread did: a task that waits is none.  Samples have numbers of 32 bits. */
 static bool
 is_sample(const struct event *e, const struct perfetto_track *k)
 {
-	return e->phase == PHASE_INSTANT && slice_is(e->cls->category, "stack") && k->tid > 0 &&
-	       k->tid <= INT32_MAX;
+	const enum plan_stack of = call_stack_kind(e->cls);
+	const bool cpu =
+	    of == PLAN_STACK_CPU || (of == PLAN_STACK_ANY && slice_is(e->cls->category, "stack"));
+
+	return e->phase == PHASE_INSTANT && cpu && k->tid > 0 && k->tid <= INT32_MAX;
 }
 
 static void

@@ -98,8 +98,8 @@ check_evented(const char *what, struct check *c, const cJSON *profile)
 		c->sums[frame].total += at - open[--n].at;
 	}
 	MUST(n == 0);
-	MUST(number(what, profile, "startValue") == first);
-	MUST(number(what, profile, "endValue") == last);
+	MUST(number(what, profile, "startValue") <= first); /* all have those of the trace */
+	MUST(number(what, profile, "endValue") >= last);
 	c->evented++;
 	free(open);
 }

@@ -7,7 +7,9 @@
 void
 speedscope_time(struct text *t, struct speedscope_clock clock, uint64_t time)
 {
-	if (clock.bias != 0)
+	if (clock.zero != 0)
+		text_u64(t, time > clock.zero ? time - clock.zero : 0);
+	else if (clock.bias != 0)
 		text_i64(t, (int64_t)(time ^ clock.bias));
 	else
 		text_u64(t, time);
@@ -31,7 +33,10 @@ put(struct speedscope_lane *l, struct chunk *chunk, struct speedscope_clock cloc
 	memcpy(p, (type == 'O' ? open : close) + skip, sizeof open - 1 - skip);
 	p = decimal_u64(p + sizeof open - 1 - skip, frame);
 	memcpy(p, ",\"at\":", 6);
-	p = clock.bias != 0 ? decimal_i64(p + 6, (int64_t)(at ^ clock.bias)) : decimal_u64(p + 6, at);
+	if (clock.zero != 0)
+		p = decimal_u64(p + 6, at > clock.zero ? at - clock.zero : 0);
+	else
+		p = clock.bias != 0 ? decimal_i64(p + 6, (int64_t)(at ^ clock.bias)) : decimal_u64(p + 6, at);
 	*p++ = '}';
 	to->n = (size_t)(p - to->p);
 }

@@ -13,7 +13,8 @@
 
 /* Times are unsigned numbers that order as times do: of signed ones the highest bit is inverted. */
 struct speedscope_clock {
-	uint64_t bias;
+	uint64_t bias; /* makes signed times order as unsigned ones */
+	uint64_t zero; /* biased, what is 0 in the output */
 };
 
 struct speedscope_open {

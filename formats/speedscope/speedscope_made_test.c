@@ -133,14 +133,14 @@ equal(struct made *m, struct batch *b, uint32_t number)
 Test(speedscope_made, of_equal_spans_the_later_is_the_outer_one)
 {
 	static const char want[] =
-	    "[\n{\"type\":\"O\",\"frame\":1,\"at\":10},\n{\"type\":\"O\",\"frame\":0,\"at\":10},\n"
-	    "{\"type\":\"O\",\"frame\":3,\"at\":12},\n{\"type\":\"O\",\"frame\":2,\"at\":12},\n"
-	    "{\"type\":\"C\",\"frame\":2,\"at\":12},\n";
+	    "[\n{\"type\":\"O\",\"frame\":1,\"at\":0},\n{\"type\":\"O\",\"frame\":0,\"at\":10},\n"
+	    "{\"type\":\"O\",\"frame\":3,\"at\":2},\n{\"type\":\"O\",\"frame\":2,\"at\":12},\n"
+	    "{\"type\":\"C\",\"frame\":2,\"at\":2},\n";
 	struct writer_rig r;
 	struct check c = run(&r, equal, 2);
 
 	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), want), "%s", writer_rig_text(&r, NULL));
-	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"endValue\":18446744073709551615"));
+	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"endValue\":18446744073709551605"));
 	cr_expect_eq(lost(&r, "speedscope/time-rounded"), 1);
 	check_free(&c);
 	writer_rig_free(&r);

@@ -69,7 +69,7 @@ Test(speedscope_stacks, equal_ones_that_follow_each_other_are_one)
 	    &r, &(struct writer_rig_job){ .to = format_by_name("speedscope"), .fill = fill, .ctx = &m });
 	struct check c = check_speedscope("stacks", writer_rig_text(&r, NULL), r.files[0].text.n);
 	cr_expect(c.evented == 1 && c.sampled == 1);
-	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"name\":\"p / t: CPU sample\""));
+	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"name\":\"p / t: CPU sample (count)\""));
 	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"weights\":[2,2,2,"));
 	cr_expect_eq(check_find(&c, "0x0", "")->samples, 50); /* the leaf stands first in the trace */
 	cr_expect_eq(check_find(&c, "0x186a0", "")->samples, 50);
@@ -97,7 +97,7 @@ Test(speedscope_stacks, many_make_further_parts)
 	for (size_t i = 0; i < c.n; i++)
 		samples += c.sums[i].samples;
 	cr_expect_eq(samples, 7000);
-	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"p / t: CPU sample, part 2\""));
+	cr_expect_not_null(strstr(writer_rig_text(&r, NULL), "\"p / t: CPU sample (count), part 2\""));
 	check_free(&c);
 	writer_rig_free(&r);
 }

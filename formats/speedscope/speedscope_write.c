@@ -35,6 +35,8 @@ struct speedscope_writer {
 	uint32_t profiles;
 	uint32_t largest; /* profile with the most events or samples, and */
 	uint64_t largest_count;
+	bool largest_is_cpu; /* samples of the CPU, which are shown first */
+	const struct trace *trace;
 };
 
 struct speedscope_class {
@@ -73,10 +75,11 @@ put_head(struct speedscope_writer *st, const char *type, const struct text *more
 }
 
 static void
-note_count(struct speedscope_writer *st, uint64_t count)
+note_count(struct speedscope_writer *st, uint64_t count, bool is_cpu)
 {
-	if (count <= st->largest_count)
+	if (is_cpu == st->largest_is_cpu ? count <= st->largest_count : !is_cpu)
 		return;
+	st->largest_is_cpu = is_cpu;
 	st->largest_count = count;
 	st->largest = st->profiles - 1;
 }
@@ -85,11 +88,12 @@ static void
 put_lane_end(struct speedscope_writer *st, const struct speedscope_lane *l, struct text *t)
 {
 	text_str(t, "],\"startValue\":");
-	speedscope_time(t, st->clock, l->start);
+	const bool known = st->trace->last_end > 0; /* one time axis for all profiles */
+	speedscope_time(t, st->clock, known ? st->trace->first_start : l->start);
 	text_str(t, ",\"endValue\":");
-	speedscope_time(t, st->clock, l->last);
+	speedscope_time(t, st->clock, known && st->trace->last_end > l->last ? st->trace->last_end : l->last);
 	text_char(t, '}');
-	note_count(st, l->events);
+	note_count(st, l->events, false);
 }
 
 static void
@@ -113,7 +117,9 @@ end_profiles(struct speedscope_writer *st, struct chunk *chunk)
 		if (s->count == 0)
 			continue;
 		put_head(st, "sampled", &s->title, chunk);
-		note_count(st, s->count);
+		const enum plan_stack of = call_stack_kind(s->cls);
+		if (of == PLAN_STACK_ANY || of == PLAN_STACK_CPU)
+			note_count(st, s->count, of == PLAN_STACK_CPU);
 		speedscope_samples_flush(s, &chunk->text);
 	}
 }
@@ -169,9 +175,9 @@ enter_track(struct speedscope_writer *st, const struct track *k, struct chunk *c
 static bool
 is_exact(const struct speedscope_writer *st, uint64_t time)
 {
-	const uint64_t ts = time ^ st->clock.bias;
+	const uint64_t ts = st->clock.zero != 0 ? time - st->clock.zero : time ^ st->clock.bias;
 
-	return (st->clock.bias != 0 && ts > INT64_MAX ? -ts : ts) <= EXACT;
+	return (st->clock.zero == 0 && st->clock.bias != 0 && ts > INT64_MAX ? -ts : ts) <= EXACT;
 }
 
 static void
@@ -209,6 +215,7 @@ samples_of(struct speedscope_writer *st, const struct event *e, struct chunk *ch
 		s->cls = e->cls;
 		text_clear(&s->title);
 		put_name(&s->title, chunk, e->name);
+		text_str(&s->title, " (count)");
 		chunk->text.failed |= s->title.failed;
 	}
 	return s;
@@ -270,6 +277,7 @@ speedscope_begin(struct writer *w, struct chunk *chunk)
 	struct speedscope_writer *const st = w->state;
 
 	st->clock.bias = (uint64_t)w->signed_time << 63;
+	st->trace = w->trace;
 	text_str(&chunk->text, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	                       "\"profiles\":[");
 	return true;
@@ -301,6 +309,7 @@ speedscope_write(void *state, const struct batch *b, struct chunk *chunk)
 		const struct event *const e = &b->events[i];
 		if (e->track == NULL)
 			continue;
+		st->clock.zero = st->trace->last_end > 0 ? st->trace->first_start : 0;
 		enter_track(st, e->track, chunk);
 		put_event(st, b, e, chunk);
 		if (chunk->text.failed)

@@ -12,9 +12,10 @@ complain() {
 	bad=1
 }
 
-# --help's options, one a line, without their dashes.
+# --help's options, one a line, without their dashes: those of rows, and those of lines of options.
 options_of() {
-	"$bin" "$1" --help | sed -n 's/^  \(-., \|    \)--\([a-z][a-z-]*\).*/\2/p' | sort -u
+	"$bin" "$1" --help | sed -n -e 's/^  \(-., \|    \)--\([a-z][a-z-]*\).*/\2/p' -e '/^  --/s/  --\([a-z-]*\)[^ ]*\( [^ -][^ ]*\)\{0,1\}/\1\n/gp' |
+		sed '/^$/d' | sort -u
 }
 
 # Those that have an item of their own in the page, .It Fl o , Fl -output Ar FILE, or in that of selections, if it refers

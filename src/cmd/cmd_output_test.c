@@ -100,9 +100,9 @@ Test(cmd_output, existing_files)
 
 	expect_status(shell(dir, "echo mine > \"$1/a.json\"; \"$0\" convert " SAMPLE " \"$1/a.json\""), 2,
 	              "already exists");
-	expect_status(shell(dir, "\"$0\" stats -o \"$1/a.json\" " SAMPLE), 2, "already exists");
-	expect_status(shell(dir, "\"$0\" validate -o \"$1/a.json\" " SAMPLE), 2, "already exists");
-	expect_status(shell(dir, "\"$0\" cat -o \"$1/a.json\" " SAMPLE), 2, "already exists");
+	expect_status(shell(dir, "\"$0\" stats -o \"$1/a.json\" " SAMPLE), 3, "already exists");
+	expect_status(shell(dir, "\"$0\" validate -o \"$1/a.json\" " SAMPLE), 3, "already exists");
+	expect_status(shell(dir, "\"$0\" cat -o \"$1/a.json\" " SAMPLE), 3, "already exists");
 	expect_status(shell(dir, "test \"$(cat \"$1/a.json\")\" = mine"), 0, "");
 	expect_status(shell(dir, "\"$0\" convert -f " SAMPLE " \"$1/a.json\""), 0, "");
 	expect_status(shell(dir, "\"$0\" validate --force -o \"$1/a.json\" " SAMPLE), 0, "");

@@ -123,5 +123,5 @@ Test(cmd_xz, padding)
 Test(cmd_xz, is_no_output)
 {
 	expect((const char *const[]){ "convert", SAMPLE, "a.json.xz", NULL }, NULL, 0, 3,
-	       "no output format has the suffix .xz");
+	       "unknown suffix .xz");
 }

@@ -133,7 +133,7 @@ Test(completion, of_bash)
 		{ "tracetool vocabulary show ht", "htdump " },
 		{ "tracetool vocabulary check go", "good " },
 		{ "tracetool completion ", "bash fish zsh " },
-		{ "tracetool rules ", "" },
+		{ "tracetool rules lanes/overlap", "lanes/overlap-left " },
 		/* files */
 		{ "tracetool validate go", "good " },
 		{ "tracetool validate -q --threads 2 go", "good " },
@@ -151,7 +151,7 @@ Test(completion, of_fish)
 {
 	static const struct try tries[] = {
 		{ "tracetool va", "validate " },
-		{ "tracetool help sc", "schema " },
+		{ "tracetool help vo", "vocabulary " },
 		{ "tracetool --version --v", "--verbose " },
 		{ "tracetool validate --exit", "--exit-zero " },
 		{ "tracetool stats --exit", "" },
@@ -214,19 +214,21 @@ put_option(void *ctx, const struct cmd_option *o, const char *const *words)
 	text_printf(ctx, "      --%s ", o->name);
 }
 
-/* Whether the line is about an option, and none before is about the same: two formats may share one. */
-static bool
-is_first_row(const char *help, const char *line)
+/* How many options the help shows: in rows, and one behind the other. */
+static size_t
+count_options(const char *help)
 {
-	char name[80] = " ";
-	const char *end;
+	size_t n = 0;
 
-	if (strncmp(line + 2, "    --", 6) != 0 && line[2] != '-')
-		return false;
-	sscanf(line + 6, "%77[^[ ]", name + 1);
-	end = line + 6 + strlen(name + 1);
-	strncat(name, end, 1); /* a blank, or the bracket of an argument that may be left out */
-	return strstr(help, name) == line + 5;
+	for (const char *line = strstr(help, "\n  "); line != NULL; line = strstr(line + 1, "\n  ")) {
+		const char *const end = line + 1 + strcspn(line + 1, "\n");
+		if (strncmp(line + 3, "--", 2) != 0)
+			n += strncmp(line + 7, "--", 2) == 0;
+		else
+			for (const char *p = line; (p = strstr(p, "  --")) != NULL && p < end; p += 4)
+				n++;
+	}
+	return n;
 }
 
 /* What is offered is what --help shows. */
@@ -235,11 +237,10 @@ Test(completion, offers_the_options_of_the_help)
 	for (const struct command *const *c = commands; *c != NULL; c++) {
 		struct ran r = RUN((*c)->name, "--help");
 		struct text list = { .p = NULL };
-		size_t shown = 0, offered = 0;
+		const size_t shown = count_options(r.out);
+		size_t offered = 0;
 		options_visit(*c, put_option, &list);
 		text_char(&list, '\0');
-		for (const char *p = r.out; (p = strstr(p, "\n  ")) != NULL; p++)
-			shown += is_first_row(r.out, p + 1);
 		for (const char *p = list.p; (p = strstr(p, "--")) != NULL; p += 2) {
 			char name[80];
 			sscanf(p, "%78s", name);

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "cmd/convert.h"
@@ -211,6 +212,17 @@ closed(void *ctx, const struct source *s)
 	if (c->split.is_again)
 		return; /* that was said with the first one */
 	c->status = worse(c->status, say_end(&c->options, s));
+	c->records += s->reader.records;
+	if (!is_nothing_read(s))
+		return;
+	c->is_nothing = true; /* streams of a trace may be, as long as it has others */
+	if (!s->place.in_folder) {
+		char what[80];
+		(void)snprintf(what, sizeof what, "nothing of it could be read as %s", s->format->name);
+		say_nothing_read(s->place.path, s->place.archive == NULL ? s->place.path : NULL, s->format,
+		                 what);
+		c->status = STATUS_UNREADABLE;
+	}
 }
 
 static void
@@ -223,7 +235,7 @@ show_progress(void *ctx, const struct input *in)
 
 /* Whether what was written may be kept: an output lacks no input, or part of one, that could not be read. */
 static bool
-may_keep(const struct convert *c)
+may_keep(struct convert *c)
 {
 	struct shown_path shown;
 
@@ -231,6 +243,8 @@ may_keep(const struct convert *c)
 		say("%s: not written, as an input changed while it was read", show_path(&shown, c->out));
 		return false;
 	}
+	if (c->is_nothing && c->records == 0)
+		c->status = STATUS_UNREADABLE;
 	if (c->keep_partial || (c->status < STATUS_UNREADABLE && !c->pipeline.context.system_failed))
 		return true;
 	say("%s: not written, as an input could not be read (--keep-partial writes what could)",
@@ -384,9 +398,10 @@ convert_write(struct convert *c, const struct pipeline_job *job)
 bool
 convert_open(struct convert *c)
 {
+	const unsigned flags = (c->options.force ? OUTPUT_FORCE : 0U) | (c->verify.wanted ? OUTPUT_SUMS : 0U);
 	char why[512] = "";
 
-	if (convert_output_open(&c->output, c->out, shape(c), c->options.force, why, sizeof why) &&
+	if (convert_output_open(&c->output, c->out, shape(c), flags, why, sizeof why) &&
 	    losses_out_open(&c->losses, &c->options) && side_reports_open(&c->options))
 		return true;
 	if (why[0] != '\0')

@@ -30,6 +30,8 @@ struct convert {
 	struct convert_output output;
 	struct pipeline pipeline;
 	struct writing writing;
+	uint64_t records;        /* of all inputs so far */
+	bool is_nothing;         /* one of them had errors, and none a record */
 	enum exit_status status; /* of the inputs so far */
 };
 

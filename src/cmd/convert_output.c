@@ -6,11 +6,9 @@
 #include "output/folder_list.h"
 
 bool
-convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, bool force,
+convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
                     char *why, size_t n)
 {
-	const unsigned flags = force ? OUTPUT_FORCE : 0;
-
 	*o = (struct convert_output){ .file = NULL };
 	if (shape == WRITER_FOLDER)
 		o->folder = output_folder_open(path, flags, why, n);
@@ -33,6 +31,12 @@ bool
 convert_output_finish(struct convert_output *o)
 {
 	return o->folder != NULL ? output_folder_finish(o->folder) : output_finish(o->file);
+}
+
+bool
+convert_output_check(struct convert_output *o)
+{
+	return o->folder != NULL ? output_folder_check(o->folder) : output_check(o->file);
 }
 
 const char *

@@ -12,7 +12,8 @@ struct convert_output {
 	struct output_folder *folder; /* both NULL: not opened, or over */
 };
 
-bool convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, bool force,
+/* flags: enum output_flags. */
+bool convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
                          char *why, size_t n);
 
 static inline bool
@@ -32,6 +33,18 @@ convert_output_written(const struct convert_output *o)
 }
 
 bool convert_output_finish(struct convert_output *o);
+
+/* When it is finished, with OUTPUT_SUMS: reads all its bytes.  false, which is a failure of the output: they
+ * are not those that were written, or cannot be read. */
+bool convert_output_check(struct convert_output *o);
+
+/* As output_packed(). */
+static inline const struct byte_sum *
+convert_output_packed(const struct convert_output *o)
+{
+	return o->folder != NULL ? NULL : output_packed(o->file);
+}
+
 const char *convert_output_error(const struct convert_output *o);
 bool convert_output_pipe_closed(const struct convert_output *o);
 bool convert_output_commit(struct convert_output *o, char *why, size_t n);

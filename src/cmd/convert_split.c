@@ -15,12 +15,15 @@
 static bool
 take_time(struct convert *c, const char *arg)
 {
+	uint64_t *const step = &c->split.split.step;
+	const bool is_length = length_option(arg, step);
 	struct shown_path shown;
 
-	if (duration_option(arg, &c->split.split.step) && c->split.split.step > 0)
+	if (is_length && *step > 0)
 		return true;
-	c->options.status = options_mistake(
-	    &c->options, "--split time= takes a duration (1500, 12.5ms), not %s", show_path(&shown, arg));
+	c->options.status = options_mistake(&c->options, "--split time= takes %s, not %s",
+	                                    is_length ? "a duration above 0" : duration_option_why(arg),
+	                                    show_path(&shown, arg));
 	return false;
 }
 

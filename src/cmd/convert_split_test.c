@@ -56,8 +56,10 @@ expect_whole(const struct division *d, const char *out)
 static const struct division divisions[] = {
 	{ "testdata/htdump/good/equal-starts.htdump", "htdump", "--split", "time=10us", "track", 4 },
 	{ "testdata/htdump/good/thread-ids.htdump", "htdump", "--split", "by=tid", "track", 5 },
-	{ "testdata/heph/good/mixed.bin.log", "heph", "--split", "time=1us", "track,stream_counter", 2 },
-	{ "testdata/heph/good/interleaved.bin.log", "heph", "--split", "by=pid", "track,stream_counter", 4 },
+	{ "testdata/heph/good/mixed.bin.log", "heph", "--split", "time=1us", "track,field:stream_counter",
+	  2 },
+	{ "testdata/heph/good/interleaved.bin.log", "heph", "--split", "by=pid", "track,field:stream_counter",
+	  4 },
 	{ "testdata/dial9/good/segments.dial9", "dial9", "--split", "time=1s", "track", 3 },
 	{ "testdata/dial9/good/tracks.dial9", "dial9", "--split", "by=tid", "track", 3 },
 	{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split", "time=1us", "track", 2 },
@@ -126,8 +128,8 @@ Test(convert_split, of_a_size)
 {
 	static const struct division d[] = {
 		{ REAL "htdump/two-threads.htdump", "htdump", "--split", "size=4000", "track", 9 },
-		{ "testdata/heph/good/mixed.bin.log", "heph", "--split", "size=1024", "track,stream_counter",
-		  5 },
+		{ "testdata/heph/good/mixed.bin.log", "heph", "--split", "size=1024",
+		  "track,field:stream_counter", 5 },
 		{ "testdata/dial9/good/strange-texts.dial9", "dial9", "--split", "size=1024", "track", 1 },
 		{ "testdata/dftracer/good/merged.pfw", "dftracer", "--split", "size=1024", "track", 1 },
 	};
@@ -329,8 +331,8 @@ Test(convert_split, mistakes)
 		{ { "--split", "by=pid", "--to", "csv", "/dev/stdin", "x" }, "/dev/stdin can be read once" },
 		{ { "--split", "by=pid", "--verify", in, "x" }, "--verify does not go with parts" },
 		{ { "--split", "by=stream", "--to", "csv", in, "x" },
-		  "parts by stream and by size are made" },
-		{ { "--split", "size=9999", in, "x.csv.d" }, "parts by stream and by size are made" },
+		  "--split by=stream and size= copy records" },
+		{ { "--split", "size=9999", in, "x.csv.d" }, "--split by=stream and size= copy records" },
 		{ { "--split", "size=1023", in, "x" },
 		  "--split size= takes a number of bytes, at least 1024" },
 		{ { "--split", "size=9q", in, "x" },

@@ -6,6 +6,7 @@
 #include "cmd/convert.h"
 #include "cmd/convert_verify_events.h"
 #include "compare/trace_bytes.h"
+#include "input/input_open.h"
 
 struct verify {
 	struct convert *c;
@@ -284,15 +285,13 @@ compare_events(struct verify *v)
 	return ok && !v->failed;
 }
 
-/* Whether the output has all that was written.  false: it could not be compared. */
+/* Whether the output has all events that were written.  false: it could not be compared. */
 static bool
 compare(struct verify *v)
 {
 	struct convert *const c = v->c;
 	bool same = false;
 
-	if (c->verify.by == VERIFY_BYTES && trace_bytes_same(c->in[0], v->path, c->to, &c->options.files))
-		return true;
 	if (c->verify.by == VERIFY_RULES)
 		return compare_digests(v, &same);
 	if (c->verify.by == VERIFY_DIGEST && allowance_is_none(&v->allowance) && !compare_digests(v, &same))
@@ -302,18 +301,49 @@ compare(struct verify *v)
 	return same || compare_events(v);
 }
 
+/* The content of a compressed output, which its own bytes do not show. */
+static bool
+unpacks_to(const char *path, const struct byte_sum *content)
+{
+	struct input *const in = input_open(path);
+	struct byte_sum back = { .bytes = 0 };
+
+	while (in != NULL && input_need(in, 1)) {
+		byte_sum_add(&back, in->p, (size_t)(in->end - in->p));
+		in->p = in->end;
+		input_behind(in);
+	}
+	const bool whole = in != NULL && (in->fault == INPUT_OK || in->fault == INPUT_EMPTY);
+	input_close(in);
+	return whole && byte_sum_equal(&back, content);
+}
+
 static bool
 run(struct verify *v)
 {
+	struct convert *const c = v->c;
+	const struct byte_sum *const content = convert_output_packed(&c->output);
+	const bool is_copy = c->verify.by == VERIFY_BYTES && 
+	                     trace_bytes_same(c->in[0], v->path, c->to, &c->options.files);
 	struct shown_path shown;
-	const bool compared = compare(v);
 
-	if (!compared)
-		say("%s: not written: it could not be read back", show_path(&shown, v->c->out));
+	if (is_copy && content == NULL) /* its bytes were read already */
+		return true;
+	if (c->verify.wanted && !convert_output_check(&c->output))
+		return false; /* which is a failure of the output */
+	show_path(&shown, c->out);
+	if (c->verify.wanted && content != NULL && !is_copy && !unpacks_to(v->path, content))
+		say("%s: not written: unpacked, " BYTE_SUM_DIFFERS, shown.s);
+	else if (is_copy)
+		return true;
+	else if (!compare(v))
+		say("%s: not written: it could not be read back", shown.s);
 	else if (v->refused > 0)
-		say("%s: not written: %" PRIu64 " events differ in what no loss declares",
-		    show_path(&shown, v->c->out), v->refused);
-	return compared && v->refused == 0;
+		say("%s: not written: %" PRIu64 " events differ in what no loss declares", shown.s,
+		    v->refused);
+	else
+		return true;
+	return false;
 }
 
 /* How many events are compared; where nobody counted them, as many as there can be. */

@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,20 +154,15 @@ render_changed(const void *state, const struct batch *b, struct chunk *chunk)
 /* ---- converting with it ---- */
 
 static enum exit_status
-convert(const char *in, const char *out, char *said, size_t size)
+run_convert(const struct format *to, const char *in, const char *out, char *said, size_t size)
 {
 	const char *const ins[] = { in };
 	char program[] = "convert", *argv[] = { program, NULL };
-	struct writer_ops ops = *honest->writer;
-	struct format changed = *honest;
 	FILE *const f = tmpfile();
 	const int before = dup(STDERR_FILENO);
 
 	cr_assert(f != NULL && before >= 0 && dup2(fileno(f), STDERR_FILENO) >= 0);
-	ops.render = ops.render != NULL ? render_changed : NULL;
-	ops.write = ops.write != NULL ? put_changed : NULL;
-	changed.writer = &ops;
-	struct convert c = { .in = ins, .nin = 1, .out = out, .to = &changed, .threads = 1 };
+	struct convert c = { .in = ins, .nin = 1, .out = out, .to = to, .threads = 1 };
 	options_init(&c.options, &convert_command, 1, argv);
 	c.options.quiet = true;
 	c.verify.wanted = true;
@@ -178,6 +174,18 @@ convert(const char *in, const char *out, char *said, size_t size)
 	said[fread(said, 1, size - 1, f)] = '\0';
 	(void)fclose(f);
 	return status;
+}
+
+static enum exit_status
+convert(const char *in, const char *out, char *said, size_t size)
+{
+	struct writer_ops ops = *honest->writer;
+	struct format changed = *honest;
+
+	ops.render = ops.render != NULL ? render_changed : NULL;
+	ops.write = ops.write != NULL ? put_changed : NULL;
+	changed.writer = &ops;
+	return run_convert(&changed, in, out, said, size);
 }
 
 static unsigned
@@ -226,6 +234,64 @@ Test(convert_verify_damage, is_seen_in_each_part_of_events)
 		honest = *f;
 		for (enum damage d = NAME; d < DAMAGES; d++)
 			expect(in, dir, d);
+	}
+	remove_folder(dir);
+}
+
+/* ---- bytes that the disk changed ---- */
+
+static const char *changed_folder;
+static long changed_at;
+
+/* Near the end of a long output: its first bytes are in the temporary file already. */
+static bool
+close_and_change(struct writer *w, struct chunk *chunk)
+{
+	char pattern[600];
+	glob_t found;
+
+	(void)snprintf(pattern, sizeof pattern, "%s/.out.*", changed_folder);
+	cr_assert_eq(glob(pattern, 0, NULL, &found), 0, "%s", pattern);
+	FILE *const f = fopen(found.gl_pathv[0], "r+b");
+	cr_assert(f != NULL && fseek(f, changed_at, SEEK_SET) == 0);
+	const int c = fgetc(f);
+	cr_assert(c != EOF && fseek(f, changed_at, SEEK_SET) == 0 && fputc(c ^ 1, f) != EOF);
+	(void)fclose(f);
+	globfree(&found);
+	return honest->writer->close == NULL || honest->writer->close(w, chunk);
+}
+
+/* The head of an NDJSON trace tells what wrote it, which is not of any event, nor of a copy's meaning. */
+Test(convert_verify_damage, every_byte_is_compared_with_what_was_written)
+{
+	char *const dir = make_folder();
+	char in[512], out[512], said[4096];
+	FILE *f;
+
+	honest = format_by_name("ndjson");
+	changed_folder = dir;
+	snprintf(in, sizeof in, "%s/in.ndjson", dir);
+	f = fopen(in, "w");
+	const char *const end = strstr(trace, "{\"type\":\"trace_end\"");
+	cr_assert(f != NULL && fwrite(trace, 1, (size_t)(end - trace), f) > 0);
+	for (int i = 0; i < 4000; i++)
+		fprintf(f,
+		        "{\"type\":\"instant\",\"ts\":%d,\"name\":\"i\",\"class\":0,\"category\":\"k\","
+		        "\"track\":1,\"pid\":7,\"tid\":8,\"offset\":%d}\n",
+		        6000 + i, 6000 + i);
+	fprintf(f, "{\"type\":\"trace_end\",\"records\":4008,\"events\":4008,\"format\":\"tick\","
+	           "\"clock\":\"monotonic\",\"losses\":{}}\n");
+	cr_assert_eq(fclose(f), 0);
+	for (changed_at = 0; changed_at < 120; changed_at += 7) {
+		struct writer_ops ops = *honest->writer;
+		struct format changing = *honest;
+		snprintf(out, sizeof out, "%s/out", dir);
+		ops.close = close_and_change;
+		changing.writer = &ops;
+		const enum exit_status status = run_convert(&changing, in, out, said, sizeof said);
+		cr_expect_eq(status, STATUS_UNREADABLE, "byte %ld: %d", changed_at, status);
+		cr_expect_not_null(strstr(said, "not those that were written"), "%s", said);
+		cr_expect_neq(access(out, F_OK), 0);
 	}
 	remove_folder(dir);
 }

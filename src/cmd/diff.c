@@ -1,7 +1,9 @@
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/edit_distance.h"
 #include "cmd/diff_report.h"
 #include "cmd/operand_names.h"
 #include "cmd/run_names.h"
@@ -16,7 +18,9 @@ static const struct cmd_option own[] = {
 	[O_TOLERANCE] = { "tolerance", "DURATION", "times and durations may be so far apart (default: 0)",
 	                  0 },
 	[O_IGNORE] = { "ignore", "WHAT,...",
-	               "what does not count: args, category, dur, name, phase, track, or a field", 0 },
+	               "leave out args, category, dur, kind, name, process, thread, time, track or "
+	               "field:NAME",
+	               0 },
 	[O_LIMIT] = { "limit", "N", "show N differences at most (default: 20; 0: all)", 'n' },
 	[O_FORMAT] = { "format", "text|json", "the form of the report (default: text)", 0 },
 	[O_MEMORY] = { "memory", "BYTES",
@@ -71,24 +75,55 @@ field_counts(const void *ctx, struct slice name)
 	return true;
 }
 
+static const struct {
+	const char *word;
+	unsigned part, tracks;
+} ignored[] = {
+	{ "args", PART_FIELDS, 0 },
+	{ "category", PART_CATEGORY, 0 },
+	{ "dur", PART_DURATION, 0 },
+	{ "kind", PART_PHASE, 0 },
+	{ "name", PART_NAME, 0 },
+	{ "process", 0, TRACKS_WITHOUT_PROCESSES },
+	{ "thread", 0, TRACKS_WITHOUT_THREADS },
+	{ "time", PART_TIME, 0 },
+	{ "track", PART_TRACK, 0 },
+};
+
+/* false, after a message. */
+static bool
+unknown_ignored(struct diff *d, struct slice s)
+{
+	char word[64], near[80] = "";
+	size_t distance = SIZE_MAX;
+	struct shown_path shown;
+
+	snprintf(word, sizeof word, "%.*s", (int)(s.n < sizeof word ? s.n : sizeof word), s.p);
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) {
+		const size_t n = edit_distance(word, ignored[i].word);
+		if (n < distance && edit_distance_plausible(word, ignored[i].word)) {
+			distance = n;
+			snprintf(near, sizeof near, "did you mean %s? ", ignored[i].word);
+		}
+	}
+	show_path(&shown, word);
+	d->options.status = options_mistake(
+	    &d->options, "--ignore: there is no %s; %sa field is meant by field:%s", shown.s, near, shown.s);
+	return false;
+}
+
 static bool
 ignore_one(struct diff *d, struct slice s)
 {
-	static const struct {
-		const char *word;
-		unsigned part;
-	} words[] = {
-		{ "args", PART_FIELDS }, { "category", PART_CATEGORY }, { "dur", PART_DURATION },
-		{ "name", PART_NAME },   { "phase", PART_PHASE },       { "track", PART_TRACK },
-	};
-
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (slice_is(s, words[i].word)) {
-			d->rules.ignore |= words[i].part;
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		if (slice_is(s, ignored[i].word)) {
+			d->rules.ignore |= ignored[i].part;
+			d->rules.tracks |= ignored[i].tracks;
 			return true;
 		}
-	if (s.n > 4 && memcmp(s.p, "arg:", 4) == 0)
-		s = slice_of(s.p + 4, s.n - 4);
+	if (s.n < 6 || memcmp(s.p, "field:", 6) != 0)
+		return unknown_ignored(d, s);
+	s = slice_of(s.p + 6, s.n - 6);
 	if (s.n == 0 || d->nfields == MOST_FIELDS) {
 		d->options.status = options_mistake(
 		    &d->options, s.n == 0 ? "--ignore: a name is empty" : "--ignore: more than %d fields",

@@ -136,10 +136,9 @@ Test(diff, what_is_ignored_does_not_count)
 	const char *const b = SPAN("other", "1", "3", "9", "\"x\":2,\"y\":\"a\"");
 
 	expect(FIRST, b, "--ignore=name,dur,track", 1, "    field x: 1, 2\n");
-	expect(FIRST, b, "--ignore=name,dur,track,x", 0, "1 the same");
-	expect(FIRST, b, "--ignore=name,dur,track,arg:x", 0, "1 the same");
+	expect(FIRST, b, "--ignore=name,dur,track,field:x", 0, "1 the same");
 	expect(FIRST, b, "--ignore=name,dur,track,args", 0, "1 the same");
-	expect(FIRST, b, "--ignore=name,dur,x", 1, "    track: ");
+	expect(FIRST, b, "--ignore=name,dur,field:x", 1, "    track: ");
 }
 
 Test(diff, limit_and_selection)
@@ -176,7 +175,7 @@ Test(diff, mistakes_and_what_cannot_be_read)
 	cr_expect_eq(r.status, 3);
 	cr_expect_not_null(strstr(r.err, "--tolerance takes a duration"), "%s", r.err);
 	ran_free(&r);
-	r = RUN("--ignore=x,,y", "a", "b");
+	r = RUN("--ignore=field:x,field:,field:y", "a", "b");
 	cr_expect_eq(r.status, 3);
 	cr_expect_not_null(strstr(r.err, "--ignore: a name is empty"), "%s", r.err);
 	ran_free(&r);

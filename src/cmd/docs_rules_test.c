@@ -158,33 +158,29 @@ page_has_option(const char *text, char letter, const char *name)
 	return false;
 }
 
-/* The next row of a help text that is about an option: "  -o, --output OUT   ..."; false: no more. */
+/* The next option of a help text: that of a row, "  -o, --output OUT   ...", or of a line "  --since TIME
+ * --until TIME"; false: no more. */
 static bool
-help_option(const char **at, char *letter, char name[64])
+help_option(const char *help, const char **at, char *letter, char name[64])
 {
-	while (**at != '\0') {
-		const char *const line = *at;
-		*at += strcspn(line, "\n");
-		*at += **at == '\n';
+	for (const char *p = *at; (p = strstr(p, "--")) != NULL; p += 2) {
 		*letter = 0;
-		if (strncmp(line, "  -", 3) == 0 && sscanf(line, "  -%c, --%63[a-z0-9-]", letter, name) == 2)
-			return true;
-		*letter = 0;
-		if (strncmp(line, "      --", 8) == 0 && sscanf(line, "      --%63[a-z0-9-]", name) == 1)
-			return true;
+		if (p[2] < 'a' || p[2] > 'z' || sscanf(p, "--%63[a-z0-9-]", name) != 1)
+			continue;
+		const char *line = p;
+		while (line > help && line[-1] != '\n')
+			line--;
+		const bool row =
+		    (p - line == 6 && (strncmp(line, "  -", 3) == 0 || strncmp(line, "      ", 6) == 0));
+		const bool listed = strncmp(line, "  --", 4) == 0 && strncmp(p - 2, "  ", 2) == 0;
+		if (!row && !listed)
+			continue;
+		if (row && line[3] != ' ')
+			*letter = line[3];
+		*at = p + 2;
+		return true;
 	}
 	return false;
-}
-
-/* An option that two formats share is shown for both. */
-static bool
-is_first(const char *help, const char *behind, const char *name)
-{
-	char row[80];
-
-	snprintf(row, sizeof row, " --%s ", name);
-	const char *const first = strstr(help, row);
-	return first == NULL || strchr(first, '\n') + 1 == behind;
 }
 
 static void
@@ -194,10 +190,10 @@ check_options(const struct command *c, const char *page, const char *text, const
 	char letter, name[64];
 	size_t shown = 0, described = 0;
 
-	while (help_option(&at, &letter, name)) {
+	while (help_option(help, &at, &letter, name)) {
 		cr_expect(page_has_option(text, letter, name), "%s lacks -%c, --%s", page,
 		          letter != 0 ? letter : ' ', name);
-		shown += is_first(help, at, name);
+		shown++;
 	}
 	for (const char *item = text; (item = strstr(item, "\n.It Fl ")) != NULL; item++)
 		described++;

@@ -1,3 +1,4 @@
+#include "base/edit_distance.h"
 #include "cmd/loss_matrix.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
@@ -14,7 +15,7 @@ static const struct cmd_option own[] = {
 
 const struct command formats_command = {
 	.name = "formats",
-	.operands = "[options] [--matrix [FROM TO]]",
+	.operands = "[options] [NAME]  |  --matrix [options] [NAME | FROM TO]",
 	.summary = "Lists the formats, whether they can be read and written, and what is lost between them.",
 	.options = own,
 	.writes = true,
@@ -58,6 +59,36 @@ as_text(struct text *t)
 }
 
 static void
+put_line(struct text *t, const char *what, const char *const *words)
+{
+	if (words == NULL || *words == NULL)
+		return;
+	text_printf(t, "%-10s ", what);
+	put_words(t, words);
+	text_char(t, '\n');
+}
+
+/* All there is to know of one format. */
+static void
+one_as_text(struct text *t, const struct format *f)
+{
+	const bool r = f->reader != NULL, w = f->writer != NULL;
+
+	text_printf(t, "%s: %s\n\n%-10s %s\n%-10s %s\n", f->name, f->title, "can",
+	            r && w ? "be read and written"
+	            : r    ? "be read"
+	                   : "be written",
+	            "follows", f->spec);
+	put_line(t, "suffixes", f->suffixes);
+	put_line(t, "dialects", f->dialects);
+	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
+		text_printf(t, "%-10s --%s%s%s: %s\n", p == f->options ? "options" : "", p->name,
+		            p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "", p->help);
+	text_printf(t, "\nThe manual page tracetool-%s(5) says more", f->name);
+	text_printf(t, r ? "; tracetool formats --matrix %s, what outputs can lack.\n" : ".\n", f->name);
+}
+
+static void
 put_list(struct text *t, const char *name, const char *const *words)
 {
 	text_printf(t, ",\"%s\":[", name);
@@ -69,43 +100,75 @@ put_list(struct text *t, const char *name, const char *const *words)
 }
 
 static void
-as_json(struct text *t)
+put_json(struct text *t, const struct format *f)
 {
-	text_str(t, "[");
+	text_str(t, "\n{\"name\":");
+	text_json_string(t, slice_str(f->name));
+	text_str(t, ",\"title\":");
+	text_json_string(t, slice_str(f->title));
+	text_str(t, ",\"specification\":");
+	text_json_string(t, slice_str(f->spec));
+	text_printf(t, ",\"reads\":%s,\"writes\":%s", f->reader != NULL ? "true" : "false",
+	            f->writer != NULL ? "true" : "false");
+	put_list(t, "suffixes", f->suffixes);
+	put_list(t, "dialects", f->dialects);
+	text_char(t, '}');
+}
+
+/* only: NULL: all of them. */
+static void
+as_json(struct text *t, const struct format *only)
+{
+	const char *before = "[";
+
 	for (const struct format *const *f = formats; *f != NULL; f++) {
-		text_str(t, f > formats ? ",\n{\"name\":" : "\n{\"name\":");
-		text_json_string(t, slice_str((*f)->name));
-		text_str(t, ",\"title\":");
-		text_json_string(t, slice_str((*f)->title));
-		text_str(t, ",\"specification\":");
-		text_json_string(t, slice_str((*f)->spec));
-		text_printf(t, ",\"reads\":%s,\"writes\":%s", (*f)->reader != NULL ? "true" : "false",
-		            (*f)->writer != NULL ? "true" : "false");
-		put_list(t, "suffixes", (*f)->suffixes);
-		put_list(t, "dialects", (*f)->dialects);
-		text_char(t, '}');
+		if (only != NULL && *f != only)
+			continue;
+		text_str(t, before);
+		put_json(t, *f);
+		before = ",";
 	}
 	text_str(t, "\n]\n");
 }
 
+/* What an operand may name. */
+enum can { CAN_ANY, CAN_READ, CAN_WRITE };
+
+static bool
+fits(const struct format *f, enum can can)
+{
+	return can == CAN_ANY || (can == CAN_READ ? f->reader != NULL : f->writer != NULL);
+}
+
 /* The format of an operand; NULL after a message and o->status set. */
 static const struct format *
-named(struct options *o, const char *name, bool written)
+named(struct options *o, const char *name, enum can can)
 {
-	const struct format *const f = format_by_name(name);
+	static const char *const cans[] = { "", " that can be read", " that can be written" };
+	const struct format *const f = format_by_name(name), *best = NULL;
+	size_t distance = SIZE_MAX;
 	struct shown_path shown;
 
-	if (f == NULL || (written ? f->writer == NULL : f->reader == NULL)) {
-		o->status = options_mistake(o, "there is no format %s that can be %s",
-		                            show_path(&shown, name), written ? "written" : "read");
-		return NULL;
+	if (f != NULL && fits(f, can))
+		return f;
+	for (const struct format *const *k = formats; *k != NULL; k++) {
+		const size_t d = edit_distance(name, (*k)->name);
+		if (fits(*k, can) && d < distance && edit_distance_plausible(name, (*k)->name)) {
+			distance = d;
+			best = *k;
+		}
 	}
-	return f;
+	show_path(&shown, name);
+	o->status = best != NULL ? options_mistake(o, "there is no format %s%s; did you mean %s?", shown.s,
+	                                           cans[can], best->name)
+	                         : options_mistake(o, "there is no format %s%s; tracetool formats lists them",
+	                                           shown.s, cans[can]);
+	return NULL;
 }
 
 struct asked {
 	bool json, matrix;
-	const struct format *from, *to; /* NULL: all */
+	const struct format *one, *from, *to; /* NULL: all */
 };
 
 static bool
@@ -125,13 +188,16 @@ parse(struct options *o, struct asked *a)
 	if (opt == OPTIONS_STOP)
 		return false;
 	const int n = o->argc - o->first_operand;
-	if (n > 0 && !a->matrix)
-		o->status = options_mistake(o, "takes no names");
-	else if (n > 0 && (n != 2 || a->json))
-		o->status = options_mistake(
-		    o, "--matrix takes an input format and an output format, or --format json");
-	else if (n > 0 && (a->from = named(o, o->argv[o->first_operand], false)) != NULL)
-		a->to = named(o, o->argv[o->first_operand + 1], true);
+	const char *const *const names = (const char *const *)o->argv + o->first_operand;
+	if (n > (a->matrix && !a->json ? 2 : 1))
+		o->status =
+		    options_mistake(o, !a->matrix ? "takes the name of one format"
+		                       : a->json  ? "--matrix as JSON takes the name of one format"
+		                                  : "--matrix takes an input format and an output format");
+	else if (n == 1)
+		a->one = named(o, names[0], CAN_ANY);
+	else if (n == 2 && (a->from = named(o, names[0], CAN_READ)) != NULL)
+		a->to = named(o, names[1], CAN_WRITE);
 	return o->status == STATUS_CLEAN;
 }
 
@@ -151,9 +217,13 @@ cmd_formats(const struct command *cmd, int argc, char **argv)
 	if (a.to != NULL)
 		loss_matrix_pair(&t, a.from, a.to);
 	else if (a.matrix)
-		(a.json ? loss_matrix_json : loss_matrix_text)(&t);
+		(a.json ? loss_matrix_json : loss_matrix_text)(&t, a.one);
+	else if (a.json)
+		as_json(&t, a.one);
+	else if (a.one != NULL)
+		one_as_text(&t, a.one);
 	else
-		(a.json ? as_json : as_text)(&t);
+		as_text(&t);
 	report_out_put(&out, &t);
 	text_free(&t);
 	return report_out_close(&out);

@@ -6,13 +6,15 @@
 #include "cmd/say.h"
 #include "cmd/value_text.h"
 #include "compare/digest.h"
+#include "format/fields_json.h"
 #include "output/text_units.h"
 #include "pipeline/trace_groups.h"
 #include "stats/columns.h"
 
-enum { O_DIGEST };
+enum { O_FORMAT, O_DIGEST };
 
 static const struct cmd_option own[] = {
+	[O_FORMAT] = { "format", "text|json", "the report's form (default: text)", 0 },
 	[O_DIGEST] = { "digest", NULL, "a hash of all events, the same in every format that holds them", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
@@ -34,7 +36,7 @@ struct info {
 	struct report_out out;
 	struct text text;
 	struct progress progress;
-	bool digest, any; /* any: a trace could be read */
+	bool digest, json, any; /* any: a trace could be read */
 	/* of the present trace */
 	struct digest sum;
 	uint64_t first_ns, last_ns;
@@ -192,6 +194,99 @@ put_trace(struct text *t, const struct info *n, const struct pipeline *p, struct
 	put_classes(t, trace);
 }
 
+/* ---- JSON: schemas/info.schema.json ---- */
+
+static void
+put_member(struct text *t, const char *key, struct slice s)
+{
+	text_printf(t, ",\"%s\":", key);
+	text_json_string(t, s);
+}
+
+static void
+put_number(struct text *t, const char *key, uint64_t n)
+{
+	text_printf(t, ",\"%s\":", key);
+	text_json_u64(t, n);
+}
+
+static void
+put_json_events(struct text *t, const struct info *n, const struct trace *trace, struct wide_hash hash)
+{
+	put_number(t, "records", trace->records);
+	put_number(t, "events", trace->events);
+	if (n->first_ns <= n->last_ns) {
+		put_number(t, "first_ns", n->first_ns);
+		put_number(t, "last_ns", n->last_ns);
+	}
+	if (n->digest)
+		text_printf(t, ",\"digest\":\"%016" PRIx64 "%016" PRIx64 "\"", hash.b, hash.a);
+	put_member(t, "clock", slice_str(trace->clock));
+	if (trace->epoch_known)
+		put_number(t, "epoch_ns", trace->epoch_ns);
+	put_number(t, "tracks", n->tracks);
+	put_number(t, "processes", count_processes(trace));
+}
+
+static void
+put_json_classes(struct text *t, const struct trace *trace)
+{
+	const char *before = "";
+
+	text_str(t, ",\n\"classes\":[");
+	for (uint32_t i = 0; i < trace->nclasses; i++) {
+		const struct class *const c = trace->classes[i];
+		if (!is_listed(c))
+			continue;
+		text_printf(t, "%s\n{\"name\":", before);
+		text_json_string(t, c->name);
+		put_number(t, "records", c->records);
+		text_str(t, ",\"fields\":[");
+		for (uint32_t k = 0; k < c->nfields; k++) {
+			text_str(t, k > 0 ? ",{\"name\":" : "{\"name\":");
+			text_json_string(t, c->fields[k].name);
+			put_member(t, "type", c->fields[k].type);
+			text_char(t, '}');
+		}
+		text_str(t, "]}");
+		before = ",";
+	}
+	text_char(t, ']');
+}
+
+static void
+put_json_trace(struct text *t, struct info *n, const struct pipeline *p, struct wide_hash hash)
+{
+	static const char *const packings[] = {
+		[INPUT_PLAIN] = "none", [INPUT_GZIP] = "gzip", [INPUT_ZSTD] = "zstd", [INPUT_XZ] = "xz"
+	};
+	const struct trace *const trace = &p->trace;
+	struct fields_json_lost lost = { .bad_text = 0 };
+
+	text_str(t, n->any ? ",\n{\"path\":" : "\n{\"path\":");
+	text_json_string(t, slice_str(p->job->paths[0]));
+	put_member(t, "format", slice_str(pipeline_format(p)->name));
+	if (trace->dialect[0] != '\0')
+		put_member(t, "dialect", slice_str(trace->dialect));
+	if (trace->byte_order != NULL)
+		put_member(t, "byte_order", slice_str(trace->byte_order));
+	put_number(t, "bytes", p->context.bytes);
+	put_number(t, "files", n->files);
+	put_member(t, "packing", slice_str(packings[n->packing]));
+	put_json_events(t, n, trace, hash);
+	text_str(t, ",\n\"metadata\":[");
+	for (uint32_t i = 0; i < trace->nmeta; i++) {
+		text_str(t, i > 0 ? ",\n{\"name\":" : "\n{\"name\":");
+		text_json_string(t, trace->meta[i].name);
+		text_str(t, ",\"value\":");
+		fields_json_value(t, &trace->meta[i].value, &lost);
+		text_char(t, '}');
+	}
+	text_char(t, ']');
+	put_json_classes(t, trace);
+	text_char(t, '}');
+}
+
 static bool
 opened(void *ctx, const struct source *s)
 {
@@ -257,7 +352,10 @@ name_one(struct info *n, const struct trace_group *trace)
 	}
 	pipeline_end(&p);
 	if (status == STAGE_END && n->files > 0) {
-		put_trace(&n->text, n, &p, hash);
+		if (n->json)
+			put_json_trace(&n->text, n, &p, hash);
+		else
+			put_trace(&n->text, n, &p, hash);
 		report_out_put(&n->out, &n->text);
 		n->any = true;
 	}
@@ -273,26 +371,40 @@ name_one(struct info *n, const struct trace_group *trace)
 enum exit_status
 cmd_info(const struct command *cmd, int argc, char **argv)
 {
+	static const char *const forms[] = { "text", "json", NULL };
 	struct info n = { .first_ns = 0 };
 	struct trace_groups traces;
 	const char *arg;
 
 	options_init(&n.options, cmd, argc, argv);
 	int opt;
-	while ((opt = options_next(&n.options, &arg)) >= 0)
-		n.digest = true;
-	const bool parsed = opt != OPTIONS_STOP && options_name_traces(&n.options);
+	while ((opt = options_next(&n.options, &arg)) >= 0) {
+		const int form = opt == O_FORMAT ? options_word(&n.options, "--format", arg, forms) : 0;
+		n.digest |= opt == O_DIGEST;
+		n.json = opt == O_FORMAT ? form == 1 : n.json;
+		if (form < 0)
+			break;
+	}
+	const bool parsed = opt == OPTIONS_END && options_name_traces(&n.options);
 	if (!parsed || !options_traces(&n.options, &traces) || !report_out_open(&n.out, &n.options)) {
 		if (parsed)
 			trace_groups_free(&traces);
 		options_free(&n.options);
 		return parsed ? STATUS_UNREADABLE : n.options.status;
 	}
+	if (n.json) {
+		text_str(&n.text, "{\"tool\":");
+		text_json_string(&n.text, slice_str(TOOL_NAME));
+		text_str(&n.text, ",\"inputs\":[");
+	}
 	for (uint32_t i = 0; i < traces.n; i++) {
-		if (i > 0)
+		if (i > 0 && !n.json)
 			text_char(&n.text, '\n');
 		name_one(&n, &traces.list[i]);
 	}
+	if (n.json)
+		text_str(&n.text, "\n]}\n");
+	report_out_put(&n.out, &n.text);
 	n.status = worse(n.status, report_out_end(&n.out, &n.options, n.any));
 	text_free(&n.text);
 	say_found(&n.options);

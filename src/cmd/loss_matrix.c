@@ -41,11 +41,48 @@ count_readers(void)
 	return n;
 }
 
+/* Whether a format's row or column is asked for. */
+static bool
+is_asked(const struct format *only, const struct format *from, const struct format *to)
+{
+	return only == NULL || only == from || only == to;
+}
+
+/* A line for each way to or from one format. */
+static void
+put_ways(struct text *t, const struct format *only)
+{
+	struct columns c = { .columns = 3, .left = 3 };
+
+	columns_str(&c, "input");
+	columns_str(&c, "output");
+	columns_str(&c, "kinds of loss");
+	for (const struct format *const *from = formats; *from != NULL; from++)
+		for (const struct format *const *to = formats; *to != NULL; to++) {
+			if ((*from)->reader == NULL || (*to)->writer == NULL || !is_asked(only, *from, *to))
+				continue;
+			columns_str(&c, (*from)->name);
+			columns_str(&c, (*to)->name);
+			if (copies(*from, *to))
+				text_str(&c.text, "none: records are copied");
+			else
+				text_printf(&c.text, "%u", count((*to)->losses, *from, *to));
+			columns_next(&c);
+		}
+	columns_print(&c, t);
+	t->failed |= c.text.failed;
+	columns_free(&c);
+}
+
 void
-loss_matrix_text(struct text *t)
+loss_matrix_text(struct text *t, const struct format *only)
 {
 	struct columns c = { .columns = 1 + count_readers(), .left = 1 };
 
+	if (only != NULL) {
+		put_ways(t, only);
+		return;
+	}
 	columns_str(&c, "output");
 	for (const struct format *const *from = formats; *from != NULL; from++)
 		if ((*from)->reader != NULL)
@@ -121,13 +158,13 @@ put_pair(struct text *t, const struct format *from, const struct format *to)
 }
 
 void
-loss_matrix_json(struct text *t)
+loss_matrix_json(struct text *t, const struct format *only)
 {
 	const char *between = "[\n";
 
 	for (const struct format *const *from = formats; *from != NULL; from++)
 		for (const struct format *const *to = formats; *to != NULL; to++) {
-			if ((*from)->reader == NULL || (*to)->writer == NULL)
+			if ((*from)->reader == NULL || (*to)->writer == NULL || !is_asked(only, *from, *to))
 				continue;
 			text_str(t, between);
 			put_pair(t, *from, *to);

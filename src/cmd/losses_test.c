@@ -106,8 +106,11 @@ Test(losses, matrix)
 	expect_ran(RUN("formats", "--matrix", "heph", "folded"), 0, "folded/fields");
 	expect_ran(RUN("formats", "--matrix", "htdump", "htdump"), 0, "copied as they are");
 	expect_ran(RUN("formats", "--matrix", "csv", "htdump"), 3, "no format csv that can be read");
-	expect_ran(RUN("formats", "--matrix", "heph"), 3, "an input format and an output format");
-	expect_ran(RUN("formats", "heph", "folded"), 3, "takes no names");
+	expect_ran(RUN("formats", "--matrix", "heph"), 0, "heph      folded");
+	expect_ran(RUN("formats", "--matrix", "a", "b", "c"), 3, "an input format and an output format");
+	expect_ran(RUN("formats", "heph", "folded"), 3, "the name of one format");
+	expect_ran(RUN("formats", "hep"), 3, "did you mean heph?");
+	expect_ran(RUN("formats", "dial9"), 0, "0.3 0.4");
 }
 
 /* The ids of one pair; NULL: it is not in the matrix. */

@@ -1,7 +1,9 @@
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/align_file.h"
 #include "cmd/convert.h"
+#include "format/registry.h"
 #include "input/input_spool.h"
 #include "pipeline/join.h"
 #include "pipeline/trace_groups.h"
@@ -35,6 +37,21 @@ struct merge {
 	const char *align; /* NULL: by the wall times */
 };
 
+/* convert takes its output as the last operand; merge does not. */
+static void
+refuse_no_output(struct convert *c)
+{
+	struct options *const o = &c->options;
+	const char *const last = c->nin > 1 ? c->in[c->nin - 1] : NULL;
+	struct shown_path shown;
+
+	if (last != NULL && format_by_suffix(last) != NULL && access(last, F_OK) != 0)
+		o->status =
+		    options_mistake(o, "name the output with -o (is it -o %s?)", show_path(&shown, last));
+	else
+		o->status = options_mistake(o, "name the output with -o");
+}
+
 static bool
 parse(struct merge *m)
 {
@@ -53,9 +70,10 @@ parse(struct merge *m)
 	c->out = o->output;
 	c->in = (const char *const *)o->argv + o->first_operand;
 	c->nin = (size_t)(o->argc - o->first_operand);
-	if (c->out == NULL || c->nin == 0)
-		o->status =
-		    options_mistake(o, c->out == NULL ? "name the output with -o" : "name the inputs");
+	if (c->out == NULL)
+		refuse_no_output(c);
+	else if (c->nin == 0)
+		o->status = options_mistake(o, "name the inputs");
 	if (m->align != NULL && strcmp(m->align, "start") != 0 && strcmp(m->align, "none") != 0)
 		c->offsets = m->align;
 	return o->status == STATUS_CLEAN && convert_check_names(c);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/edit_distance.h"
@@ -32,16 +33,35 @@ options_init(struct options *o, const struct command *cmd, int argc, char **argv
 	opterr = 0;
 }
 
+/* The row of --help about the first option that a message names; false: it names none. */
+static bool
+put_named_row(struct text *t, const struct command *cmd, const char *message)
+{
+	for (const char *p = message; (p = strstr(p, "--")) != NULL;) {
+		const size_t n = strspn(p += 2, "abcdefghijklmnopqrstuvwxyz-");
+		if (n > 0 && options_put_row(t, cmd, p, n))
+			return true;
+	}
+	return false;
+}
+
 enum exit_status
 options_mistake(const struct options *o, const char *fmt, ...)
 {
 	char detail[1024];
+	struct text row = { .p = NULL };
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(detail, sizeof detail, fmt, ap);
 	va_end(ap);
-	say("%s: %s (tracetool %s --help shows how)", o->cmd->name, detail, o->cmd->name);
+	if (strstr(detail, "tracetool ") != NULL || strchr(detail, '?') != NULL)
+		say("%s: %s", o->cmd->name, detail); /* what to do is said */
+	else if (put_named_row(&row, o->cmd, detail) && !row.failed)
+		say("%s: %s\n%.*s", o->cmd->name, detail, (int)row.n - 1, row.p);
+	else
+		say("%s: %s (tracetool %s --help shows how)", o->cmd->name, detail, o->cmd->name);
+	text_free(&row);
 	return STATUS_USAGE;
 }
 
@@ -109,32 +129,61 @@ put_candidates(const struct getopt_table *t, const char *p, size_t n, struct tex
 	return found;
 }
 
+/* The command that has the option, if it is another one; NULL: none has it. */
+static const struct command *
+command_with(const char *option, size_t n)
+{
+	struct text row = { .p = NULL };
+	const struct command *found = NULL;
+
+	for (const struct command *const *c = commands; *c != NULL && found == NULL; c++)
+		if (options_put_row(&row, *c, option, n))
+			found = *c;
+	text_free(&row);
+	return found;
+}
+
+/* The option that may have been meant; NULL: none is near. */
+static const char *
+nearest_option(const struct getopt_table *t, const char *typed)
+{
+	const char *best = NULL;
+	size_t distance = SIZE_MAX;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const size_t d = edit_distance(typed, t->rows[i].name);
+		if (d < distance && edit_distance_plausible(typed, t->rows[i].name)) {
+			distance = d;
+			best = t->rows[i].name;
+		}
+	}
+	return best;
+}
+
 static enum exit_status
 unknown_long_option(const struct options *o, const struct getopt_table *t, const char *typed)
 {
 	const size_t n = strcspn(typed + 2, "=");
 	struct text list = { .p = NULL };
 	struct shown_path shown;
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
+	char name[64];
 	enum exit_status status;
 
-	for (size_t i = 0; i < t->n; i++) {
-		const size_t d = edit_distance(typed + 2, t->rows[i].name);
-		if (d < distance && edit_distance_plausible(typed + 2, t->rows[i].name)) {
-			distance = d;
-			best = t->rows[i].name;
-		}
-	}
-	show_path(&shown, typed);
+	snprintf(name, sizeof name, "--%.*s", (int)(n < sizeof name ? n : sizeof name), typed + 2);
+	const char *const best = nearest_option(t, name + 2);
+	const struct command *const other = command_with(typed + 2, n);
+	show_path(&shown, name);
 	const size_t found = put_candidates(t, typed + 2, n, &list);
-	if (found == 1 || (found > 0 && list.n == n + 2))
+	if (found == 1)
 		status = options_mistake(o, "%.*s takes no argument", (int)list.n, list.p);
 	else if (found > 1)
-		status = options_mistake(o, "%s may be one of %.*s; write more of it", shown.s, (int)list.n,
-		                         list.p);
+		status = options_mistake(
+		    o, "%s may be one of %.*s; write more of it, as tracetool %s --help shows", shown.s,
+		    (int)list.n, list.p, o->cmd->name);
 	else if (best != NULL)
 		status = options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, best);
+	else if (other != NULL)
+		status = options_mistake(o, "has no option %s; tracetool %s has it", shown.s, other->name);
 	else
 		status = options_mistake(o, "there is no option %s", shown.s);
 	text_free(&list);
@@ -244,6 +293,24 @@ check_dialect(struct options *o)
 	return false;
 }
 
+/* A report does not replace a file without -f, and that is known before anything is read.  Of outputs that
+ * are traces, who opens them knows more. */
+static bool
+check_output(struct options *o)
+{
+	const bool is_report = !o->cmd->converts && (o->cmd->selects || !o->cmd->reads);
+	struct shown_path shown;
+	struct stat st;
+
+	if (!is_report || o->output == NULL || o->force || strcmp(o->output, "-") == 0 ||
+	    stat(o->output, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return true;
+	say("%s: %s: already exists%s", o->cmd->name, show_path(&shown, o->output),
+	    S_ISREG(st.st_mode) ? " (use -f to replace it)" : " and is a directory");
+	o->status = STATUS_USAGE;
+	return false;
+}
+
 /* Mistakes in a vocabulary are told before anything is read or written.  The texts are kept: what cannot be
  * read twice may have been named. */
 static bool
@@ -312,7 +379,8 @@ options_next(struct options *o, const char **arg)
 		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
 		if (c == -1) {
 			o->first_operand = optind;
-			return check_dialect(o) && select_options_end(&o->select, o) && read_schemas(o)
+			return check_output(o) && check_dialect(o) && select_options_end(&o->select, o) &&
+			               read_schemas(o)
 			           ? OPTIONS_END
 			           : OPTIONS_STOP;
 		}

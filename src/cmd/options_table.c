@@ -139,21 +139,84 @@ help_row(struct text *t, const struct cmd_option *p)
 	text_printf(t, "  %-26s %s\n", left, p->help);
 }
 
-/* An option that two formats share stands under both. */
+struct row_search {
+	struct text *t;
+	const char *name;
+	size_t n;
+	bool found;
+};
+
+static void
+find_row(void *ctx, const struct cmd_option *o, const char *const *words)
+{
+	struct row_search *const s = ctx;
+
+	(void)words;
+	if (strncmp(o->name, s->name, s->n) == 0 && o->name[s->n] == '\0' && !s->found)
+		help_row(s->t, o);
+	s->found |= strncmp(o->name, s->name, s->n) == 0 && o->name[s->n] == '\0';
+}
+
+bool
+options_put_row(struct text *t, const struct command *cmd, const char *name, size_t n)
+{
+	struct row_search s = { t, name, n, false };
+
+	options_visit(cmd, find_row, &s);
+	return s.found;
+}
+
+/* The formats that bring the option, "(dial9, dftracer)". */
+static void
+put_owners(struct text *t, const struct command *cmd, const char *name)
+{
+	const char *before = " (";
+
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++)
+			if (is_offered(cmd, p) && strcmp(p->name, name) == 0) {
+				text_printf(t, "%s%s", before, (*f)->name);
+				before = ", ";
+			}
+	text_str(t, ")\n");
+}
+
+/* One block, and an option that formats share once. */
 static void
 format_help(const struct command *cmd, struct text *t)
 {
-	for (const struct format *const *f = formats; *f != NULL; f++) {
-		bool any = false;
-		for (const struct format_option *p = options_of(cmd, *f); p != NULL && p->name != NULL; p++) {
-			if (!is_offered(cmd, p))
-				continue;
-			if (!any)
-				text_printf(t, "\nOnly for %s:\n", (*f)->name);
-			any = true;
-			help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
-		}
+	const struct format_option *p;
+	bool any = false;
+
+	for (size_t i = 0; (p = options_of_formats(cmd, i)) != NULL; i++) {
+		if (is_repeated(cmd, p, i))
+			continue;
+		text_str(t, any ? "" : "\nOf formats:\n");
+		any = true;
+		help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
+		t->n--; /* the line's end */
+		put_owners(t, cmd, p->name);
 	}
+}
+
+/* What selects events is the same in all commands, and has a page of its own. */
+static void
+select_help(struct text *t)
+{
+	size_t column = 0;
+
+	text_str(t, "\nSelection, see tracetool-select(7):\n");
+	for (const struct cmd_option *p = select_option_rows; p->name != NULL; p++) {
+		const size_t n = strlen(p->name) + (p->arg != NULL ? strlen(p->arg) + 1 : 0) + 4;
+		if (column > 0 && column + n > 80) {
+			text_char(t, '\n');
+			column = 0;
+		}
+		text_printf(t, "  --%s%s%s", p->name, p->arg != NULL ? " " : "",
+		            p->arg != NULL ? p->arg : "");
+		column += n;
+	}
+	text_char(t, '\n');
 }
 
 enum exit_status
@@ -166,13 +229,12 @@ options_help(const struct options *o)
 	text_printf(&t, "usage: tracetool %s %s\n\n%s\n\n", o->cmd->name, o->cmd->operands, o->cmd->summary);
 	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
 		help_row(&t, &o->cmd->options[i]);
+	text_str(&t, o->cmd->reads ? "\nGeneral:\n" : "");
 	for (int i = COMMON_COUNT - 1; i >= 0; i--)
 		if (options_has_common(o->cmd, (enum common)i))
 			help_row(&t, &options_common[i]);
 	if (o->cmd->selects)
-		text_str(&t, "\nWhich events:\n");
-	for (int i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++)
-		help_row(&t, &select_option_rows[i]);
+		select_help(&t);
 	format_help(o->cmd, &t);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
 	if (report_out_open(&out, NULL)) {

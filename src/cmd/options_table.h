@@ -42,6 +42,9 @@ bool options_is_shared(const struct command *cmd, const char *name);
 typedef void options_visitor(void *ctx, const struct cmd_option *option, const char *const *words);
 void options_visit(const struct command *cmd, options_visitor *visit, void *ctx);
 
+/* Appends the row of --help about the option whose name are these n bytes; false: the command has none. */
+bool options_put_row(struct text *t, const struct command *cmd, const char *name, size_t n);
+
 /* Prints the help of the command. */
 enum exit_status options_help(const struct options *o);
 

@@ -108,32 +108,53 @@ suffix_of(const char *out)
 	return dot != NULL && dot > base && dot[1] != '\0' ? dot : NULL;
 }
 
+/* ".json, .csv": the usual suffix of each format that can be written. */
+static void
+put_suffixes(struct text *t)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer != NULL)
+			text_printf(t, "%s%s", t->n > 0 ? ", " : "", (*f)->suffixes[0]);
+}
+
+static void
+refuse_suffix(struct options *o, const char *out, const char *suffix)
+{
+	struct text known = { .p = NULL };
+	struct shown_path shown, shown_suffix;
+
+	put_suffixes(&known);
+	show_path(&shown, out);
+	o->status =
+	    suffix != NULL
+	        ? options_mistake(o,
+	                          "%s: unknown suffix %s: use %.*s, or --to (tracetool formats lists them)",
+	                          shown.s, show_path(&shown_suffix, suffix), (int)known.n, known.p)
+	        : options_mistake(o, "%s: no suffix: use %.*s, or --to (tracetool formats lists them)",
+	                          shown.s, (int)known.n, known.p);
+	text_free(&known);
+}
+
 static const struct format *
-format_by_name_of(struct options *o, const char *out, const char *all)
+format_by_name_of(struct options *o, const char *out)
 {
 	const struct format *const f = format_by_suffix(out);
 	const struct format *const lower = f == NULL ? format_in_lower_case(out) : NULL;
 	const char *const suffix = suffix_of(out);
-	struct shown_path shown, shown_suffix;
+	struct shown_path shown;
 
 	if (f != NULL)
 		return f;
 	show_path(&shown, out);
 	if (strcmp(out, "-") == 0)
-		o->status = options_mistake(
-		    o, "standard output has no suffix; choose its format with --to, one of %s", all);
+		o->status = options_mistake(o, "standard output has no suffix: choose its format with --to "
+		                               "(tracetool formats lists them)");
 	else if (lower != NULL)
 		o->status =
 		    options_mistake(o, "the suffix of %s is not in lower case; name it so, or use --to %s",
 		                    shown.s, lower->name);
-	else if (suffix != NULL)
-		o->status =
-		    options_mistake(o, "%s: no output format has the suffix %s; choose one with --to: %s",
-		                    shown.s, show_path(&shown_suffix, suffix), all);
 	else
-		o->status = options_mistake(
-		    o, "the name %s has no suffix of an output format; choose one with --to: %s", shown.s,
-		    all);
+		refuse_suffix(o, out, suffix);
 	return NULL;
 }
 
@@ -153,8 +174,7 @@ output_format(struct options *o, const char *to, const char *out)
 
 	put_formats(&all);
 	const char *const list = all.failed ? "those of tracetool formats" : all.p;
-	const struct format *const f =
-	    to != NULL ? named_format(o, to, list) : format_by_name_of(o, out, list);
+	const struct format *const f = to != NULL ? named_format(o, to, list) : format_by_name_of(o, out);
 	text_free(&all);
 	return f;
 }

@@ -2,7 +2,9 @@
 
 #include "cmd/run_names.h"
 #include "cmd/say.h"
+#include "format/registry.h"
 #include "input/input_archive.h"
+#include "input/input_tree.h"
 
 enum { O_SORT, O_FORMAT, O_REPORT };
 
@@ -122,7 +124,8 @@ recover_open(struct recover *c, enum writer_shape shape)
 	char why[512];
 
 	c->status = STATUS_UNREADABLE;
-	if (!convert_output_open(&c->output, c->out, shape, c->options.force, why, sizeof why)) {
+	if (!convert_output_open(&c->output, c->out, shape, c->options.force ? OUTPUT_FORCE : 0, why,
+	                         sizeof why)) {
 		say("%s", why);
 		return false;
 	}
@@ -218,15 +221,16 @@ end_output(struct recover *c, bool whole)
 	return p.status;
 }
 
-/* Nothing that a reader recognises would be left. */
+/* Nothing that a reader recognises would be left.  A trace that is whole may have no record. */
 static bool
 is_lost(const struct recover *c)
 {
-	struct shown_path shown;
+	const struct recover_list *const l = &c->list;
 
-	if (c->list.records > 0 || (c->list.dropped == 0 && !c->list.packed_damage))
+	if (l->records > 0 || (l->dropped == 0 && l->repairs == 0 && !l->packed_damage))
 		return false;
-	say("%s: no record is whole", show_path(&shown, c->in));
+	say_nothing_read(c->in, input_is_folder(c->in) ? NULL : c->in,
+	                 l->format != NULL ? format_by_name(l->format) : NULL, "no record is whole");
 	return true;
 }
 

@@ -14,6 +14,7 @@ struct recover {
 	struct recover_list list;
 	struct convert_output output;
 	const char *file; /* of the output folder, that is written now; NULL: the output is no folder */
+	bool found;       /* a trace in the folder that is the input */
 	struct progress progress;
 	enum exit_status status; /* the worst so far */
 };

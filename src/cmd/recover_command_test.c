@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cli_test_util.h"
@@ -176,4 +177,34 @@ Test(recover_command, rules_of_structure_exist)
 				r++;
 			cr_expect(r->id != NULL && r->level == LEVEL_ERROR, "%s", *id);
 		}
+}
+
+Test(recover_command, what_cannot_be_read_makes_no_output)
+{
+	struct place p = place_make();
+	char from[1100], in[1200];
+
+	snprintf(from, sizeof from, "%s/none", p.dir);
+	cr_assert_eq(mkdir(from, 0777), 0);
+	EXPECT(2, "[input/not-a-file]", from, p.out);
+	cr_expect_neq(access(p.out, F_OK), 0);
+	snprintf(in, sizeof in, "%s/notes.txt", from);
+	cr_assert(write_whole(in, "text", 4));
+	EXPECT(2, "[input/not-a-file]", from, p.out);
+	EXPECT(2, "no record is whole; its content looks like htdump (leave out --from)", "--from", "dial9",
+	       WHOLE, p.out);
+	cr_assert(write_whole(in, "[", 1));
+	EXPECT(2, "no record is whole", "--from", "dftracer", in, p.out);
+	cr_expect_neq(access(p.out, F_OK), 0);
+	remove_folder(p.dir);
+}
+
+/* A thread that died before it could say that it was finished: nobody else knows it. */
+Test(recover_command, metadata_that_is_not_repaired_is_said)
+{
+	struct place p = place_make();
+
+	EXPECT(0, "1 error of metadata not repaired: the output has the same",
+	       "testdata/ovni/folders/not-finished", p.out);
+	remove_folder(p.dir);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/input_rules.h"
 #include "cmd/recover_command.h"
 #include "cmd/say.h"
 #include "format/registry.h"
@@ -92,10 +93,26 @@ take_file(struct recover *c, const char *path)
 	c->file = file;
 	if (copied)
 		input_close(in);
+	c->found |= !copied;
 	const bool ok = copied ? copy_file(c, path) : recover_input(c, path, format, in);
 	c->file = c->list.file = NULL;
 	free(file);
 	return ok;
+}
+
+/* A folder in which nothing is to be recovered. */
+static bool
+say_no_trace(struct recover *c)
+{
+	struct findings j;
+
+	findings_init(&j, c->in, say_finding, &c->options);
+	finding_add(
+	    &j, &input_rules[INPUT_RULE_NOT_A_FILE], 0, 0,
+	    "the input is a directory without a trace: no file in it that is named like one holds any "
+	    "bytes");
+	c->status = worse(c->status, STATUS_UNREADABLE);
+	return false;
 }
 
 bool
@@ -119,5 +136,5 @@ recover_folder(struct recover *c)
 	for (; ok && i < tree.n; i++)
 		ok = take_file(c, tree.paths[i]);
 	input_tree_free(&tree);
-	return ok;
+	return ok && (c->found || say_no_trace(c));
 }

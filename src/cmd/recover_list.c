@@ -72,6 +72,9 @@ recover_list_sums(struct recover_list *l, bool quiet)
 		    " byte%s dropped in %" PRIu64 " range%s, %" PRIu64 " repair%s",
 		    shown.s, l->records, plural(l->records), l->kept, plural(l->kept), l->dropped,
 		    plural(l->dropped), l->gaps, plural(l->gaps), l->repairs, plural(l->repairs));
+	if (!quiet && l->not_repaired > 0)
+		say("%s: %" PRIu64 " error%s of metadata not repaired: the output has the same", shown.s,
+		    l->not_repaired, plural(l->not_repaired));
 }
 
 /* ---- JSON ---- */
@@ -132,10 +135,10 @@ recover_list_end(struct recover_list *l, bool written)
 	put_string(t, l->dialect);
 	text_printf(t,
 	            ",\"records\":%" PRIu64 ",\"kept_bytes\":%" PRIu64 ",\"dropped_bytes\":%" PRIu64
-	            ",\"dropped_ranges\":%" PRIu64 ",\"repairs\":%" PRIu64
+	            ",\"dropped_ranges\":%" PRIu64 ",\"repairs\":%" PRIu64 ",\"not_repaired\":%" PRIu64
 	            ",\"packed_damage\":%s,\"written\":%s}\n",
-	            l->records, l->kept, l->dropped, l->gaps, l->repairs, l->packed_damage ? "true" : "false",
-	            written ? "true" : "false");
+	            l->records, l->kept, l->dropped, l->gaps, l->repairs, l->not_repaired,
+	            l->packed_damage ? "true" : "false", written ? "true" : "false");
 	report_out_put(&l->out, t);
 	text_free(t);
 }
@@ -161,5 +164,6 @@ recover_list_run(struct recover_list *l, const struct recover_run *run)
 	l->dropped += rc->dropped;
 	l->gaps += rc->gaps;
 	l->repairs += rc->repairs;
+	l->not_repaired += run->not_repaired;
 	l->packed_damage |= run->packed_damage;
 }

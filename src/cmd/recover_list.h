@@ -20,7 +20,7 @@ struct recover_list {
 		uint64_t count;
 	} shown[RECOVER_LIST_RULES]; /* as text */
 	/* totals */
-	uint64_t records, kept, dropped, gaps, repairs;
+	uint64_t records, kept, dropped, gaps, repairs, not_repaired;
 	const char *format, *dialect; /* NULL: not known */
 	bool packed_damage;
 };

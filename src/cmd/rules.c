@@ -1,5 +1,6 @@
 #include "cmd/rules.h"
 
+#include "base/glob.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "format/registry.h"
@@ -12,17 +13,157 @@ static const struct cmd_option own[] = {
 	{ NULL, NULL, NULL, 0 },
 };
 
+static const struct cmd_words words[] = { { "", WORDS_IDS, NULL }, { NULL, WORDS_LIST, NULL } };
+
 const struct command rules_command = {
 	.name = "rules",
-	.operands = "[--format text|json|md]",
-	.summary = "Lists all rules and kinds of loss, with their levels.",
+	.operands = "[options] [NAME ...]",
+	.summary =
+	    "Lists rules and kinds of loss, with their levels: all, or those of a family, a pattern, ...",
 	.options = own,
+	.words = words,
 	.writes = true,
 	.run = cmd_rules,
 };
 
+/* ---- names ---- */
+
+/* In which way a name means an id, the surest first. */
+enum means { MEANS_ID, MEANS_GLOB, MEANS_FAMILY, MEANS_END, MEANS_NOTHING };
+
+static enum means
+means(const char *name, const char *id)
+{
+	const size_t family = strcspn(id, "/"), n = strlen(name);
+
+	if (strcmp(name, id) == 0)
+		return MEANS_ID;
+	if (strpbrk(name, "*?") != NULL)
+		return glob_is_linear(slice_str(name)) && glob_fits(slice_str(name), slice_str(id))
+		           ? MEANS_GLOB
+		           : MEANS_NOTHING;
+	if (n >= family && n <= family + 1 && strncmp(name, id, n) == 0)
+		return MEANS_FAMILY;
+	return id[family] == '/' && strcmp(name, id + family + 1) == 0 ? MEANS_END : MEANS_NOTHING;
+}
+
+struct name_search {
+	const char *name;
+	enum means how;
+	size_t n; /* ids that are meant so */
+};
+
+static void
+search(struct name_search *s, const char *id)
+{
+	const enum means how = means(s->name, id);
+
+	if (how < s->how) {
+		s->how = how;
+		s->n = 0;
+	}
+	s->n += how == s->how && how != MEANS_NOTHING;
+}
+
+static void
+search_rule(void *ctx, const struct rule *r)
+{
+	search(ctx, r->id);
+}
+
+static void
+search_loss(void *ctx, const struct loss *l)
+{
+	search(ctx, l->id);
+}
+
+static struct name_search
+find(const char *name)
+{
+	struct name_search s = { .name = name, .how = MEANS_NOTHING };
+
+	rules_visit(search_rule, &s);
+	losses_visit(search_loss, &s);
+	return s;
+}
+
+/* "chrome/late-end, dial9/late-end" */
+struct id_list {
+	struct text text;
+	const struct name_search *s;
+};
+
+static void
+put_id(struct id_list *l, const char *id)
+{
+	if (means(l->s->name, id) == l->s->how)
+		text_printf(&l->text, "%s%s", l->text.n > 0 ? ", " : "", id);
+}
+
+static void
+put_rule_id(void *ctx, const struct rule *r)
+{
+	put_id(ctx, r->id);
+}
+
+static void
+put_loss_id(void *ctx, const struct loss *l)
+{
+	put_id(ctx, l->id);
+}
+
+static void
+refuse_ambiguous(struct options *o, const struct name_search *s)
+{
+	struct id_list list = { .s = s };
+	struct shown_path shown;
+
+	rules_visit(put_rule_id, &list);
+	losses_visit(put_loss_id, &list);
+	o->status =
+	    options_mistake(o, "%s may be one of %.*s; which is meant? (tracetool rules %s lists them)",
+	                    show_path(&shown, s->name), (int)list.text.n, list.text.p, shown.s);
+	text_free(&list.text);
+}
+
+bool
+rules_check_names(struct options *o, bool one_each)
+{
+	struct shown_path shown;
+
+	for (int i = o->first_operand; i < o->argc; i++) {
+		const struct name_search s = find(o->argv[i]);
+		if (s.how == MEANS_END && s.n > 1 && one_each) {
+			refuse_ambiguous(o, &s);
+			return false;
+		}
+		if (s.how != MEANS_NOTHING)
+			continue;
+		const char *const rule = rule_nearest_name(o->argv[i]);
+		const char *const nearest = rule != NULL ? rule : loss_nearest_id(o->argv[i]);
+		show_path(&shown, o->argv[i]);
+		o->status = nearest != NULL
+		                ? options_mistake(o, "there is no rule or loss %s; did you mean %s?", shown.s,
+		                                  nearest)
+		                : options_mistake(
+		                      o, "there is no rule or loss %s; tracetool rules lists them", shown.s);
+		return false;
+	}
+	return true;
+}
+
+bool
+rules_are_meant(const struct options *o, const char *id)
+{
+	for (int i = o->first_operand; i < o->argc; i++)
+		if (means(o->argv[i], id) <= find(o->argv[i]).how && means(o->argv[i], id) != MEANS_NOTHING)
+			return true;
+	return o->first_operand == o->argc;
+}
+
 struct list {
 	struct text *t;
+	const struct options *o;
 	bool any;
 };
 
@@ -31,20 +172,26 @@ struct list {
 static void
 text_rule(void *ctx, const struct rule *r)
 {
-	text_printf(ctx, "%-30s %-8s %s\n", r->id, level_name(r->level), r->text);
+	const struct list *const list = ctx;
+
+	if (rules_are_meant(list->o, r->id))
+		text_printf(list->t, "%-30s %-8s %s\n", r->id, level_name(r->level), r->text);
 }
 
 static void
 text_loss(void *ctx, const struct loss *l)
 {
-	text_printf(ctx, "%-30s %-8s %s\n", l->id, "loss", l->text);
+	const struct list *const list = ctx;
+
+	if (rules_are_meant(list->o, l->id))
+		text_printf(list->t, "%-30s %-8s %s\n", l->id, "loss", l->text);
 }
 
-void
-rules_list_text(struct text *t)
+static void
+list_text(struct list *list)
 {
-	rules_visit(text_rule, t);
-	losses_visit(text_loss, t);
+	rules_visit(text_rule, list);
+	losses_visit(text_loss, list);
 }
 
 /* ---- JSON: schemas/rules.schema.json ---- */
@@ -61,6 +208,8 @@ json_rule(void *ctx, const struct rule *r)
 {
 	struct list *const list = ctx;
 
+	if (!rules_are_meant(list->o, r->id))
+		return;
 	text_str(list->t, list->any ? ",\n" : "\n");
 	list->any = true;
 	put_member(list->t, "id", r->id);
@@ -76,6 +225,8 @@ json_loss(void *ctx, const struct loss *l)
 {
 	struct list *const list = ctx;
 
+	if (!rules_are_meant(list->o, l->id))
+		return;
 	text_str(list->t, list->any ? ",\n" : "\n");
 	list->any = true;
 	put_member(list->t, "id", l->id);
@@ -84,10 +235,10 @@ json_loss(void *ctx, const struct loss *l)
 	text_char(list->t, '}');
 }
 
-static void
-list_json(struct text *t)
+void
+rules_list_json(struct text *t, const struct options *o)
 {
-	struct list list = { .t = t };
+	struct list list = { .t = t, .o = o };
 
 	text_str(t, "{\"tool\":");
 	text_json_string(t, slice_str(TOOL_NAME));
@@ -97,6 +248,12 @@ list_json(struct text *t)
 	list.any = false;
 	losses_visit(json_loss, &list);
 	text_str(t, "\n]}\n");
+}
+
+static void
+list_json(struct list *list)
+{
+	rules_list_json(list->t, list->o);
 }
 
 /* ---- Markdown ---- */
@@ -125,32 +282,38 @@ put_row(struct text *t, const char *id, const char *level, const char *what)
 static void
 md_rule(void *ctx, const struct rule *r)
 {
-	put_row(ctx, r->id, level_name(r->level), r->text);
+	const struct list *const list = ctx;
+
+	if (rules_are_meant(list->o, r->id))
+		put_row(list->t, r->id, level_name(r->level), r->text);
 }
 
 static void
 md_loss(void *ctx, const struct loss *l)
 {
-	put_row(ctx, l->id, "loss", l->text);
+	const struct list *const list = ctx;
+
+	if (rules_are_meant(list->o, l->id))
+		put_row(list->t, l->id, "loss", l->text);
 }
 
 static void
-list_md(struct text *t)
+list_md(struct list *list)
 {
-	text_str(t, "| rule | level | what |\n|---|---|---|\n");
-	rules_visit(md_rule, t);
-	losses_visit(md_loss, t);
+	text_str(list->t, "| rule | level | what |\n|---|---|---|\n");
+	rules_visit(md_rule, list);
+	losses_visit(md_loss, list);
 }
 
 enum exit_status
 cmd_rules(const struct command *cmd, int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", "md", NULL };
-	static void (*const lists[])(struct text *) = { rules_list_text, list_json, list_md };
+	static void (*const lists[])(struct list *) = { list_text, list_json, list_md };
 	struct options o;
 	struct report_out out = { .out = NULL };
 	struct text t = { .p = NULL };
-	struct shown_path shown;
+	struct list list = { .t = &t, .o = &o };
 	const char *arg;
 	int form = 0, opt;
 
@@ -158,14 +321,11 @@ cmd_rules(const struct command *cmd, int argc, char **argv)
 	while ((opt = options_next(&o, &arg)) >= 0)
 		if ((form = options_word(&o, "--format", arg, forms)) < 0)
 			return o.status;
-	if (opt == OPTIONS_STOP)
+	if (opt == OPTIONS_STOP || !rules_check_names(&o, false))
 		return o.status;
-	if (o.first_operand < argc)
-		return options_mistake(&o, "takes no operand such as %s; tracetool explain takes rules",
-		                       show_path(&shown, argv[o.first_operand]));
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
-	lists[form](&t);
+	lists[form](&list);
 	report_out_put(&out, &t);
 	text_free(&t);
 	return report_out_close(&out);

@@ -11,6 +11,8 @@
 #include "check/report.h"
 #include "cmd/side_reports.h"
 #include "format/ledger.h"
+#include "format/registry.h"
+#include "input/input_open.h"
 #include "output/text_commands.h"
 #include "output/text_start.h"
 
@@ -191,6 +193,52 @@ say_end(struct options *o, const struct source *s)
 	if (s->unreadable)
 		return STATUS_UNREADABLE;
 	return s->findings.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
+}
+
+bool
+is_nothing_read(const struct source *s)
+{
+	const struct trace *const t = s->context->trace;
+	const uint64_t errors = s->findings.levels[LEVEL_ERROR];
+
+	if (!s->open || errors == 0)
+		return false;
+	/* lines are records, whatever is in them */
+	return s->reader.records == 0 ||
+	       (s->reader.records <= errors && t->events == 0 && t->ntracks == 0 && t->nclasses == 0);
+}
+
+/* What the bytes look like; NULL: nothing that is known. */
+static const struct format *
+content_of(const char *path)
+{
+	enum { LOOKED = 65536 };
+	struct input *const in = path != NULL && input_is_named(path) ? input_open(path) : NULL;
+	const struct format *found = NULL;
+	bool no_memory = false;
+
+	if (in != NULL) {
+		const bool more = input_need(in, LOOKED);
+		const size_t there = (size_t)(in->end - in->p);
+		if (there > 0)
+			found = format_probe(slice_of(in->p, more ? LOOKED : there),
+			                     in->last && there <= LOOKED, &no_memory);
+	}
+	input_close(in);
+	return found;
+}
+
+void
+say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what)
+{
+	const struct format *const content = content_of(path);
+	struct shown_path room;
+
+	show_path(&room, shown);
+	if (content != NULL && content != as)
+		say("%s: %s; its content looks like %s (leave out --from)", room.s, what, content->name);
+	else
+		say("%s: %s", room.s, what);
 }
 
 /* ---- progress ---- */

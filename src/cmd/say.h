@@ -32,6 +32,14 @@ void say_selected(const struct options *o, const char *path, const struct pipeli
 struct ledger;
 void say_losses(const char *path, const struct ledger *l);
 
+/* Whether the input has bytes, but nothing of it could be read: it is damaged from the start on, or is no
+ * trace of this format. */
+bool is_nothing_read(const struct source *s);
+
+/* Says so, and what the content of the file looks like, if not like `as`; path NULL, or of what can be read
+ * only once: no more than that. */
+void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what);
+
 /* After a flow: repeats that were not shown; then what the findings mean for the exit status (fail level:
  * error). */
 enum exit_status say_end(struct options *o, const struct source *s);

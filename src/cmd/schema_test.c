@@ -145,6 +145,19 @@ Test(schema, stats)
 	expect_all_valid(dir, SCHEMA("stats"));
 }
 
+Test(schema, info)
+{
+	char *const dir = make_folder();
+
+	write_report(dir, "several.json",
+	             (const char *const[]){ "info", "--json", "--digest", GOOD("naming"), GOOD("no-events"),
+	                                    "testdata/dftracer/good/sound.pfw", NULL },
+	             0);
+	write_report(dir, "bad.json",
+	             (const char *const[]){ "info", "--format=json", "nowhere", BAD("cut-record"), NULL }, 2);
+	expect_all_valid(dir, SCHEMA("info"));
+}
+
 Test(schema, rules)
 {
 	char *const dir = make_folder();

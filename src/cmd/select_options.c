@@ -57,10 +57,7 @@ mistake(struct options *o, const char *option, const char *what, const char *arg
 static bool
 take_time(struct options *o, int which, const char *arg, struct select_time *t)
 {
-	return time_option(arg, t) || mistake(o, select_option_rows[which].name,
-	                                      "a time (1500000, 12.5ms, +1.5s, -2s, 50%, "
-	                                      "2026-11-22T08:30:00Z)",
-	                                      arg);
+	return time_option(arg, t) || mistake(o, select_option_rows[which].name, time_option_why(arg), arg);
 }
 
 static bool
@@ -167,8 +164,8 @@ take_condition(struct select *k, struct options *o, int which, bool inverted, co
 	if (which == S_WHERE)
 		return take_where(&c, o, arg) && add(k, o, c);
 	if (which == S_MIN_DUR || which == S_MAX_DUR)
-		return (duration_option(arg, &c.number) ||
-		        mistake(o, select_option_rows[which].name, "a duration (1500, 12.5ms)", arg)) &&
+		return (length_option(arg, &c.number) ||
+		        mistake(o, select_option_rows[which].name, duration_option_why(arg), arg)) &&
 		       add(k, o, c);
 	if (which == S_PID || which == S_TID)
 		return options_number(o, which == S_PID ? "--pid" : "--tid", arg, &c.number) && add(k, o, c);

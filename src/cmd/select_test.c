@@ -136,7 +136,7 @@ say_number(struct question *q, const char *option, uint64_t v)
 {
 	char text[32];
 
-	snprintf(text, sizeof text, "%" PRIu64, v);
+	snprintf(text, sizeof text, "%" PRIu64 "%s", v, strcmp(option, "--min-dur") == 0 ? "ns" : "");
 	say(q, option, text);
 }
 
@@ -150,7 +150,7 @@ next(uint32_t *seed)
 static bool
 plain(const char *s)
 {
-	return strlen(s) < 60 && strpbrk(s, "*?[]\\") == NULL;
+	return strlen(s) < 60 && strpbrk(s, "*?[]\\,") == NULL;
 }
 
 static struct question
@@ -328,6 +328,12 @@ Test(select, mistakes)
 	expect_message("\"$0\" cat --min-dur -1 " SAMPLE, 3, "--min-dur takes a duration");
 	expect_message("\"$0\" cat --pid x " SAMPLE, 3, "--pid takes a number");
 	expect_message("\"$0\" cat --where x " SAMPLE, 3, "--where takes KEY=GLOB");
+	expect_message("\"$0\" cat --where '>5' " SAMPLE, 3, "--where takes KEY=GLOB");
+	expect_message("\"$0\" cat --since 200% " SAMPLE, 3, "--since takes at most 100%");
+	expect_message("\"$0\" cat --since -10% " SAMPLE, 3, "0% to 100% of the trace");
+	expect_message("\"$0\" cat --min-dur 1m " SAMPLE, 3,
+	               "one of the units ns, us, ms, s, min, h, not 1m");
+	expect_message("\"$0\" cat --min-dur 100 " SAMPLE, 3, "a unit with its number");
 	expect_message("\"$0\" cat --not " SAMPLE, 3, "--not stands before no option");
 	expect_message("\"$0\" cat --not --since 1 " SAMPLE, 3, "--not does not go with --since");
 	expect_message("\"$0\" cat --edges keep " SAMPLE, 3, "give one of them");
@@ -341,6 +347,9 @@ Test(select, mistakes)
 Test(select, fields_tracks_and_processes)
 {
 	expect_output("\"$0\" cat -q --where id=4[12] " SAMPLE " | wc -l", 0, "0\n");
+	expect_output("\"$0\" cat -q --where 'id>=41' --where 'id<43' --not --where 'id>41' " SAMPLE
+	              " | grep -c id=41",
+	              0, "1\n");
 	expect_output("\"$0\" cat -q --where 'id=4?' --not --where id=41 --name '*crosses*' " SAMPLE
 	              " | wc -l",
 	              0, "1\n");

@@ -1,5 +1,6 @@
 #include "cmd/time_option.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,4 +71,57 @@ time_option(const char *s, struct select_time *t)
 		return wall_time(s, &t->v);
 	t->kind = SELECT_AT;
 	return duration_option(s, &t->v);
+}
+
+/* Where the number at s ends. */
+static const char *
+behind_number(const char *s)
+{
+	while (isdigit((unsigned char)*s) || *s == '.')
+		s++;
+	return s;
+}
+
+const char *
+duration_option_why(const char *s)
+{
+	const char *const unit = behind_number(s);
+	uint64_t ns;
+
+	if (unit == s)
+		return "a duration, which is a number with a unit, such as 12.5ms";
+	if (*unit == '\0')
+		return units_count(slice_str(s), &ns) ? "a unit with its number: ns, us, ms, s, min or h"
+		                                      : "a number with a unit, such as 12.5ms";
+	if (isalpha((unsigned char)*unit)) {
+		char one[24];
+		(void)snprintf(one, sizeof one, "1%.20s", unit);
+		if (!duration_option(one, &ns))
+			return "one of the units ns, us, ms, s, min, h";
+	}
+	return "a duration of whole nanoseconds below 2^64, such as 12.5ms";
+}
+
+const char *
+time_option_why(const char *s)
+{
+	const bool moved = *s == '+' || *s == '-';
+	const char *const digits = s + moved, *const end = behind_number(digits);
+
+	if (end > digits && strcmp(end, "%") == 0)
+		return *s == '-' ? "0% to 100% of the trace (the last tenth is --since 90%)"
+		                 : "at most 100%, with at most six decimals";
+	if (!moved && strlen(s) >= 10 && s[4] == '-')
+		return "a wall time such as 2026-11-22T08:30:00.5Z";
+	if (end > digits && *end != '\0')
+		return duration_option_why(digits);
+	return "a time: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30:00Z";
+}
+
+bool
+length_option(const char *s, uint64_t *ns)
+{
+	uint64_t n;
+
+	return (!units_count(slice_str(s), &n) || n == 0) && duration_option(s, ns);
 }

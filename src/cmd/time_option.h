@@ -18,4 +18,11 @@ bool time_option(const char *s, struct select_time *t);
 /* A duration in ns, "12.5ms"; false: it is none, or does not fit. */
 bool duration_option(const char *s, uint64_t *ns);
 
+/* The same, and the unit is not left out: 100 is hardly ever meant in nanoseconds. */
+bool length_option(const char *s, uint64_t *ns);
+
+/* What was due instead of a text that is none of them, for "--since takes ..., not 200%". */
+const char *time_option_why(const char *s);
+const char *duration_option_why(const char *s);
+
 #endif

@@ -56,9 +56,13 @@ Test(trust, foreign_files_are_named)
 		ROW("a.sqlite", "SQLite format 3\0\x10\0", "an SQLite database: sqlite3 reads it"),
 		ROW("a.html", "<!DOCTYPE html>\n", "an HTML page: the download of a trace may have failed"),
 		ROW("package.json", "{\n  \"name\": \"x\",\n  \"version\": \"1.0\"\n}\n",
-		    "JSON, but none of the traces in JSON that are read: metadata belongs to a folder: name "
-		    "that; a "
-		    "configuration or a report holds no events"),
+		    "JSON, but not a trace (it has no traceEvents): if it belongs to the trace of a folder, "
+		    "name the folder"),
+		ROW("a.pftrace", "\x0a\x0c\x40\x01\x50\x01\x58\x06\xf2\x03\x02\x08\x01\x00\x0a\x02\x40\x02",
+		    "a Perfetto trace: tracetool writes these, but does not read them (trace_processor "
+		    "does)"),
+		ROW("a.csv", "kind,ts_ns,dur_ns,name\n",
+		    "a CSV table of events: tracetool writes these, but does not read them"),
 		ROW("stream.json", "{\"version\":3,\"ovni\":{\"part\":\"thread\"}}",
 		    "named like a file beside a trace of format ovni, and holds no events: name the folder "
 		    "that it is in"),

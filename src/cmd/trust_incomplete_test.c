@@ -120,3 +120,36 @@ Test(trust, a_cut_record_and_a_cut_gzip_have_the_same_status)
 		}
 	}
 }
+
+/* A wrong --from: nothing could be read. */
+Test(trust, an_input_of_which_nothing_is_read_makes_no_output)
+{
+	static const char *const from[] = { "dial9", "heph", "ovni", "dftracer", "chrome", "ndjson" };
+	char *const dir = make_folder(), out[600];
+	const char *const in = "testdata/htdump/good/wire-little.htdump";
+
+	snprintf(out, sizeof out, "%s/o.json", dir);
+	for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+		struct ran r =
+		    run_tool((const char *const[]){ "convert", "--from", from[i], in, out, NULL }, NULL, 0);
+		cr_expect_eq(r.status, 2, "%s: status %d: %s", from[i], r.status, r.err);
+		cr_expect_not_null(strstr(r.err, "its content looks like htdump (leave out --from)"), "%s",
+		                   r.err);
+		cr_expect_not_null(strstr(r.err, NOT_WRITTEN), "%s", r.err);
+		cr_expect_neq(access(out, F_OK), 0, "%s", from[i]);
+		ran_free(&r);
+		r = run_tool((const char *const[]){ "merge", "--align", "none", "--from", from[i], in, "-o",
+		                                    out, NULL },
+		             NULL, 0);
+		cr_expect(r.status == 2 && access(out, F_OK) != 0, "merge, %s: status %d: %s", from[i],
+		          r.status, r.err);
+		ran_free(&r);
+		r = run_tool((const char *const[]){ "convert", "--split", "by=tid", "--to", "ndjson",
+		                                    "--from", from[i], in, out, NULL },
+		             NULL, 0);
+		cr_expect(r.status == 2 && access(out, F_OK) != 0, "parts, %s: status %d: %s", from[i],
+		          r.status, r.err);
+		ran_free(&r);
+	}
+	remove_folder(dir);
+}

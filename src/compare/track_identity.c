@@ -30,8 +30,8 @@ own_identity(const struct track *t, unsigned without)
 {
 	struct wide_hash h = wide_hash_start(TRACK);
 
-	if (t->kind == TRACK_PROCESS)
-		return process_identity(t, without);
+	if (t->kind == TRACK_PROCESS || (without & TRACKS_WITHOUT_THREADS) != 0)
+		return process_identity(track_process(t), without);
 	wide_hash_add_hash(&h, process_identity(track_process(t), without));
 	wide_hash_add(&h, counts(t) && !t->is_child ? t->id + 1 : 0);
 	if ((without & TRACKS_WITHOUT_NAMES) == 0)

@@ -20,6 +20,7 @@ enum tracks_without {
 	/* names, and what a child track shows of its thread: a thread is known by the numbers */
 	TRACKS_WITHOUT_NAMES = 1,
 	TRACKS_WITHOUT_PROCESSES = 2,
+	TRACKS_WITHOUT_THREADS = 4, /* all of a process are one */
 };
 
 /* Identities of the tracks of a trace, made when they are asked for.  Zero-initialise to start. */

@@ -27,6 +27,13 @@ call_stack_of_class(const struct class *cls)
 	return cls->plan != NULL && cls->plan->stack.p != NULL;
 }
 
+/* What the stacks of a class tell of: enum plan_stack. */
+static inline enum plan_stack
+call_stack_kind(const struct class *cls)
+{
+	return cls->plan != NULL ? (enum plan_stack)cls->plan->stack_of : PLAN_STACK_ANY;
+}
+
 /* false: the event has none, or its fields were not asked for (WANT_FIELDS). */
 bool call_stack_get(struct call_stack *stack, const struct batch *b, const struct event *e);
 

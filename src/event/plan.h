@@ -89,6 +89,9 @@ struct plan_track {
 	bool child;             /* a track of its own below the event's track: "thread 7: marks" */
 };
 
+/* What a call stack tells of: where a sampled thread ran, where something waited, or allocated. */
+enum plan_stack { PLAN_STACK_ANY, PLAN_STACK_CPU, PLAN_STACK_OFF_CPU, PLAN_STACK_ALLOC };
+
 struct plan {
 	uint8_t phase; /* enum meaning_phase */
 	bool async;    /* spans that overlap at will (the life of a task): not nested on a track */
@@ -123,6 +126,7 @@ struct plan {
 	const struct plan_define *defines;
 	uint32_t ndefines;
 	struct slice stack;        /* field: a list of frames, leaf first; see event/call_stack.h */
+	uint8_t stack_of;          /* enum plan_stack */
 	struct slice epoch;        /* field: wall time at this event, ns since 1970 */
 	struct slice facts;        /* field: a map of facts of the whole trace */
 	const struct field *words; /* `reader:` what only the format's reader understands; values are STRING.

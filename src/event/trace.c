@@ -41,6 +41,16 @@ add_track(struct trace *t, struct slice name)
 	return k;
 }
 
+/* A file may say that tracks lie below tracks without end, and who looks for something above a track looks at
+ * all of them. */
+static void
+put_below(struct track *k, const struct track *above)
+{
+	while (above->depth >= TRACE_MAX_DEPTH)
+		above = above->parent;
+	track_put_below(k, above);
+}
+
 struct track *
 trace_add_process(struct trace *t, struct slice name)
 {
@@ -59,7 +69,8 @@ trace_add_thread(struct trace *t, const struct track *process, uint64_t id, stru
 	k->kind = TRACK_THREAD;
 	k->has_id = true;
 	k->id = id;
-	k->parent = process;
+	if (process != NULL)
+		put_below(k, process);
 	return k;
 }
 
@@ -97,7 +108,7 @@ trace_child_track(struct trace *t, const struct track *track, struct slice what)
 		return NULL;
 	k->kind = TRACK_THREAD;
 	k->is_child = true;
-	k->parent = track;
+	put_below(k, track);
 	return k;
 }
 

@@ -19,6 +19,9 @@ struct trace {
 	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known;
 	uint64_t epoch_ns; /* wall time at ts 0, ns since 1970; only if epoch_known */
+	/* Of the events that come out, where the engine orders them, with the top bit flipped if times are
+	 * signed; last_end 0: not known. */
+	uint64_t first_start, last_end;
 	const struct trace_origin *origin; /* NULL: none is known */
 	struct class **classes, **planned; /* planned: by their index */
 	uint32_t nclasses, classes_cap, nplanned, planned_cap;
@@ -48,6 +51,9 @@ bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 
 /* More tracks than these are put together on one: hostile input must not make memory grow with it. */
 #define TRACE_MAX_TRACKS 98304
+
+/* Tracks above a track; one that would lie deeper is put below the last that may have others below it. */
+#define TRACE_MAX_DEPTH 64
 
 /* Whether a class has a field; for rules of vocabularies that ask for fields. */
 typedef bool trace_has_field(const void *ctx, struct slice name);

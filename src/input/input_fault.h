@@ -28,7 +28,6 @@ input_fault_is_warning(enum input_fault fault)
 	return fault == INPUT_TRAILING || fault == INPUT_REPLACED || fault == INPUT_ELSEWHERE;
 }
 
-
 enum input_packing { INPUT_PLAIN, INPUT_GZIP, INPUT_ZSTD, INPUT_XZ };
 
 #endif

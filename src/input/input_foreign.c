@@ -42,6 +42,12 @@ static const struct signature {
 	{ 0, BYTES("\x89HDF\r\n\x1a\n"), { "an HDF5 file", "h5dump prints it" } },
 	{ 0, BYTES("\xd4\xc3\xb2\xa1"), { "a capture of network packets", "tcpdump -r prints it" } },
 	{ 0, BYTES("\x0a\x0d\x0d\x0a"), { "a capture of network packets", "tcpdump -r prints it" } },
+	{ 0,
+	  BYTES("kind,ts_ns,"),
+	  { "a CSV table of events", "tracetool writes these, but does not read them" } },
+	{ 0,
+	  BYTES("kind\tts_ns\t"),
+	  { "a table of events", "tracetool writes these, but does not read them" } },
 	{ 0, BYTES("%PDF-"), { "a PDF document", "name a trace" } },
 	{ 0, BYTES("<!DOCTYPE"), { "an HTML page", "the download of a trace may have failed" } },
 	{ 0, BYTES("<!doctype"), { "an HTML page", "the download of a trace may have failed" } },
@@ -65,12 +71,39 @@ looks_like_json(const char *p, const char *end)
 	return p == end || (*p != '\0' && strchr(object ? "\"}" : "\"{[]-0123456789tfn", *p) != NULL);
 }
 
+/* A message of protobuf: field 1 is a packet (bytes), and what is in it begins with a field of a packet
+ * again. Packets begin with few of their fields; behind the first there is another, or the end. */
+static bool
+looks_like_packets(const char *p, size_t n)
+{
+	const unsigned char *const b = (const unsigned char *)p;
+	size_t at = 1, length = 0;
+
+	if (n < 4 || b[0] != 0x0a)
+		return false;
+	for (unsigned shift = 0; at < n && shift < 28; shift += 7) {
+		length |= (size_t)(b[at] & 0x7f) << shift;
+		if ((b[at++] & 0x80) == 0)
+			break;
+	}
+	if (length == 0 || (b[at - 1] & 0x80) != 0 || at >= n)
+		return false;
+	/* the key of the packet's first field: a number (0), or bytes (2) */
+	if ((b[at] & 7) != 0 && (b[at] & 7) != 2)
+		return false;
+	return length == n - at || (length < n - at && b[at + length] == 0x0a);
+}
+
 const struct input_foreign *
 input_foreign_find(const char *p, size_t n)
 {
 	static const struct input_foreign json = {
-		"JSON, but none of the traces in JSON that are read",
-		"metadata belongs to a folder: name that; a configuration or a report holds no events"
+		"JSON, but not a trace (it has no traceEvents)",
+		"if it belongs to the trace of a folder, name the folder"
+	};
+
+	static const struct input_foreign packets = {
+		"a Perfetto trace", "tracetool writes these, but does not read them (trace_processor does)"
 	};
 
 	for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
@@ -78,5 +111,7 @@ input_foreign_find(const char *p, size_t n)
 		if (n >= s->n && s->at <= n - s->n && memcmp(p + s->at, s->bytes, s->n) == 0)
 			return &s->is;
 	}
-	return looks_like_json(p, p + n) ? &json : NULL;
+	if (looks_like_json(p, p + n))
+		return &json;
+	return looks_like_packets(p, n) ? &packets : NULL;
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "output/folder_list.h"
 
 enum { HELD_SIZE = 32 << 10, WRITE_MOST = 1 << 30 };
 
@@ -248,8 +247,7 @@ folder_files_put(struct folder_files *f, const char *name, const char *p, size_t
 	}
 	struct folder_slot *const s = &f->slots[f->files[index].slot];
 	s->used = ++f->clock;
-	f->files[index].bytes += n;
-	f->files[index].sum = folder_sum(f->files[index].sum, p, n);
+	byte_sum_add(&f->files[index].given, p, n);
 	if (n > HELD_SIZE - s->n) {
 		const int why = flush_slot(f, s);
 		if (why != 0)
@@ -273,6 +271,28 @@ folder_files_close(struct folder_files *f)
 			const int now = close_slot(f, &f->slots[i]);
 			why = why == 0 ? now : why;
 		}
+	return why;
+}
+
+int
+folder_files_check(struct folder_files *f)
+{
+	const size_t folder = strlen(f->temp->path);
+	int why = 0;
+
+	for (uint32_t i = 0; i < f->n && why == 0; i++) {
+		const struct folder_file *const file = &f->files[i];
+		const size_t size = folder + strlen(file->name) + 2;
+		char *const path = malloc(size);
+		struct byte_sum back;
+		if (path != NULL)
+			(void)snprintf(path, size, "%s/%s", f->temp->path, file->name);
+		why = path != NULL ? byte_sum_read(&back, path) : ENOMEM;
+		if (why == 0 && !byte_sum_equal(&back, &file->given))
+			why = EBADMSG;
+		(void)blame(f, i, why);
+		free(path);
+	}
 	return why;
 }
 

@@ -2,6 +2,7 @@
 #define OUTPUT_FOLDER_FILES_H
 
 #include "base/table.h"
+#include "output/byte_sum.h"
 #include "output/output_temp.h"
 
 enum { FOLDER_FILES_OPEN = 64 };
@@ -11,7 +12,7 @@ struct folder_file {
 	char *name;
 	uint32_t slot; /* UINT32_MAX: it is not open */
 	bool created;
-	uint64_t bytes, sum; /* that were put; see folder_list.h */
+	struct byte_sum given; /* that were put */
 };
 
 struct folder_slot {
@@ -44,6 +45,9 @@ int folder_files_put(struct folder_files *f, const char *name, const char *p, si
 
 /* Writes out what waits, and closes all. */
 int folder_files_close(struct folder_files *f);
+
+/* After that: reads all files.  EBADMSG: the bytes of one are not those that were put. */
+int folder_files_check(struct folder_files *f);
 
 /* Closes what is open, and frees. */
 void folder_files_free(struct folder_files *f);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <isa-l/crc64.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -28,7 +27,10 @@ static const char no_memory[] = "the system gives no more memory";
 uint64_t
 folder_sum(uint64_t sum, const char *p, size_t n)
 {
-	return n > 0 ? crc64_ecma_refl(sum, (const unsigned char *)p, n) : sum;
+	struct byte_sum s = { .sum = sum };
+
+	byte_sum_add(&s, p, n);
+	return s.sum;
 }
 
 void
@@ -37,7 +39,7 @@ folder_list_put(struct text *t, const struct folder_file *files, uint32_t n)
 	struct text lines = { .p = NULL };
 
 	for (uint32_t i = 0; i < n; i++)
-		text_printf(&lines, "%" PRIu64 " %016" PRIx64 " %s\n", files[i].bytes, files[i].sum,
+		text_printf(&lines, "%" PRIu64 " %016" PRIx64 " %s\n", files[i].given.bytes, files[i].given.sum,
 		            files[i].name);
 	text_printf(t, HEAD "%" PRIu32 " %016" PRIx64 "\n", n, folder_sum(0, lines.p, lines.n));
 	text_add(t, lines.p, lines.n);

@@ -31,12 +31,14 @@ struct output {
 	int fd;
 	int parent; /* the open folder of a file that is named by another one; -1: none */
 	bool force;
+	bool sums;
 	bool finished; /* all bytes are handed to the system */
 	struct output_failure failure;
 	char *target; /* where the file goes, links followed; NULL: written directly */
 	struct output_temp temp;
 	struct output_pack *pack; /* NULL: plain */
 	unsigned long long bytes;
+	struct byte_sum given, stored; /* stored: what is given, or what it is packed to */
 	size_t nheld;
 	char *held;
 };
@@ -172,6 +174,7 @@ output_open(const char *path, unsigned flags, char *why, size_t n)
 		return NULL;
 	}
 	o->force = (flags & OUTPUT_FORCE) != 0;
+	o->sums = (flags & OUTPUT_SUMS) != 0;
 	if (open_somehow(o, path))
 		return o;
 	output_failure_tell(&o->failure, why, n);
@@ -315,7 +318,11 @@ send_all(struct output *o, const char *p, size_t n)
 static bool
 send_packed(void *to, const char *p, size_t n)
 {
-	return send_all(to, p, n);
+	struct output *const o = to;
+
+	if (o->sums)
+		byte_sum_add(&o->stored, p, n);
+	return send_all(o, p, n);
 }
 
 /* Writes out what waits; `last`: and what ends the file. */
@@ -338,6 +345,8 @@ output_write(struct output *o, const char *p, size_t n)
 	if (o->failure.error != 0 || o->finished)
 		return false;
 	o->bytes += n;
+	if (o->sums)
+		byte_sum_add(&o->given, p, n);
 	if (o->pack == NULL && n >= DIRECT_SIZE)
 		return flush_held(o, false) && send_all(o, p, n);
 	while (n > 0) {
@@ -378,6 +387,26 @@ output_bytes(const struct output *o)
 }
 
 /* ---- The end ---- */
+
+bool
+output_check(struct output *o)
+{
+	const struct byte_sum *const is = o->pack != NULL ? &o->stored : &o->given;
+	struct byte_sum back;
+
+	if (o->failure.error != 0 || o->temp.path == NULL)
+		return o->failure.error == 0;
+	const int error = byte_sum_read(&back, o->temp.path);
+	if (error != 0)
+		return fail(o, error);
+	return byte_sum_equal(&back, is) || fail_because(o, EIO, BYTE_SUM_DIFFERS);
+}
+
+const struct byte_sum *
+output_packed(const struct output *o)
+{
+	return o->pack != NULL ? &o->given : NULL;
+}
 
 static bool
 close_checked(struct output *o)

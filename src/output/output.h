@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "output/byte_sum.h"
+
 /*
  * Where bytes go: a file or standard output, compressed when the name says so.
  *
@@ -17,6 +19,7 @@ struct output;
 
 enum output_flags {
 	OUTPUT_FORCE = 1, /* an existing file may be replaced */
+	OUTPUT_SUMS = 2,  /* the bytes are summed up on their way, for output_check() */
 };
 
 /* Opens `path`; "-" is standard output (never compressed, whatever its name).  A name that ends in .gz or
@@ -59,6 +62,13 @@ unsigned long long output_bytes(const struct output *o);
  * needed before output_commit(), but it is the moment to ask output_pipe_closed(), as commit frees `o`. false
  * after any failure. */
 bool output_finish(struct output *o);
+
+/* After output_finish(), with OUTPUT_SUMS: reads the file before it has its name.  false, a failure: its
+ * bytes are not those that were written, or it cannot be read. */
+bool output_check(struct output *o);
+
+/* With OUTPUT_SUMS: what was given to output_write(), where that is compressed; else NULL. */
+const struct byte_sum *output_packed(const struct output *o);
 
 /* Finishes, renames; frees `o`.  false: it failed, *why says so, nothing is left behind. */
 bool output_commit(struct output *o, char *why, size_t n);

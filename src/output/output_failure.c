@@ -57,15 +57,15 @@ output_failure_set(struct output_failure *f, int error)
 }
 
 bool
-output_failure_in(struct output_failure *f, const char *file, int error)
+output_failure_in(struct output_failure *f, const char *file, int error, const char *reason)
 {
-	char reason[REASON_SIZE / 2];
+	char room[REASON_SIZE / 2];
 
 	if (f->error == 0) {
 		f->error = error;
-		errno_text(reason, sizeof reason, error);
+		errno_text(room, sizeof room, error);
 		(void)snprintf(f->text, f->size, "%s/%.*s: %s", f->name, OUTPUT_FAILURE_FILE_MOST, file,
-		               reason);
+		               reason != NULL ? reason : room);
 	}
 	return false;
 }

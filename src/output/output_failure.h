@@ -16,12 +16,12 @@ struct output_failure {
 bool output_failure_init(struct output_failure *f, const char *name);
 void output_failure_free(struct output_failure *f);
 
-/* Remember the first failure; all return false.  file: of a folder, not longer than
- * OUTPUT_FAILURE_FILE_MOST bytes. */
+/* Remember the first failure; all return false.  reason: NULL is that of errno.  file: of a folder, not
+ * longer than OUTPUT_FAILURE_FILE_MOST bytes. */
 enum { OUTPUT_FAILURE_FILE_MOST = 1024 };
 bool output_failure_set(struct output_failure *f, int error);
 bool output_failure_because(struct output_failure *f, int error, const char *reason);
-bool output_failure_in(struct output_failure *f, const char *file, int error);
+bool output_failure_in(struct output_failure *f, const char *file, int error, const char *reason);
 
 /* NULL: nothing failed. */
 const char *output_failure_text(const struct output_failure *f);

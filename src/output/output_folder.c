@@ -116,7 +116,7 @@ put_failed(struct output_folder *o, int why)
 	const uint32_t file = o->files.failed_file;
 
 	if (file != UINT32_MAX)
-		return output_failure_in(&o->failure, o->files.files[file].name, why);
+		return output_failure_in(&o->failure, o->files.files[file].name, why, NULL);
 	return output_failure_set(&o->failure, why);
 }
 
@@ -185,6 +185,17 @@ output_folder_finish(struct output_folder *o)
 	if (why == 0)
 		why = folder_files_close(&o->files);
 	return why == 0 || put_failed(o, why);
+}
+
+bool
+output_folder_check(struct output_folder *o)
+{
+	int why = o->failure.error == 0 ? folder_files_check(&o->files) : 0;
+
+	if (why == EBADMSG)
+		return output_failure_in(&o->failure, o->files.files[o->files.failed_file].name, EIO,
+		                         BYTE_SUM_DIFFERS);
+	return o->failure.error == 0 && (why == 0 || put_failed(o, why));
 }
 
 bool

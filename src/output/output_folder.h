@@ -44,6 +44,10 @@ unsigned long long output_folder_bytes(const struct output_folder *o);
  * after any failure. */
 bool output_folder_finish(struct output_folder *o);
 
+/* After output_folder_finish(): reads all files.  false, a failure: the bytes of one are not those that were
+ * written, or cannot be read. */
+bool output_folder_check(struct output_folder *o);
+
 /* Finishes, renames, frees `o`.  false: it failed, *why says so, and nothing of it is left behind; a folder
  * that was to be replaced has its name, or what could not be removed of it is named. */
 bool output_folder_commit(struct output_folder *o, char *why, size_t n);

@@ -354,3 +354,25 @@ Test(output_folder, link_stays_and_its_target_is_made)
 	cr_expect_str_eq(listing("."), "link real");
 	text_is("real/a", "1");
 }
+
+Test(output_folder, check_finds_changed_bytes_of_any_file)
+{
+	static const char *const names[] = { "a", "sub/b", OUTPUT_FOLDER_LIST };
+	char why[200], path[300];
+
+	for (int i = 0; i < 4; i++) {
+		struct output_folder *const o = output_folder_open("out", 0, why, sizeof why);
+		cr_assert(output_folder_put(o, "a", "one\n", 4) && output_folder_put(o, "sub/b", "two\n", 4));
+		cr_assert(output_folder_put(o, "a", "three\n", 6) && output_folder_finish(o));
+		cr_expect(output_folder_check(o));
+		if (i < 3) {
+			(void)snprintf(path, sizeof path, "%s/%s", output_folder_written(o), names[i]);
+			FILE *const f = fopen(path, "r+b");
+			cr_assert(f != NULL && fputc('!', f) == '!' && fclose(f) == 0, "%s", path);
+			cr_expect_not(output_folder_check(o), "%s", names[i]);
+			(void)snprintf(path, sizeof path, "out/%s: " BYTE_SUM_DIFFERS, names[i]);
+			cr_expect_str_eq(output_folder_error(o), path);
+		}
+		cr_expect_eq(output_folder_commit(o, why, sizeof why), i == 3);
+	}
+}

@@ -345,3 +345,53 @@ Test(output, nothing_is_written_after_finish)
 	committed(o);
 	file_is("out.json", "abc", 3);
 }
+
+/* ---- reading back ---- */
+
+static void
+flip(const char *path, long at)
+{
+	FILE *const f = fopen(path, "r+b");
+
+	cr_assert_not_null(f, "%s", path);
+	cr_assert_eq(fseek(f, at, at < 0 ? SEEK_END : SEEK_SET), 0);
+	const int c = fgetc(f);
+	cr_assert(c != EOF && fseek(f, -1, SEEK_CUR) == 0 && fputc(c ^ 1, f) != EOF);
+	(void)fclose(f);
+}
+
+Test(output, check_finds_each_changed_byte)
+{
+	static const char *const names[] = { "a.json", "a.json.gz", "a.json.zst" };
+	char why[200];
+
+	for (int i = 0; i < 3; i++)
+		for (long at = -1; at < 14; at++) {
+			struct output *const o = output_open(names[i], OUTPUT_SUMS, why, sizeof why);
+			for (int k = 0; k < 1000; k++)
+				cr_assert(output_write(o, "[{\"a\":1}]\n", 11));
+			cr_assert(output_finish(o));
+			cr_expect(output_check(o), "%s", names[i]);
+			flip(output_written(o), at);
+			cr_expect_not(output_check(o), "%s, byte %ld", names[i], at);
+			cr_expect_not_null(strstr(output_error(o), "not those that were written"));
+			cr_expect_not(output_commit(o, why, sizeof why));
+			cr_expect_str_eq(listing("."), "");
+		}
+}
+
+Test(output, check_finds_lost_and_more_bytes)
+{
+	char why[200];
+
+	for (int i = 0; i < 3; i++) {
+		struct output *const o = output_open("a", OUTPUT_SUMS, why, sizeof why);
+		cr_assert(output_write(o, "\0\0\0\0", 4) && output_finish(o));
+		FILE *const f = fopen(output_written(o), i == 0 ? "w" : "a");
+		cr_assert(f != NULL && fwrite("\0\0", 1, 2, f) == 2 && fclose(f) == 0);
+		if (i == 2)
+			cr_assert_eq(unlink(output_written(o)), 0);
+		cr_expect_not(output_check(o));
+		output_discard(o);
+	}
+}

@@ -47,8 +47,8 @@ lane_of(struct lanes *l, const struct track *track, uint16_t lane)
 		.has_id = track->has_id,
 		.id = track->id,
 		.name = name,
-		.parent = track,
 	};
+	track_put_below(k, track);
 	k->name.flags = track->name.flags; /* " (2)" is plain */
 	l->tracks[l->ntracks++] = k;
 	return k;

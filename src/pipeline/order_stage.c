@@ -26,12 +26,34 @@ failed(struct order_stage *st)
 	return STAGE_BAD;
 }
 
+/* What the whole output spans is known before its first event. */
+static void
+note_times(struct order_stage *st, const struct batch *b)
+{
+	struct pipeline *const p = st->p;
+	struct trace *const t = p->rehome.p != NULL ? &p->rehome.trace : &p->trace;
+	const uint64_t bias = (uint64_t)p->rebase.signed_time << 63;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		const uint64_t start = e->ts ^ bias, dur = e->phase == PHASE_SPAN ? e->dur : 0;
+		const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
+		if (e->phase == PHASE_STRUCTURE || (e->flags & EVENT_ASYNC) != 0)
+			continue;
+		if (t->last_end == 0 || start < t->first_start)
+			t->first_start = start;
+		if (end > t->last_end)
+			t->last_end = end;
+	}
+}
+
 /* Adds what the stage before gave: a batch, or its end.  false: it failed. */
 static bool
 take(struct order_stage *st, enum stage_status status, struct batch *b)
 {
 	if (status == STAGE_END)
 		return sorter_end(&st->sorter);
+	note_times(st, b);
 	const bool ok = sorter_add(&st->sorter, b);
 	batch_release(b);
 	return ok;

@@ -12,7 +12,9 @@ found(void *ctx, const struct findings *j, const struct finding *f)
 
 	if (f->rule == &input_rules[INPUT_RULE_CUT] || f->rule == &input_rules[INPUT_RULE_CORRUPT])
 		run->packed_damage = true;
-	if (strncmp(f->rule->id, "input/", 6) == 0 || run->recovery.r == NULL)
+	const bool of_input = strncmp(f->rule->id, "input/", 6) == 0;
+	run->not_repaired += !of_input && run->recovery.r == NULL && f->rule->level == LEVEL_ERROR;
+	if (of_input || run->recovery.r == NULL)
 		run->job.sink(run->job.ctx, j, f);
 	else
 		recover_finding(&run->recovery, f);

@@ -19,7 +19,8 @@ struct recover_run {
 	/* what came of it */
 	struct source source;
 	struct recovery recovery;
-	bool unreadable; /* nothing can be said about the bytes; the sink was told why */
+	bool unreadable;       /* nothing can be said about the bytes; the sink was told why */
+	uint64_t not_repaired; /* errors of files beside the input, which the output has too */
 	bool
 	    packed_damage; /* the compressed stream is damaged: bytes are missing whose number is not known */
 };

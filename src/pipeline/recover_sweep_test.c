@@ -156,3 +156,65 @@ ParameterizedTest(int *number, recover_sweep, promises_hold)
 	sweep_folder(dir, &all);
 	cr_expect_gt(all.readable, all.tried / 4, "%zu of %zu", all.readable, all.tried);
 }
+
+/* The first bytes show readers the layout: whatever stands there, the output is whole. */
+static void
+expect_again(const struct format *format, const char *path, const char *p, size_t n)
+{
+	struct recovered first, again;
+
+	recover_bytes(&first, format, true, p, n, 0);
+	if (first.readable && first.records > 0) {
+		recover_bytes(&again, format, true, first.p, first.n, 0);
+		cr_expect(again.readable && again.n == first.n && memcmp(again.p, first.p, first.n) == 0 &&
+		              again.dropped == 0,
+		          "%s: of %zu bytes that were kept, %zu are kept again", path, first.n, again.n);
+		recovered_free(&again);
+	}
+	recovered_free(&first);
+}
+
+static void
+change_first(const struct format *format, const char *path, char *p, size_t n)
+{
+	for (size_t i = 0; i < 64 && i < n; i++) {
+		const char was = p[i], values[] = { (char)(was ^ 1), (char)(was ^ 128), 0, (char)255, 2 };
+		for (size_t k = 0; k < sizeof values; k++) {
+			p[i] = values[k];
+			expect_again(format, path, p, n);
+		}
+		p[i] = was;
+	}
+}
+
+ParameterizedTestParameters(recover_sweep, first_bytes_changed)
+{
+	static int numbers[64];
+	size_t n = 0;
+
+	for (int i = 0; formats[i] != NULL && n < 64; i++)
+		if (formats[i]->recover != NULL)
+			numbers[n++] = i;
+	return cr_make_param_array(int, numbers, n);
+}
+
+ParameterizedTest(int *number, recover_sweep, first_bytes_changed)
+{
+	const struct format *const format = formats[*number];
+	char dir[200], path[700];
+	size_t n, tried = 0;
+
+	snprintf(dir, sizeof dir, "testdata/%s/good", format->name);
+	char **const names = list_folder(dir, "");
+	for (size_t i = 0; names[i] != NULL && tried < 8; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+		char *const p = is_sample(names[i]) ? read_whole(path, &n) : NULL;
+		if (p != NULL && n > 0 && n <= LARGEST) {
+			change_first(format, path, p, n);
+			tried++;
+		}
+		free(p);
+	}
+	list_free(names);
+	cr_expect_gt(tried, 0);
+}

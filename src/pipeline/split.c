@@ -178,10 +178,11 @@ is_opened(void *ctx, const struct source *s)
 	if (split->by != SPLIT_STREAM && split->by != SPLIT_SIZE)
 		return true;
 	split->is_refused = true;
-	(void)snprintf(split->why, sizeof split->why,
-	               "parts by stream and by size are made of records; the input is in format %s, of "
-	               "which this output holds no records",
-	               s->format->name);
+	(void)snprintf(
+	    split->why, sizeof split->why,
+	    "--split by=stream and size= copy records, so the output has to be in the input's format, %s; "
+	    "outputs named .d are in parts of their own",
+	    s->format->name);
 	return false;
 }
 

@@ -191,6 +191,7 @@ chain(const struct vocab *v, uint32_t row, const struct plan *otherwise, const s
 		m->ncategories = otherwise->ncategories;
 		m->shapes = otherwise->shapes;
 		m->nshapes = otherwise->nshapes;
+		m->stack_of = m->stack.p == NULL ? otherwise->stack_of : m->stack_of;
 		m->stack = m->stack.p == NULL ? otherwise->stack : m->stack;
 		m->needs_fields |= otherwise->needs_fields;
 	}

@@ -139,11 +139,46 @@ take_parts(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 }
 
 static void
+take_stack_of(struct vocab_draft *d, const struct yaml_node *value, struct plan *m, const char *kind,
+              enum plan_stack of)
+{
+	if (m->stack.p != NULL)
+		vocab_say(d, VOCAB_RULE_BAD_VALUE, value, "an event has one stack: cpu, off-cpu or alloc");
+	vocab_text(d, value, kind, &m->stack);
+	m->stack_of = (uint8_t)of;
+}
+
+static void
+take_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+{
+	take_stack_of(d, value, ctx, "cpu", PLAN_STACK_CPU);
+}
+
+static void
+take_off_cpu_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+{
+	take_stack_of(d, value, ctx, "off-cpu", PLAN_STACK_OFF_CPU);
+}
+
+static void
+take_alloc_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
+{
+	take_stack_of(d, value, ctx, "alloc", PLAN_STACK_ALLOC);
+}
+
+/* A field, or what its stacks tell of and the field. */
+static void
 take_stack(struct vocab_draft *d, const struct yaml_node *value, void *ctx)
 {
+	static const struct vocab_key keys[] = { { "cpu", take_cpu_stack },
+		                                 { "off-cpu", take_off_cpu_stack },
+		                                 { "alloc", take_alloc_stack } };
 	struct rule_draft *const r = ctx;
 
-	vocab_text(d, value, "stack", &r->m->stack);
+	if (value->kind == NODE_MAP)
+		(void)vocab_map(d, value, "stack", keys, sizeof keys / sizeof keys[0], r->m);
+	else
+		vocab_text(d, value, "stack", &r->m->stack);
 }
 
 static void
