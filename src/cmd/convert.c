@@ -165,18 +165,26 @@ can_select(const struct convert *c, const struct format *of)
 	return true;
 }
 
+bool
+convert_begin_writing(struct convert *c, struct pipeline *p)
+{
+	const struct writing_options options = {
+		.values = options_values(&c->options),
+		.tool = TOOL_NAME,
+		.beside = beside(c),
+		.threads = convert_split_is_fine(&c->split) ? 1 : options_threads(c->threads),
+	};
+	const struct writing_output whole = { convert_output_put, &c->output },
+	                            part = { convert_split_put, c };
+
+	return writing_begin(&c->writing, p, c->to, convert_splits(&c->split) ? part : whole, &options);
+}
+
 /* The first input that can be read tells what is written. */
 static bool
 opened(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
-	const struct writing_options options = {
-		.values = options_values(&c->options),
-		.tool = TOOL_NAME,
-		.beside = beside(c),
-		.threads = options_threads(c->threads),
-	};
-
 	if (c->writing.begun)
 		return true;
 	if (c->raw && (c->to->writer->modes & WRITER_RAW) == 0 && s->format != c->to) {
@@ -189,10 +197,8 @@ opened(void *ctx, const struct source *s)
 		c->status = STATUS_USAGE;
 		return false;
 	}
-	const struct writing_output whole = { convert_output_put, &c->output },
-	                            part = { convert_split_put, c };
-	return convert_verify_begin(c) && writing_begin(&c->writing, &c->pipeline, c->to,
-	                                                convert_splits(&c->split) ? part : whole, &options);
+	c->split.any = true;
+	return c->split.routes || (convert_verify_begin(c) && convert_begin_writing(c, &c->pipeline));
 }
 
 static void
@@ -306,7 +312,7 @@ finish(struct convert *c, bool written)
 	struct shown_path shown;
 	enum exit_status status;
 
-	if (c->writing.begun && written && may_keep(c) &&
+	if ((c->writing.begun || c->split.routes) && written && may_keep(c) &&
 	    (convert_splits(&c->split) || writing_end(&c->writing)) && convert_output_finish(out) &&
 	    convert_verify_end(c)) {
 		(void)publish(c, &status);

@@ -9,6 +9,7 @@
 #include "cmd/time_option.h"
 #include "format/registry.h"
 #include "input/input_open.h"
+#include "pipeline/split_route.h"
 
 /* ---- options ---- */
 
@@ -303,6 +304,61 @@ write_sizes(struct convert *c, struct pipeline_job *job)
 	return true;
 }
 
+/* ---- parts that are read at once ---- */
+
+/* Ends well or not; what went wrong is in c->writing, or a finding. */
+static bool
+write_routed_part(struct convert *c, const struct pipeline_job *job, struct split_route *r,
+                  struct pipeline *p)
+{
+	enum stage_status status = STAGE_BAD;
+	struct batch *b;
+	bool ok = pipeline_open_part(p, job, &c->pipeline, split_route_part(r, p, c->split.part)) &&
+	          convert_begin_writing(c, p);
+
+	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE)
+		ok = writing_put(&c->writing, b);
+	writing_settle(&c->writing);
+	ok = ok && status == STAGE_END && writing_end(&c->writing);
+	if (ok) {
+		ledger_merge(&c->split.total, &c->writing.total);
+		writing_free(&c->writing);
+	}
+	pipeline_close_part(p, &c->pipeline);
+	return ok && !c->split.total.failed;
+}
+
+/* Reads the inputs once more, and writes part after part of what they gave. */
+static bool
+write_routed(struct convert *c, const struct pipeline_job *job)
+{
+	struct convert_split *const s = &c->split;
+	struct pipeline_job all = *job, one = *job;
+	struct split_route r = { .part = 0 };
+	struct pipeline *const p = malloc(sizeof *p);
+	struct shown_path shown;
+
+	all.part = SPLIT_ALL;
+	all.order = ORDER_FILE;
+	all.lanes = all.lanes_off = all.late = false;
+	one.split = NULL;
+	one.select = NULL;
+	one.hooks = (struct pipeline_hooks){ .ctx = c };
+	s->routes = true;
+	bool ok = p != NULL && pipeline_open(&c->pipeline, &all) && split_route_fill(&r, &c->pipeline);
+	pipeline_end(&c->pipeline);
+	if (ok && s->split.is_changed)
+		say("%s: changed while it was read", show_path(&shown, c->in[0]));
+	ok = ok && !s->split.is_changed && s->any;
+	for (s->part = 0; ok && s->part < s->split.nparts; s->part++)
+		ok = write_routed_part(c, &one, &r, p);
+	if (ok)
+		pipeline_losses(&c->pipeline, &s->total);
+	split_route_free(&r);
+	free(p);
+	return ok && !s->total.failed;
+}
+
 /* ---- all of them ---- */
 
 bool
@@ -320,6 +376,12 @@ convert_split_write(struct convert *c)
 	}
 	job.split = s;
 	job.operands = &s->operands;
+	if (!s->copies && s->by != SPLIT_SIZE) {
+		ok = write_routed(c, &job);
+		if (ok)
+			say_left_out(c);
+		return ok;
+	}
 	if (s->by == SPLIT_SIZE)
 		ok = write_sizes(c, &job);
 	for (uint32_t i = 0; i < s->nparts && ok; i++) {

@@ -12,6 +12,8 @@ struct convert_split {
 	struct split split; /* by SPLIT_NOT: the output is one trace */
 	char *out;          /* the folder, without slashes behind its name */
 	uint32_t part;      /* that is written, by its number */
+	bool routes;        /* the inputs are read once for all parts: pipeline/split_route.h */
+	bool any;           /* an input could be read */
 	bool is_again;      /* the inputs were read before, and what was found in them said */
 	bool measures;      /* nothing is written, but counted */
 	uint64_t bytes;     /* of the part */
@@ -19,6 +21,13 @@ struct convert_split {
 	bool failed;        /* what was read before could not be read again, which was said */
 	struct ledger total;
 };
+
+/* Parts are so many, and so small, that threads take longer to start than they save. */
+static inline bool
+convert_split_is_fine(const struct convert_split *s)
+{
+	return s->split.nparts > 64;
+}
 
 static inline bool
 convert_splits(const struct convert_split *s)

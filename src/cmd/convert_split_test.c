@@ -181,8 +181,9 @@ Test(convert_split, names_are_words_and_numbers)
 	snprintf(out, sizeof out, "%s/out.ndjson.d///", dir);
 	cr_assert(write_whole(in, hostile, sizeof hostile - 1));
 	expect_run((const char *const[]){ "convert", "--split", "by=tid", in, out, NULL }, 0, "");
-	expect_names(out, (const char *const[]){ ".tracetool-files", "pid-1-tid-18446744073709551615.ndjson",
-	                                         "pid-1-tid-7.ndjson", "pid-2-tid-7.ndjson", NULL });
+	expect_names(out, (const char *const[]){ ".tracetool-files", "pid-1-tid-00000000000000000007.ndjson",
+	                                         "pid-1-tid-18446744073709551615.ndjson",
+	                                         "pid-2-tid-00000000000000000007.ndjson", NULL });
 	expect_run((const char *const[]){ "convert", "--split", "time=1ms", in, out, NULL }, 2,
 	           "already exists");
 	expect_run((const char *const[]){ "convert", "-f", "--split", "time=1ms", in, out, NULL }, 0, "");
@@ -275,6 +276,68 @@ Test(convert_split, of_a_damaged_trace)
 	cr_expect_null(strstr(first + 1, "htdump/cut-record"), "%s", r.err);
 	cr_expect_eq(access(out, R_OK), 0);
 	ran_free(&r);
+	remove_folder(dir);
+}
+
+/* Each part is as if the others were not selected: what a part has does not depend on how many there are. */
+Test(convert_split, each_part_is_a_selection)
+{
+	static const char in[] = "testdata/heph/good/mixed.bin.log";
+	char *const dir = make_folder(), out[512], path[1024];
+
+	snprintf(out, sizeof out, "%s/out", dir);
+	expect_run(
+	    (const char *const[]){ "convert", "-q", "--to", "chrome", "--split", "time=1us", in, out, NULL },
+	    0, "");
+	char **const names = list_folder(out, ".json");
+	cr_expect_not_null(names[0]);
+	for (size_t i = 0; names[i] != NULL; i++) {
+		snprintf(path, sizeof path, "%s/%s", out, names[i]);
+		expect_run((const char *const[]){ "validate", "-q", path, NULL }, 0, "");
+	}
+	list_free(names);
+	remove_folder(dir);
+}
+
+/* Of NDJSON, with so many threads. */
+static void
+put_threads(const char *path, int threads)
+{
+	FILE *const f = fopen(path, "w");
+
+	cr_assert_not_null(f);
+	for (int i = 0; i < threads; i++)
+		fprintf(f, "%s{\"name\":\"a\",\"ph\":\"X\",\"ts\":%d,\"dur\":2,\"pid\":1,\"tid\":%d}",
+		        i == 0 ? "[" : ",\n", i, i);
+	fprintf(f, "]\n");
+	cr_assert_eq(fclose(f), 0);
+}
+
+/* The sorter holds some of the events in a file. */
+Test(convert_split, many_parts_in_little_memory)
+{
+	char *const dir = make_folder(), in[1024], out[512];
+
+	snprintf(in, sizeof in, "%s/in.json", dir);
+	snprintf(out, sizeof out, "%s/out", dir);
+	put_threads(in, 3000);
+	expect_run((const char *const[]){ "convert", "-q", "--to", "ndjson", "--memory", "65536", "--split",
+	                                  "by=tid", in, out, NULL },
+	           0, "");
+	char **const names = list_folder(out, ".ndjson");
+	size_t n = 0;
+	while (names[n] != NULL)
+		n++;
+	cr_expect_eq(n, 3000);
+	cr_expect_str_eq(names[7], "pid-1-tid-0007.ndjson");
+	list_free(names);
+	snprintf(in, sizeof in, "%s/pid-1-tid-0007.ndjson", out);
+	char *const text = read_whole(in, &n);
+	cr_assert_not_null(text);
+	const char *const span = strstr(text, "{\"type\":\"span\",\"ts\":7000,");
+	cr_assert_not_null(span, "%s", text);
+	cr_expect_null(strstr(span + 2, "\"type\":\"span\""), "%s", text);
+	free(text);
 	remove_folder(dir);
 }
 

@@ -233,3 +233,28 @@ Test(merge, mistakes)
 	expect_ran(MERGE("--align=start", "testdata/htdump/bad/cut-record.htdump", OVERLAPPING), 1,
 	           "htdump/cut-record");
 }
+
+/* The ids of arrows are a file's own. */
+Test(merge, arrows_of_several_files_are_kept_apart)
+{
+	static const char arrow[] =
+	    "[{\"name\":\"a\",\"cat\":\"c\",\"ph\":\"s\",\"id\":1,\"ts\":1,\"pid\":1,\"tid\":1},\n"
+	    "{\"name\":\"a\",\"cat\":\"c\",\"ph\":\"f\",\"id\":1,\"ts\":3,\"pid\":1,\"tid\":2}]\n";
+	char *const dir = make_folder(), a[512], b[512];
+	const char *ids[4];
+	size_t n = 0;
+
+	snprintf(a, sizeof a, "%s/a.json", dir);
+	snprintf(b, sizeof b, "%s/b.json", dir);
+	cr_assert(write_whole(a, arrow, sizeof arrow - 1) && write_whole(b, arrow, sizeof arrow - 1));
+	struct ran r = RUN("convert", "-q", "--to=ndjson", "-o", "-", a, b);
+	cr_assert_eq(r.status, 0, "%s", r.err);
+	for (const char *p = r.out; n < 4 && (p = strstr(p, "\"type\":\"flow_")) != NULL; p++)
+		ids[n++] = strstr(p, "\"id\":") + 5;
+	cr_assert_eq(n, 4, "%s", r.out);
+	cr_expect_eq(strtoull(ids[0], NULL, 10), strtoull(ids[1], NULL, 10));
+	cr_expect_eq(strtoull(ids[2], NULL, 10), strtoull(ids[3], NULL, 10));
+	cr_expect_neq(strtoull(ids[0], NULL, 10), strtoull(ids[2], NULL, 10));
+	ran_free(&r);
+	remove_folder(dir);
+}

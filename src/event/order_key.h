@@ -10,7 +10,11 @@
 struct order_rule {
 	enum event_order order;
 	bool signed_time; /* ts is a signed number: after --rebase, earlier times wrap around */
+	bool by_part; /* instead: by the part of a split, which stands above the offset; else as they come */
 };
+
+/* In events that are sorted by their parts, event.offset has the number of the part from this bit on. */
+#define ORDER_PART_SHIFT 44
 
 /* The place of an event in an order.  Compare keys that were made by the same rule. */
 struct order_key {
@@ -30,6 +34,8 @@ order_start(uint64_t ts, struct order_rule rule)
 static inline struct order_key
 order_key_of(const struct event *e, struct order_rule rule)
 {
+	if (rule.by_part)
+		return (struct order_key){ .track = (uint32_t)(e->offset >> ORDER_PART_SHIFT) };
 	if (rule.order == ORDER_FILE)
 		return (struct order_key){ .start = 0 };
 	return (struct order_key){

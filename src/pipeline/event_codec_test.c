@@ -28,7 +28,8 @@ packed_event(const struct batch *b, uint32_t i, struct event_shapes *shapes, boo
 static void
 check_key(const char *packed, const struct event *e, const struct event_shapes *shapes)
 {
-	static const struct order_rule rules[] = { { ORDER_TIME, false }, { ORDER_TRACK_TIME, true } };
+	static const struct order_rule rules[] = { { .order = ORDER_TIME },
+		                                   { .order = ORDER_TRACK_TIME, .signed_time = true } };
 
 	for (size_t i = 0; i < 2; i++) {
 		const struct order_key want = order_key_of(e, rules[i]),

@@ -47,7 +47,9 @@ event_packed_key(const char *packed, const struct event_shapes *shapes, struct o
 	struct packed_head h;
 
 	read_head(&h, packed, shapes);
-	const struct event e = { .ts = h.ts, .dur = h.dur, .track = h.shape->track, .phase = h.shape->phase };
+	const struct event e = {
+		.ts = h.ts, .dur = h.dur, .track = h.shape->track, .offset = h.offset, .phase = h.shape->phase
+	};
 	return order_key_of(&e, rule);
 }
 

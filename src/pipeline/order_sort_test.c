@@ -108,7 +108,7 @@ key(uint64_t ts, uint64_t dur, uint8_t phase, const struct track *track, enum ev
 {
 	const struct event e = { .ts = ts, .dur = dur, .phase = phase, .track = track };
 
-	return order_key_of(&e, (struct order_rule){ order, is_signed });
+	return order_key_of(&e, (struct order_rule){ .order = order, .signed_time = is_signed });
 }
 
 static bool

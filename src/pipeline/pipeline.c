@@ -8,6 +8,7 @@
 #include "pipeline/join.h"
 #include "pipeline/reading.h"
 #include "pipeline/rebase.h"
+#include "pipeline/split.h"
 
 /* Findings that are of no input: of what is open when all of them were read. */
 static struct source *
@@ -249,6 +250,19 @@ begin_joining(struct pipeline *p)
 	return true;
 }
 
+/* What is written of an event, and its time, is bounded and moved. */
+static void
+add_limits(struct pipeline *p)
+{
+	if ((p->job->want & WANT_TIMES) != 0) {
+		p->repeats.p = p;
+		repeats_init(&p->repeats.repeats, &p->trace, p->job->max_repeat, &p->repeats.ledger);
+		add_stage(p, &p->repeats.stage, repeats_next);
+	}
+	if (p->job->rebase)
+		add_stage(p, &p->rebase.stage, rebase_next);
+}
+
 /* Events of one trace, from the input up to those that are selected.  false after a finding. */
 static bool
 begin_reading(struct pipeline *p)
@@ -272,17 +286,31 @@ begin_reading(struct pipeline *p)
 			return false;
 		add_stage(p, &p->select.stage, select_stage_next);
 	}
-	if ((job->want & WANT_TIMES) != 0) {
-		p->repeats.p = p;
-		repeats_init(&p->repeats.repeats, &p->trace, job->max_repeat, &p->repeats.ledger);
-		add_stage(p, &p->repeats.stage, repeats_next);
-	}
-	if (job->rebase) {
-		if (!rebase_init(p))
-			return false;
-		add_stage(p, &p->rebase.stage, rebase_next);
-	}
+	if (job->rebase && !rebase_init(p))
+		return false;
+	if (job->split == NULL || job->part != SPLIT_ALL) /* else that is done part by part */
+		add_limits(p);
 	return true;
+}
+
+/* The order of the events that come out, and their lanes. */
+static void
+add_order(struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
+	const bool lanes = job->lanes || job->lanes_off;
+
+	if (lanes && by_track)
+		add_stage(p, &p->lanes.stage, lanes_next);
+	if (job->order != ORDER_FILE) {
+		p->order.p = p;
+		add_stage(p, &p->order.stage, order_stage_next);
+	}
+	p->lanes.lanes.sorted = job->order == ORDER_TIME && !p->rebase.signed_time;
+	p->late_lanes = job->late && !by_track;
+	if (lanes && !by_track && !job->late)
+		add_stage(p, &p->lanes.stage, lanes_next);
 }
 
 bool
@@ -323,9 +351,7 @@ pipeline_why_text(const struct pipeline_why *why)
 bool
 pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 {
-	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
-	const bool lanes = job->lanes || job->lanes_off,
-	           fields = job->select != NULL && select_needs_fields(job->select);
+	const bool fields = job->select != NULL && select_needs_fields(job->select);
 	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
 
 	*p = (struct pipeline){ .job = job };
@@ -348,17 +374,50 @@ pipeline_open(struct pipeline *p, const struct pipeline_job *job)
 		p->rehome.rehome.words = job->anonymise;
 		add_stage(p, &p->rehome.stage, rehome_next);
 	}
-	if (lanes && by_track)
-		add_stage(p, &p->lanes.stage, lanes_next);
-	if (job->order != ORDER_FILE) {
-		p->order.p = p;
-		add_stage(p, &p->order.stage, order_stage_next);
-	}
-	p->lanes.lanes.sorted = job->order == ORDER_TIME && !p->rebase.signed_time;
-	p->late_lanes = job->late && !by_track;
-	if (lanes && !by_track && !job->late)
-		add_stage(p, &p->lanes.stage, lanes_next);
+	add_order(p);
 	return true;
+}
+
+bool
+pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
+                   struct stage *first)
+{
+	*p = (struct pipeline){ .job = job, .trace = of->trace, .lent_tracks = of->trace.ntracks };
+	trace_init(&of->trace);
+	p->lanes.p = p;
+	lanes_init(&p->lanes.lanes, !job->lanes);
+	trace_context_init(&p->context, job, &p->trace, &p->vocabularies, job->want);
+	p->context.read = of->context.read;
+	interpret_init(&p->interpret, &p->trace, INTERPRET_NOT, job->want);
+	for (uint32_t i = 0; i < p->trace.ntracks; i++) { /* what the writer of another part made of them */
+		p->trace.tracks[i]->declared = NULL;
+		p->trace.tracks[i]->hidden = false;
+	}
+	for (uint32_t i = 0; i < p->trace.nclasses; i++)
+		p->trace.classes[i]->declared = NULL;
+	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, false)) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	p->select.p = p;
+	p->rebase.p = p;
+	p->rebase.known = of->rebase.known;
+	p->rebase.by = of->rebase.by;
+	p->rebase.signed_time = of->rebase.signed_time;
+	p->last = first;
+	add_limits(p);
+	add_order(p);
+	return true;
+}
+
+void
+pipeline_close_part(struct pipeline *p, struct pipeline *of)
+{
+	pipeline_end(p);
+	of->trace = p->trace;
+	of->trace.ntracks = p->lent_tracks;
+	trace_init(&p->trace);
+	pipeline_close(p);
 }
 
 /* Whether tracks without selected events are not shown; another trace does not have them. */

@@ -70,7 +70,8 @@ struct pipeline_job {
 	/* Of events that this does not select findings are not reported; NULL: of all they are. */
 	const struct select *scope;
 	struct split *split; /* of whose parts events come out, of one alone; NULL: it is not split */
-	uint32_t part, part_end; /* [part, part_end), when the split is planned; `select` is not NULL then */
+	uint32_t part, part_end; /* [part, part_end); SPLIT_ALL: see split_route.h; when the split is planned;
+	                            `select` is not NULL then */
 	struct record_marks *marks;    /* for the engine: this pass fills them; NULL: it does not */
 	enum event_order order;        /* of the events that come out */
 	uint64_t sort_memory;          /* bytes for that; 0: the usual */
@@ -95,6 +96,7 @@ struct split;
 struct pipeline {
 	const struct pipeline_job *job;
 	struct trace trace;
+	uint32_t lent_tracks; /* of the trace, if it is lent: without those of lanes */
 	struct trace_context context;
 	struct vocabularies vocabularies; /* unless the job has them */
 	struct batch_pool pool;
@@ -144,6 +146,13 @@ struct pipeline {
 
 /* Whether the inputs can be read more than once: none is a descriptor. */
 bool pipeline_reads_twice(const struct pipeline_job *job);
+
+/* As pipeline_open() of one part of a split: events of the trace of `of`, which was read and stays open, from
+ * this stage on.  They were selected; the rest is as the job says.  Until pipeline_close_part(), which is
+ * also to be called if this fails, the trace is lent to p. */
+bool pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
+                        struct stage *first);
+void pipeline_close_part(struct pipeline *p, struct pipeline *of);
 
 /* Whether a pass over the inputs that was read until this status, and ended, has not seen all that the pass
  * sees whose findings are reported: memory or the system failed, or a file changed.  What it found is of no

@@ -115,9 +115,8 @@ move_time(struct rehome *r, struct event *e)
 		ledger_add(&r->ledger, &engine_losses[ENGINE_LOSS_TIME_CUT], e->offset, 1);
 }
 
-/* Ids of different traces differ. */
-static uint64_t
-flow_id(uint64_t trace, uint64_t id)
+uint64_t
+rehome_flow_id(uint64_t trace, uint64_t id)
 {
 	return siphash(&(struct siphash_key){ trace, trace }, &id, sizeof id);
 }
@@ -159,7 +158,7 @@ rehome_batch(struct rehome *r, struct batch *b)
 		if (r->later != 0 || r->words != NULL)
 			move_time(r, e);
 		if (r->flows != 0 && (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0))
-			e->dur = flow_id(r->flows, e->dur);
+			e->dur = rehome_flow_id(r->flows, e->dur);
 		if (r->words != NULL && !hide_texts(r, b, e))
 			return false;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "event/order_key.h"
 #include "event/batch_fill.h"
 #include "event/value.h"
 #include "input/input_open.h"
@@ -341,6 +342,19 @@ mark_batch(struct select_stage *st, const struct batch *b)
 	}
 }
 
+/* Whether an event is of the part that is wanted.  If all are, its offset tells which it is of. */
+static bool
+is_of_part(struct select_stage *st, struct event *e)
+{
+	const uint32_t wanted = st->p->job->part, part = part_of(st, e);
+
+	if (wanted != SPLIT_ALL || part == SPLIT_NONE)
+		return part == wanted;
+	e->offset = (e->offset & ((UINT64_C(1) << ORDER_PART_SHIFT) - 1)) | (uint64_t)part
+	                                                                        << ORDER_PART_SHIFT;
+	return true;
+}
+
 /* Takes away what is not selected.  false: no memory. */
 static bool
 select_batch(struct select_stage *st, struct batch *b)
@@ -360,7 +374,7 @@ select_batch(struct select_stage *st, struct batch *b)
 				continue;
 			e->flags |= EVENT_LEFT_OUT;
 		}
-		if (splits && part_of(st, e) != st->p->job->part)
+		if (splits && !is_of_part(st, e))
 			continue;
 		if ((wanted && !is_noted(st, e->track) && !note_track(st, e->track)) ||
 		    (e->phase == PHASE_SPAN && clips && !clip(st, b, e)))
@@ -373,6 +387,15 @@ select_batch(struct select_stage *st, struct batch *b)
 		n++;
 	}
 	b->n = n;
+	return true;
+}
+
+bool
+select_stage_note(struct select_stage *st, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		if (!is_noted(st, b->events[i].track) && !note_track(st, b->events[i].track))
+			return false;
 	return true;
 }
 

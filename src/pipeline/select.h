@@ -112,6 +112,9 @@ bool select_stage_begin(struct select_stage *st, struct pipeline *p);
 enum stage_status select_stage_next(struct stage *stage, struct batch **out);
 void select_stage_free(struct select_stage *st);
 
+/* Notes the tracks of events that another pipeline selected.  false: no memory. */
+bool select_stage_note(struct select_stage *st, const struct batch *b);
+
 /* All was read: tracks that were not selected are `hidden`. */
 void select_stage_hide(struct select_stage *st);
 

@@ -41,11 +41,11 @@ try(struct event_samples samples, uint32_t n, struct order_rule rule, uint64_t m
 	return counts;
 }
 
-static const struct order_rule rules[] = { { ORDER_TIME, false },
-	                                   { ORDER_TIME, true },
-	                                   { ORDER_TRACK_TIME, false },
-	                                   { ORDER_TRACK_TIME, true },
-	                                   { ORDER_FILE, false } };
+static const struct order_rule rules[] = { { .order = ORDER_TIME, .signed_time = false },
+	                                   { .order = ORDER_TIME, .signed_time = true },
+	                                   { .order = ORDER_TRACK_TIME, .signed_time = false },
+	                                   { .order = ORDER_TRACK_TIME, .signed_time = true },
+	                                   { .order = ORDER_FILE, .signed_time = false } };
 enum { RULES = sizeof rules / sizeof *rules };
 
 Test(sorter, in_memory)

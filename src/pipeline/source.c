@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "check/input_rules.h"
+#include "event/event_traits.h"
 #include "format/reader_copy.h"
 #include "format/reader_gaps.h"
 #include "format/registry.h"
@@ -449,6 +450,21 @@ use_marks(struct source *s, struct batch *b)
 	batch_recycle(b);
 }
 
+/* Ids that a file gives to its arrows are its own, unless the format has traces of several files. */
+static void
+keep_arrows_apart(const struct source *s, struct batch *b)
+{
+	const struct trace_ops *const ops = format_trace_ops(s->format);
+
+	if (s->place.number == 0 || s->context->raw || ops->merges || ops->trace_path != NULL)
+		return;
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0)
+			e->dur = rehome_flow_id(s->place.number, e->dur);
+	}
+}
+
 void
 source_next(struct source *s, struct batch *b)
 {
@@ -467,6 +483,7 @@ source_next(struct source *s, struct batch *b)
 		s->status = READ_BAD;
 		batch_recycle(b);
 	}
+	keep_arrows_apart(s, b);
 	use_marks(s, b);
 	input_hold(in, NULL); /* the next batch is another one */
 	input_behind(in);

@@ -87,6 +87,45 @@ part_of_track(struct split *s, const struct track *t)
 	return part_of_name(s, name);
 }
 
+/* ---- names ---- */
+
+#define WORDS 4 /* of a name: "pid-17-tid-18" */
+
+static bool
+is_number(const char *word)
+{
+	return *word >= '0' && *word <= '9';
+}
+
+/* Numbers get as many digits as the longest of their place has, so that names sort as the numbers do. */
+static bool
+pad_names(struct split *s)
+{
+	size_t most[WORDS] = { 0 };
+	char name[SPLIT_NAME_SIZE];
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < s->nparts; i++) {
+			const char *word = s->parts[i].name;
+			size_t n = 0;
+			for (int k = 0; k < WORDS && *word != '\0'; k++) {
+				const size_t size = strcspn(word, "-");
+				if (is_number(word) && size > most[k])
+					most[k] = size;
+				for (size_t zeros = is_number(word) ? most[k] - size : 0; zeros > 0; zeros--)
+					name[n++] = '0';
+				memcpy(name + n, word, size + (word[size] == '-'));
+				n += size + (word[size] == '-');
+				word += size + (word[size] == '-');
+			}
+			name[n] = '\0';
+			if (pass == 1 &&
+			    (s->parts[i].name = arena_copy(&s->names, slice_of(name, n + 1)).p) == NULL)
+				return false;
+		}
+	return true;
+}
+
 /* ---- units ---- */
 
 static uint64_t
@@ -289,6 +328,10 @@ split_plan(struct split *s, const struct pipeline_job *of)
 	else if (ok && s->nparts == 0) /* what there is belongs to a trace without events */
 		ok = (s->by == SPLIT_PID || s->by == SPLIT_TID ? part_of_name(s, "pid-none")
 		                                               : part_of_number(s, 0)) != SPLIT_NONE;
+	if (ok && !pad_names(s)) {
+		s->no_memory = true;
+		ok = false;
+	}
 	if (!ok)
 		set_reason(s);
 	s->planned = true;
