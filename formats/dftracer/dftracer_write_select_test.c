@@ -58,7 +58,7 @@ Test(dftracer_write_select, hashes_that_are_referred_to)
 	                "[\n" META("HH", "1", "1", "\"hhash\":" H("aa") "," DEF("aa", "host"))
 	                    META("FH", "1", "1", DEF("bb", "/b"))
 	                        CALL("y", "1", "1", "\"hhash\":" H("aa") ",\"fhash\":" H("bb")) "]",
-	                "1 event is left out as asked");
+	                "1 of 2 events selected");
 }
 
 /* The second text of a hash too: an event uses the last one before it. */

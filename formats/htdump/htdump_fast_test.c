@@ -69,7 +69,8 @@ findings(const char *const *args)
 	     p += strcspn(p, "\n"), p += *p == '\n') {
 		const size_t n = strcspn(p, "\n");
 		if (memmem(p, n, "[htdump/", 8) == NULL || memmem(p, n, "label-unresolved", 16) != NULL ||
-		    memmem(p, n, ": note: ", 8) != NULL)
+		    memmem(p, n, "invalid-utf8", 12) != NULL || memmem(p, n, ": note: ", 8) != NULL ||
+		    memmem(p, n, ": warning: ", 11) != NULL)
 			continue;
 		memcpy(lines + used, p, n);
 		used += n;
@@ -89,7 +90,6 @@ expect_same(const char *in, const char *copy, const struct ht_build *b)
 	            *const by_runs = findings(runs);
 	size_t n;
 
-	cr_expect_not_null(strstr(by_events, "htdump/invalid-utf8"), "%s", by_events);
 	cr_expect_not_null(strstr(by_events, "htdump/duration-overflow"));
 	cr_expect_not_null(strstr(by_events, "htdump/string-unterminated"));
 	cr_expect_str_eq(by_nothing, by_events);

@@ -198,8 +198,8 @@ Test(ndjson_nesting, children_that_overlap_after_their_parent)
 	trace_path(path, sizeof path, "dftracer/graph.pfw");
 	const char *const args[] = { "stats", "--format", "json", path, NULL };
 	struct ran r = run_tool(args, NULL, 0);
-	cr_expect_not_null(strstr(r.out, "\"self_ns\":229000}"), "%s", r.out);
-	cr_expect_not_null(strstr(r.out, "\"self_ns\":15000}"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\"self_ns\":229000,"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\"self_ns\":15000,"), "%s", r.out);
 	ran_free(&r);
 	expect_self_times(path);
 	cr_expect_eq(expect_lanes(path), 12);

@@ -33,11 +33,11 @@ put_clocks(struct text *t, const struct writer *w)
 	const size_t packet = wire_open(t, TRACE_PACKET);
 	wire_number(t, PACKET_SEQUENCE, 1);
 	const size_t at = wire_open(t, PACKET_CLOCK_SNAPSHOT);
-	put_clock(t, CLOCK_TRACE, 0);
+	put_clock(t, PERFETTO_CLOCK_TRACE, 0);
 	if (monotonic)
-		put_clock(t, CLOCK_MONOTONIC, zero);
+		put_clock(t, PERFETTO_CLOCK_MONOTONIC, zero);
 	if (unix_time || w->trace->epoch_known)
-		put_clock(t, CLOCK_REALTIME, epoch);
+		put_clock(t, PERFETTO_CLOCK_REALTIME, epoch);
 	wire_close(t, at);
 	wire_close(t, packet);
 }

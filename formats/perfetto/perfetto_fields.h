@@ -96,9 +96,9 @@
 #define SNAPSHOT_CLOCKS 1
 #define CLOCK_ID 1
 #define CLOCK_TIME 2
-#define CLOCK_REALTIME 1
-#define CLOCK_MONOTONIC 3
-#define CLOCK_TRACE 11
+#define PERFETTO_CLOCK_REALTIME 1
+#define PERFETTO_CLOCK_MONOTONIC 3
+#define PERFETTO_CLOCK_TRACE 11
 
 /* TraceAttributes */
 #define ATTRIBUTE 1

@@ -378,15 +378,13 @@ convert_split_write(struct convert *c)
 	job.operands = &s->operands;
 	if (!s->copies && s->by != SPLIT_SIZE) {
 		ok = write_routed(c, &job);
-		if (ok)
-			say_left_out(c);
-		return ok;
-	}
-	if (s->by == SPLIT_SIZE)
-		ok = write_sizes(c, &job);
-	for (uint32_t i = 0; i < s->nparts && ok; i++) {
-		c->split.part = i;
-		ok = write_part(c, &job, i, i + 1);
+	} else {
+		if (s->by == SPLIT_SIZE)
+			ok = write_sizes(c, &job);
+		for (uint32_t i = 0; i < s->nparts && ok; i++) {
+			c->split.part = i;
+			ok = write_part(c, &job, i, i + 1);
+		}
 	}
 	const char *const path = c->nin == 1 ? c->in[0] : c->out;
 	if (ok && s->selects)

@@ -83,7 +83,7 @@ Test(policy_starter, mistakes)
 	policy_expect(dir, "--init nowhere.json", 2, ": no such file", "fail-level");
 	policy_put(dir, "p.yaml", "");
 	policy_put(dir, "b.json", "[]");
-	policy_expect(dir, "--init -o p.yaml b.json", 2, "already exists", NULL);
+	policy_expect(dir, "--init -o p.yaml b.json", 3, "already exists", NULL);
 	policy_expect(dir, "--init -f -o p.yaml b.json", 0, NULL, NULL);
 	policy_expect(dir, "--config p.yaml b.json", 0, "valid", NULL);
 	remove_folder(dir);

@@ -18,7 +18,7 @@ static const char *const inputs[] = {
 	"testdata/heph/good/all-types.bin.log",       "testdata/dial9/good/again.dial9",
 	"testdata/dftracer/good/aggregated.pfw",      "testdata/htdump/good/overlapping.htdump",
 	"../shared/traces/heph/actors.bin.log",       "../shared/traces/dftracer/graph.pfw",
-	"../shared/traces/htdump/two-threads.htdump", "../shared/traces/ovni/state",
+	"../shared/traces/htdump/two-threads.htdump", "../shared/traces/ovni/state/mpi-func-nested",
 };
 
 struct happening {
