@@ -33,9 +33,8 @@ Test(ovni_counter, series_have_the_names_of_the_metadata)
 	/* three numbers, two names; the thread's number distinguishes the counter from those of other threads
 	 */
 	cr_expect_not_null(
-	    strstr(
-	        r.out,
-	        "{\"name\":\"hardware counters\",\"cat\":\"nosv\",\"ph\":\"C\",\"id\":\"100\",\"scope\":\"thread\",\"ts\":0.002,"),
+	    strstr(r.out, "{\"name\":\"hardware counters\",\"cat\":\"nosv\",\"ph\":\"C\",\"id\":\"100\","
+	                  "\"scope\":\"thread\",\"ts\":0.002,"),
 	    "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "\"args\":{\"cycles\":7,\"misses\":-2,\"value 3\":5}}"), "%s",
 	                   r.out);

@@ -1,5 +1,7 @@
 #include "cmd/recover_command.h"
 
+#include <string.h>
+
 #include "cmd/run_names.h"
 #include "cmd/say.h"
 #include "format/registry.h"
@@ -12,7 +14,7 @@ static const struct cmd_option own[] = {
 	[O_SORT] = { "sort", NULL, "put regions whose records have no order in order", 0 },
 	[O_FORMAT] = { "format", "text|json",
 	               "the list of changes: text on standard error (default), or JSON", 0 },
-	[O_REPORT] = { "report", "json=FILE", "write the list of changes to FILE too", 0 },
+	[O_REPORT] = { "report", "[json=]FILE", "write the list of changes to FILE too", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -59,8 +61,11 @@ take_report(struct recover *c, const char *arg)
 {
 	struct shown_path shown;
 
-	if (strncmp(arg, "json=", 5) == 0 && arg[5] != '\0') {
-		c->report = arg + 5;
+	/* There is one form: without its name, a name that could be that of another form is refused. */
+	const size_t form = strncmp(arg, "json=", 5) == 0 ? 5 : 0;
+
+	if (arg[form] != '\0' && (form > 0 || strchr(arg, '=') == NULL)) {
+		c->report = arg + form;
 		return true;
 	}
 	c->options.status =

@@ -312,7 +312,7 @@ read_file(struct input_archive *a, struct input *in, const struct tar_entry *e)
 		            "the header at byte %" PRIu64 " has a size of %" PRIu64 " bytes", at - TAR_BLOCK,
 		            e->size);
 	if (e->name[0] == '\0' && e->kind != TAR_FOLDER)
-		fail(a, INPUT_SYSTEM,
+		fail(a, INPUT_NOT_A_FILE,
 		     "the file at byte %" PRIu64 " has no name, or one of more than %d bytes; left out", at,
 		     TAR_NAME_MAX - 1);
 	if ((e->more_map && !pass_map(a, in)) ||
