@@ -7,7 +7,7 @@ BUILD  ?= build
 FORMAT ?= htdump
 
 # All processors compile, unless make was told how many.
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 

@@ -46,7 +46,10 @@ report_out_open(struct report_out *r, struct options *o)
 void
 report_out_put(struct report_out *r, struct text *t)
 {
-	r->no_memory |= t->failed;
+	if (t->failed) { /* it lacks a part, and the report is not to be shown at all */
+		r->no_memory = true;
+		return;
+	}
 	if (r->plain || !text_has_commands(t->p, t->n, r->lines)) {
 		if (t->n > 0)
 			output_write(r->out, t->p, t->n);

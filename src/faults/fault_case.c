@@ -196,7 +196,7 @@ fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, 
 {
 	static const char *const alone[] = {
 		"--help",         "--version", "--version --verbose", "formats",         "formats --json",
-		"convert --help", "explain",   "schema show",         "completion bash", "completion fish",
+		"convert --help", "explain",   "vocabulary show",         "completion bash", "completion fish",
 		"completion zsh", NULL,
 	};
 	char line[600];
@@ -210,7 +210,7 @@ fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, 
 		}
 		snprintf(line, sizeof line, "%s/../schemas/%s.yaml", testdata, (*f)->name);
 		if (access(line, R_OK) == 0)
-			add_reading(all, "schema check", copy(line), NULL);
+			add_reading(all, "vocabulary check", copy(line), NULL);
 	}
 	return add_samples(all, testdata, in, out);
 }
