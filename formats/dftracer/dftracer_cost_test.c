@@ -46,7 +46,7 @@ bytes_of(const struct lines *l, const char *what, const char *loss)
 {
 	char command[200];
 
-	snprintf(command, sizeof command, "ulimit -t 300; \"$0\" %s | wc -c", what);
+	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; \"$0\" %s | wc -c", what);
 	struct ran r =
 	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, l->p, l->n);
 	const double n = atof(r.out);

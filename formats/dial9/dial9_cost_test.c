@@ -16,7 +16,8 @@ expect_in_proportion(const struct d9_build *b, const char *to, const char *loss)
 
 	snprintf(in, sizeof in, "%s/in.bin", dir);
 	cr_assert(write_whole(in, b->p, b->n));
-	snprintf(command, sizeof command, "ulimit -t 300; \"$0\" convert --to %s \"$1\" - | wc -c", to);
+	snprintf(command, sizeof command,
+	         "ulimit -t ${COST_SECONDS:-300}; \"$0\" convert --to %s \"$1\" - | wc -c", to);
 	struct ran r =
 	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), in, NULL }, NULL, 0);
 	cr_expect_leq(atof(r.out), most, "%s: %s bytes of %zu", to, r.out, b->n);

@@ -13,7 +13,7 @@ run(const struct ht_build *b, const char *line)
 {
 	char command[300];
 
-	snprintf(command, sizeof command, "ulimit -t 300; %s", line);
+	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; %s", line);
 	struct ran r =
 	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
 	cr_assert(r.status == 0 || r.status == 1, "%s: status %d: %.500s", line, r.status, r.err);

@@ -71,7 +71,7 @@ run(const struct bytes *b, const char *what)
 {
 	char command[200];
 
-	snprintf(command, sizeof command, "ulimit -t 300; \"$0\" %s | wc -c", what);
+	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; \"$0\" %s | wc -c", what);
 	struct ran r =
 	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
 	cr_assert_eq(r.status, 0, "%s: status %d: %.500s", what, r.status, r.err);
@@ -112,7 +112,7 @@ Test(ovni_cost, many_definitions)
 		run_task(&b, i, 10 * (uint64_t)i + 2);
 	}
 	struct ran r = run(&b, "stats --format json --from ovni -");
-	cr_expect_lt(atof(r.out), 1.2e7, "%s", r.out);
+	cr_expect_lt(atof(r.out), 1e7, "%s", r.out);
 	ran_free(&r);
 	free(b.p);
 }

@@ -15,10 +15,16 @@
 #define MOST_EVENTS 20000
 
 static const char *const inputs[] = {
-	"testdata/heph/good/all-types.bin.log",       "testdata/dial9/good/again.dial9",
-	"testdata/dftracer/good/aggregated.pfw",      "testdata/htdump/good/overlapping.htdump",
-	"../shared/traces/heph/actors.bin.log",       "../shared/traces/dftracer/graph.pfw",
-	"../shared/traces/htdump/two-threads.htdump", "../shared/traces/ovni/state/mpi-func-nested",
+	"testdata/heph/good/all-types.bin.log",
+	"testdata/dial9/good/again.dial9",
+	"testdata/dftracer/good/aggregated.pfw",
+	"testdata/htdump/good/overlapping.htdump",
+	"../shared/traces/heph/actors.bin.log",
+	"../shared/traces/dftracer/graph.pfw",
+	"../shared/traces/htdump/two-threads.htdump",
+	"../shared/traces/ovni/state/mpi-func-nested",
+	"../shared/traces/ovni/state/nanos6-rerun-task-bad",
+	"../shared/traces/ovni/state/nosv-bad-double-execute",
 };
 
 struct happening {
@@ -425,9 +431,14 @@ Test(select, windows_that_are_reversed)
 		{ "--min-dur 5ms --max-dur 1ms", "--min-dur 5ms is longer than --max-dur 1ms" },
 	};
 	static const char *const runs[] = {
-		"stats " SAMPLE, "info " SAMPLE, "cat " SAMPLE, "diff " SAMPLE " " SAMPLE,
-		"validate --scope " SAMPLE, "convert --to ndjson " SAMPLE " -",
-		"convert --to htdump " SAMPLE " -", "merge --align start --to ndjson -o - " SAMPLE " " SAMPLE,
+		"stats " SAMPLE,
+		"info " SAMPLE,
+		"cat " SAMPLE,
+		"diff " SAMPLE " " SAMPLE,
+		"validate --scope " SAMPLE,
+		"convert --to ndjson " SAMPLE " -",
+		"convert --to htdump " SAMPLE " -",
+		"merge --align start --to ndjson -o - " SAMPLE " " SAMPLE,
 	};
 	char command[512];
 

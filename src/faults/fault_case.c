@@ -196,7 +196,7 @@ fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, 
 {
 	static const char *const alone[] = {
 		"--help",         "--version", "--version --verbose", "formats",         "formats --json",
-		"convert --help", "explain",   "vocabulary show",         "completion bash", "completion fish",
+		"convert --help", "explain",   "vocabulary show",     "completion bash", "completion fish",
 		"completion zsh", NULL,
 	};
 	char line[600];

@@ -24,10 +24,10 @@ static const char no_memory[] = "the system gives no more memory";
 
 /* ---- writing ---- */
 
-uint64_t
-folder_sum(uint64_t sum, const char *p, size_t n)
+static uint64_t
+sum_of(const char *p, size_t n)
 {
-	struct byte_sum s = { .sum = sum };
+	struct byte_sum s = { .sum = 0 };
 
 	byte_sum_add(&s, p, n);
 	return s.sum;
@@ -41,7 +41,7 @@ folder_list_put(struct text *t, const struct folder_file *files, uint32_t n)
 	for (uint32_t i = 0; i < n; i++)
 		text_printf(&lines, "%" PRIu64 " %016" PRIx64 " %s\n", files[i].given.bytes,
 		            files[i].given.sum, files[i].name);
-	text_printf(t, HEAD "%" PRIu32 " %016" PRIx64 "\n", n, folder_sum(0, lines.p, lines.n));
+	text_printf(t, HEAD "%" PRIu32 " %016" PRIx64 "\n", n, sum_of(lines.p, lines.n));
 	text_add(t, lines.p, lines.n);
 	t->failed |= lines.failed;
 	text_free(&lines);
@@ -112,7 +112,7 @@ take_line(struct folder_list *l, const char **p, const char *end)
 {
 	struct folder_listed file;
 
-	if (!take_number(p, end, ' ', &file.bytes) || !take_sum(p, end, ' ', &file.sum))
+	if (!take_number(p, end, ' ', &file.is.bytes) || !take_sum(p, end, ' ', &file.is.sum))
 		return not_ours;
 	const char *const line_end = memchr(*p, '\n', (size_t)(end - *p));
 	if (line_end == NULL || folder_name_wrong(*p, (size_t)(line_end - *p)) != NULL)
@@ -142,7 +142,7 @@ folder_list_read(struct folder_list *l, const char *folder)
 		return not_ours;
 	p += strlen(HEAD);
 	if (!take_number(&p, end, ' ', &count) || !take_sum(&p, end, '\n', &sum) ||
-	    folder_sum(0, p, (size_t)(end - p)) != sum)
+	    sum_of(p, (size_t)(end - p)) != sum)
 		return not_ours;
 	while (why == NULL && p < end)
 		why = take_line(l, &p, end);
@@ -171,7 +171,7 @@ folder_is_complete(const char *folder)
 		text_printf(&path, "%s/%.*s", folder, (int)list.files[i].name.n, list.files[i].name.p);
 		text_char(&path, '\0');
 		ok = !path.failed && lstat(path.p, &st) == 0 && S_ISREG(st.st_mode) &&
-		     (uint64_t)st.st_size == list.files[i].bytes;
+		     (uint64_t)st.st_size == list.files[i].is.bytes;
 	}
 	text_free(&path);
 	folder_list_free(&list);

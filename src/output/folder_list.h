@@ -19,9 +19,6 @@
  * file.  Sums are CRC-64/ECMA-182 (reflected), 16 hexadecimal digits.
  */
 
-/* Adds n bytes to a sum, which is 0 at first. */
-uint64_t folder_sum(uint64_t sum, const char *p, size_t n);
-
 /* Appends the list of these files. */
 void folder_list_put(struct text *t, const struct folder_file *files, uint32_t n);
 
@@ -30,7 +27,7 @@ struct folder_list {
 	struct tabletext names; /* -> files[] */
 	struct folder_listed {
 		struct slice name; /* valid by folder_name_wrong() */
-		uint64_t bytes, sum;
+		struct byte_sum is;
 	} * files;
 	uint32_t n, cap;
 };

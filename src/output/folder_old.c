@@ -12,8 +12,6 @@
 #include "output/folder_name.h"
 #include "output/output_folder.h"
 
-enum { READ_STEP = 256 << 10 };
-
 static const char not_ours[] =
     "exists, and its list " OUTPUT_FOLDER_LIST " does not name all that is in it: not replaced";
 static const char changed[] =
@@ -44,27 +42,14 @@ join(const char *a, const char *b)
 
 /* Whether the file has the bytes that its line tells; NULL, or why not. */
 static const char *
-check_file(const char *path, const struct stat *st, const struct folder_listed *listed, char *room,
-           char reason[128])
+check_file(const char *path, const struct stat *st, const struct folder_listed *listed, char reason[128])
 {
-	uint64_t bytes = 0, sum = 0;
-	ssize_t did = 1;
+	struct byte_sum is;
 
-	if ((uint64_t)st->st_size != listed->bytes)
+	if ((uint64_t)st->st_size != listed->is.bytes)
 		return changed;
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	while (fd >= 0 && did != 0 && (did = read(fd, room, READ_STEP)) != 0) {
-		if (did < 0 && errno != EINTR)
-			break;
-		sum = folder_sum(sum, room, did > 0 ? (size_t)did : 0);
-		bytes += did > 0 ? (uint64_t)did : 0;
-	}
-	const char *const why = fd < 0 || did < 0                              ? errno_reason(reason, errno)
-	                        : bytes != listed->bytes || sum != listed->sum ? changed
-	                                                                       : NULL;
-	if (fd >= 0)
-		(void)close(fd);
-	return why;
+	const int error = byte_sum_read(&is, path);
+	return error != 0 ? errno_reason(reason, error) : byte_sum_equal(&is, &listed->is) ? NULL : changed;
 }
 
 /* ---- the folder ---- */
@@ -96,7 +81,7 @@ take_entry(struct folder_old *old, const char *root, char *name, char reason[128
 		if (!S_ISREG(st.st_mode))
 			why = not_ours;
 		else if (listed != TABLE_NONE)
-			why = check_file(path, &st, &old->list.files[listed], old->room, reason);
+			why = check_file(path, &st, &old->list.files[listed], reason);
 		else if (strcmp(name, OUTPUT_FOLDER_LIST) != 0)
 			why = not_ours;
 	}
@@ -152,9 +137,7 @@ read_one(struct folder_old *old, const char *root, const char *inside, char reas
 const char *
 folder_old_read(struct folder_old *old, const char *path, char reason[128])
 {
-	*old = (struct folder_old){ .room = malloc(READ_STEP) };
-	if (old->room == NULL)
-		return no_memory;
+	*old = (struct folder_old){ .nfiles = 0 };
 	const char *const wrong = folder_list_read(&old->list, path);
 	const char *why = read_one(old, path, "", reason);
 	if (wrong != NULL && why != reason && (why != NULL || old->nfiles + old->nfolders > 0))
@@ -191,6 +174,5 @@ folder_old_free(struct folder_old *old)
 	free(old->files);
 	free(old->folders);
 	folder_list_free(&old->list);
-	free(old->room);
 	*old = (struct folder_old){ .nfiles = 0 };
 }

@@ -8,7 +8,6 @@
 /* What lies in a folder that an output is to replace, compared with the list of files in it. */
 struct folder_old {
 	struct folder_list list;
-	char *room;              /* to read files */
 	char **files, **folders; /* what there is: paths from the folder's own name on; folders before what is
 	                            in them */
 	uint32_t nfiles, nfolders, files_cap, folders_cap;

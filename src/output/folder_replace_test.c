@@ -161,9 +161,12 @@ write_list(const char *p, size_t n)
 static void
 forge_list(unsigned count, const char *lines)
 {
+	struct byte_sum is = { .bytes = 0 };
 	char text[512];
-	const int n = snprintf(text, sizeof text, "tracetool-files 1 %u %016" PRIx64 "\n%s", count,
-	                       folder_sum(0, lines, strlen(lines)), lines);
+
+	byte_sum_add(&is, lines, strlen(lines));
+	const int n =
+	    snprintf(text, sizeof text, "tracetool-files 1 %u %016" PRIx64 "\n%s", count, is.sum, lines);
 
 	write_list(text, (size_t)n);
 }

@@ -113,7 +113,8 @@ put_span(struct text *t, const struct span_row *row, const struct histogram_pool
 		text_u128(t, row->self);
 		text_str(t, ",\"total_ns\":");
 		text_u128(t, row->total);
-		put_u64(t, ",\"recursive\":", row->recursive);
+		if (row->recursive > 0)
+			put_u64(t, ",\"recursive\":", row->recursive);
 	}
 	text_char(t, '}');
 }
