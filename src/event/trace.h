@@ -19,9 +19,7 @@ struct trace {
 	const char *record_id;  /* name of the first field of events if it numbers them; or NULL */
 	bool epoch_known;
 	uint64_t epoch_ns; /* wall time at ts 0, ns since 1970; only if epoch_known */
-	/* Of the events that come out, where the engine orders them, with the top bit flipped if times are
-	 * signed; last_end 0: not known. */
-	uint64_t first_start, last_end;
+	uint64_t first_start, last_end; /* of ordered output, as order keys; last_end 0: unknown */
 	const struct trace_origin *origin; /* NULL: none is known */
 	struct class **classes, **planned; /* planned: by their index */
 	uint32_t nclasses, classes_cap, nplanned, planned_cap;
@@ -29,8 +27,7 @@ struct trace {
 	uint32_t ntracks, tracks_cap;
 	struct field *meta; /* facts of the whole trace, in order of arrival */
 	uint32_t nmeta, meta_cap;
-	uint64_t records; /* all records met */
-	uint64_t events;  /* those that are not structure */
+	uint64_t records, events; /* all that were met; those that are not structure */
 	/* For the engine. */
 	struct tabletext class_names;        /* name -> the first of its classes[] */
 	struct table64 class_plans;          /* hash of what trace_plan_class() compares -> planned[] */
@@ -49,17 +46,13 @@ struct track *trace_add_process(struct trace *t, struct slice name);
 struct track *trace_add_thread(struct trace *t, const struct track *process, uint64_t id, struct slice name);
 bool trace_add_meta(struct trace *t, struct slice name, struct value value);
 
-/* More tracks than these are put together on one: hostile input must not make memory grow with it. */
-#define TRACE_MAX_TRACKS 98304
-
-/* Tracks above a track; one that would lie deeper is put below the last that may have others below it. */
-#define TRACE_MAX_DEPTH 64
+#define TRACE_MAX_TRACKS 98304 /* more are put together on one, to bound memory */
+#define TRACE_MAX_DEPTH 64     /* tracks above a track; a deeper one is put below the last of so many */
 
 /* Whether a class has a field; for rules of vocabularies that ask for fields. */
 typedef bool trace_has_field(const void *ctx, struct slice name);
 
-/* What the vocabulary says of classes of this name, or NULL.  For rules that ask for fields, `has` knows
- * them (NULL: none is known). */
+/* What the vocabulary says of classes of this name, or NULL.  has NULL: none of their fields is known. */
 const struct plan *trace_find_plan(const struct trace *t, struct slice name, trace_has_field *has,
                                    const void *ctx);
 

@@ -16,8 +16,6 @@ reader_can_use(struct reader *r, struct input *file, const char *name)
 	    (file->fault == INPUT_OK || file->fault == INPUT_EMPTY || file->fault == INPUT_TRAILING))
 		return true;
 	finding_add(r->findings, input_fault_rule(file->fault), 0, 0, "%s: %s", name, file->fault_text);
-	snprintf(r->unreadable_why, sizeof r->unreadable_why, "%.60s: %.180s", name,
-	         file->fault_text);
-	r->unreadable = true;
+	snprintf(r->unreadable, sizeof r->unreadable, "%.60s: %.180s", name, file->fault_text);
 	return false;
 }

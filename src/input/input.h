@@ -20,7 +20,7 @@
 struct input {
 	const char *p;   /* first byte not yet consumed; the reader moves it */
 	const char *end; /* one past the last byte of the window */
-	bool last;       /* nothing comes after `end` */
+	bool last, again; /* nothing comes after `end`; for the engine: a further pass over a file */
 	/* For the engine: see input_open.h. */
 	const char *base;     /* a place in the window ... */
 	uint64_t base_offset; /* ... and its offset in the (unpacked) trace */
@@ -28,7 +28,6 @@ struct input {
 	const struct input_source_ops *ops;
 	struct input_source *source;
 	struct input_files *files; /* of the run; NULL: none */
-	bool again;                /* another pass over a file that was opened before */
 	const char *path; /* as given; "-" is standard input */
 	enum input_packing packing;
 	enum input_fault fault;

@@ -57,7 +57,7 @@ check_sidecar(struct reading *r, const struct format *format, const struct opera
 		                    .archive = o->archive,
 		                    .files = r->p->job->files };
 	format_trace_ops(format)->check_sidecar(&s.reader);
-	s.unreadable = s.reader.unreadable;
+	s.unreadable = s.reader.unreadable[0] != '\0';
 	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
 	if (s.findings.ncounts > 0)
 		reading_report(r, &s);

@@ -86,8 +86,8 @@ open_trace(struct source *s)
 		return true;
 	struct reader r = reader_of(s, &c->findings);
 	c->unreadable = !ops->open(&r);
-	c->incomplete = r.unreadable;
-	snprintf(c->why, sizeof c->why, "%s", r.unreadable_why);
+	c->incomplete = r.unreadable[0] != '\0';
+	snprintf(c->why, sizeof c->why, "%s", r.unreadable);
 	return !c->unreadable || c->findings.levels[LEVEL_ERROR] > 0;
 }
 
@@ -541,11 +541,11 @@ source_end(struct source *s)
 			end_without_memory(s);
 		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK || in->fault == INPUT_CHANGED)
 			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
-		s->unreadable |= s->reader.unreadable;
+		s->unreadable |= s->reader.unreadable[0] != '\0';
 		c->bytes += input_offset(in, in->p);
 		if (c->why[0] == '\0')
-			snprintf(c->why, sizeof c->why, "%s", s->reader.unreadable_why);
-		c->system_failed |= s->reader.unreadable || prevents_reading(in->fault);
+			snprintf(c->why, sizeof c->why, "%s", s->reader.unreadable);
+		c->system_failed |= s->reader.unreadable[0] != '\0' || prevents_reading(in->fault);
 	}
 	s->findings.muted = NULL;
 	end_reader(s);
