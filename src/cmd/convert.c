@@ -165,19 +165,18 @@ can_select(const struct convert *c, const struct format *of)
 	return true;
 }
 
-bool
-convert_begin_writing(struct convert *c, struct pipeline *p)
+static bool
+begin_writing(struct convert *c)
 {
 	const struct writing_options options = {
 		.values = options_values(&c->options),
 		.tool = TOOL_NAME,
 		.beside = beside(c),
-		.threads = convert_split_is_fine(&c->split) ? 1 : options_threads(c->threads),
+		.threads = options_threads(c->threads),
 	};
-	const struct writing_output whole = { convert_output_put, &c->output },
-	                            part = { convert_split_put, c };
+	const struct writing_output out = { convert_output_put, &c->output };
 
-	return writing_begin(&c->writing, p, c->to, convert_splits(&c->split) ? part : whole, &options);
+	return convert_verify_begin(c) && writing_begin(&c->writing, &c->pipeline, c->to, out, &options);
 }
 
 /* The first input that can be read tells what is written. */
@@ -185,7 +184,7 @@ static bool
 opened(void *ctx, const struct source *s)
 {
 	struct convert *const c = ctx;
-	if (c->writing.begun)
+	if (c->writing.begun || (c->split.nouts > 0 && c->split.outs[0].writing.begun))
 		return true;
 	if (c->raw && (c->to->writer->modes & WRITER_RAW) == 0 && s->format != c->to) {
 		say("--raw: the input is in format %s, %s cannot hold its records", s->format->name,
@@ -198,7 +197,9 @@ opened(void *ctx, const struct source *s)
 		return false;
 	}
 	c->split.any = true;
-	return c->split.routes || (convert_verify_begin(c) && convert_begin_writing(c, &c->pipeline));
+	if (convert_splits(&c->split))
+		return c->split.routes || convert_split_begin(c, &c->pipeline);
+	return begin_writing(c);
 }
 
 static void
@@ -312,7 +313,7 @@ finish(struct convert *c, bool written)
 	struct shown_path shown;
 	enum exit_status status;
 
-	if ((c->writing.begun || c->split.routes) && written && may_keep(c) &&
+	if (written && (c->writing.begun || convert_splits(&c->split)) && may_keep(c) &&
 	    (convert_splits(&c->split) || writing_end(&c->writing)) && convert_output_finish(out) &&
 	    convert_verify_end(c)) {
 		(void)publish(c, &status);

@@ -38,10 +38,6 @@ struct convert {
 /* What is read and how. */
 struct pipeline_job convert_job(struct convert *c);
 
-/* Begins to write what comes out of a pipeline, to the output or a part of it.  false: no memory, or the
- * output failed. */
-bool convert_begin_writing(struct convert *c, struct pipeline *p);
-
 /* Reads the inputs and hands all to the writer.  false: not all could be read or written. */
 bool convert_write(struct convert *c, const struct pipeline_job *job);
 

@@ -166,33 +166,126 @@ suffix_of(const struct format *f)
 	return *s;
 }
 
-bool
-convert_split_put(void *ctx, const char *file, const char *p, size_t n)
+static bool
+put(void *ctx, const char *file, const char *p, size_t n)
 {
-	struct convert *const c = ctx;
+	struct part_out *const out = ctx;
+	struct convert *const c = out->c;
 	struct convert_split *const s = &c->split;
 	struct text *const name = &s->name;
 
-	s->bytes += n;
+	out->bytes += n;
 	if (s->measures)
 		return true;
 	text_clear(name);
 	if (s->split.by == SPLIT_SIZE)
-		text_printf(name, "part-%05" PRIu32, s->part);
+		text_printf(name, "part-%05" PRIu32, out->number);
 	else
-		text_str(name, s->split.parts[s->part].name);
+		text_str(name, s->split.parts[out->number].name);
 	text_str(name, suffix_of(c->to));
 	if (file != NULL)
 		text_printf(name, "/%s", file);
 	text_char(name, '\0');
 	if (name->failed)
-		atomic_store(&c->writing.no_memory, true);
+		atomic_store(&out->writing.no_memory, true);
 	return !name->failed && convert_output_put(&c->output, name->p, p, n);
 }
 
-/* ---- parts ---- */
+/* ---- parts that are written at once ---- */
 
-/* Findings were reported with the first part; what keeps a later one from being read is new. */
+/* Parts are so many, and so small, that threads take longer to start than they save. */
+static bool
+is_fine(const struct convert_split *s)
+{
+	return s->split.nparts > 64;
+}
+
+/* Gives each of the parts a batch in which the events of all others are left out. */
+static void
+for_each_part(struct convert *c, const struct batch *b, void (*give)(struct part_out *, const struct batch *))
+{
+	const struct record_marks *const m = &c->pipeline.marks;
+	const struct convert_split *const s = &c->split;
+
+	for (uint32_t k = 0; k < s->nouts; k++) {
+		struct part_out *const out = &s->outs[k];
+		for (uint32_t i = 0; i < b->n && !m->drops; i++) {
+			struct event *const e = &b->events[i];
+			const uint32_t part = e->phase == PHASE_STRUCTURE ? SPLIT_ALL : m->parts[i];
+			if (part == SPLIT_ALL || (part >= out->from && part < out->end))
+				e->flags &= (uint8_t)~EVENT_LEFT_OUT;
+			else
+				e->flags |= EVENT_LEFT_OUT;
+		}
+		give(out, b);
+	}
+}
+
+static void
+give_survey(struct part_out *out, const struct batch *b)
+{
+	out->writing.to->writer->survey(out->writing.writer.state, b);
+}
+
+static void
+take_survey(void *ctx, const struct batch *b)
+{
+	for_each_part(ctx, b, give_survey);
+}
+
+static void
+give_batch(struct part_out *out, const struct batch *b)
+{
+	struct batch lent = *b;
+
+	out->failed |= !writing_lend(&out->writing, &lent);
+}
+
+bool
+convert_split_begin(struct convert *c, struct pipeline *p)
+{
+	struct convert_split *const s = &c->split;
+	const struct writing_options options = {
+		.values = options_values(&c->options),
+		.tool = TOOL_NAME,
+		.beside = c->out,
+		.threads = s->routes && !is_fine(s) ? options_threads(c->threads) : 1,
+		.surveyed = true,
+	};
+	bool ok = true;
+
+	for (uint32_t k = 0; k < s->nouts && ok; k++) {
+		struct part_out *const out = &s->outs[k];
+		out->c = c;
+		ok = writing_begin(&out->writing, p, c->to, (struct writing_output){ put, out }, &options);
+	}
+	return ok && (s->routes || c->to->writer->survey == NULL || !s->outs[0].writing.writer.selected ||
+	              record_marks_survey(p, take_survey, c));
+}
+
+/* Ends the parts, well or not. */
+static bool
+end_parts(struct convert *c, bool written)
+{
+	struct convert_split *const s = &c->split;
+
+	for (uint32_t k = 0; k < s->nouts; k++) {
+		struct writing *const w = &s->outs[k].writing;
+		written = written && !s->outs[k].failed && writing_end(w);
+		if (written && !s->measures)
+			ledger_merge(&s->total, &w->total);
+		if (atomic_load(&w->no_memory))
+			atomic_store(&c->writing.no_memory, true);
+		if (w->failure != NULL)
+			c->writing.failure = w->failure;
+		writing_free(w);
+	}
+	return written && !s->total.failed;
+}
+
+/* ---- copies of records ---- */
+
+/* Findings were reported with the first pass; what keeps a later one from being read is new. */
 static void
 say_new(void *ctx, const struct findings *j, const struct finding *f)
 {
@@ -202,38 +295,60 @@ say_new(void *ctx, const struct findings *j, const struct finding *f)
 		c->split.failed = true;
 }
 
-/* Runs over the records of [from, to).  false: it failed. */
+/* One more part to be written with the next pass. */
+static void
+add_out(struct convert_split *s, uint32_t number, uint32_t from, uint32_t end)
+{
+	s->outs[s->nouts++] = (struct part_out){ .number = number, .from = from, .end = end };
+}
+
+/* Reads the inputs and writes s->outs, which follow one another.  false: it failed. */
 static bool
-run(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t to)
+copy_parts(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
+	enum stage_status status = STAGE_BAD;
 	struct shown_path shown;
+	struct batch *b;
+	bool ok = true;
 
+	for (uint32_t k = 0; k < s->nouts; k++)
+		s->outs[k].bytes = 0;
 	if (s->is_again) {
-		writing_free(&c->writing);
 		pipeline_close(&c->pipeline);
 		job->sink = say_new;
 		job->ctx = c;
 	}
-	job->part = from;
-	job->part_end = to;
-	s->bytes = 0;
-	const bool written =
-	    convert_write(c, job) && c->writing.begun && !s->failed && writing_end(&c->writing);
+	job->part = s->outs[0].from;
+	job->part_end = s->outs[s->nouts - 1].end;
+	if (pipeline_open(&c->pipeline, job))
+		while (ok && (status = pipeline_next(&c->pipeline, &b)) == STAGE_MORE) {
+			if ((ok = s->outs[0].writing.begun)) /* else classes of an unreadable input */
+				for_each_part(c, b, give_batch);
+			for (uint32_t k = 0; k < s->nouts; k++)
+				ok &= !s->outs[k].failed;
+			batch_release(b);
+		}
+	const bool written = end_parts(c, status == STAGE_END && s->outs[0].writing.begun && !s->failed);
+	pipeline_end(&c->pipeline);
 	s->is_again = true;
 	if (written && s->split.is_changed)
 		say("%s: changed while it was read", show_path(&shown, c->in[0]));
 	return written && !s->split.is_changed;
 }
 
-/* The same, and it is a part of the output. */
 static bool
-write_part(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t to)
+write_copies(struct convert *c, struct pipeline_job *job)
 {
-	if (!run(c, job, from, to))
-		return false;
-	ledger_merge(&c->split.total, &c->writing.total);
-	return !c->split.total.failed;
+	struct convert_split *const s = &c->split;
+	bool ok = true;
+
+	for (uint32_t i = 0; i < s->split.nparts && ok;) {
+		for (s->nouts = 0; i < s->split.nparts && s->nouts < s->most; i++)
+			add_out(s, i, i, i + 1);
+		ok = copy_parts(c, job);
+	}
+	return ok;
 }
 
 /* ---- parts of a size ---- */
@@ -249,56 +364,108 @@ events_of(const struct split *s, uint32_t from, uint32_t to)
 	return n;
 }
 
+static bool
+measure(struct convert *c, struct pipeline_job *job)
+{
+	c->split.measures = true;
+	const bool ok = copy_parts(c, job);
+	c->split.measures = false;
+	return ok;
+}
+
+static bool
+is_well_filled(const struct convert_split *s, uint64_t bytes)
+{
+	return bytes <= s->split.step && bytes >= s->split.step / 4 * 3;
+}
+
 /* How many of the units from this one on make a part; `most` to begin with.  0: it failed, after a message.
  */
 static uint32_t
 find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t most)
 {
-	const struct split *const s = &c->split.split;
-	uint32_t fits = 0, exceeds = s->nunits - from + 1, n = most < exceeds ? most : exceeds - 1;
+	struct convert_split *const s = &c->split;
+	const uint64_t step = s->split.step;
+	uint32_t fits = 0, exceeds = s->split.nunits - from + 1, n = most < exceeds ? most : exceeds - 1;
 	struct shown_path shown;
 
 	for (;;) {
-		if (!run(c, job, from, from + n))
+		s->nouts = 0;
+		add_out(s, 0, from, from + n);
+		if (!measure(c, job))
 			return 0;
-		const uint64_t bytes = c->split.bytes;
-		const double next = (double)n * (double)s->step * 0.95 / (double)(bytes + 1);
-		if (bytes <= s->step)
+		const struct part_out *const out = &s->outs[0];
+		const double next = (double)n * (double)step * 0.95 / (double)(out->bytes + 1);
+		if (out->bytes <= step)
 			fits = n;
 		else
 			exceeds = n;
-		if (exceeds == 1 && events_of(s, from, from + 1) > 1) {
+		if (exceeds == 1 && events_of(&s->split, from, from + 1) > 1) {
 			say("%s: not written: a part of the fewest records takes %" PRIu64
 			    " bytes, --split size= is %" PRIu64,
-			    show_path(&shown, c->out), bytes, s->step);
+			    show_path(&shown, c->out), out->bytes, step);
 			return 0;
 		}
-		if (fits + 1 >= exceeds || (bytes <= s->step && bytes >= s->step / 4 * 3))
+		if (fits + 1 >= exceeds || is_well_filled(s, out->bytes))
 			return fits > 0 ? fits : 1;
 		n = next >= (double)exceeds ? exceeds - 1 : (uint32_t)next;
 		n = n <= fits ? fits + 1 : n;
 	}
 }
 
+/* Measures up to `most` parts of n units each.  s->outs: those from the first one on that are well filled.
+ * false: it failed. */
+static bool
+find_same_size(struct convert *c, struct pipeline_job *job, uint32_t number, uint32_t from, uint32_t n,
+               uint32_t most)
+{
+	struct convert_split *const s = &c->split;
+	const uint32_t all = s->split.nunits;
+	uint32_t well = 0;
+
+	for (s->nouts = 0; s->nouts < most && from < all && events_of(&s->split, from, all) > 0;) {
+		const uint32_t end = n < all - from ? from + n : all;
+		add_out(s, number + s->nouts, from, end);
+		from = end;
+	}
+	if (!measure(c, job))
+		return false;
+	while (well < s->nouts && (is_well_filled(s, s->outs[well].bytes) ||
+	                           (s->outs[well].end == all && s->outs[well].bytes <= s->split.step)))
+		well++;
+	s->nouts = well;
+	return true;
+}
+
+/* Parts of as many units as the last one had are measured with one pass: twice as many each time all of them
+ * are well filled. */
 static bool
 write_sizes(struct convert *c, struct pipeline_job *job)
 {
 	struct convert_split *const s = &c->split;
-	uint32_t n = SPLIT_UNITS - 2;
+	uint32_t n = SPLIT_UNITS - 2, at_once = 1, number = 0, from = 0;
 	struct shown_path shown;
 
-	for (uint32_t from = 0; from < s->split.nunits; from += n, s->part++) {
-		if (from > 0 && events_of(&s->split, from, s->split.nunits) == 0)
-			break;
-		if (s->part == SPLIT_MOST) {
+	while (from < s->split.nunits && (from == 0 || events_of(&s->split, from, s->split.nunits) > 0)) {
+		s->nouts = 0;
+		if (at_once > 1 && !find_same_size(c, job, number, from, n, at_once))
+			return false;
+		if (s->nouts == 0) {
+			if ((n = find_size(c, job, from, n)) == 0)
+				return false;
+			s->nouts = 0;
+			add_out(s, number, from, from + n);
+			at_once = 1;
+		}
+		if (number + s->nouts > SPLIT_MOST) {
 			say("%s: not written: more than %d parts of %" PRIu64 " bytes",
 			    show_path(&shown, c->out), SPLIT_MOST, s->split.step);
 			return false;
 		}
-		s->measures = true;
-		n = find_size(c, job, from, n);
-		s->measures = false;
-		if (n == 0 || !write_part(c, job, from, from + n))
+		number += s->nouts;
+		from = s->outs[s->nouts - 1].end;
+		at_once = s->nouts < at_once ? s->nouts : at_once * 2 < s->most ? at_once * 2 : s->most;
+		if (!copy_parts(c, job))
 			return false;
 	}
 	return true;
@@ -306,26 +473,21 @@ write_sizes(struct convert *c, struct pipeline_job *job)
 
 /* ---- parts that are read at once ---- */
 
-/* Ends well or not; what went wrong is in c->writing, or a finding. */
+/* Ends well or not; what went wrong is a finding, or in c->writing. */
 static bool
 write_routed_part(struct convert *c, const struct pipeline_job *job, struct split_route *r,
                   struct pipeline *p)
 {
 	enum stage_status status = STAGE_BAD;
 	struct batch *b;
-	bool ok = pipeline_open_part(p, job, &c->pipeline, split_route_part(r, p, c->split.part)) &&
-	          convert_begin_writing(c, p);
+	bool ok = pipeline_open_part(p, job, &c->pipeline, split_route_part(r, p, c->split.outs[0].number)) &&
+	          convert_split_begin(c, p);
 
 	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE)
-		ok = writing_put(&c->writing, b);
-	writing_settle(&c->writing);
-	ok = ok && status == STAGE_END && writing_end(&c->writing);
-	if (ok) {
-		ledger_merge(&c->split.total, &c->writing.total);
-		writing_free(&c->writing);
-	}
+		ok = writing_put(&c->split.outs[0].writing, b);
+	ok = end_parts(c, ok && status == STAGE_END);
 	pipeline_close_part(p, &c->pipeline);
-	return ok && !c->split.total.failed;
+	return ok;
 }
 
 /* Reads the inputs once more, and writes part after part of what they gave. */
@@ -350,8 +512,11 @@ write_routed(struct convert *c, const struct pipeline_job *job)
 	if (ok && s->split.is_changed)
 		say("%s: changed while it was read", show_path(&shown, c->in[0]));
 	ok = ok && !s->split.is_changed && s->any;
-	for (s->part = 0; ok && s->part < s->split.nparts; s->part++)
+	for (uint32_t i = 0; ok && i < s->split.nparts; i++) {
+		s->nouts = 0;
+		add_out(s, i, i, i + 1);
 		ok = write_routed_part(c, &one, &r, p);
+	}
 	if (ok)
 		pipeline_losses(&c->pipeline, &s->total);
 	split_route_free(&r);
@@ -361,13 +526,21 @@ write_routed(struct convert *c, const struct pipeline_job *job)
 
 /* ---- all of them ---- */
 
+/* What a writer keeps of a trace's structure may be as large as the trace. */
+static uint32_t
+parts_at_once(const struct split *s)
+{
+	const uint64_t memory = UINT64_C(1) << 30, least = 4, most = 64, n = memory / (s->bytes + 1);
+
+	return (uint32_t)(n < least ? least : n > most ? most : n);
+}
+
 bool
 convert_split_write(struct convert *c)
 {
 	struct split *const s = &c->split.split;
 	struct pipeline_job job = convert_job(c);
 	struct shown_path shown;
-	bool ok = true;
 
 	if (!split_plan(s, &job)) {
 		say("%s: not written: %s", show_path(&shown, c->out), s->why);
@@ -376,16 +549,14 @@ convert_split_write(struct convert *c)
 	}
 	job.split = s;
 	job.operands = &s->operands;
-	if (!s->copies && s->by != SPLIT_SIZE) {
-		ok = write_routed(c, &job);
-	} else {
-		if (s->by == SPLIT_SIZE)
-			ok = write_sizes(c, &job);
-		for (uint32_t i = 0; i < s->nparts && ok; i++) {
-			c->split.part = i;
-			ok = write_part(c, &job, i, i + 1);
-		}
+	c->split.most = job.raw_drops || !s->copies ? 1 : parts_at_once(s);
+	if ((c->split.outs = calloc(c->split.most, sizeof *c->split.outs)) == NULL) {
+		atomic_store(&c->writing.no_memory, true);
+		return false;
 	}
+	const bool ok = !s->copies             ? write_routed(c, &job)
+	                : s->by == SPLIT_SIZE ? write_sizes(c, &job)
+	                                      : write_copies(c, &job);
 	const char *const path = c->nin == 1 ? c->in[0] : c->out;
 	if (ok && s->selects)
 		c->status = worse(c->status, say_selected(&c->options, path, s->found));
@@ -397,6 +568,7 @@ convert_split_free(struct convert_split *s)
 {
 	split_free(&s->split);
 	free(s->out);
+	free(s->outs);
 	text_free(&s->name);
 	ledger_free(&s->total);
 }

@@ -4,6 +4,7 @@
 #include "format/ledger.h"
 #include "output/text.h"
 #include "pipeline/split.h"
+#include "pipeline/writing.h"
 
 struct convert;
 
@@ -11,23 +12,25 @@ struct convert;
 struct convert_split {
 	struct split split; /* by SPLIT_NOT: the output is one trace */
 	char *out;          /* the folder, without slashes behind its name */
-	uint32_t part;      /* that is written, by its number */
 	bool routes;        /* the inputs are read once for all parts: pipeline/split_route.h */
 	bool any;           /* an input could be read */
 	bool is_again;      /* the inputs were read before, and what was found in them said */
 	bool measures;      /* nothing is written, but counted */
-	uint64_t bytes;     /* of the part */
-	struct text name;   /* of a file in the folder, with a NUL behind */
 	bool failed;        /* what was read before could not be read again, which was said */
+	struct part_out *outs; /* parts that are written with one pass */
+	uint32_t nouts, most;
+	struct text name; /* of a file in the folder, with a NUL behind */
 	struct ledger total;
 };
 
-/* Parts are so many, and so small, that threads take longer to start than they save. */
-static inline bool
-convert_split_is_fine(const struct convert_split *s)
-{
-	return s->split.nparts > 64;
-}
+struct part_out {
+	struct convert *c;
+	struct writing writing;
+	uint32_t number;    /* in its name */
+	uint32_t from, end; /* parts of the plan, or units of SPLIT_SIZE, [from, end) */
+	uint64_t bytes;     /* of output */
+	bool failed;
+};
 
 static inline bool
 convert_splits(const struct convert_split *s)
@@ -48,8 +51,8 @@ bool convert_split_check(struct convert *c);
 /* Writes all parts into the folder, of which the last pipeline stays open.  false: not all was written. */
 bool convert_split_write(struct convert *c);
 
-/* As writing_output.put; ctx is the struct convert. */
-bool convert_split_put(void *ctx, const char *file, const char *p, size_t n);
+/* Begins to write split.outs from a pipeline.  false: no memory, or the output or a pass failed. */
+bool convert_split_begin(struct convert *c, struct pipeline *p);
 
 void convert_split_free(struct convert_split *s);
 

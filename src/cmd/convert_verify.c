@@ -70,7 +70,7 @@ convert_verify_begin(struct convert *c)
 {
 	struct shown_path shown;
 	const struct sorter_options options = {
-		.order = { convert_verify_order(c), false },
+		.order = { .order = convert_verify_order(c) },
 		.memory = c->sort_memory > 0 ? c->sort_memory : SORTER_MEMORY,
 		.beside = c->out,
 	};

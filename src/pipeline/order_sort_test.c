@@ -158,7 +158,7 @@ Test(order_sort, keys)
 
 Test(order_sort, watch)
 {
-	struct order_watch w = { .rule = { ORDER_TIME, false }, .in_order = true };
+	struct order_watch w = { .rule = { .order = ORDER_TIME }, .in_order = true };
 	struct event events[] = { { .ts = 1 }, { .ts = 1 }, { .ts = 4 }, { .ts = 3 } };
 	const struct batch some = { .events = events, .n = 3 }, last = { .events = events + 3, .n = 1 };
 

@@ -6,7 +6,7 @@ begin(struct order_stage *st)
 {
 	const struct pipeline_job *const job = st->p->job;
 	const struct sorter_options options = {
-		.order = { job->order, st->p->rebase.signed_time },
+		.order = { .order = job->order, .signed_time = st->p->rebase.signed_time },
 		.with_bytes = false, /* raw records alone have some for sure, and those stay as they come */
 		.memory = job->sort_memory > 0 ? job->sort_memory : SORTER_MEMORY,
 		.beside = job->sort_beside,

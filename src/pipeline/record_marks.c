@@ -109,7 +109,7 @@ tag(struct record_marks *m, uint32_t input, struct batch *b)
 }
 
 static void
-take_away(struct batch *b)
+take_away(struct record_marks *m, struct batch *b)
 {
 	uint32_t n = 0;
 
@@ -119,14 +119,16 @@ take_away(struct batch *b)
 		b->events[n] = b->events[i];
 		if (b->bytes != NULL)
 			b->bytes[n] = b->bytes[i];
+		if (m->split != NULL)
+			m->parts[n] = m->parts[i];
 		n++;
 	}
 	b->n = n;
 }
 
-/* Whether the record of an event is of the part that is written. */
-static bool
-is_of_part(struct record_marks *m, struct mark_input *c, uint64_t place)
+/* The part of the record of an event; SPLIT_ALL; SPLIT_NONE: it was not selected. */
+static uint32_t
+part_of(struct record_marks *m, struct mark_input *c, uint64_t place)
 {
 	uint64_t found;
 
@@ -135,18 +137,20 @@ is_of_part(struct record_marks *m, struct mark_input *c, uint64_t place)
 	if (!mark_cursor_floor(&c->cursor, &m->split->marks.set, place << SPLIT_BITS | SPLIT_ALL, &found,
 	                       &m->failed) ||
 	    found >> SPLIT_BITS != place)
-		return !m->split->selects && c->part >= m->part && c->part < m->end;
+		return m->split->selects ? SPLIT_NONE : c->part;
 	const uint32_t part = found & SPLIT_ALL;
 	if (part != SPLIT_ALL)
 		c->part = part;
-	return part == SPLIT_ALL || (part >= m->part && part < m->end);
+	return part;
 }
 
 static bool
-is_marked(struct record_marks *m, struct mark_input *c, uint64_t place)
+is_marked(struct record_marks *m, struct mark_input *c, uint64_t place, uint32_t i)
 {
-	return m->split != NULL ? is_of_part(m, c, place)
-	                        : mark_cursor_has(&c->cursor, &m->set, place, &m->failed);
+	if (m->split == NULL)
+		return mark_cursor_has(&c->cursor, &m->set, place, &m->failed);
+	const uint32_t part = m->parts[i] = part_of(m, c, place);
+	return part == SPLIT_ALL || (part >= m->part && part < m->end);
 }
 
 static void
@@ -154,18 +158,20 @@ apply(struct record_marks *m, uint32_t input, struct batch *b)
 {
 	const uint64_t high = (uint64_t)input << m->shift;
 
-	if (!array_reach(&m->cursors, &m->ncursors, input, sizeof *m->cursors)) {
+	if (!array_reach(&m->cursors, &m->ncursors, input, sizeof *m->cursors) ||
+	    (m->split != NULL && b->n > 0 &&
+	     !array_reach(&m->parts, &m->parts_cap, b->n - 1, sizeof *m->parts))) {
 		m->failed = true;
 		return;
 	}
 	struct mark_input *const c = &m->cursors[input];
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct event *const e = &b->events[i];
-		if (e->phase != PHASE_STRUCTURE && !is_marked(m, c, e->offset | high))
+		if (e->phase != PHASE_STRUCTURE && !is_marked(m, c, e->offset | high, i))
 			e->flags |= EVENT_LEFT_OUT;
 	}
 	if (m->drops)
-		take_away(b);
+		take_away(m, b);
 }
 
 bool
@@ -192,6 +198,7 @@ record_marks_free(struct record_marks *m)
 	free(m->inputs);
 	mark_set_free(&m->extents);
 	free(m->cursors);
+	free(m->parts);
 	free(m->others);
 	mark_set_free(&m->set);
 	select_found_free(m->found);

@@ -45,6 +45,8 @@ struct record_marks {
 	struct split *split; /* a record is marked with its part (pipeline/split.h), and the set is that of
 	                      * the split; NULL: it is marked or not */
 	uint32_t part, end;  /* of the split: records of these parts, [part, end), are not left out */
+	uint32_t *parts;     /* of the split: of each event of the last batch, or SPLIT_NONE */
+	uint32_t parts_cap;
 	const struct format *format; /* whose records are copied; NULL: any */
 	unsigned shift;              /* of the number of the input in a mark */
 	bool drops;                  /* records that are not marked are taken away */

@@ -278,6 +278,7 @@ gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
 			batch_release(b);
 	pipeline_end(p);
 	const bool ok = is_well(s) && !pipeline_pass_failed(p, status);
+	s->bytes = p->context.bytes;
 	s->found = p->select.found;
 	p->select.found = NULL;
 	if (p->context.refused[0] != '\0') {

@@ -53,6 +53,7 @@ struct split {
 	bool planned, copies; /* known after split_plan(); copies: of records */
 	bool selects;         /* not all events are wanted */
 	uint64_t first;       /* ns, of TIME */
+	uint64_t bytes;       /* of all inputs, unpacked */
 	struct split_part *parts;
 	uint32_t nparts, parts_cap;
 	/* Of SIZE, instead of parts: stretches of the inputs in the order in which they are read.  Parts are

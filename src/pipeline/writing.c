@@ -12,6 +12,7 @@
 struct writing_job {
 	struct writing *w;
 	struct batch *batch;
+	bool lent;
 	struct chunk chunk;
 };
 
@@ -174,7 +175,8 @@ finish(void *ctx, size_t slot)
 			render_slices(job, slot);
 	}
 	hand_over(w, &job->chunk, true);
-	batch_release(job->batch);
+	if (!job->lent)
+		batch_release(job->batch);
 	job->batch = NULL;
 }
 
@@ -200,6 +202,13 @@ writing_put(struct writing *w, struct batch *b)
 		finish(w, slot);
 	}
 	return is_well(w);
+}
+
+bool
+writing_lend(struct writing *w, struct batch *b)
+{
+	w->jobs[0].lent = true;
+	return is_well(w) && writing_put(w, b);
 }
 
 void
@@ -250,7 +259,7 @@ writing_begin(struct writing *w, struct pipeline *p, const struct format *to, st
 		return false;
 	}
 	if (to->writer->survey != NULL && w->writer.selected && p->job->select != NULL &&
-	    !record_marks_survey(p, to->writer->survey, w->writer.state))
+	    !options->surveyed && !record_marks_survey(p, to->writer->survey, w->writer.state))
 		return false;
 	return hand_over(w, &w->chunk, false);
 }

@@ -23,6 +23,7 @@ struct writing_options {
 	const char *tool;
 	const char *beside; /* where temporary files of the writer go: a path in that folder; NULL: $TMPDIR */
 	unsigned threads; /* in all; 0 counts as 1 */
+	bool surveyed;    /* the caller makes the survey: one pass for several writings */
 };
 
 struct writing_job;
@@ -49,6 +50,9 @@ bool writing_begin(struct writing *w, struct pipeline *p, const struct format *t
 
 /* Takes over the batch. */
 bool writing_put(struct writing *w, struct batch *b);
+
+/* The same, but the batch stays the caller's.  For one thread. */
+bool writing_lend(struct writing *w, struct batch *b);
 
 /* Waits until all batches are written and released. */
 void writing_settle(struct writing *w);
