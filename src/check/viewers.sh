@@ -1,6 +1,6 @@
 # Sourced by formats/*/*_viewers.sh BIN [INPUT...], from the root of the tree.
-# Sets: bin; dir, a folder that goes away; $dir/inputs, what to convert, a path a line: all good samples and real traces,
-# unless INPUTs are given.  A script ends with status 77 if nothing can be checked.
+# Sets: bin; dir, a folder that goes away; $dir/inputs, what to convert, a path a line: all good samples and real traces
+# (but Chrome JSON of other producers, whose ids of arrows are not joined as Perfetto joins them), unless INPUTs are given.  A script ends with status 77 if nothing can be checked.
 # shellcheck shell=sh disable=SC2034 # who sources it uses them
 set -u
 real=../shared/traces
@@ -11,7 +11,8 @@ viewers_inputs() {
 		printf '%s\n' "$@"
 	else
 		find testdata/*/good -type f ! -name '*.expect' 2>/dev/null
-		find $real -type f ! -name '*.md' ! -name 'EXPECTED.json' ! -path '*/ovni*' 2>/dev/null
+		find $real -type f ! -name '*.md' ! -name 'EXPECTED.json' ! -path '*/ovni*' ! -path '*/chrome/*' \
+			! -path '*/perfetto/*' 2>/dev/null
 		find $real/ovni -mindepth 2 -maxdepth 2 -type d 2>/dev/null
 		[ -d $real ] || echo "skipped: no real traces at $real" >&2
 	fi | sort >"$dir/inputs"
