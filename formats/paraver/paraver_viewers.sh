@@ -2,19 +2,9 @@
 # paraver_viewers.sh BIN [INPUT...]: reads what traces are converted to with paraver_check.py, compares it with the
 # lines of NDJSON, and traces of ovni with what the emulator of ovni made of them.  Without inputs: all good samples
 # and real traces.  Status 77: python3 is not there, nothing was checked.
-set -u
-bin=$1
-shift
-command -v python3 >/dev/null 2>&1 || { echo "skipped: no python3"; exit 77; }
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT INT TERM
-
-inputs() {
-	find testdata/*/good -type f ! -name '*.expect' ! -path 'testdata/ovni/*' 2>/dev/null
-	find testdata/ovni/good -mindepth 1 -maxdepth 1 -type d 2>/dev/null
-	find ../shared/traces -type f ! -name '*.md' ! -name 'EXPECTED.json' ! -path '*/ovni*' 2>/dev/null
-	find ../shared/traces/ovni -mindepth 2 -maxdepth 2 -type d 2>/dev/null
-}
+. src/check/viewers.sh
+command -v python3 >/dev/null 2>&1 || viewers_skip "no python3"
+viewers_begin "$@"
 
 failed=0
 count=0
@@ -43,18 +33,12 @@ compare_emulated() {
 	failed=1
 }
 
-if [ $# -gt 0 ]; then
-	printf '%s\n' "$@" >"$dir/inputs"
-else
-	inputs | sort >"$dir/inputs"
-fi
 while read -r input; do
 	check
 	case $input in
 	*/traces/ovni/good/*) compare_emulated ;;
 	esac
 done <"$dir/inputs"
-[ -d ../shared/traces ] || echo "skipped: no real traces at ../shared/traces"
 echo "$count outputs read, $without inputs give none; $emulated compared with the emulator of ovni"
 [ "$count" -gt 0 ] && exit $failed
 exit 1

@@ -10,7 +10,8 @@ viewers_inputs() {
 	if [ $# -gt 0 ]; then
 		printf '%s\n' "$@"
 	else
-		find testdata/*/good -type f ! -name '*.expect' 2>/dev/null
+		find testdata/*/good -type f ! -name '*.expect' ! -path 'testdata/ovni/*' 2>/dev/null
+		find testdata/ovni/good -mindepth 1 -maxdepth 1 ! -name '*.expect' 2>/dev/null
 		find $real -type f ! -name '*.md' ! -name 'EXPECTED.json' ! -path '*/ovni*' ! -path '*/chrome/*' \
 			! -path '*/perfetto/*' 2>/dev/null
 		find $real/ovni -mindepth 2 -maxdepth 2 -type d 2>/dev/null
