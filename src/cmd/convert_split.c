@@ -334,7 +334,7 @@ copy_parts(struct convert *c, struct pipeline_job *job)
 	s->is_again = true;
 	if (written && s->split.is_changed)
 		say("%s: changed while it was read", show_path(&shown, c->in[0]));
-	return written && !s->split.is_changed;
+	return written && !s->split.is_changed && !s->split.no_memory;
 }
 
 static bool
@@ -507,11 +507,12 @@ write_routed(struct convert *c, const struct pipeline_job *job)
 	one.select = NULL;
 	one.hooks = (struct pipeline_hooks){ .ctx = c };
 	s->routes = true;
+	s->split.no_memory |= p == NULL;
 	bool ok = p != NULL && pipeline_open(&c->pipeline, &all) && split_route_fill(&r, &c->pipeline);
 	pipeline_end(&c->pipeline);
 	if (ok && s->split.is_changed)
 		say("%s: changed while it was read", show_path(&shown, c->in[0]));
-	ok = ok && !s->split.is_changed && s->any;
+	ok = ok && !s->split.is_changed && !s->split.no_memory && s->any;
 	for (uint32_t i = 0; ok && i < s->split.nparts; i++) {
 		s->nouts = 0;
 		add_out(s, i, i, i + 1);
@@ -557,6 +558,8 @@ convert_split_write(struct convert *c)
 	const bool ok = !s->copies             ? write_routed(c, &job)
 	                : s->by == SPLIT_SIZE ? write_sizes(c, &job)
 	                                      : write_copies(c, &job);
+	if (s->no_memory || c->split.total.failed)
+		c->writing.no_memory = true; /* which is said when the output ends */
 	const char *const path = c->nin == 1 ? c->in[0] : c->out;
 	if (ok && s->selects)
 		c->status = worse(c->status, say_selected(&c->options, path, s->found));

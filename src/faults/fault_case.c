@@ -1,5 +1,6 @@
 #include "faults/fault_case.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,12 @@ copy(const char *s)
 	return c;
 }
 
+static bool
+is_any_of(const char *word, const char *a, const char *b, const char *c)
+{
+	return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
+}
+
 /* Words are parted by blanks. */
 static struct fault_case *
 add(struct fault_cases *all, const char *line)
@@ -36,6 +43,7 @@ add(struct fault_cases *all, const char *line)
 	char *const words = copy(line);
 	for (char *w = strtok(words, " "); w != NULL && c->argc < FAULT_ARGS; w = strtok(NULL, " "))
 		c->argv[c->argc++] = w;
+	c->only_reads = !is_any_of(c->argv[1], "convert", "merge", "recover");
 	return c;
 }
 
@@ -61,8 +69,6 @@ add_reading(struct fault_cases *all, const char *command, const char *input, con
 
 	snprintf(line, sizeof line, "%s %s %s", command, input, output != NULL ? output : "");
 	struct fault_case *const c = add(all, line);
-	c->input = copy(input);
-	c->output = output != NULL ? copy(output) : NULL;
 	c->kind = kind_of(command, input, NULL);
 	return c;
 }
@@ -191,8 +197,9 @@ add_samples(struct fault_cases *all, const char *testdata, const char *in, const
 	return true;
 }
 
-bool
-fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, const char *out)
+/* What reads no trace. */
+static void
+add_alone(struct fault_cases *all, const char *testdata)
 {
 	static const char *const alone[] = {
 		"--help",         "--version", "--version --verbose", "formats",         "formats --json",
@@ -212,7 +219,81 @@ fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, 
 		if (access(line, R_OK) == 0)
 			add_reading(all, "vocabulary check", copy(line), NULL);
 	}
-	return add_samples(all, testdata, in, out);
+}
+
+/* ---- the list of command lines ---- */
+
+/* IN/ and OUT/ at the beginning of a word, or behind a =, become folders. */
+static void
+put_folders(char *to, size_t size, const char *line, const char *testdata, const char *out)
+{
+	size_t at = 0;
+
+	for (const char *p = line; *p != '\0' && at + 1 < size;) {
+		const bool begins = p == line || p[-1] == ' ' || p[-1] == '=';
+		const bool in = begins && strncmp(p, "IN/", 3) == 0;
+		if (!in && !(begins && strncmp(p, "OUT/", 4) == 0)) {
+			to[at++] = *p++;
+			continue;
+		}
+		at += (size_t)snprintf(to + at, size - at, "%s/", in ? testdata : out);
+		p += in ? 3 : 4;
+	}
+	to[at < size ? at : size - 1] = '\0';
+}
+
+/* "put FILE": a file that is there before the next command; "old COMMAND": what this made is.  Cases that only
+ * prepare others are not in the list. */
+static struct fault_case *
+add_line(struct fault_cases *all, const char *line, const struct fault_case *earlier)
+{
+	const bool puts = strncmp(line, "put ", 4) == 0, old = strncmp(line, "old ", 4) == 0;
+	struct fault_case *const c = add(all, line + (puts || old ? 4 : 0));
+	uint64_t kind = UINT64_C(0xcbf29ce484222325);
+
+	for (const char *p = line; *p != '\0'; p++)
+		kind = (kind ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+	c->kind = kind;
+	c->earlier = earlier;
+	if (!puts && !old)
+		return NULL;
+	struct fault_case *const apart = malloc(sizeof *apart);
+	if (apart == NULL)
+		abort();
+	*apart = *c;
+	apart->copied = puts ? c->argv[1] : NULL;
+	all->n--;
+	return apart;
+}
+
+static bool
+add_lines(struct fault_cases *all, const char *testdata, const char *out)
+{
+	char path[512], line[1024], words[2048];
+	const struct fault_case *earlier = NULL;
+
+	snprintf(path, sizeof path, "%s/faults/command-lines", testdata);
+	FILE *const f = fopen(path, "r");
+	if (f == NULL) {
+		fprintf(stderr, "faults: %s: %s\n", path, strerror(errno));
+		return false;
+	}
+	while (fgets(line, sizeof line, f) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] == '\0' || line[0] == '#')
+			continue;
+		put_folders(words, sizeof words, line, testdata, out);
+		earlier = add_line(all, words, earlier);
+	}
+	fclose(f);
+	return true;
+}
+
+bool
+fault_cases_make(struct fault_cases *all, const char *testdata, const char *in, const char *out)
+{
+	add_alone(all, testdata);
+	return add_lines(all, testdata, out) && add_samples(all, testdata, in, out);
 }
 
 void

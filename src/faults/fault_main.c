@@ -58,6 +58,7 @@ struct job {
 	const struct sweep *sweep;
 	struct fault_runner runner;
 	struct fault_outcome without, with;
+	struct fault_tree before; /* in the folder of outputs */
 	const struct fault_case *c;
 };
 
@@ -80,15 +81,15 @@ show_wrong(struct job *j, const char *what)
 static bool
 run_one(struct job *j)
 {
-	if (!fault_run(&j->runner, j->c, &j->with)) {
-		fprintf(stderr, "faults: no process could be run: %s\n", strerror(errno));
+	if (!fault_run(&j->runner, j->c, &j->before, &j->with)) {
+		fprintf(stderr, "faults: a process could not be run or watched: %s\n", strerror(errno));
 		return false;
 	}
 	atomic_fetch_add(&j->sweep->shared->runs, 1);
 	if (j->runner.plan->failed > 0)
 		atomic_fetch_add(&j->sweep->shared->failed, 1);
-	const char *const what = fault_judge(j->c, j->runner.plan, &j->without, &j->with);
-	if (what != NULL)
+	char what[300] = "";
+	if (!fault_judge(j->c, j->runner.plan, &j->before, &j->without, &j->with, what, sizeof what))
 		show_wrong(j, what);
 	return true;
 }
@@ -133,18 +134,58 @@ is_new(struct shared *s, uint64_t key)
 	return atomic_fetch_add(&s->ways[i].n, 1) < OF_A_WAY;
 }
 
-/* The calls of the case; NULL: no memory, or too many. */
+/* Runs the case while nothing fails.  false: it ends neither with status 0 nor 1, and that was said. */
+static bool
+run_sound(struct job *j, const struct fault_case *c)
+{
+	char line[1024];
+
+	fault_case_show(c, line, sizeof line);
+	j->runner.plan->call = FAULT_CALLS;
+	if (!fault_run(&j->runner, c, &j->before, &j->without))
+		fprintf(stderr, "%s\n  a process could not be run or watched: %s\n", line, strerror(errno));
+	else if (!WIFEXITED(j->without.status) || WEXITSTATUS(j->without.status) > 1)
+		fprintf(stderr, "%s\n  fails with all calls as they are: %s\n", line, j->without.err.p);
+	else
+		return true;
+	return false;
+}
+
+/* Makes what is in the folder of outputs before the case. */
+static bool
+run_earlier(struct job *j, const struct fault_case *c)
+{
+	if (c == NULL) {
+		j->before.n = 0;
+		j->before.used = 0;
+		return true;
+	}
+	if (!run_earlier(j, c->earlier))
+		return false;
+	if (c->copied != NULL)
+		return fault_tree_add(&j->before, c->copied);
+	if (!run_sound(j, c))
+		return false;
+	const struct fault_tree made = j->without.made;
+	j->without.made = j->before;
+	j->before = made;
+	return true;
+}
+
+/* The calls of the case; NULL after a message. */
 static struct fault_logged *
 list_calls(struct job *j, unsigned *n)
 {
 	struct fault_plan *const p = j->runner.plan;
 	struct fault_logged *list = NULL;
 
-	p->call = FAULT_CALLS;
 	p->log = true;
-	if (fault_run(&j->runner, j->c, &j->without) && p->nlogged < FAULT_LOGGED)
-		list = malloc((p->nlogged + 1) * sizeof *list);
+	const bool sound = run_sound(j, j->c);
 	p->log = false;
+	if (sound && p->nlogged < FAULT_LOGGED)
+		list = malloc((p->nlogged + 1) * sizeof *list);
+	if (sound && list == NULL)
+		fprintf(stderr, "faults: no room for a list of %u calls\n", p->nlogged);
 	*n = list != NULL ? p->nlogged : 0;
 	if (*n > 0)
 		memcpy(list, p->logged, *n * sizeof *list);
@@ -155,10 +196,12 @@ static bool
 run_case(struct job *j)
 {
 	const char *const only = j->sweep->call;
-	unsigned n, last[FAULT_CALLS] = { 0 };
-	struct fault_logged *const list = list_calls(j, &n);
-	bool ok = list != NULL;
+	unsigned n = 0, last[FAULT_CALLS] = { 0 };
+	struct fault_logged *const list = run_earlier(j, j->c->earlier) ? list_calls(j, &n) : NULL;
+	bool ok = true;
 
+	if (list == NULL)
+		atomic_fetch_add(&j->sweep->shared->wrong, 1);
 	for (unsigned i = 0; i < n; i++)
 		last[list[i].call] = i;
 	for (unsigned i = 0; ok && i < n; i++) {
@@ -184,6 +227,14 @@ is_wanted(const struct sweep *s, const struct fault_case *c)
 
 /* In a folder of its own. */
 static bool
+begin_job(struct job *j, const char *folder)
+{
+	return mkdir(folder, 0777) == 0 && chdir(folder) == 0 && mkdir("out", 0777) == 0 &&
+	       fault_runner_init(&j->runner, "out") && fault_outcome_init(&j->without) &&
+	       fault_outcome_init(&j->with) && fault_tree_init(&j->before);
+}
+
+static bool
 work(const struct sweep *s, unsigned number)
 {
 	struct job j = { .sweep = s };
@@ -191,9 +242,7 @@ work(const struct sweep *s, unsigned number)
 	unsigned i;
 
 	snprintf(folder, sizeof folder, "../%u", number);
-	if (mkdir(folder, 0777) != 0 || chdir(folder) != 0 || mkdir("out", 0777) != 0 ||
-	    !fault_runner_init(&j.runner, "out") || !fault_outcome_init(&j.without) ||
-	    !fault_outcome_init(&j.with)) {
+	if (!begin_job(&j, folder)) {
 		fprintf(stderr, "faults: %s: %s\n", folder, strerror(errno));
 		return false;
 	}
@@ -240,14 +289,11 @@ show_one(const struct sweep *s, unsigned nth, int error, bool lasting)
 
 	while (i < s->cases.n && !is_wanted(s, &s->cases.list[i]))
 		i++;
-	if (i == s->cases.n || mkdir("../0", 0777) != 0 || chdir("../0") != 0 || mkdir("out", 0777) != 0 ||
-	    !fault_runner_init(&j.runner, "out") || !fault_outcome_init(&j.without) ||
-	    !fault_outcome_init(&j.with))
+	if (i == s->cases.n || !begin_job(&j, "../0"))
 		return false;
 	j.c = &s->cases.list[i];
 	struct fault_plan *const p = j.runner.plan;
-	p->call = FAULT_CALLS;
-	if (!fault_run(&j.runner, j.c, &j.without))
+	if (!run_earlier(&j, j.c->earlier) || !run_sound(&j, j.c))
 		return false;
 	for (int call = 0; call < FAULT_CALLS; call++)
 		if (strcmp(s->call, fault_call_name((enum fault_call)call)) == 0)
@@ -266,13 +312,15 @@ show_one(const struct sweep *s, unsigned nth, int error, bool lasting)
 static bool
 prepare(struct sweep *s, const char *testdata, char *root)
 {
-	char from[PATH_MAX], in[PATH_MAX + 8];
+	char from[PATH_MAX], in[PATH_MAX + 8], data[PATH_MAX + 8];
 
 	s->shared = mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s->shared == MAP_FAILED || realpath(testdata, from) == NULL || mkdtemp(root) == NULL)
 		return false;
 	snprintf(in, sizeof in, "%s/in", root);
-	return mkdir(in, 0777) == 0 && chdir(in) == 0 && fault_cases_make(&s->cases, from, "../in", "out");
+	snprintf(data, sizeof data, "%s/data", root);
+	return symlink(from, data) == 0 && mkdir(in, 0777) == 0 && chdir(in) == 0 &&
+	       fault_cases_make(&s->cases, "../data", "../in", "out");
 }
 
 static int
@@ -319,7 +367,7 @@ main(int argc, char **argv)
 		              argc > 4);
 	else
 		ok = work_all(&s, jobs);
-	if (chdir("/") == 0)
-		fault_folder_remove(root);
+	fault_folder_empty(root);
+	rmdir(root);
 	return ok ? finish(&s, ok) : 1;
 }

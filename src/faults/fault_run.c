@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "faults/fault_run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -47,8 +46,7 @@ fault_outcome_init(struct fault_outcome *o)
 	*o = (struct fault_outcome){ .status = 0 };
 	o->out.p = malloc(FAULT_KEPT + 1);
 	o->err.p = malloc(FAULT_KEPT + 1);
-	o->file.p = malloc(FAULT_KEPT + 1);
-	return o->out.p != NULL && o->err.p != NULL && o->file.p != NULL;
+	return o->out.p != NULL && o->err.p != NULL && fault_tree_init(&o->made);
 }
 
 /* ---- the process ---- */
@@ -116,103 +114,6 @@ take(struct fault_bytes *b, int fd)
 	b->p[b->n] = '\0';
 }
 
-static void
-take_file(struct fault_outcome *o, const char *path)
-{
-	const int fd = open(path, O_RDONLY);
-
-	take(&o->file, fd);
-	close(fd);
-	o->has_file = true;
-}
-
-static int
-is_entry(const struct dirent *e)
-{
-	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-}
-
-static bool
-is_directory(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-#define DEEPEST 8 /* of the folders in an output */
-
-static void
-add_file(struct fault_bytes *b, const char *path, const char *name)
-{
-	const size_t size = strlen(name), left = FAULT_KEPT - b->n;
-	const int fd = open(path, O_RDONLY);
-
-	if (size < left) {
-		memcpy(b->p + b->n, name, size);
-		const ssize_t more = pread(fd, b->p + b->n + size, left - size, 0);
-		b->n += size + (more > 0 ? (size_t)more : 0);
-	}
-	close(fd);
-	unlink(path);
-}
-
-/* Adds the names and bytes of a directory's files, in the order of their names, and removes it. */
-static void
-take_directory(struct fault_bytes *b, const char *dir, int depth)
-{
-	struct dirent **list = NULL;
-	char path[1024];
-	const int n = depth < DEEPEST ? scandir(dir, &list, is_entry, alphasort) : 0;
-
-	for (int i = 0; i < n; i++) {
-		snprintf(path, sizeof path, "%s/%s", dir, list[i]->d_name);
-		if (is_directory(path))
-			take_directory(b, path, depth + 1);
-		else
-			add_file(b, path, list[i]->d_name);
-		free(list[i]);
-	}
-	free(list);
-	b->p[b->n] = '\0';
-	rmdir(dir);
-}
-
-static bool
-is_output(const struct fault_case *c, const char *path)
-{
-	return c->output != NULL && strcmp(path, c->output) == 0;
-}
-
-static void
-take_folder(const struct fault_runner *r, const struct fault_case *c, struct fault_outcome *o)
-{
-	char path[512];
-	DIR *const d = opendir(r->out_folder);
-
-	o->has_file = false;
-	o->file.n = 0;
-	o->stray[0] = '\0';
-	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		snprintf(path, sizeof path, "%s/%s", r->out_folder, e->d_name);
-		const bool directory = is_directory(path);
-		if (!is_output(c, path))
-			snprintf(o->stray, sizeof o->stray, "%s", e->d_name);
-		else if (!directory)
-			take_file(o, path);
-		if (directory) {
-			o->has_file |= is_output(c, path);
-			o->file.n = 0;
-			take_directory(&o->file, path, 0);
-		}
-		unlink(path);
-	}
-	if (d != NULL)
-		closedir(d);
-}
-
 static bool
 wait_for(pid_t pid, struct fault_outcome *o)
 {
@@ -235,13 +136,14 @@ wait_for(pid_t pid, struct fault_outcome *o)
 }
 
 bool
-fault_run(struct fault_runner *r, const struct fault_case *c, struct fault_outcome *o)
+fault_run(struct fault_runner *r, const struct fault_case *c, const struct fault_tree *before,
+          struct fault_outcome *o)
 {
 	memset(r->plan->counts, 0, sizeof r->plan->counts);
 	r->plan->failed = r->plan->nlogged = 0;
 	r->plan->muted = false;
 	if (ftruncate(r->out, 0) != 0 || ftruncate(r->err, 0) != 0 || lseek(r->out, 0, SEEK_SET) != 0 ||
-	    lseek(r->err, 0, SEEK_SET) != 0)
+	    lseek(r->err, 0, SEEK_SET) != 0 || !fault_tree_put(before, r->out_folder))
 		return false;
 	const pid_t pid = fork();
 	if (pid == 0)
@@ -250,6 +152,7 @@ fault_run(struct fault_runner *r, const struct fault_case *c, struct fault_outco
 		return false;
 	take(&o->out, r->out);
 	take(&o->err, r->err);
-	take_folder(r, c, o);
-	return true;
+	const bool taken = fault_tree_take(&o->made, r->out_folder);
+	fault_folder_empty(r->out_folder);
+	return taken;
 }

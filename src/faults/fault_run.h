@@ -6,8 +6,9 @@
 
 #include "faults/fault_case.h"
 #include "faults/fault_plan.h"
+#include "faults/fault_tree.h"
 
-enum { FAULT_KEPT = 1 << 20 }; /* bytes of an output that are looked at */
+enum { FAULT_KEPT = 1 << 20 }; /* bytes of a standard stream that are looked at */
 
 struct fault_bytes {
 	char *p; /* with a NUL behind; FAULT_KEPT + 1 bytes of room */
@@ -16,11 +17,10 @@ struct fault_bytes {
 
 /* What a process left behind. */
 struct fault_outcome {
-	int status;      /* of waitpid() */
-	bool hung;       /* it was killed */
-	bool has_file;   /* the output is there */
-	char stray[256]; /* the name of another file that is there; "": none */
-	struct fault_bytes out, err, file;
+	int status; /* of waitpid() */
+	bool hung;  /* it was killed */
+	struct fault_bytes out, err;
+	struct fault_tree made; /* in the folder of outputs */
 };
 
 /* A place to run in: the process is forked here, its standard output and error go to files. */
@@ -33,7 +33,8 @@ struct fault_runner {
 bool fault_runner_init(struct fault_runner *r, const char *out_folder);
 bool fault_outcome_init(struct fault_outcome *o);
 
-/* Runs the case by r->plan; false: it could not be started, or watched. */
-bool fault_run(struct fault_runner *r, const struct fault_case *c, struct fault_outcome *o);
+/* Runs the case by r->plan, with this in the folder of outputs; false: it could not be started, or watched. */
+bool fault_run(struct fault_runner *r, const struct fault_case *c, const struct fault_tree *before,
+               struct fault_outcome *o);
 
 #endif

@@ -84,27 +84,3 @@ fault_sample_copy(const struct format *format, const char *from, const char *to,
 	snprintf(made, n, "%s%s%s", to, dot != NULL ? dot : "", packing);
 	return copy_file(from, made);
 }
-
-static void
-remove_below(const char *path, int depth)
-{
-	char one[PATH_SIZE];
-	DIR *const d = depth < DEEPEST ? opendir(path) : NULL;
-
-	for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		snprintf(one, sizeof one, "%s/%s", path, e->d_name);
-		if (unlink(one) != 0)
-			remove_below(one, depth + 1);
-	}
-	if (d != NULL)
-		closedir(d);
-	rmdir(path);
-}
-
-void
-fault_folder_remove(const char *path)
-{
-	remove_below(path, 0);
-}

@@ -11,7 +11,4 @@
 bool fault_sample_copy(const struct format *format, const char *from, const char *to, const char *packing,
                        char *made, unsigned n);
 
-/* Removes a folder and all in it. */
-void fault_folder_remove(const char *path);
-
 #endif
