@@ -12,19 +12,19 @@ enum { O_HEX, O_LIMIT, O_AT, O_RAW, O_FORMAT, O_MAX_REPEAT };
 static const struct cmd_option own[] = {
 	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
 	[O_LIMIT] = { "limit", "N", "stop after N records (default: 0, all)", 'n' },
-	[O_AT] = { "at", "OFFSET", "the record that this byte is of, and with --limit those behind it", 0 },
-	[O_RAW] = { "raw", NULL, "the records as the input has them, without what they mean", 0 },
+	[O_AT] = { "at", "OFFSET", "show the record at this byte, and with -n the next ones", 0 },
+	[O_RAW] = { "raw", NULL, "the records of the input without interpretation", 0 },
 	[O_FORMAT] = { "format", "text|json", "the form of a record: a line of text (default), a JSON object",
 	               0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
+	                   "limit repeated texts and lists to N times the input size (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
 const struct command cat_command = {
 	.name = "cat",
 	.operands = "[options] IN ...",
-	.summary = "Shows every record of a trace on a line of its own, with its offset.",
+	.summary = "Lists the records of a trace, one a line, with their offsets.",
 	.options = own,
 	.reads = true,
 	.writes = true,

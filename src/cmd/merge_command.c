@@ -13,7 +13,7 @@ enum { O_ALIGN = CONVERT_OWN };
 static const struct cmd_option own[] = {
 	CONVERT_ROWS,
 	[O_ALIGN] = { "align", "start|none|FILE",
-	              "how clocks go together (default: by the wall times, which all must have)", 0 },
+	              "how to align clocks (default: by wall time, which all traces must have)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
