@@ -49,7 +49,7 @@ Test(heph_own, tracks_and_facts)
 		"\"kind\":\"process\",\"name\":\"stream 4\",\"id\":4}",
 		"\"name\":\"a child of it\",\"parent\":",
 		"\"clock\":\"monotonic\"",
-		"\"fields\":{\"host\":\"a host\"}",
+		"\"args\":{\"host\":\"a host\"}",
 	};
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "-q", "--to=ndjson", WORDS, "-", NULL }, NULL, 0);
