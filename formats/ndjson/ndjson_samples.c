@@ -55,7 +55,8 @@
 	E("instant", "1600", "16", ",\"pairs\":[[\"x\",1],[\"y\",{\"$u32\":8192}]," \
 	"[{\"$escaped\":\"\\\\xff\"},{\"$[u8]\":[]}]]") \
 	"{\"kind\":\"instant\",\"ts_ns\":1700,\"name\":\"caf\\\\xe9\",\"class_index\":1," \
-	"\"category\":\"caf\\\\xe9\",\"track_index\":2147483648,\"pid\":7,\"tid\":8,\"offset\":17,\"escaped\":[\"name\",\"category\"]}\n" \
+	"\"category\":\"caf\\\\xe9\",\"track_index\":2147483648,\"pid\":7,\"tid\":8,\"offset\":17," \
+	"\"escaped\":[\"name\",\"category\"]}\n" \
 	"{\"type\":\"trace_end\",\"records\":40,\"events\":13," FACTS ",\"epoch_ns\":1000," \
 	"\"losses\":{\"pairs/no-end\":2},\"args\":{\"host\":\"h\",\"cores\":[1,2]," \
 	"\"more\":{\"a\":1}},\"types\":{\"more\":\"json\"}}\n"
@@ -63,8 +64,8 @@
 /* Records as they were, and members in another order. */
 #define RAW_FILE \
 	RAW PROCESS THREAD CLASS \
-	"{\"kind\":\"structure\",\"ts_ns\":0,\"name\":\"c\",\"class_index\":0,\"category\":\"k\",\"offset\":0," \
-	"\"args\":{\"a\":1}}\n" \
+	"{\"kind\":\"structure\",\"ts_ns\":0,\"name\":\"c\",\"class_index\":0,\"category\":\"k\"," \
+	"\"offset\":0,\"args\":{\"a\":1}}\n" \
 	E("end", "5", "4", ",\"pairs\":[[\"a\",{\"$u8\":1}],[\"a\",{\"$u8\":2}]]") \
 	"{ \"ts_ns\" : 6 , \"name\":\"n\", \"offset\":9, \"track_index\":1, \"args\":{\"b\": 1}, " \
 	"\"category\":\"k\", \"class_index\":0, \"kind\":\"instant\" }\r\n" \
@@ -103,7 +104,8 @@ const struct text_sample ndjson_bad[] = {
 	{ "no-end", TEXT(HEAD SPAN("1", "2", "")), 1, 5, { { "no-end", NULL } } },
 	{ "unknown-type", TEXT(HEAD E("sample", "1", "4", "") END), 1, 6,
 	  { { "unknown-type", "\"sample\"" } } },
-	{ "missing-member", TEXT(HEAD "{\"ts_ns\":1}\n" "{\"kind\":\"span\",\"ts_ns\":1,\"name\":\"n\","
+	{ "missing-member", TEXT(HEAD "{\"ts_ns\":1}\n"
+	                         "{\"kind\":\"span\",\"ts_ns\":1,\"name\":\"n\","
 	                         ON "4}\n"
 	                         "{\"type\":\"track\",\"index\":5,\"kind\":\"thread\",\"name\":\"x\"}\n" END),
 	  1, 8, { { "missing-member", "{\"ts_ns\":1}" }, { "missing-member", "{\"kind\":\"span\"" },

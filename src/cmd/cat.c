@@ -235,7 +235,7 @@ show_one(struct cat *c, const struct trace_group *trace)
 		}
 	pipeline_end(&p);
 	if (!c->options.quiet)
-		say_losses(path, &p.repeats.ledger);
+		say_losses(path, &p.repeats.ledger, false);
 	if (c->status < STATUS_USAGE)
 		c->status = worse(c->status, say_selected(&c->options, path, pipeline_found(&p)));
 	pipeline_close(&p);

@@ -295,7 +295,7 @@ publish(struct convert *c, enum exit_status *status)
 		if (!c->options.quiet)
 			anonymise_options_say(&c->anonymise, c->out, &c->pipeline);
 		if (!c->options.quiet || c->losses.fail)
-			say_losses(c->out, total);
+			say_losses(c->out, total, c->losses.fail);
 		return true;
 	}
 	*status = p.status;

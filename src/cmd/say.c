@@ -48,15 +48,40 @@ put(const char *p, size_t n)
 	text_free(&safe);
 }
 
+/* "41208 instants, fields of 82589 events" */
+static void
+say_lacks(const char *path, const struct ledger *l)
+{
+	char room[ROOM];
+	struct text t = text_start(room, sizeof room);
+
+	for (size_t i = 0; i < l->n; i++) {
+		const char *const lacks = l->rows[i].loss->lacks;
+		if (lacks == NULL)
+			continue;
+		const size_t before = strcspn(lacks, "#");
+		const bool inside = lacks[before] == '#';
+		text_printf(&t, "%s%.*s%" PRIu64 "%s%s", t.n > 0 ? ", " : "", inside ? (int)before : 0, lacks,
+		            l->rows[i].count, inside ? "" : " ", inside ? lacks + before + 1 : lacks);
+	}
+	if (t.n > 0)
+		say("%s: not in it: %.*s (--losses lists them)", path, (int)t.n, t.p);
+	text_free(&t);
+}
+
 void
-say_losses(const char *path, const struct ledger *l)
+say_losses(const char *path, const struct ledger *l, bool each)
 {
 	struct shown_path shown;
 
+	show_path(&shown, path);
+	if (!each)
+		say_lacks(shown.s, l);
 	for (size_t i = 0; i < l->n; i++)
-		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]",
-		    show_path(&shown, path), l->rows[i].loss->text, l->rows[i].count,
-		    l->rows[i].first_offset, l->rows[i].loss->id);
+		if (each || l->rows[i].loss->lacks == NULL)
+			say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]", shown.s,
+			    l->rows[i].loss->text, l->rows[i].count, l->rows[i].first_offset,
+			    l->rows[i].loss->id);
 }
 
 void

@@ -33,9 +33,10 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 /* Of a selection whose records are copied: how many of its spans the time window did not cut. */
 void say_crossing(const struct options *o, const char *path, const struct select_found *found);
 
-/* What was lost on the way to an output (or report), one line for each kind. */
+/* What was lost on the way to an output (or report), one line for each kind; but for one of all that the
+ * format lacks by its nature, unless `each`. */
 struct ledger;
-void say_losses(const char *path, const struct ledger *l);
+void say_losses(const char *path, const struct ledger *l, bool each);
 
 /* Whether the input has bytes, but nothing of it could be read: it is damaged from the start on, or is no
  * trace of this format. */

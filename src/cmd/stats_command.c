@@ -170,7 +170,7 @@ count_one(struct stats_run *s, const struct trace_group *trace)
 	if (counted && s->any)
 		report(s, &p, path);
 	if (!s->options.quiet)
-		say_losses(path, &p.repeats.ledger);
+		say_losses(path, &p.repeats.ledger, false);
 	stats_free(&s->stats);
 	s->status = worse(s->status, say_selected(&s->options, path, pipeline_found(&p)));
 	pipeline_close(&p);
