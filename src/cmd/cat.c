@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "cmd/cat_lines.h"
 #include "cmd/report_out.h"
@@ -35,6 +36,7 @@ const struct command cat_command = {
 struct cat {
 	struct options options;
 	struct report_out out;
+	struct progress progress; /* where the lines do not go to a terminal */
 	bool hex, raw, json;
 	bool limited;         /* --limit was given */
 	uint64_t limit, left; /* records; UINT64_MAX: all */
@@ -175,8 +177,17 @@ closed(void *ctx, const struct source *s)
 	struct cat *const c = ctx;
 
 	report_out_put(&c->out, &c->text);
+	progress_clear(&c->progress);
 	say_not_found(c, s);
 	c->status = worse(c->status, say_end(&c->options, s));
+}
+
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct cat *const c = ctx;
+
+	progress_show(&c->progress, in);
 }
 
 /* Whether the record stands before the one that is asked for; or is structure, of which a selection has none.
@@ -227,7 +238,11 @@ show_one(struct cat *c, const struct trace_group *trace)
 	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
 	job.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
 	job.want |= c->hex ? WANT_BYTES : 0U;
-	job.hooks = (struct pipeline_hooks){ .opened = opened, .closed = closed, .ctx = c };
+	job.hooks = (struct pipeline_hooks){
+		.opened = opened, .closed = closed, .progress = show_progress, .ctx = c
+	};
+	progress_init(&c->progress, &c->options);
+	c->progress.wanted &= c->options.output != NULL || !isatty(STDOUT_FILENO);
 	if (pipeline_open(&p, &job))
 		while (more && pipeline_next(&p, &b) == STAGE_MORE) {
 			more = show_batch(c, b);

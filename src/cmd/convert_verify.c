@@ -183,6 +183,14 @@ closed(void *ctx, const struct source *s)
 	v->findings |= s->findings.levels[LEVEL_ERROR] > 0;
 }
 
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct verify *const v = ctx;
+
+	progress_show(&v->c->progress, in);
+}
+
 /* Opens the output. */
 static bool
 open_back(struct verify *v, enum event_order order)
@@ -203,7 +211,7 @@ open_back(struct verify *v, enum event_order order)
 		.max_repeat = c->max_repeat,
 		.sink = say_back,
 		.ctx = v,
-		.hooks = { .closed = closed, .ctx = v },
+		.hooks = { .closed = closed, .progress = show_progress, .ctx = v },
 	};
 	return pipeline_open(&v->back, &v->job);
 }
@@ -323,8 +331,8 @@ run(struct verify *v)
 {
 	struct convert *const c = v->c;
 	const struct byte_sum *const content = convert_output_packed(&c->output);
-	const bool is_copy = c->verify.by == VERIFY_BYTES && 
-	                     trace_bytes_same(c->in[0], v->path, c->to, &c->options.files);
+	const bool is_copy =
+	    c->verify.by == VERIFY_BYTES && trace_bytes_same(c->in[0], v->path, c->to, &c->options.files);
 	struct shown_path shown;
 
 	if (is_copy && content == NULL) /* its bytes were read already */

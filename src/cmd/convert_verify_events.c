@@ -187,7 +187,7 @@ open_again(struct comparing *x)
 	x->job.lanes = x->job.lanes_off = x->job.late = false;
 	x->job.sink = say_new;
 	x->job.ctx = x;
-	x->job.hooks = (struct pipeline_hooks){ .ctx = x };
+	x->job.hooks = (struct pipeline_hooks){ .progress = x->job.hooks.progress, .ctx = c };
 	return pipeline_open(&x->again, &x->job);
 }
 
@@ -207,6 +207,7 @@ compare_again(struct comparing *x)
 	const enum differ_status status = open_again(x) ? compare(x) : DIFFER_BAD;
 
 	pipeline_end(&x->again);
+	progress_clear(&x->c->progress);
 	pipeline_close(&x->again);
 	return status;
 }

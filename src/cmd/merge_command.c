@@ -160,7 +160,10 @@ run(struct merge *m)
 		options_no_memory(o);
 		return o->status;
 	}
-	if (!join_look(&m->join, &job)) {
+	progress_init(&m->convert.progress, o);
+	const bool looked = join_look(&m->join, &job);
+	progress_clear(&m->convert.progress);
+	if (!looked) {
 		struct shown_path in, out;
 		say("%s: not written: %s: %s", show_path(&out, m->convert.out),
 		    show_path(&in, m->join.failed_path), pipeline_why_text(&m->join.why));

@@ -60,9 +60,16 @@ const char *show_path(struct shown_path *p, const char *path);
 struct progress {
 	bool wanted, shown;
 	int64_t started_ms, last_ms;
+	/* of the present file, in the present pass over it */
+	const struct input *in;
+	uint64_t begun_at, at;
+	int64_t begun_ms;
 };
 void progress_init(struct progress *p, const struct options *o);
 void progress_show(void *progress, const struct input *in); /* pipeline_hooks.progress */
 void progress_clear(struct progress *p);
+
+/* "34 % of 812 MB, 210 MB/s, 3 s left": `at` of size bytes (0: not known), `read` of them in `ms`. */
+void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms);
 
 #endif
