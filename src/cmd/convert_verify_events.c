@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "cmd/convert.h"
-#include "cmd/diff_report.h"
+#include "cmd/event_json.h"
 #include "cmd/value_text.h"
 #include "compare/allowance.h"
+#include "compare/field_differences.h"
 #include "pipeline/reading.h"
 
 #define SHOWN 10          /* differences */
@@ -110,7 +111,7 @@ take(void *ctx, const struct difference *d)
 		text_printf(&x->text, "output @%" PRIu64 ": ", b->offset);
 	else
 		text_str(&x->text, "not in the output: ");
-	text_printf(&x->text, "%s%s ", a == NULL ? "not in the input: " : "", diff_phase(e));
+	text_printf(&x->text, "%s%s ", a == NULL ? "not in the input: " : "", event_kind(e));
 	value_text_word(&x->text, e->name);
 	text_printf(&x->text, " at %" PRIu64 " ns", e->ts);
 	put_parts(&x->text, d->parts);

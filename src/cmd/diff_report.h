@@ -23,7 +23,4 @@ struct diff_form {
 
 extern const struct diff_form diff_text, diff_json;
 
-/* "span", "async span", "instant", ... */
-const char *diff_phase(const struct event *e);
-
 #endif

@@ -108,7 +108,7 @@ Test(diff, arrows_count_where_they_arrive)
 	          "{\"name\":\"w\",\"ph\":\"f\",\"id\":1,\"ts\":2,\"pid\":7,\"tid\":8},\n";
 
 	expect(FIRST, arrow, NULL, 0, "1 the same");
-	expect(FIRST, both, NULL, 1, "only in B: B @151: flow-in w at +1.000 us");
+	expect(FIRST, both, NULL, 1, "only in B: B @151: flow_in w at +1.000 us");
 }
 
 /* An arrow that goes on from where it arrives is another one. */
@@ -118,7 +118,7 @@ Test(diff, steps_of_arrows_are_no_ends)
 	"{\"name\":\"w\",\"ph\":\"" phase "\",\"id\":1,\"ts\":" time ",\"pid\":7,\"tid\":8},\n"
 #define ARROW(end) FIRST END("s", "1") END(end, "2")
 	expect(ARROW("t"), ARROW("t"), NULL, 0, "2 the same");
-	expect(ARROW("f"), ARROW("t"), NULL, 1, "    phase: flow-in, flow-step\n");
+	expect(ARROW("f"), ARROW("t"), NULL, 1, "    kind: flow_in, flow_step\n");
 #undef ARROW
 #undef END
 }

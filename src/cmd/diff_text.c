@@ -1,28 +1,14 @@
 #include <inttypes.h>
 
 #include "cmd/diff_report.h"
+#include "cmd/event_json.h"
 #include "cmd/say.h"
 #include "cmd/value_text.h"
-#include "event/event_traits.h"
 #include "output/columns.h"
 #include "output/text_fit.h"
 #include "output/text_units.h"
 
 /* The report for people. */
-
-const char *
-diff_phase(const struct event *e)
-{
-	static const char *const phases[] = {
-		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
-		[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow-out",
-		[PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
-	};
-
-	if (event_is_step(e))
-		return "flow-step";
-	return event_is_async(e) ? "async span" : phases[e->phase];
-}
 
 static void
 put_track(struct text *t, const struct track *k)
@@ -113,7 +99,7 @@ put_parts(struct text *t, const struct diff_view *v, const struct difference *d)
 	if ((d->parts & PART_DURATION) != 0)
 		put_durations(t, a->dur, b->dur);
 	if ((d->parts & PART_PHASE) != 0)
-		text_printf(t, "    phase: %s, %s\n", diff_phase(a), diff_phase(b));
+		text_printf(t, "    kind: %s, %s\n", event_kind(a), event_kind(b));
 	if ((d->parts & PART_NAME) != 0)
 		put_words(t, "name", a->name, b->name);
 	if ((d->parts & PART_CATEGORY) != 0)
@@ -139,7 +125,7 @@ put_difference(struct text *t, const struct diff_view *v, const struct differenc
 		text_printf(t, "A @%" PRIu64 "%s", a->offset, b != NULL ? ", " : "");
 	if (b != NULL)
 		text_printf(t, "B @%" PRIu64, b->offset);
-	text_printf(t, ": %s ", diff_phase(e));
+	text_printf(t, ": %s ", event_kind(e));
 	value_text_word(t, e->name);
 	text_str(t, " at ");
 	put_time(t, v, e->ts);
