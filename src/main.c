@@ -10,6 +10,8 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/version.h"
+#include "output/columns.h"
+#include "output/text_fit.h"
 
 static enum exit_status
 print(struct text *t)
@@ -26,15 +28,31 @@ print(struct text *t)
 static enum exit_status
 print_help(void)
 {
+	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 0, 0 } };
+	const struct options o = { .argc = 0 };
+	const unsigned width = options_prose_width(&o);
+	struct columns c = { .list = list, .n = 2, .indent = 2 };
 	struct text t = { .p = NULL };
 
 	text_str(&t, "usage: tracetool COMMAND [options] ...\n\n"
 	             "Converts, validates and counts traces.\n\n");
-	for (const struct command *const *c = commands; *c != NULL; c++)
-		text_printf(&t, "  %-10s %s\n", (*c)->name, (*c)->summary);
-	text_str(&t,
-	         "\ntracetool help COMMAND (or COMMAND --help) and the manual page tracetool(1) say more.\n"
-	         "Exit status: 0 clean, 1 findings, 2 an input or output failed, 3 wrong command line.\n");
+	for (const struct command *const *k = commands; *k != NULL; k++) {
+		columns_str(&c, (*k)->name);
+		columns_str(&c, (*k)->summary);
+	}
+	columns_print(&c, &t, width);
+	columns_free(&c);
+	text_char(&t, '\n');
+	text_wrap(&t,
+	          slice_str("tracetool help COMMAND (or COMMAND --help) and the manual page tracetool(1) "
+	                    "say more."),
+	          0, 0, width);
+	text_char(&t, '\n');
+	text_wrap(&t,
+	          slice_str("Exit status: 0 clean, 1 findings, 2 an input or output failed, 3 wrong "
+	                    "command line."),
+	          0, 0, width);
+	text_char(&t, '\n');
 	return print(&t);
 }
 
@@ -46,8 +64,7 @@ print_version(int argc, char **argv)
 	const bool verbose = argc > 2 && strcmp(argv[2], "--verbose") == 0;
 
 	if (argc > 2 + verbose) {
-		say("%s takes nothing but --verbose, not %s", argv[1],
-		    show_path(&shown, argv[2 + verbose]));
+		say("%s takes nothing but --verbose, not %s", argv[1], show_path(&shown, argv[2 + verbose]));
 		return STATUS_USAGE;
 	}
 	version_put(&t, verbose);

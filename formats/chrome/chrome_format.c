@@ -13,7 +13,7 @@ static const char *const dir_suffixes[] = { ".json.d", NULL };
 
 #define IDS                                                                                                  \
 	{                                                                                                    \
-		.name = "ids", .help = "the ids of process and thread in the trace too, as members of ids",  \
+		.name = "ids", .help = "add the original pid and tid to each event, as members of ids",      \
 		.of_output = true                                                                            \
 	}
 
@@ -23,7 +23,7 @@ static const struct format_option dir_options[] = {
 	IDS,
 	{ .name = "part-size",
 	  .arg = "BYTES",
-	  .help = "how long a part may be, 20M (default: 256 MiB, of JSON 100 MiB)",
+	  .help = "size of a part, such as 20M (default: 256 MiB, of JSON 100 MiB)",
 	  .mistake = chrome_part_size_mistake },
 	{ .name = NULL },
 };

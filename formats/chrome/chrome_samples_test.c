@@ -29,12 +29,12 @@ Test(chrome_samples, what_events_become)
 		"span c ts=2500 dur=250 track=main name=inner",
 		"counter c ts=4000 track=program name=memory used=5 free=2.5",
 		"name=memory[2] used=5",
-		"span c ts=6000 dur=1000 track=main name=n",
-		"span c ts=5000 dur=3000 track=main name=n of=\"task\"",
-		"span c ts=5000 dur=2000 track=main name=n",
-		"flow-out c ts=2600 track=main name=n",
-		"flow-step c ts=6000 track=main name=n",
-		"flow-in c ts=9000 track=main name=n",
+		"async c ts=6000 dur=1000 track=main name=n",
+		"async c ts=5000 dur=3000 track=main name=n of=\"task\"",
+		"async c ts=5000 dur=2000 track=main name=n",
+		"flow_out c ts=2600 track=main name=n",
+		"flow_step c ts=6000 track=main name=n",
+		"flow_in c ts=9000 track=main name=n",
 	};
 	struct ran r =
 	    run_tool((const char *const[]){ "cat", "testdata/chrome/good/object.json", NULL }, NULL, 0);

@@ -79,8 +79,7 @@ chrome_render_track(const struct track *k, const struct track *first, struct chu
 
 	put_metadata(t, process ? "process_name" : "thread_name", k, first);
 	text_str(t, "\"name\":");
-	if (text_json_string(t, k->name) > 0)
-		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], 0, 1);
+	(void)text_json_string(t, k->name); /* a name that is repaired counts with its events */
 	if (c->renamed) {
 		text_str(t, process ? ",\"true_pid\":" : ",\"true_tid\":");
 		text_json_u64(t, k->id);

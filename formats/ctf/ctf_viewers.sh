@@ -19,7 +19,7 @@ seen() {
 expected() {
 	"$bin" stats --format json --quiet "$input" 2>/dev/null >"$dir/stats"
 	"$bin" convert --quiet --to ndjson "$input" - 2>/dev/null |
-		LC_ALL=C grep -cE '^\{"type":"(span|begin|end|instant|counter|flow_out|flow_in)"' >"$dir/count"
+		LC_ALL=C grep -cE '^\{"kind":"(span|async|begin|end|instant|counter|flow_out|flow_in|flow_step)"' >"$dir/count"
 	sed -n '/^  "spans"/,/^  "instants"/p' "$dir/stats" |
 		sed -n 's/.*,"count":\([0-9]*\),"dur_ns":{"sum":\([0-9]*\),.*/\1 \2/p' |
 		LC_ALL=C awk -v n="$(cat "$dir/count")" '{ spans += $1; sum += $2 }

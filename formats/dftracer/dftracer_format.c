@@ -14,7 +14,7 @@ const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 static const char *const suffixes[] = { ".pfw", NULL };
 
 static const struct format_option options[] = {
-	{ .name = "keep-hashes", .help = "show hashes as well as the names that they stand for" },
+	{ .name = "keep-hashes", .help = "show DFTracer hashes as well as names" },
 	{ .name = DFW_DIALECT_OPTION,
 	  .arg = "NAME",
 	  .help = "the dialect of the output: d1, d3 or d5; 0.3 or 0.4 (default: the last)",

@@ -23,8 +23,8 @@ expect_lines(const char *const *lines, size_t n)
 Test(heph_own, events)
 {
 	static const char *const lines[] = {
-		" span \"of another format\" ts=100 dur=50 track=\"a thread\" name=\"async span\" number=200 "
-		"text=0x00ff list=[true, false]\n",
+		" async \"of another format\" ts=100 dur=50 track=\"a thread\" name=\"async span\" "
+		"number=200 text=0x00ff list=[true, false]\n",
 		" begin \"of another format\" ts=101 track=\"a child of it\" name=begin number=200 "
 		"text=\"00ff\" "
 		"list=[1, 0]\n",
@@ -33,7 +33,7 @@ Test(heph_own, events)
 		" counter \"of another format\" ts=104 track=\"a thread\"",
 		" span \"of another format\" ts=105 dur=0 ",
 		" span \"of another format\" ts=106 dur=0 track=\"a thread\" name=\"no kind\"",
-		" flow-out \"of another format\" ts=107 ",
+		" flow_out \"of another format\" ts=107 ",
 		" span event ts=300 dur=10 track=\"a thread\" name=\"of no class\" stream_counter=8 "
 		"\"stream_counter (2)\"=7\n",
 	};
@@ -49,7 +49,7 @@ Test(heph_own, tracks_and_facts)
 		"\"kind\":\"process\",\"name\":\"stream 4\",\"id\":4}",
 		"\"name\":\"a child of it\",\"parent\":",
 		"\"clock\":\"monotonic\"",
-		"\"fields\":{\"host\":\"a host\"}",
+		"\"args\":{\"host\":\"a host\"}",
 	};
 	struct ran r =
 	    run_tool((const char *const[]){ "convert", "-q", "--to=ndjson", WORDS, "-", NULL }, NULL, 0);

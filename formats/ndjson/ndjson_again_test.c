@@ -150,10 +150,10 @@ Test(ndjson_again, what_was_said_is_said_again)
 	struct ran raw = to_lines("testdata/ndjson/good/raw.ndjson", NULL, 0);
 
 	cr_expect_not_null(strstr(r.out, "\"losses\":{\"pairs/no-end\":2}"), "%s", r.out);
-	cr_expect_not_null(strstr(r.out, "\"records\":40,\"events\":12,\"format\":\"tick\""), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\"records\":40,\"events\":13,\"format\":\"tick\""), "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "\"cores\":[1,2]"), "%s", r.out);
 	cr_expect_not_null(strstr(raw.out, "\"mode\":\"interpreted\""), "%s", raw.out);
-	cr_expect_null(strstr(raw.out, "\"type\":\"structure\""), "%s", raw.out);
+	cr_expect_null(strstr(raw.out, "\"kind\":\"structure\""), "%s", raw.out);
 	ran_free(&r);
 	ran_free(&raw);
 }

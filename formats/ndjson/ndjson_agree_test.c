@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/cli_test_util.h"
+#include "event/event_traits.h"
 #include "format/chunk.h"
 #include "format/registry.h"
 #include "fuzz/strict_json.h"
@@ -176,7 +177,8 @@ expect_place(struct agree *g, struct slice line, const struct oracle_json *json,
 	const struct track *const process = numbered(e->track, TRACK_PROCESS);
 	const struct track *const thread = numbered(e->track, TRACK_THREAD);
 
-	expect_integer(g, line, json, "track", e->track != NULL, e->track != NULL ? e->track->index : 0);
+	expect_integer(g, line, json, "track_index", e->track != NULL,
+	               e->track != NULL ? e->track->index : 0);
 	expect_integer(g, line, json, "pid", process != NULL, process != NULL ? process->id : 0);
 	expect_integer(g, line, json, "tid", thread != NULL, thread != NULL ? thread->id : 0);
 	expect_integer(g, line, json, "offset", true, e->offset);
@@ -193,18 +195,22 @@ expect_event(struct agree *g, struct slice line, const struct oracle_json *json,
 	};
 	const bool flow = e->phase == PHASE_FLOW_OUT || e->phase == PHASE_FLOW_IN;
 
-	expect_text(g, line, json, "type", slice_str(words[e->phase]));
-	expect_integer(g, line, json, "ts", true, e->ts);
-	MUST(g->writer.signed_time || oracle_member(json, "ts")->raw.p[0] != '-', "a time below 0");
-	expect_integer(g, line, json, "dur",
+	expect_text(g, line, json, "kind",
+	            slice_str(event_is_async(e)  ? "async"
+	                      : event_is_step(e) ? "flow_step"
+	                                         : words[e->phase]));
+	MUST(oracle_member(json, "type") == NULL, "an event with a type");
+	expect_integer(g, line, json, "ts_ns", true, e->ts);
+	MUST(g->writer.signed_time || oracle_member(json, "ts_ns")->raw.p[0] != '-', "a time below 0");
+	expect_integer(g, line, json, "dur_ns",
 	               e->phase == PHASE_SPAN || (!flow && (e->flags & EVENT_ARROW) == 0 && e->dur > 0),
 	               e->dur);
 	expect_integer(g, line, json, "id", flow, e->dur);
 	expect_text(g, line, json, "name", e->name);
 	expect_text(g, line, json, "category", e->cls->category);
-	expect_integer(g, line, json, "class", true, e->cls->index);
+	expect_integer(g, line, json, "class_index", true, e->cls->index);
 	expect_place(g, line, json, e);
-	expect_flag(g, line, json, "async", (e->flags & EVENT_ASYNC) != 0);
+	expect_flag(g, line, json, "async", (e->flags & EVENT_ASYNC) != 0 && e->phase != PHASE_SPAN);
 	expect_flag(g, line, json, "big_endian", (e->flags & EVENT_BIG) != 0);
 	MUST(e->cls->index < g->nclasses, "its class has no line");
 	expect_fields(g, line, json, g->classes[e->cls->index], b->fields + e->first_field, e->nfields);

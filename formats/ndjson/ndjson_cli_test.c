@@ -117,10 +117,11 @@ Test(ndjson_cli, times_below_0)
 	                        lines, sizeof lines - 1);
 
 	cr_expect_not_null(strstr(r.out, "\"rebased\":true"), "%s%s", r.out, r.err);
-	cr_expect_not_null(strstr(r.out, "{\"type\":\"span\",\"ts\":0,\"dur\":1000,\"name\":\"a\""), "%s",
-	                   r.out);
-	cr_expect_not_null(strstr(r.out, "{\"type\":\"span\",\"ts\":-1000000,\"dur\":1000,\"name\":\"b\""),
+	cr_expect_not_null(strstr(r.out, "{\"kind\":\"span\",\"ts_ns\":0,\"dur_ns\":1000,\"name\":\"a\""),
 	                   "%s", r.out);
+	cr_expect_not_null(
+	    strstr(r.out, "{\"kind\":\"span\",\"ts_ns\":-1000000,\"dur_ns\":1000,\"name\":\"b\""), "%s",
+	    r.out);
 	cr_expect_not_null(strstr(r.out, "\"rebased_by_ns\":5000000"), "%s", r.out);
 	ran_free(&r);
 }
@@ -130,7 +131,7 @@ Test(ndjson_cli, times_below_0)
 Test(ndjson_cli, jq_reads_it)
 {
 	static const char query[] =
-	    "select(.type == \"span\") | \"\\(.name) \\(.ts) \\(.dur) \\(.tid) \\(.fields.id)\"";
+	    "select(.kind == \"span\") | \"\\(.name) \\(.ts_ns) \\(.dur_ns) \\(.tid) \\(.args.id)\"";
 	char *const dir = make_folder(), path[1024];
 
 	if (system("jq --version >/dev/null 2>&1") != 0) {
@@ -170,12 +171,13 @@ Test(ndjson_cli, tracks_below_tracks_are_bounded)
 	      "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\",\"id\":7}\n",
 	      f);
 	for (int i = 1; i <= DEEP; i++)
-		fprintf(f,
-		        "{\"type\":\"track\",\"index\":%d,\"kind\":\"thread\",\"name\":\"t%d\",\"id\":%d,"
-		        "\"parent\":%d}\n"
-		        "{\"type\":\"instant\",\"ts\":%d,\"name\":\"i\",\"class\":0,\"category\":\"c\","
-		        "\"track\":%d,\"offset\":%d}\n",
-		        i, i, i, i - 1, i, i, i);
+		fprintf(
+		    f,
+		    "{\"type\":\"track\",\"index\":%d,\"kind\":\"thread\",\"name\":\"t%d\",\"id\":%d,"
+		    "\"parent\":%d}\n"
+		    "{\"kind\":\"instant\",\"ts_ns\":%d,\"name\":\"i\",\"class_index\":0,\"category\":\"c\","
+		    "\"track_index\":%d,\"offset\":%d}\n",
+		    i, i, i, i - 1, i, i, i);
 	fprintf(f,
 	        "{\"type\":\"trace_end\",\"records\":%d,\"events\":%d,\"format\":\"tick\","
 	        "\"clock\":\"monotonic\",\"losses\":{}}\n",

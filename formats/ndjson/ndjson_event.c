@@ -14,7 +14,7 @@ time_of(struct ndjson_reading *st, uint64_t *ts)
 	if (t->kind == JSON_UINT)
 		return ndjson_number(st, NDJSON_M_TS, UINT64_MAX, ts);
 	ndjson_report(
-	    st, NDJSON_RULE_NEGATIVE_TIME, t->p, "ts is %s; read as 0",
+	    st, NDJSON_RULE_NEGATIVE_TIME, t->p, "ts_ns is %s; read as 0",
 	    quoted(&q, slice_of(t->p, (size_t)(t->end - t->p) < 40 ? (size_t)(t->end - t->p) : 40)));
 	return true;
 }
@@ -59,8 +59,8 @@ balance(struct ndjson_reading *st, struct ndjson_known *track)
 static uint8_t
 flags_of(const struct ndjson_line *line)
 {
-	return (uint8_t)((ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
-	                 (ndjson_has(line, NDJSON_M_STEP) ? EVENT_STEP : 0) |
+	return (uint8_t)((line->async || ndjson_has(line, NDJSON_M_ASYNC) ? EVENT_ASYNC : 0) |
+	                 (line->step ? EVENT_STEP : 0) |
 	                 (ndjson_has(line, NDJSON_M_BIG_ENDIAN) ? EVENT_BIG : 0));
 }
 

@@ -47,7 +47,7 @@ expected_of(const struct ndjson_class *cls, struct slice name)
 static void
 put_name(struct text *t, struct slice name, bool first)
 {
-	static const char begin[] = ",\"fields\":{";
+	static const char begin[] = ",\"args\":{";
 	char *p = text_room(t, (size_t)name.n + sizeof begin + 4);
 
 	if (p == NULL)

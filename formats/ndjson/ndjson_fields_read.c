@@ -218,7 +218,7 @@ take_pair(struct reading *g, struct said *s, const struct ndjson_pair *pair)
 static void
 take_object(struct reading *g)
 {
-	const struct ndjson_pairs *const fields = &g->st->line.fields;
+	const struct ndjson_pairs *const fields = &g->st->line.args;
 	struct said s = { .types = &g->st->line.types };
 
 	for (uint32_t i = 0; i < fields->n && !g->st->no_memory; i++)
@@ -307,13 +307,10 @@ ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_into *to, cons
 	const struct ndjson_line *const line = &st->line;
 	struct reading g = { .st = st, .to = to, .known = known };
 
-	if (ndjson_has(line, NDJSON_M_FIELDS) && line->of[NDJSON_M_FIELDS].kind != JSON_OBJECT)
-		ndjson_report(st, NDJSON_RULE_WRONG_TYPE, line->of[NDJSON_M_FIELDS].p,
-		              "fields of an event are an object; left out");
-	else if (ndjson_has(line, NDJSON_M_FIELDS) && ndjson_has(line, NDJSON_M_PAIRS))
+	if (ndjson_has(line, NDJSON_M_ARGS) && ndjson_has(line, NDJSON_M_PAIRS))
 		ndjson_report(st, NDJSON_RULE_BAD_VALUE, line->of[NDJSON_M_PAIRS].p,
-		              "a line has fields or pairs, not both; pairs are left out");
-	if (ndjson_has(line, NDJSON_M_FIELDS))
+		              "a line has args or pairs, not both; pairs are left out");
+	if (ndjson_has(line, NDJSON_M_ARGS))
 		take_object(&g);
 	else if (ndjson_has(line, NDJSON_M_PAIRS))
 		take_pairs(&g);

@@ -66,7 +66,7 @@ ndjson_declare_track(struct ndjson_state *st, struct track *k)
 
 	if (d == NULL)
 		return false;
-	n = snprintf(d->text, sizeof d->text, ",\"track\":%" PRIu32, k->index);
+	n = snprintf(d->text, sizeof d->text, ",\"track_index\":%" PRIu32, k->index);
 	if (process != NULL)
 		n += snprintf(d->text + n, sizeof d->text - (size_t)n, ",\"pid\":%" PRIu64, process->id);
 	if (thread != NULL)
@@ -170,7 +170,7 @@ ndjson_declare_class(struct ndjson_state *st, struct class *c)
 	put_class(&t, c);
 	d->line = copy_text(st, &t);
 	text_clear(&t);
-	text_str(&t, "\",\"class\":");
+	text_str(&t, "\",\"class_index\":");
 	text_u64(&t, c->index);
 	d->escaped = ndjson_member(&t, "category", c->category);
 	d->text = copy_text(st, &t);

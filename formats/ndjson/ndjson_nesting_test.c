@@ -62,12 +62,11 @@ spans_of_lines(const char *path)
 
 	for (char *line = strtok(r.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
 		cJSON *const json = cJSON_Parse(line);
-		if (strcmp(text_of(json, "type"), "span") == 0 &&
-		    cJSON_GetObjectItemCaseSensitive(json, "async") == NULL) {
+		if (strcmp(text_of(json, "kind"), "span") == 0) {
 			struct span *const s = add(&out);
-			*s = (struct span){ .start = (uint64_t)number_of(json, "ts"),
-				            .track = number_of(json, "track") };
-			s->end = s->start + (uint64_t)number_of(json, "dur");
+			*s = (struct span){ .start = (uint64_t)number_of(json, "ts_ns"),
+				            .track = number_of(json, "track_index") };
+			s->end = s->start + (uint64_t)number_of(json, "dur_ns");
 			snprintf(s->name, sizeof s->name, "%s", text_of(json, "name"));
 			snprintf(s->category, sizeof s->category, "%s", text_of(json, "category"));
 		}
@@ -140,7 +139,8 @@ expect_self_times(const char *path)
 	int less = 0, rows = 0;
 
 	cr_assert_not_null(input, "%s", r.err);
-	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(input, "spans")) {
+	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(input, "spans"))
+	{
 		const char *const name = text_of(row, "name"), *const category = text_of(row, "category");
 		const uint64_t self = slow_sum(&spans, name, category);
 		const double got = number_of(row, "self_ns");
@@ -167,7 +167,8 @@ expect_lanes(const char *path)
 	const cJSON *event;
 
 	cr_assert_null(strstr(r.err, "lanes/"), "%s", r.err);
-	cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(json, "traceEvents")) {
+	cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(json, "traceEvents"))
+	{
 		if (strcmp(text_of(event, "ph"), "X") != 0)
 			continue;
 		struct span *const to = add(&s);
@@ -180,8 +181,9 @@ expect_lanes(const char *path)
 			const struct span *const a = &s.spans[i], *const b = &s.spans[j];
 			const bool apart = a->track != b->track || a->end <= b->start || b->end <= a->start;
 			cr_expect(apart || is_within(&s, i, j) || is_within(&s, j, i),
-			  "%s: %lu to %lu and %lu to %lu overlap in part", path, (unsigned long)a->start,
-			          (unsigned long)a->end, (unsigned long)b->start, (unsigned long)b->end);
+			          "%s: %lu to %lu and %lu to %lu overlap in part", path,
+			          (unsigned long)a->start, (unsigned long)a->end, (unsigned long)b->start,
+			          (unsigned long)b->end);
 		}
 	const size_t n = s.n;
 	free(s.spans);

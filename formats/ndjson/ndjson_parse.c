@@ -15,7 +15,6 @@
 #define TRUTH (KIND(TRUE) | KIND(FALSE))
 #define ARRAY KIND(ARRAY)
 #define OBJECT KIND(OBJECT)
-#define NESTED (KIND(ARRAY) | KIND(OBJECT))
 
 const char *const ndjson_member_words[NDJSON_MEMBERS] = {
 #define MEMBER(name, word, kinds) word,
@@ -44,9 +43,9 @@ const char *const ndjson_type_words[NDJSON_TYPES] = {
 	[NDJSON_TRACK] = "track",     [NDJSON_CLASS] = "class",         [NDJSON_TRACE_END] = "trace_end",
 };
 
-#define RECORD (BIT(TYPE) | BIT(TS) | BIT(NAME) | BIT(CLASS) | BIT(CATEGORY) | BIT(OFFSET))
-#define WITH_FIELDS (BIT(FIELDS) | BIT(TYPES) | BIT(PAIRS))
-#define EVENT (BIT(PID) | BIT(TID) | BIT(ASYNC) | BIT(BIG_ENDIAN) | BIT(ESCAPED) | WITH_FIELDS)
+#define RECORD (BIT(KIND) | BIT(TS) | BIT(NAME) | BIT(CLASS) | BIT(CATEGORY) | BIT(OFFSET))
+#define WITH_ARGS (BIT(ARGS) | BIT(TYPES) | BIT(PAIRS))
+#define EVENT (BIT(PID) | BIT(TID) | BIT(ASYNC) | BIT(BIG_ENDIAN) | BIT(ESCAPED) | WITH_ARGS)
 #define FACTS (BIT(FORMAT) | BIT(CLOCK))
 
 static const struct {
@@ -67,8 +66,7 @@ static const struct {
 	[NDJSON_CLASS] = { BIT(TYPE) | BIT(INDEX) | BIT(NAME) | BIT(CATEGORY), BIT(ESCAPED) | BIT(FIELDS) },
 	[NDJSON_TRACE_END] = { BIT(TYPE) | BIT(RECORDS) | BIT(EVENTS) | BIT(LOSSES) | FACTS,
 	                       BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) | BIT(EPOCH_NS) |
-	                       BIT(REBASED_BY_NS) |
-	                           WITH_FIELDS },
+	                           BIT(REBASED_BY_NS) | WITH_ARGS },
 };
 
 /* ---- tokens ---- */
@@ -147,9 +145,9 @@ static const char *
 read_member(struct ndjson_reading *st, enum ndjson_member m, const char *p, const char *e, bool again,
             enum json_kind *kind)
 {
-	struct ndjson_pairs *const to = m == NDJSON_M_FIELDS ? &st->line.fields : &st->line.types;
+	struct ndjson_pairs *const to = m == NDJSON_M_ARGS ? &st->line.args : &st->line.types;
 
-	if (again || p == e || *p != '{' || (m != NDJSON_M_FIELDS && m != NDJSON_M_TYPES))
+	if (again || p == e || *p != '{' || (m != NDJSON_M_ARGS && m != NDJSON_M_TYPES))
 		return read_scalar(&st->json, p, e, kind);
 	*kind = JSON_OBJECT;
 	return read_pairs(st, p, e, to);
@@ -233,26 +231,42 @@ flawed(struct ndjson_reading *st)
 	return false;
 }
 
+/* The words of `kind` that are no types: spans that may overlap others, arrows that go on. */
+static bool
+is_special(struct ndjson_line *line, struct slice word)
+{
+	line->async = slice_is(word, "async");
+	line->step = slice_is(word, "flow_step");
+	line->type = line->async ? NDJSON_SPAN : line->step ? NDJSON_FLOW_IN : NDJSON_TYPES;
+	return line->type != NDJSON_TYPES;
+}
+
+/* Lines of the trace have a type, those of events a kind; a track's line has both. */
 static bool
 find_type(struct ndjson_reading *st)
 {
 	struct ndjson_line *const line = &st->line;
-	const struct ndjson_token *const t = &line->of[NDJSON_M_TYPE];
+	const bool is_event = !ndjson_has(line, NDJSON_M_TYPE);
+	const struct ndjson_token *const t = &line->of[is_event ? NDJSON_M_KIND : NDJSON_M_TYPE];
+	const unsigned from = is_event ? 0 : NDJSON_TRACE, end = is_event ? NDJSON_TRACE : NDJSON_TYPES;
 	struct quoted q;
 
-	if (!ndjson_has(line, NDJSON_M_TYPE)) {
-		ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "type is missing");
+	if (is_event && !ndjson_has(line, NDJSON_M_KIND)) {
+		ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "kind or type is missing");
 		return false;
 	}
 	if (!json_is_string(t->kind))
 		return true; /* that is reported below */
 	const struct slice word = json_text(t->p, t->end, t->kind);
-	for (unsigned i = 0; i < NDJSON_TYPES; i++)
+	for (unsigned i = from; i < end; i++)
 		if (word.n > 0 && *word.p == *ndjson_type_words[i] && slice_is(word, ndjson_type_words[i])) {
 			line->type = i;
 			return true;
 		}
-	ndjson_report(st, NDJSON_RULE_UNKNOWN_TYPE, t->p, "type is %s", quoted(&q, word));
+	if (is_event && is_special(line, word))
+		return true;
+	ndjson_report(st, NDJSON_RULE_UNKNOWN_TYPE, t->p, "%s is %s", is_event ? "kind" : "type",
+	              quoted(&q, word));
 	return false;
 }
 
@@ -265,15 +279,14 @@ check_members(struct ndjson_reading *st)
 
 	for (unsigned m = 0; m < NDJSON_MEMBERS && (must & ~line->seen) != 0; m++)
 		if ((must >> m & 1) != 0 && !ndjson_has(line, m)) {
-			ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "a line of type %s lacks %s",
+			ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "a line of %s lacks %s",
 			              ndjson_type_words[line->type], ndjson_member_words[m]);
 			return false;
 		}
 	for (unsigned m = 0; m < NDJSON_MEMBERS && extra != 0; m++)
 		if ((extra >> m & 1) != 0) {
-			ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->of[m].p,
-			              "a line of type %s has %s", ndjson_type_words[line->type],
-			              ndjson_member_words[m]);
+			ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->of[m].p, "a line of %s has %s",
+			              ndjson_type_words[line->type], ndjson_member_words[m]);
 			break;
 		}
 	if (line->unknown != NULL)
@@ -292,7 +305,8 @@ ndjson_parse(struct ndjson_reading *st, const char *p, const char *end)
 	line->end = end;
 	line->type = NDJSON_TYPES;
 	line->seen = 0;
-	line->fields.n = line->types.n = 0;
+	line->args.n = line->types.n = 0;
+	line->async = line->step = false;
 	line->twice = line->unknown = line->wrong = NULL;
 	json_clear(&st->json);
 	st->json.complete = true;

@@ -2,8 +2,8 @@
 
 /*
  * The first line: an object with type "trace" and a version.  No other format of
- * JSON lines has both.  Lines that were selected begin with another type, whose
- * members no other format has together either.
+ * JSON lines has both.  Lines that were selected begin with another type, or a
+ * kind, and no other format has their members together either.
  */
 
 #define TRACE_BITS 56
@@ -28,18 +28,22 @@ telling(enum ndjson_type type)
 	case NDJSON_TRACE_END:
 		return HAS(TYPE) | HAS(RECORDS) | HAS(LOSSES);
 	default:
-		return HAS(TYPE) | HAS(TS) | HAS(CLASS) | HAS(CATEGORY) | HAS(OFFSET);
+		return HAS(KIND) | HAS(TS) | HAS(CLASS) | HAS(CATEGORY) | HAS(OFFSET);
 	}
 }
 
+/* The type of a line of the trace, or of an event's. */
 static enum ndjson_type
-type_of(struct slice word)
+type_of(struct slice word, bool of_event)
 {
-	unsigned i = 0;
+	unsigned i = of_event ? 0 : NDJSON_TRACE;
+	const unsigned end = of_event ? NDJSON_TRACE : NDJSON_TYPES;
 
-	while (i < NDJSON_TYPES && !slice_is(word, ndjson_type_words[i]))
+	if (of_event && (slice_is(word, "async") || slice_is(word, "flow_step")))
+		return NDJSON_SPAN;
+	while (i < end && !slice_is(word, ndjson_type_words[i]))
 		i++;
-	return i;
+	return i < end ? i : NDJSON_TYPES;
 }
 
 static uint64_t
@@ -71,7 +75,9 @@ ndjson_probe(struct slice head, bool complete)
 			break;
 		seen |= member_bit(key);
 		if (slice_is(key, "type"))
-			type = type_of(json_text(v, p, kind));
+			type = type_of(json_text(v, p, kind), false);
+		else if (slice_is(key, "kind") && (seen & HAS(TYPE)) == 0)
+			type = type_of(json_text(v, p, kind), true);
 	}
 	if (type != NDJSON_TYPES && (telling(type) & ~seen) == 0)
 		return type == NDJSON_TRACE ? TRACE_BITS : OTHER_BITS;

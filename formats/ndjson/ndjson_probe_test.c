@@ -28,12 +28,13 @@ static const struct {
 	{ "{\"type\":\"trace\"", "ndjson" },
 	{ "{\"type\":\"trace\"}\n", "none" },
 	{ "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\"}\n", "ndjson" },
-	{ "{\"type\":\"span\",\"ts\":1,\"dur\":2,\"name\":\"n\",\"class\":0,\"category\":\"c\",\"track\":1,"
+	{ "{\"kind\":\"span\",\"ts_ns\":1,\"dur_ns\":2,\"name\":\"n\",\"class_index\":0,\"category\":\"c\","
+	  "\"track_index\":1,"
 	  "\"offset\":5}\n",
 	  "ndjson" },
-	{ "{\"type\":\"span\",\"ts\":1,\"dur\":2,\"name\":\"n\"}\n", "none" },
+	{ "{\"kind\":\"span\",\"ts_ns\":1,\"dur_ns\":2,\"name\":\"n\"}\n", "none" },
 	{ "{\"id\":1,\"name\":\"a\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2,\"ph\":\"X\","
-	  "\"type\":\"span\",\"args\":{\"hhash\":1}}\n",
+	  "\"kind\":\"span\",\"args\":{\"hhash\":1}}\n",
 	  "dftracer" },
 	{ "{\"traceEvents\":[{\"type\":\"trace\",\"version\":1}]}", "chrome" },
 	{ "{\"type\":1,\"version\":1}", "none" },

@@ -244,7 +244,7 @@ ndjson_close(struct reader *r)
 	struct ndjson_reading *const st = r->state;
 
 	ndjson_take_free(st);
-	free(st->line.fields.list);
+	free(st->line.args.list);
 	free(st->line.types.list);
 	free(st->stack);
 	arena_free(&st->scratch);

@@ -73,7 +73,8 @@ struct ndjson_line {
 	enum ndjson_type type;
 	uint64_t seen; /* a bit for each member; the others are not set */
 	struct ndjson_token of[NDJSON_MEMBERS];
-	struct ndjson_pairs fields, types;
+	bool async, step; /* kinds of span and flow_in */
+	struct ndjson_pairs args, types;
 	const char *twice, *unknown; /* the first such member; NULL: none */
 	const char *wrong;           /* the first value of a wrong type, of ... */
 	enum ndjson_member wrong_member;

@@ -16,11 +16,11 @@
 	"{\"name\":\"b\",\"type\":\"float\",\"value\":\"f32\",\"size\":4}," \
 	"{\"name\":\"s\",\"type\":\"text\",\"value\":\"string\"}]}\n"
 #define HEAD TRACE PROCESS THREAD CLASS
-#define ON "\"class\":0,\"category\":\"k\",\"track\":1,\"pid\":7,\"tid\":8,\"offset\":"
-#define E(type, ts, offset, more) \
-	"{\"type\":\"" type "\",\"ts\":" ts ",\"name\":\"n\"," ON offset more "}\n"
+#define ON "\"class_index\":0,\"category\":\"k\",\"track_index\":1,\"pid\":7,\"tid\":8,\"offset\":"
+#define E(kind, ts, offset, more) \
+	"{\"kind\":\"" kind "\",\"ts_ns\":" ts ",\"name\":\"n\"," ON offset more "}\n"
 #define SPAN(ts, dur, more) \
-	"{\"type\":\"span\",\"ts\":" ts ",\"dur\":" dur ",\"name\":\"n\"," ON "4" more "}\n"
+	"{\"kind\":\"span\",\"ts_ns\":" ts ",\"dur_ns\":" dur ",\"name\":\"n\"," ON "4" more "}\n"
 #define END_OF(records, events, more) \
 	"{\"type\":\"trace_end\",\"records\":" records ",\"events\":" events "," FACTS more \
 	",\"losses\":{}}\n"
@@ -36,13 +36,17 @@
 	CLASS \
 	"{\"type\":\"class\",\"index\":1,\"name\":\"caf\\\\xe9\",\"category\":\"caf\\\\xe9\"," \
 	"\"escaped\":[\"name\",\"category\"]}\n" \
-	SPAN("1000", "500", ",\"fields\":{\"a\":255,\"b\":0.1,\"s\":\"x\\ty\"}") \
-	SPAN("1000", "7", ",\"async\":true,\"big_endian\":true") \
+	SPAN("1000", "500", ",\"args\":{\"a\":255,\"b\":0.1,\"s\":\"x\\ty\"}") \
+	"{\"kind\":\"async\",\"ts_ns\":1000,\"dur_ns\":7,\"name\":\"n\"," \
+	ON "4,\"big_endian\":true}\n" \
 	E("begin", "1100", "9", "") E("instant", "1200", "10", "") E("end", "1300", "11", "") \
-	"{\"type\":\"flow_out\",\"ts\":1050,\"id\":18446744073709551615,\"name\":\"f\"," ON "12}\n" \
-	"{\"type\":\"flow_in\",\"ts\":1250,\"id\":18446744073709551615,\"name\":\"f\"," ON "13}\n" \
-	E("counter", "1400", "14", ",\"fields\":{\"a\":3,\"b\":-2.5,\"c\":-7}") \
-	E("instant", "1500", "15", ",\"fields\":{\"u\":7,\"i\":-9223372036854775808,\"h\":\"0xdeadbeef\"," \
+	"{\"kind\":\"flow_out\",\"ts_ns\":1050,\"id\":18446744073709551615,\"name\":\"f\"," ON "12}\n" \
+	"{\"kind\":\"flow_step\",\"ts_ns\":1150,\"id\":18446744073709551615," \
+	"\"name\":\"f\"," ON "13}\n" \
+	"{\"kind\":\"flow_in\",\"ts_ns\":1250,\"id\":18446744073709551615," \
+	"\"name\":\"f\"," ON "13}\n" \
+	E("counter", "1400", "14", ",\"args\":{\"a\":3,\"b\":-2.5,\"c\":-7}") \
+	E("instant", "1500", "15", ",\"args\":{\"u\":7,\"i\":-9223372036854775808,\"h\":\"0xdeadbeef\"," \
 	"\"y\":\"00ff\",\"e\":\"caf\\\\xe9\",\"l\":[1,2],\"j\":{\"x\":[1, 2]},\"t\":\" 1\",\"f\":\"NaN\"," \
 	"\"m\":{\"k\":null,\"v\":[true,{\"$u8\":1}]},\"p\":[[{\"$u8\":1},\"x\"]],\"q\":[1.5]," \
 	"\"z\":\"NaN:0x7ff8000000000001\",\"b\":\"-Infinity\"}," \
@@ -50,30 +54,31 @@
 	"\"j\":\"json\",\"t\":\"json-text\",\"f\":\"f64\",\"p\":\"map\",\"q\":\"[f32?]\",\"z\":\"f64\"}") \
 	E("instant", "1600", "16", ",\"pairs\":[[\"x\",1],[\"y\",{\"$u32\":8192}]," \
 	"[{\"$escaped\":\"\\\\xff\"},{\"$[u8]\":[]}]]") \
-	"{\"type\":\"instant\",\"ts\":1700,\"name\":\"caf\\\\xe9\",\"class\":1,\"category\":\"caf\\\\xe9\"," \
-	"\"track\":2147483648,\"pid\":7,\"tid\":8,\"offset\":17,\"escaped\":[\"name\",\"category\"]}\n" \
-	"{\"type\":\"trace_end\",\"records\":40,\"events\":12," FACTS ",\"epoch_ns\":1000," \
-	"\"losses\":{\"pairs/no-end\":2},\"fields\":{\"host\":\"h\",\"cores\":[1,2]," \
+	"{\"kind\":\"instant\",\"ts_ns\":1700,\"name\":\"caf\\\\xe9\",\"class_index\":1," \
+	"\"category\":\"caf\\\\xe9\",\"track_index\":2147483648,\"pid\":7,\"tid\":8,\"offset\":17," \
+	"\"escaped\":[\"name\",\"category\"]}\n" \
+	"{\"type\":\"trace_end\",\"records\":40,\"events\":13," FACTS ",\"epoch_ns\":1000," \
+	"\"losses\":{\"pairs/no-end\":2},\"args\":{\"host\":\"h\",\"cores\":[1,2]," \
 	"\"more\":{\"a\":1}},\"types\":{\"more\":\"json\"}}\n"
 
 /* Records as they were, and members in another order. */
 #define RAW_FILE \
 	RAW PROCESS THREAD CLASS \
-	"{\"type\":\"structure\",\"ts\":0,\"name\":\"c\",\"class\":0,\"category\":\"k\",\"offset\":0," \
-	"\"fields\":{\"a\":1}}\n" \
+	"{\"kind\":\"structure\",\"ts_ns\":0,\"name\":\"c\",\"class_index\":0,\"category\":\"k\"," \
+	"\"offset\":0,\"args\":{\"a\":1}}\n" \
 	E("end", "5", "4", ",\"pairs\":[[\"a\",{\"$u8\":1}],[\"a\",{\"$u8\":2}]]") \
-	"{ \"ts\" : 6 , \"name\":\"n\", \"offset\":9, \"track\":1, \"fields\":{\"b\": 1}, " \
-	"\"category\":\"k\", \"class\":0, \"type\":\"instant\" }\r\n" \
+	"{ \"ts_ns\" : 6 , \"name\":\"n\", \"offset\":9, \"track_index\":1, \"args\":{\"b\": 1}, " \
+	"\"category\":\"k\", \"class_index\":0, \"kind\":\"instant\" }\r\n" \
 	END_OF("3", "2", "")
 
 /* Fields beyond those that are compared each with each; types in another order. */
 #define MANY \
-	HEAD E("instant", "1", "4", ",\"fields\":{\"f0\":0,\"f1\":1,\"f2\":2,\"f3\":3,\"f4\":4,\"f5\":5," \
+	HEAD E("instant", "1", "4", ",\"args\":{\"f0\":0,\"f1\":1,\"f2\":2,\"f3\":3,\"f4\":4,\"f5\":5," \
 	"\"f6\":6,\"f7\":7,\"f8\":8,\"f9\":9,\"g0\":0,\"g1\":1,\"g2\":2,\"g3\":3,\"g4\":4,\"g5\":5," \
 	"\"g6\":6,\"g7\":7,\"g8\":8,\"g9\":9},\"types\":{\"g9\":\"u8\",\"f0\":\"i16\",\"g1\":\"u32\"}") END
 
 const struct text_sample ndjson_good[] = {
-	{ "kinds", TEXT(KINDS), 0, 19, { { NULL, NULL } } },
+	{ "kinds", TEXT(KINDS), 0, 20, { { NULL, NULL } } },
 	{ "raw", TEXT(RAW_FILE), 0, 8, { { NULL, NULL } } },
 	{ "many-fields", TEXT(MANY), 0, 6, { { NULL, NULL } } },
 	{ "no-events", TEXT(TRACE END_OF("0", "0", "")), 0, 2, { { NULL, NULL } } },
@@ -88,44 +93,46 @@ const struct text_sample ndjson_bad[] = {
 	{ "no-trace", TEXT(PROCESS THREAD CLASS SPAN("1", "2", "") END), 1, 5,
 	  { { "no-trace", "{" } } },
 	{ "version", TEXT(TRACE_OF("2", "raw") END), 2, 0, { { "version", "2,\"tool" } } },
-	{ "not-json", TEXT(HEAD SPAN("1", "2", "") "{\"type\":\"span\",}\n17\n" SPAN("3", "2x", "") "\n"
-	                   E("instant", "1", "4", ",\"fields\":{\"a\":NaN}") END), 1, 11,
+	{ "not-json", TEXT(HEAD SPAN("1", "2", "") "{\"kind\":\"span\",}\n17\n" SPAN("3", "2x", "") "\n"
+	                   E("instant", "1", "4", ",\"args\":{\"a\":NaN}") END), 1, 11,
 	  { { "not-json", "}\n17" }, { "not-json", "17\n" }, { "not-json", "2x" }, { "not-json", "\n\n" },
 	    { "not-json", "NaN" } } },
-	{ "bad-utf8", TEXT(HEAD E("instant", "1", "4", ",\"fields\":{\"s\":\"caf\xe9\"}") END), 1, 6,
+	{ "bad-utf8", TEXT(HEAD E("instant", "1", "4", ",\"args\":{\"s\":\"caf\xe9\"}") END), 1, 6,
 	  { { "bad-utf8", "\xe9" } } },
-	{ "cut-line", TEXT(HEAD SPAN("1", "2", "") "{\"type\":\"span\",\"ts\":2,\"na"), 1, 6,
-	  { { "cut-line", "{\"type\":\"span\",\"ts\":2" } } },
+	{ "cut-line", TEXT(HEAD SPAN("1", "2", "") "{\"kind\":\"span\",\"ts_ns\":2,\"na"), 1, 6,
+	  { { "cut-line", "{\"kind\":\"span\",\"ts_ns\":2" } } },
 	{ "no-end", TEXT(HEAD SPAN("1", "2", "")), 1, 5, { { "no-end", NULL } } },
 	{ "unknown-type", TEXT(HEAD E("sample", "1", "4", "") END), 1, 6,
 	  { { "unknown-type", "\"sample\"" } } },
-	{ "missing-member", TEXT(HEAD "{\"ts\":1}\n" "{\"type\":\"span\",\"ts\":1,\"name\":\"n\"," ON "4}\n"
+	{ "missing-member", TEXT(HEAD "{\"ts_ns\":1}\n"
+	                         "{\"kind\":\"span\",\"ts_ns\":1,\"name\":\"n\","
+	                         ON "4}\n"
 	                         "{\"type\":\"track\",\"index\":5,\"kind\":\"thread\",\"name\":\"x\"}\n" END),
-	  1, 8, { { "missing-member", "{\"ts\":1}" }, { "missing-member", "{\"type\":\"span\"" },
+	  1, 8, { { "missing-member", "{\"ts_ns\":1}" }, { "missing-member", "{\"kind\":\"span\"" },
 	          { "missing-member", "{\"type\":\"track\",\"index\":5" } } },
 	{ "unknown-member", TEXT(HEAD SPAN("1", "2", ",\"colour\":\"red\"") SPAN("1", "2", ",\"id\":99") END),
 	  0, 7, { { "unknown-member", "\"colour\"" }, { "unknown-member", "99" } } },
-	{ "duplicate-member", TEXT(HEAD SPAN("1", "2", ",\"dur\":3")
-	                           E("instant", "1", "4", ",\"fields\":{\"a\":1,\"b\":2,\"a\":3}") END), 1, 7,
-	  { { "duplicate-member", "\"dur\":3" }, { "duplicate-member", "\"a\":3" } } },
+	{ "duplicate-member", TEXT(HEAD SPAN("1", "2", ",\"dur_ns\":3")
+	                           E("instant", "1", "4", ",\"args\":{\"a\":1,\"b\":2,\"a\":3}") END), 1, 7,
+	  { { "duplicate-member", "\"dur_ns\":3" }, { "duplicate-member", "\"a\":3" } } },
 	{ "wrong-type", TEXT(HEAD SPAN("\"1\"", "2", "") SPAN("1", "2", ",\"async\":false")
-	                     E("instant", "1", "4", ",\"fields\":[]") END), 1, 8,
+	                     E("instant", "1", "4", ",\"args\":[]") END), 1, 8,
 	  { { "wrong-type", "\"1\",\"dur" }, { "wrong-type", "false}" }, { "wrong-type", "[]" } } },
 	{ "out-of-range", TEXT(HEAD SPAN("18446744073709551616", "2", "")
 	                       SPAN("18446744073709551615", "9", "")
-	                       E("instant", "1", "4", ",\"fields\":{\"a\":256}") END), 1, 8,
+	                       E("instant", "1", "4", ",\"args\":{\"a\":256}") END), 1, 8,
 	  { { "out-of-range", "18446744073709551616" }, { "out-of-range", "9,\"name" },
 	    { "out-of-range", "256" } } },
 	{ "negative-time", TEXT(HEAD SPAN("-5", "2", "") END), 0, 6, { { "negative-time", "-5" } } },
-	{ "bad-value", TEXT(HEAD E("instant", "1", "4", ",\"fields\":{\"b\":\"much\",\"h\":\"beef\"},"
+	{ "bad-value", TEXT(HEAD E("instant", "1", "4", ",\"args\":{\"b\":\"much\",\"h\":\"beef\"},"
 	                           "\"types\":{\"h\":\"address\",\"k\":\"u8\"}")
-	                    E("instant", "1", "4", ",\"fields\":{\"x\":1},\"types\":{\"x\":\"u128\"}")
+	                    E("instant", "1", "4", ",\"args\":{\"x\":1},\"types\":{\"x\":\"u128\"}")
 	                    E("instant", "1", "4", ",\"pairs\":[[\"x\"]]") END), 1, 8,
 	  { { "bad-value", "\"much\"" }, { "bad-value", "\"beef\"" }, { "bad-value", "{\"h\":\"address\"" },
 	    { "bad-value", "u128" }, { "bad-value", "[\"x\"]" } } },
 	{ "unknown-reference", TEXT(TRACE PROCESS THREAD SPAN("1", "2", "") CLASS
-	                            "{\"type\":\"instant\",\"ts\":1,\"name\":\"n\",\"class\":0,"
-	                            "\"category\":\"k\",\"track\":42,\"offset\":4}\n"
+	                            "{\"kind\":\"instant\",\"ts_ns\":1,\"name\":\"n\",\"class_index\":0,"
+	                            "\"category\":\"k\",\"track_index\":42,\"offset\":4}\n"
 	                            "{\"type\":\"track\",\"index\":3,\"kind\":\"thread\",\"name\":\"x\","
 	                            "\"parent\":99}\n" END), 1, 8,
 	  { { "unknown-reference", "0,\"category" }, { "unknown-reference", "42" },
@@ -141,7 +148,7 @@ const struct text_sample ndjson_bad[] = {
 	  8, { { "unexpected-line", "{\"type\": \"trace\"" },
 	       { "unexpected-line", "{\"type\":\"track\",\"index\":9" } } },
 	{ "unbalanced", TEXT(HEAD E("end", "1", "4", "") E("begin", "2", "5", "") END), 0, 7,
-	  { { "unbalanced", "{\"type\":\"end\"" }, { "unbalanced", NULL } } },
+	  { { "unbalanced", "{\"kind\":\"end\"" }, { "unbalanced", NULL } } },
 	{ "events-missing", TEXT(RAW PROCESS THREAD CLASS E("instant", "1", "4", "") END_OF("9", "8", "")), 0,
 	  6, { { "events-missing", "8,\"format" } } },
 	{ NULL, NULL, 0, 0, 0, { { NULL, NULL } } },

@@ -150,15 +150,15 @@ struct spoil {
 Test(ndjson_schema, other_lines_are_refused)
 {
 	static const struct spoil ways[] = {
-		{ "\"type\":\"span\"", "\"type\":\"spam\"" },
+		{ "\"kind\":\"span\"", "\"kind\":\"spam\"" },
 		{ "\"version\":1", "\"version\":2" },
 		{ "\"mode\":\"interpreted\"", "\"mode\":\"cooked\"" },
 		{ "\"kind\":\"thread\"", "\"kind\":\"fibre\"" },
 		{ "\"offset\":", "\"offset\":-" },
-		{ "\"dur\":", "\"dur\":0.5,\"was\":" },
-		{ "\"ts\":", "\"ts\":\"5\",\"was\":" },
+		{ "\"dur_ns\":", "\"dur_ns\":0.5,\"was\":" },
+		{ "\"ts_ns\":", "\"ts_ns\":\"5\",\"was\":" },
 		{ "\"pid\":3,\"tid\":7,", "\"pid\":3,\"tid\":7,\"more\":1," },
-		{ "\"class\":0,", "" },
+		{ "\"class_index\":0,", "" },
 		{ "\"[u64]\"", "\"[u64\"" },
 		{ "\"types\":{", "\"pairs\":[],\"was\":{" },
 		{ "\"losses\":{}", "\"losses\":{\"a/b\":0}" },

@@ -19,7 +19,7 @@ enum ndjson_kind {
 	NDJSON_LIST_SAME = 128,
 };
 
-/* What an event of a track says about it: `,"track":3,"pid":1,"tid":7,"offset":`. */
+/* What an event of a track says about it: `,"track_index":3,"pid":1,"tid":7,"offset":`. */
 struct ndjson_track {
 	char text[96];
 	uint8_t n;
@@ -27,7 +27,7 @@ struct ndjson_track {
 
 struct ndjson_class {
 	struct slice line;      /* as it was declared */
-	struct slice text;      /* of an event, behind its name: `","class":3,"category":"C"` */
+	struct slice text;      /* of an event, behind its name: `","class_index":3,"category":"C"` */
 	bool escaped;           /* so is that category */
 	struct tabletext types; /* name of a field -> enum value_type that the line says */
 	struct ndjson_class *next;
@@ -118,7 +118,7 @@ struct ndjson_shapes {
 
 void ndjson_shapes_init(struct ndjson_shapes *s);
 
-/* `,"fields":{...},"types":{...}` or `,"pairs":[...]`; nothing when there are none.  index: of the class. */
+/* `,"args":{...},"types":{...}` or `,"pairs":[...]`; nothing when there are none.  index: of the class. */
 void ndjson_fields(struct ndjson_shapes *shapes, uint32_t index, const struct ndjson_class *cls,
                    const struct field *f, uint32_t n, uint64_t offset, struct chunk *c);
 

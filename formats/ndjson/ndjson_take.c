@@ -327,10 +327,6 @@ class_fields(struct ndjson_reading *st, struct class *like)
 
 	if (!ndjson_has(&st->line, NDJSON_M_FIELDS))
 		return true;
-	if (t->kind != JSON_ARRAY) {
-		ndjson_report(st, NDJSON_RULE_WRONG_TYPE, t->p, "fields of a class are a list");
-		return false;
-	}
 	struct class_field *const to = arena_zalloc(&st->scratch, count(t), sizeof *to);
 	st->no_memory |= to == NULL;
 	if (to == NULL)

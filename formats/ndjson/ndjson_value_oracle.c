@@ -321,7 +321,7 @@ said_type(const struct oracle_json *types, struct slice name)
 static struct oracle_field *
 read_members(struct reading *r, const struct oracle_json *line, const struct oracle_json *cls)
 {
-	const struct oracle_json *const fields = oracle_member(line, "fields");
+	const struct oracle_json *const fields = oracle_member(line, "args");
 	const struct oracle_json *const types = oracle_member(line, "types");
 	struct oracle_field *const to = get(r->a, fields->n, sizeof *to);
 	uint32_t said = 0;
@@ -360,8 +360,8 @@ const char *
 oracle_fields(struct arena *a, const struct oracle_json *line, const struct oracle_json *cls,
               struct oracle_field **fields, uint32_t *n)
 {
-	const struct oracle_json *const object = oracle_member(line, "fields"), *const pairs = oracle_member(
-	                                                                            line, "pairs");
+	const struct oracle_json *const object = oracle_member(line, "args"), *const pairs = oracle_member(
+	                                                                          line, "pairs");
 	struct reading r = { a, NULL };
 
 	*n = object != NULL ? object->n : pairs != NULL ? pairs->n : 0;

@@ -7,7 +7,8 @@
 
 #define NAME(s) slice_str(s)
 #define HEAD                                                                                                 \
-	"{\"type\":\"instant\",\"ts\":5,\"name\":\"x\",\"class\":0,\"category\":\"class\",\"track\":1,"      \
+	"{\"kind\":\"instant\",\"ts_ns\":5,\"name\":\"x\",\"class_index\":0,\"category\":\"class\",\"track_" \
+	"index\":1,"                                                                                         \
 	"\"tid\":7,\"offset\":0"
 
 Test(ndjson_values, types_that_the_form_tells)
@@ -24,7 +25,7 @@ Test(ndjson_values, types_that_the_form_tells)
 	made_field(&r, NAME("f"), made_integer(VALUE_NONE, 0));
 	made_field(&r, NAME("g"), made_integer(VALUE_BOOL, 1));
 	made_expect_line(&r,
-	                 HEAD ",\"fields\":{\"a\":18446744073709551615,\"b\":-9223372036854775808,\"c\":-0.0,"
+	                 HEAD ",\"args\":{\"a\":18446744073709551615,\"b\":-9223372036854775808,\"c\":-0.0,"
 	                      "\"d\":1e+300,\"e\":\"\\\"\xc3\xa9\\n\\\\\",\"f\":null,\"g\":true}}");
 	made_finish(&r);
 }
@@ -45,7 +46,7 @@ Test(ndjson_values, types_that_are_said)
 	made_field(&r, NAME("h"), made_bytes(VALUE_JSON, "{\"a\": 1.50}", 11));
 	made_field(&r, NAME("i"), made_bytes(VALUE_JSON, "[\n]", 3));
 	made_expect_line(
-	    &r, HEAD ",\"fields\":{\"a\":255,\"b\":5,\"c\":0.5,\"d\":\"-Infinity\",\"e\":\"0xabc\","
+	    &r, HEAD ",\"args\":{\"a\":255,\"b\":5,\"c\":0.5,\"d\":\"-Infinity\",\"e\":\"0xabc\","
 	             "\"f\":\"00ff\",\"g\":\"caf\\\\xe9\\\\\\\\\",\"h\":{\"a\": 1.50},\"i\":\"[\\n]\"},"
 	             "\"types\":{\"a\":\"u8\",\"b\":\"i64\",\"c\":\"f32\",\"d\":\"f64\",\"e\":\"address\","
 	             "\"f\":\"bytes\",\"g\":\"escaped\",\"h\":\"json\",\"i\":\"json-text\"}}");
@@ -65,18 +66,18 @@ Test(ndjson_values, types_that_the_class_declares)
 	made_field(&r, NAME("c"), made_bytes(VALUE_BYTES, "a", 1)); /* in another order */
 	made_field(&r, NAME("a"), made_integer(VALUE_U8, 5));
 	made_field(&r, NAME("b"), made_number(VALUE_F32, 2));
-	made_expect_line(&r, HEAD ",\"fields\":{\"c\":\"61\",\"a\":5,\"b\":2}}");
+	made_expect_line(&r, HEAD ",\"args\":{\"c\":\"61\",\"a\":5,\"b\":2}}");
 	made_event(&r, PHASE_INSTANT, "x");
 	made_field(&r, NAME("a"), value_string(NAME("no number"))); /* its form tells */
 	made_field(&r, NAME("b"), value_u64(2));                    /* could be an f32 */
 	made_field(&r, NAME("c"), made_integer(VALUE_NONE, 0));
 	made_expect_line(&r, HEAD
-	                 ",\"fields\":{\"a\":\"no number\",\"b\":2,\"c\":null},\"types\":{\"b\":\"u64\"}}");
+	                 ",\"args\":{\"a\":\"no number\",\"b\":2,\"c\":null},\"types\":{\"b\":\"u64\"}}");
 	made_event(&r, PHASE_INSTANT, "x");
 	made_field(&r, NAME("a"), made_integer(VALUE_I8, -5));
 	made_field(&r, NAME("b"), made_number(VALUE_F32, (double)NAN));
 	made_field(&r, NAME("c"), value_string(NAME("61")));
-	made_expect_line(&r, HEAD ",\"fields\":{\"a\":-5,\"b\":\"NaN\",\"c\":\"61\"},"
+	made_expect_line(&r, HEAD ",\"args\":{\"a\":-5,\"b\":\"NaN\",\"c\":\"61\"},"
 	                          "\"types\":{\"a\":\"i8\",\"c\":\"string\"}}");
 	made_finish(&r);
 }
@@ -104,7 +105,7 @@ Test(ndjson_values, lists_and_maps)
 	made_field(&r, NAME("g"), (struct value){ .type = VALUE_MAP, .count = 1, .values = dollar });
 	made_field(&r, NAME("h"), (struct value){ .type = VALUE_MAP, .count = 2, .values = same });
 	made_expect_line(&r, HEAD
-	                 ",\"fields\":{\"a\":[1,2],\"b\":[1,2],\"c\":[1,{\"$u8\":2},\"x\"],\"d\":[],"
+	                 ",\"args\":{\"a\":[1,2],\"b\":[1,2],\"c\":[1,{\"$u8\":2},\"x\"],\"d\":[],"
 	                 "\"e\":{\"k\":{\"$i8\":1}},\"f\":[[\"k\",{\"$i8\":1}],[2,3]],\"g\":[[\"$u8\",3]],"
 	                 "\"h\":[[\"k\",1],[\"k\",2]]},\"types\":{\"a\":\"[u8]\",\"b\":\"[u8?]\","
 	                 "\"d\":\"[address]\",\"f\":\"map\",\"g\":\"map\",\"h\":\"map\"}}");
@@ -125,9 +126,10 @@ Test(ndjson_values, pairs)
 	made_event(&r, PHASE_INSTANT, "\xff");
 	made_field(&r, NAME("caf\xe9"), value_string(NAME("\xe9")));
 	made_expect_line(
-	    &r, "{\"type\":\"instant\",\"ts\":5,\"name\":\"\\\\xff\",\"class\":0,\"category\":\"class\","
-	        "\"track\":1,\"tid\":7,\"offset\":0,\"escaped\":[\"name\"],"
-	        "\"pairs\":[[{\"$escaped\":\"caf\\\\xe9\"},{\"$escaped\":\"\\\\xe9\"}]]}");
+	    &r,
+	    "{\"kind\":\"instant\",\"ts_ns\":5,\"name\":\"\\\\xff\",\"class_index\":0,\"category\":\"class\","
+	    "\"track_index\":1,\"tid\":7,\"offset\":0,\"escaped\":[\"name\"],"
+	    "\"pairs\":[[{\"$escaped\":\"caf\\\\xe9\"},{\"$escaped\":\"\\\\xe9\"}]]}");
 	made_finish(&r);
 }
 
@@ -142,20 +144,22 @@ Test(ndjson_values, members_of_events)
 	e->dur = UINT64_MAX;
 	e->flags = EVENT_ASYNC | EVENT_BIG;
 	e->offset = UINT64_MAX;
-	made_expect_line(
-	    &r, "{\"type\":\"span\",\"ts\":-9,\"dur\":18446744073709551615,\"name\":\"s\",\"class\":0,"
-	        "\"category\":\"class\",\"track\":1,\"tid\":7,\"offset\":18446744073709551615,"
-	        "\"async\":true,\"big_endian\":true}");
+	made_expect_line(&r,
+	                 "{\"kind\":\"async\",\"ts_ns\":-9,\"dur_ns\":18446744073709551615,\"name\":\"s\","
+	                 "\"class_index\":0,"
+	                 "\"category\":\"class\",\"track_index\":1,\"tid\":7,\"offset\":18446744073709551615,"
+	                 "\"big_endian\":true}");
 	e = made_event(&r, PHASE_FLOW_OUT, "f");
 	e->dur = UINT64_MAX - 1;
 	made_expect_line(
-	    &r, "{\"type\":\"flow_out\",\"ts\":5,\"id\":18446744073709551614,\"name\":\"f\",\"class\":0,"
-	        "\"category\":\"class\",\"track\":1,\"tid\":7,\"offset\":0}");
+	    &r,
+	    "{\"kind\":\"flow_out\",\"ts_ns\":5,\"id\":18446744073709551614,\"name\":\"f\",\"class_index\":0,"
+	    "\"category\":\"class\",\"track_index\":1,\"tid\":7,\"offset\":0}");
 	e = made_event(&r, PHASE_STRUCTURE, "");
 	e->track = NULL;
-	made_expect_line(&r,
-	                 "{\"type\":\"structure\",\"ts\":5,\"name\":\"\",\"class\":0,\"category\":\"class\","
-	                 "\"offset\":0}");
+	made_expect_line(
+	    &r, "{\"kind\":\"structure\",\"ts_ns\":5,\"name\":\"\",\"class_index\":0,\"category\":\"class\","
+	        "\"offset\":0}");
 	made_finish(&r);
 }
 

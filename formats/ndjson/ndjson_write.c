@@ -13,17 +13,26 @@ struct head {
 	uint8_t n;
 };
 
-#define HEAD(type)                                                                                           \
+#define HEAD(kind)                                                                                           \
 	{                                                                                                    \
-		"{\"type\":\"" type "\",\"ts\":", sizeof("{\"type\":\"" type "\",\"ts\":") - 1               \
+		"{\"kind\":\"" kind "\",\"ts_ns\":", sizeof("{\"kind\":\"" kind "\",\"ts_ns\":") - 1         \
 	}
+
+enum { HEAD_ASYNC = PHASE_STRUCTURE + 1, HEAD_STEP };
 
 static const struct head heads[] = {
 	[PHASE_SPAN] = HEAD("span"),       [PHASE_BEGIN] = HEAD("begin"),
 	[PHASE_END] = HEAD("end"),         [PHASE_INSTANT] = HEAD("instant"),
 	[PHASE_COUNTER] = HEAD("counter"), [PHASE_FLOW_OUT] = HEAD("flow_out"),
 	[PHASE_FLOW_IN] = HEAD("flow_in"), [PHASE_STRUCTURE] = HEAD("structure"),
+	[HEAD_ASYNC] = HEAD("async"),      [HEAD_STEP] = HEAD("flow_step"),
 };
+
+static inline const struct head *
+head_of(const struct event *e)
+{
+	return &heads[event_is_async(e) ? HEAD_ASYNC : event_is_step(e) ? HEAD_STEP : e->phase];
+}
 
 /* Room for an event without its name, category and fields. */
 #define LINE_ROOM (sizeof(struct head) + 3 * DECIMAL_I64_MAX + sizeof(struct ndjson_track) + 180)
@@ -43,7 +52,7 @@ put_duration(char *p, const struct event *e)
 	if (event_is_flow(e))
 		p = PUT(p, ",\"id\":");
 	else if (e->phase == PHASE_SPAN || (e->dur != 0 && (e->flags & EVENT_ARROW) == 0))
-		p = PUT(p, ",\"dur\":");
+		p = PUT(p, ",\"dur_ns\":");
 	else
 		return p;
 	return decimal_u64(p, e->dur);
@@ -65,10 +74,8 @@ put_name(struct text *t, char *p, const struct event *e, const struct ndjson_cla
 static inline char *
 put_flags(char *p, const struct event *e, bool name_escaped, bool category_escaped)
 {
-	if ((e->flags & EVENT_ASYNC) != 0)
+	if ((e->flags & EVENT_ASYNC) != 0 && e->phase != PHASE_SPAN)
 		p = PUT(p, ",\"async\":true");
-	if (event_is_step(e))
-		p = PUT(p, ",\"step\":true");
 	if ((e->flags & EVENT_BIG) != 0)
 		p = PUT(p, ",\"big_endian\":true");
 	if (name_escaped && category_escaped)
@@ -101,8 +108,9 @@ render_event(const struct ndjson_state *st, struct ndjson_shapes *shapes, const 
 
 	if (p == NULL)
 		return;
-	memcpy(p, heads[e->phase].text, sizeof heads[0].text);
-	p += heads[e->phase].n;
+	const struct head *const head = head_of(e);
+	memcpy(p, head->text, sizeof head->text);
+	p += head->n;
 	p = st->signed_time ? decimal_i64(p, (int64_t)e->ts) : decimal_u64(p, e->ts);
 	p = put_duration(p, e);
 	if ((p = put_name(t, p, e, c, &escaped)) == NULL)

@@ -260,14 +260,14 @@ convert_threads(const char *dir, int n, struct ran *r)
 	      "{\"type\":\"class\",\"index\":0,\"name\":\"c\",\"category\":\"c\"}\n",
 	      f);
 	for (int i = 0; i < n; i++) /* each in a process of its own, which is a folder too */
-		fprintf(
-		    f,
-		    "{\"type\":\"track\",\"index\":%d,\"kind\":\"process\",\"name\":\"p\",\"id\":%d}\n"
-		    "{\"type\":\"track\",\"index\":%d,\"kind\":\"thread\",\"name\":\"t\",\"id\":%d,"
-		    "\"parent\":%d}\n"
-		    "{\"type\":\"span\",\"ts\":%d,\"dur\":5,\"name\":\"s\",\"class\":0,\"category\":\"c\","
-		    "\"track\":%d,\"offset\":%d}\n",
-		    2 * i, i + 1, 2 * i + 1, i + 1, 2 * i, 10 * i, 2 * i + 1, i);
+		fprintf(f,
+		        "{\"type\":\"track\",\"index\":%d,\"kind\":\"process\",\"name\":\"p\",\"id\":%d}\n"
+		        "{\"type\":\"track\",\"index\":%d,\"kind\":\"thread\",\"name\":\"t\",\"id\":%d,"
+		        "\"parent\":%d}\n"
+		        "{\"kind\":\"span\",\"ts_ns\":%d,\"dur_ns\":5,\"name\":\"s\",\"class_index\":0,"
+		        "\"category\":\"c\","
+		        "\"track_index\":%d,\"offset\":%d}\n",
+		        2 * i, i + 1, 2 * i + 1, i + 1, 2 * i, 10 * i, 2 * i + 1, i);
 	fprintf(f,
 	        "{\"type\":\"trace_end\",\"records\":%d,\"events\":%d,\"format\":\"tick\","
 	        "\"clock\":\"monotonic\",\"losses\":{}}\n",

@@ -178,12 +178,12 @@ class Lines:
         events = []
         for line in open(path, encoding="utf-8"):
             e = json.loads(line)
-            if e["type"] == "track":
+            if e.get("type") == "track":
                 self.tracks[e["index"]] = e
-            elif "ts" in e and e["type"] != "structure":
+            elif "ts_ns" in e and e["kind"] != "structure":
                 events.append(e)
-        self.base = min((int(e["ts"]) for e in events), default=0)
-        for e in sorted(events, key=lambda e: int(e["ts"])):
+        self.base = min((int(e["ts_ns"]) for e in events), default=0)
+        for e in sorted(events, key=lambda e: int(e["ts_ns"])):
             self.add(e)
 
     def thread(self, index):
@@ -193,28 +193,28 @@ class Lines:
         return t
 
     def group(self, e):
-        t, thread = self.tracks[e["track"]], self.thread(e["track"])
+        t, thread = self.tracks[e["track_index"]], self.thread(e["track_index"])
         if not t.get("child"):
             return plain(e["category"])
         name, before = t["name"], thread["name"] + ": "
         return plain(name[len(before):] if name.startswith(before) else name)
 
     def add(self, e):
-        time, name = min(int(e["ts"]) - self.base, LAST), plain(e.get("name", ""))
-        row = plain(self.thread(e["track"])["name"])
-        if e["type"] == "span":
-            end = min(time + int(e["dur"]), LAST)
+        time, name = min(int(e["ts_ns"]) - self.base, LAST), plain(e.get("name", ""))
+        row = plain(self.thread(e["track_index"])["name"])
+        if e["kind"] in ("span", "async"):
+            end = min(time + int(e["dur_ns"]), LAST)
             self.spans[row, self.group(e), time, end, name] += 1
-        elif e["type"] == "counter":
-            for field, value in e.get("fields", {}).items():
+        elif e["kind"] == "counter":
+            for field, value in e.get("args", {}).items():
                 if number(value) is None or e.get("types", {}).get(field) in ("string", "bytes"):
                     continue
                 same = field in ("", e.get("name", ""))
                 label = plain(e.get("name", "") + ("" if same else ": " + field))
                 self.counters[row, label, time, number(value)] += 1
-        elif e["type"] == "flow_out":
+        elif e["kind"] == "flow_out":
             self.out[e["id"]] = (time, row)
-        elif e["type"] == "flow_in":
+        elif e["kind"] in ("flow_in", "flow_step"):
             if e["id"] in self.out:
                 self.arrows[self.out.pop(e["id"]) + (time, row)] += 1
         else:

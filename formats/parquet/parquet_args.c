@@ -18,9 +18,9 @@ static const struct {
 	{ "text", COLUMN_TEXT }, { "json", COLUMN_JSON },
 };
 
-static const char *const taken[COLS] = { "ts_ns",   "dur_ns", "phase",  "name",       "cat",
-	                                 "process", "pid",    "thread", "tid",        "track",
-	                                 "lane",    "depth",  "id",     "src_offset", "args" };
+static const char *const taken[COLS] = { "ts_ns",   "dur_ns", "kind",   "name",   "category",
+	                                 "process", "pid",    "thread", "tid",    "track",
+	                                 "lane",    "depth",  "id",     "offset", "args" };
 
 /* ---- the options ---- */
 

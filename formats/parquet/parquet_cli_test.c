@@ -26,13 +26,13 @@ expect_events(const char *input, const char *path)
 	    run_tool((const char *const[]){ "convert", "-q", "--to", "ndjson", input, "-", NULL }, NULL, 0);
 	size_t n, events = 0;
 	char *const bytes = read_whole(path, &n);
-	static const char *const kinds[] = { "span",    "begin",    "end",    "instant",
-		                             "counter", "flow_out", "flow_in" };
+	static const char *const kinds[] = { "span",    "async",    "begin",   "end",      "instant",
+		                             "counter", "flow_out", "flow_in", "flow_step" };
 	struct pq_file f;
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		char word[64];
-		(void)snprintf(word, sizeof word, "\n{\"type\":\"%s\"", kinds[i]);
+		(void)snprintf(word, sizeof word, "\n{\"kind\":\"%s\"", kinds[i]);
 		events += count_lines(&r, word);
 	}
 	cr_assert_not_null(bytes, "%s", path);

@@ -6,9 +6,9 @@
 static const struct column fixed[COLS] = {
 	[COL_TS] = { .name = "ts_ns", .type = COLUMN_I64 },
 	[COL_DUR] = { .name = "dur_ns", .type = COLUMN_I64, .optional = true },
-	[COL_PHASE] = { .name = "phase", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_KIND] = { .name = "kind", .type = COLUMN_TEXT, .by_dictionary = true },
 	[COL_NAME] = { .name = "name", .type = COLUMN_TEXT, .by_dictionary = true },
-	[COL_CAT] = { .name = "cat", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_CATEGORY] = { .name = "category", .type = COLUMN_TEXT, .by_dictionary = true },
 	[COL_PROCESS] = { .name = "process", .type = COLUMN_TEXT, .by_dictionary = true },
 	[COL_PID] = { .name = "pid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
 	[COL_THREAD] = { .name = "thread", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
@@ -17,7 +17,7 @@ static const struct column fixed[COLS] = {
 	[COL_LANE] = { .name = "lane", .type = COLUMN_I32, .by_dictionary = true },
 	[COL_DEPTH] = { .name = "depth", .type = COLUMN_I32, .optional = true, .by_dictionary = true },
 	[COL_ID] = { .name = "id", .type = COLUMN_I64, .optional = true },
-	[COL_SRC_OFFSET] = { .name = "src_offset", .type = COLUMN_I64 },
+	[COL_OFFSET] = { .name = "offset", .type = COLUMN_I64 },
 	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
 };
 
@@ -142,7 +142,7 @@ put_times(const struct row *r)
 }
 
 static void
-put_phase(const struct row *r)
+put_kind(const struct row *r)
 {
 	enum { ASYNC = PHASE_STRUCTURE, STEP };
 	static const struct slice words[] = {
@@ -154,7 +154,7 @@ put_phase(const struct row *r)
 	};
 	const unsigned i = event_is_async(r->e) ? ASYNC : event_is_step(r->e) ? STEP : r->e->phase;
 
-	put_text(r, COL_PHASE, words[i], &r->st->phases[i]);
+	put_text(r, COL_KIND, words[i], &r->st->kinds[i]);
 }
 
 /* Process or thread: its name and its number; so many of `known`. */
@@ -243,16 +243,16 @@ parquet_put_event(struct parquet_state *st, const struct batch *b, const struct 
 	const struct parquet_class *const cls = e->cls->declared;
 
 	put_times(&r);
-	put_phase(&r);
+	put_kind(&r);
 	put_text(&r, COL_NAME, e->name, NULL);
-	put_text(&r, COL_CAT, e->cls->category, cls->cat);
+	put_text(&r, COL_CATEGORY, e->cls->category, cls->cat);
 	put_place(&r);
 	put_depth(&r);
 	if (event_is_flow(e))
 		put_number(&r, COL_ID, e->dur);
 	else
 		put_null(&r, COL_ID);
-	put_number(&r, COL_SRC_OFFSET, e->offset);
+	put_number(&r, COL_OFFSET, e->offset);
 	put_args(&r, b);
 	parquet_put_lifted(st, b, e, ledger);
 	st->rows++;

@@ -12,7 +12,7 @@ static const char *const dir_suffixes[] = { ".parquet.d", NULL };
 #define ARG                                                                                                  \
 	{                                                                                                    \
 		.name = "column", .arg = "NAME[:TYPE]",                                                      \
-		.help = "a column for an argument: int, float, bool, text (default) or json",                \
+		.help = "add a column for an argument: int, float, bool, text (default) or json",            \
 		.mistake = parquet_arg_mistake                                                               \
 	}
 
@@ -25,7 +25,7 @@ static const struct format_option dir_options[] = {
 	ARG,
 	{ .name = "part-size",
 	  .arg = "BYTES",
-	  .help = "how long a part may be, 20M (default: 256 MiB, of JSON 100 MiB)",
+	  .help = "size of a part, such as 20M (default: 256 MiB, of JSON 100 MiB)",
 	  .mistake = parquet_part_size_mistake },
 	{ .name = NULL },
 };

@@ -80,9 +80,9 @@ expect_first_rows(const struct pq_file *f)
 {
 	expect_i64(f, "ts_ns", 0, 0);
 	expect_i64(f, "dur_ns", 0, INT64_MAX);
-	expect_text(f, "phase", 0, TEXT("span"));
+	expect_text(f, "kind", 0, TEXT("span"));
 	expect_text(f, "name", 0, TEXT("a\0b"));
-	expect_text(f, "cat", 0, TEXT("c\xef\xbf\xbd"));
+	expect_text(f, "category", 0, TEXT("c\xef\xbf\xbd"));
 	expect_text(f, "process", 0, TEXT("p\xc3\xa4th"));
 	expect_i64(f, "pid", 0, 42);
 	expect_text(f, "thread", 0, TEXT(""));
@@ -91,7 +91,7 @@ expect_first_rows(const struct pq_file *f)
 	expect_i64(f, "lane", 0, 0);
 	expect_i64(f, "depth", 0, 0);
 	expect_null(f, "id", 0);
-	expect_i64(f, "src_offset", 0, 0);
+	expect_i64(f, "offset", 0, 0);
 	expect_text(f, "args", 0,
 	            TEXT("{\"most\":\"18446744073709551615\",\"least\":\"-9223372036854775808\","
 	                 "\"nan\":\"NaN\",\"bad\":\"x\xef\xbf\xbd\"}"));
@@ -109,20 +109,20 @@ Test(parquet_made, rows_have_exact_values)
 	cr_assert_eq(f->rows, 6);
 	expect_first_rows(f);
 	expect_text(f, "name", 2, TEXT(""));
-	expect_text(f, "phase", 2, TEXT("flow_step"));
+	expect_text(f, "kind", 2, TEXT("flow_step"));
 	expect_i64(f, "id", 2, 5);
 	expect_null(f, "dur_ns", 2);
 	expect_null(f, "depth", 2);
-	expect_text(f, "phase", 3, TEXT("flow_out"));
+	expect_text(f, "kind", 3, TEXT("flow_out"));
 	expect_text(f, "name", 3, TEXT("out\xef\xbf\xbd"));
 	expect_i64(f, "id", 3, -2);
 	expect_null(f, "thread", 3);
 	expect_null(f, "tid", 3);
-	expect_text(f, "phase", 4, TEXT("async"));
+	expect_text(f, "kind", 4, TEXT("async"));
 	expect_i64(f, "dur_ns", 4, 0);
 	expect_null(f, "depth", 4);
 	expect_i64(f, "ts_ns", 5, INT64_MAX);
-	expect_i64(f, "src_offset", 5, 8);
+	expect_i64(f, "offset", 5, 8);
 	cr_expect_eq(parquet_lost(&run, "parquet/time-too-large"), 1);
 	cr_expect_eq(parquet_lost(&run, "parquet/id-wrapped"), 6);
 	cr_expect_eq(parquet_lost(&run, "parquet/invalid-utf8"), 6 + 1 + 1);

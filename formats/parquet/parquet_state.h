@@ -21,9 +21,9 @@ extern const struct writer_ops parquet_writer_ops, parquet_dir_writer_ops;
 enum parquet_column {
 	COL_TS,
 	COL_DUR,
-	COL_PHASE,
+	COL_KIND,
 	COL_NAME,
-	COL_CAT,
+	COL_CATEGORY,
 	COL_PROCESS,
 	COL_PID,
 	COL_THREAD,
@@ -32,7 +32,7 @@ enum parquet_column {
 	COL_LANE,
 	COL_DEPTH,
 	COL_ID,
-	COL_SRC_OFFSET,
+	COL_OFFSET,
 	COL_ARGS,
 	COLS
 };
@@ -82,7 +82,7 @@ struct parquet_state {
 	uint32_t ncolumns;
 	struct lifted lifted[PARQUET_LIFTED];
 	struct column_tools tools;
-	struct column_known phases[9], depths[DEPTHS];
+	struct column_known kinds[9], depths[DEPTHS];
 	struct arena arena; /* of what classes and tracks are declared as */
 	struct parents parents;
 	struct text scratch;

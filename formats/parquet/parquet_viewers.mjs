@@ -22,13 +22,13 @@ const query = async q => (await duck.runAndReadAll(q)).getRowObjectsJson();
 let failed = 0;
 const fail = (input, why) => { console.log(`${input}: ${why}`); failed = 1; };
 
-// ---- summaries: a line for each phase, name and category, and one for the whole ----
+// ---- summaries: a line for each kind, name and category, and one for the whole ----
 
 function summary() {
 	const rows = new Map();
 	return {
-		add(phase, name, cat, count, sum, min, max) {
-			const key = JSON.stringify([phase, name, cat]), row = rows.get(key);
+		add(kind, name, category, count, sum, min, max) {
+			const key = JSON.stringify([kind, name, category]), row = rows.get(key);
 			if (!row) {
 				rows.set(key, [BigInt(count), BigInt(sum), BigInt(min), BigInt(max)]);
 				return;
@@ -49,12 +49,12 @@ const exact = text => JSON.parse(text.replace(/([:[,]\s*)(-?\d{16,})(?=[\s,}\]])
 
 function expected(stem) {
 	const trace = exact(fs.readFileSync(`${stem}.json`, 'utf8')).inputs[0], s = summary();
-	for (const [phase, rows] of [['span', trace.spans], ['async', trace.async_spans]])
+	for (const [kind, rows] of [['span', trace.spans], ['async', trace.async_spans]])
 		for (const r of rows)
-			s.add(phase, r.name, r.category, r.count, r.dur_ns.sum, r.dur_ns.min, r.dur_ns.max);
-	for (const [phase, rows] of [['instant', trace.instants], ['counter', trace.counters]])
+			s.add(kind, r.name, r.category, r.count, r.dur_ns.sum, r.dur_ns.min, r.dur_ns.max);
+	for (const [kind, rows] of [['instant', trace.instants], ['counter', trace.counters]])
 		for (const r of rows)
-			s.add(phase, r.name, '', r.count, 0, 0, 0);
+			s.add(kind, r.name, '', r.count, 0, 0, 0);
 	return s.text(trace.first_ns, trace.last_ns);
 }
 
@@ -66,11 +66,11 @@ function of_rows(rows) {
 	const s = summary();
 	let first = null, last = null;
 	for (const r of rows) {
-		const ts = BigInt(r.ts_ns), is_span = spans.has(r.phase), end = ts + (is_span ? BigInt(r.dur_ns) : 0n);
+		const ts = BigInt(r.ts_ns), is_span = spans.has(r.kind), end = ts + (is_span ? BigInt(r.dur_ns) : 0n);
 		if (first === null || ts < first) first = ts;
 		if (last === null || end > last) last = end;
-		if (counted.has(r.phase))
-			s.add(r.phase, r.name, is_span ? r.cat : '', 1, is_span ? r.dur_ns : 0, is_span ? r.dur_ns : 0,
+		if (counted.has(r.kind))
+			s.add(r.kind, r.name, is_span ? r.category : '', 1, is_span ? r.dur_ns : 0, is_span ? r.dur_ns : 0,
 				is_span ? r.dur_ns : 0);
 	}
 	return s.text(first, last);
@@ -78,14 +78,14 @@ function of_rows(rows) {
 
 async function by_duckdb(file) {
 	const s = summary();
-	const rows = await query(`select phase, name, if(phase in ('span', 'async'), cat, '') c, count(*) n,
-		coalesce(sum(dur_ns) filter (phase in ('span', 'async')), 0)::varchar s,
-		coalesce(min(dur_ns) filter (phase in ('span', 'async')), 0)::varchar a,
-		coalesce(max(dur_ns) filter (phase in ('span', 'async')), 0)::varchar b
-		from '${file}' where phase in ('span', 'async', 'instant', 'counter') group by all`);
+	const rows = await query(`select kind, name, if(kind in ('span', 'async'), category, '') c, count(*) n,
+		coalesce(sum(dur_ns) filter (kind in ('span', 'async')), 0)::varchar s,
+		coalesce(min(dur_ns) filter (kind in ('span', 'async')), 0)::varchar a,
+		coalesce(max(dur_ns) filter (kind in ('span', 'async')), 0)::varchar b
+		from '${file}' where kind in ('span', 'async', 'instant', 'counter') group by all`);
 	for (const r of rows)
-		s.add(r.phase, r.name, r.c, r.n, r.s, r.a, r.b);
-	const [t] = await query(`select min(ts_ns)::varchar a, max(ts_ns + if(phase in ('span', 'async'),
+		s.add(r.kind, r.name, r.c, r.n, r.s, r.a, r.b);
+	const [t] = await query(`select min(ts_ns)::varchar a, max(ts_ns + if(kind in ('span', 'async'),
 		dur_ns::hugeint, 0))::varchar b from '${file}'`);
 	return s.text(t.a, t.b);
 }
@@ -108,7 +108,7 @@ function by_wasm(file) {
 async function arguments_differ(stem) {
 	const csv = `read_csv('${stem}.csv', header = true, all_varchar = true, delim = ',', quote = '"', escape = '"',
 		max_line_size = 100000000, strict_mode = true)`;
-	const a = `select ts_ns::varchar t, src_offset::varchar o, coalesce(args::varchar, '') a from '${stem}.parquet'`;
+	const a = `select ts_ns::varchar t, "offset"::varchar o, coalesce(args::varchar, '') a from '${stem}.parquet'`;
 	const b = `select ts_ns t, "offset" o, coalesce(args, '') a from ${csv}`;
 	const [r] = await query(`select (select count(*) from (${a} except all ${b})) +
 		(select count(*) from (${b} except all ${a})) n, (select count(*) from (${b})) m`);

@@ -45,22 +45,21 @@ number_of(const char *line, const char *key)
 static bool
 is_of(const char *line, const char *type)
 {
-	return strncmp(line + strlen("{\"type\":\""), type, strlen(type)) == 0;
+	return strncmp(line + strlen("{\"kind\":\""), type, strlen(type)) == 0;
 }
 
 static void
 take_line(struct sums *s, const char *line)
 {
 	cJSON *const json = cJSON_Parse(line);
-	const cJSON *const fields = cJSON_GetObjectItem(json, "fields"), *f;
+	const cJSON *const fields = cJSON_GetObjectItem(json, "args"), *f;
 	const char *const name = cJSON_GetStringValue(cJSON_GetObjectItem(json, "name"));
 
 	cr_assert(json != NULL && name != NULL);
 	if (is_of(line, "counter\"") && fields != NULL) {
 		cJSON_ArrayForEach(f, fields) s->counters += cJSON_IsNumber(f) != 0;
 	} else {
-		add(s, number_of(line, "\"ts\":"), is_of(line, "span\"") ? number_of(line, "\"dur\":") : 0,
-		    slice_str(name));
+		add(s, number_of(line, "\"ts_ns\":"), number_of(line, "\"dur_ns\":"), slice_str(name));
 	}
 	cJSON_Delete(json);
 }
@@ -72,7 +71,8 @@ sums_of_lines(struct sums *s, char *text)
 	if (strstr(text, "\"escaped\":") != NULL || strstr(text, "\\u0000") != NULL)
 		return false;
 	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-		if (is_of(line, "span\"") || is_of(line, "instant\"") || is_of(line, "counter\""))
+		if (is_of(line, "span\"") || is_of(line, "async\"") || is_of(line, "instant\"") ||
+		    is_of(line, "counter\""))
 			take_line(s, line);
 		s->arrows += is_of(line, "flow_in\"");
 	}

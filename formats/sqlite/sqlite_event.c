@@ -12,13 +12,14 @@ lose(struct ledger *ledger, enum sqlite_loss loss, const struct event *e)
 /* ---- columns that several tables have ---- */
 
 static void
-bind_time(struct sqlite_state *st, enum sqlite_table table, const struct event *e, struct ledger *ledger)
+bind_time(struct sqlite_state *st, enum sqlite_table table, int column, const struct event *e,
+          struct ledger *ledger)
 {
 	const bool too_large = !st->signed_time && e->ts > INT64_MAX;
 
 	if (too_large)
 		lose(ledger, SQLITE_LOSS_TIME_TOO_LARGE, e);
-	sqlite_bind_i64(st, table, 2, too_large ? INT64_MAX : (int64_t)e->ts);
+	sqlite_bind_i64(st, table, column, too_large ? INT64_MAX : (int64_t)e->ts);
 }
 
 static const struct track *
@@ -94,18 +95,19 @@ put_span(struct sqlite_state *st, const struct batch *b, const struct event *e, 
 	const struct parents_found parent = find_parent(st, e, id, ledger);
 
 	sqlite_bind_i64(st, TABLE_SPAN, 1, id);
-	bind_time(st, TABLE_SPAN, e, ledger);
+	sqlite_bind_text(st, TABLE_SPAN, 2,
+	                 (e->flags & EVENT_ASYNC) != 0 ? SLICE_LIT("async") : SLICE_LIT("span"));
+	bind_time(st, TABLE_SPAN, 3, e, ledger);
 	if (e->dur > INT64_MAX)
 		lose(ledger, SQLITE_LOSS_TIME_TOO_LARGE, e);
-	sqlite_bind_i64(st, TABLE_SPAN, 3, e->dur > INT64_MAX ? INT64_MAX : (int64_t)e->dur);
-	bind_what(st, TABLE_SPAN, 4, e);
-	sqlite_bind_i64(st, TABLE_SPAN, 8, e->track->lane);
+	sqlite_bind_i64(st, TABLE_SPAN, 4, e->dur > INT64_MAX ? INT64_MAX : (int64_t)e->dur);
+	bind_what(st, TABLE_SPAN, 5, e);
+	sqlite_bind_i64(st, TABLE_SPAN, 9, e->track->lane);
 	if (parent.id != 0)
-		sqlite_bind_i64(st, TABLE_SPAN, 9, parent.id);
+		sqlite_bind_i64(st, TABLE_SPAN, 10, parent.id);
 	else
-		sqlite_bind_null(st, TABLE_SPAN, 9);
-	sqlite_bind_i64(st, TABLE_SPAN, 10, parent.depth);
-	sqlite_bind_i64(st, TABLE_SPAN, 11, (e->flags & EVENT_ASYNC) != 0);
+		sqlite_bind_null(st, TABLE_SPAN, 10);
+	sqlite_bind_i64(st, TABLE_SPAN, 11, parent.depth);
 	sqlite_bind_u64(st, TABLE_SPAN, 12, e->offset);
 	(void)sqlite_insert(st, TABLE_SPAN);
 	put_args(st, id, b, e, ledger);
@@ -119,7 +121,7 @@ put_instant(struct sqlite_state *st, const struct batch *b, const struct event *
 	const int64_t id = ++st->last;
 
 	sqlite_bind_i64(st, TABLE_INSTANT, 1, id);
-	bind_time(st, TABLE_INSTANT, e, ledger);
+	bind_time(st, TABLE_INSTANT, 2, e, ledger);
 	bind_what(st, TABLE_INSTANT, 3, e);
 	sqlite_bind_u64(st, TABLE_INSTANT, 7, e->offset);
 	(void)sqlite_insert(st, TABLE_INSTANT);
@@ -131,7 +133,7 @@ static void
 put_series(struct sqlite_state *st, const struct event *e, const struct field *series, struct ledger *ledger)
 {
 	sqlite_bind_i64(st, TABLE_COUNTER, 1, ++st->last);
-	bind_time(st, TABLE_COUNTER, e, ledger);
+	bind_time(st, TABLE_COUNTER, 2, e, ledger);
 	bind_what(st, TABLE_COUNTER, 3, e);
 	if (series != NULL) {
 		sqlite_bind_i64(st, TABLE_COUNTER, 7, sqlite_string(st, series->name));
@@ -174,12 +176,12 @@ put_flow(struct sqlite_state *st, const struct batch *b, const struct event *e, 
 	const int64_t id = ++st->last;
 
 	sqlite_bind_i64(st, TABLE_FLOW, 1, id);
-	bind_time(st, TABLE_FLOW, e, ledger);
-	sqlite_bind_u64(st, TABLE_FLOW, 3, e->dur);
-	sqlite_bind_text(st, TABLE_FLOW, 4,
-	                 e->phase == PHASE_FLOW_OUT ? SLICE_LIT("out")
-	                 : event_is_step(e)         ? SLICE_LIT("step")
-	                                            : SLICE_LIT("in"));
+	sqlite_bind_text(st, TABLE_FLOW, 2,
+	                 e->phase == PHASE_FLOW_OUT ? SLICE_LIT("flow_out")
+	                 : event_is_step(e)         ? SLICE_LIT("flow_step")
+	                                            : SLICE_LIT("flow_in"));
+	bind_time(st, TABLE_FLOW, 3, e, ledger);
+	sqlite_bind_u64(st, TABLE_FLOW, 4, e->dur);
 	bind_what(st, TABLE_FLOW, 5, e);
 	sqlite_bind_u64(st, TABLE_FLOW, 9, e->offset);
 	(void)sqlite_insert(st, TABLE_FLOW);

@@ -21,19 +21,19 @@ static const char schema[] =
     "CREATE TABLE process(id INTEGER PRIMARY KEY, pid, name NOT NULL);"
     "CREATE TABLE thread(id INTEGER PRIMARY KEY, process INTEGER REFERENCES process(id),"
     " parent INTEGER REFERENCES thread(id), tid, name NOT NULL);"
-    "CREATE TABLE span(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, dur INTEGER NOT NULL,"
+    "CREATE TABLE span(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, ts_ns INTEGER NOT NULL,"
+    " dur_ns INTEGER NOT NULL,"
     " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
     " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id),"
-    " lane INTEGER, parent INTEGER REFERENCES span(id), depth INTEGER,"
-    " async INTEGER, offset);"
-    "CREATE TABLE instant(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL,"
+    " lane INTEGER, parent INTEGER REFERENCES span(id), depth INTEGER, offset);"
+    "CREATE TABLE instant(id INTEGER PRIMARY KEY, ts_ns INTEGER NOT NULL,"
     " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
     " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id), offset);"
-    "CREATE TABLE counter(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL,"
+    "CREATE TABLE counter(id INTEGER PRIMARY KEY, ts_ns INTEGER NOT NULL,"
     " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
     " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id),"
     " series INTEGER REFERENCES string(id), value, offset);"
-    "CREATE TABLE flow(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, flow NOT NULL, way TEXT NOT NULL,"
+    "CREATE TABLE flow(id INTEGER PRIMARY KEY, kind TEXT NOT NULL, ts_ns INTEGER NOT NULL, flow NOT NULL,"
     " name INTEGER REFERENCES string(id), category INTEGER REFERENCES string(id),"
     " process INTEGER REFERENCES process(id), thread INTEGER REFERENCES thread(id), offset);"
     "CREATE TABLE arg(event INTEGER, name INTEGER REFERENCES string(id), value);";
@@ -115,32 +115,34 @@ sqlite_insert(struct sqlite_state *st, enum sqlite_table table)
 /* Indexes are made in one go at the end; SQLite sorts runs of as much as its cache may hold, fastest where
  * they fit into that of the processor.  Rows of one name are in order of id, which is that of time.  The
  * views have names in place of numbers. */
+#define WHERE_COLUMNS                                                                                        \
+	" p.name AS process, p.pid, coalesce(u.name, t.name) AS thread, coalesce(u.tid, t.tid) AS tid,"      \
+	" iif(u.id IS NULL, NULL, t.name) AS track"
+#define WHERE_TABLES                                                                                         \
+	" JOIN string n ON n.id = e.name JOIN string c ON c.id = e.category"                                 \
+	" JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread"                          \
+	" LEFT JOIN thread u ON u.id = t.parent"
+
 static const char rest[] =
     "PRAGMA cache_size = -4096;"
     "CREATE INDEX span_name ON span(name);"
-    "CREATE INDEX span_thread ON span(thread, ts);"
+    "CREATE INDEX span_thread ON span(thread, ts_ns);"
     "CREATE INDEX span_parent ON span(parent) WHERE parent IS NOT NULL;"
-    "CREATE INDEX instant_name ON instant(name, ts);"
-    "CREATE INDEX counter_name ON counter(name, series, ts);"
+    "CREATE INDEX instant_name ON instant(name, ts_ns);"
+    "CREATE INDEX counter_name ON counter(name, series, ts_ns);"
     "CREATE INDEX flow_flow ON flow(flow);"
     "CREATE INDEX arg_event ON arg(event);"
-    "CREATE VIEW spans AS SELECT e.id, e.ts, e.dur, n.text AS name, c.text AS category,"
-    " p.name AS process, p.pid, t.name AS thread, t.tid, e.lane, e.parent, e.depth, e.async, e.offset"
-    " FROM span e JOIN string n ON n.id = e.name JOIN string c ON c.id = e.category"
-    " JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread;"
-    "CREATE VIEW instants AS SELECT e.id, e.ts, n.text AS name, c.text AS category,"
-    " p.name AS process, p.pid, t.name AS thread, t.tid, e.offset"
-    " FROM instant e JOIN string n ON n.id = e.name JOIN string c ON c.id = e.category"
-    " JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread;"
-    "CREATE VIEW counters AS SELECT e.id, e.ts, n.text AS name, s.text AS series, e.value,"
-    " c.text AS category, p.name AS process, p.pid, t.name AS thread, t.tid, e.offset"
-    " FROM counter e JOIN string n ON n.id = e.name JOIN string c ON c.id = e.category"
-    " LEFT JOIN string s ON s.id = e.series"
-    " JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread;"
-    "CREATE VIEW arrows AS SELECT i.flow, n.text AS name, o.ts AS out_ts, i.ts AS in_ts,"
-    " i.ts - o.ts AS delay, o.thread AS out_thread, i.thread AS in_thread"
-    " FROM flow o JOIN flow i ON i.flow = o.flow AND i.way <> 'out' JOIN string n ON n.id = i.name"
-    " WHERE o.way = 'out';"
+    "CREATE VIEW spans AS SELECT e.id, e.kind, e.ts_ns, e.dur_ns, n.text AS name, c.text AS "
+    "category," WHERE_COLUMNS ", e.lane, e.parent, e.depth, e.offset FROM span e" WHERE_TABLES ";"
+    "CREATE VIEW instants AS SELECT e.id, 'instant' AS kind, e.ts_ns, n.text AS name, c.text AS "
+    "category," WHERE_COLUMNS ", e.offset FROM instant e" WHERE_TABLES ";"
+    "CREATE VIEW counters AS SELECT e.id, 'counter' AS kind, e.ts_ns, n.text AS name, s.text AS series,"
+    " e.value, c.text AS category," WHERE_COLUMNS ", e.offset FROM counter e" WHERE_TABLES
+    " LEFT JOIN string s ON s.id = e.series;"
+    "CREATE VIEW arrows AS SELECT i.flow, n.text AS name, o.ts_ns AS out_ts_ns, i.ts_ns AS in_ts_ns,"
+    " i.ts_ns - o.ts_ns AS delay_ns, o.thread AS out_thread, i.thread AS in_thread"
+    " FROM flow o JOIN flow i ON i.flow = o.flow AND i.kind <> 'flow_out'"
+    " JOIN string n ON n.id = i.name WHERE o.kind = 'flow_out';"
     "CREATE VIEW args AS SELECT a.event, n.text AS name, a.value FROM arg a JOIN string n ON n.id = a.name;"
     "COMMIT;";
 

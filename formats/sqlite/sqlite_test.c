@@ -85,8 +85,8 @@ expect(const char *path, const char *query, const char *want)
 static void
 make(const char *input, const char *path, const char *lanes)
 {
-	struct ran r = run_tool(
-	    (const char *const[]){ "convert", "-qf", "--lanes", lanes, input, path, NULL }, NULL, 0);
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "-qf", "--lanes", lanes, input, path, NULL }, NULL, 0);
 
 	cr_assert_lt(r.status, 2, "%s: %s", input, r.err);
 	ran_free(&r);
@@ -100,8 +100,8 @@ expect_stats(const char *input, const char *path)
 	    "SELECT count(*) FROM (SELECT json_extract(j.value, '$.name') AS n,"
 	    " json_extract(j.value, '$.category') AS c, json_extract(j.value, '$.count') AS k,"
 	    " json_extract(j.value, '$.dur_ns.sum') AS ns FROM json_each('%s', '$.inputs[0].spans') j)"
-	    " JOIN (SELECT name, category, count(*) AS rows, sum(dur) AS total FROM spans"
-	    " WHERE NOT async GROUP BY name, category) s ON s.name = n AND s.category = c"
+	    " JOIN (SELECT name, category, count(*) AS rows, sum(dur_ns) AS total FROM spans"
+	    " WHERE kind = 'span' GROUP BY name, category) s ON s.name = n AND s.category = c"
 	    " WHERE k != rows OR ns != total";
 	struct ran r =
 	    run_tool((const char *const[]){ "stats", "-q", "--format", "json", input, NULL }, NULL, 0);
@@ -182,7 +182,7 @@ Test(sqlite, values_keep_what_sqlite_lacks)
 	expect(path, "SELECT typeof(value) || hex(value) FROM args WHERE name = 'bad'", "blob62FF");
 	expect(path, "SELECT typeof(tid) || tid || name FROM thread",
 	       "text18446744073709551615');DROP TABLE span;--");
-	expect(path, "SELECT ts FROM span", "9223372036854775807");
+	expect(path, "SELECT ts_ns FROM span", "9223372036854775807");
 	expect(path, "SELECT group_concat(id || count) FROM loss", "sqlite/time-too-large1");
 	writer_rig_free(&r);
 	remove_folder(dir);
@@ -200,8 +200,8 @@ Test(sqlite, arrows_go_from_where_they_leave_to_each_place_they_reach)
 	cr_assert(write_whole(in, trace, sizeof trace - 1));
 	struct ran r = run_tool((const char *const[]){ "convert", "--fail-on-loss", in, out, NULL }, NULL, 0);
 	cr_expect_eq(r.status, 0, "%s", r.err);
-	expect(out, "SELECT group_concat(ts || way) FROM flow", "1000out,2000step,4000in");
-	expect(out, "SELECT group_concat(delay) FROM arrows", "1000,3000");
+	expect(out, "SELECT group_concat(ts_ns || kind) FROM flow", "1000flow_out,2000flow_step,4000flow_in");
+	expect(out, "SELECT group_concat(delay_ns) FROM arrows", "1000,3000");
 	ran_free(&r);
 	remove_folder(dir);
 }
@@ -216,8 +216,8 @@ fill_many(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
 
 	(void)ctx;
 	if (number == 0)
-		cr_assert_not_null(trace_add_thread(trace, trace_add_process(trace, SLICE_LIT("p")), 1,
-		                                    SLICE_LIT("t")));
+		cr_assert_not_null(
+		    trace_add_thread(trace, trace_add_process(trace, SLICE_LIT("p")), 1, SLICE_LIT("t")));
 	for (uint32_t i = 0; i < 7; i++) {
 		const uint32_t k = 7 * number + i;
 		const size_t n = k % 10 == 3 ? most : k;
@@ -244,8 +244,8 @@ Test(sqlite, rows_are_inserted_in_groups)
 	cr_assert(r.written && r.nfiles == 1);
 	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
 	expect(path, "PRAGMA integrity_check", "ok");
-	expect(path, "SELECT count(*) || ' ' || sum(id = ts + 1) FROM instant", "17 17");
-	expect(path, "SELECT count(*) || ' ' || sum(id = ts + 1) FROM span", "18 18");
+	expect(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM instant", "17 17");
+	expect(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM span", "18 18");
 	expect(path, "SELECT count(*) || ' ' || sum(value = event - 1) FROM args WHERE name = 'n'", "35 35");
 	expect(path,
 	       "SELECT sum(length(value) = iif(event % 10 = 4, 1572864, event - 1) AND"

@@ -13,10 +13,10 @@ terminal_columns(int fd)
 	const char *const set = getenv("COLUMNS");
 	struct winsize size;
 
-	if (!isatty(fd))
-		return 0;
 	const long columns = set != NULL ? strtol(set, NULL, 10) : 0;
 	if (columns > 0 && columns <= MOST)
 		return (unsigned)columns;
+	if (!isatty(fd))
+		return 0;
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }

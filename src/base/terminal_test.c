@@ -14,7 +14,10 @@ Test(terminal, columns)
 
 	cr_assert_eq(pipe(ends), 0);
 	setenv("COLUMNS", "44", 1);
-	cr_expect_eq(terminal_columns(ends[1]), 0, "a pipe has none");
+	cr_expect_eq(terminal_columns(ends[1]), 44, "COLUMNS is obeyed in pipes");
+	unsetenv("COLUMNS");
+	cr_expect_eq(terminal_columns(ends[1]), 0, "a pipe has none of its own");
+	setenv("COLUMNS", "44", 1);
 	if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
 		cr_skip_test("no terminals here");
 	const int fd = open(ptsname(master), O_RDWR | O_NOCTTY);

@@ -64,9 +64,9 @@ Test(anonymise, keeps_what_is_asked_for)
 	expect_ran(ANONYMISE("-q", "--keep-paths"), 0, "\"fname\":\"/w");
 	expect_ran(ANONYMISE("-q"), 0, "\"id\":1,\"hostname\":\"w");
 	expect_lacks(ANONYMISE("-q", "--hide-numbers"), "\"id\":1,\"hostname\":\"w");
-	expect_ran(ANONYMISE("-q"), 0, "\"ts\":1750000000000000000,\"dur\":2000000000");
-	expect_lacks(ANONYMISE("-q", "--shift-time"), "\"ts\":175000000000000");
-	expect_ran(ANONYMISE("-q", "--shift-time"), 0, "\"dur\":2000000000");
+	expect_ran(ANONYMISE("-q"), 0, "\"ts_ns\":1750000000000000000,\"dur_ns\":2000000000");
+	expect_lacks(ANONYMISE("-q", "--shift-time"), "\"ts_ns\":175000000000000");
+	expect_ran(ANONYMISE("-q", "--shift-time"), 0, "\"dur_ns\":2000000000");
 	expect_lacks(ANONYMISE("-q", "--shift-time"), "epoch_ns");
 }
 
@@ -205,7 +205,8 @@ Test(anonymise, findings_quote_nothing)
 	    "\"unknown\","
 	    "\"record_id\":\"id\"}\n"
 	    "{\"type\":\"class\",\"index\":0,\"name\":\"sEcReT\",\"category\":\"sEcReT\"}\n"
-	    "{\"type\":\"span\",\"ts\":\"sEcReT\",\"dur\":5,\"name\":\"sEcReT\",\"class\":0,\"track\":"
+	    "{\"kind\":\"span\",\"ts_ns\":\"sEcReT\",\"dur_ns\":5,\"name\":\"sEcReT\",\"class_index\":0,"
+	    "\"track_index\":"
 	    "\"sEcReT\"}\n"
 	    "{\"type\":\"sEcReT\"}\n";
 	cr_assert(write_whole(in, trace, sizeof trace - 1));

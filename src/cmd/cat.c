@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <unistd.h>
 
 #include "cmd/cat_lines.h"
 #include "cmd/report_out.h"
@@ -12,19 +13,19 @@ enum { O_HEX, O_LIMIT, O_AT, O_RAW, O_FORMAT, O_MAX_REPEAT };
 static const struct cmd_option own[] = {
 	[O_HEX] = { "hex", NULL, "the bytes of each record below it", 'x' },
 	[O_LIMIT] = { "limit", "N", "stop after N records (default: 0, all)", 'n' },
-	[O_AT] = { "at", "OFFSET", "the record that this byte is of, and with --limit those behind it", 0 },
-	[O_RAW] = { "raw", NULL, "the records as the input has them, without what they mean", 0 },
+	[O_AT] = { "at", "OFFSET", "show the record at this byte, and with -n the next ones", 0 },
+	[O_RAW] = { "raw", NULL, "the records of the input without interpretation", 0 },
 	[O_FORMAT] = { "format", "text|json", "the form of a record: a line of text (default), a JSON object",
 	               0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
+	                   "limit repeated texts and lists to N times the input size (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
 const struct command cat_command = {
 	.name = "cat",
 	.operands = "[options] IN ...",
-	.summary = "Shows every record of a trace on a line of its own, with its offset.",
+	.summary = "Lists the records of a trace, one a line, with their offsets.",
 	.options = own,
 	.reads = true,
 	.writes = true,
@@ -35,6 +36,7 @@ const struct command cat_command = {
 struct cat {
 	struct options options;
 	struct report_out out;
+	struct progress progress; /* where the lines do not go to a terminal */
 	bool hex, raw, json;
 	bool limited;         /* --limit was given */
 	uint64_t limit, left; /* records; UINT64_MAX: all */
@@ -175,8 +177,17 @@ closed(void *ctx, const struct source *s)
 	struct cat *const c = ctx;
 
 	report_out_put(&c->out, &c->text);
+	progress_clear(&c->progress);
 	say_not_found(c, s);
 	c->status = worse(c->status, say_end(&c->options, s));
+}
+
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct cat *const c = ctx;
+
+	progress_show(&c->progress, in);
 }
 
 /* Whether the record stands before the one that is asked for; or is structure, of which a selection has none.
@@ -227,7 +238,11 @@ show_one(struct cat *c, const struct trace_group *trace)
 	job.want = WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE;
 	job.want |= c->at != UINT64_MAX ? WANT_BYTES : WANT_ORDER; /* a byte is one of one file */
 	job.want |= c->hex ? WANT_BYTES : 0U;
-	job.hooks = (struct pipeline_hooks){ .opened = opened, .closed = closed, .ctx = c };
+	job.hooks = (struct pipeline_hooks){
+		.opened = opened, .closed = closed, .progress = show_progress, .ctx = c
+	};
+	progress_init(&c->progress, &c->options);
+	c->progress.wanted &= c->options.output != NULL || !isatty(STDOUT_FILENO);
 	if (pipeline_open(&p, &job))
 		while (more && pipeline_next(&p, &b) == STAGE_MORE) {
 			more = show_batch(c, b);
@@ -235,7 +250,7 @@ show_one(struct cat *c, const struct trace_group *trace)
 		}
 	pipeline_end(&p);
 	if (!c->options.quiet)
-		say_losses(path, &p.repeats.ledger);
+		say_losses(path, &p.repeats.ledger, false);
 	if (c->status < STATUS_USAGE)
 		c->status = worse(c->status, say_selected(&c->options, path, pipeline_found(&p)));
 	pipeline_close(&p);

@@ -2,22 +2,11 @@
 
 #include <inttypes.h>
 
+#include "cmd/event_json.h"
 #include "cmd/say.h"
 #include "cmd/value_text.h"
-#include "event/event_traits.h"
-#include "format/fields_json.h"
 
-static const char *const phases[] = {
-	[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
-	[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow-out",
-	[PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
-};
-
-static const char *
-phase_word(const struct event *e)
-{
-	return event_is_step(e) ? "flow-step" : phases[e->phase];
-}
+#define MOST_COMPARED 256U /* names of fields of one record, each with each */
 
 /* ---- text ---- */
 
@@ -45,7 +34,7 @@ put_hex(struct text *t, uint64_t offset, struct slice bytes)
 static void
 put_event(struct text *t, const struct batch *b, const struct event *e)
 {
-	text_printf(t, "@%" PRIu64 " %s ", e->offset, phase_word(e));
+	text_printf(t, "@%" PRIu64 " %s ", e->offset, event_kind(e));
 	value_text_word(t, e->cls->name);
 	text_printf(t, " ts=%" PRIu64, e->ts);
 	if (e->phase == PHASE_SPAN)
@@ -99,34 +88,65 @@ type_word(const struct value *v)
 	return words[v->type];
 }
 
-static void
-put_text(struct text *t, const char *key, struct slice s, struct fields_json_lost *lost)
+/* Whether the JSON of a value does not tell its type. */
+static bool
+must_say(const struct value *v)
 {
-	text_printf(t, ",\"%s\":", key);
-	lost->bad_text += text_json_string(t, s) > 0;
-}
-
-static void
-put_number(struct text *t, const char *key, uint64_t v)
-{
-	text_printf(t, ",\"%s\":", key);
-	text_json_u64(t, v);
-}
-
-/* In the order of the record; names may be repeated. */
-static void
-put_fields(struct text *t, const struct batch *b, const struct event *e, struct fields_json_lost *lost)
-{
-	text_str(t, ",\"fields\":[");
-	for (uint32_t i = 0; i < e->nfields; i++) {
-		const struct field *const f = &b->fields[e->first_field + i];
-		text_str(t, i > 0 ? ",{\"name\":" : "{\"name\":");
-		lost->bad_text += text_json_string(t, f->name) > 0;
-		text_printf(t, ",\"type\":\"%s\",\"value\":", type_word(&f->value));
-		fields_json_value(t, &f->value, lost);
-		text_char(t, '}');
+	switch ((enum value_type)v->type) {
+	case VALUE_NONE:
+	case VALUE_BOOL:
+	case VALUE_U64:
+	case VALUE_F64:
+	case VALUE_STRING:
+	case VALUE_LIST:
+	case VALUE_MAP:
+		return false;
+	case VALUE_I64:
+		return v->i64 >= 0;
+	default:
+		return true;
 	}
-	text_char(t, ']');
+}
+
+static bool
+is_repeated(const struct field *f, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (slice_equal(f[i].name, f[n].name))
+			return true;
+	return false;
+}
+
+/* In the order of the record: an object, or a list of pairs if names are repeated. */
+static void
+put_fields(struct text *t, const struct field *f, uint32_t n, struct fields_json_lost *lost)
+{
+	bool pairs = false, any = false;
+
+	if (n == 0)
+		return;
+	for (uint32_t i = 1; i < n && i < MOST_COMPARED && !pairs; i++)
+		pairs = is_repeated(f, i);
+	pairs |= n > MOST_COMPARED;
+	text_str(t, pairs ? ",\"pairs\":[" : ",\"args\":{");
+	for (uint32_t i = 0; i < n; i++) {
+		text_str(t, i > 0 ? "," : "");
+		text_str(t, pairs ? "[" : "");
+		lost->bad_text += text_json_string(t, f[i].name) > 0;
+		text_char(t, pairs ? ',' : ':');
+		fields_json_value(t, &f[i].value, lost);
+		text_str(t, pairs ? "]" : "");
+	}
+	text_str(t, pairs ? "]" : "}");
+	for (uint32_t i = 0; i < n && !pairs; i++) {
+		if (!must_say(&f[i].value))
+			continue;
+		text_str(t, any ? "," : ",\"types\":{");
+		any = true;
+		(void)text_json_string(t, f[i].name);
+		text_printf(t, ":\"%s\"", type_word(&f[i].value));
+	}
+	text_str(t, any ? "}" : "");
 }
 
 static void
@@ -152,18 +172,11 @@ cat_json_record(struct text *t, const struct batch *b, uint32_t i, bool hex)
 	const struct event *const e = &b->events[i];
 	struct fields_json_lost lost = { .bad_text = 0 };
 
-	text_str(t, "{\"offset\":");
-	text_json_u64(t, e->offset);
-	text_printf(t, ",\"kind\":\"%s\"", phase_word(e));
-	put_text(t, "class", e->cls->name, &lost);
-	put_number(t, "ts", e->ts);
-	if (e->phase == PHASE_SPAN)
-		put_number(t, "dur", e->dur);
-	if (e->phase != PHASE_STRUCTURE) {
-		put_text(t, "track", e->track->name, &lost);
-		put_text(t, "name", e->name, &lost);
-	}
-	put_fields(t, b, e, &lost);
+	text_char(t, '{');
+	event_json(t, e, &lost);
+	text_str(t, ",\"class\":");
+	lost.bad_text += text_json_string(t, e->cls->name) > 0;
+	put_fields(t, &b->fields[e->first_field], e->nfields, &lost);
 	if (fields_json_lost_any(&lost))
 		text_str(t, ",\"inexact\":true");
 	if (hex)

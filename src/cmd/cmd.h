@@ -58,6 +58,7 @@ struct command {
 	bool reports;                     /* findings are its output, so it has a --report of its own */
 	bool selects;                     /* has the options that say which events it takes */
 	bool converts;                    /* has the options of writers */
+	bool tables;                      /* its text fits the width of --width */
 	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);
 };
 

@@ -23,19 +23,21 @@ enum {
 
 static const struct cmd_option own[] = {
 	CONVERT_ROWS,
-	[O_RAW] = { "raw", NULL, "write the records as the input has them, without what they mean", 0 },
+	[O_RAW] = { "raw", NULL, "write the records of the input without interpretation", 0 },
 	[O_ANONYMISE] = { "anonymise", "KEYFILE",
-	                  "replace names, texts and facts by pseudonyms that the key makes", 0 },
-	[O_KEEP_PATHS] = { "keep-paths", NULL, "with --anonymise: replace each part of a path by itself", 0 },
-	[O_KEEP_SUFFIXES] = { "keep-suffixes", NULL, "with --anonymise: leave suffixes such as .h5", 0 },
-	[O_HIDE_NUMBERS] = { "hide-numbers", NULL,
-	                     "with --anonymise: replace numbers and ids of processes and threads, too", 0 },
+	                  "replace names, texts and metadata by pseudonyms derived from the key", 0 },
+	[O_KEEP_PATHS] = { "keep-paths", NULL, "with --anonymise: replace each part of a path separately",
+	                   0 },
+	[O_KEEP_SUFFIXES] = { "keep-suffixes", NULL, "with --anonymise: keep file name suffixes such as .h5",
+	                      0 },
+	[O_HIDE_NUMBERS] = { "hide-numbers", NULL, "with --anonymise: also replace numbers, pids and tids",
+	                     0 },
 	[O_SHIFT_TIME] = { "shift-time", NULL,
-	                   "with --anonymise: move all times by an amount that the key makes", 0 },
+	                   "with --anonymise: shift all times by an amount derived from the key", 0 },
 	[O_SKIP_EXISTING] = { "skip-existing", NULL, "do nothing if the output is there already", 0 },
 	[O_VERIFY] = { "verify", NULL, "read the output back and compare it before it gets its name", 0 },
-	[O_SPLIT] = { "split", "HOW",
-	              "OUT is a directory of traces: time=10s, by=pid|tid|stream or size=20M each", 0 },
+	[O_SPLIT] = { "split", "HOW", "write a folder of traces: time=10s, by=pid|tid|stream or size=20M",
+	              0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -314,7 +316,7 @@ publish(struct convert *c)
 		if (lists)
 			say("%s: anonymised; what can be read: %s", shown.s, readable.p);
 		if (!c->options.quiet || c->losses.fail)
-			say_losses(c->out, total);
+			say_losses(c->out, total, c->losses.fail);
 	} else {
 		status = p.status;
 		if (why[0] != '\0' && !skips(c, &status)) /* unless somebody else made it meanwhile */

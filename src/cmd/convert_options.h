@@ -25,17 +25,17 @@ enum convert_option {
 #define CONVERT_ROWS                                                                                         \
 	[CONVERT_TO] = { "to", "FORMAT", "the output's format (default: by the suffix of its name)", 0 },    \
 	[CONVERT_THREADS] = { "threads", "N", "work with N threads (default: one a core, 16 at most)", 0 },  \
-	[CONVERT_MEMORY] = { "memory", "BYTES",                                                    \
-	    "memory for putting events in the order that the output needs (default: 64 MiB)", 0 },           \
+	[CONVERT_MEMORY] = { "memory", "BYTES",                                                              \
+	    "memory for sorting (default: 64 MiB)", 0 },                                                     \
 	[CONVERT_MAX_REPEAT] = { "max-repeat", "N",                                                          \
-	    "texts and lists may take N times the size of the input (default: 32)", 0 },                     \
+	    "limit repeated texts and lists to N times the input size (default: 32)", 0 },                   \
 	[CONVERT_LANES] = { "lanes", "on|off",                                                               \
-	    "give spans that overlap without nesting a track of their own (default: on)", 0 },               \
-	[CONVERT_REBASE] = { "rebase", NULL, "subtract the least time of the trace from all times", 0 },     \
+	    "put spans that overlap without nesting on lanes of their own (default: on)", 0 },               \
+	[CONVERT_REBASE] = { "rebase", NULL, "start at time 0: subtract the start time of the trace", 0 },   \
 	[CONVERT_FAIL_ON_LOSS] = { "fail-on-loss", NULL, "exit 1 if the output cannot hold everything", 0 }, \
 	[CONVERT_FAIL_ON_LOSS_OF] = { "fail-on-loss-of", "KIND,...",                                         \
 	    "exit 1 if the output lacks something of these kinds", 0 },                                      \
-	[CONVERT_LOSSES] = { "losses", "FILE",                                                     \
+	[CONVERT_LOSSES] = { "losses", "FILE",                                                               \
 	    "write what the output lacks to FILE, as JSON", 0 },                                             \
 	[CONVERT_KEEP_PARTIAL] = { "keep-partial", NULL,                                                     \
 	    "keep the output although an input could not be read", 0 }

@@ -505,7 +505,7 @@ write_routed(struct convert *c, const struct pipeline_job *job)
 	all.lanes = all.lanes_off = all.late = false;
 	one.split = NULL;
 	one.select = NULL;
-	one.hooks = (struct pipeline_hooks){ .ctx = c };
+	one.hooks = (struct pipeline_hooks){ .progress = job->hooks.progress, .ctx = c };
 	s->routes = true;
 	s->split.no_memory |= p == NULL;
 	bool ok = p != NULL && pipeline_open(&c->pipeline, &all) && split_route_fill(&r, &c->pipeline);

@@ -334,9 +334,9 @@ Test(convert_split, many_parts_in_little_memory)
 	snprintf(in, sizeof in, "%s/pid-1-tid-0007.ndjson", out);
 	char *const text = read_whole(in, &n);
 	cr_assert_not_null(text);
-	const char *const span = strstr(text, "{\"type\":\"span\",\"ts\":7000,");
+	const char *const span = strstr(text, "{\"kind\":\"span\",\"ts_ns\":7000,");
 	cr_assert_not_null(span, "%s", text);
-	cr_expect_null(strstr(span + 2, "\"type\":\"span\""), "%s", text);
+	cr_expect_null(strstr(span + 2, "\"kind\":\"span\""), "%s", text);
 	free(text);
 	remove_folder(dir);
 }

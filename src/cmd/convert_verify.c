@@ -201,6 +201,14 @@ closed(void *ctx, const struct source *s)
 	v->findings |= s->findings.levels[LEVEL_ERROR] > 0;
 }
 
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct verify *const v = ctx;
+
+	progress_show(&v->c->progress, in);
+}
+
 /* Opens the output. */
 static bool
 open_back(struct verify *v, enum event_order order)
@@ -221,7 +229,7 @@ open_back(struct verify *v, enum event_order order)
 		.max_repeat = c->max_repeat,
 		.sink = say_back,
 		.ctx = v,
-		.hooks = { .closed = closed, .ctx = v },
+		.hooks = { .closed = closed, .progress = show_progress, .ctx = v },
 	};
 	return pipeline_open(&v->back, &v->job);
 }

@@ -25,9 +25,9 @@ static const char trace[] =
     "{\"type\":\"class\",\"index\":0,\"name\":\"c\",\"category\":\"k\"}\n"
     "{\"type\":\"class\",\"index\":1,\"name\":\"d\",\"category\":\"l\"}\n"
 #define EVENT(ts, dur, name, cls, category, track, tid, fields)                                              \
-	"{\"type\":\"span\",\"ts\":" ts ",\"dur\":" dur ",\"name\":\"" name "\",\"class\":" cls              \
-	",\"category\":\"" category "\",\"track\":" track ",\"pid\":7,\"tid\":" tid ",\"offset\":" ts        \
-	",\"fields\":{" fields "}}\n"
+	"{\"kind\":\"span\",\"ts_ns\":" ts ",\"dur_ns\":" dur ",\"name\":\"" name "\",\"class_index\":" cls  \
+	",\"category\":\"" category "\",\"track_index\":" track ",\"pid\":7,\"tid\":" tid ",\"offset\":" ts  \
+	",\"args\":{" fields "}}\n"
     EVENT("1000", "900", "around", "1", "l", "2", "9",
           "\"a\":1")                                       /* the one that comes first is all tracks' */
     EVENT("1100", "5000", "outer", "0", "k", "1", "8", "") /**/
@@ -35,10 +35,12 @@ static const char trace[] =
     EVENT("3000", "0", "zero", "0", "k", "1", "8", "")                        /**/
     EVENT("4000", "500", "target", "0", "k", "1", "8", "\"a\":5,\"b\":\"x\"") /**/
     EVENT("4000", "10", "other", "1", "l", "2", "9", "\"a\":2")               /**/
-    "{\"type\":\"instant\",\"ts\":5000,\"name\":\"i\",\"class\":0,\"category\":\"k\",\"track\":1,"
+    "{\"kind\":\"instant\",\"ts_ns\":5000,\"name\":\"i\",\"class_index\":0,\"category\":\"k\",\"track_"
+    "index\":1,"
     "\"pid\":7,\"tid\":8,\"offset\":5000}\n"
-    "{\"type\":\"counter\",\"ts\":5500,\"name\":\"c\",\"class\":0,\"category\":\"k\",\"track\":1,"
-    "\"pid\":7,\"tid\":8,\"offset\":5500,\"fields\":{\"v\":3}}\n"
+    "{\"kind\":\"counter\",\"ts_ns\":5500,\"name\":\"c\",\"class_index\":0,\"category\":\"k\",\"track_"
+    "index\":1,"
+    "\"pid\":7,\"tid\":8,\"offset\":5500,\"args\":{\"v\":3}}\n"
     "{\"type\":\"trace_end\",\"records\":8,\"events\":8,\"format\":\"tick\","
     "\"clock\":\"monotonic\",\"losses\":{}}\n";
 
@@ -275,10 +277,11 @@ Test(convert_verify_damage, every_byte_is_compared_with_what_was_written)
 	const char *const end = strstr(trace, "{\"type\":\"trace_end\"");
 	cr_assert(f != NULL && fwrite(trace, 1, (size_t)(end - trace), f) > 0);
 	for (int i = 0; i < 4000; i++)
-		fprintf(f,
-		        "{\"type\":\"instant\",\"ts\":%d,\"name\":\"i\",\"class\":0,\"category\":\"k\","
-		        "\"track\":1,\"pid\":7,\"tid\":8,\"offset\":%d}\n",
-		        6000 + i, 6000 + i);
+		fprintf(
+		    f,
+		    "{\"kind\":\"instant\",\"ts_ns\":%d,\"name\":\"i\",\"class_index\":0,\"category\":\"k\","
+		    "\"track_index\":1,\"pid\":7,\"tid\":8,\"offset\":%d}\n",
+		    6000 + i, 6000 + i);
 	fprintf(f, "{\"type\":\"trace_end\",\"records\":4008,\"events\":4008,\"format\":\"tick\","
 	           "\"clock\":\"monotonic\",\"losses\":{}}\n");
 	cr_assert_eq(fclose(f), 0);

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include "cmd/convert.h"
-#include "cmd/diff_report.h"
+#include "cmd/event_json.h"
 #include "cmd/value_text.h"
 #include "compare/allowance.h"
+#include "compare/field_differences.h"
 #include "pipeline/reading.h"
 
 #define SHOWN 10          /* differences */
@@ -110,7 +111,7 @@ take(void *ctx, const struct difference *d)
 		text_printf(&x->text, "output @%" PRIu64 ": ", b->offset);
 	else
 		text_str(&x->text, "not in the output: ");
-	text_printf(&x->text, "%s%s ", a == NULL ? "not in the input: " : "", diff_phase(e));
+	text_printf(&x->text, "%s%s ", a == NULL ? "not in the input: " : "", event_kind(e));
 	value_text_word(&x->text, e->name);
 	text_printf(&x->text, " at %" PRIu64 " ns", e->ts);
 	put_parts(&x->text, d->parts);
@@ -187,7 +188,7 @@ open_again(struct comparing *x)
 	x->job.lanes = x->job.lanes_off = x->job.late = false;
 	x->job.sink = say_new;
 	x->job.ctx = x;
-	x->job.hooks = (struct pipeline_hooks){ .ctx = x };
+	x->job.hooks = (struct pipeline_hooks){ .progress = x->job.hooks.progress, .ctx = c };
 	return pipeline_open(&x->again, &x->job);
 }
 
@@ -207,6 +208,7 @@ compare_again(struct comparing *x)
 	const enum differ_status status = open_again(x) ? compare(x) : DIFFER_BAD;
 
 	pipeline_end(&x->again);
+	progress_clear(&x->c->progress);
 	pipeline_close(&x->again);
 	return status;
 }

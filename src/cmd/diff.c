@@ -17,7 +17,7 @@
 enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_MEMORY };
 
 static const struct cmd_option own[] = {
-	[O_TOLERANCE] = { "tolerance", "DURATION", "times and durations may be so far apart (default: 0)",
+	[O_TOLERANCE] = { "tolerance", "DURATION", "allowed difference of times and durations (default: 0)",
 	                  0 },
 	[O_IGNORE] = { "ignore", "WHAT,...",
 	               "leave out args, category, dur, kind, name, process, thread, time, track or "
@@ -25,8 +25,7 @@ static const struct cmd_option own[] = {
 	               0 },
 	[O_LIMIT] = { "limit", "N", "show N differences at most (default: 20; 0: all)", 'n' },
 	[O_FORMAT] = { "format", "text|json", "the form of the report (default: text)", 0 },
-	[O_MEMORY] = { "memory", "BYTES",
-	               "memory for putting the events of a trace in order (default: 64 MiB)", 0 },
+	[O_MEMORY] = { "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -38,14 +37,22 @@ const struct command diff_command = {
 	.reads = true,
 	.writes = true,
 	.selects = true,
+	.tables = true,
 	.run = cmd_diff,
 };
 
 #define MOST_FIELDS 64
 #define SHOWN 20
 
+struct diff_input {
+	struct diff *diff;
+	int side;
+	bool begun; /* its first event is known */
+};
+
 struct diff {
 	struct options options;
+	struct diff_input inputs[DIFFER_SIDES];
 	const char *paths[DIFFER_SIDES];
 	uint64_t limit, sort_memory;
 	struct differ_rules rules;
@@ -235,10 +242,21 @@ open_side(struct diff *d, int side)
 	return pipeline_open(&d->pipelines[side], job);
 }
 
+/* The events of a side come in order of time, so that the first batch has the first of them. */
 static enum stage_status
 next(void *ctx, struct batch **out)
 {
-	return pipeline_next(ctx, out);
+	struct diff_input *const in = ctx;
+	struct diff *const d = in->diff;
+	const enum stage_status status = pipeline_next(&d->pipelines[in->side], out);
+
+	for (uint32_t i = 0; status == STAGE_MORE && !in->begun && i < (*out)->n; i++)
+		if ((*out)->events[i].phase != PHASE_STRUCTURE) {
+			const uint64_t ts = (*out)->events[i].ts;
+			d->view.start = ts < d->view.start ? ts : d->view.start;
+			in->begun = true;
+		}
+	return status;
 }
 
 static bool
@@ -260,13 +278,17 @@ compare(struct diff *d)
 {
 	struct differ_source sources[DIFFER_SIDES];
 
-	for (int i = 0; i < DIFFER_SIDES; i++)
+	for (int i = 0; i < DIFFER_SIDES; i++) {
+		d->inputs[i] = (struct diff_input){ .diff = d, .side = i };
 		sources[i] = (struct differ_source){ .next = next,
-			                             .ctx = &d->pipelines[i],
+			                             .ctx = &d->inputs[i],
 			                             .trace = &d->pipelines[i].trace };
+	}
 	differ_init(&d->differ, &d->rules, sources[DIFFER_A], sources[DIFFER_B], take_difference, d);
 	d->differ.names = &d->names;
 	d->view.differ = &d->differ;
+	d->view.start = UINT64_MAX;
+	d->view.width = options_width(&d->options);
 	d->form->begin(&d->text, &d->view);
 	const enum differ_status status = differ_run(&d->differ);
 	if (status == DIFFER_NO_MEMORY || d->no_memory)

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "cmd/diff_report.h"
+#include "cmd/event_json.h"
 #include "format/fields_json.h"
 #include "output/text_numbers.h"
 
@@ -34,20 +35,15 @@ begin(struct text *t, const struct diff_view *v)
 static void
 put_event(struct text *t, const char *before, const struct event *e)
 {
+	struct fields_json_lost lost = { 0 };
+
 	text_str(t, before);
 	if (e == NULL) {
 		text_str(t, "null");
 		return;
 	}
-	put_u64(t, "{\"offset\":", e->offset);
-	put_string(t, ",\"phase\":", slice_str(diff_phase(e)));
-	put_u64(t, ",\"ts\":", e->ts);
-	if (e->phase == PHASE_SPAN)
-		put_u64(t, ",\"dur\":", e->dur);
-	put_string(t, ",\"name\":", e->name);
-	put_string(t, ",\"category\":", e->cls->category);
-	put_string(t, ",\"track\":", e->track->name);
-	put_string(t, ",\"process\":", track_process(e->track)->name);
+	text_char(t, '{');
+	event_json(t, e, &lost);
 	text_char(t, '}');
 }
 
@@ -82,8 +78,8 @@ put_parts(struct text *t, unsigned parts)
 		unsigned part;
 		const char *word;
 	} words[] = {
-		{ PART_TIME, "ts" },           { PART_DURATION, "dur" },  { PART_PHASE, "phase" },
-		{ PART_NAME, "name" },         { PART_FIELDS, "fields" }, { PART_TRACK, "track" },
+		{ PART_TIME, "time" },         { PART_DURATION, "dur" }, { PART_PHASE, "kind" },
+		{ PART_NAME, "name" },         { PART_FIELDS, "args" },  { PART_TRACK, "track" },
 		{ PART_CATEGORY, "category" },
 	};
 	bool any = false;
@@ -104,14 +100,14 @@ difference(struct text *t, const struct diff_view *v, const struct difference *d
 	struct put_fields fields = { t, false };
 	bool ok = true;
 
-	text_printf(t, "%s\n  {\"kind\":\"%s\"", v->shown > 0 ? "," : "",
+	text_printf(t, "%s\n  {\"change\":\"%s\"", v->shown > 0 ? "," : "",
 	            a == NULL   ? "only_b"
 	            : b == NULL ? "only_a"
 	                        : "changed");
 	put_event(t, ",\"a\":", a);
 	put_event(t, ",\"b\":", b);
 	put_parts(t, d->parts);
-	text_str(t, ",\"fields\":[");
+	text_str(t, ",\"args\":[");
 	if ((d->parts & PART_FIELDS) != 0)
 		ok = field_differences(d, &v->differ->rules, put_field, &fields);
 	text_str(t, "]}");
@@ -127,9 +123,9 @@ put_row(struct text *t, const struct by_name_row *r, bool first)
 	put_u64(t, ",\"only_a\":", r->only[DIFFER_A]);
 	put_u64(t, ",\"only_b\":", r->only[DIFFER_B]);
 	put_u64(t, ",\"changed\":", r->changed);
-	text_str(t, ",\"dur_a\":");
+	text_str(t, ",\"dur_ns_a\":");
 	text_u128(t, r->dur[DIFFER_A]);
-	text_str(t, ",\"dur_b\":");
+	text_str(t, ",\"dur_ns_b\":");
 	text_u128(t, r->dur[DIFFER_B]);
 	text_char(t, '}');
 }

@@ -8,6 +8,8 @@
 struct diff_view {
 	const char *paths[DIFFER_SIDES];
 	const struct differ *differ;
+	uint64_t start; /* ns: the first time of both sides */
+	unsigned width; /* of text; 0: any */
 	uint64_t shown; /* differences so far */
 	bool complete;  /* at the end: both sides were read */
 };
@@ -20,8 +22,5 @@ struct diff_form {
 };
 
 extern const struct diff_form diff_text, diff_json;
-
-/* "span", "async span", "instant", ... */
-const char *diff_phase(const struct event *e);
 
 #endif

@@ -73,7 +73,11 @@ Test(diff, equal_in_any_order_and_notation)
 Test(diff, what_differs_is_shown_with_both_values)
 {
 	expect(FIRST, SPAN("first", "1", "2.5", "8", "\"x\":1,\"y\":\"a\""), NULL, 1,
-	       "    dur: 2000, 2500 ns\n");
+	       "    dur: 2.000 us, 2.500 us\n");
+	expect(SPAN("x", "1", "2000000.001", "8", ""), SPAN("x", "1", "2000000.002", "8", ""), NULL, 1,
+	       "    dur: 2000000001, 2000000002 ns\n");
+	expect(FIRST SECOND, FIRST SPAN("second", "5.001", "2", "8", ""), "--tolerance=0", 1,
+	       "only in B: B @98: span second at +4.001 us");
 	expect(FIRST, SPAN("other", "1", "2", "8", "\"x\":1,\"y\":\"a\""), NULL, 1,
 	       "    name: first, other\n");
 	expect(FIRST, SPAN("first", "1", "2", "9", "\"x\":1,\"y\":\"a\""), NULL, 1,
@@ -86,12 +90,13 @@ Test(diff, what_differs_is_shown_with_both_values)
 
 Test(diff, events_on_one_side_have_their_offset)
 {
-	expect(FIRST SECOND LAST, FIRST LAST, NULL, 1,
-	       "only in A: A @98: span second at 5000 ns, 2000 ns long, on \"thread 8\" of \"process 7\"\n");
-	expect(FIRST, FIRST SECOND LAST, NULL, 1, "only in B: B @98: span second at 5000 ns");
 	expect(
 	    FIRST SECOND LAST, FIRST LAST, NULL, 1,
-	    "         1          0          1          0          0           2000              0  second\n");
+	    "only in A: A @98: span second at +4.000 us, 2.000 us long, on \"thread 8\" of \"process 7\"\n");
+	expect(FIRST, FIRST SECOND LAST, NULL, 1, "only in B: B @98: span second at +4.000 us");
+	expect(FIRST SECOND LAST, FIRST LAST, NULL, 1,
+	       "  name    in A  in B  only in A  only in B  changed  time in A  time in B\n"
+	       "  second     1     0          1          0        0    2.00 us       0 ns\n");
 }
 
 Test(diff, arrows_count_where_they_arrive)
@@ -103,7 +108,7 @@ Test(diff, arrows_count_where_they_arrive)
 	          "{\"name\":\"w\",\"ph\":\"f\",\"id\":1,\"ts\":2,\"pid\":7,\"tid\":8},\n";
 
 	expect(FIRST, arrow, NULL, 0, "1 the same");
-	expect(FIRST, both, NULL, 1, "only in B: B @151: flow-in w at 2000 ns");
+	expect(FIRST, both, NULL, 1, "only in B: B @151: flow_in w at +1.000 us");
 }
 
 /* An arrow that goes on from where it arrives is another one. */
@@ -113,7 +118,7 @@ Test(diff, steps_of_arrows_are_no_ends)
 	"{\"name\":\"w\",\"ph\":\"" phase "\",\"id\":1,\"ts\":" time ",\"pid\":7,\"tid\":8},\n"
 #define ARROW(end) FIRST END("s", "1") END(end, "2")
 	expect(ARROW("t"), ARROW("t"), NULL, 0, "2 the same");
-	expect(ARROW("f"), ARROW("t"), NULL, 1, "    phase: flow-in, flow-step\n");
+	expect(ARROW("f"), ARROW("t"), NULL, 1, "    kind: flow_in, flow_step\n");
 #undef ARROW
 #undef END
 }

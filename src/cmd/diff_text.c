@@ -1,26 +1,14 @@
 #include <inttypes.h>
 
 #include "cmd/diff_report.h"
+#include "cmd/event_json.h"
 #include "cmd/say.h"
 #include "cmd/value_text.h"
-#include "event/event_traits.h"
-#include "output/text_numbers.h"
+#include "output/columns.h"
+#include "output/text_fit.h"
+#include "output/text_units.h"
 
 /* The report for people. */
-
-const char *
-diff_phase(const struct event *e)
-{
-	static const char *const phases[] = {
-		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
-		[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow-out",
-		[PHASE_FLOW_IN] = "flow-in", [PHASE_STRUCTURE] = "structure",
-	};
-
-	if (event_is_step(e))
-		return "flow-step";
-	return event_is_async(e) ? "async span" : phases[e->phase];
-}
 
 static void
 put_track(struct text *t, const struct track *k)
@@ -35,7 +23,7 @@ put_track(struct text *t, const struct track *k)
 }
 
 static void
-begin(struct text *t, const struct diff_view *v)
+put_begin(struct text *t, const struct diff_view *v)
 {
 	struct shown_path a, b;
 
@@ -44,9 +32,29 @@ begin(struct text *t, const struct diff_view *v)
 }
 
 static void
-put_numbers(struct text *t, const char *what, uint64_t a, uint64_t b)
+put_time(struct text *t, const struct diff_view *v, uint64_t ts)
 {
-	text_printf(t, "    %s: %" PRIu64 ", %" PRIu64 " ns\n", what, a, b);
+	text_since(t, ts > v->start ? ts - v->start : 0);
+}
+
+/* Two durations, to the ns where fewer digits would show the same. */
+static void
+put_durations(struct text *t, uint64_t a, uint64_t b)
+{
+	struct text shown[DIFFER_SIDES] = { { .p = NULL } };
+
+	text_time(&shown[DIFFER_A], a);
+	text_time(&shown[DIFFER_B], b);
+	if (slice_equal(slice_of(shown[DIFFER_A].p, shown[DIFFER_A].n),
+	                slice_of(shown[DIFFER_B].p, shown[DIFFER_B].n)))
+		text_printf(t, "    dur: %" PRIu64 ", %" PRIu64 " ns\n", a, b);
+	else
+		text_printf(t, "    dur: %.*s, %.*s\n", (int)shown[DIFFER_A].n, shown[DIFFER_A].p,
+		            (int)shown[DIFFER_B].n, shown[DIFFER_B].p);
+	for (int i = 0; i < DIFFER_SIDES; i++) {
+		t->failed |= shown[i].failed;
+		text_free(&shown[i]);
+	}
 }
 
 static void
@@ -81,12 +89,17 @@ put_parts(struct text *t, const struct diff_view *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
 
-	if ((d->parts & PART_TIME) != 0)
-		put_numbers(t, "time", a->ts, b->ts);
+	if ((d->parts & PART_TIME) != 0) {
+		text_str(t, "    time: ");
+		put_time(t, v, a->ts);
+		text_str(t, ", ");
+		put_time(t, v, b->ts);
+		text_char(t, '\n');
+	}
 	if ((d->parts & PART_DURATION) != 0)
-		put_numbers(t, "dur", a->dur, b->dur);
+		put_durations(t, a->dur, b->dur);
 	if ((d->parts & PART_PHASE) != 0)
-		text_printf(t, "    phase: %s, %s\n", diff_phase(a), diff_phase(b));
+		text_printf(t, "    kind: %s, %s\n", event_kind(a), event_kind(b));
 	if ((d->parts & PART_NAME) != 0)
 		put_words(t, "name", a->name, b->name);
 	if ((d->parts & PART_CATEGORY) != 0)
@@ -102,7 +115,7 @@ put_parts(struct text *t, const struct diff_view *v, const struct difference *d)
 }
 
 static bool
-difference(struct text *t, const struct diff_view *v, const struct difference *d)
+put_difference(struct text *t, const struct diff_view *v, const struct difference *d)
 {
 	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
 	                          *const e = a != NULL ? a : b;
@@ -112,11 +125,15 @@ difference(struct text *t, const struct diff_view *v, const struct difference *d
 		text_printf(t, "A @%" PRIu64 "%s", a->offset, b != NULL ? ", " : "");
 	if (b != NULL)
 		text_printf(t, "B @%" PRIu64, b->offset);
-	text_printf(t, ": %s ", diff_phase(e));
+	text_printf(t, ": %s ", event_kind(e));
 	value_text_word(t, e->name);
-	text_printf(t, " at %" PRIu64 " ns", e->ts);
-	if (e->phase == PHASE_SPAN && (a == NULL || b == NULL))
-		text_printf(t, ", %" PRIu64 " ns long", e->dur);
+	text_str(t, " at ");
+	put_time(t, v, e->ts);
+	if (e->phase == PHASE_SPAN && (a == NULL || b == NULL)) {
+		text_str(t, ", ");
+		text_time(t, e->dur);
+		text_str(t, " long");
+	}
 	text_str(t, ", on ");
 	put_track(t, e->track);
 	text_char(t, '\n');
@@ -131,26 +148,38 @@ differs(const struct by_name_row *r)
 	return (r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0;
 }
 
+/* A row for each name of which events differ. */
 static void
-put_row(struct text *t, const struct by_name_row *r)
+put_names(struct text *t, const struct diff_view *v)
 {
-	text_printf(t, "%10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64,
-	            r->events[DIFFER_A], r->events[DIFFER_B], r->only[DIFFER_A], r->only[DIFFER_B],
-	            r->changed);
-	for (int i = 0; i < DIFFER_SIDES; i++) {
-		struct text number = { .p = NULL };
-		text_u128(&number, r->dur[i]);
-		text_printf(t, " %14.*s", (int)number.n, number.p != NULL ? number.p : "");
-		t->failed |= number.failed;
-		text_free(&number);
+	static const struct column list[] = {
+		{ "name", COLUMN_NAME, 20, 0 },       { "in A", COLUMN_NUMBER, 0, 2 },
+		{ "in B", COLUMN_NUMBER, 0, 2 },      { "only in A", COLUMN_NUMBER, 0, 0 },
+		{ "only in B", COLUMN_NUMBER, 0, 0 }, { "changed", COLUMN_NUMBER, 0, 0 },
+		{ "time in A", COLUMN_NUMBER, 0, 1 }, { "time in B", COLUMN_NUMBER, 0, 1 },
+	};
+	const struct by_name *const names = v->differ->names;
+	struct columns c = { .list = list, .n = sizeof list / sizeof *list, .indent = 2 };
+
+	for (uint32_t i = 0; i < names->n; i++) {
+		const struct by_name_row *const r = &names->rows[i];
+		if (!differs(r))
+			continue;
+		columns_name(&c, r->name);
+		columns_u64(&c, r->events[DIFFER_A]);
+		columns_u64(&c, r->events[DIFFER_B]);
+		columns_u64(&c, r->only[DIFFER_A]);
+		columns_u64(&c, r->only[DIFFER_B]);
+		columns_u64(&c, r->changed);
+		columns_time(&c, r->dur[DIFFER_A]);
+		columns_time(&c, r->dur[DIFFER_B]);
 	}
-	text_str(t, "  ");
-	value_text_word(t, r->name);
-	text_char(t, '\n');
+	columns_print(&c, t, v->width);
+	columns_free(&c);
 }
 
 static void
-end(struct text *t, const struct diff_view *v)
+put_end(struct text *t, const struct diff_view *v)
 {
 	const struct differ *const d = v->differ;
 	const uint64_t all = d->changed + d->only[DIFFER_A] + d->only[DIFFER_B];
@@ -169,13 +198,48 @@ end(struct text *t, const struct diff_view *v)
 		            "%" PRIu64 " times more than %u events of a side waited for a partner: some of "
 		            "them may have one\n",
 		            d->full, PENDING_MAX);
-	if (all == 0)
-		return;
-	text_printf(t, "%10s %10s %10s %10s %10s %14s %14s  name\n", "in A", "in B", "only in A", "only in B",
-	            "changed", "ns in A", "ns in B");
-	for (uint32_t i = 0; i < d->names->n; i++)
-		if (differs(&d->names->rows[i]))
-			put_row(t, &d->names->rows[i]);
+}
+
+/* ---- lines that fit ---- */
+
+#define INDENT 8 /* of what a line goes on with */
+
+static void
+put_lines(struct text *t, const struct diff_view *v, struct text *lines)
+{
+	text_wrap_lines(t, lines, INDENT, v->width);
+	text_free(lines);
+}
+
+static void
+begin(struct text *t, const struct diff_view *v)
+{
+	struct text lines = { .p = NULL };
+
+	put_begin(&lines, v);
+	put_lines(t, v, &lines);
+}
+
+static bool
+difference(struct text *t, const struct diff_view *v, const struct difference *d)
+{
+	struct text lines = { .p = NULL };
+	const bool ok = put_difference(&lines, v, d);
+
+	put_lines(t, v, &lines);
+	return ok;
+}
+
+static void
+end(struct text *t, const struct diff_view *v)
+{
+	const struct differ *const d = v->differ;
+	struct text lines = { .p = NULL };
+
+	put_end(&lines, v);
+	put_lines(t, v, &lines);
+	if (d->changed + d->only[DIFFER_A] + d->only[DIFFER_B] > 0)
+		put_names(t, v);
 }
 
 const struct diff_form diff_text = { begin, difference, end };

@@ -100,7 +100,7 @@ run_example(const struct place *p, const char *doc, const char *command, const c
 	const char *const argv[] = {
 		"sh",
 		"-c",
-		"cd \"$1\" && PATH=\"$2:$PATH\" && export PATH && unset NO_COLOR && exec 2>&1 "
+		"cd \"$1\" && PATH=\"$2:$PATH\" && export PATH && unset NO_COLOR COLUMNS && exec 2>&1 "
 		"&& eval \"$3\"",
 		"sh",
 		p->dir,

@@ -2,12 +2,14 @@
 #include "cmd/rules.h"
 #include "cmd/say.h"
 #include "format/registry.h"
+#include "output/columns.h"
+#include "output/text_fit.h"
 #include "pipeline/engine_losses.h"
 
 enum { O_FORMAT };
 
 static const struct cmd_option own[] = {
-	[O_FORMAT] = { "format", "text|json", "the form of what is said (default: text)", 0 },
+	[O_FORMAT] = { "format", "text|json", "the form of the explanation (default: text)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -20,77 +22,62 @@ const struct command explain_command = {
 	.options = own,
 	.words = words,
 	.writes = true,
+	.tables = true,
 	.run = cmd_explain,
 };
 
-/* A paragraph, broken at blanks so that no line is longer than 78 letters. */
-static void
-put_paragraph(struct text *t, const char *first, const char *s)
-{
-	size_t column = strlen(first);
-
-	text_str(t, first);
-	while (*s != '\0') {
-		const size_t n = strcspn(s, " ");
-		if (column + 1 + n > 78) {
-			text_str(t, "\n   ");
-			column = 3;
-		}
-		text_char(t, ' ');
-		text_add(t, s, n);
-		column += n + 1;
-		s += n;
-		s += strspn(s, " ");
-	}
-	text_char(t, '\n');
-}
-
-static void
-explain_rule(struct text *t, const struct rule *r)
-{
-	text_printf(t, "%s (%s): %s\n\n", r->id, level_name(r->level), r->text);
-	put_paragraph(t, "   ", r->explain);
-	if (r->spec[0] != '\0') {
-		text_char(t, '\n');
-		put_paragraph(t, "    The specification:", r->spec);
-	}
-}
-
-static void
-explain_loss(struct text *t, const struct loss *l)
-{
-	text_printf(t, "%s (loss): %s\n\n", l->id, l->text);
-	put_paragraph(t, "   ", l->explain);
-}
+/* Explanations are prose: they are broken in pipes, too. */
+#define WIDTH 78
 
 struct explaining {
 	struct text *t;
 	const struct options *o;
+	unsigned width;
 	bool any;
 };
 
 static void
-explain_meant_rule(void *ctx, const struct rule *r)
+put_paragraph(const struct explaining *x, const char *first, const char *s)
+{
+	text_str(x->t, first);
+	text_wrap(x->t, slice_str(s), strlen(first), 4, x->width);
+	text_char(x->t, '\n');
+}
+
+/* The line above an explanation. */
+static void
+put_title(struct explaining *x, const char *id, const char *level, const char *what)
+{
+	text_printf(x->t, "%s%s (%s): ", x->any ? "\n" : "", id, level);
+	text_wrap(x->t, slice_str(what), strlen(id) + strlen(level) + 5, 4, x->width);
+	text_str(x->t, "\n\n");
+	x->any = true;
+}
+
+static void
+explain_rule(void *ctx, const struct rule *r)
 {
 	struct explaining *const x = ctx;
 
 	if (!rules_are_meant(x->o, r->id))
 		return;
-	text_str(x->t, x->any ? "\n" : "");
-	x->any = true;
-	explain_rule(x->t, r);
+	put_title(x, r->id, level_name(r->level), r->text);
+	put_paragraph(x, "    ", r->explain);
+	if (r->spec[0] != '\0') {
+		text_char(x->t, '\n');
+		put_paragraph(x, "    The specification: ", r->spec);
+	}
 }
 
 static void
-explain_meant_loss(void *ctx, const struct loss *l)
+explain_loss(void *ctx, const struct loss *l)
 {
 	struct explaining *const x = ctx;
 
 	if (!rules_are_meant(x->o, l->id))
 		return;
-	text_str(x->t, x->any ? "\n" : "");
-	x->any = true;
-	explain_loss(x->t, l);
+	put_title(x, l->id, "loss", l->text);
+	put_paragraph(x, "    ", l->explain);
 }
 
 /* ---- families ---- */
@@ -135,19 +122,31 @@ count_loss(void *ctx, const struct loss *l)
 }
 
 static void
-put_families(struct text *t, const struct command *cmd)
+put_families(const struct explaining *x)
 {
+	static const struct column list[] = { { "family", COLUMN_WORD, 0, 0 },
+		                              { "rules", COLUMN_NUMBER, 0, 0 },
+		                              { "losses", COLUMN_NUMBER, 0, 0 } };
+	struct columns c = { .list = list, .n = 3 };
 	struct families f = { .n = 0 };
 
 	rules_visit(count_rule, &f);
 	losses_visit(count_loss, &f);
-	text_printf(t,
-	            "usage: tracetool %s %s\n\nA NAME is an id (input/missing), its end (missing), a pattern "
-	            "(input/packed-*) or a\nfamily; tracetool rules lists the ids of one.\n\n%-14s %6s %7s\n",
-	            cmd->name, cmd->operands, "family", "rules", "losses");
-	for (size_t i = 0; i < f.n; i++)
-		text_printf(t, "%-14.*s %6u %7u\n", (int)f.list[i].name.n, f.list[i].name.p, f.list[i].rules,
-		            f.list[i].losses);
+	text_printf(x->t, "usage: tracetool %s %s\n\n", x->o->cmd->name, x->o->cmd->operands);
+	text_wrap(
+	    x->t,
+	    slice_str("A NAME is an id (input/missing), its end (missing), a pattern (input/packed-*) or "
+	              "a family; tracetool rules lists the ids of one."),
+	    0, 0, x->width);
+	text_str(x->t, "\n\n");
+	for (size_t i = 0; i < f.n; i++) {
+		text_slice(&c.text, f.list[i].name);
+		columns_next(&c);
+		columns_u64(&c, f.list[i].rules);
+		columns_u64(&c, f.list[i].losses);
+	}
+	columns_print(&c, x->t, x->width);
+	columns_free(&c);
 }
 
 enum exit_status
@@ -167,15 +166,18 @@ cmd_explain(const struct command *cmd, int argc, char **argv)
 			return o.status;
 	if (opt == OPTIONS_STOP || !rules_check_names(&o, true))
 		return o.status;
+	x.width = options_prose_width(&o);
+	if (x.width == 0 && !o.width_given)
+		x.width = WIDTH;
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
 	if (form == 1) {
 		rules_list_json(&t, &o);
 	} else if (o.first_operand == argc) {
-		put_families(&t, cmd);
+		put_families(&x);
 	} else {
-		rules_visit(explain_meant_rule, &x);
-		losses_visit(explain_meant_loss, &x);
+		rules_visit(explain_rule, &x);
+		losses_visit(explain_loss, &x);
 	}
 	report_out_put(&out, &t);
 	text_free(&t);

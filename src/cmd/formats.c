@@ -3,13 +3,14 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "format/registry.h"
-#include "stats/columns.h"
+#include "output/columns.h"
+#include "output/text_fit.h"
 
 enum { O_FORMAT, O_MATRIX };
 
 static const struct cmd_option own[] = {
 	[O_FORMAT] = { "format", "text|json", "the list's form (default: text)", 0 },
-	[O_MATRIX] = { "matrix", NULL, "what can be lost from each input to each output", 0 },
+	[O_MATRIX] = { "matrix", NULL, "kinds of loss from each input format to each output format", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -19,6 +20,7 @@ const struct command formats_command = {
 	.summary = "Lists the formats, whether they can be read and written, and what is lost between them.",
 	.options = own,
 	.writes = true,
+	.tables = true,
 	.run = cmd_formats,
 };
 
@@ -44,48 +46,63 @@ put_row(struct columns *c, const struct format *f)
 }
 
 static void
-as_text(struct text *t)
+as_text(struct text *t, unsigned width)
 {
-	static const char *const head[] = { "name", "can", "suffix", "what", "dialects" };
-	struct columns c = { .columns = 5, .left = 31 };
+	static const struct column list[] = {
+		{ "name", COLUMN_WORD, 0, 0 },      { "can", COLUMN_WORD, 0, 0 },
+		{ "suffix", COLUMN_TEXT, 0, 0 },    { "what", COLUMN_TEXT, 12, 0 },
+		{ "dialects", COLUMN_TEXT, 12, 1 },
+	};
+	struct columns c = { .list = list, .n = sizeof list / sizeof *list, .indent = 2 };
 
-	for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-		columns_str(&c, head[i]);
 	for (const struct format *const *f = formats; *f != NULL; f++)
 		put_row(&c, *f);
-	columns_print(&c, t);
-	t->failed |= c.text.failed;
+	columns_print(&c, t, width);
 	columns_free(&c);
 }
 
 static void
-put_line(struct text *t, const char *what, const char *const *words)
+put_line(struct text *t, unsigned width, const char *what, const struct text *line)
 {
-	if (words == NULL || *words == NULL)
-		return;
 	text_printf(t, "%-10s ", what);
-	put_words(t, words);
+	if (line->n > 0)
+		text_wrap(t, slice_of(line->p, line->n), 11, 13, width);
 	text_char(t, '\n');
+	t->failed |= line->failed;
 }
 
 /* All there is to know of one format. */
 static void
-one_as_text(struct text *t, const struct format *f)
+one_as_text(struct text *t, const struct format *f, unsigned width)
 {
 	const bool r = f->reader != NULL, w = f->writer != NULL;
+	struct text line = { .p = NULL };
 
-	text_printf(t, "%s: %s\n\n%-10s %s\n%-10s %s\n", f->name, f->title, "can",
-	            r && w ? "be read and written"
-	            : r    ? "be read"
-	                   : "be written",
-	            "follows", f->spec);
-	put_line(t, "suffixes", f->suffixes);
-	put_line(t, "dialects", f->dialects);
-	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
-		text_printf(t, "%-10s --%s%s%s: %s\n", p == f->options ? "options" : "", p->name,
-		            p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "", p->help);
-	text_printf(t, "\nThe manual page tracetool-%s(5) says more", f->name);
-	text_printf(t, r ? "; tracetool formats --matrix %s, what outputs can lack.\n" : ".\n", f->name);
+	text_printf(t, "%s: %s\n\n", f->name, f->title);
+	text_str(&line, r && w ? "be read and written" : r ? "be read" : "be written");
+	put_line(t, width, "can", &line);
+	text_clear(&line);
+	text_str(&line, f->spec);
+	put_line(t, width, "follows", &line);
+	for (int i = 0; i < 2; i++) {
+		text_clear(&line);
+		put_words(&line, i == 0 ? f->suffixes : f->dialects);
+		if (line.n > 0)
+			put_line(t, width, i == 0 ? "suffixes" : "dialects", &line);
+	}
+	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++) {
+		text_clear(&line);
+		text_printf(&line, "--%s%s%s: %s", p->name, p->arg != NULL ? " " : "",
+		            p->arg != NULL ? p->arg : "", p->help);
+		put_line(t, width, p == f->options ? "options" : "", &line);
+	}
+	text_clear(&line);
+	text_printf(&line, "The manual page tracetool-%s(5) says more", f->name);
+	text_printf(&line, r ? "; tracetool formats --matrix %s, what outputs can lack." : ".", f->name);
+	text_char(t, '\n');
+	text_wrap(t, slice_of(line.p, line.n), 0, 0, width);
+	text_char(t, '\n');
+	text_free(&line);
 }
 
 static void
@@ -215,15 +232,17 @@ cmd_formats(const struct command *cmd, int argc, char **argv)
 	if (!report_out_open(&out, &o))
 		return STATUS_UNREADABLE;
 	if (a.to != NULL)
-		loss_matrix_pair(&t, a.from, a.to);
+		loss_matrix_pair(&t, a.from, a.to, options_prose_width(&o));
+	else if (a.matrix && a.json)
+		loss_matrix_json(&t, a.one);
 	else if (a.matrix)
-		(a.json ? loss_matrix_json : loss_matrix_text)(&t, a.one);
+		loss_matrix_text(&t, a.one, options_width(&o));
 	else if (a.json)
 		as_json(&t, a.one);
 	else if (a.one != NULL)
-		one_as_text(&t, a.one);
+		one_as_text(&t, a.one, options_prose_width(&o));
 	else
-		as_text(&t);
+		as_text(&t, options_width(&o));
 	report_out_put(&out, &t);
 	text_free(&t);
 	return report_out_close(&out);

@@ -7,9 +7,9 @@
 #include "cmd/value_text.h"
 #include "compare/digest.h"
 #include "format/fields_json.h"
+#include "output/text_fit.h"
 #include "output/text_units.h"
 #include "pipeline/trace_groups.h"
-#include "stats/columns.h"
 
 enum { O_FORMAT, O_DIGEST };
 
@@ -22,12 +22,12 @@ static const struct cmd_option own[] = {
 const struct command info_command = {
 	.name = "info",
 	.operands = "[options] IN ...",
-	.summary = "Names a trace: format, dialect, size, times, threads, and the classes of its records "
-	           "with their fields.",
+	.summary = "Describes a trace: format, dialect, size, times, threads, and classes with their fields.",
 	.options = own,
 	.reads = true,
 	.writes = true,
 	.selects = true,
+	.tables = true,
 	.run = cmd_info,
 };
 
@@ -357,10 +357,14 @@ name_one(struct info *n, const struct trace_group *trace)
 	}
 	pipeline_end(&p);
 	if (status == STAGE_END && n->files > 0) {
-		if (n->json)
+		struct text lines = { .p = NULL };
+		if (n->json) {
 			put_json_trace(&n->text, n, &p, hash);
-		else
-			put_trace(&n->text, n, &p, hash);
+		} else {
+			put_trace(&lines, n, &p, hash);
+			text_wrap_lines(&n->text, &lines, 14, options_prose_width(&n->options));
+		}
+		text_free(&lines);
 		report_out_put(&n->out, &n->text);
 		n->any = true;
 	}

@@ -2,7 +2,8 @@
 
 #include "format/registry.h"
 #include "pipeline/engine_losses.h"
-#include "stats/columns.h"
+#include "output/columns.h"
+#include "output/text_fit.h"
 
 /* Whether the records of one trace are written as they are. */
 static bool
@@ -31,16 +32,6 @@ count(const struct loss *l, const struct format *from, const struct format *to)
 
 /* ---- text ---- */
 
-static uint32_t
-count_readers(void)
-{
-	uint32_t n = 0;
-
-	for (const struct format *const *f = formats; *f != NULL; f++)
-		n += (*f)->reader != NULL;
-	return n;
-}
-
 /* Whether a format's row or column is asked for. */
 static bool
 is_asked(const struct format *only, const struct format *from, const struct format *to)
@@ -48,83 +39,98 @@ is_asked(const struct format *only, const struct format *from, const struct form
 	return only == NULL || only == from || only == to;
 }
 
+/* How many kinds of loss a way has. */
+static void
+put_count(struct columns *c, const struct format *from, const struct format *to, const char *copied)
+{
+	if (copies(from, to))
+		columns_str(c, copied);
+	else
+		columns_u64(c, count(to->losses, from, to));
+}
+
 /* A line for each way to or from one format. */
 static void
-put_ways(struct text *t, const struct format *only)
+put_ways(struct text *t, const struct format *only, unsigned width)
 {
-	struct columns c = { .columns = 3, .left = 3 };
+	static const struct column list[] = { { "input", COLUMN_WORD, 0, 0 },
+		                              { "output", COLUMN_WORD, 0, 0 },
+		                              { "kinds of loss", COLUMN_NUMBER, 0, 0 } };
+	struct columns c = { .list = list, .n = 3, .indent = 2 };
 
-	columns_str(&c, "input");
-	columns_str(&c, "output");
-	columns_str(&c, "kinds of loss");
 	for (const struct format *const *from = formats; *from != NULL; from++)
 		for (const struct format *const *to = formats; *to != NULL; to++) {
 			if ((*from)->reader == NULL || (*to)->writer == NULL || !is_asked(only, *from, *to))
 				continue;
 			columns_str(&c, (*from)->name);
 			columns_str(&c, (*to)->name);
-			if (copies(*from, *to))
-				text_str(&c.text, "none: records are copied");
-			else
-				text_printf(&c.text, "%u", count((*to)->losses, *from, *to));
-			columns_next(&c);
+			put_count(&c, *from, *to, "none: records are copied");
 		}
-	columns_print(&c, t);
-	t->failed |= c.text.failed;
+	columns_print(&c, t, width);
 	columns_free(&c);
 }
 
 void
-loss_matrix_text(struct text *t, const struct format *only)
+loss_matrix_text(struct text *t, const struct format *only, unsigned width)
 {
-	struct columns c = { .columns = 1 + count_readers(), .left = 1 };
+	struct column list[COLUMNS_MAX] = { { "output", COLUMN_WORD, 0, 0 } };
+	struct columns c = { .list = list, .n = 1, .indent = 2 };
 
 	if (only != NULL) {
-		put_ways(t, only);
+		put_ways(t, only, width);
 		return;
 	}
-	columns_str(&c, "output");
-	for (const struct format *const *from = formats; *from != NULL; from++)
-		if ((*from)->reader != NULL)
-			columns_str(&c, (*from)->name);
+	/* the last inputs are left out first */
+	for (const struct format *const *from = formats; *from != NULL && c.n < COLUMNS_MAX; from++)
+		if ((*from)->reader != NULL) {
+			list[c.n] = (struct column){ (*from)->name, COLUMN_NUMBER, 0, (uint8_t)c.n };
+			c.n++;
+		}
 	for (const struct format *const *to = formats; *to != NULL; to++) {
+		unsigned n = 1;
 		if ((*to)->writer == NULL)
 			continue;
 		columns_str(&c, (*to)->name);
-		for (const struct format *const *from = formats; *from != NULL; from++) {
-			if ((*from)->reader == NULL)
-				continue;
-			if (copies(*from, *to))
-				text_str(&c.text, "same");
-			else
-				text_printf(&c.text, "%u", count((*to)->losses, *from, *to));
-			columns_next(&c);
-		}
+		for (const struct format *const *from = formats; *from != NULL && n < c.n; from++)
+			if ((*from)->reader != NULL) {
+				put_count(&c, *from, *to, "same");
+				n++;
+			}
 	}
-	columns_print(&c, t);
-	t->failed |= c.text.failed;
+	columns_print(&c, t, width);
 	columns_free(&c);
 }
 
 static void
-put_kinds(struct text *t, const struct loss *l, const struct format *from, const struct format *to)
+put_kinds(struct columns *c, const struct loss *l, const struct format *from, const struct format *to)
 {
 	for (; l != NULL && l->id != NULL; l++)
-		if (can_lose(l, from, to))
-			text_printf(t, "  %-26s  %s\n", l->id, l->text);
+		if (can_lose(l, from, to)) {
+			columns_str(c, l->id);
+			columns_str(c, l->text);
+		}
 }
 
 void
-loss_matrix_pair(struct text *t, const struct format *from, const struct format *to)
+loss_matrix_pair(struct text *t, const struct format *from, const struct format *to, unsigned width)
 {
+	static const struct column list[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 20, 0 } };
+	struct columns output = { .list = list, .n = 2, .indent = 2 }, way = output;
+
 	if (copies(from, to)) {
 		text_printf(t, "%s to %s: all records are copied as they are\n", from->name, to->name);
 		return;
 	}
 	text_printf(t, "%s to %s: the output can lack\n", from->name, to->name);
-	put_kinds(t, to->losses, from, to);
-	text_str(t, "and whatever the output, limits of memory and damage to the input can cost\n");
-	put_kinds(t, engine_losses, from, to);
+	put_kinds(&output, to->losses, from, to);
+	columns_print(&output, t, width);
+	text_wrap(t, slice_str("and whatever the output, limits of memory and damage to the input can cost"),
+	          0, 0, width);
+	text_char(t, '\n');
+	put_kinds(&way, engine_losses, from, to);
+	columns_print(&way, t, width);
+	columns_free(&output);
+	columns_free(&way);
 }
 
 /* ---- JSON ---- */

@@ -8,10 +8,10 @@
 
 /* A table: outputs down, inputs across, how many kinds of loss there are; of one format, the ways to it and
  * from it. only: NULL: all. */
-void loss_matrix_text(struct text *t, const struct format *only);
+void loss_matrix_text(struct text *t, const struct format *only, unsigned width);
 
 /* One pair: the kinds, and those of the engine. */
-void loss_matrix_pair(struct text *t, const struct format *from, const struct format *to);
+void loss_matrix_pair(struct text *t, const struct format *from, const struct format *to, unsigned width);
 
 /* All pairs, or those of one format: schemas/formats-matrix.schema.json. */
 void loss_matrix_json(struct text *t, const struct format *only);

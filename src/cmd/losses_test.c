@@ -25,6 +25,51 @@ Test(losses, kinds_that_fail)
 	expect_ran(RUN("convert", "--fail-on-loss=folded/async", OVERLAPPING, "-"), 3, "takes no argument");
 }
 
+/* Lines on stderr. */
+static size_t
+count_lines(const struct ran *r)
+{
+	size_t n = 0;
+
+	for (const char *p = r->err; *p != '\0'; p++)
+		n += *p == '\n';
+	return n;
+}
+
+/* What no file of a format has is one line, and what fails is said by its name. */
+Test(losses, what_a_format_lacks_is_one_line)
+{
+	struct ran r = RUN("convert", "--to=speedscope", "testdata/dial9/service.bin", "-");
+
+	cr_expect_not_null(strstr(r.err, "tracetool: -: not in it: "), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, " instants, "), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, ", fields of "), "%s", r.err);
+	cr_expect_eq(count_lines(&r), 1, "%s", r.err);
+	ran_free(&r);
+	r = RUN("convert", "--fail-on-loss", "--to=speedscope", "testdata/dial9/service.bin", "-");
+	cr_expect_eq(r.status, 1);
+	cr_expect_not_null(strstr(r.err, "[speedscope/fields]"), "%s", r.err);
+	ran_free(&r);
+}
+
+/* The name of the file is that of the process. */
+Test(losses, a_file_name_that_is_not_utf8_is_one_line)
+{
+	char *const dir = make_folder(), path[1024];
+	size_t n;
+	char *const bytes = read_whole(OVERLAPPING, &n);
+
+	snprintf(path, sizeof path, "%s/caf\xe9.htdump", dir);
+	cr_assert(write_whole(path, bytes, n));
+	struct ran r = RUN("convert", "--to=chrome", path, "-");
+	cr_expect_eq(r.status, 0);
+	cr_expect_not_null(strstr(r.err, ": 6; "), "%s", r.err);
+	cr_expect_eq(count_lines(&r), 1, "%s", r.err);
+	ran_free(&r);
+	free(bytes);
+	remove_folder(dir);
+}
+
 Test(losses, report_of_an_output)
 {
 	char *const dir = make_folder(), out[1024], report[1024];

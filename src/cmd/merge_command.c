@@ -13,7 +13,7 @@ enum { O_ALIGN = CONVERT_OWN };
 static const struct cmd_option own[] = {
 	CONVERT_ROWS,
 	[O_ALIGN] = { "align", "start|none|FILE",
-	              "how clocks go together (default: by the wall times, which all must have)", 0 },
+	              "how to align clocks (default: by wall time, which all traces must have)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -160,7 +160,10 @@ run(struct merge *m)
 		options_no_memory(o);
 		return o->status;
 	}
-	if (!join_look(&m->join, &job)) {
+	progress_init(&m->convert.progress, o);
+	const bool looked = join_look(&m->join, &job);
+	progress_clear(&m->convert.progress);
+	if (!looked) {
 		struct shown_path in, out;
 		say("%s: not written: %s: %s", show_path(&out, m->convert.out),
 		    show_path(&in, m->join.failed_path), pipeline_why_text(&m->join.why));

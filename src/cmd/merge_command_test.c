@@ -39,8 +39,8 @@ expect_in_order(const char *text)
 {
 	double first = -1, last = -1;
 
-	for (const char *p = text; (p = strstr(p, "\"ts\":")) != NULL; p++) {
-		const double ts = strtod(p + 5, NULL);
+	for (const char *p = text; (p = strstr(p, "\"ts_ns\":")) != NULL; p++) {
+		const double ts = strtod(p + 8, NULL);
 		cr_expect_geq(ts, last);
 		first = first < 0 ? ts : first;
 		last = ts;
@@ -71,12 +71,12 @@ Test(merge, clocks_meet_by_the_wall_time)
 	expect_in_order(r.out);
 	/* the one counts from 1970, the other from its epoch option: the sum is the same instant */
 	cr_expect_eq(count(r.out, "\"epoch_ns\":0,"), 1);
-	cr_expect_geq(count(r.out, "\"ts\":16101137"), 1);
-	cr_expect_geq(count(r.out, "\"ts\":1750000000000000000,"), 1);
+	cr_expect_geq(count(r.out, "\"ts_ns\":16101137"), 1);
+	cr_expect_geq(count(r.out, "\"ts_ns\":1750000000000000000,"), 1);
 	ran_free(&r);
 	expect_ran(MERGE(RANKS, WIRE), 3, WIRE " does not say at which wall time it began");
-	expect_ran(MERGE("--align=none", RANKS, WIRE), 0, "\"ts\":5000100,");
-	expect_ran(MERGE("--rebase", RANKS, HEPH), 0, "\"ts\":0,");
+	expect_ran(MERGE("--align=none", RANKS, WIRE), 0, "\"ts_ns\":5000100,");
+	expect_ran(MERGE("--rebase", RANKS, HEPH), 0, "\"ts_ns\":0,");
 }
 
 Test(merge, offsets_from_a_file)
@@ -86,7 +86,7 @@ Test(merge, offsets_from_a_file)
 	snprintf(path, sizeof path, "%s/offsets", dir);
 	cr_assert(write_whole(path, "# a comment\n1ms " WIRE "\r\n\n -5us  " OVERLAPPING "  \n",
 	                      strlen("# a comment\n1ms " WIRE "\r\n\n -5us  " OVERLAPPING "  \n")));
-	expect_ran(MERGE("--align", path, WIRE, OVERLAPPING), 0, "\"ts\":6000000,");
+	expect_ran(MERGE("--align", path, WIRE, OVERLAPPING), 0, "\"ts_ns\":6000000,");
 	cr_assert(write_whole(path, "1ms " WIRE "\n", strlen("1ms " WIRE "\n")));
 	expect_ran(MERGE("--align", path, WIRE, OVERLAPPING), 3, "no offset of " OVERLAPPING);
 	cr_assert(write_whole(path, "soon " WIRE "\n", strlen("soon " WIRE "\n")));
@@ -179,8 +179,8 @@ expect_piped(const char *align, const void *in, size_t n)
 	           piped = run_tool((const char *const[]){ "merge", "-q", "--to=ndjson", "-o", "-", align,
 	                                                   "-", OVERLAPPING, NULL },
 	                            in, n);
-	const char *const a = strstr(r.out, "\"type\":\"class\""),
-	                  *const b = strstr(piped.out, "\"type\":\"class\"");
+	const char *const a = strstr(r.out, "\"type\":\"class\""), *const b = strstr(piped.out,
+	                                                                             "\"type\":\"class\"");
 
 	cr_expect_eq(piped.status, 0, "%s", piped.err);
 	cr_assert_not_null(a);
@@ -213,10 +213,10 @@ Test(merge, standard_input_without_room)
 	char *const was = before != NULL ? strdup(before) : NULL;
 
 	setenv("TMPDIR", "/nowhere/at/all", 1);
-	expect_ran(run_tool((const char *const[]){ "merge", "--to=ndjson", "-o", "-", "--align=none", "-",
-	                                           NULL },
-	                    "x", 1),
-	           2, "/nowhere/at/all: cannot create the temporary file for an input that is read twice");
+	expect_ran(
+	    run_tool((const char *const[]){ "merge", "--to=ndjson", "-o", "-", "--align=none", "-", NULL },
+	             "x", 1),
+	    2, "/nowhere/at/all: cannot create the temporary file for an input that is read twice");
 	if (was != NULL)
 		setenv("TMPDIR", was, 1);
 	else
@@ -249,7 +249,7 @@ Test(merge, arrows_of_several_files_are_kept_apart)
 	cr_assert(write_whole(a, arrow, sizeof arrow - 1) && write_whole(b, arrow, sizeof arrow - 1));
 	struct ran r = RUN("convert", "-q", "--to=ndjson", "-o", "-", a, b);
 	cr_assert_eq(r.status, 0, "%s", r.err);
-	for (const char *p = r.out; n < 4 && (p = strstr(p, "\"type\":\"flow_")) != NULL; p++)
+	for (const char *p = r.out; n < 4 && (p = strstr(p, "\"kind\":\"flow_")) != NULL; p++)
 		ids[n++] = strstr(p, "\"id\":") + 5;
 	cr_assert_eq(n, 4, "%s", r.out);
 	cr_expect_eq(strtoull(ids[0], NULL, 10), strtoull(ids[1], NULL, 10));

@@ -556,6 +556,14 @@ options_width(const struct options *o)
 	return shown ? terminal_columns(STDOUT_FILENO) : 0;
 }
 
+unsigned
+options_prose_width(const struct options *o)
+{
+	const unsigned most = 100, width = options_width(o);
+
+	return width > most ? most : width;
+}
+
 struct pipeline_job
 options_job(struct options *o, finding_sink *sink, void *ctx)
 {

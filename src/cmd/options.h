@@ -97,6 +97,9 @@ bool options_color(const struct options *o, int fd);
 /* How many columns a text report may take; 0: as many as it likes. */
 unsigned options_width(const struct options *o);
 
+/* How many columns help and explanations take: as many, but 100 at most. */
+unsigned options_prose_width(const struct options *o);
+
 /* A mistake in the command line: says it and where help is; returns STATUS_USAGE. */
 enum exit_status options_mistake(const struct options *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

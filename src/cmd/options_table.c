@@ -5,6 +5,7 @@
 #include "cmd/report_out.h"
 #include "cmd/reports.h"
 #include "format/registry.h"
+#include "output/text_fit.h"
 
 const char *const options_color_words[] = { "auto", "always", "never", NULL };
 
@@ -12,18 +13,18 @@ const struct cmd_option options_common[COMMON_COUNT] = {
 	[COMMON_HELP] = { "help", NULL, "this help", 'h' },
 	[COMMON_FROM] = { "from", "FORMAT", "the input's format (default: by its content)", 0 },
 	[COMMON_FROM_DIALECT] = { "from-dialect", "NAME",
-	                          "the dialect of that format (default: by its content)", 0 },
-	[COMMON_VOCABULARY] = { "vocabulary", "FILE", "what the events mean; the first given counts most",
-	                        0 },
+	                          "the dialect of the input (default: by its content)", 0 },
+	[COMMON_VOCABULARY] = { "vocabulary", "FILE",
+	                        "what the events mean; of several, the first given wins", 0 },
 	[COMMON_QUIET] = { "quiet", NULL, "report errors only", 'q' },
 	[COMMON_COLOR] = { "color", "WHEN", "auto (default), always or never", 0 },
-	[COMMON_WIDTH] = { "width", "N|full", "columns of text (default: those of the terminal, or COLUMNS)",
-	                   0 },
+	[COMMON_WIDTH] = { "width", "N|full",
+	                   "columns of tables (default: those of the terminal, or COLUMNS)", 0 },
 	[COMMON_JSON] = { "json", NULL, "the same as --format json", 0 },
 	[COMMON_OUTPUT] = { "output", "FILE", "write to FILE", 'o' },
 	[COMMON_FORCE] = { "force", NULL, "replace an existing FILE", 'f' },
 	[COMMON_REPORT] = { "report", "FORMAT=FILE",
-	                    "write what is found to FILE: text, json, sarif, junit, ... as validate does",
+	                    "also write the findings to FILE: text, json, sarif, junit, ... as in validate",
 	                    0 },
 };
 
@@ -35,6 +36,7 @@ options_has_common(const struct command *cmd, enum common which)
 	case COMMON_COUNT:
 		return which == COMMON_HELP;
 	case COMMON_WIDTH:
+		return cmd->tables;
 	case COMMON_JSON:
 		return options_own(cmd, "format") >= 0;
 	case COMMON_OUTPUT:
@@ -128,15 +130,26 @@ options_visit(const struct command *cmd, options_visitor *visit, void *ctx)
 
 /* ---- help ---- */
 
+/* The name and argument of an option, and what it is for, which `owners` follows. */
 static void
-help_row(struct text *t, const struct cmd_option *p)
+help_row(struct text *t, const struct cmd_option *p, const struct text *owners, unsigned width)
 {
+	enum { INDENT = 29 };
+	struct text help = { .p = NULL };
 	char left[64];
 
-	snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ',
-	         p->letter != 0 ? p->letter : ' ', p->letter != 0 ? "," : " ", p->name,
-	         p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
-	text_printf(t, "  %-26s %s\n", left, p->help);
+	const int n = snprintf(left, sizeof left, "%c%c%s --%s%s%s", p->letter != 0 ? '-' : ' ',
+	                       p->letter != 0 ? p->letter : ' ', p->letter != 0 ? "," : " ", p->name,
+	                       p->arg != NULL ? " " : "", p->arg != NULL ? p->arg : "");
+	text_str(&help, p->help);
+	if (owners != NULL && owners->n > 0)
+		text_add(&help, owners->p, owners->n);
+	text_printf(t, "  %-26s ", left);
+	if (help.n > 0)
+		text_wrap(t, slice_of(help.p, help.n), n > 26 ? (size_t)n + 3 : INDENT, INDENT, width);
+	text_char(t, '\n');
+	t->failed |= help.failed;
+	text_free(&help);
 }
 
 struct row_search {
@@ -153,7 +166,7 @@ find_row(void *ctx, const struct cmd_option *o, const char *const *words)
 
 	(void)words;
 	if (strncmp(o->name, s->name, s->n) == 0 && o->name[s->n] == '\0' && !s->found)
-		help_row(s->t, o);
+		help_row(s->t, o, NULL, 0);
 	s->found |= strncmp(o->name, s->name, s->n) == 0 && o->name[s->n] == '\0';
 }
 
@@ -178,13 +191,14 @@ put_owners(struct text *t, const struct command *cmd, const char *name)
 				text_printf(t, "%s%s", before, (*f)->name);
 				before = ", ";
 			}
-	text_str(t, ")\n");
+	text_char(t, ')');
 }
 
 /* One block, and an option that formats share once. */
 static void
-format_help(const struct command *cmd, struct text *t)
+format_help(const struct command *cmd, struct text *t, unsigned width)
 {
+	struct text owners = { .p = NULL };
 	const struct format_option *p;
 	bool any = false;
 
@@ -193,22 +207,25 @@ format_help(const struct command *cmd, struct text *t)
 			continue;
 		text_str(t, any ? "" : "\nOf formats:\n");
 		any = true;
-		help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 });
-		t->n--; /* the line's end */
-		put_owners(t, cmd, p->name);
+		text_clear(&owners);
+		put_owners(&owners, cmd, p->name);
+		help_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, &owners, width);
 	}
+	t->failed |= owners.failed;
+	text_free(&owners);
 }
 
 /* What selects events is the same in all commands, and has a page of its own. */
 static void
-select_help(struct text *t)
+select_help(struct text *t, unsigned width)
 {
+	const size_t most = width > 0 && width < 80 ? width : 80;
 	size_t column = 0;
 
 	text_str(t, "\nSelection, see tracetool-select(7):\n");
 	for (const struct cmd_option *p = select_option_rows; p->name != NULL; p++) {
 		const size_t n = strlen(p->name) + (p->arg != NULL ? strlen(p->arg) + 1 : 0) + 4;
-		if (column > 0 && column + n > 80) {
+		if (column > 0 && column + n > most) {
 			text_char(t, '\n');
 			column = 0;
 		}
@@ -222,20 +239,25 @@ select_help(struct text *t)
 enum exit_status
 options_help(const struct options *o)
 {
+	const unsigned width = options_prose_width(o);
 	struct report_out out = { .out = NULL };
 	enum exit_status status = STATUS_UNREADABLE;
 	struct text t = { .p = NULL };
 
-	text_printf(&t, "usage: tracetool %s %s\n\n%s\n\n", o->cmd->name, o->cmd->operands, o->cmd->summary);
+	text_printf(&t, "usage: tracetool %s ", o->cmd->name);
+	text_wrap(&t, slice_str(o->cmd->operands), 18 + strlen(o->cmd->name), 7, width);
+	text_str(&t, "\n\n");
+	text_wrap(&t, slice_str(o->cmd->summary), 0, 0, width);
+	text_str(&t, "\n\n");
 	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
-		help_row(&t, &o->cmd->options[i]);
+		help_row(&t, &o->cmd->options[i], NULL, width);
 	text_str(&t, o->cmd->reads ? "\nGeneral:\n" : "");
 	for (int i = COMMON_COUNT - 1; i >= 0; i--)
 		if (options_has_common(o->cmd, (enum common)i))
-			help_row(&t, &options_common[i]);
+			help_row(&t, &options_common[i], NULL, width);
 	if (o->cmd->selects)
-		select_help(&t);
-	format_help(o->cmd, &t);
+		select_help(&t, width);
+	format_help(o->cmd, &t, width);
 	text_printf(&t, "\nThe manual page tracetool-%s(1) says more.\n", o->cmd->name);
 	if (report_out_open(&out, NULL)) {
 		report_out_put(&out, &t);

@@ -46,7 +46,7 @@ static const struct {
 	{ "\"p50\":500000", "\"p50\":454545", NULL, 1,
 	  ":@310: error: p50 of \"request\" is 500000 ns (500.0 us), 10 % more than 454545 ns (454.5 us) of "
 	  "the "
-	  "baseline; the tolerance is 10%; the longest is on \"worker 2\" at 1100000 ns "
+	  "baseline; the tolerance is 10%; the longest is on \"worker 2\" at +100.000 us "
 	  "[policy/regression]" },
 	{ "\"p50\":500000", "\"p50\":454546", NULL, 0, NULL },
 	{ "\"p50\":500000", "\"p50\":0", NULL, 1, "is 500000 ns (500.0 us), more than 0 ns of the baseline" },

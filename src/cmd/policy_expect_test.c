@@ -82,7 +82,7 @@ static const struct expectation budgets[] = {
 	  "budgets: [{name: 'req*', statistic: p50, limit: 499us}]",
 	  ":@310: error: p50 of \"request\" is 500000 ns (500.0 us), more than 499us; the longest is on "
 	  "\"worker 2\" "
-	  "at 1100000 ns (.tracetool.yaml:2) [policy/budget]" },
+	  "at +100.000 us (.tracetool.yaml:2) [policy/budget]" },
 	{ "budgets: [{name: request, statistic: p90, limit: 0.9 ms}]",
 	  "budgets: [{name: request, statistic: p90, limit: 899999ns}]", "p90 of \"request\" is 900000 ns" },
 	{ "budgets: [{name: request, statistic: p99, limit: 1s}]",

@@ -11,7 +11,7 @@
 enum { O_SORT, O_FORMAT, O_REPORT };
 
 static const struct cmd_option own[] = {
-	[O_SORT] = { "sort", NULL, "put regions whose records have no order in order", 0 },
+	[O_SORT] = { "sort", NULL, "sort regions whose records are out of order", 0 },
 	[O_FORMAT] = { "format", "text|json",
 	               "the list of changes: text on standard error (default), or JSON", 0 },
 	[O_REPORT] = { "report", "[json=]FILE", "write the list of changes to FILE too", 0 },
@@ -21,7 +21,7 @@ static const struct cmd_option own[] = {
 const struct command recover_command = {
 	.name = "recover",
 	.operands = "[options] IN OUT",
-	.summary = "Copies the whole records of a damaged trace, and lists what it leaves out.  OUT.gz and "
+	.summary = "Saves the intact records of a damaged trace, and lists what it leaves out.  OUT.gz and "
 	           "OUT.zst are compressed.",
 	.options = own,
 	.reads = true,

@@ -4,6 +4,7 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "format/registry.h"
+#include "output/columns.h"
 #include "pipeline/engine_losses.h"
 
 enum { O_FORMAT };
@@ -23,6 +24,7 @@ const struct command rules_command = {
 	.options = own,
 	.words = words,
 	.writes = true,
+	.tables = true,
 	.run = cmd_rules,
 };
 
@@ -164,34 +166,47 @@ rules_are_meant(const struct options *o, const char *id)
 struct list {
 	struct text *t;
 	const struct options *o;
+	struct columns *rows; /* of the list as text */
 	bool any;
 };
 
 /* ---- text ---- */
 
 static void
+text_row(const struct list *list, const char *id, const char *level, const char *text)
+{
+	if (!rules_are_meant(list->o, id))
+		return;
+	columns_str(list->rows, id);
+	columns_str(list->rows, level);
+	columns_str(list->rows, text);
+}
+
+static void
 text_rule(void *ctx, const struct rule *r)
 {
-	const struct list *const list = ctx;
-
-	if (rules_are_meant(list->o, r->id))
-		text_printf(list->t, "%-30s %-8s %s\n", r->id, level_name(r->level), r->text);
+	text_row(ctx, r->id, level_name(r->level), r->text);
 }
 
 static void
 text_loss(void *ctx, const struct loss *l)
 {
-	const struct list *const list = ctx;
-
-	if (rules_are_meant(list->o, l->id))
-		text_printf(list->t, "%-30s %-8s %s\n", l->id, "loss", l->text);
+	text_row(ctx, l->id, "loss", l->text);
 }
 
 static void
 list_text(struct list *list)
 {
+	static const struct column columns[] = { { NULL, COLUMN_WORD, 0, 0 },
+		                                 { NULL, COLUMN_WORD, 0, 1 },
+		                                 { NULL, COLUMN_TEXT, 16, 0 } };
+	struct columns rows = { .list = columns, .n = 3 };
+
+	list->rows = &rows;
 	rules_visit(text_rule, list);
 	losses_visit(text_loss, list);
+	columns_print(&rows, list->t, options_prose_width(list->o));
+	columns_free(&rows);
 }
 
 /* ---- JSON: schemas/rules.schema.json ---- */

@@ -48,15 +48,40 @@ put(const char *p, size_t n)
 	text_free(&safe);
 }
 
+/* "41208 instants, fields of 82589 events" */
+static void
+say_lacks(const char *path, const struct ledger *l)
+{
+	char room[ROOM];
+	struct text t = text_start(room, sizeof room);
+
+	for (size_t i = 0; i < l->n; i++) {
+		const char *const lacks = l->rows[i].loss->lacks;
+		if (lacks == NULL)
+			continue;
+		const size_t before = strcspn(lacks, "#");
+		const bool inside = lacks[before] == '#';
+		text_printf(&t, "%s%.*s%" PRIu64 "%s%s", t.n > 0 ? ", " : "", inside ? (int)before : 0, lacks,
+		            l->rows[i].count, inside ? "" : " ", inside ? lacks + before + 1 : lacks);
+	}
+	if (t.n > 0)
+		say("%s: not in it: %.*s (--losses lists them)", path, (int)t.n, t.p);
+	text_free(&t);
+}
+
 void
-say_losses(const char *path, const struct ledger *l)
+say_losses(const char *path, const struct ledger *l, bool each)
 {
 	struct shown_path shown;
 
+	show_path(&shown, path);
+	if (!each)
+		say_lacks(shown.s, l);
 	for (size_t i = 0; i < l->n; i++)
-		say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]",
-		    show_path(&shown, path), l->rows[i].loss->text, l->rows[i].count,
-		    l->rows[i].first_offset, l->rows[i].loss->id);
+		if (each || l->rows[i].loss->lacks == NULL)
+			say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]", shown.s,
+			    l->rows[i].loss->text, l->rows[i].count, l->rows[i].first_offset,
+			    l->rows[i].loss->id);
 }
 
 void
@@ -256,29 +281,60 @@ progress_init(struct progress *p, const struct options *o)
 }
 
 void
+progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms)
+{
+	const uint64_t mega = 1000000, rate = ms > 0 ? read / (uint64_t)ms * 1000 : 0; /* bytes in a second */
+
+	if (size > 0)
+		text_printf(t, "%3u %% of %" PRIu64 " MB", (unsigned)(at < size ? at * 100 / size : 100),
+		            size / mega);
+	else
+		text_printf(t, "%" PRIu64 " MB", at / mega);
+	if (rate < mega)
+		return;
+	text_printf(t, ", %" PRIu64 " MB/s", rate / mega);
+	if (at >= size)
+		return;
+	const uint64_t left = (size - at) / rate + 1;
+	if (left < 60)
+		text_printf(t, ", %u s left", (unsigned)left);
+	else
+		text_printf(t, ", %" PRIu64 " min %u s left", left / 60, (unsigned)(left % 60));
+}
+
+void
 progress_show(void *progress, const struct input *in)
 {
 	struct progress *const p = progress;
-	char line[80];
+	char room[128];
+	struct text t = text_start(room, sizeof room);
 
 	if (!p->wanted)
 		return;
 	const int64_t now = now_ms();
+	const uint64_t at = input_offset(in, in->p);
+	if (in != p->in || at < p->at) {
+		p->in = in;
+		p->begun_at = at;
+		p->begun_ms = now;
+	}
+	p->at = at;
 	if (now - p->started_ms < 1000 || now - p->last_ms < 200)
 		return;
 	p->last_ms = now;
 	p->shown = true;
-	const uint64_t at = input_offset(in, in->p),
-	               size = in->packing == INPUT_PLAIN ? input_file_size(in) : 0;
-	const int n = size > 0 ? snprintf(line, sizeof line, "\r%3u %% of %" PRIu64 " MB\033[K",
-	                                  (unsigned)(at * 100 / size), size / 1000000)
-	                       : snprintf(line, sizeof line, "\r%" PRIu64 " MB\033[K", at / 1000000);
-	put(line, (size_t)n);
+	text_char(&t, '\r');
+	progress_put(&t, at, in->packing == INPUT_PLAIN ? input_file_size(in) : 0, at - p->begun_at,
+	             now - p->begun_ms);
+	text_str(&t, "\033[K");
+	put(t.p, t.n);
+	text_free(&t);
 }
 
 void
 progress_clear(struct progress *p)
 {
+	p->in = NULL;
 	if (!p->shown) /* of several traces, which are read side by side, nothing is */
 		return;
 	put("\r\033[K", 4);

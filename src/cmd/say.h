@@ -33,9 +33,10 @@ enum exit_status say_selected(const struct options *o, const char *path, const s
 /* Of a selection whose records are copied: how many of its spans the time window did not cut. */
 void say_crossing(const struct options *o, const char *path, const struct select_found *found);
 
-/* What was lost on the way to an output (or report), one line for each kind. */
+/* What was lost on the way to an output (or report), one line for each kind; but for one of all that the
+ * format lacks by its nature, unless `each`. */
 struct ledger;
-void say_losses(const char *path, const struct ledger *l);
+void say_losses(const char *path, const struct ledger *l, bool each);
 
 /* Whether the input has bytes, but nothing of it could be read: it is damaged from the start on, or is no
  * trace of this format. */
@@ -59,9 +60,16 @@ const char *show_path(struct shown_path *p, const char *path);
 struct progress {
 	bool wanted, shown;
 	int64_t started_ms, last_ms;
+	/* of the present file, in the present pass over it */
+	const struct input *in;
+	uint64_t begun_at, at;
+	int64_t begun_ms;
 };
 void progress_init(struct progress *p, const struct options *o);
 void progress_show(void *progress, const struct input *in); /* pipeline_hooks.progress */
 void progress_clear(struct progress *p);
+
+/* "34 % of 812 MB, 210 MB/s, 3 s left": `at` of size bytes (0: not known), `read` of them in `ms`. */
+void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms);
 
 #endif

@@ -3,7 +3,6 @@
 #include "cmd/say.h"
 #include "output/text_start.h"
 #include "output/text_units.h"
-#include "stats/columns.h"
 
 enum { ROOM = 2048 };
 

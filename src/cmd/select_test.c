@@ -68,23 +68,22 @@ read_lines(char *text)
 
 	for (char *p = strtok(text, "\n"); p != NULL && l.n < MOST_EVENTS; p = strtok(NULL, "\n")) {
 		cJSON *const line = cJSON_Parse(p);
-		const char *const type = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, "type"));
-		cr_assert_not_null(type, "%s", p);
-		if (strncmp(type, "trace", 5) == 0 || strcmp(type, "track") == 0 ||
-		    strcmp(type, "class") == 0) {
+		const char *const kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(line, "kind"));
+		if (cJSON_GetObjectItemCaseSensitive(line, "type") != NULL) {
 			cJSON_Delete(line);
 			continue;
 		}
+		cr_assert_not_null(kind, "%s", p);
 		struct happening *const h = &l.all[l.n];
-		h->span = strcmp(type, "span") == 0;
+		h->span = strcmp(kind, "span") == 0 || strcmp(kind, "async") == 0;
 		h->offset = number(line, "offset", NULL);
-		h->ts = number(line, "ts", NULL);
-		h->dur = h->span ? number(line, "dur", NULL) : 0;
+		h->ts = number(line, "ts_ns", NULL);
+		h->dur = h->span ? number(line, "dur_ns", NULL) : 0;
 		h->pid = number(line, "pid", &h->has_pid);
 		h->tid = number(line, "tid", &h->has_tid);
 		copy(h->name, sizeof h->name, line, "name");
 		copy(h->category, sizeof h->category, line, "category");
-		h->fields = cJSON_GetObjectItemCaseSensitive(line, "fields");
+		h->fields = cJSON_GetObjectItemCaseSensitive(line, "args");
 		copy(h->clipped, sizeof h->clipped, h->fields, "clipped");
 		l.lines[l.n++] = line;
 	}

@@ -11,7 +11,7 @@ static const struct cmd_option own[] = {
 	[O_LIMIT] = { "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
 	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core)", 0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
-	                   "texts and lists may take N times the size of the input (default: 32)", 0 },
+	                   "limit repeated texts and lists to N times the input size (default: 32)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -23,6 +23,7 @@ const struct command stats_command = {
 	.reads = true,
 	.writes = true,
 	.selects = true,
+	.tables = true,
 	.run = cmd_stats,
 };
 
@@ -169,7 +170,7 @@ count_one(struct stats_run *s, const struct trace_group *trace)
 	if (counted && s->any)
 		report(s, &p, path);
 	if (!s->options.quiet)
-		say_losses(path, &p.repeats.ledger);
+		say_losses(path, &p.repeats.ledger, false);
 	stats_free(&s->stats);
 	s->status = worse(s->status, say_selected(&s->options, path, pipeline_found(&p)));
 	pipeline_close(&p);

@@ -48,7 +48,7 @@ Test(stats_command, recursion_counts_once)
 		ran_free(&r);
 		r = stats_of(orders[i], "text");
 		expect_in(&r, "f     c             2  10.0 us  7.00 us");
-		expect_in(&r, "  recursive: 1 of 2 f lies in another of the same name\n");
+		expect_in(&r, "  recursive: 1 of 2 lies in another of the same name: f\n");
 		ran_free(&r);
 	}
 }

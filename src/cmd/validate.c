@@ -21,24 +21,23 @@ enum {
 };
 
 static const struct cmd_option own[] = {
-	[O_REPORT] = { "report", "FORMAT=FILE", "a report more, of this form, in a file", 0 },
+	[O_REPORT] = { "report", "FORMAT=FILE", "also write a report in this format to FILE", 0 },
 	[O_FORMAT] = { "format", "FORMAT",
 	               "text (default), gcc, json, ndjson, sarif, junit, github, markdown, gitlab, auto", 0 },
-	[O_SELECT_RULES] = { "select-rules", "RULES", "only findings of these rules (* stands for any text)",
-	                     0 },
+	[O_SELECT_RULES] = { "select-rules", "RULES",
+	                     "report only findings of these rules (* matches any text)", 0 },
 	[O_IGNORE_RULES] = { "ignore-rules", "RULES", "leave out findings of these rules", 0 },
-	[O_LEVEL] = { "level", "RULES=LEVEL", "findings of these rules are error, warning or note", 0 },
+	[O_LEVEL] = { "level", "RULES=LEVEL", "set the level of these rules: error, warning or note", 0 },
 	[O_LIMIT] = { "limit", "N", "list at most N findings, and count the rest (0: all)", 'n' },
 	[O_FAIL_LEVEL] = { "fail-level", "LEVEL",
 	                   "exit 1 from this level on: error (default), warning, note or never", 0 },
 	[O_EXIT_ZERO] = { "exit-zero", NULL, "findings do not change the exit status", 0 },
 	[O_THREADS] = { "threads", "N", "work with N threads (default: 0, one a core, 16 at most)", 0 },
 	[O_CONFIG] = { "config", "FILE", "the policy (default: the nearest .tracetool.yaml)", 0 },
-	[O_NO_CONFIG] = { "no-config", NULL, "no policy", 0 },
+	[O_NO_CONFIG] = { "no-config", NULL, "use no policy", 0 },
 	[O_BASELINE] = { "baseline", "FILE", "compare with this output of stats --format json", 0 },
 	[O_INIT] = { "init", NULL, "write a starter policy for a good trace", 0 },
-	[O_SCOPE] = { "scope", NULL, "of findings about events, only those about events that are selected",
-	              0 },
+	[O_SCOPE] = { "scope", NULL, "report only findings about the selected events", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -217,8 +216,7 @@ run(struct validate *v)
 	const bool opened = reports_open(&v->reports, &v->options, &v->policies.whole);
 	enum exit_status scope = STATUS_CLEAN;
 	const bool whole =
-	    opened && validate_run(&v->options, &v->reports, &v->traces, &v->policies, threads,
-	                           &scope);
+	    opened && validate_run(&v->options, &v->reports, &v->traces, &v->policies, threads, &scope);
 
 	enum exit_status status = opened ? STATUS_CLEAN : STATUS_UNREADABLE;
 

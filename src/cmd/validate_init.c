@@ -12,15 +12,25 @@ struct init {
 	struct options *options;
 	struct policy_watch *watch;
 	struct policy_starter *starter;
+	struct progress progress;
 	uint64_t errors;
 	enum exit_status status;
 };
+
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct init *const n = ctx;
+
+	progress_show(&n->progress, in);
+}
 
 static void
 closed(void *ctx, const struct source *f)
 {
 	struct init *const n = ctx;
 
+	progress_clear(&n->progress);
 	if (f->open && !f->as_whole)
 		policy_watch_input(n->watch, f);
 	n->errors += f->findings.levels[LEVEL_ERROR];
@@ -90,7 +100,8 @@ add_trace(struct init *n, const struct trace_group *trace)
 	job.operand = &trace->operand;
 	job.want = WANT_TIMES | WANT_ORDER;
 	job.interpret = INTERPRET_SPANS;
-	job.hooks = (struct pipeline_hooks){ .closed = closed, .ctx = n };
+	job.hooks = (struct pipeline_hooks){ .closed = closed, .progress = show_progress, .ctx = n };
+	progress_init(&n->progress, n->options);
 	policy_watch_init(n->watch, &none);
 	const bool read = read_trace(n, &p, &job);
 	const bool good = read && n->errors == before && n->status == STATUS_CLEAN;

@@ -9,8 +9,8 @@
 struct loss {
 	/* format or stage, slash, words; a line, reported with a count; why, and what stands instead */
 	const char *id, *text, *explain;
-	unsigned needs, touches; /* to lose it: format/holds.h; what differs then: format/touches.h */
-	const char *adds;        /* what events of the output have besides, as touches.h says; or NULL */
+	unsigned needs, touches;  /* to lose it: format/holds.h; what differs then: format/touches.h */
+	const char *adds, *lacks; /* fields beside (touches.h); what no file has, "fields of # spans" */
 };
 
 struct ledger; /* what was lost, by kind; see format/ledger.h */

@@ -8,6 +8,19 @@
 /* ns since 1970 as ISO 8601, in UTC, with nine decimals: 2026-05-09T22:08:04.045651917Z */
 void text_iso8601(struct text *t, uint64_t ns);
 
+/* The same to milliseconds, for text: 2026-05-09 22:08:04.045 UTC */
+void text_wall(struct text *t, uint64_t ns);
+
+/* A time with a fitting unit and up to four digits: 999 ns, 1.234 us, 56.78 ms, 12345 s. */
+void text_time(struct text *t, unsigned __int128 ns);
+
+/* The same with three digits, as percentiles are known to 1 %, so that a table of times has one precision and
+ * a percentile never seems to be more than the maximum: 999 ns, 1.23 us, 567 ms, 12345 s. */
+void text_time_short(struct text *t, unsigned __int128 ns);
+
+/* A time after the start, exact: +0.241 s, +1.500002 s, below 1 ms +123.456 us, +7 ns. */
+void text_since(struct text *t, uint64_t ns);
+
 /* " (35.8 KiB)": nothing below 1 KiB. */
 void text_kib(struct text *t, uint64_t bytes);
 

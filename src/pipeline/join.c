@@ -94,7 +94,7 @@ look(struct join *j, uint32_t number, const struct pipeline_job *like)
 	job.sink = pipeline_note_why;
 	job.ctx = &j->why;
 	job.join = NULL;
-	job.hooks = (struct pipeline_hooks){ .ctx = NULL };
+	job.hooks = (struct pipeline_hooks){ .progress = job.hooks.progress, .ctx = job.hooks.ctx };
 	if (pipeline_open(&p, &job))
 		while ((status = pipeline_next(&p, &b)) == STAGE_MORE) {
 			see_times(part, b);

@@ -6,8 +6,8 @@
 #include "base/glob.h"
 #include "check/policy_rules.h"
 #include "output/text_start.h"
+#include "output/text_units.h"
 #include "policy/policy_watch.h"
-#include "stats/columns.h"
 
 /* Budgets, over what the statistics have for each name. */
 
@@ -16,7 +16,7 @@ struct row {
 	enum baseline_table table;
 	struct slice name, category;
 	const struct histogram_pool *pool; /* of the group's durations */
-	const struct span_group *group; /* NULL: instants or counters, of which there is a number alone */
+	const struct span_group *group;    /* NULL: instants or counters, of which there is a number alone */
 	uint64_t count;
 	unsigned __int128 self; /* ns */
 };
@@ -51,8 +51,8 @@ row_of(const struct rows *r, const struct stats *s, enum baseline_table table, s
 {
 	if (table == BASELINE_SPANS || table == BASELINE_ASYNC) {
 		const struct span_row *const k = &r->spans[table - BASELINE_SPANS][i];
-		return (struct row){ table, k->name, k->category, &s->pool, k->group, k->group->count,
-			               k->self };
+		return (
+		    struct row){ table, k->name, k->category, &s->pool, k->group, k->group->count, k->self };
 	}
 	const struct tally_row *const t = &r->tallies[table - BASELINE_INSTANTS][i];
 	return (struct row){ table, t->name, SLICE_LIT(""), NULL, NULL, t->count, 0 };
@@ -121,17 +121,20 @@ amount_of(const struct stats *trace, const struct row *row, enum policy_statisti
 	return true;
 }
 
-/* "; the longest span is on "main" at 5000 ns" */
+/* "; the longest is on "main" at +0.241 s": after the first event */
 static const char *
-place_words(const struct row *row, char room[400])
+place_words(const struct stats *trace, const struct row *row, char room[400])
 {
 	const struct span_group *const g = row->group;
 	struct quoted q;
 
 	room[0] = '\0';
-	if (g != NULL && g->longest_track != NULL)
-		snprintf(room, 400, "; the longest is on %s at %" PRIu64 " ns",
-		         quoted(&q, g->longest_track->name), g->longest_ns);
+	if (g == NULL || g->longest_track == NULL)
+		return room;
+	struct text t = text_start(room, 400);
+	text_printf(&t, "; the longest is on %s at ", quoted(&q, g->longest_track->name));
+	text_since(&t, g->longest_ns - trace->first_ns);
+	text_char(&t, '\0');
 	return room;
 }
 
@@ -179,7 +182,8 @@ check_limit(struct budget_run *r, const struct row *row, const struct amount *a)
 	r->breaches[0]++;
 	policy_finding(r->v, POLICY_RULE_BUDGET, row->group != NULL ? row->group->longest_offset : 0, b->line,
 	               "%s of %s is %s, more than %.40s%s", policy_statistics[b->statistic],
-	               row_words(r, row, words), a->words, b->limit_text.p, place_words(row, room));
+	               row_words(r, row, words), a->words, b->limit_text.p,
+	               place_words(&r->v->watch->stats, row, room));
 }
 
 static void
@@ -208,7 +212,7 @@ check_baseline(struct budget_run *r, const struct row *row, const struct amount 
 	policy_finding(r->v, POLICY_RULE_REGRESSION, row->group != NULL ? row->group->longest_offset : 0,
 	               b->line, "%s of %s is %s, %smore than %s of the baseline; the tolerance is %.40s%s",
 	               policy_statistics[b->statistic], row_words(r, row, words), a->words, more, was.words,
-	               b->tolerance_text.p, place_words(row, room));
+	               b->tolerance_text.p, place_words(&r->v->watch->stats, row, room));
 }
 
 /* What could not be looked at. */

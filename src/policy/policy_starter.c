@@ -7,7 +7,7 @@
 #include "base/glob.h"
 #include "base/utf8.h"
 #include "output/text_json.h"
-#include "stats/columns.h"
+#include "output/text_units.h"
 #include "pipeline/engine_losses.h"
 
 #define STARTER_EVENTS 3  /* that are demanded */

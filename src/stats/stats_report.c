@@ -4,11 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "stats/columns.h"
-
-#define TEXT_BYTES 256   /* of a name or category are shown */
-#define NAME_LEAST 16    /* to which names are shortened for a narrow terminal */
-#define CATEGORY_LEAST 8 /* to which categories */
+#include "output/columns.h"
+#include "output/text_fit.h"
+#include "output/text_units.h"
 
 static void
 put_count(struct text *t, const char *before, uint64_t n, const char *what)
@@ -16,114 +14,128 @@ put_count(struct text *t, const char *before, uint64_t n, const char *what)
 	text_printf(t, "%s%" PRIu64 " %s%s", before, n, what, n == 1 ? "" : "s");
 }
 
+/* Appends the line, broken where it is wider than the report, and empties it. */
+static void
+put_line(struct text *t, const struct stats_view *v, struct text *line)
+{
+	if (line->n > 0)
+		text_wrap(t, slice_of(line->p, line->n), 0, 4, v->width);
+	text_char(t, '\n');
+	t->failed |= line->failed;
+	text_clear(line);
+}
+
 static void
 put_head(struct text *t, const struct stats_view *v)
 {
 	const struct trace *trace = v->trace;
 	const struct stats *s = v->stats;
+	struct text line = { .p = NULL };
 
-	text_visible(t, slice_str(v->path), 0);
-	text_printf(t, ": %s", trace->format != NULL ? trace->format : "unknown format");
+	text_visible(&line, slice_str(v->path), 0);
+	text_printf(&line, ": %s", trace->format != NULL ? trace->format : "unknown format");
 	if (trace->dialect != NULL && trace->dialect[0] != 0)
-		text_printf(t, " (%s)", trace->dialect);
-	put_count(t, ", ", v->bytes, "byte");
-	put_count(t, ", ", trace->records, "record");
+		text_printf(&line, " (%s)", trace->dialect);
+	put_count(&line, ", ", v->bytes, "byte");
+	put_count(&line, ", ", trace->records, "record");
 	if (v->found != NULL && v->found->left_out > 0)
-		text_printf(t, ", %" PRIu64 " of", v->found->events - v->found->left_out);
-	put_count(t, v->found != NULL && v->found->left_out > 0 ? " " : ", ",
+		text_printf(&line, ", %" PRIu64 " of", v->found->events - v->found->left_out);
+	put_count(&line, v->found != NULL && v->found->left_out > 0 ? " " : ", ",
 	          v->found != NULL ? v->found->events : trace->events, "event");
-	put_count(t, ", ", s->tracks, "track");
-	text_char(t, '\n');
-	if (s->events == 0)
-		return;
-	text_printf(t, "time %" PRIu64 " to %" PRIu64 " ns (", s->first_ns, s->last_ns);
-	text_time(t, s->last_ns - s->first_ns);
-	text_str(t, ")\n");
+	put_count(&line, ", ", s->tracks, "track");
+	put_line(t, v, &line);
+	if (s->events > 0) {
+		text_str(&line, "time ");
+		text_time(&line, s->last_ns - s->first_ns);
+		if (trace->epoch_known && s->first_ns <= UINT64_MAX - trace->epoch_ns) {
+			text_str(&line, ", from ");
+			text_wall(&line, trace->epoch_ns + s->first_ns);
+		}
+		put_line(t, v, &line);
+	}
+	text_free(&line);
 }
 
 static void
-put_notes(struct text *t, const struct stats *s)
+put_note(struct text *t, const struct stats_view *v, uint64_t n, const char *one, const char *many)
 {
-	uint64_t other = stats_other_names(s), unpaired = s->unpaired;
+	struct text line = { .p = NULL };
 
-	if (other > 0)
-		text_printf(
-		    t, "%" PRIu64 " events are counted under \"(other names)\": there are too many names\n",
-		    other);
-	if (unpaired > 0)
-		text_printf(t,
-		            "%" PRIu64 " span%s without a beginning or an end: an end alone is an instant, a "
-		            "beginning alone a span "
-		            "to the last time of the trace\n",
-		            unpaired, unpaired == 1 ? "" : "s");
-	if (s->times.inexact > 0)
-		text_printf(
-		    t, "%" PRIu64 " span%s too far out of order: total and self times may not be exact\n",
-		    s->times.inexact, s->times.inexact == 1 ? "" : "s");
-	if (s->pool.coarse > 0)
-		text_printf(t,
-		            "%" PRIu64
-		            " durations are not exact to 1 %% in percentiles: there are too many names\n",
-		            s->pool.coarse);
+	if (n == 0)
+		return;
+	text_printf(&line, "%" PRIu64 " %s", n, n == 1 ? one : many);
+	put_line(t, v, &line);
+	text_free(&line);
+}
+
+static void
+put_notes(struct text *t, const struct stats_view *v)
+{
+	const struct stats *const s = v->stats;
+
+	put_note(t, v, stats_other_names(s), "event of too many names is counted under \"(other names)\"",
+	         "events of too many names are counted under \"(other names)\"");
+	put_note(t, v, s->unpaired, "span is incomplete: its begin or end lies outside the trace",
+	         "spans are incomplete: begin or end lies outside the trace");
+	put_note(t, v, s->times.inexact,
+	         "span is too far out of order: total and self times may not be exact",
+	         "spans are too far out of order: total and self times may not be exact");
+	put_note(t, v, s->pool.coarse, "duration of too many names is not exact to 1 % in percentiles",
+	         "durations of too many names are not exact to 1 % in percentiles");
 }
 
 /* Names of which spans lie in others of the same name, below their table. */
 static void
-put_recursive(struct text *t, const struct span_row *rows, size_t n, size_t room)
+put_recursive(struct text *t, const struct stats_view *v, const struct span_row *rows, size_t n)
 {
+	struct text line = { .p = NULL };
+
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].recursive == 0)
 			continue;
-		text_str(t, "  recursive: ");
-		text_printf(t, "%" PRIu64 " of %" PRIu64 " ", rows[i].recursive, rows[i].group->count);
-		text_visible_ends(t, rows[i].name, room);
-		text_printf(t, " %s in another of the same name\n", rows[i].recursive == 1 ? "lies" : "lie");
+		text_printf(&line, "  recursive: %" PRIu64 " of %" PRIu64 " %s in another of the same name: ",
+		            rows[i].recursive, rows[i].group->count, rows[i].recursive == 1 ? "lies" : "lie");
+		text_visible_ends(&line, rows[i].name, 256);
+		put_line(t, v, &line);
 	}
+	text_free(&line);
 }
 
 /* Prints the table, with a line on what is not in it. */
-static bool
-finish_table(struct text *t, const char *title, struct columns *c, size_t n, size_t shown)
+static void
+finish_table(struct text *t, const char *title, struct columns *c, const struct stats_view *v, size_t n,
+             size_t shown)
 {
-	text_char(t, '\n');
-	text_str(t, title);
-	text_char(t, '\n');
-	columns_print(c, t);
+	if (n > 0) {
+		text_printf(t, "\n%s\n", title);
+		columns_print(c, t, v->width);
+	}
 	if (shown < n)
 		text_printf(t, "  ... and %zu more\n", n - shown);
+	t->failed |= c->text.failed;
 	columns_free(c);
-	return !t->failed;
 }
 
-/* Bytes of the texts that a table shows. */
-struct fit {
-	size_t name, category;
+enum { SELF_COLUMN = 4 };
+
+static const struct column span_columns[] = {
+	{ "name", COLUMN_NAME, 20, 0 },   { "category", COLUMN_NAME, 10, 2 },
+	{ "count", COLUMN_NUMBER, 0, 0 }, { "total", COLUMN_NUMBER, 0, 0 },
+	{ "self", COLUMN_NUMBER, 0, 0 },  { "mean", COLUMN_NUMBER, 0, 3 },
+	{ "p50", COLUMN_NUMBER, 0, 5 },   { "p90", COLUMN_NUMBER, 0, 4 },
+	{ "p99", COLUMN_NUMBER, 0, 1 },   { "max", COLUMN_NUMBER, 0, 0 },
 };
 
-/* Shortens what stands in a column of this width so that the table is narrower by `excess`, or as far as it
- * may. */
-static size_t
-shorten(uint32_t width, unsigned excess, size_t least)
-{
-	const size_t dots = 3;
-
-	return width > excess + least + dots ? width - excess - dots : least;
-}
-
 static void
-span_cells(struct columns *c, const struct span_row *row, const struct histogram_pool *pool, struct fit fit,
-           bool self)
+span_cells(struct columns *c, const struct span_row *row, const struct histogram_pool *pool)
 {
 	const struct span_group *g = row->group;
 
-	text_visible_ends(&c->text, row->name, fit.name);
-	columns_next(c);
-	text_visible(&c->text, row->category, fit.category);
-	columns_next(c);
+	columns_name(c, row->name);
+	columns_name(c, row->category);
 	columns_u64(c, g->count);
 	columns_time(c, row->total);
-	if (self)
-		columns_time(c, row->self);
+	columns_time(c, row->self);
 	columns_time(c, span_mean(g));
 	columns_time(c, histogram_percentile(&g->durations, pool, 50));
 	columns_time(c, histogram_percentile(&g->durations, pool, 90));
@@ -131,92 +143,57 @@ span_cells(struct columns *c, const struct span_row *row, const struct histogram
 	columns_time(c, g->durations.max);
 }
 
-static void
-fill_span_table(struct columns *c, const struct span_row *rows, size_t n, const struct histogram_pool *pool,
-                struct fit fit, bool self)
-{
-	static const char *const heads[] = { "name", "category", "count", "total", "self",
-		                             "mean", "p50",      "p90",   "p99",   "max" };
-
-	columns_free(c);
-	*c = (struct columns){ .columns = self ? 10 : 9, .left = 3 };
-	for (size_t i = 0; i < 10; i++)
-		if (self || i != 4)
-			columns_str(c, heads[i]);
-	for (size_t i = 0; i < n; i++)
-		span_cells(c, &rows[i], pool, fit, self);
-}
-
 static bool
 put_spans(struct text *t, const char *title, const struct stats_view *v, const struct span_table *table,
           size_t top)
 {
-	const struct stats *const s = v->stats;
-	const bool self = table != &s->async;
-	struct fit fit = { TEXT_BYTES, TEXT_BYTES };
-	struct columns c = { .columns = 1 };
+	struct columns c = { .list = span_columns,
+		             .n = sizeof span_columns / sizeof *span_columns,
+		             .without = table == &v->stats->async ? 1U << SELF_COLUMN : 0,
+		             .indent = 2 };
 	struct span_row *rows;
 	size_t n;
 
-	if (!stats_span_rows(s, table, &rows, &n))
+	if (!stats_span_rows(v->stats, table, &rows, &n))
 		return false;
 	const size_t shown = top == 0 || n < top ? n : top;
-	fill_span_table(&c, rows, shown, &s->pool, fit, self);
-	if (v->width > 0 && columns_width(&c) > v->width) {
-		fit.name = shorten(c.widths[0], columns_width(&c) - v->width, NAME_LEAST);
-		fill_span_table(&c, rows, shown, &s->pool, fit, self);
-	}
-	if (v->width > 0 && columns_width(&c) > v->width) {
-		fit.category = shorten(c.widths[1], columns_width(&c) - v->width, CATEGORY_LEAST);
-		fill_span_table(&c, rows, shown, &s->pool, fit, self);
-	}
-	if (n > 0) {
-		const bool ok = finish_table(t, title, &c, n, shown);
-		put_recursive(t, rows, shown, fit.name);
-		free(rows);
-		return ok && !t->failed;
-	}
+	for (size_t i = 0; i < shown; i++)
+		span_cells(&c, &rows[i], &v->stats->pool);
+	finish_table(t, title, &c, v, n, shown);
+	put_recursive(t, v, rows, shown);
 	free(rows);
-	columns_free(&c);
-	return true;
+	return !t->failed;
 }
 
-/* Bytes of the names behind a count. */
-static size_t
-name_room(const struct stats_view *v)
-{
-	const unsigned before = 2 + 20 + 2 + 3; /* a count of 20 digits, spaces, dots */
-
-	return v->width == 0 ? TEXT_BYTES : v->width > before + NAME_LEAST ? v->width - before : NAME_LEAST;
-}
-
-static void
-count_cells(struct columns *c, struct slice name, uint64_t count, size_t room)
-{
-	columns_u64(c, count);
-	text_visible_ends(&c->text, name, room);
-	columns_next(c);
-}
+/* Names behind a count. */
+static const struct column count_columns[] = { { NULL, COLUMN_NUMBER, 0, 0 }, { NULL, COLUMN_NAME, 16, 0 } };
 
 static bool
 put_tally(struct text *t, const char *title, const struct stats_view *v, const struct tally *tally,
           size_t top)
 {
-	struct columns c = { .columns = 2, .left = 2 };
+	struct columns c = { .list = count_columns, .n = 2, .indent = 2 };
 	struct tally_row *rows;
 	size_t n;
 
 	if (!stats_tally_rows(tally, &rows, &n))
 		return false;
-	size_t shown = top == 0 || n < top ? n : top;
-	for (size_t i = 0; i < shown; i++)
-		count_cells(&c, rows[i].name, rows[i].count, name_room(v));
+	const size_t shown = top == 0 || n < top ? n : top;
+	for (size_t i = 0; i < shown; i++) {
+		columns_u64(&c, rows[i].count);
+		columns_name(&c, rows[i].name);
+	}
 	free(rows);
-	if (n > 0)
-		return finish_table(t, title, &c, n, shown);
-	columns_free(&c);
-	return true;
+	finish_table(t, title, &c, v, n, shown);
+	return !t->failed;
 }
+
+static const struct column counter_columns[] = {
+	{ "name", COLUMN_NAME, 16, 0 },   { "series", COLUMN_NAME, 12, 0 }, { "count", COLUMN_NUMBER, 0, 0 },
+	{ "first", COLUMN_NUMBER, 0, 5 }, { "last", COLUMN_NUMBER, 0, 2 },  { "min", COLUMN_NUMBER, 0, 1 },
+	{ "mean", COLUMN_NUMBER, 0, 4 },  { "mean*", COLUMN_NUMBER, 0, 0 }, { "p50", COLUMN_NUMBER, 0, 6 },
+	{ "p99", COLUMN_NUMBER, 0, 3 },   { "max", COLUMN_NUMBER, 0, 0 },
+};
 
 /* Six digits, or all of an integer. */
 static void
@@ -230,10 +207,9 @@ number_cell(struct columns *c, double v)
 
 /* row NULL: it has no numbers. */
 static void
-series_cells(struct columns *c, const struct counter_row *counter, const struct series_row *row, size_t room)
+series_cells(struct columns *c, const struct counter_row *counter, const struct series_row *row)
 {
-	text_visible_ends(&c->text, counter->name, room);
-	columns_next(c);
+	columns_name(c, counter->name);
 	if (row == NULL) {
 		columns_next(c);
 		columns_u64(c, counter->count);
@@ -242,8 +218,7 @@ series_cells(struct columns *c, const struct counter_row *counter, const struct 
 		return;
 	}
 	const struct series *const s = row->series;
-	text_visible_ends(&c->text, row->name, room);
-	columns_next(c);
+	columns_name(c, row->name);
 	columns_u64(c, s->count);
 	number_cell(c, s->first);
 	number_cell(c, s->last);
@@ -258,38 +233,32 @@ series_cells(struct columns *c, const struct counter_row *counter, const struct 
 static bool
 put_counters(struct text *t, const struct stats_view *v, size_t top)
 {
-	static const char *const heads[] = { "name", "series", "count", "first", "last", "min",
-		                             "mean", "mean*",  "p50",   "p99",   "max" };
-	const size_t room = v->width == 0 ? TEXT_BYTES : NAME_LEAST + v->width / 8;
-	struct columns c = { .columns = 11, .left = 3 };
+	struct columns c = { .list = counter_columns,
+		             .n = sizeof counter_columns / sizeof *counter_columns,
+		             .indent = 2 };
 	struct counter_row *rows;
 	struct series_row *list;
 	size_t n, all = 0, shown = 0;
 
 	if (!stats_counter_rows(v->stats, &rows, &n, &list))
 		return false;
-	for (size_t i = 0; i < 11; i++)
-		columns_str(&c, heads[i]);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k == 0 || k < rows[i].nseries; k++)
 			if (all++ < top || top == 0) {
-				series_cells(&c, &rows[i], k < rows[i].nseries ? &rows[i].series[k] : NULL,
-				             room);
+				series_cells(&c, &rows[i], k < rows[i].nseries ? &rows[i].series[k] : NULL);
 				shown++;
 			}
 	free(rows);
 	free(list);
-	if (all > 0)
-		return finish_table(t, "counters (mean*: over time)", &c, all, shown);
-	columns_free(&c);
-	return true;
+	finish_table(t, "counters (mean*: over time)", &c, v, all, shown);
+	return !t->failed;
 }
 
 static bool
 put_classes(struct text *t, const struct stats_view *v, size_t top)
 {
 	const struct trace *const trace = v->trace;
-	struct columns c = { .columns = 2, .left = 2 };
+	struct columns c = { .list = count_columns, .n = 2, .indent = 2 };
 	size_t n = 0, shown = 0;
 
 	for (uint32_t i = 0; i < trace->nclasses; i++) {
@@ -300,20 +269,19 @@ put_classes(struct text *t, const struct stats_view *v, size_t top)
 		n++;
 		if (top > 0 && shown == top)
 			continue;
-		count_cells(&c, k->name, records, name_room(v));
+		columns_u64(&c, records);
+		columns_name(&c, k->name);
 		shown++;
 	}
-	if (n > 0)
-		return finish_table(t, "classes", &c, n, shown);
-	columns_free(&c);
-	return true;
+	finish_table(t, "classes", &c, v, n, shown);
+	return !t->failed;
 }
 
 bool
 stats_text(struct text *t, const struct stats_view *v, size_t top)
 {
 	put_head(t, v);
-	put_notes(t, v->stats);
+	put_notes(t, v);
 	return put_spans(t, "spans", v, &v->stats->spans, top) &&
 	       put_spans(t, "async spans", v, &v->stats->async, top) &&
 	       put_tally(t, "instants", v, &v->stats->instants, top) && put_counters(t, v, top) &&

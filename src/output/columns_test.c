@@ -1,0 +1,99 @@
+#include "output/columns.h"
+
+#include <criterion/criterion.h>
+
+static const struct column list[] = {
+	{ "name", COLUMN_NAME, 12, 0 },
+	{ "count", COLUMN_NUMBER, 0, 0 },
+	{ "p50", COLUMN_NUMBER, 0, 2 },
+	{ "p99", COLUMN_NUMBER, 0, 1 },
+};
+
+static void
+expect(const struct columns *c, unsigned width, const char *want)
+{
+	struct text t = { .p = NULL };
+
+	columns_print(c, &t, width);
+	text_char(&t, 0);
+	cr_expect_str_eq(t.p, want, "%u:\n%s", width, t.p);
+	text_free(&t);
+}
+
+static struct columns
+sample(void)
+{
+	struct columns c = { .list = list, .n = 4, .indent = 2 };
+
+	columns_name(&c, SLICE_LIT("src/rt/tokio.rs:115:9"));
+	columns_u64(&c, 28572);
+	columns_time(&c, 1820000000);
+	columns_time(&c, 75800000);
+	columns_name(&c, SLICE_LIT("draw"));
+	columns_u64(&c, 1);
+	columns_time(&c, 0);
+	columns_time(&c, 0);
+	return c;
+}
+
+/* First names are shortened, then columns go, those of the highest rank first; what they leave is given to
+ * names. */
+Test(columns, fit)
+{
+	struct columns c = sample();
+
+	expect(&c, 0,
+	       "  name                   count     p50      p99\n"
+	       "  src/rt/tokio.rs:115:9  28572  1.82 s  75.8 ms\n"
+	       "  draw                       1    0 ns     0 ns\n");
+	expect(&c, 45,
+	       "  name                 count     p50      p99\n"
+	       "  ...t/tokio.rs:115:9  28572  1.82 s  75.8 ms\n"
+	       "  draw                     1    0 ns     0 ns\n");
+	expect(&c, 37,
+	       "  name                 count      p99\n"
+	       "  ...t/tokio.rs:115:9  28572  75.8 ms\n"
+	       "  draw                     1     0 ns\n");
+	expect(&c, 25,
+	       "  name              count\n"
+	       "  ...okio.rs:115:9  28572\n"
+	       "  draw                  1\n");
+	columns_free(&c);
+}
+
+/* What stays is shown, however narrow the line. */
+Test(columns, names_and_counts_stay)
+{
+	struct columns c = sample();
+
+	expect(&c, 10,
+	       "  name      count\n"
+	       "  ...115:9  28572\n"
+	       "  draw          1\n");
+	c.without = 2; /* count */
+	expect(&c, 29,
+	       "  name                    p99\n"
+	       "  .../tokio.rs:115:9  75.8 ms\n"
+	       "  draw                   0 ns\n");
+	columns_free(&c);
+}
+
+Test(columns, texts_are_broken_over_lines)
+{
+	static const struct column texts[] = { { NULL, COLUMN_WORD, 0, 0 }, { NULL, COLUMN_TEXT, 10, 0 } };
+	struct columns c = { .list = texts, .n = 2 };
+
+	columns_str(&c, "convert");
+	columns_str(&c, "Writes traces in another format.");
+	columns_str(&c, "cat");
+	columns_str(&c, "");
+	columns_str(&c, "x");
+	columns_str(&c, "Short.");
+	expect(&c, 24,
+	       "convert  Writes traces\n"
+	       "         in another\n"
+	       "         format.\n"
+	       "cat\n"
+	       "x        Short.\n");
+	columns_free(&c);
+}
