@@ -40,8 +40,8 @@ has_reason(const char *line, const struct fault_plan *plan)
 	return plan->error > 0 && strstr(line, strerror(plan->error)) != NULL;
 }
 
-/* One that the command line names, as its own word or behind FORMAT=, or that it makes.  Reports may name inputs
- * from the root on. */
+/* One that the command line names, as its own word or behind FORMAT=, or that it makes.  Reports may name
+ * inputs from the root on. */
 static bool
 has_path(const char *line, const struct judge *j)
 {
@@ -51,7 +51,8 @@ has_path(const char *line, const struct judge *j)
 		const char *const equals = strchr(j->c->argv[i], '=');
 		const char *path = equals != NULL ? equals + 1 : j->c->argv[i];
 		path += strncmp(path, "../", 3) == 0 ? 3 : 0;
-		if (strchr(path, '/') != NULL && strstr(line, path) != NULL)
+		const bool names = strchr(path, '/') != NULL || strcmp(path, "-") == 0;
+		if (names && strstr(line, path) != NULL)
 			return true;
 	}
 	for (unsigned i = 0; i < made->n; i++) {
