@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,16 +30,30 @@ input_id_compare(const struct input_id *was, const struct stat *now, bool again)
 	return touched && (again || (uint64_t)now->st_size == was->size) ? INPUT_CHANGED : INPUT_OK;
 }
 
+/* With the lock, when the fault is set. */
+static void
+note_changed(struct input_files *f, const struct input *in)
+{
+	if (!atomic_load(&f->changed)) {
+		f->changed_path = strdup(in->path);
+		(void)snprintf(f->changed_why, sizeof f->changed_why, "%s", in->fault_text);
+	}
+	atomic_store(&f->changed, true);
+}
+
 bool
 input_fail_compared(struct input *in, enum input_fault fault)
 {
 	if (fault == INPUT_OK)
 		return false;
-	if (in->files != NULL)
-		atomic_store(&in->files->changed, true);
 	(void)input_fail(in, fault,
 	                 fault == INPUT_SHRUNK ? "the file became shorter while it was read"
 	                                       : "the file was changed while it was read");
+	if (in->files != NULL) {
+		pthread_mutex_lock(&in->files->lock);
+		note_changed(in->files, in);
+		pthread_mutex_unlock(&in->files->lock);
+	}
 	return true;
 }
 
@@ -106,11 +121,15 @@ input_files_note_fault(struct input_files *f, struct input *in)
 {
 	char text[sizeof in->fault_text];
 
-	if (in->again) { /* an earlier pass could read it */
+	if (in->again) { /* an earlier pass could read it; what the system refuses now is told as it is */
 		memcpy(text, in->fault_text, sizeof text);
-		(void)input_fail(in, INPUT_CHANGED, "changed while it was read: it %s%.200s",
-		                 strncmp(text, "is ", 3) == 0 ? "" : "cannot be opened again: ", text);
-		atomic_store(&f->changed, true);
+		if (in->fault != INPUT_SYSTEM && in->fault != INPUT_DENIED)
+			(void)input_fail(in, INPUT_CHANGED, "changed while it was read: it %s%.200s",
+			                 strncmp(text, "is ", 3) == 0 ? "" : "cannot be opened again: ",
+			                 text);
+		pthread_mutex_lock(&f->lock);
+		note_changed(f, in);
+		pthread_mutex_unlock(&f->lock);
 		return;
 	}
 	const size_t n = strlen(in->fault_text);
@@ -160,7 +179,8 @@ input_files_note(struct input_files *f, struct input *in, int fd, const struct s
 	if (row != NULL && row->fault == NULL) {
 		in->again = true;
 		ok = !fail_if_other(in, &row->id, st);
-		atomic_store(&f->changed, atomic_load(&f->changed) || !ok);
+		if (!ok)
+			note_changed(f, in);
 	} else if (row == NULL && (row = add(f, in)) != NULL) {
 		row->id = input_id_of(st);
 		if (f->nopen < INPUT_FILES_OPEN && S_ISREG(st->st_mode) && input_is_named(in->path))
@@ -196,6 +216,8 @@ input_files_free(struct input_files *f)
 	}
 	free(f->rows);
 	table64_free(&f->by_path);
+	free(f->changed_path);
+	f->changed_path = NULL;
 	f->rows = NULL;
 	f->n = f->cap = f->nopen = 0;
 }

@@ -45,6 +45,8 @@ struct input_files {
 	void (*before_again)(void *ctx, const char *path); /* for tests: a file is opened another time */
 	void *ctx;
 	atomic_bool changed; /* an input was another one, or another pass could not open it */
+	char *changed_path;  /* of the first such; NULL: none, or no memory */
+	char changed_why[300];
 };
 
 /* Closes files.  The inputs are closed already. */
