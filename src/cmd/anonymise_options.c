@@ -84,26 +84,16 @@ put_names(struct text *t, const struct rehome *r)
 	free(names);
 }
 
-void
-anonymise_options_say(const struct anonymise_options *a, const char *out, const struct pipeline *p)
+bool
+anonymise_options_list(const struct anonymise_options *a, const struct pipeline *p, struct text *t)
 {
-	struct shown_path shown;
-	struct text t = { .p = NULL };
-
-	if (a->keyfile == NULL)
-		return;
-	text_str(&t, "names of fields");
-	put_names(&t, &p->rehome.rehome);
-	text_str(&t, a->anonymise.hide_numbers ? "" : ", numbers, ids of processes and threads");
-	text_str(&t, a->anonymise.keep_paths ? ", how many parts paths have" : "");
-	text_str(&t, a->anonymise.keep_suffixes ? ", suffixes of texts" : "");
-	text_str(&t, a->anonymise.shift ? ", differences of times" : ", times");
-	text_str(&t, ", offsets in the input, the format");
-	text_char(&t, '\0');
-	if (t.failed)
-		say("%s: anonymised; there was no memory for the list of what can be read",
-		    show_path(&shown, out));
-	else
-		say("%s: anonymised; what can be read: %s", show_path(&shown, out), t.p);
-	text_free(&t);
+	text_str(t, "names of fields");
+	put_names(t, &p->rehome.rehome);
+	text_str(t, a->anonymise.hide_numbers ? "" : ", numbers, ids of processes and threads");
+	text_str(t, a->anonymise.keep_paths ? ", how many parts paths have" : "");
+	text_str(t, a->anonymise.keep_suffixes ? ", suffixes of texts" : "");
+	text_str(t, a->anonymise.shift ? ", differences of times" : ", times");
+	text_str(t, ", offsets in the input, the format");
+	text_char(t, '\0');
+	return !t->failed;
 }

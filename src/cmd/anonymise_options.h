@@ -13,7 +13,8 @@ struct anonymise_options {
 /* After the last option: reads the key.  false after a message and o->status set. */
 bool anonymise_options_check(struct anonymise_options *a, struct options *o);
 
-/* Reports what of the trace can be read in the output all the same. */
-void anonymise_options_say(const struct anonymise_options *a, const char *out, const struct pipeline *p);
+/* What of the trace can be read in the output all the same, for people.  false: no memory. */
+struct text;
+bool anonymise_options_list(const struct anonymise_options *a, const struct pipeline *p, struct text *t);
 
 #endif

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/convert.h"
@@ -243,10 +244,13 @@ show_progress(void *ctx, const struct input *in)
 static bool
 may_keep(struct convert *c)
 {
-	struct shown_path shown;
+	const struct input_files *const files = &c->options.files;
+	struct shown_path shown, input;
 
-	if (atomic_load(&c->options.files.changed)) {
-		say("%s: not written, as an input changed while it was read", show_path(&shown, c->out));
+	if (atomic_load(&files->changed)) {
+		say("%s: not written: %s: %s", show_path(&shown, c->out),
+		    files->changed_path != NULL ? show_path(&input, files->changed_path) : "an input",
+		    files->changed_why);
 		return false;
 	}
 	if (c->is_nothing && c->records == 0)
@@ -258,22 +262,28 @@ may_keep(struct convert *c)
 	return false;
 }
 
-/* Whether the output is there, with a note, and is to be kept. */
+/* Whether the output is there, with a note, and is to be kept; or, with a message and *status, that could not be
+ * found out. */
 static bool
-skips(const struct convert *c)
+skips(const struct convert *c, enum exit_status *status)
 {
 	struct shown_path shown;
+	int error;
 
-	if (!c->skip_existing || !convert_output_exists(c->out, shape(c)))
+	if (!c->skip_existing)
 		return false;
-	if (!c->options.quiet)
+	const bool there = convert_output_exists(c->out, shape(c), &error);
+	if (error != 0)
+		say("%s: %s", show_path(&shown, c->out), strerror(error));
+	else if (there && !c->options.quiet)
 		say("%s: exists, skipped", show_path(&shown, c->out));
-	return true;
+	*status = error != 0 ? STATUS_UNREADABLE : STATUS_CLEAN;
+	return there || error != 0;
 }
 
-/* Publishes the output with its reports, after which nothing is open.  false: it was said. */
-static bool
-publish(struct convert *c, enum exit_status *status)
+/* Publishes the output with its reports, after which nothing is open; says what went wrong. */
+static enum exit_status
+publish(struct convert *c)
 {
 	const struct format *const from = pipeline_format(&c->pipeline);
 	const struct ledger *const total = convert_splits(&c->split) ? &c->split.total : &c->writing.total;
@@ -283,25 +293,34 @@ publish(struct convert *c, enum exit_status *status)
 		                      .from = from != NULL ? from->name : NULL,
 		                      .to = c->to->name,
 		                      .ledger = total };
+	const bool lists = c->anonymise.keyfile != NULL && !c->options.quiet;
+	struct text readable = { .p = NULL };
 	struct publication p = { .n = 0 };
+	struct shown_path shown;
+	enum exit_status status;
 	char why[512];
 
-	*status = losses_out_end(&c->losses, &of, &p);
-	*status = worse(*status, side_reports_end(&c->options, &p));
+	show_path(&shown, c->out);
+	if (lists && !anonymise_options_list(&c->anonymise, &c->pipeline, &readable)) {
+		text_free(&readable);
+		say("%s: the system gives no more memory", shown.s);
+		return STATUS_UNREADABLE;
+	}
+	status = losses_out_end(&c->losses, &of, &p);
+	status = worse(status, side_reports_end(&c->options, &p));
 	if (publication_end(&p, &c->output, why, sizeof why)) {
-		*status = worse(*status, p.status);
-		if (!c->options.quiet)
-			anonymise_options_say(&c->anonymise, c->out, &c->pipeline);
+		status = worse(status, p.status);
+		if (lists)
+			say("%s: anonymised; what can be read: %s", shown.s, readable.p);
 		if (!c->options.quiet || c->losses.fail)
 			say_losses(c->out, total);
-		return true;
+	} else {
+		status = p.status;
+		if (why[0] != '\0' && !skips(c, &status)) /* unless somebody else made it meanwhile */
+			say("%s", why);
 	}
-	*status = p.status;
-	if (why[0] != '\0' && skips(c)) /* somebody else made it meanwhile */
-		*status = STATUS_CLEAN;
-	else if (why[0] != '\0')
-		say("%s", why);
-	return false;
+	text_free(&readable);
+	return status;
 }
 
 /* Ends the output, well or not; all that went wrong with it is said here. */
@@ -310,14 +329,11 @@ finish(struct convert *c, bool written)
 {
 	struct convert_output *const out = &c->output;
 	struct shown_path shown;
-	enum exit_status status;
 
 	if ((c->writing.begun || c->split.routes) && written && may_keep(c) &&
 	    (convert_splits(&c->split) || writing_end(&c->writing)) && convert_output_finish(out) &&
-	    convert_verify_end(c)) {
-		(void)publish(c, &status);
-		return status;
-	}
+	    convert_verify_end(c))
+		return publish(c);
 	if (c->writing.no_memory)
 		say("%s: the system gives no more memory", show_path(&shown, c->out));
 	if (c->writing.failure != NULL)
@@ -457,7 +473,7 @@ cmd_convert(const struct command *cmd, int argc, char **argv)
 	enum exit_status status = STATUS_CLEAN;
 	if (!parse(&c))
 		status = c.options.status;
-	else if (!skips(&c)) {
+	else if (!skips(&c, &status)) {
 		status = convert_run(&c);
 		say_found(&c.options);
 	}

@@ -1,5 +1,6 @@
 #include "cmd/convert_output.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -70,11 +71,17 @@ convert_output_discard(struct convert_output *o)
 }
 
 bool
-convert_output_exists(const char *path, enum writer_shape shape)
+convert_output_exists(const char *path, enum writer_shape shape, int *error)
 {
 	struct stat st;
 
-	if (strcmp(path, "-") == 0 || stat(path, &st) != 0)
+	*error = 0;
+	if (strcmp(path, "-") == 0)
 		return false;
-	return shape == WRITER_FOLDER ? S_ISDIR(st.st_mode) && folder_is_complete(path) : S_ISREG(st.st_mode);
+	if (stat(path, &st) != 0) {
+		*error = errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+		return false;
+	}
+	return shape == WRITER_FOLDER ? S_ISDIR(st.st_mode) && folder_is_complete(path, error)
+	                              : S_ISREG(st.st_mode);
 }

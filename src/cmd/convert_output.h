@@ -51,7 +51,8 @@ bool convert_output_commit(struct convert_output *o, char *why, size_t n);
 void convert_output_discard(struct convert_output *o);
 
 /* Whether such an output is there: a file, which got its name when it was complete; or a folder that
- * tracetool wrote, with all its files as large as they were. */
-bool convert_output_exists(const char *path, enum writer_shape shape);
+ * tracetool wrote, with all its files as large as they were.  *error: 0, or errno if that could not be found
+ * out. */
+bool convert_output_exists(const char *path, enum writer_shape shape, int *error);
 
 #endif

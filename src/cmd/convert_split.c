@@ -223,7 +223,7 @@ run(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t to)
 	s->is_again = true;
 	if (written && s->split.is_changed)
 		say("%s: changed while it was read", show_path(&shown, c->in[0]));
-	return written && !s->split.is_changed;
+	return written && !s->split.is_changed && !s->split.no_memory;
 }
 
 /* The same, and it is a part of the output. */
@@ -345,11 +345,12 @@ write_routed(struct convert *c, const struct pipeline_job *job)
 	one.select = NULL;
 	one.hooks = (struct pipeline_hooks){ .ctx = c };
 	s->routes = true;
+	s->split.no_memory |= p == NULL;
 	bool ok = p != NULL && pipeline_open(&c->pipeline, &all) && split_route_fill(&r, &c->pipeline);
 	pipeline_end(&c->pipeline);
 	if (ok && s->split.is_changed)
 		say("%s: changed while it was read", show_path(&shown, c->in[0]));
-	ok = ok && !s->split.is_changed && s->any;
+	ok = ok && !s->split.is_changed && !s->split.no_memory && s->any;
 	for (s->part = 0; ok && s->part < s->split.nparts; s->part++)
 		ok = write_routed_part(c, &one, &r, p);
 	if (ok)
@@ -386,6 +387,8 @@ convert_split_write(struct convert *c)
 			ok = write_part(c, &job, i, i + 1);
 		}
 	}
+	if (s->no_memory || c->split.total.failed)
+		c->writing.no_memory = true; /* which is said when the output ends */
 	const char *const path = c->nin == 1 ? c->in[0] : c->out;
 	if (ok && s->selects)
 		c->status = worse(c->status, say_selected(&c->options, path, s->found));

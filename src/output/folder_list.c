@@ -20,7 +20,8 @@ static const char no_list[] =
     "exists, and has no list " OUTPUT_FOLDER_LIST " that would tell that tracetool wrote it: not replaced";
 static const char not_ours[] =
     "exists, and its list " OUTPUT_FOLDER_LIST " is not as tracetool writes it: not replaced";
-static const char no_memory[] = "the system gives no more memory";
+static const struct folder_wrong no_memory = { .error = ENOMEM };
+static const struct folder_wrong bad_list = { .text = not_ours };
 
 /* ---- writing ---- */
 
@@ -49,30 +50,55 @@ folder_list_put(struct text *t, const struct folder_file *files, uint32_t n)
 
 /* ---- reading ---- */
 
-/* All bytes of a regular file.  false: there is none, it is too long, or cannot be read. */
-static bool
+/* The descriptor of the list; -1: *wrong says why. */
+static int
+open_list(const char *path, struct folder_wrong *wrong)
+{
+	struct stat st = { .st_mode = S_IFREG };
+	int fd;
+
+	do
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	while (fd < 0 && errno == EINTR);
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	if (!S_ISREG(st.st_mode) || (fd < 0 && (errno == ENOENT || errno == ELOOP || errno == ENXIO)))
+		wrong->text = no_list;
+	else
+		wrong->error = errno;
+	if (fd >= 0)
+		(void)close(fd);
+	return -1;
+}
+
+/* All bytes of the list. */
+static struct folder_wrong
 read_text(const char *folder, struct text *text)
 {
 	const size_t size = strlen(folder) + sizeof "/" OUTPUT_FOLDER_LIST;
 	char *const path = malloc(size);
-	struct stat st;
+	struct folder_wrong wrong = { .error = 0 };
 
 	if (path == NULL)
-		return false;
+		return no_memory;
 	(void)snprintf(path, size, "%s/" OUTPUT_FOLDER_LIST, folder);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	const int fd = open_list(path, &wrong);
 	free(path);
-	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-	for (ssize_t did = 1; ok && did > 0;) {
+	if (fd < 0)
+		return wrong;
+	for (ssize_t did = 1; did != 0 && wrong.error == 0 && wrong.text == NULL;) {
 		char *const room = text_room(text, READ_STEP);
 		did = room != NULL ? read(fd, room, READ_STEP) : -1;
-		ok = (did >= 0 || (room != NULL && errno == EINTR)) && text->n <= LIST_MOST;
+		if (room == NULL)
+			wrong = no_memory;
+		else if (did < 0 && errno != EINTR)
+			wrong.error = errno;
 		text->n += did > 0 ? (size_t)did : 0;
-		did = ok && did < 0 ? 1 : did;
+		if (text->n > LIST_MOST)
+			wrong = bad_list;
 	}
-	if (fd >= 0)
-		(void)close(fd);
-	return ok;
+	(void)close(fd);
+	return wrong;
 }
 
 /* A number and what stands behind it; moves *p behind that.  false: there is none. */
@@ -107,46 +133,46 @@ take_sum(const char **p, const char *end, char behind, uint64_t *v)
 	return true;
 }
 
-static const char *
+static struct folder_wrong
 take_line(struct folder_list *l, const char **p, const char *end)
 {
 	struct folder_listed file;
 
 	if (!take_number(p, end, ' ', &file.is.bytes) || !take_sum(p, end, ' ', &file.is.sum))
-		return not_ours;
+		return bad_list;
 	const char *const line_end = memchr(*p, '\n', (size_t)(end - *p));
 	if (line_end == NULL || folder_name_wrong(*p, (size_t)(line_end - *p)) != NULL)
-		return not_ours;
+		return bad_list;
 	file.name = slice_of(*p, (size_t)(line_end - *p));
 	if (tabletext_get(&l->names, file.name) != TABLE_NONE)
-		return not_ours;
+		return bad_list;
 	if (!array_room(&l->files, l->n, &l->cap, sizeof *l->files) ||
 	    !tabletext_put(&l->names, file.name, l->n))
 		return no_memory;
 	l->files[l->n++] = file;
 	*p = line_end + 1;
-	return NULL;
+	return (struct folder_wrong){ .error = 0 };
 }
 
-const char *
+struct folder_wrong
 folder_list_read(struct folder_list *l, const char *folder)
 {
-	const char *why = NULL;
 	uint64_t count, sum;
 
 	*l = (struct folder_list){ .n = 0 };
-	if (!read_text(folder, &l->text))
-		return l->text.failed ? no_memory : no_list;
+	struct folder_wrong wrong = read_text(folder, &l->text);
+	if (wrong.text != NULL || wrong.error != 0)
+		return wrong;
 	const char *p = l->text.p, *const end = p + l->text.n;
 	if (l->text.n < strlen(HEAD) || memcmp(p, HEAD, strlen(HEAD)) != 0)
-		return not_ours;
+		return bad_list;
 	p += strlen(HEAD);
 	if (!take_number(&p, end, ' ', &count) || !take_sum(&p, end, '\n', &sum) ||
 	    sum_of(p, (size_t)(end - p)) != sum)
-		return not_ours;
-	while (why == NULL && p < end)
-		why = take_line(l, &p, end);
-	return why == NULL && l->n != count ? not_ours : why;
+		return bad_list;
+	while (wrong.text == NULL && wrong.error == 0 && p < end)
+		wrong = take_line(l, &p, end);
+	return wrong.text == NULL && wrong.error == 0 && l->n != count ? bad_list : wrong;
 }
 
 void
@@ -159,19 +185,23 @@ folder_list_free(struct folder_list *l)
 }
 
 bool
-folder_is_complete(const char *folder)
+folder_is_complete(const char *folder, int *error)
 {
 	struct text path = { .p = NULL };
 	struct folder_list list;
 	struct stat st;
-	bool ok = folder_list_read(&list, folder) == NULL;
+	const struct folder_wrong wrong = folder_list_read(&list, folder);
+	bool ok = wrong.text == NULL && wrong.error == 0;
 
+	*error = wrong.error;
 	for (uint32_t i = 0; i < list.n && ok; i++) {
 		text_clear(&path);
 		text_printf(&path, "%s/%.*s", folder, (int)list.files[i].name.n, list.files[i].name.p);
 		text_char(&path, '\0');
-		ok = !path.failed && lstat(path.p, &st) == 0 && S_ISREG(st.st_mode) &&
-		     (uint64_t)st.st_size == list.files[i].is.bytes;
+		ok = !path.failed && lstat(path.p, &st) == 0;
+		if (!ok && (path.failed || errno != ENOENT))
+			*error = path.failed ? ENOMEM : errno;
+		ok = ok && S_ISREG(st.st_mode) && (uint64_t)st.st_size == list.files[i].is.bytes;
 	}
 	text_free(&path);
 	folder_list_free(&list);

@@ -32,12 +32,18 @@ struct folder_list {
 	uint32_t n, cap;
 };
 
-/* Reads and checks that of a folder; free it in any case.  NULL, or why it is not to be believed (a constant
- * text). */
-const char *folder_list_read(struct folder_list *l, const char *folder);
+/* Why a folder is not to be replaced; all 0: it may be. */
+struct folder_wrong {
+	const char *text; /* what is wrong with it (a constant); NULL: nothing that was seen */
+	int error;        /* or errno: it could not be looked at */
+};
+
+/* Reads and checks that of a folder; free it in any case. */
+struct folder_wrong folder_list_read(struct folder_list *l, const char *folder);
 void folder_list_free(struct folder_list *l);
 
-/* Whether the folder has a list that is to be believed, and all its files with the sizes in it. */
-bool folder_is_complete(const char *folder);
+/* Whether the folder has a list that is to be believed, and all its files with the sizes in it.  *error: 0, or errno
+ * if that could not be found out. */
+bool folder_is_complete(const char *folder, int *error);
 
 #endif

@@ -8,18 +8,15 @@
 /* What lies in a folder that an output is to replace, compared with the list of files in it. */
 struct folder_old {
 	struct folder_list list;
-	char **files, **folders; /* what there is: paths from the folder's own name on; folders before what is
-	                            in them */
+	char **files, **folders; /* paths of what there is, folders before what is in them */
 	uint32_t nfiles, nfolders, files_cap, folders_cap;
 };
 
-/* Reads the folder, its list and the files.  NULL: it is empty, or its list names every file with the size
- * and the sum that it has, and it may be removed; else why not (a constant text, or that of errno in
- * `reason`, which has 128 bytes). */
-const char *folder_old_read(struct folder_old *old, const char *path, char reason[128]);
+/* Reads the folder, its list and the files.  Nothing is wrong: it is empty, or its list names every file with
+ * the size and the sum that it has, and it may be removed. */
+struct folder_wrong folder_old_read(struct folder_old *old, const char *path);
 
-/* Removes what was read, and the folder, which may have another name by now.  0, or an errno value: then a
- * part may be gone. */
+/* Removes what was read, and the folder.  0, or an errno value: then a part may be gone. */
 int folder_old_remove(const struct folder_old *old, const char *path);
 
 void folder_old_free(struct folder_old *old);

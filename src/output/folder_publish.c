@@ -12,9 +12,10 @@
 #include "output/text_visible.h"
 
 static bool
-exists(const char *path, struct stat *st)
+refuse(struct output_failure *failure, struct folder_wrong wrong)
 {
-	return lstat(path, st) == 0;
+	return wrong.error != 0 ? output_failure_set(failure, wrong.error)
+	                        : output_failure_because(failure, EEXIST, wrong.text);
 }
 
 bool
@@ -22,17 +23,16 @@ folder_may_replace(const char *path, bool replace, struct output_failure *failur
 {
 	struct stat st;
 	struct folder_old old;
-	char reason[128];
 
-	if (!exists(path, &st))
+	if (lstat(path, &st) != 0)
 		return errno == ENOENT || output_failure_set(failure, errno);
 	if (!S_ISDIR(st.st_mode))
 		return output_failure_because(failure, ENOTDIR, "exists and is not a directory");
 	if (!replace)
 		return output_failure_because(failure, EEXIST, "already exists (use -f to replace it)");
-	const char *const why = folder_old_read(&old, path, reason);
+	const struct folder_wrong wrong = folder_old_read(&old, path);
 	folder_old_free(&old);
-	return why == NULL || output_failure_because(failure, EEXIST, why);
+	return (wrong.text == NULL && wrong.error == 0) || refuse(failure, wrong);
 }
 
 /* Where the system cannot exchange: the old one steps aside to a name that is new, and back if the new one
@@ -59,10 +59,11 @@ remove_old(struct output_temp *temp, const char *at, bool exchanged, folder_exch
 	struct folder_old old;
 	char reason[128], room[512];
 	struct text text = text_start(room, sizeof room);
-	const char *const wrong = folder_old_read(&old, at, reason);
+	const struct folder_wrong wrong = folder_old_read(&old, at);
+	const bool is_old = wrong.text == NULL && wrong.error == 0;
 	int why = 0;
 
-	if (wrong == NULL) {
+	if (is_old) {
 		why = folder_old_remove(&old, at);
 	} else if (exchanged) {
 		(void)exchange(temp->path, temp->target);
@@ -70,8 +71,8 @@ remove_old(struct output_temp *temp, const char *at, bool exchanged, folder_exch
 		(void)rename_new(at, temp->target);
 	}
 	folder_old_free(&old);
-	if (wrong != NULL)
-		return output_failure_because(failure, EEXIST, wrong);
+	if (!is_old)
+		return refuse(failure, wrong);
 	if (why != 0) {
 		if (strerror_r(why, reason, sizeof reason) != 0)
 			(void)snprintf(reason, sizeof reason, "error %d", why);
@@ -112,10 +113,12 @@ publish(struct output_temp *temp, bool replace, folder_exchange *exchange, struc
 
 	if (!folder_may_replace(temp->target, replace, failure))
 		return false;
-	if (exists(temp->target, &st)) {
+	if (lstat(temp->target, &st) == 0) {
 		(void)chmod(temp->path, st.st_mode & 0777);
 		return replace_old(temp, exchange, failure);
 	}
+	if (errno != ENOENT)
+		return output_failure_set(failure, errno);
 	const int why = rename_new(temp->path, temp->target);
 	if (why == EEXIST)
 		return output_failure_because(failure, why, "appeared while it was written");

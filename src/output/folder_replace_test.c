@@ -59,6 +59,16 @@ not_committed_folder(struct output_folder *o, const char *message)
 	cr_expect_str_eq(why, message);
 }
 
+static bool
+is_complete(const char *path)
+{
+	int error;
+	const bool complete = folder_is_complete(path, &error);
+
+	cr_expect_eq(error, 0);
+	return complete;
+}
+
 /* An output with files "old" and "sub/old". */
 static void
 make_old(void)
@@ -183,13 +193,13 @@ Test(folder_replace, a_list_that_was_changed_is_not_believed)
 		copy[i] ^= (char)(1 << i % 7);
 		write_list(copy, list.n);
 		refused_folder(OUTPUT_FORCE, "out: " BAD_LIST);
-		cr_expect_not(folder_is_complete("out"));
+		cr_expect_not(is_complete("out"));
 		write_list(list.p, i);
 		refused_folder(OUTPUT_FORCE, "out: " BAD_LIST);
-		cr_expect_not(folder_is_complete("out"));
+		cr_expect_not(is_complete("out"));
 	}
 	write_list(list.p, list.n);
-	cr_expect(folder_is_complete("out"));
+	cr_expect(is_complete("out"));
 	expect_old(".tracetool-files old sub");
 	free(list.p);
 }
@@ -227,18 +237,18 @@ Test(folder_replace, a_foreign_list_is_not_believed)
 	for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
 		forge_list(forged[i].count, forged[i].lines);
 		refused_folder(OUTPUT_FORCE, "out: " BAD_LIST);
-		cr_expect_not(folder_is_complete("out"));
+		cr_expect_not(is_complete("out"));
 	}
 	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
 		write_list(lists[i], strlen(lists[i]));
 		refused_folder(OUTPUT_FORCE, "out: " BAD_LIST);
-		cr_expect_not(folder_is_complete("out"));
+		cr_expect_not(is_complete("out"));
 	}
 	file_is("precious", "x", 1);
 	cr_assert_eq(unlink("out/.tracetool-files"), 0);
 	cr_assert_eq(symlink("../precious", "out/.tracetool-files"), 0);
 	refused_folder(OUTPUT_FORCE, "out: " NO_LIST);
-	cr_expect_not(folder_is_complete("out"));
+	cr_expect_not(is_complete("out"));
 	file_is("precious", "x", 1);
 	cr_assert_eq(unlink("precious"), 0);
 	expect_old(".tracetool-files old sub");
@@ -250,16 +260,16 @@ Test(folder_replace, a_file_that_was_changed_is_not_removed)
 	make_old();
 	file_write("out/sub/deep/old", "3");
 	refused_folder(OUTPUT_FORCE, "out: " CHANGED);
-	cr_expect(folder_is_complete("out"), "only the sizes are looked at");
+	cr_expect(is_complete("out"), "only the sizes are looked at");
 	file_write("out/sub/deep/old", "23");
 	refused_folder(OUTPUT_FORCE, "out: " CHANGED);
-	cr_expect_not(folder_is_complete("out"));
+	cr_expect_not(is_complete("out"));
 	file_write("out/sub/deep/old", "2");
-	cr_expect(folder_is_complete("out"));
+	cr_expect(is_complete("out"));
 	cr_assert_eq(rename("out/old", "elsewhere"), 0);
-	cr_expect_not(folder_is_complete("out"));
+	cr_expect_not(is_complete("out"));
 	cr_assert_eq(symlink("../elsewhere", "out/old"), 0);
-	cr_expect_not(folder_is_complete("out"));
+	cr_expect_not(is_complete("out"));
 	refused_folder(OUTPUT_FORCE, "out: " NOT_OURS);
 	file_is("elsewhere", "1", 1);
 }
@@ -290,7 +300,7 @@ Test(folder_replace, sums_are_those_of_whole_files)
 			cr_assert(output_folder_put(o, name, piece, (size_t)(i * 397)));
 		}
 	commit(o);
-	cr_expect(folder_is_complete("out"));
+	cr_expect(is_complete("out"));
 	o = opened_folder(OUTPUT_FORCE);
 	commit(o);
 	cr_expect_str_eq(listing("out"), ".tracetool-files");
