@@ -3,10 +3,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "check/input_rules.h"
 #include "cmd/convert.h"
 #include "cmd/convert_verify_events.h"
 #include "compare/trace_bytes.h"
 #include "input/input_open.h"
+#include "output/text_start.h"
 
 struct verify {
 	struct convert *c;
@@ -159,6 +161,22 @@ convert_verify_add(struct convert *c, const struct batch *b)
 
 /* ---- reading it back ---- */
 
+/* Says it of the output by the name that it is to get. */
+static void
+say_of_output(const struct verify *v, const struct findings *findings, const struct finding *f)
+{
+	struct findings named = *findings;
+	char room[512];
+	struct text path = text_start(room, sizeof room);
+
+	text_str(&path, v->c->out);
+	text_str(&path, findings->path + strlen(v->path)); /* a file of a folder */
+	text_char(&path, '\0');
+	named.path = path.failed ? v->c->out : path.p;
+	say_finding(&v->c->options, &named, f);
+	text_free(&path);
+}
+
 /* The findings of an input may be those of its records in the output. */
 static void
 say_back(void *ctx, const struct findings *findings, const struct finding *f)
@@ -167,10 +185,10 @@ say_back(void *ctx, const struct findings *findings, const struct finding *f)
 
 	if (v->c->status != STATUS_CLEAN)
 		return;
-	if (v->is_quiet)
+	if (v->is_quiet && !input_rule_is_failure(f->rule))
 		v->is_told |= f->rule->level >= LEVEL_WARNING || v->c->options.side != NULL;
 	else
-		say_finding(&v->c->options, findings, f);
+		say_of_output(v, findings, f);
 }
 
 static void
@@ -301,21 +319,31 @@ compare(struct verify *v)
 	return same || compare_events(v);
 }
 
-/* The content of a compressed output, which its own bytes do not show. */
+/* Whether the content of a compressed output, which its own bytes do not show, is what was written.  false after
+ * a message. */
 static bool
-unpacks_to(const char *path, const struct byte_sum *content)
+unpacks_to(const struct verify *v, const struct byte_sum *content)
 {
-	struct input *const in = input_open(path);
+	struct input *const in = input_open(v->path);
 	struct byte_sum back = { .bytes = 0 };
+	struct shown_path shown;
 
 	while (in != NULL && input_need(in, 1)) {
 		byte_sum_add(&back, in->p, (size_t)(in->end - in->p));
 		in->p = in->end;
 		input_behind(in);
 	}
+	show_path(&shown, v->c->out);
 	const bool whole = in != NULL && (in->fault == INPUT_OK || in->fault == INPUT_EMPTY);
+	const bool same = whole && byte_sum_equal(&back, content);
+	if (in == NULL)
+		no_memory(v->c);
+	else if (!whole)
+		say("%s: not written: it could not be read back: %s", shown.s, in->fault_text);
+	else if (!same)
+		say("%s: not written: unpacked, " BYTE_SUM_DIFFERS, shown.s);
 	input_close(in);
-	return whole && byte_sum_equal(&back, content);
+	return same;
 }
 
 static bool
@@ -323,7 +351,7 @@ run(struct verify *v)
 {
 	struct convert *const c = v->c;
 	const struct byte_sum *const content = convert_output_packed(&c->output);
-	const bool is_copy = c->verify.by == VERIFY_BYTES && 
+	const bool is_copy = c->verify.by == VERIFY_BYTES &&
 	                     trace_bytes_same(c->in[0], v->path, c->to, &c->options.files);
 	struct shown_path shown;
 
@@ -331,12 +359,12 @@ run(struct verify *v)
 		return true;
 	if (c->verify.wanted && !convert_output_check(&c->output))
 		return false; /* which is a failure of the output */
-	show_path(&shown, c->out);
-	if (c->verify.wanted && content != NULL && !is_copy && !unpacks_to(v->path, content))
-		say("%s: not written: unpacked, " BYTE_SUM_DIFFERS, shown.s);
-	else if (is_copy)
+	if (is_copy)
 		return true;
-	else if (!compare(v))
+	if (c->verify.wanted && content != NULL && !unpacks_to(v, content))
+		return false;
+	show_path(&shown, c->out);
+	if (!compare(v))
 		say("%s: not written: it could not be read back", shown.s);
 	else if (v->refused > 0)
 		say("%s: not written: %" PRIu64 " events differ in what no loss declares", shown.s,
