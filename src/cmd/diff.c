@@ -1,6 +1,8 @@
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/edit_distance.h"
@@ -276,11 +278,15 @@ compare(struct diff *d)
 static bool
 are_there(struct diff *d)
 {
+	struct shown_path shown;
 	bool all = true;
 
 	for (int i = 0; i < DIFFER_SIDES; i++)
 		if (input_is_named(d->paths[i]) && access(d->paths[i], R_OK) != 0) {
+			const int error = errno;
 			(void)pipeline_drain(&d->pipelines[i]);
+			if (d->status < STATUS_UNREADABLE) /* it can be read all the same */
+				say("%s: %s", show_path(&shown, d->paths[i]), strerror(error));
 			all = false;
 		}
 	return all;
@@ -324,7 +330,8 @@ cmd_diff(const struct command *cmd, int argc, char **argv)
 	struct diff *const d = calloc(1, sizeof *d);
 
 	if (d == NULL) {
-		say("the system gives no more memory");
+		struct shown_path shown;
+		say("%s: the system gives no more memory", show_path(&shown, argv[argc - 1]));
 		return STATUS_UNREADABLE;
 	}
 	options_init(&d->options, cmd, argc, argv);
