@@ -81,13 +81,15 @@ take_file(struct recover *c, const char *path)
 
 	name += strspn(name, "/");
 	char *const file = strdup(name);
-	if (file == NULL) {
+	struct input *const in = format != NULL ? input_open(path) : NULL;
+	if (file == NULL || (format != NULL && in == NULL)) {
+		free(file);
+		input_close(in);
 		options_no_memory(&c->options);
 		c->status = worse(c->status, STATUS_UNREADABLE);
 		return false;
 	}
-	struct input *const in = format != NULL ? input_open(path) : NULL;
-	const bool copied = in == NULL || in->fault == INPUT_EMPTY;
+	const bool copied = format == NULL || in->fault == INPUT_EMPTY;
 	if (!copied && in->packing != INPUT_PLAIN)
 		cut_suffix(file);
 	c->file = file;

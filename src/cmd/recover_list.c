@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "cmd/say.h"
+#include "output/text_start.h"
 
 /* ---- text ---- */
 
@@ -37,7 +38,8 @@ plural(uint64_t n)
 static void
 say_change(struct recover_list *l, const struct recover_change *c)
 {
-	struct text t = { .p = NULL };
+	char room[4 * sizeof(struct shown_path)];
+	struct text t = text_start(room, sizeof room);
 
 	if (count_up(l, c->rule) > FINDINGS_SHOWN)
 		return;
