@@ -2,7 +2,9 @@
 
 #include "cmd/policies.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check/report.h"
 #include "cmd/say.h"
@@ -71,14 +73,32 @@ short_path(const struct policies *p, const char *path)
 	return path;
 }
 
-/* The folder of a file, absolute; NULL: no memory, or there is none. */
+/* An absolute path.  NULL: there is no such thing, or *failed after a message about `what`. */
 static char *
-folder_of(const char *path)
+real_path(struct options *o, const char *path, const char *what, bool *failed)
+{
+	struct shown_path shown;
+
+	errno = ENOMEM;
+	char *const full = path != NULL ? realpath(path, NULL) : NULL;
+	*failed = full == NULL && errno != ENOENT && errno != ENOTDIR;
+	if (*failed && errno == ENOMEM)
+		options_no_memory(o);
+	else if (*failed)
+		say("%s: %s", show_path(&shown, what), strerror(errno));
+	if (*failed)
+		o->status = STATUS_UNREADABLE;
+	return full;
+}
+
+/* The same of the folder of a file. */
+static char *
+folder_of(struct options *o, const char *path, bool *failed)
 {
 	const char *const slash = strrchr(path, '/');
 	char *const name =
 	    slash == NULL ? strdup(".") : strndup(path, slash > path ? (size_t)(slash - path) : 1);
-	char *const full = name != NULL ? realpath(name, NULL) : NULL;
+	char *const full = real_path(o, name, path, failed);
 
 	free(name);
 	return full;
@@ -89,9 +109,12 @@ static bool
 read_entry(struct policies *p, struct options *o, const char *path, bool found, uint32_t *entry)
 {
 	const char *const shown = found ? short_path(p, path) : path;
-	char *const folder = folder_of(path);
 	struct reading_mistakes m;
+	bool failed;
+	char *const folder = folder_of(o, path, &failed);
 
+	if (failed)
+		return false;
 	mistakes_begin(&m, o, shown);
 	struct policy_file *const file = policy_file_read(path, shown, folder != NULL ? folder : p->here,
 	                                                  &m.findings, &m.no_memory);
@@ -161,15 +184,23 @@ static bool
 find_entry(struct policies *p, struct options *o, const struct trace_group *trace, uint32_t *entry)
 {
 	const struct slice folder = start_of(p, trace);
-	bool no_memory = folder.p == NULL, ok = true;
+	struct shown_path shown;
+	int error = folder.p == NULL ? ENOMEM : 0;
+	bool ok = true;
 
-	*entry = no_memory ? TABLE_NONE : tabletext_get(&p->folders, folder);
+	*entry = folder.p != NULL ? tabletext_get(&p->folders, folder) : TABLE_NONE;
 	if (*entry != TABLE_NONE)
 		return true;
 	*entry = 0;
-	char *const path = no_memory ? NULL : policy_find(folder.p, p->here, &no_memory);
-	if (no_memory) {
+	char *const path = folder.p != NULL ? policy_find(folder.p, p->here, &error) : NULL;
+	if (error == ENOMEM) {
 		options_no_memory(o);
+		return false;
+	}
+	if (error != 0) {
+		say("%s: its policy cannot be looked for: %s", show_path(&shown, trace_group_path(trace)),
+		    strerror(error));
+		o->status = STATUS_UNREADABLE;
 		return false;
 	}
 	if (path != NULL)
@@ -188,7 +219,10 @@ find_overrides(struct policies *p, struct options *o, const struct trace_group *
 
 	if (file == NULL || file->noverrides == 0)
 		return true;
-	char *const folder = folder_of(path);
+	bool failed;
+	char *const folder = folder_of(o, path, &failed);
+	if (failed)
+		return false;
 	const struct slice full = arena_printf(&p->arena, "%s/%s",
 	                                       folder == NULL             ? ""
 	                                       : strcmp(folder, "/") == 0 ? ""
@@ -281,11 +315,15 @@ policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
 /* ---- the whole ---- */
 
 static bool
-prepare(struct policies *p, uint32_t ntraces)
+prepare(struct policies *p, struct options *o, uint32_t ntraces)
 {
-	p->here = realpath(".", NULL);
+	bool failed;
+
+	p->here = real_path(o, ".", "the current folder", &failed);
+	if (failed)
+		return false;
 	if (p->here == NULL)
-		p->here = strdup("/");
+		p->here = strdup("/"); /* the folder was removed */
 	p->traces = calloc((size_t)ntraces + 1, sizeof *p->traces);
 	for (int i = 0; i < 2; i++)
 		p->rows[i] = policy_rows_new(&p->whole.n);
@@ -293,7 +331,10 @@ prepare(struct policies *p, uint32_t ntraces)
 	p->whole.rows = p->rows[0];
 	p->present.rows = p->rows[1];
 	p->present.most = UINT64_MAX;
-	return p->here != NULL && p->traces != NULL && p->rows[0] != NULL && p->rows[1] != NULL;
+	if (p->here != NULL && p->traces != NULL && p->rows[0] != NULL && p->rows[1] != NULL)
+		return true;
+	options_no_memory(o);
+	return false;
 }
 
 bool
@@ -301,10 +342,8 @@ policies_init(struct policies *p, struct options *o, const struct policy_options
               const struct trace_groups *traces)
 {
 	*p = (struct policies){ .line = line };
-	if (!prepare(p, traces->n)) {
-		options_no_memory(o);
+	if (!prepare(p, o, traces->n))
 		return false;
-	}
 	if (line->baseline != NULL &&
 	    (p->baseline = read_baseline(o, NULL, line->baseline, line->baseline)) == NULL)
 		return false;

@@ -3,20 +3,26 @@
 #include "policy/policy_find.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether a file of this name is in the folder of n bytes; room has place for both. */
+/* Whether a file of this name is in the folder of n bytes; room has place for both.  *error: errno, if that cannot be
+ * known. */
 static bool
-holds(char *room, const char *folder, size_t n, const char *name)
+holds(char *room, const char *folder, size_t n, const char *name, int *error)
 {
 	struct stat st;
 
 	memcpy(room, folder, n);
 	sprintf(room + n, "%s%s", n > 0 && folder[n - 1] == '/' ? "" : "/", name);
-	return stat(room, &st) == 0;
+	if (stat(room, &st) == 0)
+		return true;
+	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+		*error = errno;
+	return false;
 }
 
 /* The bytes of the folder around it; 0: there is none. */
@@ -32,12 +38,12 @@ parent(const char *folder, size_t n)
 
 /* Where the search ends: the bytes of the path. */
 static size_t
-root_of(char *room, const char *folder, const char *here)
+root_of(char *room, const char *folder, const char *here, int *error)
 {
 	const size_t n = strlen(folder), h = strlen(here);
 
 	for (size_t i = n; i > 0; i = parent(folder, i))
-		if (holds(room, folder, i, ".git"))
+		if (holds(room, folder, i, ".git", error))
 			return i;
 	if (strncmp(folder, here, h) == 0 && (folder[h] == '\0' || folder[h] == '/' || h == 1))
 		return h;
@@ -45,25 +51,24 @@ root_of(char *room, const char *folder, const char *here)
 }
 
 char *
-policy_find(const char *folder, const char *here, bool *no_memory)
+policy_find(const char *folder, const char *here, int *error)
 {
-	errno = 0;
 	char *const full = realpath(folder, NULL);
-	char *room = NULL;
 	bool found = false;
 
-	*no_memory = full == NULL && errno == ENOMEM;
+	*error = full != NULL || errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : errno;
 	if (full == NULL)
 		return NULL;
-	room = malloc(strlen(full) + sizeof POLICY_NAME + 8);
-	*no_memory = room == NULL;
+	char *room = malloc(strlen(full) + sizeof POLICY_NAME + 8);
 	if (room != NULL) {
-		const size_t root = root_of(room, full, here);
+		const size_t root = root_of(room, full, here, error);
 		for (size_t n = strlen(full); n >= root && n > 0 && !found; n = parent(full, n))
-			found = holds(room, full, n, POLICY_NAME);
+			found = holds(room, full, n, POLICY_NAME, error);
+	} else {
+		*error = ENOMEM;
 	}
 	free(full);
-	if (!found) {
+	if (!found || *error != 0) {
 		free(room);
 		room = NULL;
 	}
