@@ -87,7 +87,7 @@ file_records_close(struct file_records *k, const struct file_record *what, const
 		count_rest(r, j);
 	}
 	k->npresent = k->nchecks = 0;
-	k->failed |= k->arena.failed;
+	k->failed |= k->arena.failed || j->failed;
 	if (k->failed)
 		return;
 	if (k->last != NULL)
@@ -126,7 +126,7 @@ file_records_amend(struct file_records *k, const struct findings *j)
 		count_rest(r, j);
 	}
 	k->npresent = k->nchecks = 0;
-	k->failed |= k->arena.failed;
+	k->failed |= k->arena.failed || j->failed;
 }
 
 void

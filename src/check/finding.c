@@ -31,8 +31,10 @@ count_up(struct findings *j, const struct rule *rule)
 	if (j->ncounts == j->counts_cap) {
 		const size_t cap = j->counts_cap == 0 ? 4 : j->counts_cap * 2;
 		struct rule_count *p = realloc(j->counts, cap * sizeof *p);
-		if (p == NULL)
+		if (p == NULL) {
+			j->failed = true;
 			return 1; /* it is still said, and counted by level */
+		}
 		j->counts = p;
 		j->counts_cap = cap;
 	}

@@ -42,6 +42,7 @@ struct findings {
 	void *left_out_ctx;
 	uint64_t nleft_out;
 	bool summing; /* the finding that is added sums up several places */
+	bool failed;  /* memory ran out: a rule is missing in counts */
 };
 
 void findings_init(struct findings *j, const char *path, finding_sink *sink, void *ctx);

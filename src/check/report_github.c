@@ -64,10 +64,10 @@ take_log(struct report *r)
 {
 	struct github_state *const s = r->state;
 
+	r->failed |= s->text.failed || s->text.out.failed;
 	if (s->text.out.n == 0)
 		return;
 	report_put_guarded(&r->out, s->text.out.p, s->text.out.n);
-	r->failed |= s->text.out.failed;
 	text_clear(&s->text.out);
 }
 

@@ -105,7 +105,8 @@ end(struct report *r, const struct report_totals *totals)
 	if (r->dropped > 0)
 		text_printf(&r->out, "; %" PRIu64 " do not fit in this summary", r->dropped);
 	text_char(&r->out, '\n');
-	put_rows(r);
+	if (!r->failed) /* a row may lack its end */
+		put_rows(r);
 	text_char(&r->out, '\n');
 }
 

@@ -2,9 +2,11 @@
 
 #include "cmd/reports.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -181,6 +183,11 @@ bool
 reports_open(struct reports *r, struct options *o, const struct policy *policy)
 {
 	r->folder = realpath(".", NULL);
+	if (r->folder == NULL && errno != ENOENT) { /* it was removed */
+		say("the current folder: %s", strerror(errno));
+		r->status = STATUS_UNREADABLE;
+		return false;
+	}
 	const char *const folder = r->folder != NULL ? r->folder : "/";
 	r->context = (struct report_context){
 		.tool = TOOL_NAME,
