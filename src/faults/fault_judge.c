@@ -40,7 +40,8 @@ has_reason(const char *line, const struct fault_plan *plan)
 	return plan->error > 0 && strstr(line, strerror(plan->error)) != NULL;
 }
 
-/* One that the command line names, as its own word or behind FORMAT=, or that it makes. */
+/* One that the command line names, as its own word or behind FORMAT=, or that it makes.  Reports may name inputs
+ * from the root on. */
 static bool
 has_path(const char *line, const struct judge *j)
 {
@@ -48,7 +49,8 @@ has_path(const char *line, const struct judge *j)
 
 	for (int i = 1; i < j->c->argc; i++) {
 		const char *const equals = strchr(j->c->argv[i], '=');
-		const char *const path = equals != NULL ? equals + 1 : j->c->argv[i];
+		const char *path = equals != NULL ? equals + 1 : j->c->argv[i];
+		path += strncmp(path, "../", 3) == 0 ? 3 : 0;
 		if (strchr(path, '/') != NULL && strstr(line, path) != NULL)
 			return true;
 	}
@@ -58,6 +60,7 @@ has_path(const char *line, const struct judge *j)
 			return true;
 	}
 	return strstr(line, "standard output") != NULL || strstr(line, "standard input") != NULL ||
+	       strstr(line, "the current folder") != NULL ||
 	       strstr(line, "the temporary file for") != NULL; /* has no name: its folder is told */
 }
 
