@@ -135,10 +135,11 @@ check: deps check-readme check-layers check-names check-width check-contract che
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/tracetool build-sanitize/tests \
 		build-sanitize/fuzz_replay
 	ASAN_OPTIONS=detect_leaks=0 TRACETOOL_BIN=build-sanitize/tracetool build-sanitize/tests --filter '!(host_*)/*'
-	@$(MAKE) --no-print-directory check-faults
+	@$(MAKE) --no-print-directory check-faults FAULTS_EVERY=2
 
 # What takes longer than CI may, one after the other.
-check-sweeps: check-threads check-viewers check-fuzz ## all samples on several threads and in viewers; fuzzing
+check-sweeps: check-threads check-viewers check-fuzz check-faults ## all samples on several threads and in viewers; fuzzing; all failing calls
+	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' check-faults FAULTS_EVERY=8
 	@$(MAKE) --no-print-directory BUILD=build-sanitize CFLAGS='$(SANITIZE)' build-sanitize/fuzz_replay
 	ASAN_OPTIONS=detect_leaks=0 build-sanitize/fuzz_replay $(wildcard testdata/*/good testdata/*/bad testdata/fuzz/*)
 
@@ -177,9 +178,12 @@ check-roundtrip: $(BUILD)/tests ## ROUNDTRIP_CASES (10000) random traces through
 check-matrix: tracetool ## all good samples and real traces to all formats that can be read, with --verify
 	@sh src/check/matrix.sh $(BUILD)/tracetool
 
+# Every so manieth call fails; with BUILD and CFLAGS of the sanitizers a run takes three times as long.
+FAULTS_EVERY := 1
+
 check-faults: ## every command with each of its calls for memory, files and threads failing in turn
 	@$(MAKE) --no-print-directory $(BUILD)/faults
-	$(BUILD)/faults
+	$(BUILD)/faults -e $(FAULTS_EVERY)
 
 check-layers: ## includes point one way; the engine names no format
 	@sh src/check/layers.sh

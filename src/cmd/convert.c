@@ -262,8 +262,8 @@ may_keep(struct convert *c)
 	return false;
 }
 
-/* Whether the output is there, with a note, and is to be kept; or, with a message and *status, that could not be
- * found out. */
+/* Whether the output is there, with a note, and is to be kept; or, with a message and *status, that could not
+ * be found out. */
 static bool
 skips(const struct convert *c, enum exit_status *status)
 {

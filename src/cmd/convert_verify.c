@@ -319,8 +319,8 @@ compare(struct verify *v)
 	return same || compare_events(v);
 }
 
-/* Whether the content of a compressed output, which its own bytes do not show, is what was written.  false after
- * a message. */
+/* Whether the content of a compressed output, which its own bytes do not show, is what was written.  false
+ * after a message. */
 static bool
 unpacks_to(const struct verify *v, const struct byte_sum *content)
 {

@@ -152,6 +152,7 @@ open_one(struct reports *r, struct options *o, struct report_request *q)
 	if (q->folder != NULL ? !report_out_open_below(&q->out, q->folder, q->below, q->kind->head)
 	                      : !report_out_open_file(&q->out, q->path, o->force || q->append))
 		return false;
+	q->out.path = standard ? q->out.path : q->path;
 	if (q->kind == &report_github)
 		q->out.lines = TEXT_OWN_COMMANDS;
 	if (!report_init(&q->report, q->kind, &r->context)) {

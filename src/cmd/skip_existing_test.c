@@ -98,6 +98,13 @@ Test(skip_existing, folders)
 	expect_run("--lanes=on", SAMPLE, at("c.json"), 2, "c.json: ");
 }
 
+Test(skip_existing, what_cannot_be_looked_at_is_an_error)
+{
+	cr_assert_eq(symlink("loop.json", at("loop.json")), 0);
+	expect_run("--lanes=on", "testdata/no/such/input", path, 2,
+	           "loop.json: Too many levels of symbolic links");
+}
+
 Test(skip_existing, other_things_are_no_outputs)
 {
 	cr_assert_eq(symlink("nowhere.json", at("link.json")), 0);

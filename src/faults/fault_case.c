@@ -242,8 +242,8 @@ put_folders(char *to, size_t size, const char *line, const char *testdata, const
 	to[at < size ? at : size - 1] = '\0';
 }
 
-/* "put FILE": a file that is there before the next command; "old COMMAND": what this made is.  Cases that only
- * prepare others are not in the list. */
+/* "put FILE": a file that is there before the next command; "old COMMAND": what this made is.  Cases that
+ * only prepare others are not in the list. */
 static struct fault_case *
 add_line(struct fault_cases *all, const char *line, const struct fault_case *earlier)
 {

@@ -40,8 +40,8 @@ has_reason(const char *line, const struct fault_plan *plan)
 	return plan->error > 0 && strstr(line, strerror(plan->error)) != NULL;
 }
 
-/* One that the command line names, as its own word or behind FORMAT=, or that it makes.  Reports may name inputs
- * from the root on. */
+/* One that the command line names, as its own word or behind FORMAT=, or that it makes.  Reports may name
+ * inputs from the root on. */
 static bool
 has_path(const char *line, const struct judge *j)
 {

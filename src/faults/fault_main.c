@@ -6,10 +6,10 @@
  * A call is told from others by the way the program came to it: of those of one way, command and kind of
  * input, the first two and the last are failed; `whole` cases fail every single one.
  *
- * usage: faults [-t TESTDATA] [-j JOBS] [-s SHOWN] [-v] [WORD [CALL [NTH [ERRNO [lasting]]]]]
+ * usage: faults [-t TESTDATA] [-j JOBS] [-e EVERY] [-s SHOWN] [-v] [WORD [CALL [NTH [ERRNO [lasting]]]]]
  *
- * WORD: only command lines that contain it; CALL: only failures of this one.  With NTH it is one run, which
- * shows what the process wrote and where the call failed.
+ * EVERY: only every so manieth of those calls; WORD: only command lines that contain it; CALL: only failures
+ * of this one.  With NTH it is one run, which shows what the process wrote and where the call failed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,6 +50,7 @@ struct sweep {
 	const char *word, *call; /* NULL: all */
 	bool verbose;
 	unsigned shown; /* broken promises that are printed */
+	unsigned every;
 	struct shared *shared;
 };
 
@@ -196,7 +197,7 @@ static bool
 run_case(struct job *j)
 {
 	const char *const only = j->sweep->call;
-	unsigned n = 0, last[FAULT_CALLS] = { 0 };
+	unsigned n = 0, nchosen = 0, last[FAULT_CALLS] = { 0 };
 	struct fault_logged *const list = run_earlier(j, j->c->earlier) ? list_calls(j, &n) : NULL;
 	bool ok = true;
 
@@ -204,12 +205,14 @@ run_case(struct job *j)
 		atomic_fetch_add(&j->sweep->shared->wrong, 1);
 	for (unsigned i = 0; i < n; i++)
 		last[list[i].call] = i;
+	const unsigned first = (unsigned)(j->c - j->sweep->cases.list);
 	for (unsigned i = 0; ok && i < n; i++) {
 		const enum fault_call call = (enum fault_call)list[i].call;
 		const uint64_t key = (list[i].stack ^ j->c->kind) * FAULT_CALLS + call;
 		const bool chosen =
 		    is_new(j->sweep->shared, key) || (j->c->whole && n <= WHOLE) || last[call] == i;
-		if (chosen && (only == NULL || strcmp(only, fault_call_name(call)) == 0))
+		if (chosen && (first + nchosen++) % j->sweep->every == 0 &&
+		    (only == NULL || strcmp(only, fault_call_name(call)) == 0))
 			ok = run_call(j, call, list[i].nth);
 	}
 	free(list);
@@ -334,7 +337,7 @@ finish(const struct sweep *s, bool ok)
 int
 main(int argc, char **argv)
 {
-	struct sweep s = { .shown = 40 };
+	struct sweep s = { .shown = 40, .every = 1 };
 	const char *testdata = "testdata";
 	const char *const tmp = getenv("TMPDIR");
 	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -342,11 +345,13 @@ main(int argc, char **argv)
 	char root[PATH_MAX];
 	int opt;
 
-	while ((opt = getopt(argc, argv, "t:j:s:v")) != -1) {
+	while ((opt = getopt(argc, argv, "t:j:e:s:v")) != -1) {
 		if (opt == 't')
 			testdata = optarg;
 		else if (opt == 'j')
 			jobs = (unsigned)strtoul(optarg, NULL, 10);
+		else if (opt == 'e')
+			s.every = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 's')
 			s.shown = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 'v')
@@ -354,6 +359,8 @@ main(int argc, char **argv)
 		else
 			return 3;
 	}
+	if (s.every == 0)
+		return 3;
 	argv += optind;
 	argc -= optind;
 	s.word = argc > 0 ? argv[0] : NULL;

@@ -33,7 +33,8 @@ struct fault_runner {
 bool fault_runner_init(struct fault_runner *r, const char *out_folder);
 bool fault_outcome_init(struct fault_outcome *o);
 
-/* Runs the case by r->plan, with this in the folder of outputs; false: it could not be started, or watched. */
+/* Runs the case by r->plan, with this in the folder of outputs; false: it could not be started, or watched.
+ */
 bool fault_run(struct fault_runner *r, const struct fault_case *c, const struct fault_tree *before,
                struct fault_outcome *o);
 

@@ -68,8 +68,11 @@ note(struct fault_plan *p, enum fault_call call, unsigned nth)
 		p->logged[i] = (struct fault_logged){ (uint32_t)call, nth, stack_here() };
 }
 
+/* Runs before AddressSanitizer has made its memory. */
+#define EARLY __attribute__((no_sanitize("address", "undefined")))
+
 /* Whether this call fails; errno is set then. */
-static bool
+EARLY static bool
 fails(enum fault_call call)
 {
 	struct fault_plan *const p = plan;
@@ -110,25 +113,25 @@ void *BEHIND(calloc)(size_t count, size_t n);
 void *BEHIND(realloc)(void *p, size_t n);
 void *BEHIND(memalign)(size_t align, size_t n);
 
-void *
+EARLY void *
 malloc(size_t n)
 {
 	return fails(FAULT_memory) ? NULL : BEHIND(malloc)(n);
 }
 
-void *
+EARLY void *
 calloc(size_t count, size_t n)
 {
 	return fails(FAULT_memory) ? NULL : BEHIND(calloc)(count, n);
 }
 
-void *
+EARLY void *
 realloc(void *p, size_t n)
 {
 	return fails(FAULT_memory) ? NULL : BEHIND(realloc)(p, n);
 }
 
-void *
+EARLY void *
 reallocarray(void *p, size_t count, size_t n)
 {
 	if (n != 0 && count > SIZE_MAX / n) {
@@ -138,43 +141,11 @@ reallocarray(void *p, size_t count, size_t n)
 	return realloc(p, count * n);
 }
 
-void *
+EARLY void *
 aligned_alloc(size_t align, size_t n)
 {
 	return fails(FAULT_memory) ? NULL : BEHIND(memalign)(align, n);
 }
-
-#ifdef __SANITIZE_ADDRESS__
-/* Its own do not come by our malloc(). */
-char *
-strdup(const char *s)
-{
-	const size_t n = strlen(s) + 1;
-	char *const copy = malloc(n);
-
-	return copy != NULL ? memcpy(copy, s, n) : NULL;
-}
-
-char *
-strndup(const char *s, size_t most)
-{
-	const size_t n = strnlen(s, most);
-	char *const copy = malloc(n + 1);
-
-	if (copy == NULL)
-		return NULL;
-	copy[n] = '\0';
-	return memcpy(copy, s, n);
-}
-
-/* Its report is a status that no command has. */
-const char *__asan_default_options(void);
-const char *
-__asan_default_options(void)
-{
-	return "detect_leaks=0:allocator_may_return_null=1:exitcode=99";
-}
-#endif
 
 /* ---- the others ---- */
 
@@ -377,3 +348,50 @@ fread(void *to, size_t size, size_t n, FILE *f)
 	errno = why;
 	return got;
 }
+
+/* ---- AddressSanitizer ---- */
+
+#ifdef __SANITIZE_ADDRESS__
+/* Its own do not come by our malloc(). */
+char *
+strdup(const char *s)
+{
+	const size_t n = strlen(s) + 1;
+	char *const copy = malloc(n);
+
+	return copy != NULL ? memcpy(copy, s, n) : NULL;
+}
+
+char *
+strndup(const char *s, size_t most)
+{
+	const size_t n = strnlen(s, most);
+	char *const copy = malloc(n + 1);
+
+	if (copy == NULL)
+		return NULL;
+	copy[n] = '\0';
+	return memcpy(copy, s, n);
+}
+
+/* It asks for this in each thread, and gives up where that fails. */
+REAL(int, pthread_getattr_np, (pthread_t t, pthread_attr_t *attr))
+int
+pthread_getattr_np(pthread_t t, pthread_attr_t *attr)
+{
+	const bool was = inside;
+
+	inside = true;
+	const int result = real_pthread_getattr_np(t, attr);
+	inside = was;
+	return result;
+}
+
+/* Its report is a status that no command has. */
+const char *__asan_default_options(void);
+const char *
+__asan_default_options(void)
+{
+	return "detect_leaks=0:allocator_may_return_null=1:exitcode=99";
+}
+#endif

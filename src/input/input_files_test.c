@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,6 +102,24 @@ Test(input_files, one_that_was_closed_is_compared)
 	cr_expect(atomic_load(&p.files.changed));
 	cr_assert_eq(unlink(p.path), 0);
 	expect(&p, p.path, INPUT_CHANGED, "cannot be opened again: No such file");
+	end(&p);
+}
+
+/* It did not change, but the run cannot go on without it. */
+Test(input_files, no_descriptor_for_it_later_is_no_change)
+{
+	struct place p = begin();
+	struct rlimit limit;
+
+	put(p.path, "first", 1000);
+	expect(&p, p.path, INPUT_OK, "first");
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, limit.rlim_max }), 0);
+	expect(&p, p.path, INPUT_SYSTEM, "Too many open files");
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	cr_expect(atomic_load(&p.files.changed));
+	cr_expect_str_eq(p.files.changed_path, p.path);
+	cr_expect_str_eq(p.files.changed_why, "Too many open files");
 	end(&p);
 }
 

@@ -42,8 +42,8 @@ struct folder_wrong {
 struct folder_wrong folder_list_read(struct folder_list *l, const char *folder);
 void folder_list_free(struct folder_list *l);
 
-/* Whether the folder has a list that is to be believed, and all its files with the sizes in it.  *error: 0, or errno
- * if that could not be found out. */
+/* Whether the folder has a list that is to be believed, and all its files with the sizes in it.  *error: 0,
+ * or errno if that could not be found out. */
 bool folder_is_complete(const char *folder, int *error);
 
 #endif

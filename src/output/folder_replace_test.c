@@ -1,10 +1,11 @@
-#include "output/folder_list.h"
+#include "output/folder_old.h"
 #include "output/folder_publish.h"
 #include "output/output_folder.h"
 #include "output/output_test.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sys/resource.h>
 
 #include "base/rename.h"
 
@@ -284,6 +285,41 @@ Test(folder_replace, a_file_that_changes_meanwhile_stays)
 	cr_expect_str_eq(listing("."), "out");
 	cr_expect_str_eq(listing("out"), ".tracetool-files old sub");
 	file_is("out/old", "x", 1);
+}
+
+/* That the system refuses a look at the folder says nothing of it. */
+Test(folder_replace, a_failing_system_is_told_as_itself)
+{
+	struct output_failure failure = { .error = 0 };
+	struct rlimit limit;
+	int error;
+
+	make_old();
+	cr_assert(output_failure_init(&failure, "out"));
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, limit.rlim_max }), 0);
+	cr_expect_not(folder_may_replace("out", true, &failure));
+	cr_expect_not(folder_is_complete("out", &error));
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	cr_expect_eq(error, EMFILE);
+	cr_expect_str_eq(output_failure_text(&failure), "out: Too many open files");
+	output_failure_free(&failure);
+	expect_old(".tracetool-files old sub");
+}
+
+/* A file that cannot be removed does not keep the others from it. */
+Test(folder_replace, what_cannot_be_removed_is_told)
+{
+	struct folder_old old;
+
+	make_old();
+	const struct folder_wrong wrong = folder_old_read(&old, "out");
+	cr_assert(wrong.text == NULL && wrong.error == 0);
+	cr_assert_eq(unlink("out/old"), 0);
+	cr_assert_eq(mkdir("out/old", 0777), 0);
+	cr_expect_eq(folder_old_remove(&old, "out"), EISDIR);
+	folder_old_free(&old);
+	cr_expect_str_eq(listing("out"), "old");
 }
 
 /* Bytes that were put in many pieces, more files than can be open, and none at all. */

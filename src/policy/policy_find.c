@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether a file of this name is in the folder of n bytes; room has place for both.  *error: errno, if that cannot be
- * known. */
+/* Whether a file of this name is in the folder of n bytes; room has place for both.  *error: errno, if that
+ * cannot be known. */
 static bool
 holds(char *room, const char *folder, size_t n, const char *name, int *error)
 {
