@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/policy_util_test.h"
+#include "policy/policy_baseline.h"
 
 #define QUIET "ignore: chrome/unbalanced\n"
 
@@ -150,6 +151,29 @@ Test(policy_baseline, deep_json_is_refused)
 	text[100000] = '\0';
 	policy_put(dir, "base.json", text);
 	policy_expect(dir, "--baseline base.json a.json", 2, "[policy/bad-baseline]", NULL);
+	free(text);
+	remove_folder(dir);
+}
+
+/* Rows of all inputs count, in whichever table. */
+Test(policy_baseline, rows_have_a_limit)
+{
+	static const char row[] = "{\"name\":\"r\"},";
+	enum { SIZE = sizeof row - 1 };
+	char *const dir = policy_folder(), *const text = malloc(BASELINE_MAX_ROWS * SIZE + 1000);
+
+	cr_assert_not_null(text);
+	policy_put(dir, ".tracetool.yaml", QUIET);
+	for (unsigned more = 0; more < 2; more++) {
+		char *p = text + sprintf(text, "{\"inputs\":[{\"path\":\"x\",\"spans\":[");
+		for (unsigned i = 0; i < BASELINE_MAX_ROWS - 1 + more; i++, p += SIZE)
+			memcpy(p, row, SIZE);
+		sprintf(p - 1, "],\"async_spans\":[],\"instants\":[],\"counters\":[%.*s]}]}", SIZE - 1, row);
+		policy_put(dir, "base.json", text);
+		policy_expect(dir, "--baseline base.json a.json", more > 0 ? 2 : 0,
+		              more > 0 ? "from here on it has more rows than a baseline may have" : NULL,
+		              more > 0 ? NULL : "[policy/bad-baseline]");
+	}
 	free(text);
 	remove_folder(dir);
 }

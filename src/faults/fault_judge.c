@@ -51,7 +51,8 @@ has_path(const char *line, const struct judge *j)
 		const char *const equals = strchr(j->c->argv[i], '=');
 		const char *path = equals != NULL ? equals + 1 : j->c->argv[i];
 		path += strncmp(path, "../", 3) == 0 ? 3 : 0;
-		if (strchr(path, '/') != NULL && strstr(line, path) != NULL)
+		const bool names = strchr(path, '/') != NULL || strcmp(path, "-") == 0;
+		if (names && strstr(line, path) != NULL)
 			return true;
 	}
 	for (unsigned i = 0; i < made->n; i++) {
