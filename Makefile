@@ -26,18 +26,18 @@ LIBS      := $(shell pkg-config --libs $(LIB_PC) 2>/dev/null) -lpthread -lm
 TEST_LIBS := $(shell pkg-config --libs criterion 2>/dev/null)
 CPP_ALL   := -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -Isrc -Iformats $(PC_CFLAGS)
 
-# Sources by wildcard: whoever adds a file edits nothing here.  A file with a main() of its own is named after its program.
-# By its name a file of a format is a test (*_test.c), or aids tests, benchmarks and fuzzing and is not part of tracetool:
-#   *_aids.c      lists what follows for the programs below src/ (testing/format_aids.h)
-#   *_build.c     puts traces together          *_samples*.c  small traces and what is found in them
-#   *_testdata.c  writes testdata/FORMAT        *_bench.c     makes inputs of benchmarks
-#   *_oracle.c    a second, simple reading of the format, to compare with
-ALL_C   := $(wildcard src/*.c src/*/*.c formats/*/*.c formats/*/*/*.c)
-MAINS   := src/main.c src/bench/bench_main.c src/testing/make_testdata.c src/fuzz/fuzz_replay.c src/fuzz/fuzz_read.c $(wildcard src/faults/*.c)
-TESTS   := $(filter %_test.c,$(ALL_C))
-AID_C   := $(wildcard $(foreach aid,aids build samples* testdata bench oracle,formats/*/*_$(aid).c formats/*/*/*_$(aid).c))
-AIDS    := $(filter-out $(MAINS) $(TESTS),$(wildcard src/bench/*.c src/fuzz/*.c src/testing/*.c) $(AID_C))
-LIB_C   := $(filter-out $(MAINS) $(TESTS) $(AIDS),$(ALL_C))
+# Sources are found, not listed.  A file in a folder test/ is no part of tracetool: *_test.c are tests, and the rest aids
+# tests, benchmarks and fuzzing (builders of traces, samples, second readers to compare with).  formats/X/test/aids.c lists
+# the aids of format X (src/test/support/format_aids.h).  Programs with a main() of their own are listed here.
+ALL_C   := $(sort $(shell find src formats -name '*.c'))
+MAINS   := src/main.c src/test/bench/bench_main.c src/test/support/make_testdata.c src/test/fuzz/fuzz_replay.c \
+	src/test/fuzz/fuzz_read.c $(wildcard src/test/faults/*.c)
+IN_TEST := $(filter-out $(MAINS),$(foreach c,$(ALL_C),$(if $(findstring /test/,$(c)),$(c))))
+TESTS   := $(filter %_test.c,$(IN_TEST))
+AIDS    := $(filter-out $(TESTS),$(IN_TEST))
+LIB_C   := $(filter-out $(MAINS) $(IN_TEST),$(ALL_C))
+# The formats that have aids.
+AIDED   := $(patsubst formats/%/test/aids.c,%,$(filter formats/%/test/aids.c,$(AIDS)))
 LIB_O   := $(LIB_C:%.c=$(BUILD)/%.o) $(BUILD)/schemas_builtin.o
 AID_O   := $(AIDS:%.c=$(BUILD)/%.o)
 TEST_O  := $(TESTS:%.c=$(BUILD)/%.o)
@@ -56,26 +56,26 @@ $(BUILD)/tracetool: $(LIB_O) $(BUILD)/src/main.o
 $(BUILD)/tests: $(LIB_O) $(AID_O) $(TEST_O)
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS),LD,$@)
 
-$(BUILD)/bench: $(LIB_O) $(AID_O) $(BUILD)/src/bench/bench_main.o
+$(BUILD)/bench: $(LIB_O) $(AID_O) $(BUILD)/src/test/bench/bench_main.o
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
-$(BUILD)/make_testdata: $(LIB_O) $(AID_O) $(BUILD)/src/testing/make_testdata.o
+$(BUILD)/make_testdata: $(LIB_O) $(AID_O) $(BUILD)/src/test/support/make_testdata.o
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
-$(BUILD)/fuzz_replay: $(LIB_O) $(AID_O) $(BUILD)/src/fuzz/fuzz_replay.o
+$(BUILD)/fuzz_replay: $(LIB_O) $(AID_O) $(BUILD)/src/test/fuzz/fuzz_replay.o
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS),LD,$@)
 
 # The program that fails calls of its own C library, with tracetool's main() in it.
-FAULT_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/faults/*.c)) $(BUILD)/src/faults/tracetool_main.o
+FAULT_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/test/faults/*.c)) $(BUILD)/src/test/faults/tracetool_main.o
 
-$(BUILD)/src/faults/tracetool_main.o: src/main.c Makefile
+$(BUILD)/src/test/faults/tracetool_main.o: src/main.c Makefile
 	@mkdir -p $(@D)
 	$(call say,$(CC) $(WARN) -Wno-missing-prototypes $(CPP_ALL) -MMD -MP -Dmain=tracetool_main $(CFLAGS) -c -o $@ $<,CC,$<)
 
 $(BUILD)/faults: $(LIB_O) $(AID_O) $(FAULT_O)
 	$(call say,$(CC) $(CFLAGS) $(LDFLAGS) -rdynamic -o $@ $^ $(LIBS),LD,$@)
 
-$(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/fuzz/fuzz_read.c
+$(BUILD)/fuzz_$(FORMAT): $(LIB_O) $(AID_O) src/test/fuzz/fuzz_read.c
 	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -DFUZZ_FORMAT=$(FORMAT) -fsanitize=fuzzer -o $@ $^ $(LIBS),LD,$@)
 
 # The vocabularies, as C.  The folder itself is named so that a file that goes away is noticed.
@@ -95,13 +95,13 @@ $(BUILD)/%.o: %.c Makefile
 # The list of the formats' aids, made again when it is another one.
 $(BUILD)/format_aids.def: FORCE
 	@mkdir -p $(@D)
-	@for a in $(basename $(notdir $(filter %_aids.c,$(AID_C)))); do echo "AIDS($$a)"; done > $@.tmp
+	@for f in $(AIDED); do echo "AIDS($${f}_aids)"; done > $@.tmp
 	@cmp -s $@.tmp $@ && rm $@.tmp || mv $@.tmp $@
 
-$(BUILD)/src/testing/format_aids.o: CPP_ALL += -I$(BUILD)
-$(BUILD)/src/testing/format_aids.o: $(BUILD)/format_aids.def
+$(BUILD)/src/test/support/format_aids.o: CPP_ALL += -I$(BUILD)
+$(BUILD)/src/test/support/format_aids.o: $(BUILD)/format_aids.def
 
--include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C)) $(BUILD)/src/faults/tracetool_main.d
+-include $(patsubst %.c,$(BUILD)/%.d,$(ALL_C)) $(BUILD)/src/test/faults/tracetool_main.d
 
 # ---- the two commands of the README: everything, from nothing ----
 
@@ -148,9 +148,9 @@ run-replay: $(BUILD)/fuzz_replay
 
 check-threads: ## the same output for 1, 2 and 7 threads over all samples, and no data race under ThreadSanitizer
 	@$(MAKE) --no-print-directory tracetool
-	sh src/check/threads.sh $(BUILD)/tracetool $(SAMPLES_EVERY)
+	sh scripts/threads.sh $(BUILD)/tracetool $(SAMPLES_EVERY)
 	@$(MAKE) --no-print-directory BUILD=build-threads CFLAGS='-O1 -g -fsanitize=thread' build-threads/tracetool
-	sh src/check/threads.sh build-threads/tracetool $(THREADS_EVERY)
+	sh scripts/threads.sh build-threads/tracetool $(THREADS_EVERY)
 	@$(MAKE) --no-print-directory build/tests
 	TSAN_OPTIONS=exitcode=66 TRACETOOL_BIN=build-threads/tracetool build/tests --filter '*_race/*'
 
@@ -159,11 +159,11 @@ SAMPLES_EVERY := 1
 THREADS_EVERY := 7
 
 check-viewers: tracetool ## all samples and real traces, converted, in the programs that people open them with
-	@sh src/check/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
-	@for s in formats/*/*_viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
+	@sh scripts/deps.sh babeltrace2 || echo "what needs babeltrace2 is skipped"
+	@for s in formats/*/test/*viewers.sh; do sh $$s $(BUILD)/tracetool; n=$$?; [ $$n -eq 0 ] || [ $$n -eq 77 ] || exit $$n; done
 
 check-reports: tracetool ## reports of all samples, judged by the SARIF schema and multitool (npm) and xmllint
-	@sh src/check/reports.sh $(BUILD)/tracetool
+	@sh scripts/reports.sh $(BUILD)/tracetool
 
 RECOVER_DAMAGES := 100000
 
@@ -176,7 +176,7 @@ check-roundtrip: $(BUILD)/tests ## ROUNDTRIP_CASES (10000) random traces through
 	ROUNDTRIP_CASES=$(ROUNDTRIP_CASES) $(BUILD)/tests --filter 'roundtrip/*' --timeout 86400
 
 check-matrix: tracetool ## all good samples and real traces to all formats that can be read, with --verify
-	@sh src/check/matrix.sh $(BUILD)/tracetool
+	@sh scripts/matrix.sh $(BUILD)/tracetool
 
 # Every so manieth call fails; with BUILD and CFLAGS of the sanitizers a run takes three times as long.
 FAULTS_EVERY := 1
@@ -186,24 +186,24 @@ check-faults: ## every command with each of its calls for memory, files and thre
 	$(BUILD)/faults -e $(FAULTS_EVERY)
 
 check-layers: ## includes point one way; the engine names no format
-	@sh src/check/layers.sh
+	@sh scripts/layers.sh
 
 check-readme: tracetool ## README names each format
-	@sh src/check/readme.sh $(BUILD)/tracetool README.md
+	@sh scripts/readme.sh $(BUILD)/tracetool README.md
 
-check-names: ## file names are unique in the tree
-	@d=$$(git ls-files src formats 2>/dev/null | sed 's|.*/||' | sort | uniq -d); \
-	if [ -n "$$d" ]; then echo "file names that are not unique: $$d"; exit 1; fi
+check-names: ## include guards are unique
+	@d=$$(git ls-files 'src/*.h' 'formats/*.h' | xargs sed -n 's/^#ifndef \([A-Z0-9_]*_H\)$$/\1/p' | sort | uniq -d); \
+	if [ -n "$$d" ]; then echo "include guards that are not unique: $$d"; exit 1; fi
 
 check-width: ## lines of C have at most 110 columns
-	@sh src/check/width.sh
+	@sh scripts/width.sh
 
 check-contract: ## how many lines of headers the author of a format has to read
-	@sh src/check/contract.sh
+	@sh scripts/contract.sh
 
 check-man: tracetool ## the manual pages are well-formed, and list the options of --help
-	@sh src/check/deps.sh groff
-	@sh src/check/man.sh $(BUILD)/tracetool man/*.[1-9]
+	@sh scripts/deps.sh groff
+	@sh scripts/man.sh $(BUILD)/tracetool man/*.[1-9]
 
 check-testdata: ## testdata/ is what its generator makes
 	@$(MAKE) --no-print-directory $(BUILD)/make_testdata
@@ -230,14 +230,14 @@ fuzz: ## fuzz a reader: make fuzz FORMAT=htdump [FUZZ_ARGS='-max_total_time=600'
 		testdata/$(FORMAT)/good testdata/$(FORMAT)/bad)
 
 # The formats that can be read.
-FUZZ_FORMATS := $(patsubst %_aids,%,$(basename $(notdir $(filter %_aids.c,$(AID_C)))))
+FUZZ_FORMATS := $(AIDED)
 FUZZ_SECONDS := 60
 FUZZ_JOBS    := 2
 
 check-fuzz: ## fuzz each reader for FUZZ_SECONDS (60), two at a time (needs clang, which it installs)
-	@sh src/check/deps.sh clang
+	@sh scripts/deps.sh clang
 	@for f in $(FUZZ_FORMATS); do $(MAKE) --no-print-directory fuzz-target FORMAT=$$f || exit 1; done
-	FUZZ_ARGS='$(FUZZ_ARGS)' sh src/check/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_JOBS) $(FUZZ_FORMATS)
+	FUZZ_ARGS='$(FUZZ_ARGS)' sh scripts/fuzz.sh build-fuzz $(FUZZ_SECONDS) $(FUZZ_JOBS) $(FUZZ_FORMATS)
 
 fuzz-target:
 	@$(MAKE) --no-print-directory BUILD=build-fuzz CC=clang \
@@ -266,7 +266,7 @@ install: tracetool completions ## install under PREFIX (DESTDIR is put before it
 
 # Debian's packages, and for each how to see that it is there already.
 deps: ## install the Debian packages that are missing (nothing happens when all are there)
-	@sh src/check/deps.sh
+	@sh scripts/deps.sh
 
 clean: ## remove everything that was built
 	rm -rf build build-sanitize build-threads build-fuzz tracetool

@@ -4,15 +4,15 @@ dist: ## make the source tarball, in build/dist
 	@sh packaging/dist.sh build/dist
 
 deb: ## make the Debian package, in build/deb
-	@sh src/check/deps.sh dh=debhelper dpkg-buildpackage=dpkg-dev
+	@sh scripts/deps.sh dh=debhelper dpkg-buildpackage=dpkg-dev
 	@sh packaging/deb.sh build/deb
 
 static: ## make one static program with its notices, in build/static
-	@sh src/check/deps.sh --build nasm dpkg-source=dpkg-dev
+	@sh scripts/deps.sh --build nasm dpkg-source=dpkg-dev
 	@sh packaging/static.sh build/static
 
 check-package: ## packages: built twice, linted, installed in a bare Debian, run in an empty root (minutes, network)
-	@sh src/check/deps.sh dh=debhelper dpkg-buildpackage=dpkg-dev lintian debootstrap nasm shellcheck
+	@sh scripts/deps.sh dh=debhelper dpkg-buildpackage=dpkg-dev lintian debootstrap nasm shellcheck
 	@sh packaging/check_package.sh
 
 # ---- completion, for installing ----

@@ -1,4 +1,4 @@
-#include "csv/csv_state.h"
+#include "csv/state.h"
 
 static const char *const suffixes[] = { ".tsv", NULL };
 

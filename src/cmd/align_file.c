@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "cmd/say.h"
 #include "input/input_whole.h"
-#include "pipeline/join.h"
+#include "run/adjust/join.h"
 
 #define ALIGN_MOST (16 << 20) /* bytes of the file */
 

@@ -6,7 +6,7 @@
 #include "cmd/say.h"
 #include "format/trace_ops.h"
 #include "format/writer_modes.h"
-#include "pipeline/trace_groups.h"
+#include "run/read/trace_groups.h"
 
 enum { O_HEX, O_LIMIT, O_AT, O_RAW, O_FORMAT, O_MAX_REPEAT };
 

@@ -1,7 +1,7 @@
 #ifndef CMD_CAT_LINES_H
 #define CMD_CAT_LINES_H
 
-#include "event/batch.h"
+#include "model/batch.h"
 #include "output/text.h"
 
 /* What `cat` shows of a record.  hex: and its bytes, which the batch must have. */

@@ -1,7 +1,7 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
-#include "pipeline/pipeline.h"
+#include "run/pipeline.h"
 #include "output/output.h"
 #include "output/text_json.h"
 #include "output/text_visible.h"

@@ -5,7 +5,7 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "format/registry.h"
-#include "pipeline/engine_losses.h"
+#include "run/engine_losses.h"
 #include "vocab/vocab.h"
 
 static const char *const shells[] = { "bash", "fish", "zsh", NULL };

@@ -8,8 +8,8 @@
 #include "cmd/convert_verify.h"
 #include "cmd/losses_out.h"
 #include "cmd/say.h"
-#include "pipeline/join.h"
-#include "pipeline/writing.h"
+#include "run/adjust/join.h"
+#include "run/write/writing.h"
 
 /* One run of convert: what the command line says, and where it stands. */
 struct convert {

@@ -9,7 +9,7 @@
 #include "cmd/time_option.h"
 #include "format/registry.h"
 #include "input/input_open.h"
-#include "pipeline/split_route.h"
+#include "run/choose/split_route.h"
 
 /* ---- options ---- */
 

@@ -3,8 +3,8 @@
 
 #include "format/ledger.h"
 #include "output/text.h"
-#include "pipeline/split.h"
-#include "pipeline/writing.h"
+#include "run/choose/split.h"
+#include "run/write/writing.h"
 
 struct convert;
 
@@ -12,7 +12,7 @@ struct convert;
 struct convert_split {
 	struct split split; /* by SPLIT_NOT: the output is one trace */
 	char *out;          /* the folder, without slashes behind its name */
-	bool routes;        /* the inputs are read once for all parts: pipeline/split_route.h */
+	bool routes;        /* the inputs are read once for all parts: run/choose/split_route.h */
 	bool any;           /* an input could be read */
 	bool is_again;      /* the inputs were read before, and what was found in them said */
 	bool measures;      /* nothing is written, but counted */

@@ -2,7 +2,7 @@
 #define CMD_CONVERT_VERIFY_H
 
 #include "compare/digest.h"
-#include "pipeline/pipeline.h"
+#include "run/pipeline.h"
 
 struct convert;
 

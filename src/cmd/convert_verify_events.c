@@ -8,7 +8,7 @@
 #include "cmd/value_text.h"
 #include "compare/allowance.h"
 #include "compare/field_differences.h"
-#include "pipeline/reading.h"
+#include "run/read/reading.h"
 
 #define SHOWN 10          /* differences */
 #define BATCH_EVENTS 1024 /* of those that were kept */

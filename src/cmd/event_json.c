@@ -1,7 +1,7 @@
 #include "cmd/event_json.h"
 
-#include "event/event_traits.h"
-#include "event/track.h"
+#include "model/event_traits.h"
+#include "model/track.h"
 
 const char *
 event_kind(const struct event *e)

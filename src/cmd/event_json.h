@@ -1,7 +1,7 @@
 #ifndef CMD_EVENT_JSON_H
 #define CMD_EVENT_JSON_H
 
-#include "event/event.h"
+#include "model/event.h"
 #include "format/fields_json.h"
 
 /* Events in reports: the members have the names of the columns of all tables, see tracetool-csv(5). */

@@ -4,7 +4,7 @@
 #include "format/registry.h"
 #include "output/columns.h"
 #include "output/text_fit.h"
-#include "pipeline/engine_losses.h"
+#include "run/engine_losses.h"
 
 enum { O_FORMAT };
 

@@ -9,7 +9,7 @@
 #include "format/fields_json.h"
 #include "output/text_fit.h"
 #include "output/text_units.h"
-#include "pipeline/trace_groups.h"
+#include "run/read/trace_groups.h"
 
 enum { O_FORMAT, O_DIGEST };
 

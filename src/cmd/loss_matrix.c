@@ -1,7 +1,7 @@
 #include "cmd/loss_matrix.h"
 
 #include "format/registry.h"
-#include "pipeline/engine_losses.h"
+#include "run/engine_losses.h"
 #include "output/columns.h"
 #include "output/text_fit.h"
 

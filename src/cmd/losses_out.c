@@ -5,7 +5,7 @@
 
 #include "base/glob.h"
 #include "cmd/say.h"
-#include "pipeline/engine_losses.h"
+#include "run/engine_losses.h"
 
 /* ---- kinds ---- */
 

@@ -5,8 +5,8 @@
 #include "cmd/convert.h"
 #include "format/registry.h"
 #include "input/input_spool.h"
-#include "pipeline/join.h"
-#include "pipeline/trace_groups.h"
+#include "run/adjust/join.h"
+#include "run/read/trace_groups.h"
 
 enum { O_ALIGN = CONVERT_OWN };
 

@@ -7,7 +7,7 @@
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "input/input_open.h"
-#include "pipeline/trace_groups.h"
+#include "run/read/trace_groups.h"
 
 enum { MOST_FORMATS = 32 };
 

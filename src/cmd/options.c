@@ -18,7 +18,7 @@
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "output/text_start.h"
-#include "pipeline/trace_groups.h"
+#include "run/read/trace_groups.h"
 
 /* getopt's values: the command's own options from OWN, those that select events from SELECT, the common ones
  * from COMMON, formats' from FORMATS on. */

@@ -40,7 +40,7 @@ struct options {
 	enum exit_status status; /* when options_next() says OPTIONS_STOP */
 };
 
-struct trace_groups; /* pipeline/trace_groups.h */
+struct trace_groups; /* run/read/trace_groups.h */
 
 enum { OPTIONS_END = -1, OPTIONS_STOP = -2 };
 

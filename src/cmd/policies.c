@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/report.h"
+#include "report/report.h"
 #include "cmd/say.h"
 #include "output/text_start.h"
 #include "policy/policy_find.h"

@@ -3,7 +3,7 @@
 
 #include "cmd/run_names.h"
 #include "cmd/policy_options.h"
-#include "pipeline/trace_groups.h"
+#include "run/read/trace_groups.h"
 #include "policy/policy_baseline.h"
 #include "policy/policy_checks.h"
 

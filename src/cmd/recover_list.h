@@ -2,7 +2,7 @@
 #define CMD_RECOVER_LIST_H
 
 #include "cmd/report_out.h"
-#include "pipeline/recover_run.h"
+#include "run/write/recover_run.h"
 
 #define RECOVER_LIST_RULES 64
 

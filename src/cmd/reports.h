@@ -1,7 +1,7 @@
 #ifndef CMD_REPORTS_H
 #define CMD_REPORTS_H
 
-#include "check/report.h"
+#include "report/report.h"
 #include "cmd/run_names.h"
 #include "cmd/report_out.h"
 #include "policy/policy_file.h"

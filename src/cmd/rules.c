@@ -5,7 +5,7 @@
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "output/columns.h"
-#include "pipeline/engine_losses.h"
+#include "run/engine_losses.h"
 
 enum { O_FORMAT };
 

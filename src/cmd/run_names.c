@@ -14,7 +14,7 @@
 #include "format/registry.h"
 #include "input/input_open.h"
 #include "output/output_link.h"
-#include "pipeline/operands.h"
+#include "run/read/operands.h"
 
 /* ---- the list ---- */
 

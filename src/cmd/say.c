@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "check/input_rules.h"
-#include "check/report.h"
+#include "report/report.h"
 #include "cmd/side_reports.h"
 #include "format/ledger.h"
 #include "format/registry.h"

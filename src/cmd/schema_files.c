@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "check/input_rules.h"
-#include "check/report.h"
+#include "report/report.h"
 #include "cmd/say.h"
 #include "format/registry.h"
 #include "vocab/vocab.h"

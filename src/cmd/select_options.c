@@ -5,7 +5,7 @@
 #include "cmd/options.h"
 #include "cmd/say.h"
 #include "cmd/time_option.h"
-#include "pipeline/value_order.h"
+#include "run/sort/value_order.h"
 
 enum {
 	S_SINCE,

@@ -3,7 +3,7 @@
 
 #include "check/file_record.h"
 #include "format/trace_ops.h"
-#include "pipeline/source.h"
+#include "run/read/source.h"
 
 /* What reports say of an input that was read, or could not be; without its findings.  Texts are the
  * source's. */

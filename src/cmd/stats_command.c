@@ -1,6 +1,6 @@
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "pipeline/trace_groups.h"
+#include "run/read/trace_groups.h"
 #include "stats/stats_report.h"
 #include "stats/stats_thread.h"
 

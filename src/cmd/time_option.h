@@ -1,7 +1,7 @@
 #ifndef CMD_TIME_OPTION_H
 #define CMD_TIME_OPTION_H
 
-#include "pipeline/select.h"
+#include "run/choose/select.h"
 
 /*
  * Times and durations on the command line:

@@ -5,7 +5,7 @@
 
 #include "cmd/report_out.h"
 #include "cmd/say.h"
-#include "pipeline/trace_groups.h"
+#include "run/read/trace_groups.h"
 #include "policy/policy_starter.h"
 
 struct init {

@@ -7,8 +7,8 @@
 
 #include "cmd/say.h"
 #include "cmd/source_record.h"
-#include "pipeline/trace_groups.h"
-#include "pipeline/workers.h"
+#include "run/read/trace_groups.h"
+#include "run/write/workers.h"
 #include "policy/policy_watch.h"
 
 /* What waits for its turn may take so many bytes for each trace; then the trace itself waits. */

@@ -1,7 +1,7 @@
 #ifndef CMD_VALUE_TEXT_H
 #define CMD_VALUE_TEXT_H
 
-#include "event/event.h"
+#include "model/event.h"
 #include "output/text_visible.h"
 
 /* A value for people: numbers in full, text in quotes and escaped. */

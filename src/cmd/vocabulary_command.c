@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "base/edit_distance.h"
-#include "check/report.h"
+#include "report/report.h"
 #include "cmd/report_out.h"
 #include "cmd/say.h"
 #include "cmd/schema_files.h"

@@ -1,5 +1,5 @@
 #include "compare/canon.h"
-#include "event/value_map.h"
+#include "model/value_map.h"
 
 #include <math.h>
 #include <stdlib.h>

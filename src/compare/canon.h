@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "compare/wide_hash.h"
-#include "event/event.h"
+#include "model/event.h"
 
 /*
  * Values in one form, so that formats with other types agree about them:

@@ -4,8 +4,8 @@
 #include "compare/by_name.h"
 #include "compare/pending.h"
 #include "compare/track_identity.h"
-#include "event/batch_pool.h"
-#include "pipeline/stage.h"
+#include "model/batch_pool.h"
+#include "run/stage.h"
 
 /*
  * Compares two traces event by event.  Both sides give their interpreted events in order of time.  An event

@@ -1,7 +1,7 @@
 #include "compare/event_identity.h"
 
-#include "event/class.h"
-#include "event/event_traits.h"
+#include "model/class.h"
+#include "model/event_traits.h"
 
 enum { TEXT = 1, FIELD, EVENT, CATEGORY };
 

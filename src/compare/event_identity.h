@@ -2,10 +2,10 @@
 #define COMPARE_EVENT_IDENTITY_H
 
 #include "compare/canon.h"
-#include "event/batch.h"
-#include "event/class.h"
-#include "event/event_traits.h"
-#include "event/track.h"
+#include "model/batch.h"
+#include "model/class.h"
+#include "model/event_traits.h"
+#include "model/track.h"
 #include "format/touches.h"
 
 /*

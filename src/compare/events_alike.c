@@ -1,7 +1,7 @@
 #include "compare/events_alike.h"
 
-#include "event/class.h"
-#include "event/event_traits.h"
+#include "model/class.h"
+#include "model/event_traits.h"
 
 static bool
 bytes_alike(const struct value *a, const struct value *b)

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "compare/differ.h"
-#include "pipeline/event_codec.h"
+#include "run/sort/event_codec.h"
 
 /* Events without a partner: those of both sides that were probably one are put together. */
 

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/table.h"
-#include "pipeline/event_codec.h"
+#include "run/sort/event_codec.h"
 
 /* Of events with the same key, so many are looked at: more would make input slow that is made for it. */
 #define MOST_LOOKS 64

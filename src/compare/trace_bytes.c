@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "input/input_open.h"
-#include "pipeline/operands.h"
+#include "run/read/operands.h"
 
 /* Whether the input was read to its end, and all of that was there. */
 static bool

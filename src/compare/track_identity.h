@@ -2,7 +2,7 @@
 #define COMPARE_TRACK_IDENTITY_H
 
 #include "compare/wide_hash.h"
-#include "event/trace.h"
+#include "model/trace.h"
 
 /*
  * Which tracks of two traces are the same.  A process is known by its number and its name; without a number

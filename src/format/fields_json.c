@@ -1,5 +1,5 @@
 #include "format/fields_json.h"
-#include "event/value_map.h"
+#include "model/value_map.h"
 
 #include "base/decimal.h"
 #include "output/text_numbers.h"

@@ -1,7 +1,7 @@
 #ifndef FORMAT_FIELDS_JSON_H
 #define FORMAT_FIELDS_JSON_H
 
-#include "event/event.h"
+#include "model/event.h"
 #include "output/text_json.h"
 
 /* Values of fields as JSON that any reader of JSON takes: exact, escaped, and never a NaN.  Integers beyond

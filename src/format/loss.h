@@ -1,7 +1,7 @@
 #ifndef FORMAT_LOSS_H
 #define FORMAT_LOSS_H
 
-#include "event/event.h"
+#include "model/event.h"
 #include "format/holds.h"
 #include "format/touches.h"
 

@@ -2,9 +2,9 @@
 #define FORMAT_READER_H
 
 #include "check/finding.h"
-#include "event/batch_fill.h"
-#include "event/trace.h"
-#include "event/vocabulary.h"
+#include "model/batch_fill.h"
+#include "model/trace.h"
+#include "model/vocabulary.h"
 #include "input/input.h"
 
 /* What somebody will look at.  A reader always checks everything, and builds only what was asked for. */

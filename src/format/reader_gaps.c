@@ -1,7 +1,7 @@
 #include "format/reader_gaps.h"
 
-#include "event/class_field.h"
-#include "event/trace_engine.h"
+#include "model/class_field.h"
+#include "model/trace_engine.h"
 
 const struct track *
 reader_gap_track(struct reader *r, const struct track *track)

@@ -1,10 +1,10 @@
 #ifndef FORMAT_WRITER_H
 #define FORMAT_WRITER_H
 
-#include "event/batch.h"
-#include "event/class.h"
-#include "event/event_order.h"
-#include "event/track.h"
+#include "model/batch.h"
+#include "model/class.h"
+#include "model/event_order.h"
+#include "model/track.h"
 #include "format/ledger.h"
 #include "format/writer_end.h"
 #include "format/writer_folder.h"
@@ -21,7 +21,7 @@ struct chunk {
 
 struct writer {
 	void *state;               /* state_size bytes, zeroed and freed by the engine */
-	const struct trace *trace; /* for open and close: facts of the trace, see event/trace.h */
+	const struct trace *trace; /* for open and close: facts of the trace, see model/trace.h */
 	const struct option_value *options;
 	const char *tool, *beside;  /* name and version of this program; for spill_open() */
 	bool raw, selected, any;    /* see writer_modes.h; in close: something was rendered */

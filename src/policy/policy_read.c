@@ -4,7 +4,7 @@
 #include "base/glob.h"
 #include "base/open_below.h"
 #include "check/policy_rules.h"
-#include "check/report.h"
+#include "report/report.h"
 #include "format/registry.h"
 #include "policy/policy_draft.h"
 

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "output/text_json.h"
 #include "output/text_units.h"
-#include "pipeline/engine_losses.h"
+#include "run/engine_losses.h"
 
 #define STARTER_EVENTS 3  /* that are demanded */
 #define STARTER_BUDGETS 4 /* that are made */

@@ -5,7 +5,7 @@
 #include "check/policy_rules.h"
 #include "output/text_start.h"
 #include "output/text_units.h"
-#include "pipeline/engine_losses.h"
+#include "run/engine_losses.h"
 #include "policy/policy_watch.h"
 
 /* What is said when all was read. */

@@ -3,7 +3,7 @@
 
 #include "check/file_record.h"
 #include "check/policy_rules.h"
-#include "pipeline/pipeline.h"
+#include "run/pipeline.h"
 #include "policy/policy_baseline.h"
 #include "policy/policy_checks.h"
 #include "stats/stats.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "event/track.h"
-#include "pipeline/value_order.h"
+#include "model/track.h"
+#include "run/sort/value_order.h"
 
 #define KEY_SHIFT 45 /* a sign, 11 bits of exponent, 7 of the number itself */
 

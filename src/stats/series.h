@@ -2,7 +2,7 @@
 #define STATS_SERIES_H
 
 #include "base/table.h"
-#include "event/batch.h"
+#include "model/batch.h"
 #include "stats/names.h"
 
 /*

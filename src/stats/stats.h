@@ -1,8 +1,8 @@
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
 
-#include "event/batch_pool.h"
-#include "event/trace_engine.h"
+#include "model/batch_pool.h"
+#include "model/trace_engine.h"
 #include "stats/histogram.h"
 #include "stats/names.h"
 #include "stats/self_times.h"

@@ -2,7 +2,7 @@
 #define STATS_STATS_REPORT_H
 
 #include "output/text_visible.h"
-#include "pipeline/select_found.h"
+#include "run/choose/select_found.h"
 #include "stats/stats.h"
 
 /* One input and what was counted in it. */

@@ -1,7 +1,7 @@
 #include "stats/stats_thread.h"
 
-#include "event/batch_pool.h"
-#include "pipeline/workers.h"
+#include "model/batch_pool.h"
+#include "run/write/workers.h"
 
 static void
 count(struct stats_thread *t, struct batch *b)

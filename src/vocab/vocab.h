@@ -2,7 +2,7 @@
 #define VOCAB_VOCAB_H
 
 #include "check/findings.h"
-#include "event/vocabulary.h"
+#include "model/vocabulary.h"
 
 /*
  * Vocabularies: what the events of a format mean, written in YAML

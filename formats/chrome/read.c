@@ -1,0 +1,452 @@
+#include "chrome/read.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+/*
+ * The file is an array of events, or an object with such an array among its
+ * members.  One thing is consumed at a time, with all that stands before it: a
+ * bracket, a member of the object, an event.  None is consumed before all of it
+ * is in the window, so nothing depends on where windows end.
+ */
+
+#define NEXT_BYTES (4u << 20) /* of input, until the engine looks around */
+
+enum step {
+	STEP_DONE,
+	STEP_HUNGRY, /* the window ends too early */
+	STEP_END,
+	STEP_BAD,
+};
+
+/* ---- places ---- */
+
+void
+chrome_report(struct chrome_reading *st, enum chrome_rule rule, const char *at, const char *fmt, ...)
+{
+	const struct input *const in = st->r->in;
+	uint64_t line = st->line, start = st->line_start;
+	char text[600] = "";
+	va_list ap;
+
+	if (st->r->findings == NULL)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	for (const char *p = in->p; p < at && (p = memchr(p, '\n', (size_t)(at - p))) != NULL; p++) {
+		line++;
+		start = input_offset(in, p + 1);
+	}
+	const uint64_t offset = input_offset(in, at);
+	finding_add_line(st->r->findings, &chrome_rules[rule], offset, line, offset - start + 1,
+	                 st->r->records + (st->where == CHROME_IN_EVENTS), "%s", text);
+}
+
+void
+chrome_report_limit(struct chrome_reading *st, enum chrome_limit which, const char *what)
+{
+	if (st->limits[which])
+		return;
+	st->limits[which] = true;
+	chrome_report(st, CHROME_RULE_LIMIT, st->r->in->p, "%s", what);
+}
+
+static void
+consume(struct chrome_reading *st, const char *to)
+{
+	struct input *const in = st->r->in;
+
+	for (const char *p = in->p; p < to && (p = memchr(p, '\n', (size_t)(to - p))) != NULL; p++) {
+		st->line++;
+		st->line_start = input_offset(in, p + 1);
+	}
+	in->p = to;
+	st->first = false;
+}
+
+/* ---- what is no event ---- */
+
+static const struct class_field gap_field = { .name = SLICE_LIT("text"),
+	                                      .type = SLICE_LIT("string"),
+	                                      .value = VALUE_STRING };
+
+/* What stands between here and `to`, as a structure record. */
+static void
+consume_gap(struct chrome_reading *st, struct batch *b, const char *to)
+{
+	struct reader *const r = st->r;
+	const struct slice bytes = slice_of(r->in->p, (size_t)(to - r->in->p));
+
+	if ((r->want & WANT_RAW) != 0 && bytes.n > 0) {
+		struct field *const f = batch_fields(b, 1);
+		st->no_memory |= f == NULL;
+		if (f == NULL)
+			return;
+		*f = (struct field){ gap_field.name, value_string(textscan_slice(bytes.p, bytes.n)) };
+		if (b->bytes != NULL)
+			b->bytes[b->n] = bytes;
+		b->events[b->n++] = (struct event){ .phase = PHASE_STRUCTURE,
+			                            .name = st->gaps->name,
+			                            .cls = st->gaps,
+			                            .offset = input_offset(r->in, bytes.p),
+			                            .first_field = b->nfields++,
+			                            .nfields = 1 };
+	}
+	consume(st, to);
+}
+
+/* What the text at p is about, in quotes. */
+static const char *
+found(struct quoted *q, const char *p, const char *e)
+{
+	return quoted(q, slice_of(p, (size_t)(e - p) < 40 ? (size_t)(e - p) : 40));
+}
+
+/* The thing at p could not be read. */
+static enum step
+failed(struct chrome_reading *st, const char *p)
+{
+	const struct input *const in = st->r->in;
+	const struct json_error *const error = &st->json.error;
+	struct quoted q;
+
+	if (error->cut && (size_t)(in->end - in->p) > CHROME_MAX_EVENT)
+		chrome_report(st, CHROME_RULE_LIMIT, p, "an event or member longer than 8 MiB");
+	else if (error->cut && !in->last)
+		return STEP_HUNGRY;
+	else if (error->cut && st->where == CHROME_IN_EVENTS)
+		chrome_report(st, CHROME_RULE_CUT_EVENT, p, "the input ends %zu bytes into the event: %s",
+		              (size_t)(in->end - p), error->why);
+	else if (error->cut)
+		chrome_report(st, CHROME_RULE_NOT_JSON, error->at, "the input ends early: %s", error->why);
+	else
+		chrome_report(st, CHROME_RULE_NOT_JSON, error->at, "%s, found %s", error->why,
+		              found(&q, error->at, error->at + 1)); /* whatever the window holds */
+	return STEP_BAD;
+}
+
+static enum step
+fail_at(struct chrome_reading *st, const char *p, const char *why)
+{
+	const struct input *const in = st->r->in;
+
+	if (p < in->end)
+		json_fail(&st->json, p, why);
+	else
+		json_cut(&st->json, p, why);
+	return failed(st, p);
+}
+
+static void
+report_flaws(struct chrome_reading *st)
+{
+	static const struct {
+		enum chrome_rule rule;
+		const char *words;
+	} rows[JSON_FLAW_KINDS] = {
+		[JSON_FLAW_CONTROL_BYTE] = { CHROME_RULE_NOT_JSON, "control byte in a text; retained" },
+		[JSON_FLAW_NUL] = { CHROME_RULE_NOT_JSON, "NUL byte in a text; retained" },
+		[JSON_FLAW_UTF8] = { CHROME_RULE_INVALID_UTF8, "text is not UTF-8; bytes retained" },
+		[JSON_FLAW_ESCAPE] = { CHROME_RULE_NOT_JSON, "invalid escape; backslash retained" },
+		[JSON_FLAW_NOT_FINITE] = { CHROME_RULE_NOT_JSON, "nan and inf are not JSON numbers" },
+		[JSON_FLAW_WORD] = { CHROME_RULE_NOT_JSON, "not a JSON value; retained as text" },
+		[JSON_FLAW_COMMA] = { CHROME_RULE_TRAILING_COMMA, "trailing comma; ignored" },
+	};
+
+	for (uint32_t i = 0; i < st->json.nflaws; i++)
+		chrome_report(st, rows[st->json.flaws[i].kind].rule, st->json.flaws[i].at, "%s",
+		              rows[st->json.flaws[i].kind].words);
+}
+
+/* ---- the object around the events ---- */
+
+static bool
+add_meta(struct chrome_reading *st, struct slice key, const struct chrome_token *t)
+{
+	struct trace *const trace = st->r->trace;
+	const struct slice name = arena_copy(&trace->arena, key);
+	const bool number = t->kind >= JSON_UINT && t->kind <= JSON_NUMBER;
+
+	if (trace->nmeta >= CHROME_MAX_META || t->end - t->p > 4096 || key.n > CHROME_MAX_ID ||
+	    !(number || json_is_string(t->kind)))
+		return true;
+	const struct slice text = arena_copy(&trace->arena, chrome_text(&st->scratch, t));
+	if (name.p == NULL || text.p == NULL)
+		return false;
+	const struct value v = number ? (struct value){ .type = VALUE_JSON, .count = text.n, .p = text.p }
+	                              : value_string(textscan_slice(text.p, text.n));
+	return trace_add_meta(trace, textscan_slice(name.p, name.n), v);
+}
+
+/* Facts of the whole trace; what our own output says of the clock is taken over. */
+static void
+other_data(struct chrome_reading *st, const char *p, const char *e)
+{
+	struct trace *const trace = st->r->trace;
+	struct slice key;
+	enum json_kind kind;
+	bool more;
+	uint64_t epoch;
+
+	for (p = json_first(&st->json, p, e, &more); p != NULL && more;
+	     p = json_next(&st->json, p, e, '}', &more)) {
+		const char *const v = json_key(&st->json, p, e, &key, &kind);
+		p = v != NULL ? json_value(&st->json, v, e, &kind) : NULL;
+		if (p == NULL)
+			return;
+		const struct chrome_token t = { v, p, kind };
+		if (slice_is(key, "epoch_ns") && kind == JSON_UINT &&
+		    json_digits_any(v, (uint32_t)(p - v), &epoch)) {
+			trace->epoch_known = true;
+			trace->epoch_ns = epoch;
+		}
+		if (!add_meta(st, key, &t))
+			st->no_memory = true;
+	}
+}
+
+/* A member, or the end of the object. */
+static enum step
+object_step(struct chrome_reading *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const char *const e = in->end, *p = json_skip_blanks(in->p, e), *q;
+	struct slice key;
+	enum json_kind kind;
+
+	if (p < e && *p == '}') {
+		consume_gap(st, b, p + 1);
+		st->where = CHROME_AT_END;
+		if (!st->has_events)
+			chrome_report(st, CHROME_RULE_NO_EVENTS, in->p - 1, "the object has no traceEvents");
+		return STEP_DONE;
+	}
+	if (!st->first) {
+		if (p == e || *p != ',')
+			return fail_at(st, p, "expected a comma or a closing bracket");
+		p = json_skip_blanks(p + 1, e);
+	}
+	json_clear(&st->json);
+	const char *const v = json_key(&st->json, p, e, &key, &kind);
+	if (v == NULL || v == e)
+		return v == NULL ? failed(st, p) : fail_at(st, v, "expected a value");
+	if (slice_is(key, "traceEvents") && !st->has_events && *v == '[') {
+		consume_gap(st, b, v + 1);
+		st->where = CHROME_IN_EVENTS;
+		st->first = st->has_events = true;
+		return STEP_DONE;
+	}
+	if ((q = json_value(&st->json, v, e, &kind)) == NULL)
+		return failed(st, p);
+	report_flaws(st);
+	if (slice_is(key, "otherData") && kind == JSON_OBJECT && !st->titles_to->looked_ahead)
+		other_data(st, v, q);
+	consume_gap(st, b, q);
+	return STEP_DONE;
+}
+
+/* ---- the events ---- */
+
+/* One that stands at p; what is before it goes with it. */
+static enum step
+event_step(struct chrome_reading *st, struct batch *b, const char *p)
+{
+	struct input *const in = st->r->in;
+	const uint32_t n = b->n;
+	struct quoted q;
+
+	json_clear(&st->json);
+	if (*p != '{') {
+		enum json_kind kind;
+		const char *const end = json_value(&st->json, p, in->end, &kind);
+		if (end == NULL)
+			return failed(st, p);
+		chrome_report(st, CHROME_RULE_NOT_AN_EVENT, p, "expected an object, found %s",
+		              found(&q, p, end));
+		consume_gap(st, b, end);
+		return STEP_DONE;
+	}
+	const char *const end = chrome_parse(st, p, in->end);
+	if (end == NULL)
+		return st->no_memory ? STEP_BAD : failed(st, p);
+	report_flaws(st);
+	chrome_take(st, b);
+	if (st->no_memory)
+		return STEP_BAD;
+	if ((st->r->want & WANT_RAW) != 0 && b->n == n) {
+		consume_gap(st, b, end); /* it could not be read */
+		return STEP_DONE;
+	}
+	if ((st->r->want & WANT_RAW) != 0) {
+		b->events[n].offset = input_offset(in, in->p);
+		if (b->bytes != NULL)
+			b->bytes[n] = slice_of(in->p, (size_t)(end - in->p));
+	} else if (b->bytes != NULL && b->n > n) {
+		b->bytes[n] = slice_of(p, (size_t)(end - p));
+	}
+	consume(st, end);
+	return STEP_DONE;
+}
+
+/* An event, or the end of the array. */
+static enum step
+array_step(struct chrome_reading *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const char *const e = in->end, *p = json_skip_blanks(in->p, e);
+	const char *comma = NULL;
+
+	if (p < e && *p == ',' && !st->first) {
+		comma = p;
+		p = json_skip_blanks(p + 1, e);
+	}
+	if (p == e) {
+		if (!in->last)
+			return (size_t)(e - in->p) > CHROME_MAX_EVENT ? fail_at(st, p, "") : STEP_HUNGRY;
+		chrome_report(st, CHROME_RULE_UNCLOSED, e, "the input ends behind %" PRIu64 " events",
+		              st->r->records);
+		consume_gap(st, b, e);
+		st->where = CHROME_AT_END;
+		return STEP_DONE;
+	}
+	if (*p == ']') {
+		if (comma != NULL)
+			chrome_report(st, CHROME_RULE_TRAILING_COMMA, comma, "trailing comma; ignored");
+		consume_gap(st, b, p + 1);
+		st->where = st->in_object ? CHROME_IN_OBJECT : CHROME_AT_END;
+		return STEP_DONE;
+	}
+	if (comma == NULL && !st->first)
+		return fail_at(st, p, "expected a comma or a closing bracket");
+	return event_step(st, b, p);
+}
+
+/* ---- the file ---- */
+
+static enum step
+start_step(struct chrome_reading *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const char *p = in->p;
+
+	if (in->end - p < 3 && !in->last)
+		return STEP_HUNGRY;
+	if (in->end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		p += 3;
+	p = json_skip_blanks(p, in->end);
+	if (p == in->end)
+		return fail_at(st, p, "expected an object or an array");
+	if (*p != '{' && *p != '[')
+		return fail_at(st, p, "expected an object or an array");
+	st->in_object = *p == '{';
+	consume_gap(st, b, p + 1);
+	st->where = st->in_object ? CHROME_IN_OBJECT : CHROME_IN_EVENTS;
+	st->has_events = !st->in_object;
+	st->first = true;
+	return STEP_DONE;
+}
+
+static enum step
+end_step(struct chrome_reading *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const char *const p = json_skip_blanks(in->p, in->end);
+	struct quoted q;
+
+	if (p < in->end) {
+		chrome_report(st, CHROME_RULE_NOT_JSON, p, "expected the end of the input, found %s",
+		              found(&q, p, p + 1));
+		return STEP_BAD;
+	}
+	if (in->p < p && in->last)
+		consume_gap(st, b, p);
+	return in->last ? STEP_END : STEP_HUNGRY;
+}
+
+static enum step
+one_step(struct chrome_reading *st, struct batch *b)
+{
+	switch (st->where) {
+	case CHROME_AT_START:
+		return start_step(st, b);
+	case CHROME_IN_OBJECT:
+		return object_step(st, b);
+	case CHROME_IN_EVENTS:
+		return array_step(st, b);
+	default:
+		return end_step(st, b);
+	}
+}
+
+static bool
+chrome_read_open(struct reader *r)
+{
+	struct chrome_reading *const st = r->state;
+
+	st->r = r;
+	st->json = (struct json){ .lenient = true, .depth = JSON_MAX_DEPTH };
+	st->line = 1;
+	st->titles_to = st;
+	if (r->ahead_of != NULL) { /* it is the engine's way to show one reader to the other */
+		union {
+			const void *state;
+			struct chrome_reading *asking;
+		} of = { .state = r->ahead_of };
+		st->titles_to = of.asking;
+	}
+	r->trace->dialect = "";
+	r->trace->clock = "unknown";
+	st->gaps = trace_add_class(r->trace, SLICE_LIT("between events"));
+	if (st->gaps == NULL)
+		return false;
+	st->gaps->fields = &gap_field;
+	st->gaps->nfields = 1;
+	return true;
+}
+
+static enum read_status
+chrome_next(struct reader *r, struct batch *b)
+{
+	struct chrome_reading *const st = r->state;
+	struct input *const in = r->in;
+	const uint64_t start = input_offset(in, in->p);
+	enum step step = STEP_DONE;
+
+	while (b->n < b->cap && input_offset(in, in->p) - start < NEXT_BYTES && step == STEP_DONE &&
+	       !st->no_memory) {
+		st->json.complete = in->last;
+		step = one_step(st, b);
+		if (step == STEP_HUNGRY) {
+			input_more(in); /* at the end `last` is set now */
+			step = STEP_DONE;
+		}
+	}
+	if (st->no_memory)
+		return READ_NO_MEMORY;
+	if (step == STEP_END || step == STEP_BAD)
+		chrome_take_finish(st);
+	if (step == STEP_BAD)
+		r->unread = input_drain(in);
+	return step == STEP_END ? READ_END : step == STEP_BAD ? READ_BAD : READ_MORE;
+}
+
+static void
+chrome_close(struct reader *r)
+{
+	struct chrome_reading *const st = r->state;
+
+	chrome_who_free(st);
+	chrome_open_free(st);
+	tabletext_free(&st->class_names);
+	arena_free(&st->scratch);
+}
+
+const struct reader_ops chrome_reader_ops = {
+	.state_size = sizeof(struct chrome_reading),
+	.common_suffix = true,
+	.probe = chrome_probe,
+	.open = chrome_read_open,
+	.next = chrome_next,
+	.close = chrome_close,
+};

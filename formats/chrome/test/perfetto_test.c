@@ -1,0 +1,109 @@
+/* What Perfetto's own importer makes of the output.  Where it is not there, these tests are skipped. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/test/cli_test_util.h"
+
+static const char *
+importer(void)
+{
+	const char *const set = getenv("PERFETTO");
+	const char *const path = set != NULL ? set : "../shared/tools/perfetto";
+
+	if (access(path, X_OK) != 0)
+		cr_skip_test("no importer at %s", path);
+	return path;
+}
+
+/* Rows of a query about the output for an input, to be freed. */
+static char *
+ask(const char *input, const char *query)
+{
+	const char *const perfetto = importer();
+	char *const dir = make_folder();
+	char out[512];
+
+	snprintf(out, sizeof out, "%s/out.json", dir);
+	struct ran r = run_tool((const char *const[]){ "convert", "--quiet", input, out, NULL }, NULL, 0);
+	cr_assert_neq(access(out, R_OK), -1, "%s: %s", input, r.err);
+	ran_free(&r);
+	r = run_program((const char *const[]){ perfetto, out, query, NULL }, NULL, 0);
+	char *const rows = strdup(r.out);
+	ran_free(&r);
+	remove_folder(dir);
+	return rows;
+}
+
+static void
+expect_rows(const char *input, const char *query, const char *want)
+{
+	char *const got = ask(input, query);
+
+	cr_expect_str_eq(got, want, "%s: %s\n%s", input, query, got);
+	free(got);
+}
+
+/* Some of what `make check-viewers` loads: one input of each format, and a real trace. */
+Test(chrome_perfetto, loads_without_errors)
+{
+	static const char *const argv[] = {
+		"sh", "-c",
+		"set -- \"$TRACETOOL_BIN\" testdata/htdump/good/overlapping.htdump "
+		"testdata/heph/good/mixed.bin.log testdata/dftracer/good/sound.pfw "
+		"testdata/dial9/good/document.dial9 testdata/ovni/good/document.obs\n"
+		"t=../shared/traces/dial9/metrics-service.bin\n"
+		"[ ! -e $t ] || set -- \"$@\" $t\n"
+		"exec sh formats/chrome/test/viewers.sh \"$@\"",
+		NULL
+	};
+
+	importer();
+	struct ran r = run_program(argv, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s%s", r.out, r.err);
+	ran_free(&r);
+}
+
+#define SERVICE "../shared/traces/dial9/metrics-service.bin"
+
+/* Several wakes of one thread have equal times. */
+Test(chrome_perfetto, arrows_start_where_they_leave)
+{
+	if (access(SERVICE, R_OK) != 0)
+		cr_skip_test("no %s", SERVICE);
+	expect_rows(SERVICE,
+	            "select count(*) > 30000, count(*) = (select count(*) from flow), "
+	            "sum(a.int_value != b.int_value) from flow join slice o on slice_out = o.id "
+	            "join slice i on slice_in = i.id "
+	            "join args a on a.arg_set_id = o.arg_set_id and a.key = 'args.woken_task_id' "
+	            "join args b on b.arg_set_id = i.arg_set_id and b.key = 'args.task_id'",
+	            "1\t1\t0\n");
+}
+
+/* Spans that overlap at will are on tracks of their process. */
+Test(chrome_perfetto, async_spans_are_of_their_process)
+{
+	if (access(SERVICE, R_OK) != 0)
+		cr_skip_test("no %s", SERVICE);
+	expect_rows(
+	    SERVICE,
+	    "select count(*) > 100, sum(p.upid is null) from slice join track t on slice.track_id = t.id "
+	    "left join process_track p on p.id = t.id where t.type like '%async%'",
+	    "1\t0\n");
+}
+
+/* No lane or invented number makes a thread the main one. */
+Test(chrome_perfetto, no_thread_becomes_the_main_one)
+{
+	static const char *const inputs[] = { "testdata/htdump/good/overlapping.htdump",
+		                              "testdata/dial9/good/document.dial9" };
+
+	for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++)
+		expect_rows(
+		    inputs[i],
+		    "select count(*) from thread_track join thread using (utid) where is_main_thread = 1 "
+		    "or thread.name is null",
+		    "0\n");
+}

@@ -1,0 +1,124 @@
+/* Which format JSON is taken for. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/test/cli_test_util.h"
+#include "format/registry.h"
+
+#define HEAD 65536 /* bytes that the engine shows */
+
+static const char *
+format_of(const char *text, size_t n)
+{
+	const bool complete = n <= HEAD;
+	bool no_memory;
+	const struct format *const f =
+	    format_probe(slice_of(text, complete ? n : HEAD), complete, &no_memory);
+
+	return f != NULL ? f->name : "none";
+}
+
+#define EVENT(ph, more)                                                                                      \
+	"{\"name\":\"a\",\"cat\":\"c\",\"ph\":\"" ph "\",\"ts\":1,\"pid\":1,\"tid\":1" more "}"
+#define X EVENT("X", ",\"dur\":2")
+#define DFT                                                                                                  \
+	"{\"id\":1,\"name\":\"a\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2,\"ph\":\"X\","    \
+	"\"args\":{\"hhash\":1}}"
+
+static const struct {
+	const char *text, *format;
+} rows[] = {
+	{ "{\"traceEvents\":[]}", "chrome" },
+	{ "{\"traceEvents\":[", "chrome" },
+	{ " {\n \"traceEvents\" : [\n", "chrome" },
+	{ "\xef\xbb\xbf{\"traceEvents\":[]}", "chrome" },
+	{ "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"a\":[1,{}]},\"traceEvents\":[" X "]}", "chrome" },
+	{ "{\"otherData\":{\"a\":\"", "chrome" },
+	{ "{\"traceEvents\":[" X "]}", "chrome" },
+	{ "[" X "]", "chrome" },
+	{ "[\n" X ",\n" X "\n", "chrome" },
+	{ "[\n" EVENT("B", "") ",\n" EVENT("E", "") "\n]", "chrome" },
+	{ "[\n  {\n    \"name\": \"a\",\n    \"ph\": \"B\",\n    \"ts\": 1.5\n  },\n  {\n", "chrome" },
+	{ "[" EVENT("b", ",\"id\":1") "," EVENT("e", ",\"id\":1") "]", "chrome" },
+	{ "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"x\"}},", "chrome" },
+	/* what a converted trace of the other format looks like with its hashes */
+	{ "{\"traceEvents\":[" EVENT("X", ",\"dur\":2,\"args\":{\"hhash\":1}") "," X "]}", "chrome" },
+	{ "[\n" DFT "\n", "dftracer" },
+	{ "[\n" DFT ",\n" DFT "\n]", "dftracer" },
+	{ "{\"traceEvents\":[" DFT "," DFT "]}", "dftracer" },
+	{ "[\n" X "\n" X "\n", "dftracer" },
+	{ "[\n", "dftracer" },
+	{ "{\"traceEvents\":{}}", "none" },
+	{ "{\"ph\":\"X\"", "none" },
+	{ "{\"a\":1}", "none" },
+	{ "[1,2,3]", "none" },
+	{ "[{\"ph\":\"XY\",\"ts\":1}]", "none" },
+};
+
+Test(chrome_probe, tells_json_apart)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const char *const got = format_of(rows[i].text, strlen(rows[i].text));
+		cr_expect_str_eq(got, rows[i].format, "%s: %s", rows[i].text, got);
+	}
+}
+
+static size_t
+each_in(const char *dir, const char *kind, size_t (*look)(const char *path))
+{
+	char folder[256], path[1024];
+	size_t n = 0;
+
+	snprintf(folder, sizeof folder, "testdata/%s/%s", dir, kind);
+	char **const names = list_folder(folder, "");
+	for (char **name = names; *name != NULL; name++) {
+		if (strstr(*name, ".expect") != NULL)
+			continue;
+		snprintf(path, sizeof path, "%s/%s", folder, *name);
+		n += look(path);
+	}
+	list_free(names);
+	return n;
+}
+
+/* What a sample is converted to is Chrome JSON, and nothing else. */
+static size_t
+converted(const char *path)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "-q", "--to", "chrome", path, "-", NULL }, NULL, 0);
+	const bool any = r.out_n > 0;
+
+	if (any)
+		cr_expect_str_eq(format_of(r.out, r.out_n), "chrome", "%s", path);
+	ran_free(&r);
+	return any;
+}
+
+Test(chrome_probe, what_is_converted_is_recognised)
+{
+	static const char *const dirs[] = { "dftracer", "dial9", "heph", "htdump", "ovni" };
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
+		n += each_in(dirs[i], "good", converted);
+	cr_expect_gt(n, 60);
+}
+
+/* Samples of DFTracer are taken for nothing else, the spoiled ones too. */
+static size_t
+dftracer_sample(const char *path)
+{
+	struct ran r = run_tool((const char *const[]){ "validate", "--format", "json", path, NULL }, NULL, 0);
+
+	cr_expect_not_null(strstr(r.out, "\"format\":\"dftracer\""), "%s: %.300s", path, r.out);
+	ran_free(&r);
+	return 1;
+}
+
+Test(chrome_probe, dftracer_stays_dftracer)
+{
+	cr_expect_gt(each_in("dftracer", "good", dftracer_sample), 15);
+	cr_expect_gt(each_in("dftracer", "bad", dftracer_sample), 50);
+}

@@ -1,0 +1,442 @@
+#include <stdlib.h>
+
+#include "model/event_traits.h"
+#include "base/decimal.h"
+#include "chrome/state.h"
+
+/*
+ * Chrome trace event JSON, object form, one event a line ("Trace Event
+ * Format").  The object form, because some viewers refuse the array form and
+ * because facts of the whole trace have a place in it; they stand at the end,
+ * when all of them are known.
+ */
+
+const struct loss chrome_losses[CHROME_LOSSES + 1] = {
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#include "chrome/losses.def"
+#undef LOSS
+};
+
+/* ---- declarations ---- */
+
+static bool
+declare_class(struct chrome_state *st, struct class *c)
+{
+	struct chrome_class *const to = arena_alloc(&st->arena, sizeof *to);
+	struct text t = { .p = NULL };
+
+	text_str(&t, "\",\"cat\":");
+	const bool changed = text_json_string(&t, c->category) > 0;
+	text_str(&t, ",\"ph\":\"");
+	char *const p = to != NULL && !t.failed ? arena_alloc(&st->arena, t.n) : NULL;
+	if (p != NULL) {
+		memcpy(p, t.p, t.n);
+		*to = (struct chrome_class){ p, (uint32_t)t.n, changed };
+		c->declared = to;
+	}
+	text_free(&t);
+	return p != NULL;
+}
+
+bool
+chrome_declare(struct writer *w, const struct batch *b)
+{
+	struct chrome_state *const st = w->state;
+
+	if (!st->declared && w->trace->record_id != NULL)
+		st->record_id = slice_str(w->trace->record_id);
+	st->declared = true;
+	for (uint32_t i = 0; i < b->ntracks; i++)
+		if (!chrome_declare_track(st, b->tracks[i]))
+			return false;
+	for (uint32_t i = 0; i < b->nclasses; i++)
+		if (!declare_class(st, b->classes[i]))
+			return false;
+	return true;
+}
+
+/* ---- lines ---- */
+
+/* first: the process's first thread, if it is known.  Viewers take metadata without a thread for those of a
+ * thread of their own. */
+static void
+put_metadata(struct text *t, const char *name, const struct track *k, const struct track *first)
+{
+	const struct track *const thread = k->kind == TRACK_THREAD ? k : first;
+
+	text_printf(t, ",\n{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, name, chrome_track_of(k)->pid);
+	if (thread != NULL)
+		text_printf(t, ",\"tid\":%" PRIu32, chrome_track_of(thread)->tid);
+	text_str(t, ",\"args\":{");
+}
+
+void
+chrome_render_track(const struct track *k, const struct track *first, struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+	const struct chrome_track *const c = chrome_track_of(k);
+	const bool process = k->kind == TRACK_PROCESS;
+
+	put_metadata(t, process ? "process_name" : "thread_name", k, first);
+	text_str(t, "\"name\":");
+	(void)text_json_string(t, k->name); /* a name that is repaired counts with its events */
+	if (c->renamed) {
+		text_str(t, process ? ",\"true_pid\":" : ",\"true_tid\":");
+		text_json_u64(t, k->id);
+	}
+	text_str(t, "}}");
+}
+
+static char *
+put_literal(char *p, const char *s, size_t n)
+{
+	memcpy(p, s, n);
+	return p + n;
+}
+#define PUT(p, literal) put_literal(p, literal, sizeof(literal) - 1)
+
+static inline void
+put_name(struct chunk *chunk, const struct event *e)
+{
+	struct text *const t = &chunk->text;
+	char *p = text_room(t, e->name.n + 16);
+
+	if (p == NULL)
+		return;
+	p = PUT(p, ",\n{\"name\":\"");
+	if ((e->name.flags & SLICE_JSON) != 0) {
+		t->n = (size_t)(text_put(p, e->name.p, e->name.n) - t->p);
+		return;
+	}
+	t->n = (size_t)(p - t->p);
+	if (text_json_chars(t, e->name) > 0)
+		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
+}
+
+/* Viewers match the two ends of an async span by category and id (read as hexadecimal), which is one of the
+ * process.  Offsets tell the spans of one input from each other, tracks those of several. */
+static char *
+put_async(char *p, const struct event *e, char end)
+{
+	*p++ = end;
+	p = PUT(p, "\",\"id2\":{\"local\":\"");
+	p = decimal_hex(p, e->offset ^ (uint64_t)e->track->index << 44);
+	return PUT(p, "\"},\"ts\":");
+}
+
+/* Viewers put the counters of one name and process together, whatever thread they are of: one that is shown
+ * below its thread is told from others by the thread's number.  The scope says what the number is. */
+static char *
+put_counter(char *p, const struct track *k)
+{
+	p = PUT(p, "C\"");
+	if (k->is_child && k->parent->kind == TRACK_THREAD && k->parent->has_id) {
+		p = PUT(p, ",\"id\":\"");
+		p = decimal_u64(p, k->parent->id);
+		p = PUT(p, "\",\"scope\":\"thread\"");
+	}
+	return PUT(p, ",\"ts\":");
+}
+
+static char *
+put_phase(char *p, const struct event *e)
+{
+	if (e->phase == PHASE_COUNTER && e->nfields > 0) /* viewers refuse one of nothing: an instant */
+		return put_counter(p, e->track);
+	switch ((enum phase)e->phase) {
+	case PHASE_SPAN:
+		return event_is_async(e) ? put_async(p, e, 'b') : PUT(p, "X\",\"ts\":");
+	case PHASE_BEGIN:
+		return PUT(p, "B\",\"ts\":");
+	case PHASE_END:
+		return PUT(p, "E\",\"ts\":");
+	case PHASE_FLOW_OUT:
+	case PHASE_FLOW_IN:
+		/* a text id is read as hexadecimal, and so holds all 64 bits */
+		p = e->phase == PHASE_FLOW_OUT      ? PUT(p, "s\",\"id\":\"")
+		    : event_is_step(e) ? PUT(p, "t\",\"bp\":\"e\",\"id\":\"")
+		                                   : PUT(p, "f\",\"bp\":\"e\",\"id\":\"");
+		p = decimal_hex(p, e->dur);
+		return PUT(p, "\",\"ts\":");
+	default:
+		return e->track->kind == TRACK_PROCESS ? PUT(p, "i\",\"s\":\"p\",\"ts\":")
+		                                       : PUT(p, "i\",\"s\":\"t\",\"ts\":");
+	}
+}
+
+/* The last time there is, for spans that would end behind it. */
+static uint64_t
+span_end(const struct chrome_state *st, const struct event *e)
+{
+	const uint64_t last = st->signed_time ? INT64_MAX : UINT64_MAX;
+	const uint64_t least = st->signed_time ? UINT64_C(1) << 63 : 0;
+	const uint64_t left = (last - least) - (e->ts - least); /* both count from the first time there is */
+
+	return e->dur > left ? last : e->ts + e->dur;
+}
+
+/* False if a viewer will show another nanosecond. */
+static bool
+is_exact(const struct chrome_state *st, uint64_t ts)
+{
+	return chrome_time_exact(st->signed_time && ts > INT64_MAX ? -ts : ts);
+}
+
+static bool
+times_exact(const struct chrome_state *st, const struct event *e)
+{
+	if (!is_exact(st, e->ts))
+		return false;
+	if (event_is_async(e))
+		return is_exact(st, span_end(st, e));
+	return e->phase != PHASE_SPAN || chrome_time_exact(e->dur);
+}
+
+static char *
+put_time(const struct chrome_state *st, char *p, uint64_t ts)
+{
+	return st->signed_time ? decimal_usec_signed(p, (int64_t)ts) : decimal_usec(p, ts);
+}
+
+/* `","cat":"...","ph":"`.  Viewers match the ends of an arrow by category too, so these have one that is not
+ * of their class. */
+static inline char *
+put_category(char *p, const struct event *e)
+{
+	if (event_is_flow(e))
+		return PUT(p, "\",\"cat\":\"flow\",\"ph\":\"");
+	return text_put(p, chrome_class_of(e->cls)->text, chrome_class_of(e->cls)->len);
+}
+
+/* Room for a line without its name, category and args. */
+#define LINE_ROOM (sizeof(struct chrome_track) + 2 * DECIMAL_USEC_MAX + DECIMAL_HEX_MAX + 144)
+
+/* Where an arrow may leave: it does so if an end of its id comes.  Viewers start it at the last event before
+ * this one on the thread. */
+static void
+render_departure(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
+{
+	const struct chrome_track *const k = chrome_track_of(e->track);
+	const struct event out = { .name = plan_with_arrows(e->cls->plan)->flow_name,
+		                   .offset = e->offset,
+		                   .phase = PHASE_FLOW_OUT,
+		                   .dur = e->dur };
+
+	put_name(chunk, &out);
+	char *p = text_room(&chunk->text, LINE_ROOM);
+	if (p == NULL)
+		return;
+	p = put_category(p, &out);
+	p = put_phase(p, &out);
+	p = put_time(st, p, e->ts);
+	p = put_literal(p, k->text, k->len);
+	*p++ = '}';
+	chunk->text.n = (size_t)(p - chunk->text.p);
+}
+
+static void
+render_async_end(const struct chrome_state *st, const struct event *e, struct chunk *chunk)
+{
+	const struct chrome_track *const k = chrome_track_of(e->track);
+	struct text *const t = &chunk->text;
+
+	put_name(chunk, e);
+	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_ROOM);
+	if (p == NULL)
+		return;
+	p = put_category(p, e);
+	p = put_async(p, e, 'e');
+	p = put_time(st, p, span_end(st, e));
+	p = put_literal(p, k->text, k->len);
+	*p++ = '}';
+	t->n = (size_t)(p - t->p);
+}
+
+/* Whether readers show it on a thread, as it has one for viewers. */
+static bool
+is_moved(const struct event *e)
+{
+	return e->track->kind == TRACK_PROCESS && e->phase != PHASE_INSTANT && e->phase != PHASE_COUNTER;
+}
+
+void
+chrome_render_event(const struct chrome_state *st, const struct batch *b, const struct event *e,
+                    struct chunk *chunk)
+{
+	const struct chrome_track *const k = chrome_track_of(e->track);
+	struct text *const t = &chunk->text;
+
+	put_name(chunk, e);
+	char *p = text_room(t, chrome_class_of(e->cls)->len + LINE_ROOM);
+	if (p == NULL)
+		return;
+	p = put_category(p, e);
+	p = put_phase(p, e);
+	p = put_time(st, p, e->ts);
+	if (e->phase == PHASE_SPAN && !event_is_async(e)) {
+		p = PUT(p, ",\"dur\":");
+		p = decimal_usec(p, e->dur);
+	}
+	memcpy(p, k->text, sizeof k->text);
+	t->n = (size_t)(p - t->p) + k->len;
+	if (chrome_class_of(e->cls)->changed)
+		ledger_add(&chunk->ledger, &chrome_losses[CHROME_BAD_TEXT], e->offset, 1);
+	if (k->changed || is_moved(e))
+		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TRACK_CHANGED], e->offset, 1);
+	if (!times_exact(st, e))
+		ledger_add(&chunk->ledger, &chrome_losses[CHROME_TIME_ROUNDED], e->offset, 1);
+	chrome_args(st, b, e, chunk);
+	if (st->with_ids || st->record_id.n > 0)
+		chrome_event_ids(st, b, e, chunk);
+	text_char(t, '}');
+	if (event_is_async(e))
+		render_async_end(st, e, chunk);
+	if ((e->flags & EVENT_ARROW) != 0)
+		render_departure(st, e, chunk);
+}
+
+/* ---- the writer ---- */
+
+void
+chrome_begin(struct writer *w)
+{
+	struct chrome_state *const st = w->state;
+
+	st->signed_time = w->signed_time;
+	st->with_ids = option_find(w->options, "ids") != NULL;
+}
+
+void
+chrome_put_head(struct text *t)
+{
+	text_str(t, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+}
+
+static bool
+chrome_open(struct writer *w, struct chunk *chunk)
+{
+	chrome_begin(w);
+	chrome_put_head(&chunk->text);
+	return true;
+}
+
+bool
+chrome_is_rendered(const struct event *e)
+{
+	return e->phase != PHASE_STRUCTURE && (e->phase != PHASE_FLOW_OUT || (e->flags & EVENT_ARROW) == 0);
+}
+
+/* Every line begins with the comma behind the line before it. */
+static void
+chrome_render(const void *state, const struct batch *b, struct chunk *chunk)
+{
+	for (uint32_t i = 0; i < b->ntracks; i++) {
+		const struct track *const k = b->tracks[i], *const next =
+		                                                i + 1 < b->ntracks ? b->tracks[i + 1] : NULL;
+		const bool own = next != NULL && next->kind == TRACK_THREAD && track_process(next) == k;
+		chrome_render_track(k, own ? next : NULL, chunk);
+	}
+	for (uint32_t i = 0; i < b->n; i++)
+		if (chrome_is_rendered(&b->events[i]))
+			chrome_render_event(state, b, &b->events[i], chunk);
+}
+
+static void
+put_text_member(struct text *t, const char *name, const char *value)
+{
+	text_printf(t, ",\n\"%s\":", name);
+	text_json_string(t, slice_str(value));
+}
+
+/* What the trace says of itself, in an object of its own, so that its names meet none of ours; a name that
+ * comes again gets a number. */
+static void
+put_meta(struct chunk *chunk, const struct trace *trace)
+{
+	struct text *const t = &chunk->text;
+	struct tabletext names = { .slots = NULL };
+
+	if (trace->nmeta == 0)
+		return;
+	text_str(t, ",\n\"trace\":{");
+	for (uint32_t i = 0; i < trace->nmeta; i++) {
+		const struct slice name = trace->meta[i].name;
+		const uint32_t times = tabletext_get(&names, name);
+		text_str(t, i > 0 ? ",\n\"" : "\n\"");
+		text_json_chars(t, name);
+		if (times != TABLE_NONE)
+			text_printf(t, " (%" PRIu32 ")", times + 1);
+		text_str(t, "\":");
+		chrome_value(chunk, &trace->meta[i].value, &(struct event){ .ts = 0 });
+		t->failed |= !tabletext_put(&names, name, times == TABLE_NONE ? 1 : times + 1);
+	}
+	text_char(t, '}');
+	tabletext_free(&names);
+}
+
+void
+chrome_put_facts(const struct writer *w, const struct chrome_parts *parts, struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+	const struct trace *const trace = w->trace;
+
+	text_str(t, "\n],\n\"otherData\":{\n\"tool\":");
+	text_json_string(t, slice_str(w->tool));
+	put_text_member(t, "format", trace->format);
+	if (trace->dialect[0] != '\0')
+		put_text_member(t, "dialect", trace->dialect);
+	if (trace->byte_order != NULL)
+		put_text_member(t, "byte_order", trace->byte_order);
+	put_text_member(t, "clock", trace->clock);
+	text_str(t, ",\n\"epoch_ns\":");
+	if (trace->epoch_known)
+		text_json_u64(t, trace->epoch_ns);
+	else
+		text_str(t, "null");
+	if (w->rebased) {
+		text_str(t, ",\n\"rebased_by_ns\":");
+		text_json_u64(t, w->rebased_by);
+	}
+	if (parts != NULL)
+		text_printf(t, ",\n\"part\":%" PRIu32 ",\n\"parts\":%" PRIu32, parts->ended, parts->begun);
+	put_meta(chunk, trace);
+	text_str(t, ",\n\"losses\":{");
+	for (size_t i = 0; i < w->total->n; i++)
+		text_printf(t, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", w->total->rows[i].loss->id,
+		            w->total->rows[i].count);
+	text_str(t, "}\n}}\n");
+}
+
+static bool
+chrome_close(struct writer *w, struct chunk *chunk)
+{
+	const struct track *const *const tracks = (const struct track *const *)w->trace->tracks;
+
+	if (w->any && !chrome_put_order(tracks, w->trace->ntracks, &chunk->text))
+		return false;
+	chrome_put_facts(w, NULL, chunk);
+	return true;
+}
+
+void
+chrome_free(void *state)
+{
+	struct chrome_state *const st = state;
+
+	arena_free(&st->arena);
+	table64_free(&st->ids.used);
+	chrome_parts_free(&st->parts);
+}
+
+const struct writer_ops chrome_writer_ops = {
+	.state_size = sizeof(struct chrome_state),
+	.want = WANT_FIELDS,
+	.modes = WRITER_INTERPRETED,
+	.nested = true,
+	.joint = 1, /* the comma */
+	.open = chrome_open,
+	.declare = chrome_declare,
+	.render = chrome_render,
+	.close = chrome_close,
+	.free = chrome_free,
+};

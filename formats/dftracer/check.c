@@ -1,0 +1,340 @@
+#include "dftracer/facts.h"
+#include "dftracer/report.h"
+
+/*
+ * Checks a record: the members that its kind must have, their types, their
+ * numbers.  What kinds the members have (the record's shape) is the same in
+ * most records, so a shape that was checked without a finding is not checked
+ * again.
+ */
+
+/* ---- names for messages ---- */
+
+const char *const dft_top_names[DFT_TOPS] = {
+	[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type", [DFT_PID] = "pid",
+	[DFT_TID] = "tid", [DFT_TS] = "ts",     [DFT_DUR] = "dur", [DFT_PH] = "ph",     [DFT_ARGS] = "args",
+};
+
+static const char *const kind_names[] = {
+	[JSON_ABSENT] = "absent",
+	[JSON_UINT] = "an integer",
+	[JSON_INT] = "a negative integer",
+	[JSON_NUMBER] = "a number with a fraction",
+	[JSON_STRING] = "a string",
+	[JSON_ESCAPED] = "a string",
+	[JSON_BAD_STRING] = "a string",
+	[JSON_TRUE] = "true",
+	[JSON_FALSE] = "false",
+	[JSON_NULL] = "null",
+	[JSON_OBJECT] = "an object",
+	[JSON_ARRAY] = "an array",
+	[JSON_NOT_FINITE] = "not a finite number",
+	[JSON_BAD_WORD] = "not a JSON value",
+	[JSON_BAD_NESTED] = "invalid JSON",
+};
+
+static const char *
+top_at(const struct dft_record *rec, enum dft_top which)
+{
+	return rec->p + rec->top[which].at;
+}
+
+void
+dft_report_type(struct dft_state *st, const struct dft_record *rec, enum dft_top which, const char *wanted)
+{
+	const enum json_kind kind = dft_top_kind(rec, which);
+	struct quoted q;
+
+	dft_report(st, DFT_RULE_FIELD_TYPE, rec, top_at(rec, which), "%s is %s (%s), expected %s",
+	           dft_top_names[which], kind_names[kind], quoted(&q, dft_top_text(rec, which)), wanted);
+}
+
+/* ---- the phase ---- */
+
+static enum dft_phase
+phase_of_letter(char c)
+{
+	switch (c) {
+	case 'X':
+	case 'x':
+		return DFT_PHASE_COMPLETE;
+	case 'M':
+	case 'm':
+	case 'H':
+	case 'h':
+		return DFT_PHASE_METADATA;
+	case 'C':
+	case 'c':
+		return DFT_PHASE_COUNTER;
+	case 'A':
+	case 'a':
+		return DFT_PHASE_AGGREGATE;
+	case 'B':
+		return DFT_PHASE_BEGIN;
+	case 'E':
+		return DFT_PHASE_END;
+	case 'i':
+	case 'I':
+		return DFT_PHASE_INSTANT;
+	default:
+		return DFT_PHASE_NONE;
+	}
+}
+
+static enum dft_phase
+phase_of_digit(char c)
+{
+	static const enum dft_phase phases[] = { DFT_PHASE_COMPLETE, DFT_PHASE_COUNTER, DFT_PHASE_AGGREGATE,
+		                                 DFT_PHASE_METADATA };
+
+	return c >= '1' && c <= '4' ? phases[c - '1'] : DFT_PHASE_NONE;
+}
+
+bool
+dft_is_metadata(const struct dft_record *rec)
+{
+	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
+	const char c = rec->top[DFT_PH].n == 1 && kind != JSON_ABSENT ? *top_at(rec, DFT_PH) : '\0';
+
+	return c != '\0' &&
+	       (kind == JSON_UINT ? phase_of_digit(c) : phase_of_letter(c)) == DFT_PHASE_METADATA;
+}
+
+/* Which it was meant to be, where ph does not say. */
+static enum dft_phase
+guess_phase(const struct dft_record *rec)
+{
+	if (dft_top_kind(rec, DFT_TS) != JSON_ABSENT)
+		return dft_top_kind(rec, DFT_DUR) != JSON_ABSENT ? DFT_PHASE_COMPLETE : DFT_PHASE_INSTANT;
+	return DFT_PHASE_NONE;
+}
+
+static enum dft_phase
+odd_phase(struct dft_state *st, const struct dft_record *rec)
+{
+	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
+	const enum dft_phase guess = guess_phase(rec);
+	static const char *const taken[] = { [DFT_PHASE_NONE] = "record retained, but not as an event",
+		                             [DFT_PHASE_COMPLETE] =
+		                                 "read as a complete event, as it has ts and dur",
+		                             [DFT_PHASE_INSTANT] = "read as an instant, as it has ts" };
+	struct quoted q;
+
+	if (kind == JSON_ABSENT)
+		dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "ph is missing; %s", taken[guess]);
+	else if (kind != JSON_UINT && !json_is_string(kind))
+		dft_report_type(st, rec, DFT_PH, "a letter");
+	else
+		dft_report(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH), "ph is %s; %s",
+		           quoted(&q, dft_top_text(rec, DFT_PH)), taken[guess]);
+	return guess;
+}
+
+/* Tracers count calls in dft_cnt; the aggregator of later utilities gives dur as sum, avg, min, max. */
+static bool
+is_aggregate(const struct dft_record *rec)
+{
+	const struct dft_arg *const dur = dft_arg_of(rec, DFT_ROLE_DURATION);
+
+	return rec->special[DFT_ROLE_COUNT_OF_CALLS] != 0 || (dur != NULL && dur->kind == JSON_OBJECT);
+}
+
+static enum dft_phase
+check_phase(struct dft_state *st, const struct dft_record *rec)
+{
+	const enum json_kind kind = dft_top_kind(rec, DFT_PH);
+	const bool one = rec->top[DFT_PH].n == 1 && (kind == JSON_STRING || kind == JSON_UINT);
+	const char c = one ? *top_at(rec, DFT_PH) : '\0';
+	const struct slice text = slice_of(rec->p + rec->top[DFT_PH].at, one);
+
+	if (kind == JSON_STRING && c == 'X')
+		return DFT_PHASE_COMPLETE;
+	if (kind == JSON_STRING && c == 'M')
+		return DFT_PHASE_METADATA;
+	enum dft_phase phase = !one                ? DFT_PHASE_NONE
+	                       : kind == JSON_UINT ? phase_of_digit(c)
+	                                           : phase_of_letter(c);
+	if (phase == DFT_PHASE_NONE || phase >= DFT_PHASE_BEGIN) {
+		if (phase == DFT_PHASE_NONE)
+			return odd_phase(st, rec);
+		struct quoted q;
+		dft_report(st, DFT_RULE_UNKNOWN_PHASE, rec, top_at(rec, DFT_PH),
+		           "ph is %s, which is of Chrome's format and not of DFTracer's", quoted(&q, text));
+		return phase;
+	}
+	if (kind == JSON_UINT || (c >= 'a' && c <= 'z'))
+		dft_tally_add(st, DFT_PHASE_FORMS, dft_place_of(rec), text);
+	if (phase == DFT_PHASE_COUNTER || phase == DFT_PHASE_AGGREGATE || c == 'H')
+		dft_tally_add(st, DFT_LATER_PHASES, dft_place_of(rec), text);
+	if (phase == DFT_PHASE_COUNTER && is_aggregate(rec)) /* 2.x wrote both as C */
+		phase = DFT_PHASE_AGGREGATE;
+	return phase;
+}
+
+/* ---- shapes ---- */
+
+#define BIT(which) (1u << (which))
+
+static const unsigned needed[] = {
+	[DFT_PHASE_NONE] = BIT(DFT_NAME),
+	[DFT_PHASE_COMPLETE] =
+	    BIT(DFT_NAME) | BIT(DFT_CAT) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) | BIT(DFT_DUR),
+	[DFT_PHASE_METADATA] = BIT(DFT_NAME),
+	[DFT_PHASE_COUNTER] = BIT(DFT_NAME) | BIT(DFT_TS),
+	[DFT_PHASE_AGGREGATE] = BIT(DFT_NAME) | BIT(DFT_TS),
+	[DFT_PHASE_BEGIN] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS),
+	[DFT_PHASE_END] = BIT(DFT_NAME) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS),
+	[DFT_PHASE_INSTANT] = BIT(DFT_NAME) | BIT(DFT_TS),
+};
+
+#define NUMBERS (BIT(DFT_ID) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_TS) | BIT(DFT_DUR))
+
+/* What the samples of metadata in the specification have, and some dialects leave out. */
+#define METADATA_HAS (BIT(DFT_CAT) | BIT(DFT_PID) | BIT(DFT_TID) | BIT(DFT_ARGS))
+
+static unsigned
+present(const struct dft_record *rec)
+{
+	unsigned bits = 0;
+
+	for (int i = 0; i < DFT_TOPS; i++)
+		bits |= dft_top_kind(rec, (enum dft_top)i) != JSON_ABSENT ? BIT(i) : 0;
+	return bits;
+}
+
+static void
+report_missing(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
+{
+	const unsigned missing = needed[phase] & ~present(rec);
+	static const char *const kinds[] = { "record",  "complete event", "metadata event",
+		                             "counter", "aggregate",      "begin",
+		                             "end",     "instant" };
+
+	for (int i = 0; i < DFT_TOPS; i++)
+		if ((missing & BIT(i)) != 0)
+			dft_report(st, DFT_RULE_MISSING_FIELD, rec, NULL, "%s is missing from the %s",
+			           dft_top_names[i], kinds[phase]);
+}
+
+static void
+check_kind(struct dft_state *st, const struct dft_record *rec, enum dft_top which)
+{
+	const enum json_kind kind = dft_top_kind(rec, which);
+
+	if (kind == JSON_ABSENT)
+		return;
+	if (which == DFT_NAME || which == DFT_CAT) {
+		if (!json_is_string(kind))
+			dft_report_type(st, rec, which, "a string");
+	} else if (which == DFT_ARGS) {
+		if (kind != JSON_OBJECT)
+			dft_report_type(st, rec, which, "an object");
+	} else if (which !=
+	           DFT_PH) { /* which was checked before; text is looked at where the number is read */
+		if (kind != JSON_UINT && kind != JSON_INT && (which == DFT_TYPE || !json_is_string(kind)))
+			dft_report_type(st, rec, which, "an integer");
+	}
+}
+
+/* Differences of the dialects, each reported once. */
+static unsigned
+differences(const struct dft_record *rec, enum dft_phase phase)
+{
+	const unsigned has = present(rec);
+	unsigned tallies = 0;
+
+	for (int i = 0; i < DFT_TOPS; i++)
+		if ((BIT(i) & NUMBERS) != 0 && json_is_string(dft_top_kind(rec, (enum dft_top)i)) &&
+		    dft_is_quoted_number(rec, (enum dft_top)i))
+			tallies |= BIT(DFT_QUOTED_NUMBERS);
+	if ((has & BIT(DFT_ID)) == 0)
+		tallies |= BIT(DFT_NO_IDS);
+	if ((has & BIT(DFT_TYPE)) != 0)
+		tallies |= BIT(DFT_EXTRA_FIELDS);
+	if (phase == DFT_PHASE_COMPLETE && (has & BIT(DFT_ARGS)) == 0)
+		tallies |= BIT(DFT_NO_ARGS);
+	if (phase == DFT_PHASE_METADATA && (has & METADATA_HAS) != METADATA_HAS)
+		tallies |= BIT(DFT_SPARSE_METADATA);
+	return tallies;
+}
+
+static void
+tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned tallies)
+{
+	for (; tallies != 0; tallies &= tallies - 1) {
+		const enum dft_tallied which = (enum dft_tallied)__builtin_ctz(tallies);
+		dft_tally_add(st, which, dft_place_of(rec),
+		              which == DFT_EXTRA_FIELDS ? SLICE_LIT("type") : slice_of(NULL, 0));
+	}
+}
+
+static void
+check_shape(struct dft_state *st, const struct dft_record *rec, enum dft_phase phase)
+{
+	if ((phase == DFT_PHASE_COMPLETE && rec->shape == DFT_USUAL_COMPLETE) ||
+	    (phase == DFT_PHASE_METADATA && rec->shape == DFT_USUAL_METADATA))
+		return;
+	const uint64_t key = rec->shape | (uint64_t)phase << 60 | (uint64_t)1 << 59; /* never 0 */
+	if (key != st->valid_shape) {
+		const uint64_t findings = st->findings;
+		report_missing(st, rec, phase);
+		for (int i = 0; i < DFT_TOPS; i++)
+			check_kind(st, rec, (enum dft_top)i);
+		if (st->findings != findings) {
+			tally_differences(st, rec, differences(rec, phase));
+			return;
+		}
+		st->valid_shape = key;
+		st->valid_tallies = differences(rec, phase);
+	}
+	tally_differences(st, rec, st->valid_tallies);
+}
+
+/* ---- faults of the text ---- */
+
+static const struct {
+	enum dft_rule rule;
+	const char *words;
+} flaws[DFT_FLAW_KINDS] = {
+	[JSON_FLAW_NUL] = { DFT_RULE_NUL_BYTES, "NUL byte in a string; retained" },
+	[JSON_FLAW_CONTROL_BYTE] = { DFT_RULE_CONTROL_BYTE, "control byte in a string; retained" },
+	[JSON_FLAW_UTF8] = { DFT_RULE_INVALID_UTF8, "string is not UTF-8; bytes retained" },
+	[JSON_FLAW_ESCAPE] = { DFT_RULE_BAD_ESCAPE, "invalid escape in a string; backslash retained" },
+	[DFT_FLAW_UNESCAPED_QUOTE] = { DFT_RULE_UNESCAPED_QUOTE,
+	                               "unescaped quote in a string; its end was found by what follows" },
+	[JSON_FLAW_COMMA] = { DFT_RULE_COMMA_IN_OBJECT, "trailing comma; ignored" },
+	[DFT_FLAW_STRAY_Q] = { DFT_RULE_STRAY_Q, "q after the pid; ignored" },
+	[JSON_FLAW_NOT_FINITE] = { DFT_RULE_NOT_FINITE, "nan and inf are not JSON numbers; retained" },
+	[JSON_FLAW_WORD] = { DFT_RULE_BAD_VALUE, "not a JSON value; retained as a string" },
+	[DFT_FLAW_DUPLICATE_KEY] = { DFT_RULE_DUPLICATE_KEY,
+	                             "duplicate name in an object; all values retained" },
+};
+
+static void
+report_flaws(struct dft_state *st, const struct dft_record *rec)
+{
+	for (uint32_t i = 0; i < rec->json.nflaws; i++) {
+		const struct json_flaw_at *const f = &rec->json.flaws[i];
+		dft_report(st, flaws[f->kind].rule, rec, f->at, "%s", flaws[f->kind].words);
+	}
+	if (rec->too_many)
+		dft_report(st, DFT_RULE_LIMIT, rec, NULL,
+		           "more than 60000 args or 16 unknown fields: the others were dropped");
+}
+
+void
+dft_check(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	f->has_id = false;
+	f->id = f->pid = f->tid = f->ts = f->dur = 0;
+	f->nnames = 0;
+	if (rec->json.nflaws > 0 || rec->too_many)
+		report_flaws(st, rec);
+	f->phase = check_phase(st, rec);
+	check_shape(st, rec, f->phase);
+	if (rec->nextras > 0)
+		dft_tally_add(st, DFT_EXTRA_FIELDS, dft_place_of(rec),
+		              dft_token_text(rec, rec->extras[0].key));
+	dft_check_numbers(st, rec, f);
+	dft_check_hashes(st, rec, f);
+}

@@ -1,0 +1,305 @@
+/*
+ * What the parser takes for a record without a flaw is JSON to a strict check
+ * and to cJSON, and the values are the same; what has a flaw is not.
+ *
+ * cJSON is lax where the strict check is not: it takes control bytes and bytes
+ * that are not UTF-8 in texts, numbers such as 01, 1. and +1 (what strtod
+ * takes), and lone surrogates of the lower half; it is asked only about what
+ * the strict check accepts.
+ */
+#include <cJSON.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dftracer/random.h"
+#include "dftracer/parse.h"
+#include "test/fuzz/strict_json.h"
+
+struct parser {
+	struct dft_record rec;
+	struct dft_keys keys;
+};
+
+static void
+parser_init(struct parser *x)
+{
+	cr_assert(dft_record_init(&x->rec));
+	x->keys = (struct dft_keys){ .keys = NULL };
+	cr_assert(dft_keys_init(&x->keys));
+}
+
+static void
+parser_free(struct parser *x)
+{
+	dft_record_free(&x->rec);
+	dft_keys_free(&x->keys);
+}
+
+/* True: a record with nothing but blanks behind, no flaw. */
+static bool
+is_valid(struct parser *x, const char *p, size_t n)
+{
+	if (n == 0 || *p != '{' || !dft_parse(&x->rec, &x->keys, p, p + n))
+		return false;
+	for (uint32_t i = 0; i < x->rec.json.nflaws; i++)
+		if (x->rec.json.flaws[i].kind != DFT_FLAW_DUPLICATE_KEY)
+			return false;
+	return json_skip_blanks(x->rec.end, p + n) == p + n;
+}
+
+static void
+same_text(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
+{
+	struct arena arena = { 0 };
+	const struct slice raw = dft_token_text(rec, a->value);
+	const struct slice text = a->kind == JSON_ESCAPED ? json_unescape(&arena, raw) : raw;
+
+	cr_assert(cJSON_IsString(v));
+	/* a NUL, which JSON allows as an escape, ends cJSON's text */
+	if (memchr(text.p, '\0', text.n) == NULL)
+		cr_expect(strlen(v->valuestring) == text.n && memcmp(v->valuestring, text.p, text.n) == 0,
+		          "%.*s", (int)text.n, text.p);
+	arena_free(&arena);
+}
+
+/* As cJSON_Compare(), but names may come twice. */
+static bool
+same_json(const cJSON *a, const cJSON *b)
+{
+	const cJSON *x = a->child, *y = b->child;
+
+	if ((a->string == NULL) != (b->string == NULL) ||
+	    (a->string != NULL && strcmp(a->string, b->string) != 0) || (a->type & 0xff) != (b->type & 0xff))
+		return false;
+	if (cJSON_IsString(a) && strcmp(a->valuestring, b->valuestring) != 0)
+		return false;
+	if (cJSON_IsNumber(a) && memcmp(&a->valuedouble, &b->valuedouble, sizeof a->valuedouble) != 0)
+		return false;
+	for (; x != NULL && y != NULL; x = x->next, y = y->next)
+		if (!same_json(x, y))
+			return false;
+	return x == y;
+}
+
+/* Objects and arrays stay text: the text says the same. */
+static void
+same_nested(struct slice raw, const cJSON *v)
+{
+	cJSON *const again = cJSON_ParseWithLength(raw.p, raw.n), of_v = *v;
+
+	of_v.string = NULL;
+	cr_assert_not_null(again);
+	cr_expect(same_json(again, &of_v), "%.*s", (int)raw.n, raw.p);
+	cJSON_Delete(again);
+}
+
+static void
+same_value(const struct dft_record *rec, const struct dft_arg *a, const cJSON *v)
+{
+	const struct slice raw = dft_token_text(rec, a->value);
+	char number[64];
+
+	switch ((enum json_kind)a->kind) {
+	case JSON_UINT:
+	case JSON_INT:
+	case JSON_NUMBER:
+		cr_assert(cJSON_IsNumber(v));
+		snprintf(number, sizeof number, "%.*s", (int)raw.n, raw.p);
+		if (raw.n < sizeof number - 1)
+			cr_expect(strtod(number, NULL) == v->valuedouble ||
+			              v->valuedouble - v->valuedouble != 0,
+			          "%s", number);
+		break;
+	case JSON_STRING:
+	case JSON_ESCAPED:
+		same_text(rec, a, v);
+		break;
+	case JSON_TRUE:
+		cr_expect(cJSON_IsTrue(v));
+		break;
+	case JSON_FALSE:
+		cr_expect(cJSON_IsFalse(v));
+		break;
+	case JSON_NULL:
+		cr_expect(cJSON_IsNull(v));
+		break;
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		cr_expect(a->kind == JSON_OBJECT ? cJSON_IsObject(v) : cJSON_IsArray(v));
+		same_nested(raw, v);
+		break;
+	default:
+		cr_assert_fail("a valid record with a value of kind %u", a->kind);
+	}
+}
+
+/* The arguments, in order. */
+static void
+same_args(const struct dft_record *rec, const cJSON *json)
+{
+	const cJSON *args = cJSON_GetObjectItemCaseSensitive(json, "args"), *v;
+	uint32_t i = 0;
+
+	if (!cJSON_IsObject(args))
+		args = NULL;
+	cJSON_ArrayForEach(v, args)
+	{
+		cr_assert_lt(i, rec->nargs);
+		same_value(rec, &rec->args[i++], v);
+	}
+	cr_expect_eq(i, rec->nargs);
+}
+
+/* The fields of the record: those that it knows, each but once, and the others in order. */
+static void
+same_fields(const struct dft_record *rec, const cJSON *json)
+{
+	const cJSON *v;
+	uint32_t known = 0, extras = 0;
+
+	cJSON_ArrayForEach(v, json)
+	{
+		const enum dft_top which = dft_top_of(slice_str(v->string));
+		const bool first = which != DFT_TOPS && (known & 1u << which) == 0;
+		if (!first) {
+			if (extras < rec->nextras)
+				same_value(rec, &rec->extras[extras++], v);
+			continue;
+		}
+		known |= 1u << which;
+		const struct dft_arg a = { .value = rec->top[which],
+			                   .kind = (uint8_t)dft_top_kind(rec, which) };
+		if (which != DFT_ARGS || a.kind != JSON_OBJECT)
+			same_value(rec, &a, v);
+	}
+	cr_expect_eq(extras, rec->nextras);
+}
+
+static void
+agree_on(struct parser *x, const char *bytes, size_t n)
+{
+	char *const p = malloc(n + 1); /* cJSON wants one byte more */
+	size_t at;
+
+	if (memchr(bytes, '\n', n) != NULL) {
+		free(p);
+		return; /* a line */
+	}
+	cr_assert_not_null(p);
+	memcpy(p, bytes, n);
+	p[n] = '\0';
+	const bool valid = is_valid(x, p, n);
+	const bool strict = n > 0 && *p == '{' && strict_json_fault(p, n, &at) == NULL;
+	cr_assert_eq(valid, strict, "%s: %.*s", valid ? "accepted" : "refused", (int)n, p);
+	cJSON *const json = valid ? cJSON_ParseWithLength(p, n + 1) : NULL;
+	cr_assert(!valid || json != NULL, "cJSON refuses: %.*s", (int)n, p);
+	if (valid && x->rec.json.nflaws == 0)
+		same_args(&x->rec, json);
+	if (valid && !x->rec.too_many && memchr(p, '\\', n) == NULL) /* keys are compared as they stand */
+		same_fields(&x->rec, json);
+	cJSON_Delete(json);
+	free(p);
+}
+
+static const char *const documents[] = {
+	"{}",
+	"{ }",
+	"{\"id\":1,\"name\":\"read\",\"cat\":\"POSIX\",\"pid\":7,\"tid\":8,\"ts\":1727387307981693,\"dur\":0,"
+	"\"ph\":\"X\",\"args\":{\"hhash\":5692,\"p_idx\":-1}}",
+	"{\"args\":{\"a\":[1,2,{\"b\":[]},\"\\u00e9\\ud83d\\ude00\"],\"t\":true,\"f\":false,\"n\":null,\"e\":"
+	"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"}}",
+	"{\"args\" : { \"x\" : -0.5e-3 , \"y\" : 1E+9, \"z\":0 , \"\":{} } , \"ph\":1}",
+	"{\"args\":{\"utf\":\"na\xc3\xafve \xe6\x89\x93 "
+	"\xf0\x9f\x98\x80\",\"a\":18446744073709551615,\"b\":-9223372036854775808}}",
+	"{\"args\":{\"deep\":[[[[[[[[{\"a\":[{}]}]]]]]]]]}, \"other\":[true,false,null,\"x\",0.1]}",
+	"{\"a\":007,\"b\":+1,\"c\":1.,\"d\":.5,\"e\":1e,\"f\":nan,\"g\":-inf,\"h\":True}",
+	"{\"args\":{\"a\":1,},\"b\":[1,],\"c\":{\"x\":1,}}",
+	"{\"name\":\"a\"b\",\"cat\":\"C:\\dir\",\"pid\":12q}",
+};
+
+Test(dftracer_parse, documents_and_each_byte_of_them_changed)
+{
+	struct parser x;
+	char p[512];
+
+	parser_init(&x);
+	for (size_t d = 0; d < sizeof documents / sizeof documents[0]; d++) {
+		const size_t n = strlen(documents[d]);
+		for (size_t cut = 0; cut <= n; cut++)
+			agree_on(&x, documents[d], cut);
+		for (size_t at = 1; at < n; at++)
+			for (int c = 0; c < 256; c += at % 3 == 0 ? 1 : 3) {
+				memcpy(p, documents[d], n);
+				p[at] = (char)c;
+				agree_on(&x, p, n);
+			}
+	}
+	parser_free(&x);
+}
+
+/* Random strings of the pieces that JSON is made of. */
+Test(dftracer_parse, random_pieces)
+{
+	static const char *const pieces[] = { "{",  "}",           "[",        "]",        ",",    ":",
+		                              "\"", "\"a\"",       "\"args\"", "1",        "-",    "0",
+		                              ".5", "e9",          "true",     "null",     " ",    "\t",
+		                              "\\", "\\u0041",     "\\ud800",  "\xc3\xa9", "\xff", "nan",
+		                              "q",  "{\"args\":{", "\"k\":",   "}}" };
+	uint64_t random = 7;
+	struct parser x;
+
+	parser_init(&x);
+	for (unsigned round = 0; round < 60000; round++) {
+		char p[300] = "{";
+		size_t n = 1;
+		for (unsigned left = 1 + round % 12; left > 0; left--) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			const char *const piece = pieces[(random >> 33) % (sizeof pieces / sizeof pieces[0])];
+			memcpy(p + n, piece, strlen(piece));
+			n += strlen(piece);
+		}
+		agree_on(&x, p, n);
+	}
+	parser_free(&x);
+}
+
+/* Records of all kinds, and spoiled ones.  DFTRACER_ROUNDS: more of them, DFTRACER_SEED: others. */
+Test(dftracer_parse, random_records)
+{
+	const char *const rounds = getenv("DFTRACER_ROUNDS"), *const seed = getenv("DFTRACER_SEED");
+	static struct random_text t;
+	struct parser x;
+
+	t.state = seed != NULL ? strtoull(seed, NULL, 10) : 1;
+	parser_init(&x);
+	for (unsigned long left = rounds != NULL ? strtoul(rounds, NULL, 10) : 30000; left > 0; left--) {
+		random_record(&t);
+		agree_on(&x, t.p, t.n);
+		random_spoil(&t);
+		agree_on(&x, t.p, t.n);
+	}
+	parser_free(&x);
+}
+
+Test(dftracer_parse, repeated_keys_are_counted)
+{
+	static const char text[] = "{\"args\":{\"a\":1,\"b\":2,\"a\":3,\"a\":{\"a\":4},\"a key of more than "
+	                           "sixteen bytes\":1,\"a key of more than sixteen bytez\":1}}";
+	struct parser x;
+
+	parser_init(&x);
+	for (int i = 0; i < 3; i++) {
+		cr_assert(dft_parse(&x.rec, &x.keys, text, text + sizeof text - 1));
+		cr_assert_eq(x.rec.nargs, 6);
+		cr_expect_eq(x.rec.args[0].repeats, 0);
+		cr_expect_eq(x.rec.args[1].repeats, 0);
+		cr_expect_eq(x.rec.args[2].repeats, 1);
+		cr_expect_eq(x.rec.args[3].repeats, 2);
+		cr_expect_eq(x.rec.args[4].repeats, 0);
+		cr_expect_eq(x.rec.args[5].repeats, 0);
+		cr_expect_eq(x.rec.json.nflaws, 1);
+	}
+	parser_free(&x);
+}

@@ -1,0 +1,338 @@
+#include "dftracer/write.h"
+#include "model/event_traits.h"
+#include "json/json_token.h"
+
+/* Fields as arguments.  Some names mean something in this format. */
+
+struct args {
+	struct dfw_state *st;
+	const struct event *e;
+	struct dfw_who who;
+	struct chunk *chunk;
+	const struct field *fields;
+	uint32_t n;
+	const struct value *id, *type; /* members of the record */
+	bool is_start, is_end;         /* records of the tracer itself */
+	bool comma;
+	struct tabletext seen; /* the names so far, if there are many */
+};
+
+#define FEW 48 /* names that are compared one by one */
+
+static struct args
+args_of(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
+        struct chunk *chunk)
+{
+	const bool tracer = slice_is(e->cls->category, "dftracer");
+
+	return (struct args){ .st = st,
+		              .e = e,
+		              .who = who,
+		              .chunk = chunk,
+		              .fields = b->fields + e->first_field,
+		              .n = e->nfields,
+		              .id = dfw_id_of(st, b, e),
+		              .type = dfw_type_of(st, b, e),
+		              .is_start = tracer && slice_is(e->name, "start"),
+		              .is_end = tracer && slice_is(e->name, "end") };
+}
+
+/* ---- members of the record ---- */
+
+const struct value *
+dfw_id_of(const struct dfw_state *st, const struct batch *b, const struct event *e)
+{
+	const struct field *const f = b->fields + e->first_field;
+
+	return st->own && e->nfields > 0 && slice_is(f->name, "id") && f->value.type == VALUE_U64 &&
+	               e->phase == PHASE_SPAN
+	           ? &f->value
+	           : NULL;
+}
+
+const struct value *
+dfw_type_of(const struct dfw_state *st, const struct batch *b, const struct event *e)
+{
+	const bool second = dfw_id_of(st, b, e) != NULL;
+	const struct field *const f = b->fields + e->first_field + second;
+
+	return st->own && st->dialect == DFW_D5 && e->nfields > second && slice_is(f->name, "type") &&
+	               f->value.type == VALUE_U64 && e->phase != PHASE_COUNTER
+	           ? &f->value
+	           : NULL;
+}
+
+/* ---- hashes ---- */
+
+static const struct {
+	struct slice text, hash;
+	enum dfw_hash_kind kind;
+} hashed[] = {
+	{ SLICE_LIT("hostname"), SLICE_LIT("hhash"), DFW_HOST },
+	{ SLICE_LIT("fname"), SLICE_LIT("fhash"), DFW_FILE },
+	{ SLICE_LIT("cmd"), SLICE_LIT("cmd_hash"), DFW_STRING },
+	{ SLICE_LIT("exec"), SLICE_LIT("exec_hash"), DFW_STRING },
+};
+
+enum { HASHED = sizeof hashed / sizeof hashed[0] };
+
+/* Which row is for a field; HASHED: none. */
+static size_t
+row_of(const struct args *a, const struct field *f)
+{
+	/* programs have texts named cmd and exec too */
+	const size_t most = a->is_start ? HASHED : 2;
+	size_t i = 0;
+
+	if (f->value.type != VALUE_STRING || f->value.count == 0)
+		return HASHED;
+	while (i < most && !slice_equal(f->name, hashed[i].text))
+		i++;
+	return i < most ? i : HASHED;
+}
+
+/* The host of its process, which tells who the event is of. */
+static bool
+is_host(const struct args *a, const struct field *f)
+{
+	return f->value.type == VALUE_STRING && slice_is(f->name, "hostname") &&
+	       slice_equal(value_text(&f->value), a->who.process->host);
+}
+
+static struct dfw_hash
+hash_of(struct args *a, const struct field *f, size_t row)
+{
+	if (hashed[row].kind == DFW_HOST)
+		return is_host(a, f) ? a->who.process->host_hash : (struct dfw_hash){ .n = 0 };
+	return dfw_hash_of(a->st, a->chunk, a->who, hashed[row].kind, value_text(&f->value));
+}
+
+void
+dfw_define_hashes(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who,
+                  struct chunk *chunk)
+{
+	struct args a = args_of(st, b, e, who, chunk);
+
+	for (uint32_t i = 0; i < a.n; i++) {
+		const size_t row = row_of(&a, &a.fields[i]);
+		if (row < HASHED)
+			(void)hash_of(&a, &a.fields[i], row);
+	}
+}
+
+/* ---- names ---- */
+
+static bool
+is_seen(const struct args *a, struct slice name, uint32_t n)
+{
+	if (a->n > FEW)
+		return tabletext_get(&a->seen, name) != TABLE_NONE;
+	for (uint32_t i = 0; i < n; i++)
+		if (slice_equal(a->fields[i].name, name))
+			return true;
+	return false;
+}
+
+/* Whether a name would be taken for something else. */
+static bool
+is_reserved(const struct args *a, const struct field *f)
+{
+	for (size_t i = 0; i < HASHED; i++)
+		if (slice_equal(f->name, hashed[i].hash))
+			return true;
+	return slice_is(f->name, "hostname") && !is_host(a, f);
+}
+
+/* `"name (2)":`, the first number that is free. */
+static void
+put_renamed(struct args *a, uint32_t i)
+{
+	struct text *const t = &a->st->scratch;
+	const struct field *const f = &a->fields[i];
+	uint32_t k = a->n > FEW ? i + 1 : 2; /* no search among many */
+
+	do {
+		text_clear(t);
+		text_slice(t, f->name);
+		text_printf(t, " (%" PRIu32 ")", k++);
+		a->chunk->text.failed |= t->failed;
+	} while (!t->failed && a->n <= FEW && is_seen(a, slice_of(t->p, t->n), a->n));
+	dfw_text(a->chunk, slice_of(t->p, t->failed ? 0 : t->n), a->e->offset);
+	dfw_lose(a->chunk, DFW_RENAMED, a->e->offset);
+}
+
+static void
+put_name(struct args *a, uint32_t i)
+{
+	const struct field *const f = &a->fields[i];
+	const bool seen = is_seen(a, f->name, i);
+
+	if (a->n > FEW && !seen)
+		a->chunk->text.failed |= !tabletext_put(&a->seen, f->name, 1);
+	if (seen || is_reserved(a, f))
+		put_renamed(a, i);
+	else
+		dfw_text(a->chunk, f->name, a->e->offset);
+	text_char(&a->chunk->text, ':');
+}
+
+/* ---- arguments ---- */
+
+static void
+comma(struct args *a)
+{
+	if (a->comma)
+		text_char(&a->chunk->text, ',');
+	a->comma = true;
+}
+
+static void
+put_hash(struct args *a, struct slice name, const struct dfw_hash *h)
+{
+	struct text *const t = &a->chunk->text;
+
+	comma(a);
+	text_char(t, '"');
+	text_slice(t, name);
+	text_str(t, "\":");
+	text_add(t, h->text, h->n);
+}
+
+/* Behind the first occurrence of the key; NULL: there is none. */
+static const char *
+behind(const char *p, const char *end, const char *key)
+{
+	const size_t n = strlen(key);
+
+	while (p < end && (p = memchr(p, *key, (size_t)(end - p))) != NULL && (size_t)(end - p) >= n) {
+		if (memcmp(p, key, n) == 0)
+			return p + n;
+		p++;
+	}
+	return NULL;
+}
+
+/* What an end record says of the records before it is true of those that are written. */
+static bool
+put_of_end(struct args *a, const struct field *f)
+{
+	struct text *const t = &a->chunk->text;
+
+	if (slice_is(f->name, "num_events")) {
+		text_u64(t, a->who.process->calls);
+		if (f->value.type != VALUE_U64 || f->value.u64 != a->who.process->calls)
+			dfw_lose(a->chunk, DFW_NUM_EVENTS, a->e->offset);
+		return true;
+	}
+	if (f->value.type != VALUE_JSON || !slice_is(f->name, "cfg"))
+		return false;
+	const char *const p = f->value.p, *const end = p + f->value.count;
+	const char *const from = behind(p, end, "\"time_metric\":\"");
+	const char *const to = from != NULL ? memchr(from, '"', (size_t)(end - from)) : NULL;
+	if (to == NULL)
+		return false;
+	text_add(t, p, (size_t)(from - p));
+	text_str(t, a->st->dialect == DFW_D5 ? "NS" : "US");
+	text_add(t, to, (size_t)(end - to));
+	return true;
+}
+
+static void
+put_field(struct args *a, uint32_t i)
+{
+	const struct field *const f = &a->fields[i];
+	const size_t row = row_of(a, f);
+	const bool seen = row < HASHED && is_seen(a, f->name, i);
+
+	if (&f->value == a->id || &f->value == a->type)
+		return;
+	if (row < HASHED && !seen) {
+		const struct dfw_hash h = hash_of(a, f, row);
+		if (h.n > 0) {
+			if (hashed[row].kind != DFW_HOST || a->who.process->host_hash.n > 0)
+				put_hash(a, hashed[row].hash, &h);
+			return;
+		}
+	}
+	comma(a);
+	put_name(a, i);
+	if (!a->is_end || !put_of_end(a, f))
+		dfw_value(a->chunk, &f->value, a->e->offset);
+}
+
+/* What the fields do not say of who the event is of. */
+static void
+put_host(struct args *a, bool counter)
+{
+	const struct dfw_process *const p = a->who.process;
+
+	if (p->host.n == 0 || !(p->shares_pid || (counter && a->st->own)))
+		return;
+	for (uint32_t i = 0; i < a->n; i++)
+		if (is_host(a, &a->fields[i]))
+			return;
+	if (p->host_hash.n > 0) {
+		put_hash(a, SLICE_LIT("hhash"), &p->host_hash);
+		return;
+	}
+	comma(a);
+	text_str(&a->chunk->text, "\"hostname\":");
+	dfw_text(a->chunk, p->host, a->e->offset);
+}
+
+static void
+put_arrow(struct args *a)
+{
+	const char *const names[] = { "arrow_id", "arrow_id (2)" };
+
+	comma(a);
+	text_printf(&a->chunk->text, "\"%s\":", names[is_seen(a, SLICE_LIT("arrow_id"), a->n)]);
+	text_u64(&a->chunk->text, a->e->dur);
+}
+
+/* Whether readers take the text of a counter for a number, or for the host. */
+static bool
+is_no_series(const struct field *f)
+{
+	const struct slice s = value_text(&f->value);
+	enum json_kind kind;
+
+	return f->value.type == VALUE_STRING &&
+	       (slice_is(f->name, "hostname") ||
+	        (s.n > 0 && json_number(s.p, s.p + s.n, &kind) == s.p + s.n));
+}
+
+static void
+check_counter(const struct args *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		if (is_no_series(&a->fields[i])) {
+			dfw_lose(a->chunk, DFW_COUNTER_TEXT, a->e->offset);
+			return;
+		}
+}
+
+void
+dfw_args(struct dfw_state *st, const struct batch *b, const struct event *e, struct dfw_who who, bool counter,
+         struct chunk *chunk)
+{
+	struct args a = args_of(st, b, e, who, chunk);
+	const size_t start = chunk->text.n;
+	const uint32_t n = a.n <= DFW_MOST_FIELDS ? a.n : 0;
+
+	text_str(&chunk->text, ",\"args\":{");
+	const size_t open = chunk->text.n;
+	if (counter)
+		check_counter(&a);
+	put_host(&a, counter);
+	for (uint32_t i = 0; i < n && chunk->text.n - start <= DFW_MOST_RECORD; i++)
+		put_field(&a, i);
+	if (event_is_flow(e))
+		put_arrow(&a);
+	if (n < a.n || chunk->text.n - start > DFW_MOST_RECORD) {
+		chunk->text.n = chunk->text.failed ? chunk->text.n : open;
+		dfw_lose(chunk, DFW_TOO_LONG, e->offset);
+	}
+	text_char(&chunk->text, '}');
+	tabletext_free(&a.seen);
+}

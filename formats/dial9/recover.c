@@ -1,0 +1,217 @@
+#include "dial9/recover.h"
+
+#include "dial9/measure.h"
+#include "dial9/state.h"
+
+/*
+ * Frames have no lengths: behind one that cannot be read, the next is known only
+ * where a header begins another segment, in which schemas and pools are
+ * defined anew.  A frame of many entries that is cut keeps those that are
+ * complete, and its count says how many these are.
+ */
+
+#define LARGEST_FRAME (64U << 20) /* bytes of a frame of entries that are held at a time */
+
+struct d9_recover {
+	bool searching;    /* for the next header */
+	uint64_t pool_end; /* frames of entries before this offset were found complete */
+};
+
+static const char *const structure[] = {
+	"dial9/cut-frame",
+	"dial9/bad-magic",
+	"dial9/bad-version",
+	"dial9/unknown-tag",
+	"dial9/event-before-schema",
+	"dial9/unknown-field-type",
+	"dial9/optional-unknown-type",
+	"dial9/has-timestamp",
+	"dial9/unknown-element-type",
+	"dial9/nesting",
+	"dial9/presence-byte",
+	"dial9/leb128-too-long",
+	"dial9/length-past-end",
+	NULL,
+};
+
+/* ---- searching ---- */
+
+/* Drops bytes up to a header, or what the window holds.  false: the input ends. */
+static bool
+search(struct recovery *rc)
+{
+	static const char header[D9_HEADER_SIZE] = { D9_MAGIC[0], D9_MAGIC[1], D9_MAGIC[2], 0, D9_VERSION };
+	struct d9_recover *const s = rc->state;
+	struct input *const in = rc->r->in;
+
+	if (!input_need(in, D9_HEADER_SIZE)) {
+		in->p = in->end;
+		recover_drop(rc, in->p);
+		return false;
+	}
+	const char *const end = in->end - D9_HEADER_SIZE + 1;
+	const char *const most = end - in->p > (ptrdiff_t)D9_NEXT_BYTES ? in->p + D9_NEXT_BYTES : end;
+	const char *p = in->p;
+	while (p < most && (p = memchr(p, header[0], (size_t)(most - p))) != NULL &&
+	       memcmp(p, header, sizeof header) != 0)
+		p++;
+	in->p = p != NULL ? p : most;
+	s->searching = in->p == most;
+	recover_drop(rc, in->p);
+	return true;
+}
+
+static void
+begin_search(struct recovery *rc)
+{
+	struct d9_state *const st = rc->r->state;
+	struct d9_recover *const s = rc->state;
+
+	st->open.left = 0;
+	s->searching = true;
+	recover_drop(rc, ++rc->r->in->p);
+}
+
+/* ---- frames of entries ---- */
+
+static bool
+has_entries(char tag)
+{
+	return tag == D9_TAG_STRINGS || tag == D9_TAG_STACKS || tag == D9_TAG_ANNOTATIONS;
+}
+
+/* Keeps the complete entries of a frame that is cut. */
+static void
+repair_count(struct recovery *rc, const struct d9_entries *e)
+{
+	const char *const p = rc->r->in->p;
+	const char count[4] = { (char)e->whole, (char)(e->whole >> 8), (char)(e->whole >> 16),
+		                (char)(e->whole >> 24) };
+
+	recover_keep(rc, p + e->count_at);
+	recover_replace(rc, p + e->count_at + e->count_size, count, e->count_size,
+	                &d9_rules[D9_RULE_CUT_FRAME],
+	                "count %" PRIu32 ", but %" PRIu32 " entries are complete", e->count, e->whole);
+	recover_keep(rc, p + e->size);
+	rc->r->in->p += e->size;
+	rc->records += e->whole;
+}
+
+/* A frame of entries at the start of the window: read on by entries if it is complete and none is too large,
+ * else it is passed on here. */
+static void
+take_entries(struct recovery *rc)
+{
+	struct d9_recover *const s = rc->state;
+	struct input *const in = rc->r->in;
+	struct d9_entries e = { .size = 0 };
+	bool head;
+
+	while (!(head = d9_entries_walk(&e, in->p, in->end)) || e.more)
+		if (!e.more || in->last || (size_t)(in->end - in->p) > LARGEST_FRAME || !input_more(in))
+			break;
+	s->pool_end = rc->at + e.size;
+	if (!head || (!e.more && !e.large))
+		return; /* the reader says what is wrong with the head */
+	if (!e.more) {
+		recover_keep(rc, in->p + e.size);
+		in->p += e.size;
+		rc->records += e.whole;
+		return;
+	}
+	if (e.whole > 0)
+		repair_count(rc, &e);
+	s->searching = true;
+	recover_drop_for(rc, in->p, &d9_rules[D9_RULE_CUT_FRAME],
+	                 in->last ? "the input ends inside an entry" : "the frame is longer than 64 MiB");
+}
+
+/* ---- all frames ---- */
+
+/* A schema that was just registered: whether events of it can be read. */
+static bool
+is_readable(const struct d9_state *st, const char *p)
+{
+	const struct d9_schema *const s =
+	    *p == D9_TAG_SCHEMA ? d9_schema_find(&st->schemas, load_u16(p + 1, false)) : NULL;
+
+	return s == NULL || s->readable;
+}
+
+/* One frame, or entry, at the start of the window. */
+static void
+step(struct recovery *rc)
+{
+	struct d9_state *const st = rc->r->state;
+	struct input *const in = rc->r->in;
+	const char *const p = in->p;
+	const bool inside = st->open.left > 0;
+
+	switch (d9_next_frame(st, NULL)) {
+	case D9_MORE:
+		input_more(in);
+		return;
+	case D9_BAD:
+		begin_search(rc);
+		return;
+	case D9_DONE:
+		break;
+	}
+	if (st->no_memory)
+		return;
+	if (inside || is_readable(st, p)) {
+		recover_keep(rc, in->p);
+		rc->records++;
+	} else {
+		recover_drop_for(rc, in->p, &d9_rules[D9_RULE_UNKNOWN_FIELD_TYPE],
+		                 "a schema whose events cannot be read");
+	}
+}
+
+/* Plain events at full speed. */
+static void
+take_run(struct recovery *rc)
+{
+	struct d9_state *const st = rc->r->state;
+
+	rc->records += d9_check_run(st, 16384);
+	recover_keep(rc, rc->r->in->p);
+}
+
+static enum read_status
+next(struct recovery *rc)
+{
+	struct d9_state *const st = rc->r->state;
+	struct d9_recover *const s = rc->state;
+	struct input *const in = rc->r->in;
+	const uint64_t start = rc->at;
+
+	st->resumes = true;
+	while (rc->at - start < D9_NEXT_BYTES && !st->no_memory) {
+		if (in->p == in->end && (in->last || !input_more(in)))
+			return READ_END;
+		if (s->searching) {
+			if (!search(rc))
+				return READ_END;
+			continue;
+		}
+		if (st->begun && st->open.left == 0) {
+			take_run(rc);
+			if (in->p == in->end)
+				continue;
+			if (has_entries(*in->p) && rc->at >= s->pool_end) {
+				take_entries(rc);
+				if (s->searching || in->p == in->end)
+					continue;
+			}
+		}
+		step(rc);
+	}
+	return st->no_memory ? READ_NO_MEMORY : READ_MORE;
+}
+
+const struct recover_ops d9_recover_ops = {
+	.state_size = sizeof(struct d9_recover),
+	.structure = structure,
+	.next = next,
+};

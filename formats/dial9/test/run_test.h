@@ -1,0 +1,39 @@
+#ifndef DIAL9_RUN_TEST_H
+#define DIAL9_RUN_TEST_H
+
+#include "model/batch_pool.h"
+#include "model/trace_engine.h"
+#include "format/format.h"
+
+/* For tests: a dial9 reader without the engine around it, and every batch that it filled, still alive. */
+
+struct d9t_run {
+	struct trace trace;
+	struct findings findings;
+	struct vocabulary *vocabulary; /* the built-in one */
+	struct reader r;
+	struct batch *batches;
+	size_t n;
+	enum read_status status; /* of the last one */
+};
+
+/* Takes over the input. */
+void d9t_open(struct d9t_run *t, struct input *in, unsigned want);
+
+/* Reads one more batch of at most `cap` events. */
+enum read_status d9t_next(struct d9t_run *t, uint32_t cap);
+
+/* The same until there is no more. */
+void d9t_read(struct d9t_run *t, uint32_t cap);
+
+/* Closes the reader; the batches stay valid. */
+void d9t_close_reader(struct d9t_run *t);
+void d9t_free(struct d9t_run *t);
+
+/* Everything that can be reached from a batch, as text. */
+void d9t_put_batch(struct text *to, const struct batch *b);
+
+/* Calls `check` with each good sample and, where they are there, the real traces. */
+void d9t_each_trace(void (*check)(const char *path));
+
+#endif

@@ -1,0 +1,248 @@
+/* Records that were selected of a dial9 trace: what they refer to comes along, and nothing else. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/test/samples_test_util.h"
+#include "dial9/test/build.h"
+#include "dial9/test/oracle.h"
+
+static void
+text_event(struct d9_build *b, uint16_t id, uint64_t ts, uint32_t text)
+{
+	d9b_event(b, id, ts);
+	d9b_u32(b, text);
+}
+
+static void
+make_segment(struct d9_build *b, uint64_t start)
+{
+	static const struct d9_field_desc text = { "text", D9T_POOLED_STRING };
+	static const struct d9_field_desc list = { "list", D9T_LIST };
+
+	d9b_header(b);
+	d9b_schema(b, 1, "Wanted", true, &text, 1);
+	d9b_schema(b, 2, "Other", true, &text, 1);
+	d9b_schema(b, 3, "Listed", true, &list, 1);
+	d9b_annotation(b, 1, 0, "metrique.unit", "ns");
+	d9b_annotation(b, 2, 0, "metrique.unit", "ms");
+	d9b_strings(b, 3);
+	for (uint32_t i = 1; i <= 3; i++) {
+		d9b_u32(b, i);
+		d9b_text32(b, i == 1 ? "one" : i == 2 ? "two" : "three");
+	}
+	text_event(b, 2, start, 1);
+	text_event(b, 1, start + 5000000, 2);
+	text_event(b, 2, start + 15000000, 1);
+	text_event(b, 1, start + 25000000, 9); /* more than a delta behind the one before; defined later */
+	d9b_string(b, 9, "nine");
+	d9b_string(b, 2, "another two");
+	text_event(b, 1, start + 25000100, 2);
+	d9b_event(b, 3, start + 25000200);
+	d9b_u32(b, 1);
+	d9b_u8(b, D9T_POOLED_STRING);
+	d9b_u32(b, 3);
+}
+
+static struct ran
+run_selection(const char *option, const char *name, const char *extra)
+{
+	char *const dir = make_folder(), path[500];
+	struct d9_build b;
+
+	d9b_init(&b);
+	make_segment(&b, 1000000000);
+	make_segment(&b, 2000000000);
+	snprintf(path, sizeof path, "%s/in.bin", dir);
+	cr_assert(write_whole(path, b.p, b.n));
+	struct ran r = run_tool(
+	    (const char *const[]){ "convert", "-q", option, name, extra, "--to", "dial9", path, "-", NULL },
+	    NULL, 0);
+	struct ran v = run_tool((const char *const[]){ "validate", "-q", "-", NULL }, r.out, r.out_n);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_eq(v.status, 0, "%s", v.out);
+	ran_free(&v);
+	d9b_free(&b);
+	remove_folder(dir);
+	return r;
+}
+
+static void
+expect(const struct ran *r, size_t segments, size_t schemas, size_t entries, size_t notes, const uint64_t *ts,
+       size_t n)
+{
+	struct d9o o;
+
+	d9o_decode(&o, (const unsigned char *)r->out, r->out_n);
+	cr_assert_null(o.fault, "%s", o.fault);
+	cr_expect_eq(o.segments, segments);
+	cr_expect_eq(o.nschemas, schemas, "%zu schemas", o.nschemas);
+	cr_expect_eq(o.nentries, entries, "%zu entries", o.nentries);
+	cr_expect_eq(o.frames[6], notes, "%zu annotations", o.frames[6]);
+	cr_assert_eq(o.nevents, n, "%zu events", o.nevents);
+	for (size_t i = 0; i < n; i++)
+		cr_expect_eq(o.events[i].ts, ts[i], "event %zu", i);
+	d9o_free(&o);
+}
+
+/* Both definitions of one id, in turn, and the one that comes behind its use. */
+Test(dial9_write_select, what_events_refer_to_comes_along)
+{
+	static const uint64_t times[] = { 1005000000, 1025000000, 1025000100,
+		                          2005000000, 2025000000, 2025000100 };
+	struct ran r = run_selection("--name", "Wanted", "--threads=2");
+
+	expect(&r, 2, 2, 6, 2, times, 6);
+	char *const dir = make_folder(), path[500]; /* a pipe cannot be read twice */
+	snprintf(path, sizeof path, "%s/out.bin", dir);
+	cr_assert(write_whole(path, r.out, r.out_n));
+	struct ran c = run_tool((const char *const[]){ "cat", "-q", path, NULL }, NULL, 0);
+	const char *const first = strstr(c.out, "text=\"two\""),
+	                  *const second = strstr(c.out, "text=\"nine\""),
+	                  *const third = strstr(c.out, "text=\"another two\"");
+	cr_expect(first != NULL && second > first && third > second, "%s", c.out);
+	ran_free(&c);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+Test(dial9_write_select, in_lists_too)
+{
+	static const uint64_t times[] = { 1025000200, 2025000200 };
+	struct ran r = run_selection("--name", "Listed", "--threads=2");
+
+	expect(&r, 2, 2, 2, 0, times, 2);
+	ran_free(&r);
+}
+
+/* A segment of which nothing is left is not there; times are those from the first selected event on. */
+Test(dial9_write_select, segments_without_events_and_rebase)
+{
+	static const uint64_t late[] = { 2025000100, 2025000200 };
+	static const uint64_t moved[] = { 0, 20000000, 20000100, 1000000000, 1020000000, 1020000100 };
+	struct ran r = run_selection("--since", "2025000050", "--threads=2");
+
+	expect(&r, 1, 2, 2, 1, late, 2);
+	ran_free(&r);
+	r = run_selection("--name", "Wanted", "--rebase");
+	struct d9o o;
+	d9o_decode(&o, (const unsigned char *)r.out, r.out_n);
+	cr_assert_eq(o.nevents, 6);
+	const uint64_t first = o.events[0].ts;
+	for (size_t i = 0; i < 6; i++)
+		cr_expect_eq(o.events[i].ts - first, moved[i]);
+	d9o_free(&o);
+	ran_free(&r);
+}
+
+/* ---- symbols ---- */
+
+static void
+put_symbols(struct d9_build *b)
+{
+	static const struct d9_field_desc symbol[] = { { "addr", D9T_VARINT },
+		                                       { "symbol_name", D9T_POOLED_STRING } };
+
+	d9b_schema(b, 7, "SymbolTableEntry", true, symbol, 2);
+	for (uint32_t i = 0; i < 3; i++) {
+		d9b_string(b, 10 + i, i == 0 ? "alpha" : i == 1 ? "beta" : "gamma");
+		d9b_event(b, 7, 0);
+		d9b_varint(b, 0x1000 + i);
+		d9b_u32(b, 10 + i);
+	}
+}
+
+/* One event with its own stack, one with a stack of the pool. */
+static void
+put_stacks(struct d9_build *b)
+{
+	static const struct d9_field_desc own = { "frames", D9T_STACK };
+	static const struct d9_field_desc pooled = { "frames", D9T_POOLED_STACK };
+	const uint64_t addresses[] = { 0x1001, 0x1002 };
+
+	d9b_schema(b, 1, "Own", true, &own, 1);
+	d9b_schema(b, 2, "Pooled", true, &pooled, 1);
+	d9b_stack(b, 4, addresses, 2);
+	d9b_event(b, 1, 5000);
+	d9b_u32(b, 1);
+	d9b_u64(b, 0x1000);
+	d9b_event(b, 2, 6000);
+	d9b_u32(b, 4);
+}
+
+/* Wherever the symbols stand, those come along that stacks of the selection have, and may have. */
+Test(dial9_write_select, symbols_of_its_stacks)
+{
+	static const struct {
+		bool first, segments;
+		const char *name;
+		size_t symbols;
+	} cases[] = {
+		{ false, false, "Own", 1 }, { false, true, "Own", 1 },    { false, true, "Pooled", 2 },
+		{ true, false, "Own", 1 },  { true, false, "Pooled", 2 }, { true, true, "Own", 3 },
+	};
+	char *const dir = make_folder(), path[500], out[500];
+
+	snprintf(path, sizeof path, "%s/in.bin", dir);
+	snprintf(out, sizeof out, "%s/out.bin", dir);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct d9_build b;
+		struct d9o o;
+		size_t n, symbols = 0;
+		d9b_init(&b);
+		d9b_header(&b);
+		(cases[i].first ? put_symbols : put_stacks)(&b);
+		if (cases[i].segments)
+			d9b_header(&b);
+		(cases[i].first ? put_stacks : put_symbols)(&b);
+		cr_assert(write_whole(path, b.p, b.n));
+		d9b_free(&b);
+		struct ran r = run_tool((const char *const[]){ "convert", "-qf", "--name",
+		                                               cases[i].name, path, out, NULL },
+		                        NULL, 0);
+		cr_expect_eq(r.status, 0, "case %zu: %s", i, r.err);
+		ran_free(&r);
+		char *const bytes = read_whole(out, &n);
+		d9o_decode(&o, (const unsigned char *)bytes, n);
+		cr_assert_null(o.fault, "case %zu: %s", i, o.fault);
+		for (size_t k = 0; k < o.nevents; k++)
+			symbols += o.events[k].ts == 0;
+		cr_expect_eq(symbols, cases[i].symbols, "case %zu: %zu symbols", i, symbols);
+		cr_expect_eq(o.nevents, symbols + 1);
+		d9o_free(&o);
+		free(bytes);
+	}
+	remove_folder(dir);
+}
+
+static char *
+digest(const char *option, const char *path)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "info", "-q", "--digest", option, path, NULL }, NULL, 0);
+	const char *const line = strstr(r.out, "\ndigest:");
+
+	cr_assert_not_null(line, "%s%s", r.out, r.err);
+	char *const copy = strndup(line + 1, strcspn(line + 1, "\n"));
+	ran_free(&r);
+	return copy;
+}
+
+/* Of a real trace, the events of the output are those that were selected. */
+Test(dial9_write_select, real_trace)
+{
+	char *const dir = make_folder(), path[1024], out[500];
+
+	snprintf(path, sizeof path, "%s/dial9/block-in-place.bin", real_traces());
+	snprintf(out, sizeof out, "%s/out.bin", dir);
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "-q", "--category=stack", path, out, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	char *const want = digest("--category=stack", path), *const got = digest("--quiet", out);
+	cr_expect_str_eq(got, want);
+	ran_free(&r);
+	free(want);
+	free(got);
+	remove_folder(dir);
+}

@@ -1,0 +1,139 @@
+#include "folded/tree.h"
+
+#include <stdlib.h>
+
+#include "folded/name.h"
+#include "folded/stack.h"
+#include "output/text_numbers.h"
+
+#define LINES_ROOM ((uint64_t)64 << 20)
+#define SHORT_STACK 64 /* bytes after which a stack ends if lines take too much */
+
+uint32_t
+folded_frame_of(struct folded_tree *t, struct slice name)
+{
+	if (name.n > FOLDED_NAME_MAX + 1)
+		name.n = FOLDED_NAME_MAX + 1; /* enough to see that it is cut */
+	const uint32_t known = tabletext_get(&t->frame_of, name);
+	if (known != TABLE_NONE)
+		return known;
+
+	text_clear(&t->scratch);
+	folded_name(&t->scratch, name);
+	const struct slice own = arena_copy(&t->arena, name);
+	const struct slice text = arena_copy(&t->arena, slice_of(t->scratch.p, t->scratch.n));
+	if (t->scratch.failed || own.p == NULL || text.p == NULL ||
+	    !array_room(&t->frames, t->nframes, &t->frames_cap, sizeof *t->frames) ||
+	    !tabletext_put(&t->frame_of, own, t->nframes))
+		return UINT32_MAX;
+	t->frames[t->nframes] = (struct folded_frame){ own, text };
+	return t->nframes++;
+}
+
+static uint32_t
+add_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
+{
+	if (!array_room(&t->nodes, t->nnodes, &t->nodes_cap, sizeof *t->nodes))
+		return UINT32_MAX;
+	t->nodes[t->nnodes] = (struct folded_node){ .parent = parent, .frame = frame };
+	return t->nnodes++;
+}
+
+uint32_t
+folded_node(struct folded_tree *t, uint32_t parent, uint32_t frame)
+{
+	if (parent == UINT32_MAX || frame == UINT32_MAX)
+		return UINT32_MAX;
+	const uint64_t key = (uint64_t)parent << 32 | frame;
+	const uint32_t known = table64_get(&t->node_of, key);
+
+	if (known != TABLE_NONE)
+		return known;
+	if (!table64_put(&t->node_of, key, t->nnodes))
+		return UINT32_MAX;
+	return add_node(t, parent, frame);
+}
+
+size_t
+folded_tree_size(const struct folded_tree *t)
+{
+	/* arrays grow by doubling */
+	return 2 * (t->nnodes * sizeof *t->nodes + t->nframes * sizeof *t->frames) + t->arena.used +
+	       (t->node_of.mask + 1) * sizeof *t->node_of.slots +
+	       (t->frame_of.mask + 1) * sizeof *t->frame_of.slots;
+}
+
+#define DEPTH_MAX (FOLDED_OPEN_MAX + 2) /* process, thread, spans */
+
+/* The frames from the root to the node; returns how many. */
+static uint32_t
+path_to(const struct folded_tree *t, uint32_t node, uint32_t path[DEPTH_MAX])
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = node; i != 0; i = t->nodes[i].parent)
+		depth++;
+	for (uint32_t i = depth; node != 0; node = t->nodes[node].parent)
+		path[--i] = t->nodes[node].frame;
+	return depth;
+}
+
+uint32_t
+folded_node_copy(struct folded_tree *t, const struct folded_tree *from, uint32_t node)
+{
+	uint32_t path[DEPTH_MAX], copy = 0;
+	const uint32_t depth = path_to(from, node, path);
+
+	for (uint32_t i = 0; i < depth && copy != UINT32_MAX; i++)
+		copy = folded_node(t, copy, folded_frame_of(t, from->frames[path[i]].name));
+	return copy;
+}
+
+static void
+write_node(struct folded_tree *t, uint32_t node, struct chunk *chunk)
+{
+	struct text *const out = &chunk->text;
+	const size_t at = out->n;
+	uint32_t path[DEPTH_MAX];
+	const uint32_t depth = path_to(t, node, path);
+	bool cut = false;
+
+	for (uint32_t i = 0; i < depth && !cut; i++) {
+		if (i > 0)
+			text_char(out, ';');
+		text_slice(out, t->frames[path[i]].shown);
+		cut = i + 1 < depth && out->n - at > SHORT_STACK && out->n - at > t->allowed;
+	}
+	if (cut)
+		ledger_add(&chunk->ledger, &folded_losses[FOLDED_STACK_CUT], 0, 1);
+	text_char(out, ' ');
+	text_u128(out, t->nodes[node].self);
+	text_char(out, '\n');
+	t->allowed -= out->n - at < t->allowed ? out->n - at : t->allowed;
+}
+
+void
+folded_tree_write(struct folded_tree *t, struct chunk *chunk)
+{
+	for (uint32_t i = 1; i < t->nnodes && !chunk->text.failed; i++)
+		if (t->nodes[i].self > 0 || t->nodes[i].shown)
+			write_node(t, i, chunk);
+}
+
+bool
+folded_tree_begin(struct folded_tree *t)
+{
+	t->allowed = LINES_ROOM;
+	return add_node(t, 0, 0) == 0;
+}
+
+void
+folded_tree_free(struct folded_tree *t)
+{
+	free(t->nodes);
+	free(t->frames);
+	arena_free(&t->arena);
+	tabletext_free(&t->frame_of);
+	table64_free(&t->node_of);
+	text_free(&t->scratch);
+}

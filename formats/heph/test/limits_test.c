@@ -1,0 +1,157 @@
+/* Inputs too large for samples: made here, sent down a pipe. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heph/test/build.h"
+#include "cmd/test/cli_test_util.h"
+
+static struct ran
+run_on(const struct heph_build *b, const char *command)
+{
+	const char *const validate[] = { "validate", "-", NULL };
+	const char *const convert[] = { "convert", "--to", "chrome", "-", "-", NULL };
+
+	return run_tool(strcmp(command, "validate") == 0 ? validate : convert, b->p, b->n);
+}
+
+/* Both commands report this, and exit with this status. */
+static void
+expect_reported(struct heph_build *b, int status, const char *want)
+{
+	struct ran r = run_on(b, "validate"), c = run_on(b, "convert");
+
+	cr_expect_eq(r.status, status, "exit status %d: %.300s", r.status, r.err);
+	cr_expect_not_null(strstr(r.out, want), "no %s in: %.1000s", want, r.out);
+	cr_expect_eq(c.status, status, "exit status %d: %.300s", c.status, c.err);
+	if (status != 0) /* a warning is counted */
+		cr_expect_not_null(strstr(c.err, want), "no %s in: %.1000s", want, c.err);
+	else
+		cr_expect_not_null(strstr(c.err, " in the input: tracetool validate - lists "), "%.300s",
+		                   c.err);
+	ran_free(&r);
+	ran_free(&c);
+	heph_free(b);
+}
+
+Test(heph_limits, streams)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	for (uint32_t i = 0; i < 65540; i++)
+		heph_event_at(&b, 7 * i + 1, 0, 1, i, i + 1, "x");
+	expect_reported(&b, 0, "[heph/stream-limit]");
+}
+
+Test(heph_limits, substreams)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	for (uint32_t i = 0; i < 98400; i++)
+		heph_event_at(&b, 1, i, 3 * i, i, i + 1, "x");
+	struct ran r = run_on(&b, "convert");
+	cr_expect_eq(r.status, 0, "exit status %d", r.status);
+	cr_expect_not_null(strstr(r.err, " warnings in the input: "), "%.500s", r.err);
+	ran_free(&r);
+	heph_free(&b);
+}
+
+Test(heph_limits, attributes)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	heph_event(&b, 1, 1, 1, 2, "many");
+	for (uint32_t i = 0; i < 70000; i++) {
+		heph_u16(&b, 4);
+		heph_u32(&b,
+		         0x41414141 + i % 26 + (i / 26 % 26 << 8) + (i / 676 % 26 << 16) + (i / 17576 << 24));
+		heph_u8(&b, 1);
+		heph_u64(&b, i);
+	}
+	heph_end(&b);
+	heph_plain(&b, 1, 3, 4);
+	expect_reported(&b, 1, "more than 65000 attributes; those from here on are dropped [heph/limit]");
+}
+
+/* The largest arrays of all types in one event are within bounds; a fifth is dropped. */
+Test(heph_limits, elements)
+{
+	struct heph_build b;
+
+	for (unsigned last = 0x84; last <= 0x85; last++) {
+		heph_init(&b);
+		heph_event(&b, 1, 1, 1, 2, "arrays");
+		for (unsigned type = 0x81; type <= last; type++) {
+			heph_attribute(&b, (char[]){ (char)(type - 0x20), 0 },
+			               (uint8_t)(type > 0x84 ? 0x84 : type));
+			heph_u16(&b, UINT16_MAX);
+			for (unsigned i = 0; i < UINT16_MAX; i++)
+				if (type >= 0x84)
+					heph_u16(&b, 0);
+				else
+					heph_u64(&b, i);
+		}
+		heph_end(&b);
+		if (last > 0x84)
+			expect_reported(
+			    &b, 1,
+			    "an array of 65535 elements after others of 262140 in its event is dropped "
+			    "[heph/limit]");
+	}
+}
+
+static void
+expect_valid(struct heph_build *b)
+{
+	struct ran r = run_on(b, "validate");
+
+	cr_expect_eq(r.status, 0, "exit status %d: %.500s", r.status, r.out);
+	cr_expect_null(strstr(r.out, "error"), "%.500s", r.out);
+	ran_free(&r);
+	heph_free(b);
+}
+
+/* A packet larger than the buffers of a pipe. */
+Test(heph_limits, large_packets)
+{
+	static char text[65536];
+	struct heph_build b;
+	char name[8];
+
+	memset(text, 'x', sizeof text - 1);
+	heph_init(&b);
+	for (unsigned i = 0; i < 3; i++) {
+		heph_event(&b, 1, 1, i, i + 1, text);
+		for (unsigned k = 0; k < 28; k++) {
+			snprintf(name, sizeof name, "a%u", k);
+			heph_text_value(&b, name, text);
+		}
+		heph_plain(&b, 2, i, i);
+	}
+	expect_valid(&b);
+}
+
+/* Some MB without a packet, full of what looks like one. */
+Test(heph_limits, large_gap)
+{
+	struct heph_build b;
+	char want[120];
+
+	heph_init(&b);
+	heph_plain(&b, 1, 1, 2);
+	const size_t from = b.n;
+	heph_u32(&b, 0);
+	for (unsigned i = 0; i < 1000000; i++)
+		heph_u64(&b, i % 2 == 0 ? 0xC1FC1FB700100001u : 0x75D11D4D0000000Bu);
+	heph_u32(&b, 0);
+	snprintf(want, sizeof want,
+	         "; the next packet is at offset %zu, %zu bytes from offset %zu on skipped [heph/bad-magic]",
+	         b.n, b.n - from, from);
+	heph_plain(&b, 1, 3, 4);
+	heph_plain(&b, 1, 5, 6);
+	expect_reported(&b, 1, want);
+}

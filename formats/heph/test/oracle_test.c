@@ -1,0 +1,215 @@
+#include "heph/test/oracle.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "heph/test/build.h"
+
+struct bytes {
+	const unsigned char *p;
+	size_t at, end;
+	const char *fault;
+};
+
+static uint64_t
+number(struct bytes *b, unsigned size)
+{
+	uint64_t v = 0;
+
+	if (b->end - b->at < size) {
+		b->fault = "a number does not fit";
+		b->at = b->end;
+		return 0;
+	}
+	for (unsigned i = 0; i < size; i++)
+		v = v * 256 + b->p[b->at++];
+	return v;
+}
+
+static const char *
+text(struct bytes *b, size_t *n)
+{
+	*n = number(b, 2);
+	if (*n > b->end - b->at) {
+		b->fault = "a text does not fit";
+		*n = b->end - b->at;
+	}
+	const char *const s = (const char *)b->p + b->at;
+	b->at += *n;
+	return s;
+}
+
+/* Room for one more than n, twice as much when it is full: checkers of memory copy all each time. */
+static void *
+grown(void *old, size_t n, size_t size)
+{
+	void *const p = (n & (n - 1)) == 0 ? realloc(old, (n > 0 ? 2 * n : 1) * size) : old;
+
+	if (p == NULL)
+		abort();
+	memset((char *)p + n * size, 0, size);
+	return p;
+}
+
+static struct heph_oracle_value
+one_value(struct bytes *b, unsigned type)
+{
+	struct heph_oracle_value v = { 0 };
+
+	if (type == 4)
+		v.s = text(b, &v.n);
+	else if (type >= 1 && type <= 3)
+		v.bits = number(b, 8);
+	else
+		b->fault = "an unknown type";
+	return v;
+}
+
+static struct heph_oracle_attribute
+one_attribute(struct bytes *b)
+{
+	struct heph_oracle_attribute a = { 0 };
+
+	a.name = text(b, &a.name_n);
+	a.type = (unsigned)number(b, 1);
+	const size_t n = (a.type & 128) != 0 ? number(b, 2) : 1;
+	while (a.n < n && b->fault == NULL) {
+		a.values = grown(a.values, a.n, sizeof *a.values);
+		a.values[a.n++] = one_value(b, a.type & 127);
+	}
+	return a;
+}
+
+static bool
+is_new_track(const struct heph_oracle *o, const struct heph_oracle_event *e)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->events[i].stream == e->stream && o->events[i].substream == e->substream)
+			return false;
+	return true;
+}
+
+static void
+one_event(struct heph_oracle *o, struct bytes *b, size_t offset)
+{
+	struct heph_oracle_event e = { .offset = offset };
+
+	e.stream = (uint32_t)number(b, 4);
+	e.counter = (uint32_t)number(b, 4);
+	e.substream = number(b, 8);
+	e.start = number(b, 8);
+	e.end = number(b, 8);
+	e.name = text(b, &e.name_n);
+	while (b->at < b->end && b->fault == NULL) {
+		e.attributes = grown(e.attributes, e.n, sizeof *e.attributes);
+		e.attributes[e.n] = one_attribute(b);
+		o->types[e.attributes[e.n++].type]++;
+	}
+	o->tracks += is_new_track(o, &e);
+	o->events = grown(o->events, o->n, sizeof *o->events);
+	o->events[o->n++] = e;
+}
+
+static void
+one_option(struct heph_oracle *o, struct bytes *b)
+{
+	size_t n;
+	const char *const name = text(b, &n);
+
+	if (n == 5 && memcmp(name, "epoch", 5) == 0) {
+		o->epoch_known = true;
+		o->epoch = number(b, 8);
+	}
+}
+
+void
+heph_oracle_decode(struct heph_oracle *o, const unsigned char *p, size_t n)
+{
+	*o = (struct heph_oracle){ 0 };
+	for (size_t at = 0; at < n && o->fault == NULL; o->packets++) {
+		struct bytes b = { .p = p, .at = at, .end = n };
+		const uint64_t magic = number(&b, 4), size = number(&b, 4);
+
+		if (size < 10 || size > n - at)
+			b.fault = "a wrong size";
+		else
+			b.end = at + size;
+		if (b.fault == NULL && magic == 0xC1FC1FB7)
+			one_event(o, &b, at);
+		else if (b.fault == NULL && magic == 0x75D11D4D)
+			one_option(o, &b);
+		else
+			b.fault = "a wrong magic";
+		o->fault = b.fault;
+		at += size;
+	}
+}
+
+void
+heph_oracle_free(struct heph_oracle *o)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		for (size_t k = 0; k < o->events[i].n; k++)
+			free(o->events[i].attributes[k].values);
+		free(o->events[i].attributes);
+	}
+	free(o->events);
+}
+
+double
+heph_oracle_double(uint64_t bits)
+{
+	double v;
+
+	memcpy(&v, &bits, sizeof v);
+	return v;
+}
+
+/* What the specification prints, typed from there. */
+static const unsigned char spec_epoch[] = {
+	0x75, 0xD1, 0x1D, 0x4D, 0,    0,    0,    23,   0,    5,    'e',  'p',
+	'o',  'c',  'h',  0x16, 0x58, 0x45, 0xE9, 0x12, 0x14, 0xEC, 0x90,
+};
+static const unsigned char spec_event[] = {
+	0xC1, 0xFC, 0x1F, 0xB7, 0,    0,    0,   91,  0,    0, 0,   0,    0,    0,    0,    0,
+	0,    0,    0,    0,    0,    0,    0,   1,   0,    0, 0,   0,    0,    0,    0,    100,
+	0,    0,    0,    0,    0,    0,    0,   200, 0,    8, 'M', 'y',  ' ',  'e',  'v',  'e',
+	'n',  't',  0,    4,    'T',  'e',  's', 't', 1,    0, 0,   0,    0,    0,    0,    0,
+	123,  0,    5,    'T',  'e',  's',  't', '2', 0x83, 0, 2,   0x40, 0x5E, 0xDD, 0x2F, 0x1A,
+	0x9F, 0xBE, 0x77, 0x40, 0x88, 0xA8, 0,   0,   0,    0, 0,
+};
+
+Test(heph_oracle, reads_the_examples_of_the_specification)
+{
+	unsigned char both[sizeof spec_epoch + sizeof spec_event];
+	struct heph_oracle o;
+
+	memcpy(both, spec_epoch, sizeof spec_epoch);
+	memcpy(both + sizeof spec_epoch, spec_event, sizeof spec_event);
+	heph_oracle_decode(&o, both, sizeof both);
+	cr_assert_null(o.fault, "%s", o.fault);
+	cr_expect(o.epoch_known && o.epoch == 1610113734118010000u);
+	cr_assert_eq(o.n, 1);
+	cr_expect(o.events[0].start == 100 && o.events[0].end == 200 && o.events[0].substream == 1);
+	cr_assert_eq(o.events[0].n, 2);
+	cr_expect_eq(o.events[0].attributes[0].values[0].bits, 123);
+	cr_expect_eq(heph_oracle_double(o.events[0].attributes[1].values[0].bits), 123.456);
+	cr_expect_eq(heph_oracle_double(o.events[0].attributes[1].values[1].bits), 789.0);
+	heph_oracle_free(&o);
+}
+
+/* The builder of the samples writes those very bytes. */
+Test(heph_oracle, builder_writes_the_examples_of_the_specification)
+{
+	struct heph_build b;
+
+	heph_init(&b);
+	heph_spec_epoch(&b);
+	cr_expect_arr_eq(b.p, spec_epoch, sizeof spec_epoch);
+	heph_spec_event(&b);
+	cr_assert_eq(b.n, sizeof spec_epoch + sizeof spec_event);
+	cr_expect_arr_eq(b.p + sizeof spec_epoch, spec_event, sizeof spec_event);
+	heph_free(&b);
+}

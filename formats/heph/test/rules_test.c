@@ -1,0 +1,45 @@
+/* Every rule has a bad sample that provokes it, or a test that is named here. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/test/samples_test_util.h"
+#include "heph/wire.h"
+
+/* Rules that no small file can provoke, with where they are tested. */
+static const char *const elsewhere[] = {
+	"heph/stream-limit",    /* heph_limits: a file of some MB */
+	NULL,
+};
+
+Test(heph_rules, every_rule_has_a_sample)
+{
+	expect_samples_of_rules("heph", elsewhere);
+}
+
+/* The number with commas, as the manual page has it, behind these words. */
+static void
+expect_limit(const char *page, const char *words, unsigned v)
+{
+	char item[128];
+
+	if (v < 1000)
+		snprintf(item, sizeof item, "\n.It %s Ta %u", words, v);
+	else
+		snprintf(item, sizeof item, "\n.It %s Ta %u,%03u\n", words, v / 1000, v % 1000);
+	cr_expect_not_null(strstr(page, item), "the page lacks: %s", item);
+}
+
+Test(heph_rules, limits_of_the_page_are_those_of_the_program)
+{
+	size_t n;
+	char *const page = read_whole("man/tracetool-heph.5", &n);
+
+	cr_assert_not_null(page);
+	expect_limit(page, "size of a packet", HEPH_MAX_PACKET >> 20);
+	expect_limit(page, "attributes of one event", HEPH_MAX_ATTRIBUTES);
+	expect_limit(page, "elements of all arrays of one event", HEPH_MAX_ELEMENTS);
+	expect_limit(page, "streams that are distinguished", HEPH_MAX_STREAMS);
+	free(page);
+}

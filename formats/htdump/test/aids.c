@@ -1,0 +1,14 @@
+#include "htdump/test/aids.h"
+
+/* It tries the record behind in both orders. */
+static const char *const window_rules[] = { "htdump/bad-byte-order", NULL };
+
+static const char *const fault_samples[] = { "good/overlapping.htdump", NULL };
+
+const struct format_aids htdump_aids = {
+	.format = "htdump",
+	.write_testdata = htdump_write_testdata,
+	.bench_inputs = htdump_bench_inputs,
+	.window_rules = window_rules,
+	.fault_samples = fault_samples,
+};

@@ -1,0 +1,319 @@
+/* The program on every .htdump sample: what it finds, by whichever way the bytes come, and what it refuses.
+ */
+#include <cJSON.h>
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/test/samples_test_util.h"
+#include "htdump/test/oracle.h"
+
+#define GOOD "testdata/htdump/good"
+#define BAD "testdata/htdump/bad"
+
+/* on a pipe even a good sample's labels may be named too late */
+static const struct samples samples = { .suffix = ".htdump", .passed_over = "htdump/label-unresolved" };
+
+Test(htdump_cli, bad_samples_say_what_is_expected)
+{
+	expect_samples(&samples, BAD);
+}
+
+Test(htdump_cli, good_samples_are_clean)
+{
+	expect_sound_samples(&samples, GOOD);
+}
+
+Test(htdump_cli, packed_samples_are_clean)
+{
+	static const char *const paths[] = {
+		GOOD "/wire-little.htdump.gz",
+		GOOD "/wire-little-members.htdump.gz",
+		GOOD "/wire-little.htdump.zst",
+	};
+
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+		expect_findings(&samples, validate_json(paths[i], NULL, 0), "exit 0\n", false, paths[i]);
+}
+
+static struct ran
+convert(const char *path, const void *in, size_t n)
+{
+	const char *const args[] = { "convert", "--to", "chrome", path, "-", NULL };
+
+	return run_tool(args, in, n);
+}
+
+/* The lines of one kind, in order: what must not depend on how the bytes came (names of the input are in
+ * others). */
+static char *
+event_lines(const struct ran *r)
+{
+	char *const lines = calloc(1, r->out_n + 1);
+	size_t used = 0;
+
+	cr_assert_not_null(lines);
+	for (const char *p = r->out; *p != '\0';) {
+		const size_t n = strcspn(p, "\n");
+		const size_t bare = n > 0 && p[n - 1] == ',' ? n - 1 : n;
+		cJSON *const json = cJSON_ParseWithLength(p, bare);
+		const char *const ph = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "ph"));
+
+		if (ph != NULL && strcmp(ph, "M") != 0) {
+			memcpy(lines + used, p, bare);
+			lines[used + bare] = '\n';
+			used += bare + 1;
+		}
+		cJSON_Delete(json);
+		p += n + (p[n] == '\n');
+	}
+	return lines;
+}
+
+/* Labels that are named later stay unresolved on a pipe: it cannot be read twice. */
+static bool
+needs_two_passes(const char *name)
+{
+	return strcmp(name, "late-mapping.htdump") == 0;
+}
+
+static void
+expect_same_events(const struct ran *a, struct ran b, const char *path, const char *way)
+{
+	char *const x = event_lines(a), *const y = event_lines(&b);
+
+	cr_expect_eq(b.status, 0, "%s, %s: %s", path, way, b.err);
+	cr_expect_str_eq(x, y, "%s: other events by %s", path, way);
+	free(x);
+	free(y);
+	ran_free(&b);
+}
+
+Test(htdump_cli, same_input_same_output)
+{
+	char **const names = list_folder(GOOD, ".htdump");
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		char path[1024];
+		size_t n, packed;
+
+		snprintf(path, sizeof path, GOOD "/%s", names[i]);
+		char *const p = read_whole(path, &n);
+		struct ran first = convert(path, NULL, 0), second = convert(path, NULL, 0);
+		cr_expect_eq(first.status, 0, "%s: %s", path, first.err);
+		cr_expect_str_eq(first.out, second.out, "%s: two runs differ", path);
+		void *const z = gzip_copy(p, n, &packed);
+		if (!needs_two_passes(names[i])) {
+			expect_same_events(&first, convert("-", p, n), path, "pipe");
+			expect_same_events(&first, convert("-", z, packed), path, "gzip down a pipe");
+		}
+		ran_free(&first);
+		ran_free(&second);
+		free(z);
+		free(p);
+	}
+	list_free(names);
+}
+
+Test(htdump_cli, packed_copies_give_the_same_events)
+{
+	static const char *const paths[] = {
+		GOOD "/wire-little.htdump.gz",
+		GOOD "/wire-little-members.htdump.gz",
+		GOOD "/wire-little.htdump.zst",
+	};
+	struct ran unpacked = convert(GOOD "/wire-little.htdump", NULL, 0);
+
+	cr_expect_eq(unpacked.status, 0);
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+		expect_same_events(&unpacked, convert(paths[i], NULL, 0), paths[i], "file");
+	ran_free(&unpacked);
+}
+
+/* What could be read of a broken trace still makes complete documents. */
+Test(htdump_cli, bad_samples_give_whole_documents)
+{
+	char **const names = list_folder(BAD, ".htdump");
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		char path[1024];
+
+		snprintf(path, sizeof path, BAD "/%s", names[i]);
+		const char *const stats[] = { "stats", "--format", "json", path, NULL };
+		struct ran r[] = { convert(path, NULL, 0), run_tool(stats, NULL, 0) };
+		for (int k = 0; k < 2; k++) {
+			const char *end = NULL;
+			cJSON *const json = cJSON_ParseWithLengthOpts(r[k].out, r[k].out_n + 1, &end, true);
+
+			cr_expect_not_null(json, "%s: %s is no JSON", path, k == 0 ? "convert" : "stats");
+			cr_expect(r[k].status == 0 || r[k].status == 1, "%s: exit status %d", path,
+			          r[k].status);
+			cJSON_Delete(json);
+			ran_free(&r[k]);
+		}
+	}
+	list_free(names);
+}
+
+/* A file on disk is complete or not there. */
+Test(htdump_cli, convert_writes_a_file)
+{
+	char *const dir = make_folder(), out[600];
+	const char *const args[] = { "convert", GOOD "/wire-little.htdump", out, NULL };
+	const char *const bad[] = { "convert", "-f", BAD "/unknown-class.htdump", out, NULL };
+	size_t n;
+
+	snprintf(out, sizeof out, "%s/out.json", dir);
+	struct ran r = run_tool(args, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_eq(r.out_n, 0);
+	char *const text = read_whole(out, &n);
+	cr_assert_not_null(text);
+	cJSON *const json = cJSON_Parse(text);
+	cr_expect_not_null(json);
+	ran_free(&r);
+	r = run_tool(args, NULL, 0);
+	cr_expect_neq(r.status, 0, "an existing file was overwritten");
+	ran_free(&r);
+	remove(out);
+	r = run_tool(bad, NULL, 0);
+	cr_expect(r.status == 1 || r.status == 2, "exit status %d", r.status);
+	cr_expect_gt(r.err_n, 0);
+	ran_free(&r);
+	/* Nothing but the output itself may remain. */
+	char **const names = list_folder(dir, "");
+	cr_expect(names[0] == NULL || (strcmp(names[0], "out.json") == 0 && names[1] == NULL), "remains: %s",
+	          names[0]);
+	list_free(names);
+	cJSON_Delete(json);
+	free(text);
+	remove_folder(dir);
+}
+
+/* Every way a compressed file can be cut: a finding, as for a cut record, once anything can be unpacked. */
+Test(htdump_cli, cut_compressed_files)
+{
+	size_t n;
+	char *const p = read_whole(GOOD "/wire-little.htdump.gz", &n);
+
+	cr_assert_not_null(p);
+	for (size_t cut = 20; cut < n; cut += 41) {
+		struct ran r = validate_json("-", p, cut);
+		char *const got = findings_text(&samples, &r, true, NULL, "cut gzip");
+
+		cr_expect(r.status == 1 || (r.status == 2 && cut < 100), "cut at %zu: exit status %d", cut,
+		          r.status);
+		cr_expect_not_null(strchr(strchr(got, '\n') + 1, '\n'), "cut at %zu: no finding", cut);
+		free(got);
+		ran_free(&r);
+	}
+	free(p);
+}
+
+/* Whatever is cut or changed: no crash, no hang, and a reason for every refusal. */
+static void
+expect_explained(const void *p, size_t n, const char *what, size_t at)
+{
+	struct ran r = validate_json("-", p, n);
+
+	cr_expect(r.status >= 0 && r.status <= 2, "%s %zu: exit status %d", what, at, r.status);
+	if (r.status != 0) {
+		char *const got = findings_text(&samples, &r, true, NULL, what);
+
+		cr_expect_not_null(strchr(strchr(got, '\n') + 1, '\n'), "%s %zu: exit %d without a finding",
+		                   what, at, r.status);
+		free(got);
+	}
+	ran_free(&r);
+}
+
+Test(htdump_cli, cut_anywhere)
+{
+	size_t n;
+	char *const p = read_whole(GOOD "/document-big.htdump", &n);
+
+	cr_assert_not_null(p);
+	for (size_t cut = 0; cut < n; cut += cut < 64 ? 1 : 13)
+		expect_explained(p, cut, "cut at", cut);
+	free(p);
+}
+
+Test(htdump_cli, any_byte_changed)
+{
+	size_t n;
+	char *const p = read_whole(GOOD "/late-mapping.htdump", &n);
+
+	cr_assert_not_null(p);
+	for (size_t at = 0; at < n; at += 5) {
+		const char was = p[at];
+
+		p[at] = (char)(was ^ (1 << at % 8));
+		expect_explained(p, n, "changed at", at);
+		p[at] = was;
+	}
+	free(p);
+}
+
+/* A label that is named after its use is resolved in a file; on a pipe it stays a number, and the tool
+ * reports so. */
+Test(htdump_cli, late_mapping_on_a_pipe)
+{
+	size_t n;
+	char *const p = read_whole(GOOD "/late-mapping.htdump", &n);
+	struct ran file = convert(GOOD "/late-mapping.htdump", NULL, 0), piped = convert("-", p, n);
+
+	cr_expect_eq(piped.status, 0, "%s", piped.err);
+	cr_expect_not_null(strstr(file.out, "\"even\""));
+	cr_expect_null(strstr(piped.out, "\"name\":\"even\""));
+	cr_expect_not_null(strstr(piped.out, "\"93823560581120\""), "the number as a name");
+	cr_expect_gt(piped.err_n, 0, "unresolved labels must be reported");
+	ran_free(&file);
+	ran_free(&piped);
+	free(p);
+}
+
+Test(htdump_cli, label_map_names_what_no_mapping_does)
+{
+	static const char map[] = "any zero 0\nany largest 18446744073709551615\n";
+	char *const dir = make_folder(), path[600];
+
+	snprintf(path, sizeof path, "%s/labels", dir);
+	cr_assert(write_whole(path, map, sizeof map - 1));
+	const char *const args[] = { "convert", "--label-map", path,
+		                     "--to",    "chrome",      BAD "/label-unresolved.htdump",
+		                     "-",       NULL };
+	struct ran r = run_tool(args, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_not_null(strstr(r.out, "\"name\":\"zero\""));
+	cr_expect_not_null(strstr(r.out, "\"name\":\"largest\""));
+	cr_expect_not_null(strstr(r.out, "\"name\":\"one\""), "the mapping of the file");
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+static void
+expect_valid_together(const char *first, const char *second)
+{
+	size_t n, m;
+	char *const a = read_whole(first, &n), *const b = read_whole(second, &m);
+	char *const both = malloc(n + m);
+
+	cr_assert(a != NULL && b != NULL && both != NULL);
+	memcpy(both, a, n);
+	memcpy(both + n, b, m);
+	expect_findings(&samples, validate_json("-", both, n + m), "exit 0\n", false, second);
+	free(a);
+	free(b);
+	free(both);
+}
+
+/* Two complete files behind each other are one valid file; the second may describe classes with more fields.
+ */
+Test(htdump_cli, concatenation)
+{
+	expect_valid_together(GOOD "/wire-little.htdump", GOOD "/wire-big.htdump");
+	expect_valid_together(GOOD "/wire-big.htdump", GOOD "/wire-little.htdump");
+	expect_valid_together(GOOD "/document-little.htdump", GOOD "/document-base-listed.htdump");
+}

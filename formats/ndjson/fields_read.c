@@ -1,0 +1,319 @@
+#include "ndjson/read.h"
+
+/*
+ * Fields of a line: an object with the types that it does not tell beside it,
+ * or a list of pairs.
+ */
+
+#define FEW 16 /* names that are compared each with each, fields of a class that are looked through */
+
+/* Fields that are read. */
+struct reading {
+	struct ndjson_reading *st;
+	const struct ndjson_into *to;
+	const struct ndjson_known *known;
+	uint32_t n;            /* that were taken */
+	uint32_t hint;         /* the field of the class that comes next, probably */
+	struct tabletext seen; /* names, where there are many -> the number of the last one of it */
+};
+
+/* ---- what a class declares ---- */
+
+static bool
+expectable(unsigned type)
+{
+	return type >= VALUE_U8 && type <= VALUE_BYTES;
+}
+
+bool
+ndjson_learn_types(struct ndjson_known *known)
+{
+	const struct class *const c = known->cls;
+
+	if (c->nfields <= FEW)
+		return true;
+	for (uint32_t i = c->nfields; i-- > 0;) /* of several of one name the first counts */
+		if (!tabletext_put(&known->types, c->fields[i].name, c->fields[i].value))
+			return false;
+	return true;
+}
+
+static unsigned
+expected_of(struct reading *g, struct slice name)
+{
+	const struct class *const c = g->known != NULL ? g->known->cls : NULL;
+	unsigned type = VALUE_NONE;
+
+	if (c == NULL || c->nfields == 0)
+		return VALUE_NONE;
+	if (c->nfields > FEW) {
+		const uint32_t found = tabletext_get(&g->known->types, name);
+		type = found != TABLE_NONE ? found : VALUE_NONE;
+		return expectable(type) ? type : VALUE_NONE;
+	}
+	for (uint32_t i = 0; i < c->nfields; i++)
+		if (slice_equal(c->fields[i].name, name)) {
+			type = c->fields[i].value;
+			break;
+		}
+	return expectable(type) ? type : VALUE_NONE;
+}
+
+/* ---- names ---- */
+
+static const struct field *
+taken(const struct reading *g)
+{
+	const struct batch *const b = g->to->b;
+
+	return b->fields != NULL ? b->fields + b->nfields : NULL;
+}
+
+/* The first name enters the table when there are more than few. */
+static bool
+remember(struct reading *g, struct slice name)
+{
+	const struct field *const f = taken(g);
+
+	if (g->n < FEW)
+		return true;
+	for (uint32_t i = 0; g->n == FEW && i < FEW; i++)
+		if (!tabletext_put(&g->seen, f[i].name, 1))
+			return false;
+	return tabletext_put(&g->seen, name, 1);
+}
+
+static bool
+is_taken(const struct reading *g, struct slice name)
+{
+	const struct field *const f = taken(g);
+
+	if (g->n > FEW)
+		return tabletext_get(&g->seen, name) != TABLE_NONE;
+	for (uint32_t i = 0; i < g->n; i++)
+		if (slice_equal(f[i].name, name))
+			return true;
+	return false;
+}
+
+/* A name that no field has: with a number behind it.  p NULL: no memory. */
+static struct slice
+distinct(struct reading *g, struct slice name)
+{
+	const uint32_t before = g->n > FEW ? tabletext_get(&g->seen, name) : 1;
+
+	for (uint32_t k = before;;) {
+		const struct slice s =
+		    arena_printf(g->to->arena, "%.*s (%" PRIu32 ")", (int)name.n, name.p, ++k);
+		if (s.p == NULL)
+			return s;
+		if (is_taken(g, s))
+			continue;
+		if (g->n > FEW)
+			tabletext_put(&g->seen, name, k); /* it is there: nothing is allocated */
+		return textscan_slice(s.p, s.n);
+	}
+}
+
+/* ---- one field ---- */
+
+static void
+report(struct reading *g, struct slice name, const struct ndjson_fault *fault)
+{
+	struct quoted q;
+
+	ndjson_report(g->st, fault->range ? NDJSON_RULE_OUT_OF_RANGE : NDJSON_RULE_BAD_VALUE, fault->at,
+	              "field %s: %s; left out", quoted(&q, name), fault->why);
+}
+
+/* The field behind those that were taken; what it points to lasts. */
+static bool
+put(struct reading *g, struct slice name, const struct value *v)
+{
+	if (!remember(g, name))
+		g->st->no_memory = true;
+	struct field *const f = g->st->no_memory ? NULL : batch_fields(g->to->b, g->n + 1);
+	if (f == NULL) {
+		g->st->no_memory = true;
+		return false;
+	}
+	f[g->n++] = (struct field){ name, *v };
+	return true;
+}
+
+static bool
+is_full(struct reading *g, const char *at)
+{
+	if (g->n < NDJSON_MAX_FIELDS)
+		return false;
+	ndjson_report(g->st, NDJSON_RULE_LIMIT, at, "more than %d fields", NDJSON_MAX_FIELDS);
+	return true;
+}
+
+/* ---- an object ---- */
+
+/* Types are said in the order of the fields, mostly: each is found where the one before it ended.  A table is
+ * for those that are not.  Keys are compared as they stand in the line. */
+struct said {
+	const struct ndjson_pairs *types;
+	uint32_t next, used;
+	struct tabletext others; /* name -> number in types; made when it is needed */
+};
+
+static const struct ndjson_token *
+said_of(struct reading *g, struct said *s, struct slice name)
+{
+	const struct ndjson_pairs *const t = s->types;
+
+	if (s->used == t->n)
+		return NULL;
+	if (s->next < t->n && slice_equal(t->list[s->next].name, name)) {
+		s->used++;
+		return &t->list[s->next++].value;
+	}
+	if (s->others.slots == NULL)
+		for (uint32_t i = t->n; i-- > 0;)
+			g->st->no_memory |= !tabletext_put(&s->others, t->list[i].name, i);
+	const uint32_t i = tabletext_get(&s->others, name);
+	if (i == TABLE_NONE)
+		return NULL;
+	s->next = i + 1;
+	s->used++;
+	return &t->list[i].value;
+}
+
+static bool
+take_pair(struct reading *g, struct said *s, const struct ndjson_pair *pair)
+{
+	const struct ndjson_token key = { pair->name.p - 1, pair->name.p + pair->name.n + 1,
+		                          pair->name_kind };
+	const struct ndjson_token *const said = said_of(g, s, pair->name);
+	const struct slice name = ndjson_string_of(g->to, &key);
+	struct ndjson_fault fault = { .why = NULL };
+	struct value v;
+
+	if (name.p == NULL || g->st->no_memory) {
+		g->st->no_memory = true;
+		return false;
+	}
+	if (is_taken(g, name)) {
+		ndjson_report(g->st, NDJSON_RULE_DUPLICATE_MEMBER, key.p, "the name stands in fields twice");
+		return true;
+	}
+	if (is_full(g, key.p))
+		return false;
+	if (said == NULL)
+		v = ndjson_read_value(g->st, g->to, &pair->value, expected_of(g, name), &fault);
+	else if (json_is_string(said->kind))
+		v = ndjson_read_said(g->st, g->to, &pair->value, json_text(said->p, said->end, said->kind),
+		                     &fault);
+	else
+		fault = (struct ndjson_fault){ .at = said->p, .why = "its type is no text" };
+	if (fault.why == NULL)
+		return put(g, name, &v);
+	report(g, name, &fault);
+	return true;
+}
+
+static void
+take_object(struct reading *g)
+{
+	const struct ndjson_pairs *const fields = &g->st->line.args;
+	struct said s = { .types = &g->st->line.types };
+
+	for (uint32_t i = 0; i < fields->n && !g->st->no_memory; i++)
+		if (!take_pair(g, &s, &fields->list[i]))
+			break;
+	if (s.used < s.types->n && g->n < NDJSON_MAX_FIELDS)
+		ndjson_report(g->st, NDJSON_RULE_BAD_VALUE, g->st->line.of[NDJSON_M_TYPES].p,
+		              "%" PRIu32 " types are said of fields that are not there", s.types->n - s.used);
+	tabletext_free(&s.others);
+}
+
+/* ---- a list of pairs ---- */
+
+/* The two values of the list [p, e); false: they are not two. */
+static bool
+two_values(const char *p, const char *e, struct ndjson_token to[2])
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	unsigned n = 0;
+	bool more;
+
+	if (*p != '[')
+		return false;
+	for (p = json_first(&x, p, e, &more); p != NULL && more; p = json_next(&x, p, e, ']', &more), n++) {
+		if (n == 2)
+			return false;
+		to[n].p = p;
+		to[n].end = p = json_value(&x, p, e, &to[n].kind);
+		if (p == NULL)
+			return false;
+	}
+	return p != NULL && n == 2;
+}
+
+static bool
+take_listed(struct reading *g, const char *p, const char *e)
+{
+	struct ndjson_fault fault = { .why = NULL };
+	struct ndjson_token two[2];
+	struct slice name = slice_of("", 0);
+	struct value v = { .type = VALUE_NONE };
+
+	if (!two_values(p, e, two)) {
+		fault = (struct ndjson_fault){ .at = p, .why = "it is no list of a name and a value" };
+	} else {
+		const struct value n = ndjson_read_value(g->st, g->to, &two[0], VALUE_NONE, &fault);
+		name = n.type == VALUE_STRING ? value_text(&n) : name;
+		if (fault.why == NULL && n.type != VALUE_STRING)
+			fault = (struct ndjson_fault){ .at = p, .why = "its name is no text" };
+	}
+	if (fault.why == NULL)
+		v = ndjson_read_value(g->st, g->to, &two[1], VALUE_NONE, &fault);
+	if (g->st->no_memory || is_full(g, p))
+		return false;
+	if (fault.why != NULL) {
+		report(g, name, &fault);
+		return true;
+	}
+	if (is_taken(g, name) && (name = distinct(g, name)).p == NULL) {
+		g->st->no_memory = true;
+		return false;
+	}
+	return put(g, name, &v);
+}
+
+static void
+take_pairs(struct reading *g)
+{
+	const struct ndjson_token *const t = &g->st->line.of[NDJSON_M_PAIRS];
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	enum json_kind kind;
+	bool more;
+
+	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
+	     p = json_next(&x, p, t->end, ']', &more)) {
+		const char *const v = p;
+		p = json_value(&x, v, t->end, &kind);
+		if (p == NULL || !take_listed(g, v, p))
+			return;
+	}
+}
+
+uint32_t
+ndjson_read_fields(struct ndjson_reading *st, const struct ndjson_into *to, const struct ndjson_known *known)
+{
+	const struct ndjson_line *const line = &st->line;
+	struct reading g = { .st = st, .to = to, .known = known };
+
+	if (ndjson_has(line, NDJSON_M_ARGS) && ndjson_has(line, NDJSON_M_PAIRS))
+		ndjson_report(st, NDJSON_RULE_BAD_VALUE, line->of[NDJSON_M_PAIRS].p,
+		              "a line has args or pairs, not both; pairs are left out");
+	if (ndjson_has(line, NDJSON_M_ARGS))
+		take_object(&g);
+	else if (ndjson_has(line, NDJSON_M_PAIRS))
+		take_pairs(&g);
+	tabletext_free(&g.seen);
+	return g.n;
+}

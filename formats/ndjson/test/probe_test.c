@@ -1,0 +1,141 @@
+/* NDJSON is taken for no other format, and no other format for it. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/test/samples_test_util.h"
+#include "format/registry.h"
+#include "ndjson/test/agree_test.h"
+
+#define HEAD 65536 /* bytes that the engine shows */
+
+static const char *
+format_of(const char *text, size_t n)
+{
+	const bool complete = n <= HEAD;
+	bool no_memory;
+	const struct format *const f =
+	    format_probe(slice_of(text, complete ? n : HEAD), complete, &no_memory);
+
+	return f != NULL ? f->name : "none";
+}
+
+static const struct {
+	const char *text, *format;
+} rows[] = {
+	{ "{\"type\":\"trace\",\"version\":1,", "ndjson" },
+	{ " { \"version\" : 7, \"x\": [], \"type\": \"trace\"}\n", "ndjson" },
+	{ "{\"type\":\"trace\"", "ndjson" },
+	{ "{\"type\":\"trace\"}\n", "none" },
+	{ "{\"type\":\"track\",\"index\":0,\"kind\":\"process\",\"name\":\"p\"}\n", "ndjson" },
+	{ "{\"kind\":\"span\",\"ts_ns\":1,\"dur_ns\":2,\"name\":\"n\",\"class_index\":0,\"category\":\"c\","
+	  "\"track_index\":1,"
+	  "\"offset\":5}\n",
+	  "ndjson" },
+	{ "{\"kind\":\"span\",\"ts_ns\":1,\"dur_ns\":2,\"name\":\"n\"}\n", "none" },
+	{ "{\"id\":1,\"name\":\"a\",\"cat\":\"POSIX\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2,\"ph\":\"X\","
+	  "\"kind\":\"span\",\"args\":{\"hhash\":1}}\n",
+	  "dftracer" },
+	{ "{\"traceEvents\":[{\"type\":\"trace\",\"version\":1}]}", "chrome" },
+	{ "{\"type\":1,\"version\":1}", "none" },
+	{ "[{\"type\":\"trace\",\"version\":1}]", "none" },
+};
+
+Test(ndjson_probe, tells_json_apart)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const char *const got = format_of(rows[i].text, strlen(rows[i].text));
+		cr_expect_str_eq(got, rows[i].format, "%s: %s", rows[i].text, got);
+	}
+}
+
+/* A sample is of the format in whose folder it lies or of none; so is a real trace.  What is made of it is
+ * NDJSON, interpreted and raw. */
+static void
+look(const char *path, void *ctx)
+{
+	static const char *const modes[] = { "--quiet", "--raw" };
+	size_t *const count = ctx, n;
+	char *const text = read_whole(path, &n); /* a folder has none */
+
+	if (text != NULL)
+		cr_expect_str_neq(format_of(text, n), "ndjson", "%s", path);
+	free(text);
+	for (size_t i = 0; i < 2; i++) {
+		struct ran r = run_tool(
+		    (const char *const[]){ "convert", "-q", modes[i], "--to", "ndjson", path, "-", NULL },
+		    NULL, 0);
+		if (r.out_n > 0)
+			cr_expect_str_eq(format_of(r.out, r.out_n), "ndjson", "%s", path);
+		*count += r.out_n > 0;
+		ran_free(&r);
+	}
+}
+
+/* The samples in parts, so that no test takes long. */
+struct part {
+	size_t i, of, n;
+};
+
+static void
+look_part(const char *path, void *ctx)
+{
+	struct part *const part = ctx;
+
+	if (part->i++ % 2 == part->of)
+		look(path, &part->n);
+}
+
+Test(ndjson_probe, samples)
+{
+	struct part part = { .of = 0 };
+
+	agree_samples(look_part, &part);
+	cr_expect_gt(part.n, 150);
+}
+
+Test(ndjson_probe, other_samples)
+{
+	struct part part = { .of = 1 };
+
+	agree_samples(look_part, &part);
+	cr_expect_gt(part.n, 150);
+}
+
+Test(ndjson_probe, real_traces)
+{
+	const char *const dir = real_traces();
+	static const char find[] = "[ -d \"$0\" ] && find \"$0\" -type f -size -200k | sort";
+	struct ran r = run_program((const char *const[]){ "sh", "-c", find, dir, NULL }, NULL, 0);
+	size_t n = 0;
+
+	if (r.out_n == 0)
+		cr_skip_test("no real traces at %s", dir);
+	for (char *path = strtok(r.out, "\n"); path != NULL; path = strtok(NULL, "\n"))
+		look(path, &n);
+	cr_expect_gt(n, 10);
+	ran_free(&r);
+}
+
+/* Our own samples, the spoiled ones too. */
+static void
+own(const char *folder)
+{
+	char **const names = list_folder(folder, ".ndjson");
+	char path[1024];
+	size_t n;
+
+	for (char **name = names; *name != NULL; name++) {
+		snprintf(path, sizeof path, "%s/%s", folder, *name);
+		char *const text = read_whole(path, &n);
+		cr_expect_str_eq(format_of(text, n), "ndjson", "%s", path);
+		free(text);
+	}
+	list_free(names);
+}
+
+Test(ndjson_probe, own_samples)
+{
+	own("testdata/ndjson/good");
+	own("testdata/ndjson/bad");
+}

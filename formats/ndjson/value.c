@@ -1,0 +1,421 @@
+#include <math.h>
+
+#include "base/decimal.h"
+#include "ndjson/state.h"
+#include "output/text_numbers.h"
+
+/*
+ * One value as JSON, so that it reads back the same.  The rule for readers:
+ * where a type is expected (a class declares it for the field, a list for its
+ * values), a value in a form that this type is written in is of this type; any
+ * other is of the type that its form has by itself: an integer is U64, or I64
+ * below 0, another number F64, text STRING, and so on.  What neither makes
+ * clear is said.
+ */
+
+#define MAX_DEPTH 200 /* readers bound nesting well below this */
+
+const struct loss ndjson_losses[NDJSON_LOSSES + 1] = {
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#include "ndjson/losses.def"
+#undef LOSS
+};
+
+struct out {
+	struct text *t;
+	struct chunk *chunk;
+	uint64_t offset; /* of the event, in the input */
+};
+
+/* ---- types and their forms ---- */
+
+enum form {
+	FORM_OTHER = 0, /* null, true, false, a list, an object: never anything else */
+	FORM_INTEGER = 1,
+	FORM_FRACTION = 2, /* a number with a point or an exponent */
+	FORM_TEXT = 4,
+};
+
+struct type {
+	const char *word;
+	uint8_t form; /* of its values, but for those of floating-point types that are no number: text */
+	uint8_t fits; /* forms that are this type where it is expected; 0: it never is */
+};
+
+static const struct type types[] = {
+	[VALUE_NONE] = { "none", FORM_OTHER, 0 },
+	[VALUE_BOOL] = { "bool", FORM_OTHER, 0 },
+	[VALUE_U8] = { "u8", FORM_INTEGER, FORM_INTEGER },
+	[VALUE_U16] = { "u16", FORM_INTEGER, FORM_INTEGER },
+	[VALUE_U32] = { "u32", FORM_INTEGER, FORM_INTEGER },
+	[VALUE_U64] = { "u64", FORM_INTEGER, FORM_INTEGER },
+	[VALUE_I8] = { "i8", FORM_INTEGER, FORM_INTEGER },
+	[VALUE_I16] = { "i16", FORM_INTEGER, FORM_INTEGER },
+	[VALUE_I32] = { "i32", FORM_INTEGER, FORM_INTEGER },
+	[VALUE_I64] = { "i64", FORM_INTEGER, FORM_INTEGER },
+	[VALUE_F32] = { "f32", FORM_FRACTION, FORM_INTEGER | FORM_FRACTION | FORM_TEXT },
+	[VALUE_F64] = { "f64", FORM_FRACTION, FORM_INTEGER | FORM_FRACTION | FORM_TEXT },
+	[VALUE_ADDRESS] = { "address", FORM_TEXT, FORM_TEXT },
+	[VALUE_STRING] = { "string", FORM_TEXT, FORM_TEXT },
+	[VALUE_BYTES] = { "bytes", FORM_TEXT, FORM_TEXT },
+	[VALUE_LIST] = { "list", FORM_OTHER, 0 },
+	[VALUE_MAP] = { "map", FORM_OTHER, 0 },
+	[VALUE_JSON] = { "json", FORM_OTHER, 0 },
+	[NDJSON_ESCAPED] = { "escaped", FORM_TEXT, 0 },
+	[NDJSON_JSON_TEXT] = { "json-text", FORM_TEXT, 0 },
+	[NDJSON_OBJECT] = { "object", FORM_OTHER, 0 },
+};
+
+bool
+ndjson_expectable(unsigned type)
+{
+	return types[type].fits != 0;
+}
+
+void
+ndjson_kind_word(struct text *t, unsigned kind)
+{
+	const unsigned list = kind & (NDJSON_LIST_OF | NDJSON_LIST_SAME);
+
+	if (list != 0)
+		text_char(t, '[');
+	text_str(t, types[kind & ~list].word);
+	if (list == NDJSON_LIST_SAME)
+		text_char(t, '?');
+	if (list != 0)
+		text_char(t, ']');
+}
+
+/* ---- kinds ---- */
+
+/* Whether a reader of lines gets all of its bytes back when they stand in one. */
+static bool
+json_fits_line(const struct value *v)
+{
+	const char *const p = v->p;
+
+	return v->count > 0 && (unsigned char)p[0] > ' ' && (unsigned char)p[v->count - 1] > ' ' &&
+	       memchr(p, '\n', v->count) == NULL && memchr(p, '\r', v->count) == NULL;
+}
+
+static struct slice
+key_at(const void *ctx, uint32_t i)
+{
+	const struct value *const pairs = ctx;
+
+	return value_text(&pairs[2 * (size_t)i]);
+}
+
+/* An object of one member whose name begins with $ says the kind of a value. */
+static bool
+map_fits_object(struct text *t, const struct value *v)
+{
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct value *const key = &v->values[2 * (size_t)i];
+		if (key->type != VALUE_STRING || !ndjson_is_utf8(value_text(key)))
+			return false;
+	}
+	if (v->count == 1 && v->values[0].count > 0 && v->values[0].p[0] == '$')
+		return false;
+	return ndjson_distinct(t, key_at, v->values, v->count);
+}
+
+/* Values that need nothing said about them where nothing is expected. */
+static bool
+is_natural(const struct value *v, unsigned kind)
+{
+	switch (kind) {
+	case VALUE_I64:
+		return v->i64 < 0;
+	case VALUE_F64:
+		return isfinite(v->f64);
+	case VALUE_NONE:
+	case VALUE_BOOL:
+	case VALUE_U64:
+	case VALUE_STRING:
+	case VALUE_LIST:
+	case NDJSON_OBJECT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static unsigned
+list_kind(const struct value *v)
+{
+	const unsigned type = v->count > 0 ? v->values[0].type : VALUE_NONE;
+	bool natural = true;
+
+	if (v->element != VALUE_NONE)
+		return NDJSON_LIST_OF | v->element;
+	if (!ndjson_expectable(type))
+		return VALUE_LIST;
+	for (uint32_t i = 0; i < v->count; i++) {
+		if (v->values[i].type != type)
+			return VALUE_LIST;
+		natural = natural && is_natural(&v->values[i], type);
+	}
+	return natural ? VALUE_LIST : NDJSON_LIST_SAME | type;
+}
+
+static unsigned
+kind_of(struct text *t, const struct value *v)
+{
+	switch ((enum value_type)v->type) {
+	case VALUE_STRING:
+		return ndjson_is_utf8(value_text(v)) ? VALUE_STRING : NDJSON_ESCAPED;
+	case VALUE_JSON:
+		return json_fits_line(v) ? VALUE_JSON : NDJSON_JSON_TEXT;
+	case VALUE_LIST:
+		return list_kind(v);
+	case VALUE_MAP:
+		return map_fits_object(t, v) ? NDJSON_OBJECT : VALUE_MAP;
+	default:
+		return v->type;
+	}
+}
+
+/* The kind if a reader must be told. */
+static unsigned
+told(const struct value *v, unsigned kind, unsigned expected)
+{
+	if (kind == expected)
+		return 0;
+	return is_natural(v, kind) && (types[kind].form & types[expected].fits) == 0 ? 0 : kind;
+}
+
+unsigned
+ndjson_value_kind(struct text *t, const struct value *v, unsigned expected)
+{
+	return told(v, kind_of(t, v), expected);
+}
+
+/* ---- numbers, addresses, bytes ---- */
+
+/* NaN has many patterns of bits; all but the usual one are written. */
+static void
+put_not_finite(struct text *t, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	if (!isnan(v))
+		text_str(t, v < 0 ? "\"-Infinity\"" : "\"Infinity\"");
+	else if (bits == UINT64_C(0x7ff8000000000000))
+		text_str(t, "\"NaN\"");
+	else
+		text_printf(t, "\"NaN:0x%016llx\"", (unsigned long long)bits);
+}
+
+static void
+put_f64(struct text *t, double v)
+{
+	char *const p = text_room(t, DECIMAL_F64_MAX + 2);
+
+	if (p == NULL)
+		return;
+	char *to = decimal_f64(p, v);
+	const char *q = p + (*p == '-');
+	while (q < to && *q >= '0' && *q <= '9')
+		q++;
+	if (q == to) { /* nothing but digits would be an integer */
+		*to++ = '.';
+		*to++ = '0';
+	}
+	t->n = (size_t)(to - t->p);
+}
+
+static void
+put_f32(struct text *t, float v)
+{
+	char *const p = text_room(t, DECIMAL_F64_MAX);
+
+	if (p != NULL)
+		t->n = (size_t)(decimal_f32(p, v) - t->p);
+}
+
+static void
+put_address(struct text *t, uint64_t v)
+{
+	char *p = text_room(t, DECIMAL_HEX_MAX + 2);
+
+	if (p == NULL)
+		return;
+	*p++ = '"';
+	p = decimal_hex(p, v);
+	*p++ = '"';
+	t->n = (size_t)(p - t->p);
+}
+
+static void
+put_bytes(struct text *t, const struct value *v)
+{
+	text_char(t, '"');
+	text_hex(t, v->p, v->count);
+	text_char(t, '"');
+}
+
+static void
+put_json_text(struct text *t, const struct value *v)
+{
+	text_char(t, '"');
+	text_json_chars(t, slice_of(v->p, v->count));
+	text_char(t, '"');
+}
+
+/* ---- any value ---- */
+
+static void put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned depth);
+
+static void
+put_inner(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
+{
+	const unsigned kind = kind_of(o->t, v), say = told(v, kind, expected);
+
+	if (say != 0) {
+		text_str(o->t, "{\"$");
+		ndjson_kind_word(o->t, say);
+		text_str(o->t, "\":");
+	}
+	put_kind(o, v, kind, depth);
+	if (say != 0)
+		text_char(o->t, '}');
+}
+
+static void
+put_list(const struct out *o, const struct value *v, unsigned expected, unsigned depth)
+{
+	text_char(o->t, '[');
+	for (uint32_t i = 0; i < v->count; i++) {
+		if (i > 0)
+			text_char(o->t, ',');
+		put_inner(o, &v->values[i], expected, depth + 1);
+	}
+	text_char(o->t, ']');
+}
+
+static void
+put_object(const struct out *o, const struct value *v, unsigned depth)
+{
+	text_char(o->t, '{');
+	for (uint32_t i = 0; i < v->count; i++) {
+		if (i > 0)
+			text_char(o->t, ',');
+		text_json_string(o->t, key_at(v->values, i));
+		text_char(o->t, ':');
+		put_inner(o, &v->values[2 * (size_t)i + 1], VALUE_NONE, depth + 1);
+	}
+	text_char(o->t, '}');
+}
+
+static void
+put_pairs(const struct out *o, const struct value *v, unsigned depth)
+{
+	text_char(o->t, '[');
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct value *const pair = &v->values[2 * (size_t)i];
+		text_str(o->t, i > 0 ? ",[" : "[");
+		put_inner(o, pair, VALUE_NONE, depth + 1);
+		text_char(o->t, ',');
+		put_inner(o, pair + 1, VALUE_NONE, depth + 1);
+		text_char(o->t, ']');
+	}
+	text_char(o->t, ']');
+}
+
+static void
+put_nested(const struct out *o, const struct value *v, unsigned kind, unsigned depth)
+{
+	const unsigned type = kind & ~(unsigned)(NDJSON_LIST_OF | NDJSON_LIST_SAME);
+
+	if (depth >= MAX_DEPTH) {
+		text_str(o->t, "null");
+		ledger_add(&o->chunk->ledger, &ndjson_losses[NDJSON_LOSS_TOO_DEEP], o->offset, 1);
+	} else if (kind == NDJSON_OBJECT) {
+		put_object(o, v, depth);
+	} else if (kind == VALUE_MAP) {
+		put_pairs(o, v, depth);
+	} else {
+		put_list(o, v, kind != VALUE_LIST && ndjson_expectable(type) ? type : VALUE_NONE, depth);
+	}
+}
+
+static void
+put_kind(const struct out *o, const struct value *v, unsigned kind, unsigned depth)
+{
+	struct text *const t = o->t;
+
+	switch (kind) {
+	case VALUE_NONE:
+		text_str(t, "null");
+		break;
+	case VALUE_BOOL:
+		text_str(t, v->u64 != 0 ? "true" : "false");
+		break;
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+		text_u64(t, v->u64);
+		break;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		text_i64(t, v->i64);
+		break;
+	case VALUE_F32:
+	case VALUE_F64:
+		if (!isfinite(v->f64))
+			put_not_finite(t, v->f64);
+		else if (kind == VALUE_F64)
+			put_f64(t, v->f64);
+		else
+			put_f32(t, (float)v->f64);
+		break;
+	case VALUE_ADDRESS:
+		put_address(t, v->u64);
+		break;
+	case VALUE_STRING:
+	case NDJSON_ESCAPED:
+		ndjson_string(t, value_text(v));
+		break;
+	case VALUE_BYTES:
+		put_bytes(t, v);
+		break;
+	case VALUE_JSON:
+		text_json_text(t, v->p, v->count);
+		break;
+	case NDJSON_JSON_TEXT:
+		put_json_text(t, v);
+		break;
+	default:
+		put_nested(o, v, kind, depth);
+		break;
+	}
+}
+
+unsigned
+ndjson_value(struct chunk *c, const struct value *v, unsigned expected, uint64_t offset)
+{
+	const struct out o = { &c->text, c, offset };
+	unsigned kind = v->type;
+
+	if (kind == VALUE_STRING) { /* looked at once, where it is written */
+		if (ndjson_string(&c->text, value_text(v)))
+			kind = NDJSON_ESCAPED;
+	} else {
+		kind = kind_of(&c->text, v);
+		put_kind(&o, v, kind, 0);
+	}
+	return told(v, kind, expected);
+}
+
+void
+ndjson_value_alone(struct chunk *c, const struct value *v, uint64_t offset)
+{
+	const struct out o = { &c->text, c, offset };
+
+	put_inner(&o, v, VALUE_NONE, 0);
+}

@@ -1,0 +1,432 @@
+#include "ndjson/read.h"
+
+#include <stdlib.h>
+
+#include "base/decimal.h"
+
+/* One value, by the rules of the section "Types" of the manual page. */
+
+#define NUMBER_ROOM 64 /* of a number that is read where it can end in NUL */
+
+static const char *const words[] = {
+	[VALUE_BOOL] = "bool", [VALUE_U8] = "u8",       [VALUE_U16] = "u16",
+	[VALUE_U32] = "u32",   [VALUE_U64] = "u64",     [VALUE_I8] = "i8",
+	[VALUE_I16] = "i16",   [VALUE_I32] = "i32",     [VALUE_I64] = "i64",
+	[VALUE_F32] = "f32",   [VALUE_F64] = "f64",     [VALUE_ADDRESS] = "address",
+	[VALUE_LIST] = "list", [VALUE_BYTES] = "bytes", [VALUE_STRING] = "string",
+	[VALUE_MAP] = "map",   [VALUE_JSON] = "json",
+};
+
+/* A value that is being read. */
+struct reading {
+	struct ndjson_reading *st;
+	const struct ndjson_into *to;
+	struct ndjson_fault *fault;
+};
+
+unsigned
+ndjson_type_of_word(struct slice word)
+{
+	for (unsigned i = VALUE_BOOL; i < sizeof words / sizeof words[0]; i++)
+		if (slice_is(word, words[i]))
+			return i;
+	return VALUE_NONE;
+}
+
+static struct value
+fail(struct reading *g, const char *at, const char *why)
+{
+	if (g->fault->why == NULL)
+		*g->fault = (struct ndjson_fault){ .at = at, .why = why };
+	return (struct value){ .type = VALUE_NONE };
+}
+
+static struct value
+no_memory(struct reading *g, const char *at)
+{
+	g->st->no_memory = true;
+	return fail(g, at, "no memory");
+}
+
+/* ---- numbers ---- */
+
+static struct value
+out_of_range(struct reading *g, const struct ndjson_token *t)
+{
+	fail(g, t->p, "a number that does not fit its width");
+	g->fault->range = true;
+	return (struct value){ .type = VALUE_NONE };
+}
+
+static struct value
+read_integer(struct reading *g, const struct ndjson_token *t, unsigned type)
+{
+	static const uint8_t bits[] = {
+		[VALUE_U8] = 8, [VALUE_U16] = 16, [VALUE_U32] = 32, [VALUE_U64] = 64,
+		[VALUE_I8] = 8, [VALUE_I16] = 16, [VALUE_I32] = 32, [VALUE_I64] = 64
+	};
+	const bool minus = t->kind == JSON_INT, is_signed = type >= VALUE_I8;
+	const size_t n = (size_t)(t->end - t->p) - minus;
+	struct value v = { .type = (uint8_t)type };
+	uint64_t magnitude;
+
+	if (t->kind != JSON_UINT && t->kind != JSON_INT)
+		return fail(g, t->p, "no integer");
+	if (n > DECIMAL_U64_MAX || !json_digits_any(t->p + minus, (uint32_t)n, &magnitude))
+		return out_of_range(g, t);
+	const uint64_t most =
+	    is_signed ? (UINT64_C(1) << (bits[type] - 1)) - !minus : UINT64_MAX >> (64 - bits[type]);
+	if (magnitude > (minus && !is_signed ? 0 : most))
+		return out_of_range(g, t);
+	v.u64 = minus ? 0 - magnitude : magnitude;
+	return v;
+}
+
+static double
+parse_float(struct reading *g, const struct ndjson_token *t, bool f32)
+{
+	const size_t n = (size_t)(t->end - t->p);
+	char room[NUMBER_ROOM];
+	double v;
+
+	if (!f32 && ndjson_exact_f64(t->p, t->end, &v))
+		return v;
+	char *const copy = n < sizeof room ? room : arena_alloc(&g->st->scratch, n + 1);
+	if (copy == NULL) {
+		no_memory(g, t->p);
+		return 0;
+	}
+	memcpy(copy, t->p, n);
+	copy[n] = '\0';
+	return f32 ? (double)strtof(copy, NULL) : strtod(copy, NULL);
+}
+
+static struct value
+read_float(struct reading *g, const struct ndjson_token *t, unsigned type)
+{
+	struct value v = { .type = (uint8_t)type };
+	uint64_t bits;
+
+	if (t->kind >= JSON_UINT && t->kind <= JSON_NUMBER) {
+		v.f64 = parse_float(g, t, type == VALUE_F32);
+		return v;
+	}
+	if (t->kind != JSON_STRING || !ndjson_not_finite(json_text(t->p, t->end, t->kind), &bits))
+		return fail(g, t->p, "no floating-point number");
+	memcpy(&v.f64, &bits, sizeof bits);
+	return v;
+}
+
+/* ---- texts of other types ---- */
+
+static struct value
+read_bytes(struct reading *g, const struct ndjson_token *t)
+{
+	const struct slice s = json_text(t->p, t->end, t->kind);
+	char *const to = arena_alloc(g->to->arena, s.n / 2);
+
+	if (to == NULL)
+		return no_memory(g, t->p);
+	if (s.n % 2 != 0)
+		return fail(g, t->p, "half a byte");
+	for (uint32_t i = 0; i < s.n; i += 2) {
+		const int high = ndjson_hex_digit(s.p[i]), low = ndjson_hex_digit(s.p[i + 1]);
+		if (high < 0 || low < 0)
+			return fail(g, t->p, "bytes are two hexadecimal digits each");
+		to[i / 2] = (char)(high << 4 | low);
+	}
+	return (struct value){ .type = VALUE_BYTES, .count = s.n / 2, .p = to };
+}
+
+static struct value
+json_value_of(struct reading *g, const char *at, struct slice s)
+{
+	if (g->to->copy)
+		s = arena_copy(g->to->arena, s);
+	return s.p != NULL ? (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p } : no_memory(g, at);
+}
+
+static struct value
+read_json_text(struct reading *g, const struct ndjson_token *t)
+{
+	const struct slice s = ndjson_string_of(g->to, t);
+	size_t at;
+
+	if (s.p == NULL)
+		return no_memory(g, t->p);
+	if (json_document_fault(s.p, s.n, JSON_MAX_DEPTH, &at) != NULL)
+		return fail(g, t->p, "no JSON in the text");
+	return (struct value){ .type = VALUE_JSON, .count = s.n, .p = s.p };
+}
+
+static struct value
+read_string(struct reading *g, const struct ndjson_token *t, bool escaped)
+{
+	struct slice s = ndjson_string_of(g->to, t);
+	bool bad = false;
+
+	if (s.p != NULL && escaped)
+		s = ndjson_unescape_bytes(g->to->arena, s, &bad);
+	if (bad)
+		return fail(g, t->p, "a text that is not in the escaped form");
+	return s.p != NULL ? value_string(s) : no_memory(g, t->p);
+}
+
+static struct value
+read_text(struct reading *g, const struct ndjson_token *t, unsigned type)
+{
+	struct value v = { .type = (uint8_t)type };
+
+	if (!json_is_string(t->kind))
+		return fail(g, t->p, "no text");
+	if (type == VALUE_STRING)
+		return read_string(g, t, false);
+	if (type == VALUE_BYTES)
+		return read_bytes(g, t);
+	return ndjson_hexadecimal(json_text(t->p, t->end, t->kind), &v.u64) ? v : fail(g, t->p, "no address");
+}
+
+/* ---- lists and maps ---- */
+
+static struct value read_any(struct reading *g, const struct ndjson_token *t, unsigned expected,
+                             unsigned depth);
+static struct value read_said(struct reading *g, const struct ndjson_token *t, struct slice word,
+                              unsigned depth);
+
+static bool
+push(struct reading *g, const char *at, struct value v)
+{
+	struct ndjson_reading *const st = g->st;
+
+	if (!array_room(&st->stack, st->nstack, &st->stack_cap, sizeof *st->stack)) {
+		no_memory(g, at);
+		return false;
+	}
+	st->stack[st->nstack++] = v;
+	return g->fault->why == NULL;
+}
+
+/* What was pushed from `base` on, as the values of v. */
+static struct value
+pop(struct reading *g, const char *at, uint32_t base, struct value v)
+{
+	struct ndjson_reading *const st = g->st;
+	const uint32_t n = st->nstack - base;
+
+	st->nstack = base;
+	if (g->fault->why != NULL)
+		return (struct value){ .type = VALUE_NONE };
+	struct value *const to = arena_alloc(g->to->arena, n * sizeof *to);
+	if (to == NULL)
+		return no_memory(g, at);
+	if (n > 0)
+		memcpy(to, st->stack + base, n * sizeof *to);
+	v.count = v.type == VALUE_MAP ? n / 2 : n;
+	v.values = to;
+	return v;
+}
+
+/* The value at p; NULL: it cannot be read. */
+static const char *
+token_at(const char *p, const char *e, struct ndjson_token *t)
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+
+	t->p = p;
+	t->end = json_value(&x, p, e, &t->kind);
+	return t->end;
+}
+
+static struct value
+read_list(struct reading *g, const struct ndjson_token *t, unsigned expected, unsigned depth)
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	const uint32_t base = g->st->nstack;
+	struct ndjson_token item;
+	bool more;
+
+	if (t->kind != JSON_ARRAY)
+		return fail(g, t->p, "no list");
+	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
+	     p = json_next(&x, p, t->end, ']', &more))
+		if ((p = token_at(p, t->end, &item)) == NULL ||
+		    !push(g, item.p, read_any(g, &item, expected, depth + 1)))
+			break;
+	return pop(g, t->p, base, (struct value){ .type = VALUE_LIST });
+}
+
+/* A list of a key and a value. */
+static bool
+read_pair(struct reading *g, const struct ndjson_token *t, unsigned depth)
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	struct ndjson_token item;
+	unsigned n = 0;
+	bool more;
+
+	if (t->kind != JSON_ARRAY) {
+		fail(g, t->p, "no list of a key and a value");
+		return false;
+	}
+	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
+	     p = json_next(&x, p, t->end, ']', &more), n++)
+		if ((p = token_at(p, t->end, &item)) == NULL ||
+		    !push(g, item.p, read_any(g, &item, VALUE_NONE, depth + 1)))
+			return false;
+	if (n != 2)
+		fail(g, t->p, "no list of a key and a value");
+	return n == 2;
+}
+
+static struct value
+read_pairs(struct reading *g, const struct ndjson_token *t, unsigned depth)
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	const uint32_t base = g->st->nstack;
+	struct ndjson_token item;
+	bool more;
+
+	if (t->kind != JSON_ARRAY)
+		return fail(g, t->p, "no list of pairs");
+	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
+	     p = json_next(&x, p, t->end, ']', &more))
+		if ((p = token_at(p, t->end, &item)) == NULL || !read_pair(g, &item, depth))
+			break;
+	return pop(g, t->p, base, (struct value){ .type = VALUE_MAP });
+}
+
+/* An object of one member whose name begins with $ says the type of the value in it. */
+static struct value
+read_object(struct reading *g, const struct ndjson_token *t, unsigned depth)
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	const uint32_t base = g->st->nstack;
+	struct ndjson_token key = { .kind = JSON_ABSENT }, item;
+	struct slice name;
+	bool more;
+	uint32_t n = 0;
+
+	for (const char *p = json_first(&x, t->p, t->end, &more); p != NULL && more;
+	     p = json_next(&x, p, t->end, '}', &more), n++) {
+		const char *const v = json_key(&x, p, t->end, &name, &key.kind);
+		if (v == NULL || (p = token_at(v, t->end, &item)) == NULL)
+			break;
+		if (n == 0 && name.n > 0 && *name.p == '$' && *json_skip_blanks(p, t->end) == '}')
+			return read_said(g, &item, slice_of(name.p + 1, name.n - 1), depth);
+		key.p = name.p - 1;
+		key.end = name.p + name.n + 1;
+		if (!push(g, key.p, read_string(g, &key, false)) ||
+		    !push(g, item.p, read_any(g, &item, VALUE_NONE, depth + 1)))
+			break;
+	}
+	return pop(g, t->p, base, (struct value){ .type = VALUE_MAP });
+}
+
+/* ---- types ---- */
+
+static struct value
+read_type(struct reading *g, const struct ndjson_token *t, unsigned type)
+{
+	if (type <= VALUE_I64)
+		return read_integer(g, t, type);
+	return type <= VALUE_F64 ? read_float(g, t, type) : read_text(g, t, type);
+}
+
+/* Whether a value in this form is of this type where it is expected. */
+static bool
+fits(enum json_kind kind, unsigned type)
+{
+	if (type < VALUE_U8)
+		return false;
+	if (type <= VALUE_I64)
+		return kind == JSON_UINT || kind == JSON_INT;
+	if (type <= VALUE_F64)
+		return (kind >= JSON_UINT && kind <= JSON_NUMBER) || json_is_string(kind);
+	return type <= VALUE_BYTES && json_is_string(kind);
+}
+
+static struct value
+read_any(struct reading *g, const struct ndjson_token *t, unsigned expected, unsigned depth)
+{
+	if (depth > NDJSON_MAX_VALUES)
+		return fail(g, t->p, "values nested too deep");
+	if (fits(t->kind, expected))
+		return read_type(g, t, expected);
+	switch (t->kind) {
+	case JSON_UINT:
+		return read_integer(g, t, VALUE_U64);
+	case JSON_INT:
+		return read_integer(g, t, VALUE_I64);
+	case JSON_NUMBER:
+		return read_float(g, t, VALUE_F64);
+	case JSON_STRING:
+	case JSON_ESCAPED:
+		return read_string(g, t, false);
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return (struct value){ .type = VALUE_BOOL, .u64 = t->kind == JSON_TRUE };
+	case JSON_NULL:
+		return (struct value){ .type = VALUE_NONE };
+	case JSON_OBJECT:
+		return read_object(g, t, depth);
+	case JSON_ARRAY:
+		return read_list(g, t, VALUE_NONE, depth);
+	default:
+		return fail(g, t->p, "no value");
+	}
+}
+
+/* A list whose values are of one type: declared so, or (`same`) as it happens. */
+static struct value
+read_typed_list(struct reading *g, const struct ndjson_token *t, unsigned type, bool same, unsigned depth)
+{
+	struct value v = read_list(g, t, type, depth);
+
+	for (uint32_t i = 0; i < v.count && !same && g->fault->why == NULL; i++)
+		if (v.values[i].type != type)
+			return fail(g, t->p, "a list with a value of another type than it says");
+	v.element = (uint8_t)(same ? VALUE_NONE : type);
+	return v;
+}
+
+static struct value
+read_said(struct reading *g, const struct ndjson_token *t, struct slice word, unsigned depth)
+{
+	const bool list = word.n > 2 && word.p[0] == '[' && word.p[word.n - 1] == ']';
+	const bool same = list && word.p[word.n - 2] == '?';
+	const unsigned type = ndjson_type_of_word(list ? slice_of(word.p + 1, word.n - 2 - same) : word);
+
+	if (slice_is(word, "escaped") || slice_is(word, "json-text"))
+		return !json_is_string(t->kind) ? fail(g, t->p, "no text")
+		       : *word.p == 'e'         ? read_string(g, t, true)
+		                                : read_json_text(g, t);
+	if (type == VALUE_NONE)
+		return fail(g, word.p, "an unknown type");
+	if (list)
+		return read_typed_list(g, t, type, same, depth);
+	if (type == VALUE_JSON)
+		return json_value_of(g, t->p, slice_of(t->p, (size_t)(t->end - t->p)));
+	if (type == VALUE_MAP)
+		return read_pairs(g, t, depth);
+	if (type >= VALUE_U8 && type <= VALUE_BYTES)
+		return read_type(g, t, type);
+	return fail(g, word.p, "a type that is never said");
+}
+
+struct value
+ndjson_read_value(struct ndjson_reading *st, const struct ndjson_into *to, const struct ndjson_token *t,
+                  unsigned expected, struct ndjson_fault *fault)
+{
+	struct reading g = { st, to, fault };
+
+	return read_any(&g, t, expected, 0);
+}
+
+struct value
+ndjson_read_said(struct ndjson_reading *st, const struct ndjson_into *to, const struct ndjson_token *t,
+                 struct slice word, struct ndjson_fault *fault)
+{
+	struct reading g = { st, to, fault };
+
+	return read_said(&g, t, word, 0);
+}

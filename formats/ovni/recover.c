@@ -1,0 +1,242 @@
+#include "ovni/recover.h"
+
+#include "ovni/rules.h"
+#include "ovni/wire.h"
+
+/*
+ * Events have sizes, but no marks: what follows a damaged size cannot be told
+ * from events, so a stream is cut only where an event reaches past its end.
+ */
+
+#define RECOVER_BYTES (1U << 20)  /* of input, until the engine looks around */
+#define LARGEST_EVENT (64U << 20) /* bytes of a jumbo event that are held at a time */
+
+struct ovni_recover {
+	bool started; /* the header was passed on */
+	bool big;
+	uint64_t skip; /* bytes of an event that are still to be dropped */
+	struct ovni_sort sort;
+};
+
+static const char *const structure[] = {
+	"ovni/cut-event", "ovni/bad-magic", "ovni/cut-header", "ovni/bad-version", "ovni/jumbo-nibble", NULL,
+};
+
+/* ---- the header ---- */
+
+/* The size of the event at p, of which 16 bytes are there. */
+static uint64_t
+event_size(const char *p, bool big)
+{
+	const uint32_t nibble = (uint8_t)p[0] & 15;
+
+	if ((p[0] & OVNI_FLAG_JUMBO) != 0)
+		return OVNI_JUMBO_HEAD + (uint64_t)load_u32(p + OVNI_EVENT_SIZE, big);
+	return OVNI_EVENT_SIZE + nibble + (nibble != 0);
+}
+
+/* How many of the first events are in order, if their numbers have this byte order. */
+static unsigned
+in_order(const char *p, const char *end, bool big)
+{
+	uint64_t last = 0;
+	unsigned n = 0;
+
+	while (n < 64 && end - p >= OVNI_JUMBO_HEAD) {
+		const uint64_t clock = load_u64(p + 4, big), size = event_size(p, big);
+		if (clock < last || clock > INT64_MAX || size > (size_t)(end - p))
+			break;
+		last = clock;
+		n++;
+		p += size;
+	}
+	return n;
+}
+
+static const char headers[2][OVNI_HEADER_SIZE] = { { 'o', 'v', 'n', 'i', OVNI_VERSION, 0, 0, 0 },
+	                                           { 'o', 'v', 'n', 'i', 0, 0, 0, OVNI_VERSION } };
+
+/* A trace has an empty stream rather than none: its metadata is there. */
+static void
+insert_header(struct recovery *rc, const char *at)
+{
+	if (rc->r->folder > 0)
+		recover_replace(rc, at, headers[0], OVNI_HEADER_SIZE, &ovni_rules[OVNI_RULE_CUT_HEADER],
+		                "the stream stays, without events");
+}
+
+/* A damaged header in front of events that make sense is made anew. */
+static void
+repair_header(struct recovery *rc)
+{
+	struct ovni_recover *const s = rc->state;
+	struct input *const in = rc->r->in;
+
+	input_need(in, 4096);
+	const unsigned little = in_order(in->p + OVNI_HEADER_SIZE, in->end, false);
+	const unsigned big = in_order(in->p + OVNI_HEADER_SIZE, in->end, true);
+	s->big = big > little;
+	if (little + big >= 2) {
+		recover_replace(rc, in->p + OVNI_HEADER_SIZE, headers[s->big], OVNI_HEADER_SIZE,
+		                &ovni_rules[OVNI_RULE_BAD_MAGIC],
+		                "magic or version; the events are %s endian", s->big ? "big" : "little");
+	} else {
+		recover_drop_for(rc, in->p + OVNI_HEADER_SIZE, &ovni_rules[OVNI_RULE_BAD_MAGIC],
+		                 "no header, and nothing that looks like events");
+		insert_header(rc, in->p + OVNI_HEADER_SIZE);
+		s->skip = UINT64_MAX;
+	}
+	in->p += OVNI_HEADER_SIZE;
+}
+
+static void
+take_header(struct recovery *rc)
+{
+	struct ovni_recover *const s = rc->state;
+	struct input *const in = rc->r->in;
+
+	s->started = true;
+	if (!input_need(in, OVNI_HEADER_SIZE)) {
+		recover_drop_for(rc, in->end, &ovni_rules[OVNI_RULE_CUT_HEADER], "the header is cut");
+		in->p = in->end;
+		insert_header(rc, in->p);
+		return;
+	}
+	const uint32_t version = load_u32(in->p + 4, false);
+	s->big = version == OVNI_VERSION_SWAPPED;
+	if (memcmp(in->p, OVNI_MAGIC, 4) != 0 || (version != OVNI_VERSION && !s->big)) {
+		repair_header(rc);
+		return;
+	}
+	in->p += OVNI_HEADER_SIZE;
+	recover_keep(rc, in->p);
+}
+
+/* ---- events ---- */
+
+/* A jumbo event whose size code is wrong; the size itself was right. */
+static void
+repair_code(struct recovery *rc, const char *p)
+{
+	const char flags = (char)(((uint8_t)*p & ~15U) | OVNI_JUMBO_NIBBLE);
+
+	recover_keep(rc, p);
+	recover_replace(rc, p + 1, &flags, 1, &ovni_rules[OVNI_RULE_JUMBO_NIBBLE],
+	                "flags 0x%02x: payload size code %u, expected 3", (uint8_t)*p, (uint8_t)*p & 15);
+}
+
+/* The event at the start of the window, which is whole. */
+static void
+take_event(struct recovery *rc, uint64_t n)
+{
+	struct ovni_recover *const s = rc->state;
+	struct input *const in = rc->r->in;
+	const char *const p = in->p;
+	const bool odd = (*p & OVNI_FLAG_JUMBO) != 0 && (*p & 15) != OVNI_JUMBO_NIBBLE;
+
+	in->p += n;
+	rc->records++;
+	if (odd) {
+		if (rc->sort)
+			ovni_sort_flush(&s->sort, rc);
+		repair_code(rc, p);
+		if (rc->sort)
+			recover_keep(rc, in->p);
+	} else if (rc->sort) {
+		ovni_sort_add(&s->sort, rc, p, (uint32_t)n, load_u64(p + 4, s->big));
+	}
+}
+
+/* The rest of the input, or so much of it, is no event. */
+static void
+drop_event(struct recovery *rc, uint64_t there, uint64_t wanted, const struct rule *rule)
+{
+	struct ovni_recover *const s = rc->state;
+	char why[100];
+
+	if (rc->sort)
+		ovni_sort_flush(&s->sort, rc);
+	snprintf(why, sizeof why, "%" PRIu64 " of the event's %" PRIu64 " bytes are %s", there, wanted,
+	         rule == &ovni_rules[OVNI_RULE_LIMIT] ? "held at most" : "present");
+	recover_drop_for(rc, rc->r->in->p, rule, why);
+	s->skip = wanted;
+}
+
+/* All events of the window, or as many as should be passed on at once.  false: more must come first. */
+static bool
+take_events(struct recovery *rc)
+{
+	struct ovni_recover *const s = rc->state;
+	struct input *const in = rc->r->in;
+	const char *const most = in->end - in->p > (ptrdiff_t)RECOVER_BYTES ? in->p + RECOVER_BYTES : in->end;
+
+	while (in->p < most && !s->sort.no_memory) {
+		const size_t there = (size_t)(in->end - in->p);
+		const bool jumbo = (*in->p & OVNI_FLAG_JUMBO) != 0;
+		const uint64_t n =
+		    !jumbo || there >= OVNI_JUMBO_HEAD ? event_size(in->p, s->big) : OVNI_JUMBO_HEAD;
+		if (n <= there) {
+			take_event(rc, n);
+			continue;
+		}
+		if (!rc->sort)
+			recover_keep(rc, in->p);
+		if (!in->last && (n <= LARGEST_EVENT || there < LARGEST_EVENT))
+			return false;
+		drop_event(rc, there, n, &ovni_rules[in->last ? OVNI_RULE_CUT_EVENT : OVNI_RULE_LIMIT]);
+		return true;
+	}
+	if (!rc->sort)
+		recover_keep(rc, in->p);
+	return true;
+}
+
+/* Bytes of an event that is dropped. */
+static void
+skip(struct recovery *rc)
+{
+	struct ovni_recover *const s = rc->state;
+	struct input *const in = rc->r->in;
+	const size_t there = (size_t)(in->end - in->p), n = s->skip < there ? (size_t)s->skip : there;
+
+	in->p += n;
+	s->skip -= n;
+	recover_drop(rc, in->p);
+}
+
+static enum read_status
+next(struct recovery *rc)
+{
+	struct ovni_recover *const s = rc->state;
+	struct input *const in = rc->r->in;
+	const uint64_t start = input_offset(in, in->p);
+
+	if (!s->started)
+		take_header(rc);
+	while (input_offset(in, in->p) - start < RECOVER_BYTES && !s->sort.no_memory) {
+		if (in->p == in->end && (in->last || !input_more(in))) {
+			ovni_sort_flush(&s->sort, rc);
+			return READ_END;
+		}
+		if (s->skip > 0)
+			skip(rc);
+		else if (!take_events(rc))
+			input_more(in);
+	}
+	return s->sort.no_memory ? READ_NO_MEMORY : READ_MORE;
+}
+
+static void
+close_recovery(struct recovery *rc)
+{
+	struct ovni_recover *const s = rc->state;
+
+	ovni_sort_free(&s->sort);
+}
+
+const struct recover_ops ovni_recover_ops = {
+	.state_size = sizeof(struct ovni_recover),
+	.structure = structure,
+	.next = next,
+	.close = close_recovery,
+};

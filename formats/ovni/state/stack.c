@@ -1,0 +1,202 @@
+#include "ovni/state/parts.h"
+
+/*
+ * Stacks of states: a thread has one for each word that the vocabulary uses,
+ * one for each type of marks, and one of bodies for each model with tasks.
+ * They are lists in one pool, so that memory has one bound for all.
+ */
+
+static struct state_stack *
+find_stack(const struct state_checker *c, uint32_t thread, uint8_t id)
+{
+	const uint32_t i = table64_get(&c->stack_index, (uint64_t)thread << 8 | id);
+
+	return i != TABLE_NONE ? &c->stacks[i] : NULL;
+}
+
+/* NULL: no more of them. */
+static struct state_stack *
+make_stack(const struct state_event *x, uint8_t id)
+{
+	struct state_checker *const c = x->checker;
+
+	if (c->nstacks >= STATE_MAX_STACKS) {
+		state_limit(x, "stacks of states", STATE_MAX_STACKS);
+		return NULL;
+	}
+	if (!array_room(&c->stacks, c->nstacks, &c->stacks_cap, sizeof *c->stacks) ||
+	    !table64_put(&c->stack_index, (uint64_t)x->thread << 8 | id, c->nstacks)) {
+		state_no_memory(x);
+		return NULL;
+	}
+	c->stacks[c->nstacks] = (struct state_stack){ .thread = x->thread, .top = TABLE_NONE, .id = id };
+	return &c->stacks[c->nstacks++];
+}
+
+/* TABLE_NONE: the pool is full. */
+static uint32_t
+make_entry(const struct state_event *x)
+{
+	struct state_checker *const c = x->checker;
+	const uint32_t i = c->free_entry;
+
+	if (i != TABLE_NONE) {
+		c->free_entry = c->entries[i].below;
+		return i;
+	}
+	if (c->nentries >= STATE_MAX_ENTRIES) {
+		state_limit(x, "open states", STATE_MAX_ENTRIES);
+		return TABLE_NONE;
+	}
+	if (!array_room(&c->entries, c->nentries, &c->entries_cap, sizeof *c->entries)) {
+		state_no_memory(x);
+		return TABLE_NONE;
+	}
+	return c->nentries++;
+}
+
+const struct state_entry *
+state_top(const struct state_checker *c, uint32_t thread, uint8_t id)
+{
+	const struct state_stack *const s = find_stack(c, thread, id);
+
+	return s != NULL && s->top != TABLE_NONE ? &c->entries[s->top] : NULL;
+}
+
+/* ---- messages ---- */
+
+struct state_text {
+	char s[360];
+};
+
+static int
+shown(struct slice s)
+{
+	return s.n < 40 ? (int)s.n : 40;
+}
+
+static const char *
+state_text(struct state_text *t, const struct state_code *a, uint64_t value)
+{
+	struct quoted q;
+
+	if (a->role == STATE_ROLE_MARK)
+		snprintf(t->s, sizeof t->s, "value %" PRId64, (int64_t)value);
+	else if (a->label)
+		snprintf(t->s, sizeof t->s, "a label");
+	else if (a->value_name.p != NULL)
+		snprintf(t->s, sizeof t->s, "%s (%.*s)", quoted(&q, a->value_name), shown(a->value_text),
+		         a->value_text.p);
+	else
+		snprintf(t->s, sizeof t->s, "state %.*s", shown(a->value_text), a->value_text.p);
+	return t->s;
+}
+
+static void
+report_mismatch(const struct state_event *x, uint64_t value, const struct state_entry *top)
+{
+	const struct state_code *const opener = &x->checker->codes[top->cls];
+	struct state_text t, t2;
+
+	state_report(x, OVNI_RULE_NESTING_MISMATCH,
+	             "%s closes %s, but the innermost open one is %s, opened by %s at byte %" PRIu64,
+	             state_name(x), state_text(&t, x->code, value),
+	             opener->label && x->code->label ? "another label" : state_text(&t2, opener, top->value),
+	             opener->cls->name.p, top->offset);
+}
+
+/* P3, P4: what is wrong with pushing. */
+static void
+check_push(const struct state_event *x, const struct state_stack *s, uint64_t value)
+{
+	const struct state_entry *const top = s->top != TABLE_NONE ? &x->checker->entries[s->top] : NULL;
+	struct state_text t;
+
+	if (x->code->repeat_error && top != NULL && top->value == value)
+		state_report(x, OVNI_RULE_NESTING_REPEAT,
+		             "%s opens %s again, the innermost open state since byte %" PRIu64, state_name(x),
+		             state_text(&t, x->code, value), top->offset);
+	if (s->depth == STATE_MAX_DEPTH && s->over == 0)
+		state_report(x, OVNI_RULE_NESTING_DEEP, "%s opens state %d of its stack", state_name(x),
+		             STATE_MAX_DEPTH + 1);
+}
+
+/* ---- push and pop ---- */
+
+void
+state_push(const struct state_event *x, uint8_t id, uint64_t value, bool body, bool quiet)
+{
+	struct state_stack *s = find_stack(x->checker, x->thread, id);
+
+	if (s == NULL && (s = make_stack(x, id)) == NULL)
+		return;
+	if (!quiet)
+		check_push(x, s, value);
+	const uint32_t i = s->depth < STATE_MAX_DEPTH && s->over == 0 ? make_entry(x) : TABLE_NONE;
+	if (i == TABLE_NONE) {
+		s->over += s->over < UINT32_MAX;
+		return;
+	}
+	x->checker->entries[i] =
+	    (struct state_entry){ value, x->e->offset, s->top, x->code->cls->index & 0x7fffffff, body };
+	s->top = i;
+	s->depth++;
+}
+
+static void
+drop(struct state_checker *c, struct state_stack *s)
+{
+	const uint32_t i = s->top;
+
+	s->top = c->entries[i].below;
+	s->depth--;
+	c->entries[i].below = c->free_entry;
+	c->free_entry = i;
+}
+
+static bool
+holds(const struct state_checker *c, const struct state_stack *s, uint64_t value)
+{
+	for (uint32_t i = s->top; i != TABLE_NONE; i = c->entries[i].below)
+		if (c->entries[i].value == value)
+			return true;
+	return false;
+}
+
+static void
+report_empty(const struct state_event *x, uint64_t value)
+{
+	struct state_text t;
+
+	state_report(x, OVNI_RULE_NESTING_EMPTY, "%s closes %s, but nothing is open", state_name(x),
+	             state_text(&t, x->code, value));
+}
+
+/* P1, P2.  A state that is open further below is closed with all that lies on it; one that is not open
+ * changes nothing. */
+uint32_t
+state_pop(const struct state_event *x, uint8_t id, uint64_t value, bool quiet)
+{
+	struct state_stack *const s = find_stack(x->checker, x->thread, id);
+	uint32_t n = 0;
+
+	if (s != NULL && s->over > 0) {
+		s->over--;
+		return 1;
+	}
+	if (s == NULL || s->top == TABLE_NONE) {
+		/* when the stacks are full, some are not there */
+		if (!quiet && (s != NULL || x->checker->nstacks < STATE_MAX_STACKS))
+			report_empty(x, value);
+		return 0;
+	}
+	if (!quiet && x->checker->entries[s->top].value != value)
+		report_mismatch(x, value, &x->checker->entries[s->top]);
+	if (!holds(x->checker, s, value))
+		return 0;
+	for (bool found = false; !found; n++) {
+		found = x->checker->entries[s->top].value == value;
+		drop(x->checker, s);
+	}
+	return n;
+}

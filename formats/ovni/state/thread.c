@@ -1,0 +1,200 @@
+#include "ovni/state/parts.h"
+
+/* Threads: their life cycle, flushes and progress. */
+
+/* ---- the thread of a stream ---- */
+
+/* A thread that leaves out its loom is of the process of that number in a loom that others named. */
+static uint32_t
+process_of(const struct ovni_system *s, uint32_t process)
+{
+	uint32_t named = TABLE_NONE;
+
+	if (process != TABLE_NONE && s->processes[process].loom == TABLE_NONE)
+		named = ovni_system_find_process(s, s->processes[process].pid);
+	return named != TABLE_NONE ? named : process;
+}
+
+/* The first thread of a number counts. */
+static bool
+index_thread(struct state_checker *c, uint64_t key, uint32_t thread)
+{
+	return table64_get(&c->by_tid, key) != TABLE_NONE || table64_put(&c->by_tid, key, thread);
+}
+
+static bool
+add_thread(struct state_event *x)
+{
+	const struct ovni_stream *const stream = x->stream;
+	struct state_checker *const c = x->checker;
+	const struct ovni_system *const s = c->system;
+	const uint32_t n = c->nthreads;
+
+	if (!array_room(&c->threads, n, &c->threads_cap, sizeof *c->threads))
+		return false;
+	struct state_thread *const t = &c->threads[n];
+	*t = (struct state_thread){ .first = x->e->ts,
+		                    .stream = stream->number,
+		                    .process = process_of(s, stream->process),
+		                    .loom = TABLE_NONE,
+		                    .scope = OVNI_MAX_PROCESSES + n,
+		                    .cpu = STATE_CPU_NONE,
+		                    .tid = stream->tid };
+	if (t->process != TABLE_NONE) {
+		t->loom = s->processes[t->process].loom;
+		t->scope = t->process;
+		t->pid = (int32_t)s->processes[t->process].pid;
+	}
+	if (t->tid > 0 && t->process != TABLE_NONE &&
+	    !index_thread(c, (uint64_t)t->process << 32 | (uint32_t)t->tid, n))
+		return false;
+	if (t->tid > 0 && t->loom != TABLE_NONE &&
+	    !index_thread(c, STATE_BY_LOOM | (uint64_t)t->loom << 32 | (uint32_t)t->tid, n))
+		return false;
+	c->nthreads++;
+	x->stream->checked = n + 1;
+	return true;
+}
+
+bool
+state_find_thread(struct state_event *x)
+{
+	if (x->stream->checked == 0 && x->checker->nthreads >= OVNI_MAX_THREADS) {
+		state_limit(x, "threads", OVNI_MAX_THREADS);
+		return false;
+	}
+	if (x->stream->checked == 0 && !add_thread(x)) {
+		state_no_memory(x);
+		return false;
+	}
+	x->thread = x->stream->checked - 1;
+	return true;
+}
+
+/* ---- life ---- */
+
+static void
+set_life(const struct state_event *x, uint8_t life)
+{
+	struct state_thread *const t = state_thread(x);
+
+	if (t->life == STATE_THREAD_RUNNING && life != STATE_THREAD_RUNNING)
+		state_run_off(x, x->thread);
+	if (t->life != STATE_THREAD_RUNNING && life == STATE_THREAD_RUNNING)
+		state_run_on(x, x->thread);
+	t->life = life;
+	t->needs_reported = false;
+	if (life == STATE_THREAD_ENDED)
+		t->cpu = STATE_CPU_NONE;
+}
+
+static void
+start(const struct state_event *x)
+{
+	struct state_thread *const t = state_thread(x);
+	const uint8_t place = x->code->at_cpu;
+	/* S9: only the CPU is required */
+	const uint32_t size = place == STATE_NOWHERE ? 0 : place + 4U;
+	const uint32_t cpu = state_has_payload(x, size, false)
+	                         ? state_find_cpu(x, t, (int32_t)state_u32(x, place))
+	                         : STATE_CPU_UNKNOWN;
+
+	if (t->life == STATE_THREAD_RUNNING)
+		state_run_off(x, x->thread);
+	t->life = STATE_THREAD_NEW;
+	t->cpu = cpu;
+	set_life(x, STATE_THREAD_RUNNING);
+}
+
+#define IN(life) (1U << STATE_THREAD_##life)
+
+/* S1 to S6: in which states of the thread an action is allowed, and the state behind it. */
+static const struct life_rule {
+	uint8_t from, to;
+	const char *names; /* of the states in `from` */
+} life_rules[] = {
+	[STATE_EXECUTE] = { IN(NEW) | IN(ENDED), STATE_THREAD_RUNNING, "not started or ended" },
+	[STATE_COOL] = { IN(RUNNING), STATE_THREAD_COOLING, "running" },
+	[STATE_PAUSE] = { IN(RUNNING) | IN(COOLING), STATE_THREAD_PAUSED, "running or cooling" },
+	[STATE_WARM] = { IN(PAUSED), STATE_THREAD_WARMING, "paused" },
+	[STATE_RESUME] = { IN(PAUSED) | IN(WARMING), STATE_THREAD_RUNNING, "paused or warming" },
+	[STATE_END] = { IN(RUNNING) | IN(COOLING), STATE_THREAD_ENDED, "running or cooling" },
+};
+
+void
+state_check_life(const struct state_event *x)
+{
+	static const char *const lives[] = {
+		"not started", "running", "paused", "cooling", "warming", "ended"
+	};
+	const struct state_thread *const t = state_thread(x);
+	const uint8_t action = x->code->action;
+
+	if (action == STATE_CREATE || action >= sizeof life_rules / sizeof life_rules[0])
+		return;
+	const struct life_rule *const rule = &life_rules[action];
+	if ((rule->from >> t->life & 1) == 0)
+		state_report(x, OVNI_RULE_THREAD_STATE, "%s requires a thread that is %s, but it is %s",
+		             state_name(x), rule->names, lives[t->life]);
+	if (action == STATE_EXECUTE)
+		start(x);
+	else
+		set_life(x, rule->to);
+}
+
+/* ---- flush, progress: states that change each time ---- */
+
+#define FLUSH_SLOW_NS 10000000
+
+void
+state_check_flush(const struct state_event *x)
+{
+	struct state_thread *const t = state_thread(x);
+	const bool open = x->code->action == STATE_OPEN;
+
+	if (t->flushing == open)
+		state_report(x, OVNI_RULE_STATE_REPEATED, "%s, but %s", state_name(x),
+		             open ? "a flush is open already" : "no flush is open");
+	else if (!open && t->life == STATE_THREAD_RUNNING && x->e->ts > t->flush &&
+	         x->e->ts - t->flush > FLUSH_SLOW_NS)
+		state_report(x, OVNI_RULE_FLUSH_SLOW, "a flush took %" PRIu64 " ns", x->e->ts - t->flush);
+	if (open)
+		t->flush = x->e->ts;
+	t->flushing = open;
+}
+
+void
+state_check_progress(const struct state_event *x)
+{
+	struct state_thread *const t = state_thread(x);
+	const uint32_t shift = 2U * x->code->model;
+	const uint32_t now = (uint32_t)x->code->action - STATE_PROGRESSING;
+
+	if ((t->progress >> shift & 3) == now)
+		state_report(x, OVNI_RULE_STATE_REPEATED,
+		             "%s, but the thread is in that state already (a thread starts as progressing)",
+		             state_name(x));
+	t->progress = (t->progress & ~(3U << shift)) | now << shift;
+}
+
+/* ---- bursts ---- */
+
+#define BURST_EVENTS 100
+#define BURST_NS 100
+
+/* B1: the median of the 99 times between 100 events is too large exactly when 50 of them are. */
+void
+state_check_burst(const struct state_event *x)
+{
+	struct state_thread *const t = state_thread(x);
+
+	t->slow_bursts = (uint8_t)(t->slow_bursts + (t->nbursts > 0 && x->e->ts - t->burst > BURST_NS));
+	t->burst = x->e->ts;
+	if (++t->nbursts < BURST_EVENTS)
+		return;
+	if (t->slow_bursts >= BURST_EVENTS / 2)
+		state_report(x, OVNI_RULE_BURST_SLOW,
+		             "%u of the last 99 times between burst events are over %d ns",
+		             (unsigned)t->slow_bursts, BURST_NS);
+	t->nbursts = t->slow_bursts = 0;
+}

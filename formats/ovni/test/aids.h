@@ -1,0 +1,11 @@
+#ifndef OVNI_AIDS_H
+#define OVNI_AIDS_H
+
+#include "test/support/format_aids.h"
+
+extern const struct format_aids ovni_aids;
+
+extern const struct bench_input ovni_bench_inputs[];
+bool ovni_write_testdata(const char *dir);
+
+#endif

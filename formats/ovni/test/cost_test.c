@@ -1,0 +1,118 @@
+/* Small files that ask for much: what they cost stays in proportion to their size. */
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/test/cli_test_util.h"
+
+struct bytes {
+	char *p;
+	size_t n;
+};
+
+static void
+put_number(struct bytes *b, uint64_t v, unsigned size)
+{
+	for (unsigned i = 0; i < size; i++)
+		b->p[b->n++] = (char)(v >> 8 * i & 0xff);
+}
+
+static void
+put_event(struct bytes *b, unsigned flags, const char *code, uint64_t clock)
+{
+	b->p[b->n++] = (char)flags;
+	memcpy(b->p + b->n, code, 3);
+	b->n += 3;
+	put_number(b, clock, 8);
+}
+
+static void
+begin(struct bytes *b, size_t room)
+{
+	*b = (struct bytes){ .p = malloc(room) };
+	cr_assert_not_null(b->p);
+	memcpy(b->p, "ovni\1\0\0\0", 8);
+	b->n = 8;
+}
+
+static void
+declare_type(struct bytes *b, uint32_t id, size_t label, uint64_t clock)
+{
+	put_event(b, 0x13, "VYc", clock);
+	put_number(b, 4 + label + 1, 4);
+	put_number(b, id, 4);
+	memset(b->p + b->n, 'x', label);
+	b->n += label;
+	b->p[b->n++] = '\0';
+}
+
+static void
+create_task(struct bytes *b, uint32_t task, uint32_t type, uint64_t clock)
+{
+	put_event(b, 7, "VTc", clock);
+	put_number(b, task, 4);
+	put_number(b, type, 4);
+}
+
+static void
+run_task(struct bytes *b, uint32_t task, uint64_t clock)
+{
+	put_event(b, 3, "VTx", clock);
+	put_number(b, task, 4);
+	put_event(b, 3, "VTe", clock + 1);
+	put_number(b, task, 4);
+}
+
+/* CPU seconds are limited to many times what is needed. */
+static struct ran
+run(const struct bytes *b, const char *what)
+{
+	char command[200];
+
+	snprintf(command, sizeof command, "ulimit -t ${COST_SECONDS:-300}; \"$0\" %s | wc -c", what);
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c", command, tool_path(), NULL }, b->p, b->n);
+	cr_assert_eq(r.status, 0, "%s: status %d: %.500s", what, r.status, r.err);
+	return r;
+}
+
+/* One label of 3 MiB names 10,000 tasks. */
+Test(ovni_cost, long_label)
+{
+	struct bytes b;
+
+	begin(&b, 8 << 20);
+	declare_type(&b, 1, 3 << 20, 1);
+	for (uint32_t i = 1; i <= 10000; i++) {
+		create_task(&b, i, 1, 10 * i);
+		run_task(&b, i, 10 * i + 1);
+	}
+	struct ran r = run(&b, "convert --to chrome --from ovni - -");
+	cr_expect_leq(atof(r.out), 50.0 * (double)b.n + (double)(64 << 20), "%s", r.out);
+	cr_expect_gt(atof(r.out), (double)(64 << 20), "%s", r.out);
+	cr_expect_not_null(strstr(r.err, "[repeats/text-cut]"), "%.500s", r.err);
+	ran_free(&r);
+	r = run(&b, "stats --format json --from ovni -");
+	cr_expect_leq(atof(r.out), 2.0 * (3 << 20) + 1e5, "%s", r.out);
+	ran_free(&r);
+	free(b.p);
+}
+
+/* 150,000 types and as many tasks: more than there is room for. */
+Test(ovni_cost, many_definitions)
+{
+	struct bytes b;
+
+	begin(&b, 16 << 20);
+	for (uint32_t i = 1; i <= 150000; i++) {
+		declare_type(&b, i, 8, 10 * (uint64_t)i);
+		create_task(&b, i, i, 10 * (uint64_t)i + 1);
+		run_task(&b, i, 10 * (uint64_t)i + 2);
+	}
+	struct ran r = run(&b, "stats --format json --from ovni -");
+	cr_expect_lt(atof(r.out), 1e7, "%s", r.out);
+	ran_free(&r);
+	free(b.p);
+}

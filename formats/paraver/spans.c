@@ -1,0 +1,291 @@
+#include "paraver/spans.h"
+
+#include <stdlib.h>
+
+#include "paraver/state.h"
+
+uint32_t
+paraver_stack_of(struct paraver_state *st, const struct paraver_stack *like, uint32_t track, bool async)
+{
+	struct paraver_spans *const s = &st->spans;
+	const uint64_t key = (uint64_t)track << 32 | (uint64_t)like->group << 1 | async;
+	const uint32_t known = table64_get(&s->by_place, key);
+	uint32_t type = 0;
+
+	if (known != TABLE_NONE)
+		return known;
+	if (s->nstacks >= PARAVER_MOST_STACKS)
+		return TABLE_NONE;
+	uint64_t *const busy = async ? arena_zalloc(&st->arena, PARAVER_ASYNC_WORDS, sizeof *busy) : NULL;
+	if (!async) {
+		const struct paraver_type innermost = { .group = like->group,
+			                                .lane = (uint16_t)like->lane,
+			                                .kind = PARAVER_SPANS };
+		type = paraver_type(&st->names, innermost);
+		if (type == 0)
+			return TABLE_NONE;
+	}
+	if ((async && busy == NULL) ||
+	    !array_room(&s->stacks, s->nstacks, &s->stacks_cap, sizeof *s->stacks) ||
+	    !table64_put(&s->by_place, key, s->nstacks)) {
+		st->names.failed = true;
+		return TABLE_NONE;
+	}
+	struct paraver_stack *const stack = &s->stacks[s->nstacks];
+	*stack = *like;
+	stack->type = type;
+	stack->busy = busy;
+	stack->top = stack->waits = TABLE_NONE;
+	return s->nstacks++;
+}
+
+/* ---- ends to come ---- */
+
+static bool
+is_before(const struct paraver_end *a, const struct paraver_end *b)
+{
+	return a->time != b->time ? a->time < b->time : a->number > b->number;
+}
+
+static void
+add_end(struct paraver_spans *s, struct paraver_end end)
+{
+	uint32_t i = s->nends++;
+
+	for (; i > 0 && is_before(&end, &s->ends[(i - 1) / 2]); i = (i - 1) / 2)
+		s->ends[i] = s->ends[(i - 1) / 2];
+	s->ends[i] = end;
+}
+
+static uint32_t
+take_end(struct paraver_spans *s)
+{
+	const uint32_t open = s->ends[0].open;
+	const struct paraver_end last = s->ends[--s->nends];
+	uint32_t i = 0;
+
+	for (uint32_t child; (child = 2 * i + 1) < s->nends; i = child) {
+		if (child + 1 < s->nends && is_before(&s->ends[child + 1], &s->ends[child]))
+			child++;
+		if (!is_before(&s->ends[child], &last))
+			break;
+		s->ends[i] = s->ends[child];
+	}
+	s->ends[i] = last;
+	return open;
+}
+
+/* ---- open spans ---- */
+
+/* A place for one more, with its end to come.  TABLE_NONE: too many, or no memory. */
+static uint32_t
+add_open(struct paraver_state *st, const struct paraver_open *o)
+{
+	struct paraver_spans *const s = &st->spans;
+	uint32_t i = s->free - 1;
+
+	if (s->nends >= PARAVER_MOST_OPEN)
+		return TABLE_NONE;
+	if (!array_room(&s->ends, s->nends, &s->ends_cap, sizeof *s->ends) ||
+	    (s->free == 0 && !array_room(&s->open, s->nopen, &s->open_cap, sizeof *s->open))) {
+		st->names.failed = true;
+		return TABLE_NONE;
+	}
+	if (s->free == 0)
+		i = s->nopen++;
+	else
+		s->free = s->open[i].below;
+	s->open[i] = *o;
+	add_end(s, (struct paraver_end){ o->end, s->number++, i });
+	return i;
+}
+
+/* The type of a span below others; 0: it is too deep. */
+static uint32_t
+level_of(struct paraver_state *st, const struct paraver_stack *stack)
+{
+	const struct paraver_type level = { .group = stack->group,
+		                            .lane = (uint16_t)stack->lane,
+		                            .level = (uint16_t)(stack->depth + 1),
+		                            .kind = PARAVER_SPANS };
+
+	return stack->depth < PARAVER_LEVELS ? paraver_type(&st->names, level) : 0;
+}
+
+static void
+begin(struct paraver_state *st, uint32_t at, const struct paraver_span *span, struct chunk *chunk)
+{
+	struct paraver_spans *const s = &st->spans;
+	struct paraver_stack *const stack = &s->stacks[at];
+	struct paraver_open o = { span->end, span->value, 0, stack->top, at };
+
+	if (stack->top != TABLE_NONE) {
+		o.type = level_of(st, stack);
+		if (o.end > s->open[stack->top].end) {
+			paraver_lose(chunk, PARAVER_CUT, span->offset);
+			o.end = s->open[stack->top].end;
+		}
+	}
+	const uint32_t place = add_open(st, &o);
+	if (place == TABLE_NONE) {
+		paraver_lose(chunk, PARAVER_TOO_MANY, span->offset);
+		return;
+	}
+	if (stack->top != TABLE_NONE && o.type == 0)
+		paraver_lose(chunk, PARAVER_TOO_DEEP, span->offset);
+	stack->top = place;
+	stack->depth++;
+	paraver_put(st, stack->row, s->now, stack->type, o.value, o.type, o.value);
+}
+
+static void
+end_first(struct paraver_state *st)
+{
+	struct paraver_spans *const s = &st->spans;
+	const uint32_t place = take_end(s);
+	struct paraver_open *const o = &s->open[place];
+	struct paraver_stack *const stack = &s->stacks[o->stack];
+
+	if (stack->type == 0) { /* async */
+		const uint32_t lane = paraver_type_at(&st->names, o->type)->lane;
+		stack->busy[lane / 64] &= ~(UINT64_C(1) << lane % 64);
+		paraver_put(st, stack->row, o->end, o->type, 0, 0, 0);
+	} else {
+		stack->top = o->below;
+		stack->depth--;
+		paraver_put(st, stack->row, o->end, stack->type,
+		            stack->top != TABLE_NONE ? s->open[stack->top].value : 0, o->type, 0);
+	}
+	o->below = s->free;
+	s->free = place + 1;
+}
+
+/* ---- spans that wait ---- */
+
+static void
+release(struct paraver_state *st, uint32_t at, struct chunk *chunk)
+{
+	struct paraver_spans *const s = &st->spans;
+	uint32_t i = s->stacks[at].waits;
+
+	s->stacks[at].waits = TABLE_NONE;
+	for (; i != TABLE_NONE; i = s->waiting[i].next) {
+		const struct paraver_waiting *const w = &s->waiting[i];
+		const struct paraver_span span = { s->stacks[at].wait_end, w->offset, w->value };
+		begin(st, at, &span, chunk);
+	}
+}
+
+static void
+release_all(struct paraver_state *st, struct chunk *chunk)
+{
+	struct paraver_spans *const s = &st->spans;
+
+	for (uint32_t i = 0; i < s->nwaiters; i++)
+		release(st, s->waiters[i], chunk);
+	s->nwaiters = s->nwaiting = 0;
+}
+
+static bool
+wait(struct paraver_spans *s, uint32_t at, const struct paraver_span *span)
+{
+	struct paraver_stack *const stack = &s->stacks[at];
+
+	if (!array_room(&s->waiting, s->nwaiting, &s->waiting_cap, sizeof *s->waiting) ||
+	    !array_room(&s->waiters, s->nwaiters, &s->waiters_cap, sizeof *s->waiters))
+		return false;
+	if (stack->waits == TABLE_NONE)
+		s->waiters[s->nwaiters++] = at;
+	s->waiting[s->nwaiting] = (struct paraver_waiting){ span->offset, span->value, stack->waits };
+	stack->waits = s->nwaiting++;
+	stack->wait_end = span->end;
+	return true;
+}
+
+void
+paraver_span(struct paraver_state *st, uint32_t at, const struct paraver_span *span, struct chunk *chunk)
+{
+	struct paraver_spans *const s = &st->spans;
+
+	if (s->nwaiting >= PARAVER_MOST_WAITING)
+		release_all(st, chunk);
+	else if (s->stacks[at].waits != TABLE_NONE && s->stacks[at].wait_end != span->end)
+		release(st, at, chunk);
+	st->names.failed |= !wait(s, at, span);
+}
+
+/* ---- async spans ---- */
+
+static uint16_t
+first_free(const uint64_t *busy)
+{
+	uint16_t word = 0;
+
+	while (word < PARAVER_ASYNC_WORDS && busy[word] == UINT64_MAX)
+		word++;
+	return word < PARAVER_ASYNC_WORDS ? (uint16_t)(64 * word + __builtin_ctzll(~busy[word]))
+	                                  : PARAVER_ASYNC_LANES;
+}
+
+void
+paraver_async(struct paraver_state *st, uint32_t at, const struct paraver_span *span, struct chunk *chunk)
+{
+	struct paraver_stack *const stack = &st->spans.stacks[at];
+	struct paraver_open o = { span->end, span->value, 0, TABLE_NONE, at };
+	struct paraver_type type = { .group = stack->group, .kind = PARAVER_ASYNC };
+
+	type.lane = first_free(stack->busy);
+	if (type.lane == PARAVER_ASYNC_LANES) {
+		paraver_lose(chunk, PARAVER_ASYNC_FULL, span->offset);
+		return;
+	}
+	o.type = paraver_type(&st->names, type);
+	if (o.type == 0) {
+		paraver_lose(chunk, PARAVER_TYPES_FULL, span->offset);
+		return;
+	}
+	if (add_open(st, &o) == TABLE_NONE) {
+		paraver_lose(chunk, PARAVER_TOO_MANY, span->offset);
+		return;
+	}
+	stack->busy[type.lane / 64] |= UINT64_C(1) << type.lane % 64;
+	paraver_put(st, stack->row, st->spans.now, o.type, o.value, 0, 0);
+}
+
+/* ---- time ---- */
+
+void
+paraver_advance(struct paraver_state *st, uint64_t time, struct chunk *chunk)
+{
+	struct paraver_spans *const s = &st->spans;
+
+	if (time == s->now)
+		return;
+	release_all(st, chunk);
+	while (s->nends > 0 && s->ends[0].time <= time)
+		end_first(st);
+	s->now = time;
+}
+
+void
+paraver_spans_end(struct paraver_state *st, struct chunk *chunk)
+{
+	struct paraver_spans *const s = &st->spans;
+
+	release_all(st, chunk);
+	while (s->nends > 0) {
+		s->now = s->ends[0].time;
+		end_first(st);
+	}
+}
+
+void
+paraver_spans_free(struct paraver_spans *s)
+{
+	free(s->stacks);
+	free(s->open);
+	free(s->ends);
+	free(s->waiting);
+	free(s->waiters);
+	table64_free(&s->by_place);
+}

@@ -1,0 +1,150 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/test/cli_test_util.h"
+
+/* The whole way: traces converted by the program; what is in them is read by paraver_check.py. */
+
+static struct ran
+convert(const char *in, const char *out, const char *to, const char *option)
+{
+	return run_tool((const char *const[]){ "convert", "--quiet", "--to", to, in, out, option, NULL },
+	                NULL, 0);
+}
+
+static bool
+is_there(const char *dir, const char *name)
+{
+	char path[2048];
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	return access(path, R_OK) == 0;
+}
+
+static void
+expect_read(const char *option, const char *in, const char *dir, const char *other)
+{
+	const char *const args[] = { "python3",
+		                     "formats/paraver/test/check.py",
+		                     option != NULL ? option : dir,
+		                     option != NULL ? dir : other,
+		                     option != NULL ? other : NULL,
+		                     NULL };
+	struct ran r = run_program(args, NULL, 0);
+
+	cr_expect_eq(r.status, 0, "%s: %s%s", in, r.out, r.err);
+	ran_free(&r);
+}
+
+static void
+expect_same_as_lines(const char *in, const char *dir)
+{
+	char out[1024], lines[1024];
+
+	snprintf(out, sizeof out, "%s/a.paraver", dir);
+	snprintf(lines, sizeof lines, "%s/a.ndjson", dir);
+	struct ran r = convert(in, out, "paraver", "-f");
+	cr_expect_leq(r.status, 1, "%s: %s", in, r.err);
+	ran_free(&r);
+	r = convert(in, lines, "ndjson", "-f");
+	ran_free(&r);
+	expect_read(NULL, in, out, lines);
+}
+
+static bool
+has_python(void)
+{
+	return system("python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' >/dev/null 2>&1") == 0;
+}
+
+Test(paraver_cli, the_events_are_those_of_the_lines)
+{
+	static const char *const inputs[] = {
+		"testdata/htdump/good/overlapping.htdump",       "testdata/htdump/good/max-integers.htdump",
+		"testdata/heph/good/all-types.bin.log",          "testdata/htdump/bad/cut-record.htdump",
+		"testdata/htdump/bad/invalid-utf8.htdump",       "../shared/traces/ovni/good/tampi-ss-comm",
+		"../shared/traces/next/dial9/callframe-def.bin",
+	};
+
+	if (!has_python())
+		cr_skip_test("python3 is not here");
+	char *const dir = make_folder();
+	for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+		if (access(inputs[i], R_OK) == 0)
+			expect_same_as_lines(inputs[i], dir);
+	remove_folder(dir);
+}
+
+/* Thread states, functions, tasks and marks, begin and end of each. */
+Test(paraver_cli, intervals_of_ovni_traces_are_those_of_the_emulator)
+{
+	static const char *const names[] = { "mpi-func", "nanos6-nested-tasks", "nosv-nested-tasks",
+		                             "openmp-mix-task-ws", "ovni-libovni-mark" };
+	char in[256], packed[256], out[1024];
+
+	if (!has_python() || access("../shared/traces/ovni-paraver", R_OK) != 0)
+		cr_skip_test("python3 or the traces are not here");
+	char *const dir = make_folder();
+	snprintf(out, sizeof out, "%s/a.paraver", dir);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(in, sizeof in, "../shared/traces/ovni/good/%s", names[i]);
+		snprintf(packed, sizeof packed, "../shared/traces/ovni-paraver/%s.tar.gz", names[i]);
+		struct ran r =
+		    run_program((const char *const[]){ "tar", "-xzf", packed, "-C", dir, NULL }, NULL, 0);
+		cr_assert_eq(r.status, 0, "%s", r.err);
+		ran_free(&r);
+		r = convert(in, out, "paraver", "-f");
+		cr_assert_eq(r.status, 0, "%s", r.err);
+		ran_free(&r);
+		expect_read("--emulated", in, out, dir);
+	}
+	remove_folder(dir);
+}
+
+Test(paraver_cli, the_output_is_a_folder_of_three_files)
+{
+	char *const dir = make_folder(), out[1024];
+
+	snprintf(out, sizeof out, "%s/run.paraver", dir);
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "testdata/htdump/good/overlapping.htdump", out, NULL },
+	             NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	cr_expect_not_null(strstr(r.err, "events with fields, which were left out: 6;"), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, "[paraver/fields]"), "%s", r.err);
+	ran_free(&r);
+	cr_expect(is_there(out, "trace.prv") && is_there(out, "trace.pcf") && is_there(out, "trace.row"));
+	r = convert("testdata/htdump/good/overlapping.htdump", "-", "paraver", NULL);
+	cr_expect_eq(r.status, 3);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+/* The minute of the first event, in UTC, however the times are counted. */
+Test(paraver_cli, the_time_of_day_is_in_the_head)
+{
+	static const char lines[] = "[\n{\"id\":1,\"name\":\"a\",\"cat\":\"c\",\"pid\":1,\"tid\":1,\"ts\":"
+	                            "1709210096000000,\"dur\":1,\"ph\":\"X\"}\n]\n";
+	static const char head[] = "#Paraver (29/02/24 at 12:34):1000_ns:0:1:1(1:1)\n";
+	char *const dir = make_folder(), out[1024];
+
+	snprintf(out, sizeof out, "%s/a.paraver", dir);
+	for (int i = 0; i < 2; i++) {
+		struct ran r = run_tool((const char *const[]){ "convert", "-fq", "--from", "dftracer", "-",
+		                                               out, i == 1 ? "--rebase" : NULL, NULL },
+		                        lines, sizeof lines - 1);
+		cr_expect_leq(r.status, 1, "%s", r.err);
+		ran_free(&r);
+		size_t n = 0;
+		char path[1100];
+		snprintf(path, sizeof path, "%s/trace.prv", out);
+		char *const text = read_whole(path, &n);
+		cr_assert_not_null(text);
+		cr_expect(n > sizeof head && memcmp(text, head, sizeof head - 1) == 0, "%.60s", text);
+		free(text);
+	}
+	remove_folder(dir);
+}

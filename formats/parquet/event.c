@@ -1,0 +1,259 @@
+#include "model/event_traits.h"
+#include "parquet/state.h"
+
+/* One event becomes a row. */
+
+static const struct column fixed[COLS] = {
+	[COL_TS] = { .name = "ts_ns", .type = COLUMN_I64 },
+	[COL_DUR] = { .name = "dur_ns", .type = COLUMN_I64, .optional = true },
+	[COL_KIND] = { .name = "kind", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_NAME] = { .name = "name", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_CATEGORY] = { .name = "category", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_PROCESS] = { .name = "process", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_PID] = { .name = "pid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
+	[COL_THREAD] = { .name = "thread", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
+	[COL_TID] = { .name = "tid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
+	[COL_TRACK] = { .name = "track", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
+	[COL_LANE] = { .name = "lane", .type = COLUMN_I32, .by_dictionary = true },
+	[COL_DEPTH] = { .name = "depth", .type = COLUMN_I32, .optional = true, .by_dictionary = true },
+	[COL_ID] = { .name = "id", .type = COLUMN_I64, .optional = true },
+	[COL_OFFSET] = { .name = "offset", .type = COLUMN_I64 },
+	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
+};
+
+bool
+parquet_open_columns(struct parquet_state *st, const struct option_value *options)
+{
+	memcpy(st->columns, fixed, sizeof fixed);
+	st->ncolumns = COLS;
+	parquet_lift(st, options);
+	st->tools.zstd = ZSTD_createCCtx();
+	if (st->tools.zstd == NULL)
+		return false;
+	for (uint32_t i = 0; i < st->ncolumns; i++)
+		if (!column_open(&st->columns[i]))
+			return false;
+	return true;
+}
+
+/* ---- declarations ---- */
+
+static bool
+declare_track(struct parquet_state *st, struct track *k)
+{
+	struct parquet_track *const to = arena_alloc(&st->arena, sizeof *to);
+	const struct track *const base = k->lane > 0 ? k->parent : k;
+	const struct track *thread = base;
+
+	while (thread != NULL && (thread->is_child || thread->parent == NULL))
+		thread = thread->parent;
+	if (to == NULL)
+		return false;
+	*to = (struct parquet_track){ track_process(k), thread, base,
+		                      arena_zalloc(&st->arena, CELLS, sizeof *to->known) };
+	k->declared = to;
+	return to->known != NULL;
+}
+
+static bool
+declare_class(struct parquet_state *st, struct class *c)
+{
+	struct parquet_class *const to = arena_alloc(&st->arena, sizeof *to);
+
+	if (to == NULL)
+		return false;
+	to->cat = arena_zalloc(&st->arena, 1, sizeof *to->cat);
+	c->declared = to;
+	return to->cat != NULL;
+}
+
+bool
+parquet_declare(struct writer *w, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->ntracks; i++)
+		if (!declare_track(w->state, b->tracks[i]))
+			return false;
+	for (uint32_t i = 0; i < b->nclasses; i++)
+		if (!declare_class(w->state, b->classes[i]))
+			return false;
+	return true;
+}
+
+/* ---- cells ---- */
+
+struct row {
+	struct parquet_state *st;
+	const struct event *e;
+	struct ledger *ledger;
+};
+
+static void
+put_number(const struct row *r, enum parquet_column i, uint64_t v)
+{
+	if (v > INT64_MAX)
+		parquet_lose(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+	column_number(&r->st->columns[i], &r->st->tools, (int64_t)v);
+}
+
+static void
+put_null(const struct row *r, enum parquet_column i)
+{
+	column_null(&r->st->columns[i], &r->st->tools);
+}
+
+static void
+put_text(const struct row *r, enum parquet_column i, struct slice s, struct column_known *known)
+{
+	struct column *const c = &r->st->columns[i];
+
+	if (column_knows(c, known) && !known->mended) {
+		column_again(c, &r->st->tools, known->number);
+		return;
+	}
+	if (s.n > VALUE_MOST) {
+		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
+		s = slice_of(s.p, VALUE_MOST);
+	}
+	if (column_text(c, &r->st->tools, s, known))
+		parquet_lose(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
+}
+
+/* A duration too; the same for both. */
+static int64_t
+bounded(const struct row *r, uint64_t ns)
+{
+	if (ns <= INT64_MAX)
+		return (int64_t)ns;
+	parquet_lose(r->ledger, PARQUET_LOSS_TIME_TOO_LARGE, r->e, 1);
+	return INT64_MAX;
+}
+
+static void
+put_times(const struct row *r)
+{
+	struct parquet_state *const st = r->st;
+	const struct event *const e = r->e;
+
+	column_number(&st->columns[COL_TS], &st->tools, st->signed_time ? (int64_t)e->ts : bounded(r, e->ts));
+	if (event_has_duration(e))
+		column_number(&st->columns[COL_DUR], &st->tools, bounded(r, e->dur));
+	else
+		put_null(r, COL_DUR);
+}
+
+static void
+put_kind(const struct row *r)
+{
+	enum { ASYNC = PHASE_STRUCTURE, STEP };
+	static const struct slice words[] = {
+		[PHASE_SPAN] = SLICE_LIT("span"),       [PHASE_BEGIN] = SLICE_LIT("begin"),
+		[PHASE_END] = SLICE_LIT("end"),         [PHASE_INSTANT] = SLICE_LIT("instant"),
+		[PHASE_COUNTER] = SLICE_LIT("counter"), [PHASE_FLOW_OUT] = SLICE_LIT("flow_out"),
+		[PHASE_FLOW_IN] = SLICE_LIT("flow_in"), [ASYNC] = SLICE_LIT("async"),
+		[STEP] = SLICE_LIT("flow_step"),
+	};
+	const unsigned i = event_is_async(r->e) ? ASYNC : event_is_step(r->e) ? STEP : r->e->phase;
+
+	put_text(r, COL_KIND, words[i], &r->st->kinds[i]);
+}
+
+/* Process or thread: its name and its number; so many of `known`. */
+static void
+put_who(const struct row *r, const struct track *k, enum parquet_column name, struct column_known *known)
+{
+	struct column *const number = &r->st->columns[name + 1];
+
+	if (k != NULL)
+		put_text(r, name, k->name, known);
+	else
+		put_null(r, name);
+	if (k == NULL || !k->has_id)
+		column_null(number, &r->st->tools);
+	else
+		column_known_number(number, &r->st->tools, (int64_t)k->id, known + 1);
+	if (k != NULL && k->has_id && k->id > INT64_MAX)
+		parquet_lose(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+}
+
+static void
+put_place(const struct row *r)
+{
+	const struct parquet_track *const k = r->e->track->declared;
+
+	put_who(r, k->process, COL_PROCESS, &k->known[CELL_PROCESS]);
+	put_who(r, k->thread, COL_THREAD, &k->known[CELL_THREAD]);
+	if (k->base->is_child)
+		put_text(r, COL_TRACK, k->base->name, &k->known[CELL_TRACK]);
+	else
+		put_null(r, COL_TRACK);
+	column_known_number(&r->st->columns[COL_LANE], &r->st->tools, r->e->track->lane,
+	                    &k->known[CELL_LANE]);
+}
+
+static void
+put_depth(const struct row *r)
+{
+	struct parquet_state *const st = r->st;
+	const struct event *const e = r->e;
+	const struct parquet_track *const k = e->track->declared;
+	const uint64_t start = e->ts ^ (uint64_t)st->signed_time << 63, left = UINT64_MAX - start;
+	struct parents_found found = { .id = 0 };
+
+	if (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0) {
+		put_null(r, COL_DEPTH);
+		return;
+	}
+	st->tools.failed |= !parents_next(&st->parents, k->base->index, start,
+	                                  e->dur > left ? UINT64_MAX : start + e->dur, 1, &found);
+	if (found.forgotten)
+		parquet_lose(r->ledger, PARQUET_LOSS_DEPTH, e, 1);
+	column_known_number(&st->columns[COL_DEPTH], &st->tools, found.depth,
+	                    found.depth < DEPTHS ? &st->depths[found.depth] : NULL);
+}
+
+static void
+put_args(const struct row *r, const struct batch *b)
+{
+	struct parquet_state *const st = r->st;
+	struct fields_json_lost lost = { .bad_text = 0 };
+	size_t at;
+
+	if (r->e->nfields == 0) {
+		put_null(r, COL_ARGS);
+		return;
+	}
+	struct text *const t = column_begin_text(&st->columns[COL_ARGS], &at);
+	text_char(t, '{');
+	fields_json(t, b->fields + r->e->first_field, r->e->nfields, &lost);
+	text_char(t, '}');
+	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at)) {
+		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
+	} else if (fields_json_lost_any(&lost)) {
+		parquet_lose(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, lost.bad_text);
+		parquet_lose(r->ledger, PARQUET_LOSS_NOT_A_NUMBER, r->e, lost.not_a_number);
+		parquet_lose(r->ledger, PARQUET_LOSS_TOO_DEEP, r->e, lost.too_deep);
+	}
+}
+
+void
+parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
+                  struct ledger *ledger)
+{
+	const struct row r = { st, e, ledger };
+	const struct parquet_class *const cls = e->cls->declared;
+
+	put_times(&r);
+	put_kind(&r);
+	put_text(&r, COL_NAME, e->name, NULL);
+	put_text(&r, COL_CATEGORY, e->cls->category, cls->cat);
+	put_place(&r);
+	put_depth(&r);
+	if (event_is_flow(e))
+		put_number(&r, COL_ID, e->dur);
+	else
+		put_null(&r, COL_ID);
+	put_number(&r, COL_OFFSET, e->offset);
+	put_args(&r, b);
+	parquet_put_lifted(st, b, e, ledger);
+	st->rows++;
+}

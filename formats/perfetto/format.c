@@ -1,0 +1,14 @@
+#include "perfetto/state.h"
+
+static const char *const suffixes[] = { ".pftrace", ".perfetto-trace", NULL };
+
+extern const struct format perfetto_format;
+
+const struct format perfetto_format = {
+	.name = "perfetto",
+	.title = "Perfetto trace",
+	.spec = "Perfetto protos, v58.2",
+	.suffixes = suffixes,
+	.writer = &perfetto_writer_ops,
+	.losses = perfetto_losses,
+};

@@ -1,0 +1,106 @@
+/* What the profiles of all samples and real traces show is what the statistics count. */
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/test/samples_test_util.h"
+#include "speedscope/test/check_test.h"
+
+static const char *
+text_of(const cJSON *object, const char *key)
+{
+	const char *const text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+
+	return text != NULL && *text != '\0' ? text : strcmp(key, "name") == 0 ? "(no name)" : "";
+}
+
+static double
+number_of(const cJSON *object, const char *key)
+{
+	const cJSON *const item = cJSON_GetObjectItemCaseSensitive(object, key);
+
+	return cJSON_IsNumber(item) ? item->valuedouble : -1;
+}
+
+/* Returns how many frames were compared. */
+static size_t
+expect_totals(const char *path, const cJSON *spans, const struct check *c)
+{
+	const cJSON *row;
+	size_t n = 0;
+
+	cJSON_ArrayForEach(row, spans)
+	{
+		const char *const name = text_of(row, "name"), *const category = text_of(row, "category");
+		const struct check_sum *const sum = check_find(c, name, category);
+		if (strstr(name, "\xef\xbf\xbd") != NULL)
+			continue; /* several names that are not UTF-8 may look alike */
+		cr_assert_not_null(sum, "%s: no frame %s (%s)", path, name, category);
+		cr_expect_eq((double)sum->calls, number_of(row, "count"), "%s: %s: %lu calls", path, name,
+		             (unsigned long)sum->calls);
+		const double total = number_of(cJSON_GetObjectItemCaseSensitive(row, "dur_ns"), "sum");
+		cr_expect(!c->exact || sum->total == total, "%s: %s: %.0f ns instead of %.0f", path, name,
+		          sum->total, total);
+		n++;
+	}
+	return n;
+}
+
+static size_t
+expect_agreement(const char *path, uint64_t *samples)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "stats", "--quiet", "--format", "json", path, NULL }, NULL, 0);
+	struct ran out = run_tool((const char *const[]){ "convert", "--quiet", "--keep-partial", "--rebase",
+	                                                 "--to", "speedscope", path, "-", NULL },
+	                          NULL, 0);
+	cJSON *const json = cJSON_Parse(r.out);
+	const cJSON *const input = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(json, "inputs"), 0);
+	size_t n = 0;
+
+	if (out.out_n > 0) {
+		struct check c = check_speedscope(path, out.out, out.out_n);
+		n = expect_totals(path, cJSON_GetObjectItemCaseSensitive(input, "spans"), &c);
+		for (size_t i = 0; i < c.n; i++)
+			*samples += c.sums[i].samples;
+		check_free(&c);
+	}
+	cJSON_Delete(json);
+	ran_free(&r);
+	ran_free(&out);
+	return n;
+}
+
+static size_t
+expect_of_all(const char *find, const char *dir, uint64_t *samples)
+{
+	struct ran r = run_program((const char *const[]){ "sh", "-c", find, dir, NULL }, NULL, 0);
+	size_t n = 0;
+	char *save, *path;
+
+	for (path = strtok_r(r.out, "\n", &save); path != NULL; path = strtok_r(NULL, "\n", &save))
+		n += expect_agreement(path, samples);
+	ran_free(&r);
+	return n;
+}
+
+Test(speedscope_agree, calls_and_times_of_samples)
+{
+	static const char find[] = "find testdata/*/good testdata/*/bad -type f ! -name '*.expect' | sort";
+	uint64_t samples = 0;
+
+	cr_expect_gt(expect_of_all(find, "", &samples), 100);
+}
+
+Test(speedscope_agree, calls_and_times_of_real_traces)
+{
+	const char *const dir = real_traces();
+	static const char find[] = "{ find \"$0\"/htdump \"$0\"/heph \"$0\"/dial9 "
+	                           "\"$0\"/dftracer \"$0\"/next -type f ! -name '*.json'; "
+	                           "find \"$0\"/ovni -mindepth 2 -maxdepth 2 -type d; } 2>/dev/null | sort";
+	uint64_t samples = 0;
+
+	cr_expect_gt(expect_of_all(find, dir, &samples), 20);
+	cr_expect_gt(samples, 10000);
+}

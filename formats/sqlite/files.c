@@ -1,0 +1,261 @@
+#include "sqlite/files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PATH_MAX_HERE 64 /* of the names that SQLite makes up */
+
+struct file {
+	sqlite3_file base;
+	struct sqlite_files *files;
+	struct spill_file own; /* unless it is the database */
+	struct spill_file *spill;
+};
+
+static struct file *
+file_of(sqlite3_file *base)
+{
+	return (struct file *)base;
+}
+
+static int
+failed(const struct file *f, int code)
+{
+	if (f->files->why[0] == '\0')
+		spill_reason(f->spill, "the database", f->files->why, sizeof f->files->why);
+	return f->spill->error == ENOMEM ? SQLITE_NOMEM : code;
+}
+
+/* ---- one file ---- */
+
+static int
+file_close(sqlite3_file *base)
+{
+	spill_close(&file_of(base)->own);
+	return SQLITE_OK;
+}
+
+static int
+file_read(sqlite3_file *base, void *to, int n, sqlite3_int64 offset)
+{
+	struct file *const f = file_of(base);
+	const uint64_t at = (uint64_t)offset, size = f->spill->size;
+	const size_t all = (size_t)n, there = at >= size ? 0 : size - at < all ? (size_t)(size - at) : all;
+
+	if (!spill_read(f->spill, at, to, there))
+		return failed(f, SQLITE_IOERR_READ);
+	memset((char *)to + there, 0, all - there);
+	return there < all ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
+}
+
+static int
+file_write(sqlite3_file *base, const void *from, int n, sqlite3_int64 offset)
+{
+	struct file *const f = file_of(base);
+
+	return spill_write_at(f->spill, (uint64_t)offset, from, (size_t)n) ? SQLITE_OK
+	                                                                   : failed(f, SQLITE_IOERR_WRITE);
+}
+
+/* What is behind the new end is not read any more. */
+static int
+file_truncate(sqlite3_file *base, sqlite3_int64 size)
+{
+	struct spill_file *const s = file_of(base)->spill;
+
+	if ((uint64_t)size < s->size)
+		s->size = (uint64_t)size;
+	return SQLITE_OK;
+}
+
+static int
+file_sync(sqlite3_file *base, int flags)
+{
+	(void)base;
+	(void)flags;
+	return SQLITE_OK;
+}
+
+static int
+file_size(sqlite3_file *base, sqlite3_int64 *size)
+{
+	*size = (sqlite3_int64)file_of(base)->spill->size;
+	return SQLITE_OK;
+}
+
+static int
+file_lock(sqlite3_file *base, int level)
+{
+	(void)base;
+	(void)level;
+	return SQLITE_OK;
+}
+
+static int
+file_locked(sqlite3_file *base, int *out)
+{
+	(void)base;
+	*out = 0;
+	return SQLITE_OK;
+}
+
+static int
+file_control(sqlite3_file *base, int op, void *arg)
+{
+	(void)base;
+	(void)op;
+	(void)arg;
+	return SQLITE_NOTFOUND;
+}
+
+static int
+file_sector(sqlite3_file *base)
+{
+	(void)base;
+	return 0;
+}
+
+static int
+file_traits(sqlite3_file *base)
+{
+	(void)base;
+	return 0;
+}
+
+static const sqlite3_io_methods methods = {
+	.iVersion = 1,
+	.xClose = file_close,
+	.xRead = file_read,
+	.xWrite = file_write,
+	.xTruncate = file_truncate,
+	.xSync = file_sync,
+	.xFileSize = file_size,
+	.xLock = file_lock,
+	.xUnlock = file_lock,
+	.xCheckReservedLock = file_locked,
+	.xFileControl = file_control,
+	.xSectorSize = file_sector,
+	.xDeviceCharacteristics = file_traits,
+};
+
+/* ---- all of them ---- */
+
+static int
+files_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *base, int flags, int *out)
+{
+	struct sqlite_files *const files = vfs->pAppData;
+	struct file *const f = file_of(base);
+	const bool is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
+
+	(void)name;
+	memset(f, 0, sizeof *f);
+	f->files = files;
+	f->own.fd = -1;
+	f->spill = is_database ? &files->database : &f->own;
+	if (!spill_open(f->spill, files->beside)) {
+		const int code = failed(f, SQLITE_CANTOPEN);
+		spill_close(&f->own);
+		return code; /* without methods it is not closed */
+	}
+	f->base.pMethods = &methods;
+	if (out != NULL)
+		*out = flags;
+	return SQLITE_OK;
+}
+
+static int
+files_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+	(void)vfs;
+	(void)name;
+	(void)sync;
+	return SQLITE_OK;
+}
+
+/* There are no files besides, of whatever name. */
+static int
+files_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
+{
+	(void)vfs;
+	(void)name;
+	(void)flags;
+	*out = 0;
+	return SQLITE_OK;
+}
+
+static int
+files_path(sqlite3_vfs *vfs, const char *name, int n, char *out)
+{
+	(void)vfs;
+	return snprintf(out, (size_t)n, "%s", name) < n ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+/* Of the names of temporary files, which have none. */
+static int
+files_random(sqlite3_vfs *vfs, int n, char *out)
+{
+	(void)vfs;
+	memset(out, 0, (size_t)n);
+	return n;
+}
+
+static int
+files_sleep(sqlite3_vfs *vfs, int microseconds)
+{
+	(void)vfs;
+	return microseconds;
+}
+
+/* Nothing that is written depends on when it is. */
+static int
+files_time(sqlite3_vfs *vfs, double *days)
+{
+	(void)vfs;
+	*days = 2440587.5; /* 1970 */
+	return SQLITE_OK;
+}
+
+static int
+files_error(sqlite3_vfs *vfs, int n, char *out)
+{
+	(void)vfs;
+	(void)n;
+	(void)out;
+	return 0;
+}
+
+int
+sqlite_files_open(struct sqlite_files *f, const char *beside)
+{
+	f->beside = beside;
+	f->database.fd = -1;
+	(void)snprintf(f->name, sizeof f->name, "tracetool-%p", (void *)f);
+	f->vfs = (sqlite3_vfs){
+		.iVersion = 1,
+		.szOsFile = (int)sizeof(struct file),
+		.mxPathname = PATH_MAX_HERE,
+		.zName = f->name,
+		.pAppData = f,
+		.xOpen = files_open,
+		.xDelete = files_delete,
+		.xAccess = files_access,
+		.xFullPathname = files_path,
+		.xRandomness = files_random,
+		.xSleep = files_sleep,
+		.xCurrentTime = files_time,
+		.xGetLastError = files_error,
+	};
+	const int code = sqlite3_vfs_register(&f->vfs, 0);
+	f->registered = code == SQLITE_OK;
+	return code;
+}
+
+void
+sqlite_files_close(struct sqlite_files *f)
+{
+	if (f->registered)
+		(void)sqlite3_vfs_unregister(&f->vfs);
+	f->registered = false;
+	spill_close(&f->database);
+}

@@ -1,0 +1,20 @@
+#include "sqlite/state.h"
+
+const struct loss sqlite_losses[SQLITE_LOSSES + 1] = {
+#define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
+#include "sqlite/losses.def"
+#undef LOSS
+};
+
+static const char *const suffixes[] = { ".db", ".sqlite", NULL };
+
+extern const struct format sqlite_format;
+
+const struct format sqlite_format = {
+	.name = "sqlite",
+	.title = "SQLite database",
+	.spec = "SQLite file format 3; tracetool-sqlite(5)",
+	.suffixes = suffixes,
+	.writer = &sqlite_writer_ops,
+	.losses = sqlite_losses,
+};

@@ -1,0 +1,150 @@
+/* The queries of the manual page, as they stand there. */
+#include <criterion/criterion.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/test/cli_test_util.h"
+#include "output/text.h"
+
+#define PAGE "man/tracetool-sqlite.5"
+#define BEGIN ".Bd -literal -offset indent\n"
+
+enum { TIMES, P99, GAPS, OPENS, WAKES, TREE, QUERIES };
+
+/* To be freed, each. */
+static void
+read_queries(char *queries[QUERIES])
+{
+	size_t n;
+	char *const page = read_whole(PAGE, &n);
+	unsigned found = 0;
+
+	cr_assert_not_null(page);
+	char *at = strstr(page, ".Ss Queries\n"), *end;
+	cr_assert_not_null(at);
+	char *const stop = strstr(at, "\n.Sh ");
+	cr_assert_not_null(stop);
+	while ((at = strstr(at, BEGIN)) != NULL && at < stop) {
+		at += sizeof BEGIN - 1;
+		cr_assert_not_null(end = strstr(at, ".Ed\n"));
+		cr_assert_lt(found, (unsigned)QUERIES, "another query: test it here");
+		queries[found++] = strndup(at, (size_t)(end - at));
+		cr_assert_null(strchr(queries[found - 1], '\\'), "escapes are not undone here");
+		at = end;
+	}
+	cr_assert_eq(found, (unsigned)QUERIES);
+	free(page);
+}
+
+/* All rows: cells with '|' between them, a line for each.  To be freed. */
+static char *
+ask(const char *path, const char *query)
+{
+	struct text t = { .p = NULL };
+	sqlite3_stmt *row = NULL;
+	sqlite3 *db = NULL;
+	int code;
+
+	cr_assert_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK, "%s", path);
+	cr_assert_eq(sqlite3_prepare_v2(db, query, -1, &row, NULL), SQLITE_OK, "%s: %s", query,
+	             sqlite3_errmsg(db));
+	while ((code = sqlite3_step(row)) == SQLITE_ROW)
+		for (int i = 0; i < sqlite3_column_count(row); i++) {
+			const char *const cell = (const char *)sqlite3_column_text(row, i);
+			text_printf(&t, "%s%s", cell != NULL ? cell : "NULL",
+			            i + 1 < sqlite3_column_count(row) ? "|" : "\n");
+		}
+	cr_expect_eq(code, SQLITE_DONE, "%s: %s", query, sqlite3_errmsg(db));
+	sqlite3_finalize(row);
+	sqlite3_close(db);
+	text_char(&t, '\0');
+	cr_assert_not(t.failed);
+	return t.p;
+}
+
+static void
+expect(const char *path, const char *query, const char *want)
+{
+	char *const got = ask(path, query);
+
+	cr_expect_str_eq(got, want, "%s: %s", query, got);
+	free(got);
+}
+
+static void
+make(const char *input, const char *path)
+{
+	struct ran r = run_tool((const char *const[]){ "convert", "-qf", input, path, NULL }, NULL, 0);
+
+	cr_assert_lt(r.status, 2, "%s: %s", input, r.err);
+	ran_free(&r);
+}
+
+/* The query with other words in it, to be freed. */
+static char *
+with(const char *query, const char *words, const char *others)
+{
+	const char *const at = strstr(query, words);
+	struct text t = { .p = NULL };
+
+	cr_assert_not_null(at, "%s: %s", words, query);
+	text_printf(&t, "%.*s%s%s", (int)(at - query), query, others, at + strlen(words));
+	text_char(&t, '\0');
+	return t.p;
+}
+
+static void
+expect_with(const char *path, const char *query, const char *words, const char *others, const char *want)
+{
+	char *const changed = with(query, words, others);
+
+	expect(path, changed, want);
+	free(changed);
+}
+
+static void
+expect_answers(char *const queries[QUERIES], const char *path)
+{
+	make("testdata/htdump/good/wire-little.htdump", path);
+	expect(path, queries[TIMES], "frame|4|2800|1800\ndraw|4|1000|1000\n");
+	expect(path, queries[P99], "700\n"); /* all take equally long */
+	expect(path, queries[GAPS], "thread 1|1302\nthread 2|1302\n");
+	expect(path, queries[TREE], "frame|700\n draw|250\n");
+	expect(path, queries[OPENS], "");
+	expect(path, queries[WAKES], "");
+	make("testdata/dftracer/good/sound.pfw", path);
+	expect_with(path, queries[OPENS], "'open64' GROUP BY 1 HAVING count(*) > 100",
+	            "'read' GROUP BY 1 HAVING count(*) > 0", "/data/a|1\n");
+}
+
+/* Task lives are no time that a thread spent, and make no gap between its spans. */
+static void
+expect_async_apart(char *const queries[QUERIES], const char *path)
+{
+	static const char real[] = "../shared/traces/dial9/metrics-service.bin";
+
+	if (access(real, R_OK) != 0)
+		return;
+	make(real, path);
+	char *const times = ask(path, queries[TIMES]), *const gaps = ask(path, queries[GAPS]);
+	cr_expect_eq(strncmp(times, "parked|4990|6765275869|6765275869\n", 34), 0, "%s", times);
+	cr_expect_str_eq(gaps, "worker 0|948495\nworker 1|154081\n", "%s", gaps);
+	expect(path, queries[WAKES], "wake|31810|292185.254196793|76421589\n");
+	free(times);
+	free(gaps);
+}
+
+Test(sqlite_queries, of_the_manual_page_give_what_it_says)
+{
+	char *queries[QUERIES], *const dir = make_folder(), path[1024];
+
+	snprintf(path, sizeof path, "%s/a.db", dir);
+	read_queries(queries);
+	expect_answers(queries, path);
+	expect_async_apart(queries, path);
+	for (unsigned i = 0; i < QUERIES; i++)
+		free(queries[i]);
+	remove_folder(dir);
+}

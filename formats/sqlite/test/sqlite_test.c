@@ -1,0 +1,272 @@
+#include <criterion/criterion.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/test/cli_test_util.h"
+#include "format/registry.h"
+#include "run/write/test/writer_rig_test.h"
+#include "base/parents.h"
+#include "sqlite/state.h"
+
+/* ---- parents ---- */
+
+/* The last one before it that lies around it. */
+static int64_t
+slow_parent(const uint64_t (*spans)[2], uint32_t i)
+{
+	for (uint32_t j = i; j-- > 0;)
+		if (spans[j][1] >= spans[i][1] && spans[j][1] > spans[i][0])
+			return j + 1;
+	return 0;
+}
+
+static int
+by_start(const void *x, const void *y)
+{
+	const uint64_t *const a = x, *const b = y;
+
+	if (a[0] != b[0])
+		return a[0] < b[0] ? -1 : 1;
+	return a[1] != b[1] ? (a[1] > b[1] ? -1 : 1) : 0;
+}
+
+Test(sqlite, parents_are_the_innermost_spans_around)
+{
+	uint64_t spans[200][2], random = 1;
+
+	for (unsigned round = 0; round < 200; round++) {
+		struct parents p = { .tracks = NULL };
+		struct parents_found found;
+		for (uint32_t i = 0; i < 200; i++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407U;
+			spans[i][0] = (random >> 33) % 300;
+			spans[i][1] = spans[i][0] + (random >> 45) % (1 + round);
+		}
+		qsort(spans, 200, sizeof spans[0], by_start);
+		for (uint32_t i = 0; i < 200; i++) {
+			cr_assert(parents_next(&p, 3, spans[i][0], spans[i][1], i + 1, &found));
+			cr_assert_eq(found.id, slow_parent((const uint64_t(*)[2])spans, i));
+		}
+		parents_free(&p);
+	}
+}
+
+/* ---- databases ---- */
+
+/* The first column of the first row, to be freed. */
+static char *
+ask(const char *path, const char *query)
+{
+	sqlite3_stmt *row = NULL;
+	sqlite3 *db = NULL;
+
+	cr_assert_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK, "%s", path);
+	cr_assert_eq(sqlite3_prepare_v2(db, query, -1, &row, NULL), SQLITE_OK, "%s: %s", query,
+	             sqlite3_errmsg(db));
+	const int code = sqlite3_step(row);
+	cr_assert(code == SQLITE_ROW || code == SQLITE_DONE, "%s: %s", query, sqlite3_errmsg(db));
+	const unsigned char *const text = code == SQLITE_ROW ? sqlite3_column_text(row, 0) : NULL;
+	char *const copy = strdup(text != NULL ? (const char *)text : "");
+	sqlite3_finalize(row);
+	sqlite3_close(db);
+	return copy;
+}
+
+static void
+expect(const char *path, const char *query, const char *want)
+{
+	char *const got = ask(path, query);
+
+	cr_expect_str_eq(got, want, "%s: %s: %s", path, query, got);
+	free(got);
+}
+
+static void
+make(const char *input, const char *path, const char *lanes)
+{
+	struct ran r =
+	    run_tool((const char *const[]){ "convert", "-qf", "--lanes", lanes, input, path, NULL }, NULL, 0);
+
+	cr_assert_lt(r.status, 2, "%s: %s", input, r.err);
+	ran_free(&r);
+}
+
+/* Sums of `stats` are those of the tables. */
+static void
+expect_stats(const char *input, const char *path)
+{
+	static const char query[] =
+	    "SELECT count(*) FROM (SELECT json_extract(j.value, '$.name') AS n,"
+	    " json_extract(j.value, '$.category') AS c, json_extract(j.value, '$.count') AS k,"
+	    " json_extract(j.value, '$.dur_ns.sum') AS ns FROM json_each('%s', '$.inputs[0].spans') j)"
+	    " JOIN (SELECT name, category, count(*) AS rows, sum(dur_ns) AS total FROM spans"
+	    " WHERE kind = 'span' GROUP BY name, category) s ON s.name = n AND s.category = c"
+	    " WHERE k != rows OR ns != total";
+	struct ran r =
+	    run_tool((const char *const[]){ "stats", "-q", "--format", "json", input, NULL }, NULL, 0);
+	char *const sql = sqlite3_mprintf("%s", query), *p = strstr(sql, "%s");
+	char *const quoted = sqlite3_mprintf("%.*s%q%s", (int)(p - sql), sql, r.out, p + 2);
+
+	expect(path, quoted, "0");
+	sqlite3_free(quoted);
+	sqlite3_free(sql);
+	ran_free(&r);
+}
+
+Test(sqlite, samples_are_sound_databases)
+{
+	static const char *const inputs[] = {
+		"testdata/htdump/good/overlapping.htdump", "testdata/htdump/good/wire-little.htdump",
+		"testdata/htdump/bad/invalid-utf8.htdump", "testdata/htdump/good/odd-doubles.htdump",
+		"testdata/heph/good/all-types.bin.log",    "testdata/heph/good/mixed.bin.log",
+		"testdata/dftracer/good/sound.pfw",        "testdata/dial9/good/document.dial9",
+		"testdata/ovni/good/document.obs",
+	};
+	char *const dir = make_folder(), path[1024], off[1024];
+
+	snprintf(path, sizeof path, "%s/a.db", dir);
+	snprintf(off, sizeof off, "%s/off.sqlite", dir);
+	for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+		make(inputs[i], path, "on");
+		make(inputs[i], off, "off");
+		expect(path, "PRAGMA integrity_check", "ok");
+		expect(path, "PRAGMA foreign_key_check", "");
+		expect_stats(inputs[i], path);
+		char *const on = ask(path, "SELECT group_concat(id || ':' || coalesce(parent, 0)) FROM span");
+		expect(off, "SELECT group_concat(id || ':' || coalesce(parent, 0)) FROM span", on);
+		free(on);
+	}
+	remove_folder(dir);
+}
+
+/* ---- values ---- */
+
+static bool
+fill(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+{
+	static const char nul[] = "n\0l", bad[] = "b\xff";
+	const struct track *const process = trace_add_process(trace, SLICE_LIT("p"));
+	const struct track *const thread =
+	    trace_add_thread(trace, process, UINT64_MAX, slice_str("');DROP TABLE span;--"));
+	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
+
+	(void)ctx;
+	cr_assert(process != NULL && thread != NULL && cls != NULL);
+	if (number > 0)
+		return false;
+	struct event *const e = writer_rig_event(b, cls, thread, UINT64_MAX, slice_of(nul, 3));
+	e->phase = PHASE_SPAN;
+	writer_rig_field(b, SLICE_LIT("big"), value_u64(UINT64_MAX));
+	writer_rig_field(b, SLICE_LIT("bad"), value_string(slice_of(bad, 2)));
+	writer_rig_field(b, SLICE_LIT("small"), value_u64(INT64_MAX));
+	return true;
+}
+
+Test(sqlite, values_keep_what_sqlite_lacks)
+{
+	const struct writer_rig_job job = { .to = format_by_name("sqlite"), .fill = fill };
+	char *const dir = make_folder(), path[1024];
+	struct writer_rig r;
+
+	snprintf(path, sizeof path, "%s/a.db", dir);
+	writer_rig_run_all(&r, &job);
+	cr_assert(r.written && r.nfiles == 1);
+	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	expect(path, "PRAGMA integrity_check", "ok");
+	expect(path, "SELECT hex(text) FROM string WHERE typeof(text) = 'blob'", "6E006C");
+	expect(path, "SELECT typeof(value) || value FROM args WHERE name = 'big'",
+	       "text18446744073709551615");
+	expect(path, "SELECT typeof(value) || value FROM args WHERE name = 'small'",
+	       "integer9223372036854775807");
+	expect(path, "SELECT typeof(value) || hex(value) FROM args WHERE name = 'bad'", "blob62FF");
+	expect(path, "SELECT typeof(tid) || tid || name FROM thread",
+	       "text18446744073709551615');DROP TABLE span;--");
+	expect(path, "SELECT ts_ns FROM span", "9223372036854775807");
+	expect(path, "SELECT group_concat(id || count) FROM loss", "sqlite/time-too-large1");
+	writer_rig_free(&r);
+	remove_folder(dir);
+}
+
+Test(sqlite, arrows_go_from_where_they_leave_to_each_place_they_reach)
+{
+#define END(phase, ts, tid)                                                                                  \
+	"{\"name\":\"a\",\"cat\":\"c\",\"ph\":\"" phase "\",\"id\":1,\"ts\":" ts ",\"pid\":1,\"tid\":" tid "}"
+	static const char trace[] = "[" END("s", "1", "7") "," END("t", "2", "8") "," END("f", "4", "9") "]";
+	char *const dir = make_folder(), in[1024], out[1024];
+
+	snprintf(in, sizeof in, "%s/a.json", dir);
+	snprintf(out, sizeof out, "%s/a.db", dir);
+	cr_assert(write_whole(in, trace, sizeof trace - 1));
+	struct ran r = run_tool((const char *const[]){ "convert", "--fail-on-loss", in, out, NULL }, NULL, 0);
+	cr_expect_eq(r.status, 0, "%s", r.err);
+	expect(out, "SELECT group_concat(ts_ns || kind) FROM flow", "1000flow_out,2000flow_step,4000flow_in");
+	expect(out, "SELECT group_concat(delay_ns) FROM arrows", "1000,3000");
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+/* Texts of batches that are gone when the rows are inserted, large ones between them, and a last group that
+ * is not full. */
+static bool
+fill_many(void *ctx, struct trace *trace, struct batch *b, uint32_t number)
+{
+	const struct class *const cls = trace_plan_class(trace, &(struct class){ .name = SLICE_LIT("c") });
+	const size_t most = 3 * SQLITE_GROUP_BYTES / 2;
+
+	(void)ctx;
+	if (number == 0)
+		cr_assert_not_null(
+		    trace_add_thread(trace, trace_add_process(trace, SLICE_LIT("p")), 1, SLICE_LIT("t")));
+	for (uint32_t i = 0; i < 7; i++) {
+		const uint32_t k = 7 * number + i;
+		const size_t n = k % 10 == 3 ? most : k;
+		char *const p = arena_alloc(&b->scratch, n + 1);
+		cr_assert_not_null(p);
+		memset(p, 'a' + (int)(k % 26), n);
+		struct event *const e = writer_rig_event(b, cls, trace->tracks[1], k, SLICE_LIT("e"));
+		if (k % 2 == 0)
+			e->phase = PHASE_SPAN;
+		writer_rig_field(b, SLICE_LIT("n"), value_u64(k));
+		writer_rig_field(b, SLICE_LIT("text"), value_string(slice_of(p, n)));
+	}
+	return number < 5;
+}
+
+Test(sqlite, rows_are_inserted_in_groups)
+{
+	const struct writer_rig_job job = { .to = format_by_name("sqlite"), .fill = fill_many };
+	char *const dir = make_folder(), path[1024];
+	struct writer_rig r;
+
+	snprintf(path, sizeof path, "%s/a.db", dir);
+	writer_rig_run_all(&r, &job);
+	cr_assert(r.written && r.nfiles == 1);
+	cr_assert(write_whole(path, r.files[0].text.p, r.files[0].text.n));
+	expect(path, "PRAGMA integrity_check", "ok");
+	expect(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM instant", "17 17");
+	expect(path, "SELECT count(*) || ' ' || sum(id = ts_ns + 1) FROM span", "18 18");
+	expect(path, "SELECT count(*) || ' ' || sum(value = event - 1) FROM args WHERE name = 'n'", "35 35");
+	expect(path,
+	       "SELECT sum(length(value) = iif(event % 10 = 4, 1572864, event - 1) AND"
+	       " trim(value, char(97 + (event - 1) % 26)) = '') FROM args WHERE name = 'text'",
+	       "35");
+	writer_rig_free(&r);
+	remove_folder(dir);
+}
+
+/* ---- failures ---- */
+
+Test(sqlite, a_temporary_file_that_cannot_be_made)
+{
+	static const char script[] = "TMPDIR=/nonexistent exec \"$0\" convert --to sqlite "
+	                             "testdata/htdump/good/overlapping.htdump -";
+	struct ran r = run_program((const char *const[]){ "sh", "-c", script, tool_path(), NULL }, NULL, 0);
+
+	cr_expect_eq(r.status, 2, "%d", r.status);
+	cr_expect_eq(r.out_n, 0);
+	cr_expect_not_null(strstr(r.err, "/nonexistent: cannot create the temporary file for the database: "
+	                                 "No such file or directory"),
+	                   "%s", r.err);
+	ran_free(&r);
+}

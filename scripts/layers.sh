@@ -1,0 +1,128 @@
+#!/bin/sh
+# Includes point one way, and only formats/ names formats.  Prints what breaks this; status 1 then.
+set -u
+status=0
+
+# only MESSAGE FILES ALLOWED [EXCEPT]: these files include only headers that match ALLOWED (and lists that lie in no
+# folder), and none that match EXCEPT.
+only() {
+	# shellcheck disable=SC2086 # a list of files
+	found=$(grep -HnE '^#include "' $2 /dev/null | grep -E -v "#include \"($3|[a-z_]*\.def\")" || true)
+	if [ -n "${4-}" ]; then
+		# shellcheck disable=SC2086
+		found=$(echo "$found"; grep -HnE "^#include \"($4)" $2 /dev/null || true)
+	fi
+	if [ -n "$found" ]; then
+		echo "$1"
+		echo "$found"
+		status=1
+	fi
+}
+
+# files FOLDER: its C files, but for tests and what aids them.
+files() {
+	find "$1" -name '*.[ch]' ! -path '*/test/*' | sort
+}
+
+# aids FOLDER: what aids its tests.
+aids() {
+	find "$1" -path '*/test/*' -name '*.[ch]' ! -name '*_test.[ch]' ! -name '*_test_util.h' | sort
+}
+
+# rule FOLDER ALLOWED...: files of src/FOLDER include only headers of these folders (and their own), and none of tests.
+rule() {
+	allowed=$(printf '%s/|' "$@")
+	only "src/$1 may include only: $*" "$(files "src/$1")" "${allowed%|}" '[a-z0-9_/]*/test/'
+}
+
+rule base
+rule json base
+rule input base
+rule output base
+rule model base input
+rule check base input output
+rule report base input output check
+rule yaml base input check
+rule vocab base input model check yaml
+rule format base input output model check vocab
+rule run base input json output model check format vocab
+rule stats base input output model check format vocab run
+rule policy base json input output model check report yaml format run stats
+rule compare base json input output model check format vocab run
+rule cmd base json input output model check report format vocab run compare stats policy
+
+# What is in src/test: programs and aids of tests.
+test_rule() {
+	allowed=$(printf 'test/%s/|' "$1")$(shift; printf '%s/|' "$@")
+	only "src/test/$1 may include only: $*" "$(aids "src/test/$1")" "${allowed%|}"
+}
+
+test_rule support base
+test_rule bench base format test/support
+test_rule faults base output format test/support
+test_rule fuzz base input output model check yaml format vocab run compare stats test/support
+
+# A format sees format.h and the headers below, base/, json/, output/text*.h, and its own folder.  Aids of its tests share
+# nothing with it, so that the one can check the other.
+for dir in formats/*/; do
+	name=$(basename "$dir")
+	only "$dir may include only its own headers, base/, json/, format/format.h, format/fields_json.h, format/recover.h, model/call_stack.h, model/event_traits.h, model/trace_origin.h, model/value_map.h and output/text*.h" "$(files "$dir")" \
+		"$name/|base/|json/|format/(format|fields_json|recover)\.h\"|model/(call_stack|event_traits|trace_origin|value_map)\.h\"|output/text[a-z0-9_]*\.h\"" "$name/test/"
+	only "aids of $name may include only others of it, base/ and test/support/" "$(aids "$dir")" "$name/test/|base/|test/support/"
+done
+
+# headers FILE: the headers of formats/ that a file includes, and those that these include.
+headers() {
+	seen=""
+	left=$(sed -n 's|^#include "\(.*/.*\)"|formats/\1|p' "$1")
+	while [ -n "$left" ]; do
+		next=""
+		for h in $left; do
+			case " $seen " in *" $h "*) continue ;; esac
+			[ -f "$h" ] || continue
+			seen="$seen $h"
+			next="$next $(sed -n 's|^#include "\(.*/.*\)"|formats/\1|p' "$h")"
+		done
+		left=$(echo $next)
+	done
+	echo "$seen"
+}
+
+# A subfolder of a format sees its own headers, base/, format.h, and those headers of the format that lie below it:
+# that do not include its own.
+for dir in formats/*/*/; do
+	[ -d "$dir" ] && [ "$(basename "$dir")" != test ] || continue
+	dir=${dir%/}
+	name=$(basename "$(dirname "$dir")")
+	part=${dir#formats/}
+	files=$(ls "$dir"/*.[ch])
+	found=$(grep -nE '^#include "' $files /dev/null |
+		grep -vE "#include \"($part/[a-z0-9_]+\.h|$name/[a-z0-9_]+\.h|base/.*|format/format\.h)\"" || true)
+	if [ -n "$found" ]; then
+		echo "$dir may include only its own headers, those of $name below it, base/ and format/format.h"
+		echo "$found"
+		status=1
+	fi
+	for h in $(sed -n "s|^#include \"\($name/[a-z0-9_]*\.h\)\"|formats/\1|p" $files | sort -u); do
+		case "$(headers "$h")" in
+		*" $dir/"*)
+			echo "$h includes headers of $dir, which includes it"
+			status=1
+			;;
+		esac
+	done
+done
+
+# Nothing below src/ names a format: not in code, whatever comments and tests say.
+names="(^|[^a-z0-9_])($(sed -n 's/^FORMAT(\([a-z0-9_]*\)).*/\1/p' formats/formats.def | paste -sd'|'))(_|[^a-z0-9_]|\$)"
+# A kind of report has the name of one.
+reports='^src/(report/report_[a-z]+|cmd/reports|cmd/validate)\.[ch]:.*ndjson'
+# shellcheck disable=SC2046
+found=$(grep -HnE "$names" $(files src) | grep -vE '^[^:]*:[0-9]+:[[:space:]]*(/\*|\*|//)' | sed 's|/\*.*\*/||' |
+	grep -E "$names" | grep -vE "$reports" || true)
+if [ -n "$found" ]; then
+	echo "src/ names a format:"
+	echo "$found"
+	status=1
+fi
+exit $status

@@ -1,0 +1,247 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/test/cli_test_util.h"
+#include "format/registry.h"
+#include "cmd/cmd.h"
+
+/* The command line itself: help, version, and mistakes, each with one clear line. */
+
+#define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
+#define SAMPLE "testdata/htdump/good/wire-little.htdump"
+
+static size_t
+count_lines(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s != '\0'; s++)
+		n += *s == '\n';
+	return n;
+}
+
+/* Status 3, nothing on stdout, one line on stderr that holds these words, and the row of --help about the
+ * option at most. */
+static void
+expect_mistake(struct ran r, const char *words)
+{
+	cr_expect_eq(r.status, STATUS_USAGE, "%s: status %d: %s", words, r.status, r.err);
+	cr_expect_str_eq(r.out, "", "%s: %s", words, r.out);
+	const char *const more = strchr(r.err, '\n');
+	cr_expect(count_lines(r.err) == 1 ||
+	              (count_lines(r.err) == 2 && strspn(more + 1, " ") >= 2 && strstr(more, "--") != NULL),
+	          "%s: %s", words, r.err);
+	cr_expect_eq(strncmp(r.err, "tracetool: ", 11), 0, "%s", r.err);
+	cr_expect_not_null(strstr(r.err, words), "%s is not in: %s", words, r.err);
+	ran_free(&r);
+}
+
+static void
+expect_help(struct ran r, const char *words)
+{
+	cr_expect_eq(r.status, 0);
+	cr_expect_str_eq(r.err, "");
+	cr_expect_not_null(strstr(r.out, words), "%s is not in: %s", words, r.out);
+	for (const char *line = r.out; *line != '\0'; line += strcspn(line, "\n") + 1)
+		cr_expect(strcspn(line, "\n") <= 130, "a long line: %.140s", line);
+	ran_free(&r);
+}
+
+Test(cmd, help_of_each_command)
+{
+	for (const struct command *const *c = commands; *c != NULL; c++) {
+		char usage[256];
+		snprintf(usage, sizeof usage, "usage: tracetool %s %s\n", (*c)->name, (*c)->operands);
+		expect_help(RUN((*c)->name, "--help"), usage);
+		expect_help(RUN((*c)->name, "-h"), usage);
+		expect_help(RUN((*c)->name, "nowhere", "--help"), usage);
+		expect_help(RUN("--help"), (*c)->summary);
+	}
+	expect_help(RUN("stats", "--help"), "\n\nOf formats:\n      --label-map FILE");
+	expect_help(RUN("-h"), "usage: tracetool COMMAND");
+	expect_help(RUN("help"), "usage: tracetool COMMAND");
+}
+
+Test(cmd, version_is_one_line)
+{
+	static const char *const ways[] = { "--version", "-V" };
+
+	for (int i = 0; i < 2; i++) {
+		struct ran r = RUN(ways[i]);
+		cr_expect_eq(r.status, 0);
+		cr_expect_str_eq(r.out, TOOL_NAME "\n");
+		cr_expect_str_eq(r.err, "");
+		ran_free(&r);
+	}
+}
+
+Test(cmd, version_says_what_it_is_made_of)
+{
+	static const char *const words[] = { "\nlibrary: cJSON ", "\nlibrary: ISA-L ", "\nlibrary: libyaml ",
+		                             "\nlibrary: zstd ", "\ncompression: gzip", "\ncpu: " };
+	struct ran r = RUN("--version", "--verbose"), listed = RUN("formats");
+	char name[64];
+
+	cr_expect_eq(r.status, 0);
+	cr_expect_str_eq(r.err, "");
+	cr_expect_eq(strncmp(r.out, TOOL_NAME "\n", sizeof TOOL_NAME), 0, "%s", r.out);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		cr_expect_not_null(strstr(r.out, words[i]), "%s is not in: %s", words[i], r.out);
+	memcpy(name, "\nformat: ", 9);
+	for (const char *p = listed.out; (p = strchr(p, '\n')) != NULL; p++) {
+		if (sscanf(p, "\n%50[a-z0-9_]", name + 9) != 1)
+			break;
+		cr_expect_not_null(strstr(r.out, name), "%s is not in: %s", name, r.out);
+	}
+	ran_free(&r);
+	ran_free(&listed);
+	expect_mistake(RUN("--version", "--verb"), "--version takes nothing but --verbose, not --verb");
+	expect_mistake(RUN("-V", "--verbose", "\x1b"), "-V takes nothing but --verbose, not \\x1b");
+}
+
+Test(cmd, no_command_or_an_unknown_one)
+{
+	expect_mistake(run_tool((const char *const[]){ NULL }, NULL, 0), "name a command");
+	expect_mistake(RUN("valdiate", "x"), "did you mean validate?");
+	expect_mistake(RUN("stat"), "did you mean stats?");
+	expect_mistake(RUN("convrt"), "did you mean convert?");
+	expect_mistake(RUN("xyzzy"), "there is no command xyzzy");
+	expect_mistake(RUN(""), "there is no command");
+	expect_mistake(RUN("--frob"), "--frob is an option, and no command stands before it");
+	expect_mistake(RUN("a\x1b[31m\nb"), "a\\x1b[31m\\x0ab");
+}
+
+Test(cmd, unknown_options)
+{
+	expect_mistake(RUN("validate", "--fomat", "json", SAMPLE), "did you mean --format?");
+	expect_mistake(RUN("validate", "--quite", SAMPLE), "did you mean --quiet?");
+	expect_mistake(RUN("convert", "--rebsae", SAMPLE, "-"), "did you mean --rebase?");
+	expect_mistake(RUN("stats", "--xyzzy", SAMPLE), "there is no option --xyzzy");
+	expect_mistake(RUN("stats", "-Z", SAMPLE), "there is no option -Z");
+	expect_mistake(RUN("stats", "-qZ", SAMPLE), "there is no option -Z");
+	expect_mistake(RUN("stats", "--quiet=3", SAMPLE), "--quiet takes no argument");
+	expect_mistake(RUN("formats", "--from", "htdump"), "--from");
+	expect_mistake(RUN("stats", "--\x1b[31m", SAMPLE), "--\\x1b[31m");
+}
+
+Test(cmd, arguments_that_are_missing_or_wrong)
+{
+	expect_mistake(RUN("validate", SAMPLE, "--format"), "option --format needs an argument");
+	expect_mistake(RUN("convert", SAMPLE, "-o"), "option -o needs an argument");
+	expect_mistake(RUN("validate", "--format", "xml", SAMPLE), "takes one of text, gcc, json");
+	expect_mistake(RUN("validate", "--fail-level", "fatal", SAMPLE),
+	               "note, warning, error, never, not fatal");
+	expect_mistake(RUN("stats", "--format", "", SAMPLE), "--format takes one of");
+	expect_mistake(RUN("convert", "--lanes", "maybe", SAMPLE, "-"), "on, off, not maybe");
+	expect_mistake(RUN("cat", "--color", "sometimes", SAMPLE), "auto, always, never, not sometimes");
+	expect_mistake(RUN("cat", "--limit", "ten", SAMPLE), "--limit takes a number, not ten");
+	expect_mistake(RUN("cat", "--limit", "-1", SAMPLE), "--limit takes a number, not -1");
+	expect_mistake(RUN("cat", "--limit", "1x", SAMPLE), "--limit takes a number, not 1x");
+	expect_mistake(RUN("stats", "--limit", "18446744073709551616", SAMPLE), "--limit takes a number");
+	expect_mistake(RUN("stats", "--limit", "", SAMPLE), "--limit takes a number");
+	expect_mistake(RUN("info", "--from", "json", SAMPLE), "there is no input format named json");
+	expect_mistake(RUN("info", "--from", "perfetto", SAMPLE), "there is no input format named perfetto");
+	expect_mistake(RUN("info", "--from-dialect", "spoken", SAMPLE),
+	               "no format has a dialect named spoken");
+	expect_mistake(RUN("info", "--from", "htdump", "--from-dialect", "spoken", SAMPLE),
+	               "htdump has no dialect named spoken");
+	expect_mistake(RUN("explain", "a\x1b[31mb"), "a\\x1b[31mb");
+}
+
+Test(cmd, operands_that_are_missing_or_too_many)
+{
+	expect_mistake(RUN("validate"), "name at least one trace");
+	expect_mistake(RUN("stats", "-q"), "name at least one trace");
+	expect_mistake(RUN("cat"), "name at least one trace");
+	expect_mistake(RUN("info", "--"), "name at least one trace");
+	expect_mistake(RUN("convert"), "name an input and an output");
+	expect_mistake(RUN("convert", SAMPLE), "name an input and an output");
+	expect_mistake(RUN("convert", "-o", "a.json"), "name an input and an output");
+	expect_mistake(RUN("convert", SAMPLE, "a.json", "b.json"), "one input and one output");
+	expect_mistake(RUN("formats", "htdump", "heph"), "takes the name of one format");
+	expect_mistake(RUN("convert", SAMPLE, "out.txt"), "unknown suffix .txt");
+	expect_mistake(RUN("convert", SAMPLE, "-"), "standard output has no suffix");
+	expect_mistake(RUN("convert", SAMPLE, "out.vcd"), "unknown suffix .vcd");
+	expect_mistake(RUN("convert", "--to", "vcd", SAMPLE, "-"), "no output format named vcd");
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer == NULL)
+			expect_mistake(RUN("convert", "--to", (*f)->name, SAMPLE, "-"),
+			               "can be read, but not written");
+}
+
+/* Options anywhere, shortened, with = or without; -- ends them. */
+Test(cmd, ways_to_write_options)
+{
+	struct ran want = RUN("stats", "--format", "json", SAMPLE);
+
+	cr_expect_eq(want.status, 0);
+	struct ran got[] = {
+		RUN("stats", SAMPLE, "--format", "json"),
+		RUN("stats", "--format=json", SAMPLE),
+		RUN("stats", "--form=json", "--", SAMPLE),
+		RUN("stats", "--format=text", "--format=json", SAMPLE),
+		RUN("stats", "--from=htdump", "--from-dialect=wire", "--format=json", SAMPLE),
+	};
+	for (size_t i = 0; i < sizeof got / sizeof got[0]; i++) {
+		cr_expect_eq(got[i].status, 0);
+		cr_expect_str_eq(got[i].out, want.out, "way %zu", i);
+		ran_free(&got[i]);
+	}
+	ran_free(&want);
+	struct ran r = RUN("validate", "--", "--help");
+	cr_expect_eq(r.status, STATUS_UNREADABLE);
+	cr_expect_not_null(strstr(r.out, "--help: no such file\n"));
+	ran_free(&r);
+}
+
+/* Each kind of loss that there is: of the engine, of each writer. */
+Test(cmd, explain_knows_losses)
+{
+	struct ran all = RUN("rules");
+	size_t n = 0;
+
+	expect_mistake(RUN("explain", "pairs/no-begni"), "did you mean pairs/no-begin?");
+	for (char *line = strtok(all.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+		char id[64], level[16];
+		if (sscanf(line, "%63s %15s", id, level) != 2 || strcmp(level, "loss") != 0)
+			continue;
+		struct ran r = RUN("explain", id);
+		cr_expect_eq(r.status, 0);
+		cr_expect(strncmp(r.out, id, strlen(id)) == 0 && strstr(r.out, " (loss): ") != NULL, "%s",
+		          r.out);
+		cr_expect_not_null(strstr(r.out, ".\n"), "%s: a paragraph", id);
+		ran_free(&r);
+		n++;
+	}
+	cr_expect(n > 20);
+	ran_free(&all);
+}
+
+Test(cmd, explain)
+{
+	struct ran r = RUN("explain", "htdump/no-base");
+
+	cr_expect_eq(r.status, 0);
+	cr_expect_eq(strncmp(r.out, "htdump/no-base (warning): ", 26), 0, "%s", r.out);
+	ran_free(&r);
+	r = RUN("explain");
+	cr_expect_eq(r.status, 0);
+	cr_expect_not_null(strstr(r.out, "usage: tracetool explain [options] [NAME ...]\n"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\nhtdump "), "%s", r.out);
+	cr_expect(count_lines(r.out) < 60);
+	ran_free(&r);
+	r = RUN("explain", "no-base");
+	cr_expect_eq(strncmp(r.out, "htdump/no-base (warning): ", 26), 0, "%s", r.out);
+	ran_free(&r);
+	r = RUN("explain", "dial9/");
+	cr_expect_not_null(strstr(r.out, "\ndial9/bad-version (error): "), "%s", r.out);
+	ran_free(&r);
+	expect_mistake(RUN("explain", "bad-magic"), "bad-magic may be one of ");
+	expect_mistake(RUN("explain", "htdump/unknwon-class"), "did you mean htdump/unknown-class?");
+	expect_mistake(RUN("explain", "quite/another-thing-altogether"), "there is no rule or loss");
+	r = RUN("explain", "input/empty", "no/such-thing-anywhere-at-all", "input/missing");
+	cr_expect_eq(r.status, STATUS_USAGE);
+	ran_free(&r);
+}

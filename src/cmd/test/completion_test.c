@@ -1,0 +1,316 @@
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/test/cli_test_util.h"
+#include "cmd/completion.h"
+#include "cmd/options_table.h"
+#include "output/text.h"
+
+/* Completion in real shells: bash, and fish and zsh where they are installed. */
+
+#define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
+
+/* Sources the script of the shell and completes the command lines that it reads, a blank between the words of
+ * each: an answer a line, and a line "." behind them. */
+static const char bash_lines[] =
+    "eval \"$(\"$0\" completion bash)\" || exit\n"
+    "cd testdata/htdump && while IFS= read -r line; do\n"
+    "	IFS=' ' read -r -a COMP_WORDS <<<\"$line\"\n"
+    "	[[ $line != *' ' ]] || COMP_WORDS+=('')\n"
+    "	COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$line COMP_POINT=${#line}\n"
+    "	_tracetool || :\n"
+    "	((${#COMPREPLY[@]} == 0)) || printf '%s\\n' \"${COMPREPLY[@]}\"\n"
+    "	echo .\n"
+    "done\n";
+
+static const char fish_lines[] = "$argv[1] completion fish | source\n"
+                                 "cd testdata/htdump; while read -l line\n"
+                                 "	complete -C $line | string replace -r '\\t.*' ''\n"
+                                 "	echo .\n"
+                                 "end\n";
+
+/* What a shell answers to lines of input; NULL: it is not installed.  To be freed. */
+static char *
+answers(const char *shell, const char *lines)
+{
+	const bool bash = strcmp(shell, "bash") == 0;
+	char *const tool = realpath(tool_path(), NULL);
+	const char *const argv[] = { shell, bash ? "--norc" : "--no-config",
+		                     "-c",  bash ? bash_lines : fish_lines,
+		                     tool,  NULL };
+
+	cr_assert_not_null(tool);
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c", "command -v \"$0\"", shell, NULL }, NULL, 0);
+	const bool present = r.status == 0;
+	ran_free(&r);
+	if (!present) {
+		fprintf(stderr, "%s is not installed: its completion is not tried\n", shell);
+		free(tool);
+		return NULL;
+	}
+	r = run_program(argv, lines, strlen(lines));
+	free(tool);
+	cr_expect_eq(r.status, 0, "%s: %d: %s", shell, r.status, r.err);
+	cr_expect_str_eq(r.err, "", "%s: %s", shell, r.err);
+	free(r.err);
+	return r.out;
+}
+
+/* A command line, and the answers with a blank behind each; "..." : and others. */
+struct
+try {
+	const char *line, *want;
+};
+
+static void
+expect_answers(const char *shell, const struct try *tries, size_t n)
+{
+	struct text lines = { .p = NULL };
+
+	for (size_t i = 0; i < n; i++)
+		text_printf(&lines, "%s\n", tries[i].line);
+	text_char(&lines, '\0');
+	char *const all = answers(shell, lines.p), *at = all;
+	text_free(&lines);
+	for (size_t i = 0; all != NULL && i < n; i++) {
+		char *const end = strncmp(at, ".\n", 2) == 0 ? at : strstr(at, "\n.\n");
+		cr_assert_not_null(end, "%s: no answers to %s", shell, tries[i].line);
+		char *const next = end == at ? at + 2 : end + 3;
+		*(end == at ? at : end + 1) = '\0';
+		for (char *p = at; *p != '\0'; p++)
+			if (*p == '\n')
+				*p = ' ';
+		const size_t most = strcspn(tries[i].want, ".");
+		cr_expect(tries[i].want[most] == '\0' || strncmp(tries[i].want + most, "...", 3) != 0
+		              ? strcmp(at, tries[i].want) == 0
+		              : strncmp(at, tries[i].want, most) == 0,
+		          "%s: %s: %s, not %s", shell, tries[i].line, at, tries[i].want);
+		at = next;
+	}
+	free(all);
+}
+
+Test(completion, of_bash)
+{
+	static const struct try tries[] = {
+		{ "tracetool va", "validate " },
+		{ "tracetool ", "convert merge validate stats cat info ..." },
+		{ "tracetool help co", "convert completion " },
+		{ "tracetool --ver", "--version " },
+		{ "tracetool --version --v", "--verbose " },
+		{ "tracetool nothing ", "" },
+		{ "tracetool validate --exit", "--exit-zero " },
+		{ "tracetool stats --exit", "" },
+		{ "tracetool formats --", "--format --matrix --force --output --json --width --help " },
+		/* words, behind a blank or "=" */
+		{ "tracetool validate --report sa", "sarif " },
+		{ "tracetool validate --report = sa", "sarif " },
+		{ "tracetool validate --report =",
+		  "text gcc json ndjson sarif junit github markdown gitlab auto " },
+		{ "tracetool validate --format mark", "markdown " },
+		{ "tracetool validate --fail-level ", "note warning error never " },
+		{ "tracetool stats --format ", "text json " },
+		{ "tracetool convert --lanes ", "on off " },
+		{ "tracetool convert --to ct", "ctf " },
+		{ "tracetool cat --from ht", "htdump " },
+		{ "tracetool cat --from ct", "" },
+		{ "tracetool cat --color n", "never " },
+		{ "tracetool info --from-dialect wi", "wire " },
+		{ "tracetool info --check st", "state " },
+		{ "tracetool stats --threads ", "" },
+		/* rules */
+		{ "tracetool validate --select-rules htdump/cut", "htdump/cut-record " },
+		{ "tracetool validate --level htdump/cut", "htdump/cut-record= " },
+		{ "tracetool validate --level htdump/cut-record = w", "warning " },
+		{ "tracetool explain lanes/overlap", "lanes/overlap-left " },
+		/* operands that are words */
+		{ "tracetool vocabulary ", "check show " },
+		{ "tracetool vocabulary show ht", "htdump " },
+		{ "tracetool vocabulary check go", "good " },
+		{ "tracetool completion ", "bash fish zsh " },
+		{ "tracetool rules lanes/overlap", "lanes/overlap-left " },
+		/* files */
+		{ "tracetool validate go", "good " },
+		{ "tracetool validate -q --threads 2 go", "good " },
+		{ "tracetool validate --report sarif = go", "good " },
+		{ "tracetool validate --report = sarif = go", "good " },
+		{ "tracetool stats --vocabulary go", "good " },
+		{ "tracetool stats -o go", "good " },
+		{ "tracetool convert good/overl", "good/overlapping.htdump " },
+	};
+
+	expect_answers("bash", tries, sizeof tries / sizeof *tries);
+}
+
+Test(completion, of_fish)
+{
+	static const struct try tries[] = {
+		{ "tracetool va", "validate " },
+		{ "tracetool help vo", "vocabulary " },
+		{ "tracetool --version --v", "--verbose " },
+		{ "tracetool validate --exit", "--exit-zero " },
+		{ "tracetool stats --exit", "" },
+		{ "tracetool validate --report sa", "sarif " },
+		{ "tracetool validate --report=sa", "--report=sarif " },
+		{ "tracetool validate --fail-level nev", "never " },
+		{ "tracetool stats --format js", "json " },
+		{ "tracetool convert --to ct", "ctf " },
+		{ "tracetool validate --select-rules htdump/cut", "htdump/cut-record " },
+		{ "tracetool validate --level htdump/cut", "htdump/cut-record= " },
+		{ "tracetool validate --level htdump/cut-record=w", "htdump/cut-record=warning " },
+		{ "tracetool explain lanes/overlap", "lanes/overlap-left " },
+		{ "tracetool vocabulary sh", "show " },
+		{ "tracetool vocabulary show ht", "htdump " },
+		{ "tracetool completion b", "bash " },
+		{ "tracetool rules go", "" },
+		{ "tracetool validate --report sarif=go", "sarif=good/ " },
+		{ "tracetool convert go", "good/ " },
+	};
+
+	expect_answers("fish", tries, sizeof tries / sizeof *tries);
+}
+
+/* In a pseudo-terminal.  A list that does not come is waited for, not timed: a slow machine only takes
+ * longer. */
+static const char zsh_lines[] =
+    "command -v zsh >/dev/null || exit 77\n"
+    "\"$0\" completion zsh > \"$1/_tracetool\" && zsh -n \"$1/_tracetool\" && exec timeout 120 zsh -f -c '\n"
+    "zmodload zsh/zpty; zpty z \"TERM=dumb zsh -f -i\"\n"
+    "zpty -w z \"fpath=($1 \\$fpath); autoload -Uz compinit; compinit -u -D; bindkey \\\"^I\\\" "
+    "list-choices; "
+    "COLUMNS=200\"\n"
+    "see() { zpty -w -n z $1$'\\''\\t'\\''; zpty -r z out \"*$2*\" && zpty -w -n z $'\\''\\C-u'\\''; }\n"
+    "see \"tracetool v\" validate && see \"tracetool validate --report s\" sarif && "
+    "see \"tracetool validate --level htdump/cut-record=\" warning && see \"tracetool vocabulary \" show && "
+    "see \"tracetool vocabulary show \" heph && see \"tracetool explain lanes/\" overlap-left && "
+    "see \"tracetool convert $PWD/testdata/htdump/g\" good\n"
+    "' zsh \"$1\"\n";
+
+Test(completion, of_zsh)
+{
+	char *const dir = make_folder();
+	struct ran r =
+	    run_program((const char *const[]){ "sh", "-c", zsh_lines, tool_path(), dir, NULL }, NULL, 0);
+
+	if (r.status == 77)
+		fprintf(stderr, "zsh is not installed: its completion is not tried\n");
+	else
+		cr_expect_eq(r.status, 0, "%d: %s%s", r.status, r.out, r.err);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
+/* ---- the tables ---- */
+
+static void
+put_option(void *ctx, const struct cmd_option *o, const char *const *words)
+{
+	(void)words;
+	text_printf(ctx, "      --%s ", o->name);
+}
+
+/* How many options the help shows: in rows, and one behind the other. */
+static size_t
+count_options(const char *help)
+{
+	size_t n = 0;
+
+	for (const char *line = strstr(help, "\n  "); line != NULL; line = strstr(line + 1, "\n  ")) {
+		const char *const end = line + 1 + strcspn(line + 1, "\n");
+		if (strncmp(line + 3, "--", 2) != 0)
+			n += strncmp(line + 7, "--", 2) == 0;
+		else
+			for (const char *p = line; (p = strstr(p, "  --")) != NULL && p < end; p += 4)
+				n++;
+	}
+	return n;
+}
+
+/* What is offered is what --help shows. */
+Test(completion, offers_the_options_of_the_help)
+{
+	for (const struct command *const *c = commands; *c != NULL; c++) {
+		struct ran r = RUN((*c)->name, "--help");
+		struct text list = { .p = NULL };
+		const size_t shown = count_options(r.out);
+		size_t offered = 0;
+		options_visit(*c, put_option, &list);
+		text_char(&list, '\0');
+		for (const char *p = list.p; (p = strstr(p, "--")) != NULL; p += 2) {
+			char name[80];
+			sscanf(p, "%78s", name);
+			cr_expect_not_null(strstr(r.out, name), "%s --help lacks %s", (*c)->name, name);
+			offered++;
+		}
+		cr_expect_eq(shown, offered, "%s: %zu options, %zu offered", (*c)->name, shown, offered);
+		text_free(&list);
+		ran_free(&r);
+	}
+}
+
+static void
+check_words(void *ctx, const struct cmd_option *o, const char *const *words)
+{
+	const struct command *const cmd = ctx;
+	char argument[128], want[512];
+
+	if (o->arg == NULL)
+		return;
+	struct complete_value v = complete_argument(cmd, o, words);
+	const bool behind = v.behind.what == COMPLETE_WORDS;
+	const struct complete_part *const part = behind ? &v.behind : &v.first;
+	snprintf(argument, sizeof argument, "--%s=%sno/folder!", o->name, behind ? "input/*=" : "");
+	/* "check" is an operand of vocabulary, and a file that is not there for others */
+	struct ran r = RUN(cmd->name, argument, cmd == &vocabulary_command ? "check" : "-");
+	const char *const list = strstr(r.err, " takes one of ");
+	if (part->what != COMPLETE_WORDS) {
+		cr_expect_null(list, "%s --%s offers no words: %s", cmd->name, o->name, r.err);
+	} else if (list != NULL) {
+		size_t n = 0;
+		for (size_t i = 0; i < part->words.n && n + 3 < sizeof want; i++) {
+			if (part->words.p[i] == ' ')
+				want[n++] = ',';
+			want[n++] = part->words.p[i];
+		}
+		snprintf(want + n, sizeof want - n, ", not");
+		cr_expect_eq(strncmp(list + 14, want, strlen(want)), 0, "%s --%s offers %s: %s", cmd->name,
+		             o->name, want, r.err);
+	} else {
+		cr_expect_eq(r.status, 3, "%s %s: %d", cmd->name, argument, r.status);
+	}
+	ran_free(&r);
+	complete_free(&v);
+}
+
+/* The words that are offered are those that the program takes. */
+Test(completion, offers_the_words_that_are_taken)
+{
+	for (const struct command *const *c = commands; *c != NULL; c++)
+		options_visit(*c, check_words, (void *)(uintptr_t)*c);
+}
+
+Test(completion, mistakes)
+{
+	static const struct {
+		const char *shell, *words;
+	} wrong[] = { { "csh", "it takes one of bash, fish, zsh, not csh" }, { "", "bash, fish, zsh, not" } };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct ran r = RUN("completion", wrong[i].shell);
+		cr_expect_eq(r.status, 3);
+		cr_expect_str_eq(r.out, "");
+		cr_expect_not_null(strstr(r.err, wrong[i].words), "%s", r.err);
+		ran_free(&r);
+	}
+	struct ran r = RUN("completion");
+	cr_expect(r.status == 3 && strstr(r.err, "name one shell: bash, fish or zsh") != NULL, "%s", r.err);
+	ran_free(&r);
+	r = RUN("completion", "bash", "zsh");
+	cr_expect(r.status == 3 && strstr(r.err, "name one shell") != NULL, "%s", r.err);
+	ran_free(&r);
+}

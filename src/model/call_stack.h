@@ -1,0 +1,51 @@
+#ifndef EVENT_CALL_STACK_H
+#define EVENT_CALL_STACK_H
+
+#include "model/batch.h"
+#include "model/class.h"
+#include "model/plan.h"
+
+/*
+ * The call stack of an event, for writers that show samples: the vocabulary
+ * says which field of a class has it (`stack`).  The field is a list of names
+ * and addresses, leaf first.
+ */
+
+/* Points into the batch, and lives as long. */
+struct call_stack {
+	const struct value *frames; /* the leaf first, the root last */
+	uint32_t n;                 /* 0: the stack is known and empty */
+};
+
+/* Room for the text of an address. */
+#define CALL_STACK_ADDRESS 20
+
+/* Classes whose events have stacks: what a writer asks in `declare`. */
+static inline bool
+call_stack_of_class(const struct class *cls)
+{
+	return cls->plan != NULL && cls->plan->stack.p != NULL;
+}
+
+/* What the stacks of a class tell of: enum plan_stack. */
+static inline enum plan_stack
+call_stack_kind(const struct class *cls)
+{
+	return cls->plan != NULL ? (enum plan_stack)cls->plan->stack_of : PLAN_STACK_ANY;
+}
+
+/* false: the event has none, or its fields were not asked for (WANT_FIELDS). */
+bool call_stack_get(struct call_stack *stack, const struct batch *b, const struct event *e);
+
+/* The i-th frame from the leaf on, i < n: its name, or its address in hexadecimal, which is put into `room`.
+ * What is neither is "?".  It is any bytes, as all text of a trace. */
+struct slice call_stack_frame(const struct call_stack *stack, uint32_t i, char room[CALL_STACK_ADDRESS]);
+
+/* The same from the root on. */
+static inline struct slice
+call_stack_from_root(const struct call_stack *stack, uint32_t i, char room[CALL_STACK_ADDRESS])
+{
+	return call_stack_frame(stack, stack->n - 1 - i, room);
+}
+
+#endif

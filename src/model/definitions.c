@@ -1,0 +1,292 @@
+#include "model/definitions.h"
+
+#include <stdlib.h>
+
+#include "base/table.h"
+#include "model/value.h"
+
+/* Open addressing; behind slots that are emptied others move up. */
+struct definition_slot {
+	uint64_t key1, key2, tick;
+	struct value value;
+	uint32_t scope;
+	uint8_t table;
+	bool used;
+};
+
+#define FIRST_CAP 64U
+
+void
+definitions_free(struct definitions *d)
+{
+	free(d->slots);
+	numbers_free(&d->numbers);
+	table64_free(&d->pairs);
+	arena_free(&d->text);
+	*d = (struct definitions){ .slots = NULL };
+}
+
+/* Where the search for a key starts.  Keys that follow each other, as the numbers of tasks do, have places
+ * side by side: eight of them share a hash. */
+static uint32_t
+first_place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	const uint64_t whose = (uint64_t)table << 32 | scope;
+	const uint64_t h =
+	    hash_u64(key1 >> 3 ^ hash_u64(key2 ^ whose << 24, d->seed), d->seed) << 3 | (key1 & 7);
+
+	return (uint32_t)h & (d->cap - 1);
+}
+
+static uint32_t
+place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	for (uint32_t i = first_place(d, table, scope, key1, key2);; i = (i + 1) & (d->cap - 1)) {
+		const struct definition_slot *const s = &d->slots[i];
+		if (!s->used ||
+		    (s->key1 == key1 && s->key2 == key2 && s->scope == scope && s->table == table))
+			return i;
+	}
+}
+
+/* Lays the table anew with room for `cap` slots, or fails and leaves it. */
+static void
+lay(struct definitions *d, uint32_t cap)
+{
+	struct definitions to = *d;
+
+	to.slots = calloc(cap, sizeof *to.slots);
+	if (to.slots == NULL) {
+		d->failed = true;
+		return;
+	}
+	to.cap = cap;
+	for (uint32_t i = 0; i < d->cap; i++) {
+		const struct definition_slot *const s = &d->slots[i];
+		if (s->used)
+			to.slots[place(&to, s->table, s->scope, s->key1, s->key2)] = *s;
+	}
+	free(d->slots);
+	*d = to;
+}
+
+/* Empties the slots of numbers older than `tick`; the others move up.  From an empty slot on nothing is in
+ * the way of an entry but what has its place already, so each finds one at or before the slot that it leaves.
+ */
+static void
+take_out(struct definitions *d, uint64_t tick)
+{
+	const uint32_t mask = d->cap - 1;
+	uint32_t empty = 0;
+
+	while (d->slots[empty].used)
+		empty++;
+	for (uint32_t i = 1; i <= mask; i++) {
+		struct definition_slot *const s = &d->slots[(empty + i) & mask];
+		const struct definition_slot one = *s;
+		if (!one.used)
+			continue;
+		*s = (struct definition_slot){ .used = false };
+		if (one.value.type != VALUE_STRING && one.tick < tick) {
+			d->n--;
+			d->forgotten++;
+		} else {
+			d->slots[place(d, one.table, one.scope, one.key1, one.key2)] = one;
+		}
+	}
+}
+
+/* The k-th smallest, from 0 on, of numbers that are all different and below `end`: halves the range again and
+ * again. */
+static uint64_t
+kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
+{
+	uint64_t low = 0, high = end;
+
+	while (high - low > 1) {
+		const uint64_t middle = low + (high - low) / 2;
+		uint32_t below = 0;
+		for (uint32_t i = 0; i < n; i++)
+			below += numbers[i] < middle;
+		if (below <= k)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Forgets the older half of the numbers; as texts leave them a part of the room, that is enough for many new
+ * ones. */
+static void
+forget(struct definitions *d)
+{
+	uint64_t *const ticks = calloc(d->n, sizeof *ticks);
+	uint32_t n = 0;
+
+	if (ticks == NULL) {
+		d->failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < d->cap; i++)
+		if (d->slots[i].used && d->slots[i].value.type != VALUE_STRING)
+			ticks[n++] = d->slots[i].tick;
+	if (n > 0)
+		take_out(d, kth(ticks, n, n / 2, d->tick) + (n == 1));
+	free(ticks);
+}
+
+/* Whether there is a free slot for one more; it is made if it can be. */
+static bool
+have_room(struct definitions *d)
+{
+	if (d->n < d->cap / 4 * 3)
+		return true;
+	if (d->cap < DEFINITIONS_MAX / 3 * 4)
+		lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2);
+	else
+		forget(d);
+	return d->n < d->cap / 4 * 3;
+}
+
+/* The slot of this key, made if there is none; NULL: there is no room for it. */
+static struct definition_slot *
+slot_for(struct definitions *d, struct definition_slot key)
+{
+	struct definition_slot *const slot =
+	    d->cap > 0 ? &d->slots[place(d, key.table, key.scope, key.key1, key.key2)] : NULL;
+
+	if (slot != NULL && (slot->used || d->n < d->cap / 4 * 3))
+		return slot;
+	return have_room(d) ? &d->slots[place(d, key.table, key.scope, key.key1, key.key2)] : NULL;
+}
+
+static void
+put_in_slots(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
+             struct value value)
+{
+	const struct definition_slot key = {
+		.key1 = key1, .key2 = key2, .scope = scope, .table = table, .used = true
+	};
+	const bool text = value.type == VALUE_STRING;
+	struct definition_slot *const s = slot_for(d, key);
+	const bool was_text = s != NULL && s->used && s->value.type == VALUE_STRING;
+	if (was_text && text && slice_equal(value_text(&s->value), value_text(&value)))
+		return;
+	if (s == NULL || (text && (value.count > DEFINITIONS_TEXT - d->text_bytes ||
+	                           (!was_text && d->ntexts == DEFINITIONS_TEXTS)))) {
+		d->forgotten++;
+		return;
+	}
+	if (text) {
+		const struct slice kept = arena_copy(&d->text, value_text(&value));
+		if (kept.p == NULL) {
+			d->failed = true;
+			return;
+		}
+		d->text_bytes += value.count;
+		value = value_string(kept);
+	}
+	d->n += !s->used;
+	d->ntexts += text;
+	d->ntexts -= was_text;
+	*s = key;
+	s->value = value;
+	s->tick = d->tick++;
+}
+
+/* ---- small numbers ---- */
+
+#define MOST_PAIRS (UINT16_MAX - 1U)
+
+static uint32_t
+whose_of(const struct definitions *d, uint8_t table, uint32_t scope)
+{
+	return table64_get(&d->pairs, (uint64_t)table << 32 | scope);
+}
+
+/* The same, made if there is none; TABLE_NONE: there are too many. */
+static uint32_t
+whose_for(struct definitions *d, uint8_t table, uint32_t scope)
+{
+	const uint32_t known = whose_of(d, table, scope);
+
+	if (known != TABLE_NONE || d->npairs == MOST_PAIRS)
+		return known;
+	d->failed |= !table64_put(&d->pairs, (uint64_t)table << 32 | scope, d->npairs);
+	return d->npairs++;
+}
+
+static bool
+is_small(uint64_t key1, uint64_t key2, struct value v)
+{
+	return key2 == 0 && key1 <= UINT32_MAX && v.type != VALUE_STRING && v.u64 <= UINT32_MAX;
+}
+
+/* Puts a small number where it takes little room.  false: it cannot be. */
+static bool
+put_small(struct definitions *d, uint8_t table, uint32_t scope, uint32_t key, uint32_t value)
+{
+	const uint32_t whose = whose_for(d, table, scope);
+
+	if (whose == TABLE_NONE)
+		return false;
+	d->failed |= !numbers_put(&d->numbers, d->seed, (uint16_t)whose, key, value);
+	return true;
+}
+
+static void
+drop_small(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	const uint32_t whose =
+	    d->numbers.n > 0 && key2 == 0 && key1 <= UINT32_MAX ? whose_of(d, table, scope) : TABLE_NONE;
+
+	if (whose != TABLE_NONE)
+		numbers_drop(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1);
+}
+
+static struct value
+get_small(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	const struct value none = { .type = VALUE_NONE };
+	uint32_t value;
+
+	if (d->numbers.n == 0 || key2 != 0 || key1 > UINT32_MAX)
+		return none;
+	const uint32_t whose = whose_of(d, table, scope);
+	if (whose == TABLE_NONE ||
+	    !numbers_get(&d->numbers, d->seed, (uint16_t)whose, (uint32_t)key1, &value))
+		return none;
+	return value_u64(value);
+}
+
+/* ---- all ---- */
+
+static bool
+is_in_slots(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	return d->cap > 0 && d->slots[place(d, table, scope, key1, key2)].used;
+}
+
+void
+definitions_put(struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2,
+                struct value value)
+{
+	if (d->seed == 0)
+		d->seed = hash_seed() | 1;
+	/* what stands in the slots is found first */
+	if (is_small(key1, key2, value) && !is_in_slots(d, table, scope, key1, key2) &&
+	    put_small(d, table, scope, (uint32_t)key1, (uint32_t)value.u64))
+		return;
+	drop_small(d, table, scope, key1, key2); /* or it would come back when the slot is emptied */
+	put_in_slots(d, table, scope, key1, key2, value);
+}
+
+struct value
+definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+{
+	const struct definition_slot *const s =
+	    d->cap > 0 ? &d->slots[place(d, table, scope, key1, key2)] : NULL;
+
+	return s != NULL && s->used ? s->value : get_small(d, table, scope, key1, key2);
+}

@@ -1,0 +1,131 @@
+#include "output/test/output_test.h"
+
+#include <isa-l/igzip_lib.h>
+#include <zstd.h>
+
+#include "base/cursor.h"
+
+TestSuite(output_pack, .init = folder_make, .fini = folder_remove);
+
+/* Exactly one gzip member, checksum and length right, nothing after it. */
+static struct bytes
+gunzipped(struct bytes packed, size_t room)
+{
+	struct inflate_state z;
+	struct bytes b = { .p = malloc(room + 1) };
+	isal_inflate_init(&z);
+	z.crc_flag = ISAL_GZIP;
+	z.next_in = (uint8_t *)packed.p;
+	z.avail_in = (uint32_t)packed.n;
+	z.next_out = (uint8_t *)b.p;
+	z.avail_out = (uint32_t)room + 1;
+	cr_assert_eq(isal_inflate(&z), ISAL_DECOMP_OK);
+	cr_assert_eq(z.block_state, ISAL_BLOCK_FINISH);
+	b.n = z.total_out;
+	cr_assert_eq(load_u32(packed.p + packed.n - 4, false), b.n);
+	return b;
+}
+
+static struct bytes
+unzstded(struct bytes packed, size_t room)
+{
+	struct bytes b = { .p = malloc(room + 1) };
+	cr_assert_eq(ZSTD_findFrameCompressedSize(packed.p, packed.n), packed.n);
+	cr_assert(packed.p[4] & 4, "no checksum");
+	b.n = ZSTD_decompress(b.p, room + 1, packed.p, packed.n);
+	cr_assert_not(ZSTD_isError(b.n));
+	return b;
+}
+
+static void
+packs_and_unpacks(const char *path, struct bytes b, size_t most)
+{
+	struct output *o = opened(path, OUTPUT_FORCE);
+	write_pieces(o, b, most, (uint32_t)most);
+	cr_assert_eq(output_bytes(o), b.n);
+	committed(o);
+	struct bytes packed = file_read(path);
+	struct bytes back = strstr(path, ".gz") != NULL ? gunzipped(packed, b.n) : unzstded(packed, b.n);
+	cr_assert_eq(back.n, b.n);
+	cr_assert(b.n == 0 || memcmp(back.p, b.p, b.n) == 0);
+	free(back.p);
+	free(packed.p);
+}
+
+Test(output_pack, packed_text_comes_back)
+{
+	static const size_t sizes[] = { 0, 1, 1000, 262143, 262144, 262145, 524288, 5000000 };
+	struct bytes all = some_json(5000000);
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		const struct bytes b = { .p = all.p, .n = sizes[i] };
+		packs_and_unpacks("out.json.gz", b, 70000);
+		packs_and_unpacks("out.json.zst", b, 70000);
+	}
+	free(all.p);
+	cr_assert_str_eq(listing("."), "out.json.gz out.json.zst");
+}
+
+Test(output_pack, packed_noise_and_zeros_come_back)
+{
+	struct bytes b = { .p = calloc(1, 2000000), .n = 2000000 };
+	packs_and_unpacks("zeros.gz", b, 1000000);
+	packs_and_unpacks("zeros.zst", b, 1000000);
+	uint32_t x = 5;
+	for (size_t i = 0; i < b.n; i++)
+		b.p[i] = (char)random_next(&x);
+	packs_and_unpacks("noise.gz", b, 1000000);
+	packs_and_unpacks("noise.zst", b, 1000000);
+	free(b.p);
+}
+
+Test(output_pack, packed_bytes_do_not_depend_on_cutting)
+{
+	static const char *const names[] = { "out.gz", "out.zst" };
+	struct bytes b = some_json(2000000);
+	for (size_t i = 0; i < 2; i++) {
+		packs_and_unpacks(names[i], b, 64);
+		struct bytes first = file_read(names[i]);
+		packs_and_unpacks(names[i], b, 2000000);
+		file_is(names[i], first.p, first.n);
+		free(first.p);
+	}
+	free(b.p);
+}
+
+Test(output_pack, gzip_header_has_no_name_and_no_time)
+{
+	packs_and_unpacks("out.gz", (struct bytes){ .p = (char[]){ 'x' }, .n = 1 }, 1);
+	struct bytes packed = file_read("out.gz");
+	cr_assert_eq(memcmp(packed.p, "\x1f\x8b\x08\0\0\0\0\0", 8), 0);
+	free(packed.p);
+}
+
+Test(output_pack, packing_is_told_by_the_end_of_the_name)
+{
+	static const char *const plain[] = { "gz", "out.gz.json", "out.GZ", "zst", "out.zst.txt" };
+	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+		struct output *o = opened(plain[i], 0);
+		write_text(o, "x");
+		committed(o);
+		file_is(plain[i], "x", 1);
+	}
+	/* The name as given counts, not where a link leads. */
+	cr_assert_eq(symlink("target", "link.gz"), 0);
+	packs_and_unpacks("link.gz", (struct bytes){ .p = (char[]){ 'x' }, .n = 1 }, 1);
+	struct bytes packed = file_read("target");
+	cr_assert_eq((unsigned char)packed.p[0], 0x1f);
+	free(packed.p);
+}
+
+Test(output_pack, packed_discard_leaves_nothing)
+{
+	struct bytes b = some_json(1000000);
+	struct output *o = opened("out.json.gz", 0);
+	write_pieces(o, b, 1000, 1);
+	output_discard(o);
+	o = opened("out.json.zst", 0);
+	write_pieces(o, b, 1000, 1);
+	output_discard(o);
+	free(b.p);
+	cr_assert_str_eq(listing("."), "");
+}

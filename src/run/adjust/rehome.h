@@ -1,0 +1,51 @@
+#ifndef PIPELINE_REHOME_H
+#define PIPELINE_REHOME_H
+
+#include "model/trace_engine.h"
+#include "format/ledger.h"
+#include "run/adjust/anonymise.h"
+
+/*
+ * Makes the events of one trace events of another.  Tracks and classes are made
+ * again there, with their texts or pseudonyms of them.  The first trace lives as
+ * long as the second: names of fields lie there.  One thread at a time.
+ */
+struct rehome {
+	struct trace *to;              /* borrowed */
+	const struct anonymise *words; /* borrowed; NULL: texts stay as they are */
+	int64_t later;                 /* ns that are added to times */
+	uint64_t flows;                /* tells flow ids of this trace from those of others; 0: they stay */
+	/* The track of the second trace that this one is, whose parent has this one there; NULL: none yet,
+	 * one is made.  May be NULL. */
+	struct track *(*same_track)(void *ctx, const struct track *t, const struct track *parent);
+	/* The name of a process that is made.  May be NULL. */
+	struct slice (*process_name)(void *ctx, const struct track *process, struct arena *into);
+	void *ctx;
+	struct track **tracks; /* by index in the first trace; NULL: none yet */
+	uint32_t ntracks;
+	struct class **classes;
+	uint32_t nclasses;
+	struct tabletext readable; /* names of fields that were met, in `names` */
+	struct arena names;
+	uint32_t nnames;
+	struct ledger ledger;
+};
+
+#define REHOME_MOST_NAMES 256 /* of fields, that are remembered */
+
+/* The id of an arrow of the trace (or input) of this number, which differs from those of others. */
+uint64_t rehome_flow_id(uint64_t trace, uint64_t id);
+
+void rehome_init(struct rehome *r, struct trace *to);
+void rehome_free(struct rehome *r);
+
+/* The events of a batch change their trace.  false: no memory. */
+bool rehome_batch(struct rehome *r, struct batch *b);
+
+/* At the end: tracks that are not hidden and have no events, and what the trace says of itself. */
+bool rehome_rest(struct rehome *r, const struct trace *from);
+
+/* What is known of the first trace so far: its format, clock and epoch. */
+void rehome_facts(struct rehome *r, const struct trace *from);
+
+#endif

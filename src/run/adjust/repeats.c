@@ -1,0 +1,245 @@
+#include "run/adjust/repeats.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/textscan.h"
+#include "model/value.h"
+#include "run/engine_losses.h"
+#include "run/adjust/repeats_cost.h"
+
+/* To look at entries of lists in vain, again and again, is not free: so many count as a byte of text. */
+#define IN_VAIN 2U
+
+#define WHOLE ((struct cost_limits){ UINT32_MAX, UINT32_MAX })
+
+/* A way of cutting. */
+struct cut {
+	struct cost_limits limits;
+	enum engine_loss texts; /* how cuts of texts are counted */
+};
+
+static const struct cut cuts[] = {
+	{ { REPEATS_SHORT, REPEATS_ENTRIES }, ENGINE_LOSS_TEXT_CUT },
+	{ { REPEATS_LEAST, REPEATS_FEW }, ENGINE_LOSS_SHORT_CUT },
+};
+
+void
+repeats_init(struct repeats *r, struct trace *trace, uint64_t factor, struct ledger *ledger)
+{
+	*r = (struct repeats){ .trace = trace,
+		               .factor = factor > 0 ? factor : REPEATS_FACTOR,
+		               .ledger = ledger };
+}
+
+void
+repeats_free(struct repeats *r)
+{
+	free(r->cut);
+}
+
+/* ---- what may be spent ---- */
+
+static inline uint64_t
+less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static inline void
+spend(struct repeats *r, const struct cost *c)
+{
+	r->spent.texts += c->texts;
+	r->spent.all += c->all;
+}
+
+/* For an event of whatever kind. */
+static inline uint64_t
+left(const struct repeats *r)
+{
+	const uint64_t texts = less(r->allowed.texts, r->spent.texts);
+	const uint64_t all = less(r->allowed.all, r->spent.all);
+
+	return texts < all ? texts : all;
+}
+
+/* Whether so much is left; it is spent then. */
+static bool
+fits(struct repeats *r, const struct cost *c)
+{
+	if (c->texts > less(r->allowed.texts, r->spent.texts) || c->all > less(r->allowed.all, r->spent.all))
+		return false;
+	spend(r, c);
+	return true;
+}
+
+/* ---- texts and lists ---- */
+
+static void
+lose(struct repeats *r, enum engine_loss what, uint64_t offset)
+{
+	ledger_add(r->ledger, &engine_losses[what], offset, 1);
+}
+
+static void
+cut_text(struct repeats *r, const struct cut *how, struct slice *s, uint64_t offset)
+{
+	const uint32_t n = cost_prefix(*s, how->limits.text);
+
+	if (n == s->n)
+		return;
+	s->n = n;
+	lose(r, how->texts, offset);
+}
+
+/* A STRING, BYTES or JSON. */
+static void
+cut_text_value(struct repeats *r, const struct cut *how, struct value *v, uint64_t offset)
+{
+	struct slice s = value_text(v);
+
+	if (v->type == VALUE_STRING) {
+		cut_text(r, how, &s, offset);
+		v->count = s.n;
+	} else if (v->type == VALUE_BYTES && v->count > how->limits.text / 2) {
+		v->count = how->limits.text / 2;
+		lose(r, how->texts, offset);
+	} else if (v->type == VALUE_JSON && v->count > how->limits.text) {
+		s = textscan_slice(v->p, how->limits.text); /* a part of it is a text that is no JSON */
+		s.n = cost_prefix(s, how->limits.text);
+		*v = value_string(s);
+		lose(r, how->texts, offset);
+	}
+}
+
+static inline bool
+is_list(const struct value *v)
+{
+	return v->type == VALUE_LIST || v->type == VALUE_MAP;
+}
+
+/* Lists of numbers say so; what has texts or lists in it must be looked through. */
+static inline bool
+may_hold_texts(const struct value *v)
+{
+	return v->type == VALUE_MAP || v->element == VALUE_NONE || v->element >= VALUE_STRING;
+}
+
+/* Cuts a list and what is in it, in a copy.  false: no memory. */
+static bool
+cut_list(struct repeats *r, struct batch *b, const struct cut *how, struct value *v, uint64_t offset,
+         unsigned depth)
+{
+	const uint32_t most = depth < COST_DEPTH ? how->limits.entries : 0;
+	uint64_t n = cost_entries(v);
+
+	if (n > most) {
+		n = most;
+		v->count = v->type == VALUE_MAP ? most / 2 : most;
+		lose(r, ENGINE_LOSS_LIST_CUT, offset);
+	}
+	if (n == 0 || !may_hold_texts(v))
+		return true;
+	struct value *const copy = arena_alloc(&b->scratch, n * sizeof *copy);
+	if (copy == NULL)
+		return false;
+	memcpy(copy, v->values, n * sizeof *copy);
+	v->values = copy;
+	for (uint64_t i = 0; i < n; i++) {
+		if (!is_list(&copy[i]))
+			cut_text_value(r, how, &copy[i], offset);
+		else if (!cut_list(r, b, how, &copy[i], offset, depth + 1))
+			return false;
+	}
+	return true;
+}
+
+/* ---- classes ---- */
+
+/* The same class with a name and category of REPEATS_LEAST.  NULL: no memory. */
+static const struct class *
+least_class(struct repeats *r, const struct class *cls)
+{
+	if (!array_reach(&r->cut, &r->ncut, cls->index, sizeof(struct class *)))
+		return NULL;
+	if (r->cut[cls->index] == NULL) {
+		struct class like = *cls;
+		like.name.n = cost_prefix(like.name, REPEATS_LEAST);
+		like.category.n = cost_prefix(like.category, REPEATS_LEAST);
+		r->cut[cls->index] = trace_plan_class(r->trace, &like);
+	}
+	return r->cut[cls->index];
+}
+
+static bool
+cut_class(struct repeats *r, const struct cut *how, struct event *e)
+{
+	if (cost_prefix(e->cls->name, how->limits.text) == e->cls->name.n &&
+	    cost_prefix(e->cls->category, how->limits.text) == e->cls->category.n)
+		return true;
+	e->cls = least_class(r, e->cls);
+	lose(r, how->texts, e->offset);
+	return e->cls != NULL;
+}
+
+/* ---- events ---- */
+
+/* false: no memory. */
+static bool
+cut_event(struct repeats *r, struct batch *b, const struct cut *how, struct event *e)
+{
+	cut_text(r, how, &e->name, e->offset);
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		struct field *const f = &b->fields[e->first_field + i];
+		cut_text(r, how, &f->name, e->offset);
+		if (!is_list(&f->value))
+			cut_text_value(r, how, &f->value, e->offset);
+		else if (!cut_list(r, b, how, &f->value, e->offset, 0))
+			return false;
+	}
+	return cut_class(r, how, e);
+}
+
+/* Whole, cut, or cut as much as can be, which is spent whether it is there or not. */
+static bool
+check_event(struct repeats *r, struct batch *b, struct event *e)
+{
+	struct cost c = { .texts = 0 };
+
+	cost_add_event(b, e, WHOLE, left(r), &c);
+	if (fits(r, &c))
+		return true;
+	r->spent.texts += c.entries / IN_VAIN;
+	c = (struct cost){ .texts = 0 };
+	cost_add_event(b, e, cuts[0].limits, UINT64_MAX, &c);
+	if (fits(r, &c))
+		return cut_event(r, b, &cuts[0], e);
+	c = (struct cost){ .texts = 0 };
+	cost_add_event(b, e, cuts[1].limits, UINT64_MAX, &c);
+	spend(r, &c);
+	return cut_event(r, b, &cuts[1], e);
+}
+
+static uint64_t
+times(uint64_t read, uint64_t factor)
+{
+	return read > (UINT64_MAX - REPEATS_FREE) / factor ? UINT64_MAX : read * factor + REPEATS_FREE;
+}
+
+bool
+repeats_batch(struct repeats *r, struct batch *b, uint64_t read)
+{
+	struct cost sum = { .texts = 0 };
+	bool ok = true;
+
+	r->allowed.texts = times(read, r->factor);
+	r->allowed.all = times(read, r->factor < UINT64_MAX / 2 ? r->factor + REPEATS_REST : r->factor);
+	const uint64_t most = left(r);
+	for (uint32_t i = 0; i < b->n && sum.texts <= most; i++)
+		cost_add_event(b, &b->events[i], WHOLE, most - sum.texts, &sum);
+	if (fits(r, &sum))
+		return true;
+	for (uint32_t i = 0; i < b->n && ok; i++)
+		ok = check_event(r, b, &b->events[i]);
+	return ok;
+}

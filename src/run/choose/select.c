@@ -1,0 +1,446 @@
+#include "run/choose/select.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "model/order_key.h"
+#include "model/batch_fill.h"
+#include "model/value.h"
+#include "input/input_open.h"
+#include "run/pipeline.h"
+#include "run/read/reading.h"
+#include "run/choose/select_match.h"
+
+bool
+select_needs_fields(const struct select *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->conditions[i].kind == SELECT_WHERE)
+			return true;
+	return false;
+}
+
+bool
+select_is_reversed(const struct select *s)
+{
+	if (s->since.kind != s->until.kind || s->since.kind == SELECT_ANY_TIME)
+		return false;
+	return s->since.kind == SELECT_BEFORE_LAST ? s->since.v <= s->until.v : s->since.v >= s->until.v;
+}
+
+/* ---- the window ---- */
+
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+static uint64_t
+end_of(const struct event *e)
+{
+	return e->phase == PHASE_SPAN ? plus(e->ts, e->dur) : e->ts;
+}
+
+/* The first and the last time of a trace. */
+struct range {
+	bool known;
+	uint64_t first, last;
+	bool epoch_known;
+	uint64_t epoch;
+};
+
+static bool
+is_relative(const struct select_time *t)
+{
+	return t->kind != SELECT_ANY_TIME && t->kind != SELECT_AT;
+}
+
+/* A pass of its own over the inputs.  false after a finding: it failed. */
+static bool
+find_range(struct pipeline *of, struct range *r)
+{
+	struct pipeline_job job = *of->job;
+	struct pipeline_why why = { "" };
+	enum stage_status status = STAGE_BAD;
+	struct batch *b;
+	struct pipeline *const p = malloc(sizeof *p);
+
+	*r = (struct range){ .first = UINT64_MAX };
+	if (p == NULL) {
+		pipeline_no_memory(of);
+		return false;
+	}
+	job.select = NULL;
+	job.split = NULL;
+	job.sink = pipeline_note_why;
+	job.ctx = &why;
+	job.hooks = (struct pipeline_hooks){ .ctx = NULL };
+	job.want = WANT_TIMES | WANT_ORDER;
+	job.order = ORDER_FILE;
+	job.raw_from = NULL;
+	job.marks = NULL;
+	job.rebase = job.lanes = job.lanes_off = job.late = false;
+	job.vocabularies = of->context.vocabularies;
+	job.operands = &of->reading->operands;
+	const bool opened = pipeline_open(p, &job);
+	while (opened && (status = pipeline_next(p, &b)) == STAGE_MORE) {
+		for (uint32_t i = 0; i < b->n; i++) {
+			const uint64_t end = end_of(&b->events[i]);
+			r->known = true;
+			r->first = b->events[i].ts < r->first ? b->events[i].ts : r->first;
+			r->last = end > r->last ? end : r->last;
+		}
+		batch_release(b);
+	}
+	pipeline_end(p);
+	r->epoch_known = p->trace.epoch_known;
+	r->epoch = p->trace.epoch_ns;
+	const bool failed = pipeline_pass_failed(p, status);
+	pipeline_close(p);
+	free(p);
+	if (failed)
+		pipeline_failed(of, pipeline_why_text(&why));
+	return !failed;
+}
+
+/* false: it cannot be known. */
+static bool
+resolve(const struct select_time *t, const struct range *r, uint64_t *ns)
+{
+	switch (t->kind) {
+	case SELECT_AT:
+		*ns = t->v;
+		return true;
+	case SELECT_WALL:
+		*ns = t->v > r->epoch ? t->v - r->epoch : 0;
+		return r->epoch_known;
+	case SELECT_FROM_FIRST:
+		*ns = plus(r->first, t->v);
+		return r->known;
+	case SELECT_BEFORE_LAST:
+		*ns = t->v < r->last ? r->last - t->v : 0;
+		return r->known;
+	case SELECT_PART:
+		*ns = r->known ? r->first +
+		                     (uint64_t)((unsigned __int128)(r->last - r->first) * t->v / SELECT_WHOLE)
+		               : 0;
+		return r->known;
+	default:
+		return true;
+	}
+}
+
+/* Whether there is a time in the window; false after a message. */
+static bool
+check_window(struct select_stage *st)
+{
+	const struct select *const s = st->select;
+
+	if (st->since < st->until || s->since.text == NULL || s->until.text == NULL)
+		return true;
+	pipeline_refused(st->p,
+	                 "--since %s (%" PRIu64 " ns) is not before --until %s (%" PRIu64
+	                 " ns): no event can be between them",
+	                 s->since.text, st->since, s->until.text, st->until);
+	return false;
+}
+
+static bool
+set_window(struct select_stage *st, const struct range *r)
+{
+	const struct select *const s = st->select;
+
+	if (resolve(&s->since, r, &st->since) && resolve(&s->until, r, &st->until)) {
+		st->ready = true;
+		return check_window(st);
+	}
+	pipeline_failed(st->p, s->since.kind == SELECT_WALL || s->until.kind == SELECT_WALL
+	                           ? "the wall time of this trace is not known: name the time window by "
+	                             "its own times"
+	                           : "this part of the trace is known only when all of it was read, and the "
+	                             "input can be read only once: read it from a file");
+	return false;
+}
+
+bool
+select_stage_begin(struct select_stage *st, struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+	struct range r;
+
+	*st = (struct select_stage){ .p = p, .select = job->select, .until = UINT64_MAX };
+	st->found = select_found_new(job->select);
+	if (st->found == NULL) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	if (!is_relative(&job->select->since) && !is_relative(&job->select->until))
+		return set_window(st, &(struct range){ .known = false });
+	if (!pipeline_reads_twice(job))
+		return true; /* the first event says it, as far as it can */
+	if (!find_range(p, &r)) {
+		st->ready = true; /* nothing comes out */
+		st->until = 0;
+		return true;
+	}
+	if (!r.known) { /* there is no event */
+		st->ready = true;
+		return true;
+	}
+	return set_window(st, &r);
+}
+
+/* An input that can be read once: its first event, as good as any. */
+static bool
+begin_late(struct select_stage *st, const struct batch *b)
+{
+	const struct select *const s = st->select;
+	const struct trace *const t = &st->p->trace;
+	const bool needs_last = s->since.kind == SELECT_BEFORE_LAST || s->since.kind == SELECT_PART ||
+	                        s->until.kind == SELECT_BEFORE_LAST || s->until.kind == SELECT_PART;
+	struct range r = { .epoch_known = t->epoch_known, .epoch = t->epoch_ns };
+
+	for (uint32_t i = 0; i < b->n && !r.known && !needs_last; i++)
+		if (b->events[i].phase != PHASE_STRUCTURE) {
+			r.known = true;
+			r.first = b->events[i].ts;
+		}
+	return (b->n > 0 && !r.known && !needs_last) || set_window(st, &r);
+}
+
+/* ---- events ---- */
+
+/* A copy of its fields, with one more. */
+static bool
+mark(struct batch *b, struct event *e, const char *what)
+{
+	struct field *const to = batch_fields(b, (uint32_t)e->nfields + 1);
+
+	if (to == NULL || e->nfields == UINT16_MAX)
+		return false;
+	if (e->nfields > 0)
+		memcpy(to, b->fields + e->first_field, e->nfields * sizeof *to);
+	to[e->nfields] = (struct field){ SLICE_LIT("clipped"), value_string(slice_str(what)) };
+	e->first_field = b->nfields;
+	e->nfields++;
+	b->nfields += e->nfields;
+	return true;
+}
+
+static bool
+crosses(const struct select_stage *st, const struct event *e)
+{
+	return e->ts < st->since || end_of(e) > st->until;
+}
+
+/* Cuts a span to the window.  false: no memory. */
+static bool
+clip(struct select_stage *st, struct batch *b, struct event *e)
+{
+	const uint64_t end = end_of(e);
+	const uint64_t from = e->ts < st->since ? st->since : e->ts, to = end > st->until ? st->until : end;
+	const bool before = from > e->ts, after = to < end;
+
+	if (!before && !after)
+		return true;
+	assert(from <= to); /* as the window is not reversed and the span is in it */
+	e->ts = from;
+	e->dur = to - from;
+	st->found->clipped++;
+	return (st->p->job->want & WANT_FIELDS) == 0 || mark(b, e,
+	                                                     before && after ? "both"
+	                                                     : before        ? "start"
+	                                                                     : "end");
+}
+
+static inline bool
+in_window(const struct select_stage *st, const struct event *e)
+{
+	if (e->phase != PHASE_SPAN || e->dur == 0)
+		return e->ts >= st->since && (e->ts < st->until || st->until == UINT64_MAX);
+	if (st->select->edges == SELECT_DROP)
+		return e->ts >= st->since && end_of(e) <= st->until;
+	return end_of(e) > st->since && e->ts < st->until;
+}
+
+static inline bool
+is_noted(const struct select_stage *st, const struct track *t)
+{
+	return t == NULL || (t->index < st->nseen && st->seen[t->index] != 0);
+}
+
+/* Notes its track, and those above it first. */
+static bool
+note_track(struct select_stage *st, const struct track *t)
+{
+	struct track *const *const all = st->p->trace.tracks;
+
+	if (is_noted(st, t))
+		return true;
+	if (!note_track(st, t->parent) || !array_reach(&st->seen, &st->nseen, t->index, 1) ||
+	    !array_room(&st->tracks, st->ntracks, &st->tracks_cap, sizeof(struct track *)))
+		return false;
+	st->seen[t->index] = 1;
+	st->tracks[st->ntracks++] = all[t->index];
+	return true;
+}
+
+/* Of an event that was selected, where there are parts. */
+static uint32_t
+part_of(struct select_stage *st, const struct event *e)
+{
+	const struct pipeline_job *const job = st->p->job;
+	const uint64_t input = job->marks != NULL ? e->offset >> job->marks->shift : 0;
+
+	return split_part_of(job->split, &st->parts, e, e->ts > st->since ? e->ts : st->since, input);
+}
+
+static inline bool
+matches(const struct select_stage *st, const struct batch *b, uint32_t i)
+{
+	return st->select->n == 0 || select_matches(st->select, b, i);
+}
+
+/* Counts an event before anything is taken away. */
+static inline void
+see(struct select_stage *st, const struct batch *b, uint32_t i)
+{
+	struct select_found *const f = st->found;
+	const uint64_t end = end_of(&b->events[i]);
+
+	f->events++;
+	f->first = b->events[i].ts < f->first ? b->events[i].ts : f->first;
+	f->last = end > f->last ? end : f->last;
+	if (f->unmet != 0)
+		select_found_see(f, st->select, b, i);
+}
+
+/* Notes the records of the events that are selected. */
+static void
+mark_batch(struct select_stage *st, const struct batch *b)
+{
+	struct record_marks *const marks = st->p->job->marks;
+	const bool splits = st->p->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		if (e->phase == PHASE_STRUCTURE) {
+			record_marks_add(marks, b, i, splits ? SPLIT_ALL : 0);
+			continue;
+		}
+		see(st, b, i);
+		if (!in_window(st, e) || !matches(st, b, i)) {
+			st->found->left_out++;
+			continue;
+		}
+		st->found->clipped += e->phase == PHASE_SPAN && clips && crosses(st, e);
+		record_marks_add(marks, b, i, splits ? part_of(st, e) : 0);
+	}
+}
+
+/* Whether an event is of the part that is wanted.  If all are, its offset tells which it is of. */
+static bool
+is_of_part(struct select_stage *st, struct event *e)
+{
+	const uint32_t wanted = st->p->job->part, part = part_of(st, e);
+
+	if (wanted != SPLIT_ALL || part == SPLIT_NONE)
+		return part == wanted;
+	e->offset = (e->offset & ((UINT64_C(1) << ORDER_PART_SHIFT) - 1)) | (uint64_t)part
+	                                                                        << ORDER_PART_SHIFT;
+	return true;
+}
+
+/* Takes away what is not selected.  false: no memory. */
+static bool
+select_batch(struct select_stage *st, struct batch *b)
+{
+	const bool splits = st->p->job->split != NULL, clips = st->select->edges == SELECT_CLIP;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (e->phase == PHASE_STRUCTURE)
+			continue;
+		see(st, b, i);
+		const bool inside = in_window(st, e), wanted = inside && matches(st, b, i);
+		st->found->left_out += !wanted;
+		if (!wanted) {
+			if (!st->p->job->select_keeps || !(inside || st->select->edges == SELECT_KEEP))
+				continue;
+			e->flags |= EVENT_LEFT_OUT;
+		}
+		if (splits && !is_of_part(st, e))
+			continue;
+		if ((wanted && !is_noted(st, e->track) && !note_track(st, e->track)) ||
+		    (e->phase == PHASE_SPAN && clips && !clip(st, b, e)))
+			return false;
+		if (n < i) {
+			b->events[n] = *e;
+			if (b->bytes != NULL)
+				b->bytes[n] = b->bytes[i];
+		}
+		n++;
+	}
+	b->n = n;
+	return true;
+}
+
+bool
+select_stage_note(struct select_stage *st, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		if (!is_noted(st, b->events[i].track) && !note_track(st, b->events[i].track))
+			return false;
+	return true;
+}
+
+enum stage_status
+select_stage_next(struct stage *stage, struct batch **out)
+{
+	struct select_stage *const st = (struct select_stage *)stage;
+	enum stage_status status;
+
+	while ((status = stage_next(stage->from, out)) == STAGE_MORE) {
+		if (!st->ready && !begin_late(st, *out)) {
+			batch_release(*out);
+			return STAGE_BAD;
+		}
+		if (st->p->job->marks != NULL) {
+			mark_batch(st, *out);
+		} else if (!select_batch(st, *out)) {
+			pipeline_no_memory(st->p);
+			batch_release(*out);
+			return STAGE_BAD;
+		}
+		if ((*out)->n > 0 && st->p->job->marks == NULL)
+			return STAGE_MORE;
+		batch_release(*out);
+	}
+	st->found->complete = status == STAGE_END;
+	return status;
+}
+
+void
+select_stage_hide(struct select_stage *st)
+{
+	const struct trace *const t = &st->p->trace;
+
+	for (uint32_t i = 0; i < t->ntracks; i++)
+		if (t->tracks[i]->index >= st->nseen || st->seen[t->tracks[i]->index] == 0)
+			t->tracks[i]->hidden = true;
+}
+
+void
+select_stage_free(struct select_stage *st)
+{
+	free(st->tracks);
+	free(st->seen);
+	select_found_free(st->found);
+	split_cache_free(&st->parts);
+	*st = (struct select_stage){ .p = NULL };
+}

@@ -1,0 +1,121 @@
+#ifndef PIPELINE_SELECT_H
+#define PIPELINE_SELECT_H
+
+#include "model/batch_pool.h"
+#include "run/choose/select_found.h"
+#include "run/choose/split.h"
+#include "run/stage.h"
+
+/*
+ * Which events of a trace somebody wants.  Conditions of one kind are
+ * alternatives; an event has to meet one of each kind that is asked for, and
+ * none that is inverted.
+ */
+enum select_kind {
+	SELECT_NAME,     /* of the event; a glob */
+	SELECT_CATEGORY, /* a glob */
+	SELECT_PID,
+	SELECT_TID,
+	SELECT_PROCESS, /* the name of its process; a glob */
+	SELECT_THREAD,  /* the name of the thread that its track shows something of; a glob */
+	SELECT_TRACK,   /* the name of its track, or of the thread or process that its track is of; a glob */
+	SELECT_MIN_DUR, /* ns; what is no span takes no time */
+	SELECT_MAX_DUR,
+	SELECT_WHERE, /* a field of this name has a value whose text matches the glob, or that compares so */
+	SELECT_KINDS,
+};
+
+enum select_compare {
+	SELECT_GLOB, /* none of numbers */
+	SELECT_LESS,
+	SELECT_AT_MOST,
+	SELECT_MORE,
+	SELECT_AT_LEAST,
+};
+
+struct select_condition {
+	enum select_kind kind;
+	bool inverted;
+	struct slice key; /* WHERE: the name of the field */
+	enum select_compare compare;
+	struct value with; /* what the field compares with: U64, I64 or F64 */
+	struct slice glob; /* see glob_fits(); of a duration, as it was asked for */
+	uint64_t number;   /* PID, TID, MIN_DUR, MAX_DUR */
+};
+
+enum select_time_kind {
+	SELECT_ANY_TIME,
+	SELECT_AT,          /* ns on the trace's own clock */
+	SELECT_WALL,        /* ns since 1970 */
+	SELECT_FROM_FIRST,  /* ns behind the least time of the trace */
+	SELECT_BEFORE_LAST, /* ns before its last time */
+	SELECT_PART,        /* of the way from the first to the last, SELECT_WHOLE being all of it */
+};
+
+#define SELECT_WHOLE UINT64_C(100000000)
+
+struct select_time {
+	enum select_time_kind kind;
+	uint64_t v;
+	const char
+	    *text; /* as it was asked for, in messages; NULL: the caller knows the window to be right */
+};
+
+/* What becomes of spans that cross an end of the time window. */
+enum select_edges {
+	SELECT_CLIP, /* they are cut there, and marked by a field "clipped" */
+	SELECT_KEEP,
+	SELECT_DROP,
+};
+
+#define SELECT_MOST 64 /* conditions */
+
+struct select {
+	struct select_time since, until; /* [since, until) */
+	enum select_edges edges;
+	struct select_condition conditions[SELECT_MOST];
+	uint32_t n;
+};
+
+static inline bool
+select_is_any(const struct select *s)
+{
+	return s->n == 0 && s->since.kind == SELECT_ANY_TIME && s->until.kind == SELECT_ANY_TIME;
+}
+
+/* Whether it looks at fields: they have to be wanted then. */
+bool select_needs_fields(const struct select *s);
+
+/* Whether no time is in the window, whatever the trace: both ends count from the same point. */
+bool select_is_reversed(const struct select *s);
+
+struct pipeline;
+
+struct select_stage {
+	struct stage stage;
+	struct pipeline *p;
+	const struct select *select; /* NULL: everything is wanted */
+	uint64_t since, until;       /* ns, [since, until); until UINT64_MAX: no end */
+	bool ready;                  /* they are known */
+	struct select_found *found;
+	struct split_cache parts;
+	/* Tracks of events that were selected, and those above them, in that order. */
+	struct track **tracks;
+	uint32_t ntracks, tracks_cap;
+	uint8_t *seen; /* by index of the track */
+	uint32_t nseen;
+};
+
+/* What the window is, where that takes no look at the trace before its first event.  false after a finding.
+ */
+bool select_stage_begin(struct select_stage *st, struct pipeline *p);
+enum stage_status select_stage_next(struct stage *stage, struct batch **out);
+void select_stage_free(struct select_stage *st);
+
+/* Notes the tracks of events that another pipeline selected.  false: no memory. */
+bool select_stage_note(struct select_stage *st, const struct batch *b);
+
+/* All was read: tracks that were not selected are `hidden`. */
+void select_stage_hide(struct select_stage *st);
+
+#endif

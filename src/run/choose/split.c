@@ -1,0 +1,354 @@
+#include "run/choose/split.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "run/read/min_time.h"
+#include "run/pipeline.h"
+#include "run/choose/select.h"
+#include "run/read/reading.h"
+
+/* ---- parts ---- */
+
+static uint32_t
+add_part(struct split *s, const char *name)
+{
+	const struct slice copy = arena_copy(&s->names, slice_of(name, strlen(name) + 1));
+
+	if (s->nparts == SPLIT_MOST) {
+		s->too_many = true;
+		return SPLIT_NONE;
+	}
+	if (copy.p == NULL || !array_room(&s->parts, s->nparts, &s->parts_cap, sizeof *s->parts) ||
+	    !tabletext_put(&s->by_name, slice_of(copy.p, copy.n - 1), s->nparts)) {
+		s->no_memory = true;
+		return SPLIT_NONE;
+	}
+	s->parts[s->nparts] = (struct split_part){ copy.p };
+	return s->nparts++;
+}
+
+static uint32_t
+absent(struct split *s)
+{
+	s->is_changed = true;
+	return SPLIT_NONE;
+}
+
+static uint32_t
+part_of_number(struct split *s, uint64_t number)
+{
+	char name[SPLIT_NAME_SIZE];
+	uint32_t part = table64_get(&s->by_number, number);
+
+	if (part != TABLE_NONE)
+		return part;
+	if (s->planned)
+		return absent(s);
+	(void)snprintf(name, sizeof name, "%s-%05" PRIu64, s->by == SPLIT_STREAM ? "stream" : "part", number);
+	part = add_part(s, name);
+	s->no_memory |= part != SPLIT_NONE && !table64_put(&s->by_number, number, part);
+	return part;
+}
+
+static uint32_t
+part_of_name(struct split *s, const char *name)
+{
+	const uint32_t part = tabletext_get(&s->by_name, slice_str(name));
+
+	if (part != TABLE_NONE)
+		return part;
+	return s->planned ? absent(s) : add_part(s, name);
+}
+
+static size_t
+put_id(char *to, size_t n, const char *word, const struct track *t, enum track_kind kind)
+{
+	const int k = t->kind == kind && t->has_id ? snprintf(to, n, "%s-%" PRIu64, word, t->id)
+	                                           : snprintf(to, n, "%s-none", word);
+
+	return (size_t)k;
+}
+
+static uint32_t
+part_of_track(struct split *s, const struct track *t)
+{
+	char name[SPLIT_NAME_SIZE];
+	size_t n = put_id(name, sizeof name, "pid", track_process(t), TRACK_PROCESS);
+
+	if (s->by == SPLIT_TID) {
+		while (t->is_child && t->parent != NULL)
+			t = t->parent;
+		name[n++] = '-';
+		(void)put_id(name + n, sizeof name - n, "tid", t, TRACK_THREAD);
+	}
+	return part_of_name(s, name);
+}
+
+/* ---- names ---- */
+
+#define WORDS 4 /* of a name: "pid-17-tid-18" */
+
+static bool
+is_number(const char *word)
+{
+	return *word >= '0' && *word <= '9';
+}
+
+/* Numbers get as many digits as the longest of their place has, so that names sort as the numbers do. */
+static bool
+pad_names(struct split *s)
+{
+	size_t most[WORDS] = { 0 };
+	char name[SPLIT_NAME_SIZE];
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < s->nparts; i++) {
+			const char *word = s->parts[i].name;
+			size_t n = 0;
+			for (int k = 0; k < WORDS && *word != '\0'; k++) {
+				const size_t size = strcspn(word, "-");
+				if (is_number(word) && size > most[k])
+					most[k] = size;
+				for (size_t zeros = is_number(word) ? most[k] - size : 0; zeros > 0; zeros--)
+					name[n++] = '0';
+				memcpy(name + n, word, size + (word[size] == '-'));
+				n += size + (word[size] == '-');
+				word += size + (word[size] == '-');
+			}
+			name[n] = '\0';
+			if (pass == 1 &&
+			    (s->parts[i].name = arena_copy(&s->names, slice_of(name, n + 1)).p) == NULL)
+				return false;
+		}
+	return true;
+}
+
+/* ---- units ---- */
+
+static uint64_t
+unit_number(const struct split *s, uint64_t input, uint64_t offset)
+{
+	const uint64_t bytes = s->step / SPLIT_UNITS;
+
+	return input << 40 | offset / (bytes > 0 ? bytes : 1);
+}
+
+static uint32_t
+add_unit(struct split *s, uint64_t number)
+{
+	if (s->nunits == SPLIT_ALL) {
+		s->too_many = true;
+		return SPLIT_NONE;
+	}
+	if (!array_room(&s->units, s->nunits, &s->units_cap, sizeof *s->units) ||
+	    !table64_put(&s->by_number, number, s->nunits)) {
+		s->no_memory = true;
+		return SPLIT_NONE;
+	}
+	s->units[s->nunits] = 0;
+	return s->nunits++;
+}
+
+void
+split_note(struct split *s, const struct batch *b, uint64_t input)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		const uint64_t number = unit_number(s, input, b->events[i].offset);
+		if (number + 1 != s->last_number) {
+			uint32_t unit = table64_get(&s->by_number, number);
+			if (unit == TABLE_NONE && (unit = add_unit(s, number)) == SPLIT_NONE)
+				return;
+			s->last_number = number + 1;
+			s->last_unit = unit;
+		}
+		s->units[s->last_unit] += b->events[i].phase != PHASE_STRUCTURE;
+	}
+}
+
+uint32_t
+split_part_of(struct split *s, struct split_cache *c, const struct event *e, uint64_t start, uint64_t input)
+{
+	if (s->by == SPLIT_SIZE) {
+		const uint64_t offset = e->offset & ((UINT64_C(1) << s->marks.shift) - 1);
+		return table64_get(&s->by_number, unit_number(s, input, offset));
+	}
+	if (s->by == SPLIT_TIME || s->by == SPLIT_STREAM) {
+		const uint64_t number = s->by == SPLIT_STREAM ? input
+		                        : start > s->first    ? (start - s->first) / s->step
+		                                              : 0;
+		if (c->part == 0 || c->number != number) {
+			c->number = number;
+			c->part = part_of_number(s, number) + 1;
+		}
+		return c->part - 1;
+	}
+	if (!array_reach(&c->of_track, &c->ntracks, e->track->index, sizeof *c->of_track)) {
+		s->no_memory = true;
+		return SPLIT_NONE;
+	}
+	uint32_t *const part = &c->of_track[e->track->index];
+	if (*part == 0)
+		*part = part_of_track(s, e->track) + 1;
+	return *part - 1;
+}
+
+void
+split_cache_free(struct split_cache *c)
+{
+	free(c->of_track);
+	*c = (struct split_cache){ .part = 0 };
+}
+
+/* ---- the plan ---- */
+
+/* The first input that can be read tells whether records are copied. */
+static bool
+is_opened(void *ctx, const struct source *s)
+{
+	struct split *const split = ctx;
+	struct record_marks *const m = &split->marks;
+
+	split->copies = m->state == MARKS_GATHERING && (m->format == NULL || s->format == m->format);
+	if (split->copies)
+		return true;
+	m->state = MARKS_NOT;
+	if (split->by != SPLIT_STREAM && split->by != SPLIT_SIZE)
+		return true;
+	split->is_refused = true;
+	(void)snprintf(
+	    split->why, sizeof split->why,
+	    "--split by=stream and size= copy records, so the output has to be in the input's format, %s; "
+	    "outputs named .d are in parts of their own",
+	    s->format->name);
+	return false;
+}
+
+/* The pass that finds the parts. */
+static struct pipeline_job
+job_of_plan(struct split *s, const struct pipeline_job *of)
+{
+	struct pipeline_job job = *of;
+
+	job.operands = &s->operands;
+	job.split = s;
+	job.marks = &s->marks;
+	job.raw = false;
+	job.raw_from = NULL;
+	job.want = WANT_TIMES | WANT_STRUCTURE | (of->want & WANT_ORDER);
+	job.interpret = INTERPRET_SPANS;
+	job.order = ORDER_FILE;
+	job.rebase = job.lanes = job.lanes_off = job.late = false;
+	job.anonymise = NULL;
+	job.sink = pipeline_note_why;
+	job.ctx = &s->marks.why;
+	job.hooks = (struct pipeline_hooks){ .opened = is_opened, .ctx = s };
+	return job;
+}
+
+static bool
+is_well(const struct split *s)
+{
+	return !s->no_memory && !s->too_many && s->why[0] == '\0';
+}
+
+static bool
+find_first(struct split *s, struct pipeline *p)
+{
+	if (s->by != SPLIT_TIME)
+		return true;
+	const struct min_time m = min_time_find(p->job, &s->operands, p->context.vocabularies);
+	s->first = m.known ? m.ns : 0;
+	if (m.failed)
+		(void)snprintf(s->why, sizeof s->why, "%s",
+		               m.why[0] != '\0' ? m.why : "the system gives no more memory");
+	return !m.failed;
+}
+
+static bool
+gather(struct split *s, struct pipeline *p, const struct pipeline_job *job)
+{
+	enum stage_status status = STAGE_BAD;
+	struct batch *b;
+
+	if (pipeline_open(p, job) && find_first(s, p))
+		while (is_well(s) && (status = pipeline_next(p, &b)) == STAGE_MORE)
+			batch_release(b);
+	pipeline_end(p);
+	const bool ok = is_well(s) && !pipeline_pass_failed(p, status);
+	s->bytes = p->context.bytes;
+	s->found = p->select.found;
+	p->select.found = NULL;
+	if (p->context.refused[0] != '\0') {
+		s->is_refused = true;
+		memcpy(s->why, p->context.refused, sizeof s->why);
+	}
+	pipeline_close(p);
+	return ok && !s->marks.too_large && mark_set_finish(&s->marks.set);
+}
+
+static void
+set_reason(struct split *s)
+{
+	if (s->too_many)
+		(void)snprintf(s->why, sizeof s->why,
+		               "the trace would be divided into more than %d parts, which is as many as "
+		               "there may be",
+		               SPLIT_MOST);
+	else if (s->why[0] == '\0' && s->no_memory)
+		(void)snprintf(s->why, sizeof s->why, "the system gives no more memory");
+	else if (s->why[0] == '\0')
+		record_marks_reason(&s->marks, s->why, sizeof s->why);
+}
+
+bool
+split_plan(struct split *s, const struct pipeline_job *of)
+{
+	struct pipeline_job job = job_of_plan(s, of);
+	struct pipeline *const p = malloc(sizeof *p);
+
+	s->selects = !select_is_any(of->select);
+	s->marks = (struct record_marks){ .state = MARKS_GATHERING, .split = s };
+	s->marks.format = of->raw ? NULL : of->raw_from;
+	s->marks.set.beside = of->sort_beside;
+	s->marks.others = calloc(PIPELINE_BATCH_EVENTS, sizeof *s->marks.others);
+	if (of->raw_from == NULL && !of->raw)
+		s->marks.state = MARKS_NOT;
+	bool ok = p != NULL && s->marks.others != NULL &&
+	          operands_init(&s->operands, of->paths, of->npaths, of->from);
+	s->no_memory = !ok;
+	if (ok) {
+		s->marks.shift = record_marks_shift(operands_count(&s->operands)) - SPLIT_BITS;
+		ok = gather(s, p, &job);
+	}
+	free(p);
+	if (ok && s->by == SPLIT_SIZE)
+		ok = s->nunits > 0 || add_unit(s, 0) != SPLIT_NONE;
+	else if (ok && s->nparts == 0) /* what there is belongs to a trace without events */
+		ok = (s->by == SPLIT_PID || s->by == SPLIT_TID ? part_of_name(s, "pid-none")
+		                                               : part_of_number(s, 0)) != SPLIT_NONE;
+	if (ok && !pad_names(s)) {
+		s->no_memory = true;
+		ok = false;
+	}
+	if (!ok)
+		set_reason(s);
+	s->planned = true;
+	return ok;
+}
+
+void
+split_free(struct split *s)
+{
+	select_found_free(s->found);
+	record_marks_free(&s->marks);
+	operands_free(&s->operands);
+	table64_free(&s->by_number);
+	tabletext_free(&s->by_name);
+	arena_free(&s->names);
+	free(s->parts);
+	free(s->units);
+	*s = (struct split){ .by = SPLIT_NOT };
+}

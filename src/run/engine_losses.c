@@ -1,0 +1,76 @@
+#include "run/engine_losses.h"
+
+#include <string.h>
+
+#include "base/edit_distance.h"
+#include "format/registry.h"
+
+const struct loss engine_losses[ENGINE_LOSSES + 1] = {
+#define LOSS(row, key, line, ...)                                                                            \
+	{ .id = key, .text = line, .explain = __VA_ARGS__ },
+#include "run/engine_losses.def"
+#undef LOSS
+};
+
+static const struct loss *
+in_list(const struct loss *l, const char *id)
+{
+	for (; l != NULL && l->id != NULL; l++)
+		if (strcmp(l->id, id) == 0)
+			return l;
+	return NULL;
+}
+
+const struct loss *
+loss_by_id(const char *id)
+{
+	const struct loss *found = in_list(engine_losses, id);
+
+	for (const struct format *const *f = formats; *f != NULL && found == NULL; f++)
+		found = in_list((*f)->losses, id);
+	return found;
+}
+
+static void
+keep_nearer(const struct loss *l, const char *id, const char **best, size_t *distance)
+{
+	for (; l != NULL && l->id != NULL; l++) {
+		const size_t d = edit_distance(id, l->id);
+		if (d < *distance && edit_distance_plausible(id, l->id)) {
+			*distance = d;
+			*best = l->id;
+		}
+	}
+}
+
+const char *
+loss_nearest_id(const char *id)
+{
+	const char *best = NULL;
+	size_t distance = SIZE_MAX;
+
+	keep_nearer(engine_losses, id, &best, &distance);
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		keep_nearer((*f)->losses, id, &best, &distance);
+	return best;
+}
+
+static void
+visit_list(const struct loss *l, void (*visit)(void *ctx, const struct loss *loss), void *ctx)
+{
+	for (; l != NULL && l->id != NULL; l++)
+		visit(ctx, l);
+}
+
+void
+losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx)
+{
+	const struct loss *last = engine_losses;
+
+	visit_list(last, visit, ctx);
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		if ((*f)->losses != last) /* forms of one format share a list, and stand side by side */
+			visit_list((*f)->losses, visit, ctx);
+		last = (*f)->losses;
+	}
+}

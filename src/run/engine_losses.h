@@ -1,0 +1,25 @@
+#ifndef PIPELINE_ENGINE_LOSSES_H
+#define PIPELINE_ENGINE_LOSSES_H
+
+#include "format/loss.h"
+
+/* What the engine itself loses, whatever the output. */
+enum engine_loss {
+#define LOSS(row, ...) ENGINE_LOSS_##row,
+#include "run/engine_losses.def"
+#undef LOSS
+	ENGINE_LOSSES
+};
+
+extern const struct loss engine_losses[ENGINE_LOSSES + 1];
+
+/* A kind of loss of any format or of the engine; NULL: none. */
+const struct loss *loss_by_id(const char *id);
+
+/* Calls `visit` for each of them, those of the engine first. */
+void losses_visit(void (*visit)(void *ctx, const struct loss *loss), void *ctx);
+
+/* The nearest id of a loss to a mistyped one; NULL if none is near. */
+const char *loss_nearest_id(const char *id);
+
+#endif

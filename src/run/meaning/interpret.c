@@ -1,0 +1,500 @@
+#include "run/meaning/interpret.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/glob.h"
+#include "base/textscan.h"
+#include "run/engine_losses.h"
+#include "run/meaning/interpret_parts.h"
+
+/* the fast path, where nobody wants fields. */
+enum simple { SIMPLE_NOT, SIMPLE_BEGIN, SIMPLE_END };
+
+/* What is known of the events of a class without looking at them. */
+struct known_class {
+	const struct plan *m; /* NULL: nothing to do */
+	const struct known_class *otherwise;
+	struct slice name; /* p NULL: it is made for each event, or the reader's stays */
+	uint16_t pair;
+	uint8_t simple; /* enum simple */
+	bool light;     /* nothing but a fixed name and a phase */
+	bool fields;    /* its events have their fields, whoever asks */
+};
+
+void
+interpret_init(struct interpret *in, struct trace *trace, enum interpret_mode mode, unsigned want)
+{
+	*in = (struct interpret){ .trace = trace, .want = want };
+	in->spans = mode == INTERPRET_SPANS;
+	in->fields = (want & WANT_FIELDS) != 0;
+	pairing_init(&in->pairing, trace);
+	arrows_init(&in->arrows); /* allocates nothing yet */
+}
+
+void
+interpret_free(struct interpret *in)
+{
+	free(in->classes);
+	arena_free(&in->arena);
+	interpret_lines_free(in);
+	pairing_free(&in->pairing);
+	arrows_free(&in->arrows);
+	*in = (struct interpret){ .trace = NULL };
+}
+
+/* ---- classes ---- */
+
+static void
+know_one(const struct interpret *in, struct known_class *k, const struct class *cls, const struct plan *m)
+{
+	const bool simple = m->phase == PLAN_AS_READ || m->phase == PLAN_BEGIN || m->phase == PLAN_END ||
+	                    m->phase == PLAN_INSTANT;
+	struct class_plan plan;
+
+	class_plan_compile(&plan, m, NULL);
+	*k = (struct known_class){ .m = m, .name = plan.fixed_name, .pair = m->pair };
+	k->fields = in->fields || class_needs_fields(cls);
+	k->light = simple && !m->async && m->named.p == NULL && !(m->has_layout && k->fields) &&
+	           (plan.says & ~(unsigned)(CLASS_PLAN_FIXED_NAME | CLASS_PLAN_MORE)) == 0;
+	if (k->light && in->spans && !in->fields)
+		k->simple = m->phase == PLAN_BEGIN                ? SIMPLE_BEGIN
+		            : m->phase == PLAN_END && m->pair > 0 ? SIMPLE_END
+		                                                  : SIMPLE_NOT;
+	if (k->light && k->simple == SIMPLE_BEGIN && k->name.p == NULL)
+		k->simple = SIMPLE_NOT;
+}
+
+static void
+know(struct interpret *in, struct known_class *k, const struct class *cls)
+{
+	*k = (struct known_class){ .m = NULL };
+	if (cls->plan == NULL || cls->reader_applies)
+		return;
+	for (const struct plan *m = cls->plan;; m = m->otherwise) {
+		know_one(in, k, cls, m);
+		if (m->named.p == NULL || m->otherwise == NULL)
+			return;
+		struct known_class *const next = arena_zalloc(&in->arena, 1, sizeof *next);
+		if (next == NULL)
+			return;
+		k->otherwise = next;
+		k = next;
+	}
+}
+
+/* Without memory nothing is known of it. */
+static const struct known_class *
+new_class(struct interpret *in, const struct class *cls)
+{
+	static const struct known_class nothing;
+
+	if (!array_reach(&in->classes, &in->nclasses, cls->index, sizeof *in->classes)) {
+		in->failed = true;
+		return &nothing;
+	}
+	know(in, &in->classes[cls->index], cls);
+	return &in->classes[cls->index];
+}
+
+/* NULL: it is not known yet.  A class without a plan is as zeroes say. */
+static inline const struct known_class *
+known_class_of(const struct interpret *in, const struct class *cls)
+{
+	const struct known_class *const k = cls->index < in->nclasses ? &in->classes[cls->index] : NULL;
+
+	return k != NULL && k->m == (cls->reader_applies ? NULL : cls->plan) ? k : NULL;
+}
+
+/* ---- names ---- */
+
+/* true: the name outlives the batch. */
+static bool
+find_name(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+{
+	const struct plan *const m = k->m;
+	struct slice name;
+	bool lasting;
+
+	if (k->name.p != NULL) {
+		e->name = k->name;
+		return true;
+	}
+	for (uint32_t i = 0; i < m->nnames; i++) {
+		if (interpret_template(in, b, e, &m->names[i], &name, &lasting)) {
+			e->name = name;
+			return lasting;
+		}
+		if (i == 0 && definitions_forgotten(&in->trace->definitions) > 0)
+			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_NAMES_FORGOTTEN],
+			           e->offset, 1);
+	}
+	return e->name.p == e->cls->name.p;
+}
+
+/* ---- phases: each tells whether the event comes out ---- */
+
+static bool
+paired(struct interpret *in, struct event *e, enum pairing_result result)
+{
+	switch (result) {
+	case PAIRING_SPAN:
+		return true;
+	case PAIRING_ALONE:
+		pairing_alone(&in->pairing, e);
+		e->phase = PHASE_INSTANT;
+		return true;
+	case PAIRING_OPEN:
+	case PAIRING_DROPPED:
+		break;
+	}
+	return false;
+}
+
+static bool
+begin(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	e->phase = PHASE_BEGIN;
+	return !in->spans || paired(in, e, pairing_begin(&in->pairing, b, e, how));
+}
+
+static bool
+end(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	e->phase = PHASE_END;
+	return !in->spans || paired(in, e, pairing_end(&in->pairing, b, e, how));
+}
+
+/* The state before ends, and comes out; the new one begins. */
+static bool
+state(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	struct event closing = *e;
+
+	e->phase = PHASE_INSTANT;
+	if (!in->spans)
+		return true;
+	closing.nfields = 0; /* they are the next one's */
+	const enum pairing_result result = pairing_end(&in->pairing, b, &closing, how);
+	pairing_begin(&in->pairing, b, e, how);
+	if (result == PAIRING_SPAN)
+		*e = closing;
+	return result == PAIRING_SPAN;
+}
+
+static void
+span(struct batch *b, struct event *e, const struct plan *m)
+{
+	struct field *const first = b->fields + e->first_field;
+	uint32_t i = 0;
+	uint64_t dur;
+
+	e->flags |= m->async ? EVENT_ASYNC : 0;
+	while (i < e->nfields && !slice_equal(first[i].name, m->duration))
+		i++;
+	if (m->duration.p == NULL || i == e->nfields)
+		return;
+	const struct value *const v = &first[i].value;
+	if (v->type == VALUE_STRING || v->type == VALUE_BYTES || !interpret_number(v, &dur) ||
+	    (v->type >= VALUE_I8 && v->type <= VALUE_I64 && v->i64 < 0))
+		return;
+	e->phase = PHASE_SPAN;
+	e->dur = dur;
+	if (dur > UINT64_MAX - e->ts) { /* cut where time ends; the field says the true length */
+		e->dur = UINT64_MAX - e->ts;
+		return;
+	}
+	memmove(first + i, first + i + 1, (e->nfields - i - 1U) * sizeof *first);
+	e->nfields--;
+}
+
+/* What the reader calls a beginning or an end is one. */
+static bool
+own_phase(struct interpret *in, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	return e->phase == PHASE_BEGIN ? begin(in, b, e, how)
+	       : e->phase == PHASE_END ? end(in, b, e, how)
+	                               : true;
+}
+
+/* Nobody says what it means. */
+static bool
+as_read(struct interpret *in, struct batch *b, struct event *e)
+{
+	return own_phase(
+	    in, b, e,
+	    (struct pairing_end_of){ .lasting = e->name.p == e->cls->name.p, .fields = in->fields });
+}
+
+static bool
+apply_phase(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
+            struct pairing_end_of how)
+{
+	how.fields = in->fields;
+	switch ((enum plan_phase)m->phase) {
+	case PLAN_AS_READ:
+		return own_phase(in, b, e, how);
+	case PLAN_BEGIN:
+		return begin(in, b, e, how);
+	case PLAN_END:
+		return end(in, b, e, how);
+	case PLAN_STATE:
+		return state(in, b, e, how);
+	case PLAN_STATE_END:
+		return !in->spans || paired(in, e, pairing_end(&in->pairing, b, e, how));
+	case PLAN_SPAN:
+		span(b, e, m);
+		return true;
+	case PLAN_INSTANT:
+		e->phase = PHASE_INSTANT;
+		return true;
+	case PLAN_COUNTER:
+		interpret_series(in, b, e, m);
+		return true;
+	case PLAN_STRUCTURE:
+		e->phase = PHASE_STRUCTURE;
+		return (in->want & WANT_STRUCTURE) != 0;
+	}
+	return true;
+}
+
+/* ---- one event ---- */
+
+/* The track, and the key and kind of an end of a span. */
+static void
+find_place(struct interpret *in, struct batch *b, struct event *e, const struct plan *m,
+           struct pairing_end_of *how)
+{
+	const bool state = m->phase == PLAN_STATE || m->phase == PLAN_STATE_END;
+	const struct track *const own = e->track;
+
+	if (m->ntracks > 0)
+		e->track = interpret_line(in, b, e, m);
+	else if (state)
+		e->track = interpret_state_line(in, b, e, m);
+	if (m->key.nfields > 0) {
+		const struct event at_home = { .track = own,
+			                       .first_field = e->first_field,
+			                       .nfields = e->nfields };
+		const struct value v = interpret_ref(in, b, &at_home, &m->key);
+		if (!interpret_number(&v, &how->key))
+			how->key = 0;
+	}
+	how->pair = state ? m->state : m->pair;
+	how->flags = (uint8_t)((m->async ? PAIRING_ASYNC : 0) | (state ? PAIRING_STATE : 0));
+}
+
+/* What is said of an event of this name; NULL: nothing. */
+static inline const struct known_class *
+choose(const struct known_class *k, struct slice name)
+{
+	while (k != NULL && k->m->named.p != NULL && !glob_fits(k->m->named, name))
+		k = k->otherwise;
+	return k;
+}
+
+static bool
+interpret_event(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+{
+	struct pairing_end_of how = { .pair = 0 };
+
+	k = choose(k, e->name);
+	if (k == NULL || k->m->phase != PLAN_STRUCTURE)
+		pairing_see(&in->pairing, e->track, e->ts);
+	if (k == NULL)
+		return as_read(in, b, e);
+	if (k->m->has_layout && k->fields)
+		interpret_layout(in, b, e, k->m);
+	interpret_learn(in, b, e, k->m);
+	how.lasting = find_name(in, b, e, k);
+	find_place(in, b, e, k->m, &how);
+	if (k->m->phase != PLAN_STRUCTURE)
+		pairing_see(&in->pairing, e->track, e->ts);
+	if (k->m->flow_name.p != NULL && in->spans && in->fields && in->others == NULL)
+		interpret_arrows(in, b, e, k->m);
+	return apply_phase(in, b, e, k->m, how);
+}
+
+/* A record on nobody's time line: it may say something for others to look up, but it begins and ends nothing.
+ */
+static bool
+untimed(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+{
+	if (k->m != NULL)
+		k = choose(k, e->name);
+	if (k != NULL && k->m != NULL) {
+		if (k->m->has_layout && k->fields)
+			interpret_layout(in, b, e, k->m);
+		interpret_learn(in, b, e, k->m);
+	}
+	return e->phase != PHASE_STRUCTURE || (in->want & WANT_STRUCTURE) != 0;
+}
+
+static bool
+one(struct interpret *in, struct batch *b, struct event *e, const struct known_class *k)
+{
+	bool comes_out;
+
+	if (e->track == NULL || (k->m == NULL && e->phase == PHASE_STRUCTURE))
+		return untimed(in, b, e, k);
+	if (k->m == NULL || k->light)
+		pairing_see(&in->pairing, e->track, e->ts);
+	if (k->m == NULL) {
+		comes_out = as_read(in, b, e);
+	} else if (!k->light) {
+		comes_out = interpret_event(in, b, e, k);
+	} else {
+		const struct pairing_end_of how = { .pair = k->pair,
+			                            .lasting =
+			                                k->name.p != NULL || e->name.p == e->cls->name.p };
+		if (k->name.p != NULL)
+			e->name = k->name;
+		comes_out = apply_phase(in, b, e, k->m, how);
+	}
+	if (comes_out && e->phase == PHASE_SPAN)
+		pairing_see_span(&in->pairing, e);
+	if (comes_out && in->fields && e->cls->nparts > 0)
+		interpret_class_parts(in, b, e);
+	return comes_out;
+}
+
+static inline void
+move(struct batch *b, uint32_t to, uint32_t from)
+{
+	if (to == from)
+		return;
+	b->events[to] = b->events[from];
+	if (b->bytes != NULL)
+		b->bytes[to] = b->bytes[from];
+}
+
+/* Which record ended the event that comes out as the i-th. */
+static inline void
+note_other(const struct interpret *in, uint32_t i, uint64_t offset)
+{
+	if (in->others != NULL)
+		in->others[i] = offset;
+}
+
+/* Most events of formats that say it all themselves; no time line is watched for the end of what is open. */
+static inline bool
+has_nothing_to_do(const struct interpret *in, const struct known_class *k, const struct event *e)
+{
+	return k->m == NULL && in->pairing.ntracks == 0 && e->phase != PHASE_BEGIN && e->phase != PHASE_END;
+}
+
+/* the fast path, from the i-th event on, as far as they lead.  *n: how many events come out so far. */
+static uint32_t
+fast_path(struct interpret *in, struct batch *b, uint32_t i, uint32_t *n)
+{
+	const struct class *cls = NULL;
+	const struct known_class *k = NULL;
+	uint32_t to = *n;
+
+	for (; i < b->n; i++) {
+		const struct event *const e = &b->events[i];
+		const uint64_t offset = e->offset;
+		if (e->cls != cls)
+			k = known_class_of(in, cls = e->cls);
+		if (k == NULL || e->track == NULL)
+			break;
+		if (k->simple == SIMPLE_BEGIN) {
+			if (!pairing_begin_fast(&in->pairing, e, k->name, k->pair))
+				break;
+		} else if (k->simple == SIMPLE_END) {
+			if (!pairing_end_fast(&in->pairing, e, k->pair, &b->events[to]))
+				break;
+			note_other(in, to++, offset);
+		} else if (has_nothing_to_do(in, k, e)) {
+			if (e->phase != PHASE_STRUCTURE)
+				pairing_see_span(&in->pairing, e);
+			note_other(in, to, offset);
+			move(b, to++, i);
+		} else {
+			break;
+		}
+	}
+	*n = to;
+	return i;
+}
+
+/* Asked once a batch: what ran out of memory did something harmless and went on. */
+static bool
+failed(const struct interpret *in, const struct batch *b)
+{
+	return in->failed || in->arena.failed || in->pairing.failed || in->arrows.failed || batch_failed(b) ||
+	       trace_failed(in->trace);
+}
+
+bool
+interpret_batch(struct interpret *in, const struct format *of, struct batch *b)
+{
+	uint32_t n = 0;
+
+	in->checks_payloads = format_trace_ops(of)->checks_payloads;
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct known_class *k = known_class_of(in, b->events[i].cls);
+		if (k != NULL && (k->m == NULL || k->simple != SIMPLE_NOT)) {
+			i = fast_path(in, b, i, &n);
+			if (i == b->n)
+				break;
+			k = known_class_of(in, b->events[i].cls);
+		}
+		if (k == NULL)
+			k = new_class(in, b->events[i].cls);
+		uint64_t other = b->events[i].offset;
+		in->pairing.pending.met = other;
+		if (!one(in, b, &b->events[i], k))
+			continue;
+		if (in->pairing.pending.met != other)
+			other = in->pairing.pending.met;
+		note_other(in, n, other);
+		move(b, n++, i);
+	}
+	b->n = n;
+	return !failed(in, b);
+}
+
+bool
+interpret_more(struct interpret *in, struct batch *b)
+{
+	const uint32_t n = b->n;
+
+	if (b->cap - n >= 2)
+		arrows_give(&in->arrows, b, false);
+	return b->n > n;
+}
+
+bool
+interpret_finish(struct interpret *in, struct batch *b, bool *more)
+{
+	if (!in->open_given) {
+		uint32_t i = b->n;
+		in->open_given = !pairing_finish(&in->pairing, b, in->fields);
+		for (uint32_t k = i; in->others != NULL && k < b->n; k++)
+			in->others[k] = b->events[k].offset;
+		for (; in->fields && i < b->n; i++)
+			if (b->events[i].cls->nparts > 0)
+				interpret_class_parts(in, b, &b->events[i]);
+	}
+	*more = true;
+	if (!in->open_given || b->cap - b->n < 2)
+		return !failed(in, b);
+	*more = arrows_give(&in->arrows, b, true);
+	if (!*more && in->arrows.dropped > 0)
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_ARROWS_TOO_FAR], 0,
+		           in->arrows.dropped);
+	return !failed(in, b);
+}
+
+const struct ledger *
+interpret_ledger(const struct interpret *in)
+{
+	return &in->pairing.ledger;
+}
+
+uint64_t
+interpret_unpaired(const struct interpret *in)
+{
+	return in->pairing.unpaired;
+}

@@ -1,0 +1,441 @@
+#include "run/meaning/pairing.h"
+
+#include <stdlib.h>
+
+#include "run/engine_losses.h"
+
+#define BUCKETS 65536U
+
+void
+pairing_init(struct pairing *p, struct trace *trace)
+{
+	*p = (struct pairing){ .trace = trace, .seed = hash_seed() };
+}
+
+void
+pairing_free(struct pairing *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		retained_free(p->spans[i].retained);
+	free(p->spans);
+	free(p->tracks);
+	free(p->buckets);
+	table64_free(&p->beyond);
+	pending_ends_free(&p->pending);
+	ledger_free(&p->ledger);
+	*p = (struct pairing){ .trace = NULL };
+}
+
+/* ---- places ---- */
+
+/* Whether there is a place for the track; it is made if it can be. */
+static bool
+have_track(struct pairing *p, uint32_t index)
+{
+	if (index < p->ntracks)
+		return true;
+	const uint32_t n = p->trace->ntracks > index ? p->trace->ntracks + p->trace->ntracks / 2 : index + 1;
+	struct open_track *const t = realloc(p->tracks, n * sizeof *t);
+	if (t == NULL) {
+		p->failed = true;
+		return false;
+	}
+	memset(t + p->ntracks, 0, (n - p->ntracks) * sizeof *t);
+	p->tracks = t;
+	p->ntracks = n;
+	return true;
+}
+
+static void
+more_places(struct pairing *p)
+{
+	const uint32_t cap = p->n == 0 ? 64 : p->n * 2;
+	struct open_span *const s = realloc(p->spans, cap * sizeof *s);
+
+	if (s == NULL) {
+		p->failed = true;
+		return;
+	}
+	p->spans = s;
+	for (; p->n < cap; p->n++) {
+		s[p->n] = (struct open_span){ .below = p->free };
+		p->free = p->n + 1;
+	}
+}
+
+/* A free place; the caller has seen that there may be one more.  NULL: no memory. */
+static struct open_span *
+take_place(struct pairing *p)
+{
+	if (p->free == 0)
+		more_places(p);
+	if (p->free == 0)
+		return NULL;
+	struct open_span *const s = &p->spans[p->free - 1];
+	p->free = s->below;
+	return s;
+}
+
+/* What it points to is the batch's from now on. */
+static void
+give_place(struct pairing *p, struct open_span *s, struct batch *b)
+{
+	if (s->retained != NULL) {
+		p->retained_bytes -= s->retained->bytes;
+		batch_own(b, &s->retained->block);
+	}
+	s->retained = NULL;
+	s->cls = NULL;
+	s->below = p->free;
+	p->free = (uint32_t)(s - p->spans) + 1;
+}
+
+/* ---- lists ---- */
+
+static uint32_t *
+bucket_of(const struct pairing *p, const struct track *track, uint16_t pair, uint64_t key)
+{
+	const uint64_t which = (uint64_t)track_process(track)->index << 16 | pair;
+
+	return &p->buckets[hash_u64(key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
+}
+
+/* Where the list starts in which a span stands, or is looked for. */
+static uint32_t *
+list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+{
+	if ((how.flags & PAIRING_ASYNC) != 0)
+		return bucket_of(p, track, how.pair, how.key);
+	struct open_track *const t = &p->tracks[track->index];
+	return (how.flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
+}
+
+static bool
+belong(const struct open_span *s, const struct track *track, struct pairing_end_of how)
+{
+	if ((how.flags & PAIRING_ASYNC) != 0)
+		return s->pair == how.pair && s->key == how.key &&
+		       track_process(s->track) == track_process(track);
+	if (how.pair == 0)
+		return how.key == 0 || s->key == how.key;
+	return s->pair == how.pair && s->key == how.key;
+}
+
+/* The link to the span that an end closes, or NULL. */
+static uint32_t *
+find(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+{
+	uint32_t *link;
+
+	if ((how.flags & PAIRING_ASYNC) != 0 ? p->buckets == NULL : track->index >= p->ntracks)
+		return NULL;
+	link = list_of(p, track, how);
+	for (unsigned i = 0; *link != 0 && i < PAIRING_LOOK; i++) {
+		struct open_span *const s = &p->spans[*link - 1];
+		if (belong(s, track, how))
+			return link;
+		link = &s->below;
+	}
+	return NULL;
+}
+
+/* ---- what is not retained ---- */
+
+static uint64_t
+beyond_key(const struct track *track, struct pairing_end_of how)
+{
+	const struct track *const t = (how.flags & PAIRING_ASYNC) != 0 ? track_process(track) : track;
+
+	return (uint64_t)t->index << 16 | how.pair;
+}
+
+static uint32_t
+beyond_count(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+{
+	const uint32_t n = p->nbeyond > 0 ? table64_get(&p->beyond, beyond_key(track, how)) : TABLE_NONE;
+
+	return n == TABLE_NONE ? 0 : n;
+}
+
+static void
+beyond_set(struct pairing *p, const struct track *track, struct pairing_end_of how, uint32_t n)
+{
+	const uint32_t old = beyond_count(p, track, how);
+
+	if (n > old && (p->beyond.used >= PAIRING_BEYOND_ROOM || p->nbeyond == UINT32_MAX))
+		return;
+	p->nbeyond += n - old;
+	p->failed |= !table64_put(&p->beyond, beyond_key(track, how), n);
+}
+
+static void
+leave_out(struct pairing *p, const struct event *e, struct pairing_end_of how)
+{
+	p->unpaired++;
+	ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_TOO_MANY_OPEN], e->offset, 1);
+	beyond_set(p, e->track, how, beyond_count(p, e->track, how) + 1);
+}
+
+/* ---- the two ends ---- */
+
+/* Copies what does not outlive the batch. */
+static void
+keep(struct pairing *p, const struct batch *b, const struct event *e, struct open_span *s,
+     struct pairing_end_of how)
+{
+	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
+	const uint32_t left = PAIRING_BYTES - p->retained_bytes, n = how.fields ? e->nfields : 0;
+	enum retained_made made = RETAINED_TOO_MUCH;
+
+	s->retained = NULL;
+	if (n == 0 && how.lasting)
+		return;
+	if (n < UINT16_MAX) /* one more field must fit */
+		made = retained_new(&s->retained, name, b->fields + e->first_field, n, left);
+	if (made == RETAINED_TOO_MUCH && n > 0) {
+		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
+		made = how.lasting ? RETAINED_MADE : retained_new(&s->retained, name, NULL, 0, left);
+	}
+	if (made != RETAINED_MADE)
+		s->name = e->cls->name;
+	if (s->retained != NULL) {
+		p->retained_bytes += s->retained->bytes;
+		if (!how.lasting)
+			s->name = s->retained->name;
+	}
+	p->failed |= made == RETAINED_NO_MEMORY;
+}
+
+/* Whether there is the list that a span would stand in; it is made if it can be. */
+static bool
+have_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
+{
+	if ((how.flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
+		p->buckets = calloc(BUCKETS, sizeof *p->buckets);
+		p->failed |= p->buckets == NULL;
+		return p->buckets != NULL;
+	}
+	return have_track(p, e->track->index);
+}
+
+static bool
+have_room(const struct pairing *p, const struct event *e, struct pairing_end_of how)
+{
+	const bool listed = (how.flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0;
+
+	return (p->free != 0 || p->n < PAIRING_ALL) &&
+	       (p->nbeyond == 0 || beyond_count(p, e->track, how) == 0) &&
+	       !(listed && p->tracks[e->track->index].depth >= PAIRING_TRACK);
+}
+
+/* Keeps it open. */
+static void
+open_span(struct pairing *p, const struct batch *b, const struct event *e, struct pairing_end_of how)
+{
+	if (!have_list(p, e, how))
+		return;
+	if (!have_room(p, e, how)) {
+		leave_out(p, e, how);
+		return;
+	}
+	struct open_span *const s = take_place(p);
+	if (s == NULL)
+		return;
+	s->ts = e->ts;
+	s->offset = e->offset;
+	s->key = how.key;
+	s->name = e->name;
+	s->cls = e->cls;
+	s->track = e->track;
+	s->pair = how.pair;
+	s->flags = how.flags;
+	keep(p, b, e, s, how);
+	uint32_t *const list = list_of(p, e->track, how);
+	s->below = *list;
+	*list = (uint32_t)(s - p->spans) + 1;
+	if ((how.flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
+		p->tracks[e->track->index].depth++;
+}
+
+enum pairing_result
+pairing_begin(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	if ((how.flags & PAIRING_ASYNC) != 0 && pending_end_meet(&p->pending, p, b, e, how))
+		return PAIRING_SPAN;
+	open_span(p, b, e, how);
+	return PAIRING_OPEN;
+}
+
+/* The span has the fields of its BEGIN, then what the END adds. */
+static void
+join_fields(struct pairing *p, struct batch *b, struct event *e, const struct retained *k)
+{
+	const uint32_t of_end = (uint32_t)e->nfields <= UINT16_MAX - k->nfields ? e->nfields : 0;
+	struct field *const to = batch_fields(b, k->nfields + of_end);
+
+	if (to == NULL)
+		return;
+	if (of_end < e->nfields)
+		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_FIELDS_LEFT_OUT], e->offset, 1);
+	const uint32_t n = retained_join(b, k->fields, k->nfields, b->fields + e->first_field, of_end, to);
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)n;
+	b->nfields += n;
+}
+
+/* Makes e the span; its ts is where it ends. */
+static void
+make_span(const struct open_span *s, struct event *e)
+{
+	e->dur = e->ts - s->ts;
+	e->ts = s->ts;
+	e->name = s->name;
+	e->cls = s->cls;
+	e->track = s->track;
+	e->offset = s->offset;
+	e->phase = PHASE_SPAN;
+	e->flags = (s->flags & PAIRING_ASYNC) != 0 ? EVENT_ASYNC : 0;
+}
+
+static enum pairing_result
+close_span(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	if (p->nbeyond > 0 && how.key == 0) {
+		const uint32_t beyond = beyond_count(p, e->track, how);
+		if (beyond > 0) {
+			p->unpaired++;
+			beyond_set(p, e->track, how, beyond - 1);
+			return PAIRING_DROPPED;
+		}
+	}
+	uint32_t *const link = find(p, e->track, how);
+	if (link == NULL) {
+		const uint32_t beyond = beyond_count(p, e->track, how);
+		if (beyond == 0)
+			return PAIRING_ALONE;
+		p->unpaired++;
+		beyond_set(p, e->track, how, beyond - 1);
+		return PAIRING_DROPPED;
+	}
+	struct open_span *const s = &p->spans[*link - 1];
+	if (e->ts < s->ts) {
+		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_BACKWARDS], s->offset, 1);
+		e->ts = s->ts;
+	}
+	if (s->retained != NULL && how.fields)
+		join_fields(p, b, e, s->retained);
+	make_span(s, e);
+	*link = s->below;
+	if ((s->flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
+		p->tracks[s->track->index].depth--;
+	give_place(p, s, b);
+	return PAIRING_SPAN;
+}
+
+enum pairing_result
+pairing_end(struct pairing *p, struct batch *b, struct event *e, struct pairing_end_of how)
+{
+	const enum pairing_result result = close_span(p, b, e, how);
+
+	if (result != PAIRING_ALONE || (how.flags & PAIRING_ASYNC) == 0)
+		return result;
+	return pending_end_keep(&p->pending, p, b, e, how) ? PAIRING_OPEN : PAIRING_ALONE;
+}
+
+void
+pairing_alone(struct pairing *p, const struct event *e)
+{
+	p->unpaired++;
+	ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_NO_BEGIN], e->offset, 1);
+}
+
+/* ---- the end of the trace ---- */
+
+static uint64_t
+last_of(const struct pairing *p, const struct track *t)
+{
+	return t->index < p->ntracks ? p->tracks[t->index].last : 0;
+}
+
+/* When it ends.  A state of what is shown below a track lasts as long as that is heard of. */
+static uint64_t
+end_of_open(const struct pairing *p, const struct open_span *s)
+{
+	uint64_t last = s->ts;
+
+	if ((s->flags & PAIRING_STATE) == 0)
+		return p->last > last ? p->last : last;
+	for (const struct track *t = s->track; t != NULL; t = t->is_child ? t->parent : NULL)
+		if (last_of(p, t) > last)
+			last = last_of(p, t);
+	return last;
+}
+
+static void
+give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
+{
+	struct event *const e = &b->events[b->n];
+	const uint32_t retained = fields && s->retained != NULL ? s->retained->nfields : 0,
+	               n = retained + fields;
+	struct field *const to = batch_fields(b, n);
+
+	if (to == NULL) {
+		give_place(p, s, b);
+		return;
+	}
+	if (retained > 0)
+		memcpy(to, s->retained->fields, retained * sizeof *to);
+	if (fields)
+		to[retained] = (struct field){ SLICE_LIT("unfinished"), { .type = VALUE_BOOL, .u64 = 1 } };
+	*e = (struct event){ .ts = end_of_open(p, s), .first_field = b->nfields, .nfields = (uint16_t)n };
+	b->nfields += n;
+	b->n++;
+	make_span(s, e);
+	if ((s->flags & PAIRING_STATE) == 0) {
+		p->unpaired++;
+		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_NO_END], s->offset, 1);
+	}
+	give_place(p, s, b);
+}
+
+/* The innermost first, as if their ends had come. */
+static void
+give_list(struct pairing *p, struct batch *b, uint32_t *list, bool fields)
+{
+	while (*list != 0 && b->n < b->cap) {
+		struct open_span *const s = &p->spans[*list - 1];
+		const uint32_t below = s->below;
+		give_open(p, b, s, fields);
+		*list = below;
+	}
+}
+
+/* Whether there was no room for all. */
+static bool
+give_all_open(struct pairing *p, struct batch *b, bool fields)
+{
+	for (; p->at < p->ntracks && b->n < b->cap; p->at += b->n < b->cap) {
+		struct open_track *const t = &p->tracks[p->at];
+		t->depth = 0;
+		give_list(p, b, &t->top, fields);
+		give_list(p, b, &t->states, fields);
+	}
+	uint32_t i = p->at < p->ntracks
+	                 ? p->n
+	                 : p->at - p->ntracks; /* then the async ones, in order of their places */
+	for (; i < p->n && b->n < b->cap; i++) {
+		p->at++;
+		if (p->spans[i].cls != NULL)
+			give_open(p, b, &p->spans[i], fields);
+	}
+	return b->n == b->cap;
+}
+
+bool
+pairing_finish(struct pairing *p, struct batch *b, bool fields)
+{
+	for (uint32_t i = 0; i < p->ntracks && p->at == 0; i++)
+		if (p->tracks[i].last > p->last)
+			p->last = p->tracks[i].last;
+	return give_all_open(p, b, fields) || pending_end_finish(&p->pending, p, b);
+}

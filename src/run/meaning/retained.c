@@ -1,0 +1,263 @@
+#include "run/meaning/retained.h"
+
+#include <stdlib.h>
+
+#include "base/table.h"
+
+#define DEPTH 16 /* of lists in lists */
+
+/* Two runs: all values of lists, then all bytes. */
+struct extent {
+	uint64_t values, bytes;
+};
+
+struct place {
+	struct value *values;
+	char *bytes;
+};
+
+static uint64_t
+entries(const struct value *v)
+{
+	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->type == VALUE_LIST ? v->count : 0;
+}
+
+static bool
+is_text(const struct value *v)
+{
+	return v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON;
+}
+
+static bool
+fits(const struct extent *x, uint64_t limit)
+{
+	return x->values <= limit / sizeof(struct value) &&
+	       x->bytes <= limit - x->values * sizeof(struct value);
+}
+
+static bool
+measure(const struct value *v, struct extent *x, uint64_t limit, int depth)
+{
+	const uint64_t n = entries(v);
+
+	x->bytes += is_text(v) ? v->count : 0;
+	x->values += n;
+	if (!fits(x, limit) || (n > 0 && depth == DEPTH))
+		return false;
+	for (uint64_t i = 0; i < n; i++)
+		if (!measure(&v->values[i], x, limit, depth + 1))
+			return false;
+	return true;
+}
+
+/* The copy goes when the span is over: it does not stay. */
+static struct slice
+copy_text(struct place *to, struct slice s)
+{
+	if (s.n > 0)
+		memcpy(to->bytes, s.p, s.n);
+	s.p = to->bytes;
+	s.flags &= ~(uint32_t)SLICE_STAYS;
+	to->bytes += s.n;
+	return s;
+}
+
+/* No deeper than measure() went. */
+static struct value
+copy_value(struct place *to, const struct value *v)
+{
+	const uint64_t n = entries(v);
+	struct value copy = *v;
+
+	if (is_text(v)) {
+		copy.p = copy_text(to, value_text(v)).p;
+		copy.flags &= (uint8_t)~SLICE_STAYS;
+	}
+	if (n == 0)
+		return copy;
+	struct value *const list = to->values;
+	to->values += n;
+	for (uint64_t i = 0; i < n; i++)
+		list[i] = copy_value(to, &v->values[i]);
+	copy.values = list;
+	return copy;
+}
+
+enum retained_made
+retained_new(struct retained **made, struct slice name, const struct field *fields, uint32_t n,
+             uint32_t limit)
+{
+	struct extent x = { 0, name.p != NULL ? name.n : 0 };
+	const uint64_t head = sizeof(struct retained) + (uint64_t)n * sizeof(struct field);
+
+	*made = NULL;
+	if (head > limit || !fits(&x, limit - head))
+		return RETAINED_TOO_MUCH;
+	for (uint32_t i = 0; i < n; i++) {
+		x.bytes += fields[i].name.n;
+		if (fields[i].value.type >= VALUE_STRING && !measure(&fields[i].value, &x, limit - head, 0))
+			return RETAINED_TOO_MUCH;
+	}
+	if (!fits(&x, limit - head))
+		return RETAINED_TOO_MUCH;
+	const uint64_t bytes = head + x.values * sizeof(struct value) + x.bytes;
+	struct retained *const k = malloc((size_t)bytes);
+	if (k == NULL)
+		return RETAINED_NO_MEMORY;
+	struct place to = { .values = (struct value *)(void *)(k->fields + n) };
+	to.bytes = (char *)(to.values + x.values);
+	*k = (struct retained){ .bytes = (uint32_t)bytes, .nfields = n };
+	if (name.p != NULL)
+		k->name = copy_text(&to, name);
+	for (uint32_t i = 0; i < n; i++) {
+		k->fields[i].name = copy_text(&to, fields[i].name);
+		k->fields[i].value =
+		    fields[i].value.type < VALUE_STRING ? fields[i].value : copy_value(&to, &fields[i].value);
+	}
+	*made = k;
+	return RETAINED_MADE;
+}
+
+void
+retained_free(struct retained *k)
+{
+	free(k);
+}
+
+static bool
+equal(const struct value *a, const struct value *b, int depth)
+{
+	if (a->type != b->type)
+		return false;
+	if (is_text(a))
+		return slice_equal(value_text(a), value_text(b));
+	if (a->type != VALUE_LIST && a->type != VALUE_MAP)
+		return a->type == VALUE_NONE || a->u64 == b->u64; /* of floats: the same bits */
+	if (a->count != b->count || depth == DEPTH)
+		return false;
+	for (uint64_t i = 0; i < entries(a); i++)
+		if (!equal(&a->values[i], &b->values[i], depth + 1))
+			return false;
+	return true;
+}
+
+bool
+retained_equal(const struct value *a, const struct value *b)
+{
+	return equal(a, b, 0);
+}
+
+/* ---- the fields of both ends ---- */
+
+/* Where the names of a BEGIN stand.  A few are looked for one by one; of many a table is made, so that two
+ * ends with thousands of fields cost no more than their bytes. */
+#define FEW_NAMES 32U
+
+struct names {
+	const struct field *fields;
+	uint32_t n, mask;
+	uint32_t *places; /* by hash: place + 1, of the first of that name; NULL: they are few */
+	uint64_t seed;
+};
+
+static uint32_t *
+name_slot(const struct names *names, struct slice name)
+{
+	uint64_t h = hash_bytes(name.p, name.n, names->seed);
+
+	for (;; h++) {
+		uint32_t *const slot = &names->places[h & names->mask];
+		if (*slot == 0 || slice_equal(names->fields[*slot - 1].name, name))
+			return slot;
+	}
+}
+
+static void
+names_of(struct names *names, struct batch *b, const struct field *fields, uint32_t n)
+{
+	uint32_t cap = 4 * FEW_NAMES;
+
+	*names = (struct names){ .fields = fields, .n = n };
+	if (n <= FEW_NAMES)
+		return;
+	while (cap < 2 * n)
+		cap *= 2;
+	names->places = arena_zalloc(&b->scratch, cap, sizeof *names->places);
+	if (names->places == NULL)
+		return;
+	names->mask = cap - 1;
+	names->seed = hash_seed();
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t *const slot = name_slot(names, fields[i].name);
+		*slot = *slot == 0 ? i + 1 : *slot;
+	}
+}
+
+/* The place of the BEGIN's field that has the name of the END's i-th; as many as there are: none has. */
+static uint32_t
+same_name(const struct names *names, const struct field *f, uint32_t i)
+{
+	if (i < names->n && slice_equal(names->fields[i].name, f->name))
+		return i;
+	if (names->places != NULL) {
+		i = *name_slot(names, f->name);
+		return i != 0 ? i - 1 : names->n;
+	}
+	for (i = 0; i < names->n; i++)
+		if (slice_equal(names->fields[i].name, f->name))
+			return i;
+	return i;
+}
+
+/* Whether the END says nothing but what the BEGIN said, in the same order: the ordinary case needs no
+ * look-ups. */
+static bool
+in_step(const struct field *begin, uint32_t nbegin, const struct field *end, uint32_t nend)
+{
+	for (uint32_t i = 0; i < nend; i++)
+		if (i >= nbegin || !slice_equal(begin[i].name, end[i].name))
+			return false;
+	return true;
+}
+
+/* "end.NAME".  p NULL: no memory. */
+static struct slice
+end_name(struct batch *b, struct slice name)
+{
+	static const char before[] = "end.";
+	char *const p = arena_alloc(&b->scratch, sizeof before + name.n);
+
+	if (p == NULL)
+		return (struct slice){ NULL, 0, 0 };
+	memcpy(p, before, sizeof before - 1);
+	if (name.n > 0)
+		memcpy(p + sizeof before - 1, name.p, name.n);
+	return (struct slice){ p, (uint32_t)(sizeof before - 1) + name.n,
+		               name.flags & ~(uint32_t)SLICE_STAYS };
+}
+
+uint32_t
+retained_join(struct batch *b, const struct field *begin, uint32_t nbegin, const struct field *end,
+              uint32_t nend, struct field *to)
+{
+	struct names names;
+	uint32_t n = nbegin;
+
+	if (nbegin > 0)
+		memcpy(to, begin, nbegin * sizeof *to);
+	names_of(&names, b, begin, in_step(begin, nbegin, end, nend) ? 0 : nbegin);
+	if (b->scratch.failed)
+		return n;
+	names.n = nbegin;
+	for (uint32_t i = 0; i < nend; i++) {
+		const uint32_t known = same_name(&names, &end[i], i);
+		to[n] = end[i];
+		if (known < nbegin) {
+			if (retained_equal(&begin[known].value, &end[i].value))
+				continue;
+			to[n].name = end_name(b, end[i].name);
+		}
+		n++;
+	}
+	return n;
+}

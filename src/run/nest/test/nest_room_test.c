@@ -1,0 +1,186 @@
+#include "run/nest/test/nesting_oracle_test.h"
+
+#include <criterion/criterion.h>
+
+/* The bounds on memory and work. */
+
+static struct nest_result
+put(struct nesting *n, uint32_t track, uint64_t start, uint64_t end)
+{
+	struct nest_result r = { 0 };
+
+	nesting_span(n, track, start, end - start, 0, &r);
+	return r;
+}
+
+static void
+expect_bounds(const struct nesting *n)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < n->ntracks; i++) {
+		const struct nest_track *t = &n->tracks[i];
+		uint64_t room = t->first.cap;
+		cr_assert_leq(t->first.n, t->first.cap);
+		for (uint32_t j = 0; j < t->nmore; j++) {
+			cr_assert_leq(t->more[j].n, t->more[j].cap);
+			room += t->more[j].cap;
+		}
+		cr_assert_eq(room, t->room);
+		cr_assert_leq(room, NEST_TRACK_ROOM);
+		total += room;
+	}
+	cr_assert_eq(total, n->room);
+	cr_assert_leq(total, NEST_TOTAL_ROOM);
+}
+
+Test(nest_room, lanes_end)
+{
+	struct nesting n;
+
+	nesting_init(&n, true);
+	for (uint64_t i = 0; i < 2 * NEST_LANES; i++) {
+		struct nest_result r = put(&n, 0, i, i + 1000);
+		cr_assert_eq(r.lane, i < NEST_LANES ? i : NEST_LANES - 1);
+		cr_assert_eq(r.dropped, i >= NEST_LANES);
+	}
+	cr_assert_eq(put(&n, 0, 0, 2000).covered, 1000 + NEST_LANES - 1);
+	expect_bounds(&n);
+	nesting_free(&n);
+}
+
+/* Everything that was dropped is top level; what remains is the newest. */
+Test(nest_room, track_is_full)
+{
+	const uint64_t count = 5 * NEST_TRACK_ROOM + 77;
+	struct nesting n;
+
+	nesting_init(&n, true);
+	for (uint64_t i = 0; i < count; i++)
+		put(&n, 0, 10 * i, 10 * i + 7);
+	expect_bounds(&n);
+	cr_assert_eq(put(&n, 0, 10 * (count - 1000), 10 * count).covered, 7000);
+	uint64_t covered = put(&n, 0, 0, 10 * count).covered;
+	cr_assert(covered >= 7 * (NEST_TRACK_ROOM / 2 - 1000) && covered <= 7 * NEST_TRACK_ROOM + 10000);
+	nesting_free(&n);
+}
+
+Test(nest_room, full_lane_leaves_room_for_the_others)
+{
+	struct nesting n;
+
+	nesting_init(&n, true);
+	for (uint64_t i = 0; i < 2 * NEST_TRACK_ROOM; i++) {
+		cr_assert_eq(put(&n, 0, 10 * i, 10 * i + 6).lane, 0);
+		cr_assert_eq(put(&n, 0, 10 * i + 5, 10 * i + 9).lane, 1);
+	}
+	expect_bounds(&n);
+	nesting_free(&n);
+}
+
+Test(nest_room, tracks_are_many)
+{
+	enum { TRACKS = 100000, ROUNDS = 18 };
+	struct nesting n;
+
+	nesting_init(&n, true);
+	for (uint64_t i = 0; i < ROUNDS; i++)
+		for (uint32_t track = 0; track < TRACKS; track++)
+			put(&n, track, 10 * i, 10 * i + 5);
+	expect_bounds(&n);
+	for (uint32_t track = 0; track < TRACKS; track++)
+		cr_assert_eq(put(&n, track, 10 * (ROUNDS - 2), 10 * ROUNDS).covered, 10,
+		             "two children are still there");
+	expect_bounds(&n);
+	nesting_free(&n);
+}
+
+/* A few busy tracks that fill all room one after the other: the last gets its share. */
+Test(nest_room, tracks_share)
+{
+	struct nesting n;
+
+	nesting_init(&n, true);
+	for (uint32_t track = 0; track < 24; track++)
+		for (uint64_t i = 0; i < NEST_TRACK_ROOM; i++)
+			put(&n, track, 10 * i, 10 * i + 5);
+	expect_bounds(&n);
+	for (uint32_t track = 0; track < 24; track++)
+		cr_assert_geq(put(&n, track, 0, 10 * NEST_TRACK_ROOM).covered, 5 * 8192);
+	nesting_free(&n);
+}
+
+/* Spans far below the newest are put in while that is paid for; each costs little. */
+Test(nest_room, far_out_of_order)
+{
+	struct nesting n;
+	uint32_t inexact = 0;
+
+	nesting_init(&n, true);
+	for (uint64_t i = 1; i <= 8 * NEST_WINDOW; i++)
+		put(&n, 0, 10 * i, 10 * i + 5);
+	struct nest_result r = put(&n, 0, 5, 8);
+	cr_assert(r.lane == 0 && !r.inexact);
+	r = put(&n, 0, 6, 9);
+	cr_assert(r.lane == 1 && !r.inexact, "the one before was kept");
+	for (uint64_t i = 0; i < 20000; i++) {
+		r = put(&n, 0, 10, 10 * NEST_WINDOW * 7 - i);
+		cr_assert_leq(r.covered, 5 * 8 * NEST_WINDOW);
+		inexact += r.inexact;
+	}
+	cr_assert_gt(inexact, 0, "more than may be looked at");
+	expect_bounds(&n);
+	nesting_free(&n);
+}
+
+/* In the order of their starts, one in the other, deeper than may be moved each time. */
+Test(nest_room, deep_from_outside)
+{
+	struct nesting n;
+	uint32_t inexact = 0;
+
+	nesting_init(&n, true);
+	for (uint64_t i = 0; i < 100000; i++) {
+		struct nest_result r = put(&n, 0, i, 1000000 - i);
+		cr_assert(r.covered == 0 && (r.inexact || i == 0 || r.nlate == 1));
+		inexact += r.inexact;
+	}
+	cr_assert_gt(inexact, 0);
+	expect_bounds(&n);
+	nesting_free(&n);
+}
+
+/* What nobody should send: many lanes that all wait, and spans that would look at all of it each time. */
+Test(nest_room, hostile_looks_are_bounded)
+{
+	struct nesting n;
+
+	nesting_init(&n, true);
+	for (uint64_t i = 0; i < 600; i++)
+		for (uint64_t lane = 0; lane < 60; lane++)
+			put(&n, 0, 1000 * i + lane + 1, 1000 * i + lane + 500);
+	for (uint64_t i = 0; i < 20000; i++)
+		cr_assert_leq(put(&n, 0, 0, 600000 + i).covered, 600000 + i);
+	expect_bounds(&n);
+	nesting_free(&n);
+}
+
+Test(nest_room, same_answers_each_time)
+{
+	uint64_t sums[2] = { 0, 0 };
+
+	for (int run = 0; run < 2; run++) {
+		uint64_t seed = 5;
+		struct nesting n;
+		nesting_init(&n, true);
+		for (int i = 0; i < 100000; i++) {
+			uint64_t start = nest_random(&seed) % 1000000;
+			struct nest_result r = put(&n, (uint32_t)(nest_random(&seed) % 3), start,
+			                           start + nest_random(&seed) % 900);
+			sums[run] = sums[run] * 31 + r.covered + r.lane + r.nlate * 3u + r.dropped * 5u;
+		}
+		expect_bounds(&n);
+		nesting_free(&n);
+	}
+	cr_assert_eq(sums[0], sums[1]);
+}

@@ -1,0 +1,597 @@
+#include "run/pipeline.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "check/input_rules.h"
+#include "input/input_open.h"
+#include "run/adjust/join.h"
+#include "run/read/reading.h"
+#include "run/adjust/rebase.h"
+#include "run/choose/split.h"
+
+/* Findings that are of no input: of what is open when all of them were read. */
+static struct source *
+rest_of(struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+
+	if (!p->rest_begun) {
+		p->rest = (struct source){ .context = &p->context, .place = { .path = job->paths[0] } };
+		findings_init(&p->rest.findings, job->paths[0], job->sink, job->ctx);
+		p->rest_begun = true;
+	}
+	return &p->rest;
+}
+
+void
+pipeline_no_memory(struct pipeline *p)
+{
+	struct source *const present = p->reading != NULL ? reading_present(p->reading) : NULL;
+
+	source_no_memory(present != NULL ? present : rest_of(p));
+}
+
+void
+pipeline_failed(struct pipeline *p, const char *why)
+{
+	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
+
+	s = s != NULL ? s : rest_of(p);
+	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0, "%s", why);
+	s->unreadable = p->context.system_failed = true;
+}
+
+void
+pipeline_refused(struct pipeline *p, const char *fmt, ...)
+{
+	struct source *s = p->reading != NULL ? reading_present(p->reading) : NULL;
+	va_list ap;
+
+	s = s != NULL ? s : rest_of(p);
+	va_start(ap, fmt);
+	vsnprintf(p->context.refused, sizeof p->context.refused, fmt, ap);
+	va_end(ap);
+	s->unreadable = p->context.system_failed = true;
+}
+
+const struct select_found *
+pipeline_found(struct pipeline *p)
+{
+	if (p->joining != NULL)
+		return joining_found(p->joining);
+	if (p->marks.found != NULL)
+		return p->marks.found;
+	return p->select.p != NULL ? p->select.found : NULL;
+}
+
+static enum stage_status
+no_memory(struct pipeline *p, struct batch *b)
+{
+	pipeline_no_memory(p);
+	batch_release(b);
+	return STAGE_BAD;
+}
+
+/* ---- interpret ---- */
+
+/* What was still open at the end. */
+static enum stage_status
+finish(struct interpret_stage *st, struct batch **out)
+{
+	struct pipeline *const p = st->p;
+
+	*out = NULL;
+	while (st->finishing) {
+		struct batch *const b = batch_pool_take(&p->pool);
+		if (b == NULL || !interpret_finish(&p->interpret, b, &st->finishing))
+			return no_memory(p, b);
+		if (b->n > 0) {
+			*out = b;
+			return STAGE_MORE;
+		}
+		batch_release(b);
+	}
+	return STAGE_END;
+}
+
+/* Arrows that had no room in the last batch.  *out NULL: there are none. */
+static enum stage_status
+more_arrows(struct interpret_stage *st, struct batch **out)
+{
+	struct batch *const b = batch_pool_take(&st->p->pool);
+
+	*out = NULL;
+	if (b == NULL)
+		return no_memory(st->p, b);
+	st->more = interpret_more(&st->p->interpret, b);
+	if (st->more)
+		*out = b;
+	else
+		batch_release(b);
+	return STAGE_MORE;
+}
+
+static enum stage_status
+interpret_next(struct stage *stage, struct batch **out)
+{
+	struct interpret_stage *const st = (struct interpret_stage *)stage;
+	struct pipeline *const p = st->p;
+	enum stage_status status = STAGE_MORE;
+
+	*out = NULL;
+	if (st->more) {
+		status = more_arrows(st, out);
+		if (status != STAGE_MORE || *out != NULL)
+			return status;
+	}
+	while ((status = stage_next(stage->from, out)) == STAGE_MORE) {
+		struct batch *const b = *out;
+		if (!p->context.raw && !interpret_batch(&p->interpret, p->context.format, b))
+			return no_memory(p, b);
+		b->engine.inputs = NULL;
+		st->more = p->interpret.spans;
+		if (b->n > 0)
+			return STAGE_MORE;
+		batch_release(b);
+		if (st->more && ((status = more_arrows(st, out)) != STAGE_MORE || *out != NULL))
+			return status;
+	}
+	return status == STAGE_END && !p->context.raw ? finish(st, out) : status;
+}
+
+/* ---- repeats ---- */
+
+static enum stage_status
+repeats_next(struct stage *stage, struct batch **out)
+{
+	struct repeats_stage *const st = (struct repeats_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	if (st->p->context.raw && (st->p->job->want & WANT_BYTES) != 0)
+		return status; /* records are written by their bytes */
+	if (status == STAGE_MORE && !repeats_batch(&st->repeats, *out, st->p->context.read))
+		return no_memory(st->p, *out);
+	return status;
+}
+
+/* ---- another trace ---- */
+
+static enum stage_status
+rehome_next(struct stage *stage, struct batch **out)
+{
+	struct rehome_stage *const st = (struct rehome_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	return status != STAGE_MORE || rehome_batch(&st->rehome, *out) ? status : no_memory(st->p, *out);
+}
+
+static struct trace *
+out_trace(struct pipeline *p)
+{
+	return p->rehome.p != NULL ? &p->rehome.trace : &p->trace;
+}
+
+const struct trace *
+pipeline_trace(struct pipeline *p)
+{
+	if (p->rehome.p != NULL)
+		rehome_facts(&p->rehome.rehome, &p->trace);
+	return out_trace(p);
+}
+
+/* ---- lanes ---- */
+
+static bool
+put_on_lanes(struct pipeline *p, struct batch *b)
+{
+	return !(p->job->lanes || p->job->lanes_off) || p->context.raw ||
+	       lanes_batch(&p->lanes.lanes, b, &p->ledger);
+}
+
+static enum stage_status
+lanes_next(struct stage *stage, struct batch **out)
+{
+	struct lanes_stage *const st = (struct lanes_stage *)stage;
+	const enum stage_status status = stage_next(stage->from, out);
+
+	return status != STAGE_MORE || put_on_lanes(st->p, *out) ? status : no_memory(st->p, *out);
+}
+
+bool
+pipeline_late(struct pipeline *p, struct batch *b)
+{
+	return !p->late_lanes || (put_on_lanes(p, b) && lanes_list(&p->lanes.lanes, b));
+}
+
+bool
+pipeline_join_lanes(struct pipeline *p)
+{
+	return lanes_join(&p->lanes.lanes, out_trace(p));
+}
+
+/* ---- the whole ---- */
+
+static void
+add_stage(struct pipeline *p, struct stage *st, enum stage_status (*next)(struct stage *, struct batch **))
+{
+	st->next = next;
+	st->from = p->last;
+	p->last = st;
+}
+
+/* Which records a selection of raw events is made of, or, in the pass that finds them, where they go. */
+static bool
+begin_marks(struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+
+	const bool copies = job->select != NULL && (job->raw || job->raw_from != NULL);
+
+	if (job->marks == NULL && job->split != NULL)
+		record_marks_of_part(p);
+	else if (job->marks == NULL && (copies || job->scope != NULL) && !record_marks_make(p))
+		return false;
+	p->context.marks = job->marks != NULL ? job->marks : &p->marks;
+	p->interpret.others = job->marks != NULL ? job->marks->others : NULL;
+	return true;
+}
+
+/* Events of several traces, each of which was read as job says. */
+static bool
+begin_joining(struct pipeline *p)
+{
+	if ((p->joining = joining_new(p)) == NULL) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	p->rebase.by = p->job->join->rebased_by;
+	p->last = joining_stage(p->joining);
+	return true;
+}
+
+/* What is written of an event, and its time, is bounded and moved. */
+static void
+add_limits(struct pipeline *p)
+{
+	if ((p->job->want & WANT_TIMES) != 0) {
+		p->repeats.p = p;
+		repeats_init(&p->repeats.repeats, &p->trace, p->job->max_repeat, &p->repeats.ledger);
+		add_stage(p, &p->repeats.stage, repeats_next);
+	}
+	if (p->job->rebase)
+		add_stage(p, &p->rebase.stage, rebase_next);
+}
+
+/* Events of one trace, from the input up to those that are selected.  false after a finding. */
+static bool
+begin_reading(struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+
+	if ((p->reading = reading_new(p)) == NULL) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	if (!begin_marks(p))
+		return false;
+	p->last = &p->reading->stage;
+	if (job->interpret != INTERPRET_NOT) {
+		p->interpret_stage.p = p;
+		p->interpret_stage.finishing = job->interpret == INTERPRET_SPANS;
+		add_stage(p, &p->interpret_stage.stage, interpret_next);
+	}
+	if (job->select != NULL && p->marks.state != MARKS_MADE) {
+		if (!select_stage_begin(&p->select, p))
+			return false;
+		add_stage(p, &p->select.stage, select_stage_next);
+	}
+	if (job->rebase && !rebase_init(p))
+		return false;
+	if (job->split == NULL || job->part != SPLIT_ALL) /* else that is done part by part */
+		add_limits(p);
+	return true;
+}
+
+/* The order of the events that come out, and their lanes. */
+static void
+add_order(struct pipeline *p)
+{
+	const struct pipeline_job *const job = p->job;
+	const bool by_track = job->order == ORDER_TRACK_TIME; /* a lane is a track of its own */
+	const bool lanes = job->lanes || job->lanes_off;
+
+	if (lanes && by_track)
+		add_stage(p, &p->lanes.stage, lanes_next);
+	if (job->order != ORDER_FILE) {
+		p->order.p = p;
+		add_stage(p, &p->order.stage, order_stage_next);
+	}
+	p->lanes.lanes.sorted = job->order == ORDER_TIME && !p->rebase.signed_time;
+	p->late_lanes = job->late && !by_track;
+	if (lanes && !by_track && !job->late)
+		add_stage(p, &p->lanes.stage, lanes_next);
+}
+
+bool
+pipeline_reads_twice(const struct pipeline_job *job)
+{
+	for (size_t i = 0; i < job->npaths; i++)
+		if (!input_is_named(job->paths[i]))
+			return false;
+	return job->input == NULL;
+}
+
+bool
+pipeline_pass_failed(const struct pipeline *pass, enum stage_status status)
+{
+	const struct input_files *const files = pass->job->files;
+
+	return status != STAGE_END || pass->context.system_failed ||
+	       (files != NULL && atomic_load(&files->changed));
+}
+
+/* Findings about the bytes come again in the pass that reports them; what the system refused may not. */
+void
+pipeline_note_why(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct pipeline_why *const why = ctx;
+
+	(void)j;
+	if (why->text[0] == '\0' && input_rule_is_failure(f->rule))
+		(void)snprintf(why->text, sizeof why->text, "%s", f->message);
+}
+
+const char *
+pipeline_why_text(const struct pipeline_why *why)
+{
+	return why->text[0] != '\0' ? why->text : "the system gives no more memory";
+}
+
+bool
+pipeline_open(struct pipeline *p, const struct pipeline_job *job)
+{
+	const bool fields = job->select != NULL && select_needs_fields(job->select);
+	const unsigned want = job->want | (fields ? (unsigned)WANT_FIELDS : 0);
+
+	*p = (struct pipeline){ .job = job };
+	p->lanes.p = p;
+	lanes_init(&p->lanes.lanes, !job->lanes);
+	trace_init(&p->trace);
+	trace_context_init(&p->context, job, &p->trace,
+	                   job->vocabularies != NULL ? job->vocabularies : &p->vocabularies, want);
+	interpret_init(&p->interpret, &p->trace, job->interpret, want);
+	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, (job->want & WANT_BYTES) != 0)) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	if (!(job->join != NULL ? begin_joining(p) : begin_reading(p)))
+		return false;
+	if (job->anonymise != NULL) {
+		p->rehome.p = p;
+		trace_init(&p->rehome.trace);
+		rehome_init(&p->rehome.rehome, &p->rehome.trace);
+		p->rehome.rehome.words = job->anonymise;
+		add_stage(p, &p->rehome.stage, rehome_next);
+	}
+	add_order(p);
+	return true;
+}
+
+bool
+pipeline_open_part(struct pipeline *p, const struct pipeline_job *job, struct pipeline *of,
+                   struct stage *first)
+{
+	*p = (struct pipeline){ .job = job, .trace = of->trace, .lent_tracks = of->trace.ntracks };
+	trace_init(&of->trace);
+	p->lanes.p = p;
+	lanes_init(&p->lanes.lanes, !job->lanes);
+	trace_context_init(&p->context, job, &p->trace, &p->vocabularies, job->want);
+	p->context.read = of->context.read;
+	interpret_init(&p->interpret, &p->trace, INTERPRET_NOT, job->want);
+	for (uint32_t i = 0; i < p->trace.ntracks; i++) { /* what the writer of another part made of them */
+		p->trace.tracks[i]->declared = NULL;
+		p->trace.tracks[i]->hidden = false;
+	}
+	for (uint32_t i = 0; i < p->trace.nclasses; i++)
+		p->trace.classes[i]->declared = NULL;
+	if (!batch_pool_init(&p->pool, PIPELINE_BATCH_EVENTS, false)) {
+		pipeline_no_memory(p);
+		return false;
+	}
+	p->select.p = p;
+	p->rebase.p = p;
+	p->rebase.known = of->rebase.known;
+	p->rebase.by = of->rebase.by;
+	p->rebase.signed_time = of->rebase.signed_time;
+	p->last = first;
+	add_limits(p);
+	add_order(p);
+	return true;
+}
+
+void
+pipeline_close_part(struct pipeline *p, struct pipeline *of)
+{
+	pipeline_end(p);
+	of->trace = p->trace;
+	of->trace.ntracks = p->lent_tracks;
+	trace_init(&p->trace);
+	pipeline_close(p);
+}
+
+/* Whether tracks without selected events are not shown; another trace does not have them. */
+static bool
+shows_selected(const struct pipeline *p)
+{
+	return p->select.p != NULL && p->rehome.p == NULL;
+}
+
+/* Lists the tracks and classes that are new, in memory of the batch: those of the trace grow.  false: no
+ * memory. */
+static bool
+show_new(struct pipeline *p, struct batch *b)
+{
+	const struct trace *const t = out_trace(p);
+	struct track *const *const all = shows_selected(p) ? p->select.tracks : t->tracks;
+	const uint32_t all_tracks = shows_selected(p) ? p->select.ntracks : t->ntracks,
+	               tracks = all_tracks - p->shown_tracks, classes = t->nplanned - p->shown_classes;
+
+	if (tracks + classes == 0)
+		return true;
+	struct track **const k = arena_alloc(&b->scratch, tracks * sizeof *k);
+	struct class **const c = arena_alloc(&b->scratch, classes * sizeof *c);
+	if (k == NULL || c == NULL)
+		return false;
+	if (tracks > 0)
+		memcpy(k, all + p->shown_tracks, tracks * sizeof *k);
+	if (classes > 0)
+		memcpy(c, t->planned + p->shown_classes, classes * sizeof *c);
+	b->tracks = k;
+	b->classes = c;
+	b->ntracks = tracks;
+	b->nclasses = classes;
+	p->shown_tracks = all_tracks;
+	p->shown_classes = t->nplanned;
+	return true;
+}
+
+/* At the end: tracks and classes without events, in a batch of their own. */
+static enum stage_status
+show_rest(struct pipeline *p, struct batch **out)
+{
+	*out = NULL;
+	if (!trace_plan_rest(&p->trace))
+		return no_memory(p, NULL);
+	if (p->select.p != NULL)
+		select_stage_hide(&p->select);
+	if (p->rehome.p != NULL && !p->rest_rehomed) {
+		p->rest_rehomed = true;
+		if (!rehome_rest(&p->rehome.rehome, &p->trace))
+			return no_memory(p, NULL);
+	}
+	const struct trace *const t = out_trace(p);
+	if (p->shown_tracks == (shows_selected(p) ? p->select.ntracks : t->ntracks) &&
+	    p->shown_classes == t->nclasses)
+		return STAGE_END;
+	*out = batch_pool_take(&p->pool);
+	return *out != NULL && show_new(p, *out) ? STAGE_MORE : no_memory(p, *out);
+}
+
+enum stage_status
+pipeline_next(struct pipeline *p, struct batch **out)
+{
+	const enum stage_status status = stage_next(p->last, out);
+
+	if (status == STAGE_END && p->job->want != WANT_FINDINGS)
+		return show_rest(p, out);
+	if (status != STAGE_MORE)
+		return status;
+	if (!show_new(p, *out) || (!p->late_lanes && !lanes_list(&p->lanes.lanes, *out)))
+		return no_memory(p, *out);
+	return status;
+}
+
+enum stage_status
+pipeline_drain(struct pipeline *p)
+{
+	enum stage_status status;
+	struct batch *b;
+
+	while ((status = pipeline_next(p, &b)) == STAGE_MORE)
+		batch_release(b);
+	return status;
+}
+
+static void
+report(struct pipeline *p, struct source *s)
+{
+	if (p->job->hooks.closed != NULL)
+		p->job->hooks.closed(p->job->hooks.ctx, s);
+	source_close(s);
+}
+
+/* After the last input: what was found in the trace as a whole, and, if all was read, what only the whole
+ * shows. */
+static void
+check_trace(struct pipeline *p)
+{
+	struct trace_context *const c = &p->context;
+	struct source s = {
+		.context = c, .format = c->format, .dialect = p->trace.dialect, .open = true, .as_whole = true
+	};
+
+	if (c->findings.path == NULL)
+		return;
+	s.findings = c->findings;
+	s.findings.sink = p->job->sink;
+	s.findings.ctx = p->job->ctx;
+	c->findings = (struct findings){ .path = NULL };
+	findings_report(&c->deferred, &s.findings, p->job->sink, p->job->ctx);
+	s.place.path = s.place.operand = s.findings.path;
+	s.place.in_folder = p->reading->operands.list[0].folder;
+	s.unreadable = c->unreadable || c->incomplete;
+	s.reader = (struct reader){
+		.format = c->format,
+		.trace = &p->trace,
+		.findings = &s.findings,
+		.want = c->want,
+		.options = p->job->options,
+		.shared = c->shared,
+	};
+	if (p->reading->ended == STAGE_END && c->shared != NULL && format_trace_ops(c->format)->check != NULL)
+		format_trace_ops(c->format)->check(&s.reader);
+	if (s.findings.ncounts > 0 || s.unreadable)
+		report(p, &s);
+	else
+		source_close(&s);
+}
+
+void
+pipeline_end(struct pipeline *p)
+{
+	if (p->ended)
+		return;
+	p->ended = true;
+	if (p->reading != NULL)
+		reading_end(p->reading);
+	if (p->joining != NULL)
+		joining_end(p->joining);
+	if (p->rest_begun)
+		report(p, &p->rest);
+	p->rest_begun = false;
+	check_trace(p);
+}
+
+void
+pipeline_close(struct pipeline *p)
+{
+	pipeline_end(p);
+	reading_free(p->reading);
+	joining_free(p->joining);
+	trace_context_free(&p->context);
+	interpret_free(&p->interpret);
+	rehome_free(&p->rehome.rehome);
+	trace_free(&p->rehome.trace);
+	order_stage_free(&p->order);
+	select_stage_free(&p->select);
+	record_marks_free(&p->marks);
+	lanes_free(&p->lanes.lanes);
+	repeats_free(&p->repeats.repeats);
+	ledger_free(&p->repeats.ledger);
+	ledger_free(&p->ledger);
+	batch_pool_free(&p->pool);
+	trace_free(&p->trace);
+	vocabularies_free(&p->vocabularies);
+}
+
+void
+pipeline_losses(const struct pipeline *p, struct ledger *into)
+{
+	if (p->joining != NULL)
+		joining_losses(p->joining, into);
+	ledger_merge(into, interpret_ledger(&p->interpret));
+	ledger_merge(into, &p->repeats.ledger);
+	ledger_merge(into, &p->rehome.rehome.ledger);
+	ledger_merge(into, &p->ledger);
+}

@@ -1,0 +1,330 @@
+#include "run/read/reading.h"
+
+#include <stdlib.h>
+
+#include "check/input_rules.h"
+#include "format/registry.h"
+
+static const struct pipeline_hooks *
+hooks_of(const struct reading *r)
+{
+	return &r->p->job->hooks;
+}
+
+void
+reading_report(struct reading *r, struct source *s)
+{
+	const struct pipeline_hooks *const h = hooks_of(r);
+
+	if (s->in != NULL && h->settle != NULL)
+		h->settle(h->ctx);
+	source_end(s);
+	if (h->closed != NULL)
+		h->closed(h->ctx, s);
+	source_close(s);
+}
+
+/* A finding that is about no input that could be opened. */
+static void
+report_problem(struct reading *r, const char *path, enum input_fault fault, const char *text)
+{
+	struct source s = { .context = &r->p->context,
+		            .place = { .path = path },
+		            .unreadable = !input_fault_is_warning(fault) };
+
+	findings_init(&s.findings, path, r->p->job->sink, r->p->job->ctx);
+	finding_add(&s.findings, input_fault_rule(fault), 0, 0, "%s", text);
+	reading_report(r, &s);
+}
+
+/* A file that belongs to traces of a format but holds no events. */
+static void
+check_sidecar(struct reading *r, const struct format *format, const struct operand *o, const char *path)
+{
+	struct trace_context *const c = &r->p->context;
+	struct source s = {
+		.context = c, .place = { .path = path }, .format = format, .dialect = "", .open = true
+	};
+
+	if (format_trace_ops(format)->check_sidecar == NULL)
+		return;
+	findings_init(&s.findings, path, r->p->job->sink, r->p->job->ctx);
+	s.reader = (struct reader){ .format = format,
+		                    .trace = c->trace,
+		                    .findings = &s.findings,
+		                    .want = c->want,
+		                    .options = r->p->job->options,
+		                    .archive = o->archive,
+		                    .files = r->p->job->files };
+	format_trace_ops(format)->check_sidecar(&s.reader);
+	s.unreadable = s.reader.unreadable[0] != '\0';
+	r->told |= s.findings.levels[LEVEL_ERROR] > 0;
+	if (s.findings.ncounts > 0)
+		reading_report(r, &s);
+	else
+		source_close(&s);
+}
+
+/* ---- one input ---- */
+
+/* Reads the present source alone from now on.  false: a hook said stop. */
+static bool
+read_alone(struct reading *r)
+{
+	const struct pipeline_hooks *const h = hooks_of(r);
+	struct source *const s = &r->source;
+
+	if (!source_start(s)) {
+		reading_report(r, s);
+		return true;
+	}
+	r->has_source = true;
+	return h->opened == NULL || h->opened(h->ctx, s);
+}
+
+static struct input *
+open_input(const struct reading *r, const struct source_place *place)
+{
+	if (r->p->job->input != NULL)
+		return r->p->job->input;
+	struct input_files *const files = r->p->job->files;
+
+	return r->piece > 0 && place->archive == NULL ? input_open_pieces(files, place->path, r->piece)
+	                                              : input_open_in(files, place->archive, place->path);
+}
+
+/* false: no memory. */
+static bool
+defer(struct reading *r, struct source *s)
+{
+	struct deferred_input *const d = malloc(sizeof *d);
+
+	if (d == NULL) {
+		source_no_memory(s);
+		return false;
+	}
+	*d = (struct deferred_input){ NULL, s->place };
+	*r->deferred_end = d;
+	r->deferred_end = &d->next;
+	return true;
+}
+
+/* false: a hook said stop. */
+static bool
+take_input(struct reading *r, struct source_place place)
+{
+	struct source *const s = &r->source;
+
+	if (!source_begin(s, &r->p->context, place, open_input(r, &place))) {
+		reading_report(r, s);
+		return true;
+	}
+	if (!streams_wanted(s))
+		return read_alone(r);
+	if (!streams_full(r, s))
+		return streams_add(r, s);
+	if (defer(r, s))
+		source_close(s);
+	else
+		reading_report(r, s);
+	return true;
+}
+
+/* Those that were put off, one by one.  false: a hook said stop. */
+static bool
+take_deferred(struct reading *r)
+{
+	struct deferred_input *const d = r->deferred;
+	const struct source_place place = d->place;
+
+	r->deferred = d->next;
+	free(d);
+	if (!source_begin(&r->source, &r->p->context, place,
+	                  input_open_in(r->p->job->files, place.archive, place.path))) {
+		reading_report(r, &r->source); /* it was well before */
+		return true;
+	}
+	finding_add(&r->source.findings, &input_rules[INPUT_RULE_NOT_MERGED], 0, 0,
+	            "the input is packed, and eight packed streams were merged already");
+	return read_alone(r);
+}
+
+/* ---- operands ---- */
+
+/* What stands in the way of reading a folder. */
+static void
+report_problems(struct reading *r, const struct operand *o)
+{
+	const struct input_tree *const t = &o->tree;
+
+	r->told = t->no_memory;
+	for (size_t i = 0; i < t->nproblems; i++) {
+		report_problem(r, t->problems[i].path, t->problems[i].fault, t->problems[i].text);
+		r->told |= !input_fault_is_warning(t->problems[i].fault);
+	}
+	if (t->no_memory)
+		report_problem(r, o->path, INPUT_SYSTEM, "the system gives no more memory");
+}
+
+/* A folder in which nothing can be read, and nobody said so yet. */
+static void
+report_no_input(struct reading *r, const struct operand *o)
+{
+	if (o->folder && !o->problems_only && !r->found && !r->told)
+		report_problem(r, o->path, INPUT_NOT_A_FILE,
+		               o->archive != NULL && o->tree.n == 0
+		                   ? "the archive has no files that are named like traces (tracetool formats "
+		                     "lists the suffixes)"
+		               : o->tree.n == 0
+		                   ? "the input is a directory without files that are named like "
+		                     "traces (tracetool formats lists the suffixes)"
+		                   : "the input is a directory without a trace: its files that may "
+		                     "belong to one hold no events");
+}
+
+/* The next input, or the end of the operands.  false: a hook said stop. */
+static bool
+advance(struct reading *r)
+{
+	const struct operand *const o = &r->operands.list[r->operand];
+
+	if (!r->problems_reported) {
+		report_problems(r, o);
+		r->problems_reported = true;
+		r->found = false;
+	}
+	if (r->file == (o->folder ? o->tree.n : 1)) {
+		report_no_input(r, o);
+		r->operand++;
+		r->file = 0;
+		r->problems_reported = false;
+		return true;
+	}
+	const char *const path = o->folder ? o->tree.paths[r->file] : o->path;
+	const struct format *const sidecar = o->folder ? operands_sidecar(&r->operands, path) : NULL;
+	r->file++;
+	if (sidecar != NULL) {
+		check_sidecar(r, sidecar, o, path);
+		return true;
+	}
+	r->found = true;
+	return take_input(r, (struct source_place){ path, o->path, o->folder, r->number++, o->archive });
+}
+
+/* ---- the stage ---- */
+
+/* Events of the present source; NULL: it gives none any more, and is closed. */
+static enum stage_status
+read_source(struct reading *r, struct batch **out)
+{
+	const struct pipeline_hooks *const h = hooks_of(r);
+	struct source *const s = &r->source;
+	struct batch *const b = batch_pool_take(&r->p->pool);
+
+	*out = NULL;
+	if (b == NULL) {
+		source_no_memory(s);
+		return STAGE_BAD;
+	}
+	while (s->status == READ_MORE && b->n == 0) {
+		source_next(s, b);
+		source_check_events(s, b);
+		if (h->progress != NULL)
+			h->progress(h->ctx, s->in);
+	}
+	if (b->n > 0) {
+		b->engine.findings = &s->findings;
+		*out = b;
+		return STAGE_MORE;
+	}
+	batch_release(b);
+	r->has_source = false;
+	reading_report(r, s);
+	return STAGE_MORE;
+}
+
+static enum stage_status
+next(struct stage *st, struct batch **out)
+{
+	struct reading *const r = (struct reading *)st;
+	enum stage_status status = r->ended;
+
+	*out = NULL;
+	while (status == STAGE_MORE && *out == NULL) {
+		if (r->has_source)
+			status = read_source(r, out);
+		else if (r->operand < r->operands.n)
+			status = advance(r) ? STAGE_MORE : STAGE_BAD;
+		else if (r->streams != NULL)
+			status = streams_next(r, out);
+		else if (r->deferred != NULL)
+			status = take_deferred(r) ? STAGE_MORE : STAGE_BAD;
+		else
+			status = STAGE_END;
+	}
+	r->ended = status;
+	return status;
+}
+
+/* false: no memory. */
+static bool
+list_operands(struct operands *o, const struct pipeline_job *job)
+{
+	if (job->operands != NULL)
+		return operands_borrow(o, job->operands->list, job->operands->n, job->from);
+	return job->operand != NULL ? operands_borrow(o, job->operand, 1, job->from)
+	                            : operands_init(o, job->paths, job->npaths, job->from);
+}
+
+struct reading *
+reading_new(struct pipeline *p)
+{
+	struct reading *const r = calloc(1, sizeof *r);
+	const struct pipeline_job *const job = p->job;
+
+	if (r == NULL)
+		return NULL;
+	r->stage.next = next;
+	r->p = p;
+	r->deferred_end = &r->deferred;
+	if (!list_operands(&r->operands, job)) {
+		free(r);
+		return NULL;
+	}
+	if (job->input != NULL)
+		r->operands.list[0].folder = false;
+	r->inputs = operands_count(&r->operands);
+	return r;
+}
+
+struct source *
+reading_present(struct reading *r)
+{
+	return r->has_source ? &r->source : streams_present(r);
+}
+
+void
+reading_end(struct reading *r)
+{
+	if (r->has_source)
+		reading_report(r, &r->source);
+	r->has_source = false;
+	if (r->streams != NULL)
+		streams_end(r);
+	if (r->ended == STAGE_MORE)
+		r->ended = STAGE_BAD;
+}
+
+void
+reading_free(struct reading *r)
+{
+	if (r == NULL)
+		return;
+	while (r->deferred != NULL) {
+		struct deferred_input *const d = r->deferred;
+		r->deferred = d->next;
+		free(d);
+	}
+	operands_free(&r->operands);
+	free(r);
+}

@@ -1,0 +1,561 @@
+#include "run/read/source.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "check/input_rules.h"
+#include "model/event_traits.h"
+#include "format/reader_copy.h"
+#include "format/reader_gaps.h"
+#include "format/registry.h"
+#include "input/input_foreign.h"
+#include "run/pipeline.h"
+
+/* So much of a first window must speak for the format of the files before it. */
+#define SURE_BITS 32
+
+#define PROBED 65536 /* bytes */
+
+_Static_assert((WANT_GAPS & (WANT_FILES | WANT_BARE)) == 0, "optional wants have a bit each");
+
+/* ---- the trace ---- */
+
+void
+trace_context_init(struct trace_context *c, const struct pipeline_job *job, struct trace *trace,
+                   struct vocabularies *vocabularies, unsigned want)
+{
+	*c = (struct trace_context){
+		.job = job, .trace = trace, .vocabularies = vocabularies, .want = want, .dialect = ""
+	};
+	c->deferred_room = DEFERRED_ROOM;
+}
+
+void
+trace_context_free(struct trace_context *c)
+{
+	if (c->shared != NULL && format_trace_ops(c->format)->close != NULL)
+		format_trace_ops(c->format)->close(c->shared);
+	free(c->shared);
+	c->shared = NULL;
+	findings_report(&c->deferred, &c->findings, NULL, NULL);
+	findings_free(&c->findings);
+}
+
+static struct reader
+reader_of(const struct source *s, struct findings *findings)
+{
+	const struct trace_context *const c = s->context;
+
+	return (struct reader){
+		.format = s->format,
+		.trace = c->trace,
+		.findings = findings,
+		.want = c->want,
+		.dialect = c->job->dialect,
+		.options = c->job->options,
+		.shared = c->shared,
+		.ahead_of = c->ahead_of,
+		.folder = s->place.in_folder ? strlen(s->place.operand) : 0,
+		.archive = s->place.archive,
+		.files = c->job->files,
+	};
+}
+
+/* What belongs to all inputs of the trace; its findings are reported at the end.  false: no memory. */
+static bool
+open_trace(struct source *s)
+{
+	struct trace_context *const c = s->context;
+	const struct trace_ops *const ops = format_trace_ops(s->format);
+
+	if (c->opened)
+		return ops->shared_size == 0 || c->shared != NULL;
+	if (ops->shared_size > 0 && (c->shared = calloc(1, ops->shared_size)) == NULL)
+		return false;
+	c->opened = true;
+	c->format = s->format;
+	c->deferred.room = &c->deferred_room;
+	findings_init(&c->findings, s->place.operand, c->quiet ? NULL : findings_defer, &c->deferred);
+	c->checks_order = !c->quiet && ops->check_event != NULL && ops->checks_order != NULL &&
+	                  ops->checks_order(c->job->options);
+	c->want |= c->checks_order ? WANT_TIMES | WANT_FIELDS : 0U;
+	if (c->checks_order)
+		c->want &= ~((unsigned)WANT_RUNS | WANT_BARE);
+	if (ops->open == NULL)
+		return true;
+	struct reader r = reader_of(s, &c->findings);
+	c->unreadable = !ops->open(&r);
+	c->incomplete = r.unreadable[0] != '\0';
+	snprintf(c->why, sizeof c->why, "%s", r.unreadable);
+	return !c->unreadable || c->findings.levels[LEVEL_ERROR] > 0;
+}
+
+/* ---- the format ---- */
+
+static bool
+is_shrunk(void *in)
+{
+	return input_shrunk(in);
+}
+
+void
+source_report_no_memory(struct findings *j, const struct input *in)
+{
+	finding_add(j, &input_rules[INPUT_RULE_NO_MEMORY], in != NULL ? input_offset(in, in->p) : 0, 0,
+	            "the system gives no more memory");
+}
+
+void
+source_no_memory(struct source *s)
+{
+	source_report_no_memory(&s->findings, s->in);
+	s->unreadable = s->context->system_failed = true;
+}
+
+/* A compressed stream that is cut or damaged is like a record that is: a finding, and what came before
+ * counts. */
+static bool
+is_damage(const struct input *in)
+{
+	return in->fault == INPUT_CUT || in->fault == INPUT_CORRUPT;
+}
+
+/* Another attempt may end otherwise.  That a file is not there, or may not be read, holds for the whole run
+ * (input_files.h). */
+static bool
+is_failure(enum input_fault fault)
+{
+	return fault == INPUT_SYSTEM || fault == INPUT_SHRUNK || fault == INPUT_CHANGED;
+}
+
+/* Reports what is wrong with the input itself, if something is.  true: it cannot be used. */
+static bool
+report_fault(struct findings *j, const struct input *in)
+{
+	const struct rule *const rule = input_fault_rule(in->fault);
+
+	if (rule == NULL)
+		return false;
+	j->muted = NULL; /* the bytes are not to be trusted; this sentence about them is */
+	finding_add(j, rule, in->fault_offset, 0, "%s%s",
+	            strncmp(in->fault_text, "is ", 3) == 0 ? "the input " : "", in->fault_text);
+	return rule->level == LEVEL_ERROR;
+}
+
+static bool
+has_dialect(const struct format *format, const char *name)
+{
+	for (const char *const *d = format->dialects; d != NULL && *d != NULL; d++)
+		if (strcmp(*d, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+has_option(const struct format *format, const char *name)
+{
+	for (const struct format_option *o = format->options; o != NULL && o->name != NULL; o++)
+		if (strcmp(o->name, name) == 0 && !o->of_output)
+			return true;
+	return false;
+}
+
+/* Options of readers of other formats do nothing here. */
+static void
+report_unused_options(struct source *s)
+{
+	for (const struct option_value *v = s->context->job->options; v != NULL; v = v->next)
+		for (const struct format *const *other = formats;
+		     *other != NULL && !has_option(s->format, v->name); other++)
+			if ((*other)->reader != NULL && has_option(*other, v->name))
+				finding_add(&s->findings, &input_rules[INPUT_RULE_OPTION_UNUSED], 0, 0,
+				            "the input is in format %s, --%s is for %s", s->format->name,
+				            v->name, (*other)->name);
+}
+
+/* By name, or by content; NULL: nobody recognises it, or *no_memory.  Of thousands of streams one may happen
+ * to look like something else, so the format of the trace comes first. */
+static const struct format *
+recognise(const struct source *s, const struct format *before, size_t looked, bool *no_memory)
+{
+	const struct input *const in = s->in;
+	const struct slice head = slice_of(in->p, looked);
+	const bool complete = looked == (size_t)(in->end - in->p) && in->last;
+
+	if (s->context->job->from != NULL)
+		return s->context->job->from;
+	if (before != NULL && before->reader->probe(head, complete) >= SURE_BITS)
+		return before;
+	return format_probe(head, complete, no_memory);
+}
+
+static void
+report_unknown(struct source *s, size_t looked)
+{
+	const struct rule *const rule = &input_rules[INPUT_RULE_UNKNOWN_FORMAT];
+	const struct input_foreign *const foreign = input_foreign_find(s->in->p, looked);
+	const char *const slash = strrchr(s->place.path, '/');
+	const char *const name = slash != NULL ? slash + 1 : s->place.path;
+	const struct format *const owner = format_of_sidecar(NULL, name);
+
+	if (owner != NULL && input_is_named(s->place.path))
+		finding_add(
+		    &s->findings, rule, 0, 0,
+		    "the input is named like a file beside a trace of format %s, and holds no events: "
+		    "name the folder that it is in",
+		    owner->name);
+	else if (foreign != NULL)
+		finding_add(&s->findings, rule, 0, 0, "the input is %s: %s", foreign->name, foreign->advice);
+	else
+		finding_add(&s->findings, rule, 0, 0, "none of the formats recognises the first %zu bytes",
+		            looked);
+}
+
+/* Whether all that is looked at of its raw events are their bytes. */
+static bool
+is_written_by_bytes(const struct pipeline_job *job, const struct format *f)
+{
+	return job->raw_from == f && !job->raw_fields && f->writer != NULL &&
+	       (f->writer->modes & WRITER_RAW_BYTES) != 0;
+}
+
+/* false after a finding. */
+static bool
+find_format(struct source *s)
+{
+	struct trace_context *const c = s->context;
+	const char *const dialect = c->job->dialect;
+	const size_t head = (size_t)(s->in->end - s->in->p), looked = head < PROBED ? head : PROBED;
+	const struct format *const before = c->trace->format[0] != '\0' ? c->format : NULL;
+	bool no_memory = false;
+
+	s->format = recognise(s, before, looked, &no_memory);
+	if (no_memory) {
+		source_no_memory(s);
+		return false;
+	}
+	if (s->format == NULL) {
+		report_unknown(s, looked);
+		s->format = before; /* that of the trace, if it has one already */
+	} else if (dialect != NULL && !has_dialect(s->format, dialect)) {
+		finding_add(&s->findings, &input_rules[INPUT_RULE_WRONG_DIALECT], 0, 0,
+		            "the input is in format %s, which has no dialect %s", s->format->name, dialect);
+	} else if (before != NULL && s->format != before) {
+		finding_add(&s->findings, &input_rules[INPUT_RULE_OTHER_FORMAT], 0, 0,
+		            "the input is in format %s, the files before it are in %s", s->format->name,
+		            before->name);
+		s->format = before;
+	} else {
+		c->trace->format = s->format->name;
+		c->format = s->format;
+		if (!c->quiet && (c->job->raw || c->job->raw_from == s->format)) {
+			c->raw = true;
+			c->want |= WANT_RAW | WANT_TIMES | WANT_STRUCTURE | WANT_FIELDS;
+			if (is_written_by_bytes(c->job, s->format))
+				c->want &= ~(unsigned)WANT_FIELDS;
+			c->want |= c->job->raw_runs ? WANT_RUNS : 0U;
+			if (c->job->raw_bare && !c->job->raw_fields && c->job->raw_from == s->format)
+				c->want |= WANT_BARE;
+		}
+		report_unused_options(s);
+		if (!c->raw || c->marks == NULL || c->marks->state != MARKS_READ_ONCE)
+			return true;
+		finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], 0, 0,
+		            "the input can be read only once, and to copy a selection of its records it has "
+		            "to be read twice: read it from a file");
+	}
+	s->unreadable = true;
+	report_fault(&s->findings, s->in);
+	return false;
+}
+
+/* ---- one input ---- */
+
+/* Findings of events that are not in the scope of the job are left out.  false: no memory. */
+static bool
+set_scope(struct source *s)
+{
+	struct record_marks *const m = s->context->marks;
+
+	if (m == NULL || m->state != MARKS_SCOPE)
+		return true;
+	struct record_extents *const x = record_marks_extents(m, s->place.number);
+	if (x == NULL)
+		return false;
+	s->findings.left_out = record_marks_left_out;
+	s->findings.left_out_ctx = x;
+	return true;
+}
+
+bool
+source_begin(struct source *s, struct trace_context *c, struct source_place place, struct input *in)
+{
+	*s = (struct source){ .context = c, .place = place, .in = in, .dialect = "", .status = READ_MORE };
+	findings_init(&s->findings, place.path, c->quiet ? NULL : c->job->sink, c->job->ctx);
+	if (in == NULL || !set_scope(s)) {
+		source_no_memory(s);
+		return false;
+	}
+	if (in->p == in->end) {
+		s->unreadable = report_fault(&s->findings, in);
+		c->system_failed |= is_failure(in->fault);
+		return false;
+	}
+	if (!find_format(s))
+		return false;
+	s->findings.muted = is_shrunk;
+	s->findings.muted_ctx = in;
+	return true;
+}
+
+/* Whether the word is one of "A, B and C". */
+static bool
+has_word(const char *list, const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (const char *p = list; (p = strstr(p, word)) != NULL; p += n)
+		if ((p == list || p[-1] == ' ') && (p[n] == '\0' || p[n] == ' ' || p[n] == ','))
+			return true;
+	return false;
+}
+
+/* The dialects of the inputs so far: "A and B". */
+static void
+end_dialect(struct source *s)
+{
+	struct trace *const t = s->context->trace;
+	const char *const before = s->context->dialect;
+
+	s->dialect = t->dialect;
+	if (s->dialect[0] == '\0' || has_word(before, s->dialect)) {
+		t->dialect = before;
+	} else if (before[0] != '\0') {
+		const struct slice both = arena_printf(&t->arena, "%s and %s", before, s->dialect);
+		t->dialect = both.p != NULL ? both.p : before;
+	}
+}
+
+/* Single files have clocks of their own: whether they are one is known when both were read. */
+static void
+begin_clock(struct trace_context *c, const struct format *format)
+{
+	if (format->trace == NULL)
+		c->trace->epoch_known = false;
+}
+
+/* Clocks that count from the start of the machine are read together with the wall time, more or less. */
+#define SAME_BOOT_NS UINT64_C(1000000000)
+
+static bool
+is_same_clock(const struct source_clock *a, const struct trace *t)
+{
+	const uint64_t apart =
+	    a->epoch_ns > t->epoch_ns ? a->epoch_ns - t->epoch_ns : t->epoch_ns - a->epoch_ns;
+
+	if (strcmp(t->clock, "monotonic") == 0) /* a part of a trace may lack what says the wall time */
+		return !a->epoch_known || !t->epoch_known || apart <= SAME_BOOT_NS;
+	return a->epoch_known == t->epoch_known && (!t->epoch_known || apart == 0);
+}
+
+static void
+report_other_clock(struct source *s)
+{
+	const struct source_clock *const first = &s->context->clock;
+	const struct trace *const t = s->context->trace;
+	const struct rule *const rule = &input_rules[INPUT_RULE_OTHER_CLOCK];
+
+	if (first->epoch_known && t->epoch_known)
+		finding_add(&s->findings, rule, 0, 0,
+		            "the times count from %" PRIu64 " ns after 1970, those of the inputs "
+		            "before from %" PRIu64 " ns: tracetool merge aligns them",
+		            t->epoch_ns, first->epoch_ns);
+	else
+		finding_add(&s->findings, rule, 0, 0,
+		            "the wall time of %s is not known, so they have no common clock: tracetool merge "
+		            "--align says how they go together",
+		            t->epoch_known ? "the inputs before" : "this input");
+	s->unreadable = true;
+}
+
+/* Times of one trace count from one epoch, that of its first input. */
+static void
+end_clock(struct source *s)
+{
+	struct trace_context *const c = s->context;
+	struct trace *const t = c->trace;
+
+	if (s->format->trace != NULL)
+		return;
+	if (!c->clock.any) {
+		c->clock = (struct source_clock){ true, t->epoch_known, t->epoch_ns };
+		return;
+	}
+	if (!c->quiet && s->reader.records > 0 && !is_same_clock(&c->clock, t))
+		report_other_clock(s);
+	if (!c->clock.epoch_known)
+		c->clock = (struct source_clock){ true, t->epoch_known, t->epoch_ns };
+	t->epoch_known = c->clock.epoch_known;
+	t->epoch_ns = c->clock.epoch_ns;
+}
+
+bool
+source_start(struct source *s)
+{
+	struct trace_context *const c = s->context;
+
+	if (c->vocabulary == NULL && c->vocabularies != NULL)
+		c->vocabulary = vocabularies_of(c->vocabularies, c->job, s->format);
+	c->trace->vocabulary = c->vocabulary;
+	s->status = READ_BAD;
+	if (c->vocabulary == NULL && c->vocabularies != NULL) {
+		s->unreadable = c->system_failed = true; /* that was said */
+		return false;
+	}
+	c->dialect = c->trace->dialect; /* each input shows its own */
+	c->trace->dialect = "";
+	begin_clock(c, s->format);
+	bool ok = open_trace(s);
+	if (ok && c->unreadable) {
+		s->unreadable = true; /* the findings of the trace say why */
+		return false;
+	}
+	s->reader = reader_of(s, c->quiet ? NULL : &s->findings);
+	s->reader.in = s->in;
+	ok = ok && (s->reader.state = calloc(1, s->format->reader->state_size)) != NULL &&
+	     s->format->reader->open(&s->reader);
+	if (!ok && s->findings.levels[LEVEL_ERROR] == 0)
+		source_no_memory(s);
+	s->unreadable |= !ok;
+	s->open = ok;
+	s->status = ok ? READ_MORE : READ_BAD;
+	return ok;
+}
+
+/* Which records are of a selection is noted, or known. */
+static void
+use_marks(struct source *s, struct batch *b)
+{
+	struct record_marks *const m = s->context->marks;
+	char why[512];
+
+	if (m == NULL || record_marks_read(m, s->place.number, b))
+		return;
+	record_marks_reason(m, why, sizeof why);
+	finding_add(&s->findings, &input_rules[INPUT_RULE_SYSTEM], input_offset(s->in, s->in->p), 0, "%s",
+	            why);
+	s->unreadable = s->context->system_failed = true;
+	s->status = READ_BAD;
+	batch_recycle(b);
+}
+
+/* Ids that a file gives to its arrows are its own, unless the format has traces of several files. */
+static void
+keep_arrows_apart(const struct source *s, struct batch *b)
+{
+	const struct trace_ops *const ops = format_trace_ops(s->format);
+
+	if (s->place.number == 0 || s->context->raw || ops->merges || ops->trace_path != NULL)
+		return;
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct event *const e = &b->events[i];
+		if (event_is_flow(e) || (e->flags & EVENT_ARROW) != 0)
+			e->dur = rehome_flow_id(s->place.number, e->dur);
+	}
+}
+
+void
+source_next(struct source *s, struct batch *b)
+{
+	struct input *const in = s->in;
+	const uint64_t before = s->reader.records, from = input_offset(in, in->p);
+
+	input_hold(in, &b->holds);
+	s->status = s->format->reader->next(&s->reader, b);
+	s->context->trace->records += s->reader.records - before;
+	s->context->read += input_offset(in, in->p) - from;
+	if (batch_failed(b) || trace_failed(s->context->trace))
+		s->status = READ_NO_MEMORY;
+	if (s->status == READ_NO_MEMORY) /* its events may lack parts */
+		batch_recycle(b);
+	if (input_shrunk(in)) { /* what is in this batch may be made of zeros */
+		s->status = READ_BAD;
+		batch_recycle(b);
+	}
+	keep_arrows_apart(s, b);
+	use_marks(s, b);
+	input_hold(in, NULL); /* the next batch is another one */
+	input_behind(in);
+}
+
+void
+source_check_events(struct source *s, const struct batch *b)
+{
+	const struct trace_ops *const ops = format_trace_ops(s->format);
+
+	if (s->context->checks_order)
+		for (uint32_t i = 0; i < b->n; i++)
+			ops->check_event(&s->reader, b, &b->events[i]);
+}
+
+/* Faults that are no property of the bytes. */
+static bool
+prevents_reading(enum input_fault fault)
+{
+	return fault != INPUT_OK && fault <= INPUT_CHANGED;
+}
+
+static void
+end_reader(struct source *s)
+{
+	if (s->reader.state != NULL && s->format->reader->close != NULL)
+		s->format->reader->close(&s->reader);
+	free(s->reader.state);
+	s->reader.state = NULL;
+}
+
+/* A look ahead that failed for other reasons has said why. */
+static void
+end_without_memory(struct source *s)
+{
+	if (findings_count(&s->findings, &input_rules[INPUT_RULE_SYSTEM]) == 0)
+		source_no_memory(s);
+	s->unreadable = s->context->system_failed = true;
+}
+
+void
+source_end(struct source *s)
+{
+	struct trace_context *const c = s->context;
+	struct input *const in = s->in;
+
+	if (in == NULL)
+		return;
+	if (s->open) {
+		end_dialect(s);
+		end_clock(s);
+		input_shrunk(in); /* what was taken since the last look may be made of zeros too */
+		s->complete = s->status == READ_END;
+		if (s->status == READ_NO_MEMORY && !prevents_reading(in->fault))
+			end_without_memory(s);
+		if (s->status != READ_MORE || in->fault == INPUT_SHRUNK || in->fault == INPUT_CHANGED)
+			s->unreadable |= report_fault(&s->findings, in) && !is_damage(in);
+		s->unreadable |= s->reader.unreadable[0] != '\0';
+		c->bytes += input_offset(in, in->p);
+		if (c->why[0] == '\0')
+			snprintf(c->why, sizeof c->why, "%s", s->reader.unreadable);
+		c->system_failed |= s->reader.unreadable[0] != '\0' || prevents_reading(in->fault);
+	}
+	s->findings.muted = NULL;
+	end_reader(s);
+	input_close(in);
+	s->in = s->reader.in = NULL;
+}
+
+void
+source_close(struct source *s)
+{
+	source_end(s);
+	findings_free(&s->findings);
+}

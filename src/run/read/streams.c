@@ -1,0 +1,452 @@
+#include <stdlib.h>
+
+#include "format/reader_copy.h"
+#include "format/registry.h"
+#include "run/read/merge.h"
+#include "run/read/reading.h"
+
+/*
+ * Streams of one trace as one stream, in the order of (time, path, offset).
+ *
+ * A stream's events keep their own order: where its clock goes back, an event
+ * counts as late as the one before it.
+ *
+ * Memory is shared out: the more streams there are, the fewer events of each
+ * are at hand, and the less of its file is in memory.  What a stream's events
+ * point to is held by each batch that has some of them.
+ */
+
+#define MERGED_EVENTS 512       /* in a batch that is handed on */
+#define MERGED_FIELDS 16384     /* and about so many fields, */
+#define MERGED_BYTES (4U << 20) /* and so much text in memory */
+#define EVENTS_AT_HAND 16384    /* of all streams */
+#define MOST_AT_HAND 256        /* of one */
+#define LEAST_AT_HAND 4
+#define BYTES_AT_HAND (12U << 20) /* of the files of all streams */
+#define MOST_MAPPED 128           /* streams; with more, files are read by pieces */
+#define FEW_STREAMS 64
+#define MOST_PACKED 8 /* streams; each has a thread and some MiB */
+
+struct stream {
+	struct source source;
+	struct batch batch;
+	struct shared_memory *memory; /* of the batch, once somebody else holds it */
+	uint64_t held_by;             /* number of the last batch that holds it */
+	size_t place;                 /* in the order of the operands */
+	uint32_t number;              /* in the list, while they are merged */
+};
+
+/* The events of a stream that are at hand. */
+struct at_hand {
+	const struct event *next, *end;
+	uint64_t after; /* ts behind next, or anything: read early, it is waited for otherwise */
+};
+
+struct streams {
+	struct stream **list;
+	size_t n, cap;
+	size_t packed;
+	/* while they are merged */
+	bool begun;
+	struct merge merge;
+	struct merge_entry first;       /* the next event */
+	struct at_hand *at_hand;        /* by stream */
+	struct findings **findings;     /* likewise */
+	uint64_t number;                /* of the batch that is filled */
+	uint64_t out_bytes;             /* that it holds */
+	uint32_t inputs[MERGED_EVENTS]; /* which stream each of its events is of */
+	struct stream *last;            /* the one that was read last */
+	bool no_memory;
+};
+
+bool
+streams_wanted(const struct source *s)
+{
+	const struct trace_ops *const ops = format_trace_ops(s->format);
+	const struct pipeline_job *const job = s->context->job;
+	const bool apart = s->context->raw && (s->context->want & WANT_FILES) != 0;
+
+	return ops->merges && (((job->want & WANT_ORDER) != 0 && !apart) ||
+	                       (ops->checks_order != NULL && ops->checks_order(job->options)));
+}
+
+bool
+streams_full(const struct reading *r, const struct source *s)
+{
+	return s->in->packing != INPUT_PLAIN && r->streams != NULL && r->streams->packed >= MOST_PACKED;
+}
+
+/* ---- opening ---- */
+
+static struct stream *
+new_stream(struct reading *r)
+{
+	if (r->streams == NULL && (r->streams = calloc(1, sizeof *r->streams)) == NULL)
+		return NULL;
+	struct streams *const all = r->streams;
+	if (all->n == all->cap) {
+		const size_t cap = all->cap == 0 ? 16 : all->cap * 2;
+		struct stream **const more =
+		    cap <= UINT32_MAX / 2 ? realloc(all->list, cap * sizeof *more) : NULL;
+		if (more == NULL)
+			return NULL;
+		all->list = more;
+		all->cap = cap;
+	}
+	struct stream *const s = calloc(1, sizeof *s);
+	if (s != NULL)
+		all->list[all->n++] = s;
+	return s;
+}
+
+/* Its findings are kept: while it is read, others are too. */
+bool
+streams_add(struct reading *r, struct source *from)
+{
+	const struct pipeline_hooks *const h = &r->p->job->hooks;
+	struct stream *const s = new_stream(r);
+
+	if (s == NULL) {
+		source_no_memory(from);
+		reading_report(r, from);
+		return true;
+	}
+	s->place = r->streams->n - 1;
+	s->source = *from;
+	s->source.findings.sink = findings_defer;
+	s->source.findings.ctx = &s->source.deferred;
+	s->source.deferred.room = &s->source.context->deferred_room;
+	r->streams->packed += s->source.in->packing != INPUT_PLAIN;
+	input_keep(s->source.in, BYTES_AT_HAND / r->inputs);
+	if (r->inputs > MOST_MAPPED)
+		r->piece = BYTES_AT_HAND / r->inputs + 1;
+	return !source_start(&s->source) || h->opened == NULL || h->opened(h->ctx, &s->source);
+}
+
+/* ---- reading ---- */
+
+/* What a stream's events point to goes with those that were taken from it.  false: no memory. */
+static bool
+hold_memory(struct streams *all, struct stream *s, struct batch *out)
+{
+	struct batch *const b = &s->batch;
+
+	if (s->held_by == all->number)
+		return true;
+	s->held_by = all->number;
+	if (s->memory == NULL) {
+		if (b->holds.n == 0 && b->scratch.used == 0 && b->engine.blocks == NULL &&
+		    b->engine.nshared == 0)
+			return true;
+		all->out_bytes += input_holds_size(&b->holds) + b->scratch.used;
+		s->memory = batch_share_memory(b);
+	}
+	return s->memory != NULL && batch_hold(out, s->memory);
+}
+
+/* The next events of a stream, if there are any more; else it is ended. */
+static bool
+next_batch(struct stream *s)
+{
+	struct batch *const b = &s->batch;
+
+	shared_memory_drop(s->memory);
+	s->memory = NULL;
+	s->held_by = 0;
+	batch_recycle(b);
+	if (s->source.in == NULL)
+		return false;
+	while (s->source.status == READ_MORE && b->n == 0) {
+		input_release(&b->holds);
+		source_next(&s->source, b);
+	}
+	if (b->n > 0)
+		return true;
+	/* One that lies in a mapping stays open until all batches are settled: a file that shrinks may still
+	 * change what they point to. */
+	if (s->source.in->packing != INPUT_PLAIN)
+		source_end(&s->source);
+	batch_free(b);
+	return false;
+}
+
+static uint32_t
+events_at_hand(size_t streams)
+{
+	const size_t each = EVENTS_AT_HAND / streams;
+
+	return each < LEAST_AT_HAND ? LEAST_AT_HAND : each > MOST_AT_HAND ? MOST_AT_HAND : (uint32_t)each;
+}
+
+/* The first events; false: there are none. */
+static bool
+begin_stream(struct reading *r, struct stream *s)
+{
+	if (s->source.status == READ_MORE) {
+		/* one that stays empty, so that there is a place behind the last */
+		if (batch_init(&s->batch, events_at_hand(r->streams->n) + 1,
+		               (r->p->context.want & WANT_BYTES) != 0))
+			s->batch.cap--;
+		else
+			s->source.status = READ_NO_MEMORY;
+	}
+	return next_batch(s);
+}
+
+/* ---- merging ---- */
+
+static void
+take_up(struct at_hand *h, const struct batch *b)
+{
+	h->next = b->events;
+	h->end = b->events + b->n;
+	h->after = b->events[1].ts;
+}
+
+/* The next entry of a stream whose events at hand were all taken. */
+static struct merge_entry
+next_events(struct streams *all, struct merge_entry e, struct batch *out)
+{
+	struct stream *const s = all->list[e.source];
+	struct at_hand *const h = &all->at_hand[e.source];
+
+	all->no_memory |= out->n > 0 && !hold_memory(all, s, out);
+	all->last = s;
+	if (!next_batch(s))
+		return merge_ended(e.source);
+	take_up(h, &s->batch);
+	if (h->next->ts > e.key)
+		e.key = h->next->ts;
+	return e;
+}
+
+/* The fields of an event move with it. */
+static void
+put_fields(struct streams *all, struct batch *out, const struct batch *from, struct event *to)
+{
+	struct field *const place = batch_fields(out, to->nfields);
+
+	if (place == NULL) {
+		all->no_memory = true;
+		to->nfields = 0;
+		return;
+	}
+	memcpy(place, from->fields + to->first_field, to->nfields * sizeof *place);
+	to->first_field = out->nfields;
+	out->nfields += to->nfields;
+}
+
+static void
+put_event(struct streams *all, struct batch *out, const struct stream *s, const struct event *e)
+{
+	struct event *const to = &out->events[out->n];
+
+	*to = *e;
+	if (to->nfields > 0)
+		put_fields(all, out, &s->batch, to);
+	if (out->bytes != NULL)
+		out->bytes[out->n] = s->batch.bytes[e - s->batch.events];
+	out->n++;
+}
+
+static bool
+is_full(const struct streams *all, const struct batch *out)
+{
+	return out->n == MERGED_EVENTS || out->nfields >= MERGED_FIELDS || all->out_bytes > MERGED_BYTES ||
+	       all->no_memory;
+}
+
+/* One event after the other, until the batch is full or all have ended. */
+static void
+merge_events(struct reading *r, struct batch *out)
+{
+	struct streams *const all = r->streams;
+	const struct trace_context *const c = &r->p->context;
+	const struct trace_ops *const ops = format_trace_ops(c->format);
+	const bool fast = !c->checks_order && out->bytes == NULL;
+	struct merge_entry e = all->first;
+
+	while (e.source < MERGE_ENDED && !is_full(all, out)) {
+		struct at_hand *const h = &all->at_hand[e.source];
+		const struct event *const from = h->next++;
+		all->inputs[out->n] = e.source;
+		if (fast && from->nfields == 0) {
+			out->events[out->n++] = *from;
+		} else {
+			struct stream *const s = all->list[e.source];
+			if (c->checks_order)
+				ops->check_event(&s->source.reader, &s->batch, from);
+			if (c->job->want != WANT_FINDINGS)
+				put_event(all, out, s, from);
+		}
+		if (h->next == h->end) {
+			e = next_events(all, e, out);
+		} else {
+			e.key = h->after > e.key ? h->after : e.key;
+			h->after = h->next[1].ts;
+		}
+		e = merge_next(&all->merge, e);
+	}
+	all->first = e;
+}
+
+/* What those events of the batch point to that are of the present batches of their streams.  Of few streams
+ * all that gave something are held, which is cheaper than to ask each event. */
+static void
+hold_all(struct streams *all, struct batch *out)
+{
+	const size_t n = all->n <= FEW_STREAMS ? all->n : out->n;
+
+	for (size_t i = 0; out->n > 0 && i < n; i++) {
+		struct stream *const s = all->list[all->n <= FEW_STREAMS ? i : all->inputs[i]];
+		if (s->batch.events != NULL && all->at_hand[s->number].next > s->batch.events)
+			all->no_memory |= !hold_memory(all, s, out);
+	}
+}
+
+/* Of two with one path the one that was named first. */
+static int
+by_path(const void *a, const void *b)
+{
+	const struct stream *const x = *(struct stream *const *)a, *const y = *(struct stream *const *)b;
+	const int order = strcmp(x->source.place.path, y->source.place.path);
+
+	return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+/* The first events of all streams.  false: no memory. */
+static bool
+begin(struct reading *r)
+{
+	struct streams *const all = r->streams;
+	struct merge_entry *const first = calloc(all->n, sizeof *first);
+	bool ok = first != NULL && (all->at_hand = calloc(all->n, sizeof *all->at_hand)) != NULL &&
+	          (all->findings = calloc(all->n, sizeof *all->findings)) != NULL;
+
+	all->begun = true;
+	for (size_t i = 0; ok && i < all->n; i++) {
+		struct stream *const s = all->list[i];
+		const bool some = begin_stream(r, s);
+		all->findings[i] = &s->source.findings;
+		s->number = (uint32_t)i;
+		first[i] = some ? (struct merge_entry){ s->batch.events[0].ts, (uint32_t)i }
+		                : merge_ended((uint32_t)i);
+		if (some)
+			take_up(&all->at_hand[i], &s->batch);
+	}
+	ok = ok && merge_init(&all->merge, first, (uint32_t)all->n);
+	if (ok)
+		all->first = all->merge.first;
+	free(first);
+	return ok;
+}
+
+/* Nothing to merge: as if it were read alone. */
+static void
+fill_from_one(struct reading *r, struct batch *out)
+{
+	struct stream *const s = r->streams->list[0];
+	const struct pipeline_hooks *const h = &r->p->job->hooks;
+
+	r->streams->last = s;
+	while (s->source.in != NULL && s->source.status == READ_MORE && out->n == 0) {
+		source_next(&s->source, out);
+		source_check_events(&s->source, out);
+		if (h->progress != NULL)
+			h->progress(h->ctx, s->source.in);
+	}
+	out->engine.findings = &s->source.findings;
+}
+
+static void
+fill_from_all(struct reading *r, struct batch *out)
+{
+	struct streams *const all = r->streams;
+	const struct pipeline_hooks *const h = &r->p->job->hooks;
+
+	if (!all->begun) {
+		qsort(all->list, all->n, sizeof *all->list, by_path);
+		all->no_memory = !begin(r);
+	}
+	all->number++;
+	all->out_bytes = 0;
+	if (!all->no_memory)
+		merge_events(r, out);
+	hold_all(all, out);
+	out->engine.input_findings = all->findings;
+	out->engine.inputs = all->inputs;
+	if (h->progress != NULL && all->last != NULL && all->last->source.in != NULL)
+		h->progress(h->ctx, all->last->source.in);
+}
+
+enum stage_status
+streams_next(struct reading *r, struct batch **out)
+{
+	struct streams *const all = r->streams;
+	struct trace_context *const c = &r->p->context;
+	struct batch *const b = batch_pool_take(&r->p->pool);
+
+	all->no_memory |= b == NULL;
+	if (!all->no_memory && all->n == 1)
+		fill_from_one(r, b);
+	else if (!all->no_memory)
+		fill_from_all(r, b);
+	if (all->no_memory) {
+		source_report_no_memory(&c->findings, NULL);
+		c->unreadable = c->system_failed = true;
+		batch_release(b);
+		return STAGE_BAD;
+	}
+	if (b->n > 0) {
+		*out = b;
+		return STAGE_MORE;
+	}
+	batch_release(b);
+	streams_end(r);
+	return STAGE_MORE;
+}
+
+/* ---- the end ---- */
+
+struct source *
+streams_present(struct reading *r)
+{
+	return r->streams != NULL && r->streams->last != NULL ? &r->streams->last->source : NULL;
+}
+
+static void
+report_stream(struct reading *r, struct stream *s)
+{
+	const struct pipeline_job *const job = r->p->job;
+	struct findings *const j = &s->source.findings;
+
+	source_end(&s->source);
+	batch_free(&s->batch);
+	shared_memory_drop(s->memory);
+	findings_report(&s->source.deferred, j, job->sink, job->ctx);
+	j->sink = job->sink;
+	j->ctx = job->ctx;
+	reading_report(r, &s->source);
+	free(s);
+}
+
+void
+streams_end(struct reading *r)
+{
+	struct streams *const all = r->streams;
+	const struct pipeline_hooks *const h = &r->p->job->hooks;
+
+	if (h->settle != NULL)
+		h->settle(h->ctx);
+	if (!all->begun)
+		qsort(all->list, all->n, sizeof *all->list, by_path);
+	for (size_t i = 0; i < all->n; i++)
+		report_stream(r, all->list[i]);
+	if (all->begun)
+		merge_free(&all->merge);
+	free(all->at_hand);
+	free(all->findings);
+	free(all->list);
+	free(all);
+	r->streams = NULL;
+}

@@ -1,0 +1,200 @@
+/* A run of several passes over an input that is not the same in all of them: it fails, and says so. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check/input_rules.h"
+#include "cmd/test/cli_test_util.h"
+#include "format/registry.h"
+#include "run/adjust/join.h"
+#include "run/choose/split.h"
+#include "run/read/trace_groups.h"
+
+#define SAMPLE "testdata/htdump/good/equal-starts.htdump"
+
+struct place {
+	char *dir, *bytes;
+	size_t n;
+	char path[300];
+	const char *paths[1];
+	struct input_files files;
+	int left; /* until the file is changed: so many times it is opened again */
+	bool removed;
+	bool told;
+};
+
+/* Before it is opened again: it becomes another one. */
+static void
+change(void *ctx, const char *path)
+{
+	struct place *const p = ctx;
+
+	if (strcmp(path, p->path) != 0 || p->left-- > 0)
+		return;
+	if (p->removed)
+		cr_assert_eq(unlink(path), 0);
+	else
+		cr_assert(write_whole(path, p->bytes, p->n / 2));
+}
+
+static void
+begin(struct place *p, int left)
+{
+	*p = (struct place){ .dir = make_folder(), .left = left };
+	snprintf(p->path, sizeof p->path, "%s/a.htdump", p->dir);
+	p->paths[0] = p->path;
+	p->bytes = read_whole(SAMPLE, &p->n);
+	cr_assert(write_whole(p->path, p->bytes, p->n));
+	p->files = (struct input_files){ .lock = PTHREAD_MUTEX_INITIALIZER,
+		                         .nopen = INPUT_FILES_OPEN, /* none stays open */
+		                         .before_again = change,
+		                         .ctx = p };
+}
+
+static void
+end(struct place *p)
+{
+	input_files_free(&p->files);
+	free(p->bytes);
+	remove_folder(p->dir);
+}
+
+static void
+take_finding(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct place *const p = ctx;
+
+	(void)j;
+	p->told |= input_rule_is_failure(f->rule);
+}
+
+static struct pipeline_job
+job_of(struct place *p)
+{
+	return (struct pipeline_job){ .paths = p->paths,
+		                      .npaths = 1,
+		                      .files = &p->files,
+		                      .want = WANT_TIMES | WANT_ORDER,
+		                      .interpret = INTERPRET_SPANS,
+		                      .sink = take_finding,
+		                      .ctx = p };
+}
+
+/* Events come out, unless a pass failed; then that is a finding, and none does. */
+static void
+expect_failed(struct place *p, const struct pipeline_job *job, bool failed)
+{
+	struct pipeline *const pipeline = malloc(sizeof *pipeline);
+	struct batch *b;
+	uint64_t n = 0;
+	enum stage_status status = STAGE_BAD;
+
+	cr_assert_not_null(pipeline);
+	if (pipeline_open(pipeline, job))
+		while ((status = pipeline_next(pipeline, &b)) == STAGE_MORE) {
+			n += b->n;
+			batch_release(b);
+		}
+	pipeline_end(pipeline);
+	cr_expect_eq(pipeline_pass_failed(pipeline, status), failed);
+	cr_expect_eq(p->told, failed);
+	if (job->join == NULL || !failed)
+		cr_expect_eq(n == 0, failed, "%llu events", (unsigned long long)n);
+	pipeline_close(pipeline);
+	free(pipeline);
+}
+
+static const struct select quarter = { .since = { SELECT_PART, SELECT_WHOLE / 4 }, .edges = SELECT_CLIP };
+static const struct select some = { .since = { SELECT_AT, 20000 }, .edges = SELECT_CLIP };
+
+Test(passes, each_sees_the_same_file)
+{
+	static const struct {
+		const struct select *select, *scope;
+		bool rebase, copies;
+		int passes; /* before the last one */
+	} rows[] = {
+		{ .select = &quarter, .passes = 1 },
+		{ .scope = &some, .passes = 1 },
+		{ .rebase = true, .passes = 1 },
+		{ .select = &some, .copies = true, .passes = 1 },
+		{ .select = &quarter, .copies = true, .passes = 2 },
+	};
+
+	for (size_t i = 0; i < 4 * sizeof rows / sizeof *rows; i++) {
+		const int left = (int)(i / 2 % 2), row = (int)(i / 4);
+		struct place p;
+		begin(&p, left);
+		p.removed = i % 2 == 1;
+		struct pipeline_job job = job_of(&p);
+		job.select = rows[row].select;
+		job.scope = rows[row].scope;
+		job.rebase = rows[row].rebase;
+		job.raw_from = rows[row].copies ? format_by_name("htdump") : NULL;
+		expect_failed(&p, &job, left < rows[row].passes);
+		end(&p);
+	}
+}
+
+Test(passes, of_parts_that_are_merged)
+{
+	for (int left = 0; left < 2; left++) {
+		struct place p;
+		struct join j;
+		struct trace_groups traces;
+		begin(&p, left);
+		const char *const both[] = { SAMPLE, p.path };
+		struct pipeline_job job = job_of(&p);
+		cr_assert(trace_groups_init(&traces, both, 2, NULL) && join_init(&j, &traces));
+		cr_assert(join_look(&j, &job));
+		cr_assert(join_by_start(&j));
+		job.paths = both;
+		job.npaths = 2;
+		job.join = &j;
+		job.order = ORDER_TIME;
+		p.left = left;
+		expect_failed(&p, &job, left == 0);
+		join_free(&j);
+		trace_groups_free(&traces);
+		end(&p);
+	}
+}
+
+/* The first pass over a part could not be read to its end. */
+Test(passes, of_a_part_that_fails)
+{
+	struct place p;
+	struct join j;
+	struct trace_groups traces;
+
+	begin(&p, 0);
+	const char *const both[] = { p.path, p.path };
+	const struct pipeline_job job = job_of(&p);
+	cr_assert(trace_groups_init(&traces, both, 2, NULL) && join_init(&j, &traces));
+	cr_expect_not(join_look(&j, &job));
+	cr_expect_str_eq(j.failed_path, p.path);
+	cr_expect_not_null(strstr(j.why.text, "changed while it was read"), "%s", j.why.text);
+	join_free(&j);
+	trace_groups_free(&traces);
+	end(&p);
+}
+
+/* The plan of a split: the least time, the parts. */
+Test(passes, of_a_split)
+{
+	for (int left = 0; left < 2; left++) {
+		struct place p;
+		const struct select all = { .edges = SELECT_CLIP };
+		struct split s = { .by = SPLIT_TIME, .step = 10000 };
+		begin(&p, left);
+		struct pipeline_job job = job_of(&p);
+		job.select = &all;
+		cr_expect_eq(split_plan(&s, &job), left > 0, "%s", s.why);
+		if (left == 0)
+			cr_expect_not_null(strstr(s.why, "changed while it was read"), "%s", s.why);
+		split_free(&s);
+		end(&p);
+	}
+}

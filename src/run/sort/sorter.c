@@ -1,0 +1,380 @@
+#include "run/sort/sorter.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "run/sort/event_codec.h"
+#include "run/sort/order_sort.h"
+
+#define FIRST_MEMORY (UINT64_C(64) << 10)
+#define LOAD_PART 128U /* of the memory */
+#define LOAD_MIN (UINT64_C(4) << 10)
+#define LOAD_MAX (UINT64_C(2) << 20)
+#define LOAD_EVENT 32U  /* a load has room for one key per so many bytes */
+#define SHAPES_PART 32U /* of the memory, for shapes */
+#define OUT_BYTES ((size_t)1 << 20)
+#define OUT_FIELDS 65536U
+
+/* Batches may point into it when all events stay in memory to the end. */
+struct sorter_memory {
+	struct shared_memory shared; /* first: its address is that of the whole */
+	uint64_t size;               /* of data */
+	alignas(max_align_t) char data[];
+};
+
+static void
+memory_destroy(struct shared_memory *shared)
+{
+	free(shared);
+}
+
+static bool
+failed(struct sorter *s)
+{
+	s->state = SORTER_FAILED;
+	return false;
+}
+
+static uint64_t
+between(uint64_t v, uint64_t least, uint64_t most)
+{
+	return v < least ? least : v > most ? most : v;
+}
+
+void
+sorter_init(struct sorter *s, const struct sorter_options *options)
+{
+	const uint64_t memory = between(options->memory, SORTER_MEMORY_MIN, SORTER_MEMORY_MAX),
+	               load = between(memory / LOAD_PART, LOAD_MIN, LOAD_MAX),
+	               shapes = between(memory / SHAPES_PART / EVENT_SHAPE_BYTES, 0, EVENT_SHAPES_MOST);
+
+	*s = (struct sorter){ .options = *options, .load = { .in_order = true } };
+	s->options.memory = memory;
+	s->load.cap = load;
+	s->load.keys_cap = (uint32_t)(load / LOAD_EVENT);
+	s->shapes.most = (uint32_t)shapes;
+	/* The load, its keys three times, the shapes, and a buffer to write through, as large as a load. */
+	s->most =
+	    memory - 2 * load - 3 * s->load.keys_cap * sizeof(struct order_key) - shapes * EVENT_SHAPE_BYTES;
+}
+
+void
+sorter_free(struct sorter *s)
+{
+	if (s->memory != NULL)
+		shared_memory_drop(&s->memory->shared);
+	if (s->merges)
+		run_merge_free(&s->merge);
+	spill_close(&s->file);
+	event_shapes_free(&s->shapes);
+	free(s->load.data);
+	free(s->load.keys);
+	free(s->held.list);
+	free(s->spilled.list);
+	*s = (struct sorter){ .state = SORTER_FAILED };
+}
+
+void
+sorter_reason(const struct sorter *s, char *why, size_t size)
+{
+	if (s->file.failed != SPILL_NOTHING)
+		spill_reason(&s->file, "sorting", why, size);
+	else
+		(void)snprintf(why, size, "no memory to sort events");
+}
+
+static struct run_rule
+rule_of(const struct sorter *s)
+{
+	return (struct run_rule){ s->options.order, s->options.with_bytes, &s->shapes, s->options.memory };
+}
+
+/* A run that starts where the last one ends makes it longer. */
+static bool
+add_run(struct sorter_runs *runs, const struct order_key *first, const struct order_key *last,
+        struct spill_run run)
+{
+	if (runs->n > 0 && !order_key_less(first, &runs->last)) {
+		runs->list[runs->n - 1].bytes += run.bytes;
+	} else {
+		if (!array_room(&runs->list, runs->n, &runs->cap, sizeof *runs->list))
+			return false;
+		runs->list[runs->n++] = run;
+	}
+	runs->last = *last;
+	return true;
+}
+
+/* ---- memory ---- */
+
+static bool
+resize(struct sorter *s, uint64_t size)
+{
+	const bool is_new = s->memory == NULL;
+	struct sorter_memory *const m =
+	    realloc(s->memory, (size_t)(offsetof(struct sorter_memory, data) + size + EVENT_PACKED_SLACK));
+
+	if (m == NULL)
+		return failed(s);
+	if (is_new)
+		shared_memory_init(&m->shared, memory_destroy);
+	m->size = size;
+	s->memory = m;
+	return true;
+}
+
+static uint64_t
+room(const struct sorter *s)
+{
+	return s->memory != NULL ? s->memory->size - s->used : 0;
+}
+
+/* Merges the runs in memory to one at the end of the file. */
+static bool
+merge_to_file(struct sorter *s)
+{
+	const struct run_rule rule = rule_of(s);
+	char *const buffer = malloc((size_t)s->load.cap);
+	struct run_merge m;
+	const bool ok = run_merge_init(&m, NULL, s->memory->data, s->held.list, s->held.n, &rule) &&
+	                buffer != NULL && run_merge_write(&m, &s->file, buffer, s->load.cap);
+
+	run_merge_free(&m);
+	free(buffer);
+	return ok;
+}
+
+/* Writes the runs in memory (at least one) to the file. */
+static bool
+spill(struct sorter *s)
+{
+	if (!s->file.is_open && !spill_open(&s->file, s->options.beside))
+		return failed(s);
+	const uint64_t offset = s->file.size;
+	const bool ok =
+	    s->held.n == 1 ? spill_write(&s->file, s->memory->data, (size_t)s->used) : merge_to_file(s);
+	const struct spill_run run = { offset, s->file.size - offset };
+	if (!ok || !add_run(&s->spilled, &s->least, &s->greatest, run))
+		return failed(s);
+	s->counts.runs = s->spilled.n;
+	s->counts.spilled = s->file.size;
+	s->used = 0;
+	s->held.n = 0;
+	return s->memory->size <= s->most || resize(s, s->most);
+}
+
+/* For n bytes more. */
+static bool
+make_room(struct sorter *s, uint64_t n)
+{
+	bool ok = true;
+
+	while (ok && room(s) < n) {
+		const uint64_t size = s->memory != NULL ? s->memory->size : 0;
+		if (size < s->most)
+			ok = resize(
+			    s, between(2 * size, FIRST_MEMORY < s->most ? FIRST_MEMORY : s->most, s->most));
+		else if (s->used > 0)
+			ok = spill(s);
+		else
+			ok = size < EVENT_PACKED_MAX ? resize(s, 2 * size) : failed(s);
+	}
+	return ok;
+}
+
+/* n bytes behind what is in memory are a run. */
+static bool
+hold_run(struct sorter *s, const struct order_key *first, const struct order_key *last, uint64_t n)
+{
+	const bool alone = s->held.n == 0;
+
+	if (!add_run(&s->held, first, last, (struct spill_run){ s->used, n }))
+		return failed(s);
+	if (alone || order_key_less(first, &s->least))
+		s->least = *first;
+	if (alone || order_key_less(&s->greatest, last))
+		s->greatest = *last;
+	s->used += n;
+	return true;
+}
+
+/* ---- the load ---- */
+
+static bool
+begin_load(struct sorter *s)
+{
+	struct sorter_load *const l = &s->load;
+
+	if (s->shapes.fields == NULL)
+		s->shapes.fields = field_shapes_new(s->shapes.most / 8);
+	if (l->data == NULL)
+		l->data = malloc((size_t)l->cap + EVENT_PACKED_SLACK);
+	if (l->keys == NULL)
+		l->keys = malloc(3 * (size_t)l->keys_cap * sizeof *l->keys);
+	return (l->data != NULL && l->keys != NULL && s->shapes.fields != NULL) || failed(s);
+}
+
+static void
+copy_load(const struct sorter_load *l, char *to)
+{
+	if (l->in_order) {
+		memcpy(to, l->data, (size_t)l->used);
+		return;
+	}
+	for (uint32_t i = 0; i < l->n; i++) {
+		const char *const packed = l->data + l->keys[i].position;
+		const size_t size = (size_t)event_packed_size(packed);
+		memcpy(to, packed, size);
+		to += size;
+	}
+}
+
+/* Puts what is loaded into memory, in order. */
+static bool
+move_load(struct sorter *s)
+{
+	struct sorter_load *const l = &s->load;
+
+	if (l->n == 0)
+		return true;
+	if (!make_room(s, l->used))
+		return false;
+	if (!l->in_order) {
+		order_sort(l->keys, l->n, l->keys + l->keys_cap);
+		s->counts.sorts++;
+	}
+	copy_load(l, s->memory->data + s->used);
+	const bool ok = hold_run(s, &l->keys[0], &l->keys[l->n - 1], l->used);
+	l->n = 0;
+	l->used = 0;
+	l->in_order = true;
+	return ok;
+}
+
+/* ---- adding ---- */
+
+/* An event that is larger than a load is a run of its own; one that is larger than the memory does not stay
+ * there. */
+static bool
+add_large(struct sorter *s, const struct batch *b, uint32_t i)
+{
+	const struct order_key key = order_key_of(&b->events[i], s->options.order);
+	uint64_t n = 0;
+
+	while (n == 0) {
+		if (!make_room(s, room(s) + 1))
+			return false;
+		n = event_pack(s->memory->data + s->used, room(s), b, i, &s->shapes, s->options.with_bytes);
+	}
+	return hold_run(s, &key, &key, n) && (s->memory->size <= s->most || spill(s));
+}
+
+static bool
+add_one(struct sorter *s, const struct batch *b, uint32_t i)
+{
+	struct sorter_load *const l = &s->load;
+	struct order_key key = order_key_of(&b->events[i], s->options.order);
+	uint64_t n;
+
+	while ((n = l->n < l->keys_cap ? event_pack(l->data + l->used, l->cap - l->used, b, i, &s->shapes,
+	                                            s->options.with_bytes)
+	                               : 0) == 0) {
+		if (l->n == 0)
+			return add_large(s, b, i);
+		if (!move_load(s))
+			return false;
+	}
+	key.position = (uint32_t)l->used;
+	l->in_order &= l->n == 0 || !order_key_less(&key, &l->keys[l->n - 1]);
+	l->keys[l->n++] = key;
+	l->used += n;
+	return true;
+}
+
+bool
+sorter_add(struct sorter *s, const struct batch *b)
+{
+	if (s->state != SORTER_FILLING || !begin_load(s))
+		return false;
+	if (s->counts.events == 0 && b->n > 0)
+		s->shapes.base = b->events[0].ts;
+	for (uint32_t i = 0; i < b->n; i++)
+		if (!add_one(s, b, i))
+			return false;
+	s->counts.events += b->n;
+	return true;
+}
+
+/* ---- coming out ---- */
+
+static bool
+merge_file(struct sorter *s)
+{
+	const struct run_rule rule = rule_of(s);
+	uint32_t merges = 0;
+
+	if (s->used > 0 && !spill(s))
+		return false;
+	shared_memory_drop(&s->memory->shared);
+	s->memory = NULL;
+	s->merges = runs_reduce(&s->file, s->spilled.list, &s->spilled.n, run_merge_most(rule.memory), &rule,
+	                        &merges);
+	s->counts.merges = merges;
+	s->counts.spilled = s->file.size;
+	return s->merges && run_merge_init(&s->merge, &s->file, NULL, s->spilled.list, s->spilled.n, &rule);
+}
+
+static bool
+merge_memory(struct sorter *s)
+{
+	const struct run_rule rule = rule_of(s);
+
+	s->merges = s->held.n > 0;
+	return !s->merges || run_merge_init(&s->merge, NULL, s->memory->data, s->held.list, s->held.n, &rule);
+}
+
+bool
+sorter_end(struct sorter *s)
+{
+	if (s->state != SORTER_FILLING || !move_load(s))
+		return false;
+	free(s->load.data);
+	free(s->load.keys);
+	s->load.data = NULL;
+	s->load.keys = NULL;
+	s->state = SORTER_MERGING;
+	return (s->spilled.n > 0 ? merge_file(s) : merge_memory(s)) || failed(s);
+}
+
+static bool
+has_room(const struct batch *out)
+{
+	return out->n < out->cap && out->scratch.used < OUT_BYTES && out->nfields < OUT_FIELDS;
+}
+
+static bool
+merge(struct sorter *s, struct batch *out)
+{
+	if (run_merge_ended(&s->merge))
+		return true;
+	if (s->memory != NULL && !batch_hold(out, &s->memory->shared))
+		return false;
+	while (!run_merge_ended(&s->merge) && has_room(out))
+		if (!run_merge_next(&s->merge, out))
+			return false;
+	return true;
+}
+
+enum sorter_status
+sorter_next(struct sorter *s, struct batch *out)
+{
+	if (s->state == SORTER_FILLING)
+		return SORTER_NEEDS_INPUT;
+	if (s->state == SORTER_MERGING && merge(s, out))
+		return out->n > 0 ? SORTER_MORE : SORTER_END;
+	(void)failed(s);
+	batch_recycle(out);
+	return SORTER_NO_RESULT;
+}

@@ -1,0 +1,309 @@
+#include "run/write/writing.h"
+
+#include <stdlib.h>
+
+#include "run/write/workers.h"
+
+#define SLICE_BYTES                                                                                          \
+	(256U                                                                                                \
+	 << 10) /* of text in the events that are rendered in one go, and what is handed over in one go */
+#define JOBS_A_THREAD 3
+
+struct writing_job {
+	struct writing *w;
+	struct batch *batch;
+	bool lent;
+	struct chunk chunk;
+};
+
+/* ---- handing over ---- */
+
+static bool
+put(struct writing *w, const char *file, const char *p, size_t n)
+{
+	if (!w->out.put(w->out.ctx, file, p, n))
+		atomic_store(&w->failed, true);
+	return !atomic_load(&w->failed);
+}
+
+/* What the batch has and the text between, from its byte `from` on. */
+static void
+put_borrowed(struct writing *w, const struct chunk *c, size_t from)
+{
+	const struct chunk_borrowed *const b = c->files.borrowed;
+
+	for (uint32_t i = 0; i < c->files.nborrowed; i++) {
+		if (b[i].at > from && !put(w, NULL, c->text.p + from, b[i].at - from))
+			return;
+		from = b[i].at > from ? b[i].at : from;
+		if (!put(w, NULL, b[i].bytes.p, b[i].bytes.n))
+			return;
+	}
+	if (c->text.n > from)
+		put(w, NULL, c->text.p + from, c->text.n - from);
+}
+
+/* The parts of a chunk, from the byte `from` on.  A file of a folder that gets nothing is made all the same.
+ */
+static void
+put_text(struct writing *w, const struct chunk *c, size_t from)
+{
+	const struct chunk_part *const parts = c->files.parts;
+	const size_t first = c->files.n > 0 ? parts[0].at : c->text.n;
+
+	if (c->files.nborrowed > 0) {
+		put_borrowed(w, c, from);
+		return;
+	}
+	if (first > from && !put(w, NULL, c->text.p + from, first - from))
+		return;
+	for (uint32_t i = 0; i < c->files.n; i++) {
+		const size_t at = parts[i].at > from ? parts[i].at : from;
+		const size_t end = i + 1 < c->files.n ? parts[i + 1].at : c->text.n;
+		if (end >= at && !put(w, parts[i].name, c->text.p != NULL ? c->text.p + at : "", end - at))
+			return;
+	}
+}
+
+static bool
+is_well(const struct writing *w)
+{
+	return !atomic_load(&w->no_memory) && !atomic_load(&w->failed);
+}
+
+/* In order, one at a time: what was made goes out. */
+static bool
+hand_over(struct writing *w, struct chunk *c, bool rendered)
+{
+	const uint32_t joint = rendered && !w->writer.any && c->text.n > 0 ? w->to->writer->joint : 0;
+
+	ledger_merge(&w->total, &c->ledger);
+	if (c->text.failed || c->ledger.failed || w->total.failed)
+		atomic_store(&w->no_memory, true);
+	if (c->end.failed != NULL && w->failure == NULL) {
+		w->failure = c->end.failed;
+		atomic_store(&w->failed, true);
+	}
+	w->writer.any |= rendered && (c->text.n > 0 || c->files.nborrowed > 0);
+	if (is_well(w))
+		put_text(w, c, joint);
+	chunk_clear(c);
+	return is_well(w);
+}
+
+/* ---- a batch ---- */
+
+/* Where the events end that are rendered in one go from the i-th on: labels of some MiB each must not become
+ * text all at once. */
+static uint32_t
+slice_end(const struct batch *b, uint32_t i)
+{
+	uint64_t bytes = 0;
+
+	for (; i < b->n && bytes < SLICE_BYTES; i++) {
+		const struct event *const e = &b->events[i];
+		const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
+		bytes += e->name.n;
+		for (; f < end; f++)
+			bytes += f->name.n + (f->value.type >= VALUE_STRING ? f->value.count : 0);
+	}
+	return i;
+}
+
+/* On any thread, or in order.  turn: called before the chunk is handed over early; after that it is this
+ * job's turn. */
+static void
+render_slices(struct writing_job *job, size_t slot)
+{
+	struct writing *const w = job->w;
+	const struct writer_ops *const ops = w->to->writer;
+	struct batch part = *job->batch;
+	uint32_t i = 0;
+
+	do {
+		part.events = job->batch->events + i;
+		part.bytes = job->batch->bytes != NULL ? job->batch->bytes + i : NULL;
+		part.n = slice_end(job->batch, i) - i;
+		if (ops->render != NULL)
+			ops->render(w->writer.state, &part, &job->chunk);
+		else
+			ops->write(w->writer.state, &part, &job->chunk);
+		part.ntracks = part.nclasses = 0;
+		i += part.n;
+		if (i < job->batch->n && job->chunk.text.n >= SLICE_BYTES) {
+			if (w->workers != NULL && ops->render != NULL)
+				workers_turn(w->workers, slot);
+			if (!hand_over(w, &job->chunk, true))
+				return;
+		}
+	} while (i < job->batch->n);
+}
+
+/* In order: what must know of all batches before. */
+static void
+prepare(void *ctx, size_t slot)
+{
+	struct writing *const w = ctx;
+	struct batch *const b = w->jobs[slot].batch;
+
+	if (!is_well(w))
+		return;
+	if (!pipeline_late(w->pipeline, b) ||
+	    (w->to->writer->render != NULL && !w->to->writer->declare(&w->writer, b)))
+		atomic_store(&w->no_memory, true);
+}
+
+static void
+run(void *ctx, size_t slot)
+{
+	struct writing *const w = ctx;
+
+	if (w->to->writer->render != NULL && is_well(w))
+		render_slices(&w->jobs[slot], slot);
+}
+
+static void
+finish(void *ctx, size_t slot)
+{
+	struct writing *const w = ctx;
+	struct writing_job *const job = &w->jobs[slot];
+
+	if (w->to->writer->render == NULL && is_well(w)) {
+		if (!w->to->writer->declare(&w->writer, job->batch))
+			atomic_store(&w->no_memory, true);
+		else
+			render_slices(job, slot);
+	}
+	hand_over(w, &job->chunk, true);
+	if (!job->lent)
+		batch_release(job->batch);
+	job->batch = NULL;
+}
+
+bool
+writing_put(struct writing *w, struct batch *b)
+{
+	const size_t slot = w->workers != NULL ? workers_slot(w->workers) : 0;
+
+	if (!w->begun) { /* classes of an input that could not be read */
+		batch_release(b);
+		return false;
+	}
+	if (!is_well(w)) {
+		batch_release(b);
+		return false;
+	}
+	w->jobs[slot].batch = b;
+	if (w->workers != NULL) {
+		workers_put(w->workers);
+	} else {
+		prepare(w, slot);
+		run(w, slot);
+		finish(w, slot);
+	}
+	return is_well(w);
+}
+
+bool
+writing_lend(struct writing *w, struct batch *b)
+{
+	w->jobs[0].lent = true;
+	return is_well(w) && writing_put(w, b);
+}
+
+void
+writing_settle(struct writing *w)
+{
+	if (w->workers != NULL)
+		workers_settle(w->workers);
+}
+
+/* ---- the whole ---- */
+
+static bool
+start(struct writing *w, unsigned threads)
+{
+	static const struct workers_ops ops = { prepare, run, finish };
+
+	w->njobs = threads > 1 ? (size_t)threads * JOBS_A_THREAD : 1;
+	w->jobs = calloc(w->njobs, sizeof *w->jobs);
+	if (w->jobs == NULL)
+		return false;
+	for (size_t i = 0; i < w->njobs; i++)
+		w->jobs[i].w = w;
+	if (threads > 1 && (w->workers = workers_new(w->njobs, threads - 1, &ops, w)) == NULL)
+		return false;
+	return true;
+}
+
+bool
+writing_begin(struct writing *w, struct pipeline *p, const struct format *to, struct writing_output out,
+              const struct writing_options *options)
+{
+	*w = (struct writing){ .pipeline = p, .to = to, .out = out };
+	w->writer = (struct writer){
+		.trace = pipeline_trace(p),
+		.options = options->values,
+		.tool = options->tool,
+		.beside = options->beside,
+		.raw = p->context.raw,
+		.selected = p->marks.state == MARKS_MADE,
+		.rebased = p->job->rebase,
+		.signed_time = p->rebase.signed_time,
+	};
+	w->begun = true;
+	w->writer.state = calloc(1, to->writer->state_size);
+	if (w->writer.state == NULL || !start(w, options->threads) ||
+	    !to->writer->open(&w->writer, &w->chunk)) {
+		atomic_store(&w->no_memory, true);
+		return false;
+	}
+	if (to->writer->survey != NULL && w->writer.selected && p->job->select != NULL &&
+	    !options->surveyed && !record_marks_survey(p, to->writer->survey, w->writer.state))
+		return false;
+	return hand_over(w, &w->chunk, false);
+}
+
+bool
+writing_end(struct writing *w)
+{
+	struct pipeline *const p = w->pipeline;
+
+	writing_settle(w);
+	if (!pipeline_join_lanes(p))
+		atomic_store(&w->no_memory, true);
+	if (!is_well(w))
+		return false;
+	pipeline_trace(p); /* all is known now */
+	pipeline_losses(p, &w->total);
+	w->writer.total = &w->total;
+	w->writer.rebased_by = p->rebase.by;
+	for (bool more = true; more && is_well(w);) {
+		if (!w->to->writer->close(&w->writer, &w->chunk))
+			atomic_store(&w->no_memory, true);
+		more = w->chunk.end.more;
+		hand_over(w, &w->chunk, false);
+	}
+	return is_well(w);
+}
+
+void
+writing_free(struct writing *w)
+{
+	if (!w->begun)
+		return;
+	writing_settle(w);
+	workers_free(w->workers);
+	w->workers = NULL; /* what settles later has nothing to wait for */
+	for (size_t i = 0; w->jobs != NULL && i < w->njobs; i++)
+		chunk_free(&w->jobs[i].chunk);
+	free(w->jobs);
+	w->jobs = NULL;
+	if (w->writer.state != NULL && w->to->writer->free != NULL)
+		w->to->writer->free(w->writer.state);
+	free(w->writer.state);
+	w->writer.state = NULL;
+	chunk_free(&w->chunk);
+	ledger_free(&w->total);
+	w->begun = false;
+}

@@ -1,0 +1,130 @@
+/* Series of counters, compared with what the definitions say. */
+#include "stats/series.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/track.h"
+
+#define MOST 400U
+#define TRACKS 3U
+
+struct sample {
+	uint64_t ts;
+	uint32_t track;
+	double v;
+};
+
+static uint64_t
+draw(uint64_t *state, uint64_t below)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*state >> 33) % below;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+put(struct series_set *set, const struct track *tracks, const struct sample *s)
+{
+	struct field field = { SLICE_LIT("depth"), { .type = VALUE_F64, .f64 = s->v } };
+	const struct event e = {
+		.ts = s->ts, .track = &tracks[s->track], .nfields = 1, .phase = PHASE_COUNTER
+	};
+	const struct batch b = { .fields = &field, .nfields = 1 };
+
+	cr_assert(series_add(set, 0, &b, &e));
+}
+
+static double
+oracle_time_mean(const struct sample *s, size_t n)
+{
+	double held = 0, ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++)
+			if (s[k].track == s[i].track) {
+				if (s[k].ts >= s[i].ts) {
+					held += s[i].v * (double)(s[k].ts - s[i].ts);
+					ns += (double)(s[k].ts - s[i].ts);
+				}
+				break;
+			}
+	return ns > 0 ? held / ns : NAN;
+}
+
+static void
+expect_near(double got, double want, double part)
+{
+	cr_assert(fabs(got - want) <= part * fabs(want) + 1e-9, "%g, expected %g", got, want);
+}
+
+Test(series, random_values)
+{
+	struct track tracks[TRACKS];
+	uint64_t state = 5;
+
+	for (uint32_t i = 0; i < TRACKS; i++)
+		tracks[i] = (struct track){ .index = i };
+	for (unsigned round = 0; round < 200; round++) {
+		struct sample s[MOST];
+		double v[MOST], sum = 0;
+		struct series_set set;
+		struct arena text = { 0 };
+		const size_t n = 1 + draw(&state, MOST);
+		uint64_t now = 0;
+		series_init(&set, &text);
+		for (size_t i = 0; i < n; i++) {
+			now += draw(&state, 50);
+			s[i] = (struct sample){ now, (uint32_t)draw(&state, TRACKS),
+				                round % 2 == 0
+				                    ? (double)draw(&state, 200)
+				                    : ((double)draw(&state, 1000000) - 300000) / 977 };
+			v[i] = s[i].v;
+			sum += v[i];
+			put(&set, tracks, &s[i]);
+		}
+		qsort(v, n, sizeof *v, by_number);
+		const struct series *const got = &set.list[0];
+		cr_assert_eq(set.n > 0 && got->count == n, true);
+		expect_near(got->first, s[0].v, 0);
+		expect_near(got->last, s[n - 1].v, 0);
+		expect_near(got->min, v[0], 0);
+		expect_near(got->max, v[n - 1], 0);
+		expect_near(series_mean(got), sum / (double)n, 1e-9);
+		const double mean = oracle_time_mean(s, n);
+		expect_near(series_time_mean(got), isnan(mean) ? sum / (double)n : mean, 1e-9);
+		for (unsigned p = 1; p <= 100; p++) {
+			const double want = v[(n * p + 99) / 100 - 1];
+			expect_near(series_percentile(got, p), want, round % 2 == 0 ? 0 : 0.008);
+			cr_assert(series_percentile(got, p) <= got->max);
+		}
+		series_free(&set);
+		arena_free(&text);
+	}
+}
+
+/* What is no number is not counted, and what is very large makes no mean that is none. */
+Test(series, odd_values)
+{
+	struct track track = { .index = 0 };
+	struct series_set set;
+	struct arena text = { 0 };
+	const double values[] = { NAN, INFINITY, -INFINITY, 1.7e308, 1.7e308, -0.0 };
+
+	series_init(&set, &text);
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		put(&set, &track, &(struct sample){ 10 * i, 0, values[i] });
+	cr_assert_eq(set.list[0].count, 3);
+	cr_assert(isfinite(series_mean(&set.list[0])) && isfinite(series_time_mean(&set.list[0])));
+	cr_assert(series_percentile(&set.list[0], 100) <= 1.7e308);
+	series_free(&set);
+	arena_free(&text);
+}

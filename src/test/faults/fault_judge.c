@@ -1,0 +1,207 @@
+#include "test/faults/fault_judge.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+struct judge {
+	const struct fault_case *c;
+	const struct fault_plan *plan;
+	const struct fault_tree *before;
+	const struct fault_outcome *without, *with;
+	char *why;
+	size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static bool
+wrong(const struct judge *j, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(j->why, j->n, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+/* ---- the message ---- */
+
+static bool
+has_reason(const char *line, const struct fault_plan *plan)
+{
+	/* the second is what pthread_create() says when its own memory fails */
+	static const char *const memory[] = { "memory", "Resource temporarily unavailable", NULL };
+
+	for (const char *const *w = memory; plan->error == ENOMEM && *w != NULL; w++)
+		if (strstr(line, *w) != NULL)
+			return true;
+	return plan->error > 0 && strstr(line, strerror(plan->error)) != NULL;
+}
+
+/* One that the command line names, as its own word or behind FORMAT=, or that it makes.  Reports may name
+ * inputs from the root on. */
+static bool
+has_path(const char *line, const struct judge *j)
+{
+	const struct fault_tree *const made = &j->without->made;
+
+	for (int i = 1; i < j->c->argc; i++) {
+		const char *const equals = strchr(j->c->argv[i], '=');
+		const char *path = equals != NULL ? equals + 1 : j->c->argv[i];
+		path += strncmp(path, "../", 3) == 0 ? 3 : 0;
+		const bool names = strchr(path, '/') != NULL || strcmp(path, "-") == 0;
+		if (names && strstr(line, path) != NULL)
+			return true;
+	}
+	for (unsigned i = 0; i < made->n; i++) {
+		const char *const at = strstr(line, made->list[i].path);
+		if (at > line && at[-1] == '/')
+			return true;
+	}
+	return strstr(line, "standard output") != NULL || strstr(line, "standard input") != NULL ||
+	       strstr(line, "the current folder") != NULL ||
+	       strstr(line, "the temporary file for") != NULL; /* has no name: its folder is told */
+}
+
+/* A line that says what failed, of whom. */
+static bool
+has_message(char *text, const struct judge *j)
+{
+	const bool json = text[0] == '{'; /* path and reason stand on lines of their own */
+
+	for (char *line = text, *end; *line != '\0'; line = end) {
+		end = json ? NULL : strchr(line, '\n');
+		if (end == NULL)
+			end = line + strlen(line);
+		const char kept = *end;
+		*end = '\0';
+		const bool found = has_path(line, j) && has_reason(line, j->plan);
+		*end = kept;
+		end += kept != '\0';
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a report in a file says it; its lines are of whatever form. */
+static bool
+has_report(const struct judge *j)
+{
+	const struct fault_tree *const made = &j->with->made;
+	char text[65536];
+
+	for (unsigned i = 0; j->c->only_reads && i < made->n; i++) {
+		const struct fault_entry *const e = &made->list[i];
+		snprintf(text, sizeof text, "%.*s", e->p != NULL ? (int)e->n : 0, e->p != NULL ? e->p : "");
+		if (has_path(text, j) && has_reason(text, j->plan))
+			return true;
+	}
+	return false;
+}
+
+/* ---- the files ---- */
+
+/* What cannot be removed stays. */
+static bool
+removes(enum fault_call call)
+{
+	return call == FAULT_unlink || call == FAULT_unlinkat || call == FAULT_rmdir;
+}
+
+/* An entry that is neither there before nor made: a temporary file.  NULL: none. */
+static const char *
+find_stray(const struct judge *j)
+{
+	const struct fault_tree *const made = &j->with->made;
+
+	for (unsigned i = 0; i < made->n; i++)
+		if (fault_tree_find(j->before, made->list[i].path) == NULL &&
+		    fault_tree_find(&j->without->made, made->list[i].path) == NULL)
+			return made->list[i].path;
+	return NULL;
+}
+
+/* An entry of one of them that the run left otherwise than it is in `due`; NULL: none. */
+static const char *
+find_other(const struct judge *j, const struct fault_tree *due)
+{
+	const struct fault_tree *const known[] = { j->before, &j->without->made };
+
+	for (int k = 0; k < 2; k++)
+		for (unsigned i = 0; i < known[k]->n; i++) {
+			const char *const path = known[k]->list[i].path;
+			if (!fault_entries_equal(fault_tree_find(&j->with->made, path),
+			                         fault_tree_find(due, path)))
+				return path;
+		}
+	return NULL;
+}
+
+/* ---- the two ways to end ---- */
+
+static bool
+judge_failed(const struct judge *j)
+{
+	const struct fault_outcome *const with = j->with;
+	const char *const other = find_other(j, j->before);
+
+	if (other != NULL && !j->c->only_reads &&
+	    !(removes(j->plan->call) && find_other(j, &j->without->made) == NULL))
+		return wrong(j, "it failed, and %s is %s", other,
+		             fault_tree_find(&with->made, other) == NULL ? "gone" : "new");
+	if (j->plan->muted)
+		return true;
+	if (has_message(with->err.p, j) || has_message(with->out.p, j) || has_report(j))
+		return true;
+	return with->err.n == 0 && with->out.n == 0
+	           ? wrong(j, "it failed without a word")
+	           : wrong(j, "no line of the message has path and reason");
+}
+
+static bool
+same(const struct fault_bytes *a, const struct fault_bytes *b)
+{
+	return a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
+}
+
+static bool
+judge_done(const struct judge *j)
+{
+	const struct fault_outcome *const without = j->without, *const with = j->with;
+	const char *const other = find_other(j, &without->made);
+
+	if (!same(&with->out, &without->out))
+		return wrong(j, "standard output is another one");
+	if (other != NULL)
+		return wrong(j, "%s is %s", other,
+		             fault_tree_find(&with->made, other) == NULL ? "missing" : "another one");
+	if (!j->plan->muted && !same(&with->err, &without->err))
+		return wrong(j, "the messages are other ones");
+	return true;
+}
+
+bool
+fault_judge(const struct fault_case *c, const struct fault_plan *plan, const struct fault_tree *before,
+            const struct fault_outcome *without, const struct fault_outcome *with, char *why, size_t n)
+{
+	const struct judge j = { c, plan, before, without, with, why, n };
+	const char *const stray = find_stray(&j);
+
+	if (with->hung)
+		return wrong(&j, "it hung");
+	if (!WIFEXITED(with->status))
+		return wrong(&j, "a signal ended it");
+	if (stray != NULL && !removes(plan->call))
+		return wrong(&j, "a temporary file is left: %s", stray);
+	if (with->status == without->status)
+		return judge_done(&j);
+	if (WEXITSTATUS(with->status) != 2)
+		return wrong(&j, "the status is neither 2 nor what it is without the fault");
+	if (plan->error == FAULT_SHORT ||
+	    (fault_errors[plan->call].harmless == plan->error && plan->error != 0))
+		return wrong(&j, "a call that is to be made again was taken for a failure");
+	return judge_failed(&j);
+}
