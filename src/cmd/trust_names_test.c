@@ -16,7 +16,7 @@ static struct ran
 in_folder(const char *dir, const char *command)
 {
 	static const char prepare[] =
-	    "T=\"timeout 10 $(realpath \"$0\")\"; S=$(realpath " SAMPLE
+	    "T=\"timeout 60 $(realpath \"$0\")\"; S=$(realpath " SAMPLE
 	    "); cd \"$1\"; rm -rf w; mkdir w; cd w; "
 	    "cp \"$S\" t.htdump; cp \"$S\" u.htdump; head -c -7 \"$S\" > cut.htdump; mkdir in o; "
 	    "cp cut.htdump in/a.htdump; ln -s cut.htdump link; ln cut.htdump hard; ln -s o.json later; "
