@@ -232,7 +232,7 @@ is_lost(const struct recover *c)
 	if (l->records > 0 || (l->dropped == 0 && l->repairs == 0 && !l->packed_damage))
 		return false;
 	say_nothing_read(c->in, input_is_folder(c->in) ? NULL : c->in,
-	                 l->format != NULL ? format_by_name(l->format) : NULL, "no record is whole");
+	                 l->format != NULL ? format_by_name(l->format) : NULL, "no record is intact");
 	return true;
 }
 
