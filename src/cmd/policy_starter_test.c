@@ -270,6 +270,22 @@ Test(policy_starter, lines_that_move_keep_it)
 	remove_folder(dir);
 }
 
+/* Names are demanded once, whatever their categories. */
+Test(policy_starter, a_name_of_several_categories)
+{
+	static const char text[] =
+	    "[{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"a\",\"ts\":0,\"dur\":7000,\"pid\":1,\"tid\":2},"
+	    "{\"ph\":\"X\",\"cat\":\"d\",\"name\":\"a\",\"ts\":0,\"dur\":500,\"pid\":1,\"tid\":2}]\n";
+	char *const dir = policy_folder();
+
+	policy_put(dir, "one.json", text);
+	struct ran r = policy_run(dir, "--init one.json -o p.yaml");
+	cr_expect_eq(r.status, 0, "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "wrote p.yaml: 1 event, 2 budgets"), "%s", r.out);
+	ran_free(&r);
+	remove_folder(dir);
+}
+
 /* Of several traces, what all have, and the largest numbers. */
 Test(policy_starter, several_traces)
 {
