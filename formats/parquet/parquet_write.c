@@ -120,9 +120,9 @@ parquet_free(void *state)
 #define OPS(begins, shapes)                                                                                  \
 	{                                                                                                    \
 		.state_size = sizeof(struct parquet_state), .want = WANT_FIELDS,                             \
-		.modes = WRITER_INTERPRETED | WRITER_UNPACKED, .order = ORDER_TIME, .shape = (shapes),       \
-		.nested = true, .open = begins, .declare = parquet_declare, .write = parquet_write,          \
-		.close = parquet_close, .free = parquet_free,                                                \
+		.modes = WRITER_INTERPRETED, .order = ORDER_TIME, .shape = (shapes), .nested = true,         \
+		.open = begins, .declare = parquet_declare, .write = parquet_write, .close = parquet_close,  \
+		.free = parquet_free,                                                                        \
 	}
 
 const struct writer_ops parquet_writer_ops = OPS(parquet_open, WRITER_FILE);

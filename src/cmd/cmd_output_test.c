@@ -77,32 +77,6 @@ Test(cmd_output, file_standard_output_and_packed)
 	remove_folder(dir);
 }
 
-/* What reads these files seeks in them. */
-Test(cmd_output, tables_in_files_are_not_packed)
-{
-	static const char *const names[] = { "a.parquet.gz", "a.parquet.zst", "a.db.gz", "a.sqlite.zst" };
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		expect_status(RUN("convert", SAMPLE, names[i]), STATUS_USAGE, "programs seek in files");
-	expect_status(RUN("convert", "--to", "sqlite", SAMPLE, "a.gz"), STATUS_USAGE,
-	              "tracetool: convert: a.gz: programs seek in files in format sqlite");
-}
-
-Test(cmd_output, name_of_another_format)
-{
-	char *const dir = make_folder();
-	char path[1024];
-
-	snprintf(path, sizeof path, "%s/a.json", dir);
-	expect_status(RUN("convert", "--to", "csv", SAMPLE, path), 0,
-	              "a.json: warning: the output is in format csv, and its name is one of chrome\n");
-	expect_status(RUN("convert", "-fq", "--to", "csv", SAMPLE, path), 0, "");
-	expect_status(RUN("convert", "-f", "--to", "chrome", SAMPLE, path), 0, "");
-	snprintf(path, sizeof path, "%s/a", dir);
-	expect_status(RUN("convert", "--to", "csv", SAMPLE, path), 0, "");
-	remove_folder(dir);
-}
-
 Test(cmd_output, from_standard_input)
 {
 	size_t n;

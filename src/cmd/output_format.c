@@ -167,17 +167,6 @@ is_packed_name(const char *out)
 	return dot != NULL && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0);
 }
 
-void
-output_warn_of_suffix(const struct options *o, const struct format *to, const char *out)
-{
-	const struct format *const named = format_by_suffix(out);
-	struct shown_path shown;
-
-	if (named != NULL && named != to && !o->quiet)
-		say("%s: warning: the output is in format %s, and its name is one of %s",
-		    show_path(&shown, out), to->name, named->name);
-}
-
 const struct format *
 output_format(struct options *o, const char *to, const char *out)
 {
@@ -187,8 +176,6 @@ output_format(struct options *o, const char *to, const char *out)
 	const char *const list = all.failed ? "those of tracetool formats" : all.p;
 	const struct format *const f = to != NULL ? named_format(o, to, list) : format_by_name_of(o, out);
 	text_free(&all);
-	if (f != NULL && to != NULL)
-		output_warn_of_suffix(o, f, out);
 	return f;
 }
 
@@ -200,10 +187,6 @@ output_format_fits(struct options *o, const struct format *to, const char *out, 
 	show_path(&shown, out);
 	if (raw && (to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
 		o->status = options_mistake(o, "--raw: %s cannot hold raw records", to->name);
-	else if (is_packed_name(out) && (to->writer->modes & WRITER_UNPACKED) != 0)
-		o->status = options_mistake(
-		    o, "%s: programs seek in files in format %s: one that is compressed cannot be read",
-		    shown.s, to->name);
 	else if (to->writer->shape != WRITER_FOLDER)
 		return true;
 	else if (strcmp(out, "-") == 0)

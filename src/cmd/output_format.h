@@ -11,9 +11,6 @@ const struct format *output_format(struct options *o, const char *to, const char
  * set. */
 bool output_format_fits(struct options *o, const struct format *to, const char *out, bool raw);
 
-/* Of a name with the suffix of another format than that of the output; not with --quiet. */
-void output_warn_of_suffix(const struct options *o, const struct format *to, const char *out);
-
 /* Whether all options that were given, and are for outputs of some formats alone, are for this one.  false
  * after a message, and o->status set. */
 bool output_options_fit(struct options *o, const struct format *to);

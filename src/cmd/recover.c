@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "cmd/output_format.h"
 #include "cmd/run_names.h"
 #include "cmd/say.h"
 #include "format/registry.h"
@@ -148,9 +147,6 @@ opened(void *ctx, const struct source *s)
 		c->status = STATUS_UNREADABLE;
 		return false;
 	}
-	/* Members of a folder keep their names, and an input that is misnamed may, too. */
-	if (c->file == NULL && format_by_suffix(c->in) != format_by_suffix(c->out))
-		output_warn_of_suffix(&c->options, s->format, c->out);
 	c->list.format = s->format->name;
 	c->list.dialect = s->context->trace->dialect;
 	return true;

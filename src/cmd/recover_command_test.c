@@ -54,21 +54,6 @@ expect_file(const char *path, const char *p, size_t n)
 	free(text);
 }
 
-Test(recover_command, a_name_of_another_format)
-{
-	struct place p = place_make();
-	char other[1100];
-
-	snprintf(other, sizeof other, "%s/out.bin", p.dir);
-	EXPECT(0, "out.bin: warning: the output is in format htdump, and its name is one of dial9", WHOLE,
-	       other);
-	struct ran r = run_tool((const char *const[]){ "recover", "-f", WHOLE, p.out, NULL }, NULL, 0);
-	cr_expect_eq(r.status, 0);
-	cr_expect_null(strstr(r.err, "warning"), "%s", r.err);
-	ran_free(&r);
-	remove_folder(p.dir);
-}
-
 Test(recover_command, a_sound_trace_stays_as_it_is)
 {
 	struct place p = place_make();
@@ -127,7 +112,7 @@ Test(recover_command, reports_follow_the_schema)
 	struct place p = place_make();
 
 	EXPECT(1, "[htdump/cut-record]", "--report", p.report_option, CUT, p.out);
-	struct ran r = run_tool((const char *const[]){ "recover", "--format", "json", "-fq",
+	struct ran r = run_tool((const char *const[]){ "recover", "--format", "json", "-f",
 	                                               "testdata/dftracer/bad/two-writers.pfw", p.out, NULL },
 	                        NULL, 0);
 	cr_expect_eq(r.status, 1);

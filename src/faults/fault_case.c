@@ -98,8 +98,7 @@ add_conversions(struct fault_cases *all, const char *input, const char *out, con
 		if ((*f)->writer == NULL || (strstr(options, "--raw") != NULL && !takes_raw(*f, input)) ||
 		    number++ % every != first)
 			continue;
-		const bool packs =
-		    (*f)->writer->shape != WRITER_FOLDER && ((*f)->writer->modes & WRITER_UNPACKED) == 0;
+		const bool packs = (*f)->writer->shape != WRITER_FOLDER; /* folders cannot be packed */
 		snprintf(to, sizeof to, "%s/made%s%s", out, (*f)->suffixes[0], packs ? packing : "");
 		snprintf(command, sizeof command, "convert %s --to %s", options, (*f)->name);
 		add_reading(all, command, input, to);

@@ -17,7 +17,6 @@ enum writer_modes {
 	WRITER_RAW_BARE = 64,   /* with RAW_SELECT: unless times are moved, render or write looks at fields of
 	                         * structure records alone, and of what is at offset 0 */
 	WRITER_RAW_BYTES = 16,  /* with RAW_SAME: looks at their bytes alone; they have no fields then */
-	WRITER_UNPACKED = 128,  /* not about events: readers seek in the file, so it is never compressed */
 };
 
 /* writer.raw: events are as the file has them.  writer.selected: they may have EVENT_LEFT_OUT; without it,
