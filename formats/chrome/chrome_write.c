@@ -431,6 +431,7 @@ chrome_free(void *state)
 const struct writer_ops chrome_writer_ops = {
 	.state_size = sizeof(struct chrome_state),
 	.want = WANT_FIELDS,
+	.text = true,
 	.modes = WRITER_INTERPRETED,
 	.nested = true,
 	.joint = 1, /* the comma */

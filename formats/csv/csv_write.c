@@ -184,8 +184,8 @@ csv_free(void *state)
 #define OPS(begins)                                                                                          \
 	{                                                                                                    \
 		.state_size = sizeof(struct csv_state), .want = WANT_FIELDS, .modes = WRITER_INTERPRETED,    \
-		.nested = true, .open = begins, .declare = csv_declare, .render = csv_render,                \
-		.close = csv_close, .free = csv_free,                                                        \
+		.text = true, .nested = true, .open = begins, .declare = csv_declare,                        \
+		.render = csv_render, .close = csv_close, .free = csv_free,                                  \
 	}
 
 const struct writer_ops csv_writer_ops = OPS(csv_open);

@@ -215,6 +215,7 @@ folded_free(void *state)
 const struct writer_ops folded_writer_ops = {
 	.state_size = sizeof(struct folded_writer),
 	.want = WANT_FIELDS,
+	.text = true,
 	.modes = WRITER_INTERPRETED,
 	.order = ORDER_TRACK_TIME,
 	.open = folded_begin,
