@@ -92,8 +92,8 @@ read_name(struct tar_entry *e, const char *block)
 	tar_set_name(e->name, whole, n + own);
 }
 
-/* Types that nobody knows are regular files (POSIX).  So are the access rights of Solaris (A): they come before
- * the file and have its name, so that the file replaces them. */
+/* Types that nobody knows are regular files (POSIX).  So are the access rights of Solaris (A): they come
+ * before the file and have its name, so that the file replaces them. */
 static enum tar_kind
 kind_of(char type, uint64_t size)
 {
