@@ -136,7 +136,8 @@ Test(trust_names, files_that_options_name_stay)
 	        "$T recover -f --vocabulary v.yaml --report json=v.yaml t.htdump o2",
 	        "$T stats -f --label-map map -o map t.htdump",
 	        "$T validate -f --vocabulary v.yaml -o v.yaml t.htdump",
-	        "$T vocabulary check -f -o v.yaml v.yaml", "$T vocabulary check -f -o o/../v.yaml align v.yaml");
+	        "$T vocabulary check -f -o v.yaml v.yaml",
+	        "$T vocabulary check -f -o o/../v.yaml align v.yaml");
 }
 
 /* What it would not read is not there to be written over. */

@@ -67,7 +67,9 @@ Test(trust, outputs_that_no_program_reads_are_refused)
 		{ "dial9", "o.htdump" }, { "htdump", "o.json" },    { "chrome", "o.db" },
 		{ "sqlite", "o.json" },  { "heph", "o.htdump.gz" }, { "dftracer", "o.bin.log" },
 	};
-	static const char *const fine[][2] = { { "ndjson", "o.json" }, { "chrome", "o" }, { "dial9", "o.log" } };
+	static const char *const fine[][2] = { { "ndjson", "o.json" },
+		                               { "chrome", "o" },
+		                               { "dial9", "o.log" } };
 	char *const dir = make_folder(), path[600];
 
 	for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
