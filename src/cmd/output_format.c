@@ -197,11 +197,12 @@ file_fits(struct options *o, const struct format *to, const char *out)
 
 	show_path(&shown, out);
 	if (to->writer->seeks && is_packed_name(out))
-		o->status = options_mistake(o, "%s: no program reads a compressed %s file; leave out %s", shown.s,
-		                            to->name, suffix_of(out));
+		o->status = options_mistake(o, "%s: no program reads a compressed %s file; leave out %s",
+		                            shown.s, to->name, suffix_of(out));
 	else if (other != NULL)
-		o->status = options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
-		                            shown.s, other->name, to->name, to->suffixes[0]);
+		o->status =
+		    options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
+		                    shown.s, other->name, to->name, to->suffixes[0]);
 	else
 		return true;
 	return false;
