@@ -183,8 +183,9 @@ csv_free(void *state)
 
 #define OPS(begins)                                                                                          \
 	{                                                                                                    \
-		.state_size = sizeof(struct csv_state), .want = WANT_FIELDS, .modes = WRITER_INTERPRETED,    \
-		.text = true, .nested = true, .open = begins, .declare = csv_declare,                        \
+		.state_size = sizeof(struct csv_state), .want = WANT_FIELDS,                                 \
+		.modes = WRITER_TEXT | WRITER_INTERPRETED, .nested = true,                                   \
+		.open = begins, .declare = csv_declare,                                                      \
 		.render = csv_render, .close = csv_close, .free = csv_free,                                  \
 	}
 

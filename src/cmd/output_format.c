@@ -185,7 +185,7 @@ misleads(const struct format *to, const char *out)
 {
 	const struct format *const f = format_by_suffix(out);
 
-	return f == NULL || f == to || (to->writer->text && f->writer != NULL && f->writer->text) ? NULL : f;
+	return f == NULL || f == to || (to->writer->modes & f->writer->modes & WRITER_TEXT) != 0 ? NULL : f;
 }
 
 /* A file that no program reads is not made.  false: it was said. */
@@ -196,7 +196,7 @@ file_fits(struct options *o, const struct format *to, const char *out)
 	struct shown_path shown;
 
 	show_path(&shown, out);
-	if (to->writer->seeks && is_packed_name(out))
+	if ((to->writer->modes & WRITER_SEEKS) != 0 && is_packed_name(out))
 		o->status = options_mistake(o, "%s: no program reads a compressed %s file; leave out %s",
 		                            shown.s, to->name, suffix_of(out));
 	else if (other != NULL)

@@ -36,8 +36,6 @@ struct writer_ops {
 	unsigned modes;          /* WRITER_INTERPRETED; or raw events: format/writer_modes.h */
 	enum event_order order;  /* ORDER_FILE: as they come; ORDER_TIME; ORDER_TRACK_TIME */
 	enum writer_shape shape; /* WRITER_FILE; or a folder: format/writer_folder.h */
-	bool text;               /* lines or JSON: of use to some programs under the suffix of another text */
-	bool seeks;              /* its programs read here and there in it: a compressed one is of no use */
 	bool nested;             /* spans of one track must nest: the engine moves others to extra lanes */
 	uint32_t joint;          /* bytes that begin all that is rendered, left out of the first: a comma */
 	/* Writes the head of the output.  false, here and below: no memory. */
