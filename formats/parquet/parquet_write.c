@@ -120,7 +120,8 @@ parquet_free(void *state)
 #define OPS(begins, shapes)                                                                                  \
 	{                                                                                                    \
 		.state_size = sizeof(struct parquet_state), .want = WANT_FIELDS,                             \
-		.modes = WRITER_INTERPRETED, .order = ORDER_TIME, .shape = (shapes), .nested = true,         \
+		.modes = WRITER_SEEKS | WRITER_INTERPRETED, .order = ORDER_TIME,                             \
+		.shape = (shapes), .nested = true,                                                           \
 		.open = begins, .declare = parquet_declare, .write = parquet_write, .close = parquet_close,  \
 		.free = parquet_free,                                                                        \
 	}
