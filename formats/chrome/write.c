@@ -431,7 +431,7 @@ chrome_free(void *state)
 const struct writer_ops chrome_writer_ops = {
 	.state_size = sizeof(struct chrome_state),
 	.want = WANT_FIELDS,
-	.modes = WRITER_INTERPRETED,
+	.modes = WRITER_TEXT | WRITER_INTERPRETED,
 	.nested = true,
 	.joint = 1, /* the comma */
 	.open = chrome_open,

@@ -183,9 +183,10 @@ csv_free(void *state)
 
 #define OPS(begins)                                                                                          \
 	{                                                                                                    \
-		.state_size = sizeof(struct csv_state), .want = WANT_FIELDS, .modes = WRITER_INTERPRETED,    \
-		.nested = true, .open = begins, .declare = csv_declare, .render = csv_render,                \
-		.close = csv_close, .free = csv_free,                                                        \
+		.state_size = sizeof(struct csv_state), .want = WANT_FIELDS,                                 \
+		.modes = WRITER_TEXT | WRITER_INTERPRETED, .nested = true,                                   \
+		.open = begins, .declare = csv_declare,                                                      \
+		.render = csv_render, .close = csv_close, .free = csv_free,                                  \
 	}
 
 const struct writer_ops csv_writer_ops = OPS(csv_open);

@@ -250,7 +250,7 @@ differences(const struct dft_record *rec, enum dft_phase phase)
 	if ((has & BIT(DFT_ID)) == 0)
 		tallies |= BIT(DFT_NO_IDS);
 	if ((has & BIT(DFT_TYPE)) != 0)
-		tallies |= BIT(DFT_EXTRA_FIELDS);
+		tallies |= BIT(DFT_TYPE_FIELDS);
 	if (phase == DFT_PHASE_COMPLETE && (has & BIT(DFT_ARGS)) == 0)
 		tallies |= BIT(DFT_NO_ARGS);
 	if (phase == DFT_PHASE_METADATA && (has & METADATA_HAS) != METADATA_HAS)
@@ -264,7 +264,7 @@ tally_differences(struct dft_state *st, const struct dft_record *rec, unsigned t
 	for (; tallies != 0; tallies &= tallies - 1) {
 		const enum dft_tallied which = (enum dft_tallied)__builtin_ctz(tallies);
 		dft_tally_add(st, which, dft_place_of(rec),
-		              which == DFT_EXTRA_FIELDS ? SLICE_LIT("type") : slice_of(NULL, 0));
+		              which == DFT_TYPE_FIELDS ? SLICE_LIT("type") : slice_of(NULL, 0));
 	}
 }
 

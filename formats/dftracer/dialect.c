@@ -283,6 +283,27 @@ bit_of(const char *dialect)
 	return ALL;
 }
 
+unsigned
+dft_dialect_forms(const char *dialect)
+{
+	static const unsigned forms[DIALECTS] = {
+		[D0] = BIT(DFT_NO_IDS) | BIT(DFT_NAMES_AS_TEXT),
+		[D1] = BIT(DFT_LEADING_BLANKS) | BIT(DFT_QUOTED_NUMBERS) | BIT(DFT_NO_IDS) |
+		       BIT(DFT_NAMES_AS_TEXT),
+		[D2] = BIT(DFT_SPARSE_METADATA) | BIT(DFT_NAMES_AS_TEXT),
+		[D2B] = BIT(DFT_LATER_PHASES),
+		[D2C] = BIT(DFT_HASHES_AS_TEXT),
+		[D4] = BIT(DFT_LATER_PHASES) | BIT(DFT_NO_IDS) | BIT(DFT_HASHES_AS_TEXT),
+		[D5] = BIT(DFT_PHASE_FORMS) | BIT(DFT_LATER_PHASES) | BIT(DFT_NO_IDS) |
+		       BIT(DFT_TYPE_FIELDS) | BIT(DFT_HASHES_AS_TEXT),
+	};
+
+	for (unsigned i = 0; i < DIALECTS; i++)
+		if (strcmp(dft_dialects[i], dialect) == 0)
+			return forms[i];
+	return 0;
+}
+
 void
 dft_dialect_check(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f)
 {

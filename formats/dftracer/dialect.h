@@ -29,6 +29,9 @@ dft_signature(const struct dft_record *rec, enum dft_phase phase)
 	return s | (uint64_t)(rec->special[DFT_ROLE_HOSTNAME] != 0) << 56 | (uint64_t)1 << 63;
 }
 
+/* Bits of enum dft_tallied: forms that are usual in this dialect, so not reported in a trace of it. */
+unsigned dft_dialect_forms(const char *dialect);
+
 /* reader_ops.probe */
 int dft_probe(struct slice head, bool complete);
 

@@ -239,6 +239,7 @@ dft_names_finish(struct dft_state *st)
 		return;
 	snprintf(value, sizeof value, first->is_text ? "%016" PRIx64 : "%" PRIu64, first->value);
 	dft_report_at(st, DFT_RULE_HASH_UNDEFINED, first->first_use,
-	              "no %s record defines the hash %s; %" PRIu64 " uses of %" PRIu64 " such hash%s in all",
-	              kind_names[first->kind], value, uses, hashes, hashes == 1 ? "" : "es");
+	              "no %s record defines the hash %s; %" PRIu64 " use%s of %" PRIu64 " such hash%s in all",
+	              kind_names[first->kind], value, uses, uses == 1 ? "" : "s", hashes,
+	              hashes == 1 ? "" : "es");
 }

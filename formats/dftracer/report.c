@@ -2,6 +2,8 @@
 
 #include <stdarg.h>
 
+#include "dftracer/dftracer_dialect.h"
+
 #define DETAIL 900
 
 __attribute__((format(printf, 4, 0))) static void
@@ -81,6 +83,7 @@ static const struct tally_words tally_words[DFT_TALLIES] = {
 	[DFT_LATER_PHASES] = { DFT_RULE_LATER_PHASE, "record is neither a complete nor a metadata event" },
 	[DFT_NO_IDS] = { DFT_RULE_NO_ID, "record has no id" },
 	[DFT_NO_ARGS] = { DFT_RULE_NO_ARGS, "event has no args" },
+	[DFT_TYPE_FIELDS] = { DFT_RULE_EXTRA_FIELD, "record has a field that is not in the specification" },
 	[DFT_EXTRA_FIELDS] = { DFT_RULE_EXTRA_FIELD, "record has a field that is not in the specification" },
 	[DFT_SPARSE_METADATA] = { DFT_RULE_SPARSE_METADATA,
 	                          "metadata event lacks fields that the specification's examples have" },
@@ -95,13 +98,14 @@ static const struct tally_words tally_words[DFT_TALLIES] = {
 void
 dft_tallies_report(struct dft_state *st)
 {
+	const unsigned usual = dft_dialect_forms(st->dialect);
 	struct quoted q;
 
 	for (int i = 0; i < DFT_TALLIES; i++) {
 		const struct dft_tally *const t = &st->tallies[i];
 		const struct tally_words *const w = &tally_words[i];
 		const struct dft_place place = { t->met.offset, t->met.line, t->met.column, t->met.record };
-		if (t->met.count == 0)
+		if (t->met.count == 0 || (usual >> i & 1) != 0)
 			continue;
 		if (t->text[0] != '\0')
 			dft_report_at(st, w->rule, place, "%s (%s); %" PRIu64 " in all", w->words,

@@ -25,6 +25,7 @@ enum dft_tallied {
 	DFT_LATER_PHASES,
 	DFT_NO_IDS,
 	DFT_NO_ARGS,
+	DFT_TYPE_FIELDS, /* type, which is usual in d5 */
 	DFT_EXTRA_FIELDS,
 	DFT_SPARSE_METADATA,
 	DFT_NAMES_AS_TEXT,

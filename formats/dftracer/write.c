@@ -203,7 +203,7 @@ dfw_free(void *state)
 const struct writer_ops dfw_ops = {
 	.state_size = sizeof(struct dfw_state),
 	.want = WANT_FIELDS | WANT_BYTES,
-	.modes = WRITER_RAW_SAME | WRITER_RAW_BYTES | WRITER_RAW_RUNS | WRITER_RAW_SELECT |
+	.modes = WRITER_TEXT | WRITER_RAW_SAME | WRITER_RAW_BYTES | WRITER_RAW_RUNS | WRITER_RAW_SELECT |
 	         WRITER_INTERPRETED,
 	.open = dfw_open,
 	.declare = dfw_declare,

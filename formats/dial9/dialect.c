@@ -23,9 +23,6 @@ d9_newer(struct d9_state *st, const struct d9_frame *f, const char *at, const ch
 {
 	if (st->strict)
 		d9_find_at(st, D9_RULE_NOT_IN_DOCUMENT, f, at, "%s is not in the document of 0.3", what);
-	else if (!st->newer)
-		d9_find_at(st, D9_RULE_NEWER_FORMAT, f, at, "the first of them is %s", what);
-	st->newer = true;
-	if (!st->strict)
+	else
 		st->r->trace->dialect = d9_dialects[D9_0_4];
 }

@@ -29,7 +29,6 @@ struct d9_state {
 	struct batch *batch;  /* that is being filled */
 	bool no_memory;       /* some step found none: reading ends behind it */
 	bool strict;          /* check by the document of 0.3 */
-	bool newer;           /* something was met that only 0.4 has */
 	bool begun;           /* the first header was read */
 	bool resumes;         /* what follows a fault is wanted, and so not skipped */
 	uint64_t base;        /* timestamp_base_ns */

@@ -215,7 +215,7 @@ folded_free(void *state)
 const struct writer_ops folded_writer_ops = {
 	.state_size = sizeof(struct folded_writer),
 	.want = WANT_FIELDS,
-	.modes = WRITER_INTERPRETED,
+	.modes = WRITER_TEXT | WRITER_INTERPRETED,
 	.order = ORDER_TRACK_TIME,
 	.open = folded_begin,
 	.declare = folded_declare,

@@ -24,7 +24,6 @@ set_byte_order(struct ht_state *st, const struct ht_record *rec)
 	if (st->any_event) {
 		ht_describe_restart(st);
 		idset_free(&st->ids);
-		st->last_id = 0;
 	}
 }
 

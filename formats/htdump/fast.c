@@ -62,9 +62,6 @@ check_id(struct ht_state *st, uint64_t id, uint64_t offset, uint64_t ordinal)
 {
 	if (idset_add(&st->ids, id))
 		finding_tally_add(&st->id_repeated, offset, ordinal, id, 0);
-	else if (id < st->last_id)
-		finding_tally_add(&st->id_backwards, offset, ordinal, id, st->last_id);
-	st->last_id = id;
 }
 
 static inline __attribute__((always_inline)) void

@@ -97,9 +97,6 @@ check_id(struct ht_state *st, const struct ht_record *rec)
 		return;
 	if (idset_add(&st->ids, rec->id))
 		finding_tally_add(&st->id_repeated, rec->offset, rec->ordinal, rec->id, 0);
-	else if (rec->id < st->last_id)
-		finding_tally_add(&st->id_backwards, rec->offset, rec->ordinal, rec->id, st->last_id);
-	st->last_id = rec->id;
 }
 
 static void
@@ -173,9 +170,6 @@ finish(struct ht_state *st, enum read_status status)
 
 	finding_add_times(st->r->findings, &ht_rules[HT_RULE_ID_REPEATED], t->offset, t->record, t->count,
 	                  "event id %" PRIu64 " is repeated", t->now);
-	t = &st->id_backwards;
-	finding_add_times(st->r->findings, &ht_rules[HT_RULE_ID_BACKWARDS], t->offset, t->record, t->count,
-	                  "event id %" PRIu64 " after %" PRIu64, t->now, t->before);
 	t = &st->labels.unresolved;
 	if (st->classes.has_mapping)
 		finding_add_times(st->r->findings, &ht_rules[HT_RULE_LABEL_UNRESOLVED], t->offset, t->record,

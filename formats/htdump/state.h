@@ -41,8 +41,7 @@ struct ht_state {
 	struct slice label_name; /* of its integer label; p NULL: it has none */
 
 	struct idset ids;
-	uint64_t last_id;
-	struct finding_tally id_repeated, id_backwards;
+	struct finding_tally id_repeated;
 };
 
 /* Room for the parts of a record of n runs.  false: no memory. */

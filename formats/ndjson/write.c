@@ -182,7 +182,7 @@ ndjson_free(void *state)
 const struct writer_ops ndjson_writer_ops = {
 	.state_size = sizeof(struct ndjson_state),
 	.want = WANT_FIELDS,
-	.modes = WRITER_INTERPRETED | WRITER_RAW,
+	.modes = WRITER_TEXT | WRITER_INTERPRETED | WRITER_RAW,
 	.open = ndjson_open,
 	.declare = ndjson_declare,
 	.render = ndjson_render,

@@ -317,6 +317,8 @@ parquet_put_lifted(struct parquet_state *st, const struct batch *b, const struct
 	for (uint32_t i = COLS; i < st->ncolumns; i++) {
 		const struct cell to = { st, &st->columns[i], e, ledger };
 		const struct value *const v = find_value(b, e, st->lifted[i - COLS].arg);
+		st->lifted[i - COLS].looked_for = true;
+		st->lifted[i - COLS].met |= v != NULL;
 		if (v != NULL && v->type != VALUE_NONE && put_cell(&to, v))
 			continue;
 		parquet_lose(ledger, PARQUET_LOSS_ARG_TYPE, e, v != NULL && v->type != VALUE_NONE);

@@ -51,6 +51,7 @@ enum parquet_column {
 /* A column that --column asked for. */
 struct lifted {
 	struct slice arg;
+	bool looked_for, met; /* in an event; an event has it */
 	char name[PARQUET_ARG_NAME + 1];
 };
 

@@ -65,6 +65,17 @@ parquet_write(void *state, const struct batch *b, struct chunk *chunk)
 		chunk->text.failed = true;
 }
 
+static void
+lose_columns(const struct parquet_state *st, struct ledger *ledger)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = COLS; i < st->ncolumns; i++)
+		n += st->lifted[i - COLS].looked_for && !st->lifted[i - COLS].met;
+	if (n > 0)
+		ledger_add(ledger, &parquet_losses[PARQUET_LOSS_NO_ARG], 0, n);
+}
+
 static bool
 parquet_close(struct writer *w, struct chunk *chunk)
 {
@@ -74,6 +85,7 @@ parquet_close(struct writer *w, struct chunk *chunk)
 	if (st->nabout == 0) {
 		if (!parquet_end_group(st, chunk))
 			return tell(st, chunk, false);
+		lose_columns(st, &chunk->ledger);
 		parquet_put_about(st, w);
 	}
 	if (parquet_drain(st, chunk, GROUP_PIECE)) {
@@ -108,7 +120,8 @@ parquet_free(void *state)
 #define OPS(begins, shapes)                                                                                  \
 	{                                                                                                    \
 		.state_size = sizeof(struct parquet_state), .want = WANT_FIELDS,                             \
-		.modes = WRITER_INTERPRETED, .order = ORDER_TIME, .shape = (shapes), .nested = true,         \
+		.modes = WRITER_SEEKS | WRITER_INTERPRETED, .order = ORDER_TIME,                             \
+		.shape = (shapes), .nested = true,                                                           \
 		.open = begins, .declare = parquet_declare, .write = parquet_write, .close = parquet_close,  \
 		.free = parquet_free,                                                                        \
 	}

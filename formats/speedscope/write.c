@@ -354,7 +354,7 @@ speedscope_free(void *state)
 const struct writer_ops speedscope_writer_ops = {
 	.state_size = sizeof(struct speedscope_writer),
 	.want = WANT_FIELDS,
-	.modes = WRITER_INTERPRETED,
+	.modes = WRITER_TEXT | WRITER_INTERPRETED,
 	.order = ORDER_TRACK_TIME,
 	.nested = true,
 	.open = speedscope_begin,

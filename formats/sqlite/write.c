@@ -149,7 +149,7 @@ writer_free(void *state)
 const struct writer_ops sqlite_writer_ops = {
 	.state_size = sizeof(struct sqlite_state),
 	.want = WANT_FIELDS,
-	.modes = WRITER_INTERPRETED,
+	.modes = WRITER_SEEKS | WRITER_INTERPRETED,
 	.order = ORDER_TIME,
 	.nested = true,
 	.open = writer_open,

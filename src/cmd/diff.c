@@ -254,6 +254,7 @@ next(void *ctx, struct batch **out)
 		if ((*out)->events[i].phase != PHASE_STRUCTURE) {
 			const uint64_t ts = (*out)->events[i].ts;
 			d->view.start = ts < d->view.start ? ts : d->view.start;
+			d->view.starts[in->side] = ts;
 			in->begun = true;
 		}
 	return status;

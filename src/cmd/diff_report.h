@@ -9,6 +9,7 @@ struct diff_view {
 	const char *paths[DIFFER_SIDES];
 	const struct differ *differ;
 	uint64_t start; /* ns: the first time of both sides */
+	uint64_t starts[DIFFER_SIDES];
 	unsigned width; /* of text; 0: any */
 	uint64_t shown; /* differences so far */
 	bool complete;  /* at the end: both sides were read */

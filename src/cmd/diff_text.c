@@ -178,6 +178,36 @@ put_names(struct text *t, const struct diff_view *v)
 	columns_free(&c);
 }
 
+/* Of two traces that have nothing in common, such as two runs: what may be the reason. */
+static void
+put_nothing_same(struct text *t, const struct diff_view *v)
+{
+	const struct differ_rules *const rules = &v->differ->rules;
+	const uint64_t a = v->starts[DIFFER_A], b = v->starts[DIFFER_B];
+	const struct {
+		bool counts;
+		const char *word;
+	} parts[] = {
+		{ (rules->ignore & PART_TIME) == 0, "time" },
+		{ (rules->tracks & TRACKS_WITHOUT_PROCESSES) == 0, "process" },
+		{ (rules->tracks & TRACKS_WITHOUT_THREADS) == 0, "thread" },
+	};
+	const char *before = " (what may be left out: --ignore ";
+
+	text_str(t, "no event is the same");
+	if (a != b) {
+		text_printf(t, ": %s begins ", a > b ? "A" : "B");
+		text_time(t, a > b ? a - b : b - a);
+		text_printf(t, " after %s", a > b ? "B" : "A");
+	}
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (parts[i].counts) {
+			text_printf(t, "%s%s", before, parts[i].word);
+			before = ",";
+		}
+	text_str(t, before[0] == ',' ? ")\n" : "\n");
+}
+
 static void
 put_end(struct text *t, const struct diff_view *v)
 {
@@ -193,6 +223,8 @@ put_end(struct text *t, const struct diff_view *v)
 	            " changed, %" PRIu64 " only in A, %" PRIu64 " only in B\n",
 	            d->sides[DIFFER_A].events, d->sides[DIFFER_B].events, d->same, d->changed,
 	            d->only[DIFFER_A], d->only[DIFFER_B]);
+	if (v->complete && d->same == 0 && d->sides[DIFFER_A].events > 0 && d->sides[DIFFER_B].events > 0)
+		put_nothing_same(t, v);
 	if (d->full > 0)
 		text_printf(t,
 		            "%" PRIu64 " times more than %u events of a side waited for a partner: some of "

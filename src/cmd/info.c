@@ -141,7 +141,7 @@ put_times(struct text *t, const struct info *n, const struct trace *trace)
 		text_char(t, '\n');
 		return;
 	}
-	text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns, %" PRIu64 " ns in all", n->first_ns,
+	text_printf(t, "times:    %" PRIu64 " to %" PRIu64 " ns\nduration: %" PRIu64 " ns", n->first_ns,
 	            n->last_ns, n->last_ns - n->first_ns);
 	if (n->last_ns - n->first_ns >= 1000) {
 		text_str(t, " (");

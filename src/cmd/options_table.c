@@ -144,9 +144,12 @@ help_row(struct text *t, const struct cmd_option *p, const struct text *owners, 
 	text_str(&help, p->help);
 	if (owners != NULL && owners->n > 0)
 		text_add(&help, owners->p, owners->n);
-	text_printf(t, "  %-26s ", left);
+	if (n > INDENT - 3) /* its help begins on the next line */
+		text_printf(t, "  %s\n%*s", left, INDENT, "");
+	else
+		text_printf(t, "  %-*s ", INDENT - 3, left);
 	if (help.n > 0)
-		text_wrap(t, slice_of(help.p, help.n), n > 26 ? (size_t)n + 3 : INDENT, INDENT, width);
+		text_wrap(t, slice_of(help.p, help.n), INDENT, INDENT, width);
 	text_char(t, '\n');
 	t->failed |= help.failed;
 	text_free(&help);

@@ -179,6 +179,35 @@ output_format(struct options *o, const char *to, const char *out)
 	return f;
 }
 
+/* Whether the name is that of a file of another format whose programs make nothing of it. */
+static const struct format *
+misleads(const struct format *to, const char *out)
+{
+	const struct format *const f = format_by_suffix(out);
+
+	return f == NULL || f == to || (to->writer->modes & f->writer->modes & WRITER_TEXT) != 0 ? NULL : f;
+}
+
+/* A file that no program reads is not made.  false: it was said. */
+static bool
+file_fits(struct options *o, const struct format *to, const char *out)
+{
+	const struct format *const other = misleads(to, out);
+	struct shown_path shown;
+
+	show_path(&shown, out);
+	if ((to->writer->modes & WRITER_SEEKS) != 0 && is_packed_name(out))
+		o->status = options_mistake(o, "%s: no program reads a compressed %s file; leave out %s",
+		                            shown.s, to->name, suffix_of(out));
+	else if (other != NULL)
+		o->status =
+		    options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
+		                    shown.s, other->name, to->name, to->suffixes[0]);
+	else
+		return true;
+	return false;
+}
+
 bool
 output_format_fits(struct options *o, const struct format *to, const char *out, bool raw)
 {
@@ -188,7 +217,7 @@ output_format_fits(struct options *o, const struct format *to, const char *out, 
 	if (raw && (to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
 		o->status = options_mistake(o, "--raw: %s cannot hold raw records", to->name);
 	else if (to->writer->shape != WRITER_FOLDER)
-		return true;
+		return file_fits(o, to, out);
 	else if (strcmp(out, "-") == 0)
 		o->status = options_mistake(o, "%s is a directory of files; standard output cannot hold it",
 		                            to->name);

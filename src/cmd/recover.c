@@ -14,7 +14,7 @@ static const struct cmd_option own[] = {
 	[O_SORT] = { "sort", NULL, "sort regions whose records are out of order", 0 },
 	[O_FORMAT] = { "format", "text|json",
 	               "the list of changes: text on standard error (default), or JSON", 0 },
-	[O_REPORT] = { "report", "[json=]FILE", "write the list of changes to FILE too", 0 },
+	[O_REPORT] = { "report", "json=FILE", "also write the list of changes to FILE", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -61,11 +61,8 @@ take_report(struct recover *c, const char *arg)
 {
 	struct shown_path shown;
 
-	/* There is one form: without its name, a name that could be that of another form is refused. */
-	const size_t form = strncmp(arg, "json=", 5) == 0 ? 5 : 0;
-
-	if (arg[form] != '\0' && (form > 0 || strchr(arg, '=') == NULL)) {
-		c->report = arg + form;
+	if (strncmp(arg, "json=", 5) == 0 && arg[5] != '\0') {
+		c->report = arg + 5;
 		return true;
 	}
 	c->options.status =
@@ -235,7 +232,7 @@ is_lost(const struct recover *c)
 	if (l->records > 0 || (l->dropped == 0 && l->repairs == 0 && !l->packed_damage))
 		return false;
 	say_nothing_read(c->in, input_is_folder(c->in) ? NULL : c->in,
-	                 l->format != NULL ? format_by_name(l->format) : NULL, "no record is whole");
+	                 l->format != NULL ? format_by_name(l->format) : NULL, "no record is intact");
 	return true;
 }
 

@@ -4,11 +4,12 @@
 #include "stats/stats_report.h"
 #include "stats/stats_thread.h"
 
-enum { O_FORMAT, O_LIMIT, O_THREADS, O_MAX_REPEAT };
+enum { O_FORMAT, O_LIMIT, O_CLASSES, O_THREADS, O_MAX_REPEAT };
 
 static const struct cmd_option own[] = {
 	[O_FORMAT] = { "format", "text|json", "the report's form (default: text)", 0 },
 	[O_LIMIT] = { "limit", "N", "at most N rows of each table in text (default: 30; 0: all)", 'n' },
+	[O_CLASSES] = { "classes", NULL, "list the records by class, too (text; not with a selection)", 0 },
 	[O_THREADS] = { "threads", "N", "work with N threads (default: one a core)", 0 },
 	[O_MAX_REPEAT] = { "max-repeat", "N",
 	                   "limit repeated texts and lists to N times the input size (default: 32)", 0 },
@@ -30,7 +31,7 @@ const struct command stats_command = {
 struct stats_run {
 	struct options options;
 	struct report_out out;
-	bool json, first;
+	bool json, classes, first;
 	uint64_t top;
 	struct text text;
 	struct progress progress;
@@ -54,6 +55,8 @@ parse(struct stats_run *s)
 	while ((opt = options_next(o, &arg)) >= 0) {
 		if (opt == O_LIMIT)
 			word = options_limit(o, arg, &s->top) ? 0 : -1;
+		else if (opt == O_CLASSES)
+			s->classes = true;
 		else if (opt == O_THREADS)
 			word = options_number(o, "--threads", arg, &s->threads) ? 0 : -1;
 		else if (opt == O_MAX_REPEAT)
@@ -103,6 +106,7 @@ report(struct stats_run *s, struct pipeline *p, const char *path)
 		.trace = &p->trace,
 		.stats = &s->stats,
 		.found = pipeline_found(p),
+		.classes = s->classes,
 		.width = options_width(&s->options),
 	};
 	if (!s->json && !s->first)

@@ -136,6 +136,9 @@ check_scope(struct validate *v)
 		                               "events");
 	else if (v->scope && v->init)
 		o->status = options_mistake(o, "--init looks at all of a trace, without --scope");
+	else if (v->init && (v->policy.config != NULL || v->policy.baseline != NULL || v->reports.n > 0))
+		o->status = options_mistake(o, "--init writes a policy; it reads no other one, no "
+		                               "baseline, and makes no report");
 	else
 		return true;
 	return false;

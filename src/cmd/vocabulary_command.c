@@ -3,6 +3,7 @@
 #include "base/edit_distance.h"
 #include "report/report.h"
 #include "cmd/report_out.h"
+#include "cmd/run_names.h"
 #include "cmd/say.h"
 #include "cmd/schema_files.h"
 #include "format/registry.h"
@@ -72,6 +73,9 @@ check(struct vocabulary_run *s)
 
 	if (o->first_operand + 1 >= o->argc)
 		return options_mistake(o, "check needs the name of a file");
+	const char *const *const files = (const char *const *)o->argv + o->first_operand + 1;
+	if (!run_names_check(o, files, (size_t)(o->argc - o->first_operand - 1)))
+		return o->status;
 	if (!report_out_open(&s->out, o))
 		return STATUS_UNREADABLE;
 	for (int i = o->first_operand + 1; i < o->argc; i++)

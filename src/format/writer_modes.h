@@ -17,6 +17,8 @@ enum writer_modes {
 	WRITER_RAW_BARE = 64,   /* with RAW_SELECT: unless times are moved, render or write looks at fields of
 	                         * structure records alone, and of what is at offset 0 */
 	WRITER_RAW_BYTES = 16,  /* with RAW_SAME: looks at their bytes alone; they have no fields then */
+	WRITER_TEXT = 128,      /* what it writes is text: of use under the suffix of another text */
+	WRITER_SEEKS = 256,     /* its programs read here and there in it: of no use if compressed */
 };
 
 /* writer.raw: events are as the file has them.  writer.selected: they may have EVENT_LEFT_OUT; without it,

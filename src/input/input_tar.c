@@ -92,9 +92,10 @@ read_name(struct tar_entry *e, const char *block)
 	tar_set_name(e->name, whole, n + own);
 }
 
-/* Types that nobody knows are regular files (POSIX). */
+/* Types that nobody knows are regular files (POSIX).  So are the access rights of Solaris (A): they come
+ * before the file and have its name, so that the file replaces them. */
 static enum tar_kind
-kind_of(char type)
+kind_of(char type, uint64_t size)
 {
 	switch (type) {
 	case '1':
@@ -121,9 +122,8 @@ kind_of(char type)
 		return TAR_PAX;
 	case 'g':
 		return TAR_GLOBAL;
-	case 'A': /* Solaris: access rights */
 	case 'V': /* GNU: name of the volume */
-		return TAR_EXTENSION;
+		return size == 0 ? TAR_EXTENSION : TAR_FILE;
 	default:
 		return TAR_FILE;
 	}
@@ -141,12 +141,15 @@ read_file(struct tar_entry *e, const char *block, uint64_t size)
 		read_name(e, block);
 	if (!e->has.target)
 		tar_set_name(e->target, block + TARGET, strnlen(block + TARGET, NAME_N));
-	const size_t n = strlen(e->name);
+	size_t n = strlen(e->name);
 	e->more_map = e->kind == TAR_SPARSE && block[MAP_MORE] != 0;
 	if (type >= '1' && type <= '6') /* no data follows, whatever is said */
 		e->size = 0;
-	else if (e->kind == TAR_FILE && n > 0 && e->name[n - 1] == '/') /* of times before there were types */
-		e->kind = TAR_FOLDER;
+	else if (e->kind == TAR_FILE && n > 0 && e->name[n - 1] == '/' && e->size == 0)
+		e->kind = TAR_FOLDER; /* of times before there were types */
+	else if (e->kind == TAR_FILE)
+		while (n > 0 && e->name[n - 1] == '/') /* it has data: no folder */
+			e->name[--n] = '\0';
 	if (e->kind == TAR_FILE && e->has.continued)
 		e->kind = TAR_CONTINUED;
 	else if (e->kind == TAR_FILE && e->has.sparse)
@@ -167,7 +170,7 @@ tar_read_header(struct tar_entry *e, const char *block)
 		e->kind = TAR_BAD;
 		return;
 	}
-	e->kind = kind_of(block[TYPE]);
+	e->kind = kind_of(block[TYPE], size);
 	if (e->kind >= TAR_LONG_NAME)
 		e->extension = size;
 	else

@@ -302,11 +302,26 @@ by_sum(const void *a, const void *b)
 
 /* A category stands for its names where these are places. */
 static bool
+by_category(const struct starter_row *r)
+{
+	return r->place && r->category.n > 0;
+}
+
+static bool
+is_expected(const struct policy_starter *s, const struct starter_row *r)
+{
+	return !r->waits && r->traces == s->ntraces;
+}
+
+/* Whether what stands for row i stands for one before it too: rows of one name have several categories. */
+static bool
 is_said(const struct policy_starter *s, uint32_t i)
 {
-	for (uint32_t k = 0; k < i; k++)
-		if (s->rows[k].place && s->rows[i].place && s->rows[k].category.n > 0 &&
-		    slice_equal(s->rows[k].category, s->rows[i].category))
+	const struct starter_row *const r = &s->rows[i];
+
+	for (const struct starter_row *k = s->rows; k < r; k++)
+		if (is_expected(s, k) && by_category(k) == by_category(r) &&
+		    (by_category(r) ? slice_equal(k->category, r->category) : slice_equal(k->name, r->name)))
 			return true;
 	return false;
 }
@@ -316,15 +331,14 @@ put_events(struct policy_starter *s, struct text *t)
 {
 	for (uint32_t i = 0; i < s->nrows && s->nevents < STARTER_EVENTS; i++) {
 		const struct starter_row *const r = &s->rows[i];
-		const bool by_category = r->place && r->category.n > 0;
-		if (r->waits || r->traces < s->ntraces || is_said(s, i))
+		if (!is_expected(s, r) || is_said(s, i))
 			continue;
 		if (s->nevents++ == 0)
 			text_str(t,
 			         "\n  # Events that must be there; * is any text, and \"count: 0\" forbids "
 			         "them.\n  events:\n");
-		text_str(t, by_category ? "    - category: " : "    - name: ");
-		put_pattern(t, by_category ? r->category : r->name, by_category);
+		text_str(t, by_category(r) ? "    - category: " : "    - name: ");
+		put_pattern(t, by_category(r) ? r->category : r->name, by_category(r));
 		text_str(t, "\n      count: {min: 1}\n");
 	}
 }

@@ -285,5 +285,5 @@ stats_text(struct text *t, const struct stats_view *v, size_t top)
 	return put_spans(t, "spans", v, &v->stats->spans, top) &&
 	       put_spans(t, "async spans", v, &v->stats->async, top) &&
 	       put_tally(t, "instants", v, &v->stats->instants, top) && put_counters(t, v, top) &&
-	       (v->found != NULL || put_classes(t, v, top)) && !t->failed;
+	       (!v->classes || v->found != NULL || put_classes(t, v, top)) && !t->failed;
 }

@@ -8,12 +8,11 @@
 /* One input and what was counted in it. */
 struct stats_view {
 	const char *path;
-	uint64_t bytes;            /* of the unpacked trace */
-	const struct trace *trace; /* read to its end */
-	const struct stats *stats; /* after stats_end() */
-	/* What was selected of it, and of how many events; NULL: all.  Then classes, which are of all
-	 * records, are not listed. */
-	const struct select_found *found;
+	uint64_t bytes;                   /* of the unpacked trace */
+	const struct trace *trace;        /* read to its end */
+	const struct stats *stats;        /* after stats_end() */
+	const struct select_found *found; /* what was selected of it, and of how many events; NULL: all */
+	bool classes;   /* text lists them, too: of all records, and so with found == NULL alone */
 	unsigned width; /* characters in a line of text; 0: as many as it takes */
 };
 

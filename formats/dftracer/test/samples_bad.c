@@ -200,6 +200,16 @@ const struct dft_sample dft_bad[] = {
 	       "\"dur\":\"1\",\"ph\":\"X\",\"args\":{}}\n",
 	       { "bracket", "]\n{\"id\":\"6", 0 }, { "mixed-dialects", "{\"id\":\"6", 0 },
 	       { "no-brackets", NULL, 0 }, { "quoted-number", "{\"id\":\"6", 0 }),
+	SAMPLE("forms-of-later", 0, 6, FOUR
+	       "{\"name\":\"cpu\",\"cat\":\"sys\",\"pid\":7,\"tid\":8,\"ts\":1,\"type\":2,\"ph\":2,"
+	       "\"args\":{\"hhash\":\"e6f5f2c220c91879\",\"busy\":1}}\n" CLOSE "\n]",
+	       { "mixed-dialects", "{\"name\":\"cpu", 0 }, { "hash-undefined", "{\"name\":\"cpu", 0 },
+	       { "phase-form", "{\"name\":\"cpu", 0 },
+	       { "later-phase", "{\"name\":\"cpu", 0 }, { "no-id", "{\"name\":\"cpu", 0 },
+	       { "extra-field", "{\"name\":\"cpu", 0 }, { "hash-as-text", "{\"name\":\"cpu", 0 }),
+	SAMPLE("name-as-text", 0, 6, FOUR
+	       EVENT("6", "stat", "\"hostname\":\"node1\",\"fname\":\"/data/a\"") "\n" CLOSE "\n]",
+	       { "mixed-dialects", "{\"id\":6", 0 }, { "name-as-text", "{\"id\":6", 0 }),
 	SAMPLE("no-args", 0, 6, ODD_LINE(RECORD(ROUTINE "\"ts\":1,\"dur\":1,\"ph\":\"X\"")),
 	       { "no-args", "{\"id\":6", 0 }),
 	{ NULL, NULL, 0, 0, NULL, 0, { { 0 } }, DFT_PLAIN },

@@ -260,7 +260,7 @@ Test(dial9_limits, too_many_threads)
 	}
 	struct ran r = convert(&b);
 	cr_expect_eq(r.status, 0);
-	cr_expect_not_null(strstr(r.err, "schema/line-limit"), "%.500s", r.err);
+	cr_expect_not_null(strstr(r.err, "vocabulary/line-limit"), "%.500s", r.err);
 	ran_free(&r);
 }
 

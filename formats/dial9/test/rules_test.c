@@ -33,8 +33,7 @@ has_prefix(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* A sample is named after the rule it is there for, and expects that one, and the note on 0.4 at most
- * besides. */
+/* A sample is named after the rule it is there for, and expects nothing else. */
 static bool
 provokes(const char *name, const char *id)
 {
@@ -51,8 +50,7 @@ provokes(const char *name, const char *id)
 	cr_assert_not_null(text, "%s", path);
 	for (char *row = strtok(strchr(text, '\n'), "\n"); row != NULL; row = strtok(NULL, "\n")) {
 		found = found || has_prefix(row, line);
-		cr_expect(has_prefix(row, line) || has_prefix(row, "dial9/newer-format "), "%s: %s", path,
-		          row);
+		cr_expect(has_prefix(row, line), "%s: %s", path, row);
 	}
 	free(text);
 	return found;

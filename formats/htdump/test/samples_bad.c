@@ -343,19 +343,6 @@ id_repeated(struct ht_build *b, struct ht_expected *e)
 }
 
 static void
-id_backwards(struct ht_build *b, struct ht_expected *e)
-{
-	own_class(b);
-	b->next_id = 501;
-	own_event(b, 10);
-	b->next_id = 500;
-	expect(e, "id-backwards", b->n);
-	own_event(b, 20);
-	b->next_id = 502;
-	own_event(b, 30);
-}
-
-static void
 duration_overflow(struct ht_build *b, struct ht_expected *e)
 {
 	ht_prologue(b);
@@ -431,7 +418,6 @@ const struct ht_bad ht_bad[] = {
 	{ "invalid-utf8", HT_WIRE, false, 0, invalid_utf8, HT_PLAIN },
 	{ "invalid-utf8-class", HT_WIRE, false, 0, invalid_utf8_class, HT_PLAIN },
 	{ "id-repeated", HT_WIRE, false, 0, id_repeated, HT_PLAIN },
-	{ "id-backwards", HT_WIRE, false, 0, id_backwards, HT_PLAIN },
 	{ "duration-overflow", HT_WIRE, false, 1, duration_overflow, HT_PLAIN },
 	{ "mapping-changed", HT_WIRE, false, 0, mapping_changed, HT_PLAIN },
 	{ "label-unresolved", HT_WIRE, false, 0, label_unresolved, HT_PLAIN },

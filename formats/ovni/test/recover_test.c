@@ -188,7 +188,7 @@ Test(ovni_recover, a_damaged_header_is_made_anew)
 	}
 	in.n = 5;
 	struct ran r = recover(&in, "-q", 2);
-	cr_expect_not_null(strstr(r.err, "no record is whole"), "%s", r.err);
+	cr_expect_not_null(strstr(r.err, "no record is intact"), "%s", r.err);
 	ran_free(&r);
 }
 

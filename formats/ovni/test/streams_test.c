@@ -423,7 +423,7 @@ Test(ovni_streams, too_many_lines_are_reported_of_their_stream)
 	const char *const reported = strstr(said, "b/stream.obs:@");
 	const uint64_t offset =
 	    reported != NULL ? strtoull(reported + strlen("b/stream.obs:@"), NULL, 10) : 0;
-	cr_expect(r.status == 0 && reported != NULL && strstr(reported, " [schema/line-limit]\n") != NULL,
+	cr_expect(r.status == 0 && reported != NULL && strstr(reported, " [vocabulary/line-limit]\n") != NULL,
 	          "%d, %.300s", r.status, r.err);
 	cr_expect(offset > 8 + 28 && (offset - 8 - 28) % 24 == 0, "no event begins at %d", (int)offset);
 	cr_expect_null(strstr(said, "a/stream.obs:@"));

@@ -220,6 +220,7 @@ Test(parquet_made, arguments_become_columns)
 	cr_expect_eq(pq_column(f, "j")->converted, 19);
 	cr_expect_eq(parquet_lost(&run, "parquet/arg-rounded"), 2);
 	cr_expect_eq(parquet_lost(&run, "parquet/arg-type"), 5 + 2 + 9);
+	cr_expect_eq(parquet_lost(&run, "parquet/no-arg"), 1);
 	parquet_run_free(&run);
 }
 

@@ -196,7 +196,7 @@ Test(cmd_report, limits_of_rows)
 		lines += *s == '\n';
 	cr_expect_eq(lines, 3);
 	ran_free(&r);
-	r = RUN("stats", "--limit", "1", SAMPLE);
+	r = RUN("stats", "--classes", "--limit", "1", SAMPLE);
 	cr_expect_not_null(strstr(r.out, "\n  ... and 1 more\n"));
 	cr_expect_not_null(strstr(r.out, "\n  ... and 5 more\n"));
 	ran_free(&r);

@@ -367,6 +367,8 @@ Test(cmd_tar, what_is_no_plain_file)
 		{ '7', 1, "/bad.htdump: not valid" },
 		{ 'Z', 1, "/bad.htdump: not valid" },
 		{ 's', 1, "/bad.htdump: not valid" },
+		{ 'A', 1, "/bad.htdump: not valid" },
+		{ 'V', 1, "/bad.htdump: not valid" },
 		{ 'S', 2, "/bad.htdump:@0: error: is a file with holes (sparse): unpack the archive" },
 		{ 'M', 2, "/bad.htdump:@0: error: is the rest of a file that began in another volume" },
 	};
@@ -379,6 +381,8 @@ Test(cmd_tar, what_is_no_plain_file)
 	}
 	add(t.m, "bad.htdump", '3', NULL, 0);
 	expect_end(&t, 2, "/bad.htdump:@0: error: is not a regular file");
+	add_bad(&t, "bad.htdump/", '0');
+	expect_end(&t, 1, "/bad.htdump: not valid");
 	add(t.m, "label", 'V', NULL, 0);
 	add_pax(t.m, 'g', "GNU.volume.offset", "512", 0);
 	add_bad(&t, "bad.htdump", '0');

@@ -60,6 +60,8 @@ Test(cmd, help_of_each_command)
 		expect_help(RUN("--help"), (*c)->summary);
 	}
 	expect_help(RUN("stats", "--help"), "\n\nOf formats:\n      --label-map FILE");
+	expect_help(RUN("convert", "--help"),
+	            "\n      --fail-on-loss-of KIND,...\n                             exit 1 if ");
 	expect_help(RUN("-h"), "usage: tracetool COMMAND");
 	expect_help(RUN("help"), "usage: tracetool COMMAND");
 }

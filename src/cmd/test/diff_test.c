@@ -190,3 +190,18 @@ Test(diff, mistakes_and_what_cannot_be_read)
 	cr_expect_str_eq(r.out, "");
 	ran_free(&r);
 }
+
+/* Two runs have nothing in common: the line says how far apart they are, and what may be left out. */
+Test(diff, nothing_is_the_same)
+{
+	static const char later[] = SPAN("first", "1001", "2", "8", "\"x\":1,\"y\":\"a\"");
+
+	expect(FIRST, later, NULL, 1,
+	       "no event is the same: B begins 1.000 ms after A (what may be left out: --ignore "
+	       "time,process,thread)\n");
+	expect(later, FIRST, "--ignore=process,thread", 1,
+	       "A begins 1.000 ms after B (what may be left out: --ignore time)\n");
+	expect(FIRST, later, "--ignore=time", 0, "1 the same");
+	expect(FIRST, SPAN("first", "1", "2", "9", ""), "--ignore=time,process", 1,
+	       "no event is the same (what may be left out: --ignore thread)\n");
+}

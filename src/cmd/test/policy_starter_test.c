@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 /* validate --init, and what editors are told of policies. */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -231,6 +232,57 @@ Test(policy_starter, the_next_build_keeps_it)
 	expect_ran(run_tool((const char *const[]){ "validate", "--config", path, SERVICE, NEXT_BUILD, NULL },
 	                    NULL, 0),
 	           0, "");
+	remove_folder(dir);
+}
+
+#define OWN_SERVICE "testdata/dial9/service.bin"
+
+/* A later build of the sample service, whose lines have moved: its texts are as long as before. */
+static char *
+moved_lines(size_t *n)
+{
+	static const char before[] = "src/http.rs:88:17", after[] = "src/http.rs:91:23";
+	char *const text = read_whole(OWN_SERVICE, n);
+	unsigned found = 0;
+
+	cr_assert_not_null(text);
+	const char *const end = text + *n;
+	for (char *p = text; (p = memmem(p, (size_t)(end - p), before, sizeof before - 1)) != NULL; found++)
+		memcpy(p, after, sizeof after - 1);
+	cr_assert_gt(found, 0);
+	return text;
+}
+
+Test(policy_starter, lines_that_move_keep_it)
+{
+	char *const dir = policy_folder(), next[1024], path[1024];
+	size_t n;
+	char *const text = moved_lines(&n);
+
+	snprintf(next, sizeof next, "%s/next.bin", dir);
+	snprintf(path, sizeof path, "%s/p.yaml", dir);
+	cr_assert(write_whole(next, text, n));
+	free(text);
+	const char *const make[] = { "validate", "--init", OWN_SERVICE, "-o", path, NULL };
+	const char *const keep[] = { "validate", "--config", path, OWN_SERVICE, next, NULL };
+	expect_ran(run_tool(make, NULL, 0), 0, "wrote ");
+	expect_ran(run_tool(keep, NULL, 0), 0, "");
+	remove_folder(dir);
+}
+
+/* Names are demanded once, whatever their categories. */
+Test(policy_starter, a_name_of_several_categories)
+{
+	static const char text[] =
+	    "[{\"ph\":\"X\",\"cat\":\"c\",\"name\":\"a\",\"ts\":0,\"dur\":7000,\"pid\":1,\"tid\":2},"
+	    "{\"ph\":\"X\",\"cat\":\"d\",\"name\":\"a\",\"ts\":0,\"dur\":500,\"pid\":1,\"tid\":2}]\n";
+	char *const dir = policy_folder();
+
+	policy_put(dir, "one.json", text);
+	struct ran r = policy_run(dir, "--init one.json -o p.yaml");
+	cr_expect_eq(r.status, 0, "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "wrote p.yaml: 1 event, 2 budgets"), "%s", r.out);
+	ran_free(&r);
 	remove_folder(dir);
 }
 

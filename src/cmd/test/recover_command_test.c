@@ -138,10 +138,12 @@ Test(recover_command, mistakes)
 	EXPECT(3, "use --report json=FILE", "--format", "json", CUT, "-");
 	EXPECT(3, "is the list of changes", "--report", p.out_option, CUT, p.out);
 	EXPECT(3, "the list of changes " CUT " is the input", "-f", "--report", "json=" CUT, CUT, p.out);
+	EXPECT(3, "--report takes json=FILE, not list.json", "--report", "list.json", CUT, p.out);
+	EXPECT(3, "--report takes json=FILE, not sarif=list", "--report", "sarif=list", CUT, p.out);
 	EXPECT(3, "takes one of text, json, not xml", "--format", "xml", CUT, p.out);
 	EXPECT(2, ": no such file", "nowhere", p.out);
 	EXPECT(2, "cannot be recovered", "testdata/chrome/good/array.json", p.out);
-	EXPECT(2, "no record is whole", "--from", "htdump", "testdata/chrome/good/array.json", p.out);
+	EXPECT(2, "no record is intact", "--from", "htdump", "testdata/chrome/good/array.json", p.out);
 	cr_expect_neq(access(p.out, F_OK), 0, "there is an output");
 	cr_expect_neq(access(p.report, F_OK), 0, "there is a report");
 	remove_folder(p.dir);
@@ -191,10 +193,10 @@ Test(recover_command, what_cannot_be_read_makes_no_output)
 	snprintf(in, sizeof in, "%s/notes.txt", from);
 	cr_assert(write_whole(in, "text", 4));
 	EXPECT(2, "[input/not-a-file]", from, p.out);
-	EXPECT(2, "no record is whole; its content looks like htdump (leave out --from)", "--from", "dial9",
+	EXPECT(2, "no record is intact; its content looks like htdump (leave out --from)", "--from", "dial9",
 	       WHOLE, p.out);
 	cr_assert(write_whole(in, "[", 1));
-	EXPECT(2, "no record is whole", "--from", "dftracer", in, p.out);
+	EXPECT(2, "no record is intact", "--from", "dftracer", in, p.out);
 	cr_expect_neq(access(p.out, F_OK), 0);
 	remove_folder(p.dir);
 }

@@ -53,6 +53,23 @@ Test(stats_command, recursion_counts_once)
 	}
 }
 
+#define SAMPLE "testdata/htdump/good/wire-little.htdump"
+
+/* What the file is made of is no answer to what took the time. */
+Test(stats_command, classes_are_listed_when_they_are_asked_for)
+{
+	struct ran r = run_tool((const char *const[]){ "stats", SAMPLE, NULL }, NULL, 0);
+
+	cr_expect_null(strstr(r.out, "classes\n"), "%s", r.out);
+	ran_free(&r);
+	r = run_tool((const char *const[]){ "stats", "--classes", SAMPLE, NULL }, NULL, 0);
+	expect_in(&r, "\nclasses\n   1  HT_EndiannessInfoEvent\n  10  HT_EventKlassInfoEvent\n");
+	ran_free(&r);
+	r = run_tool((const char *const[]){ "stats", "--classes", "--name", "draw", SAMPLE, NULL }, NULL, 0);
+	cr_expect_null(strstr(r.out, "classes\n"), "%s", r.out);
+	ran_free(&r);
+}
+
 Test(stats_command, counters_have_values)
 {
 	static const char json[] =

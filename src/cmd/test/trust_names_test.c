@@ -16,7 +16,7 @@ static struct ran
 in_folder(const char *dir, const char *command)
 {
 	static const char prepare[] =
-	    "T=\"timeout 10 $(realpath \"$0\")\"; S=$(realpath " SAMPLE
+	    "T=\"timeout 60 $(realpath \"$0\")\"; S=$(realpath " SAMPLE
 	    "); cd \"$1\"; rm -rf w; mkdir w; cd w; "
 	    "cp \"$S\" t.htdump; cp \"$S\" u.htdump; head -c -7 \"$S\" > cut.htdump; mkdir in o; "
 	    "cp cut.htdump in/a.htdump; ln -s cut.htdump link; ln cut.htdump hard; ln -s o.json later; "
@@ -135,7 +135,20 @@ Test(trust_names, files_that_options_name_stay)
 	        "$T convert -f --vocabulary v.yaml --report json=v.yaml t.htdump o.json",
 	        "$T recover -f --vocabulary v.yaml --report json=v.yaml t.htdump o2",
 	        "$T stats -f --label-map map -o map t.htdump",
-	        "$T validate -f --vocabulary v.yaml -o v.yaml t.htdump");
+	        "$T validate -f --vocabulary v.yaml -o v.yaml t.htdump",
+	        "$T vocabulary check -f -o v.yaml v.yaml",
+	        "$T vocabulary check -f -o o/../v.yaml align v.yaml");
+}
+
+/* What it would not read is not there to be written over. */
+Test(trust_names, a_starter_policy_is_made_of_traces_alone)
+{
+	char *const dir = make_folder();
+
+	expect_refused(dir, "$T validate -f --init --config policy.yaml -o policy.yaml t.htdump", "--init ");
+	expect_refused(dir, "$T validate -f --init --baseline base.json -o base.json t.htdump", "--init ");
+	expect_refused(dir, "$T validate --init --report json=r.json t.htdump", "--init ");
+	remove_folder(dir);
 }
 
 /* What can be read once is named once; help is no report. */

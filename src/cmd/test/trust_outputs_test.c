@@ -59,6 +59,37 @@ Test(trust, each_mistake_in_an_output_has_its_message)
 	expect(RUN("stats", SAMPLE, "-o", ""), 3, "the name of the output is empty");
 }
 
+/* Texts may have the suffix of another text, and any name without a suffix of ours is fine. */
+Test(trust, outputs_that_no_program_reads_are_refused)
+{
+	static const char *const packed[] = { "o.parquet.gz", "o.db.gz", "o.sqlite.zst", "o.parquet.zst" };
+	static const char *const misnamed[][2] = {
+		{ "dial9", "o.htdump" }, { "htdump", "o.json" },    { "chrome", "o.db" },
+		{ "sqlite", "o.json" },  { "heph", "o.htdump.gz" }, { "dftracer", "o.bin.log" },
+	};
+	static const char *const fine[][2] = { { "ndjson", "o.json" },
+		                               { "chrome", "o" },
+		                               { "dial9", "o.log" } };
+	char *const dir = make_folder(), path[600];
+
+	for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, packed[i]);
+		expect(RUN("convert", SAMPLE, path), 3, ": no program reads a compressed ");
+		cr_expect_neq(access(path, F_OK), 0, "%s", path);
+	}
+	for (size_t i = 0; i < sizeof misnamed / sizeof misnamed[0]; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, misnamed[i][1]);
+		expect(RUN("convert", "--to", misnamed[i][0], SAMPLE, path), 3,
+		       " is the name of a file in format ");
+		cr_expect_neq(access(path, F_OK), 0, "%s", path);
+	}
+	for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, fine[i][1]);
+		expect(RUN("convert", "-q", "-f", "--to", fine[i][0], SAMPLE, path), 0, "");
+	}
+	remove_folder(dir);
+}
+
 Test(trust, each_mistake_in_an_operand_has_its_message)
 {
 	expect(RUN("convert", "", "a.json"), 3, "the name of input 1 is empty");

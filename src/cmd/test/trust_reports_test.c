@@ -91,7 +91,7 @@ Test(trust, tables_of_stats_are_as_wide_as_the_terminal)
 Test(trust, info_has_tracks_with_events_iso_8601_and_units)
 {
 	static const char *const lines[] = { "\ntracks:   1 in 1 process\n",
-		                             "\ntimes:    100 to 200 ns, 100 ns in all\n",
+		                             "\ntimes:    100 to 200 ns\nduration: 100 ns\n",
 		                             "\nwall:     2021-01-08T13:48:54.118010100Z to "
 		                             "2021-01-08T13:48:54.118010200Z\n",
 		                             NULL };
@@ -104,6 +104,6 @@ Test(trust, info_has_tracks_with_events_iso_8601_and_units)
 	r = RUN("info", "testdata/htdump/good/wire-little.htdump");
 	cr_expect_not_null(strstr(r.out, "\nsize:     2688 bytes (2.6 KiB)\n"), "%s", r.out);
 	cr_expect_not_null(strstr(r.out, "\ntracks:   3 in 1 process\n"), "as stats counts them: %s", r.out);
-	cr_expect_not_null(strstr(r.out, "3703 ns in all (3.703 us)\n"), "%s", r.out);
+	cr_expect_not_null(strstr(r.out, "\nduration: 3703 ns (3.703 us)\n"), "%s", r.out);
 	ran_free(&r);
 }

@@ -44,16 +44,16 @@ Test(schema_command, check)
 	expect(RUN("vocabulary", "check", path), 0, "mine.yaml: 1 rule for heph\n", NULL);
 	expect(RUN("vocabulary", "check", path, "schemas/ovni.yaml"), 0, " rules for ovni\n", NULL);
 	expect(RUN("vocabulary", "check", path, "/nowhere.yaml"), 2,
-	       "/nowhere.yaml:@0: error: No such file or directory [schema/unreadable]\n", NULL);
-	expect(RUN("vocabulary", "check", dir), 2, "[schema/unreadable]", NULL);
+	       "/nowhere.yaml:@0: error: No such file or directory [vocabulary/unreadable]\n", NULL);
+	expect(RUN("vocabulary", "check", dir), 2, "[vocabulary/unreadable]", NULL);
 	write_schema(dir, path, "format: hehp\nevents: [{event: a, pase: x}]\n");
 	expect(RUN("vocabulary", "check", path, "schemas/ovni.yaml"), 1,
 	       "mine.yaml:1:9:@8: error: there is no input format named \"hehp\"; did you mean heph? "
-	       "[schema/bad-value]\n",
+	       "[vocabulary/bad-value]\n",
 	       NULL);
 	expect(RUN("vocabulary", "check", path), 1,
 	       "mine.yaml:2:21:@33: error: a rule has no key \"pase\"; did you mean phase? "
-	       "[schema/unknown-key]\n",
+	       "[vocabulary/unknown-key]\n",
 	       NULL);
 	remove_folder(dir);
 }
@@ -66,9 +66,9 @@ Test(schema_command, more_mistakes_than_are_shown_are_counted)
 		strcat(text, " - {}\n");
 	write_schema(dir, path, text);
 	expect(RUN("vocabulary", "check", path), 1,
-	       "mine.yaml: 30 more of [schema/bad-value] are not shown\n", NULL);
+	       "mine.yaml: 30 more of [vocabulary/bad-value] are not shown\n", NULL);
 	expect(RUN("info", "--vocabulary", path, TRACE), 2, NULL,
-	       "mine.yaml: 30 more of [schema/bad-value] are not shown\n");
+	       "mine.yaml: 30 more of [vocabulary/bad-value] are not shown\n");
 	remove_folder(dir);
 }
 
@@ -109,13 +109,13 @@ Test(schema_command, mistakes_stop_every_command)
 	write_schema(dir, path, "format: dial9\nevents: 7\n");
 	for (size_t i = 0; i < 4; i++)
 		expect(RUN(commands[i], "--vocabulary", path, TRACE), 2, NULL,
-		       "mine.yaml:2:9:@22: error: events is a list of rules [schema/bad-value]\n");
+		       "mine.yaml:2:9:@22: error: events is a list of rules [vocabulary/bad-value]\n");
 	snprintf(out, sizeof out, "%s/out.json", dir);
-	expect(RUN("convert", "--vocabulary", path, TRACE, out), 2, NULL, "[schema/bad-value]");
+	expect(RUN("convert", "--vocabulary", path, TRACE, out), 2, NULL, "[vocabulary/bad-value]");
 	made = fopen(out, "r");
 	cr_expect_null(made);
 	expect(RUN("validate", "--vocabulary", "/nowhere", TRACE), 2, NULL,
-	       "/nowhere:@0: error: No such file or directory [schema/unreadable]\n");
+	       "/nowhere:@0: error: No such file or directory [vocabulary/unreadable]\n");
 	remove_folder(dir);
 }
 

@@ -46,7 +46,7 @@ Test(width, all_lines_fit)
 		"formats dftracer",
 		"rules dial9",
 		"explain",
-		"explain dial9/newer-format",
+		"explain dial9/not-in-document",
 		"--help",
 		"convert --help",
 		"stats --help",
