@@ -2,7 +2,7 @@
 
 #include <stdarg.h>
 
-#include "dftracer/dftracer_dialect.h"
+#include "dftracer/dialect.h"
 
 #define DETAIL 900
 

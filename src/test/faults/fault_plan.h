@@ -14,7 +14,7 @@ enum fault_call {
 
 enum { FAULT_SHORT = -1 }; /* in place of an errno: half of the bytes are moved */
 
-enum { FAULT_LOGGED = 1 << 16, FAULT_FRAMES = 24 };
+enum { FAULT_LOGGED = 1 << 18, FAULT_FRAMES = 24 };
 
 /* A call that was made while none failed. */
 struct fault_logged {
