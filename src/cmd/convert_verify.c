@@ -19,8 +19,9 @@ struct verify {
 	uint64_t refused;
 	bool failed;   /* the output cannot be read */
 	bool findings; /* it breaks rules */
-	bool is_quiet; /* findings are not said, but noted: */
-	bool is_told;  /* there were some to say */
+	bool is_quiet; /* findings were said, failures were not */
+	bool in_step;  /* nothing is said, as another comparison may follow, but noted: */
+	bool is_told;  /* there was something to say */
 };
 
 bool
@@ -185,9 +186,9 @@ say_back(void *ctx, const struct findings *findings, const struct finding *f)
 
 	if (v->c->status != STATUS_CLEAN)
 		return;
-	if (v->is_quiet && !input_rule_is_failure(f->rule))
+	if (v->in_step)
 		v->is_told |= f->rule->level >= LEVEL_WARNING || v->c->options.side != NULL;
-	else
+	else if (!v->is_quiet || input_rule_is_failure(f->rule))
 		say_of_output(v, findings, f);
 }
 
@@ -288,16 +289,16 @@ compare_digests(struct verify *v, bool *same)
 	return ok && !v->failed;
 }
 
-/* Whether events differ in no more than the losses allow, one by one as they were written. */
+/* Whether events differ in no more than the losses allow, one by one as they were written.  false, too, if a
+ * side cannot be read: whether that is to be said shows when all events are compared. */
 static bool
 compare_in_step(struct verify *v)
 {
-	v->is_quiet = true;
-	v->is_told = false;
+	v->in_step = true;
 	const bool same = open_back(v, ORDER_FILE) && convert_verify_in_step(v->c, &v->back, &v->allowance);
 	close_back(v);
 	const bool ok = same && !v->failed && !v->is_told;
-	v->is_quiet = v->failed = v->findings = false;
+	v->in_step = v->failed = v->findings = false;
 	return ok;
 }
 
