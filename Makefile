@@ -85,7 +85,7 @@ $(BUILD)/schemas_builtin.c: $(SCHEMAS) schemas src/vocab/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(call say,sh src/vocab/embed.sh $(SCHEMAS) > $@,EMBED,schemas/*.yaml)
 
-$(BUILD)/schemas_builtin.o: $(BUILD)/schemas_builtin.c src/vocab/vocab_builtin.h
+$(BUILD)/schemas_builtin.o: $(BUILD)/schemas_builtin.c src/vocab/private.h
 	$(call say,$(CC) $(WARN) $(CPP_ALL) $(CFLAGS) -c -o $@ $<,CC,$<)
 
 $(BUILD)/%.o: %.c Makefile

@@ -193,24 +193,6 @@ input_holds_size(const struct input_holds *holds)
 	return n;
 }
 
-bool
-input_holds_move(struct input_holds *to, struct input_holds *from)
-{
-	if (from->n > to->cap - to->n) {
-		const size_t cap = to->cap * 2 > to->n + from->n ? to->cap * 2 : to->n + from->n;
-		struct input_buffer **const more = realloc(to->buffers, cap * sizeof *more);
-
-		if (more == NULL)
-			return false;
-		to->buffers = more;
-		to->cap = cap;
-	}
-	for (size_t i = 0; i < from->n; i++)
-		to->buffers[to->n++] = from->buffers[i];
-	from->n = 0;
-	return true;
-}
-
 void
 input_keep(struct input *in, size_t bytes)
 {

@@ -25,7 +25,4 @@ void input_holds_free(struct input_holds *holds);
 /* Memory that stays in use because of what is held, in bytes; mapped files do not count. */
 uint64_t input_holds_size(const struct input_holds *holds);
 
-/* Moves what is held from the one to the other.  false: no memory, and nothing was moved. */
-bool input_holds_move(struct input_holds *to, struct input_holds *from);
-
 #endif

@@ -2,7 +2,7 @@
 # Makes C of schemas/*.yaml: sh embed.sh FILE... writes it to standard output.
 set -eu
 echo '/* Made by src/vocab/embed.sh; not to be edited. */'
-echo '#include "vocab/vocab_builtin.h"'
+echo '#include "vocab/private.h"'
 n=0
 for file; do
 	echo

@@ -3,6 +3,9 @@
 
 #include "ovni/system.h"
 
+struct ovni_stream;
+struct ovni_system;
+
 /*
  * The group of rules "state": what ovniemu, the emulator of ovni, rejects.  Threads start, run and end, hold
  * CPUs, open and close states on their stacks; tasks are created from types and run as bodies.  The action of

@@ -17,7 +17,7 @@ next_random(uint64_t *state)
 }
 
 /* A trace of two threads and three classes, two of which share a category. */
-struct stage {
+struct rig {
 	struct trace trace;
 	struct stats stats;
 	struct class *cls[3];
@@ -25,7 +25,7 @@ struct stage {
 };
 
 static void
-stage_init(struct stage *g)
+stage_init(struct rig *g)
 {
 	trace_init(&g->trace);
 	g->trace.format = "toy";
@@ -40,14 +40,14 @@ stage_init(struct stage *g)
 }
 
 static void
-stage_free(struct stage *g)
+stage_free(struct rig *g)
 {
 	stats_free(&g->stats);
 	trace_free(&g->trace);
 }
 
 static void
-add(struct stage *g, enum phase phase, unsigned thread, struct slice name, uint64_t ts, uint64_t dur)
+add(struct rig *g, enum phase phase, unsigned thread, struct slice name, uint64_t ts, uint64_t dur)
 {
 	struct event e = { .ts = ts,
 		           .dur = dur,
@@ -79,7 +79,7 @@ expect_near(uint64_t got, uint64_t want)
 
 /* All spans of one name and category, gathered the slow way. */
 static void
-expect_group(const struct stage *g, const struct event *events, size_t n, const struct span_row *row)
+expect_group(const struct rig *g, const struct event *events, size_t n, const struct span_row *row)
 {
 	uint64_t *durs = malloc(n * sizeof *durs);
 	unsigned __int128 sum = 0;
@@ -111,7 +111,7 @@ Test(stats, like_the_slow_way)
 	enum { N = 60000 };
 	struct event *events = calloc(N, sizeof *events);
 	char names[100][40];
-	struct stage g;
+	struct rig g;
 	struct span_row *rows;
 	uint64_t seed = 3, spans = 0, counted = 0, first = UINT64_MAX, last = 0;
 	size_t nrows;
@@ -154,7 +154,7 @@ Test(stats, like_the_slow_way)
 
 Test(stats, self_time)
 {
-	struct stage g;
+	struct rig g;
 	struct span_row *rows;
 	size_t n;
 
@@ -176,7 +176,7 @@ Test(stats, self_time)
 /* Spans that overlap at will are nobody's children. */
 Test(stats, async_spans)
 {
-	struct stage g;
+	struct rig g;
 	struct span_row *rows;
 	size_t n;
 
@@ -204,7 +204,7 @@ Test(stats, async_spans)
 Test(stats, names_are_bounded)
 {
 	enum { MANY = NAMES_MAX + 5000 };
-	struct stage g;
+	struct rig g;
 	struct tally_row *rows;
 	size_t n;
 	char name[32];
@@ -231,7 +231,7 @@ Test(stats, names_are_bounded)
 Test(stats, bytes_of_names_are_bounded)
 {
 	char *name = calloc(1, 1 << 20);
-	struct stage g;
+	struct rig g;
 
 	stage_init(&g);
 	for (int i = 0; i < 100; i++) {
@@ -245,7 +245,7 @@ Test(stats, bytes_of_names_are_bounded)
 }
 
 static cJSON *
-report(const struct stage *g, struct text *t)
+report(const struct rig *g, struct text *t)
 {
 	struct stats_view v = { .path = "dir/\"x\"", .bytes = 77, .trace = &g->trace, .stats = &g->stats };
 
@@ -266,7 +266,7 @@ at(const cJSON *list, int i, const char *key)
 
 Test(stats, json)
 {
-	struct stage g;
+	struct rig g;
 	struct text t = { 0 };
 
 	stage_init(&g);
@@ -301,7 +301,7 @@ Test(stats, json)
 
 Test(stats, json_of_nothing)
 {
-	struct stage g;
+	struct rig g;
 	struct text t = { 0 };
 
 	stage_init(&g);
@@ -319,7 +319,7 @@ Test(stats, json_of_nothing)
 
 Test(stats, text)
 {
-	struct stage g;
+	struct rig g;
 	struct text t = { 0 };
 
 	stage_init(&g);
@@ -347,7 +347,7 @@ Test(stats, tables_are_as_wide_as_the_terminal)
 {
 	static const char name[] = "a/path/that/is/rather/long/and/longer/than/most/names/of/functions.rs:17";
 	struct text t = { 0 };
-	struct stage g;
+	struct rig g;
 
 	stage_init(&g);
 	add(&g, PHASE_SPAN, 0, SLICE_LIT("short"), 0, 100);
@@ -379,7 +379,7 @@ Test(stats, tables_are_as_wide_as_the_terminal)
 Test(stats, percentiles_show_the_digits_they_have)
 {
 	struct text t = { 0 };
-	struct stage g;
+	struct rig g;
 
 	stage_init(&g);
 	for (unsigned i = 0; i < 16; i++)
