@@ -1,6 +1,23 @@
-#include "csv/state.h"
+#include "csv/csv.h"
 
-static const char *const suffixes[] = { ".csv", NULL };
+/* ---- tsv format ---- */
+
+static const char *const suffixes[] = { ".tsv", NULL };
+
+extern const struct format tsv_format;
+
+const struct format tsv_format = {
+	.name = "tsv",
+	.title = "TSV, one event a line",
+	.spec = "tracetool-tsv(5)",
+	.suffixes = suffixes,
+	.writer = &tsv_writer_ops,
+	.losses = tsv_losses,
+};
+
+/* ---- format ---- */
+
+static const char *const suffixes_format[] = { ".csv", NULL };
 
 extern const struct format csv_format;
 
@@ -8,7 +25,7 @@ const struct format csv_format = {
 	.name = "csv",
 	.title = "CSV, one event a line",
 	.spec = "RFC 4180; tracetool-csv(5)",
-	.suffixes = suffixes,
+	.suffixes = suffixes_format,
 	.writer = &csv_writer_ops,
 	.losses = csv_losses,
 };

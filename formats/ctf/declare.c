@@ -1,6 +1,345 @@
 #include <inttypes.h>
 
-#include "ctf/state.h"
+#include "ctf/ctf.h"
+#include "format/fields_json.h"
+
+/* ---- track ---- */
+
+/* The context of an event: who did it.  It is the same bytes for all events of a track. */
+
+/* The thread that a lane, or a track that shows something of a thread, is of; a process if there is none. */
+static const struct track *
+thread_of(const struct track *t)
+{
+	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
+bool
+ctf_declare_track(struct ctf_state *st, struct track *t)
+{
+	const struct track *const process = track_process(t), *const thread = thread_of(t);
+	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
+	const bool has_tid = thread->kind == TRACK_THREAD && thread->has_id;
+	struct text *const s = &st->scratch;
+	char head[4 + 8 + 8], *p = head;
+
+	p = ctf_store(p, t->index, 4);
+	p = ctf_store(p, has_pid ? process->id : 0, 8);
+	(void)ctf_store(p, has_tid ? thread->id : 0, 8);
+	text_clear(s);
+	text_add(s, head, sizeof head);
+	ctf_string(s, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""), &st->names, 0);
+	ctf_string(s, t->name, &st->names, 0);
+	struct slice *const context = arena_alloc(&st->arena, sizeof *context);
+	if (context == NULL || s->failed)
+		return false;
+	*context = arena_copy(&st->arena, slice_of(s->p, s->n));
+	t->declared = context;
+	return context->p != NULL;
+}
+
+/* ---- layout ---- */
+
+/*
+ * Which class of the output an event belongs to.  Events of one class of the
+ * trace come with few sets of fields, so the latest ones are compared first; the
+ * others are found by a hash over all that tells them apart.
+ */
+
+static bool
+is_layout_of(const struct ctf_layout *l, enum ctf_kind kind, const struct field *f, uint32_t n)
+{
+	const struct ctf_member *const m = l->members;
+
+	if (l->nmembers != n || l->kind != kind)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (m[i].type != ctf_type(&f[i].value) || m[i].element != ctf_element(&f[i].value) ||
+		    !slice_equal(m[i].name, f[i].name))
+			return false;
+	return true;
+}
+
+static uint64_t
+signature(const struct event *e, enum ctf_kind kind, const struct field *f)
+{
+	uint64_t hash = hash_u64((uint64_t)e->cls->index << 8 | kind, hash_seed());
+
+	for (uint32_t i = 0; i < e->nfields; i++)
+		hash = hash_bytes(f[i].name.p, f[i].name.n,
+		                  hash + ctf_type(&f[i].value) + ((uint64_t)ctf_element(&f[i].value) << 8));
+	return hash;
+}
+
+/* ---- without a class of its own ---- */
+
+static bool ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct chunk *chunk, uint64_t offset);
+
+static const struct ctf_layout *
+other(struct ctf_state *st, enum ctf_kind kind, struct chunk *chunk, uint64_t offset)
+{
+	struct ctf_layout *const l = &st->others[kind];
+
+	if (!l->other) {
+		*l = (struct ctf_layout){ .id = CTF_MOST_CLASSES + kind, .kind = kind, .other = true };
+		chunk->text.failed |= !ctf_declare_layout(st, l, chunk, offset);
+	}
+	return l;
+}
+
+/* ---- a new one ---- */
+
+/* Bytes of identifiers and types that a layout costs at most. */
+static uint64_t
+declaration_cost(const struct event *e, const struct field *f)
+{
+	uint64_t cost = 256 + 4 * ((uint64_t)e->cls->category.n + e->cls->name.n);
+
+	for (uint32_t i = 0; i < e->nfields; i++)
+		cost += 64 +
+		        4 * (uint64_t)(f[i].name.n < CTF_MOST_IDENTIFIER ? f[i].name.n : CTF_MOST_IDENTIFIER);
+	return cost;
+}
+
+/* Accounts for a layout.  false: there is no room. */
+static bool
+reserve(struct ctf_state *st, const struct event *e, const struct field *f)
+{
+	if (st->full || e->nfields > CTF_CLASS_FIELDS)
+		return false;
+	if (st->nlayouts >= CTF_MOST_CLASSES || e->nfields > CTF_MOST_FIELDS - st->fields ||
+	    st->declarations.n + declaration_cost(e, f) > CTF_MOST_DESCRIBED) {
+		st->full = true;
+		return false;
+	}
+	st->fields += e->nfields;
+	return true;
+}
+
+/* With members of its own; NULL: no memory. */
+static const struct ctf_layout *
+add(struct ctf_state *st, const struct event *e, const struct field *f, uint64_t hash, struct chunk *chunk)
+{
+	struct ctf_layout *const l = arena_alloc(&st->arena, sizeof *l);
+	struct ctf_member *const m = arena_zalloc(&st->arena, (size_t)e->nfields + 1, sizeof *m);
+
+	if (l == NULL || m == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		m[i] = (struct ctf_member){ arena_copy(&st->arena, f[i].name), ctf_type(&f[i].value),
+			                    ctf_element(&f[i].value) };
+		if (m[i].name.p == NULL)
+			return NULL;
+	}
+	*l = (struct ctf_layout){ e->cls, m, st->nlayouts, e->nfields, ctf_kind_of(e), false };
+	if (!array_room(&st->layouts, st->nlayouts, &st->layouts_cap, sizeof *st->layouts) ||
+	    !ctf_declare_layout(st, l, chunk, e->offset) || !table64_put(&st->signatures, hash, st->nlayouts))
+		return NULL;
+	st->layouts[st->nlayouts++] = l;
+	return l;
+}
+
+const struct ctf_layout *
+ctf_layout_of(struct ctf_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	struct ctf_class *const c = &st->classes[e->cls->index];
+	const struct field *const f = b->fields + e->first_field;
+	const enum ctf_kind kind = ctf_kind_of(e);
+	const struct ctf_layout *l;
+
+	for (uint32_t i = 0; i < CTF_RECENT && (l = c->recent[i]) != NULL; i++)
+		if (is_layout_of(l, kind, f, e->nfields)) {
+			c->recent[i] = c->recent[0];
+			c->recent[0] = l;
+			return l;
+		}
+	const uint64_t hash = signature(e, kind, f);
+	const uint32_t known = table64_get(&st->signatures, hash);
+
+	if (known == TABLE_NONE && !reserve(st, e, f))
+		return other(st, kind, chunk, e->offset);
+	l = known != TABLE_NONE ? st->layouts[known] : add(st, e, f, hash, chunk);
+	if (l == NULL) {
+		chunk->text.failed = true;
+		return NULL;
+	}
+	if (l->cls != e->cls || !is_layout_of(l, kind, f, e->nfields))
+		return other(st, kind, chunk, e->offset); /* the same hash for something else */
+	memmove(c->recent + 1, c->recent, sizeof c->recent - sizeof c->recent[0]);
+	c->recent[0] = l;
+	return l;
+}
+
+/* ---- metadata ---- */
+
+/* The file "metadata": TSDL as plain text (section 7.1), which begins with a comment of fixed form. */
+
+static const char head[] =
+    "/* CTF 1.8 */\n"
+    "\n"
+    "typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+    "typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
+    "typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+    "typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+    "typealias integer { size = 8; align = 8; signed = true; } := int8_t;\n"
+    "typealias integer { size = 16; align = 8; signed = true; } := int16_t;\n"
+    "typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
+    "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
+    "typealias integer { size = 64; align = 8; signed = false; base = 16; } := address_t;\n"
+    "typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float32_t;\n"
+    "typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := float64_t;\n"
+    "\n"
+    "trace {\n"
+    "\tmajor = 1;\n"
+    "\tminor = 8;\n"
+    "\tbyte_order = le;\n"
+    "\tpacket.header := struct {\n"
+    "\t\tuint32_t magic;\n"
+    "\t\tuint32_t stream_id;\n"
+    "\t};\n"
+    "};\n";
+
+static const char stream[] =
+    "\n"
+    "typealias integer { size = 64; align = 8; signed = false; map = clock.trace_clock.value; } := "
+    "time_t;\n"
+    "\n"
+    "stream {\n"
+    "\tid = 0;\n"
+    "\tpacket.context := struct {\n"
+    "\t\ttime_t timestamp_begin;\n"
+    "\t\ttime_t timestamp_end;\n"
+    "\t\tuint64_t content_size;\n"
+    "\t\tuint64_t packet_size;\n"
+    "\t\tuint64_t packet_seq_num;\n"
+    "\t};\n"
+    "\tevent.header := struct {\n"
+    "\t\tuint32_t id;\n"
+    "\t\ttime_t timestamp;\n"
+    "\t};\n"
+    "\tevent.context := struct {\n"
+    "\t\tuint32_t _track;\n"
+    "\t\tuint64_t _vpid;\n"
+    "\t\tuint64_t _vtid;\n"
+    "\t\tstring { encoding = UTF8; } _procname;\n"
+    "\t\tstring { encoding = UTF8; } _thread;\n"
+    "\t};\n"
+    "};\n";
+
+/* ---- env ---- */
+
+static void
+put_word(struct text *t, const char *name, const char *value)
+{
+	if (value == NULL || *value == '\0')
+		return;
+	text_printf(t, "\t%s = ", name);
+	ctf_literal(t, slice_str(value));
+	text_str(t, ";\n");
+}
+
+static void
+put_fact(struct ctf_state *st, struct text *t, uint32_t i, const struct field *f)
+{
+	struct fields_json_lost lost = { 0 };
+	struct text *const s = &st->scratch;
+
+	/* numbered: so no two are the same */
+	text_printf(t, "\tfact_%" PRIu32 " = ", i + 1);
+	text_clear(s);
+	text_slice(s, f->name);
+	text_str(s, " = ");
+	if (f->value.type == VALUE_STRING)
+		text_slice(s, value_text(&f->value));
+	else
+		fields_json_value(s, &f->value, &lost);
+	t->failed |= s->failed;
+	if (!s->failed)
+		ctf_literal(t, slice_of(s->p, s->n));
+	text_str(t, ";\n");
+}
+
+static void
+put_env(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
+{
+	const struct trace *const trace = w->trace;
+	struct text *const t = &chunk->text;
+	const uint32_t n = trace->nmeta < CTF_MOST_FACTS ? trace->nmeta : CTF_MOST_FACTS;
+
+	text_str(t, "\nenv {\n");
+	put_word(t, "tracer_name", w->tool);
+	put_word(t, "format", trace->format);
+	put_word(t, "dialect", trace->dialect);
+	put_word(t, "source_byte_order", trace->byte_order);
+	put_word(t, "source_clock", trace->clock);
+	if (w->rebased)
+		text_printf(t, "\trebased_by_ns = \"%" PRIu64 "\";\n", w->rebased_by);
+	for (uint32_t i = 0; i < n; i++)
+		put_fact(st, t, i, &trace->meta[i]);
+	if (n < trace->nmeta)
+		ledger_add(&chunk->ledger, &ctf_losses[CTF_FACTS], 0, trace->nmeta - n);
+	for (size_t i = 0; i < w->total->n; i++) {
+		text_printf(t, "\tlosses_%zu = ", i + 1);
+		text_printf(t, "\"%s: %" PRIu64 "\";\n", w->total->rows[i].loss->id, w->total->rows[i].count);
+	}
+	text_str(t, "};\n");
+}
+
+/* ---- the clock ---- */
+
+/* The time of the clock's value 0: from 1970 if the epoch is known, else from the trace's own 0. */
+static __int128
+offset_of(const struct ctf_state *st, const struct writer *w, bool with_epoch)
+{
+	__int128 offset = (int64_t)st->base;
+
+	if (with_epoch)
+		offset += (__int128)w->trace->epoch_ns + (w->rebased ? w->rebased_by : 0);
+	return offset;
+}
+
+static void
+put_clock(const struct ctf_state *st, const struct writer *w, struct chunk *chunk)
+{
+	bool absolute = w->trace->epoch_known;
+	__int128 offset = offset_of(st, w, absolute);
+
+	if (absolute && offset + st->last > (__int128)CTF_MOST_TIME) {
+		ctf_lose(chunk, CTF_EPOCH, 0);
+		absolute = false;
+		offset = offset_of(st, w, false);
+	}
+	int64_t seconds = (int64_t)(offset / 1000000000), rest = (int64_t)(offset % 1000000000);
+	if (rest < 0) {
+		rest += 1000000000;
+		seconds--;
+	}
+	text_str(&chunk->text, "\nclock {\n\tname = \"trace_clock\";\n");
+	text_printf(&chunk->text, "\tdescription = \"%s\";\n",
+	            absolute ? "nanoseconds since 1970" : "nanoseconds of the trace's own clock");
+	text_printf(&chunk->text,
+	            "\tfreq = 1000000000;\n\tprecision = 1;\n\toffset_s = %" PRId64 ";\n\toffset = %" PRId64
+	            ";\n\tabsolute = %s;\n};\n",
+	            seconds, rest, absolute ? "true" : "false");
+}
+
+void
+ctf_metadata(struct ctf_state *st, const struct writer *w, struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+
+	chunk_file(chunk, CTF_METADATA_FILE);
+	text_str(t, head);
+	put_env(st, w, chunk);
+	put_clock(st, w, chunk);
+	text_str(t, stream);
+	text_add(t, st->declarations.p, st->declarations.n);
+	t->failed |= st->declarations.failed | st->scratch.failed;
+}
+
+/* ---- declare ---- */
 
 /*
  * The declaration of a class of the output, in TSDL (section 7.3.2.1 and
@@ -156,7 +495,8 @@ add_title(struct ctf_state *st, struct text *t, const struct ctf_layout *l)
 		ctf_literal(t, slice_of(whole->p, whole->n));
 }
 
-bool
+/* Declares the class of a layout; its loss is counted at the offset.  false: no memory. */
+static bool
 ctf_declare_layout(struct ctf_state *st, const struct ctf_layout *l, struct chunk *chunk, uint64_t offset)
 {
 	struct text *const t = &st->declarations;

@@ -1,4 +1,4 @@
-#include "ctf/state.h"
+#include "ctf/ctf.h"
 
 const struct loss ctf_losses[CTF_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },

@@ -1,8 +1,4 @@
-#include "dftracer/dialect.h"
-#include "dftracer/read.h"
-#include "dftracer/recover.h"
-#include "dftracer/report.h"
-#include "dftracer/write.h"
+#include "dftracer/dftracer.h"
 
 const struct rule dft_rules[DFT_RULE_COUNT + 1] = {
 #define RULE RULE_ROW

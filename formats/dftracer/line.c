@@ -1,9 +1,250 @@
-#include "dftracer/line.h"
+#include "dftracer/dftracer.h"
 
-#include "dftracer/facts.h"
-#include "dftracer/parse.h"
-#include "dftracer/raw.h"
-#include "dftracer/report.h"
+/* ---- take ---- */
+
+/* Checks the record in st->record, learns from it, and adds its event, if that is wanted.  Out of memory:
+ * st->no_memory. */
+static void
+dft_record_take(struct dft_state *st, struct batch *b)
+{
+	struct trace *const trace = st->r->trace;
+	const struct dft_record *const rec = &st->record;
+	struct dft_facts f;
+
+	/* a look-ahead pass is for names alone */
+	if (st->ahead && !dft_is_metadata(rec)) {
+		st->r->records++;
+		return;
+	}
+	dft_check(st, rec, &f);
+	if (st->no_memory)
+		return;
+	dft_learn(st, rec, &f);
+	if (st->no_memory)
+		return;
+	dft_dialect_check(st, rec, &f);
+	st->r->records++;
+	trace->events += !dft_event_is_structure(&f);
+	if (st->r->want != WANT_FINDINGS && !st->in_run)
+		dft_event_add(st, rec, &f, b);
+}
+
+/* ---- usual ---- */
+
+/*
+ * Most records of a trace are complete events of the process of the record
+ * before, with hashes that are known.  Of these, nothing can be found but that
+ * their id is repeated: dft_check() and those behind it would change the same
+ * counts.
+ */
+
+/* Digits of a time and of a length whose sum fits 64 bits as ns ... */
+#define USUAL_TS 16
+#define USUAL_DUR 8
+#define USUAL_UNIT 1000 /* ... if this is the most that they count in */
+
+/* No message can come of the numbers; the pid is read elsewhere. */
+static inline bool
+has_usual_numbers(const struct dft_record *rec)
+{
+	const struct dft_token *const t = rec->top;
+
+	return t[DFT_TS].n <= USUAL_TS && t[DFT_DUR].n <= USUAL_DUR && t[DFT_TID].n < 20 &&
+	       json_few_digits(t[DFT_PID].at, t[DFT_PID].n) && json_few_digits(t[DFT_ID].at, t[DFT_ID].n);
+}
+
+/* The tracer's own events may start or end a process: their category has eight letters. */
+static inline bool
+is_usual(const struct dft_record *rec)
+{
+	return rec->shape == DFT_USUAL_COMPLETE && rec->top[DFT_PH].n == 1 &&
+	       rec->p[rec->top[DFT_PH].at] == 'X' && rec->top[DFT_CAT].n != 8 &&
+	       rec->special[DFT_ROLE_HHASH] != 0 &&
+	       (rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) == 0;
+}
+
+static inline uint64_t
+few_digits(const struct dft_record *rec, enum dft_top which)
+{
+	const struct dft_token t = rec->top[which];
+
+	return json_last_digits(rec->p + t.at + t.n, t.n);
+}
+
+/* The process of the last record, if it is this one's too and its host has a name; else NULL. */
+static inline struct dft_process *
+same_process(const struct dft_state *st, const struct dft_record *rec, const struct dft_arg *host)
+{
+	const struct dft_shared *const sh = st->sh;
+	struct dft_process *const p = sh->processes.last;
+
+	if (p == NULL || host->kind > JSON_STRING || p->pid != few_digits(rec, DFT_PID) ||
+	    p->host_name.p == NULL || p->host_known != sh->names.hosts_defined || p->unit > USUAL_UNIT)
+		return NULL;
+	return dft_same_host(dft_host_text(&sh->who, p->host), dft_token_text(rec, host->value)) ? p : NULL;
+}
+
+/* Whether all hashes but the host's were defined; *texts: how many are text. */
+static inline bool
+knows_hashes(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t *texts)
+{
+	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
+		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
+		struct dft_recent_hash key;
+		*texts += a->kind == JSON_STRING;
+		if (a->role == DFT_ROLE_HHASH)
+			continue;
+		if (!dft_recent_key(rec, a, pid, &key) ||
+		    !dft_recent_is(dft_recent(&st->sh->names, &key), &key))
+			return false;
+	}
+	return *texts == 0 || st->tallies[DFT_HASHES_AS_TEXT].met.count > 0;
+}
+
+/* Does for st->record, a record of an ordinary line (DFT_SPARE bytes behind it can be read), what
+ * dft_record_take() does where no events are wanted.  False: nothing was done, for it is not one of the usual
+ * records. */
+static bool
+dft_usual_take(struct dft_state *st, const struct dft_record *rec)
+{
+	if (!is_usual(rec) || !has_usual_numbers(rec))
+		return false;
+	const struct dft_arg *const host = &rec->args[rec->special[DFT_ROLE_HHASH] - 1];
+	struct dft_process *const p = same_process(st, rec, host);
+	uint32_t texts = 0;
+	if (p == NULL || !knows_hashes(st, rec, p->pid, &texts) ||
+	    (!st->mixed_reported && dft_signature(rec, DFT_PHASE_COMPLETE) != st->usual_signature))
+		return false;
+	p->records++;
+	p->calls++;
+	st->r->records++;
+	st->r->trace->events++;
+	st->tallies[DFT_HASHES_AS_TEXT].met.count += texts;
+	if (idset_add(&st->sh->ids, dft_id_place(p) + few_digits(rec, DFT_ID)))
+		dft_tally_add(st, DFT_IDS_REPEATED, dft_place_of(rec), dft_top_text(rec, DFT_ID));
+	return true;
+}
+
+/* ---- fast ---- */
+
+/* Ordinary lines: a record and nothing else, clean, like records before it.  All others are left to
+ * dft_line_next(). */
+
+#define FAST_BYTES (256 << 10) /* about as many are taken in one go: bytes to copy stay in the cache */
+
+/* Positions at which things lie that are behind p already. */
+static void
+catch_up(struct dft_state *st)
+{
+	const uint32_t at = (uint32_t)(st->r->in->p - st->index->base);
+
+	while (*st->lines < at)
+		st->lines++;
+	while (*st->quotes < at)
+		st->quotes++;
+	while (*st->odd < at)
+		st->odd++;
+}
+
+/* An index of the window from p on that has at least one line end; false: there is none near. */
+static bool
+have_index(struct dft_state *st)
+{
+	struct input *const in = st->r->in;
+	struct json_index *const ix = st->index;
+
+	if (ix->base != NULL && (size_t)(in->p - ix->base) < ix->n) {
+		catch_up(st);
+		if (*st->lines != UINT32_MAX)
+			return true;
+	}
+	json_index_make(ix, st->scanner, in->p, (size_t)(in->end - in->p));
+	st->lines = ix->lines.at;
+	st->quotes = ix->quotes.at;
+	st->odd = ix->odd.at;
+	return *st->lines != UINT32_MAX;
+}
+
+/* Nothing is open that an ordinary line would have to know of. */
+static bool
+ordinary(const struct dft_state *st)
+{
+	return !st->line.begun && !st->closed && !st->trailer;
+}
+
+/* A clean line that takes no known path: if it is a valid record, the next like it will. */
+static bool
+learn_line(struct dft_state *st, const char *e)
+{
+	struct dft_record *const rec = &st->record;
+
+	if (!dft_parse(rec, &st->keys, st->r->in->p, e) || rec->end != e || rec->json.nflaws > 0 ||
+	    rec->nextras > 0 || rec->too_many)
+		return false;
+	if (!st->raw_fields)
+		dft_paths_learn(&st->paths, rec);
+	rec->clean = true;
+	while (*st->quotes < (uint32_t)(e - st->index->base))
+		st->quotes++;
+	return true;
+}
+
+/* The lines of the index; false: they end at one that is not ordinary, or where the batch does. */
+static bool
+take_lines(struct dft_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	struct dft_record *const rec = &st->record;
+	const char *const base = st->index->base;
+	const bool raw = st->raw && !st->in_run, members = st->raw_fields;
+	const bool quick = st->no_events || st->in_run;
+
+	for (; *st->lines != UINT32_MAX; st->lines++) {
+		const char *const e = base + *st->lines;
+		for (const char *q = in->p; q < e; q += 64)
+			__builtin_prefetch(q + JSON_CHUNK); /* what the next index is made of */
+		if (b->n == b->cap || *in->p != '{' || *st->odd < *st->lines ||
+		    (size_t)(in->end - e) < DFT_SPARE)
+			return false;
+		if ((members || !dft_paths_follow(&st->paths, rec, base, &st->quotes, in->p, e)) &&
+		    !learn_line(st, e))
+			return false;
+		rec->offset = input_offset(in, in->p);
+		rec->line = st->line.number;
+		rec->column = 1;
+		rec->ordinal = st->r->records + 1;
+		if (!quick || !dft_usual_take(st, rec))
+			dft_record_take(st, b);
+		if (st->no_memory)
+			return false;
+		if (raw)
+			dft_raw_cover(st, b, rec, e + 1);
+		in->p = e + 1;
+		st->line.number++;
+		st->line.start = rec->offset + (uint64_t)(in->p - rec->p);
+	}
+	return true;
+}
+
+void
+dft_lines_fast(struct dft_state *st, struct batch *b)
+{
+	struct input *const in = st->r->in;
+	const char *const from = in->p;
+	/* a look-ahead pass skips lines that it need not read */
+	const ptrdiff_t most = st->ahead ? 1 : FAST_BYTES;
+
+	if (b->n == b->cap || !ordinary(st))
+		return;
+	st->in_run = st->runs && st->r->records > 0;
+	while (in->p < in->end && in->p - from < most && have_index(st) && take_lines(st, b))
+		;
+	if (st->in_run && in->p > from && !st->no_memory)
+		dft_raw_add_run(st, b, slice_of(from, (size_t)(in->p - from)));
+	st->in_run = false;
+}
+
+/* ---- line ---- */
 
 /*
  * What stands around the records: line ends, brackets, commas, blanks, runs of

@@ -1,7 +1,5 @@
-#include "dftracer/recover.h"
+#include "dftracer/dftracer.h"
 
-#include "dftracer/line.h"
-#include "dftracer/report.h"
 
 /*
  * Whole records are kept, one on each line; what the reader drops is dropped.

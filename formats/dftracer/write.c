@@ -1,13 +1,538 @@
-#include "dftracer/write.h"
-
 #include <stdlib.h>
+
+#include "base/decimal.h"
+#include "base/utf8.h"
+#include "dftracer/dftracer.h"
+#include "model/event_traits.h"
+
+/* ---- write hash ---- */
+
+/*
+ * Names of hosts, files and strings as hashes, each with a record that defines
+ * it.  Tracers cut them from the MD5 of the name: up to 1.0.8 the high half of
+ * each byte, later every second byte.
+ */
+
+static const char *const records[] = { [DFW_HOST] = "HH", [DFW_FILE] = "FH", [DFW_STRING] = "SH" };
+
+static uint64_t
+cut(const unsigned char digest[DFT_MD5_SIZE], bool halves)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < DFT_MD5_SIZE; i += halves ? 1 : 2)
+		v = halves ? v << 4 | digest[i] >> 4 : v << 8 | digest[i];
+	return v > UINT16_MAX ? v : v + UINT16_MAX + 1; /* small numbers are the hashes of another dialect */
+}
+
+static struct dfw_hash
+make_hash(const struct dfw_state *st, uint64_t value)
+{
+	struct dfw_hash h;
+	const int n =
+	    snprintf(h.text, sizeof h.text, st->dialect == DFW_D3 ? "%" PRIu64 : "\"%016" PRIx64 "\"", value);
+
+	h.n = (uint32_t)n;
+	return h;
+}
+
+/* NULL: no memory. */
+static const struct dfw_hash *
+add(struct dfw_state *st, enum dfw_hash_kind kind, struct slice text, uint64_t value)
+{
+	const struct slice copy = arena_copy(&st->arena, text);
+
+	if (copy.p == NULL || !array_room(&st->hashes, st->nhashes, &st->hashes_cap, sizeof *st->hashes) ||
+	    !tabletext_put(&st->hashed[kind], copy, st->nhashes) ||
+	    !table64_put(&st->hashes_used[kind], value, 1))
+		return NULL;
+	st->hash_bytes += text.n;
+	st->hashes[st->nhashes] = make_hash(st, value);
+	return &st->hashes[st->nhashes++];
+}
+
+static void dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind, struct slice name, struct slice value);
+
+struct dfw_hash
+dfw_hash_of(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, enum dfw_hash_kind kind,
+            struct slice text)
+{
+	const struct dfw_hash none = { .n = 0 };
+	unsigned char digest[DFT_MD5_SIZE];
+
+	if (st->dialect == DFW_D1 || text.n == 0)
+		return none;
+	const uint32_t known = tabletext_get(&st->hashed[kind], text);
+	if (known != TABLE_NONE)
+		return st->hashes[known];
+	if (st->nhashes >= DFW_MOST_HASHES || text.n > DFW_MOST_HASH_BYTES - st->hash_bytes)
+		return none;
+	dft_md5(text, digest);
+	const uint64_t value = cut(digest, st->dialect == DFW_D3);
+	if (table64_get(&st->hashes_used[kind], value) != TABLE_NONE)
+		return none; /* that of another text */
+	const struct dfw_hash *const h = add(st, kind, text, value);
+	if (h == NULL) {
+		chunk->text.failed = true;
+		return none;
+	}
+	const struct dfw_hash hash = *h;
+	if (kind == DFW_HOST && who.process->host_hash.n == 0)
+		who.process->host_hash = hash;
+	dfw_metadata(st, chunk, who, records[kind], text, slice_of(hash.text, hash.n));
+	return hash;
+}
+
+/* ---- write record ---- */
+
+/* The parts of records, and metadata. */
+
+void
+dfw_text(struct chunk *chunk, struct slice s, uint64_t offset)
+{
+	if (text_json_string(&chunk->text, s) > 0)
+		dfw_lose(chunk, DFW_BAD_TEXT, offset);
+}
+
+/* `,"key":number`, quoted in d1. */
+static void
+dfw_number(const struct dfw_state *st, struct text *t, const char *key, uint64_t v)
+{
+	const size_t n = strlen(key);
+	char *p = text_room(t, n + 8 + DECIMAL_U64_MAX);
+
+	if (p == NULL)
+		return;
+	*p++ = ',';
+	*p++ = '"';
+	p = text_put(p, key, n);
+	*p++ = '"';
+	*p++ = ':';
+	if (st->dialect == DFW_D1)
+		*p++ = '"';
+	p = decimal_u64(p, v);
+	if (st->dialect == DFW_D1)
+		*p++ = '"';
+	t->n = (size_t)(p - t->p);
+}
+
+/* A metadata record; value: JSON.  Nothing in d1. */
+static void
+dfw_metadata(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind,
+             struct slice name, struct slice value)
+{
+	struct text *const t = &chunk->text;
+	const struct dfw_hash *const host = &who.process->host_hash;
+
+	if (st->dialect == DFW_D1)
+		return;
+	if (st->dialect == DFW_D3)
+		text_printf(t, "{\"id\":%" PRIu64 ",\"name\":\"%s\",\"cat\":\"dftracer\"",
+		            who.process->next_id++, kind);
+	else
+		text_printf(t, "{\"name\":\"%s\",\"cat\":\"dftracer\",\"type\":1", kind);
+	dfw_number(st, t, "pid", who.process->pid);
+	dfw_number(st, t, "tid", who.tid);
+	text_str(t, st->dialect == DFW_D3 ? ",\"ph\":\"M\",\"args\":{" : ",\"ph\":4,\"args\":{");
+	if (host->n > 0) {
+		text_str(t, "\"hhash\":");
+		text_add(t, host->text, host->n);
+		text_char(t, ',');
+	}
+	text_str(t, "\"name\":");
+	dfw_text(chunk, name, 0);
+	text_str(t, ",\"value\":");
+	text_slice(t, value);
+	text_str(t, "}}\n");
+}
+
+/* ---- write track ---- */
+
+/*
+ * Processes are told apart by their pids and hosts, threads by their tids
+ * within a process.  One keeps its true number where no other has it; others get
+ * numbers that no operating system gives.
+ */
+#define FIRST_EXTRA 4194304U /* the largest pid of Linux */
+#define NO_HOST 0            /* values of dfw_state.pids */
+#define HAS_HOST 1
+
+/* ---- processes ---- */
+
+/* What the process of the event calls its host; n 0: nothing. */
+static struct slice
+host_of(const struct batch *b, const struct event *e)
+{
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (slice_is(f->name, "hostname") && f->value.type == VALUE_STRING &&
+		    f->value.count <= DFW_MOST_NAME)
+			return value_text(&f->value);
+	}
+	return slice_of(NULL, 0);
+}
+
+static struct slice
+key_of(struct text *t, uint64_t pid, struct slice host)
+{
+	text_clear(t);
+	text_u64(t, pid);
+	text_char(t, ' ');
+	text_slice(t, host);
+	return slice_of(t->p, t->n);
+}
+
+static bool
+is_free_pid(struct dfw_state *st, uint64_t pid, struct slice host)
+{
+	const uint32_t used = table64_get(&st->pids, pid);
+
+	if (used == TABLE_NONE)
+		return true;
+	return used == HAS_HOST && host.n > 0 &&
+	       tabletext_get(&st->hosts, key_of(&st->scratch, pid, host)) == TABLE_NONE;
+}
+
+/* false: no memory. */
+static bool
+number_process(struct dfw_state *st, const struct track *t, struct dfw_process *p, struct chunk *chunk,
+               uint64_t offset)
+{
+	if (t->kind == TRACK_PROCESS && t->has_id && is_free_pid(st, t->id, p->host)) {
+		p->pid = t->id;
+		p->shares_pid = table64_get(&st->pids, p->pid) != TABLE_NONE;
+	} else {
+		do
+			st->next_number++;
+		while (table64_get(&st->pids, FIRST_EXTRA + st->next_number) != TABLE_NONE);
+		p->pid = FIRST_EXTRA + st->next_number;
+		p->changed = t->has_id;
+		if (t->has_id)
+			dfw_lose(chunk, DFW_NEW_NUMBER, offset);
+	}
+	if (!table64_put(&st->pids, p->pid, p->host.n > 0 ? HAS_HOST : NO_HOST))
+		return false;
+	const struct slice key = arena_copy(&st->arena, key_of(&st->scratch, p->pid, p->host));
+	return key.p != NULL && tabletext_put(&st->hosts, key, 1);
+}
+
+/* The name without the host that readers of this format put behind it. */
+static struct slice
+own_name(struct slice name, struct slice host)
+{
+	const size_t n = (size_t)host.n + 3;
+
+	if (host.n > 0 && name.n > n && name.p[name.n - 1] == ')' &&
+	    memcmp(name.p + name.n - 1 - host.n, host.p, host.n) == 0 &&
+	    memcmp(name.p + name.n - n, " (", 2) == 0)
+		name.n -= (uint32_t)n;
+	return name;
+}
+
+/* A name that readers make of the number is not written. */
+static bool
+is_made_of(struct slice name, const char *noun, uint64_t number)
+{
+	char text[40];
+
+	snprintf(text, sizeof text, "%s %" PRIu64, noun, number);
+	return slice_is(name, text);
+}
+
+/* Whether readers show another name. */
+static bool
+is_changed(const struct dfw_state *st, struct slice name, const char *noun, uint64_t number)
+{
+	return !is_made_of(name, noun, number) && (name.n == 0 || st->dialect == DFW_D1 ||
+	                                           name.n > DFW_MOST_NAME || !utf8_valid(name.p, name.n));
+}
+
+static void
+put_name(struct dfw_state *st, struct chunk *chunk, struct dfw_who who, const char *kind, struct slice name,
+         uint64_t offset)
+{
+	char word[32];
+
+	const int n = snprintf(word, sizeof word, "\"%s\"", kind);
+	name.n = name.n < DFW_MOST_NAME ? name.n : DFW_MOST_NAME;
+	dfw_metadata(st, chunk, who, kind, name, slice_of(word, (size_t)n));
+	if (st->dialect == DFW_D1)
+		dfw_lose(chunk, DFW_NO_METADATA, offset);
+}
+
+static void
+introduce_process(struct dfw_state *st, const struct track *t, struct dfw_process *p, struct chunk *chunk,
+                  uint64_t offset)
+{
+	const struct dfw_who who = { p, p->pid };
+
+	p->host_hash = dfw_hash_of(st, chunk, who, DFW_HOST, p->host);
+	if (st->dialect == DFW_D5)
+		dfw_metadata(st, chunk, who, "CM", SLICE_LIT("time_metric"), SLICE_LIT("\"NS\""));
+	const struct slice name = own_name(t->name, p->host);
+	p->changed |= t->has_id && (is_changed(st, name, "process", p->pid) ||
+	                             (p->host.n > 0 && name.n == t->name.n));
+	if (name.n > 0 && !is_made_of(name, "process", p->pid))
+		put_name(st, chunk, who, "process_name", name, offset);
+}
+
+/* NULL: no memory. */
+static struct dfw_process *
+process_of(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const struct track *const t = track_process(e->track);
+	struct dfw_track *const to = &st->tracks[t->index];
+
+	if (to->process != NULL)
+		return to->process;
+	struct dfw_process *const p = arena_zalloc(&st->arena, 1, sizeof *p);
+	if (p == NULL)
+		return NULL;
+	*p = (struct dfw_process){ .number = st->nprocesses++, .next_id = 1 };
+	p->host = arena_copy(&st->arena, host_of(b, e));
+	if (p->host.p == NULL || !number_process(st, t, p, chunk, e->offset))
+		return NULL;
+	to->process = p;
+	if (st->first == NULL)
+		st->first = p;
+	introduce_process(st, t, p, chunk, e->offset);
+	return p;
+}
+
+/* ---- threads ---- */
+
+static uint64_t
+tid_key(const struct dfw_process *p, uint64_t tid)
+{
+	return hash_u64(tid, hash_u64(p->number, hash_seed()));
+}
+
+static bool
+is_free_tid(const struct dfw_state *st, const struct dfw_process *p, uint64_t tid)
+{
+	return table64_get(&st->tids, tid_key(p, tid)) == TABLE_NONE;
+}
+
+/* false: no memory. */
+static bool
+number_thread(struct dfw_state *st, const struct track *t, struct dfw_track *to, struct chunk *chunk,
+              uint64_t offset)
+{
+	const struct dfw_process *const p = to->process;
+	const bool own = t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
+	const uint64_t wanted = own ? t->id : 0;
+
+	if ((own || t->kind == TRACK_PROCESS) && is_free_tid(st, p, wanted)) {
+		to->tid = wanted;
+	} else {
+		do
+			st->next_number++;
+		while (!is_free_tid(st, p, FIRST_EXTRA + st->next_number));
+		to->tid = FIRST_EXTRA + st->next_number;
+		to->changed = own;
+		if (own)
+			dfw_lose(chunk, DFW_NEW_NUMBER, offset);
+	}
+	to->changed |= t->kind == TRACK_PROCESS || p->changed || is_changed(st, t->name, "thread", to->tid);
+	to->ready = true;
+	return table64_put(&st->tids, tid_key(p, to->tid), 1);
+}
+
+/* Who an event is of; records tell of the process and the thread before their first events. */
+static struct dfw_who
+dfw_who_of(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const struct track *const t = e->track;
+	struct dfw_track *const to = &st->tracks[t->index];
+
+	if (!to->ready) {
+		struct dfw_process *const p = process_of(st, b, e, chunk);
+		to->process = p;
+		if (p == NULL || !number_thread(st, t, to, chunk, e->offset)) {
+			chunk->text.failed = true;
+			return (struct dfw_who){ NULL, 0 };
+		}
+		if (t->name.n > 0 && !is_made_of(t->name, "thread", to->tid))
+			put_name(st, chunk, (struct dfw_who){ p, to->tid }, "thread_name", t->name,
+			         e->offset);
+	}
+	return (struct dfw_who){ to->process, to->tid };
+}
+
+/* ---- write event ---- */
+
+/* Events as records. */
+
+/* ---- times ---- */
+
+static uint64_t
+start_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
+{
+	if (!st->signed_time || e->ts <= INT64_MAX)
+		return e->ts;
+	dfw_lose(chunk, DFW_NEGATIVE_TIME, e->offset);
+	return 0;
+}
+
+static uint64_t
+duration_of(const struct event *e, uint64_t start, struct chunk *chunk)
+{
+	const uint64_t dur = e->phase == PHASE_SPAN ? e->dur : 0;
+
+	if (dur <= UINT64_MAX - start)
+		return dur;
+	dfw_lose(chunk, DFW_LATE_END, e->offset);
+	return UINT64_MAX - start;
+}
+
+struct times {
+	uint64_t ts, dur; /* in the unit of the dialect */
+};
+
+static struct times
+times_of(const struct dfw_state *st, const struct event *e, struct chunk *chunk)
+{
+	const uint64_t start = start_of(st, e, chunk), dur = duration_of(e, start, chunk);
+
+	if (st->dialect == DFW_D5)
+		return (struct times){ start, dur };
+	if (start % 1000 != 0 || dur % 1000 != 0)
+		dfw_lose(chunk, DFW_TIME_ROUNDED, e->offset);
+	return (struct times){ start / 1000, (start + dur) / 1000 - start / 1000 };
+}
+
+/* ---- what it becomes ---- */
+
+enum kind { COMPLETE, COUNTER, AGGREGATE };
+
+/* Aggregates are instants to readers of this format. */
+static bool
+is_aggregate(const struct dfw_state *st, const struct batch *b, const struct event *e)
+{
+	if (!st->own || e->phase != PHASE_INSTANT)
+		return false;
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (slice_is(f->name, "dft_cnt") || (slice_is(f->name, "dur") && f->value.type == VALUE_JSON))
+			return true;
+	}
+	return false;
+}
+
+static enum kind
+kind_of(const struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	static const enum dfw_loss losses[] = {
+		[PHASE_BEGIN] = DFW_HALF_SPAN,    [PHASE_END] = DFW_HALF_SPAN,
+		[PHASE_INSTANT] = DFW_INSTANT,    [PHASE_COUNTER] = DFW_COUNTER,
+		[PHASE_FLOW_OUT] = DFW_ARROW_END, [PHASE_FLOW_IN] = DFW_ARROW_END,
+	};
+
+	if (st->dialect == DFW_D5 && e->phase == PHASE_COUNTER)
+		return COUNTER;
+	if (st->dialect == DFW_D5 && is_aggregate(st, b, e))
+		return AGGREGATE;
+	if (e->phase != PHASE_SPAN)
+		dfw_lose(chunk, losses[e->phase], e->offset);
+	else if ((e->flags & EVENT_ASYNC) != 0)
+		dfw_lose(chunk, DFW_ASYNC_SPAN, e->offset);
+	if (event_is_step(e))
+		dfw_lose(chunk, DFW_STEP, e->offset);
+	return COMPLETE;
+}
+
+/* ---- records ---- */
+
+static void
+put_name_write_event(struct chunk *chunk, const char *key, struct slice s, uint64_t offset)
+{
+	text_str(&chunk->text, key);
+	if (s.n > DFW_MOST_NAME) {
+		s = slice_of(s.p, utf8_cut(s.p, s.n, DFW_MOST_NAME));
+		dfw_lose(chunk, DFW_TEXT_CUT, offset);
+	}
+	dfw_text(chunk, s, offset);
+}
+
+/* `{"id":1,"name":`.  In d5 only records have an id that had one. */
+static void
+put_begin(struct dfw_state *st, struct dfw_process *p, const struct value *id, const struct event *e,
+          struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+
+	if (id == NULL && st->dialect == DFW_D5) {
+		text_str(t, "{\"name\":");
+		return;
+	}
+	if (id == NULL)
+		dfw_lose(chunk, DFW_NUMBERED, e->offset);
+	const uint64_t v = id != NULL ? id->u64 : p->next_id;
+	p->next_id = v >= p->next_id && v < INT64_MAX ? v + 1 : p->next_id;
+	text_str(t, st->dialect == DFW_D1 ? "{\"id\":\"" : "{\"id\":");
+	text_u64(t, v);
+	text_str(t, st->dialect == DFW_D1 ? "\",\"name\":" : ",\"name\":");
+}
+
+static void
+put_complete(struct dfw_state *st, const struct event *e, struct dfw_who who, struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+	const struct times times = times_of(st, e, chunk);
+
+	dfw_number(st, t, "pid", who.process->pid);
+	dfw_number(st, t, "tid", who.tid);
+	dfw_number(st, t, "ts", times.ts);
+	dfw_number(st, t, "dur", times.dur);
+	text_str(t, st->dialect == DFW_D5 ? ",\"ph\":1" : ",\"ph\":\"X\"");
+}
+
+/* Of d5: a counter or an aggregate. */
+static void
+put_sample(struct dfw_state *st, const struct event *e, struct dfw_who who, enum kind kind,
+           struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+
+	dfw_number(st, t, "ts", times_of(st, e, chunk).ts);
+	text_str(t, kind == COUNTER ? ",\"ph\":2" : ",\"ph\":3");
+	dfw_number(st, t, "pid", who.process->pid);
+	dfw_number(st, t, "tid", who.tid);
+}
+
+static void
+dfw_event(struct dfw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const struct dfw_who who = dfw_who_of(st, b, e, chunk);
+
+	if (chunk->text.failed)
+		return;
+	if (st->tracks[e->track->index].changed)
+		dfw_lose(chunk, DFW_TRACK_CHANGED, e->offset);
+	dfw_define_hashes(st, b, e, who, chunk);
+	const enum kind kind = kind_of(st, b, e, chunk);
+	const struct value *const type = dfw_type_of(st, b, e);
+	put_begin(st, who.process, kind == COMPLETE ? dfw_id_of(st, b, e) : NULL, e, chunk);
+	put_name_write_event(chunk, "", e->name, e->offset);
+	put_name_write_event(chunk, ",\"cat\":", e->cls->category, e->offset);
+	if (type != NULL)
+		dfw_number(st, &chunk->text, "type", type->u64);
+	if (kind == COMPLETE)
+		put_complete(st, e, who, chunk);
+	else
+		put_sample(st, e, who, kind, chunk);
+	dfw_args(st, b, e, who, kind == COUNTER, chunk);
+	text_str(&chunk->text, "}\n");
+	who.process->calls++;
+}
+
+/* ---- write ---- */
 
 const struct loss dfw_losses[DFW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },
 #include "dftracer/losses.def"
 #undef LOSS
 };
-
 const char *const dfw_dialect_words[] = { "d1", "d3", "d5", NULL };
 
 static enum dfw_dialect

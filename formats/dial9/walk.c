@@ -1,6 +1,99 @@
-#include "dial9/walk.h"
+#include "dial9/dial9.h"
 
-#include "dial9/value.h"
+/* ---- value ---- */
+
+/* Pools and symbols may add only so much to an event, whose fields can all name one long text. */
+static bool
+has_room(struct d9_state *st, uint32_t bytes, struct finding_tally *limit, uint32_t id,
+         const struct d9_frame *f)
+{
+	if (bytes > D9_MAX_EVENT_POOLED - st->event_pooled) {
+		d9_tally(limit, f, id);
+		return false;
+	}
+	st->event_pooled += bytes;
+	st->batch_pooled += bytes;
+	return true;
+}
+
+static void
+d9_value_stack(struct d9_state *st, const char *addresses, uint32_t n, const struct d9_frame *f,
+               struct batch *b, struct value *v)
+{
+	const uint64_t plain = (uint64_t)n * D9_ADDRESS_COST;
+	uint32_t cost;
+
+	*v = (struct value){ .type = VALUE_NONE };
+	if (!d9_wants_fields(st))
+		return; /* names of events are not made of stacks */
+	d9_look_ahead(st);
+	if (!st->looked_ahead)
+		d9_tally(&st->tallies.symbols_late, f, n);
+	*v = (struct value){ .type = VALUE_LIST, .count = n };
+	v->values = d9_stack_values(st, true, &b->scratch, addresses, n, &cost, &v->element);
+	if (cost > plain && !has_room(st, cost - (uint32_t)plain, &st->tallies.names_limit, n, f))
+		v->values = d9_stack_values(st, false, &b->scratch, addresses, n, &cost, &v->element);
+}
+
+/* What is shown of an id for which nothing better is there. */
+static void
+number(uint32_t id, struct value *v)
+{
+	*v = (struct value){ .type = VALUE_U32, .u64 = id };
+}
+
+/* An id that is not defined yet. */
+static void
+late(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f, struct batch *b,
+     struct value *v)
+{
+	d9_look_ahead(st);
+	const struct slice data = d9_ahead_find(st, kind, id);
+	if (data.p == NULL)
+		d9_pool_shown(st, kind, id);
+	if (data.p == NULL || !has_room(st, data.n, &st->tallies.pool_limit, id, f))
+		return;
+	if (kind == D9_STACKS)
+		d9_value_stack(st, data.p, data.n / 8, f, b, v);
+	else
+		*v = value_string(data);
+}
+
+/* What is no text of a pool. */
+static void
+other(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f, struct batch *b,
+      struct value *v)
+{
+	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
+
+	number(id, v);
+	if (kind == D9_STACKS && !d9_wants_fields(st))
+		return;
+	if (e == NULL) {
+		late(st, kind, id, f, b, v);
+	} else if (has_room(st, e->cost, &st->tallies.pool_limit, id, f)) {
+		*v = (struct value){ .type = VALUE_LIST, .element = e->element, .count = e->n };
+		v->values = e->values;
+		if (!st->looked_ahead)
+			d9_tally(&st->tallies.symbols_late, f, e->n);
+	}
+}
+
+void
+d9_value_id(struct d9_state *st, enum d9_pool_kind kind, uint32_t id, const struct d9_frame *f,
+            struct batch *b, struct value *v)
+{
+	const struct d9_entry *const e = d9_pool_find(&st->pools[kind], id);
+
+	if (kind == D9_STACKS || e == NULL)
+		other(st, kind, id, f, b, v);
+	else if (has_room(st, e->cost, &st->tallies.pool_limit, id, f))
+		*v = value_string((struct slice){ e->text, e->n, e->flags });
+	else
+		number(id, v);
+}
+
+/* ---- walk ---- */
 
 /* What the bytes of texts are called. */
 struct text_name {
@@ -323,4 +416,131 @@ d9_walk_pieces(struct d9_state *st, const struct d9_schema *s, const struct d9_f
 	const bool ok = event(&w);
 	st->r->in->p = w.bytes.p;
 	return ok ? D9_DONE : failed(&w);
+}
+
+/* ---- entry ---- */
+
+/*
+ * Pool frames: a count, then entries.  A frame may be larger than memory, so
+ * its entries are read one by one; st->open says how many are still to come.
+ * Each entry is a record of its own; the first one carries the frame's head.
+ */
+
+struct entry {
+	uint32_t id;
+	struct slice data; /* p NULL: there is none, or it came in pieces */
+};
+
+static bool
+take_head(struct d9_bytes *b, struct d9_open_frame *head)
+{
+	if (d9_bytes_take(b, 1, "tag") == NULL || !d9_bytes_u32(b, &head->count, "count"))
+		return false;
+	head->left = head->count;
+	return true;
+}
+
+static bool
+take_entry(struct d9_bytes *b, bool strings, struct entry *e)
+{
+	const char *const what = strings ? "data_len" : "frame_count", *p;
+	const uint32_t size = strings ? 1 : 8;
+	uint32_t n;
+
+	if (!d9_bytes_u32(b, &e->id, "pool_id") || !d9_bytes_u32(b, &n, what) ||
+	    !d9_bytes_run(b, n, size, what, &p))
+		return false;
+	if (p != NULL)
+		e->data = strings ? textscan_slice(p, n) : slice_of(p, (size_t)n * size);
+	return true;
+}
+
+/* The entry that is there if the frame has any; `first`: with the frame's head. */
+static void
+show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struct entry *e, bool first)
+{
+	const bool strings = st->open.tag == D9_TAG_STRINGS;
+	const struct slice data = e->data;
+	struct field fields[3];
+	uint32_t n = 0, cost;
+
+	if (!d9_wants_structure(st))
+		return;
+	if (first)
+		fields[n++] =
+		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U32, .u64 = st->open.count } };
+	if (st->open.count > 0)
+		fields[n++] = (struct field){ SLICE_LIT("pool_id"), { .type = VALUE_U32, .u64 = e->id } };
+	if (st->open.count > 0 && strings)
+		fields[n++] = (struct field){ SLICE_LIT("data"), value_string(data) };
+	if (st->open.count > 0 && !strings) {
+		struct value v = { .type = VALUE_LIST, .count = data.n / 8 };
+		v.values = d9_stack_values(st, false, &b->scratch, data.p, v.count, &cost, &v.element);
+		fields[n++] = (struct field){ SLICE_LIT("frames"), v };
+	}
+	d9_record_structure(st, strings ? D9_S_STRINGS : D9_S_STACKS, f, b, fields, n);
+}
+
+static void
+define(struct d9_state *st, const struct d9_frame *f, const struct entry *e)
+{
+	const bool strings = st->open.tag == D9_TAG_STRINGS;
+
+	if (strings && (e->data.flags & SLICE_UTF8) == 0)
+		d9_check_text(st, f, e->data, "pool data", (struct slice){ NULL, 0, 0 });
+	d9_pool_define(st, strings ? D9_STRINGS : D9_STACKS, e->id, e->data, f);
+}
+
+enum d9_result
+d9_pool_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
+	struct entry e = { .id = 0 };
+
+	if (!take_head(&bytes, &head) ||
+	    (head.count > 0 && !take_entry(&bytes, f->tag == D9_TAG_STRINGS, &e)))
+		return D9_MORE;
+	f->end = bytes.p;
+	st->open = head;
+	if (head.count > 0)
+		define(st, f, &e);
+	show(st, f, b, &e, true);
+	if (f->tag == D9_TAG_STACKS)
+		d9_newer(st, f, f->p, "stack pool frame 0x04");
+	return D9_DONE;
+}
+
+enum d9_result
+d9_pool_entry(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct entry e = { .id = 0 };
+
+	if (!take_entry(&bytes, f->tag == D9_TAG_STRINGS, &e))
+		return D9_MORE;
+	f->end = bytes.p;
+	define(st, f, &e);
+	show(st, f, b, &e, false);
+	return D9_DONE;
+}
+
+enum d9_result
+d9_pool_skip(struct d9_state *st, const struct d9_frame *f)
+{
+	struct d9_bytes bytes = d9_bytes_pieces(st);
+	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
+	const bool first = st->open.left == 0;
+	struct entry e = { .id = 0 };
+
+	const bool ok =
+	    (!first || take_head(&bytes, &head)) && take_entry(&bytes, f->tag == D9_TAG_STRINGS, &e);
+	st->r->in->p = bytes.p;
+	if (!ok)
+		return D9_MORE;
+	if (first)
+		st->open = head;
+	st->pools_full = true; /* its id is defined, and not retained */
+	d9_tally(&st->tallies.pool_limit, f, e.id);
+	return D9_DONE;
 }

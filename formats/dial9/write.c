@@ -1,8 +1,417 @@
 #include <stdlib.h>
 
-#include "dial9/write.h"
+#include "base/utf8.h"
+#include "dial9/dial9.h"
+#include "format/fields_json.h"
+#include "model/event_traits.h"
+#include "output/text_utf8.h"
 
-#include "dial9/dialect.h"
+/* ---- write frame ---- */
+
+/* Frames of the output that every mode needs. */
+
+#define MOST_DELTA 0xffffffU /* "timestamp_delta_ns is a 24-bit unsigned integer" */
+
+void
+d9w_number(struct text *t, uint64_t v, unsigned size)
+{
+	char *const p = text_room(t, 8);
+
+	if (p == NULL)
+		return;
+	for (unsigned i = 0; i < size; i++)
+		p[i] = (char)(v >> (8 * i));
+	t->n += size;
+}
+
+void
+d9w_reset(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
+{
+	text_char(&chunk->text, D9_TAG_RESET);
+	d9w_number(&chunk->text, ts, 8);
+	st->base = ts;
+}
+
+uint32_t
+d9w_delta(struct d9w_state *st, uint64_t ts, struct chunk *chunk)
+{
+	if (ts < st->base || ts - st->base > MOST_DELTA)
+		d9w_reset(st, ts, chunk);
+	const uint32_t delta = (uint32_t)(ts - st->base);
+
+	st->base = ts;
+	return delta;
+}
+
+void
+d9w_varint(struct text *t, uint64_t v)
+{
+	char *const p = text_room(t, D9_VARINT_MAX);
+	unsigned n = 0;
+
+	if (p == NULL)
+		return;
+	for (; v >= 0x80; v >>= 7)
+		p[n++] = (char)(v | 0x80);
+	p[n++] = (char)v;
+	t->n += n;
+}
+
+void
+d9w_text16(struct text *t, struct slice s)
+{
+	d9w_number(t, s.n, 2);
+	text_slice(t, s);
+}
+
+void
+d9w_text32(struct text *t, struct slice s)
+{
+	d9w_number(t, s.n, 4);
+	text_slice(t, s);
+}
+
+/* ---- text ---- */
+
+bool
+d9w_is_utf8(struct slice s)
+{
+	return (s.flags & SLICE_UTF8) != 0 || s.n == 0 || utf8_valid(s.p, s.n);
+}
+
+bool
+d9w_clean(struct text *t, struct slice s, uint32_t most)
+{
+	const size_t start = t->n;
+	const bool cut = s.n > most;
+
+	s.n = (uint32_t)utf8_cut(s.p, s.n, most);
+	const bool changed = text_utf8(t, s) > 0;
+	if (!t->failed)
+		t->n = start + utf8_cut(t->p + start, t->n - start, most);
+	return changed || cut;
+}
+
+/* ---- write track ---- */
+
+/* Records of the whole trace: its tracks, what it says of itself, its wall time. */
+
+#define OWN "tracetool."
+
+static void
+put_untimed(struct text *t, enum d9w_type_id id)
+{
+	text_char(t, D9_TAG_EVENT);
+	d9w_number(t, id, 2);
+}
+
+static void
+put_optional(struct text *t, bool there, uint64_t v)
+{
+	text_char(t, there);
+	if (there)
+		d9w_varint(t, v);
+}
+
+/* ---- tracks ---- */
+
+static struct slice
+kind_word(const struct track *t)
+{
+	return t->kind == TRACK_PROCESS     ? SLICE_LIT("process")
+	       : t->is_child || t->lane > 0 ? SLICE_LIT("child")
+	                                    : SLICE_LIT("thread");
+}
+
+/* The number of a track that is there, or of a new one, which is to be described then. */
+static uint32_t
+number_of(struct d9w_state *st, const struct track *t, bool *is_new)
+{
+	uint32_t *const number = &st->tracks[t->index].number;
+
+	*is_new = *number == 0;
+	if (*is_new)
+		*number = ++st->next_track;
+	return *number - 1;
+}
+
+static void
+describe(struct d9w_state *st, const struct track *t, uint32_t number, uint32_t parent, struct chunk *chunk)
+{
+	struct text *const out = &chunk->text;
+	struct text *const name = &st->scratch;
+
+	text_clear(name);
+	st->tracks[t->index].changed = d9w_clean(name, t->name, D9W_MOST_EVENT);
+	if (st->tracks[t->index].changed)
+		d9w_lose(chunk, D9W_BAD_NAME, 0);
+	st->tracks[t->index].changed |= t->parent != NULL && st->tracks[track_process(t)->index].changed;
+	out->failed |= name->failed;
+	if (out->failed)
+		return;
+	put_untimed(out, D9W_ID_TRACK);
+	d9w_varint(out, number);
+	put_optional(out, t->parent != NULL, parent);
+	d9w_text32(out, kind_word(t));
+	put_optional(out, t->has_id, t->id);
+	d9w_text32(out, slice_of(name->p, name->n));
+}
+
+uint32_t
+d9w_track(struct d9w_state *st, const struct track *t, struct chunk *chunk)
+{
+	const uint32_t known = st->tracks[t->index].number;
+	bool is_new;
+
+	if (known != 0)
+		return known - 1;
+	/* parents are few: lane or child, thread, process */
+	const uint32_t parent = t->parent != NULL ? d9w_track(st, t->parent, chunk) : 0;
+	const uint32_t number = number_of(st, t, &is_new);
+	if (is_new)
+		describe(st, t, number, parent, chunk);
+	return number;
+}
+
+/* ---- facts ---- */
+
+struct facts {
+	struct d9w_state *st;
+	struct chunk *chunk;
+	size_t at; /* of their count */
+	uint32_t n;
+};
+
+/* What the trace says of itself, or this program. */
+static void
+put_fact(struct facts *f, struct slice name, struct slice value)
+{
+	struct text *const t = &f->chunk->text;
+	const uint64_t bytes = (uint64_t)t->n - f->at + name.n + value.n;
+
+	if (f->n == D9W_MOST_FACTS || bytes > D9W_MOST_FACT_BYTES) {
+		d9w_lose(f->chunk, D9W_FACTS, 0);
+		return;
+	}
+	f->n++;
+	d9w_text32(t, name);
+	d9w_text32(t, value);
+}
+
+static void
+put_word(struct facts *f, const char *name, const char *value)
+{
+	if (value != NULL && *value != '\0')
+		put_fact(f, slice_str(name), slice_str(value));
+}
+
+static void
+put_number(struct facts *f, const char *name, uint64_t value)
+{
+	struct text *const t = &f->st->scratch;
+
+	text_clear(t);
+	text_u64(t, value);
+	put_fact(f, slice_str(name), slice_of(t->p, t->failed ? 0 : t->n));
+}
+
+/* A fact of the trace; those that this program wrote some time are made anew. */
+static void
+put_meta(struct facts *f, const struct field *meta)
+{
+	struct text *const t = &f->st->scratch;
+	struct fields_json_lost lost = { .bad_text = 0 };
+	bool changed;
+
+	if (meta->name.n >= sizeof OWN - 1 && memcmp(meta->name.p, OWN, sizeof OWN - 1) == 0)
+		return;
+	text_clear(t);
+	changed = d9w_clean(t, meta->name, D9W_MOST_FACT_BYTES);
+	const size_t n = t->n;
+	if (meta->value.type == VALUE_STRING)
+		changed |= d9w_clean(t, value_text(&meta->value), D9W_MOST_FACT_BYTES);
+	else
+		fields_json_value(t, &meta->value, &lost);
+	if (t->failed)
+		return;
+	if (changed || fields_json_lost_any(&lost))
+		d9w_lose(f->chunk, D9W_FACTS, 0);
+	put_fact(f, slice_of(t->p, n), slice_of(t->p + n, t->n - n));
+}
+
+static void
+put_facts(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
+{
+	const struct trace *const trace = w->trace;
+	struct text *const t = &chunk->text;
+	struct facts f = { .st = st, .chunk = chunk };
+
+	put_untimed(t, D9W_ID_FACTS);
+	f.at = t->n;
+	d9w_number(t, 0, 4);
+	put_word(&f, OWN "tool", w->tool);
+	put_word(&f, OWN "format", trace->format);
+	put_word(&f, OWN "dialect", trace->dialect);
+	put_word(&f, OWN "byte_order", trace->byte_order);
+	put_word(&f, OWN "clock", trace->clock);
+	if (w->rebased)
+		put_number(&f, OWN "rebased_by_ns", w->rebased_by);
+	for (uint32_t i = 0; i < trace->nmeta && !t->failed; i++)
+		put_meta(&f, &trace->meta[i]);
+	for (unsigned i = 0; i < 4 && !t->failed; i++)
+		t->p[f.at + i] = (char)(f.n >> (8 * i));
+	t->failed |= st->scratch.failed;
+}
+
+/* The wall time: of the last time of the output, or of 0. */
+static void
+put_clock(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
+{
+	const uint64_t at_0 = w->trace->epoch_ns, by = w->rebased ? w->rebased_by : 0;
+
+	if (!w->trace->epoch_known || by > UINT64_MAX - at_0)
+		return;
+	if (st->base > UINT64_MAX - at_0 - by)
+		d9w_reset(st, 0, chunk);
+	put_untimed(&chunk->text, D9W_ID_CLOCK);
+	d9w_number(&chunk->text, 0, 3);
+	d9w_varint(&chunk->text, at_0 + by + st->base);
+	text_char(&chunk->text, 1);
+}
+
+/* At the end: the tracks without events, the facts of the trace, its wall time. */
+static void
+d9w_remaining(struct d9w_state *st, const struct writer *w, struct chunk *chunk)
+{
+	for (uint32_t i = 0; i < w->trace->ntracks && i < st->ntracks && !chunk->text.failed; i++)
+		if (!w->trace->tracks[i]->hidden)
+			(void)d9w_track(st, w->trace->tracks[i], chunk);
+	put_facts(st, w, chunk);
+	put_clock(st, w, chunk);
+}
+
+/* ---- write event ---- */
+
+/* Events as frames of the schema that their layout is. */
+
+enum d9_made_kind
+d9w_kind_of(const struct event *e)
+{
+	static const uint8_t kinds[] = {
+		[PHASE_SPAN] = D9_MADE_SPAN,        [PHASE_BEGIN] = D9_MADE_BEGIN,
+		[PHASE_END] = D9_MADE_END,          [PHASE_INSTANT] = D9_MADE_INSTANT,
+		[PHASE_COUNTER] = D9_MADE_COUNTER,  [PHASE_FLOW_OUT] = D9_MADE_ARROW_OUT,
+		[PHASE_FLOW_IN] = D9_MADE_ARROW_IN,
+	};
+
+	if (event_is_step(e))
+		return D9_MADE_ARROW_STEP;
+	return event_is_async(e) ? D9_MADE_ASYNC
+	                                                               : (enum d9_made_kind)kinds[e->phase];
+}
+
+/* How its name and its fields are written. */
+static bool
+find_cells(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const struct value name = value_string(e->name);
+
+	st->left = D9W_MOST_EVENT;
+	st->referred = 0;
+	if (!array_reach(&st->cells, &st->ncells, e->nfields, sizeof *st->cells)) {
+		chunk->text.failed = true;
+		return false;
+	}
+	st->cells[0] = d9w_cell_of(st, &name, chunk);
+	for (uint32_t i = 0; i < e->nfields; i++)
+		st->cells[i + 1] = d9w_cell_of(st, &b->fields[e->first_field + i].value, chunk);
+	return !chunk->text.failed;
+}
+
+static uint64_t
+start_of(const struct d9w_state *st, const struct event *e, struct chunk *chunk)
+{
+	if (!st->signed_time || e->ts <= INT64_MAX)
+		return e->ts;
+	d9w_lose(chunk, D9W_NEGATIVE_TIME, e->offset);
+	return 0;
+}
+
+static void
+put_head(struct d9w_state *st, const struct event *e, const struct d9w_layout *l, uint32_t track,
+         struct chunk *chunk)
+{
+	const uint64_t start = start_of(st, e, chunk);
+	const uint32_t delta = d9w_delta(st, start, chunk);
+	struct text *const t = &chunk->text;
+	uint64_t dur = e->dur;
+
+	text_char(t, D9_TAG_EVENT);
+	d9w_number(t, l->id, 2);
+	d9w_number(t, delta, 3);
+	d9w_varint(t, track);
+	if (e->phase == PHASE_SPAN && dur > UINT64_MAX - start) {
+		d9w_lose(chunk, D9W_LATE_END, e->offset);
+		dur = UINT64_MAX - start;
+	}
+	if (e->phase == PHASE_SPAN || event_is_flow(e))
+		d9w_varint(t, dur);
+}
+
+/* A text of an event without a schema of its own. */
+static void
+put_clean(struct d9w_state *st, struct slice s, struct chunk *chunk, uint64_t offset)
+{
+	const struct d9w_cell cell = { D9_STRING, D9_MADE_PLAIN, 0 };
+	struct value v;
+
+	text_clear(&st->scratch);
+	if (d9w_clean(&st->scratch, s, st->left))
+		d9w_lose(chunk, D9W_BAD_NAME, offset);
+	chunk->text.failed |= st->scratch.failed;
+	if (st->scratch.failed)
+		return;
+	v = value_string(slice_of(st->scratch.p, st->scratch.n));
+	d9w_value(st, cell, &v, chunk, offset);
+}
+
+static void
+put_other(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	put_clean(st, e->name, chunk, e->offset);
+	put_clean(st, e->cls->name, chunk, e->offset);
+	put_clean(st, e->cls->category, chunk, e->offset);
+	d9w_all(st, b->fields + e->first_field, e->nfields, chunk, e->offset);
+	d9w_lose(chunk, D9W_FIELDS_IN_ONE, e->offset);
+}
+
+static void
+d9w_event(struct d9w_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const struct value name = value_string(e->name);
+
+	if (!find_cells(st, b, e, chunk))
+		return;
+	const struct d9w_layout *const l = d9w_layout_of(st, b, e, chunk);
+	const uint32_t track = d9w_track(st, e->track, chunk);
+
+	put_head(st, e, l, track, chunk);
+	if (st->tracks[e->track->index].changed)
+		d9w_lose(chunk, D9W_TRACK_CHANGED, e->offset);
+	if (l->bad_name)
+		d9w_lose(chunk, D9W_BAD_NAME, e->offset);
+	if (l->renamed)
+		d9w_lose(chunk, D9W_RENAMED, e->offset);
+	if (l->other) {
+		put_other(st, b, e, chunk);
+		return;
+	}
+	d9w_value(st, st->cells[0], &name, chunk, e->offset);
+	for (uint32_t i = 0; i < e->nfields; i++)
+		d9w_value(st, st->cells[i + 1], &b->fields[e->first_field + i].value, chunk, e->offset);
+}
+
+/* ---- write ---- */
 
 const struct loss d9w_losses[D9W_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },

@@ -1,4 +1,4 @@
-#include "folded/state.h"
+#include "folded/folded.h"
 
 static const char *const suffixes[] = { ".folded", NULL };
 

@@ -1,8 +1,45 @@
-#include "heph/packet.h"
-#include "heph/finding.h"
-#include "heph/read.h"
-#include "heph/recover.h"
-#include "heph/write.h"
+#include "heph/heph.h"
+
+/* ---- probe ---- */
+
+/* The bits that were verified of a packet at p: magic, size, and the magic behind it. */
+static int
+bits_at(const char *p, const char *end, bool complete)
+{
+	const uint32_t min = end - p >= 4 ? heph_packet_min(p, end) : 0;
+
+	if (min == 0)
+		return 0;
+	if (end - p < HEPH_START)
+		return 32;
+	const uint32_t size = load_u32(p + 4, true);
+	if (size < min || size > HEPH_MAX_PACKET)
+		return 32;
+	const size_t there = (size_t)(end - p);
+	if (there < size)
+		return complete ? 32 : 40;
+	if (there == size)
+		return complete ? 60 : 40;
+	return heph_packet_min(p + size, end) != 0 ? 40 + 8 * (there - size < 4 ? (int)(there - size) : 4)
+	                                           : 36;
+}
+
+/* By the first packet; when it is damaged, by one after it that another one follows. */
+int
+heph_probe(struct slice head, bool complete)
+{
+	const char *const end = head.p + head.n;
+	const int first = bits_at(head.p, end, complete);
+
+	if (first > 0)
+		return first;
+	for (const char *p = head.p; end - p >= HEPH_START; p++)
+		if ((*p == (char)0xC1 || *p == 0x75) && bits_at(p, end, complete) >= 60)
+			return 34;
+	return 0;
+}
+
+/* ---- format ---- */
 
 static const char *const suffixes[] = { ".bin.log", NULL };
 static const char *const dialects[] = { "0.1.0", NULL };

@@ -1,4 +1,444 @@
-#include "heph/write.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "heph/heph.h"
+#include "model/event_traits.h"
+
+/* ---- write facts ---- */
+
+/* What is known of the whole trace: options at its beginning and at its end. */
+
+static void
+put_word(struct hpw_packet *k, const char *name, const char *value)
+{
+	if (value != NULL && *value != '\0')
+		hpw_text_attribute(k, name, slice_str(value));
+}
+
+static void
+hpw_first_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+{
+	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_TRACE, 0);
+
+	hpw_number_attribute(&k, "version", HEPH_OWN_VERSION);
+	put_word(&k, "tool", w->tool);
+	put_word(&k, "format", w->trace->format);
+	put_word(&k, "dialect", w->trace->dialect);
+	put_word(&k, "byte_order", w->trace->byte_order);
+	put_word(&k, "clock", w->trace->clock);
+	hpw_finish(&k);
+}
+
+static void
+put_fact(struct hpw_state *st, struct chunk *chunk, const char *word, struct slice name,
+         const struct value *v)
+{
+	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_FACT, 0);
+	struct arena a = { 0 };
+	const struct slice named =
+	    arena_printf(&a, "%s%.*s", word, (int)(name.n < HPW_MOST_TEXT ? name.n : HPW_MOST_TEXT), name.p);
+
+	chunk->text.failed |= named.p == NULL;
+	if (named.p != NULL)
+		hpw_field(&k, named, v);
+	hpw_types(&k);
+	hpw_finish(&k);
+	arena_free(&a);
+}
+
+/* The epoch is known for sure at the end only; it counts for the whole trace wherever it stands. */
+static void
+put_epoch(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+{
+	const uint64_t epoch = w->trace->epoch_ns + (w->rebased ? w->rebased_by : 0);
+
+	if (!w->trace->epoch_known)
+		return;
+	if (epoch < w->trace->epoch_ns || st->latest > UINT64_MAX - epoch) {
+		ledger_add(&chunk->ledger, &hpw_losses[HPW_EPOCH], 0, 1);
+		return;
+	}
+	struct hpw_packet k = hpw_begin_option(st, chunk, "epoch", 0);
+	hpw_number(&k, epoch, 8);
+	hpw_finish(&k);
+}
+
+static void
+hpw_last_facts(struct hpw_state *st, const struct writer *w, struct chunk *chunk)
+{
+	const struct trace *const trace = w->trace;
+
+	put_epoch(st, w, chunk);
+	if (w->rebased) {
+		const struct value by = { .type = VALUE_U64, .u64 = w->rebased_by };
+		put_fact(st, chunk, "", SLICE_LIT("rebased_by_ns"), &by);
+	}
+	for (uint32_t i = 0; i < trace->nmeta; i++)
+		put_fact(st, chunk, HEPH_OWN_FACT_PREFIX, trace->meta[i].name, &trace->meta[i].value);
+	for (size_t i = 0; i < w->total->n; i++) {
+		const struct value count = { .type = VALUE_U64, .u64 = w->total->rows[i].count };
+		put_fact(st, chunk, "losses.", slice_str(w->total->rows[i].loss->id), &count);
+	}
+}
+
+/* ---- write track ---- */
+
+/*
+ * A process is a stream, its threads are the substreams.  Both keep their
+ * numbers where they have some, these fit, and nobody else has them; others get
+ * numbers that no operating system gives.  Options tell who each of them is.
+ */
+#define FIRST_EXTRA 4194304U /* the largest pid of Linux */
+
+static void
+hpw_tracks_free(struct hpw_tracks *t)
+{
+	free(t->list);
+	free(t->counters);
+	free(t->tracks);
+	table64_free(&t->streams);
+	table64_free(&t->substreams);
+}
+
+/* ---- numbers ---- */
+
+static bool
+number_stream(struct hpw_tracks *all, const struct track *process, struct hpw_track *to)
+{
+	uint64_t id = process->id;
+
+	if (!process->has_id || id >= UINT32_MAX || table64_get(&all->streams, id) != TABLE_NONE)
+		do
+			id = FIRST_EXTRA + ++all->next_stream;
+		while (table64_get(&all->streams, id) != TABLE_NONE);
+	to->stream = (uint32_t)id;
+	all->nstreams++;
+	return table64_put(&all->streams, id, 1);
+}
+
+/* Which substream of which stream; two of one key would only cost one of them its number. */
+static uint64_t
+key(uint32_t stream, uint64_t substream)
+{
+	return hash_u64(substream, stream);
+}
+
+static bool
+number_substream(struct hpw_tracks *all, const struct track *t, struct hpw_track *to)
+{
+	const bool own = t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child;
+	uint64_t id = own ? t->id : t->kind == TRACK_PROCESS ? 0 : FIRST_EXTRA + ++all->next_substream;
+
+	while (table64_get(&all->substreams, key(to->stream, id)) != TABLE_NONE)
+		id = FIRST_EXTRA + ++all->next_substream;
+	to->substream = id;
+	return table64_put(&all->substreams, key(to->stream, id), 1);
+}
+
+/* For all that is beyond the bounds. */
+static const struct hpw_track shared = {
+	.stream = HPW_SHARED_STREAM, .numbered = true, .reported = true, .changed = true
+};
+
+/* A track whose process is numbered, or that is a process. */
+static bool
+number(struct hpw_packet *k, const struct track *t)
+{
+	struct hpw_tracks *const all = &k->st->tracks;
+	const struct track *const process = track_process(t);
+	struct hpw_track *const to = &all->list[t->index];
+	bool ok = true;
+
+	if (all->count >= HPW_MOST_TRACKS || (t == process && all->nstreams >= HEPH_MAX_STREAMS - 1) ||
+	    all->list[process->index].stream == shared.stream) {
+		*to = shared;
+		hpw_lose(k, HPW_TRACK_SHARED);
+	} else if (t == process) {
+		ok = number_stream(all, t, to);
+		all->count++;
+	} else {
+		to->stream = all->list[process->index].stream;
+	}
+	to->process = process->index;
+	if (ok && to->stream != shared.stream)
+		ok = number_substream(all, t, to);
+	all->count++;
+	to->numbered = true;
+	return ok;
+}
+
+/* ---- what is said of them ---- */
+
+static struct slice
+kind_word(const struct track *t)
+{
+	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
+	       : t->is_child            ? SLICE_LIT("child")
+	       : t->lane > 0            ? SLICE_LIT("lane")
+	                                : SLICE_LIT("thread");
+}
+
+static void
+report(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+{
+	struct hpw_tracks *const all = &st->tracks;
+	struct hpw_track *const to = &all->list[t->index];
+	struct hpw_packet k = hpw_begin_option(st, chunk, HEPH_OWN_TRACK, offset);
+
+	hpw_number(&k, to->stream, 4);
+	hpw_number(&k, to->substream, 8);
+	hpw_text_attribute(&k, "kind", kind_word(t));
+	hpw_text_attribute(&k, "name", t->name);
+	if (t->has_id)
+		hpw_number_attribute(&k, "id", t->id);
+	if (t->lane > 0)
+		hpw_number_attribute(&k, "lane", t->lane);
+	if (t->parent != NULL && t->parent->parent != NULL)
+		hpw_number_attribute(&k, "parent", all->list[t->parent->index].substream);
+	hpw_finish(&k);
+	to->reported = true;
+	if (chunk->text.failed)
+		return;
+	all->about += chunk->text.n - k.start;
+	if (all->about > HPW_MOST_ABOUT) {
+		chunk->text.n = k.start;
+		hpw_lose(&k, HPW_TRACK_NAMES);
+	}
+	to->changed = k.lost || all->list[to->process].changed;
+}
+
+/* ---- both ---- */
+
+/* A track above which all are known. */
+static bool
+learn(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+{
+	struct hpw_packet k = { .st = st, .text = &chunk->text, .ledger = &chunk->ledger, .offset = offset };
+
+	if (!number(&k, t))
+		return false;
+	if (!st->tracks.list[t->index].reported)
+		report(st, t, chunk, offset);
+	return true;
+}
+
+const struct hpw_track *
+hpw_track(struct hpw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+{
+	struct hpw_tracks *const all = &st->tracks;
+	uint32_t n = 0;
+	bool ok = true;
+
+	if (t == NULL)
+		return &shared;
+	for (const struct track *above = t; ok && above != NULL; above = above->parent) {
+		ok = array_reach(&all->list, &all->n, above->index, sizeof *all->list) &&
+		     array_reach(&all->tracks, &all->ntracks, n, sizeof(struct track *));
+		if (!ok || all->list[above->index].numbered)
+			break;
+		all->tracks[n++] = above;
+	}
+	while (ok && n > 0)
+		ok = learn(st, all->tracks[--n], chunk, offset);
+	chunk->text.failed |= !ok;
+	return ok ? &all->list[t->index] : &shared;
+}
+
+/* At the end: the tracks without events. */
+static void
+hpw_remaining_tracks(struct hpw_state *st, const struct trace *trace, struct chunk *chunk)
+{
+	for (uint32_t i = 0; i < trace->ntracks && !chunk->text.failed; i++)
+		if (!trace->tracks[i]->hidden)
+			hpw_track(st, trace->tracks[i], chunk, 0);
+}
+
+/* ---- write event ---- */
+
+/* Events: spans as they are, all others as spans of no length that say what they are. */
+
+static enum heph_own_kind
+kind_of(const struct event *e)
+{
+	static const uint8_t kinds[] = {
+		[PHASE_SPAN] = HEPH_OWN_SPAN,        [PHASE_BEGIN] = HEPH_OWN_BEGIN,
+		[PHASE_END] = HEPH_OWN_END,          [PHASE_INSTANT] = HEPH_OWN_INSTANT,
+		[PHASE_COUNTER] = HEPH_OWN_COUNTER,  [PHASE_FLOW_OUT] = HEPH_OWN_ARROW_OUT,
+		[PHASE_FLOW_IN] = HEPH_OWN_ARROW_IN,
+	};
+
+	if (event_is_step(e))
+		return HEPH_OWN_ARROW_STEP;
+	return event_is_async(e) ? HEPH_OWN_ASYNC
+	                                                               : (enum heph_own_kind)kinds[e->phase];
+}
+
+/* ---- names of fields ---- */
+
+#define FEW 16U
+
+/* Whether two of the fields may have one name. */
+static bool
+repeats(const struct field *f, uint32_t n)
+{
+	if (n > FEW)
+		return true;
+	for (uint32_t i = 1; i < n; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (slice_equal(f[i].name, f[k].name))
+				return true;
+	return false;
+}
+
+/* "x (2)", or with the first higher number that no other name has; it stays in the arena.  p NULL: no memory.
+ */
+static struct slice
+other_name(struct tabletext *names, struct arena *a, struct slice name, uint32_t times)
+{
+	struct slice s;
+
+	do {
+		s = arena_printf(a, "%.*s (%" PRIu32 ")", (int)name.n, name.p, ++times);
+		s.flags = name.flags & SLICE_UTF8;
+	} while (s.p != NULL && tabletext_get(names, s) != TABLE_NONE);
+	if (s.p != NULL && (!tabletext_put(names, s, 1) || !tabletext_put(names, name, times)))
+		s.p = NULL;
+	return s;
+}
+
+static void
+put_fields_apart(struct hpw_packet *k, const struct field *f, uint32_t n)
+{
+	struct tabletext names = { 0 };
+	struct arena a = { 0 };
+
+	for (uint32_t i = 0; i < n && !k->text->failed; i++) {
+		const uint32_t times = tabletext_get(&names, f[i].name);
+		struct slice name = f[i].name;
+		bool ok = true;
+		if (times == TABLE_NONE) {
+			ok = tabletext_put(&names, name, 1);
+		} else {
+			name = other_name(&names, &a, name, times);
+			ok = name.p != NULL;
+			hpw_lose(k, HPW_NAME_REPEATED);
+		}
+		k->text->failed |= !ok;
+		if (ok)
+			hpw_field(k, name, &f[i].value);
+	}
+	tabletext_free(&names);
+	arena_free(&a);
+}
+
+static void
+put_fields(struct hpw_packet *k, const struct field *f, uint32_t n)
+{
+	if (repeats(f, n)) {
+		put_fields_apart(k, f, n);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		hpw_field(k, f[i].name, &f[i].value);
+}
+
+/* ---- events ---- */
+
+static uint64_t
+start_of(struct hpw_packet *k, const struct event *e)
+{
+	if (!k->st->signed_time || e->ts <= INT64_MAX)
+		return e->ts;
+	hpw_lose(k, HPW_NEGATIVE_TIME);
+	return 0;
+}
+
+static uint64_t
+end_of(struct hpw_packet *k, const struct event *e, uint64_t start)
+{
+	if (e->phase != PHASE_SPAN)
+		return start;
+	if (e->dur <= UINT64_MAX - start)
+		return start + e->dur;
+	hpw_lose(k, HPW_LATE_TIME);
+	return UINT64_MAX;
+}
+
+/* What is no attribute of a span of Heph. */
+static void
+put_own(struct hpw_packet *k, const struct event *e)
+{
+	const enum heph_own_kind kind = kind_of(e);
+
+	hpw_text_attribute(k, HEPH_OWN_CLASS, e->cls->name);
+	if (!slice_equal(e->cls->category, e->cls->name))
+		hpw_text_attribute(k, HEPH_OWN_CATEGORY, e->cls->category);
+	if (kind != HEPH_OWN_SPAN)
+		hpw_text_attribute(k, HEPH_OWN_KIND, heph_own_kinds[kind]);
+	if (event_is_flow(e))
+		hpw_number_attribute(k, HEPH_OWN_ARROW, e->dur);
+	else if (e->phase != PHASE_SPAN && e->dur != 0 && (e->flags & EVENT_ARROW) == 0)
+		hpw_number_attribute(k, HEPH_OWN_DURATION, e->dur);
+	hpw_types(k);
+}
+
+static const struct hpw_track *
+track_of(struct hpw_state *st, const struct event *e, struct chunk *chunk)
+{
+	if (st->last == NULL || st->last_track != e->track) {
+		st->last = hpw_track(st, e->track, chunk, e->offset);
+		st->last_track = e->track;
+	}
+	return st->last;
+}
+
+/* The counter of a stream; NULL: no memory. */
+static uint32_t *
+counter_of(struct hpw_tracks *all, const struct hpw_track *to)
+{
+	if (to->stream == HPW_SHARED_STREAM)
+		return &all->shared;
+	return array_reach(&all->counters, &all->ncounters, to->process, sizeof *all->counters)
+	           ? &all->counters[to->process]
+	           : NULL;
+}
+
+static void
+hpw_event(struct hpw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const struct hpw_track *const to = track_of(st, e, chunk);
+	struct hpw_packet k = { .st = st,
+		                .text = &chunk->text,
+		                .ledger = &chunk->ledger,
+		                .offset = e->offset,
+		                .start = chunk->text.n };
+	const uint64_t start = start_of(&k, e), end = end_of(&k, e, start);
+	char *const p = text_room(k.text, HPW_AT_DESCRIPTION);
+
+	uint32_t *const counter = counter_of(&st->tracks, to);
+
+	if (p == NULL || counter == NULL) {
+		chunk->text.failed = true;
+		return;
+	}
+	if (to->changed)
+		hpw_lose(&k, HPW_TRACK_CHANGED);
+	hpw_store(p, HEPH_MAGIC_EVENT, 4);
+	hpw_store(p + HPW_AT_STREAM, to->stream, 4);
+	hpw_store(p + HPW_AT_COUNTER, (*counter)++, 4);
+	hpw_store(p + HPW_AT_SUBSTREAM, to->substream, 8);
+	hpw_store(p + HPW_AT_START, start, 8);
+	hpw_store(p + HPW_AT_END, end, 8);
+	k.text->n += HPW_AT_DESCRIPTION;
+	st->latest = end > st->latest ? end : st->latest;
+	text_clear(&st->types);
+	hpw_text(&k, e->name);
+	put_fields(&k, b->fields + e->first_field, e->nfields);
+	put_own(&k, e);
+	hpw_finish(&k);
+}
+
+/* ---- write ---- */
 
 const struct loss hpw_losses[HPW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },

@@ -1,7 +1,6 @@
-#include "htdump/fast.h"
+#include "htdump/htdump.h"
 
 #include "base/textscan.h"
-#include "htdump/value.h"
 
 /*
  * Records of which no event is made: numbers, and at most one string behind

@@ -1,16 +1,254 @@
-#include "htdump/read.h"
-
 #include <stdlib.h>
 
-#include "htdump/apply.h"
-#include "htdump/event.h"
-#include "htdump/fast.h"
-#include "htdump/finding.h"
-#include "htdump/label_map.h"
-#include "htdump/plan.h"
-#include "htdump/prepare.h"
-#include "htdump/probe.h"
-#include "htdump/raw.h"
+#include "htdump/htdump.h"
+
+/* ---- finding ---- */
+
+const struct rule ht_rules[HT_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "htdump/rules.def"
+#undef RULE
+	{ .id = NULL }
+};
+
+void
+ht_finding_add(struct ht_state *st, enum ht_rule rule, const struct ht_record *rec, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	finding_add_v(st->r->findings, &ht_rules[rule], rec->offset, rec->ordinal, fmt, ap);
+	va_end(ap);
+}
+
+bool
+ht_finding_is_shown(const struct ht_state *st, enum ht_rule rule)
+{
+	return finding_is_shown(st->r->findings, &ht_rules[rule]);
+}
+
+/* ---- state ---- */
+
+bool
+ht_state_reserve(struct ht_state *st, uint32_t n)
+{
+	if (n <= st->runs_cap)
+		return true;
+	const char **starts = realloc(st->starts, n * sizeof *starts);
+	if (starts != NULL)
+		st->starts = starts;
+	struct slice *strings = realloc(st->strings, n * sizeof *strings);
+	if (strings != NULL)
+		st->strings = strings;
+	if (starts == NULL || strings == NULL)
+		return false;
+	st->runs_cap = n;
+	return true;
+}
+
+/* ---- record ---- */
+
+/* What is wrong with a record where it lies. */
+
+#define TEXT(s)                                                                                              \
+	{                                                                                                    \
+		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
+	}
+
+const struct class_field ht_head_fields[2][HT_HEAD_FIELDS] = {
+	{ { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
+	  { TEXT("event_id"), TEXT("u64"), VALUE_U64, 8, NULL },
+	  { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL } },
+	{ { TEXT("klass_id"), TEXT("u32"), VALUE_U32, 4, NULL },
+	  { TEXT("timestamp"), TEXT("u64"), VALUE_U64, 8, "ns" },
+	  { TEXT("id"), TEXT("u64"), VALUE_U64, 8, NULL } },
+};
+
+void
+ht_record_report_class(struct ht_state *st, const struct ht_record *rec, uint32_t klass)
+{
+	ht_finding_add(st, HT_RULE_UNKNOWN_CLASS, rec, "class %u was not described", klass);
+}
+
+/* ---- records that do not end ---- */
+
+/* A string of the record where it should be, moved over.  false: it was reported that there is none. */
+static bool
+take_string(struct ht_state *st, const struct ht_record *rec, struct cursor *c, const char *name)
+{
+	const bool bounded = cursor_left(c) > HT_MAX_STRING;
+	struct slice s;
+	struct quoted q;
+
+	if (c->p - rec->p > HT_MAX_RECORD) {
+		ht_finding_add(st, HT_RULE_LIMIT, rec,
+		               "%s of class %s begins more than 8 MiB after the start of its event", name,
+		               quoted(&q, rec->c->name));
+		return false;
+	}
+	if (textscan_cstring(c->p, bounded ? c->p + HT_MAX_STRING : c->end, &s)) {
+		cursor_take(c, s.n + 1, name);
+		return true;
+	}
+	ht_finding_add(st, HT_RULE_STRING_UNTERMINATED, rec,
+	               "%s of class %s has no NUL in the remaining %" PRIu64 " bytes%s", name,
+	               quoted(&q, rec->c->name), (uint64_t)cursor_left(c),
+	               bounded ? ", the first 4 MiB were searched" : "");
+	return false;
+}
+
+static void
+report_lacking(struct ht_state *st, const struct ht_record *rec, const struct cursor *c)
+{
+	struct quoted q = { .s = "" };
+
+	if (rec->c != NULL)
+		quoted(&q, rec->c->name);
+	if (!st->r->in->last) /* there is more, but no end to it */
+		ht_finding_add(st, HT_RULE_LIMIT, rec, "an event of class %s has more than 8 MiB of numbers",
+		               q.s);
+	else
+		ht_finding_add(st, HT_RULE_CUT_RECORD, rec,
+		               "field %s%s%s ends %" PRIu64
+		               " byte%s short: %zu of the event's bytes are there",
+		               c->missing != NULL ? c->missing : "?", rec->c != NULL ? " of class " : "", q.s,
+		               c->missing_bytes, c->missing_bytes == 1 ? "" : "s", (size_t)(c->end - rec->p));
+}
+
+/* Reports in which field of the record the input ends, or which string has no end. */
+static void
+ht_record_report_cut(struct ht_state *st, const struct ht_record *rec, const char *end)
+{
+	const struct class_field *const head = ht_head_fields[st->wire];
+	struct cursor c = cursor_on(rec->p, end, false);
+	struct quoted name;
+
+	for (int i = 0; i < HT_HEAD_FIELDS; i++)
+		cursor_take(&c, head[i].size, head[i].name.p);
+	for (uint32_t i = 0; c.missing == NULL && i < rec->c->plan->nleaves; i++) {
+		const struct ht_leaf *const l = &rec->c->plan->leaves[i];
+		quoted(&name, l->name);
+		if (l->value != VALUE_STRING)
+			cursor_take(&c, l->size, name.s);
+		else if (!take_string(st, rec, &c, name.s))
+			return;
+	}
+	report_lacking(st, rec, &c);
+}
+
+/* Reports the strings that are not UTF-8. */
+static void
+ht_record_report_text(struct ht_state *st, const struct ht_record *rec)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	struct quoted q, q2, q3;
+
+	for (uint32_t i = 0; i < plan->nleaves; i++) {
+		if (plan->leaves[i].value != VALUE_STRING)
+			continue;
+		const struct slice s = ht_leaf_string(st, &plan->leaves[i]);
+		if ((s.flags & SLICE_UTF8) != 0)
+			continue;
+		if (ht_finding_is_shown(st, HT_RULE_INVALID_UTF8))
+			ht_finding_add(st, HT_RULE_INVALID_UTF8, rec, "%s of class %s is %s",
+			               quoted(&q, plan->leaves[i].name), quoted(&q2, rec->c->name),
+			               quoted(&q3, s));
+		else
+			ht_finding_add(st, HT_RULE_INVALID_UTF8, rec, "not shown");
+	}
+}
+
+/* ---- apply ---- */
+
+/* "it holds from the next event on" */
+static void
+set_byte_order(struct ht_state *st, const struct ht_record *rec)
+{
+	struct trace *const trace = st->r->trace;
+	const uint8_t order = (uint8_t)st->starts[0][0];
+	const bool was = st->big, otherwise = st->any_event ? was : st->guess_big;
+
+	if (order > 1)
+		finding_add(st->r->findings, &ht_rules[HT_RULE_BAD_BYTE_ORDER], rec->offset + HT_HEAD_SIZE,
+		            rec->ordinal, "endianness is %u; the file is read as %s endian", order,
+		            otherwise ? "big" : "little");
+	st->big = order <= 1 ? order == 1 : otherwise;
+	if (!st->any_event)
+		trace->byte_order = st->big ? "big" : "little";
+	else if (was != st->big)
+		trace->byte_order = "mixed";
+	if (st->any_event) {
+		ht_describe_restart(st);
+		idset_free(&st->ids);
+	}
+}
+
+static void
+learn_version(struct ht_state *st, const struct ht_record *rec)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	struct trace *const trace = st->r->trace;
+	char text[80];
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < trace->nmeta; i++)
+		if (slice_equal(trace->meta[i].name, rec->c->version))
+			return;
+	for (uint32_t i = 0; i < plan->nleaves && i < 3 && ht_leaf_is_integer(&plan->leaves[i]); i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRIu64, i > 0 ? "." : "",
+		                      ht_leaf_integer(st, &plan->leaves[i]));
+	const struct slice version = { text, (uint32_t)n, SLICE_UTF8 | SLICE_JSON };
+	st->no_memory |= !trace_add_meta(trace, rec->c->version, value_string(version));
+}
+
+static void
+learn_mapping(struct ht_state *st, const struct ht_record *rec)
+{
+	const struct ht_plan *const plan = rec->c->plan;
+	struct ht_state *const to = st->ahead_of != NULL ? st->ahead_of : st;
+
+	ht_label_add(to, ht_leaf_integer(st, &plan->leaves[plan->identifier]),
+	             ht_leaf_string(st, &plan->leaves[plan->name]),
+	             st->ahead_of != NULL ? HT_LABEL_AHEAD : HT_LABEL_MET, rec);
+	st->no_memory |= to->no_memory;
+}
+
+void
+ht_report_overflow(struct ht_state *st, const struct ht_record *rec)
+{
+	ht_finding_add(st, HT_RULE_DURATION_OVERFLOW, rec, "timestamp %" PRIu64 " plus duration %" PRIu64,
+	               rec->ts, rec->dur);
+}
+
+/* What a record that is no event, its parts in the state, changes in the state and the trace: byte order,
+ * descriptions, names of labels, the version. */
+static void
+ht_structure_apply(struct ht_state *st, const struct ht_record *rec)
+{
+	switch ((enum ht_kind)rec->c->kind) {
+	case HT_KIND_ENDIANNESS:
+		set_byte_order(st, rec);
+		break;
+	case HT_KIND_INFO:
+		ht_describe_class(st, rec);
+		break;
+	case HT_KIND_FIELD:
+		ht_describe_field(st, rec);
+		break;
+	case HT_KIND_MAPPING:
+		learn_mapping(st, rec);
+		break;
+	case HT_KIND_SYSTEM:
+		learn_version(st, rec);
+		break;
+	case HT_KIND_EVENT:
+	case HT_KIND_STRUCTURE:
+	case HT_KIND_BARE:
+		break;
+	}
+}
+
+/* ---- read ---- */
 
 /*
  * HawkTracer .htdump ("HTDUMP format design"): events one after the other,

@@ -1,10 +1,5 @@
-#include "htdump/recover.h"
+#include "htdump/htdump.h"
 
-#include "htdump/fast.h"
-#include "htdump/finding.h"
-#include "htdump/probe.h"
-#include "htdump/read.h"
-#include "htdump/wire.h"
 
 /*
  * Records have no lengths and no marks: behind one that cannot be read, the

@@ -1,7 +1,480 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "htdump/write.h"
+#include "base/decimal.h"
+#include "base/utf8.h"
+#include "htdump/htdump.h"
+#include "model/event_traits.h"
+#include "model/value_map.h"
+#include "output/text_utf8.h"
+
+/* ---- write track ---- */
+
+/*
+ * HawkTracer knows one process and threads of 32 bits.  A thread keeps its true
+ * number where that fits and no other track has it; other tracks get numbers
+ * that no operating system gives.  A record tells who each of them is.
+ */
+#define FIRST_EXTRA 4194304U /* the largest pid of Linux */
+
+static bool
+is_free(const struct htw_state *st, uint64_t number)
+{
+	return table64_get(&st->numbers, number) == TABLE_NONE;
+}
+
+static bool
+keeps_its_id(const struct track *t)
+{
+	return t->kind == TRACK_THREAD && t->has_id && t->lane == 0 && !t->is_child && t->id <= UINT32_MAX;
+}
+
+/* The thread that a lane, or a track that shows something of a thread, is of; a process if there is none. */
+static const struct track *
+thread_of(const struct track *t)
+{
+	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
+/* false: no memory. */
+static bool
+number_track(struct htw_state *st, const struct track *t, struct htw_track *to)
+{
+	if (keeps_its_id(t) && is_free(st, t->id)) {
+		to->number = (uint32_t)t->id;
+	} else {
+		do
+			st->next_number++;
+		while (!is_free(st, FIRST_EXTRA + st->next_number));
+		to->number = FIRST_EXTRA + st->next_number;
+	}
+	const struct track *const thread = thread_of(t);
+	to->changed = t->kind == TRACK_PROCESS ||
+	              (thread->has_id && thread->id <= FIRST_EXTRA && thread->id != to->number);
+	to->numbered = true;
+	return table64_put(&st->numbers, to->number, 1);
+}
+
+static struct slice
+kind_word(const struct track *t)
+{
+	return t->kind == TRACK_PROCESS ? SLICE_LIT("process")
+	       : t->lane > 0            ? SLICE_LIT("lane")
+	       : t->is_child            ? SLICE_LIT("child")
+	                                : SLICE_LIT("thread");
+}
+
+static void
+report(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+{
+	const struct track *const process = track_process(t), *const thread = thread_of(t);
+	const bool has_pid = process->kind == TRACK_PROCESS && process->has_id;
+	const bool has_tid = thread->kind == TRACK_THREAD && thread->has_id;
+	struct htw_record r = htw_begin(st, chunk, HTW_ID_TRACK, offset);
+
+	htw_number(&r, st->tracks[t->index].number, 4);
+	htw_text(&r, kind_word(t));
+	htw_text(&r, process->kind == TRACK_PROCESS ? process->name : SLICE_LIT(""));
+	htw_number(&r, has_pid, 1);
+	htw_number(&r, has_pid ? process->id : 0, 8);
+	htw_text(&r, t->name);
+	htw_number(&r, has_tid, 1);
+	htw_number(&r, has_tid ? thread->id : 0, 8);
+	st->tracks[t->index].reported = st->tracks[process->index].reported = true;
+}
+
+/* The thread_id of a track; a record tells what it is before its first event. */
+static uint32_t
+htw_thread(struct htw_state *st, const struct track *t, struct chunk *chunk, uint64_t offset)
+{
+	struct htw_track *const to = &st->tracks[t->index];
+
+	if (to->numbered)
+		return to->number;
+	if (number_track(st, t, to))
+		report(st, t, chunk, offset);
+	else
+		chunk->text.failed = true;
+	return to->number;
+}
+
+/* At the end: the tracks without events. */
+static void
+htw_remaining_tracks(struct htw_state *st, const struct trace *trace, struct chunk *chunk)
+{
+	/* threads first: they tell of their process too */
+	for (int process = 0; process < 2; process++)
+		for (uint32_t i = 0; i < trace->ntracks && i < st->ntracks && !chunk->text.failed; i++) {
+			const struct track *const t = trace->tracks[i];
+			if ((t->kind == TRACK_PROCESS) == process && !t->hidden && !st->tracks[i].reported)
+				htw_thread(st, t, chunk, 0);
+		}
+}
+
+/* ---- write value ---- */
+
+/* Values that HawkTracer has no type for, as text: JSON, but for what is not in a list or map. */
+
+#define MAX_DEPTH 100 /* readers bound nesting well below this */
+
+static void put_value(struct text *t, const struct value *v, unsigned depth);
+
+static void
+put_bytes(struct text *t, const char *p, uint32_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *to = text_room(t, (size_t)n * 2 + 2);
+
+	if (to == NULL)
+		return;
+	*to++ = '0';
+	*to++ = 'x';
+	for (uint32_t i = 0; i < n; i++) {
+		*to++ = digits[(unsigned char)p[i] >> 4];
+		*to++ = digits[p[i] & 15];
+	}
+	t->n += (size_t)n * 2 + 2;
+}
+
+static void
+put_list(struct text *t, const struct value *v, unsigned depth)
+{
+	text_char(t, '[');
+	for (uint32_t i = 0; i < v->count; i++) {
+		if (i > 0)
+			text_char(t, ',');
+		put_value(t, &v->values[i], depth + 1);
+	}
+	text_char(t, ']');
+}
+
+/* A map whose keys are all text is an object, any other a list of pairs. */
+static void
+put_map(struct text *t, const struct value *v, unsigned depth)
+{
+	const bool object = value_keys_are_text(v);
+
+	text_char(t, object ? '{' : '[');
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct value *const key = &v->values[2 * (size_t)i];
+		if (i > 0)
+			text_char(t, ',');
+		if (!object)
+			text_char(t, '[');
+		put_value(t, key, depth + 1);
+		text_char(t, object ? ':' : ',');
+		put_value(t, key + 1, depth + 1);
+		if (!object)
+			text_char(t, ']');
+	}
+	text_char(t, object ? '}' : ']');
+}
+
+static void
+put_address(struct text *t, uint64_t v)
+{
+	char *const p = text_room(t, DECIMAL_HEX_MAX);
+
+	if (p != NULL)
+		t->n += (size_t)(decimal_hex(p, v) - p);
+}
+
+static void
+put_value(struct text *t, const struct value *v, unsigned depth)
+{
+	const bool quoted = v->type == VALUE_ADDRESS || v->type == VALUE_BYTES;
+
+	if (depth > MAX_DEPTH) {
+		text_str(t, "null");
+		return;
+	}
+	if (quoted)
+		text_char(t, '"');
+	if (v->type == VALUE_NONE)
+		text_str(t, "null");
+	else if (v->type == VALUE_BOOL)
+		text_str(t, v->u64 != 0 ? "true" : "false");
+	else if (v->type <= VALUE_U64)
+		text_u64(t, v->u64);
+	else if (v->type <= VALUE_I64)
+		text_i64(t, v->i64);
+	else if (v->type == VALUE_F32)
+		text_json_f32(t, (float)v->f64);
+	else if (v->type == VALUE_F64)
+		text_json_f64(t, v->f64);
+	else if (v->type == VALUE_ADDRESS)
+		put_address(t, v->u64);
+	else if (v->type == VALUE_STRING)
+		text_json_string(t, value_text(v));
+	else if (v->type == VALUE_BYTES)
+		put_bytes(t, v->p, v->count);
+	else if (v->type == VALUE_LIST)
+		put_list(t, v, depth);
+	else if (v->type == VALUE_MAP)
+		put_map(t, v, depth);
+	else
+		text_add(t, v->p, v->count);
+	if (quoted)
+		text_char(t, '"');
+}
+
+/* A value that has no type in HawkTracer, as text; the outermost one without quotes. */
+static void
+htw_value_text(struct text *t, const struct value *v)
+{
+	if (v->type == VALUE_BYTES)
+		put_bytes(t, v->p, v->count);
+	else
+		put_value(t, v, 0);
+}
+
+/* All fields of an event as a JSON object. */
+static void
+htw_fields_text(struct text *t, const struct field *f, uint32_t n)
+{
+	text_char(t, '{');
+	for (uint32_t i = 0; i < n; i++) {
+		if (i > 0)
+			text_char(t, ',');
+		text_json_string(t, f[i].name);
+		text_char(t, ':');
+		put_value(t, &f[i].value, 1);
+	}
+	text_char(t, '}');
+}
+
+/* The bits of the float that a double was made of; no arithmetic, which would make quiet NaNs of others. */
+static uint32_t
+htw_float_bits(double d)
+{
+	const float f = (float)d;
+	uint64_t bits;
+	uint32_t narrow;
+
+	memcpy(&bits, &d, sizeof bits);
+	memcpy(&narrow, &f, sizeof narrow);
+	if (d != d) {
+		const uint32_t payload = (uint32_t)(bits >> 29 & 0x7fffff);
+		narrow = (uint32_t)(bits >> 63 << 31) | 0x7f800000U | (payload != 0 ? payload : 0x400000U);
+	}
+	return narrow;
+}
+
+/* ---- write event ---- */
+
+/* Events as records of the class that their layout is. */
+
+struct htw_record
+htw_begin(struct htw_state *st, struct chunk *chunk, uint32_t class_id, uint64_t offset)
+{
+	char *const p = text_room(&chunk->text, HT_HEAD_SIZE);
+
+	if (p != NULL) {
+		htw_store_head(st, p, class_id, st->last_ts);
+		chunk->text.n += HT_HEAD_SIZE;
+	}
+	return (struct htw_record){ chunk, offset, HTW_MOST_RECORD };
+}
+
+/* ---- text ---- */
+
+/* With U+FFFD for each NUL. */
+static void
+put_without_nul(struct text *t, struct slice s)
+{
+	const char *p = s.p, *const end = s.p + s.n;
+
+	for (const char *nul; (nul = memchr(p, '\0', (size_t)(end - p))) != NULL; p = nul + 1) {
+		text_add(t, p, (size_t)(nul - p));
+		text_str(t, TEXT_REPLACEMENT);
+	}
+	text_add(t, p, (size_t)(end - p));
+}
+
+void
+htw_text_checked(struct htw_record *r, struct slice s)
+{
+	struct text *const t = &r->chunk->text;
+	const size_t start = t->n, most = r->left < HTW_MOST_TEXT ? r->left : HTW_MOST_TEXT;
+	const size_t n = utf8_cut(s.p, s.n, most);
+	bool cut = n < s.n;
+
+	s.n = (uint32_t)n;
+	if (s.n == 0 || memchr(s.p, '\0', s.n) == NULL) {
+		text_add(t, s.p, s.n);
+	} else {
+		put_without_nul(t, s);
+		htw_lose(r, HTW_TEXT_NUL);
+	}
+	if (t->failed)
+		return;
+	if (t->n - start > most) {
+		t->n = start + utf8_cut(t->p + start, t->n - start, most);
+		cut = true;
+	}
+	r->left -= (uint32_t)(t->n - start);
+	text_char(t, '\0');
+	if (cut)
+		htw_lose(r, HTW_TEXT_CUT);
+}
+
+/* ---- fields ---- */
+
+static void
+put_as_text(struct htw_state *st, struct htw_record *r, const struct value *v)
+{
+	text_clear(&st->scratch);
+	htw_value_text(&st->scratch, v);
+	r->chunk->text.failed |= st->scratch.failed;
+	if (st->scratch.failed)
+		return;
+	htw_text(r, slice_of(st->scratch.p, st->scratch.n));
+	htw_lose(r, HTW_VALUE_AS_TEXT);
+}
+
+static void
+put_field(struct htw_state *st, struct htw_record *r, const struct value *v)
+{
+	switch ((enum value_type)v->type) {
+	case VALUE_BOOL:
+		htw_number(r, v->u64 != 0, 1);
+		break;
+	case VALUE_U8:
+	case VALUE_I8:
+		htw_number(r, v->u64, 1);
+		break;
+	case VALUE_U16:
+	case VALUE_I16:
+		htw_number(r, v->u64, 2);
+		break;
+	case VALUE_U32:
+	case VALUE_I32:
+		htw_number(r, v->u64, 4);
+		break;
+	case VALUE_U64:
+	case VALUE_I64:
+	case VALUE_F64:
+	case VALUE_ADDRESS:
+		htw_number(r, v->u64, 8);
+		break;
+	case VALUE_F32:
+		htw_number(r, htw_float_bits(v->f64), 4);
+		break;
+	case VALUE_STRING:
+		htw_text(r, value_text(v));
+		break;
+	case VALUE_NONE:
+	case VALUE_BYTES:
+	case VALUE_LIST:
+	case VALUE_MAP:
+	case VALUE_JSON:
+		put_as_text(st, r, v);
+		break;
+	}
+}
+
+/* Of an event that has no class of its own: what the class would say, and all fields in one text. */
+static void
+put_other(struct htw_state *st, struct htw_record *r, const struct batch *b, const struct event *e)
+{
+	htw_text(r, e->cls->name);
+	htw_text(r, e->cls->category);
+	htw_text(r, htw_kind_word(htw_kind_of(e)));
+	text_clear(&st->scratch);
+	htw_fields_text(&st->scratch, b->fields + e->first_field, e->nfields);
+	r->chunk->text.failed |= st->scratch.failed;
+	if (st->scratch.failed)
+		return;
+	htw_text(r, slice_of(st->scratch.p, st->scratch.n));
+	htw_lose(r, HTW_FIELDS_AS_TEXT);
+}
+
+/* ---- events ---- */
+
+static uint64_t
+start_of(const struct htw_state *st, const struct event *e, const struct htw_record *r)
+{
+	if (!st->signed_time || e->ts <= INT64_MAX)
+		return e->ts;
+	htw_lose(r, HTW_NEGATIVE_TIME);
+	return 0;
+}
+
+static uint64_t
+duration_of(const struct event *e, uint64_t start, const struct htw_record *r)
+{
+	if (e->dur <= UINT64_MAX - start)
+		return e->dur;
+	htw_lose(r, HTW_LATE_END);
+	return UINT64_MAX - start;
+}
+
+/* What is said of an event although its record does not show it. */
+static void
+count_losses(const struct htw_record *r, enum htw_kind kind)
+{
+	if (kind == HTW_COUNTER)
+		htw_lose(r, HTW_COUNTERS);
+	else if (kind == HTW_ASYNC)
+		htw_lose(r, HTW_ASYNC_SPAN);
+	else if (kind == HTW_BEGIN || kind == HTW_END)
+		htw_lose(r, HTW_HALF_SPAN);
+	else if (kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN)
+		htw_lose(r, HTW_ARROW_END);
+}
+
+/* The fields of the bases: duration of a span, thread, label, the id of an arrow. */
+static void
+put_bases(struct htw_state *st, struct htw_record *r, const struct event *e, uint32_t class_id,
+          uint32_t thread)
+{
+	const enum htw_kind kind = htw_kind_of(e);
+	struct text *const t = &r->chunk->text;
+	char *p = text_room(t, HT_HEAD_SIZE + 8 + 4);
+
+	if (p == NULL)
+		return;
+	p = htw_store_head(st, p, class_id, st->last_ts);
+	if (kind == HTW_SPAN || kind == HTW_ASYNC)
+		p = htw_store(p, duration_of(e, st->last_ts, r), 8);
+	p = htw_store(p, thread, 4);
+	t->n = (size_t)(p - t->p);
+	htw_text(r, e->name);
+	if (kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN)
+		htw_number(r, e->dur, 8);
+	if (kind > HTW_SPAN)
+		count_losses(r, kind);
+}
+
+static void
+htw_event(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	struct htw_record r = { chunk, e->offset, HTW_MOST_RECORD };
+
+	st->last_ts = start_of(st, e, &r);
+	const struct htw_layout *const l = htw_layout_of(st, b, e, chunk);
+	const uint32_t thread = htw_thread(st, e->track, chunk, e->offset);
+
+	if (st->tracks[e->track->index].changed)
+		htw_lose(&r, HTW_TRACK_CHANGED);
+	if (!slice_equal(e->cls->category, e->cls->name) || l->renamed || l->id < HTW_ID_FREE)
+		htw_lose(&r, HTW_CATEGORY);
+	if (event_is_step(e))
+		htw_lose(&r, HTW_STEP);
+	if (l->fields_renamed)
+		htw_lose(&r, HTW_RENAMED);
+	put_bases(st, &r, e, l->id, thread);
+	if (l->id < HTW_ID_FREE) {
+		put_other(st, &r, b, e);
+		return;
+	}
+	for (uint32_t i = 0; i < e->nfields; i++)
+		put_field(st, &r, &b->fields[e->first_field + i].value);
+}
+
+/* ---- write ---- */
 
 const struct loss htw_losses[HTW_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },

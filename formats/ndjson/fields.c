@@ -1,5 +1,5 @@
 #include "base/decimal.h"
-#include "ndjson/state.h"
+#include "ndjson/ndjson.h"
 
 /*
  * Fields of an event.  As an object, where a reader of JSON gets them all:

@@ -1,4 +1,4 @@
-#include "ndjson/read.h"
+#include "ndjson/ndjson.h"
 
 /*
  * Fields of a line: an object with the types that it does not tell beside it,

@@ -1,7 +1,350 @@
-#include "ndjson/read.h"
-
 #include <stdarg.h>
 #include <stdlib.h>
+
+#include "ndjson/ndjson.h"
+
+/* ---- parse ---- */
+
+/*
+ * A line as tokens.  Members may stand in any order.  What a line of its type
+ * must have, and what it may have, are sets of bits.
+ */
+
+#define BIT(m) (UINT64_C(1) << NDJSON_M_##m)
+#define KIND(k) (1u << JSON_##k)
+#define COUNT KIND(UINT)
+#define INTEGER (KIND(UINT) | KIND(INT))
+#define TEXT (KIND(STRING) | KIND(ESCAPED))
+#define TRUE_KIND KIND(TRUE)
+#define TRUTH (KIND(TRUE) | KIND(FALSE))
+#define ARRAY KIND(ARRAY)
+#define OBJECT KIND(OBJECT)
+
+const char *const ndjson_member_words[NDJSON_MEMBERS] = {
+#define MEMBER(name, word, kinds) word,
+#include "ndjson/members.def"
+#undef MEMBER
+};
+
+static const uint8_t word_lengths[NDJSON_MEMBERS] = {
+#define MEMBER(name, word, kinds) sizeof(word) - 1,
+#include "ndjson/members.def"
+#undef MEMBER
+};
+
+static const uint16_t member_kinds[NDJSON_MEMBERS] = {
+#define TRUE TRUE_KIND
+#define MEMBER(name, word, kinds) kinds,
+#include "ndjson/members.def"
+#undef MEMBER
+#undef TRUE
+};
+
+const char *const ndjson_type_words[NDJSON_TYPES] = {
+	[NDJSON_SPAN] = "span",       [NDJSON_BEGIN] = "begin",         [NDJSON_END] = "end",
+	[NDJSON_INSTANT] = "instant", [NDJSON_COUNTER] = "counter",     [NDJSON_FLOW_OUT] = "flow_out",
+	[NDJSON_FLOW_IN] = "flow_in", [NDJSON_STRUCTURE] = "structure", [NDJSON_TRACE] = "trace",
+	[NDJSON_TRACK] = "track",     [NDJSON_CLASS] = "class",         [NDJSON_TRACE_END] = "trace_end",
+};
+
+#define RECORD (BIT(KIND) | BIT(TS) | BIT(NAME) | BIT(CLASS) | BIT(CATEGORY) | BIT(OFFSET))
+#define WITH_ARGS (BIT(ARGS) | BIT(TYPES) | BIT(PAIRS))
+#define EVENT (BIT(PID) | BIT(TID) | BIT(ASYNC) | BIT(BIG_ENDIAN) | BIT(ESCAPED) | WITH_ARGS)
+#define FACTS (BIT(FORMAT) | BIT(CLOCK))
+
+static const struct {
+	uint64_t must, may;
+} type_members[NDJSON_TYPES] = {
+	[NDJSON_SPAN] = { RECORD | BIT(DUR) | BIT(TRACK), EVENT },
+	[NDJSON_BEGIN] = { RECORD | BIT(TRACK), EVENT | BIT(DUR) },
+	[NDJSON_END] = { RECORD | BIT(TRACK), EVENT | BIT(DUR) },
+	[NDJSON_INSTANT] = { RECORD | BIT(TRACK), EVENT | BIT(DUR) },
+	[NDJSON_COUNTER] = { RECORD | BIT(TRACK), EVENT | BIT(DUR) },
+	[NDJSON_FLOW_OUT] = { RECORD | BIT(ID) | BIT(TRACK), EVENT },
+	[NDJSON_FLOW_IN] = { RECORD | BIT(ID) | BIT(TRACK), EVENT },
+	[NDJSON_STRUCTURE] = { RECORD, EVENT | BIT(DUR) | BIT(TRACK) },
+	[NDJSON_TRACE] = { BIT(TYPE) | BIT(VERSION) | BIT(TOOL) | BIT(MODE) | BIT(REBASED) | FACTS,
+	                   BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) },
+	[NDJSON_TRACK] = { BIT(TYPE) | BIT(INDEX) | BIT(KIND) | BIT(NAME),
+	                   BIT(ID) | BIT(PARENT) | BIT(LANE) | BIT(CHILD) | BIT(ESCAPED) },
+	[NDJSON_CLASS] = { BIT(TYPE) | BIT(INDEX) | BIT(NAME) | BIT(CATEGORY), BIT(ESCAPED) | BIT(FIELDS) },
+	[NDJSON_TRACE_END] = { BIT(TYPE) | BIT(RECORDS) | BIT(EVENTS) | BIT(LOSSES) | FACTS,
+	                       BIT(DIALECT) | BIT(BYTE_ORDER) | BIT(RECORD_ID) | BIT(EPOCH_NS) |
+	                           BIT(REBASED_BY_NS) | WITH_ARGS },
+};
+
+/* ---- tokens ---- */
+
+static enum ndjson_member
+member_of(struct slice key)
+{
+	for (unsigned m = 0; m < NDJSON_MEMBERS && word_lengths[m] <= key.n; m++)
+		if (word_lengths[m] == key.n && memcmp(key.p, ndjson_member_words[m], key.n) == 0)
+			return m;
+	return NDJSON_MEMBERS;
+}
+
+/* Most names are short and plain. */
+static inline const char *
+read_key(struct json *x, const char *p, const char *e, struct slice *key, enum json_kind *kind)
+{
+	const char *q = p + 1;
+
+	while (q < e && *q >= 'a' && *q <= 'z')
+		q++;
+	while (q < e && *q == '_')
+		for (q++; q < e && *q >= 'a' && *q <= 'z';)
+			q++;
+	if (*p != '"' || e - q < 2 || q[0] != '"' || q[1] != ':')
+		return json_key(x, p, e, key, kind);
+	*key = slice_of(p + 1, (size_t)(q - p) - 1);
+	*kind = JSON_STRING;
+	return json_skip_blanks(q + 2, e);
+}
+
+/* So are most values: digits, with something behind them that ends a value. */
+static inline const char *
+read_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
+{
+	if (p < e && *p >= '1' && *p <= '9') {
+		const char *q = p + 1;
+		while (q < e && *q >= '0' && *q <= '9')
+			q++;
+		if (q < e && (*q == ',' || *q == '}')) {
+			*kind = JSON_UINT;
+			return q;
+		}
+	}
+	return json_value(x, p, e, kind);
+}
+
+/* The members of the object at p. */
+static const char *
+read_pairs(struct ndjson_reading *st, const char *p, const char *e, struct ndjson_pairs *to)
+{
+	struct json *const x = &st->json;
+	bool more;
+
+	to->n = 0;
+	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
+		if (to->n == to->cap && !array_room(&to->list, to->n, &to->cap, sizeof *to->list)) {
+			st->no_memory = true;
+			return NULL;
+		}
+		struct ndjson_pair *const pair = &to->list[to->n++];
+		p = read_key(x, p, e, &pair->name, &pair->name_kind);
+		if (p == NULL)
+			return NULL;
+		pair->value.p = p;
+		p = read_scalar(x, p, e, &pair->value.kind);
+		if (p == NULL)
+			return NULL;
+		pair->value.end = p;
+	}
+	return p;
+}
+
+/* The value of a member. */
+static const char *
+read_member(struct ndjson_reading *st, enum ndjson_member m, const char *p, const char *e, bool again,
+            enum json_kind *kind)
+{
+	struct ndjson_pairs *const to = m == NDJSON_M_ARGS ? &st->line.args : &st->line.types;
+
+	if (again || p == e || *p != '{' || (m != NDJSON_M_ARGS && m != NDJSON_M_TYPES))
+		return read_scalar(&st->json, p, e, kind);
+	*kind = JSON_OBJECT;
+	return read_pairs(st, p, e, to);
+}
+
+static const char *
+read_line(struct ndjson_reading *st, const char *p, const char *e)
+{
+	struct ndjson_line *const line = &st->line;
+	struct json *const x = &st->json;
+	enum json_kind kind;
+	struct slice key;
+	bool more;
+
+	for (p = json_first(x, p, e, &more); p != NULL && more; p = json_next(x, p, e, '}', &more)) {
+		const char *const at = p;
+		const char *const v = read_key(x, p, e, &key, &kind);
+		const enum ndjson_member m = v != NULL ? member_of(key) : NDJSON_MEMBERS;
+		const bool known = m != NDJSON_MEMBERS, again = known && ndjson_has(line, m);
+		p = v == NULL ? NULL
+		    : known   ? read_member(st, m, v, e, again, &kind)
+		              : json_value(x, v, e, &kind);
+		if (p == NULL)
+			return NULL;
+		if (!known && line->unknown == NULL)
+			line->unknown = at;
+		else if (again && line->twice == NULL)
+			line->twice = at;
+		if (!known || again)
+			continue;
+		line->seen |= UINT64_C(1) << m;
+		line->of[m] = (struct ndjson_token){ v, p, kind };
+		if ((member_kinds[m] >> kind & 1) == 0 && line->wrong == NULL) {
+			line->wrong = v;
+			line->wrong_member = m;
+		}
+	}
+	return p;
+}
+
+/* ---- what is wrong with it ---- */
+
+static bool
+not_json(struct ndjson_reading *st)
+{
+	const struct json_error *const error = &st->json.error;
+	struct quoted q;
+
+	if (st->no_memory)
+		return false;
+	if (st->cut && error->cut)
+		ndjson_report(st, NDJSON_RULE_CUT_LINE, st->line.p,
+		              "the input ends %zu bytes into the line: %s",
+		              (size_t)(st->line.end - st->line.p), error->why);
+	else if (error->at < st->line.end)
+		ndjson_report(st, NDJSON_RULE_NOT_JSON, error->at, "%s, found %s", error->why,
+		              quoted(&q, slice_of(error->at, 1)));
+	else
+		ndjson_report(st, NDJSON_RULE_NOT_JSON, error->at, "%s, found the end of the line",
+		              error->why);
+	return false;
+}
+
+/* Bytes that lenient reading accepts: they are told apart, and left out all the same. */
+static bool
+flawed(struct ndjson_reading *st)
+{
+	static const char *const words[JSON_FLAW_KINDS] = {
+		[JSON_FLAW_CONTROL_BYTE] = "control byte in a text",
+		[JSON_FLAW_NUL] = "NUL byte in a text",
+		[JSON_FLAW_UTF8] = "text is not UTF-8",
+		[JSON_FLAW_ESCAPE] = "invalid escape",
+		[JSON_FLAW_NOT_FINITE] = "nan and inf are not JSON numbers",
+		[JSON_FLAW_WORD] = "not a JSON value",
+		[JSON_FLAW_COMMA] = "trailing comma",
+	};
+	const struct json_flaw_at *const f = &st->json.flaws[0];
+
+	ndjson_report(st, f->kind == JSON_FLAW_UTF8 ? NDJSON_RULE_INVALID_UTF8 : NDJSON_RULE_NOT_JSON, f->at,
+	              "%s", words[f->kind]);
+	return false;
+}
+
+/* The words of `kind` that are no types: spans that may overlap others, arrows that go on. */
+static bool
+is_special(struct ndjson_line *line, struct slice word)
+{
+	line->async = slice_is(word, "async");
+	line->step = slice_is(word, "flow_step");
+	line->type = line->async ? NDJSON_SPAN : line->step ? NDJSON_FLOW_IN : NDJSON_TYPES;
+	return line->type != NDJSON_TYPES;
+}
+
+/* Lines of the trace have a type, those of events a kind; a track's line has both. */
+static bool
+find_type(struct ndjson_reading *st)
+{
+	struct ndjson_line *const line = &st->line;
+	const bool is_event = !ndjson_has(line, NDJSON_M_TYPE);
+	const struct ndjson_token *const t = &line->of[is_event ? NDJSON_M_KIND : NDJSON_M_TYPE];
+	const unsigned from = is_event ? 0 : NDJSON_TRACE, end = is_event ? NDJSON_TRACE : NDJSON_TYPES;
+	struct quoted q;
+
+	if (is_event && !ndjson_has(line, NDJSON_M_KIND)) {
+		ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "kind or type is missing");
+		return false;
+	}
+	if (!json_is_string(t->kind))
+		return true; /* that is reported below */
+	const struct slice word = json_text(t->p, t->end, t->kind);
+	for (unsigned i = from; i < end; i++)
+		if (word.n > 0 && *word.p == *ndjson_type_words[i] && slice_is(word, ndjson_type_words[i])) {
+			line->type = i;
+			return true;
+		}
+	if (is_event && is_special(line, word))
+		return true;
+	ndjson_report(st, NDJSON_RULE_UNKNOWN_TYPE, t->p, "%s is %s", is_event ? "kind" : "type",
+	              quoted(&q, word));
+	return false;
+}
+
+static bool
+check_members(struct ndjson_reading *st)
+{
+	const struct ndjson_line *const line = &st->line;
+	const uint64_t must = type_members[line->type].must,
+	               extra = line->seen & ~(must | type_members[line->type].may);
+
+	for (unsigned m = 0; m < NDJSON_MEMBERS && (must & ~line->seen) != 0; m++)
+		if ((must >> m & 1) != 0 && !ndjson_has(line, m)) {
+			ndjson_report(st, NDJSON_RULE_MISSING_MEMBER, line->p, "a line of %s lacks %s",
+			              ndjson_type_words[line->type], ndjson_member_words[m]);
+			return false;
+		}
+	for (unsigned m = 0; m < NDJSON_MEMBERS && extra != 0; m++)
+		if ((extra >> m & 1) != 0) {
+			ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->of[m].p, "a line of %s has %s",
+			              ndjson_type_words[line->type], ndjson_member_words[m]);
+			break;
+		}
+	if (line->unknown != NULL)
+		ndjson_report(st, NDJSON_RULE_UNKNOWN_MEMBER, line->unknown,
+		              "the name is none of the format");
+	return true;
+}
+
+/* The line [p, end) into st->line.  false after a finding, or without memory: it is left out. */
+static bool
+ndjson_parse(struct ndjson_reading *st, const char *p, const char *end)
+{
+	struct ndjson_line *const line = &st->line;
+	struct quoted q;
+
+	line->p = p;
+	line->end = end;
+	line->type = NDJSON_TYPES;
+	line->seen = 0;
+	line->args.n = line->types.n = 0;
+	line->async = line->step = false;
+	line->twice = line->unknown = line->wrong = NULL;
+	json_clear(&st->json);
+	st->json.complete = true;
+	p = json_skip_blanks(p, end);
+	if (p == end || *p != '{') {
+		st->json.error = (struct json_error){ p, "expected an object", p == end };
+		return not_json(st);
+	}
+	if ((p = read_line(st, p, end)) == NULL)
+		return not_json(st);
+	if ((p = json_skip_blanks(p, end)) < end) {
+		st->json.error = (struct json_error){ p, "expected the end of the line", false };
+		return not_json(st);
+	}
+	if (st->json.nflaws > 0)
+		return flawed(st);
+	if (line->twice != NULL)
+		ndjson_report(st, NDJSON_RULE_DUPLICATE_MEMBER, line->twice,
+		              "the name stands in the line twice");
+	if (!find_type(st))
+		return false;
+	if (line->wrong != NULL) {
+		const struct ndjson_token *const t = &line->of[line->wrong_member];
+		const struct slice text = json_text(t->p, t->end, t->kind);
+		ndjson_report(st, NDJSON_RULE_WRONG_TYPE, line->wrong, "%s is %s, of another type",
+		              ndjson_member_words[line->wrong_member],
+		              quoted(&q, slice_of(text.p, text.n < 40 ? text.n : 40)));
+		return false;
+	}
+	return check_members(st);
+}
+
+/* ---- read ---- */
 
 /*
  * One line at a time.  A line is looked at when all of it is in the window, so

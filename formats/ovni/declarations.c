@@ -1,9 +1,223 @@
 #include <cJSON.h>
-#include <stdarg.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
-#include "ovni/metadata.h"
+#include "ovni/ovni.h"
+
+/* ---- rules ---- */
+
+const struct rule ovni_rules[OVNI_RULE_COUNT + 1] = {
+#define RULE RULE_ROW
+#include "ovni/rules.def"
+#undef RULE
+	{ .id = NULL }
+};
+
+/* The same rows, as errors: for what ovniemu refuses and the specification does not. */
+static const struct rule refused[OVNI_RULE_COUNT] = {
+#define ERROR_ROW(name, id, level, text, spec, explain) RULE_ROW(name, id, ERROR, text, spec, explain)
+#define RULE ERROR_ROW
+#include "ovni/rules.def"
+#undef RULE
+#undef ERROR_ROW
+};
+
+bool
+ovni_group_selected(const struct option_value *list, const char *group)
+{
+	for (; list != NULL; list = list->next)
+		if (strcmp(list->name, "check") == 0 && strcmp(list->value, group) == 0)
+			return true;
+	return false;
+}
+
+void
+ovni_report_refused(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
+{
+	const bool strict = ovni_group_selected(r->options, "state");
+	va_list ap;
+
+	va_start(ap, fmt);
+	finding_add_v(r->findings, strict ? &refused[rule] : &ovni_rules[rule], 0, 0, fmt, ap);
+	va_end(ap);
+}
+
+void
+ovni_report(struct reader *r, enum ovni_rule rule, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	finding_add_v(r->findings, &ovni_rules[rule], 0, 0, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- require ---- */
+
+/*
+ * ovni.require: which models a stream uses, and the version of each.  ovniemu
+ * requires the major number that it knows and a minor number that is not
+ * greater, so versions are checked in the group "state" only.
+ */
+
+/* What ovni 1.14 knows. */
+static const struct {
+	const char *name;
+	unsigned major, minor;
+} models[] = {
+	{ "ovni", 1, 1 },   { "nanos6", 1, 1 }, { "nosv", 2, 7 },  { "nodes", 1, 0 },
+	{ "openmp", 1, 2 }, { "mpi", 1, 0 },    { "tampi", 1, 0 }, { "kernel", 1, 0 },
+};
+
+/* A number of up to nine digits and what stands behind it. */
+static bool
+take_number(const char **s, unsigned *v)
+{
+	const size_t n = strspn(*s, "0123456789");
+
+	*v = 0;
+	for (size_t i = 0; i < n && n <= 9; i++)
+		*v = *v * 10 + (unsigned)((*s)[i] - '0');
+	*s += n;
+	return n > 0 && n <= 9;
+}
+
+/* MAJOR.MINOR.PATCH, and perhaps -WORDS. */
+static bool
+take_version(const char *s, unsigned *major, unsigned *minor)
+{
+	unsigned patch;
+
+	if (!take_number(&s, major) || *s++ != '.' || !take_number(&s, minor) || *s++ != '.')
+		return false;
+	return take_number(&s, &patch) && (*s == '\0' || *s == '-');
+}
+
+static void
+check_version(struct ovni_metadata *m, const cJSON *model)
+{
+	const char *const s = cJSON_GetStringValue(model);
+	unsigned major, minor;
+	struct quoted q;
+
+	for (size_t i = 0; i < sizeof models / sizeof models[0] && s != NULL; i++) {
+		if (strcmp(model->string, models[i].name) != 0)
+			continue;
+		if (!take_version(s, &major, &minor))
+			ovni_report(m->r, OVNI_RULE_REQUIRE_VERSION,
+			            "model %s: version %s is not MAJOR.MINOR.PATCH", models[i].name,
+			            quoted(&q, slice_str(s)));
+		else if (major != models[i].major || minor > models[i].minor)
+			ovni_report(m->r, OVNI_RULE_MODEL_VERSION,
+			            "model %s: version %s is required, supported are %u.0 to %u.%u",
+			            models[i].name, quoted(&q, slice_str(s)), models[i].major,
+			            models[i].major, models[i].minor);
+	}
+}
+
+void
+ovni_read_require(struct ovni_metadata *m, const cJSON *require)
+{
+	const cJSON *model;
+	struct quoted q;
+
+	cJSON_ArrayForEach(model, require)
+	{
+		if (!cJSON_IsString(model))
+			ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "ovni.require.%s is not a string",
+			            quoted(&q, slice_str(model->string)));
+		if (m->check_versions)
+			check_version(m, model);
+		ovni_system_require(m->system, m->r, model->string);
+	}
+}
+
+/* ---- sidecar ---- */
+
+/* The files of metadata that belong to a stream. */
+
+void
+ovni_metadata_read(struct ovni_metadata *m)
+{
+	const char *const path = m->r->in->path != NULL ? m->r->in->path : "-";
+	const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
+
+	m->system->in_folder |= m->r->folder > 0;
+	m->thread = (struct ovni_thread){ .pid = -1, .tid = -1, .app_id = -1, .rank = -1, .nranks = -1 };
+	m->loom = TABLE_NONE;
+	m->folder = (size_t)(name - path);
+	m->prefix = "ovni.";
+	if (strncmp(name, "thread.", 7) == 0)
+		ovni_read_old(m);
+	else if (strncmp(name, "stream.obs", 10) != 0)
+		ovni_report(m->r, OVNI_RULE_NO_METADATA, "the stream is not named stream.obs");
+	else if (!ovni_json_read(m, "stream.json", ovni_read_stream))
+		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
+		            "there is no stream.json in the folder of the stream");
+	if (m->stream->track == NULL)
+		ovni_system_add_unknown(m->system, m->r, m->stream);
+}
+
+static bool
+exists(const struct reader *r, const char *path, const char *name)
+{
+	struct input *const in = ovni_open_beside(r, path, name);
+	const bool found = in == NULL || in->fault != INPUT_MISSING;
+
+	input_close(in);
+	return found;
+}
+
+/* Whether an object is metadata of a process as libovni before 1.11 wrote it. */
+static bool
+is_old_metadata(const cJSON *root)
+{
+	static const char *const keys[] = { "app_id", "rank", "nranks", "cpus", "model_version" };
+	const cJSON *const version = ovni_json_get(root, "version");
+	bool own = false;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		own |= ovni_json_get(root, keys[i]) != NULL;
+	return own && (ovni_json_is(version, 1) || ovni_json_is(version, 2));
+}
+
+/* The file's JSON; NULL: none, or it cannot be read, which was reported. */
+static cJSON *
+load_sidecar(struct reader *r, const char *name)
+{
+	struct input *const in = ovni_open_beside(r, r->findings->path, name);
+	cJSON *root = NULL;
+	size_t place;
+
+	if (in != NULL && ovni_load(r, in, name, OVNI_MAX_JSON) == OVNI_LOAD_WHOLE &&
+	    ovni_json_fault(in->p, (size_t)(in->end - in->p), &place) == NULL)
+		root = cJSON_ParseWithLength(in->p, (size_t)(in->end - in->p));
+	input_close(in);
+	return root;
+}
+
+/* stream.json needs a stream.obs; metadata.json is of the old layouts.  Both names are common, so only the
+ * keys of ovni tell that a file is meant. */
+void
+ovni_check_sidecar(struct reader *r)
+{
+	const char *const path = r->findings->path, *const slash = strrchr(path, '/');
+	const char *const name = slash != NULL ? slash + 1 : path;
+	const bool is_stream = strcmp(name, "stream.json") == 0;
+
+	if (is_stream && (exists(r, path, "stream.obs") || exists(r, path, "stream.obs.gz") ||
+	                  exists(r, path, "stream.obs.zst") || exists(r, path, "stream.obs.xz")))
+		return; /* it is read with that */
+	cJSON *const root = load_sidecar(r, name);
+	if (is_stream && cJSON_IsObject(ovni_json_get(root, "ovni")))
+		ovni_report(r, OVNI_RULE_EVENTS_MISSING, "there is no stream.obs in its folder");
+	else if (!is_stream && is_old_metadata(root))
+		ovni_report(r, OVNI_RULE_OLD_LAYOUT, "metadata.json has metadata version 1 or 2");
+	cJSON_Delete(root);
+}
+
+/* ---- declarations ---- */
 
 /* CPUs, marks and hardware counters that metadata declares. */
 

@@ -1,6 +1,292 @@
 #include <cJSON.h>
+#include <math.h>
+#include <stdlib.h>
 
-#include "ovni/metadata.h"
+#include "json/json_token.h"
+#include "ovni/ovni.h"
+
+/* ---- json ---- */
+
+/* Strict JSON, checked before cJSON builds a tree of it: cJSON accepts numbers such as 01, control bytes in
+ * strings and text that is not UTF-8, and does not say where an error is. */
+const char *
+ovni_json_fault(const char *p, size_t n, size_t *where)
+{
+	return json_document_fault(p, n, OVNI_MAX_DEPTH, where);
+}
+
+/* ---- json file ---- */
+
+/* Files of metadata, read as strict JSON, and their values. */
+
+/* ---- values ---- */
+
+const cJSON *
+ovni_json_get(const cJSON *o, const char *key)
+{
+	return cJSON_IsObject(o) ? cJSON_GetObjectItemCaseSensitive(o, key) : NULL;
+}
+
+/* An integer of 32 bits; -1: absent; OVNI_NO_INTEGER: something else, which was reported. */
+static int64_t
+ovni_json_integer(struct ovni_metadata *m, const cJSON *o, const char *key)
+{
+	const cJSON *const v = ovni_json_get(o, key);
+
+	if (v == NULL)
+		return -1;
+	if (!cJSON_IsNumber(v)) {
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is not a number", m->prefix, key);
+		return OVNI_NO_INTEGER;
+	}
+	/* cJSON holds doubles: those of 32 bits are exact */
+	if (!(fabs(v->valuedouble) <= INT32_MAX) || v->valuedouble != floor(v->valuedouble)) {
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is %.17g, expected a 32-bit integer",
+		            m->prefix, key, v->valuedouble);
+		return OVNI_NO_INTEGER;
+	}
+	return (int64_t)v->valuedouble;
+}
+
+/* NULL: absent, or something else, which was reported. */
+static const char *
+ovni_json_text(struct ovni_metadata *m, const cJSON *o, const char *key)
+{
+	const cJSON *const v = ovni_json_get(o, key);
+
+	if (v != NULL && !cJSON_IsString(v))
+		ovni_report(m->r, OVNI_RULE_METADATA_TYPE, "%s%s is not a string", m->prefix, key);
+	return cJSON_GetStringValue(v);
+}
+
+bool
+ovni_json_is(const cJSON *v, int number)
+{
+	return cJSON_IsNumber(v) && v->valuedouble >= number && v->valuedouble <= number;
+}
+
+/* ---- files ---- */
+
+/* Keys that come twice in one object; depth is bounded by ovni_json_fault(). */
+static void
+find_duplicates(struct ovni_metadata *m, const cJSON *v)
+{
+	struct tabletext keys = { .slots = NULL };
+	struct quoted q;
+
+	for (const cJSON *c = v->child; c != NULL; c = c->next) {
+		if (cJSON_IsObject(v) && tabletext_get(&keys, slice_str(c->string)) != TABLE_NONE)
+			ovni_report(m->r, OVNI_RULE_DUPLICATE_KEY, "%s: an object has the key %s twice",
+			            m->file, quoted(&q, slice_str(c->string)));
+		else if (cJSON_IsObject(v) && !tabletext_put(&keys, slice_str(c->string), 0))
+			m->system->no_memory = true;
+		find_duplicates(m, c);
+	}
+	tabletext_free(&keys);
+}
+
+static void
+read_text(struct ovni_metadata *m, struct slice text, ovni_json_sink *sink)
+{
+	size_t place = 0;
+	const char *const fault = ovni_json_fault(text.p, text.n, &place);
+	cJSON *const root = fault == NULL ? cJSON_ParseWithLength(text.p, text.n) : NULL;
+
+	if (fault != NULL) {
+		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s, byte %zu: %s", m->file, place, fault);
+	} else if (root == NULL) {
+		m->system->no_memory = true;
+	} else if (!cJSON_IsObject(root)) {
+		ovni_report(m->r, OVNI_RULE_BAD_JSON, "%s is not a JSON object", m->file);
+	} else {
+		find_duplicates(m, root);
+		sink(m, root);
+	}
+	cJSON_Delete(root);
+}
+
+struct input *
+ovni_open_beside(const struct reader *r, const char *path, const char *name)
+{
+	const char *const slash = strrchr(path, '/');
+	const size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+	char *const other = malloc(folder + strlen(name) + 1);
+
+	if (other == NULL)
+		return NULL;
+	memcpy(other, path, folder);
+	memcpy(other + folder, name, strlen(name) + 1);
+	struct input *const in = reader_open_beside(r, other);
+	free(other);
+	return in;
+}
+
+enum ovni_load
+ovni_load(struct reader *r, struct input *in, const char *name, size_t most)
+{
+	if (in->fault == INPUT_MISSING)
+		return OVNI_LOAD_MISSING;
+	const bool large = input_need(in, most + 1);
+	if (!reader_can_use(r, in, name))
+		return OVNI_LOAD_FAILED;
+	return large ? OVNI_LOAD_LARGE : OVNI_LOAD_WHOLE;
+}
+
+bool
+ovni_json_read(struct ovni_metadata *m, const char *name, ovni_json_sink *sink)
+{
+	struct input *const in = ovni_open_beside(m->r, m->r->in->path, name);
+
+	m->system->no_memory |= in == NULL;
+	if (in == NULL)
+		return true;
+	m->file = name;
+	const enum ovni_load load = ovni_load(m->r, in, name, OVNI_MAX_JSON);
+	if (load == OVNI_LOAD_LARGE)
+		ovni_report(m->r, OVNI_RULE_LIMIT, "%s has more than %u bytes and was not read", name,
+		            OVNI_MAX_JSON);
+	if (m->files != NULL && (load == OVNI_LOAD_LARGE || load == OVNI_LOAD_WHOLE))
+		m->system->no_memory |= !ovni_files_add(m->files, name, in->p,
+		                                        load == OVNI_LOAD_WHOLE ? (size_t)(in->end - in->p)
+		                                                                : OVNI_NOT_READ);
+	if (load == OVNI_LOAD_WHOLE)
+		read_text(m, slice_of(in->p, (size_t)(in->end - in->p)), sink);
+	input_close(in);
+	return load != OVNI_LOAD_MISSING;
+}
+
+/* ---- layout ---- */
+
+/*
+ * Layouts 1 and 2, which libovni wrote before 1.11: loom, process and thread
+ * are part of the path,
+ *
+ *   loom.NAME/proc.PID/metadata.json     version, app_id, rank, nranks, cpus
+ *   loom.NAME/proc.PID/thread.TID.obs    the events; without .obs in 1.0.0
+ *   loom.NAME/proc.PID/thread.TID.json   layout 2 only: require, finished, lib, mark
+ *
+ * The bytes of the events are those of today.
+ */
+
+/* A positive number behind the prefix, up to `end` (excluded) or something else. */
+static int64_t
+number_behind(const char *p, const char *end, const char *prefix)
+{
+	const size_t n = strlen(prefix);
+	int64_t v = 0;
+
+	if ((size_t)(end - p) <= n || memcmp(p, prefix, n) != 0)
+		return -1;
+	for (p += n; p < end && *p >= '0' && *p <= '9'; p++)
+		if ((v = v * 10 + (*p - '0')) > INT32_MAX)
+			return -1;
+	return v > 0 && (p == end || *p == '.') ? v : -1;
+}
+
+/* Where the last part of a path begins; `end` is behind it. */
+static const char *
+part_of(const char *path, const char *end)
+{
+	while (end > path && end[-1] != '/')
+		end--;
+	return end;
+}
+
+/* proc.PID, and loom.NAME above it. */
+static void
+read_path(struct ovni_metadata *m)
+{
+	const char *const path = m->r->in->path, *const name = path + m->folder;
+	const char *const proc_end = m->folder > 0 ? name - 1 : path, *const proc = part_of(path, proc_end);
+	const char *const loom_end = proc > path ? proc - 1 : path, *const loom = part_of(path, loom_end);
+	const size_t n = (size_t)(loom_end - loom);
+	char text[256];
+
+	m->thread.tid = number_behind(name, name + strlen(name), "thread.");
+	m->thread.pid = number_behind(proc, proc_end, "proc.");
+	if (m->thread.tid < 0 || m->thread.pid < 0)
+		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_NO_THREAD : OVNI_RULE_NO_METADATA,
+		            "the path does not end in proc.PID/thread.TID");
+	if (n <= 5 || memcmp(loom, "loom.", 5) != 0 || n >= sizeof text)
+		return;
+	snprintf(text, sizeof text, "%.*s", (int)(n - 5), loom + 5);
+	m->thread.loom = ovni_system_text(m->system, m->r, text);
+}
+
+static void
+add_thread(struct ovni_metadata *m)
+{
+	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);
+	m->merged = true;
+}
+
+static void ovni_read_app(struct ovni_metadata *m, const cJSON *o);
+
+/* metadata.json of the process. */
+static void
+read_process(struct ovni_metadata *m, const cJSON *root)
+{
+	const cJSON *const version = ovni_json_get(root, "version"), *const cpus =
+	                                                                 ovni_json_get(root, "cpus");
+
+	if (cJSON_IsNumber(version) && version->valuedouble >= 1 && version->valuedouble <= 2)
+		m->version = version->valuedouble;
+	else
+		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of metadata.json is not 1 or 2");
+	ovni_read_app(m, root);
+	add_thread(m);
+	if (cpus != NULL)
+		ovni_read_cpus(m, cpus);
+}
+
+static void ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni);
+
+/* thread.TID.json; what it lacks was no error in its time. */
+static void
+read_thread(struct ovni_metadata *m, const cJSON *root)
+{
+	const cJSON *const ovni = ovni_json_get(root, "ovni"), *const mark = ovni_json_get(ovni, "mark");
+	const cJSON *const require = ovni_json_get(ovni, "require");
+
+	if (!ovni_json_is(ovni_json_get(root, "version"), 2))
+		ovni_report(m->r, OVNI_RULE_METADATA_VERSION, "the version of %s is not 2", m->file);
+	if (!ovni_json_is(ovni_json_get(ovni, "finished"), 1))
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "ovni.finished of %s is not 1", m->file);
+	if (require == NULL)
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "%s has no ovni.require", m->file);
+	if (cJSON_IsObject(require))
+		ovni_read_require(m, require);
+	ovni_read_lib(m, ovni);
+	if (mark != NULL)
+		ovni_read_marks(m, mark);
+}
+
+void
+ovni_read_old(struct ovni_metadata *m)
+{
+	char name[40];
+
+	read_path(m);
+	if (m->r->folder == 0)
+		ovni_report(m->r, OVNI_RULE_OLD_LAYOUT,
+		            "a stream named thread.TID has metadata version 1 or 2");
+	m->prefix = "";
+	if (!ovni_json_read(m, "metadata.json", read_process))
+		ovni_report(m->r, m->r->folder > 0 ? OVNI_RULE_METADATA_MISSING : OVNI_RULE_NO_METADATA,
+		            "there is no metadata.json in the folder of the stream");
+	if (!m->merged)
+		add_thread(m);
+	m->prefix = "ovni.";
+	if (m->thread.tid < 0)
+		return;
+	snprintf(name, sizeof name, "thread.%" PRId64 ".json", m->thread.tid);
+	if (!ovni_json_read(m, name, read_thread) && m->version > 1)
+		ovni_report(m->r, OVNI_RULE_OLD_UNFINISHED, "there is no %s in the folder of the stream",
+		            name);
+	m->file = NULL; /* it was this buffer */
+}
+
+/* ---- metadata ---- */
 
 /* stream.json ("Stream metadata"). */
 
@@ -75,7 +361,7 @@ check_stream(struct ovni_metadata *m, const cJSON *root, const cJSON *ovni)
 		ovni_read_require(m, require);
 }
 
-void
+static void
 ovni_read_lib(struct ovni_metadata *m, const cJSON *ovni)
 {
 	struct ovni_system *const s = m->system;
@@ -123,7 +409,8 @@ read_rank(struct ovni_metadata *m, const cJSON *o)
 	t->rank = t->nranks = -1;
 }
 
-void
+/* Parts that older files have too. */
+static void
 ovni_read_app(struct ovni_metadata *m, const cJSON *o)
 {
 	struct ovni_thread *const t = &m->thread;
@@ -152,7 +439,7 @@ check_id(struct ovni_metadata *m, const cJSON *ovni, const char *key, int64_t *i
 }
 
 static void
-read_thread(struct ovni_metadata *m, const cJSON *ovni)
+read_thread_metadata(struct ovni_metadata *m, const cJSON *ovni)
 {
 	const char *const loom = ovni_json_text(m, ovni, "loom");
 	struct ovni_thread *const t = &m->thread;
@@ -207,7 +494,7 @@ ovni_read_stream(struct ovni_metadata *m, const cJSON *root)
 	check_models(m, root);
 	check_stream(m, root, ovni);
 	ovni_read_lib(m, ovni);
-	read_thread(m, ovni);
+	read_thread_metadata(m, ovni);
 	m->thread.process_name = read_name(ovni_json_get(root, "tracetool"), "process");
 	m->thread.name = read_name(ovni_json_get(root, "tracetool"), "thread");
 	m->loom = ovni_system_add_thread(m->system, m->r, &m->thread, m->stream);

@@ -1,5 +1,4 @@
-#include "ovni/metadata.h"
-#include "ovni/offsets.h"
+#include "ovni/ovni.h"
 
 #include <math.h>
 #include <stdlib.h>

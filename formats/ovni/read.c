@@ -1,8 +1,131 @@
+#include <inttypes.h>
 #include <stdlib.h>
 
-#include "ovni/end.h"
-#include "ovni/event.h"
-#include "ovni/format.h"
+#include "ovni/ovni.h"
+#include "ovni/state/check.h"
+
+/* ---- end ---- */
+
+/* The clocks that were counted on the way (section "Stream format": they do not go backwards but in regions
+ * that are to be sorted). */
+static void
+ovni_report_clocks(const struct ovni_state *st)
+{
+	struct findings *const j = st->r->findings;
+	const struct finding_tally *t = &st->unsorted;
+
+	finding_add_times(j, &ovni_rules[OVNI_RULE_NEEDS_SORTING], t->offset, t->record, t->count,
+	                  "clock %" PRIu64 " after %" PRIu64 " between OU[ and OU]", t->now, t->before);
+	t = &st->large;
+	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_LARGE], t->offset, t->record, t->count,
+	                  "clock %" PRIu64, t->now);
+	t = &st->below_zero;
+	finding_add_times(j, &ovni_rules[OVNI_RULE_CLOCK_BELOW_ZERO], t->offset, t->record, t->count,
+	                  "clock %" PRIu64 " with the offset %" PRId64 " of its host", t->now, st->offset);
+}
+
+/* A region that is open, an end that is missing, no events at all.  The stream was read to its end. */
+static void
+ovni_check_end(const struct ovni_state *st)
+{
+	struct reader *const r = st->r;
+	const uint64_t here = input_offset(r->in, r->in->p), n = r->records;
+
+	if (st->in_region)
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_REGION_UNMATCHED], st->region_offset,
+		            st->region_record, "OU[ without OU] after it");
+	if (n > 0 && !st->ended)
+		finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_THREAD_END], here, n,
+		            "%" PRIu64 " event%s and no OHe", n, n == 1 ? "" : "s");
+	if (n > 0)
+		return;
+	finding_add(r->findings, &ovni_rules[OVNI_RULE_NO_EVENTS], here, 0, "nothing follows the header");
+	if (((const struct ovni_shared *)r->shared)->check_state)
+		state_check_no_events(r);
+}
+
+/* ---- raw ---- */
+
+#define NAME(s)                                                                                              \
+	{                                                                                                    \
+		(s), sizeof(s) - 1, SLICE_UTF8 | SLICE_JSON                                                  \
+	}
+
+static const struct class_field event_fields[] = {
+	{ NAME("flags"), NAME("u8"), VALUE_U8, 1, NULL },
+	{ NAME("mcv"), NAME("char[3]"), VALUE_STRING, 3, NULL },
+	{ NAME("clock"), NAME("u64"), VALUE_U64, 8, "ns" },
+	{ NAME("jumbo_size"), NAME("u32"), VALUE_U32, 4, "byte" },
+	{ NAME("payload"), NAME("bytes"), VALUE_BYTES, 0, NULL },
+};
+
+static const struct class_field header_fields[] = {
+	{ NAME("magic"), NAME("char[4]"), VALUE_STRING, 4, NULL },
+	{ NAME("version"), NAME("u32"), VALUE_U32, 4, NULL },
+};
+
+#define EVENT_FIELDS (sizeof event_fields / sizeof event_fields[0])
+#define HEADER_FIELDS (sizeof header_fields / sizeof header_fields[0])
+
+void
+ovni_raw_declare(struct class *cls)
+{
+	cls->fields = event_fields;
+	cls->nfields = EVENT_FIELDS;
+}
+
+/* Adds the header to an empty batch.  false: no memory. */
+static bool
+ovni_raw_add_header(struct reader *r, struct batch *b, struct slice header, bool big)
+{
+	const struct class like = { .name = SLICE_LIT("header"),
+		                    .fields = header_fields,
+		                    .nfields = HEADER_FIELDS };
+	struct class *const cls = trace_plan_class(r->trace, &like);
+	struct field *const f = batch_fields(b, HEADER_FIELDS);
+
+	if (cls == NULL || f == NULL)
+		return false;
+	f[0] = (struct field){ header_fields[0].name, value_string(textscan_slice(header.p, 4)) };
+	f[1] = (struct field){ header_fields[1].name,
+		               { .type = VALUE_U32, .u64 = load_u32(header.p + 4, big) } };
+	b->events[b->n] = (struct event){ .name = cls->name,
+		                          .cls = cls,
+		                          .first_field = b->nfields,
+		                          .nfields = HEADER_FIELDS,
+		                          .phase = PHASE_STRUCTURE,
+		                          .flags = big ? EVENT_BIG : 0 };
+	if (b->bytes != NULL)
+		b->bytes[b->n] = header;
+	b->nfields += HEADER_FIELDS;
+	b->n++;
+	return true;
+}
+
+bool
+ovni_raw_add_fields(struct batch *b, struct event *e, const char *p, struct slice payload, bool big)
+{
+	struct field *const f = batch_fields(b, EVENT_FIELDS);
+	uint16_t n = 0;
+
+	if (f == NULL)
+		return false;
+	f[n++] = (struct field){ event_fields[0].name, { .type = VALUE_U8, .u64 = (uint8_t)p[0] } };
+	f[n++] = (struct field){ event_fields[1].name, value_string(textscan_slice(p + 1, 3)) };
+	f[n++] = (struct field){ event_fields[2].name, value_u64(load_u64(p + 4, big)) };
+	if ((p[0] & OVNI_FLAG_JUMBO) != 0)
+		f[n++] = (struct field){ event_fields[3].name,
+			                 { .type = VALUE_U32, .u64 = load_u32(p + OVNI_EVENT_SIZE, big) } };
+	if (payload.p != NULL)
+		f[n++] = (struct field){ event_fields[4].name,
+			                 { .type = VALUE_BYTES, .count = payload.n, .p = payload.p } };
+	e->first_field = b->nfields;
+	e->nfields = n;
+	b->nfields += n;
+	return true;
+}
+
+/* ---- read ---- */
 
 /* Reads a stream: header, framing, clocks. */
 

@@ -1,4 +1,4 @@
-#include "paraver/state.h"
+#include "paraver/paraver.h"
 
 const struct loss paraver_losses[PARAVER_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },

@@ -1,6 +1,216 @@
-#include "paraver/names.h"
-
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "paraver/paraver.h"
+
+/* ---- rows ---- */
+
+const struct track *
+paraver_row_track(const struct track *t)
+{
+	while ((t->lane > 0 || t->is_child) && t->parent != NULL)
+		t = t->parent;
+	return t;
+}
+
+static uint32_t
+task_of(struct paraver_rows *r, const struct track *process)
+{
+	const uint32_t known = table64_get(&r->task_by_track, process->index);
+
+	if (known != TABLE_NONE)
+		return known;
+	if (!array_room(&r->tasks, r->ntasks, &r->tasks_cap, sizeof *r->tasks) ||
+	    !table64_put(&r->task_by_track, process->index, r->ntasks))
+		return TABLE_NONE;
+	r->tasks[r->ntasks] = (struct paraver_task){ .process = process, .first = TABLE_NONE };
+	return r->ntasks++;
+}
+
+uint32_t
+paraver_row_of(struct paraver_rows *r, const struct track *t)
+{
+	const uint32_t known = table64_get(&r->by_track, t->index);
+
+	if (known != TABLE_NONE)
+		return known;
+	const uint32_t number = task_of(r, track_process(t));
+	if (number == TABLE_NONE || !array_room(&r->rows, r->n, &r->cap, sizeof *r->rows) ||
+	    !table64_put(&r->by_track, t->index, r->n))
+		return TABLE_NONE;
+	struct paraver_task *const task = &r->tasks[number];
+	struct paraver_row *const row = &r->rows[r->n];
+	*row = (struct paraver_row){
+		.track = t, .task = number + 1, .thread = ++task->nthreads, .next = TABLE_NONE
+	};
+	row->prefix_n = (uint32_t)snprintf(row->prefix, sizeof row->prefix, "0:1:%" PRIu32 ":%" PRIu32 ":",
+	                                   row->task, row->thread);
+	if (task->first == TABLE_NONE)
+		task->first = r->n;
+	else
+		r->rows[task->last].next = r->n;
+	task->last = r->n;
+	return r->n++;
+}
+
+void
+paraver_objects(const struct paraver_rows *r, struct text *t)
+{
+	text_printf(t, "1:%" PRIu32 "(", r->ntasks > 0 ? r->ntasks : 1);
+	for (uint32_t i = 0; i < r->ntasks; i++)
+		text_printf(t, "%s%" PRIu32 ":1", i > 0 ? "," : "", r->tasks[i].nthreads);
+	if (r->ntasks == 0)
+		text_str(t, "1:1");
+	text_char(t, ')');
+}
+
+static bool paraver_label(struct text *t, struct slice name);
+
+static void
+put_label(struct chunk *chunk, const struct track *t)
+{
+	if (paraver_label(&chunk->text, t->name))
+		paraver_lose(chunk, PARAVER_LABEL, 0);
+	text_char(&chunk->text, '\n');
+}
+
+void
+paraver_row_file(const struct paraver_rows *r, struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+
+	text_printf(t, "LEVEL NODE SIZE 1\nunknown\n\nLEVEL TASK SIZE %" PRIu32 "\n", r->ntasks);
+	for (uint32_t i = 0; i < r->ntasks; i++)
+		put_label(chunk, r->tasks[i].process);
+	text_printf(t, "\nLEVEL THREAD SIZE %" PRIu32 "\n", r->n);
+	for (uint32_t i = 0; i < r->ntasks; i++)
+		for (uint32_t k = r->tasks[i].first; k != TABLE_NONE; k = r->rows[k].next)
+			put_label(chunk, r->rows[k].track);
+}
+
+void
+paraver_rows_free(struct paraver_rows *r)
+{
+	free(r->rows);
+	free(r->tasks);
+	table64_free(&r->by_track);
+	table64_free(&r->task_by_track);
+}
+
+/* ---- pcf ---- */
+
+/* The file .pcf: what the types and their values are called, and colours. */
+
+static const char head[] = "DEFAULT_OPTIONS\n"
+                           "\n"
+                           "LEVEL               THREAD\n"
+                           "UNITS               NANOSEC\n"
+                           "LOOK_BACK           100\n"
+                           "SPEED               1\n"
+                           "FLAG_ICONS          ENABLED\n"
+                           "NUM_OF_STATE_COLORS 1000\n"
+                           "YMAX_SCALE          37\n"
+                           "\n\n"
+                           "DEFAULT_SEMANTIC\n"
+                           "\n"
+                           "THREAD_FUNC         State As Is\n"
+                           "\n\n"
+                           "STATES_COLOR\n";
+
+/* Colours that lie apart, beginning with black for "nothing": hue by hue, twice, the second time darker. */
+#define COLOURS 24
+
+static void
+put_colours(struct text *t)
+{
+	static const uint8_t wheel[12][3] = {
+		{ 66, 133, 214 }, { 222, 82, 70 },  { 70, 170, 96 },  { 245, 180, 50 },
+		{ 150, 90, 190 }, { 60, 190, 200 }, { 240, 125, 40 }, { 220, 95, 165 },
+		{ 150, 200, 60 }, { 120, 110, 90 }, { 95, 105, 220 }, { 200, 165, 120 },
+	};
+
+	text_str(t, "0    {0, 0, 0}\n");
+	for (unsigned i = 0; i < COLOURS; i++) {
+		const uint8_t *const c = wheel[i % 12];
+		const unsigned share = i < 12 ? 4 : 3;
+		text_printf(t, "%u    {%u, %u, %u}\n", i + 1, c[0] * share / 4, c[1] * share / 4,
+		            c[2] * share / 4);
+	}
+}
+
+/* A name of a trace as one line of text; true: it was changed. */
+static bool
+paraver_label(struct text *t, struct slice name)
+{
+	const size_t at = t->n;
+
+	if (name.n == 0)
+		name = SLICE_LIT("(no name)");
+	text_visible_message(t, name);
+	return t->failed || t->n - at != name.n || memcmp(t->p + at, name.p, name.n) != 0;
+}
+
+static void
+put_label_pcf(struct chunk *chunk, struct slice name)
+{
+	if (paraver_label(&chunk->text, name))
+		paraver_lose(chunk, PARAVER_LABEL, 0);
+}
+
+/* What a type is of its group. */
+static void
+put_type(struct text *t, uint32_t number, const struct paraver_type *type, struct slice label)
+{
+	text_printf(t, "0    %" PRIu32 "    ", number);
+	(void)paraver_label(t, label);
+	if (type->kind == PARAVER_INSTANTS)
+		text_str(t, ", instants");
+	else if (type->kind == PARAVER_ASYNC)
+		text_printf(t, ", async %u", type->lane + 1U);
+	else if (type->lane > 0)
+		text_printf(t, ", lane %u", type->lane + 1U);
+	if (type->level > 0)
+		text_printf(t, ", level %u", (unsigned)type->level);
+	text_char(t, '\n');
+}
+
+static void
+put_group(const struct paraver_names *n, const struct paraver_group *g, struct chunk *chunk)
+{
+	struct text *const t = &chunk->text;
+	struct text label = { .p = NULL };
+	uint32_t number = 1;
+
+	if (paraver_label(&label, g->label))
+		paraver_lose(chunk, PARAVER_LABEL, 0);
+	t->failed |= label.failed;
+	text_free(&label);
+	text_str(t, "\n\nEVENT_TYPE\n");
+	for (uint32_t i = g->first_type; i != TABLE_NONE; i = n->types[i].next)
+		put_type(t, PARAVER_FIRST_TYPE + i, &n->types[i], g->label);
+	if (g->nvalues == 0)
+		return;
+	text_str(t, "VALUES\n0    (nothing)\n");
+	for (uint32_t i = g->first_value; i != TABLE_NONE; i = n->values[i].next) {
+		text_printf(t, "%" PRIu32 "    ", number++);
+		put_label_pcf(chunk, n->values[i].name != TABLE_NONE ? n->texts[n->values[i].name]
+		                                                 : SLICE_LIT("(other)"));
+		text_char(t, '\n');
+	}
+}
+
+void
+paraver_pcf(const struct paraver_names *n, struct chunk *chunk)
+{
+	text_str(&chunk->text, head);
+	put_colours(&chunk->text);
+	for (uint32_t i = 0; i < n->ngroups; i++)
+		if (n->groups[i].first_type != TABLE_NONE)
+			put_group(n, &n->groups[i], chunk);
+}
+
+/* ---- names ---- */
 
 /* ---- groups ---- */
 

@@ -1,4 +1,4 @@
-#include "parquet/state.h"
+#include "parquet/parquet.h"
 
 const struct loss parquet_losses[PARQUET_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },

@@ -1,4 +1,4 @@
-#include "perfetto/state.h"
+#include "perfetto/perfetto.h"
 
 static const char *const suffixes[] = { ".pftrace", ".perfetto-trace", NULL };
 

@@ -1,6 +1,544 @@
+#include <math.h>
 #include <stdlib.h>
 
-#include "perfetto/state.h"
+#include "model/call_stack.h"
+#include "model/event_traits.h"
+#include "perfetto/perfetto.h"
+
+/* ---- counter ---- */
+
+/* Counters: each series is a track of its own, below that of the event. */
+#define MOST_SERIES (1U << 20)
+#define MOST_EXACT (UINT64_C(1) << 53) /* the importer holds values as doubles */
+
+/* ---- tracks ---- */
+
+static const struct class_field *
+declared_field(const struct class *cls, struct slice name)
+{
+	for (uint32_t i = 0; i < cls->nfields; i++)
+		if (slice_equal(cls->fields[i].name, name))
+			return &cls->fields[i];
+	return NULL;
+}
+
+static void
+put_unit(struct text *t, const char *unit)
+{
+	static const struct {
+		const char *name;
+		unsigned number;
+	} known[] = {
+		{ "ns", UNIT_NS }, { "count", UNIT_COUNT }, { "byte", UNIT_BYTES }, { "bytes", UNIT_BYTES }
+	};
+	const size_t at = wire_open(t, TRACK_COUNTER);
+	size_t i = 0;
+
+	if (unit != NULL) {
+		while (i < sizeof known / sizeof *known && strcmp(unit, known[i].name) != 0)
+			i++;
+		if (i < sizeof known / sizeof *known)
+			wire_number(t, COUNTER_UNIT, known[i].number);
+		else
+			wire_slice(t, COUNTER_UNIT_NAME, slice_str(unit));
+	}
+	wire_close(t, at);
+}
+
+/* "memory used": the event, then the series; "memory" if the series is just its value. */
+static struct slice
+series_name(struct arena *a, struct slice event, struct slice key)
+{
+	if (slice_is(key, "value") || key.n == 0)
+		return event;
+	if (event.n == 0)
+		return key;
+	char *const p = arena_alloc(a, (size_t)event.n + 1 + key.n);
+	if (p == NULL)
+		return slice_of(NULL, 0);
+	memcpy(p, event.p, event.n);
+	p[event.n] = ' ';
+	memcpy(p + event.n + 1, key.p, key.n);
+	return slice_of(p, (size_t)event.n + 1 + key.n);
+}
+
+static void
+put_track(struct perfetto_state *st, const struct event *e, struct slice key, uint64_t uuid)
+{
+	struct text *const t = &st->chunk->text;
+	struct arena a = { .used = 0 };
+	const struct slice name = series_name(&a, e->name, key);
+	const struct class_field *const f = declared_field(e->cls, key);
+	const size_t packet = wire_open(t, TRACE_PACKET);
+	unsigned changed;
+
+	wire_number(t, PACKET_SEQUENCE, 1);
+	const size_t at = wire_open(t, PACKET_TRACK);
+	wire_number(t, TRACK_UUID, uuid);
+	wire_slice(t, TRACK_NAME, perfetto_clean(st, name, &changed));
+	perfetto_lose_all(st, changed);
+	wire_number(t, TRACK_PARENT, perfetto_track_of(st, e->track)->uuid);
+	put_unit(t, f != NULL ? f->unit : NULL);
+	wire_close(t, at);
+	wire_close(t, packet);
+	t->failed |= name.p == NULL;
+	arena_free(&a);
+}
+
+/* The track of a series; 0: there are too many. */
+static uint64_t
+series_of(struct perfetto_state *st, const struct event *e, struct slice key)
+{
+	const uint64_t track = perfetto_track_of(st, e->track)->uuid;
+	const uint64_t hash =
+	    hash_bytes(key.p, key.n, hash_bytes(e->name.p, e->name.n, hash_u64(track, st->seed)));
+	const uint32_t i = table64_get(&st->series, hash);
+
+	if (i != TABLE_NONE)
+		return st->series_uuids[i];
+	if (st->nseries >= MOST_SERIES)
+		return 0;
+	if (!array_room(&st->series_uuids, st->nseries, &st->series_cap, sizeof *st->series_uuids) ||
+	    !table64_put(&st->series, hash, st->nseries)) {
+		st->chunk->text.failed = true;
+		return 0;
+	}
+	st->series_uuids[st->nseries++] = ++st->uuid;
+	put_track(st, e, key, st->uuid);
+	return st->uuid;
+}
+
+/* ---- values ---- */
+
+/* A number as U64, I64 or F64; else VALUE_NONE. */
+static struct value
+number_of(const struct value *v)
+{
+	struct value n = *v;
+
+	if (v->type == VALUE_JSON)
+		return perfetto_json_number(value_text(v));
+	if (v->type == VALUE_BOOL)
+		n.u64 = v->u64 != 0;
+	if (v->type == VALUE_BOOL || (v->type >= VALUE_U8 && v->type <= VALUE_U64))
+		n.type = VALUE_U64;
+	else if (v->type >= VALUE_I8 && v->type <= VALUE_I64)
+		n.type = VALUE_I64;
+	else if ((v->type == VALUE_F32 || v->type == VALUE_F64) && !isnan(v->f64))
+		n.type = VALUE_F64;
+	else
+		n.type = VALUE_NONE;
+	return n;
+}
+
+static bool
+is_exact(const struct value *n)
+{
+	if (n->type == VALUE_U64)
+		return n->u64 <= MOST_EXACT;
+	return n->type != VALUE_I64 || (n->i64 >= -(int64_t)MOST_EXACT && n->i64 <= (int64_t)MOST_EXACT);
+}
+
+/* An integer that a double rounds is an argument too. */
+static void
+put_exact(struct perfetto_state *st, const struct value *n)
+{
+	const size_t at = wire_open(&st->body, EVENT_ANNOTATIONS);
+
+	wire_slice(&st->body, ANNOTATION_NAME, SLICE_LIT("exact"));
+	perfetto_value(st, n, 0);
+	wire_close(&st->body, at);
+	wire_double(&st->body, EVENT_DOUBLE_VALUE, n->type == VALUE_U64 ? (double)n->u64 : (double)n->i64);
+}
+
+static uint32_t perfetto_category(struct perfetto_state *st, const struct class *cls);
+
+static void perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e);
+
+static void
+put_value(struct perfetto_state *st, const struct event *e, uint64_t track, const struct value *n)
+{
+	struct perfetto_event x = { .ts = e->ts, .track = track, .type = TYPE_COUNTER };
+
+	x.category = perfetto_category(st, e->cls);
+	if (n->type == VALUE_F64)
+		wire_double(&st->body, EVENT_DOUBLE_VALUE, n->f64);
+	else if (!is_exact(n))
+		put_exact(st, n);
+	else
+		wire_number(&st->body, EVENT_COUNTER_VALUE, n->u64);
+	perfetto_put_event(st, &x);
+}
+
+static void
+perfetto_counter(struct perfetto_state *st, const struct batch *b, const struct event *e)
+{
+	for (uint16_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		const struct value n = number_of(&f->value);
+		if (n.type == VALUE_NONE) {
+			perfetto_lose(st, PERFETTO_COUNTER_TEXT, 1);
+			continue;
+		}
+		const uint64_t track = series_of(st, e, f->name);
+		if (track == 0)
+			perfetto_lose(st, PERFETTO_SERIES, 1);
+		else
+			put_value(st, e, track, &n);
+	}
+}
+
+/* ---- events ---- */
+
+/*
+ * Events.  The importer sorts by time, and packets of one time by their place in the file.  So ends are held
+ * back until the next event of their track: then they stand behind all that they contain, and before what
+ * begins where they end.  The ends of one track are in order that way, whatever lies between them.
+ */
+#define MOST_DEPTH 500 /* spans that are open on one track; the importer drops what is deeper than 512 */
+
+/* ---- packets ---- */
+
+/* Field and number of a track event; nothing for 0. */
+static inline char *
+put_number(char *p, unsigned field, uint64_t v)
+{
+	if (v == 0)
+		return p;
+	*p++ = (char)WIRE_TAG(field, WIRE_VARINT);
+	return wire_put(p, v);
+}
+
+static inline char *
+put_packet_head(struct text *t, uint64_t ts, size_t event, bool interned, const struct text *defs)
+{
+	const size_t with = defs != NULL && defs->n > 0 ? 1 + wire_size(defs->n) + defs->n : 0;
+	const size_t packet =
+	    1 + wire_size(ts) + 2 + (interned ? 2 : 0) + with + 1 + wire_size(event) + event;
+	char *p = text_room(t, packet + 2 * WIRE_VARINT_MAX);
+
+	if (p == NULL)
+		return NULL;
+	*p++ = (char)WIRE_TAG(TRACE_PACKET, WIRE_BYTES);
+	p = wire_put(p, packet);
+	*p++ = (char)WIRE_TAG(PACKET_TIMESTAMP, WIRE_VARINT);
+	p = wire_put(p, ts);
+	*p++ = (char)WIRE_TAG(PACKET_SEQUENCE, WIRE_VARINT);
+	*p++ = 1;
+	if (interned) {
+		*p++ = (char)WIRE_TAG(PACKET_FLAGS, WIRE_VARINT);
+		*p++ = FLAG_NEEDED;
+	}
+	if (with > 0) {
+		*p++ = (char)WIRE_TAG(PACKET_INTERNED, WIRE_BYTES);
+		p = wire_put(p, defs->n);
+		memcpy(p, defs->p, defs->n);
+		p += defs->n;
+	}
+	*p++ = (char)WIRE_TAG(PACKET_TRACK_EVENT, WIRE_BYTES);
+	return wire_put(p, event);
+}
+
+static void
+perfetto_put_event(struct perfetto_state *st, const struct perfetto_event *e)
+{
+	char head[5 * WIRE_VARINT_MAX], *h = head;
+
+	h = put_number(h, EVENT_TYPE, e->type);
+	h = put_number(h, EVENT_NAME_IID, e->name);
+	h = put_number(h, EVENT_TRACK, e->track);
+	h = put_number(h, EVENT_CATEGORY_IIDS, e->category);
+	const size_t n = (size_t)(h - head);
+	struct text *const t = &st->chunk->text;
+	char *p = put_packet_head(t, e->ts, n + st->body.n, true, &st->defs);
+	if (p == NULL)
+		return;
+	memcpy(p, head, n);
+	p += n;
+	if (st->body.n > 0)
+		memcpy(p, st->body.p, st->body.n);
+	t->n = (size_t)(p + st->body.n - t->p);
+	t->failed |= st->body.failed || st->defs.failed;
+	text_clear(&st->body);
+	text_clear(&st->defs);
+}
+
+static void
+put_end(struct perfetto_state *st, uint64_t ts, uint64_t track)
+{
+	struct text *const t = &st->chunk->text;
+	char *p = put_packet_head(t, ts, 2 + 1 + wire_size(track), false, NULL);
+
+	if (p == NULL)
+		return;
+	p = put_number(p, EVENT_TYPE, TYPE_END);
+	t->n = (size_t)(put_number(p, EVENT_TRACK, track) - t->p);
+}
+
+/* ---- names ---- */
+
+static uint32_t
+text_iid(struct perfetto_state *st, enum perfetto_kind kind, unsigned field, struct slice s)
+{
+	const uint32_t iid = perfetto_intern(st, kind, s);
+	unsigned changed;
+
+	if (iid == 0) {
+		wire_slice(&st->body, field, perfetto_clean(st, s, &changed));
+		perfetto_lose_all(st, changed);
+	}
+	return iid;
+}
+
+/* A name: its iid, or 0 and it is in st->body. */
+static uint32_t
+perfetto_name(struct perfetto_state *st, struct slice name)
+{
+	return text_iid(st, KIND_NAME, EVENT_NAME, name);
+}
+
+static uint32_t
+perfetto_category(struct perfetto_state *st, const struct class *cls)
+{
+	const uint32_t row = cls->index % PERFETTO_CLASSES;
+
+	if (st->categories[row].cls == cls && st->categories[row].category == cls->category.p)
+		return st->categories[row].iid;
+	if (cls->category.n == 0)
+		return 0;
+	const uint32_t iid = text_iid(st, KIND_CATEGORY, EVENT_CATEGORIES, cls->category);
+	if (iid != 0 && st->tables[KIND_CATEGORY].entries[iid - 1].changed == 0) {
+		st->categories[row].cls = cls;
+		st->categories[row].category = cls->category.p;
+		st->categories[row].iid = iid;
+	}
+	return iid;
+}
+
+static void
+put_named(struct perfetto_state *st, const struct batch *b, const struct event *e, unsigned type, uint64_t ts,
+          uint64_t track)
+{
+	struct perfetto_event x = { .ts = ts, .track = track, .type = type };
+
+	x.name = perfetto_name(st, e->name);
+	x.category = perfetto_category(st, e->cls);
+	perfetto_args(st, b, e);
+	if (call_stack_of_class(e->cls))
+		perfetto_sample(st, b, e);
+	perfetto_put_event(st, &x);
+}
+
+/* ---- spans ---- */
+
+/* Writes the ends that are due; `also`: those at ts too. */
+static void
+close_until(struct perfetto_state *st, struct perfetto_track *k, uint64_t ts, bool also)
+{
+	while (k->nends > 0) {
+		const uint64_t end = k->ends[k->nends - 1];
+		if (end == OPEN_END || end > ts || (end == ts && !also))
+			break;
+		put_end(st, end, k->uuid);
+		k->nends--;
+	}
+}
+
+static void
+push(struct perfetto_state *st, struct perfetto_track *k, uint64_t end)
+{
+	if (!array_room(&k->ends, k->nends, &k->ends_cap, sizeof *k->ends)) {
+		st->chunk->text.failed = true;
+		return;
+	}
+	k->ends[k->nends++] = end;
+}
+
+/* On a track of its own. */
+static void
+put_aside(struct perfetto_state *st, const struct batch *b, const struct event *e, struct slice name,
+          uint64_t ts, uint64_t end)
+{
+	const uint64_t uuid = perfetto_put_aside(st, perfetto_track_of(st, e->track), name);
+
+	put_named(st, b, e, TYPE_BEGIN, ts, uuid);
+	if (end != OPEN_END)
+		put_end(st, end, uuid);
+}
+
+static bool
+fits(const struct perfetto_track *k, uint64_t end)
+{
+	return k->nends == 0 || (k->nends < MOST_DEPTH && end <= k->ends[k->nends - 1]);
+}
+
+static void
+put_span(struct perfetto_state *st, const struct batch *b, const struct event *e, uint64_t ts, uint64_t end)
+{
+	struct perfetto_track *const k = perfetto_track_of(st, e->track);
+
+	if ((e->flags & EVENT_ASYNC) != 0) {
+		put_aside(st, b, e, e->cls->category.n > 0 ? e->cls->category : e->cls->name, ts, end);
+		return;
+	}
+	close_until(st, k, ts, true);
+	if (!fits(k, end)) {
+		perfetto_lose(st, PERFETTO_ASIDE, 1);
+		put_aside(st, b, e, k->name, ts, end);
+		return;
+	}
+	put_named(st, b, e, TYPE_BEGIN, ts, k->uuid);
+	push(st, k, end);
+}
+
+/* The end of a span, which is clipped to the times that there are; false: it lies before all of them. */
+static bool
+clip(struct perfetto_state *st, uint64_t *ts, uint64_t dur, uint64_t *end)
+{
+	const uint64_t before = -*ts; /* of times before 0 */
+
+	if (*ts > LAST_TIME) {
+		if (!st->signed_time || dur <= before) {
+			perfetto_lose(st, PERFETTO_TIME_RANGE, 1);
+			return false;
+		}
+		*ts = 0;
+		dur -= before;
+		perfetto_lose(st, PERFETTO_CLIPPED, 1);
+	}
+	if (dur > LAST_TIME - *ts) {
+		dur = LAST_TIME - *ts;
+		perfetto_lose(st, PERFETTO_CLIPPED, 1);
+	}
+	*end = *ts + dur;
+	return true;
+}
+
+static void
+end_span(struct perfetto_state *st, const struct event *e)
+{
+	struct perfetto_track *const k = perfetto_track_of(st, e->track);
+
+	close_until(st, k, e->ts, true);
+	if (k->nends == 0 || k->ends[k->nends - 1] != OPEN_END) {
+		perfetto_lose(st, PERFETTO_NO_BEGIN, 1);
+		return;
+	}
+	put_end(st, e->ts, k->uuid);
+	k->nends--;
+}
+
+/* ---- instants and arrows ---- */
+
+/* One end of an arrow, at what is open; the two ends must have one name and category. */
+static void
+put_flow(struct perfetto_state *st, uint64_t ts, uint64_t track, uint64_t id, char phase)
+{
+	struct perfetto_event x = { .ts = ts, .track = track, .type = TYPE_NONE };
+	const size_t at = wire_open(&st->body, EVENT_LEGACY);
+
+	wire_number(&st->body, LEGACY_PHASE, (unsigned char)phase);
+	wire_number(&st->body, LEGACY_ID, id);
+	wire_number(&st->body, LEGACY_ENCLOSING, 1);
+	wire_close(&st->body, at);
+	if (st->arrow_name == 0)
+		st->arrow_name = perfetto_name(st, SLICE_LIT("arrow"));
+	if (st->arrow_category == 0)
+		st->arrow_category = perfetto_intern(st, KIND_CATEGORY, SLICE_LIT("flow"));
+	x.name = st->arrow_name;
+	x.category = st->arrow_category;
+	perfetto_put_event(st, &x);
+}
+
+/* The importer puts an instant into the one before it of the same time: such ones are spans. */
+static void
+put_instant(struct perfetto_state *st, const struct batch *b, const struct event *e)
+{
+	struct perfetto_track *const k = perfetto_track_of(st, e->track);
+	const bool again = k->instant == e->ts + 1;
+
+	close_until(st, k, e->ts, true);
+	put_named(st, b, e, again ? TYPE_BEGIN : TYPE_INSTANT, e->ts, k->uuid);
+	if (again)
+		push(st, k, e->ts);
+	k->instant = e->ts + 1;
+	if ((e->flags & EVENT_ARROW) != 0) { /* an end may come */
+		idset_add(&st->arrows, e->dur);
+		put_flow(st, e->ts, k->uuid, e->dur, 's');
+	}
+}
+
+/* An end of an arrow binds to what is open, the innermost span or an instant of this time, or else to a span
+ * of no length that it brings with it. */
+static void
+put_arrow(struct perfetto_state *st, const struct event *e)
+{
+	struct perfetto_track *const k = perfetto_track_of(st, e->track);
+	const bool out = e->phase == PHASE_FLOW_OUT;
+
+	if (out && (e->flags & EVENT_ARROW) != 0) /* it left at its instant */
+		return;
+	if (idset_add(&st->arrows, e->dur) == out) {
+		perfetto_lose(st, PERFETTO_ARROW, 1);
+		return;
+	}
+	if (e->nfields > 0)
+		perfetto_lose(st, PERFETTO_ARROW_FIELDS, 1);
+	close_until(st, k, e->ts, false);
+	const bool bare = k->nends == 0 && k->instant != e->ts + 1;
+	if (bare) {
+		struct perfetto_event x = { .ts = e->ts, .track = k->uuid, .type = TYPE_BEGIN };
+		x.name = perfetto_name(st, e->name);
+		perfetto_put_event(st, &x);
+	}
+	put_flow(st, e->ts, k->uuid, e->dur, out ? 's' : event_is_step(e) ? 't' : 'f');
+	if (bare)
+		put_end(st, e->ts, k->uuid);
+}
+
+/* ---- all of them ---- */
+
+static void
+put_point(struct perfetto_state *st, const struct batch *b, const struct event *e)
+{
+	if (e->ts > LAST_TIME) {
+		perfetto_lose(st, PERFETTO_TIME_RANGE, 1);
+	} else if (event_is_flow(e)) {
+		put_arrow(st, e);
+	} else if (e->phase == PHASE_COUNTER && e->nfields > 0) {
+		perfetto_counter(st, b, e);
+	} else if (e->phase == PHASE_BEGIN) {
+		put_span(st, b, e, e->ts, OPEN_END);
+	} else if (e->phase == PHASE_END) {
+		end_span(st, e);
+	} else {
+		put_instant(st, b, e);
+	}
+}
+
+void
+perfetto_event(struct perfetto_state *st, const struct batch *b, const struct event *e)
+{
+	uint64_t ts = e->ts, end;
+
+	st->offset = e->offset;
+	if (e->phase == PHASE_STRUCTURE)
+		return;
+	if (e->phase != PHASE_SPAN)
+		put_point(st, b, e);
+	else if (clip(st, &ts, e->dur, &end))
+		put_span(st, b, e, ts, end);
+}
+
+/* Ends of spans that are open at the end of the trace. */
+static void
+perfetto_put_ends(struct perfetto_state *st)
+{
+	for (uint32_t i = 0; i < st->ntracks; i++)
+		close_until(st, st->tracks[i], LAST_TIME, true);
+}
+
+/* ---- write ---- */
 
 /*
  * One sequence of packets, in the order of time.  Texts are defined before

@@ -1,4 +1,4 @@
-#include "speedscope/state.h"
+#include "speedscope/speedscope.h"
 
 static const char *const suffixes[] = { ".speedscope.json", NULL };
 

@@ -1,4 +1,4 @@
-#include "sqlite/files.h"
+#include "sqlite/sqlite.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "sqlite/state.h"
+#include "sqlite/sqlite.h"
 
 const struct loss sqlite_losses[SQLITE_LOSSES + 1] = {
 #define LOSS(row, key, line, ...) { .id = key, .text = line, .explain = __VA_ARGS__ },

@@ -1,6 +1,76 @@
 #include <stdio.h>
 
-#include "sqlite/state.h"
+#include "sqlite/sqlite.h"
+
+/* ---- meta ---- */
+
+/* Rows about the whole: `who` tells what tracetool says from what the trace says of itself. */
+
+static void
+begin_fact(struct sqlite_state *st, struct slice who, struct slice name)
+{
+	sqlite_bind_text(st, TABLE_META, 1, who);
+	sqlite_bind_text(st, TABLE_META, 2, name);
+}
+
+static void
+put_text(struct sqlite_state *st, const char *name, const char *value)
+{
+	begin_fact(st, SLICE_LIT("tracetool"), slice_str(name));
+	sqlite_bind_text(st, TABLE_META, 3, slice_str(value));
+	(void)sqlite_insert(st, TABLE_META);
+}
+
+static void
+put_number(struct sqlite_state *st, const char *name, uint64_t value)
+{
+	begin_fact(st, SLICE_LIT("tracetool"), slice_str(name));
+	sqlite_bind_u64(st, TABLE_META, 3, value);
+	(void)sqlite_insert(st, TABLE_META);
+}
+
+static void
+put_losses(struct sqlite_state *st, const struct ledger *total)
+{
+	for (size_t i = 0; i < total->n; i++) {
+		const struct ledger_row *const row = &total->rows[i];
+		sqlite_bind_text(st, TABLE_LOSS, 1, slice_str(row->loss->id));
+		sqlite_bind_text(st, TABLE_LOSS, 2, slice_str(row->loss->text));
+		sqlite_bind_u64(st, TABLE_LOSS, 3, row->count);
+		sqlite_bind_u64(st, TABLE_LOSS, 4, row->first_offset);
+		(void)sqlite_insert(st, TABLE_LOSS);
+	}
+}
+
+bool
+sqlite_meta(struct sqlite_state *st, const struct writer *w, struct ledger *ledger)
+{
+	const struct trace *const trace = w->trace;
+
+	put_text(st, "tool", w->tool);
+	put_text(st, "format", trace->format);
+	if (trace->dialect != NULL && trace->dialect[0] != '\0')
+		put_text(st, "dialect", trace->dialect);
+	if (trace->byte_order != NULL)
+		put_text(st, "byte_order", trace->byte_order);
+	put_text(st, "clock", trace->clock);
+	if (trace->epoch_known)
+		put_number(st, "epoch_ns", trace->epoch_ns);
+	if (w->rebased)
+		put_number(st, "rebased_by_ns", w->rebased_by);
+	put_number(st, "records", trace->records);
+	put_number(st, "events", trace->events);
+	for (uint32_t i = 0; i < trace->nmeta; i++) {
+		begin_fact(st, SLICE_LIT("trace"), trace->meta[i].name);
+		sqlite_bind_value(st, (struct sqlite_place){ TABLE_META, 3, ledger, 0 },
+		                  &trace->meta[i].value);
+		(void)sqlite_insert(st, TABLE_META);
+	}
+	put_losses(st, w->total);
+	return !sqlite_failed(st);
+}
+
+/* ---- tables ---- */
 
 #define USER_VERSION "1" /* of the tables; raised for changes that break queries */
 
@@ -118,6 +188,7 @@ sqlite_insert(struct sqlite_state *st, enum sqlite_table table)
 #define WHERE_COLUMNS                                                                                        \
 	" p.name AS process, p.pid, coalesce(u.name, t.name) AS thread, coalesce(u.tid, t.tid) AS tid,"      \
 	" iif(u.id IS NULL, NULL, t.name) AS track"
+
 #define WHERE_TABLES                                                                                         \
 	" JOIN string n ON n.id = e.name JOIN string c ON c.id = e.category"                                 \
 	" JOIN process p ON p.id = e.process LEFT JOIN thread t ON t.id = e.thread"                          \

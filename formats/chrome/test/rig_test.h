@@ -3,7 +3,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "chrome/state.h"
+#include "chrome/chrome.h"
 #include "model/batch_pool.h"
 #include "model/trace_engine.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chrome/read.h"
+#include "chrome/chrome.h"
 #include "cmd/test/samples_test_util.h"
 #include "format/registry.h"
 #include "run/test/raw_bytes_util_test.h"

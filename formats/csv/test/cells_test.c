@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "csv/state.h"
+#include "csv/csv.h"
 #include "model/event_traits.h"
 #include "model/value.h"
 #include "format/registry.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "ctf/test/oracle_test.h"
-#include "ctf/state.h"
+#include "ctf/ctf.h"
 #include "run/write/test/writer_rig_test.h"
 
 /* The writer over made-up events, with 1, 2 and 7 threads; the output is read back by the oracle. */

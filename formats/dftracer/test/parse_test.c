@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dftracer/random.h"
-#include "dftracer/parse.h"
+#include "dftracer/dftracer.h"
 #include "test/fuzz/strict_json.h"
 
 struct parser {

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dftracer/parse.h"
-#include "dftracer/paths.h"
-#include "dftracer/random.h"
+#include "dftracer/dftracer.h"
 #include "json/json_scan.h"
 #include "test/fuzz/fuzz_check.h"
 

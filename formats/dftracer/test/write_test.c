@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
-#include "dftracer/md5.h"
+#include "dftracer/dftracer.h"
 #include "dftracer/test/cli_test_util.h"
 #include "format/registry.h"
 #include "test/fuzz/live_batches.h"

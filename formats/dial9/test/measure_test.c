@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dial9/test/build.h"
-#include "dial9/findings.h"
+#include "dial9/dial9.h"
 #include "dial9/test/run_test.h"
 #include "input/input_open.h"
 

@@ -7,7 +7,7 @@
 
 #include "dial9/test/oracle.h"
 #include "dial9/test/run_test.h"
-#include "dial9/write.h"
+#include "dial9/dial9.h"
 #include "format/registry.h"
 #include "run/write/test/writer_rig_test.h"
 

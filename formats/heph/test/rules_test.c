@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/test/samples_test_util.h"
-#include "heph/wire.h"
+#include "heph/heph.h"
 
 /* Rules that no small file can provoke, with where they are tested. */
 static const char *const elsewhere[] = {

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "heph/text.h"
+#include "heph/heph.h"
 
 #define MOST 70U
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/registry.h"
-#include "htdump/write.h"
+#include "htdump/htdump.h"
 
 void
 htw_run_begin_with(struct htw_run *r, bool signed_time)

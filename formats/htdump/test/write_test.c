@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "htdump/write.h"
+#include "htdump/htdump.h"
 #include "htdump/test/write_run_test.h"
 
 /* ---- values ---- */

@@ -1,7 +1,7 @@
 #ifndef STATE_CHECK_H
 #define STATE_CHECK_H
 
-#include "ovni/system.h"
+#include "ovni/ovni.h"
 
 struct ovni_stream;
 struct ovni_system;

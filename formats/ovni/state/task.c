@@ -1,4 +1,4 @@
-#include "ovni/state/parts.h"
+#include "ovni/state/state.h"
 
 /*
  * Types, tasks and their bodies.  Numbers are those of a process and a model;

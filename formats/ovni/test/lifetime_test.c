@@ -10,8 +10,7 @@
 #include "cmd/test/samples_test_util.h"
 #include "model/trace_engine.h"
 #include "model/batch_pool.h"
-#include "ovni/format.h"
-#include "ovni/wire.h"
+#include "ovni/ovni.h"
 #include "vocab/vocab.h"
 
 #define SHOWN (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)

@@ -9,7 +9,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 #include "test/fuzz/fuzz_sweep.h"
-#include "ovni/wire.h"
+#include "ovni/ovni.h"
 
 /* What `validate` finds in all files of its report: "exit N", then "rule offset"; to be freed.  Being read
  * without metadata is not mentioned; other notes only if they are asked for. */

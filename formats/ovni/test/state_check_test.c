@@ -9,8 +9,7 @@
 #include "ovni/test/samples.h"
 #include "model/trace_engine.h"
 #include "cmd/test/samples_test_util.h"
-#include "ovni/format.h"
-#include "ovni/state.h"
+#include "ovni/ovni.h"
 #include "ovni/test/state_rig_test.h"
 
 Test(ovni_state, each_sample_breaks_its_rule_and_no_other)

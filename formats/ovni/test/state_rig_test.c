@@ -8,8 +8,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "model/batch_pool.h"
 #include "model/trace_engine.h"
-#include "ovni/format.h"
-#include "ovni/state.h"
+#include "ovni/ovni.h"
 #include "vocab/vocab.h"
 
 uint32_t rig_units;

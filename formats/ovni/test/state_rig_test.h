@@ -1,7 +1,7 @@
 #ifndef STATE_RIG_TEST_H
 #define STATE_RIG_TEST_H
 
-#include "ovni/state/parts.h"
+#include "ovni/state/state.h"
 
 /* For tests: a trace read and checked by the rules of the group "state" without the engine: all streams in
  * memory, merged by comparing all of them for each event. */

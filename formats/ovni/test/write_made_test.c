@@ -8,7 +8,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "output/text.h"
 #include "ovni/test/marks_test.h"
-#include "ovni/write.h"
+#include "ovni/ovni.h"
 
 enum { SPANS, INSTANTS, ARROWS_OUT, ARROWS_IN, COUNTERS };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "format/registry.h"
-#include "paraver/state.h"
+#include "paraver/paraver.h"
 #include "run/write/test/writer_rig_test.h"
 
 /* Made-up events, and the records that they must become. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "parquet/test/made_test.h"
-#include "parquet/state.h"
+#include "parquet/parquet.h"
 
 /* Many rows: pages, row groups, dictionaries that are full, parts. */
 

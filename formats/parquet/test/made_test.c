@@ -6,7 +6,7 @@
 
 #include "model/event_traits.h"
 #include "parquet/test/made_test.h"
-#include "parquet/state.h"
+#include "parquet/parquet.h"
 
 /* The writer over made-up events, with 1, 2 and 7 threads; the output is read back by the oracle. */
 

@@ -7,7 +7,7 @@
 #include "format/registry.h"
 #include "run/write/test/writer_rig_test.h"
 #include "base/parents.h"
-#include "sqlite/state.h"
+#include "sqlite/sqlite.h"
 
 /* ---- parents ---- */
 

@@ -14,7 +14,7 @@
 #include "run/engine_losses.h"
 #include "run/nest/nesting.h"
 #include "format/registry.h"
-#include "htdump/wire.h"
+#include "htdump/htdump.h"
 #include "policy/policy_baseline.h"
 #include "stats/histogram.h"
 #include "vocab/vocab_state.h"

@@ -1,0 +1,240 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/decimal.h"
+#include "base/utf8.h"
+#include "chrome/chrome.h"
+
+/* ---- ids ---- */
+
+/*
+ * pid and tid: viewers hold 32 bits.  Perfetto turns a larger number into 0,
+ * and a tid of 0 into the pid, so that strangers meet on one track.  Ids that
+ * fit are kept; larger ones of threads get the smallest numbers that are free,
+ * and the true id is said in names and arguments.  Extra lanes, tracks below
+ * others, processes without an id, and process or thread 0, come beside true
+ * ids that are still to be met: their numbers start where those of no operating
+ * system lie, so that they take away no other thread's number.
+ *
+ * A thread whose number is that of its process is its main thread to viewers:
+ * it stands first and may be called otherwise.  So no invented number is the
+ * other one: of processes they are odd, of threads even.
+ */
+#define LAST_TRUE_ID 4194304U /* the largest pid of Linux */
+
+static bool
+is_free(const struct chrome_ids *ids, uint32_t pid, uint32_t tid)
+{
+	return table64_get(&ids->used, (uint64_t)pid << 32 | tid) == TABLE_NONE;
+}
+
+static bool
+take(struct chrome_ids *ids, uint32_t pid, uint32_t tid)
+{
+	return table64_put(&ids->used, (uint64_t)pid << 32 | tid, 1);
+}
+
+static bool
+keeps_its_id(const struct track *t)
+{
+	return t->has_id && t->lane == 0 && !t->is_child && t->id > 0 && t->id <= UINT32_MAX;
+}
+
+static uint32_t
+free_pid(struct chrome_ids *ids)
+{
+	if (ids->next_pid == 0)
+		ids->next_pid = LAST_TRUE_ID - 1;
+	do
+		ids->next_pid += 2;
+	while (!is_free(ids, ids->next_pid, 0));
+	return ids->next_pid;
+}
+
+/* All processes draw from the same two sequences, so the search never starts over. */
+static uint32_t
+free_tid(struct chrome_ids *ids, uint32_t pid, bool extra)
+{
+	uint32_t *const next = extra ? &ids->next_extra_tid : &ids->next_tid;
+
+	if (extra && *next == 0)
+		*next = LAST_TRUE_ID;
+	do
+		*next += extra ? 2 : 1;
+	while (*next == pid || !is_free(ids, pid, *next));
+	return *next;
+}
+
+static void
+number_process(struct chrome_state *st, const struct track *t, struct chrome_track *c)
+{
+	const bool kept = keeps_its_id(t) && is_free(&st->ids, (uint32_t)t->id, 0);
+
+	c->pid = kept ? (uint32_t)t->id : free_pid(&st->ids);
+	c->renamed = t->has_id && t->id != c->pid;
+}
+
+static void
+number_thread(struct chrome_state *st, const struct track *t, struct chrome_track *c)
+{
+	const struct track *const process = track_process(t);
+
+	c->pid = chrome_track_of(process)->pid;
+	const bool invented = !process->has_id || process->id != c->pid;
+	const bool kept =
+	    keeps_its_id(t) && is_free(&st->ids, c->pid, (uint32_t)t->id) && !(invented && t->id == c->pid);
+	c->tid =
+	    kept ? (uint32_t)t->id : free_tid(&st->ids, c->pid, t->lane > 0 || t->is_child || t->id == 0);
+	c->renamed = t->has_id && t->id != c->tid;
+}
+
+bool
+chrome_declare_track(struct chrome_state *st, struct track *t)
+{
+	struct chrome_track *const c = arena_zalloc(&st->arena, 1, sizeof *c);
+
+	if (c == NULL || (c->part = arena_zalloc(&st->arena, 1, sizeof *c->part)) == NULL)
+		return false;
+	if (t->kind == TRACK_PROCESS)
+		number_process(st, t, c);
+	else
+		number_thread(st, t, c);
+	c->len = (uint8_t)snprintf(c->text, sizeof c->text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, c->pid,
+	                           c->tid);
+	c->changed = !utf8_valid(t->name.p, t->name.n) ||
+	             (t->kind != TRACK_PROCESS && chrome_track_of(track_process(t))->changed);
+	t->declared = c;
+	return take(&st->ids, c->pid, c->tid);
+}
+
+/* ---- order ---- */
+
+/*
+ * In which order viewers show processes and threads: by their numbers, those
+ * that have none by name ("worker 2" before "worker 10"); behind a thread its
+ * lanes, then the tracks below it with theirs.  All of them are known at the
+ * end only; metadata may stand anywhere.
+ */
+#define MOST_ORDERED 65536U /* tracks; nobody looks through more, and the lines are made at once */
+
+struct place {
+	const struct track *root; /* the process, or the thread that a lane or a track below it is of */
+	const struct track *t;
+	uint32_t below; /* index of the track below root that it is (a lane) of; 0: root's own */
+};
+
+static struct place
+place_of(const struct track *t)
+{
+	const struct track *k = t->lane > 0 ? t->parent : t;
+	struct place p = { .t = t, .below = k->is_child ? k->index : 0 };
+
+	while ((k->is_child || k->lane > 0) && k->parent != NULL)
+		k = k->parent;
+	p.root = k;
+	return p;
+}
+
+/* Where a name's last digits begin. */
+static uint32_t
+digits_of(struct slice s)
+{
+	uint32_t n = s.n;
+
+	while (n > 0 && s.p[n - 1] >= '0' && s.p[n - 1] <= '9')
+		n--;
+	return n;
+}
+
+static int
+compare_bytes(const char *a, uint32_t an, const char *b, uint32_t bn)
+{
+	const uint32_t n = an < bn ? an : bn;
+	const int order = n > 0 ? memcmp(a, b, n) : 0;
+
+	return order != 0 ? order : (an > bn) - (an < bn);
+}
+
+/* Names, with the number at their end as a number. */
+static int
+compare_names(struct slice a, struct slice b)
+{
+	const uint32_t i = digits_of(a), k = digits_of(b);
+	const int order = compare_bytes(a.p, i, b.p, k);
+
+	if (order != 0)
+		return order;
+	const uint32_t an = a.n - i, bn = b.n - k;
+	return an != bn ? (an > bn) - (an < bn) : compare_bytes(a.p + i, an, b.p + k, bn);
+}
+
+static int
+compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+compare_roots(const struct track *a, const struct track *b)
+{
+	int order =
+	    compare(a->has_id,
+	            b->has_id); /* what has no number of the system first: it is few and of more interest */
+
+	if (order == 0)
+		order = a->has_id ? compare(a->id, b->id) : compare_names(a->name, b->name);
+	return order != 0 ? order : compare(a->index, b->index);
+}
+
+static const struct track *
+process_of(const struct track *t)
+{
+	return t->kind == TRACK_PROCESS || t->parent == NULL ? t : track_process(t);
+}
+
+static int
+by_place(const void *x, const void *y)
+{
+	const struct place *const a = x, *const b = y;
+	const struct track *const p = process_of(a->root), *const q = process_of(b->root);
+
+	if (p != q)
+		return compare_roots(p, q);
+	if (a->root != b->root)
+		return a->root == p ? -1 : b->root == p ? 1 : compare_roots(a->root, b->root);
+	return a->below != b->below ? compare(a->below, b->below) : compare(a->t->lane, b->t->lane);
+}
+
+bool
+chrome_put_order(const struct track *const *tracks, uint32_t ntracks, struct text *t)
+{
+	uint32_t n = 0, processes = 0;
+
+	if (ntracks > MOST_ORDERED)
+		return true;
+	struct place *const places = calloc((size_t)ntracks + 1, sizeof *places);
+
+	if (places == NULL)
+		return false;
+	for (uint32_t i = 0; i < ntracks; i++) {
+		if (tracks[i]->hidden)
+			continue;
+		places[n++] = place_of(tracks[i]);
+		processes += tracks[i]->kind == TRACK_PROCESS;
+	}
+	qsort(places, n, sizeof *places, by_place);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct track *const k = places[i].t;
+		const bool process = k->kind == TRACK_PROCESS;
+		if (process && processes == 1)
+			continue;
+		const struct chrome_track *const c = chrome_track_of(k);
+		text_printf(t, ",\n{\"name\":\"%s_sort_index\",\"ph\":\"M\",\"pid\":%" PRIu32,
+		            process ? "process" : "thread", c->pid);
+		if (!process)
+			text_printf(t, ",\"tid\":%" PRIu32, c->tid);
+		text_printf(t, ",\"args\":{\"sort_index\":%" PRIu32 "}}", i + 1);
+	}
+	free(places);
+	return true;
+}

@@ -1,0 +1,624 @@
+#include <stdlib.h>
+
+#include "dftracer/dftracer.h"
+
+/* ---- value ---- */
+
+/* A token as text: escapes resolved, in the arena if there are any.  p NULL: no memory. */
+static struct slice
+dft_text(struct arena *a, const struct dft_record *rec, struct dft_token t, enum json_kind kind)
+{
+	const struct slice raw = dft_token_text(rec, t);
+
+	if (kind == JSON_ESCAPED || kind == JSON_BAD_STRING)
+		return json_unescape(a, raw);
+	/* what is no string is ASCII */
+	return kind == JSON_STRING ? textscan_slice(raw.p, raw.n) : raw;
+}
+
+struct value
+dft_integer_value(const struct dft_record *rec, struct dft_token t, bool minus)
+{
+	const struct dft_token digits = { t.at + minus, t.n - minus };
+	uint64_t v;
+
+	if (!dft_digits(rec, digits, &v) || (minus && v > (uint64_t)1 << 63))
+		return dft_json_value(dft_token_text(rec, t));
+	return minus ? (struct value){ .type = VALUE_I64, .i64 = (int64_t)-v } : value_u64(v);
+}
+
+struct value
+dft_not_finite_value(struct slice s)
+{
+	const bool sign = *s.p == '-' || *s.p == '+';
+	const double v = (s.p[sign] | 0x20) == 'n' ? (double)__builtin_nan("") : (double)__builtin_inf();
+
+	return (struct value){ .type = VALUE_F64, .f64 = *s.p == '-' && v == v ? -v : v };
+}
+
+/* ---- title ---- */
+
+void
+dft_titles_free(struct dft_titles *t)
+{
+	table64_free(&t->owners);
+	table64_free(&t->index);
+	free(t->texts);
+}
+
+static uint64_t
+title_key(uint64_t owner, const uint64_t *small_tid)
+{
+	return owner << 40 | (small_tid != NULL ? *small_tid + 1 : 0);
+}
+
+/* false: no memory. */
+static bool
+add(struct dft_titles *t, struct arena *a, uint64_t process, const uint64_t *small_tid, struct slice text)
+{
+	uint32_t owner = table64_get(&t->owners, process);
+
+	if (owner == TABLE_NONE) {
+		owner = t->nowners++;
+		if (!table64_put(&t->owners, process, owner))
+			return false;
+	}
+	if (!array_room(&t->texts, t->n, &t->cap, sizeof *t->texts))
+		return false;
+	if (text.n > DFT_MAX_TITLE)
+		text = slice_of(text.p, DFT_MAX_TITLE);
+	text = arena_copy(a, text);
+	if (text.p == NULL)
+		return false;
+	t->texts[t->n] = textscan_slice(text.p, text.n);
+	return table64_put(&t->index, title_key(owner, small_tid), t->n++);
+}
+
+void
+dft_title_add(struct dft_state *st, uint64_t pid, struct slice host, const uint64_t *tid, struct slice text)
+{
+	struct dft_shared *const sh = st->names_to;
+
+	if (sh->titles.n == DFT_MAX_TITLES) {
+		dft_report_limit(st, DFT_LIMIT_TITLES, &st->record);
+		return;
+	}
+	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
+	const uint32_t number = host.n > 0 ? dft_host_number(&sh->who, sh->arena, host) : 0;
+	const uint64_t small = tid != NULL ? dft_small_number(&sh->who, *tid) : 0;
+	if (!add(&sh->titles, sh->arena, dft_process_key(&sh->who, pid, number), tid != NULL ? &small : NULL,
+	         text))
+		st->no_memory = true;
+}
+
+/* What it is called; p NULL: not known.  host: a number, see dftracer_who.h. */
+static struct slice
+dft_title_of(struct dft_state *st, uint64_t pid, uint32_t host, const uint64_t *tid)
+{
+	struct dft_who *const who = &st->sh->who;
+	const struct dft_titles *const t = &st->sh->titles;
+	const uint64_t small = tid != NULL ? dft_small_number(who, *tid) : 0;
+
+	for (int i = 0; i < 2; i++) {
+		const uint32_t owner = table64_get(&t->owners, dft_process_key(who, pid, i == 0 ? host : 0));
+		const uint32_t known =
+		    owner != TABLE_NONE
+		        ? table64_get(&t->index, title_key(owner, tid != NULL ? &small : NULL))
+		        : TABLE_NONE;
+		if (known != TABLE_NONE)
+			return t->texts[known];
+	}
+	return (struct slice){ NULL, 0, 0 };
+}
+
+/* ---- track ---- */
+
+/* The tracks of events: one for each process and thread. */
+
+/* "the name (host)", or "process 12 (host)"; p NULL: no memory. */
+static struct slice
+process_name(struct dft_state *st, const struct dft_process *p, bool negative, char *buffer, size_t size)
+{
+	const struct slice title = dft_title_of(st, p->pid, p->host, NULL);
+	struct slice host = p->host != 0 ? dft_host_text(&st->sh->who, p->host) : slice_of("", 0);
+	const struct dft_record whole = { .p = host.p };
+	struct dft_hash h;
+	struct slice number;
+	int n;
+
+	/* the host is known as it is written: as a name, or as a hash */
+	const enum json_kind kind =
+	    host.n > 0 && host.n != DFT_HEX_DIGITS && host.p[0] >= '0' && host.p[0] <= '9' ? JSON_UINT
+	                                                                                   : JSON_STRING;
+	if (host.n > 0 && dft_hash_read(&whole, (struct dft_token){ 0, host.n }, kind, &h)) {
+		const struct slice name = dft_name_look(st, DFT_HASH_HOST, h, p->pid);
+		host = name.p != NULL ? name : host;
+	}
+	if (host.n > DFT_MAX_TITLE)
+		host.n = DFT_MAX_TITLE;
+	if (title.p != NULL)
+		n = snprintf(buffer, size, "%.*s", (int)title.n, title.p);
+	else if (negative)
+		n = snprintf(buffer, size, "process %" PRId64, (int64_t)p->pid);
+	else if ((number = trace_track_name(st->r->trace, true, "process", p->pid)).p != NULL)
+		n = snprintf(buffer, size, "%.*s", (int)(number.n < DFT_MAX_TITLE ? number.n : DFT_MAX_TITLE),
+		             number.p);
+	else
+		return number;
+	if (host.n > 0)
+		n += snprintf(buffer + n, size - (size_t)n, " (%.*s)", (int)host.n, host.p);
+	return textscan_slice(buffer, (uint32_t)n);
+}
+
+static const struct track *
+process_track(struct dft_state *st, struct dft_process *p, bool negative)
+{
+	char buffer[2 * DFT_MAX_TITLE + 40];
+
+	if (p->track != NULL)
+		return p->track;
+	const struct slice name = process_name(st, p, negative, buffer, sizeof buffer);
+	struct track *const t = name.p != NULL ? trace_add_process(st->r->trace, name) : NULL;
+	if (t == NULL)
+		return NULL;
+	t->has_id = true;
+	t->id = p->pid;
+	t->global = p->host != 0; /* ranks write files of their own */
+	p->track = t;
+	return t;
+}
+
+static bool
+is_number(struct slice name, const uint64_t *number)
+{
+	char digits[24];
+
+	return number != NULL && name.n == (uint32_t)snprintf(digits, sizeof digits, "%" PRIu64, *number) &&
+	       memcmp(name.p, digits, name.n) == 0;
+}
+
+static const struct track *
+new_thread(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, const uint64_t *tid,
+           uint64_t key, bool negative)
+{
+	struct trace *const trace = st->r->trace;
+	const struct track *const process = process_track(st, p, negative);
+
+	if (process == NULL)
+		return NULL;
+	if (st->sh->processes.threads.used >= DFT_MAX_THREADS) {
+		dft_report(st, DFT_RULE_THREAD_LIMIT, rec, NULL,
+		           "more than 40000 threads: thread %" PRIu64 " shares a track with others",
+		           tid != NULL ? *tid : 0);
+		if (st->sh->processes.more == NULL)
+			st->sh->processes.more =
+			    trace_add_thread(trace, process, UINT64_MAX, SLICE_LIT("more threads"));
+		return st->sh->processes.more;
+	}
+	struct slice name = tid != NULL ? dft_title_of(st, p->pid, p->host, tid) : SLICE_LIT("no thread");
+	if (name.p == NULL || is_number(name, tid)) /* tracers name threads by their numbers */
+		name = trace_track_name(trace, false, "thread", *tid);
+	struct track *const t =
+	    name.p != NULL ? trace_add_thread(trace, process, tid != NULL ? *tid : 0, name) : NULL;
+	if (t == NULL || !table64_put(&st->sh->processes.threads, key, t->index))
+		return NULL;
+	t->has_id = tid != NULL;
+	return t;
+}
+
+/* The tracks of events (dftracer_track.c); NULL: no memory. */
+static const struct track *
+dft_thread_track(struct dft_state *st, const struct dft_record *rec, struct dft_process *p, bool has_tid,
+                 uint64_t tid, bool negative_pid)
+{
+	struct dft_thread *const recent = &st->sh->processes.recent[(tid ^ p->number) % DFT_RECENT];
+
+	if (has_tid && recent->process == p && recent->tid == tid)
+		return recent->track;
+	const uint64_t key =
+	    (uint64_t)p->number << 40 | (has_tid ? dft_small_number(&st->sh->who, tid) + 1 : 0);
+	const uint32_t known = table64_get(&st->sh->processes.threads, key);
+	const struct track *const t = known != TABLE_NONE
+	                                  ? st->r->trace->tracks[known]
+	                                  : new_thread(st, rec, p, has_tid ? &tid : NULL, key, negative_pid);
+	if (has_tid && t != NULL)
+		*recent = (struct dft_thread){ p, t, tid };
+	return t;
+}
+
+/* ---- fields ---- */
+
+/* What an event shows beside its name, times and track. */
+
+struct fields {
+	struct dft_state *st;
+	struct batch *b;
+	const struct dft_record *rec;
+	const struct dft_facts *facts;
+	struct field *to;
+	uint32_t hashes; /* that were met */
+};
+
+/* A text made in the batch. */
+static struct slice
+made(struct fields *x, struct slice s)
+{
+	x->st->no_memory |= s.p == NULL;
+	return textscan_slice(s.p, s.n);
+}
+
+static struct value
+value_of(struct fields *x, const struct dft_arg *a)
+{
+	const struct dft_record *const rec = x->rec;
+	const struct slice s = dft_token_text(rec, a->value);
+
+	switch ((enum json_kind)a->kind) {
+	case JSON_UINT:
+	case JSON_INT:
+		return dft_integer_value(rec, a->value, a->kind == JSON_INT);
+	case JSON_ESCAPED: /* valid as it stands, quotes included */
+		return dft_json_value(slice_of(s.p - 1, s.n + 2));
+	case JSON_BAD_STRING: {
+		const struct slice text = json_unescape(&x->b->scratch, s);
+		x->st->no_memory |= text.p == NULL;
+		return value_string(text);
+	}
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return (struct value){ .type = VALUE_BOOL, .u64 = a->kind == JSON_TRUE };
+	case JSON_NUMBER:
+	case JSON_OBJECT:
+	case JSON_ARRAY:
+		return dft_json_value(s);
+	case JSON_NOT_FINITE:
+		return dft_not_finite_value(s);
+	case JSON_ABSENT:
+	case JSON_NULL:
+		return (struct value){ .type = VALUE_NONE };
+	default:
+		return value_string(textscan_slice(s.p, s.n));
+	}
+}
+
+/* ---- arguments ---- */
+
+/* Escapes resolved; of keys without them as they stand. */
+static struct slice
+key_of(struct fields *x, const struct dft_arg *a)
+{
+	const struct slice key = dft_token_text(x->rec, a->key);
+
+	if (x->rec->clean || key.n == 0 || memchr(key.p, '\\', key.n) == NULL)
+		return key;
+	const struct slice text = json_unescape(&x->b->scratch, key);
+	x->st->no_memory |= text.p == NULL;
+	return text.p != NULL ? text : key;
+}
+
+static void
+put_arg(struct fields *x, const struct dft_arg *a)
+{
+	const struct slice key = key_of(x, a);
+	struct field *const to = x->to++;
+
+	if (a->repeats > 0)
+		to->name =
+		    made(x, arena_printf(&x->b->scratch, "%.*s (%u)", (int)key.n, key.p, a->repeats + 1));
+	else
+		to->name = x->rec->clean ? dft_clean_text(key) : textscan_slice(key.p, key.n);
+	if (a->kind == JSON_STRING && x->rec->clean)
+		to->value = value_string(dft_clean_text(dft_token_text(x->rec, a->value)));
+	else
+		to->value = value_of(x, a);
+}
+
+/* The names that stand for the hashes, unless the record has an argument of that name. */
+static const struct {
+	struct slice name;
+	enum dft_role taken;
+} readable[] = {
+	[DFT_ROLE_HHASH] = { SLICE_LIT("hostname"), DFT_ROLE_HOSTNAME },
+	[DFT_ROLE_FHASH] = { SLICE_LIT("fname"), DFT_ROLE_FNAME },
+	[DFT_ROLE_CMD_HASH] = { SLICE_LIT("cmd"), DFT_ROLE_CMD },
+	[DFT_ROLE_EXEC_HASH] = { SLICE_LIT("exec"), DFT_ROLE_EXEC },
+	[DFT_ROLE_CWD] = { SLICE_LIT("cwd"), DFT_ROLE_NONE },
+};
+
+static struct slice
+name_of_hash(struct fields *x, const struct dft_arg *a)
+{
+	const enum dft_role role = (enum dft_role)a->role;
+	const uint32_t i = x->hashes++;
+	struct dft_hash h;
+
+	if (i < x->facts->nnames)
+		return x->facts->names[i];
+	if (x->facts->phase != DFT_PHASE_METADATA ||
+	    !dft_hash_read(x->rec, a->value, (enum json_kind)a->kind, &h))
+		return slice_of(NULL, 0);
+	return dft_name_look(x->st, dft_hash_kind_of(role), h, x->facts->pid);
+}
+
+static void
+put_hash(struct fields *x, const struct dft_arg *a)
+{
+	const enum dft_role role = (enum dft_role)a->role, taken = readable[role].taken;
+	const struct slice name = name_of_hash(x, a);
+
+	if (name.p == NULL || (taken != DFT_ROLE_NONE && x->rec->special[taken] != 0)) {
+		put_arg(x, a);
+		return;
+	}
+	*x->to++ = (struct field){ readable[role].name, value_string(name) };
+	if (x->st->keep_ids && role != DFT_ROLE_CWD)
+		put_arg(x, a);
+}
+
+/* The event's series: what it measured, and nothing of who did it, which its track shows. */
+static void
+put_counter(struct fields *x)
+{
+	for (uint32_t i = 0; i < x->rec->nargs; i++) {
+		const struct dft_arg *const a = &x->rec->args[i];
+		const struct slice s = dft_token_text(x->rec, a->value);
+		enum json_kind kind;
+		if (a->role == DFT_ROLE_HHASH || a->role == DFT_ROLE_HOSTNAME)
+			continue;
+		put_arg(x, a);
+		if (a->kind == JSON_STRING && s.n > 0 && json_number(s.p, s.p + s.n, &kind) == s.p + s.n)
+			x->to[-1].value = dft_json_value(s);
+	}
+}
+
+/* ---- members of the record itself ---- */
+
+/* Beside the arguments, which have the better right to the name. */
+static void
+put_top(struct fields *x, enum dft_top which, enum dft_role taken, struct slice name, struct slice other)
+{
+	const struct dft_arg a = { .value = x->rec->top[which],
+		                   .kind = (uint8_t)dft_top_kind(x->rec, which) };
+
+	if (a.kind == JSON_ABSENT)
+		return;
+	*x->to++ = (struct field){ x->rec->special[taken] != 0 ? other : name, value_of(x, &a) };
+}
+
+/* Whether the name is one that another field of the event has, or may have. */
+static bool
+is_taken(const struct dft_record *rec, struct slice name)
+{
+	for (uint32_t i = 0; i < rec->nargs; i++)
+		if (slice_equal(dft_token_text(rec, rec->args[i].key), name))
+			return true;
+	for (size_t i = DFT_ROLE_HHASH; i < sizeof readable / sizeof readable[0]; i++)
+		if (slice_equal(readable[i].name, name))
+			return true;
+	return false;
+}
+
+static void
+put_extra(struct fields *x, const struct dft_arg *a)
+{
+	const struct slice key = dft_token_text(x->rec, a->key);
+
+	put_arg(x, a);
+	if (a->repeats > 0 || is_taken(x->rec, key))
+		x->to[-1].name = made(
+		    x, arena_printf(&x->b->scratch, "%.*s (record, %u)", (int)key.n, key.p, a->repeats + 1));
+}
+
+static void
+put_all(struct fields *x)
+{
+	const struct dft_record *const rec = x->rec;
+
+	if (x->facts->has_id && rec->special[DFT_ROLE_ID] == 0 && dft_top_kind(rec, DFT_ID) == JSON_UINT)
+		*x->to++ = (struct field){ SLICE_LIT("id"), value_u64(x->facts->id) };
+	else
+		put_top(x, DFT_ID, DFT_ROLE_ID, SLICE_LIT("id"), SLICE_LIT("id (record)"));
+	put_top(x, DFT_TYPE, DFT_ROLE_TYPE, SLICE_LIT("type"), SLICE_LIT("type (record)"));
+	for (uint32_t i = 0; i < rec->nextras; i++)
+		put_extra(x, &rec->extras[i]);
+	for (uint32_t i = 0; i < rec->nargs; i++) {
+		const struct dft_arg *const a = &rec->args[i];
+		if (dft_role_is_hash((enum dft_role)a->role) && a->repeats == 0 && i < 64)
+			put_hash(x, a);
+		else
+			put_arg(x, a);
+	}
+	if (dft_top_kind(rec, DFT_ARGS) != JSON_OBJECT)
+		put_top(x, DFT_ARGS, DFT_ROLE_NONE, SLICE_LIT("args"), SLICE_LIT("args"));
+}
+
+/* What the event itself cannot hold: a time that is none, a phase that is unknown. */
+static void
+put_odd(struct fields *x, const struct event *e)
+{
+	const struct dft_facts *const f = x->facts;
+
+	if (f->phase == DFT_PHASE_NONE || f->phase >= DFT_PHASE_BEGIN)
+		put_top(x, DFT_PH, DFT_ROLE_NONE, SLICE_LIT("ph (record)"), SLICE_LIT("ph"));
+	if (!f->has_ts)
+		put_top(x, DFT_TS, DFT_ROLE_NONE, SLICE_LIT("ts (record)"), SLICE_LIT("ts"));
+	if (e->phase != PHASE_SPAN || (f->has_dur && e->dur != f->dur))
+		put_top(x, DFT_DUR, DFT_ROLE_NONE, SLICE_LIT("dur (record)"), SLICE_LIT("dur"));
+}
+
+/* Its fields (dftracer_fields.c). */
+static void
+dft_fields_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b,
+               struct event *e)
+{
+	const uint32_t most = 2 * rec->nargs + rec->nextras + 6;
+	struct fields x = { st, b, rec, f, batch_fields(b, most), 0 };
+	const struct field *const first = x.to;
+
+	if (first == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	if (e->phase == PHASE_COUNTER) {
+		put_counter(&x);
+	} else {
+		put_all(&x);
+		put_odd(&x, e);
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)(x.to - first > UINT16_MAX ? UINT16_MAX : x.to - first);
+	b->nfields += e->nfields;
+}
+
+/* ---- event ---- */
+
+/* Records as events: of which class, which span, on whose track. */
+
+/* ---- classes ---- */
+
+static struct class *
+find_class(struct dft_state *st, const struct dft_record *rec, struct slice name, struct slice category)
+{
+	struct trace *const trace = st->r->trace;
+	struct dft_classes *const all = &st->sh->classes;
+	const uint32_t known = tabletext_get(&all->index, name);
+
+	if (known != TABLE_NONE)
+		return trace->planned[known];
+	if (trace->nclasses >= DFT_MAX_CLASSES || name.n > DFT_MAX_CLASS_BYTES - all->bytes) {
+		dft_report_limit(st, DFT_LIMIT_CLASSES, rec);
+		if (all->more == NULL)
+			all->more = trace_add_class(trace, SLICE_LIT("more categories"));
+		return all->more;
+	}
+	struct class *const c = trace_plan_class(
+	    trace, &(struct class){ .name = name,
+	                            .category = category,
+	                            .plan = trace_find_plan(trace, name, NULL, NULL) });
+	if (c == NULL || !tabletext_put(&all->index, c->name, c->index))
+		return NULL;
+	all->bytes += name.n;
+	return c;
+}
+
+/* Two capitals in brackets keep the tracer's own metadata apart from categories of that name. */
+static struct class *
+metadata_class(struct dft_state *st, const struct dft_record *rec)
+{
+	static const struct {
+		const char *name;
+		struct slice class;
+	} rows[] = {
+		{ "HH", SLICE_LIT("HH (host name)") },
+		{ "FH", SLICE_LIT("FH (file name)") },
+		{ "SH", SLICE_LIT("SH (string)") },
+		{ "PR", SLICE_LIT("PR (process)") },
+		{ "CM", SLICE_LIT("CM (custom metadata)") },
+		{ "EH", SLICE_LIT("EH (entity)") },
+		{ "ET", SLICE_LIT("ET (entity type)") },
+		{ "ER", SLICE_LIT("ER (entity relation)") },
+		{ "process_name", SLICE_LIT("process_name") },
+		{ "thread_name", SLICE_LIT("thread_name") },
+	};
+	const struct slice name =
+	    dft_top_kind(rec, DFT_NAME) == JSON_STRING ? dft_top_text(rec, DFT_NAME) : slice_of(NULL, 0);
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (slice_is(name, rows[i].name))
+			return find_class(st, rec, rows[i].class, SLICE_LIT("dftracer"));
+	return find_class(st, rec, SLICE_LIT("metadata"), SLICE_LIT("dftracer"));
+}
+
+static struct class *
+class_of(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b)
+{
+	const enum json_kind kind = dft_top_kind(rec, DFT_CAT);
+	struct slice cat = kind != JSON_ABSENT ? dft_top_text(rec, DFT_CAT) : slice_of("", 0);
+
+	if (f->phase == DFT_PHASE_METADATA)
+		return metadata_class(st, rec);
+	struct class **const recent =
+	    &st->sh->classes.recent[cat.n > 0 ? (uint32_t)(unsigned char)cat.p[cat.n - 1] % DFT_RECENT : 0];
+	if (kind == JSON_STRING && *recent != NULL && slice_equal((*recent)->name, cat))
+		return *recent;
+	if (kind == JSON_ABSENT)
+		cat = SLICE_LIT("no category");
+	else
+		cat = dft_text(&b->scratch, rec, rec->top[DFT_CAT], kind);
+	struct class *const c = cat.p != NULL ? find_class(st, rec, cat, cat) : NULL;
+	if (kind == JSON_STRING)
+		*recent = c;
+	return c;
+}
+
+/* ---- events ---- */
+
+/* What it is to those who look at it; without a time it has no place among events. */
+static enum phase
+phase_of(const struct dft_facts *f)
+{
+	if (f->phase == DFT_PHASE_METADATA || f->phase == DFT_PHASE_NONE || !f->has_ts || !f->has_pid)
+		return PHASE_STRUCTURE;
+	switch (f->phase) {
+	case DFT_PHASE_COMPLETE:
+		return f->has_dur ? PHASE_SPAN : PHASE_INSTANT;
+	case DFT_PHASE_COUNTER:
+		return PHASE_COUNTER;
+	case DFT_PHASE_BEGIN:
+		return PHASE_BEGIN;
+	case DFT_PHASE_END:
+		return PHASE_END;
+	default:
+		return PHASE_INSTANT;
+	}
+}
+
+bool
+dft_event_is_structure(const struct dft_facts *f)
+{
+	return phase_of(f) == PHASE_STRUCTURE;
+}
+
+static struct slice
+name_of(struct batch *b, const struct dft_record *rec)
+{
+	const enum json_kind kind = dft_top_kind(rec, DFT_NAME);
+
+	if (kind == JSON_STRING && rec->clean)
+		return dft_clean_text(dft_top_text(rec, DFT_NAME));
+	return kind == JSON_ABSENT ? SLICE_LIT("") : dft_text(&b->scratch, rec, rec->top[DFT_NAME], kind);
+}
+
+void
+dft_event_add(struct dft_state *st, const struct dft_record *rec, const struct dft_facts *f, struct batch *b)
+{
+	struct event *const e = &b->events[b->n];
+	const enum phase phase = phase_of(f);
+	struct class *const c = class_of(st, rec, f, b);
+
+	if (c == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	c->records++;
+	if ((st->r->want & (phase == PHASE_STRUCTURE ? WANT_STRUCTURE : WANT_TIMES)) == 0)
+		return;
+	*e = (struct event){ .ts = f->has_ts ? f->ts : 0,
+		             .dur = phase == PHASE_SPAN ? f->dur : 0,
+		             .name = name_of(b, rec),
+		             .cls = c,
+		             .offset = rec->offset,
+		             .first_field = b->nfields,
+		             .phase = (uint8_t)phase };
+	if (phase != PHASE_STRUCTURE)
+		e->track = dft_thread_track(st, rec, f->process, f->has_tid, f->tid, f->negative_pid);
+	st->no_memory |= e->name.p == NULL || (e->track == NULL && phase != PHASE_STRUCTURE);
+	if (st->raw_fields)
+		dft_raw_fields(st, rec, b, e);
+	else if ((st->r->want & WANT_FIELDS) != 0 ||
+	         ((phase == PHASE_COUNTER || class_needs_fields(c)) && !st->raw))
+		dft_fields_add(st, rec, f, b, e);
+	if (b->bytes != NULL)
+		b->bytes[b->n] = slice_of(rec->p, (size_t)(rec->end - rec->p));
+	b->n++;
+}

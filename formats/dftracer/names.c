@@ -1,0 +1,536 @@
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "dftracer/dftracer.h"
+
+/* ---- md5 ---- */
+
+#define BLOCK 64
+#define WORDS 4
+
+/* floor(2^32 * |sin(i + 1)|) */
+static const uint32_t sines[BLOCK] = {
+	0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
+	0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
+	0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453, 0xd8a1e681, 0xe7d3fbc8,
+	0x21e1cde6, 0xc33707d6, 0xf4d50d87, 0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a,
+	0xfffa3942, 0x8771f681, 0x6d9d6122, 0xfde5380c, 0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70,
+	0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
+	0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
+	0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
+};
+
+static const unsigned shifts[4][4] = {
+	{ 7, 12, 17, 22 }, { 5, 9, 14, 20 }, { 4, 11, 16, 23 }, { 6, 10, 15, 21 }
+};
+
+static uint32_t
+mix(unsigned round, uint32_t b, uint32_t c, uint32_t d)
+{
+	switch (round) {
+	case 0:
+		return (b & c) | (~b & d);
+	case 1:
+		return (d & b) | (~d & c);
+	case 2:
+		return b ^ c ^ d;
+	default:
+		return c ^ (b | ~d);
+	}
+}
+
+static void
+add_block(uint32_t state[WORDS], const unsigned char *p)
+{
+	static const unsigned steps[4][2] = { { 1, 0 }, { 5, 1 }, { 3, 5 }, { 7, 0 } };
+	uint32_t words[16], a = state[0], b = state[1], c = state[2], d = state[3];
+
+	for (unsigned i = 0; i < 16; i++)
+		words[i] = (uint32_t)p[4 * i] | (uint32_t)p[4 * i + 1] << 8 | (uint32_t)p[4 * i + 2] << 16 |
+		           (uint32_t)p[4 * i + 3] << 24;
+	for (unsigned i = 0; i < BLOCK; i++) {
+		const unsigned round = i / 16, shift = shifts[round][i % 4];
+		const uint32_t word = words[(i * steps[round][0] + steps[round][1]) % 16];
+		const uint32_t sum = a + mix(round, b, c, d) + sines[i] + word;
+		a = d;
+		d = c;
+		c = b;
+		b += sum << shift | sum >> (32 - shift);
+	}
+	state[0] += a;
+	state[1] += b;
+	state[2] += c;
+	state[3] += d;
+}
+
+void
+dft_md5(struct slice s, unsigned char digest[DFT_MD5_SIZE])
+{
+	uint32_t state[WORDS] = { 0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476 };
+	unsigned char last[2 * BLOCK] = { 0 };
+	const uint64_t bits = (uint64_t)s.n * 8;
+	const unsigned char *p = (const unsigned char *)s.p;
+	uint32_t left = s.n;
+
+	for (; left >= BLOCK; p += BLOCK, left -= BLOCK)
+		add_block(state, p);
+	if (left > 0)
+		memcpy(last, p, left);
+	last[left] = 0x80;
+	const uint32_t n = left < BLOCK - 8 ? BLOCK : 2 * BLOCK;
+	for (unsigned i = 0; i < 8; i++)
+		last[n - 8 + i] = (unsigned char)(bits >> 8 * i);
+	for (uint32_t at = 0; at < n; at += BLOCK)
+		add_block(state, last + at);
+	for (unsigned i = 0; i < DFT_MD5_SIZE; i++)
+		digest[i] = (unsigned char)(state[i / 4] >> 8 * (i % 4));
+}
+
+/* ---- who ---- */
+
+void
+dft_who_free(struct dft_who *w)
+{
+	table64_free(&w->large);
+	tabletext_free(&w->hosts);
+	free(w->texts);
+}
+
+uint32_t
+dft_large_number(struct dft_who *w, uint64_t v)
+{
+	const uint32_t known = table64_get(&w->large, v), n = (uint32_t)w->large.used;
+
+	if (known != TABLE_NONE)
+		return known;
+	return n < DFT_MAX_PROCESSES && table64_put(&w->large, v, n) ? n : DFT_MAX_PROCESSES;
+}
+
+uint32_t
+dft_host_number(struct dft_who *w, struct arena *a, struct slice host)
+{
+	const uint32_t known = tabletext_get(&w->hosts, host);
+
+	if (known != TABLE_NONE)
+		return known;
+	if (w->nhosts == DFT_MAX_HOSTS || !array_room(&w->texts, w->nhosts, &w->hosts_cap, sizeof *w->texts))
+		return 0;
+	const struct slice copy = arena_copy(a, host);
+	if (copy.p == NULL || !tabletext_put(&w->hosts, copy, w->nhosts + 1))
+		return 0;
+	w->texts[w->nhosts++] = copy;
+	return w->nhosts;
+}
+
+/* ---- process ---- */
+
+static struct dft_process *
+new_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
+{
+	struct dft_processes *const all = &st->sh->processes;
+
+	if (all->n == DFT_MAX_PROCESSES) {
+		dft_report_limit(st, DFT_LIMIT_PROCESSES, rec);
+		return all->list[DFT_MAX_PROCESSES - 1];
+	}
+	if (!array_room(&all->list, all->n, &all->cap, sizeof(struct dft_process *)))
+		return NULL;
+	struct dft_process *const p = arena_zalloc(st->sh->arena, 1, sizeof *p);
+	if (p == NULL)
+		return NULL;
+	*p = (struct dft_process){ .pid = pid, .number = all->n, .host = host, .unit = 1000 };
+	all->list[all->n] = p;
+	return table64_put(&all->index, dft_process_key(&st->sh->who, pid, host), all->n++) ? p : NULL;
+}
+
+static struct dft_process *
+find_process(struct dft_state *st, const struct dft_record *rec, uint64_t pid, uint32_t host)
+{
+	struct dft_processes *const all = &st->sh->processes;
+	const uint64_t key = dft_process_key(&st->sh->who, pid, host);
+	uint32_t known = table64_get(&all->index, key);
+
+	if (known != TABLE_NONE)
+		return all->list[known];
+	const uint64_t any = dft_process_key(&st->sh->who, pid, 0);
+	known = host != 0 ? table64_get(&all->index, any) : TABLE_NONE;
+	if (known != TABLE_NONE && all->list[known]->host == 0) {
+		all->list[known]->host = host;
+		return table64_put(&all->index, key, known) ? all->list[known] : NULL;
+	}
+	struct dft_process *const p = new_process(st, rec, pid, host);
+	if (p != NULL && known == TABLE_NONE && host != 0 && !table64_put(&all->index, any, p->number))
+		return NULL;
+	return p;
+}
+
+struct dft_process *
+dft_process_of(struct dft_state *st, const struct dft_record *rec, uint64_t pid, struct slice host)
+{
+	struct dft_shared *const sh = st->sh;
+	struct dft_process *const last = sh->processes.last;
+
+	host.n = host.n < DFT_MAX_HOST ? host.n : DFT_MAX_HOST;
+	if (host.n == 0)
+		return find_process(st, rec, pid, 0);
+	if (last != NULL && last->pid == pid && dft_same_host(dft_host_text(&sh->who, last->host), host))
+		return last;
+	struct dft_process *const p = find_process(st, rec, pid, dft_host_number(&sh->who, sh->arena, host));
+	if (p != NULL && p->pid == pid && p->host != 0)
+		sh->processes.last = p;
+	return p;
+}
+
+void
+dft_processes_free(struct dft_processes *p)
+{
+	free(p->list);
+	table64_free(&p->index);
+	table64_free(&p->threads);
+}
+
+/* ---- hash check ---- */
+
+/* The hashes of a record. */
+
+static const struct dft_name * dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid);
+
+/* In any form.  NULL: it has no name, and cannot get one. */
+static const struct dft_name *
+look_up(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
+{
+	struct dft_hash h;
+	struct quoted q;
+
+	if (!dft_hash_read(rec, a->value, (enum json_kind)a->kind, &h)) {
+		if (a->role != DFT_ROLE_CWD) /* which may as well be the path itself */
+			dft_report(st, DFT_RULE_BAD_HASH, rec, rec->p + a->value.at,
+			           "%s is %s, expected an integer of 64 bits or 16 hexadecimal digits",
+			           st->keys.keys[a->number].text.p,
+			           quoted(&q, dft_token_text(rec, a->value)));
+		return NULL;
+	}
+	if (h.text && !h.none)
+		dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec), dft_token_text(rec, a->value));
+	return dft_name_use(st, rec, dft_hash_kind_of((enum dft_role)a->role), h, pid);
+}
+
+/* The same for digits; those that were defined are cached. */
+static inline const struct dft_name *
+look_up_digits(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid)
+{
+	struct dft_names *const n = &st->sh->names;
+	struct dft_recent_hash key;
+
+	if ((!rec->clean && (a->kind != JSON_STRING || a->value.n != DFT_HEX_DIGITS)) ||
+	    !dft_recent_key(rec, a, pid, &key))
+		return look_up(st, rec, a, pid);
+	struct dft_recent_hash *const recent = dft_recent(n, &key);
+	if (dft_recent_is(recent, &key)) {
+		if ((key.form & DFT_RECENT_NUMBER) == 0)
+			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec),
+			              dft_token_text(rec, a->value));
+		return &n->names[recent->name - 1];
+	}
+	const struct dft_name *const e = look_up(st, rec, a, pid);
+	if (e != NULL && e->source == DFT_MET) {
+		*recent = key;
+		recent->name = (uint32_t)(e - n->names) + 1;
+	}
+	return e;
+}
+
+/* True if a record before this one defines it. */
+static bool
+check_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a, uint64_t pid,
+           struct slice *name)
+{
+	const struct dft_name *const e = look_up_digits(st, rec, a, pid);
+
+	*name = e != NULL ? (struct slice){ e->text, e->n, e->flags } : (struct slice){ NULL, 0, 0 };
+	return e != NULL && e->source == DFT_MET;
+}
+
+/* The process that was found by this very hash knows what it stands for. */
+static void
+check_host_hash(struct dft_state *st, const struct dft_record *rec, const struct dft_arg *a,
+                const struct dft_facts *f, struct slice *name)
+{
+	struct dft_process *const p = f->process;
+	const bool same = p != NULL && p == st->sh->processes.last;
+
+	if (same && p->host_name.p != NULL && p->host_known == st->sh->names.hosts_defined) {
+		if (a->kind == JSON_STRING)
+			dft_tally_add(st, DFT_HASHES_AS_TEXT, dft_place_of(rec),
+			              dft_token_text(rec, a->value));
+		*name = p->host_name;
+	} else if (check_hash(st, rec, a, f->pid, name) && same) {
+		p->host_known = st->sh->names.hosts_defined;
+		p->host_name = *name;
+	}
+}
+
+void
+dft_check_hashes(struct dft_state *st, const struct dft_record *rec, struct dft_facts *f)
+{
+	struct slice beyond; /* names that are not remembered */
+
+	/* metadata of later versions name their host by a hash too: no use, the record that defines it does
+	 * so itself */
+	if (f->phase == DFT_PHASE_METADATA)
+		return;
+	for (uint64_t left = rec->hashes; left != 0; left &= left - 1) {
+		const struct dft_arg *const a = &rec->args[__builtin_ctzll(left)];
+		struct slice *const name = f->nnames < DFT_NAMES ? &f->names[f->nnames++] : &beyond;
+		if (a->role == DFT_ROLE_HHASH)
+			check_host_hash(st, rec, a, f, name);
+		else
+			check_hash(st, rec, a, f->pid, name);
+	}
+	if ((rec->special[DFT_ROLE_HOSTNAME] | rec->special[DFT_ROLE_FNAME]) != 0)
+		dft_tally_add(st, DFT_NAMES_AS_TEXT, dft_place_of(rec), slice_of(NULL, 0));
+}
+
+/* ---- hash ---- */
+
+void
+dft_names_free(struct dft_names *n)
+{
+	for (int kind = 0; kind < DFT_HASH_KINDS; kind++)
+		for (int form = 0; form < DFT_HASH_FORMS; form++)
+			table64_free(&n->index[kind][form]);
+	free(n->names);
+	free(n->texts);
+	tabletext_free(&n->known);
+}
+
+/* ---- tokens as hashes ---- */
+
+#define LANES UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+/* 0x80 in each byte of w (all ASCII) that is at least c. */
+static inline uint64_t
+at_least(uint64_t w, char c)
+{
+	return w + LANES * (uint64_t)(0x80 - c);
+}
+
+/* Eight hexadecimal digits, the first in the lowest byte; false: they are not. */
+static inline bool
+eight_hex_digits(uint64_t w, uint64_t *v)
+{
+	const uint64_t small = w | LANES * 0x20;
+	const uint64_t digit = at_least(w, '0') & ~at_least(w, '9' + 1),
+	               letter = at_least(small, 'a') & ~at_least(small, 'f' + 1);
+
+	if ((w & HIGHS) != 0 || ((digit | letter) & HIGHS) != HIGHS)
+		return false;
+	w = (w & LANES * 0x0f) + (w >> 6 & LANES) * 9;
+	w = (w << 4 | w >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+	w = (w << 8 | w >> 16) & UINT64_C(0x0000ffff0000ffff);
+	*v = (w << 16 | w >> 32) & UINT64_C(0xffffffff);
+	return true;
+}
+
+bool
+dft_hash_read(const struct dft_record *rec, struct dft_token t, enum json_kind kind, struct dft_hash *h)
+{
+	const char *const p = rec->p + t.at;
+	uint64_t high, low;
+
+	*h = (struct dft_hash){ .text = kind == JSON_STRING };
+	if (kind == JSON_STRING && t.n == DFT_HEX_DIGITS) {
+		if (!eight_hex_digits(load_u64(p, false), &high) ||
+		    !eight_hex_digits(load_u64(p + 8, false), &low))
+			return false;
+		h->value = high << 32 | low;
+		return true;
+	}
+	h->none = (t.n == 1 && *p == '0') || (kind == JSON_STRING && t.n == 0);
+	if (kind == JSON_UINT)
+		return dft_digits(rec, t, &h->value);
+	return kind == JSON_STRING && h->none;
+}
+
+/* ---- the table ---- */
+
+static enum dft_hash_form
+form_of(struct dft_hash h)
+{
+	return h.text ? DFT_HASH_DIGITS : h.value > UINT16_MAX ? DFT_HASH_WIDE : DFT_HASH_NARROW;
+}
+
+/* Narrow ones are those of a process. */
+static uint64_t
+key_of(struct dft_shared *sh, struct dft_hash h, uint64_t pid)
+{
+	return h.text || h.value > UINT16_MAX ? h.value : dft_small_number(&sh->who, pid) << 16 | h.value;
+}
+
+/* The entry; new ones are undefined.  NULL: too many, which is reported, or no memory. */
+static struct dft_name *
+entry(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec, enum dft_hash_kind kind,
+      struct dft_hash h, uint64_t pid)
+{
+	struct dft_names *const n = &sh->names;
+	struct table64 *const index = &n->index[kind][form_of(h)];
+	const uint64_t key = key_of(sh, h, pid);
+	const uint32_t known = table64_get(index, key);
+
+	if (known != TABLE_NONE)
+		return &n->names[known];
+	if (n->n == DFT_MAX_HASHES) {
+		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
+		return NULL;
+	}
+	if (!array_room(&n->names, n->n, &n->cap, sizeof *n->names) || !table64_put(index, key, n->n)) {
+		st->no_memory = true;
+		return NULL;
+	}
+	struct dft_name *const e = &n->names[n->n++];
+	*e = (struct dft_name){ .value = h.value, .kind = (uint8_t)kind, .is_text = h.text };
+	return e;
+}
+
+/* A copy that lives as long as the trace, equal texts once.  p NULL: too many, which is reported, or no
+ * memory. */
+static struct slice
+intern(struct dft_state *st, struct dft_shared *sh, const struct dft_record *rec, struct slice text)
+{
+	struct dft_names *const n = &sh->names;
+	const uint32_t known = tabletext_get(&n->known, text);
+
+	if (known != TABLE_NONE)
+		return n->texts[known];
+	if (n->ntexts == DFT_MAX_TEXTS || text.n > DFT_MAX_TEXT_BYTES - n->bytes) {
+		dft_report_limit(st, DFT_LIMIT_HASHES, rec);
+		return (struct slice){ NULL, 0, 0 };
+	}
+	const bool room = array_room(&n->texts, n->ntexts, &n->texts_cap, sizeof *n->texts);
+	const struct slice copy = room ? arena_copy(sh->arena, text) : (struct slice){ NULL, 0, 0 };
+	if (copy.p == NULL || !tabletext_put(&n->known, copy, n->ntexts)) {
+		st->no_memory = true;
+		return (struct slice){ NULL, 0, 0 };
+	}
+	n->bytes += text.n;
+	return n->texts[n->ntexts++] = copy;
+}
+
+/* ---- definitions ---- */
+
+static const char *const kind_names[] = { "HH", "FH", "SH" };
+
+static void
+report_redefined(struct dft_state *st, const struct dft_record *rec, const struct dft_name *e,
+                 struct slice text)
+{
+	struct quoted q, q2;
+
+	if (!dft_shown(st, DFT_RULE_HASH_REDEFINED))
+		dft_report(st, DFT_RULE_HASH_REDEFINED, rec, NULL, "not shown");
+	else
+		dft_report(st, DFT_RULE_HASH_REDEFINED, rec, NULL,
+		           e->is_text ? "hash %s %016" PRIx64 " was %s and is redefined as %s"
+		                      : "hash %s %" PRIu64 " was %s and is redefined as %s",
+		           kind_names[e->kind], e->value, quoted(&q, slice_of(e->text, e->n)),
+		           quoted(&q2, text));
+}
+
+void
+dft_name_define(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind,
+                struct dft_hash h, uint64_t pid, struct slice text, enum dft_source source)
+{
+	struct dft_shared *const sh = st->names_to;
+	struct dft_name *const e = entry(st, sh, rec, kind, h, pid);
+
+	if (e == NULL)
+		return;
+	const bool same = e->text != NULL && slice_equal(slice_of(e->text, e->n), text);
+	if (e->source == DFT_MET && source == DFT_MET && !same)
+		report_redefined(st, rec, e, text);
+	if (e->source > source || (e->source == DFT_AHEAD && source == DFT_AHEAD))
+		return; /* of several that come later, the nearest */
+	e->source = (uint8_t)source;
+	sh->names.hosts_defined += kind == DFT_HASH_HOST;
+	const struct slice copy = same ? (struct slice){ NULL, 0, 0 } : intern(st, sh, rec, text);
+	if (copy.p == NULL)
+		return;
+	e->text = copy.p;
+	e->n = copy.n;
+	e->flags = copy.flags;
+}
+
+/* ---- uses ---- */
+
+struct slice
+dft_name_look(const struct dft_state *st, enum dft_hash_kind kind, struct dft_hash h, uint64_t pid)
+{
+	struct dft_names *const n = &st->sh->names;
+	const uint32_t i =
+	    h.none ? TABLE_NONE : table64_get(&n->index[kind][form_of(h)], key_of(st->sh, h, pid));
+
+	if (i == TABLE_NONE)
+		return (struct slice){ NULL, 0, 0 };
+	return (struct slice){ n->names[i].text, n->names[i].n, n->names[i].flags };
+}
+
+/* A hash that is used: its name, defined or not; a use before the definition is remembered.  NULL: none, or
+ * too many. */
+static const struct dft_name *
+dft_name_use(struct dft_state *st, const struct dft_record *rec, enum dft_hash_kind kind, struct dft_hash h,
+             uint64_t pid)
+{
+	struct dft_name *const e = h.none ? NULL : entry(st, st->sh, rec, kind, h, pid);
+
+	if (e == NULL || e->source == DFT_MET)
+		return e;
+	if (e->uses == 0)
+		e->first_use = dft_place_of(rec);
+	e->uses += e->uses < UINT32_MAX;
+	e->unnamed += e->text == NULL && st->resolve && e->unnamed < UINT32_MAX;
+	return e;
+}
+
+/* Uses before the definition that could not be looked up ahead. */
+static void
+count_late(struct dft_state *st, const struct dft_name *e)
+{
+	struct finding_tally *const t = &st->tallies[DFT_HASHES_LATE].met;
+	const struct dft_place *const at = &e->first_use;
+
+	if (e->unnamed == 0)
+		return;
+	if (t->count == 0 || at->offset < t->offset)
+		*t = (struct finding_tally){ t->count, at->offset, at->line, at->column, at->record, 0, 0 };
+	t->count += e->unnamed;
+}
+
+/* Those that are undefined at the end, as one finding at the first use of all. */
+void
+dft_names_finish(struct dft_state *st)
+{
+	const struct dft_name *first = NULL;
+	uint64_t uses = 0, hashes = 0;
+	char value[24];
+
+	for (uint32_t i = 0; i < st->sh->names.n; i++) {
+		struct dft_name *const e = &st->sh->names.names[i];
+		if (e->uses > 0 && e->source == DFT_MET) {
+			count_late(st, e);
+		} else if (e->uses > 0) {
+			hashes++;
+			uses += e->uses;
+			if (first == NULL || e->first_use.offset < first->first_use.offset)
+				first = e;
+		}
+		e->uses = e->unnamed = 0; /* those of the next input are counted anew */
+	}
+	if (first == NULL)
+		return;
+	snprintf(value, sizeof value, first->is_text ? "%016" PRIx64 : "%" PRIu64, first->value);
+	dft_report_at(st, DFT_RULE_HASH_UNDEFINED, first->first_use,
+	              "no %s record defines the hash %s; %" PRIu64 " use%s of %" PRIu64 " such hash%s in all",
+	              kind_names[first->kind], value, uses, uses == 1 ? "" : "s", hashes,
+	              hashes == 1 ? "" : "es");
+}

@@ -1,0 +1,804 @@
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/table.h"
+#include "dftracer/dftracer.h"
+
+/* ---- keys ---- */
+
+static const struct {
+	const char *text;
+	enum dft_role role;
+} known_keys[] = {
+	{ "hhash", DFT_ROLE_HHASH },       { "fhash", DFT_ROLE_FHASH },
+	{ "cmd_hash", DFT_ROLE_CMD_HASH }, { "exec_hash", DFT_ROLE_EXEC_HASH },
+	{ "cwd", DFT_ROLE_CWD },           { "hostname", DFT_ROLE_HOSTNAME },
+	{ "fname", DFT_ROLE_FNAME },       { "cmd", DFT_ROLE_CMD },
+	{ "exec", DFT_ROLE_EXEC },         { "name", DFT_ROLE_NAME },
+	{ "value", DFT_ROLE_VALUE },       { "hash", DFT_ROLE_HASH },
+	{ "version", DFT_ROLE_VERSION },   { "num_events", DFT_ROLE_NUM_EVENTS },
+	{ "cfg", DFT_ROLE_CFG },           { "dft_cnt", DFT_ROLE_COUNT_OF_CALLS },
+	{ "dur", DFT_ROLE_DURATION },      { "id", DFT_ROLE_ID },
+	{ "type", DFT_ROLE_TYPE },
+};
+
+bool
+dft_keys_init(struct dft_keys *k)
+{
+	*k = (struct dft_keys){ .keys = calloc(DFT_MAX_KEYS, sizeof *k->keys),
+		                .slots = calloc(DFT_KEY_SLOTS, sizeof *k->slots),
+		                .seed = hash_seed() };
+	return k->keys != NULL && k->slots != NULL;
+}
+
+void
+dft_keys_free(struct dft_keys *k)
+{
+	free(k->keys);
+	free(k->slots);
+	arena_free(&k->text);
+	*k = (struct dft_keys){ .keys = NULL };
+}
+
+static enum dft_role
+role_of(struct slice s)
+{
+	for (size_t i = 0; i < sizeof known_keys / sizeof known_keys[0]; i++)
+		if (slice_is(s, known_keys[i].text))
+			return known_keys[i].role;
+	return DFT_ROLE_NONE;
+}
+
+/* Keyed, so that no input can choose keys that all meet in one slot. */
+static inline uint32_t
+first_slot(const struct dft_keys *k, uint64_t low, uint64_t high, uint32_t n)
+{
+	const unsigned __int128 m =
+	    (unsigned __int128)(low ^ k->seed) * (high ^ n ^ (k->seed << 32 | k->seed >> 32));
+
+	return (uint32_t)((uint64_t)m ^ (uint64_t)(m >> 64)) % DFT_KEY_SLOTS;
+}
+
+static uint16_t
+add(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s, uint32_t slot)
+{
+	if (k->n == DFT_MAX_KEYS || s.n > DFT_MAX_KEY_BYTES - k->bytes)
+		return DFT_NO_KEY;
+	const struct slice text = arena_copy(&k->text, s);
+	if (text.p == NULL)
+		return DFT_NO_KEY; /* a key without a number is read all the same, until somebody asks */
+	k->bytes += s.n;
+	k->keys[k->n] =
+	    (struct dft_key){ .low = low, .high = high, .text = text, .role = (uint8_t)role_of(s) };
+	k->slots[slot] = (uint16_t)(k->n + 1);
+	return (uint16_t)k->n++;
+}
+
+static inline uint16_t
+find(struct dft_keys *k, uint64_t low, uint64_t high, struct slice s)
+{
+	uint32_t slot = first_slot(k, low, high, s.n);
+
+	for (; k->slots[slot] != 0; slot = (slot + 1) % DFT_KEY_SLOTS) {
+		const struct dft_key *const key = &k->keys[k->slots[slot] - 1];
+		if (key->low == low && key->high == high && key->text.n == s.n &&
+		    (s.n <= 16 || memcmp(key->text.p, s.p, s.n) == 0))
+			return (uint16_t)(k->slots[slot] - 1);
+	}
+	return add(k, low, high, s, slot);
+}
+
+/* The number of a key, new ones are added; DFT_NO_KEY: there are too many. */
+static uint16_t
+dft_key_number(struct dft_keys *k, struct slice s)
+{
+	char start[16] = { 0 };
+
+	if (s.n > 0)
+		memcpy(start, s.p, s.n < 16 ? s.n : 16);
+	/* long keys share their start easily: the hash of the whole tells them apart */
+	return find(k, load_u64(start, false),
+	            s.n <= 16 ? load_u64(start + 8, false) : hash_bytes(s.p, s.n, k->seed), s);
+}
+
+enum dft_top
+dft_top_of(struct slice key)
+{
+	static const char *const names[DFT_TOPS] = {
+		[DFT_ID] = "id",   [DFT_NAME] = "name", [DFT_CAT] = "cat", [DFT_TYPE] = "type",
+		[DFT_PID] = "pid", [DFT_TID] = "tid",   [DFT_TS] = "ts",   [DFT_DUR] = "dur",
+		[DFT_PH] = "ph",   [DFT_ARGS] = "args",
+	};
+
+	for (int i = 0; i < DFT_TOPS; i++)
+		if (slice_is(key, names[i]))
+			return (enum dft_top)i;
+	return DFT_TOPS;
+}
+
+/* ---- paths ---- */
+
+bool
+dft_paths_init(struct dft_paths *x)
+{
+	x->nodes = calloc(DFT_MAX_NODES, sizeof *x->nodes);
+	x->shapes = calloc(DFT_MAX_SHAPES, sizeof *x->shapes);
+	x->n = 1;
+	return x->nodes != NULL && x->shapes != NULL;
+}
+
+void
+dft_paths_free(struct dft_paths *x)
+{
+	free(x->nodes);
+	free(x->shapes);
+	*x = (struct dft_paths){ .nodes = NULL };
+}
+
+/* ---- following ---- */
+
+/* The first byte that is no digit; the line end is one.  What carries of the addition change only bytes
+ * behind it. */
+static inline const char *
+skip_digits(const char *p)
+{
+	for (;; p += 8) {
+		const uint64_t w = load_u64(p, false) ^ UINT64_C(0x3030303030303030);
+		const uint64_t other =
+		    ((w + UINT64_C(0x0606060606060606)) | w) & UINT64_C(0xf0f0f0f0f0f0f0f0);
+		if (other != 0)
+			return p + (__builtin_ctzll(other) >> 3);
+	}
+}
+
+/* Behind a number, an object, an array or a word; NULL: it is none, or not without a fault. */
+static const char *
+rare_value(struct dft_record *rec, uint8_t which, const char *v, const char *e, enum json_kind *kind)
+{
+	const char *q;
+
+	if (*v == '"' ||
+	    (*v == '{' && which == DFT_ARGS)) /* arguments are no value, but a path of their own */
+		return NULL;
+	if (*v == '{' || *v == '[')
+		q = json_nested(&rec->json, v, e, kind);
+	else
+		q = json_scalar(&rec->json, v, e, kind);
+	return rec->json.nflaws == 0 ? q : NULL;
+}
+
+static inline bool
+matches(const struct dft_node *n, const char *p)
+{
+	const uint64_t differs = ((load_u64(p, false) ^ n->literal[0]) & n->mask[0]) |
+	                         ((load_u64(p + 8, false) ^ n->literal[1]) & n->mask[1]);
+
+	return differs == 0 && (n->n <= 16 || ((load_u64(p + 16, false) ^ n->literal[2]) & n->mask[2]) == 0);
+}
+
+/* The child whose literal stands at p; NULL: none. */
+static inline const struct dft_node *
+next_node(const struct dft_node *at, const char *p)
+{
+	const struct dft_node *n = at->child;
+
+	while (n != NULL && !matches(n, p))
+		n = n->sibling;
+	return n;
+}
+
+/* A value that is no text, and of another kind than the path's first. */
+static const char *
+other_value(struct dft_record *rec, const struct dft_node *n, struct dft_arg *a, const char *v, const char *e)
+{
+	enum json_kind kind;
+	const char *end;
+
+	if (*v == '-' && (end = skip_digits(v + 1)) > v + 1 && (v[1] != '0' || end == v + 2) &&
+	    (*end == ',' || *end == '}'))
+		kind = JSON_INT;
+	else
+		end = rare_value(rec, n->what, v, e, &kind);
+	if (end == NULL)
+		return NULL;
+	if (n->what == DFT_PATH_ARG)
+		a->kind = (uint8_t)kind;
+	else
+		rec->shape ^= (uint64_t)(kind ^ n->kind) << 4 * n->what;
+	return end;
+}
+
+static inline bool
+is_plain_number(const char *v, const char *end)
+{
+	return end > v && (*end == ',' || *end == '}') && (*v != '0' || end - v == 1);
+}
+
+/* What the complete path says. */
+static void
+take_shape(struct dft_record *rec, const struct dft_shape *shape)
+{
+	rec->shape ^= shape->shape;
+	rec->hashes = shape->hashes;
+	rec->nargs = shape->nargs;
+	memcpy(rec->special, shape->special, sizeof rec->special);
+	rec->nextras = 0;
+	rec->clean = true;
+	rec->too_many = false;
+}
+
+bool
+dft_paths_follow(const struct dft_paths *x, struct dft_record *rec, const char *base, const uint32_t **quotes,
+                 const char *p, const char *e)
+{
+	const char *const start = p;
+	const uint32_t line_end = (uint32_t)(e - base);
+	struct dft_arg *a = rec->args;
+	const struct dft_node *n = next_node(x->nodes, p);
+	const uint32_t *q = *quotes;
+
+	rec->shape = 0; /* what differs from the path's */
+	json_clear(&rec->json);
+	rec->p = p;
+	for (; n != NULL && n->what != DFT_PATH_END; n = next_node(n, p)) {
+		struct dft_token *token;
+		/* q is at the first quote of the literal, for no value leaves one behind */
+		q += n->quotes;
+		const char *const v = base + q[-1] + n->after;
+		const char *end;
+		if (n->what == DFT_PATH_ARG) {
+			*a = n->arg;
+			a->key.at = (uint32_t)(v - start) - n->key_back;
+			token = &a->value;
+			a++;
+		} else {
+			token = &rec->top[n->what];
+		}
+		if (n->kind == JSON_STRING) {
+			end = base + *q;
+			if (*q++ >= line_end)
+				return false;
+			p = end + 1;
+		} else {
+			p = end = skip_digits(v);
+			if (n->kind != JSON_UINT || !is_plain_number(v, end)) {
+				p = end = other_value(rec, n, a - 1, v, e);
+				if (end == NULL)
+					return false;
+				while (*q < (uint32_t)(end - base))
+					q++;
+			}
+		}
+		*token = (struct dft_token){ (uint32_t)(v - start), (uint32_t)(end - v) };
+	}
+	if (n == NULL || p + n->n != e)
+		return false;
+	*quotes = q + n->quotes;
+	rec->end = e;
+	take_shape(rec, n->shape);
+	return true;
+}
+
+/* ---- learning ---- */
+
+/* A value of a record, in the order in which they stand there. */
+struct stop {
+	struct dft_token value;
+	const struct dft_arg *arg; /* NULL: a field of the record itself */
+	uint8_t kind, top;
+};
+
+static void
+add_stop(struct stop *stops, uint32_t *n, struct stop one)
+{
+	uint32_t i = (*n)++;
+
+	for (; i > 0 && stops[i - 1].value.at > one.value.at; i--)
+		stops[i] = stops[i - 1];
+	stops[i] = one;
+}
+
+static uint32_t
+find_stops(const struct dft_record *rec, struct stop *stops)
+{
+	uint32_t n = 0;
+
+	for (int i = 0; i < DFT_TOPS; i++) {
+		const enum json_kind kind = dft_top_kind(rec, (enum dft_top)i);
+		if (kind != JSON_ABSENT && !(i == DFT_ARGS && kind == JSON_OBJECT))
+			add_stop(stops, &n, (struct stop){ rec->top[i], NULL, (uint8_t)kind, (uint8_t)i });
+	}
+	for (uint32_t i = 0; i < rec->nargs; i++)
+		add_stop(stops, &n,
+		         (struct stop){ rec->args[i].value, &rec->args[i], rec->args[i].kind, DFT_PATH_ARG });
+	return n;
+}
+
+/* The node of a literal at p of n bytes (1 to DFT_LITERAL). */
+static struct dft_node
+make_node(const char *p, uint32_t n)
+{
+	struct dft_node node = { .n = (uint8_t)n, .after = 1 };
+	char bytes[DFT_LITERAL] = { 0 }, mask[DFT_LITERAL] = { 0 };
+
+	memcpy(bytes, p, n);
+	memset(mask, -1, n);
+	for (uint32_t i = 0; i < DFT_LITERAL / 8; i++) {
+		node.literal[i] = load_u64(bytes + 8 * i, false);
+		node.mask[i] = load_u64(mask + 8 * i, false);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (p[i] == '"') {
+			node.quotes++;
+			node.after = (uint8_t)(n - i);
+		}
+	return node;
+}
+
+/* The child of `at` that is this node, made if need be; NULL: there are too many.  Longer literals come
+ * first: `"a":"` must be asked for before `"a":`, behind which no text may come. */
+static struct dft_node *
+step(struct dft_paths *x, struct dft_node *at, const struct dft_node *node)
+{
+	struct dft_node **link = &at->child;
+	uint32_t siblings = 0;
+
+	for (; *link != NULL && (*link)->n >= node->n; link = &(*link)->sibling, siblings++)
+		if ((*link)->n == node->n &&
+		    memcmp((*link)->literal, node->literal, sizeof node->literal) == 0)
+			return *link;
+	for (const struct dft_node *k = *link; k != NULL; k = k->sibling)
+		siblings++;
+	if (siblings >= DFT_SIBLINGS)
+		return NULL;
+	struct dft_node *const made = &x->nodes[x->n++];
+	*made = *node;
+	made->sibling = *link;
+	return *link = made;
+}
+
+static struct dft_node *
+step_to_value(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec, const struct stop *s,
+              uint32_t from)
+{
+	struct dft_node node = make_node(rec->p + from, s->value.at - from);
+
+	node.what = s->top;
+	node.kind = s->kind;
+	if (s->arg != NULL) {
+		node.arg = *s->arg;
+		node.key_back = (uint8_t)(s->value.at - s->arg->key.at);
+	}
+	return step(x, at, &node);
+}
+
+/* The literal that ends the line, with the shape of its path. */
+static void
+step_to_end(struct dft_paths *x, struct dft_node *at, const struct dft_record *rec, uint64_t kinds,
+            uint32_t from)
+{
+	struct dft_node node = make_node(rec->p + from, (uint32_t)(rec->end - rec->p) - from);
+	struct dft_shape *const shape = &x->shapes[x->nshapes];
+
+	node.what = DFT_PATH_END;
+	node.shape = shape;
+	const struct dft_node *const end = step(x, at, &node);
+	if (end == NULL || end->shape != shape)
+		return;
+	*shape = (struct dft_shape){ .shape = kinds, .hashes = rec->hashes, .nargs = rec->nargs };
+	memcpy(shape->special, rec->special, sizeof shape->special);
+	x->nshapes++;
+}
+
+void
+dft_paths_learn(struct dft_paths *x, const struct dft_record *rec)
+{
+	struct stop stops[DFT_MAX_DEPTH_OF_PATH + DFT_TOPS];
+	struct dft_node *at;
+	uint64_t kinds = rec->shape;
+	uint32_t from = 0;
+
+	if (rec->nargs > DFT_MAX_DEPTH_OF_PATH)
+		return;
+	const uint32_t n = find_stops(rec, stops);
+	if (x->n + n + 1 > DFT_MAX_NODES ||
+	    x->nshapes == DFT_MAX_SHAPES) { /* shapes without end: the old ones make room */
+		x->nodes[0].child = NULL;
+		x->n = 1;
+		x->nshapes = 0;
+	}
+	at = &x->nodes[0];
+	for (uint32_t i = 0; i < n; i++) {
+		if (stops[i].value.at - from > DFT_LITERAL ||
+		    (at = step_to_value(x, at, rec, &stops[i], from)) == NULL)
+			return;
+		if (stops[i].arg == NULL) /* the path's kind may be that of an earlier record */
+			kinds ^= (uint64_t)(stops[i].kind ^ at->kind) << 4 * stops[i].top;
+		from = stops[i].value.at + stops[i].value.n + (stops[i].kind == JSON_STRING);
+	}
+	if ((uint32_t)(rec->end - rec->p) - from <= DFT_LITERAL)
+		step_to_end(x, at, rec, kinds, from);
+}
+
+/* ---- parse ---- */
+
+/* Records of any shape, with all flaws. */
+
+bool
+dft_record_init(struct dft_record *rec)
+{
+	*rec = (struct dft_record){ .args_cap = 256, .json = { .lenient = true, .depth = DFT_MAX_DEPTH } };
+	rec->args = malloc(rec->args_cap * sizeof *rec->args);
+	return rec->args != NULL;
+}
+
+void
+dft_record_free(struct dft_record *rec)
+{
+	free(rec->args);
+	free(rec->members);
+	rec->args = NULL;
+	rec->members = NULL;
+}
+
+struct parse {
+	struct dft_record *rec;
+	struct dft_keys *keys;
+	const char *e;
+};
+
+static struct dft_token
+token(const struct dft_record *rec, const char *from, const char *to)
+{
+	return (struct dft_token){ (uint32_t)(from - rec->p), (uint32_t)(to - from) };
+}
+
+/* What stands between the quotes of a string [p, q), and all of anything else. */
+static struct dft_token
+value_token(const struct dft_record *rec, const char *p, const char *q, enum json_kind kind)
+{
+	return json_is_string(kind) ? token(rec, p + 1, q - 1) : token(rec, p, q);
+}
+
+/* ---- a quote that should have been escaped ---- */
+
+/* Nothing but closing braces, one at least, and blanks. */
+static bool
+closes_line(const char *p, const char *e)
+{
+	const bool brace = p < e && *p == '}';
+
+	while (p < e && *p == '}')
+		p++;
+	return brace && json_skip_blanks(p, e) == e;
+}
+
+/* A comma and the next name. */
+static bool
+names_next(const char *p, const char *e)
+{
+	p = json_skip_blanks(p, e);
+	if (p == e || *p != ',')
+		return false;
+	p = json_skip_blanks(p + 1, e);
+	if (p == e || *p != '"')
+		return false;
+	const char *const name = ++p;
+	while (p < e &&
+	       (*p == '_' || *p == '.' || *p == '-' || (*p >= '0' && *p <= '9') || (*p | 0x20) >= 'a') &&
+	       *p < 0x7f)
+		p++;
+	return p > name && e - p >= 2 && p[0] == '"' && p[1] == ':';
+}
+
+bool
+dft_begins_record(const char *p, const char *e)
+{
+	return ((size_t)(e - p) >= 6 && memcmp(p, "{\"id\":", 6) == 0) ||
+	       ((size_t)(e - p) >= 8 && memcmp(p, "{\"name\":", 8) == 0);
+}
+
+/* Where the text that opens at `open` ends, given that what follows its first end (NULL: it has none) is no
+ * JSON; NULL: not known.  Behind the true end stands the end of the object, or a comma and the next name.  Of
+ * a quote behind a backslash more is asked.  A record that begins inside the text was glued to it: then the
+ * text does not go on behind it. */
+static const char *
+true_end(const char *open, const char *first_end, const char *e)
+{
+	for (const char *p = open + 1; p < e; p++) {
+		if (dft_begins_record(p, e))
+			return NULL;
+		if (*p != '"')
+			continue;
+		const bool escaped = first_end == NULL || p + 1 < first_end;
+		const char *const next = json_skip_blanks(p + 1, e);
+		if (names_next(next, e) || (escaped ? closes_line(next, e) : next < e && *next == '}'))
+			return p + 1;
+	}
+	return NULL;
+}
+
+static void
+forget_flaws_behind(struct json *x, const char *p)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < x->nflaws; i++)
+		if (x->flaws[i].at < p)
+			x->flaws[kept++] = x->flaws[i];
+	x->nflaws = kept;
+}
+
+/* A string as a value.  Quotes inside that are not escaped are recognised by what follows them, and so is an
+ * unescaped backslash before the last quote. */
+static const char *
+string_value(struct parse *x, const char *p, enum json_kind *kind)
+{
+	struct json *const json = &x->rec->json;
+	const char *const q = json_string(json, p, x->e, kind);
+	const char *const next = q != NULL ? json_skip_blanks(q, x->e) : NULL;
+
+	if (q != NULL && (next == x->e || *next == ',' || *next == '}' || *next == ']'))
+		return q;
+	const char *const end = true_end(p, q, x->e);
+	if (end == NULL)
+		return q; /* the missing comma will be reported */
+	if (q != NULL && end > q) {
+		json_flaw_add(json, DFT_FLAW_UNESCAPED_QUOTE, q - 1);
+	} else {
+		forget_flaws_behind(json, end);
+		json_flaw_add(json, JSON_FLAW_ESCAPE, end - 2);
+	}
+	*kind = JSON_BAD_STRING;
+	return end;
+}
+
+static const char *
+any_value(struct parse *x, const char *p, enum json_kind *kind)
+{
+	return p < x->e && *p == '"' ? string_value(x, p, kind) : json_value(&x->rec->json, p, x->e, kind);
+}
+
+/* ---- arguments ---- */
+
+static bool
+room_for_arg(struct dft_record *rec)
+{
+	if (rec->nargs < rec->args_cap)
+		return true;
+	if (rec->nargs >= DFT_MAX_ARGS) {
+		rec->too_many = true;
+		return false;
+	}
+	const uint32_t cap = rec->args_cap * 2;
+	struct dft_arg *const p = realloc(rec->args, cap * sizeof *p);
+	rec->no_memory = p == NULL;
+	if (p == NULL)
+		return false;
+	rec->args = p;
+	rec->args_cap = cap;
+	return true;
+}
+
+/* Keys beyond those that have numbers are compared one by one, a bounded number of times. */
+static uint32_t
+count_same(const struct dft_record *rec, struct dft_token key)
+{
+	const uint32_t from = rec->nargs > 256 ? rec->nargs - 256 : 0;
+	const struct slice s = dft_token_text(rec, key);
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < rec->nargs; i++)
+		n += rec->args[i].number == DFT_NO_KEY &&
+		     slice_equal(dft_token_text(rec, rec->args[i].key), s);
+	return n;
+}
+
+static void
+take_role(struct dft_record *rec, struct dft_arg *a, enum dft_role role)
+{
+	const uint32_t i = rec->nargs;
+
+	a->role = (uint8_t)role;
+	if (role == DFT_ROLE_NONE || a->repeats > 0)
+		return;
+	rec->special[role] = (uint16_t)(i + 1);
+	if (dft_role_is_hash(role) && i < 64)
+		rec->hashes |= UINT64_C(1) << i;
+}
+
+/* That a name comes twice is valid JSON. */
+static void
+flaw_duplicate(struct dft_record *rec, const char *at)
+{
+	json_flaw_add(&rec->json, DFT_FLAW_DUPLICATE_KEY, at);
+	rec->json.met--;
+}
+
+static void
+add_arg(struct parse *x, struct dft_token key, struct dft_token value, enum json_kind kind)
+{
+	struct dft_record *const rec = x->rec;
+
+	if (!room_for_arg(rec))
+		return;
+	struct dft_arg *const a = &rec->args[rec->nargs];
+	*a = (struct dft_arg){ .key = key, .value = value, .kind = (uint8_t)kind };
+	a->number = dft_key_number(x->keys, dft_token_text(rec, key));
+	if (a->number == DFT_NO_KEY) {
+		a->repeats = count_same(rec, key);
+	} else {
+		struct dft_key *const k = &x->keys->keys[a->number];
+		k->repeats = k->object == x->keys->object ? k->repeats + 1 : 0;
+		k->object = x->keys->object;
+		a->repeats = k->repeats;
+		take_role(rec, a, (enum dft_role)k->role);
+	}
+	if (a->repeats > 0)
+		flaw_duplicate(rec, rec->p + key.at);
+	rec->nargs++;
+}
+
+/* The object of the arguments, at its brace. */
+static const char *
+arguments(struct parse *x, const char *p)
+{
+	struct json *const json = &x->rec->json;
+	bool more;
+
+	x->keys->object++;
+	p = json_first(json, p, x->e, &more);
+	while (p != NULL && more) {
+		struct slice key;
+		enum json_kind kind;
+		const char *const v = json_key(json, p, x->e, &key, &kind);
+		const char *const q = v != NULL ? any_value(x, v, &kind) : NULL;
+		if (q == NULL)
+			return NULL;
+		add_arg(x, token(x->rec, key.p, key.p + key.n), value_token(x->rec, v, q, kind), kind);
+		p = json_next(json, q, x->e, '}', &more);
+	}
+	return p;
+}
+
+/* ---- the record ---- */
+
+const char *
+dft_wrapper_end(const char *p, const char *e)
+{
+	static const char key[] = "\"traceEvents\"";
+	const char *const most = e - p > 256 ? p + 256 : e;
+
+	for (const char *q = p; most - q >= (ptrdiff_t)sizeof key - 1; q++) {
+		if (*q != '"' || memcmp(q, key, sizeof key - 1) != 0)
+			continue;
+		q = json_skip_blanks(q + sizeof key - 1, e);
+		if (q == e || *q != ':')
+			return NULL;
+		q = json_skip_blanks(q + 1, e);
+		return q < e && *q == '[' ? q + 1 : NULL;
+	}
+	return NULL;
+}
+
+static void
+add_extra(struct dft_record *rec, struct dft_token key, struct dft_token value, enum json_kind kind)
+{
+	const struct slice s = dft_token_text(rec, key);
+	uint32_t repeats = dft_top_of(s) != DFT_TOPS;
+
+	if (rec->nextras == DFT_EXTRAS) {
+		rec->too_many = true;
+		return;
+	}
+	for (uint32_t i = 0; i < rec->nextras; i++)
+		repeats += slice_equal(dft_token_text(rec, rec->extras[i].key), s);
+	if (repeats > 0)
+		flaw_duplicate(rec, s.p);
+	rec->extras[rec->nextras++] = (struct dft_arg){
+		.key = key, .value = value, .number = DFT_NO_KEY, .kind = (uint8_t)kind, .repeats = repeats
+	};
+}
+
+static void
+add_member(struct dft_record *rec, struct dft_member m)
+{
+	if (rec->nmembers == DFT_MAX_ARGS)
+		rec->too_many = true;
+	else if (!array_room(&rec->members, rec->nmembers, &rec->members_cap, sizeof *rec->members))
+		rec->no_memory = true;
+	else
+		rec->members[rec->nmembers++] = m;
+}
+
+static bool
+is_digits_and_q(struct slice s)
+{
+	uint32_t i = 0;
+
+	while (i < s.n && s.p[i] >= '0' && s.p[i] <= '9')
+		i++;
+	return i > 0 && i + 1 == s.n && s.p[i] == 'q';
+}
+
+/* Versions of 2025 printed a "q" behind the pid of some metadata. */
+static void
+repair_pid(struct dft_record *rec, struct dft_token *value, enum json_kind *kind)
+{
+	const struct slice s = dft_token_text(rec, *value);
+	struct json *const json = &rec->json;
+
+	if (*kind != JSON_BAD_WORD || !is_digits_and_q(s))
+		return;
+	/* the stray q is reported in place of the bad value */
+	for (uint32_t i = 0; i < json->nflaws; i++)
+		if (json->flaws[i].kind == JSON_FLAW_WORD && json->flaws[i].at == s.p)
+			json->flaws[i--] = json->flaws[--json->nflaws];
+	value->n--;
+	json_flaw_add(json, DFT_FLAW_STRAY_Q, s.p + value->n);
+	*kind = JSON_UINT;
+}
+
+/* One field of the record: its key at p. */
+static const char *
+top_field(struct parse *x, const char *p)
+{
+	struct dft_record *const rec = x->rec;
+	struct slice key;
+	enum json_kind kind;
+	const char *const v = json_key(&rec->json, p, x->e, &key, &kind);
+
+	if (v == NULL)
+		return NULL;
+	const enum dft_top which = dft_top_of(key);
+	const bool known = which != DFT_TOPS && dft_top_kind(rec, which) == JSON_ABSENT;
+	const bool args = known && which == DFT_ARGS && v < x->e && *v == '{';
+	const uint32_t met = rec->json.met;
+	kind = JSON_OBJECT;
+	const char *const q = args ? arguments(x, v) : any_value(x, v, &kind);
+	if (q == NULL)
+		return NULL;
+	struct dft_token value = value_token(rec, v, q, kind);
+	if (which == DFT_PID)
+		repair_pid(rec, &value, &kind);
+	const struct dft_token name = token(rec, key.p, key.p + key.n);
+	if (rec->keep_members)
+		add_member(rec, (struct dft_member){ name, value,
+		                                     args && rec->json.met > met ? JSON_BAD_NESTED : kind });
+	if (!known) {
+		add_extra(rec, name, value, kind);
+		return q;
+	}
+	rec->top[which] = value;
+	rec->shape |= (uint64_t)kind << 4 * which;
+	return q;
+}
+
+static void
+forget_last(struct dft_record *rec)
+{
+	rec->shape = 0;
+	memset(rec->special, 0, sizeof rec->special);
+	rec->nargs = rec->nextras = rec->nmembers = 0;
+	json_clear(&rec->json);
+	rec->hashes = 0;
+	rec->clean = rec->too_many = rec->no_memory = false;
+}
+
+bool
+dft_parse(struct dft_record *rec, struct dft_keys *keys, const char *p, const char *e)
+{
+	struct parse x = { rec, keys, e };
+	bool more;
+
+	forget_last(rec);
+	rec->p = p;
+	p = json_first(&rec->json, p, e, &more);
+	while (p != NULL && more) {
+		p = top_field(&x, p);
+		if (p != NULL)
+			p = json_next(&rec->json, p, e, '}', &more);
+	}
+	rec->end = p;
+	return p != NULL && !rec->no_memory;
+}

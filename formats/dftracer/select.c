@@ -1,0 +1,469 @@
+#include <stdlib.h>
+
+#include "dftracer/dftracer.h"
+
+/* ---- write look ---- */
+
+static bool
+prepare(struct dfw_look *x)
+{
+	if (!x->ready)
+		x->ready = dft_record_init(&x->rec) && dft_keys_init(&x->keys);
+	return x->ready;
+}
+
+static bool
+top_is(const struct dft_record *rec, enum dft_top which, const char *text)
+{
+	return dft_top_kind(rec, which) != JSON_ABSENT && slice_is(dft_top_text(rec, which), text);
+}
+
+static bool
+arg_is(const struct dft_record *rec, enum dft_role role, const char *text)
+{
+	const struct dft_arg *const a = dft_arg_of(rec, role);
+
+	return a != NULL && slice_is(dft_token_text(rec, a->value), text);
+}
+
+static enum dfw_kind
+kind_of(const struct dft_record *rec)
+{
+	if (!(top_is(rec, DFT_PH, "M") || top_is(rec, DFT_PH, "m") || top_is(rec, DFT_PH, "4") ||
+	      top_is(rec, DFT_PH, "H") || top_is(rec, DFT_PH, "h")))
+		return DFW_CALL;
+	if (top_is(rec, DFT_NAME, "HH") || top_is(rec, DFT_NAME, "FH") || top_is(rec, DFT_NAME, "SH"))
+		return DFW_HASH;
+	if (top_is(rec, DFT_NAME, "thread_name"))
+		return DFW_THREAD_NAME;
+	if (top_is(rec, DFT_NAME, "EH"))
+		return DFW_ENTITY;
+	if (top_is(rec, DFT_NAME, "ET"))
+		return DFW_ENTITY_TYPE;
+	if (top_is(rec, DFT_NAME, "ER"))
+		return DFW_ENTITY_RELATION;
+	return top_is(rec, DFT_NAME, "CM") && arg_is(rec, DFT_ROLE_NAME, "time_metric") ? DFW_TIME_METRIC
+	                                                                                : DFW_OF_PROCESS;
+}
+
+/* A pid or tid, quoted or not; a negative one as two's complement. */
+static bool
+number_of(const struct dft_record *rec, enum dft_top which, uint64_t *v)
+{
+	const struct slice s =
+	    dft_top_kind(rec, which) != JSON_ABSENT ? dft_top_text(rec, which) : slice_of(NULL, 0);
+	const bool minus = s.n > 0 && *s.p == '-';
+
+	if (s.n <= minus || !json_digits_any(s.p + minus, s.n - minus, v))
+		return false;
+	*v = minus ? -*v : *v;
+	return true;
+}
+
+bool
+dfw_look_at(struct dfw_look *x, struct slice bytes)
+{
+	struct dft_record *const rec = &x->rec;
+
+	if (!prepare(x) || !dft_parse(rec, &x->keys, bytes.p, bytes.p + bytes.n))
+		return false;
+	x->kind = kind_of(rec);
+	x->has_pid = number_of(rec, DFT_PID, &x->pid);
+	x->has_tid = number_of(rec, DFT_TID, &x->tid);
+	const struct dft_arg *const hash = dft_arg_of(rec, DFT_ROLE_HHASH);
+	const struct dft_arg *const name = dft_arg_of(rec, DFT_ROLE_HOSTNAME);
+	const struct dft_arg *const a = hash != NULL ? hash : name;
+	x->host = a != NULL ? dft_token_text(rec, a->value) : slice_of(NULL, 0);
+	return true;
+}
+
+/* ---- time units ---- */
+
+static uint64_t
+key_of(uint64_t pid, struct slice host)
+{
+	return hash_bytes(host.p, host.n, hash_u64(pid, hash_seed()));
+}
+
+/* Records that do not say their host are of the first process of their pid. */
+bool
+dfw_look_metric(struct dfw_look *x)
+{
+	static const struct {
+		const char *name;
+		uint32_t ns;
+	} units[] = { { "NS", 1 }, { "US", 1000 }, { "MS", 1000000 }, { "SEC", 1000000000 } };
+	const uint64_t any = key_of(x->pid, slice_of("", 0));
+	const bool first = table64_get(&x->units, any) == TABLE_NONE;
+
+	for (size_t i = 0; x->has_pid && i < sizeof units / sizeof units[0]; i++)
+		if (arg_is(&x->rec, DFT_ROLE_VALUE, units[i].name))
+			return table64_put(&x->units, key_of(x->pid, x->host), units[i].ns) &&
+			       (!first || table64_put(&x->units, any, units[i].ns));
+	return true;
+}
+
+uint64_t
+dfw_look_unit(const struct dfw_look *x)
+{
+	uint32_t ns = x->has_pid ? table64_get(&x->units, key_of(x->pid, x->host)) : TABLE_NONE;
+
+	if (ns == TABLE_NONE && x->has_pid)
+		ns = table64_get(&x->units, key_of(x->pid, slice_of("", 0)));
+	return ns == TABLE_NONE ? 1000 : ns;
+}
+
+void
+dfw_look_free(struct dfw_look *x)
+{
+	if (x->ready) {
+		dft_record_free(&x->rec);
+		dft_keys_free(&x->keys);
+	}
+	table64_free(&x->units);
+}
+
+/* ---- write select ---- */
+
+/* ---- marks ---- */
+
+/* What kind of thing a mark is of. */
+enum mark { OF_HASH = 1, OF_DEFINITION = 4, OF_PROCESS, OF_THREAD, OF_ENTITY, OF_TYPE };
+
+static uint64_t
+key_of_write_select(enum mark kind, uint64_t a, uint64_t b)
+{
+	return hash_u64(b, hash_u64(a, hash_seed() + kind));
+}
+
+static uint64_t
+text_key(enum mark kind, struct slice s)
+{
+	return key_of_write_select(kind, hash_bytes(s.p, s.n, hash_seed()), 0);
+}
+
+static bool
+is_marked(const struct dfw_select *s, uint64_t key)
+{
+	return table64_get(&s->needed, key) != TABLE_NONE;
+}
+
+static void
+mark(struct dfw_select *s, uint64_t key, uint32_t value)
+{
+	s->everything |= s->needed.used >= DFW_MOST_MARKS;
+	if (!s->everything)
+		s->failed |= !table64_put(&s->needed, key, value);
+}
+
+/* ---- hashes ---- */
+
+/* Narrow hashes are those of a process.  false: it is none. */
+static bool
+hash_key(const struct dfw_look *x, const struct dft_arg *a, enum dft_hash_kind kind, uint64_t *key)
+{
+	struct dft_hash h;
+
+	if (!dft_hash_read(&x->rec, a->value, (enum json_kind)a->kind, &h) || h.none)
+		return false;
+	const bool narrow = !h.text && h.value <= UINT16_MAX;
+	*key = key_of_write_select(OF_HASH, h.value, (narrow ? x->pid << 8 : 0) | (uint64_t)kind << 1 | h.text);
+	return true;
+}
+
+static enum dft_hash_kind
+defined_kind(const struct dft_record *rec)
+{
+	switch (*dft_top_text(rec, DFT_NAME).p) {
+	case 'H':
+		return DFT_HASH_HOST;
+	case 'F':
+		return DFT_HASH_FILE;
+	default:
+		return DFT_HASH_STRING;
+	}
+}
+
+static void
+mark_hashes(struct dfw_select *s, const struct dfw_look *x)
+{
+	uint64_t key;
+
+	for (uint32_t i = 0; i < x->rec.nargs; i++) {
+		const struct dft_arg *const a = &x->rec.args[i];
+		const enum dft_role role = (enum dft_role)a->role;
+		if (dft_role_is_hash(role) && hash_key(x, a, dft_hash_kind_of(role), &key))
+			mark(s, key, 1);
+	}
+}
+
+/* The first definition, and each that gives another text. */
+static bool
+takes_definition(struct dfw_select *s, const struct dfw_look *x)
+{
+	const struct dft_arg *const name = dft_arg_of(&x->rec, DFT_ROLE_NAME);
+	const struct dft_arg *const value = dft_arg_of(&x->rec, DFT_ROLE_VALUE);
+	const struct dft_arg *const a = value != NULL ? value : dft_arg_of(&x->rec, DFT_ROLE_HASH);
+	uint64_t key;
+
+	if (name == NULL || a == NULL || !hash_key(x, a, defined_kind(&x->rec), &key) || !is_marked(s, key))
+		return false;
+	const struct slice text = dft_token_text(&x->rec, name->value);
+	const uint32_t now = (uint32_t)hash_bytes(text.p, text.n, hash_seed()) & INT32_MAX;
+	const uint64_t defined = key_of_write_select(OF_DEFINITION, key, 0);
+	if (table64_get(&s->needed, defined) == now)
+		return false;
+	mark(s, defined, now);
+	return true;
+}
+
+/* ---- processes and threads ---- */
+
+static uint64_t
+host_number(struct slice host)
+{
+	return host.n > 0 ? hash_bytes(host.p, host.n, hash_seed()) | 1 : 0;
+}
+
+/* With its host, without it, and for metadata that does not say the host. */
+static void
+mark_who(struct dfw_select *s, const struct dfw_look *x)
+{
+	const uint64_t host = host_number(x->host);
+
+	if (!x->has_pid)
+		return;
+	mark(s, key_of_write_select(OF_PROCESS, x->pid, host), 1);
+	mark(s, key_of_write_select(OF_PROCESS, x->pid, 2), 1);
+	if (x->has_tid)
+		mark(s, key_of_write_select(OF_THREAD, key_of_write_select(OF_PROCESS, x->pid, 0), x->tid), 1);
+}
+
+static bool
+is_of_retained(const struct dfw_select *s, const struct dfw_look *x)
+{
+	const uint64_t host = host_number(x->host);
+
+	if (!x->has_pid)
+		return true; /* of the whole trace */
+	if (host == 0)
+		return is_marked(s, key_of_write_select(OF_PROCESS, x->pid, 2));
+	return is_marked(s, key_of_write_select(OF_PROCESS, x->pid, host)) || is_marked(s, key_of_write_select(OF_PROCESS, x->pid, 0));
+}
+
+static bool
+is_of_retained_thread(const struct dfw_select *s, const struct dfw_look *x)
+{
+	return is_of_retained(s, x) &&
+	       (!x->has_tid || is_marked(s, key_of_write_select(OF_THREAD, key_of_write_select(OF_PROCESS, x->pid, 0), x->tid)));
+}
+
+/* ---- entities ---- */
+
+static bool
+key_is(const struct dfw_look *x, const struct dft_arg *a, const char *key)
+{
+	return slice_is(dft_token_text(&x->rec, a->key), key);
+}
+
+/* The text of an argument as a mark; false: there is none. */
+static bool
+arg_key(const struct dfw_look *x, const char *name, enum mark kind, uint64_t *key)
+{
+	for (uint32_t i = 0; i < x->rec.nargs; i++)
+		if (key_is(x, &x->rec.args[i], name)) {
+			*key = text_key(kind, dft_token_text(&x->rec, x->rec.args[i].value));
+			return true;
+		}
+	return false;
+}
+
+/* All texts of 16 bytes inside the argument relations. */
+static void
+mark_relations(struct dfw_select *s, const struct dfw_look *x)
+{
+	for (uint32_t i = 0; i < x->rec.nargs; i++) {
+		const struct slice v = dft_token_text(&x->rec, x->rec.args[i].value);
+		if (!key_is(x, &x->rec.args[i], "relations"))
+			continue;
+		for (uint32_t at = 0; at + DFT_HEX_DIGITS + 2 <= v.n; at++)
+			if (v.p[at] == '"' && v.p[at + DFT_HEX_DIGITS + 1] == '"')
+				mark(s, text_key(OF_ENTITY, slice_of(v.p + at + 1, DFT_HEX_DIGITS)), 1);
+	}
+}
+
+static void
+note_entity(struct dfw_select *s, const struct dfw_look *x)
+{
+	struct dfw_entity e;
+
+	if (!arg_key(x, "id", OF_ENTITY, &e.id) || !arg_key(x, "type", OF_TYPE, &e.type))
+		return;
+	s->everything |= s->nentities >= DFW_MOST_ENTITIES;
+	if (s->everything)
+		return;
+	s->failed |= !array_room(&s->entities, s->nentities, &s->entities_cap, sizeof *s->entities);
+	if (!s->failed)
+		s->entities[s->nentities++] = e;
+}
+
+static bool
+takes_entity(const struct dfw_select *s, const struct dfw_look *x)
+{
+	uint64_t a, b;
+
+	switch (x->kind) {
+	case DFW_ENTITY:
+		return !arg_key(x, "id", OF_ENTITY, &a) || is_marked(s, a);
+	case DFW_ENTITY_TYPE:
+		return !arg_key(x, "type", OF_TYPE, &a) || is_marked(s, a);
+	default:
+		return !arg_key(x, "subject", OF_ENTITY, &a) || !arg_key(x, "object", OF_ENTITY, &b) ||
+		       (is_marked(s, a) && is_marked(s, b));
+	}
+}
+
+/* ---- records without a parse ---- */
+
+#define MOST_TRACKS (DFT_MAX_THREADS - 1) /* readers put threads beyond them together */
+
+/* Whether the process and the thread of the event are marked; if not, they will be. */
+static bool
+is_known_track(struct dfw_select *s, const struct track *t)
+{
+	if (t->index >= MOST_TRACKS)
+		return false;
+	if (!array_reach(&s->tracks, &s->ntracks, t->index, sizeof *s->tracks)) {
+		s->failed = true;
+		return true;
+	}
+	const bool known = s->tracks[t->index];
+	s->tracks[t->index] = true;
+	return known;
+}
+
+/* The value behind a colon, as a token: a text without its quotes, or digits. */
+static struct dft_token
+value_at(struct slice bytes, uint32_t at, enum json_kind *kind)
+{
+	while (at < bytes.n && (bytes.p[at] == ' ' || bytes.p[at] == '\t'))
+		at++;
+	const bool text = at < bytes.n && bytes.p[at] == '"';
+	uint32_t end = at += text;
+
+	*kind = text ? JSON_STRING : JSON_UINT;
+	while (end < bytes.n && (text ? bytes.p[end] != '"' : bytes.p[end] >= '0' && bytes.p[end] <= '9'))
+		end++;
+	return (struct dft_token){ at, end - at };
+}
+
+static bool
+ends_in(const char *p, const char *from, const char *word, size_t n)
+{
+	return (size_t)(p - from) >= n && memcmp(p - n, word, n) == 0;
+}
+
+/* What names hashes and entities, found by how keys end: `hash":`.  A text that only looks so marks what
+ * nobody needs.  false: the record has to be parsed. */
+static bool
+mark_keys(struct dfw_select *s, const struct event *e, struct slice bytes)
+{
+	struct dfw_look x = { .pid = track_process(e->track)->id, .rec = { .p = bytes.p } };
+	const char *p = bytes.p, *const end = p + bytes.n;
+	uint64_t key;
+
+	for (; (p = memchr(p, ':', (size_t)(end - p))) != NULL; p++) {
+		if (ends_in(p, bytes.p, "relations\"", 10) || ends_in(p, bytes.p, "\"cwd\"", 5) ||
+		    p[-1] == ' ')
+			return false;
+		if (!ends_in(p, bytes.p, "hash\"", 5) || p - bytes.p < 7)
+			continue;
+		enum json_kind kind;
+		const char c = p[-6];
+		const struct dft_token value = value_at(bytes, (uint32_t)(p + 1 - bytes.p), &kind);
+		const struct dft_arg a = { .value = value, .kind = (uint8_t)kind };
+		const enum dft_hash_kind of = c == 'h'   ? DFT_HASH_HOST
+		                              : c == 'f' ? DFT_HASH_FILE
+		                                         : DFT_HASH_STRING;
+		if (hash_key(&x, &a, of, &key) && !is_marked(s, key))
+			mark(s, key, 1);
+	}
+	return true;
+}
+
+/* ---- all of them ---- */
+
+void
+dfw_select_look(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes)
+{
+	if ((e->flags & EVENT_LEFT_OUT) != 0) {
+		s->left_out = true;
+		return;
+	}
+	if (s->everything)
+		return;
+	if (e->phase != PHASE_STRUCTURE && is_known_track(s, e->track) && mark_keys(s, e, bytes))
+		return;
+	const bool seen = dfw_look_at(x, bytes);
+	s->failed |= !x->ready;
+	if (!seen)
+		return;
+	if (x->kind == DFW_ENTITY)
+		note_entity(s, x);
+	if (x->kind != DFW_CALL)
+		return;
+	mark_who(s, x);
+	mark_hashes(s, x);
+	mark_relations(s, x);
+}
+
+void
+dfw_select_end(struct dfw_select *s)
+{
+	if (s->over)
+		return;
+	s->over = true;
+	for (uint32_t i = 0; i < s->nentities; i++)
+		if (is_marked(s, s->entities[i].id))
+			mark(s, s->entities[i].type, 1);
+}
+
+static bool
+takes_metadata(struct dfw_select *s, const struct dfw_look *x)
+{
+	switch (x->kind) {
+	case DFW_CALL:
+		return true;
+	case DFW_HASH:
+		return takes_definition(s, x);
+	case DFW_THREAD_NAME:
+		return is_of_retained_thread(s, x);
+	case DFW_ENTITY:
+	case DFW_ENTITY_TYPE:
+	case DFW_ENTITY_RELATION:
+		return takes_entity(s, x);
+	default:
+		return is_of_retained(s, x);
+	}
+}
+
+enum dfw_take
+dfw_select_takes(struct dfw_select *s, struct dfw_look *x, const struct event *e, struct slice bytes)
+{
+	if ((e->flags & EVENT_LEFT_OUT) != 0)
+		return DFW_LEAVE;
+	if (e->phase != PHASE_STRUCTURE)
+		return slice_is(e->cls->category, "dftracer") && slice_is(e->name, "start") ? DFW_LEAVE_START
+		                                                                            : DFW_TAKE;
+	if (!dfw_look_at(x, bytes))
+		return DFW_TAKE;
+	return s->everything || takes_metadata(s, x) ? DFW_TAKE : DFW_LEAVE;
+}
+
+void
+dfw_select_free(struct dfw_select *s)
+{
+	table64_free(&s->needed);
+	free(s->entities);
+	free(s->tracks);
+}

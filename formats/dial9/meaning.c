@@ -1,0 +1,678 @@
+#include "dial9/dial9.h"
+#include "model/event_traits.h"
+
+/* ---- annotation ---- */
+
+/*
+ * Schema annotations (0.4): facts about the fields of a schema, each a key and
+ * a value.  The one key in use, metrique.unit, is shown with the field's type.
+ * Like pool frames, they are read entry by entry.
+ */
+
+struct annotation {
+	uint16_t field;
+	struct slice key, value; /* p NULL: there is none, or it came in pieces */
+};
+
+static bool
+take_entry(struct d9_bytes *b, struct annotation *a)
+{
+	const char *key, *value;
+	uint16_t key_len;
+	uint32_t n;
+
+	if (!d9_bytes_u16(b, &a->field, "field_index") || !d9_bytes_u16(b, &key_len, "key_len") ||
+	    (key = d9_bytes_take(b, key_len, "key")) == NULL)
+		return false;
+	if (!b->pieces)
+		a->key = textscan_slice(key, key_len);
+	if (!d9_bytes_u32(b, &n, "value_len") || !d9_bytes_run(b, n, 1, "value_len", &value))
+		return false;
+	if (!b->pieces)
+		a->value = textscan_slice(value, n);
+	return true;
+}
+
+/* The unit, and as part of the type that people see; the first one stays. */
+static void
+set_unit(struct d9_state *st, struct d9_schema *s, struct class_field *field, struct slice unit)
+{
+	struct arena *const arena = &st->r->trace->arena;
+
+	if (unit.n > 32 || field->unit != NULL)
+		return;
+	field->unit = arena_copy(arena, slice_is(unit, "bytes") ? SLICE_LIT("byte") : unit).p;
+	const struct slice type =
+	    arena_printf(arena, "%.*s (%.*s)", (int)field->type.n, field->type.p, (int)unit.n, unit.p);
+	if (field->unit == NULL || type.p == NULL)
+		st->no_memory = true;
+	else
+		field->type = textscan_slice(type.p, type.n);
+	s->planned = false; /* events of it may have a class already, which does not change */
+	s->run_need = SIZE_MAX;
+}
+
+static void
+learn(struct d9_state *st, const struct d9_frame *f, const struct annotation *a)
+{
+	struct d9_schema *const s = d9_schema_find(&st->schemas, st->open.type_id);
+	struct quoted q;
+
+	if ((a->key.flags & SLICE_UTF8) == 0)
+		d9_check_text(st, f, a->key, "annotation key", (struct slice){ NULL, 0, 0 });
+	if (s == NULL)
+		return;
+	if (a->field >= s->nfields)
+		d9_find(st, D9_RULE_ANNOTATION_FIELD, f, "field_index is %u, field_count of %s is %" PRIu32,
+		        a->field, quoted(&q, s->name), s->nfields);
+	else if (slice_is(a->key, "metrique.unit"))
+		set_unit(st, s, &s->declared[s->nhead + a->field], a->value);
+}
+
+/* The entry that is there if the frame has any; `first`: with the frame's head. */
+static void
+show(struct d9_state *st, const struct d9_frame *f, struct batch *b, const struct annotation *a, bool first)
+{
+	struct field fields[5];
+	uint32_t n = 0;
+
+	if (!d9_wants_structure(st))
+		return;
+	if (first || !d9_wants_raw(st))
+		fields[n++] = (struct field){ SLICE_LIT("type_id"), value_u64(st->open.type_id) };
+	if (first)
+		fields[n++] =
+		    (struct field){ SLICE_LIT("count"), { .type = VALUE_U16, .u64 = st->open.count } };
+	if (st->open.count > 0) {
+		fields[n++] =
+		    (struct field){ SLICE_LIT("field_index"), { .type = VALUE_U16, .u64 = a->field } };
+		fields[n++] = (struct field){ SLICE_LIT("key"), value_string(a->key) };
+		fields[n++] = (struct field){ SLICE_LIT("value"), value_string(a->value) };
+	}
+	d9_record_structure(st, D9_S_ANNOTATIONS, f, b, fields, n);
+}
+
+enum d9_result
+d9_annotations_head(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct d9_open_frame head = { .tag = f->tag, .offset = f->offset };
+	struct annotation a = { .field = 0 };
+	uint16_t count;
+
+	(void)d9_bytes_take(&bytes, 1, "tag");
+	const unsigned n = d9_bytes_leb128(&bytes, &head.type_id, "type_id");
+	if (n > D9_VARINT_MAX) {
+		d9_find_at(st, D9_RULE_LEB128_TOO_LONG, f, f->p + 1,
+		           "type_id of annotations has no end within %d bytes", D9_VARINT_MAX);
+		return D9_BAD;
+	}
+	if (n == 0 || !d9_bytes_u16(&bytes, &count, "count") || (count > 0 && !take_entry(&bytes, &a)))
+		return D9_MORE;
+	f->end = bytes.p;
+	head.left = head.count = count;
+	st->open = head;
+	d9_newer(st, f, f->p, "annotations frame 0x06");
+	if (d9_schema_find(&st->schemas, head.type_id) == NULL)
+		d9_find(st, D9_RULE_ANNOTATION_SCHEMA, f,
+		        "type_id %" PRIu64 " has no schema in this segment; count is %u", head.type_id,
+		        count);
+	if (count > 0)
+		learn(st, f, &a);
+	show(st, f, b, &a, true);
+	return D9_DONE;
+}
+
+enum d9_result
+d9_annotation(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	struct d9_bytes bytes = d9_bytes_of(st, f);
+	struct annotation a;
+
+	if (!take_entry(&bytes, &a))
+		return D9_MORE;
+	f->end = bytes.p;
+	learn(st, f, &a);
+	show(st, f, b, &a, false);
+	return D9_DONE;
+}
+
+enum d9_result
+d9_annotation_skip(struct d9_state *st)
+{
+	struct d9_bytes bytes = d9_bytes_pieces(st);
+	struct annotation a;
+
+	const bool ok = take_entry(&bytes, &a);
+	st->r->in->p = bytes.p;
+	return ok ? D9_DONE : D9_MORE;
+}
+
+/* ---- vocabulary ---- */
+
+/*
+ * By the vocabulary some events hold facts of the whole trace: the wall clock,
+ * metadata, names of addresses.  The reader takes these itself, because
+ * `validate` checks them and symbols stand at the end.
+ */
+
+#define SECOND UINT64_C(1000000000)
+
+static uint32_t
+field_named(const void *ctx, struct slice name)
+{
+	const struct d9_schema *const s = ctx;
+
+	for (uint32_t i = 0; name.p != NULL && i < s->nfields; i++)
+		if (slice_equal(s->fields[i].name, name))
+			return i;
+	return D9_NO_FIELD;
+}
+
+static bool
+has_field(const void *ctx, struct slice name)
+{
+	return field_named(ctx, name) != D9_NO_FIELD;
+}
+
+static uint8_t
+field_type(const void *ctx, uint32_t field)
+{
+	const struct d9_schema *const s = ctx;
+
+	return d9_type(s->fields[field].type)->value;
+}
+
+/* Whether the reader does all that the plan asks for. */
+static bool
+is_done_by_reader(const struct d9_schema *s, const struct class_plan *p)
+{
+	const unsigned mine = CLASS_PLAN_EPOCH | CLASS_PLAN_FACTS;
+
+	return s->kind != D9_KIND_PLAIN && (p->says & ~mine) == 0 && (p->says & mine) != mine;
+}
+
+static void
+find_parts(struct d9_schema *s, const struct class_plan *p)
+{
+	s->parts[D9_PART_CLOCK] = p->epoch;
+	s->parts[D9_PART_FACTS] = p->facts;
+	s->parts[D9_PART_ADDRESS] = field_named(s, plan_word(p->plan, "address"));
+	s->parts[D9_PART_NAME] = field_named(s, plan_word(p->plan, "name"));
+	s->parts[D9_PART_DEPTH] = field_named(s, plan_word(p->plan, "depth"));
+}
+
+static void
+find_used(struct d9_schema *s, const struct plan *m)
+{
+	s->plan = m;
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		s->fields[i].used = plan_uses(m, &s->fields[i].name);
+		if (s->fields[i].used)
+			s->nused = i + 1;
+	}
+}
+
+static enum d9_kind
+kind_of(const struct d9_schema *s, const struct plan *m)
+{
+	if (slice_is(plan_word(m, "symbol"), "true"))
+		return D9_KIND_SYMBOL;
+	if (slice_is(plan_word(m, "made"), "track") && d9_made_track_schema(s))
+		return D9_KIND_TRACK;
+	if (s->timed && s->parts[D9_PART_CLOCK] != D9_NO_FIELD)
+		return D9_KIND_CLOCK;
+	const uint32_t facts = s->parts[D9_PART_FACTS];
+	return facts != D9_NO_FIELD && d9_type(s->fields[facts].type) == &d9_types[D9_STRING_MAP]
+	           ? D9_KIND_FACTS
+	           : D9_KIND_PLAIN;
+}
+
+static void
+find_plan(struct d9_state *st, struct d9_schema *s)
+{
+	const struct plan *const m = trace_find_plan(st->r->trace, s->name, has_field, s);
+	const struct class_plan_fields fields = { s, field_named, field_type };
+	struct class_plan p;
+
+	s->kind = D9_KIND_PLAIN;
+	if (m == NULL || !s->readable)
+		return;
+	class_plan_compile(&p, m, &fields);
+	find_parts(s, &p);
+	s->kind = (uint8_t)kind_of(s, m);
+	if (d9_wants_raw(st)) /* facts of the trace are still checked */
+		return;
+	find_used(s, m);
+	s->structure = m->phase == PLAN_STRUCTURE;
+	s->reader_applies = is_done_by_reader(s, &p);
+	if (slice_is(plan_word(m, "made"), "event") && d9_made_event_schema(st, s))
+		s->reader_applies = true;
+}
+
+bool
+d9_schema_plan(struct d9_state *st, struct d9_schema *s)
+{
+	find_plan(st, s);
+	s->cls = trace_name_class(st->r->trace, s->made != NULL ? s->made->cls : s->name);
+	return s->cls != NULL && !st->no_memory;
+}
+
+/* The class of its events: asked for before the first event, and again when a declared field changed.
+ * false: no memory, which the state remembers. */
+static bool
+d9_schema_class(struct d9_state *st, struct d9_schema *s)
+{
+	const struct slice category = s->made != NULL ? s->made->category : (struct slice){ NULL, 0, 0 };
+	const uint32_t hidden = s->made != NULL ? s->made->nhidden : 0;
+	const struct class like = { .name = s->cls->name,
+		                    .category = category,
+		                    .fields = s->declared + hidden,
+		                    .nfields = s->nhead + s->nfields - hidden,
+		                    .plan = s->plan,
+		                    .reader_applies = s->reader_applies };
+	struct class *const c = trace_plan_class(st->r->trace, &like);
+
+	if (c == NULL) {
+		st->no_memory = true;
+		return false;
+	}
+	s->cls = c;
+	s->planned = true;
+	if (s->kind == D9_KIND_PLAIN && !s->structure)
+		s->run_need = s->need;
+	return true;
+}
+
+void
+d9_schemas_declare(struct d9_state *st)
+{
+	for (uint32_t i = 0; i < st->schemas.n; i++) {
+		struct d9_schema *const s = st->schemas.all[i];
+		if (s->cls != NULL && s->declared != NULL && !s->planned) /* NULL: there was no memory */
+			(void)d9_schema_class(st, s);
+	}
+}
+
+/* ---- facts of the trace ---- */
+
+/* The value of a field that something is done with, as the bytes have it.  false: there is none. */
+static bool
+part_value(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, enum d9_part part,
+           struct batch *b, struct value *v)
+{
+	const uint32_t field = s->parts[part];
+	struct d9_walk w;
+
+	if (field == D9_NO_FIELD)
+		return false;
+	d9_walk_values(&w, st, s, f, b);
+	w.raw = true;
+	for (uint32_t i = 0; i < field; i++)
+		(void)d9_walk_value(&w, s->fields[i].type, 0, NULL);
+	return d9_walk_value(&w, s->fields[field].type, 0, v) && v->type != VALUE_NONE;
+}
+
+static bool
+part_integer(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, enum d9_part part,
+             uint64_t *number)
+{
+	const uint32_t field = s->parts[part];
+	struct value v;
+
+	if (field == D9_NO_FIELD || !d9_is_integer(s->fields[field].type) ||
+	    !part_value(st, s, f, part, NULL, &v))
+		return false;
+	*number = v.u64;
+	return true;
+}
+
+static void
+learn_clock(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	struct trace *const trace = st->r->trace;
+	uint64_t realtime;
+
+	if (!part_integer(st, s, f, D9_PART_CLOCK, &realtime) || realtime < st->base)
+		return;
+	const uint64_t epoch = realtime - st->base;
+	const uint64_t first = trace->epoch_ns, apart = epoch > first ? epoch - first : first - epoch;
+	if (!trace->epoch_known) {
+		trace->epoch_known = true;
+		trace->epoch_ns = epoch;
+	} else if (apart > SECOND && !d9_find_unshown(st, D9_RULE_CLOCK_CHANGED, f)) {
+		d9_find(st, D9_RULE_CLOCK_CHANGED, f,
+		        "time 0 was %" PRIu64 " ns after 1970, now it is %" PRIu64, first, epoch);
+	}
+}
+
+/* A fact of the trace.  The first one of a name is retained. */
+static void
+learn_fact(struct d9_state *st, struct slice name, const struct value *v, const struct d9_frame *f)
+{
+	struct trace *const trace = st->r->trace;
+	const uint32_t bytes = name.n + v->count;
+	uint32_t i = 0;
+	struct quoted q, q2, q3;
+
+	while (i < trace->nmeta && !slice_equal(trace->meta[i].name, name))
+		i++;
+	if (i < trace->nmeta) {
+		if (!slice_equal(value_text(&trace->meta[i].value), value_text(v)) &&
+		    !d9_find_unshown(st, D9_RULE_METADATA_CHANGED, f))
+			d9_find(st, D9_RULE_METADATA_CHANGED, f, "%s was %s, now it is %s", quoted(&q, name),
+			        quoted(&q2, value_text(&trace->meta[i].value)), quoted(&q3, value_text(v)));
+		return;
+	}
+	if (trace->nmeta == D9_MAX_META || bytes > D9_MAX_META_BYTES - st->meta_bytes) {
+		d9_tally(&st->tallies.metadata, f, bytes);
+		return;
+	}
+	st->meta_bytes += bytes;
+	st->no_memory |= !trace_add_meta(trace, name, *v);
+}
+
+static void
+learn_facts(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	struct batch scratch = { .cap = 0 };
+	struct value map;
+
+	if (f->end - f->p > D9_MAX_META_BYTES) {
+		d9_tally(&st->tallies.metadata, f, (uint64_t)(f->end - f->p));
+		return;
+	}
+	if (part_value(st, s, f, D9_PART_FACTS, &scratch, &map))
+		for (uint32_t i = 0; i < map.count; i++)
+			learn_fact(st, value_text(&map.values[2 * i]), &map.values[2 * i + 1], f);
+	arena_free(&scratch.scratch);
+}
+
+static void
+learn_symbol(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	const uint32_t field = s->parts[D9_PART_NAME];
+	const struct d9_type_info *const type = field != D9_NO_FIELD ? d9_type(s->fields[field].type) : NULL;
+	const struct d9_entry *e = NULL;
+	uint64_t address, depth = 0;
+	struct value name;
+
+	if (type != &d9_types[D9_STRING] && type != &d9_types[D9_POOLED_STRING])
+		return;
+	if (!part_integer(st, s, f, D9_PART_ADDRESS, &address) ||
+	    !part_value(st, s, f, D9_PART_NAME, NULL, &name))
+		return;
+	(void)part_integer(st, s, f, D9_PART_DEPTH, &depth);
+	if (name.type == VALUE_STRING)
+		d9_ahead_symbol(st, address, depth, value_text(&name));
+	else if ((e = d9_pool_find(&st->pools[D9_STRINGS], (uint32_t)name.u64)) != NULL && e->text != NULL)
+		d9_ahead_symbol(st, address, depth, (struct slice){ e->text, e->n, e->flags });
+}
+
+/* Takes the facts that an event holds. */
+static void
+d9_learn(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	switch ((enum d9_kind)s->kind) {
+	case D9_KIND_CLOCK:
+		learn_clock(st, s, f);
+		break;
+	case D9_KIND_FACTS:
+		if (st->collects == NULL)
+			learn_facts(st, s, f);
+		break;
+	case D9_KIND_SYMBOL:
+		st->symbols_met = true;
+		if (st->collects != NULL)
+			learn_symbol(st, s, f);
+		break;
+	case D9_KIND_TRACK:
+		d9_made_track(st, s, f);
+		break;
+	case D9_KIND_PLAIN:
+		break;
+	}
+}
+
+/* ---- event ---- */
+
+/* Event frames. */
+
+/* The frame's own fields, in raw events: the schema does not declare them.  There is room for them. */
+static uint32_t
+add_head(const struct d9_schema *s, const struct d9_frame *f, struct field *to)
+{
+	to[0] =
+	    (struct field){ s->declared[0].name, { .type = VALUE_U16, .u64 = load_u16(f->p + 1, false) } };
+	if (s->nhead > 1)
+		to[1] = (struct field){ s->declared[1].name,
+			                { .type = VALUE_U32, .u64 = load_u32(f->p + 2, false) >> 8 } };
+	return s->nhead;
+}
+
+/* A value of the frequent types, without setting up a walk; the event was checked.  v: NULL if nobody wants
+ * it.  false: it is of another type, nothing was done. */
+static inline bool
+frequent_value(struct d9_state *st, uint8_t type, const char **p, const struct d9_frame *f, struct batch *b,
+               struct value *v)
+{
+	const bool optional = d9_is_optional(type);
+	const char *at = *p + optional;
+	uint64_t number;
+
+	if (optional && **p == 0) {
+		*p = at;
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_NONE };
+		return true;
+	}
+	switch (type & ~(unsigned)D9_OPTIONAL) {
+	case D9_VARINT:
+		number = d9_varint(&at);
+		if (v != NULL)
+			*v = value_u64(number);
+		break;
+	case D9_U8:
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_U8, .u64 = (uint8_t)*at };
+		at++;
+		break;
+	case D9_U32:
+		if (v != NULL)
+			*v = (struct value){ .type = VALUE_U32, .u64 = load_u32(at, false) };
+		at += 4;
+		break;
+	case D9_POOLED_STRING:
+		if (v != NULL && d9_wants_raw(st))
+			return false;
+		if (v != NULL)
+			d9_value_id(st, D9_STRINGS, load_u32(at, false), f, b, v);
+		at += 4;
+		break;
+	default:
+		return false;
+	}
+	*p = at;
+	return true;
+}
+
+/* The track of events until the vocabulary assigns one. */
+static const struct track *
+no_track(struct d9_state *st)
+{
+	if (st->no_track == NULL) {
+		const struct track *const process = d9_process(st);
+		struct track *const t = process != NULL ? trace_add_thread(st->r->trace, process, 0,
+		                                                           SLICE_LIT("no thread"))
+		                                        : NULL;
+		if (t != NULL)
+			t->has_id = false;
+		st->no_memory |= t == NULL;
+		st->no_track = t;
+	}
+	return st->no_track;
+}
+
+/* All fields, of counters in any case, or those that the plan looks at; from the one at p on, which is the
+ * `skipped`-th. */
+static void
+add_fields(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
+           struct event *e, const char *p, uint32_t skipped)
+{
+	const bool all = d9_wants_fields(st) || e->phase == PHASE_COUNTER;
+	const struct d9_field *const end = s->fields + (all ? s->nfields : s->nused);
+	struct field *const first = batch_fields(b, s->nhead + s->nfields);
+	struct d9_walk w; /* made when a field needs it */
+	bool walks = false;
+	struct field *to = first;
+
+	if (first == NULL) {
+		st->no_memory = true;
+		return;
+	}
+	if (s->nhead > 0)
+		to += add_head(s, f, to);
+	for (const struct d9_field *i = s->fields + skipped; i < end; i++) {
+		struct value *v = NULL;
+		if (all || i->used) {
+			to->name = i->name;
+			v = &to++->value;
+		}
+		if (frequent_value(st, i->type, &p, f, b, v))
+			continue;
+		if (!walks)
+			d9_walk_values(&w, st, s, f, b);
+		walks = true;
+		w.bytes.p = p;
+		w.raw = d9_wants_raw(st) || (s->made != NULL && i->type == D9_STACK);
+		(void)d9_walk_value(&w, i->type, 0, v);
+		p = w.bytes.p;
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)(to - first);
+	b->nfields += e->nfields;
+}
+
+/* One that this program wrote. */
+static void
+add_made(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b,
+         struct event *e)
+{
+	const char *args;
+
+	d9_made_event(st, s, f, b, e, &args);
+	if (e->track == NULL)
+		e->track = no_track(st);
+	if (!d9_wants_fields(st) && e->phase != PHASE_COUNTER)
+		return;
+	add_fields(st, s, f, b, e, args, s->made->nhidden);
+	for (uint32_t i = 0; i < e->nfields && !st->no_memory; i++)
+		if (s->made->words[i] < D9_MADE_WORDS)
+			d9_made_restore(st, (enum d9_made_word)s->made->words[i], b,
+			                &b->fields[e->first_field + i].value);
+}
+
+static void
+add_event(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f, struct batch *b)
+{
+	struct event *const e = d9_record_event(st, b, f, s->cls);
+
+	if (!s->structure)
+		e->phase = PHASE_INSTANT;
+	if (s->kind == D9_KIND_SYMBOL)
+		e->flags |= EVENT_REFERRED;
+	st->event_pooled = 0;
+	if (!s->structure && (st->r->want & WANT_BARE) != 0) {
+		e->track = no_track(st);
+		b->n += !st->no_memory;
+		return;
+	}
+	if (s->made != NULL) {
+		add_made(st, s, f, b, e);
+	} else {
+		e->track = no_track(st);
+		if (d9_wants_fields(st) || class_needs_fields(s->cls))
+			add_fields(st, s, f, b, e, f->p + d9_schema_head(s), 0);
+	}
+	b->n += !st->no_memory;
+}
+
+static enum d9_result
+unreadable(struct d9_state *st, const struct d9_schema *s, const struct d9_frame *f)
+{
+	struct quoted q, q2;
+
+	for (uint32_t i = 0; i < s->nfields; i++) {
+		const uint8_t type = s->fields[i].type;
+		if (d9_type_known(type))
+			continue;
+		d9_find(st, d9_is_optional(type) ? D9_RULE_OPTIONAL_UNKNOWN_TYPE : D9_RULE_UNKNOWN_FIELD_TYPE,
+		        f, "an event of %s: the size of field %s is not known (type 0x%02x)",
+		        quoted(&q, s->name), quoted(&q2, s->fields[i].in_file), type);
+		return D9_BAD;
+	}
+	d9_find(st, D9_RULE_HAS_TIMESTAMP, f, "an event of %s: whether it has a timestamp is not known",
+	        quoted(&q, s->name));
+	return D9_BAD;
+}
+
+/* Structure is also wanted if the engine takes definitions from it. */
+static bool
+is_wanted(const struct d9_state *st, const struct d9_schema *s)
+{
+	return (st->r->want & WANT_TIMES) != 0 &&
+	       (!s->structure || d9_wants_structure(st) || class_needs_fields(s->cls));
+}
+
+enum d9_result
+d9_event_frame(struct d9_state *st, struct d9_frame *f, struct batch *b)
+{
+	const size_t left = (size_t)(f->end - f->p);
+
+	if (left < D9_EVENT_HEAD) {
+		struct cursor c = cursor_on(f->p, f->end, false);
+		cursor_take(&c, D9_EVENT_HEAD, "type_id");
+		return d9_lacks(st, &c);
+	}
+	const uint16_t type_id = load_u16(f->p + 1, false);
+	struct d9_schema *const s = d9_schema_find(&st->schemas, type_id);
+	if (s == NULL) {
+		d9_find(st, D9_RULE_EVENT_BEFORE_SCHEMA, f,
+		        "type_id %u has no schema in this segment; number of its schemas: %" PRIu32, type_id,
+		        st->schemas.nregistered);
+		return D9_BAD;
+	}
+	if (!s->readable)
+		return unreadable(st, s, f);
+	if (!s->planned && !d9_schema_class(st, s))
+		return D9_BAD;
+	const char *const end = left >= s->need ? d9_measure(st, s, f->p, f->end) : NULL;
+	if (end != NULL) {
+		f->end = end;
+	} else {
+		const enum d9_result result = d9_walk_event(st, s, f);
+		if (result != D9_DONE)
+			return result;
+	}
+	if (s->timed)
+		d9_record_time(st, f);
+	d9_count_event(st, s, f);
+	if (s->kind != D9_KIND_PLAIN)
+		d9_learn(st, s, f);
+	if (is_wanted(st, s))
+		add_event(st, s, f, b);
+	return D9_DONE;
+}
+
+enum d9_result
+d9_event_skip(struct d9_state *st, const struct d9_frame *f)
+{
+	const struct d9_schema *const s = d9_schema_find(&st->schemas, load_u16(f->p + 1, false));
+
+	if (s->timed)
+		d9_record_time(st, f);
+	const enum d9_result result = d9_walk_pieces(st, s, f);
+	if (result == D9_DONE)
+		d9_count_event(st, s, f);
+	return result;
+}

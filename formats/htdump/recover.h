@@ -1,8 +1,0 @@
-#ifndef HTDUMP_RECOVER_H
-#define HTDUMP_RECOVER_H
-
-#include "format/recover.h"
-
-extern const struct recover_ops ht_recover_ops;
-
-#endif

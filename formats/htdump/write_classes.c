@@ -1,0 +1,490 @@
+#include <stdio.h>
+
+#include "htdump/htdump.h"
+
+/* ---- write describe ---- */
+
+/*
+ * Descriptions of classes.  HawkTracer describes the four that a parser must
+ * know in advance too, HT_Event by the structure in its memory.  Sizes of bases
+ * and texts are those of C structures on 64-bit machines; readers take no notice
+ * of them.
+ */
+
+/* DataType on the wire. */
+enum code { STRUCT = 1, STRING, INTEGER, FLOAT, DOUBLE, POINTER, UNSIGNED = HT_WIRE_UNSIGNED };
+
+struct field_type {
+	const char *name;
+	uint8_t size, code;
+};
+
+struct known_field {
+	const char *name;
+	struct field_type type;
+};
+
+struct known_class {
+	const char *name;
+	uint8_t base; /* its id; HT_Event has none */
+	uint8_t nfields;
+	uint8_t memory; /* size of its structure, for those derived from it */
+	const struct known_field *fields;
+};
+
+#define TEXT(type)                                                                                           \
+	{                                                                                                    \
+		(type), 8, STRING                                                                            \
+	}
+#define CHARS TEXT("const char*")
+
+#define NUMBER(type, size)                                                                                   \
+	{                                                                                                    \
+		(type), (size), UNSIGNED                                                                     \
+	}
+
+static const struct known_field endianness[] = { { "endianness", NUMBER("uint8_t", 1) } };
+
+static const struct known_field event[] = {
+	{ "klass", { "HT_EventKlass*", 8, POINTER } },
+	{ "timestamp", NUMBER("HT_TimestampNs", 8) },
+	{ "id", NUMBER("HT_EventId", 8) },
+};
+
+static const struct known_field class_info[] = {
+	{ "info_klass_id", NUMBER("HT_EventKlassId", 4) },
+	{ "event_klass_name", CHARS },
+	{ "field_count", NUMBER("uint8_t", 1) },
+};
+
+static const struct known_field field_info[] = {
+	{ "info_klass_id", NUMBER("HT_EventKlassId", 4) },
+	{ "field_type", CHARS },
+	{ "field_name", CHARS },
+	{ "size", NUMBER("uint64_t", 8) },
+	{ "data_type", NUMBER("uint8_t", 1) },
+};
+
+static const struct known_field span_base[] = {
+	{ "duration", NUMBER("HT_DurationNs", 8) },
+	{ "thread_id", NUMBER("HT_ThreadId", 4) },
+};
+static const struct known_field span_int[] = { { "label", NUMBER("HT_CallstackEventLabel", 8) } };
+static const struct known_field span[] = { { "label", CHARS } };
+static const struct known_field mapping[] = { { "identifier", NUMBER("uint64_t", 8) }, { "label", CHARS } };
+
+static const struct known_field system_info[] = {
+	{ "version_major", NUMBER("uint8_t", 1) },
+	{ "version_minor", NUMBER("uint8_t", 1) },
+	{ "version_patch", NUMBER("uint8_t", 1) },
+};
+static const struct known_field instant[] = { { "thread_id", NUMBER("HT_ThreadId", 4) }, { "label", CHARS } };
+static const struct known_field arrow[] = { { "arrow_id", NUMBER("uint64_t", 8) } };
+
+static const struct known_field track[] = {
+	{ "thread_id", NUMBER("HT_ThreadId", 4) },
+	{ "kind", CHARS },
+	{ "process", CHARS },
+	{ "has_pid", NUMBER("bool", 1) },
+	{ "pid", NUMBER("uint64_t", 8) },
+	{ "name", CHARS },
+	{ "has_tid", NUMBER("bool", 1) },
+	{ "tid", NUMBER("uint64_t", 8) },
+};
+
+static const struct known_field class[] = {
+	{ "class_id", NUMBER("HT_EventKlassId", 4) },
+	{ "name", CHARS },
+	{ "category", CHARS },
+	{ "kind", CHARS },
+};
+static const struct known_field fact[] = { { "name", CHARS }, { "value", CHARS } };
+
+static const struct known_field other[] = {
+	{ "class", CHARS },
+	{ "category", CHARS },
+	{ "kind", CHARS },
+	{ "fields", TEXT("json") },
+};
+
+#define FIELDS(f) sizeof(f) / sizeof((f)[0]), 24, (f)
+
+static const struct known_class known[HTW_ID_FREE] = {
+	[HTW_ID_ENDIANNESS] = { "HT_EndiannessInfoEvent", HTW_ID_EVENT, FIELDS(endianness) },
+	[HTW_ID_EVENT] = { "HT_Event", HTW_ID_EVENT, FIELDS(event) },
+	[HTW_ID_CLASS_INFO] = { "HT_EventKlassInfoEvent", HTW_ID_EVENT, FIELDS(class_info) },
+	[HTW_ID_FIELD_INFO] = { "HT_EventKlassFieldInfoEvent", HTW_ID_EVENT, FIELDS(field_info) },
+	[HTW_ID_SPAN_BASE] = { "HT_CallstackBaseEvent", HTW_ID_EVENT, 2, 40, span_base },
+	[HTW_ID_SPAN_INT] = { "HT_CallstackIntEvent", HTW_ID_SPAN_BASE, FIELDS(span_int) },
+	[HTW_ID_SPAN] = { "HT_CallstackStringEvent", HTW_ID_SPAN_BASE, 1, 48, span },
+	[HTW_ID_MAPPING] = { "HT_StringMappingEvent", HTW_ID_EVENT, FIELDS(mapping) },
+	[HTW_ID_SYSTEM] = { "HT_SystemInfoEvent", HTW_ID_EVENT, FIELDS(system_info) },
+	[HTW_ID_INSTANT] = { "tracetool_Event", HTW_ID_EVENT, 2, 40, instant },
+	[HTW_ID_ARROW] = { "tracetool_Arrow", HTW_ID_INSTANT, 1, 48, arrow },
+	[HTW_ID_TRACK] = { "tracetool_Track", HTW_ID_EVENT, FIELDS(track) },
+	[HTW_ID_CLASS] = { "tracetool_Class", HTW_ID_EVENT, FIELDS(class) },
+	[HTW_ID_FACT] = { "tracetool_Fact", HTW_ID_EVENT, FIELDS(fact) },
+	[HTW_ID_OTHER_SPAN] = { "tracetool_OtherSpan", HTW_ID_SPAN, FIELDS(other) },
+	[HTW_ID_OTHER_INSTANT] = { "tracetool_OtherEvent", HTW_ID_INSTANT, FIELDS(other) },
+	[HTW_ID_OTHER_ARROW] = { "tracetool_OtherArrow", HTW_ID_ARROW, FIELDS(other) },
+};
+
+/* By enum value_type.  What HawkTracer has no type for is text, and its type's name tells which. */
+static const struct field_type types[] = {
+	[VALUE_NONE] = TEXT("null"),
+	[VALUE_BOOL] = NUMBER("bool", 1),
+	[VALUE_U8] = NUMBER("uint8_t", 1),
+	[VALUE_U16] = NUMBER("uint16_t", 2),
+	[VALUE_U32] = NUMBER("uint32_t", 4),
+	[VALUE_U64] = NUMBER("uint64_t", 8),
+	[VALUE_I8] = { "int8_t", 1, INTEGER },
+	[VALUE_I16] = { "int16_t", 2, INTEGER },
+	[VALUE_I32] = { "int32_t", 4, INTEGER },
+	[VALUE_I64] = { "int64_t", 8, INTEGER },
+	[VALUE_F32] = { "float", 4, FLOAT },
+	[VALUE_F64] = { "double", 8, DOUBLE },
+	[VALUE_ADDRESS] = { "void*", 8, POINTER },
+	[VALUE_STRING] = CHARS,
+	[VALUE_BYTES] = TEXT("bytes"),
+	[VALUE_LIST] = TEXT("list"),
+	[VALUE_MAP] = TEXT("map"),
+	[VALUE_JSON] = TEXT("json"),
+};
+
+/* ---- records ---- */
+
+static void
+put_class(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id, struct slice name,
+          uint32_t nfields)
+{
+	struct htw_record r = htw_begin(st, chunk, HTW_ID_CLASS_INFO, offset);
+
+	htw_number(&r, id, 4);
+	htw_text(&r, name);
+	htw_number(&r, nfields, 1);
+}
+
+static void
+put_field(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id, struct slice name,
+          struct field_type type)
+{
+	struct htw_record r = htw_begin(st, chunk, HTW_ID_FIELD_INFO, offset);
+
+	htw_number(&r, id, 4);
+	htw_text(&r, slice_str(type.name));
+	htw_text(&r, name);
+	htw_number(&r, type.size, 8);
+	htw_number(&r, type.code, 1);
+}
+
+static void
+put_base(struct htw_state *st, struct chunk *chunk, uint64_t offset, uint32_t id, enum htw_class_id base)
+{
+	const struct field_type type = { known[base].name, known[base].memory, STRUCT };
+
+	put_field(st, chunk, offset, id, SLICE_LIT("base"), type);
+}
+
+void
+htw_prologue(struct htw_state *st, struct chunk *chunk)
+{
+	const struct htw_record r = htw_begin(st, chunk, HTW_ID_ENDIANNESS, 0);
+
+	htw_number(&r, 0, 1); /* little */
+	for (uint32_t id = 0; id < HTW_ID_FREE; id++) {
+		const struct known_class *const c = &known[id];
+		const bool derived = id != HTW_ID_EVENT;
+		put_class(st, chunk, 0, id, slice_str(c->name), c->nfields + derived);
+		if (derived)
+			put_base(st, chunk, 0, id, (enum htw_class_id)c->base);
+		for (uint32_t i = 0; i < c->nfields; i++)
+			put_field(st, chunk, 0, id, slice_str(c->fields[i].name), c->fields[i].type);
+	}
+}
+
+/* ---- classes of the trace ---- */
+
+/* What the class of a layout of this kind is derived from. */
+static enum htw_class_id
+htw_base(enum htw_kind kind)
+{
+	return kind == HTW_SPAN || kind == HTW_ASYNC           ? HTW_ID_SPAN
+	       : kind == HTW_ARROW_OUT || kind == HTW_ARROW_IN ? HTW_ID_ARROW
+	                                                       : HTW_ID_INSTANT;
+}
+
+struct slice
+htw_kind_word(enum htw_kind kind)
+{
+	static const char *const words[] = {
+		[HTW_SPAN] = "span",           [HTW_ASYNC] = "async span",
+		[HTW_INSTANT] = "instant",     [HTW_COUNTER] = "counter",
+		[HTW_ARROW_OUT] = "arrow out", [HTW_ARROW_IN] = "arrow in",
+		[HTW_BEGIN] = "begin",         [HTW_END] = "end",
+	};
+
+	return slice_str(words[kind]);
+}
+
+static bool
+is_one_of(struct slice name, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (slice_is(name, *words))
+			return true;
+	return false;
+}
+
+/* Whether a class or a field of this name would be taken for something else. */
+/* Those of the prologue: bases are found by name.  Those of the document: readers know them too. */
+static bool
+htw_is_class_name(struct slice name)
+{
+	static const char *const document[] = { "Event",
+		                                "EndiannessInfoEvent",
+		                                "EventKlassInfoEvent",
+		                                "EventKlassFieldInfoEvent",
+		                                "StringMappingEvent",
+		                                "SystemInfoEvent",
+		                                NULL };
+
+	for (uint32_t id = 0; id < HTW_ID_FREE; id++)
+		if (slice_is(name, known[id].name))
+			return true;
+	return is_one_of(name, document);
+}
+
+/* Those that are inherited; and no field of an instant may make a span of it. */
+static bool
+htw_is_field_name(struct slice name)
+{
+	static const char *const words[] = { "base",      "klass", "timestamp", "id", "duration",
+		                             "thread_id", "label", "arrow_id",  NULL };
+
+	return is_one_of(name, words);
+}
+
+/* A name that is taken, with a number behind it: "name (2)".  It lies in the arena; p NULL: no memory. */
+static struct slice
+htw_numbered(struct arena *a, struct slice name, uint32_t number)
+{
+	char *const p = arena_alloc(a, (size_t)name.n + 16);
+	struct slice s = { p, name.n, name.flags & (SLICE_UTF8 | SLICE_JSON) };
+
+	if (p == NULL)
+		return s;
+	memcpy(p, name.p, name.n);
+	s.n += (uint32_t)snprintf(p + name.n, 16, " (%u)", number);
+	return s;
+}
+
+/* Bytes that a class of this layout costs a reader. */
+static uint64_t
+htw_description_cost(const struct htw_layout *l)
+{
+	uint64_t cost = l->cls->name.n + 2 * HT_CLASS_COST; /* twice: the base is a field */
+
+	for (uint32_t i = 0; i < l->nmembers; i++) /* and 8 for a number behind the name */
+		cost += l->members[i].name.n + strlen(types[l->members[i].type].name) + 2 * HT_TEXT_COST + 8;
+	return cost;
+}
+
+/* Describes the class of a layout, and says whose it is.  names: of its members, as they are there. */
+static void
+htw_describe(struct htw_state *st, const struct htw_layout *l, const struct slice *names, struct chunk *chunk,
+             uint64_t offset)
+{
+	struct slice name = l->cls->name;
+
+	if (htw_is_class_name(name))
+		name = htw_numbered(&st->arena, name, 2);
+	chunk->text.failed |= name.p == NULL;
+	if (chunk->text.failed)
+		return;
+	put_class(st, chunk, offset, l->id, name, l->nmembers + 1);
+	put_base(st, chunk, offset, l->id, htw_base(l->kind));
+	for (uint32_t i = 0; i < l->nmembers; i++)
+		put_field(st, chunk, offset, l->id, names[i], types[l->members[i].type]);
+
+	struct htw_record r = htw_begin(st, chunk, HTW_ID_CLASS, offset);
+
+	htw_number(&r, l->id, 4);
+	htw_text(&r, l->cls->name);
+	htw_text(&r, l->cls->category);
+	htw_text(&r, htw_kind_word(l->kind));
+}
+
+/* ---- write layout ---- */
+
+/*
+ * Which class of the output an event belongs to.  Events of one class of the
+ * trace come with few sets of fields, so the latest ones are compared first; the
+ * others are found by a hash over all that tells them apart.
+ */
+
+static bool
+is_layout_of(const struct htw_layout *l, enum htw_kind kind, const struct field *f, uint32_t n)
+{
+	const struct htw_member *const m = l->members;
+
+	if (l->nmembers != n || l->kind != kind)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (m[i].type != f[i].value.type || !slice_equal(m[i].name, f[i].name))
+			return false;
+	return true;
+}
+
+static uint64_t
+signature(const struct event *e, enum htw_kind kind, const struct field *f)
+{
+	uint64_t hash = hash_u64((uint64_t)e->cls->index << 8 | kind, hash_seed());
+
+	for (uint32_t i = 0; i < e->nfields; i++)
+		hash = hash_bytes(f[i].name.p, f[i].name.n, hash + f[i].value.type);
+	return hash;
+}
+
+/* ---- a new one ---- */
+
+static const struct htw_layout *
+other_write_layout(enum htw_kind kind)
+{
+	static const struct htw_layout others[] = {
+		{ .id = HTW_ID_OTHER_SPAN },
+		{ .id = HTW_ID_OTHER_INSTANT },
+		{ .id = HTW_ID_OTHER_ARROW },
+	};
+	const enum htw_class_id base = htw_base(kind);
+
+	return &others[base == HTW_ID_SPAN ? 0 : base == HTW_ID_INSTANT ? 1 : 2];
+}
+
+static bool
+is_taken(struct slice name, const struct slice *names, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (slice_equal(names[i], name))
+			return true;
+	return htw_is_field_name(name);
+}
+
+/* The name of each member in the output: unique, and none that means something there.  false: no memory. */
+static bool
+name_members(struct arena *a, struct htw_layout *l, struct slice *names)
+{
+	for (uint32_t i = 0; i < l->nmembers; i++) {
+		names[i] = l->members[i].name;
+		l->fields_renamed |= is_taken(names[i], names, i);
+		for (uint32_t k = 2; names[i].p != NULL && is_taken(names[i], names, i); k++)
+			names[i] = htw_numbered(a, l->members[i].name, k);
+		if (names[i].p == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Names are written as they are or not at all. */
+static bool
+has_plain_names(const struct event *e, const struct field *f)
+{
+	bool plain = memchr(e->cls->name.p, '\0', e->cls->name.n) == NULL;
+
+	for (uint32_t i = 0; plain && i < e->nfields; i++)
+		plain = f[i].name.n == 0 || memchr(f[i].name.p, '\0', f[i].name.n) == NULL;
+	return plain;
+}
+
+/* Accounts for a layout.  false: there is no room. */
+static bool
+reserve(struct htw_state *st, const struct htw_layout *l)
+{
+	const uint64_t cost = htw_description_cost(l);
+
+	if (st->nlayouts >= HTW_MOST_CLASSES || l->nmembers > HTW_MOST_FIELDS - st->fields ||
+	    cost > HTW_MOST_DESCRIBED - st->described) {
+		st->full = true;
+		return false;
+	}
+	st->fields += l->nmembers;
+	st->described += (uint32_t)cost;
+	return true;
+}
+
+/* Adds and describes it, with names and members of its own; NULL: no memory. */
+static const struct htw_layout *
+add(struct htw_state *st, const struct htw_layout *like, uint64_t hash, struct chunk *chunk, uint64_t offset)
+{
+	struct htw_layout *const l = arena_alloc(&st->arena, sizeof *l);
+	struct htw_member *const m = arena_zalloc(&st->arena, (size_t)like->nmembers + 1, sizeof *m);
+	struct slice names[HTW_CLASS_FIELDS];
+
+	if (l == NULL || m == NULL)
+		return NULL;
+	for (uint32_t i = 0; i < like->nmembers; i++) {
+		m[i] = (struct htw_member){ arena_copy(&st->arena, like->members[i].name),
+			                    like->members[i].type };
+		if (m[i].name.p == NULL)
+			return NULL;
+	}
+	*l = *like;
+	l->members = m;
+	l->id = HTW_ID_FREE + st->nlayouts;
+	l->renamed = htw_is_class_name(l->cls->name);
+	if (!name_members(&st->arena, l, names) ||
+	    !array_room(&st->layouts, st->nlayouts, &st->layouts_cap, sizeof *st->layouts) ||
+	    !table64_put(&st->signatures, hash, st->nlayouts))
+		return NULL;
+	st->layouts[st->nlayouts++] = l;
+	htw_describe(st, l, names, chunk, offset);
+	return l;
+}
+
+/* ---- finding it ---- */
+
+static const struct htw_layout *
+make(struct htw_state *st, const struct event *e, const struct field *f, uint64_t hash, struct chunk *chunk)
+{
+	const enum htw_kind kind = htw_kind_of(e);
+	struct htw_member members[HTW_CLASS_FIELDS];
+	const struct htw_layout like = {
+		.cls = e->cls, .members = members, .nmembers = e->nfields, .kind = kind
+	};
+
+	if (st->full || e->nfields > HTW_CLASS_FIELDS || !has_plain_names(e, f))
+		return other_write_layout(kind);
+	for (uint32_t i = 0; i < e->nfields; i++)
+		members[i] = (struct htw_member){ f[i].name, f[i].value.type };
+	if (!reserve(st, &like))
+		return other_write_layout(kind);
+	const struct htw_layout *const l = add(st, &like, hash, chunk, e->offset);
+	chunk->text.failed |= l == NULL;
+	return l != NULL ? l : other_write_layout(kind);
+}
+
+const struct htw_layout *
+htw_layout_of(struct htw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	struct htw_class *const c = &st->classes[e->cls->index];
+	const struct field *const f = b->fields + e->first_field;
+	const enum htw_kind kind = htw_kind_of(e);
+	const struct htw_layout *l;
+
+	for (uint32_t i = 0; i < HTW_RECENT && (l = c->recent[i]) != NULL; i++)
+		if (is_layout_of(l, kind, f, e->nfields)) {
+			c->recent[i] = c->recent[0];
+			c->recent[0] = l;
+			return l;
+		}
+	const uint64_t hash = signature(e, kind, f);
+	const uint32_t known_layout = table64_get(&st->signatures, hash);
+
+	l = known_layout != TABLE_NONE ? st->layouts[known_layout] : make(st, e, f, hash, chunk);
+	if (l->id < HTW_ID_FREE)
+		return l;
+	if (l->cls != e->cls || !is_layout_of(l, kind, f, e->nfields))
+		return other_write_layout(kind); /* the same hash for something else */
+	memmove(c->recent + 1, c->recent, sizeof c->recent - sizeof c->recent[0]);
+	c->recent[0] = l;
+	return l;
+}

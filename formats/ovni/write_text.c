@@ -1,0 +1,530 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "model/event_traits.h"
+#include "ovni/ovni.h"
+
+/* ---- write json ---- */
+
+/* stream.json of the streams that are made of other formats. */
+
+static void
+put_member(struct text *t, const char *key, struct slice value)
+{
+	text_printf(t, "\"%s\":", key);
+	text_json_quoted(t, value);
+}
+
+static void
+put_lib(struct text *t, const struct writer *w)
+{
+	text_str(t, "\"lib\":{");
+	put_member(t, "version", slice_str(w->tool));
+	text_str(t, ",\"commit\":\"unknown\"},");
+}
+
+/* The labels of a type that this stream declares: each one is declared once in the trace. */
+static void
+put_labels(const struct ovw_marks *m, struct text *t, uint32_t type, uint32_t from, uint32_t to)
+{
+	const char *comma = "";
+
+	text_str(t, ",\"labels\":{");
+	for (uint32_t i = from; i < to; i++) {
+		if (m->labels[i].type != type)
+			continue;
+		text_printf(t, "%s\"%u\":", comma, i + 1);
+		text_json_quoted(t, slice_str(m->labels[i].name));
+		comma = ",";
+	}
+	text_char(t, '}');
+}
+
+static void
+put_type(struct text *t, uint32_t type, struct slice title)
+{
+	text_printf(t, "%s\"%u\":{", type > 0 ? "," : "", type);
+	put_member(t, "title", title);
+	text_str(t, ",\"chan_type\":\"stack\"");
+}
+
+static void
+put_marks(const struct ovw_marks *m, struct text *t, uint32_t from, uint32_t to)
+{
+	static const char *const titles[] = { "spans", "instants", "arrows out", "arrows in" };
+
+	text_str(t, ",\"mark\":{");
+	for (uint32_t type = 0; type < OVW_COUNTERS; type++) {
+		put_type(t, type, slice_str(titles[type]));
+		if (type < OVW_LABELLED)
+			put_labels(m, t, type, from, to);
+		text_char(t, '}');
+	}
+	for (uint32_t i = 0; i < m->ntitles; i++) {
+		put_type(t, OVW_COUNTERS + i, m->titles[i]);
+		text_char(t, '}');
+	}
+	text_char(t, '}');
+}
+
+/* Where the labels end that this stream has room for. */
+static uint32_t
+labels_end(struct ovw_marks *m, uint32_t from)
+{
+	size_t bytes = 0;
+	uint32_t i = from;
+
+	for (; i < m->nlabels; i++) {
+		text_clear(&m->scratch);
+		text_json_quoted(&m->scratch, slice_str(m->labels[i].name));
+		bytes += m->scratch.n + 24;
+		if (bytes > OVW_LABELS_OF_STREAM)
+			break;
+	}
+	return i;
+}
+
+static bool ovw_clean_name(struct text *t, struct slice name);
+
+/* A name without what would be too much for a reader; a reader's name for what has none. */
+static void
+put_name(struct text *t, const char *key, struct slice name, uint32_t lane, struct text *scratch)
+{
+	(void)ovw_clean_name(scratch, name);
+	if (lane > 0)
+		text_printf(scratch, " (async %u)", lane);
+	put_member(t, key, slice_of(scratch->p, scratch->n));
+}
+
+/* Other programs ignore it: ovni has no names of processes and threads. */
+static void
+put_names(struct text *t, struct ovw_marks *m, const struct ovw_stream *s)
+{
+	text_str(t, "},\"tracetool\":{");
+	put_name(t, "process", m->processes[s->process].track->name, 0, &m->scratch);
+	text_char(t, ',');
+	put_name(t, "thread", s->track->name, s->lane, &m->scratch);
+	text_str(t, "}}\n");
+}
+
+static const char *
+metadata_name(struct ovw_state *st, const struct ovw_stream *s)
+{
+	struct text *const t = &st->marks.scratch;
+
+	text_clear(t);
+	text_add(t, s->file, strlen(s->file) - strlen(OVNI_STREAM_FILE));
+	text_str(t, OVNI_METADATA_FILE);
+	return t->failed ? NULL : arena_copy(&st->arena, slice_of(t->p, t->n)).p;
+}
+
+void
+ovw_metadata(struct ovw_state *st, const struct writer *w, struct ovw_stream *s, uint32_t *label,
+             struct chunk *chunk)
+{
+	struct ovw_marks *const m = &st->marks;
+	const uint32_t end = labels_end(m, *label);
+	const char *const name = metadata_name(st, s);
+	struct text *const t = &chunk->text;
+
+	if (name == NULL) {
+		t->failed = true;
+		return;
+	}
+	chunk_file(chunk, name);
+	text_str(t, "{\"version\":3,\"ovni\":{");
+	put_lib(t, w);
+	text_printf(t, "\"part\":\"thread\",\"tid\":%d,\"pid\":%d,\"loom\":\"tracetool\",\"app_id\":%u,",
+	            s->tid, m->processes[s->process].pid, s->process + 1);
+	text_str(t,
+	         "\"require\":{\"ovni\":\"1.1.0\"},\"loom_cpus\":[{\"index\":0,\"phyid\":0}],\"finished\":1");
+	put_marks(m, t, *label, end);
+	put_names(t, m, s);
+	*label = end;
+}
+
+/* ---- write label ---- */
+
+/* Names as labels of marks: a number for each name. */
+
+#define OTHER "(other)"
+#define NONE "(none)"
+
+/* Puts the name into t, without what no label can have; whether it was changed. */
+static bool
+ovw_clean_name(struct text *t, struct slice name)
+{
+	const uint32_t n = (uint32_t)utf8_cut(name.p, name.n, OVNI_MARK_TEXT - 1);
+	bool changed = n < name.n || n == 0;
+
+	text_clear(t);
+	if (n == 0)
+		text_str(t, NONE);
+	for (uint32_t i = 0; i < n; i++) {
+		if (name.p[i] == '\0')
+			text_char(t, '?');
+		else
+			text_char(t, name.p[i]);
+		changed |= name.p[i] == '\0';
+	}
+	return changed || !utf8_valid(name.p, n);
+}
+
+/* Bytes that it takes as JSON. */
+static size_t
+json_size(struct text *t, struct slice name)
+{
+	const size_t before = t->n;
+
+	text_json_quoted(t, name);
+	const size_t n = t->n - before;
+	t->n = before;
+	return n + 24; /* the value, and what stands between */
+}
+
+/* The value of a new label; 0: there is no room, or text.failed. */
+static int64_t
+add_label(struct ovw_state *st, enum ovw_type type, struct slice name, bool last, struct chunk *chunk)
+{
+	struct ovw_marks *const m = &st->marks;
+	const bool changed = ovw_clean_name(&m->scratch, name);
+	const struct slice text = arena_copy(&st->arena, slice_of(m->scratch.p, m->scratch.n));
+	const struct slice key = changed ? arena_copy(&st->arena, name) : text;
+
+	if (m->scratch.failed || text.p == NULL || key.p == NULL) {
+		chunk->text.failed = true;
+		return 0;
+	}
+	const size_t json = json_size(&m->scratch, text);
+	const uint64_t room = (uint64_t)OVW_LABELS_OF_STREAM * m->nstreams;
+	if (!last &&
+	    (m->nlabels + OVW_LABELLED >= OVW_MOST_LABELS || m->label_text + text.n > OVW_MOST_LABEL_TEXT ||
+	     m->label_json + json + 1024 * (uint64_t)m->nstreams > room))
+		return 0;
+	if (!array_room(&m->labels, m->nlabels, &m->labels_cap, sizeof *m->labels) ||
+	    !tabletext_put(&m->names[type], key, m->nlabels)) {
+		chunk->text.failed = true;
+		return 0;
+	}
+	m->label_text += text.n;
+	m->label_json += (uint32_t)json;
+	m->labels[m->nlabels++] = (struct ovw_label){ text.p, type, changed };
+	return m->nlabels;
+}
+
+/* The value of a name as label of a type. */
+static int64_t
+ovw_label_of(struct ovw_state *st, enum ovw_type type, struct slice name, uint64_t offset,
+             struct chunk *chunk)
+{
+	struct ovw_marks *const m = &st->marks;
+	uint32_t known = tabletext_get(&m->names[type], name);
+	const int64_t value =
+	    known != TABLE_NONE ? (int64_t)known + 1 : add_label(st, type, name, false, chunk);
+
+	if (value != 0 && m->labels[value - 1].changed)
+		ovw_lose(chunk, OVW_NAME_CHANGED, offset);
+	if (value != 0 || chunk->text.failed)
+		return value;
+	ovw_lose(chunk, OVW_NAMES_FULL, offset);
+	known = tabletext_get(&m->names[type], SLICE_LIT(OTHER));
+	return known != TABLE_NONE ? known + 1 : add_label(st, type, SLICE_LIT(OTHER), true, chunk);
+}
+
+/* The type of a series of counters; OVNI_MARK_TYPES: there are too many. */
+static uint32_t
+ovw_counter_type(struct ovw_state *st, struct slice title, uint64_t offset, struct chunk *chunk)
+{
+	struct ovw_marks *const m = &st->marks;
+	const uint32_t known = tabletext_get(&m->title_of, title);
+
+	if (known != TABLE_NONE)
+		return known;
+	if (m->ntitles == OVNI_MARK_TYPES - OVW_COUNTERS) {
+		ovw_lose(chunk, OVW_TYPES_FULL, offset);
+		return OVNI_MARK_TYPES;
+	}
+	const struct slice key = arena_copy(&st->arena, title); /* title may lie in scratch */
+	const bool changed = key.p != NULL && ovw_clean_name(&m->scratch, key);
+	const struct slice text = arena_copy(&st->arena, slice_of(m->scratch.p, m->scratch.n));
+	if (key.p == NULL || text.p == NULL || !tabletext_put(&m->title_of, key, OVW_COUNTERS + m->ntitles)) {
+		chunk->text.failed = true;
+		return OVNI_MARK_TYPES;
+	}
+	if (changed)
+		ovw_lose(chunk, OVW_NAME_CHANGED, offset);
+	m->titles[m->ntitles] = text;
+	return OVW_COUNTERS + m->ntitles++;
+}
+
+/* ---- write marks ---- */
+
+/*
+ * Events as marks.  They come in order of time, and spans of a stream lie
+ * within each other, so ends wait on a stack until their time has come.
+ */
+
+static void
+put_mark(struct ovw_state *st, struct ovw_stream *s, const char *code, uint64_t clock, int64_t value,
+         uint32_t type, struct chunk *chunk)
+{
+	char payload[12];
+
+	ovw_store(payload, (uint64_t)value, 8, false);
+	ovw_store(payload + 8, type, 4, false);
+	ovw_record(st, s, code, clock, payload, sizeof payload, chunk);
+}
+
+/* One that begins and ends now. */
+static void
+put_instant(struct ovw_state *st, struct ovw_stream *s, uint64_t clock, int64_t value, uint32_t type,
+            struct chunk *chunk)
+{
+	put_mark(st, s, "OM[", clock, value, type, chunk);
+	put_mark(st, s, "OM]", clock, value, type, chunk);
+}
+
+/* Ends the spans that end until then. */
+static void
+end_spans(struct ovw_state *st, struct ovw_stream *s, uint64_t until, struct chunk *chunk)
+{
+	while (s->nopen > 0 && s->open[s->nopen - 1].end <= until) {
+		const struct ovw_open *const o = &s->open[--s->nopen];
+		st->marks.nopen--;
+		put_mark(st, s, "OM]", o->end, o->value, OVW_SPANS, chunk);
+	}
+}
+
+/* ---- spans ---- */
+
+static uint64_t
+end_of(struct ovw_state *st, const struct ovw_stream *s, const struct event *e, uint64_t clock,
+       struct chunk *chunk)
+{
+	uint64_t end = clock + e->dur;
+
+	if (st->signed_time && (int64_t)e->ts < 0) /* what is left of it behind 0 */
+		end = e->dur > 0 - e->ts ? e->dur - (0 - e->ts) : 0;
+	else if (e->dur > (uint64_t)INT64_MAX - clock) {
+		ovw_lose(chunk, OVW_TIME_CUT, e->offset);
+		end = INT64_MAX;
+	}
+	end = end < clock ? clock : end;
+	if (s->nopen > 0 && end > s->open[s->nopen - 1].end) {
+		ovw_lose(chunk, OVW_CUT, e->offset);
+		end = s->open[s->nopen - 1].end;
+	}
+	return end;
+}
+
+static void
+put_span(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock,
+         struct chunk *chunk)
+{
+	const uint64_t end = end_of(st, s, e, clock, chunk);
+
+	if (s->nopen == OVW_MOST_DEEP || st->marks.nopen == OVW_MOST_OPEN) {
+		ovw_lose(chunk, s->nopen == OVW_MOST_DEEP ? OVW_TOO_DEEP : OVW_TOO_MANY, e->offset);
+		return;
+	}
+	if (!array_room(&s->open, s->nopen, &s->open_cap, sizeof *s->open)) {
+		chunk->text.failed = true;
+		return;
+	}
+	const int64_t value = ovw_label_of(st, OVW_SPANS, e->name, e->offset, chunk);
+	s->open[s->nopen++] = (struct ovw_open){ end, value };
+	if (end > st->marks.latest)
+		st->marks.latest = end;
+	st->marks.nopen++;
+	put_mark(st, s, "OM[", clock, value, OVW_SPANS, chunk);
+}
+
+/* ---- counters ---- */
+
+/* false: it is NaN, or no number. */
+static bool
+counter_value(const struct value *v, int64_t *to, uint64_t offset, struct chunk *chunk)
+{
+	switch ((enum value_type)v->type) {
+	case VALUE_BOOL:
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+	case VALUE_ADDRESS:
+		if (v->u64 > INT64_MAX)
+			ovw_lose(chunk, OVW_NUMBER_RANGE, offset);
+		*to = v->u64 > INT64_MAX ? INT64_MAX : (int64_t)v->u64;
+		return true;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		*to = v->i64;
+		return true;
+	case VALUE_F32:
+	case VALUE_F64:
+		break;
+	default:
+		return false;
+	}
+	const double d = nearbyint(v->f64);
+	const bool fits = d >= -9223372036854775808.0 && d < 9223372036854775808.0;
+	if (!fits)
+		ovw_lose(chunk, OVW_NUMBER_RANGE, offset);
+	else if (d < v->f64 || d > v->f64)
+		ovw_lose(chunk, OVW_NUMBER_ROUNDED, offset);
+	*to = fits ? (int64_t)d : d > 0 ? INT64_MAX : INT64_MIN;
+	return fits || d < 0 || d > 0;
+}
+
+/* A number, which JSON has as text; false: it is none. */
+static bool
+number_of(const struct value *v, struct value *number)
+{
+	char text[64], *end;
+
+	*number = *v;
+	if (v->type >= VALUE_BOOL && v->type <= VALUE_ADDRESS)
+		return true;
+	if (v->type != VALUE_JSON || v->count == 0 || v->count >= sizeof text ||
+	    (*v->p != '-' && (*v->p < '0' || *v->p > '9')))
+		return false;
+	memcpy(text, v->p, v->count);
+	text[v->count] = '\0';
+	*number = (struct value){ .type = VALUE_F64, .f64 = strtod(text, &end) };
+	return end == text + v->count;
+}
+
+/* The value of one series from now on; false: no mark says it, as it is the same or 0. */
+static bool
+set_counter(struct ovw_state *st, struct ovw_stream *s, uint32_t type, int64_t value, uint64_t clock,
+            struct chunk *chunk)
+{
+	int64_t *const present = &s->counters[type - OVW_COUNTERS];
+
+	if (*present == value)
+		return false;
+	if (*present != 0)
+		put_mark(st, s, "OM]", clock, *present, type, chunk);
+	if (value != 0)
+		put_mark(st, s, "OM[", clock, value, type, chunk);
+	*present = value;
+	return value != 0;
+}
+
+static void
+put_counter(struct ovw_state *st, struct ovw_stream *s, const struct batch *b, const struct event *e,
+            uint64_t clock, struct chunk *chunk)
+{
+	const struct field *const f = b->fields + e->first_field;
+	struct text *const t = &st->marks.scratch;
+	struct value number;
+	uint32_t numbers = 0, marks = 0;
+	int64_t value;
+
+	for (uint32_t i = 0; i < e->nfields; i++)
+		numbers += number_of(&f[i].value, &number);
+	if (numbers < e->nfields)
+		ovw_lose(chunk, OVW_FIELDS, e->offset);
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		if (!number_of(&f[i].value, &number) || !counter_value(&number, &value, e->offset, chunk))
+			continue;
+		text_clear(t);
+		text_slice(t, e->name);
+		if (numbers > 1) {
+			text_char(t, '.');
+			text_slice(t, f[i].name);
+		}
+		const uint32_t type = ovw_counter_type(st, slice_of(t->p, t->n), e->offset, chunk);
+		if (type < OVNI_MARK_TYPES)
+			marks += set_counter(st, s, type, value, clock, chunk);
+	}
+	ovw_lose(chunk, marks > 0 ? OVW_COUNTER : OVW_COUNTER_SAME, e->offset);
+	if (marks > 1)
+		ledger_add(&chunk->ledger, &ovw_losses[OVW_SERIES], e->offset, marks - 1);
+}
+
+/* ---- all of them ---- */
+
+static uint64_t
+clock_of(const struct ovw_state *st, const struct event *e, struct chunk *chunk)
+{
+	if (st->signed_time && (int64_t)e->ts < 0) {
+		ovw_lose(chunk, OVW_NEGATIVE_TIME, e->offset);
+		return 0;
+	}
+	if (e->ts > INT64_MAX)
+		ovw_lose(chunk, OVW_TIME_CUT, e->offset);
+	return e->ts > INT64_MAX ? INT64_MAX : e->ts;
+}
+
+static void
+put_arrow(struct ovw_state *st, struct ovw_stream *s, const struct event *e, uint64_t clock,
+          struct chunk *chunk)
+{
+	ovw_lose(chunk, e->dur == 0 ? OVW_ARROW_ZERO : OVW_ARROW, e->offset);
+	if (event_is_step(e))
+		ovw_lose(chunk, OVW_STEP, e->offset);
+	if (e->dur != 0)
+		put_instant(st, s, clock, (int64_t)e->dur,
+		            e->phase == PHASE_FLOW_OUT ? OVW_ARROWS_OUT : OVW_ARROWS_IN, chunk);
+}
+
+static void
+put_event(struct ovw_state *st, const struct batch *b, const struct event *e, struct chunk *chunk)
+{
+	const bool async = event_is_async(e);
+	const uint64_t clock = clock_of(st, e, chunk);
+	struct ovw_stream *const s =
+	    async ? ovw_async_stream(st, e, clock, chunk) : ovw_stream_of(st, e, clock, chunk);
+
+	if (clock > st->marks.latest)
+		st->marks.latest = clock;
+	if (s == NULL)
+		return;
+	end_spans(st, s, clock, chunk);
+	if (s->changed)
+		ovw_lose(chunk, OVW_TRACK_CHANGED, e->offset);
+	if (!slice_is(e->cls->category, "ovni"))
+		ovw_lose(chunk, OVW_CATEGORY, e->offset);
+	if (e->nfields > 0 && e->phase != PHASE_COUNTER)
+		ovw_lose(chunk, OVW_FIELDS, e->offset);
+	switch ((enum phase)e->phase) {
+	case PHASE_SPAN:
+		if (async)
+			ovw_lose(chunk, OVW_ASYNC, e->offset);
+		put_span(st, s, e, clock, chunk);
+		break;
+	case PHASE_COUNTER:
+		put_counter(st, s, b, e, clock, chunk);
+		break;
+	case PHASE_FLOW_OUT:
+	case PHASE_FLOW_IN:
+		put_arrow(st, s, e, clock, chunk);
+		break;
+	default:
+		ovw_lose(chunk, e->phase == PHASE_INSTANT ? OVW_INSTANT : OVW_HALF_SPAN, e->offset);
+		put_instant(st, s, clock, ovw_label_of(st, OVW_INSTANTS, e->name, e->offset, chunk),
+		            OVW_INSTANTS, chunk);
+	}
+}
+
+void
+ovw_events(struct ovw_state *st, const struct batch *b, struct chunk *chunk)
+{
+	for (uint32_t i = 0; i < b->n && !chunk->text.failed; i++)
+		if (b->events[i].phase != PHASE_STRUCTURE)
+			put_event(st, b, &b->events[i], chunk);
+}
+
+void
+ovw_end_stream(struct ovw_state *st, struct ovw_stream *s, struct chunk *chunk)
+{
+	end_spans(st, s, UINT64_MAX, chunk);
+	for (uint32_t i = 0; i < st->marks.ntitles; i++) /* the last value stays until the end of the trace */
+		set_counter(st, s, OVW_COUNTERS + i, 0, st->marks.latest, chunk);
+	ovw_record(st, s, "OHe", s->last, NULL, 0, chunk);
+	ovw_flush(st, s, chunk);
+}

@@ -1,0 +1,437 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "output/text_utf8.h"
+#include "parquet/parquet.h"
+
+/* ---- bounds ---- */
+
+/* Fields of Statistics. */
+enum { NULL_COUNT = 3, MAX_VALUE = 5, MIN_VALUE = 6, MAX_EXACT = 7, MIN_EXACT = 8 };
+
+static void
+bounds_f64(struct bounds *b, double v)
+{
+	b->not_number |= isnan(v) != 0;
+	if (!b->any || v < b->f64.min)
+		b->f64.min = v;
+	if (!b->any || v > b->f64.max)
+		b->f64.max = v;
+	b->any = true;
+}
+
+/* ---- texts ---- */
+
+static int
+compare(struct slice a, const struct bounds_text *b)
+{
+	const size_t n = a.n < b->n ? a.n : b->n;
+	const int d = n > 0 ? memcmp(a.p, b->p, n) : 0;
+
+	return d != 0 ? d : (a.n > b->n) - (a.n < b->n);
+}
+
+static void
+keep(struct bounds_text *to, struct slice s)
+{
+	to->cut = s.n > BOUNDS_TEXT;
+	to->n = to->cut ? BOUNDS_TEXT : s.n;
+	if (to->n > 0)
+		memcpy(to->p, s.p, to->n);
+}
+
+void
+bounds_text(struct bounds *b, struct slice s)
+{
+	if (!b->any || compare(s, &b->min) < 0)
+		keep(&b->min, s);
+	if (!b->any || compare(s, &b->max) > 0)
+		keep(&b->max, s);
+	b->any = true;
+}
+
+/* What is not greater than the text: less of it, so that it ends with a character. */
+static struct slice
+lower(const struct bounds_text *t)
+{
+	uint32_t n = t->n;
+
+	if (t->cut) {
+		while (n > 0 && ((unsigned char)t->p[n - 1] & 0xc0) == 0x80)
+			n--;
+		if (n > 0 && (unsigned char)t->p[n - 1] >= 0xc0)
+			n--;
+	}
+	return (struct slice){ t->p, n, 0 };
+}
+
+/* What is greater than all that begin so: the last ASCII character is made the next one.  n 0: there is none.
+ */
+static struct slice
+upper(struct bounds_text *t)
+{
+	if (!t->cut)
+		return (struct slice){ t->p, t->n, 0 };
+	while (t->n > 0 && (unsigned char)t->p[t->n - 1] >= 0x7f)
+		t->n--;
+	if (t->n > 0)
+		t->p[t->n - 1]++;
+	return (struct slice){ t->p, t->n, 0 };
+}
+
+static void
+put_texts(const struct bounds *b, struct thrift *t)
+{
+	struct bounds_text max = b->max;
+	const struct slice greatest = upper(&max), least = lower(&b->min);
+	const bool has_max = !b->max.cut || greatest.n > 0;
+
+	if (has_max)
+		thrift_text(t, MAX_VALUE, greatest);
+	thrift_text(t, MIN_VALUE, least);
+	if (has_max)
+		thrift_bool(t, MAX_EXACT, !b->max.cut);
+	thrift_bool(t, MIN_EXACT, !b->min.cut);
+}
+
+/* ---- numbers ---- */
+
+static void
+put_number(struct thrift *t, int id, uint64_t bits, uint32_t size)
+{
+	char p[8];
+
+	for (uint32_t i = 0; i < size; i++, bits >>= 8)
+		p[i] = (char)bits;
+	thrift_text(t, id, (struct slice){ p, size, 0 });
+}
+
+static void
+put_numbers(struct thrift *t, uint64_t max, uint64_t min, uint32_t size)
+{
+	put_number(t, MAX_VALUE, max, size);
+	put_number(t, MIN_VALUE, min, size);
+	thrift_bool(t, MAX_EXACT, true);
+	thrift_bool(t, MIN_EXACT, true);
+}
+
+static uint64_t
+bits_of(double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	return bits;
+}
+
+void
+bounds_put(const struct bounds *b, enum bounds_kind kind, uint64_t nulls, struct thrift *t)
+{
+	thrift_i64(t, NULL_COUNT, (int64_t)nulls);
+	if (!b->any || kind == BOUNDS_NONE)
+		return;
+	if (kind == BOUNDS_TEXTS)
+		put_texts(b, t);
+	else if (kind != BOUNDS_F64)
+		put_numbers(t, (uint64_t)b->i64.max, (uint64_t)b->i64.min, kind == BOUNDS_I32 ? 4 : 8);
+	else if (!b->not_number) /* readers take both zeros to be between -0.0 and 0.0 */
+		put_numbers(t, bits_of(b->f64.max == 0 ? 0.0 : b->f64.max),
+		            bits_of(b->f64.min == 0 ? -0.0 : b->f64.min), 8);
+}
+
+/* ---- dictionary ---- */
+
+/* its length, then its bytes */
+static void
+plain_text(struct text *t, struct slice s)
+{
+	plain_u32(t, s.n);
+	text_add(t, s.p, s.n);
+}
+
+/* size: 4 or 8 bytes */
+static uint32_t
+dictionary_u64(struct dictionary *d, uint64_t v, unsigned size, bool *fresh)
+{
+	const uint32_t known = table64_get(&d->numbers, v);
+
+	*fresh = known == TABLE_NONE;
+	if (!*fresh)
+		return known;
+	if (d->n == DICTIONARY_MAX)
+		return DICTIONARY_NONE;
+	if (!table64_put(&d->numbers, v, d->n)) {
+		d->no_memory = true;
+		return DICTIONARY_NONE;
+	}
+	if (size == 4)
+		plain_u32(&d->plain, (uint32_t)v);
+	else
+		plain_u64(&d->plain, v);
+	return d->n++;
+}
+
+static bool
+remember(struct dictionary *d, struct slice s, uint32_t value)
+{
+	const struct slice copy = arena_copy(&d->arena, s);
+
+	if (copy.p != NULL && tabletext_put(&d->texts, copy, value))
+		return true;
+	d->no_memory = true;
+	return false;
+}
+
+static bool
+has_room(const struct dictionary *d, size_t more)
+{
+	return d->n < DICTIONARY_MAX && d->arena.used + more < DICTIONARY_BYTES;
+}
+
+/* A text that is not there yet. */
+static struct dictionary_text
+add_text(struct dictionary *d, struct slice s)
+{
+	struct dictionary_text none = { .number = DICTIONARY_NONE };
+
+	if (!has_room(d, s.n) || !remember(d, s, d->n << 1))
+		return none;
+	plain_text(&d->plain, s);
+	return (struct dictionary_text){ .number = d->n++, .fresh = true, .stored = s };
+}
+
+static struct dictionary_text
+add_mended(struct dictionary *d, struct slice s)
+{
+	struct text room = { .p = NULL };
+	struct dictionary_text found = { .number = DICTIONARY_NONE };
+
+	if (!has_room(d, 4 * (size_t)s.n)) /* a byte becomes three */
+		return found;
+	(void)text_utf8(&room, s);
+	const struct slice mended = { room.p, (uint32_t)room.n, SLICE_UTF8 };
+	if (room.failed)
+		d->no_memory = true;
+	else if ((found.number = tabletext_get(&d->texts, mended)) == TABLE_NONE)
+		found = add_text(d, mended);
+	else
+		found.number >>= 1;
+	if (found.number != DICTIONARY_NONE && !remember(d, s, found.number << 1 | 1))
+		found.number = DICTIONARY_NONE;
+	found.mended = true;
+	if (found.fresh) /* the copy in the dictionary, as `room` goes away */
+		found.stored.p = tabletext_key(&d->texts, mended);
+	text_free(&room);
+	return found;
+}
+
+struct dictionary_text
+dictionary_text(struct dictionary *d, struct slice s)
+{
+	const uint32_t known = tabletext_get(&d->texts, s);
+
+	if (known != TABLE_NONE)
+		return (struct dictionary_text){ .number = known >> 1, .mended = (known & 1) != 0 };
+	if ((s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0 || utf8_valid(s.p, s.n))
+		return add_text(d, s);
+	return add_mended(d, s);
+}
+
+/* Empties it. */
+static void
+dictionary_reset(struct dictionary *d)
+{
+	tabletext_free(&d->texts);
+	table64_free(&d->numbers);
+	arena_reset(&d->arena);
+	text_clear(&d->plain);
+	d->n = 0;
+}
+
+static void
+dictionary_free(struct dictionary *d)
+{
+	dictionary_reset(d);
+	arena_free(&d->arena);
+	text_free(&d->plain);
+}
+
+/* ---- column ---- */
+
+bool
+column_open(struct column *c)
+{
+	const bool has_numbers = c->by_dictionary || c->type == COLUMN_BOOL;
+
+	c->group = 1;
+	c->numbers = has_numbers ? malloc(PAGE_ROWS * sizeof *c->numbers) : NULL;
+	c->present = c->optional ? malloc(PAGE_ROWS * sizeof *c->present) : NULL;
+	return (c->numbers != NULL || !has_numbers) && (c->present != NULL || !c->optional);
+}
+
+void
+column_free(struct column *c)
+{
+	free(c->numbers);
+	free(c->present);
+	text_free(&c->plain);
+	text_free(&c->pages);
+	dictionary_free(&c->dictionary);
+}
+
+/* ---- rows ---- */
+
+/* The dictionary is full: the values from here on are written as they are. */
+static void
+go_plain(struct column *c, struct column_tools *tools)
+{
+	tools->failed |= c->dictionary.no_memory;
+	column_end_page(c, tools);
+	c->is_plain = true;
+}
+
+void
+column_number(struct column *c, struct column_tools *tools, int64_t v)
+{
+	const unsigned size = c->type == COLUMN_I32 ? 4 : 8;
+	bool fresh = true;
+
+	if (c->type == COLUMN_BOOL) {
+		column_again(c, tools, v != 0);
+		return;
+	}
+	if (c->by_dictionary && !c->is_plain) {
+		const uint32_t number = dictionary_u64(&c->dictionary, (uint64_t)v, size, &fresh);
+		if (fresh)
+			bounds_i64(&c->bounds, v);
+		if (number != DICTIONARY_NONE) {
+			column_again(c, tools, (uint16_t)number);
+			return;
+		}
+		go_plain(c, tools);
+	}
+	bounds_i64(&c->bounds, v);
+	if (size == 4)
+		plain_u32(&c->plain, (uint32_t)v);
+	else
+		plain_u64(&c->plain, (uint64_t)v);
+	column_end_row(c, tools, true);
+}
+
+void
+column_known_number(struct column *c, struct column_tools *tools, int64_t v, struct column_known *known)
+{
+	if (column_knows(c, known)) {
+		column_again(c, tools, known->number);
+		return;
+	}
+	const uint32_t before = c->nnumbers;
+	column_number(c, tools, v);
+	if (known != NULL && !c->is_plain && c->nnumbers == before + 1) /* else the page was ended */
+		*known = (struct column_known){ .group = c->group, .number = c->numbers[before] };
+}
+
+void
+column_f64(struct column *c, struct column_tools *tools, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof bits);
+	bounds_f64(&c->bounds, v);
+	plain_u64(&c->plain, bits);
+	column_end_row(c, tools, true);
+}
+
+/* ---- texts ---- */
+
+static bool
+put_plain_text(struct column *c, struct column_tools *tools, struct slice s)
+{
+	const size_t at = c->plain.n;
+
+	plain_u32(&c->plain, s.n);
+	const bool mended = text_utf8(&c->plain, s) > 0;
+	if (c->plain.failed) {
+		tools->failed = true;
+		return false;
+	}
+	if (mended) { /* it is longer */
+		const size_t end = c->plain.n;
+		c->plain.n = at;
+		plain_u32(&c->plain, (uint32_t)(end - at - 4));
+		c->plain.n = end;
+	}
+	tools->bytes += c->plain.n - at;
+	if (c->type == COLUMN_TEXT)
+		bounds_text(&c->bounds, slice_of(c->plain.p + at + 4, c->plain.n - at - 4));
+	column_end_row(c, tools, true);
+	return mended;
+}
+
+struct text *
+column_begin_text(struct column *c, size_t *at)
+{
+	*at = c->plain.n;
+	plain_u32(&c->plain, 0);
+	return &c->plain;
+}
+
+bool
+column_end_text(struct column *c, struct column_tools *tools, size_t at)
+{
+	const size_t end = c->plain.n, n = end - at - 4;
+
+	if (c->plain.failed) {
+		tools->failed = true;
+		return true;
+	}
+	c->plain.n = at;
+	if (n > VALUE_MOST) {
+		column_null(c, tools);
+		return false;
+	}
+	plain_u32(&c->plain, (uint32_t)n);
+	c->plain.n = end;
+	tools->bytes += end - at;
+	column_end_row(c, tools, true);
+	return true;
+}
+
+bool
+column_text(struct column *c, struct column_tools *tools, struct slice s, struct column_known *known)
+{
+	if (column_knows(c, known)) {
+		column_again(c, tools, known->number);
+		return known->mended;
+	}
+	if (!c->by_dictionary || c->is_plain)
+		return put_plain_text(c, tools, s);
+
+	const struct dictionary_text d = dictionary_text(&c->dictionary, s);
+	if (d.number == DICTIONARY_NONE) {
+		go_plain(c, tools);
+		return put_plain_text(c, tools, s);
+	}
+	if (d.fresh) {
+		bounds_text(&c->bounds, d.stored);
+		tools->bytes += d.stored.n;
+	}
+	if (known != NULL)
+		*known = (struct column_known){ c->group, (uint16_t)d.number, d.mended };
+	column_again(c, tools, (uint16_t)d.number);
+	return d.mended;
+}
+
+void
+column_next_group(struct column *c)
+{
+	c->group++;
+	c->is_plain = false;
+	c->bounds = (struct bounds){ .any = false };
+	c->group_rows = c->nulls = c->unpacked = 0;
+	c->nplain = c->nnumbered = 0;
+	text_clear(&c->pages);
+	dictionary_reset(&c->dictionary);
+}

@@ -1,0 +1,483 @@
+#include "parquet/parquet.h"
+
+/* ---- thrift ---- */
+
+/* Seven bits a byte, the lowest first (ULEB128). */
+static void
+thrift_varint(struct text *t, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		text_char(t, (char)(v | 0x80));
+	text_char(t, (char)v);
+}
+
+static void
+zigzag(struct text *t, int64_t v)
+{
+	thrift_varint(t, (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0));
+}
+
+static void
+head(struct thrift *t, int id, enum thrift_type type)
+{
+	int *const last = &t->last[t->depth];
+	const int step = id - *last;
+
+	if (step > 0 && step <= 15) {
+		text_char(t->to, (char)(step << 4 | (int)type));
+	} else {
+		text_char(t->to, (char)type);
+		zigzag(t->to, id);
+	}
+	*last = id;
+}
+
+void
+thrift_i32(struct thrift *t, int id, int32_t v)
+{
+	head(t, id, THRIFT_I32);
+	zigzag(t->to, v);
+}
+
+void
+thrift_i64(struct thrift *t, int id, int64_t v)
+{
+	head(t, id, THRIFT_I64);
+	zigzag(t->to, v);
+}
+
+void
+thrift_bool(struct thrift *t, int id, bool v)
+{
+	head(t, id, v ? THRIFT_TRUE : THRIFT_FALSE);
+}
+
+static void thrift_add_text(struct thrift *t, struct slice s);
+
+void
+thrift_text(struct thrift *t, int id, struct slice s)
+{
+	head(t, id, THRIFT_BINARY);
+	thrift_add_text(t, s);
+}
+
+void
+thrift_struct(struct thrift *t, int id)
+{
+	head(t, id, THRIFT_STRUCT);
+	thrift_add_struct(t);
+}
+
+void
+thrift_end(struct thrift *t)
+{
+	text_char(t->to, 0);
+	if (t->depth > 0)
+		t->depth--;
+}
+
+void
+thrift_list(struct thrift *t, int id, enum thrift_type of, uint32_t n)
+{
+	head(t, id, THRIFT_LIST);
+	if (n < 15) {
+		text_char(t->to, (char)(n << 4 | of));
+	} else {
+		text_char(t->to, (char)(0xf0 | of));
+		thrift_varint(t->to, n);
+	}
+}
+
+static void
+thrift_add_i32(struct thrift *t, int32_t v)
+{
+	zigzag(t->to, v);
+}
+
+static void
+thrift_add_text(struct thrift *t, struct slice s)
+{
+	thrift_varint(t->to, s.n);
+	text_add(t->to, s.p, s.n);
+}
+
+void
+thrift_add_struct(struct thrift *t)
+{
+	t->last[++t->depth] = 0;
+}
+
+/* ---- hybrid ---- */
+
+#define GROUP 8U /* numbers that are packed together */
+
+/* How many numbers from the i-th on are the same. */
+static uint32_t
+run_length(const uint16_t *v, uint32_t i, uint32_t n)
+{
+	uint32_t end = i + 1;
+
+	while (end < n && v[end] == v[i])
+		end++;
+	return end - i;
+}
+
+/* Whether eight from the i-th on are the same. */
+static bool
+run_begins(const uint16_t *v, uint32_t i, uint32_t n)
+{
+	if (n - i < GROUP)
+		return false;
+	for (uint32_t k = 1; k < GROUP; k++)
+		if (v[i + k] != v[i])
+			return false;
+	return true;
+}
+
+/* The bits alone, the lowest first; the last byte is filled with zeros. */
+static void
+hybrid_pack(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
+{
+	char *p = text_room(to, ((size_t)n * width + 7) / 8);
+	uint64_t bits = 0;
+	unsigned have = 0;
+
+	if (p == NULL)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		bits |= (uint64_t)v[i] << have;
+		for (have += width; have >= 8; have -= 8, bits >>= 8)
+			*p++ = (char)bits;
+	}
+	if (have > 0)
+		*p++ = (char)bits;
+	to->n = (size_t)(p - to->p);
+}
+
+static void
+put_run(struct text *to, uint32_t n, uint16_t value, unsigned width)
+{
+	thrift_varint(to, (uint64_t)n << 1);
+	text_char(to, (char)value);
+	if (width > 8)
+		text_char(to, (char)(value >> 8));
+}
+
+/* Whole groups, but at the end of all: the last one is filled with zeros. */
+static void
+put_packed(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
+{
+	const uint32_t groups = (n + GROUP - 1) / GROUP;
+	const uint32_t whole = n / GROUP * GROUP;
+	uint16_t last[GROUP] = { 0 };
+
+	thrift_varint(to, (uint64_t)groups << 1 | 1);
+	hybrid_pack(to, v, whole, width);
+	if (whole == n)
+		return;
+	for (uint32_t i = whole; i < n; i++)
+		last[i - whole] = v[i];
+	hybrid_pack(to, last, GROUP, width);
+}
+
+/* Small numbers, in runs of one value and groups of eight packed ones, whichever is shorter (Parquet,
+ * Encodings.md: "RLE / Bit-Packing Hybrid").  width: bits a number, 1 to 16. */
+static void
+hybrid_put(struct text *to, const uint16_t *v, uint32_t n, unsigned width)
+{
+	uint32_t i = 0;
+
+	while (i < n) {
+		const uint32_t run = run_length(v, i, n);
+		if (run >= GROUP || run == n - i) {
+			put_run(to, run, v[i], width);
+			i += run;
+			continue;
+		}
+		uint32_t end = i;
+		while (end < n && !run_begins(v, end, n))
+			end = n - end < GROUP ? n : end + GROUP;
+		put_packed(to, v + i, end - i, width);
+		i = end;
+	}
+}
+
+/* Bits for numbers up to `most`; at least 1, as some readers expect. */
+static unsigned
+hybrid_width(uint32_t most)
+{
+	unsigned width = 1;
+
+	while (most >> width != 0)
+		width++;
+	return width;
+}
+
+/* ---- page ---- */
+
+/* Pages of data and of dictionaries, in the first version of both (parquet.thrift), compressed by zstd. */
+
+#define ZSTD_LEVEL 1
+
+/* Numbers of parquet.thrift. */
+enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
+
+enum { PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };
+
+enum { TYPE_BOOLEAN = 0, TYPE_INT32 = 1, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
+
+enum { CONVERTED_UTF8 = 0, CONVERTED_JSON = 19, LOGICAL_STRING = 1, LOGICAL_JSON = 12 };
+
+enum { REQUIRED = 0, OPTIONAL = 1 };
+
+enum { CODEC_ZSTD = 6 };
+
+/* PageHeader, all but what only one kind has. */
+static struct thrift
+begin_header(struct text *to, int32_t type, size_t unpacked, size_t packed)
+{
+	struct thrift t = { .to = to };
+
+	thrift_i32(&t, 1, type);
+	thrift_i32(&t, 2, (int32_t)unpacked);
+	thrift_i32(&t, 3, (int32_t)packed);
+	return t;
+}
+
+/* DataPageHeader */
+static void
+put_data_header(struct thrift *t, uint32_t rows, int32_t encoding)
+{
+	thrift_struct(t, 5);
+	thrift_i32(t, 1, (int32_t)rows);
+	thrift_i32(t, 2, encoding);
+	thrift_i32(t, 3, RLE);
+	thrift_i32(t, 4, RLE);
+	thrift_end(t);
+	thrift_end(t);
+}
+
+/* DictionaryPageHeader */
+static void
+put_dictionary_header(struct thrift *t, uint32_t values)
+{
+	thrift_struct(t, 7);
+	thrift_i32(t, 1, (int32_t)values);
+	thrift_i32(t, 2, PLAIN);
+	thrift_end(t);
+	thrift_end(t);
+}
+
+/* into tools->packed */
+static bool
+pack(struct column_tools *tools, const struct text *from)
+{
+	const size_t most = ZSTD_compressBound(from->n);
+
+	text_clear(&tools->packed);
+	char *const p = text_room(&tools->packed, most);
+	if (from->failed || p == NULL) {
+		tools->failed = true;
+		return false;
+	}
+	const size_t n = ZSTD_compressCCtx(tools->zstd, p, most, from->p, from->n, ZSTD_LEVEL);
+	if (ZSTD_isError(n)) { /* there is room, so it lacks memory */
+		tools->failed = true;
+		return false;
+	}
+	tools->packed.n = n;
+	return true;
+}
+
+/* The levels: their bytes, then they. */
+static void
+put_levels(const struct column *c, struct text *to)
+{
+	const size_t at = to->n;
+
+	plain_u32(to, 0);
+	hybrid_put(to, c->present, c->rows, 1);
+	if (to->failed)
+		return;
+	const size_t end = to->n;
+	to->n = at;
+	plain_u32(to, (uint32_t)(end - at - 4));
+	to->n = end;
+}
+
+static void
+put_values(const struct column *c, struct text *to, int32_t encoding)
+{
+	if (c->type == COLUMN_BOOL) {
+		hybrid_pack(to, c->numbers, c->nnumbers, 1);
+	} else if (encoding == RLE_DICTIONARY) {
+		const unsigned width = hybrid_width(c->dictionary.n - 1);
+		text_char(to, (char)width);
+		hybrid_put(to, c->numbers, c->nnumbers, width);
+	} else {
+		text_add(to, c->plain.p, c->plain.n);
+	}
+}
+
+/* Empties it; what one long value made long is given back. */
+static void
+clear(struct text *t)
+{
+	if (t->cap > 4 * PAGE_BYTES && !t->failed)
+		text_free(t);
+	else
+		text_clear(t);
+}
+
+static void
+put_page(struct column *c, struct column_tools *tools, int32_t encoding)
+{
+	const struct text *const page = &tools->page;
+	const size_t before = c->pages.n;
+	struct thrift t = begin_header(&c->pages, DATA_PAGE, page->n, tools->packed.n);
+
+	put_data_header(&t, c->rows, encoding);
+	c->unpacked += c->pages.n - before + page->n;
+	text_add(&c->pages, tools->packed.p, tools->packed.n);
+	tools->failed |= c->pages.failed;
+}
+
+void
+column_end_page(struct column *c, struct column_tools *tools)
+{
+	const bool numbered = c->by_dictionary && !c->is_plain && c->dictionary.n > 0;
+	const int32_t encoding = numbered ? RLE_DICTIONARY : PLAIN;
+	struct text *const page = &tools->page;
+
+	if (c->rows == 0)
+		return;
+	text_clear(page);
+	if (c->optional)
+		put_levels(c, page);
+	put_values(c, page, encoding);
+	page->failed |= c->plain.failed;
+	if (pack(tools, page))
+		put_page(c, tools, encoding);
+	*(numbered ? &c->nnumbered : &c->nplain) += 1;
+	c->group_rows += c->rows;
+	c->rows = c->nnumbers = 0;
+	clear(&c->plain);
+	clear(page);
+	clear(&tools->packed);
+}
+
+struct column_place
+column_put_pages(struct column *c, struct column_tools *tools, struct text *to, uint64_t offset)
+{
+	struct column_place place = { .data = offset };
+	const size_t begin = to->n;
+
+	if (c->dictionary.n > 0) {
+		const struct text *const values = &c->dictionary.plain;
+		if (!pack(tools, values))
+			return place;
+		struct thrift t = begin_header(to, DICTIONARY_PAGE, values->n, tools->packed.n);
+		put_dictionary_header(&t, c->dictionary.n);
+		place.unpacked = to->n - begin + values->n;
+		text_add(to, tools->packed.p, tools->packed.n);
+		place.has_dictionary = true;
+		place.dictionary = offset;
+		place.data = offset + (to->n - begin);
+	}
+	text_add(to, c->pages.p, c->pages.n);
+	place.packed = to->n - begin;
+	place.unpacked += c->unpacked;
+	return place;
+}
+
+/* ---- metadata ---- */
+
+static int32_t
+physical(enum column_type type)
+{
+	static const int32_t types[] = {
+		[COLUMN_I32] = TYPE_INT32,       [COLUMN_I64] = TYPE_INT64,
+		[COLUMN_F64] = TYPE_DOUBLE,      [COLUMN_BOOL] = TYPE_BOOLEAN,
+		[COLUMN_TEXT] = TYPE_BYTE_ARRAY, [COLUMN_JSON] = TYPE_BYTE_ARRAY,
+	};
+
+	return types[type];
+}
+
+static enum bounds_kind
+bounds_of(enum column_type type)
+{
+	static const enum bounds_kind kinds[] = {
+		[COLUMN_I32] = BOUNDS_I32,   [COLUMN_I64] = BOUNDS_I64,    [COLUMN_F64] = BOUNDS_F64,
+		[COLUMN_BOOL] = BOUNDS_NONE, [COLUMN_TEXT] = BOUNDS_TEXTS, [COLUMN_JSON] = BOUNDS_NONE,
+	};
+
+	return kinds[type];
+}
+
+/* PageEncodingStats: how many pages are encoded so. */
+static void
+put_count(struct thrift *t, int32_t type, int32_t encoding, uint32_t pages)
+{
+	if (pages == 0)
+		return;
+	thrift_add_struct(t);
+	thrift_i32(t, 1, type);
+	thrift_i32(t, 2, encoding);
+	thrift_i32(t, 3, (int32_t)pages);
+	thrift_end(t);
+}
+
+static void
+put_counts(const struct column *c, bool has_dictionary, struct thrift *t)
+{
+	thrift_list(t, 13, THRIFT_STRUCT,
+	            (uint32_t)has_dictionary + (c->nplain > 0) + (uint32_t)(c->nnumbered > 0));
+	put_count(t, DICTIONARY_PAGE, PLAIN, has_dictionary);
+	put_count(t, DATA_PAGE, PLAIN, c->nplain);
+	put_count(t, DATA_PAGE, RLE_DICTIONARY, c->nnumbered);
+}
+
+void
+column_put_meta(const struct column *c, const struct column_place *place, struct thrift *t)
+{
+	const bool has_dictionary = place->has_dictionary;
+
+	thrift_i32(t, 1, physical(c->type));
+	thrift_list(t, 2, THRIFT_I32, 2 + (uint32_t)has_dictionary);
+	thrift_add_i32(t, RLE);
+	thrift_add_i32(t, PLAIN); /* of dictionaries, if not of data */
+	if (has_dictionary)
+		thrift_add_i32(t, RLE_DICTIONARY);
+	thrift_list(t, 3, THRIFT_BINARY, 1);
+	thrift_add_text(t, slice_str(c->name));
+	thrift_i32(t, 4, CODEC_ZSTD);
+	thrift_i64(t, 5, (int64_t)c->group_rows);
+	thrift_i64(t, 6, (int64_t)place->unpacked);
+	thrift_i64(t, 7, (int64_t)place->packed);
+	thrift_i64(t, 9, (int64_t)place->data);
+	if (has_dictionary)
+		thrift_i64(t, 11, (int64_t)place->dictionary);
+	thrift_struct(t, 12);
+	bounds_put(&c->bounds, bounds_of(c->type), c->nulls, t);
+	thrift_end(t);
+	put_counts(c, has_dictionary, t);
+}
+
+void
+column_put_schema(const struct column *c, struct thrift *t)
+{
+	const bool is_text = c->type == COLUMN_TEXT || c->type == COLUMN_JSON;
+	const bool is_json = c->type == COLUMN_JSON;
+
+	thrift_i32(t, 1, physical(c->type));
+	thrift_i32(t, 3, c->optional ? OPTIONAL : REQUIRED);
+	thrift_text(t, 4, slice_str(c->name));
+	if (!is_text)
+		return;
+	thrift_i32(t, 6, is_json ? CONVERTED_JSON : CONVERTED_UTF8);
+	thrift_struct(t, 10);
+	thrift_struct(t, is_json ? LOGICAL_JSON : LOGICAL_STRING);
+	thrift_end(t);
+	thrift_end(t);
+}

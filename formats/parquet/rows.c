@@ -1,0 +1,591 @@
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/decimal.h"
+#include "base/units.h"
+#include "base/utf8.h"
+#include "model/event_traits.h"
+#include "output/text_utf8.h"
+#include "parquet/parquet.h"
+
+/* ---- args ---- */
+
+/* --column NAME[:TYPE]: a field of events as a column of its own. */
+
+static const struct {
+	const char *word;
+	enum column_type type;
+} types[] = {
+	{ "int", COLUMN_I64 },   { "float", COLUMN_F64 }, { "bool", COLUMN_BOOL },
+	{ "text", COLUMN_TEXT }, { "json", COLUMN_JSON },
+};
+
+static const char *const taken[COLS] = { "ts_ns",   "dur_ns", "kind",   "name",   "category",
+	                                 "process", "pid",    "thread", "tid",    "track",
+	                                 "lane",    "depth",  "id",     "offset", "args" };
+
+/* ---- the options ---- */
+
+/* false: what stands behind the last colon is no type.  *n: the bytes of the name. */
+static bool
+split(const char *arg, size_t *n, enum column_type *type)
+{
+	const char *const colon = strrchr(arg, ':');
+
+	*n = colon != NULL ? (size_t)(colon - arg) : strlen(arg);
+	*type = COLUMN_TEXT;
+	for (size_t i = 0; colon != NULL && i < sizeof types / sizeof types[0]; i++)
+		if (strcmp(colon + 1, types[i].word) == 0) {
+			*type = types[i].type;
+			return true;
+		}
+	return colon == NULL;
+}
+
+static bool
+same_name(const char *arg, size_t n, const char *name)
+{
+	return strlen(name) == n && strncasecmp(arg, name, n) == 0;
+}
+
+const char *
+parquet_arg_mistake(const char *arg)
+{
+	enum column_type type;
+	size_t n;
+
+	if (!split(arg, &n, &type))
+		return "takes NAME or NAME:TYPE, TYPE one of int, float, bool, text, json";
+	if (n == 0)
+		return "takes the name of an argument";
+	if (n > PARQUET_ARG_NAME)
+		return "takes a name of 255 bytes at most";
+	if (!utf8_valid(arg, n))
+		return "takes a name in UTF-8";
+	for (size_t i = 0; i < COLS; i++)
+		if (same_name(arg, n, taken[i]))
+			return "takes no name that a column of each file has (tracetool-parquet(5) lists "
+			       "them)";
+	return NULL;
+}
+
+const char *
+parquet_part_size_mistake(const char *arg)
+{
+	uint64_t n;
+
+	if (units_bytes(slice_str(arg), &n) && n >= PART_BYTES_LEAST)
+		return NULL;
+	return "takes a number of bytes, at least 1048576";
+}
+
+static struct column *
+find_column(struct parquet_state *st, const char *arg, size_t n)
+{
+	for (uint32_t i = COLS; i < st->ncolumns; i++)
+		if (same_name(arg, n, st->columns[i].name))
+			return &st->columns[i];
+	return NULL;
+}
+
+static void
+lift_one(struct parquet_state *st, const char *arg)
+{
+	enum column_type type;
+	size_t n;
+
+	(void)split(arg, &n, &type);
+	if (st->ncolumns == COLS + PARQUET_LIFTED || find_column(st, arg, n) != NULL)
+		return;
+	struct lifted *const to = &st->lifted[st->ncolumns - COLS];
+	memcpy(to->name, arg, n);
+	to->name[n] = '\0';
+	to->arg = slice_of(to->name, n);
+	st->columns[st->ncolumns++] = (struct column){
+		.name = to->name,
+		.type = type,
+		.optional = true,
+		.by_dictionary = type == COLUMN_TEXT || type == COLUMN_I64,
+	};
+}
+
+/* The columns of --column; what is wrong with an option is none of this function's cares. */
+/* In the order of the command line; the list begins with the last one.  Of one name the last counts, as with
+ * other options, so the list is walked from its beginning, and the columns are turned around. */
+static void
+parquet_lift(struct parquet_state *st, const struct option_value *options)
+{
+	for (const struct option_value *o = options; o != NULL; o = o->next)
+		if (strcmp(o->name, "column") == 0 && parquet_arg_mistake(o->value) == NULL)
+			lift_one(st, o->value);
+	for (uint32_t i = COLS, k = st->ncolumns; i + 1 < k; i++, k--) {
+		const struct column c = st->columns[i];
+		st->columns[i] = st->columns[k - 1];
+		st->columns[k - 1] = c;
+	}
+	for (uint32_t i = COLS; i < st->ncolumns; i++)
+		st->lifted[i - COLS].arg = slice_str(st->columns[i].name);
+}
+
+/* ---- values ---- */
+
+static bool
+is_unsigned(const struct value *v)
+{
+	return (v->type >= VALUE_U8 && v->type <= VALUE_U64) || v->type == VALUE_BOOL ||
+	       v->type == VALUE_ADDRESS;
+}
+
+static bool
+is_signed(const struct value *v)
+{
+	return v->type >= VALUE_I8 && v->type <= VALUE_I64;
+}
+
+#define NUMBER_TEXT 64 /* longer texts are no numbers */
+
+/* The text of a number, NUL-terminated: JSON, or text that is all number.  false: it is none. */
+static bool
+number_text(const struct value *v, char room[NUMBER_TEXT])
+{
+	if ((v->type != VALUE_STRING && v->type != VALUE_JSON) || v->count == 0 || v->count >= NUMBER_TEXT)
+		return false;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (strchr("+-0123456789.eE", v->p[i]) == NULL || v->p[i] == '\0')
+			return false;
+	memcpy(room, v->p, v->count);
+	room[v->count] = '\0';
+	return true;
+}
+
+static bool
+is_integer_text(const char *s)
+{
+	s += *s == '-';
+	return *s != '\0' && strspn(s, "0123456789") == strlen(s);
+}
+
+/* -2^63 to 2^63 - 1 */
+static bool
+to_i64(const struct value *v, int64_t *out)
+{
+	char room[NUMBER_TEXT], again[DECIMAL_I64_MAX + 1];
+
+	if (is_unsigned(v) || is_signed(v)) {
+		*out = v->i64;
+		return is_signed(v) || v->u64 <= INT64_MAX;
+	}
+	if (v->type == VALUE_F32 || v->type == VALUE_F64) {
+		if (!(v->f64 >= -0x1p63 && v->f64 < 0x1p63) || v->f64 != floor(v->f64))
+			return false;
+		*out = (int64_t)v->f64;
+		return true;
+	}
+	if (!number_text(v, room) || !is_integer_text(room))
+		return false;
+	*out = strtoll(room, NULL, 10);
+	*decimal_i64(again, *out) = '\0';
+	return strcmp(again, room) == 0; /* else it was too large, or is written in another way: "007" */
+}
+
+static bool
+to_f64(const struct value *v, double *out, bool *rounded)
+{
+	char room[NUMBER_TEXT], *end;
+
+	if (is_unsigned(v)) {
+		*out = (double)v->u64;
+		*rounded = *out >= 0x1p64 || (uint64_t)*out != v->u64;
+	} else if (is_signed(v)) {
+		*out = (double)v->i64;
+		*rounded = *out >= 0x1p63 || (int64_t)*out != v->i64;
+	} else if (v->type == VALUE_F32 || v->type == VALUE_F64) {
+		*out = v->f64;
+	} else if (number_text(v, room)) {
+		int64_t i;
+		*out = strtod(room, &end);
+		*rounded = to_i64(v, &i) && (*out >= 0x1p63 || (int64_t)*out != i);
+		return *end == '\0';
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool
+to_bool(const struct value *v, int64_t *out)
+{
+	if (v->type == VALUE_JSON) {
+		*out = v->count == 4 && memcmp(v->p, "true", 4) == 0;
+		return *out != 0 || (v->count == 5 && memcmp(v->p, "false", 5) == 0);
+	}
+	return v->type >= VALUE_BOOL && v->type <= VALUE_I64 && to_i64(v, out) && (*out == 0 || *out == 1);
+}
+
+/* Text as it is; numbers in digits; others as JSON. */
+static void
+to_text(const struct value *v, struct text *t, struct fields_json_lost *lost)
+{
+	if (v->type == VALUE_STRING)
+		lost->bad_text += text_utf8(t, value_text(v)) > 0;
+	else if (v->type >= VALUE_U8 && v->type <= VALUE_U64)
+		text_u64(t, v->u64);
+	else if (is_signed(v))
+		text_i64(t, v->i64);
+	else
+		fields_json_value(t, v, lost);
+}
+
+/* ---- cells ---- */
+
+struct cell {
+	struct parquet_state *st;
+	struct column *column;
+	const struct event *e;
+	struct ledger *ledger;
+};
+
+static void
+put_as_text(const struct cell *to, const struct value *v)
+{
+	struct parquet_state *const st = to->st;
+	struct fields_json_lost lost = { .bad_text = 0 };
+	struct text *const t = &st->scratch;
+
+	text_clear(t);
+	if (to->column->type == COLUMN_JSON)
+		fields_json_value(t, v, &lost);
+	else
+		to_text(v, t, &lost);
+	st->tools.failed |= t->failed;
+	if (t->n > VALUE_MOST) {
+		parquet_lose(to->ledger, PARQUET_LOSS_TOO_LONG, to->e, 1);
+		column_null(to->column, &st->tools);
+		return;
+	}
+	column_text(to->column, &st->tools, (struct slice){ t->p, (uint32_t)t->n, SLICE_UTF8 }, NULL);
+	if (fields_json_lost_any(&lost)) {
+		parquet_lose(to->ledger, PARQUET_LOSS_BAD_TEXT, to->e, lost.bad_text);
+		parquet_lose(to->ledger, PARQUET_LOSS_NOT_A_NUMBER, to->e, lost.not_a_number);
+		parquet_lose(to->ledger, PARQUET_LOSS_TOO_DEEP, to->e, lost.too_deep);
+	}
+}
+
+/* false: the column cannot hold it. */
+static bool
+put_cell(const struct cell *to, const struct value *v)
+{
+	struct column_tools *const tools = &to->st->tools;
+	bool rounded = false;
+	int64_t i;
+	double f;
+
+	switch (to->column->type) {
+	case COLUMN_F64:
+		if (!to_f64(v, &f, &rounded))
+			return false;
+		parquet_lose(to->ledger, PARQUET_LOSS_ARG_ROUNDED, to->e, rounded);
+		column_f64(to->column, tools, f);
+		return true;
+	case COLUMN_I32:
+	case COLUMN_I64:
+	case COLUMN_BOOL:
+		if (to->column->type == COLUMN_BOOL ? !to_bool(v, &i) : !to_i64(v, &i))
+			return false;
+		column_number(to->column, tools, i);
+		return true;
+	case COLUMN_TEXT:
+	case COLUMN_JSON:
+		put_as_text(to, v);
+		break;
+	}
+	return true;
+}
+
+static const struct value *
+find_value(const struct batch *b, const struct event *e, struct slice name)
+{
+	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
+
+	for (; f < end; f++)
+		if (slice_equal(f->name, name))
+			return &f->value;
+	return NULL;
+}
+
+/* The columns of an event's row that --column asked for. */
+static void
+parquet_put_lifted(struct parquet_state *st, const struct batch *b, const struct event *e,
+                   struct ledger *ledger)
+{
+	for (uint32_t i = COLS; i < st->ncolumns; i++) {
+		const struct cell to = { st, &st->columns[i], e, ledger };
+		const struct value *const v = find_value(b, e, st->lifted[i - COLS].arg);
+		st->lifted[i - COLS].looked_for = true;
+		st->lifted[i - COLS].met |= v != NULL;
+		if (v != NULL && v->type != VALUE_NONE && put_cell(&to, v))
+			continue;
+		parquet_lose(ledger, PARQUET_LOSS_ARG_TYPE, e, v != NULL && v->type != VALUE_NONE);
+		column_null(to.column, &st->tools);
+	}
+}
+
+/* ---- event ---- */
+
+/* One event becomes a row. */
+
+static const struct column fixed[COLS] = {
+	[COL_TS] = { .name = "ts_ns", .type = COLUMN_I64 },
+	[COL_DUR] = { .name = "dur_ns", .type = COLUMN_I64, .optional = true },
+	[COL_KIND] = { .name = "kind", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_NAME] = { .name = "name", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_CATEGORY] = { .name = "category", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_PROCESS] = { .name = "process", .type = COLUMN_TEXT, .by_dictionary = true },
+	[COL_PID] = { .name = "pid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
+	[COL_THREAD] = { .name = "thread", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
+	[COL_TID] = { .name = "tid", .type = COLUMN_I64, .optional = true, .by_dictionary = true },
+	[COL_TRACK] = { .name = "track", .type = COLUMN_TEXT, .optional = true, .by_dictionary = true },
+	[COL_LANE] = { .name = "lane", .type = COLUMN_I32, .by_dictionary = true },
+	[COL_DEPTH] = { .name = "depth", .type = COLUMN_I32, .optional = true, .by_dictionary = true },
+	[COL_ID] = { .name = "id", .type = COLUMN_I64, .optional = true },
+	[COL_OFFSET] = { .name = "offset", .type = COLUMN_I64 },
+	[COL_ARGS] = { .name = "args", .type = COLUMN_JSON, .optional = true },
+};
+
+bool
+parquet_open_columns(struct parquet_state *st, const struct option_value *options)
+{
+	memcpy(st->columns, fixed, sizeof fixed);
+	st->ncolumns = COLS;
+	parquet_lift(st, options);
+	st->tools.zstd = ZSTD_createCCtx();
+	if (st->tools.zstd == NULL)
+		return false;
+	for (uint32_t i = 0; i < st->ncolumns; i++)
+		if (!column_open(&st->columns[i]))
+			return false;
+	return true;
+}
+
+/* ---- declarations ---- */
+
+static bool
+declare_track(struct parquet_state *st, struct track *k)
+{
+	struct parquet_track *const to = arena_alloc(&st->arena, sizeof *to);
+	const struct track *const base = k->lane > 0 ? k->parent : k;
+	const struct track *thread = base;
+
+	while (thread != NULL && (thread->is_child || thread->parent == NULL))
+		thread = thread->parent;
+	if (to == NULL)
+		return false;
+	*to = (struct parquet_track){ track_process(k), thread, base,
+		                      arena_zalloc(&st->arena, CELLS, sizeof *to->known) };
+	k->declared = to;
+	return to->known != NULL;
+}
+
+static bool
+declare_class(struct parquet_state *st, struct class *c)
+{
+	struct parquet_class *const to = arena_alloc(&st->arena, sizeof *to);
+
+	if (to == NULL)
+		return false;
+	to->cat = arena_zalloc(&st->arena, 1, sizeof *to->cat);
+	c->declared = to;
+	return to->cat != NULL;
+}
+
+bool
+parquet_declare(struct writer *w, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->ntracks; i++)
+		if (!declare_track(w->state, b->tracks[i]))
+			return false;
+	for (uint32_t i = 0; i < b->nclasses; i++)
+		if (!declare_class(w->state, b->classes[i]))
+			return false;
+	return true;
+}
+
+/* ---- cells ---- */
+
+struct row {
+	struct parquet_state *st;
+	const struct event *e;
+	struct ledger *ledger;
+};
+
+static void
+put_number(const struct row *r, enum parquet_column i, uint64_t v)
+{
+	if (v > INT64_MAX)
+		parquet_lose(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+	column_number(&r->st->columns[i], &r->st->tools, (int64_t)v);
+}
+
+static void
+put_null(const struct row *r, enum parquet_column i)
+{
+	column_null(&r->st->columns[i], &r->st->tools);
+}
+
+static void
+put_text(const struct row *r, enum parquet_column i, struct slice s, struct column_known *known)
+{
+	struct column *const c = &r->st->columns[i];
+
+	if (column_knows(c, known) && !known->mended) {
+		column_again(c, &r->st->tools, known->number);
+		return;
+	}
+	if (s.n > VALUE_MOST) {
+		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
+		s = slice_of(s.p, VALUE_MOST);
+	}
+	if (column_text(c, &r->st->tools, s, known))
+		parquet_lose(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, 1);
+}
+
+/* A duration too; the same for both. */
+static int64_t
+bounded(const struct row *r, uint64_t ns)
+{
+	if (ns <= INT64_MAX)
+		return (int64_t)ns;
+	parquet_lose(r->ledger, PARQUET_LOSS_TIME_TOO_LARGE, r->e, 1);
+	return INT64_MAX;
+}
+
+static void
+put_times(const struct row *r)
+{
+	struct parquet_state *const st = r->st;
+	const struct event *const e = r->e;
+
+	column_number(&st->columns[COL_TS], &st->tools, st->signed_time ? (int64_t)e->ts : bounded(r, e->ts));
+	if (event_has_duration(e))
+		column_number(&st->columns[COL_DUR], &st->tools, bounded(r, e->dur));
+	else
+		put_null(r, COL_DUR);
+}
+
+static void
+put_kind(const struct row *r)
+{
+	enum { ASYNC = PHASE_STRUCTURE, STEP };
+	static const struct slice words[] = {
+		[PHASE_SPAN] = SLICE_LIT("span"),       [PHASE_BEGIN] = SLICE_LIT("begin"),
+		[PHASE_END] = SLICE_LIT("end"),         [PHASE_INSTANT] = SLICE_LIT("instant"),
+		[PHASE_COUNTER] = SLICE_LIT("counter"), [PHASE_FLOW_OUT] = SLICE_LIT("flow_out"),
+		[PHASE_FLOW_IN] = SLICE_LIT("flow_in"), [ASYNC] = SLICE_LIT("async"),
+		[STEP] = SLICE_LIT("flow_step"),
+	};
+	const unsigned i = event_is_async(r->e) ? ASYNC : event_is_step(r->e) ? STEP : r->e->phase;
+
+	put_text(r, COL_KIND, words[i], &r->st->kinds[i]);
+}
+
+/* Process or thread: its name and its number; so many of `known`. */
+static void
+put_who(const struct row *r, const struct track *k, enum parquet_column name, struct column_known *known)
+{
+	struct column *const number = &r->st->columns[name + 1];
+
+	if (k != NULL)
+		put_text(r, name, k->name, known);
+	else
+		put_null(r, name);
+	if (k == NULL || !k->has_id)
+		column_null(number, &r->st->tools);
+	else
+		column_known_number(number, &r->st->tools, (int64_t)k->id, known + 1);
+	if (k != NULL && k->has_id && k->id > INT64_MAX)
+		parquet_lose(r->ledger, PARQUET_LOSS_ID_WRAPPED, r->e, 1);
+}
+
+static void
+put_place(const struct row *r)
+{
+	const struct parquet_track *const k = r->e->track->declared;
+
+	put_who(r, k->process, COL_PROCESS, &k->known[CELL_PROCESS]);
+	put_who(r, k->thread, COL_THREAD, &k->known[CELL_THREAD]);
+	if (k->base->is_child)
+		put_text(r, COL_TRACK, k->base->name, &k->known[CELL_TRACK]);
+	else
+		put_null(r, COL_TRACK);
+	column_known_number(&r->st->columns[COL_LANE], &r->st->tools, r->e->track->lane,
+	                    &k->known[CELL_LANE]);
+}
+
+static void
+put_depth(const struct row *r)
+{
+	struct parquet_state *const st = r->st;
+	const struct event *const e = r->e;
+	const struct parquet_track *const k = e->track->declared;
+	const uint64_t start = e->ts ^ (uint64_t)st->signed_time << 63, left = UINT64_MAX - start;
+	struct parents_found found = { .id = 0 };
+
+	if (e->phase != PHASE_SPAN || (e->flags & EVENT_ASYNC) != 0) {
+		put_null(r, COL_DEPTH);
+		return;
+	}
+	st->tools.failed |= !parents_next(&st->parents, k->base->index, start,
+	                                  e->dur > left ? UINT64_MAX : start + e->dur, 1, &found);
+	if (found.forgotten)
+		parquet_lose(r->ledger, PARQUET_LOSS_DEPTH, e, 1);
+	column_known_number(&st->columns[COL_DEPTH], &st->tools, found.depth,
+	                    found.depth < DEPTHS ? &st->depths[found.depth] : NULL);
+}
+
+static void
+put_args(const struct row *r, const struct batch *b)
+{
+	struct parquet_state *const st = r->st;
+	struct fields_json_lost lost = { .bad_text = 0 };
+	size_t at;
+
+	if (r->e->nfields == 0) {
+		put_null(r, COL_ARGS);
+		return;
+	}
+	struct text *const t = column_begin_text(&st->columns[COL_ARGS], &at);
+	text_char(t, '{');
+	fields_json(t, b->fields + r->e->first_field, r->e->nfields, &lost);
+	text_char(t, '}');
+	if (!column_end_text(&st->columns[COL_ARGS], &st->tools, at)) {
+		parquet_lose(r->ledger, PARQUET_LOSS_TOO_LONG, r->e, 1);
+	} else if (fields_json_lost_any(&lost)) {
+		parquet_lose(r->ledger, PARQUET_LOSS_BAD_TEXT, r->e, lost.bad_text);
+		parquet_lose(r->ledger, PARQUET_LOSS_NOT_A_NUMBER, r->e, lost.not_a_number);
+		parquet_lose(r->ledger, PARQUET_LOSS_TOO_DEEP, r->e, lost.too_deep);
+	}
+}
+
+void
+parquet_put_event(struct parquet_state *st, const struct batch *b, const struct event *e,
+                  struct ledger *ledger)
+{
+	const struct row r = { st, e, ledger };
+	const struct parquet_class *const cls = e->cls->declared;
+
+	put_times(&r);
+	put_kind(&r);
+	put_text(&r, COL_NAME, e->name, NULL);
+	put_text(&r, COL_CATEGORY, e->cls->category, cls->cat);
+	put_place(&r);
+	put_depth(&r);
+	if (event_is_flow(e))
+		put_number(&r, COL_ID, e->dur);
+	else
+		put_null(&r, COL_ID);
+	put_number(&r, COL_OFFSET, e->offset);
+	put_args(&r, b);
+	parquet_put_lifted(st, b, e, ledger);
+	st->rows++;
+}

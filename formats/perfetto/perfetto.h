@@ -1,0 +1,445 @@
+#ifndef PERFETTO_PERFETTO_H
+#define PERFETTO_PERFETTO_H
+
+#include "base/idset.h"
+#include "base/slice.h"
+#include "base/table.h"
+#include "format/format.h"
+
+/* ---- equal ---- */
+
+/* Whether two texts are the same, made for short ones: most names and keys have less than 32 bytes, and a
+ * call takes longer than to look at them. */
+static inline bool
+perfetto_equal(struct slice a, struct slice b)
+{
+	const uint32_t n = a.n;
+	uint64_t x, y, differ = 0;
+	uint32_t i = 0;
+
+	if (n != b.n)
+		return false;
+	if (n > 32)
+		return memcmp(a.p, b.p, n) == 0;
+	if (n < 8) {
+		for (; i < n; i++)
+			differ |= (uint64_t)(a.p[i] ^ b.p[i]);
+		return differ == 0;
+	}
+	for (; i + 8 < n; i += 8) {
+		memcpy(&x, a.p + i, 8);
+		memcpy(&y, b.p + i, 8);
+		differ |= x ^ y;
+	}
+	memcpy(&x, a.p + n - 8, 8);
+	memcpy(&y, b.p + n - 8, 8);
+	return (differ | (x ^ y)) == 0;
+}
+
+/* ---- fields ---- */
+
+/* Numbers of fields, as in Perfetto's protos/perfetto/trace (trace_packet.proto, track_event/, ...). */
+
+/* Trace */
+#define TRACE_PACKET 1
+
+/* TracePacket */
+#define PACKET_CLOCK_SNAPSHOT 6
+#define PACKET_TIMESTAMP 8
+#define PACKET_SEQUENCE 10
+#define PACKET_TRACK_EVENT 11
+#define PACKET_INTERNED 12
+#define PACKET_FLAGS 13
+#define PACKET_TRACK 60
+#define PACKET_PERF_SAMPLE 66
+#define PACKET_FIRST 87
+#define PACKET_ATTRIBUTES 126
+#define FLAG_CLEARED 1 /* interned data begins anew */
+#define FLAG_NEEDED 2  /* the packet refers to interned data */
+
+/* TrackDescriptor */
+#define TRACK_UUID 1
+#define TRACK_NAME 2
+#define TRACK_PROCESS_INFO 3
+#define TRACK_THREAD_INFO 4
+#define TRACK_PARENT 5
+#define TRACK_COUNTER 8
+#define TRACK_RANK 12
+#define TRACK_MERGE 15
+#define MERGE_NONE 2
+#define TRACK_PROCESS_ORDER 19
+#define TRACK_THREAD_ORDER 20
+#define ORDER_EXPLICIT 1
+
+/* ProcessDescriptor, ThreadDescriptor, CounterDescriptor */
+#define PROCESS_PID 1
+#define PROCESS_NAME 6
+#define PROCESS_LABELS 8
+#define THREAD_PID 1
+#define THREAD_TID 2
+#define THREAD_NAME 5
+#define COUNTER_UNIT 3
+#define COUNTER_UNIT_NAME 6
+#define UNIT_NS 1
+#define UNIT_COUNT 2
+#define UNIT_BYTES 3
+
+/* TrackEvent */
+#define EVENT_CATEGORY_IIDS 3
+#define EVENT_ANNOTATIONS 4
+#define EVENT_LEGACY 6
+#define EVENT_TYPE 9
+#define EVENT_NAME_IID 10
+#define EVENT_TRACK 11
+#define EVENT_CATEGORIES 22
+#define EVENT_NAME 23
+#define EVENT_COUNTER_VALUE 30
+#define EVENT_DOUBLE_VALUE 44
+#define EVENT_CALLSTACK_IID 56
+#define TYPE_NONE 0
+#define TYPE_BEGIN 1
+#define TYPE_END 2
+#define TYPE_INSTANT 3
+#define TYPE_COUNTER 4
+
+/* LegacyEvent */
+#define LEGACY_PHASE 2
+#define LEGACY_ID 6
+#define LEGACY_ENCLOSING 12
+
+/* DebugAnnotation */
+#define ANNOTATION_NAME_IID 1
+#define ANNOTATION_BOOL 2
+#define ANNOTATION_UINT 3
+#define ANNOTATION_INT 4
+#define ANNOTATION_DOUBLE 5
+#define ANNOTATION_STRING 6
+#define ANNOTATION_POINTER 7
+#define ANNOTATION_NAME 10
+#define ANNOTATION_ENTRIES 11
+#define ANNOTATION_VALUES 12
+#define ANNOTATION_STRING_IID 17
+
+/* InternedData */
+#define INTERNED_CATEGORIES 1
+#define INTERNED_NAMES 2
+#define INTERNED_KEYS 3
+#define INTERNED_FUNCTIONS 5
+#define INTERNED_FRAMES 6
+#define INTERNED_CALLSTACKS 7
+#define INTERNED_STRINGS 29
+
+/* ClockSnapshot, Clock, and ids of clocks */
+#define SNAPSHOT_CLOCKS 1
+#define CLOCK_ID 1
+#define CLOCK_TIME 2
+#define PERFETTO_CLOCK_REALTIME 1
+#define PERFETTO_CLOCK_MONOTONIC 3
+#define PERFETTO_CLOCK_TRACE 11
+
+/* TraceAttributes */
+#define ATTRIBUTE 1
+#define ATTRIBUTE_KEY 1
+#define ATTRIBUTE_LONG 2
+#define ATTRIBUTE_STRING 3
+
+/* PerfSample, Frame, Callstack, InternedString */
+#define SAMPLE_CPU 1
+#define SAMPLE_PID 2
+#define SAMPLE_TID 3
+#define SAMPLE_CALLSTACK 4
+#define ENTRY_IID 1
+#define ENTRY_TEXT 2
+#define FRAME_FUNCTION 2
+#define CALLSTACK_FRAMES 2
+
+/* ---- wire ---- */
+
+/* Protocol buffers as bytes.  A message is built in a text; its length is known when it is closed. */
+
+enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
+
+#define WIRE_VARINT_MAX 10
+#define WIRE_TAG(field, type) ((uint64_t)(field) << 3 | (uint64_t)(type))
+
+static inline char *
+wire_put(char *p, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (char)(v | 0x80);
+	*p++ = (char)v;
+	return p;
+}
+
+static inline unsigned
+wire_size(uint64_t v)
+{
+	return (70 - (unsigned)__builtin_clzll(v | 1)) / 7;
+}
+
+static inline void
+wire_number(struct text *t, unsigned field, uint64_t v)
+{
+	char *p = text_room(t, 2 * WIRE_VARINT_MAX);
+
+	if (p == NULL)
+		return;
+	p = wire_put(p, WIRE_TAG(field, WIRE_VARINT));
+	t->n = (size_t)(wire_put(p, v) - t->p);
+}
+
+static inline void
+wire_double(struct text *t, unsigned field, double v)
+{
+	char *p = text_room(t, WIRE_VARINT_MAX + 8);
+	uint64_t bits;
+
+	if (p == NULL)
+		return;
+	memcpy(&bits, &v, sizeof bits);
+	p = wire_put(p, WIRE_TAG(field, WIRE_FIXED64));
+	for (unsigned shift = 0; shift < 64; shift += 8)
+		*p++ = (char)(bits >> shift);
+	t->n = (size_t)(p - t->p);
+}
+
+/* The tag and length of n bytes that the caller adds. */
+static inline void
+wire_head(struct text *t, unsigned field, size_t n)
+{
+	char *p = text_room(t, 2 * WIRE_VARINT_MAX);
+
+	if (p == NULL)
+		return;
+	p = wire_put(p, WIRE_TAG(field, WIRE_BYTES));
+	t->n = (size_t)(wire_put(p, n) - t->p);
+}
+
+static inline void
+wire_slice(struct text *t, unsigned field, struct slice s)
+{
+	wire_head(t, field, s.n);
+	text_add(t, s.p, s.n);
+}
+
+/* Begins a message; returns what wire_close() needs. */
+static inline size_t
+wire_open(struct text *t, unsigned field)
+{
+	char *p = text_room(t, WIRE_VARINT_MAX + 1);
+
+	if (p == NULL)
+		return 0;
+	p = wire_put(p, WIRE_TAG(field, WIRE_BYTES));
+	*p++ = 0;
+	t->n = (size_t)(p - t->p);
+	return t->n;
+}
+
+void wire_close_long(struct text *t, size_t start);
+
+/* Most messages are shorter than 128 bytes: those stay where they are. */
+static inline void
+wire_close(struct text *t, size_t start)
+{
+	if (t->failed)
+		return;
+	if (t->n - start < 0x80)
+		t->p[start - 1] = (char)(t->n - start);
+	else
+		wire_close_long(t, start);
+}
+
+/* ---- state ---- */
+
+enum perfetto_loss {
+#define LOSS(row, ...) PERFETTO_##row,
+#include "perfetto/losses.def"
+#undef LOSS
+	PERFETTO_LOSSES
+};
+
+extern const struct loss perfetto_losses[PERFETTO_LOSSES + 1];
+extern const struct writer_ops perfetto_writer_ops;
+
+/* ---- interning ---- */
+
+enum perfetto_kind { KIND_CATEGORY, KIND_NAME, KIND_KEY, KIND_STRING, KIND_FUNCTION, KINDS };
+
+#define PERFETTO_MEMO 1024
+
+struct perfetto_entry {
+	struct slice text;
+	uint64_t same;   /* keys: a hash, equal for keys that the importer takes for one */
+	uint8_t changed; /* 1 << enum perfetto_loss: what is lost each time that it is used */
+};
+
+/* Texts that are written once and referred to by number, from 1. */
+struct perfetto_table {
+	struct tabletext iids;
+	struct perfetto_entry *entries;
+	uint32_t memo[PERFETTO_MEMO]; /* iids that were used lately, by a few bytes of the text */
+	uint32_t n, cap;
+	size_t bytes; /* of the texts */
+};
+
+/* ---- tracks ---- */
+
+struct perfetto_track {
+	uint64_t uuid;
+	uint64_t parent;   /* of tracks that stand beside it, in its group ... */
+	struct slice name; /* ... and what they are called */
+	uint64_t pid, tid; /* as written */
+	uint64_t *ends;    /* of the spans that are open, the outermost first; OPEN_END: not known */
+	uint32_t nends, ends_cap;
+	uint64_t instant; /* time of the last instant + 1; 0: there was none */
+};
+
+#define OPEN_END UINT64_MAX
+#define LAST_TIME ((uint64_t)INT64_MAX)
+#define PERFETTO_CLASSES 64
+
+/* ---- arguments ---- */
+
+#define SHAPE_FIELDS 16
+#define SHAPES 64
+
+/* Keys of fields of these names. */
+struct perfetto_shape {
+	uint32_t n;
+	struct slice names[SHAPE_FIELDS]; /* they are the table's, and stay */
+	uint32_t iids[SHAPE_FIELDS];
+};
+
+struct perfetto_state {
+	bool signed_time;       /* ts may be before 0; set by open */
+	struct chunk *chunk;    /* of the call that is running */
+	struct ledger declared; /* what was lost with new tracks, for the next chunk */
+	uint64_t offset;        /* of the event that is being written, for losses */
+	uint64_t uuid;          /* of the last track */
+	struct text body;       /* of the track event that is being built */
+	struct text defs;       /* interned data, for the next track event */
+	struct text clean;      /* a repaired text */
+	struct arena arena;
+	struct perfetto_table tables[KINDS];
+	uint32_t *seen;                 /* strings that came once, by hash */
+	uint64_t repeats;               /* of strings that have a number */
+	uint64_t seed;                  /* of hashes */
+	struct perfetto_track **tracks; /* by number */
+	uint32_t ntracks, tracks_cap;
+	struct table64 pids, tids; /* that are in use */
+	uint64_t next_pid, next_tid;
+	struct table64 series; /* hash of track, name and key -> series_uuids[] */
+	uint64_t *series_uuids;
+	uint32_t nseries, series_cap;
+	struct tabletext stacks; /* frames -> number */
+	struct text stack;       /* frames */
+	uint64_t stack_bytes;    /* of those that are remembered */
+	uint32_t nstacks;
+	struct {
+		const struct class *cls;
+		const char *category; /* as it was then */
+		uint32_t iid;
+	} categories[PERFETTO_CLASSES]; /* that were used lately */
+	uint32_t arrow_name, arrow_category;
+	struct idset arrows; /* ids of those that left */
+	struct perfetto_shape shapes[SHAPES];
+};
+
+/* A number of a track is what its `declared` points to. */
+static inline struct perfetto_track *
+perfetto_track_of(const struct perfetto_state *st, const struct track *t)
+{
+	return st->tracks[*(const uint32_t *)t->declared];
+}
+
+static inline void
+perfetto_lose(struct perfetto_state *st, enum perfetto_loss what, uint64_t count)
+{
+	ledger_add(&st->chunk->ledger, &perfetto_losses[what], st->offset, count);
+}
+
+void perfetto_lose_all(struct perfetto_state *st, unsigned changed);
+
+/* ---- perfetto_intern.c ---- */
+
+/* The text as it can be written: itself, or what is in st->clean until the next call.  *changed: what was
+ * lost. */
+struct slice perfetto_clean(struct perfetto_state *st, struct slice s, unsigned *changed);
+
+/* The number of a text; 0: there is no more room, it has to be written where it is used (never for
+ * categories and functions that differ in nothing).  What is lost with it is counted. */
+uint32_t perfetto_intern(struct perfetto_state *st, enum perfetto_kind kind, struct slice s);
+
+/* Strings only get a number when they come again. */
+uint32_t perfetto_intern_string(struct perfetto_state *st, struct slice s);
+void perfetto_intern_free(struct perfetto_state *st);
+
+/* ---- perfetto_value.c ---- */
+
+#define PERFETTO_DEPTH 100 /* of lists and maps in each other */
+
+/* The value of an annotation that is being built in st->body. */
+void perfetto_value(struct perfetto_state *st, const struct value *v, unsigned depth);
+
+/* ---- perfetto_json.c ---- */
+
+/* A number of JSON as a value: U64, I64 or F64; else VALUE_NONE. */
+struct value perfetto_json_number(struct slice s);
+
+/* ---- perfetto_keys.c ---- */
+
+/* The keys of one event or map, so far. */
+#define KEYS_FEW 16
+
+struct perfetto_keys {
+	uint64_t few[KEYS_FEW];
+	uint32_t n;
+	struct table64 many; /* beyond that: hash; and ~hash -> how often a name was changed */
+	struct arena arena;  /* of names that were made */
+};
+
+void perfetto_keys_free(struct perfetto_keys *keys);
+
+/* Writes it into st->body. */
+void perfetto_put_key(struct perfetto_state *st, struct perfetto_keys *keys, struct slice name);
+
+/* The fields of an event, as annotations in st->body. */
+void perfetto_args(struct perfetto_state *st, const struct batch *b, const struct event *e);
+
+/* ---- perfetto_tracks.c ---- */
+
+bool perfetto_declare_track(struct perfetto_state *st, struct track *t);
+void perfetto_put_track(struct perfetto_state *st, const struct track *t);
+
+/* A track beside this one. */
+uint64_t perfetto_put_aside(struct perfetto_state *st, const struct perfetto_track *k, struct slice name);
+void perfetto_put_order(struct perfetto_state *st);
+
+/* ---- perfetto_events.c ---- */
+
+/* A track event of what is in st->body, which is empty then. */
+struct perfetto_event {
+	uint64_t ts, track, name, category; /* iids; 0: none */
+	unsigned type;
+};
+
+void perfetto_event(struct perfetto_state *st, const struct batch *b, const struct event *e);
+
+/* ---- perfetto_counter.c ---- */
+
+/* ---- perfetto_stack.c ---- */
+
+#define PERFETTO_STACKS (1U << 18)
+#define PERFETTO_STACK_BYTES (32U << 20)
+
+/* The call stack of an event, if it has one: a packet of its own, or a part of the event that st->body is to
+ * become. */
+void perfetto_sample(struct perfetto_state *st, const struct batch *b, const struct event *e);
+
+/* ---- perfetto_about.c ---- */
+
+/* Clocks and facts of the trace. */
+void perfetto_put_about(struct perfetto_state *st, const struct writer *w);
+
+#endif

@@ -1,0 +1,392 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "json/json_number.h"
+#include "json/json_token.h"
+#include "model/value_map.h"
+#include "output/text_numbers.h"
+#include "perfetto/perfetto.h"
+
+/* ---- wire ---- */
+
+void
+wire_close_long(struct text *t, size_t start)
+{
+	const size_t n = t->n - start;
+	const unsigned more = wire_size(n) - 1;
+
+	if (text_room(t, more) == NULL)
+		return;
+	memmove(t->p + start + more, t->p + start, n);
+	wire_put(t->p + start - 1, n);
+	t->n += more;
+}
+
+/* ---- json ---- */
+
+/* Values of JSON text as annotations.  What is not read as JSON is written as its own text. */
+
+#define MOST_DIGITS UINT64_C(999999999999999) /* exact as a double */
+#define NUMBER_MOST 400                       /* bytes of a number that is read as a double */
+
+/* A number without an exponent, of few digits: these, and the power of ten, are exact as doubles, and so
+ * their quotient is the nearest one.  false: it is another one. */
+static bool
+read_short(struct slice s, double *v)
+{
+	static const double powers[] = { 1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+		                         1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+	const bool negative = s.n > 0 && s.p[0] == '-';
+	uint64_t digits = 0;
+	uint32_t point = s.n, i = negative;
+
+	if (s.n > 16)
+		return false;
+	for (; i < s.n; i++) {
+		if (s.p[i] >= '0' && s.p[i] <= '9')
+			digits = digits * 10 + (uint64_t)(s.p[i] - '0');
+		else if (s.p[i] == '.' && point == s.n)
+			point = i;
+		else
+			return false;
+	}
+	if (point == s.n || digits == 0 || digits > MOST_DIGITS)
+		return false;
+	*v = (double)digits / powers[s.n - point - 1];
+	*v = negative ? -*v : *v;
+	return true;
+}
+
+static struct value
+read_double(struct slice s)
+{
+	char room[NUMBER_MOST + 1];
+	char *end;
+	double short_one;
+
+	if (read_short(s, &short_one))
+		return (struct value){ .type = VALUE_F64, .f64 = short_one };
+	if (s.n > NUMBER_MOST || s.n == 0)
+		return (struct value){ .type = VALUE_NONE };
+	memcpy(room, s.p, s.n);
+	room[s.n] = '\0';
+	const double v = strtod(room, &end);
+	if (end != room + s.n || !isfinite(v))
+		return (struct value){ .type = VALUE_NONE };
+	return (struct value){ .type = VALUE_F64, .f64 = v };
+}
+
+struct value
+perfetto_json_number(struct slice s)
+{
+	enum json_kind kind = JSON_ABSENT;
+	uint64_t v;
+
+	if (s.n == 0 || json_number(s.p, s.p + s.n, &kind) != s.p + s.n)
+		return (struct value){ .type = VALUE_NONE };
+	if (kind == JSON_UINT)
+		return json_digits_any(s.p, s.n, &v) ? (struct value){ .type = VALUE_U64, .u64 = v }
+		                                     : (struct value){ .type = VALUE_NONE };
+	if (kind != JSON_INT)
+		return read_double(s);
+	if (s.n == 2 && s.p[1] == '0') /* -0 */
+		return (struct value){ .type = VALUE_F64, .f64 = -0.0 };
+	if (!json_digits_any(s.p + 1, s.n - 1, &v) || v > (uint64_t)INT64_MAX + 1)
+		return (struct value){ .type = VALUE_NONE };
+	return (struct value){ .type = VALUE_I64, .u64 = -v };
+}
+
+static void
+put_number(struct perfetto_state *st, struct slice s)
+{
+	const struct value v = perfetto_json_number(s);
+
+	if (v.type != VALUE_NONE) {
+		perfetto_value(st, &v, 0);
+		return;
+	}
+	perfetto_lose(st, PERFETTO_LONG_NUMBER, 1);
+	wire_slice(&st->body, ANNOTATION_STRING, s);
+}
+
+/* p NULL: no memory. */
+static struct slice
+unescape(struct perfetto_state *st, struct arena *a, struct slice s, enum json_kind kind)
+{
+	if (kind != JSON_ESCAPED)
+		return s;
+	s = json_unescape(a, s);
+	st->body.failed |= s.p == NULL;
+	return s;
+}
+
+static const char *put_value(struct perfetto_state *st, struct json *x, const char *p, const char *e,
+                             unsigned depth);
+
+static void perfetto_empty(struct perfetto_state *st, const char *text);
+
+static const char *
+put_entries(struct perfetto_state *st, struct json *x, const char *p, const char *e, unsigned depth)
+{
+	const bool object = *p == '{';
+	struct perfetto_keys keys = { .n = 0 };
+	struct slice key;
+	enum json_kind kind;
+	bool more, any = false;
+
+	p = json_first(x, p, e, &more);
+	for (; p != NULL && more; p = json_next(x, p, e, object ? '}' : ']', &more)) {
+		const size_t at = wire_open(&st->body, object ? ANNOTATION_ENTRIES : ANNOTATION_VALUES);
+		if (object && (p = json_key(x, p, e, &key, &kind)) != NULL) {
+			struct arena a = { .used = 0 };
+			perfetto_put_key(st, &keys, unescape(st, &a, key, kind));
+			arena_free(&a);
+		}
+		if (p != NULL)
+			p = put_value(st, x, p, e, depth + 1);
+		wire_close(&st->body, at);
+		any = true;
+		if (p == NULL)
+			break;
+	}
+	perfetto_keys_free(&keys);
+	if (p != NULL && !any)
+		perfetto_empty(st, object ? "{}" : "[]");
+	return p;
+}
+
+static void perfetto_text_value(struct perfetto_state *st, struct slice s);
+
+static void
+put_string(struct perfetto_state *st, struct slice s, enum json_kind kind)
+{
+	struct arena a = { .used = 0 };
+
+	s = unescape(st, &a, s, kind);
+	if (s.p != NULL)
+		perfetto_text_value(st, s);
+	arena_free(&a);
+}
+
+static const char *
+put_scalar(struct perfetto_state *st, struct json *x, const char *p, const char *e)
+{
+	enum json_kind kind;
+	const char *const q = json_scalar(x, p, e, &kind);
+
+	if (q == NULL)
+		return NULL;
+	const struct slice s = json_text(p, q, kind);
+	if (json_is_string(kind))
+		put_string(st, s, kind);
+	else if (kind == JSON_TRUE || kind == JSON_FALSE)
+		wire_number(&st->body, ANNOTATION_BOOL, kind == JSON_TRUE);
+	else if (kind == JSON_NULL)
+		perfetto_empty(st, "null");
+	else
+		put_number(st, s);
+	return q;
+}
+
+/* Returns where the value ends; NULL: it is not JSON, or too deep. */
+static const char *
+put_value(struct perfetto_state *st, struct json *x, const char *p, const char *e, unsigned depth)
+{
+	p = json_skip_blanks(p, e);
+	if (p == e)
+		return NULL;
+	if (*p != '{' && *p != '[')
+		return put_scalar(st, x, p, e);
+	return depth < PERFETTO_DEPTH ? put_entries(st, x, p, e, depth) : NULL;
+}
+
+/* The same of a JSON text. */
+static void
+perfetto_json(struct perfetto_state *st, struct slice json, unsigned depth)
+{
+	struct json x = { .complete = true, .depth = JSON_MAX_DEPTH };
+	const char *const e = json.p + json.n;
+	const size_t before = st->body.n;
+
+	const char *const p = json.n > 0 ? put_value(st, &x, json.p, e, depth) : NULL;
+	if (p != NULL && json_skip_blanks(p, e) == e)
+		return;
+	st->body.n = before;
+	perfetto_lose(st, PERFETTO_TOO_DEEP, 1);
+	perfetto_text_value(st, json);
+}
+
+/* ---- value ---- */
+
+/* Values as annotations.  Recursion is bounded by MAX_DEPTH. */
+#define MAX_DEPTH PERFETTO_DEPTH
+
+/* A text without a number. */
+static void
+put_text(struct perfetto_state *st, struct slice s)
+{
+	unsigned changed;
+
+	wire_slice(&st->body, ANNOTATION_STRING, perfetto_clean(st, s, &changed));
+	perfetto_lose_all(st, changed);
+}
+
+static void
+perfetto_text_value(struct perfetto_state *st, struct slice s)
+{
+	const uint32_t iid = perfetto_intern_string(st, s);
+
+	if (iid != 0)
+		wire_number(&st->body, ANNOTATION_STRING_IID, iid);
+	else
+		put_text(st, s);
+}
+
+/* What would vanish, as text. */
+static void
+perfetto_empty(struct perfetto_state *st, const char *text)
+{
+	perfetto_lose(st, PERFETTO_EMPTY, 1);
+	wire_slice(&st->body, ANNOTATION_STRING, slice_str(text));
+}
+
+static void
+put_double(struct perfetto_state *st, double v)
+{
+	if (isnan(v)) {
+		perfetto_lose(st, PERFETTO_NOT_A_NUMBER, 1);
+		wire_slice(&st->body, ANNOTATION_STRING, slice_str("NaN"));
+		return;
+	}
+	wire_double(&st->body, ANNOTATION_DOUBLE, v);
+}
+
+static void
+put_bytes(struct perfetto_state *st, struct slice s)
+{
+	wire_head(&st->body, ANNOTATION_STRING, 2 + 2 * (size_t)s.n);
+	text_add(&st->body, "0x", 2);
+	text_hex(&st->body, s.p, s.n);
+}
+
+/* A text of a list that has a number, as most have: all at once. */
+static inline void
+put_interned(struct perfetto_state *st, uint32_t iid)
+{
+	char *p = text_room(&st->body, 2 * WIRE_VARINT_MAX);
+
+	if (p == NULL)
+		return;
+	*p++ = (char)WIRE_TAG(ANNOTATION_VALUES, WIRE_BYTES);
+	*p++ = (char)(2 + wire_size(iid));
+	p = wire_put(p, WIRE_TAG(ANNOTATION_STRING_IID, WIRE_VARINT));
+	st->body.n = (size_t)(wire_put(p, iid) - st->body.p);
+}
+
+static void
+put_list(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned depth)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t iid =
+		    v[i].type == VALUE_STRING ? perfetto_intern_string(st, value_text(&v[i])) : 0;
+		if (iid != 0) {
+			put_interned(st, iid);
+			continue;
+		}
+		const size_t at = wire_open(&st->body, ANNOTATION_VALUES);
+		if (v[i].type == VALUE_STRING)
+			put_text(st, value_text(&v[i]));
+		else
+			perfetto_value(st, &v[i], depth + 1);
+		wire_close(&st->body, at);
+	}
+}
+
+static void
+put_pairs(struct perfetto_state *st, const struct value *v, uint32_t n, unsigned depth)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const size_t at = wire_open(&st->body, ANNOTATION_VALUES);
+		put_list(st, v + 2 * (size_t)i, 2, depth + 1);
+		wire_close(&st->body, at);
+	}
+}
+
+static void
+put_map(struct perfetto_state *st, const struct value *v, unsigned depth)
+{
+	struct perfetto_keys keys = { .n = 0 };
+
+	if (!value_keys_are_text(v)) {
+		put_pairs(st, v->values, v->count, depth);
+		return;
+	}
+	for (uint32_t i = 0; i < v->count; i++) {
+		const struct value *const pair = v->values + 2 * (size_t)i;
+		const size_t at = wire_open(&st->body, ANNOTATION_ENTRIES);
+		perfetto_put_key(st, &keys, value_text(&pair[0]));
+		perfetto_value(st, &pair[1], depth + 1);
+		wire_close(&st->body, at);
+	}
+	perfetto_keys_free(&keys);
+}
+
+static void
+put_nested(struct perfetto_state *st, const struct value *v, unsigned depth)
+{
+	if (v->count == 0) {
+		perfetto_empty(st, v->type == VALUE_LIST ? "[]" : "{}");
+	} else if (depth >= MAX_DEPTH) {
+		perfetto_lose(st, PERFETTO_TOO_DEEP, 1);
+		wire_slice(&st->body, ANNOTATION_STRING, slice_str("..."));
+	} else if (v->type == VALUE_LIST) {
+		put_list(st, v->values, v->count, depth);
+	} else {
+		put_map(st, v, depth);
+	}
+}
+
+void
+perfetto_value(struct perfetto_state *st, const struct value *v, unsigned depth)
+{
+	switch ((enum value_type)v->type) {
+	case VALUE_NONE:
+		perfetto_empty(st, "null");
+		break;
+	case VALUE_BOOL:
+		wire_number(&st->body, ANNOTATION_BOOL, v->u64 != 0);
+		break;
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+		wire_number(&st->body, ANNOTATION_UINT, v->u64);
+		break;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		wire_number(&st->body, ANNOTATION_INT, v->u64);
+		break;
+	case VALUE_F32:
+	case VALUE_F64:
+		put_double(st, v->f64);
+		break;
+	case VALUE_ADDRESS:
+		wire_number(&st->body, ANNOTATION_POINTER, v->u64);
+		break;
+	case VALUE_STRING:
+		perfetto_text_value(st, value_text(v));
+		break;
+	case VALUE_BYTES:
+		put_bytes(st, value_text(v));
+		break;
+	case VALUE_JSON:
+		perfetto_json(st, value_text(v), depth);
+		break;
+	case VALUE_LIST:
+	case VALUE_MAP:
+		put_nested(st, v, depth);
+		break;
+	}
+}
