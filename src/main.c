@@ -5,13 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/edit_distance.h"
-#include "cmd/cmd.h"
-#include "cmd/report_out.h"
-#include "cmd/say.h"
-#include "cmd/version.h"
+#include "base/match.h"
+#include "cli/command.h"
+#include "cli/outputs.h"
+#include "cli/say.h"
 #include "output/columns.h"
-#include "output/text_fit.h"
+#include "output/text_visible.h"
 
 static enum exit_status
 print(struct text *t)

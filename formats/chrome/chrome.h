@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "format/format.h"
-#include "json/json_number.h"
-#include "json/json_token.h"
+#include "json/scan.h"
+#include "json/token.h"
 
 /* ---- read ---- */
 

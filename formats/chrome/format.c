@@ -1,8 +1,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/memory.h"
+#include "base/numbers.h"
 #include "chrome/chrome.h"
 
 /* ---- parts ---- */

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "chrome/chrome.h"
-#include "json/json_token.h"
+#include "json/token.h"
 
 /* ---- probe ---- */
 

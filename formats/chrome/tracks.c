@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "chrome/chrome.h"
 

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "chrome/chrome.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"

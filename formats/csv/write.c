@@ -1,8 +1,8 @@
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "csv/csv.h"
 #include "model/event_traits.h"
-#include "output/text_utf8.h"
+#include "output/text_json.h"
 
 /* ---- cell ---- */
 

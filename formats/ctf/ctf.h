@@ -1,11 +1,11 @@
 #ifndef CTF_CTF_H
 #define CTF_CTF_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/table.h"
 #include "format/format.h"
 #include "model/event_traits.h"
-#include "output/text_put.h"
+#include "output/text_json.h"
 
 /*
  * The writer of CTF 1.8.  All events are in one stream, in order of time, so

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "ctf/ctf.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
-#include "output/text_numbers.h"
-#include "output/text_utf8.h"
+#include "output/text_units.h"
+#include "output/text_json.h"
 
 /* ---- text ---- */
 

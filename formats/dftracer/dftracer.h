@@ -4,18 +4,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/cursor.h"
-#include "base/idset.h"
-#include "base/slice.h"
 #include "base/table.h"
-#include "base/textscan.h"
+#include "base/slice.h"
+#include "base/scan.h"
 #include "format/format.h"
 #include "format/recover.h"
-#include "json/json_number.h"
+#include "json/scan.h"
 #include "json/json_random.h"
-#include "json/json_scan.h"
-#include "json/json_token.h"
+#include "json/token.h"
 
 /* ---- wire ---- */
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/table.h"
 #include "dftracer/dftracer.h"
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "dftracer/dftracer.h"
 #include "model/event_traits.h"

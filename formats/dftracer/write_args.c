@@ -1,6 +1,6 @@
 #include "dftracer/dftracer.h"
 #include "format/fields_json.h"
-#include "json/json_token.h"
+#include "json/token.h"
 #include "model/event_traits.h"
 
 /* ---- write value ---- */

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "dial9/dial9.h"
 
 /* ---- write symbols ---- */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/table.h"
 #include "format/format.h"
 #include "format/recover.h"

@@ -1,5 +1,5 @@
 #include "dial9/dial9.h"
-#include "json/json_token.h"
+#include "json/token.h"
 #include "model/event_traits.h"
 
 /* ---- made ---- */

@@ -4,7 +4,7 @@
 #include "dial9/dial9.h"
 #include "format/fields_json.h"
 #include "model/event_traits.h"
-#include "output/text_utf8.h"
+#include "output/text_json.h"
 
 /* ---- write frame ---- */
 

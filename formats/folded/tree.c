@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "folded/folded.h"
-#include "output/text_numbers.h"
+#include "output/text_units.h"
 
 /* ---- name ---- */
 

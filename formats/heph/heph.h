@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/slice.h"
-#include "base/textscan.h"
+#include "base/scan.h"
 #include "format/format.h"
 #include "format/recover.h"
 

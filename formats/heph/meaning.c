@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "heph/heph.h"
-#include "json/json_token.h"
+#include "json/token.h"
 #include "model/event_traits.h"
 
 /* ---- track ---- */

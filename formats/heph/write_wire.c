@@ -1,11 +1,11 @@
 #include <stdlib.h>
 
-#include "base/textscan.h"
+#include "base/scan.h"
 #include "base/utf8.h"
 #include "format/fields_json.h"
 #include "heph/heph.h"
-#include "output/text_numbers.h"
-#include "output/text_utf8.h"
+#include "output/text_units.h"
+#include "output/text_json.h"
 
 /* ---- write value ---- */
 

@@ -1,6 +1,6 @@
 #include "htdump/htdump.h"
 
-#include "base/textscan.h"
+#include "base/scan.h"
 
 /*
  * Records of which no event is made: numbers, and at most one string behind

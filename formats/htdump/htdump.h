@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/idset.h"
+#include "base/table.h"
 #include "base/slice.h"
 #include "format/format.h"
 #include "format/recover.h"

@@ -1,12 +1,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "htdump/htdump.h"
 #include "model/event_traits.h"
-#include "model/value_map.h"
-#include "output/text_utf8.h"
+#include "model/value.h"
+#include "output/text_json.h"
 
 /* ---- write track ---- */
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "format/format.h"
-#include "json/json_number.h"
-#include "json/json_token.h"
-#include "model/trace_origin.h"
+#include "json/scan.h"
+#include "json/token.h"
+#include "model/trace_engine.h"
 
 /* ---- read ---- */
 

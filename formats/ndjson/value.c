@@ -1,9 +1,9 @@
 #include <math.h>
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "ndjson/ndjson.h"
-#include "output/text_numbers.h"
+#include "output/text_units.h"
 
 /* ---- text ---- */
 

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "ndjson/ndjson.h"
 
 /* ---- text read ---- */

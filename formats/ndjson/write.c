@@ -1,9 +1,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "model/event_traits.h"
-#include "model/trace_origin.h"
+#include "model/trace_engine.h"
 #include "ndjson/ndjson.h"
 
 /* ---- lines ---- */

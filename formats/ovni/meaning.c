@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "base/glob.h"
+#include "base/match.h"
 #include "ovni/ovni.h"
 
 /* ---- code ---- */

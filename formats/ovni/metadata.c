@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "json/json_token.h"
+#include "json/token.h"
 #include "ovni/ovni.h"
 
 /* ---- json ---- */

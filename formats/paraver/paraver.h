@@ -1,13 +1,13 @@
 #ifndef PARAVER_PARAVER_H
 #define PARAVER_PARAVER_H
 
-#include "base/arena.h"
-#include "base/decimal.h"
-#include "base/spill_file.h"
+#include "base/memory.h"
+#include "base/numbers.h"
+#include "base/os.h"
 #include "base/table.h"
 #include "format/format.h"
 #include "output/text.h"
-#include "output/text_put.h"
+#include "output/text_json.h"
 
 /* ---- arrows ---- */
 

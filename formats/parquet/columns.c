@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "output/text_utf8.h"
+#include "output/text_json.h"
 #include "parquet/parquet.h"
 
 /* ---- bounds ---- */

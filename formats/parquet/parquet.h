@@ -3,10 +3,9 @@
 
 #include <zstd.h>
 
-#include "base/arena.h"
-#include "base/parents.h"
-#include "base/spill_file.h"
+#include "base/memory.h"
 #include "base/table.h"
+#include "base/os.h"
 #include "format/fields_json.h"
 #include "format/format.h"
 #include "output/text.h"

@@ -2,11 +2,10 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/decimal.h"
-#include "base/units.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "model/event_traits.h"
-#include "output/text_utf8.h"
+#include "output/text_json.h"
 #include "parquet/parquet.h"
 
 /* ---- args ---- */

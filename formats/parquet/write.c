@@ -2,9 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/units.h"
-#include "output/text_start.h"
-#include "output/text_utf8.h"
+#include "base/numbers.h"
+#include "output/text_json.h"
 #include "parquet/parquet.h"
 
 /* ---- footer ---- */

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "model/call_stack.h"
-#include "output/text_utf8.h"
+#include "output/text_json.h"
 #include "perfetto/perfetto.h"
 
 /* ---- keys ---- */

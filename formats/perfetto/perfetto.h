@@ -1,9 +1,8 @@
 #ifndef PERFETTO_PERFETTO_H
 #define PERFETTO_PERFETTO_H
 
-#include "base/idset.h"
-#include "base/slice.h"
 #include "base/table.h"
+#include "base/slice.h"
 #include "format/format.h"
 
 /* ---- equal ---- */

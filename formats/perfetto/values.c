@@ -1,10 +1,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "json/json_number.h"
-#include "json/json_token.h"
-#include "model/value_map.h"
-#include "output/text_numbers.h"
+#include "json/scan.h"
+#include "json/token.h"
+#include "model/value.h"
+#include "output/text_units.h"
 #include "perfetto/perfetto.h"
 
 /* ---- wire ---- */

@@ -3,8 +3,8 @@
 
 #include <sqlite3.h>
 
-#include "base/parents.h"
-#include "base/spill_file.h"
+#include "base/table.h"
+#include "base/os.h"
 #include "format/fields_json.h"
 #include "format/format.h"
 

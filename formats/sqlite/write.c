@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 #include "model/event_traits.h"
 #include "sqlite/sqlite.h"

@@ -1,6 +1,97 @@
 #include "base/table.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* ---- idset ---- */
+
+uint64_t *
+idset_turn_page(struct idset *s, uint64_t id)
+{
+	const uint64_t number = id / IDSET_PAGE + 1;
+
+	if (s->pages == NULL)
+		s->pages = calloc(IDSET_PAGES, sizeof *s->pages);
+	if (s->pages == NULL) {
+		s->failed = true;
+		return NULL;
+	}
+	struct idset_page *const page = &s->pages[number % IDSET_PAGES];
+	if (page->bits == NULL)
+		page->bits = calloc(IDSET_PAGE / 64, sizeof *page->bits);
+	else
+		memset(page->bits, 0, IDSET_PAGE / 8);
+	if (page->bits == NULL) {
+		s->failed = true;
+		return NULL;
+	}
+	page->number = number;
+	return page->bits;
+}
+
+void
+idset_free(struct idset *s)
+{
+	for (size_t i = 0; s->pages != NULL && i < IDSET_PAGES; i++)
+		if (s->pages[i].bits !=
+		    NULL) /* mostly few are; the calls for the others would cost more than a small trace */
+			free(s->pages[i].bits);
+	free(s->pages);
+	s->pages = NULL;
+}
+
+/* ---- parents ---- */
+
+/* false: no memory; *full: it may not grow. */
+static bool
+make_room(struct parents *p, struct parents_track *t, bool *full)
+{
+	const uint32_t before = t->cap;
+
+	*full = t->n == PARENTS_TRACK || (t->n == t->cap && p->room >= PARENTS_ALL);
+	if (*full || t->n < t->cap)
+		return true;
+	if (!array_room(&t->spans, t->n, &t->cap, sizeof *t->spans))
+		return false;
+	p->room += t->cap - before;
+	return true;
+}
+
+bool
+parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
+             struct parents_found *out)
+{
+	bool full;
+
+	if (!array_reach(&p->tracks, &p->ntracks, track, sizeof *p->tracks))
+		return false;
+	struct parents_track *const t = &p->tracks[track];
+	while (t->n > 0 && (t->spans[t->n - 1].end <= start || t->spans[t->n - 1].end < end))
+		t->n--;
+	const struct parents_span *const top = t->n > 0 ? &t->spans[t->n - 1] : NULL;
+	*out = (struct parents_found){ .id = 0 };
+	if (top != NULL)
+		*out = (struct parents_found){ .id = top->id, .depth = top->depth + 1 };
+	if (!make_room(p, t, &full))
+		return false;
+	out->forgotten = full;
+	if (!full)
+		t->spans[t->n++] = (struct parents_span){ end, id, out->depth };
+	return true;
+}
+
+void
+parents_free(struct parents *p)
+{
+	for (uint32_t i = 0; i < p->ntracks; i++)
+		free(p->tracks[i].spans);
+	free(p->tracks);
+	*p = (struct parents){ .tracks = NULL };
+}
+
+/* ---- table ---- */
 
 #define SLOTS_MIN ((size_t)16)
 

@@ -1,7 +1,13 @@
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/slice.h"
+
+/* ---- table ---- */
 
 /*
  * Two hash tables that give small numbers to keys.  Open addressing, grown by
@@ -30,7 +36,6 @@ uint32_t table64_get(const struct table64 *t, uint64_t key);
 
 /* Sets or replaces; `value` is not TABLE_NONE.  false: no memory, nothing changed. */
 bool table64_put(struct table64 *t, uint64_t key, uint32_t value);
-
 void table64_free(struct table64 *t);
 
 struct tabletext_slot {
@@ -57,7 +62,6 @@ const char *tabletext_key(const struct tabletext *t, struct slice key);
 /* Sets or replaces; the key's bytes must outlive the table (they are not copied).  When the key is
  * already there, the bytes first given stay.  false: no memory, nothing changed. */
 bool tabletext_put(struct tabletext *t, struct slice key, uint32_t value);
-
 void tabletext_free(struct tabletext *t);
 
 /* The keyed hash itself: good in all 64 bits, made for short keys. */
@@ -66,5 +70,94 @@ uint64_t hash_u64(uint64_t v, uint64_t seed);
 
 /* The random seed of this process (never 0). */
 uint64_t hash_seed(void);
+
+/* ---- idset ---- */
+
+/*
+ * Remembers sequence numbers, to tell which come twice.  Made for numbers that
+ * come nearly in order: a bit each, in pages of 4096, at most 4096 pages, so
+ * 2 MiB for any input.  A page gives way to one that lies a multiple of
+ * IDSET_SPAN away, so a repeat is seen for certain when fewer than IDSET_SPAN
+ * numbers lie between the two.  Zero-initialise to start.
+ */
+#define IDSET_PAGE 4096
+#define IDSET_PAGES 4096
+#define IDSET_SPAN ((uint64_t)IDSET_PAGE * IDSET_PAGES)
+
+struct idset_page {
+	uint64_t number; /* id / IDSET_PAGE + 1; 0: not in use */
+	uint64_t *bits;
+};
+
+struct idset {
+	struct idset_page *pages;
+	bool failed; /* numbers were forgotten for want of memory; stays set */
+};
+
+/* Makes the page of id the present one in its place, empty.  NULL: no memory, and `failed` is set. */
+uint64_t *idset_turn_page(struct idset *s, uint64_t id);
+
+/* Adds id; true if it is remembered already.  Always O(1).  Without memory it sets `failed`, remembers
+ * nothing and answers false. */
+static inline bool
+idset_add(struct idset *s, uint64_t id)
+{
+	const uint64_t number = id / IDSET_PAGE + 1;
+	const struct idset_page *const page = s->pages != NULL ? &s->pages[number % IDSET_PAGES] : NULL;
+	uint64_t *const bits = page != NULL && page->number == number ? page->bits : idset_turn_page(s, id);
+
+	if (bits == NULL)
+		return false;
+	uint64_t *const word = &bits[id % IDSET_PAGE / 64];
+	const uint64_t bit = (uint64_t)1 << id % 64;
+	const bool seen = (*word & bit) != 0;
+	*word |= bit;
+	return seen;
+}
+
+/* Forgets all numbers; it can be used again. */
+void idset_free(struct idset *s);
+
+/* ---- parents ---- */
+
+/*
+ * Which span a span lies in: the innermost one of its track that begins not
+ * later and ends not earlier.  Spans come by start, the longer ones first.
+ *
+ * Of the spans of a track those are kept, in a stack, that may hold another
+ * one: a later one that ends later too hides an earlier one.  So ends get less
+ * from the bottom to the top, each span goes in and out once, and spans that
+ * overlap in part need no lanes.
+ */
+#define PARENTS_TRACK 4096     /* open spans of one track */
+#define PARENTS_ALL (1U << 20) /* places of all tracks; 24 bytes each */
+
+struct parents_span {
+	uint64_t end;
+	int64_t id;
+	uint32_t depth; /* how many are around it */
+};
+
+struct parents_track {
+	struct parents_span *spans;
+	uint32_t n, cap;
+};
+
+struct parents {
+	struct parents_track *tracks; /* by index */
+	uint32_t ntracks;
+	uint32_t room; /* sum of cap */
+};
+
+struct parents_found {
+	int64_t id;     /* 0: none */
+	uint32_t depth; /* 0: none is around it */
+	bool forgotten; /* it could not be kept: the parent of later ones may be further out */
+};
+
+/* The next span; ids are not 0.  false: no memory. */
+bool parents_next(struct parents *p, uint32_t track, uint64_t start, uint64_t end, int64_t id,
+                  struct parents_found *out);
+void parents_free(struct parents *p);
 
 #endif

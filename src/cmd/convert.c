@@ -1,13 +1,188 @@
+#include "cmd/convert.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/convert.h"
-#include "cmd/operand_names.h"
-#include "cmd/output_format.h"
-#include "cmd/side_reports.h"
+#include "cli/names.h"
+#include "cli/outputs.h"
+#include "cli/reports.h"
+#include "cli/say.h"
 #include "format/registry.h"
+#include "input/private.h"
+
+/* ---- anonymise options ---- */
+
+#define KEY_MOST 65536 /* bytes of a key file */
+
+static void
+take_key(struct anonymise_options *a, struct options *o, const char *key, size_t n)
+{
+	struct shown_path shown;
+
+	show_path(&shown, a->keyfile);
+	if (n < ANONYMISE_KEY_LEAST)
+		o->status = options_mistake(o, "--anonymise: the key in %s has %zu bytes; %d are needed",
+		                            shown.s, n, ANONYMISE_KEY_LEAST);
+	else
+		anonymise_set_key(&a->anonymise, key, n);
+}
+
+static void
+read_key(struct anonymise_options *a, struct options *o)
+{
+	struct input_whole w;
+	struct shown_path shown;
+
+	if (input_read_whole(&w, a->keyfile, KEY_MOST)) {
+		take_key(a, o, w.p, w.n);
+	} else if (w.no_memory) {
+		options_no_memory(o);
+	} else if (w.too_large) {
+		o->status = options_mistake(o, "--anonymise: %s is no key: it has more than %d bytes",
+		                            show_path(&shown, a->keyfile), KEY_MOST);
+	} else {
+		say("%s: cannot read the key: %s", show_path(&shown, a->keyfile), w.why);
+		o->status = STATUS_UNREADABLE;
+	}
+	free(w.p);
+}
+
+/* After the last option: reads the key.  false after a message and o->status set. */
+static bool
+anonymise_options_check(struct anonymise_options *a, struct options *o)
+{
+	const struct anonymise *const w = &a->anonymise;
+
+	if (a->keyfile != NULL)
+		read_key(a, o);
+	else if (w->keep_paths || w->keep_suffixes || w->hide_numbers || a->shift_time)
+		o->status = options_mistake(o, "%s goes with --anonymise",
+		                            w->keep_paths      ? "--keep-paths"
+		                            : w->keep_suffixes ? "--keep-suffixes"
+		                            : w->hide_numbers  ? "--hide-numbers"
+		                                               : "--shift-time");
+	if (o->status == STATUS_CLEAN && a->shift_time)
+		anonymise_set_shift(&a->anonymise);
+	return o->status == STATUS_CLEAN;
+}
+
+/* ---- what can be read all the same ---- */
+
+static void
+put_names(struct text *t, const struct rehome *r)
+{
+	struct slice *const names = calloc(r->nnames > 0 ? r->nnames : 1, sizeof *names);
+
+	if (names == NULL) {
+		t->failed = true;
+		return;
+	}
+	for (size_t i = 0; r->readable.slots != NULL && i <= r->readable.mask; i++) {
+		const struct tabletext_slot *const s = &r->readable.slots[i];
+		if (s->value != TABLE_NONE)
+			names[s->value] = slice_of(s->p, s->n);
+	}
+	for (uint32_t i = 0; i < r->nnames; i++) {
+		text_str(t, i > 0 ? ", " : " (");
+		text_visible(t, names[i], 60);
+	}
+	if (r->nnames > 0)
+		text_str(t, r->nnames == REHOME_MOST_NAMES ? ", ...)" : ")");
+	free(names);
+}
+
+static bool
+anonymise_options_list(const struct anonymise_options *a, const struct pipeline *p, struct text *t)
+{
+	text_str(t, "names of fields");
+	put_names(t, &p->rehome.rehome);
+	text_str(t, a->anonymise.hide_numbers ? "" : ", numbers, ids of processes and threads");
+	text_str(t, a->anonymise.keep_paths ? ", how many parts paths have" : "");
+	text_str(t, a->anonymise.keep_suffixes ? ", suffixes of texts" : "");
+	text_str(t, a->anonymise.shift ? ", differences of times" : ", times");
+	text_str(t, ", offsets in the input, the format");
+	text_char(t, '\0');
+	return !t->failed;
+}
+
+/* ---- convert options ---- */
+
+const struct cmd_words convert_words[] = {
+	{ "--to", WORDS_OUTPUT_FORMATS, NULL },
+	{ NULL, WORDS_LIST, NULL },
+};
+
+bool
+convert_take_option(struct convert *c, int option, const char *arg)
+{
+	static const char *const on_off[] = { "on", "off", NULL };
+	struct options *const o = &c->options;
+	int word;
+
+	switch (option) {
+	case CONVERT_TO:
+		c->to_name = arg;
+		return true;
+	case CONVERT_THREADS:
+		return options_number(o, "--threads", arg, &c->threads);
+	case CONVERT_MEMORY:
+		return options_bytes(o, "--memory", arg, &c->sort_memory);
+	case CONVERT_MAX_REPEAT:
+		return options_positive(o, "--max-repeat", arg, &c->max_repeat);
+	case CONVERT_LANES:
+		word = options_word(o, "--lanes", arg, on_off);
+		c->no_lanes = word == 1;
+		return word >= 0;
+	case CONVERT_REBASE:
+		return c->rebase = true;
+	case CONVERT_FAIL_ON_LOSS:
+		return losses_out_fail_on(&c->losses, o, NULL);
+	case CONVERT_FAIL_ON_LOSS_OF:
+		return losses_out_fail_on(&c->losses, o, arg);
+	case CONVERT_LOSSES:
+		c->losses.path = arg;
+		return true;
+	default:
+		return c->keep_partial = true;
+	}
+}
+
+/* Whether all files of the run are different ones. */
+static bool
+check_names(struct convert *c)
+{
+	const bool folder = convert_splits(&c->split) || c->to->writer->shape == WRITER_FOLDER;
+	struct run_names n;
+
+	run_names_begin(&n, &c->options, c->in, c->nin);
+	(folder ? run_names_folder : run_names_written)(&n, "output", c->out);
+	run_names_written(&n, "report of losses", c->losses.path);
+	run_names_read(&n, "key", c->anonymise.keyfile);
+	run_names_read(&n, "file of offsets", c->offsets);
+	return run_names_end(&n);
+}
+
+bool
+convert_check_names(struct convert *c)
+{
+	struct options *const o = &c->options;
+
+	if (c->out[0] == '\0') {
+		o->status = options_mistake(o, "the name of the output is empty");
+		return false;
+	}
+	if (!convert_splits(&c->split))
+		c->to = output_format(o, c->to_name, c->out);
+	else if (!convert_split_format(c))
+		return false;
+	return c->to != NULL && check_names(c) && output_format_fits(o, c->to, c->out, c->raw) &&
+	       output_options_fit(o, c->to);
+}
+
+/* ---- convert ---- */
 
 enum {
 	O_RAW = CONVERT_OWN,
@@ -40,6 +215,8 @@ static const struct cmd_option own[] = {
 	              0 },
 	{ NULL, NULL, NULL, 0 },
 };
+
+static enum exit_status cmd_convert(const struct command *cmd, int argc, char **argv);
 
 const struct command convert_command = {
 	.name = "convert",
@@ -410,7 +587,8 @@ convert_job(struct convert *c)
 	return job;
 }
 
-bool
+/* Reads the inputs and hands all to the writer.  false: not all could be read or written. */
+static bool
 convert_write(struct convert *c, const struct pipeline_job *job)
 {
 	const bool written = pipeline_open(&c->pipeline, job) && write_all(c);
@@ -467,7 +645,7 @@ convert_run(struct convert *c)
 	return worse(status, c->status);
 }
 
-enum exit_status
+static enum exit_status
 cmd_convert(const struct command *cmd, int argc, char **argv)
 {
 	struct convert c = { .in = NULL };

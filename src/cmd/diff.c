@@ -5,14 +5,443 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/edit_distance.h"
-#include "cmd/diff_report.h"
-#include "cmd/operand_names.h"
-#include "cmd/run_names.h"
-#include "cmd/report_out.h"
-#include "cmd/say.h"
-#include "cmd/time_option.h"
-#include "input/input_open.h"
+#include "base/match.h"
+#include "cli/names.h"
+#include "cli/options.h"
+#include "cli/outputs.h"
+#include "cli/say.h"
+#include "cmd/listing.h"
+#include "format/fields_json.h"
+#include "input/open.h"
+#include "output/columns.h"
+#include "output/text_units.h"
+#include "output/text_visible.h"
+
+/* ---- diff text ---- */
+
+/* The report for people. */
+
+static void
+put_track(struct text *t, const struct track *k)
+{
+	const struct track *const process = track_process(k);
+
+	value_text_word(t, k->name);
+	if (process == k)
+		return;
+	text_str(t, " of ");
+	value_text_word(t, process->name);
+}
+
+static void
+put_begin(struct text *t, const struct diff_view *v)
+{
+	struct shown_path a, b;
+
+	text_printf(t, "A: %s\nB: %s\n", show_path(&a, v->paths[DIFFER_A]),
+	            show_path(&b, v->paths[DIFFER_B]));
+}
+
+static void
+put_time(struct text *t, const struct diff_view *v, uint64_t ts)
+{
+	text_since(t, ts > v->start ? ts - v->start : 0);
+}
+
+/* Two durations, to the ns where fewer digits would show the same. */
+static void
+put_durations(struct text *t, uint64_t a, uint64_t b)
+{
+	struct text shown[DIFFER_SIDES] = { { .p = NULL } };
+
+	text_time(&shown[DIFFER_A], a);
+	text_time(&shown[DIFFER_B], b);
+	if (slice_equal(slice_of(shown[DIFFER_A].p, shown[DIFFER_A].n),
+	                slice_of(shown[DIFFER_B].p, shown[DIFFER_B].n)))
+		text_printf(t, "    dur: %" PRIu64 ", %" PRIu64 " ns\n", a, b);
+	else
+		text_printf(t, "    dur: %.*s, %.*s\n", (int)shown[DIFFER_A].n, shown[DIFFER_A].p,
+		            (int)shown[DIFFER_B].n, shown[DIFFER_B].p);
+	for (int i = 0; i < DIFFER_SIDES; i++) {
+		t->failed |= shown[i].failed;
+		text_free(&shown[i]);
+	}
+}
+
+static void
+put_words(struct text *t, const char *what, struct slice a, struct slice b)
+{
+	text_printf(t, "    %s: ", what);
+	value_text_word(t, a);
+	text_str(t, ", ");
+	value_text_word(t, b);
+	text_char(t, '\n');
+}
+
+static void
+put_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
+{
+	struct text *const t = ctx;
+
+	text_str(t, "    field ");
+	value_text_word(t, name);
+	text_str(t, a == NULL ? ": only in B: " : b == NULL ? ": only in A: " : ": ");
+	if (a != NULL)
+		value_text_put(t, a);
+	if (a != NULL && b != NULL)
+		text_str(t, ", ");
+	if (b != NULL)
+		value_text_put(t, b);
+	text_char(t, '\n');
+}
+
+static bool
+put_parts(struct text *t, const struct diff_view *v, const struct difference *d)
+{
+	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
+
+	if ((d->parts & PART_TIME) != 0) {
+		text_str(t, "    time: ");
+		put_time(t, v, a->ts);
+		text_str(t, ", ");
+		put_time(t, v, b->ts);
+		text_char(t, '\n');
+	}
+	if ((d->parts & PART_DURATION) != 0)
+		put_durations(t, a->dur, b->dur);
+	if ((d->parts & PART_PHASE) != 0)
+		text_printf(t, "    kind: %s, %s\n", event_kind(a), event_kind(b));
+	if ((d->parts & PART_NAME) != 0)
+		put_words(t, "name", a->name, b->name);
+	if ((d->parts & PART_CATEGORY) != 0)
+		put_words(t, "category", a->cls->category, b->cls->category);
+	if ((d->parts & PART_TRACK) != 0) {
+		text_str(t, "    track: ");
+		put_track(t, a->track);
+		text_str(t, ", ");
+		put_track(t, b->track);
+		text_char(t, '\n');
+	}
+	return (d->parts & PART_FIELDS) == 0 || field_differences(d, &v->differ->rules, put_field, t);
+}
+
+static bool
+put_difference(struct text *t, const struct diff_view *v, const struct difference *d)
+{
+	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
+	                          *const e = a != NULL ? a : b;
+
+	text_str(t, a == NULL ? "only in B: " : b == NULL ? "only in A: " : "changed: ");
+	if (a != NULL)
+		text_printf(t, "A @%" PRIu64 "%s", a->offset, b != NULL ? ", " : "");
+	if (b != NULL)
+		text_printf(t, "B @%" PRIu64, b->offset);
+	text_printf(t, ": %s ", event_kind(e));
+	value_text_word(t, e->name);
+	text_str(t, " at ");
+	put_time(t, v, e->ts);
+	if (e->phase == PHASE_SPAN && (a == NULL || b == NULL)) {
+		text_str(t, ", ");
+		text_time(t, e->dur);
+		text_str(t, " long");
+	}
+	text_str(t, ", on ");
+	put_track(t, e->track);
+	text_char(t, '\n');
+	return a == NULL || b == NULL || put_parts(t, v, d);
+}
+
+/* ---- the end ---- */
+
+static bool
+differs(const struct by_name_row *r)
+{
+	return (r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) != 0;
+}
+
+/* A row for each name of which events differ. */
+static void
+put_names(struct text *t, const struct diff_view *v)
+{
+	static const struct column list[] = {
+		{ "name", COLUMN_NAME, 20, 0 },       { "in A", COLUMN_NUMBER, 0, 2 },
+		{ "in B", COLUMN_NUMBER, 0, 2 },      { "only in A", COLUMN_NUMBER, 0, 0 },
+		{ "only in B", COLUMN_NUMBER, 0, 0 }, { "changed", COLUMN_NUMBER, 0, 0 },
+		{ "time in A", COLUMN_NUMBER, 0, 1 }, { "time in B", COLUMN_NUMBER, 0, 1 },
+	};
+	const struct by_name *const names = v->differ->names;
+	struct columns c = { .list = list, .n = sizeof list / sizeof *list, .indent = 2 };
+
+	for (uint32_t i = 0; i < names->n; i++) {
+		const struct by_name_row *const r = &names->rows[i];
+		if (!differs(r))
+			continue;
+		columns_name(&c, r->name);
+		columns_u64(&c, r->events[DIFFER_A]);
+		columns_u64(&c, r->events[DIFFER_B]);
+		columns_u64(&c, r->only[DIFFER_A]);
+		columns_u64(&c, r->only[DIFFER_B]);
+		columns_u64(&c, r->changed);
+		columns_time(&c, r->dur[DIFFER_A]);
+		columns_time(&c, r->dur[DIFFER_B]);
+	}
+	columns_print(&c, t, v->width);
+	columns_free(&c);
+}
+
+/* Of two traces that have nothing in common, such as two runs: what may be the reason. */
+static void
+put_nothing_same(struct text *t, const struct diff_view *v)
+{
+	const struct differ_rules *const rules = &v->differ->rules;
+	const uint64_t a = v->starts[DIFFER_A], b = v->starts[DIFFER_B];
+	const struct {
+		bool counts;
+		const char *word;
+	} parts[] = {
+		{ (rules->ignore & PART_TIME) == 0, "time" },
+		{ (rules->tracks & TRACKS_WITHOUT_PROCESSES) == 0, "process" },
+		{ (rules->tracks & TRACKS_WITHOUT_THREADS) == 0, "thread" },
+	};
+	const char *before = " (what may be left out: --ignore ";
+
+	text_str(t, "no event is the same");
+	if (a != b) {
+		text_printf(t, ": %s begins ", a > b ? "A" : "B");
+		text_time(t, a > b ? a - b : b - a);
+		text_printf(t, " after %s", a > b ? "B" : "A");
+	}
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (parts[i].counts) {
+			text_printf(t, "%s%s", before, parts[i].word);
+			before = ",";
+		}
+	text_str(t, before[0] == ',' ? ")\n" : "\n");
+}
+
+static void
+put_end(struct text *t, const struct diff_view *v)
+{
+	const struct differ *const d = v->differ;
+	const uint64_t all = d->changed + d->only[DIFFER_A] + d->only[DIFFER_B];
+
+	if (!v->complete)
+		text_str(t, "not compared to the end: a trace could not be read\n");
+	if (all > v->shown)
+		text_printf(t, "%" PRIu64 " more differences\n", all - v->shown);
+	text_printf(t,
+	            "events: %" PRIu64 " in A, %" PRIu64 " in B: %" PRIu64 " the same, %" PRIu64
+	            " changed, %" PRIu64 " only in A, %" PRIu64 " only in B\n",
+	            d->sides[DIFFER_A].events, d->sides[DIFFER_B].events, d->same, d->changed,
+	            d->only[DIFFER_A], d->only[DIFFER_B]);
+	if (v->complete && d->same == 0 && d->sides[DIFFER_A].events > 0 && d->sides[DIFFER_B].events > 0)
+		put_nothing_same(t, v);
+	if (d->full > 0)
+		text_printf(t,
+		            "%" PRIu64 " times more than %u events of a side waited for a partner: some of "
+		            "them may have one\n",
+		            d->full, PENDING_MAX);
+}
+
+/* ---- lines that fit ---- */
+
+#define INDENT 8 /* of what a line goes on with */
+
+static void
+put_lines(struct text *t, const struct diff_view *v, struct text *lines)
+{
+	text_wrap_lines(t, lines, INDENT, v->width);
+	text_free(lines);
+}
+
+static void
+begin(struct text *t, const struct diff_view *v)
+{
+	struct text lines = { .p = NULL };
+
+	put_begin(&lines, v);
+	put_lines(t, v, &lines);
+}
+
+static bool
+difference(struct text *t, const struct diff_view *v, const struct difference *d)
+{
+	struct text lines = { .p = NULL };
+	const bool ok = put_difference(&lines, v, d);
+
+	put_lines(t, v, &lines);
+	return ok;
+}
+
+static void
+end(struct text *t, const struct diff_view *v)
+{
+	const struct differ *const d = v->differ;
+	struct text lines = { .p = NULL };
+
+	put_end(&lines, v);
+	put_lines(t, v, &lines);
+	if (d->changed + d->only[DIFFER_A] + d->only[DIFFER_B] > 0)
+		put_names(t, v);
+}
+
+const struct diff_form diff_text = { begin, difference, end };
+
+/* ---- diff json ---- */
+
+/* The report for programs: diff.schema.json. */
+
+static void
+put_string(struct text *t, const char *before, struct slice s)
+{
+	text_str(t, before);
+	text_json_string(t, s);
+}
+
+static void
+put_u64(struct text *t, const char *before, uint64_t v)
+{
+	text_str(t, before);
+	text_u64(t, v);
+}
+
+static void
+begin_diff_json(struct text *t, const struct diff_view *v)
+{
+	text_str(t, "{\"tool\":");
+	text_json_string(t, slice_str(TOOL_NAME));
+	put_string(t, ",\n \"a\":", slice_str(v->paths[DIFFER_A]));
+	put_string(t, ",\n \"b\":", slice_str(v->paths[DIFFER_B]));
+	put_u64(t, ",\n \"tolerance_ns\":", v->differ->rules.tolerance);
+	text_str(t, ",\n \"differences\":[");
+}
+
+static void
+put_event(struct text *t, const char *before, const struct event *e)
+{
+	struct fields_json_lost lost = { 0 };
+
+	text_str(t, before);
+	if (e == NULL) {
+		text_str(t, "null");
+		return;
+	}
+	text_char(t, '{');
+	event_json(t, e, &lost);
+	text_char(t, '}');
+}
+
+struct put_fields {
+	struct text *t;
+	bool any;
+};
+
+static void
+put_field_diff_json(void *ctx, struct slice name, const struct value *a, const struct value *b)
+{
+	struct put_fields *const p = ctx;
+	struct fields_json_lost lost = { 0 };
+
+	put_string(p->t, p->any ? ",{\"name\":" : "{\"name\":", name);
+	p->any = true;
+	if (a != NULL) {
+		text_str(p->t, ",\"a\":");
+		fields_json_value(p->t, a, &lost);
+	}
+	if (b != NULL) {
+		text_str(p->t, ",\"b\":");
+		fields_json_value(p->t, b, &lost);
+	}
+	text_char(p->t, '}');
+}
+
+static void
+put_parts_diff_json(struct text *t, unsigned parts)
+{
+	static const struct {
+		unsigned part;
+		const char *word;
+	} words[] = {
+		{ PART_TIME, "time" },         { PART_DURATION, "dur" }, { PART_PHASE, "kind" },
+		{ PART_NAME, "name" },         { PART_FIELDS, "args" },  { PART_TRACK, "track" },
+		{ PART_CATEGORY, "category" },
+	};
+	bool any = false;
+
+	text_str(t, ",\"parts\":[");
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if ((parts & words[i].part) != 0) {
+			text_printf(t, "%s\"%s\"", any ? "," : "", words[i].word);
+			any = true;
+		}
+	text_char(t, ']');
+}
+
+static bool
+difference_diff_json(struct text *t, const struct diff_view *v, const struct difference *d)
+{
+	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B);
+	struct put_fields fields = { t, false };
+	bool ok = true;
+
+	text_printf(t, "%s\n  {\"change\":\"%s\"", v->shown > 0 ? "," : "",
+	            a == NULL   ? "only_b"
+	            : b == NULL ? "only_a"
+	                        : "changed");
+	put_event(t, ",\"a\":", a);
+	put_event(t, ",\"b\":", b);
+	put_parts_diff_json(t, d->parts);
+	text_str(t, ",\"args\":[");
+	if ((d->parts & PART_FIELDS) != 0)
+		ok = field_differences(d, &v->differ->rules, put_field_diff_json, &fields);
+	text_str(t, "]}");
+	return ok;
+}
+
+static void
+put_row(struct text *t, const struct by_name_row *r, bool first)
+{
+	put_string(t, first ? "\n  {\"name\":" : ",\n  {\"name\":", r->name);
+	put_u64(t, ",\"events_a\":", r->events[DIFFER_A]);
+	put_u64(t, ",\"events_b\":", r->events[DIFFER_B]);
+	put_u64(t, ",\"only_a\":", r->only[DIFFER_A]);
+	put_u64(t, ",\"only_b\":", r->only[DIFFER_B]);
+	put_u64(t, ",\"changed\":", r->changed);
+	text_str(t, ",\"dur_ns_a\":");
+	text_u128(t, r->dur[DIFFER_A]);
+	text_str(t, ",\"dur_ns_b\":");
+	text_u128(t, r->dur[DIFFER_B]);
+	text_char(t, '}');
+}
+
+static void
+end_diff_json(struct text *t, const struct diff_view *v)
+{
+	const struct differ *const d = v->differ;
+	bool first = true;
+
+	text_printf(t, "],\n \"complete\":%s", v->complete ? "true" : "false");
+	put_u64(t, ",\n \"events_a\":", d->sides[DIFFER_A].events);
+	put_u64(t, ",\"events_b\":", d->sides[DIFFER_B].events);
+	put_u64(t, ",\"same\":", d->same);
+	put_u64(t, ",\"changed\":", d->changed);
+	put_u64(t, ",\"only_a\":", d->only[DIFFER_A]);
+	put_u64(t, ",\"only_b\":", d->only[DIFFER_B]);
+	put_u64(t, ",\"times_full\":", d->full);
+	text_str(t, ",\n \"names\":[");
+	for (uint32_t i = 0; i < d->names->n; i++) {
+		const struct by_name_row *const r = &d->names->rows[i];
+		if ((r->only[DIFFER_A] | r->only[DIFFER_B] | r->changed) == 0)
+			continue;
+		put_row(t, r, first);
+		first = false;
+	}
+	text_str(t, "]}\n");
+}
+
+const struct diff_form diff_json = { begin_diff_json, difference_diff_json, end_diff_json };
+
+/* ---- diff ---- */
 
 enum { O_TOLERANCE, O_IGNORE, O_LIMIT, O_FORMAT, O_MEMORY };
 
@@ -28,6 +457,8 @@ static const struct cmd_option own[] = {
 	[O_MEMORY] = { "memory", "BYTES", "memory for sorting (default: 64 MiB)", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
+
+static enum exit_status cmd_diff(const struct command *cmd, int argc, char **argv);
 
 const struct command diff_command = {
 	.name = "diff",
@@ -347,7 +778,7 @@ run(struct diff *d)
 	return differs ? STATUS_FINDINGS : STATUS_CLEAN;
 }
 
-enum exit_status
+static enum exit_status
 cmd_diff(const struct command *cmd, int argc, char **argv)
 {
 	struct diff *const d = calloc(1, sizeof *d);

@@ -1,15 +1,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "cmd/report_out.h"
-#include "cmd/say.h"
-#include "cmd/value_text.h"
-#include "compare/digest.h"
+#include "base/memory.h"
+#include "cli/outputs.h"
+#include "cli/say.h"
+#include "cmd/listing.h"
+#include "compare/compare.h"
 #include "format/fields_json.h"
-#include "output/text_fit.h"
+#include "output/text_visible.h"
 #include "output/text_units.h"
-#include "run/read/trace_groups.h"
+#include "run/read/operands.h"
 
 enum { O_FORMAT, O_DIGEST };
 

@@ -1,12 +1,328 @@
-#include "cmd/recover_command.h"
-
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "cmd/run_names.h"
-#include "cmd/say.h"
+#include "check/rules.h"
+#include "cli/names.h"
+#include "cli/say.h"
+#include "cmd/listing.h"
 #include "format/registry.h"
-#include "input/input_archive.h"
-#include "input/input_tree.h"
+#include "input/open.h"
+#include "output/text_json.h"
+
+/* ---- recover list ---- */
+
+/* ---- text ---- */
+
+/* How often a rule was shown; the rules beyond the table share a row. */
+static uint64_t
+count_up(struct recover_list *l, const struct rule *rule)
+{
+	size_t i = 0;
+
+	while (i < RECOVER_LIST_RULES - 1 && l->shown[i].rule != NULL && l->shown[i].rule != rule)
+		i++;
+	l->shown[i].rule = rule;
+	return ++l->shown[i].count;
+}
+
+static void
+put_path(struct text *t, const struct recover_list *l)
+{
+	struct shown_path shown;
+
+	text_str(t, show_path(&shown, l->input));
+	if (l->file != NULL)
+		text_printf(t, "/%s", show_path(&shown, l->file));
+}
+
+static const char *
+plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void
+say_change(struct recover_list *l, const struct recover_change *c)
+{
+	char room[4 * sizeof(struct shown_path)];
+	struct text t = text_start(room, sizeof room);
+
+	if (count_up(l, c->rule) > FINDINGS_SHOWN)
+		return;
+	put_path(&t, l);
+	text_printf(&t, ":@%" PRIu64 ": ", c->offset);
+	if (!c->repaired)
+		text_printf(&t, "%" PRIu64 " byte%s dropped", c->length, plural(c->length));
+	else if (c->length == 0)
+		text_printf(&t, "%" PRIu32 " byte%s inserted", c->inserted, plural(c->inserted));
+	else if (c->inserted == 0)
+		text_printf(&t, "%" PRIu64 " byte%s removed", c->length, plural(c->length));
+	else
+		text_printf(&t, "%" PRIu64 " byte%s replaced by %" PRIu32, c->length, plural(c->length),
+		            c->inserted);
+	text_printf(&t, ": %s [%s]\n", c->why, c->rule->id);
+	say_text(&t);
+	text_free(&t);
+}
+
+/* Ends the text; `quiet`: without the sums. */
+static void
+recover_list_sums(struct recover_list *l, bool quiet)
+{
+	struct shown_path shown;
+
+	show_path(&shown, l->input);
+	for (size_t i = 0; i < RECOVER_LIST_RULES && l->shown[i].rule != NULL; i++)
+		if (l->shown[i].count > FINDINGS_SHOWN)
+			say("%s: %" PRIu64 " more [%s]", shown.s, l->shown[i].count - FINDINGS_SHOWN,
+			    l->shown[i].rule->id);
+	if (!quiet)
+		say("%s: %" PRIu64 " record%s in %" PRIu64 " byte%s kept, %" PRIu64
+		    " byte%s dropped in %" PRIu64 " range%s, %" PRIu64 " repair%s",
+		    shown.s, l->records, plural(l->records), l->kept, plural(l->kept), l->dropped,
+		    plural(l->dropped), l->gaps, plural(l->gaps), l->repairs, plural(l->repairs));
+	if (!quiet && l->not_repaired > 0)
+		say("%s: %" PRIu64 " error%s of metadata not repaired: the output has the same", shown.s,
+		    l->not_repaired, plural(l->not_repaired));
+}
+
+/* ---- JSON ---- */
+
+static void
+put_string(struct text *t, const char *s)
+{
+	if (s != NULL)
+		text_json_string(t, slice_str(s));
+	else
+		text_str(t, "null");
+}
+
+static void
+put_change(struct recover_list *l, const struct recover_change *c)
+{
+	struct text *const t = &l->text;
+
+	text_printf(t, "%s\n{\"file\":", l->any ? "," : "");
+	l->any = true;
+	put_string(t, l->file);
+	text_printf(t,
+	            ",\"change\":\"%s\",\"offset\":%" PRIu64 ",\"length\":%" PRIu64 ",\"inserted\":%" PRIu32
+	            ",\"rule\":\"%s\",\"why\":",
+	            c->repaired ? "repaired" : "dropped", c->offset, c->length, c->inserted, c->rule->id);
+	put_string(t, c->why);
+	text_char(t, '}');
+	report_out_put(&l->out, t);
+}
+
+/* Opens the JSON file ("-": standard output), if path is not NULL.  false: it was said why not. */
+static bool
+recover_list_open(struct recover_list *l, const char *path, bool force)
+{
+	if (path == NULL)
+		return true;
+	if (!report_out_open_file(&l->out, path, force))
+		return false;
+	l->json = true;
+	text_str(&l->text, "{\"tool\":\"" TOOL_NAME "\",\"input\":");
+	put_string(&l->text, l->input);
+	text_str(&l->text, ",\"output\":");
+	put_string(&l->text, l->output);
+	text_str(&l->text, ",\"changes\":[");
+	report_out_put(&l->out, &l->text);
+	return true;
+}
+
+/* Ends the JSON, which is to be published or closed then; `written`: the output is complete. */
+static void
+recover_list_end(struct recover_list *l, bool written)
+{
+	struct text *const t = &l->text;
+
+	if (!l->json)
+		return;
+	text_str(t, "],\n\"format\":");
+	put_string(t, l->format);
+	text_str(t, ",\"dialect\":");
+	put_string(t, l->dialect);
+	text_printf(t,
+	            ",\"records\":%" PRIu64 ",\"kept_bytes\":%" PRIu64 ",\"dropped_bytes\":%" PRIu64
+	            ",\"dropped_ranges\":%" PRIu64 ",\"repairs\":%" PRIu64 ",\"not_repaired\":%" PRIu64
+	            ",\"packed_damage\":%s,\"written\":%s}\n",
+	            l->records, l->kept, l->dropped, l->gaps, l->repairs, l->not_repaired,
+	            l->packed_damage ? "true" : "false", written ? "true" : "false");
+	report_out_put(&l->out, t);
+	text_free(t);
+}
+
+/* ---- both ---- */
+
+static void
+recover_list_change(struct recover_list *l, const struct recover_change *c)
+{
+	if (!l->no_text)
+		say_change(l, c);
+	if (l->json)
+		put_change(l, c);
+}
+
+/* Adds what came of an input. */
+static void
+recover_list_run(struct recover_list *l, const struct recover_run *run)
+{
+	const struct recovery *const rc = &run->recovery;
+
+	l->records += rc->records;
+	l->kept += rc->kept;
+	l->dropped += rc->dropped;
+	l->gaps += rc->gaps;
+	l->repairs += rc->repairs;
+	l->not_repaired += run->not_repaired;
+	l->packed_damage |= run->packed_damage;
+}
+
+/* ---- recover folder ---- */
+
+/* All files of a folder: those that are named like traces are recovered, the others are copied as they are.
+ */
+
+#define COPY_BYTES 65536
+
+static bool
+wants(void *ctx, const char *name)
+{
+	(void)ctx;
+	return strcmp(name, OUTPUT_FOLDER_LIST) != 0; /* the output has one of its own */
+}
+
+/* false: after a message. */
+static bool
+copy_file(struct recover *c, const char *path)
+{
+	char *const room = malloc(COPY_BYTES);
+	FILE *const f = room != NULL ? fopen(path, "rb") : NULL;
+	struct shown_path shown;
+	bool ok = f != NULL && convert_output_put(&c->output, c->file, "", 0);
+
+	for (size_t n; ok && (n = fread(room, 1, COPY_BYTES, f)) > 0;)
+		ok = convert_output_put(&c->output, c->file, room, n);
+	if (room == NULL || f == NULL || ferror(f)) {
+		say("%s: %s", show_path(&shown, path),
+		    room == NULL ? "the system gives no more memory" : strerror(errno));
+		ok = false;
+	}
+	if (f != NULL)
+		fclose(f);
+	free(room);
+	if (!ok)
+		c->status = worse(c->status, STATUS_UNREADABLE);
+	return ok;
+}
+
+/* The format of a file that is named like a trace; NULL: it is to be copied. */
+static const struct format *
+format_of(const struct recover *c, const char *name)
+{
+	const struct format *const from = c->options.from;
+
+	if (!format_wants_name(from, name))
+		return NULL;
+	const struct format *const format = from != NULL ? from : format_of_name(name);
+	return format != NULL && format->recover != NULL ? format : NULL;
+}
+
+/* What is packed is written unpacked. */
+static void
+cut_suffix(char *name)
+{
+	static const char *const suffixes[] = { ".gz", ".zst", ".xz" };
+	const size_t n = strlen(name);
+
+	for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+		const size_t k = strlen(suffixes[i]);
+		if (n > k && strcmp(name + n - k, suffixes[i]) == 0) {
+			name[n - k] = '\0';
+			return;
+		}
+	}
+}
+
+static bool recover_input(struct recover *c, const char *path, const struct format *from, struct input *in);
+
+static bool
+take_file(struct recover *c, const char *path)
+{
+	const char *const slash = strrchr(path, '/'), *name = path + strlen(c->in);
+	const struct format *const format = format_of(c, slash + 1);
+
+	name += strspn(name, "/");
+	char *const file = strdup(name);
+	struct input *const in = format != NULL ? input_open(path) : NULL;
+	if (file == NULL || (format != NULL && in == NULL)) {
+		free(file);
+		input_close(in);
+		options_no_memory(&c->options);
+		c->status = worse(c->status, STATUS_UNREADABLE);
+		return false;
+	}
+	const bool copied = format == NULL || in->fault == INPUT_EMPTY;
+	if (!copied && in->packing != INPUT_PLAIN)
+		cut_suffix(file);
+	c->file = file;
+	if (copied)
+		input_close(in);
+	c->found |= !copied;
+	const bool ok = copied ? copy_file(c, path) : recover_input(c, path, format, in);
+	c->file = c->list.file = NULL;
+	free(file);
+	return ok;
+}
+
+/* A folder in which nothing is to be recovered. */
+static bool
+say_no_trace(struct recover *c)
+{
+	struct findings j;
+
+	findings_init(&j, c->in, say_finding, &c->options);
+	finding_add(
+	    &j, &input_rules[INPUT_RULE_NOT_A_FILE], 0, 0,
+	    "the input is a directory without a trace: no file in it that is named like one holds any "
+	    "bytes");
+	c->status = worse(c->status, STATUS_UNREADABLE);
+	return false;
+}
+
+static bool recover_open(struct recover *c, enum writer_shape shape);
+
+/* Recovers all traces of the folder that is the input, and copies the other files.  false: as above. */
+static bool
+recover_folder(struct recover *c)
+{
+	struct input_tree tree = { .n = 0 };
+	struct shown_path shown;
+	size_t i = 0;
+
+	input_tree_list(&tree, c->in, wants, NULL);
+	bool ok = !tree.no_memory;
+	if (!ok)
+		options_no_memory(&c->options);
+	for (size_t k = 0; ok && k < tree.nproblems; k++) {
+		say("%s: %s", show_path(&shown, tree.problems[k].path), tree.problems[k].text);
+		ok = input_fault_is_warning(tree.problems[k].fault);
+	}
+	ok = ok && recover_open(c, WRITER_FOLDER);
+	if (!ok)
+		c->status = worse(c->status, STATUS_UNREADABLE);
+	for (; ok && i < tree.n; i++)
+		ok = take_file(c, tree.paths[i]);
+	input_tree_free(&tree);
+	return ok && (c->found || say_no_trace(c));
+}
+
+/* ---- recover ---- */
 
 enum { O_SORT, O_FORMAT, O_REPORT };
 
@@ -17,6 +333,8 @@ static const struct cmd_option own[] = {
 	[O_REPORT] = { "report", "json=FILE", "also write the list of changes to FILE", 0 },
 	{ NULL, NULL, NULL, 0 },
 };
+
+static enum exit_status cmd_recover(const struct command *cmd, int argc, char **argv);
 
 const struct command recover_command = {
 	.name = "recover",
@@ -120,7 +438,8 @@ list(void *ctx, const struct recover_change *change)
 	recover_list_change(&c->list, change);
 }
 
-bool
+/* Opens the output and the list of changes.  false: it was said why not. */
+static bool
 recover_open(struct recover *c, enum writer_shape shape)
 {
 	char why[512];
@@ -162,7 +481,9 @@ show_progress(void *ctx, const struct input *in)
 
 /* ---- the run ---- */
 
-bool
+/* Recovers one input, which it takes over.  from: NULL: told by content.  false: it cannot be read, or the
+ * output failed. */
+static bool
 recover_input(struct recover *c, const char *path, const struct format *from, struct input *in)
 {
 	struct recover_run run = {
@@ -265,7 +586,7 @@ recover(struct recover *c)
 	c->status = status == STATUS_PIPE_CLOSED ? status : worse(c->status, status);
 }
 
-enum exit_status
+static enum exit_status
 cmd_recover(const struct command *cmd, int argc, char **argv)
 {
 	struct recover c = { .in = NULL };

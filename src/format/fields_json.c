@@ -1,8 +1,8 @@
 #include "format/fields_json.h"
-#include "model/value_map.h"
+#include "model/value.h"
 
-#include "base/decimal.h"
-#include "output/text_numbers.h"
+#include "base/numbers.h"
+#include "output/text_units.h"
 
 #define MAX_DEPTH 100 /* readers bound nesting well below this */
 

@@ -1,17 +1,15 @@
 #ifndef FORMAT_FORMAT_H
 #define FORMAT_FORMAT_H
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "base/cursor.h"
-#include "base/textscan.h"
-#include "model/class_field.h"
+#include "base/scan.h"
+#include "model/class.h"
 #include "model/class_plan.h"
-#include "model/event_order.h"
-#include "format/look_ahead.h"
+#include "model/event.h"
+#include "format/reader_modes.h"
 #include "format/option.h"
 #include "format/reader.h"
-#include "format/reader_copy.h"
-#include "format/reader_gaps.h"
 #include "format/trace_ops.h"
 #include "format/writer.h"
 #include "output/text_json.h"

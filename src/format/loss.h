@@ -2,8 +2,7 @@
 #define FORMAT_LOSS_H
 
 #include "model/event.h"
-#include "format/holds.h"
-#include "format/touches.h"
+#include "format/features.h"
 
 /* One kind of thing that an output cannot hold.  Lists of them end with an id of NULL. */
 struct loss {

@@ -3,7 +3,7 @@
 
 #include "check/findings.h"
 #include "format/reader.h"
-#include "input/input_open.h"
+#include "input/open.h"
 
 /*
  * Only for formats whose traces are several files: what these share, what lies

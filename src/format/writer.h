@@ -3,11 +3,9 @@
 
 #include "model/batch.h"
 #include "model/class.h"
-#include "model/event_order.h"
+#include "model/event.h"
 #include "model/track.h"
 #include "format/ledger.h"
-#include "format/writer_end.h"
-#include "format/writer_folder.h"
 #include "format/writer_modes.h"
 #include "output/text.h"
 

@@ -1,7 +1,13 @@
 #ifndef FORMAT_WRITER_MODES_H
 #define FORMAT_WRITER_MODES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/slice_type.h"
+#include "output/output.h"
+
+/* ---- writer modes ---- */
 
 /* What events a writer can be given.  The first that applies is chosen unless the user says --raw.  Raw
  * events: see format/reader.h. */
@@ -37,5 +43,42 @@ struct chunk;
 /* For writers of one file that copy records: adds bytes that the batch points to.  They go out behind what
  * was added before, without another copy if they are many; the chunk's text does not hold them then. */
 void chunk_borrow(struct chunk *c, struct slice s);
+
+/* ---- writer end ---- */
+
+/*
+ * For writers that keep what they make in temporary files (base/spill_file.h,
+ * beside writer.beside) and write it in the end.
+ */
+struct chunk_end {
+	/* Set by close: there is more; it is called again when these bytes are written. */
+	bool more;
+	/* Set by any of the writer's functions: what the system failed to do, one line with path and reason.
+	 * The text is the writer's, and stays until `free`; the output is given up. */
+	const char *failed;
+};
+
+/* ---- writer folder ---- */
+
+/* The shape of a writer's output: one file, or a folder of files. */
+enum writer_shape { WRITER_FILE, WRITER_FOLDER };
+
+struct chunk;
+
+/* Of a folder: what is added to the chunk from now on belongs to the file of this name, which is made even if
+ * that is nothing.  Call it before anything is added.  Names are the writer's own words, or those of the
+ * input's files where folder_name_wrong() finds nothing wrong, never other text of a trace; they may have
+ * sub-folders ("a/b"), see output_folder_put().  The name stays the caller's, and unchanged, until `free`.
+ * A folder needs no joint (writer_ops.joint is 0). */
+void chunk_file(struct chunk *c, const char *name);
+
+/* For the engine: which parts of a chunk's text are for which file, and what goes out between them (see
+ * chunk_borrow()). */
+struct chunk_files {
+	struct chunk_part *parts;
+	uint32_t n, cap;
+	struct chunk_borrowed *borrowed;
+	uint32_t nborrowed, borrowed_cap;
+};
 
 #endif

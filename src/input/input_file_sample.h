@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-#include "input/input_open.h"
+#include "input/open.h"
 #include "input/input_samples.h"
 
 static char sample_path[] = "/tmp/input-sample-XXXXXX";

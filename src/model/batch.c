@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 
 void
 shared_memory_init(struct shared_memory *m, void (*destroy)(struct shared_memory *))

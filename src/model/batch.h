@@ -1,7 +1,7 @@
 #ifndef EVENT_BATCH_H
 #define EVENT_BATCH_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "model/batch_engine.h"
 #include "model/event.h"
 #include "input/input_holds.h"

@@ -1,6 +1,6 @@
 #include "model/call_stack.h"
 
-#include "base/decimal.h"
+#include "base/numbers.h"
 
 bool
 call_stack_get(struct call_stack *stack, const struct batch *b, const struct event *e)

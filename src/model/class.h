@@ -1,9 +1,24 @@
-#ifndef EVENT_CLASS_H
-#define EVENT_CLASS_H
+#ifndef MODEL_CLASS_H
+#define MODEL_CLASS_H
 
 #include "base/slice.h"
 
+/* ---- class field ---- */
+
+/* A field as a class declares it: for `info`, for writers that need a schema, and for plans. */
+struct class_field {
+	struct slice name;
+	struct slice type; /* in the format's own words: "uint32_t", "string" */
+	uint8_t
+	    value; /* enum value_type of its values in raw events; VALUE_NONE: it differs or is not known */
+	uint32_t size;    /* bytes in a record; 0: they vary */
+	const char *unit; /* "ns", "us", "byte"; NULL: none, or not known */
+};
+
+/* ---- class ---- */
+
 /* clang-format off */
+
 /* What kind of record an event is.  Once planned, it stays: other fields are another class of the name. */
 struct class {
 	struct slice name, category;      /* category: what viewers group by; usually the name */
@@ -17,6 +32,7 @@ struct class {
 	char apart[64];                   /* keeps counting from slowing down who looks at the above */
 	uint64_t records;                 /* how many were met; counted by the reader */
 };
+
 /* clang-format on */
 
 #endif

@@ -1,9 +1,159 @@
 #include "model/definitions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/table.h"
 #include "model/value.h"
+
+/* ---- numbers ---- */
+
+#define FIRST_CAP 64U
+#define ERA_PUTS 4096U
+#define LAST_ERA UINT16_MAX
+
+void
+numbers_free(struct numbers *t)
+{
+	free(t->slots);
+	*t = (struct numbers){ .slots = NULL };
+}
+
+/* Where the search for a key starts.  Eight keys in a row share a hash and lie side by side. */
+static uint32_t
+first_place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+{
+	return (uint32_t)(hash_u64((uint64_t)whose << 32 | key >> 3, seed) << 3 | (key & 7)) & (t->cap - 1);
+}
+
+static uint32_t
+place(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+{
+	uint32_t i = first_place(t, seed, whose, key);
+
+	while (t->slots[i].whose != 0 && (t->slots[i].key != key || t->slots[i].whose != whose + 1U))
+		i = (i + 1) & (t->cap - 1);
+	return i;
+}
+
+static bool
+grow(struct numbers *t, uint64_t seed)
+{
+	struct numbers to = *t;
+
+	to.cap = t->cap == 0 ? FIRST_CAP : t->cap * 2;
+	to.slots = calloc(to.cap, sizeof *to.slots);
+	if (to.slots == NULL)
+		return false;
+	for (uint32_t i = 0; i < t->cap; i++)
+		if (t->slots[i].whose != 0)
+			to.slots[place(&to, seed, (uint16_t)(t->slots[i].whose - 1), t->slots[i].key)] =
+			    t->slots[i];
+	free(t->slots);
+	*t = to;
+	return true;
+}
+
+/* Empties a slot; those behind it that it kept from their places move up. */
+static void
+take_out(struct numbers *t, uint64_t seed, uint32_t hole)
+{
+	const uint32_t mask = t->cap - 1;
+
+	for (uint32_t i = (hole + 1) & mask; t->slots[i].whose != 0; i = (i + 1) & mask) {
+		const struct number_slot *const s = &t->slots[i];
+		const uint32_t home = first_place(t, seed, (uint16_t)(s->whose - 1), s->key);
+		if (((i - home) & mask) < ((i - hole) & mask))
+			continue;
+		t->slots[hole] = *s;
+		hole = i;
+	}
+	t->slots[hole].whose = 0;
+	t->n--;
+}
+
+/* The first era that is kept when at least half of the numbers go, or all but the present one's. */
+static bool
+first_kept(const struct numbers *t, uint32_t *era)
+{
+	uint32_t *const counts = calloc((size_t)LAST_ERA + 1, sizeof *counts);
+	uint32_t older = 0;
+
+	if (counts == NULL)
+		return false;
+	for (uint32_t i = 0; i < t->cap; i++)
+		if (t->slots[i].whose != 0)
+			counts[t->slots[i].era]++;
+	for (*era = 0; *era < t->era && older < t->n / 2; ++*era)
+		older += counts[*era];
+	free(counts);
+	return true;
+}
+
+static bool
+forget(struct numbers *t, uint64_t seed)
+{
+	uint32_t keep;
+
+	if (!first_kept(t, &keep))
+		return false;
+	for (uint32_t i = 0; i < t->cap; i++)
+		for (; t->slots[i].whose != 0 && t->slots[i].era < keep; t->forgotten++)
+			take_out(t, seed, i);
+	return true;
+}
+
+/* After so many eras that they can no longer be told apart all that is there is equally old. */
+static void
+count_put(struct numbers *t)
+{
+	if (++t->puts < ERA_PUTS)
+		return;
+	t->puts = 0;
+	if (++t->era < LAST_ERA)
+		return;
+	for (uint32_t i = 0; i < t->cap; i++)
+		t->slots[i].era = 0;
+	t->era = 1;
+}
+
+bool
+numbers_put(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t value)
+{
+	uint32_t i = t->cap > 0 ? place(t, seed, whose, key) : 0;
+	const bool there = t->cap > 0 && t->slots[i].whose != 0;
+
+	if (!there && t->n >= t->cap / 4 * 3) {
+		if (!(t->n < NUMBERS_MAX ? grow(t, seed) : forget(t, seed)))
+			return false;
+		i = place(t, seed, whose, key);
+	}
+	t->n += !there;
+	t->slots[i] = (struct number_slot){ key, value, (uint16_t)(whose + 1), (uint16_t)t->era };
+	count_put(t);
+	return true;
+}
+
+bool
+numbers_get(const struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key, uint32_t *value)
+{
+	if (t->cap == 0)
+		return false;
+	const struct number_slot *const s = &t->slots[place(t, seed, whose, key)];
+	*value = s->value;
+	return s->whose != 0;
+}
+
+void
+numbers_drop(struct numbers *t, uint64_t seed, uint16_t whose, uint32_t key)
+{
+	const uint32_t i = t->cap > 0 ? place(t, seed, whose, key) : 0;
+
+	if (t->cap > 0 && t->slots[i].whose != 0)
+		take_out(t, seed, i);
+}
+
+/* ---- definitions ---- */
 
 /* Open addressing; behind slots that are emptied others move up. */
 struct definition_slot {
@@ -13,8 +163,6 @@ struct definition_slot {
 	uint8_t table;
 	bool used;
 };
-
-#define FIRST_CAP 64U
 
 void
 definitions_free(struct definitions *d)
@@ -29,7 +177,7 @@ definitions_free(struct definitions *d)
 /* Where the search for a key starts.  Keys that follow each other, as the numbers of tasks do, have places
  * side by side: eight of them share a hash. */
 static uint32_t
-first_place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+first_place_definitions(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
 	const uint64_t whose = (uint64_t)table << 32 | scope;
 	const uint64_t h =
@@ -39,9 +187,9 @@ first_place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t
 }
 
 static uint32_t
-place(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
+place_definitions(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	for (uint32_t i = first_place(d, table, scope, key1, key2);; i = (i + 1) & (d->cap - 1)) {
+	for (uint32_t i = first_place_definitions(d, table, scope, key1, key2);; i = (i + 1) & (d->cap - 1)) {
 		const struct definition_slot *const s = &d->slots[i];
 		if (!s->used ||
 		    (s->key1 == key1 && s->key2 == key2 && s->scope == scope && s->table == table))
@@ -64,7 +212,7 @@ lay(struct definitions *d, uint32_t cap)
 	for (uint32_t i = 0; i < d->cap; i++) {
 		const struct definition_slot *const s = &d->slots[i];
 		if (s->used)
-			to.slots[place(&to, s->table, s->scope, s->key1, s->key2)] = *s;
+			to.slots[place_definitions(&to, s->table, s->scope, s->key1, s->key2)] = *s;
 	}
 	free(d->slots);
 	*d = to;
@@ -74,7 +222,7 @@ lay(struct definitions *d, uint32_t cap)
  * the way of an entry but what has its place already, so each finds one at or before the slot that it leaves.
  */
 static void
-take_out(struct definitions *d, uint64_t tick)
+take_out_definitions(struct definitions *d, uint64_t tick)
 {
 	const uint32_t mask = d->cap - 1;
 	uint32_t empty = 0;
@@ -91,7 +239,7 @@ take_out(struct definitions *d, uint64_t tick)
 			d->n--;
 			d->forgotten++;
 		} else {
-			d->slots[place(d, one.table, one.scope, one.key1, one.key2)] = one;
+			d->slots[place_definitions(d, one.table, one.scope, one.key1, one.key2)] = one;
 		}
 	}
 }
@@ -119,7 +267,7 @@ kth(const uint64_t *numbers, uint32_t n, uint32_t k, uint64_t end)
 /* Forgets the older half of the numbers; as texts leave them a part of the room, that is enough for many new
  * ones. */
 static void
-forget(struct definitions *d)
+forget_definitions(struct definitions *d)
 {
 	uint64_t *const ticks = calloc(d->n, sizeof *ticks);
 	uint32_t n = 0;
@@ -132,7 +280,7 @@ forget(struct definitions *d)
 		if (d->slots[i].used && d->slots[i].value.type != VALUE_STRING)
 			ticks[n++] = d->slots[i].tick;
 	if (n > 0)
-		take_out(d, kth(ticks, n, n / 2, d->tick) + (n == 1));
+		take_out_definitions(d, kth(ticks, n, n / 2, d->tick) + (n == 1));
 	free(ticks);
 }
 
@@ -145,7 +293,7 @@ have_room(struct definitions *d)
 	if (d->cap < DEFINITIONS_MAX / 3 * 4)
 		lay(d, d->cap == 0 ? FIRST_CAP : d->cap * 2);
 	else
-		forget(d);
+		forget_definitions(d);
 	return d->n < d->cap / 4 * 3;
 }
 
@@ -154,11 +302,11 @@ static struct definition_slot *
 slot_for(struct definitions *d, struct definition_slot key)
 {
 	struct definition_slot *const slot =
-	    d->cap > 0 ? &d->slots[place(d, key.table, key.scope, key.key1, key.key2)] : NULL;
+	    d->cap > 0 ? &d->slots[place_definitions(d, key.table, key.scope, key.key1, key.key2)] : NULL;
 
 	if (slot != NULL && (slot->used || d->n < d->cap / 4 * 3))
 		return slot;
-	return have_room(d) ? &d->slots[place(d, key.table, key.scope, key.key1, key.key2)] : NULL;
+	return have_room(d) ? &d->slots[place_definitions(d, key.table, key.scope, key.key1, key.key2)] : NULL;
 }
 
 static void
@@ -265,7 +413,7 @@ get_small(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t k
 static bool
 is_in_slots(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
-	return d->cap > 0 && d->slots[place(d, table, scope, key1, key2)].used;
+	return d->cap > 0 && d->slots[place_definitions(d, table, scope, key1, key2)].used;
 }
 
 void
@@ -286,7 +434,7 @@ struct value
 definitions_get(const struct definitions *d, uint8_t table, uint32_t scope, uint64_t key1, uint64_t key2)
 {
 	const struct definition_slot *const s =
-	    d->cap > 0 ? &d->slots[place(d, table, scope, key1, key2)] : NULL;
+	    d->cap > 0 ? &d->slots[place_definitions(d, table, scope, key1, key2)] : NULL;
 
 	return s != NULL && s->used ? s->value : get_small(d, table, scope, key1, key2);
 }

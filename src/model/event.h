@@ -1,7 +1,25 @@
-#ifndef EVENT_EVENT_H
-#define EVENT_EVENT_H
+#ifndef MODEL_EVENT_H
+#define MODEL_EVENT_H
 
 #include "base/slice.h"
+
+/* ---- event order ---- */
+
+/*
+ * The orders in which an output can need its events.  Both sorted orders are
+ * total: events that are equal in everything below stay in input order.
+ *
+ * Ties: of two events with the same start the longer span is first, so that a
+ * span comes before what it contains.  Only PHASE_SPAN has a duration here;
+ * all others count as 0 long.
+ */
+enum event_order {
+	ORDER_FILE,       /* as they come */
+	ORDER_TIME,       /* by start */
+	ORDER_TRACK_TIME, /* by index of the track, then by start; events without a track come first */
+};
+
+/* ---- event ---- */
 
 /* One model of an event for all formats.  Everything that can be reached from a batch is valid until the
  * batch is released; classes, tracks and the text they name live as long as the trace. */
@@ -22,6 +40,7 @@ enum phase {
 	PHASE_FLOW_OUT, PHASE_FLOW_IN, /* an arrow leaves; it arrives */
 	PHASE_STRUCTURE, /* a record that is no event: a schema, a pool, a mapping */
 };
+
 /* clang-format on */
 
 /* 16 bytes.  Widths and signs are kept, so that a trace can be written back in its own format. */

@@ -1,5 +1,298 @@
 #include "model/plan.h"
 
+#include "base/numbers.h"
+#include "base/scan.h"
+#include "base/utf8.h"
+#include "model/class_plan.h"
+#include "model/event.h"
+#include "model/value.h"
+
+/* ---- class parts ---- */
+
+/* The last place in name[0, end) where the text stands; UINT32_MAX: none. */
+static uint32_t
+last_place(struct slice name, uint32_t end, struct slice text)
+{
+	for (uint32_t i = end; i >= text.n; i--)
+		if (memcmp(name.p + i - text.n, text.p, text.n) == 0)
+			return i - text.n;
+	return UINT32_MAX;
+}
+
+/* Whether a name has the shape: its text in place, and something for each reference, the first of which takes
+ * as much as it can.  part[i] becomes the text of the i-th part's reference, p NULL: it has none. */
+static bool
+class_parts_match(const struct plan_template *shape, struct slice name, struct slice *part)
+{
+	uint32_t end = name.n;
+
+	for (uint32_t i = shape->nparts; i-- > 0;) {
+		const struct plan_part *const p = &shape->parts[i];
+		const bool takes = p->ref.nfields > 0;
+		const uint32_t n = p->text.n;
+		uint32_t at = 0;
+		if (end < n + takes)
+			return false;
+		if (i > 0)
+			at = takes ? last_place(name, end - 1, p->text) : end - n;
+		if (at == UINT32_MAX || (n > 0 && memcmp(name.p + at, p->text.p, n) != 0) ||
+		    (i == 0 && !takes && end > n))
+			return false;
+		part[i] =
+		    takes ? textscan_slice(name.p + at + n, end - at - n) : (struct slice){ NULL, 0, 0 };
+		end = at;
+	}
+	return true;
+}
+
+/* A number of 19 digits fits 64 bits; one that begins with 0 would be written another way. */
+static struct value
+value_of(struct slice text)
+{
+	uint64_t number = 0;
+
+	if (text.n > 19 || (text.n > 1 && text.p[0] == '0'))
+		return value_string(text);
+	for (uint32_t i = 0; i < text.n; i++) {
+		const unsigned digit = (unsigned)(text.p[i] - '0');
+		if (digit > 9)
+			return value_string(text);
+		number = number * 10 + digit;
+	}
+	return value_u64(number);
+}
+
+/* false: no memory.  Without a shape that fits there are no parts. */
+static bool
+find_parts(struct class *cls, const struct plan *m, struct arena *arena)
+{
+	struct slice part[PLAN_MAX_PARTS];
+	uint32_t shape = 0, n = 0;
+
+	while (shape < m->nshapes && !class_parts_match(&m->shapes[shape], cls->name, part))
+		shape++;
+	if (shape == m->nshapes)
+		return true;
+	const struct plan_template *const t = &m->shapes[shape];
+	struct field *const fields = arena_alloc(arena, t->nparts * sizeof *fields);
+	if (fields == NULL)
+		return false;
+	for (uint32_t i = 0; i < t->nparts; i++)
+		if (part[i].p != NULL)
+			fields[n++] = (struct field){ t->parts[i].ref.field[0], value_of(part[i]) };
+	cls->parts = fields;
+	cls->nparts = n;
+	return true;
+}
+
+static const struct field *
+part_named(const struct class *cls, struct slice name)
+{
+	for (uint32_t i = 0; i < cls->nparts; i++)
+		if (slice_equal(cls->parts[i].name, name))
+			return &cls->parts[i];
+	return NULL;
+}
+
+struct made {
+	char text[CLASS_CATEGORY_MAX];
+	uint32_t n;
+	bool cut;
+};
+
+/* Adds a text as far as there is room; characters are not cut. */
+static void
+add(struct made *to, struct slice text)
+{
+	const uint32_t room = to->cut ? 0 : CLASS_CATEGORY_MAX - to->n;
+	const uint32_t n = (uint32_t)utf8_cut(text.p, text.n, room);
+
+	to->cut |= n < text.n;
+	if (n > 0)
+		memcpy(to->text + to->n, text.p, n);
+	to->n += n;
+}
+
+/* false: it needs a part that is not there. */
+static bool
+make_text(struct made *to, const struct class *cls, const struct plan_template *t)
+{
+	char digits[24];
+
+	*to = (struct made){ .n = 0 };
+	for (uint32_t i = 0; i < t->nparts; i++) {
+		add(to, t->parts[i].text);
+		if (t->parts[i].ref.nfields == 0)
+			continue;
+		const struct field *const f = part_named(cls, t->parts[i].ref.field[0]);
+		if (f == NULL)
+			return false;
+		if (f->value.type == VALUE_STRING)
+			add(to, value_text(&f->value));
+		else
+			add(to, slice_of(digits, (size_t)(decimal_u64(digits, f->value.u64) - digits)));
+	}
+	return to->n > 0;
+}
+
+bool
+class_parts_find(struct class *cls, const struct plan *m, struct arena *arena)
+{
+	struct made made;
+
+	if (m->nshapes > 0 && !find_parts(cls, m, arena))
+		return false;
+	for (uint32_t i = 0; i < m->ncategories; i++) {
+		if (!make_text(&made, cls, &m->categories[i]))
+			continue;
+		const struct slice copy = arena_copy(arena, textscan_slice(made.text, made.n));
+		if (copy.p != NULL)
+			cls->category = copy;
+		return copy.p != NULL;
+	}
+	return true;
+}
+
+/* ---- class plan ---- */
+
+static bool
+is_integer(uint8_t type)
+{
+	return (type >= VALUE_U8 && type <= VALUE_I64) || type == VALUE_ADDRESS;
+}
+
+static uint32_t
+field_named(const struct class_plan_fields *fields, struct slice name)
+{
+	return fields != NULL && name.p != NULL ? fields->find(fields->ctx, name) : CLASS_PLAN_NO_FIELD;
+}
+
+static uint32_t
+integer_named(const struct class_plan_fields *fields, struct slice name)
+{
+	const uint32_t field = field_named(fields, name);
+
+	return field != CLASS_PLAN_NO_FIELD && is_integer(fields->type(fields->ctx, field))
+	           ? field
+	           : CLASS_PLAN_NO_FIELD;
+}
+
+/* The one field that a template shows, with nothing around it; NULL: there is more to it. */
+static const struct plan_ref *
+only_field(const struct plan_template *t)
+{
+	return t->nparts == 1 && t->parts[0].text.n == 0 && t->parts[0].ref.nfields == 1 &&
+	               t->parts[0].ref.ntables <= 1
+	           ? &t->parts[0].ref
+	           : NULL;
+}
+
+/* The first alternative whose field is there and fits. */
+static void
+take_name(struct class_plan *p, const struct class_plan_fields *fields, const struct plan_ref *ref)
+{
+	const uint32_t field = field_named(fields, ref->field[0]);
+
+	if (field == CLASS_PLAN_NO_FIELD || p->name != CLASS_PLAN_NO_FIELD || p->label != CLASS_PLAN_NO_FIELD)
+		return;
+	const uint8_t type = fields->type(fields->ctx, field);
+	if (ref->ntables == 1 && is_integer(type))
+		p->label = field;
+	else if (ref->ntables == 0 && type == VALUE_STRING)
+		p->name = field;
+}
+
+static void
+compile_names(struct class_plan *p, const struct class_plan_fields *fields)
+{
+	const struct plan *const m = p->plan;
+
+	if (m->nnames > 0 && m->names[0].nparts == 1 && m->names[0].parts[0].ref.nfields == 0) {
+		const struct slice text = m->names[0].parts[0].text;
+		p->fixed_name = textscan_slice(text.p, text.n);
+		p->fixed_name.flags |= SLICE_STAYS;
+		p->says |= CLASS_PLAN_FIXED_NAME;
+		return;
+	}
+	for (uint32_t i = 0; i < m->nnames; i++) {
+		const struct plan_ref *const ref = only_field(&m->names[i]);
+		const uint8_t table = ref != NULL && ref->ntables == 1 ? ref->tables[0] : p->name_table;
+		if (ref == NULL || (p->name_table != PLAN_NO_TABLE && table != p->name_table)) {
+			p->says |= CLASS_PLAN_FIELDS;
+			return;
+		}
+		p->name_table = table;
+		p->says |= CLASS_PLAN_NAME;
+		take_name(p, fields, ref);
+	}
+}
+
+static void
+compile_track(struct class_plan *p, const struct class_plan_fields *fields)
+{
+	const struct plan *const m = p->plan;
+	const struct plan_track *const t = m->tracks;
+
+	if (m->ntracks == 0)
+		return;
+	if (m->ntracks > 1 || t->child || t->name.nparts != 1 || t->name.parts->ref.nfields != 1 ||
+	    t->name.parts->ref.ntables != 0 || t->id.p == NULL ||
+	    !slice_equal(t->id, t->name.parts->ref.field[0])) {
+		p->says |= CLASS_PLAN_FIELDS;
+		return;
+	}
+	p->says |= CLASS_PLAN_THREAD;
+	p->thread = integer_named(fields, t->id);
+	p->thread_prefix = t->name.parts->text;
+}
+
+static void
+compile_definition(struct class_plan *p, const struct class_plan_fields *fields)
+{
+	const struct plan *const m = p->plan;
+	const struct plan_define *const d = m->defines;
+
+	if (m->ndefines == 0)
+		return;
+	if (m->ndefines > 1 || d->nkeys != 1 || d->value.nfields != 1 || d->value.ntables != 0) {
+		p->says |= CLASS_PLAN_FIELDS;
+		return;
+	}
+	p->says |= CLASS_PLAN_DEFINITION;
+	p->key = integer_named(fields, d->key[0]);
+	p->value = field_named(fields, d->value.field[0]);
+	p->table = d->table;
+}
+
+void
+class_plan_compile(struct class_plan *p, const struct plan *m, const struct class_plan_fields *fields)
+{
+	*p = (struct class_plan){ .plan = m, .name_table = PLAN_NO_TABLE, .table = PLAN_NO_TABLE };
+	p->duration = p->name = p->label = p->thread = CLASS_PLAN_NO_FIELD;
+	p->key = p->value = p->epoch = p->facts = CLASS_PLAN_NO_FIELD;
+	if (m == NULL)
+		return;
+	compile_names(p, fields);
+	compile_track(p, fields);
+	compile_definition(p, fields);
+	if (m->phase == PLAN_SPAN) {
+		p->says |= CLASS_PLAN_DURATION;
+		p->duration = integer_named(fields, m->duration);
+	}
+	p->epoch = field_named(fields, m->epoch);
+	p->facts = field_named(fields, m->facts);
+	p->says |= m->epoch.p != NULL ? CLASS_PLAN_EPOCH : 0U;
+	p->says |= m->facts.p != NULL ? CLASS_PLAN_FACTS : 0U;
+	if (m->key.nfields > 0 || m->flow_name.p != NULL || m->phase == PLAN_COUNTER)
+		p->says |= CLASS_PLAN_FIELDS;
+	const bool own = m->phase == PLAN_AS_READ || m->phase == PLAN_SPAN || m->phase == PLAN_INSTANT ||
+	                 m->phase == PLAN_STRUCTURE;
+	if (!own || m->async || m->has_layout || m->named.p != NULL || m->nshapes > 0)
+		p->says |= CLASS_PLAN_MORE;
+}
+
+/* ---- plan ---- */
+
 uint32_t
 plan_width(uint8_t type)
 {

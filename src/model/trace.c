@@ -1,10 +1,219 @@
-#include "model/trace_engine.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "model/vocabulary.h"
+#include "base/memory.h"
+#include "model/class.h"
+#include "model/class_plan.h"
+#include "model/trace_engine.h"
+
+/* ---- trace class ---- */
+
+/*
+ * Classes of a trace.  Writers keep what they made of a class, and threads that
+ * render look at it while the reader goes on; so a class that is planned stays as
+ * it is.  A class of the same name with other fields, or that means something
+ * else, is a class of its own; `first` and `other` link those of one name.
+ */
+
+/* One more class; `first`: of the same name, NULL: it is the first itself.  NULL: no memory. */
+static struct class *
+append(struct trace *t, struct slice name, struct class *first)
+{
+	struct class *const c = arena_zalloc(&t->arena, 1, sizeof *c);
+
+	if (c == NULL || !array_room(&t->classes, t->nclasses, &t->classes_cap, sizeof(struct class *)))
+		return NULL;
+	c->name = first != NULL ? first->name : arena_copy(&t->arena, name);
+	if (c->name.p == NULL || (first == NULL && !tabletext_put(&t->class_names, c->name, t->nclasses)))
+		return NULL;
+	c->category = c->name;
+	c->first = c;
+	if (first != NULL) { /* the order of those behind the first does not matter */
+		c->first = first;
+		c->other = first->other;
+		first->other = c;
+	}
+	t->classes[t->nclasses++] = c;
+	return c;
+}
+
+static struct class *
+first_of(const struct trace *t, struct slice name)
+{
+	const uint32_t i = tabletext_get(&t->class_names, name);
+
+	return i != TABLE_NONE ? t->classes[i] : NULL;
+}
+
+struct class *
+trace_name_class(struct trace *t, struct slice name)
+{
+	struct class *const c = first_of(t, name);
+
+	return c != NULL ? c : append(t, name, NULL);
+}
+
+/* ---- what classes of one name differ in ---- */
+
+/* Whether the plan makes the category of the name, which class_parts_find() does: no other counts then. */
+static bool
+makes_category(const struct plan *m)
+{
+	return m != NULL && m->ncategories > 0;
+}
+
+static struct slice
+category_of(const struct class *like)
+{
+	const struct plan *const m = like->plan;
+
+	if (makes_category(m))
+		return like->name;
+	return m != NULL && m->category.p != NULL ? m->category
+	       : like->category.p != NULL         ? like->category
+	                                          : like->name;
+}
+
+static struct slice
+unit_of(const struct class_field *f)
+{
+	return slice_str(f->unit != NULL ? f->unit : "");
+}
+
+static uint64_t
+hash_text(uint64_t h, struct slice s)
+{
+	return hash_u64(h ^ hash_bytes(s.p, s.n, hash_seed()), hash_seed());
+}
+
+static uint64_t
+hash_of(const struct class *like, const struct class *first)
+{
+	uint64_t h = hash_u64((uintptr_t)first | like->reader_applies, hash_seed());
+
+	h = hash_u64(h ^ (uintptr_t)like->plan, hash_seed());
+	h = hash_text(h ^ like->nfields, category_of(like));
+	for (uint32_t i = 0; i < like->nfields; i++) {
+		const struct class_field *const f = &like->fields[i];
+		h = hash_text(hash_text(h, f->name), f->type);
+		h = hash_text(h ^ ((uint64_t)f->size << 8 | f->value), unit_of(f));
+	}
+	return h;
+}
+
+static bool
+is_alike(const struct class *c, const struct class *like)
+{
+	if (c->plan != like->plan || c->reader_applies != like->reader_applies ||
+	    c->nfields != like->nfields ||
+	    (!makes_category(c->plan) && !slice_equal(c->category, category_of(like))))
+		return false;
+	for (uint32_t i = 0; i < c->nfields; i++) {
+		const struct class_field *const a = &c->fields[i], *const b = &like->fields[i];
+		if (a->value != b->value || a->size != b->size || !slice_equal(a->name, b->name) ||
+		    !slice_equal(a->type, b->type) || !slice_equal(unit_of(a), unit_of(b)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- planning ---- */
+
+static bool
+become(struct trace *t, struct class *c, const struct class *like)
+{
+	struct class_field *f = NULL;
+
+	if (like->nfields > 0) {
+		f = arena_alloc(&t->arena, like->nfields * sizeof *f);
+		if (f == NULL)
+			return false;
+		memcpy(f, like->fields, like->nfields * sizeof *f);
+	}
+	if (!array_room(&t->planned, t->nplanned, &t->planned_cap, sizeof *t->planned))
+		return false;
+	c->category = category_of(like);
+	if (c->category.p == like->name.p)
+		c->category = c->name;
+	else if (like->plan == NULL || c->category.p != like->plan->category.p)
+		c->category = arena_copy(&t->arena, c->category);
+	if (c->category.p == NULL || (like->plan != NULL && !class_parts_find(c, like->plan, &t->arena)))
+		return false;
+	c->fields = f;
+	c->nfields = like->nfields;
+	c->plan = like->plan;
+	c->reader_applies = like->reader_applies;
+	c->planned = true;
+	c->index = t->nplanned;
+	t->planned[t->nplanned++] = c;
+	return true;
+}
+
+struct class *
+trace_plan_class(struct trace *t, const struct class *like)
+{
+	struct class *const first = trace_name_class(t, like->name);
+	uint32_t known;
+
+	if (first == NULL)
+		return NULL;
+	if (first->planned && is_alike(first, like))
+		return first;
+	uint64_t h = hash_of(like, first);
+	while ((known = table64_get(&t->class_plans, h)) != TABLE_NONE) {
+		struct class *const c = t->planned[known];
+		if (c->first == first && is_alike(c, like))
+			return c;
+		h = hash_u64(h, hash_seed()); /* two hashes that are equal by chance */
+	}
+	struct class *const c = first->planned ? append(t, like->name, first) : first;
+	if (c == NULL || !become(t, c, like) || !table64_put(&t->class_plans, h, c->index))
+		return NULL;
+	return c;
+}
+
+struct class *
+trace_copy_class(struct trace *t, const struct class *like)
+{
+	struct class *const first = trace_name_class(t, like->name);
+	struct class *const c = first != NULL && first->planned ? append(t, like->name, first) : first;
+
+	if (c == NULL || !become(t, c, &(struct class){ .name = like->name,
+	                                                .category = like->category,
+	                                                .fields = like->fields,
+	                                                .nfields = like->nfields,
+	                                                .reader_applies = like->reader_applies }))
+		return NULL;
+	c->plan = like->plan;
+	return c;
+}
+
+struct class *
+trace_add_class(struct trace *t, struct slice name)
+{
+	return trace_plan_class(t, &(struct class){ .name = name });
+}
+
+bool
+trace_plan_rest(struct trace *t)
+{
+	for (uint32_t i = 0; i < t->nclasses && t->nplanned < t->nclasses; i++)
+		if (!t->classes[i]->planned && trace_add_class(t, t->classes[i]->name) == NULL)
+			return false;
+	return true;
+}
+
+uint64_t
+trace_class_records(const struct class *first)
+{
+	uint64_t n = 0;
+
+	for (const struct class *c = first; c != NULL; c = c->other)
+		n += c->records;
+	return n;
+}
+
+/* ---- trace ---- */
 
 void
 trace_init(struct trace *t)

@@ -1,7 +1,7 @@
 #ifndef EVENT_TRACE_H
 #define EVENT_TRACE_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/table.h"
 #include "model/class.h"
 #include "model/definitions.h"

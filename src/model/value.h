@@ -1,7 +1,9 @@
-#ifndef EVENT_VALUE_H
-#define EVENT_VALUE_H
+#ifndef MODEL_VALUE_H
+#define MODEL_VALUE_H
 
 #include "model/event.h"
+
+/* ---- value ---- */
 
 /* Values made of numbers and texts. */
 
@@ -15,6 +17,18 @@ static inline struct value
 value_string(struct slice s)
 {
 	return (struct value){ .type = VALUE_STRING, .flags = (uint8_t)s.flags, .count = s.n, .p = s.p };
+}
+
+/* ---- value map ---- */
+
+/* Whether all keys of a MAP are STRINGs: then it is an object in JSON, else a list of pairs. */
+static inline bool
+value_keys_are_text(const struct value *map)
+{
+	for (uint32_t i = 0; i < map->count; i++)
+		if (map->values[2 * (size_t)i].type != VALUE_STRING)
+			return false;
+	return true;
 }
 
 #endif

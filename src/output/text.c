@@ -1,12 +1,205 @@
 #include "output/text.h"
-#include "output/text_numbers.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
-#include "output/text_put.h"
+#include "base/numbers.h"
+#include "base/scan.h"
+#include "base/utf8.h"
+#include "output/text_json.h"
+#include "output/text_units.h"
+
+/* ---- text utf8 ---- */
+
+size_t
+text_utf8(struct text *t, struct slice s)
+{
+	const char *p = s.p, *const end = s.p + s.n;
+
+	if ((s.flags & (SLICE_UTF8 | SLICE_JSON)) != 0) {
+		text_add(t, s.p, s.n);
+		return 0;
+	}
+	for (size_t replaced = 0;; replaced++) {
+		const size_t valid = utf8_valid_prefix(p, (size_t)(end - p));
+		text_add(t, p, valid);
+		p += valid;
+		if (p == end)
+			return replaced;
+		text_str(t, TEXT_REPLACEMENT);
+		p += utf8_invalid_run(p, (size_t)(end - p));
+	}
+}
+
+/* ---- text json ---- */
+
+/* The largest integer below which a double holds all others. */
+#define DOUBLE_EXACT ((UINT64_C(1) << 53) - 1)
+
+static void
+add_escape(struct text *t, unsigned char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	static const char letters[32] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
+	};
+
+	if (c >= 0x20 && c < 0x7f)
+		text_add(t, (const char[]){ '\\', (char)c }, 2);
+	else if (c < 0x20 && letters[c] != 0)
+		text_add(t, (const char[]){ '\\', letters[c] }, 2);
+	else
+		text_add(t, (const char[]){ '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] }, 6);
+}
+
+static void
+add_unit(struct text *t, uint32_t unit)
+{
+	text_printf(t, "\\u%04" PRIx32, unit);
+}
+
+/* Valid UTF-8 in which only hidden characters need an escape. */
+static void
+add_valid(struct text *t, const char *p, const char *end)
+{
+	size_t size;
+
+	for (const char *q; p < end; p = q + size) {
+		q = utf8_find_hidden(p, end, &size);
+		text_add(t, p, (size_t)(q - p));
+		if (q == end)
+			return;
+		const uint32_t c = utf8_point(q, size);
+		if (c >= 0x10000)
+			add_unit(t, 0xd800 + ((c - 0x10000) >> 10));
+		add_unit(t, c >= 0x10000 ? 0xdc00 + ((c - 0x10000) & 0x3ff) : c);
+	}
+}
+
+void
+text_json_text(struct text *t, const char *p, size_t n)
+{
+	if (n > 0)
+		add_valid(t, p, p + n);
+}
+
+/* A stretch without ASCII; returns the replacements.  Where it ends, no character can go on. */
+static size_t
+add_high(struct text *t, const char *p, const char *end)
+{
+	for (size_t replaced = 0;; replaced++) {
+		const size_t valid = utf8_valid_prefix(p, (size_t)(end - p));
+		add_valid(t, p, p + valid);
+		p += valid;
+		if (p == end)
+			return replaced;
+		text_add(t, TEXT_REPLACEMENT, 3);
+		p += utf8_invalid_run(p, (size_t)(end - p));
+	}
+}
+
+size_t
+text_json_chars(struct text *t, struct slice s)
+{
+	if (s.n == 0)
+		return 0;
+	if ((s.flags & SLICE_JSON) != 0) {
+		text_slice(t, s);
+		return 0;
+	}
+
+	const char *p = s.p, *const end = p + s.n;
+	size_t replaced = 0;
+	for (;;) {
+		const char *q = textscan_plain_end(p, end);
+		text_add(t, p, (size_t)(q - p));
+		if (q == end)
+			return replaced;
+		p = q;
+		while (q < end && ((unsigned char)*q & 0x80) != 0)
+			q++;
+		if (q > p)
+			replaced += add_high(t, p, q);
+		else
+			add_escape(t, (unsigned char)*q++);
+		p = q;
+	}
+}
+
+size_t
+text_json_quoted(struct text *t, struct slice s)
+{
+	text_char(t, '"');
+	const size_t replaced = text_json_chars(t, s);
+	text_char(t, '"');
+	return replaced;
+}
+
+void
+text_json_u64(struct text *t, uint64_t v)
+{
+	const bool quoted = v > DOUBLE_EXACT;
+
+	if (quoted)
+		text_char(t, '"');
+	text_u64(t, v);
+	if (quoted)
+		text_char(t, '"');
+}
+
+void
+text_json_i64(struct text *t, int64_t v)
+{
+	const bool quoted = v > (int64_t)DOUBLE_EXACT || v < -(int64_t)DOUBLE_EXACT;
+
+	if (quoted)
+		text_char(t, '"');
+	text_i64(t, v);
+	if (quoted)
+		text_char(t, '"');
+}
+
+static void
+add_not_finite(struct text *t, bool nan, bool negative)
+{
+	if (nan)
+		text_str(t, "\"NaN\"");
+	else
+		text_str(t, negative ? "\"-Infinity\"" : "\"Infinity\"");
+}
+
+bool
+text_json_f64(struct text *t, double v)
+{
+	if (!isfinite(v)) {
+		add_not_finite(t, isnan(v), v < 0);
+		return false;
+	}
+
+	char *const to = text_room(t, DECIMAL_F64_MAX);
+	if (to != NULL)
+		t->n += (size_t)(decimal_f64(to, v) - to);
+	return true;
+}
+
+bool
+text_json_f32(struct text *t, float v)
+{
+	if (!isfinite(v)) {
+		add_not_finite(t, isnan(v), v < 0);
+		return false;
+	}
+
+	char *const to = text_room(t, DECIMAL_F64_MAX);
+	if (to != NULL)
+		t->n += (size_t)(decimal_f32(to, v) - to);
+	return true;
+}
+
+/* ---- text ---- */
 
 #define TEXT_MIN ((size_t)256)
 

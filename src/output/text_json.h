@@ -1,8 +1,38 @@
 #ifndef OUTPUT_TEXT_JSON_H
 #define OUTPUT_TEXT_JSON_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "output/text.h"
-#include "output/text_put.h"
+
+/* ---- text put ---- */
+
+/* Copies n bytes to `to` and returns one past them: for the short texts of which traces are full, where the
+ * call of memcpy costs more than the copy. */
+static inline char *
+text_put(char *to, const char *from, size_t n)
+{
+	if (n > 32)
+		return (char *)memcpy(to, from, n) + n;
+	if (n >= 16) {
+		memcpy(to, from, 16);
+		memcpy(to + n - 16, from + n - 16, 16);
+	} else if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else if (n > 0) {
+		to[0] = from[0];
+		to[n / 2] = from[n / 2];
+		to[n - 1] = from[n - 1];
+	}
+	return to + n;
+}
+
+/* ---- text json ---- */
 
 /* Values as JSON text. */
 
@@ -44,5 +74,23 @@ void text_json_i64(struct text *t, int64_t v);
  * "-Infinity" and the return value is false. */
 bool text_json_f64(struct text *t, double v);
 bool text_json_f32(struct text *t, float v);
+
+/* ---- text utf8 ---- */
+
+#define TEXT_REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* Adds a text, with U+FFFD for each run of bytes that is not UTF-8 (see utf8_invalid_run).  Returns how many
+ * there were.  What is known to be UTF-8 (SLICE_UTF8, SLICE_JSON) is not looked at. */
+size_t text_utf8(struct text *t, struct slice s);
+
+/* ---- text start ---- */
+
+/* An empty text in `room` bytes of the caller's, moved to memory of its own when it outgrows them.  What fits
+ * needs no memory, so that a message can tell of its lack; where it fails, what fitted before stays. */
+static inline struct text
+text_start(char *p, size_t room)
+{
+	return (struct text){ .p = p, .cap = room, .borrowed = true };
+}
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "output/text.h"
 
+/* ---- text units ---- */
+
 /* Numbers as people read them. */
 
 /* ns since 1970 as ISO 8601, in UTC, with nine decimals: 2026-05-09T22:08:04.045651917Z */
@@ -23,5 +25,11 @@ void text_since(struct text *t, uint64_t ns);
 
 /* " (35.8 KiB)": nothing below 1 KiB. */
 void text_kib(struct text *t, uint64_t bytes);
+
+/* ---- text numbers ---- */
+
+/* Numbers that few write. */
+void text_u128(struct text *t, unsigned __int128 v);
+void text_hex(struct text *t, const char *p, size_t n); /* two digits for each byte */
 
 #endif

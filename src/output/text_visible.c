@@ -1,7 +1,301 @@
 /* Trace text for people's terminals, which obey more than they print. */
-#include "base/utf8.h"
-#include "output/text_commands.h"
+#define _GNU_SOURCE /* memmem */
+
 #include "output/text_visible.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* ---- text commands ---- */
+
+bool
+text_is_command(const char *p, const char *end)
+{
+	if (end - p < 3 || p[0] != '#' || p[1] != '#')
+		return false;
+	return p[2] == '[' || (p[2] >= 'a' && p[2] <= 'z') || (p[2] >= 'A' && p[2] <= 'Z');
+}
+
+/* ---- the start of a line ---- */
+
+/* The bytes of a blank; 0: it is none.  Runners trim all that Unicode calls white space. */
+static size_t
+blank_size(const char *p, const char *end)
+{
+	const unsigned char c = (unsigned char)*p;
+	const size_t size = c < 0xe0 ? 2 : 3;
+
+	if (c == ' ' || (c >= '\t' && c <= '\r' && c != '\n'))
+		return 1;
+	if (c < 0xc2 || c > 0xef || (size_t)(end - p) < size || !utf8_valid(p, size))
+		return 0;
+	const uint32_t point = utf8_point(p, size);
+	const bool blank = point == 0x85 || point == 0xa0 || point == 0x1680 ||
+	                   (point >= 0x2000 && point <= 0x200a) || point == 0x2028 || point == 0x2029 ||
+	                   point == 0x202f || point == 0x205f || point == 0x3000 || point == 0xfeff;
+	return blank ? size : 0;
+}
+
+static const char *
+skip_blanks(const char *p, const char *end)
+{
+	for (size_t n; p < end && (n = blank_size(p, end)) > 0; p += n)
+		;
+	return p;
+}
+
+/* Which character of a line that begins here is to be escaped; NULL: none. */
+static const char *
+line_command(const char *p, const char *end)
+{
+	const char *const begin = skip_blanks(p, end);
+
+	if (end - begin >= 2 && begin[0] == ':' && begin[1] == ':')
+		return begin + 1;
+	if (end - p >= 4 && (*p == '-' || *p == '+' || *p == '~' || *p == '^') && p[1] == *p && p[2] == *p &&
+	    p[3] == ' ')
+		return p;
+	return NULL;
+}
+
+/* ---- all of it ---- */
+
+/* What is to be looked at still; each byte is looked at once. */
+struct scan {
+	const char *p, *end;
+	const char *hash; /* the next command anywhere; NULL: none is left */
+	const char *line; /* the next line to be looked at; NULL: none is left */
+};
+
+static const char *
+find_hash(const char *p, const char *end)
+{
+	while ((p = memchr(p, '#', (size_t)(end - p))) != NULL && !text_is_command(p, end))
+		p++;
+	return p;
+}
+
+static const char *
+next_line(const char *p, const char *end)
+{
+	const char *const newline = memchr(p, '\n', (size_t)(end - p));
+
+	return newline != NULL ? newline + 1 : NULL;
+}
+
+static struct scan
+scan_start(const char *p, size_t n, unsigned flags)
+{
+	struct scan s = { .p = p, .end = p + n, .hash = find_hash(p, p + n), .line = p };
+
+	if ((flags & TEXT_OWN_COMMANDS) != 0)
+		s.line = NULL;
+	else if ((flags & TEXT_MID_LINE) != 0)
+		s.line = next_line(p, s.end);
+	return s;
+}
+
+/* The next byte that is to be escaped; end: none. */
+static const char *
+scan_next(struct scan *s)
+{
+	const char *at;
+
+	while (s->line != NULL && (s->hash == NULL || s->line <= s->hash + 1)) {
+		at = line_command(s->line, s->end);
+		s->line = next_line(s->line, s->end);
+		if (at != NULL)
+			return at;
+	}
+	if (s->hash == NULL)
+		return s->end;
+	at = s->hash + 1;
+	s->hash = find_hash(at, s->end);
+	return at;
+}
+
+bool
+text_has_commands(const char *p, size_t n, unsigned flags)
+{
+	struct scan s;
+
+	if (n == 0)
+		return false;
+	s = scan_start(p, n, flags);
+	return scan_next(&s) < s.end;
+}
+
+void
+text_add_guarded(struct text *t, const char *p, size_t n, unsigned flags)
+{
+	if (n == 0)
+		return;
+	struct scan s = scan_start(p, n, flags);
+	for (const char *at; s.p < s.end; s.p = at < s.end ? at + 1 : at) {
+		at = scan_next(&s);
+		text_add(t, s.p, (size_t)(at - s.p));
+		if (at < s.end)
+			text_printf(t, *at == '#' ? "\\u%04x" : "\\x%02x", (unsigned)(unsigned char)*at);
+	}
+}
+
+unsigned
+text_line_state(const char *p, size_t n, unsigned flags)
+{
+	size_t begin = n;
+
+	while (begin > 0 && p[begin - 1] != '\n')
+		begin--;
+	if (begin == 0 && (flags & TEXT_MID_LINE) != 0)
+		return TEXT_MID_LINE;
+	return n > 0 && skip_blanks(p + begin, p + n) < p + n ? TEXT_MID_LINE : 0;
+}
+
+/* ---- text fit ---- */
+
+#define DOTS 3
+
+/* Bytes of a character or an escape; *width: its columns. */
+static size_t
+unit(const char *p, size_t n, size_t *width)
+{
+	size_t size = 1;
+
+	if (*p == '\\' && n > 1) {
+		const char *const end = p[1] == 'u' ? memchr(p, '}', n) : NULL;
+		size = p[1] == '\\' ? 2 : p[1] == 'x' && n >= 4 ? 4 : end != NULL ? (size_t)(end - p) + 1 : 1;
+		*width = size;
+		return size;
+	}
+	while (size < n && ((unsigned char)p[size] & 0xc0) == 0x80)
+		size++;
+	*width = 1;
+	return size;
+}
+
+/* Bytes of the longest beginning of at most this width. */
+static size_t
+head(struct slice s, size_t width)
+{
+	size_t i = 0, w;
+
+	while (i < s.n) {
+		const size_t size = unit(s.p + i, s.n - i, &w);
+		if (w > width)
+			break;
+		width -= w;
+		i += size;
+	}
+	return i;
+}
+
+size_t
+text_width(struct slice s)
+{
+	size_t width = 0, w;
+
+	for (size_t i = 0; i < s.n; width += w)
+		i += unit(s.p + i, s.n - i, &w);
+	return width;
+}
+
+/* Where the longest end of at most this width starts. */
+static size_t
+tail(struct slice s, size_t width)
+{
+	size_t over = text_width(s), i = 0, w;
+
+	while (over > width) {
+		i += unit(s.p + i, s.n - i, &w);
+		over -= w;
+	}
+	return i;
+}
+
+/* src/main.rs:115:9, a::b */
+static bool
+is_location(struct slice s)
+{
+	size_t digits = 0;
+
+	while (digits < s.n && s.p[s.n - digits - 1] >= '0' && s.p[s.n - digits - 1] <= '9')
+		digits++;
+	if (digits > 0 && digits < s.n && s.p[s.n - digits - 1] == ':')
+		return true;
+	return s.n > 0 && (memchr(s.p, '/', s.n) != NULL || memmem(s.p, s.n, "::", 2) != NULL);
+}
+
+void
+text_shorten(struct text *t, struct slice s, size_t width)
+{
+	if (text_width(s) <= width) {
+		text_slice(t, s);
+		return;
+	}
+	const size_t room = width > DOTS ? width - DOTS : 0;
+	const size_t before = is_location(s) ? 0 : room / 3;
+	const size_t at = tail(s, room - before);
+	text_add(t, s.p, head(s, before));
+	text_str(t, "...");
+	text_add(t, s.p + at, s.n - at);
+}
+
+size_t
+text_line(struct slice s, size_t width, size_t *next)
+{
+	size_t n = head(s, width), blank = n;
+
+	*next = n;
+	if (n < s.n) {
+		while (blank > 0 && s.p[blank] != ' ')
+			blank--;
+		if (blank > 0)
+			n = blank;
+		else if (n == 0) /* a character at least */
+			n = unit(s.p, s.n, &blank);
+		*next = n;
+	}
+	while (*next < s.n && s.p[*next] == ' ')
+		++*next;
+	while (n > 0 && s.p[n - 1] == ' ')
+		n--;
+	return n;
+}
+
+void
+text_wrap(struct text *t, struct slice s, size_t column, size_t indent, size_t width)
+{
+	const size_t least = 20; /* of a line */
+	size_t next;
+
+	if (width == 0) {
+		text_slice(t, s);
+		return;
+	}
+	for (size_t start = column; s.n > 0; start = indent) {
+		const size_t n = text_line(s, width > start + least ? width - start : least, &next);
+		text_add(t, s.p, n);
+		s = slice_of(s.p + next, s.n - next);
+		if (s.n > 0)
+			text_printf(t, "\n%*s", (int)indent, "");
+	}
+}
+
+void
+text_wrap_lines(struct text *t, const struct text *lines, size_t indent, size_t width)
+{
+	for (size_t i = 0; i < lines->n;) {
+		const char *const line = lines->p + i, *const end = memchr(line, '\n', lines->n - i);
+		const size_t n = end != NULL ? (size_t)(end - line) : lines->n - i;
+		text_wrap(t, slice_of(line, n), 0, indent, width);
+		text_char(t, '\n');
+		i += n + 1;
+	}
+	t->failed |= lines->failed;
+}
+
+/* ---- text visible ---- */
 
 static size_t
 size_of(unsigned char lead)

@@ -1,6 +1,216 @@
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+
+#include "output/text_json.h"
+#include "output/text_visible.h"
+#include "report/parts.h"
+
+/* ---- report parts ---- */
+
+void
+report_put_json(struct text *t, const char *s)
+{
+	const char *const end = s + strlen(s);
+
+	text_char(t, '"');
+	for (const char *at = s; (at = strstr(at, "##")) != NULL; at++)
+		if (text_is_command(at, end)) {
+			text_json_chars(t, slice_of(s, (size_t)(at - s)));
+			text_str(t, "#\\u0023");
+			s = at + 2;
+		}
+	text_json_chars(t, slice_str(s));
+	text_char(t, '"');
+}
+
+void
+report_put_xml(struct text *t, const char *s)
+{
+	const char *const end = s + strlen(s);
+
+	for (; *s != '\0'; s++) {
+		const unsigned char c = (unsigned char)*s;
+		if (c == '&')
+			text_str(t, "&amp;");
+		else if (c == '<')
+			text_str(t, "&lt;");
+		else if (c == '>')
+			text_str(t, "&gt;");
+		else if (c == '"')
+			text_str(t, "&quot;");
+		else if (text_is_command(s, end))
+			text_str(t, "&#35;");
+		else if (c == 0xef && (unsigned char)s[1] == 0xbf && (unsigned char)s[2] >= 0xbe)
+			text_str(t, "?"), s += 2; /* U+FFFE, U+FFFF */
+		else if (c < 0x20 && c != '\n')
+			text_printf(t, "\\x%02x", (unsigned)c);
+		else
+			text_char(t, (char)c);
+	}
+}
+
+void
+report_put_guarded(struct text *t, const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (text_is_command(p + i, p + n)) {
+			text_str(t, "#\\x23");
+			i++;
+		} else if (n - i >= 2 && memcmp(p + i, "::", 2) == 0) {
+			text_str(t, ":\\x3a");
+			i++;
+		} else {
+			text_char(t, p[i]);
+		}
+	}
+}
+
+void
+report_put_levels(struct text *t, const uint64_t *levels)
+{
+	text_str(t, "{\"error\":");
+	text_u64(t, levels[LEVEL_ERROR]);
+	text_str(t, ",\"warning\":");
+	text_u64(t, levels[LEVEL_WARNING]);
+	text_str(t, ",\"note\":");
+	text_u64(t, levels[LEVEL_NOTE]);
+	text_char(t, '}');
+}
+
+/* A number from 1 on, or null where there is none. */
+static void
+put_place(struct text *t, const char *key, uint64_t place)
+{
+	text_str(t, key);
+	if (place > 0)
+		text_u64(t, place);
+	else
+		text_str(t, "null");
+}
+
+void
+report_put_finding(struct text *t, const struct finding *f)
+{
+	text_str(t, "\"rule\":");
+	report_put_json(t, f->rule->id);
+	text_str(t, ",\"level\":");
+	report_put_json(t, level_name(f->level));
+	text_str(t, ",\"offset\":");
+	text_u64(t, f->offset);
+	put_place(t, ",\"line\":", f->line);
+	put_place(t, ",\"column\":", f->line > 0 ? f->column : 0);
+	text_str(t, ",\"record\":");
+	text_u64(t, f->record);
+	text_str(t, ",\"message\":");
+	report_put_json(t, f->message);
+}
+
+static void
+put_number(struct text *t, const char *before, uint64_t n, const char *what)
+{
+	text_printf(t, "%s%" PRIu64 " %s%s", before, n, what, n == 1 ? "" : "s");
+}
+
+void
+report_put_sum(struct text *t, const struct report_totals *totals)
+{
+	uint64_t sum = 0;
+
+	for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
+		put_number(t, level == LEVEL_COUNT - 1 ? "" : ", ", totals->levels[level],
+		           level_name((enum level)level));
+		sum += totals->levels[level];
+	}
+	put_number(t, " in ", totals->files, "file");
+	if (totals->unreadable > 0)
+		put_number(t, ", of which could not be read: ", totals->unreadable, "file");
+	if (sum > totals->listed)
+		text_printf(t, "; %" PRIu64 " more are not listed", sum - totals->listed);
+	if (totals->left_out > 0)
+		put_number(t, "; ", totals->left_out, "finding");
+	text_str(t, totals->left_out > 0 ? " left out by --select-rules or --ignore-rules" : "");
+}
+
+/* ---- names of files ---- */
+
+/* Appends the parts of a path to an absolute one, without "." and "..". */
+static void
+put_parts(struct text *t, const char *path)
+{
+	while (*path != '\0') {
+		const size_t n = strcspn(path, "/");
+		if (n == 2 && path[0] == '.' && path[1] == '.') {
+			while (t->n > 0 && t->p[--t->n] != '/')
+				;
+		} else if (n > 0 && !(n == 1 && path[0] == '.')) {
+			text_char(t, '/');
+			text_add(t, path, n);
+		}
+		path += n;
+		path += *path == '/';
+	}
+}
+
+void
+report_put_path(struct text *t, const struct report_context *c, const char *path)
+{
+	struct text full = { .p = NULL }, root = { .p = NULL };
+
+	if (strcmp(path, "-") == 0) {
+		text_str(t, "stdin");
+		return;
+	}
+	put_parts(&root, c->root);
+	if (path[0] != '/')
+		put_parts(&full, c->folder);
+	put_parts(&full, path);
+	const bool below =
+	    root.n > 0 && full.n > root.n && memcmp(full.p, root.p, root.n) == 0 && full.p[root.n] == '/';
+	const size_t from = (below ? root.n : 0) + 1;
+	if (full.n > from)
+		text_add(t, full.p + from, full.n - from);
+	else
+		text_char(t, '.');
+	t->failed |= full.failed || root.failed;
+	text_free(&full);
+	text_free(&root);
+}
+
+/* ---- fingerprints ---- */
+
+#define FNV_START 0xcbf29ce484222325U
+#define FNV_PRIME 0x100000001b3U
+
+static uint64_t
+hash_on(uint64_t hash, const char *s)
+{
+	do
+		hash = (hash ^ (unsigned char)*s) * FNV_PRIME;
+	while (*s++ != '\0');
+	return hash;
+}
+
+bool
+report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f)
+{
+	uint64_t hash = hash_on(hash_on(FNV_START, f->rule->id), file);
+
+	for (int i = 0; i < 64; i += 8)
+		hash = (hash ^ ((f->record >> i) & 0xff)) * FNV_PRIME;
+	const uint32_t before = table64_get(&k->seen, hash), now = before == TABLE_NONE ? 1 : before + 1;
+	text_printf(t, "%016" PRIx64 ":%" PRIu32, hash, now);
+	return table64_put(&k->seen, hash, now);
+}
+
+void
+report_prints_free(struct report_prints *k)
+{
+	table64_free(&k->seen);
+}
+
+/* ---- report ---- */
 
 const struct report_ops *const report_kinds[] = {
 	&report_text,  &report_gcc,    &report_json,     &report_ndjson, &report_sarif,

@@ -1,7 +1,7 @@
 #ifndef CHECK_REPORT_H
 #define CHECK_REPORT_H
 
-#include "check/file_record.h"
+#include "check/findings.h"
 #include "output/text_visible.h"
 
 /*
@@ -92,9 +92,6 @@ void report_end(struct report *r, const struct report_totals *t);
  * text formats) ---- */
 
 void report_text_finding(struct text *t, const char *path, const struct finding *f, bool color);
-
-/* For a rule that was found more often than shown: how often. */
-void report_text_more(struct text *t, const char *path, const struct rule *rule, uint64_t more);
 
 /* The same for all rules from this level on of an input whose findings were shown as they came. */
 void report_text_rest(struct text *t, const struct findings *j, enum level least);

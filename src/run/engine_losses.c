@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/edit_distance.h"
+#include "base/match.h"
 #include "format/registry.h"
 
 const struct loss engine_losses[ENGINE_LOSSES + 1] = {

@@ -3,11 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "check/input_rules.h"
-#include "input/input_open.h"
+#include "check/rules.h"
+#include "input/open.h"
 #include "run/adjust/join.h"
 #include "run/read/reading.h"
-#include "run/adjust/rebase.h"
 #include "run/choose/split.h"
 
 /* Findings that are of no input: of what is open when all of them were read. */

@@ -1,4 +1,4 @@
-#include "stats/histogram.h"
+#include "stats/stats.h"
 
 #include <stdlib.h>
 #include <string.h>

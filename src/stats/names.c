@@ -1,4 +1,4 @@
-#include "stats/names.h"
+#include "stats/stats.h"
 
 #include <stdlib.h>
 

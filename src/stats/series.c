@@ -1,11 +1,11 @@
-#include "stats/series.h"
+#include "stats/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "model/track.h"
-#include "run/sort/value_order.h"
+#include "run/sort/sorter.h"
 
 #define KEY_SHIFT 45 /* a sign, 11 bits of exponent, 7 of the number itself */
 

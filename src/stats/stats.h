@@ -1,12 +1,375 @@
 #ifndef STATS_STATS_H
 #define STATS_STATS_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "model/batch.h"
 #include "model/batch_pool.h"
 #include "model/trace_engine.h"
-#include "stats/histogram.h"
-#include "stats/names.h"
-#include "stats/self_times.h"
-#include "stats/series.h"
+#include "output/text_visible.h"
+#include "run/choose/select.h"
+
+/* ---- histogram ---- */
+
+/*
+ * Percentiles of 64-bit numbers with a relative error of at most 1 %.
+ *
+ * Log-linear: each power of two is cut into 64 buckets of one width, so a
+ * bucket's middle is never further than 1/128 (0.8 %) from what was put in;
+ * numbers below 128 are exact.  The first 16 numbers are kept as they are.
+ * Only then blocks of buckets are taken, one for each power of two that
+ * occurs, from a pool that many histograms share and that has an end.
+ */
+#define HISTOGRAM_KEPT 16
+#define HISTOGRAM_BLOCKS 59         /* 0 .. 63, 64 .. 127, 128 .. 255, ..., 2^63 .. 2^64 - 1 */
+#define HISTOGRAM_BUCKETS 64        /* of a block */
+#define HISTOGRAM_POOL_BLOCKS 24576 /* of 512 bytes: 12 MiB */
+
+/* Zero-initialise to start. */
+struct histogram_pool {
+	uint64_t *buckets; /* block 0 is not used */
+	uint32_t n, cap;   /* blocks */
+	uint64_t coarse;   /* numbers for which there was no block: those are counted in the nearest block
+	                      of their histogram, or not at all when it has none */
+};
+
+/* Zero-initialise to start; owns nothing. */
+struct histogram {
+	uint64_t count; /* numbers that percentiles know of */
+	uint64_t min, max;
+	bool spread; /* blocks are in use */
+	union {
+		uint64_t kept[HISTOGRAM_KEPT];
+		uint16_t blocks[HISTOGRAM_BLOCKS]; /* in the pool; 0: none */
+	};
+};
+
+void histogram_pool_free(struct histogram_pool *pool);
+
+/* Counts v when it is not among the first 16. */
+void histogram_spread(struct histogram *h, struct histogram_pool *pool, uint64_t v);
+
+static inline void
+histogram_place(uint64_t v, uint32_t *block, uint32_t *bucket)
+{
+	uint32_t log = v < 64 ? 6 : 63 - (uint32_t)__builtin_clzll(v);
+
+	*block = v < 64 ? 0 : log - 5;
+	*bucket = (uint32_t)(v >> (log - 6)) & 63;
+}
+
+/* Never fails: when memory is out, precision is lost, and pool->coarse counts it. */
+static inline void
+histogram_add(struct histogram *h, struct histogram_pool *pool, uint64_t v)
+{
+	if (v < h->min || h->count == 0)
+		h->min = v;
+	if (v > h->max)
+		h->max = v;
+	if (h->spread) {
+		uint32_t block, bucket;
+		histogram_place(v, &block, &bucket);
+		if (h->blocks[block] != 0) {
+			pool->buckets[h->blocks[block] * (size_t)HISTOGRAM_BUCKETS + bucket]++;
+			h->count++;
+			return;
+		}
+	} else if (h->count < HISTOGRAM_KEPT) {
+		h->kept[h->count++] = v;
+		return;
+	}
+	histogram_spread(h, pool, v);
+}
+
+/* Adds all that is in another histogram, whose pool is `of`: with the error that this one adds to its own. */
+void histogram_merge(struct histogram *h, struct histogram_pool *pool, const struct histogram *from,
+                     const struct histogram_pool *of);
+
+/* By nearest rank: the ceil(percent / 100 * count)-th smallest number, or the middle of the bucket that it is
+ * in, within [min, max].  percent is 1 .. 100; an empty histogram gives 0. */
+uint64_t histogram_percentile(const struct histogram *h, const struct histogram_pool *pool, unsigned percent);
+
+/* ---- names ---- */
+
+/*
+ * Numbers for names, 0, 1, 2, ... in order of arrival.  A key is a text and a
+ * small number (a category); one lookup answers for both, since this is done for every event.
+ * Bounded in number and in bytes: further names have no number of their own.
+ */
+#define NAMES_MAX 65536
+#define NAMES_MAX_BYTES (6 << 20) /* of one arena */
+#define NAMES_OTHER UINT32_MAX    /* there are too many */
+#define NAMES_FAILED (UINT32_MAX - 1)
+
+struct name {
+	const char *p; /* in the arena */
+	uint32_t n;
+	uint32_t with; /* the small number */
+};
+
+struct names_slot {
+	uint32_t tag;  /* the upper half of the hash */
+	uint32_t next; /* index + 1 of the name; 0: empty */
+};
+
+struct names {
+	struct arena *text; /* may serve several */
+	struct name *names;
+	uint32_t n, cap;
+	struct names_slot *slots;
+	size_t mask;
+	uint64_t seed;
+};
+
+void names_init(struct names *t, struct arena *text);
+void names_free(struct names *t); /* not the arena */
+
+/* Adds a name that is not there: its number, NAMES_OTHER, or NAMES_FAILED when memory is out. */
+uint32_t names_add(struct names *t, struct slice name, uint32_t with, uint64_t hash);
+
+static inline uint64_t
+names_hash(const struct names *t, struct slice name, uint32_t with)
+{
+	/* A different start for each `with`; `seed` stays secret. */
+	return hash_bytes(name.p, name.n, t->seed + with * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* The number of a name, new ones are added: or NAMES_OTHER, or NAMES_FAILED when memory is out. */
+static inline uint32_t
+names_index(struct names *t, struct slice name, uint32_t with)
+{
+	uint64_t hash = names_hash(t, name, with);
+
+	if (t->slots == NULL)
+		return names_add(t, name, with, hash);
+	for (size_t i = hash & t->mask; t->slots[i].next != 0; i = (i + 1) & t->mask) {
+		if (t->slots[i].tag != (uint32_t)(hash >> 32))
+			continue;
+		const struct name *k = &t->names[t->slots[i].next - 1];
+		if (k->with == with && k->n == name.n && (name.n == 0 || memcmp(k->p, name.p, name.n) == 0))
+			return t->slots[i].next - 1;
+	}
+	return names_add(t, name, with, hash);
+}
+
+static inline struct slice
+names_text(const struct names *t, uint32_t index)
+{
+	return slice_of(t->names[index].p, t->names[index].n);
+}
+
+/* ---- total ---- */
+
+/* A sum in two halves: compilers take one of 128 bits through memory. */
+struct total {
+	uint64_t low, high;
+};
+
+static inline void
+total_add(struct total *t, uint64_t v)
+{
+	t->high += __builtin_add_overflow(t->low, v, &t->low);
+}
+
+static inline void
+total_subtract(struct total *t, uint64_t v)
+{
+	t->high -= __builtin_sub_overflow(t->low, v, &t->low);
+}
+
+static inline unsigned __int128
+total_of(struct total t)
+{
+	return (unsigned __int128)t.high << 64 | t.low;
+}
+
+/* ---- self times ---- */
+
+/*
+ * How much time the spans of each name take, on all tracks: themselves (`self`: not covered by other spans of
+ * their track that lie within them), and together (`total`: the union of the spans of the name, so that what
+ * lies in another of the same name counts once).  Of two equal spans the later lies around the earlier.
+ *
+ * Spans are noted as they come, and looked at together when the room of their track is used up, or at the
+ * end: all of a track with at most SELF_ROOM spans, in any order, so the results are exact.  Of a longer one
+ * those that are over first are counted and forgotten, but for the time that they cover, which is known for
+ * stretches.  A later span that begins within such a stretch is counted as inexact.  When all tracks together
+ * need more than SELF_TOTAL_ROOM, each has to do with less.
+ *
+ * Spans in order of their start or of their end cost least; other orders are sorted.  Spans that overlap in
+ * part are no matter, unless more than SELF_RUNS overlap at a time: then all of the room is looked at in a
+ * way that takes O(log n) for each span, whatever they are.
+ */
+#define SELF_ROOM 65536U
+#define SELF_TOTAL_ROOM (3U << 18)
+#define SELF_RUNS 32U
+#define SELF_BLOCKS 4096U          /* of one track */
+#define SELF_ALL_BLOCKS (1U << 19) /* beyond that in all tracks, each has 16 */
+#define SELF_PIECES (1U << 17)
+#define SELF_NOBODY UINT32_MAX       /* the span has no name that counts: it covers others */
+#define SELF_OTHER (UINT32_MAX - 1U) /* spans of different names: their times are added up */
+
+struct self_name {
+	struct total self, total; /* ns */
+	uint64_t recursive;       /* spans that lie in another of the same name and track */
+	uint64_t until;           /* of the spans of the name that were met, while a track is looked at */
+	uint32_t look;            /* of which `until` is */
+	uint32_t piece_track;     /* whose piece is at `piece` */
+	uint32_t piece;           /* index + 1; 0: not known */
+};
+
+struct self_span {
+	uint64_t start, end; /* start < end */
+	uint32_t who;
+	uint32_t number; /* in order of arrival */
+};
+
+/* Time that forgotten spans cover; blocks do not overlap. */
+struct self_block {
+	uint64_t start, end, covered;
+};
+
+struct self_track {
+	struct self_span *spans;
+	uint32_t n, cap;
+	uint32_t number;
+	bool by_start, by_end; /* all of them are in this order */
+	struct self_block *blocks;
+	uint32_t nblocks, blocks_cap, blocks_counted;
+};
+
+struct self_item;
+struct self_open;
+struct self_piece;
+
+struct self_times {
+	struct self_track *tracks; /* by index */
+	uint32_t ntracks;
+	struct self_name *names; /* by who */
+	uint32_t nnames;
+	struct self_name other;
+	uint64_t inexact; /* spans */
+	uint32_t limit, room, blocks_cap;
+	uint32_t look;
+	struct self_piece *pieces;
+	uint32_t npieces, pieces_cap;
+	struct table64 piece_of; /* track << 32 | who */
+	/* what a look needs */
+	struct self_item *items;
+	uint32_t items_cap;
+	struct self_open *open;
+	uint32_t open_cap;
+	uint64_t *self;
+	uint32_t self_cap;
+	bool failed; /* no memory some time: the results are of no use */
+};
+
+void self_times_init(struct self_times *t);
+void self_times_free(struct self_times *t);
+
+/* Room for one more span of the track.  false: no memory. */
+bool self_times_make_room(struct self_times *t, uint32_t track);
+
+/* Counts all that was noted; more may follow, but no longer know of it. */
+void self_times_end(struct self_times *t);
+
+/* The times of a name so far. */
+const struct self_name *self_times_of(const struct self_times *t, uint32_t who);
+
+/* Notes a span; who: small numbers from 0, or one of the above.  An end beyond 2^64 - 1 counts as that. */
+static inline void
+self_times_add(struct self_times *t, uint32_t track, uint64_t start, uint64_t dur, uint32_t who)
+{
+	const uint64_t end = dur > UINT64_MAX - start ? UINT64_MAX : start + dur;
+
+	if (start == end)
+		return;
+	if ((track >= t->ntracks || t->tracks[track].n == t->tracks[track].cap) &&
+	    !self_times_make_room(t, track))
+		return;
+	struct self_track *const k = &t->tracks[track];
+	struct self_span *const to = k->spans + k->n;
+	if (k->n > 0) {
+		const struct self_span *const last = to - 1;
+		k->by_start &= start > last->start || (start == last->start && end < last->end);
+		k->by_end &= end > last->end || (end == last->end && start <= last->start);
+	}
+	*to = (struct self_span){ start, end, who, k->number++ };
+	k->n++;
+}
+
+/* ---- series ---- */
+
+/*
+ * The values of counters, series by series.  A series is a numeric field of a counter; on several tracks it
+ * is one series, of which each track has its own value.  Values are 64-bit floating-point numbers; those that
+ * are no number, or infinite, are not counted.
+ *
+ * Percentiles are by nearest rank of the values (not of the time that they last), with a relative error of at
+ * most 0.8 %; integers below 256 are exact.  Memory is bounded: SERIES_STEPS in all series, beyond which
+ * values are counted with the nearest one that is known, and SERIES_STATES of a series on a track, beyond
+ * which others have no mean over time.
+ */
+#define SERIES_STEPS (1U << 19)
+#define SERIES_STATES (1U << 18)
+
+/* How often values occur that are the same in their sign, exponent and first 7 bits. */
+struct series_step {
+	int32_t key; /* in the order of the values */
+	uint32_t count;
+};
+
+struct series {
+	uint32_t counter; /* as series_add() was told */
+	uint64_t count;
+	uint64_t first_ns, last_ns;
+	double first, last; /* in time, of equal times in order of arrival */
+	double min, max, sum;
+	double held;               /* sum of value * ns until the next value on its track */
+	double held_ns;            /* and of these ns */
+	struct series_step *steps; /* by key */
+	uint32_t nsteps, steps_cap;
+	uint32_t state_track, state; /* where the last value was; index + 1 */
+};
+
+struct series_state {
+	uint64_t ns;
+	double value;
+};
+
+struct series_set {
+	struct names names;  /* of fields, with the number of their counter */
+	struct series *list; /* by number of the name */
+	uint32_t n;
+	uint32_t nsteps;         /* in all */
+	struct table64 state_of; /* track << 32 | series */
+	struct series_state *states;
+	uint32_t nstates, states_cap;
+};
+
+/* text: for names, may serve others. */
+void series_init(struct series_set *s, struct arena *text);
+void series_free(struct series_set *s);
+
+/* The fields of a counter, which has this number.  false: no memory. */
+bool series_add(struct series_set *s, uint32_t counter, const struct batch *b, const struct event *e);
+
+/* percent is 1 .. 100; never more than max. */
+double series_percentile(const struct series *s, unsigned percent);
+
+/* Of the values, within min and max. */
+double series_mean(const struct series *s);
+
+/* The mean over the time from the first value of each track to its last; where there is none, of the values.
+ */
+double series_time_mean(const struct series *s);
+
+/* ---- stats ---- */
 
 /*
  * What the events of one input add up to.  Memory is bounded for any input
@@ -135,5 +498,74 @@ bool stats_counter_rows(const struct stats *s, struct counter_row **rows, size_t
 
 /* Largest count first, then by the bytes of the name. */
 bool stats_tally_rows(const struct tally *t, struct tally_row **rows, size_t *n);
+
+/* ---- stats thread ---- */
+
+/* Counts batches beside reading, on a thread of its own if there is one, in the order in which they come. */
+
+#define STATS_SLOTS 8U /* batches that wait, at most */
+
+struct stats_thread {
+	struct stats *stats;     /* borrowed */
+	struct workers *workers; /* NULL: there is one thread in all */
+	struct batch *slots[STATS_SLOTS];
+	atomic_bool no_memory;
+};
+
+/* threads: in all.  false: no memory; to be ended all the same. */
+bool stats_thread_begin(struct stats_thread *t, struct stats *s, unsigned threads);
+
+/* Takes over the batch.  false: no memory, now or before. */
+bool stats_thread_put(struct stats_thread *t, struct batch *b);
+
+/* Waits until all batches are counted and released; false: no memory. */
+bool stats_thread_settle(struct stats_thread *t);
+void stats_thread_end(struct stats_thread *t);
+
+/* ---- stats report ---- */
+
+/* One input and what was counted in it. */
+struct stats_view {
+	const char *path;
+	uint64_t bytes;                   /* of the unpacked trace */
+	const struct trace *trace;        /* read to its end */
+	const struct stats *stats;        /* after stats_end() */
+	const struct select_found *found; /* what was selected of it, and of how many events; NULL: all */
+	bool classes;   /* text lists them, too: of all records, and so with found == NULL alone */
+	unsigned width; /* characters in a line of text; 0: as many as it takes */
+};
+
+/* The JSON report (schemas/stats.schema.json): begin, one call for each input, end.
+ * `first`: nothing stands before this input.  false: no memory. */
+bool stats_json_begin(struct text *t, const char *tool);
+bool stats_json_input(struct text *t, const struct stats_view *v, bool first);
+bool stats_json_end(struct text *t);
+
+/* The report for people.  Names and categories are shortened where a line would be longer than the width (and
+ * beyond 256 bytes in any case).  At most `top` rows of each table; 0: all.  false: no memory. */
+#define STATS_TOP 30
+
+bool stats_text(struct text *t, const struct stats_view *v, size_t top);
+
+/* ---- self chmin ---- */
+
+/* A span, or time that forgotten spans cover, of one track. */
+struct self_item {
+	uint64_t start, end; /* start < end */
+	uint32_t index;      /* of the span; SELF_NOBODY: of none */
+};
+
+/*
+ * What each of the items has of its own, in O(log n) for each of them, however they overlap: self[index] is
+ * set for all that have an index.  Items come by start, of equal starts the longer first, of equal ones that
+ * first which lies around the other.  false: no memory.
+ *
+ * From the last item to the first, each point in time is known for the least end among the items that cover
+ * it so far.  All of these begin no earlier than the present item; so a point of it is its own unless
+ * its least end is within it, too.  These are the points that change when the present end becomes theirs if
+ * it is less: one and the same walk over a tree of times, of which each node has the largest value, the time
+ * that has it, and the next smaller value (known as "segment tree beats").
+ */
+bool self_chmin(const struct self_item *items, uint32_t n, uint64_t *self);
 
 #endif

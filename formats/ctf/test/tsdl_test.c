@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "ctf/test/oracle_test.h"
 
 /* The part of TSDL that one needs: section 7 and appendix C of CTF 1.8.  The first failure sticks. */

@@ -8,7 +8,7 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
-#include "input/input_source.h"
+#include "input/private.h"
 #include "run/pipeline.h"
 
 #define USE                                                                                                  \

@@ -4,7 +4,7 @@
 
 #include "cmd/test/samples_test_util.h"
 #include "dftracer/test/batches_test.h"
-#include "input/input_source.h"
+#include "input/private.h"
 
 #define ALL (WANT_TIMES | WANT_FIELDS | WANT_STRUCTURE | WANT_BYTES)
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dftracer/dftracer.h"
-#include "json/json_scan.h"
+#include "json/scan.h"
 #include "test/fuzz/fuzz_check.h"
 
 struct paths {

@@ -10,7 +10,7 @@
 #include "dftracer/test/cli_test_util.h"
 #include "format/registry.h"
 #include "test/fuzz/live_batches.h"
-#include "input/input_open.h"
+#include "input/open.h"
 
 /* ---- what an output, or stats, says of the events of a name ---- */
 

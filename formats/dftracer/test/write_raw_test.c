@@ -3,7 +3,7 @@
 
 #include "cmd/test/samples_test_util.h"
 #include "dftracer/test/cli_test_util.h"
-#include "input/input_open.h"
+#include "input/open.h"
 
 #define GOOD "testdata/dftracer/good"
 #define BAD "testdata/dftracer/bad"

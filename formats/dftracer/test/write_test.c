@@ -6,7 +6,7 @@
 #include "dftracer/test/cli_test_util.h"
 #include "format/registry.h"
 #include "test/fuzz/live_batches.h"
-#include "output/text_numbers.h"
+#include "output/text_units.h"
 #include "run/write/test/writer_rig_test.h"
 
 /* ---- MD5, with the examples of RFC 1321 ---- */

@@ -6,7 +6,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "dial9/test/run_test.h"
 #include "format/registry.h"
-#include "input/input_source.h"
+#include "input/private.h"
 
 static struct input *
 no_second_input(const struct input *in)

@@ -7,7 +7,7 @@
 #include "dial9/test/build.h"
 #include "dial9/dial9.h"
 #include "dial9/test/run_test.h"
-#include "input/input_open.h"
+#include "input/open.h"
 
 static const unsigned types[] = {
 	D9T_I64,   D9T_F64,    D9T_BOOL, D9T_STRING, D9T_BYTES, D9T_POOLED_STACK, D9T_POOLED_STRING,

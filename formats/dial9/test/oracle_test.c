@@ -5,7 +5,7 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "dial9/test/oracle.h"
-#include "input/input_open.h"
+#include "input/open.h"
 
 /* ---- bytes ---- */
 

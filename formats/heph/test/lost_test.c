@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "format/reader_gaps.h"
+#include "format/reader_modes.h"
 #include "format/registry.h"
 #include "test/fuzz/live_batches.h"
 #include "heph/test/build.h"

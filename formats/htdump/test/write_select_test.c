@@ -7,7 +7,7 @@
 #include "cmd/test/samples_test_util.h"
 #include "htdump/test/build.h"
 #include "htdump/test/oracle.h"
-#include "input/input_open.h"
+#include "input/open.h"
 
 #define GOOD "testdata/htdump/good"
 

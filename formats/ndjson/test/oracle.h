@@ -1,7 +1,7 @@
 #ifndef NDJSON_ORACLE_H
 #define NDJSON_ORACLE_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 
 /*
  * A second reading of the lines, made from the manual page: slow, and it shares

@@ -1,7 +1,7 @@
 #ifndef PARQUET_PARQUET_ORACLE_TEST_H
 #define PARQUET_PARQUET_ORACLE_TEST_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 
 /*
  * Reads a Parquet file, from the specification alone (parquet.thrift,

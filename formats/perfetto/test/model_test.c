@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "perfetto/test/model_events_test.h"
 #include "perfetto/test/wire_test.h"
 

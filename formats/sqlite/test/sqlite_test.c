@@ -6,7 +6,7 @@
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 #include "run/write/test/writer_rig_test.h"
-#include "base/parents.h"
+#include "base/table.h"
 #include "sqlite/sqlite.h"
 
 /* ---- parents ---- */

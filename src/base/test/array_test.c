@@ -1,4 +1,4 @@
-#include "base/array.h"
+#include "base/memory.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

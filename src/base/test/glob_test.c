@@ -1,4 +1,4 @@
-#include "base/glob.h"
+#include "base/match.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

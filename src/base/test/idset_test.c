@@ -1,4 +1,4 @@
-#include "base/idset.h"
+#include "base/table.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

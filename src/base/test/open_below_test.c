@@ -1,4 +1,4 @@
-#include "base/open_below.h"
+#include "base/os.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* mkdtemp */
-#include "base/spill_file.h"
+#include "base/os.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* posix_openpt, TIOCSWINSZ */
-#include "base/terminal.h"
+#include "base/os.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
-#include "base/textscan.h"
+#include "base/scan.h"
 
 #include <criterion/criterion.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-#include "base/units.h"
+#include "base/numbers.h"
 
 #include <criterion/criterion.h>
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 #define GOOD "testdata/htdump/good/"
 #define BAD "testdata/htdump/bad/"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 /* What is given as an input, and what becomes of it: each with a rule, status 2, no crash and no waiting. */
 

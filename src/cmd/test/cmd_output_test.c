@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 /* Where output goes, and that it is whole or not there. */
 

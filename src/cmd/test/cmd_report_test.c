@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 /* What reports look like. */
 

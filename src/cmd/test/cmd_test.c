@@ -5,7 +5,7 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 /* The command line itself: help, version, and mistakes, each with one clear line. */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/completion.h"
-#include "cmd/options_table.h"
+#include "cmd/listing.h"
+#include "cli/options.h"
 #include "output/text.h"
 
 /* Completion in real shells: bash, and fish and zsh where they are installed. */

@@ -7,7 +7,7 @@
 
 #include "cmd/test/cli_test_util.h"
 #include "cmd/convert.h"
-#include "cmd/output_format.h"
+#include "cli/outputs.h"
 
 /* convert with a writer of folders that is in no list: a file for the times and one for the names. */
 

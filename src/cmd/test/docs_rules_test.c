@@ -4,20 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/glob.h"
-#include "check/input_rules.h"
-#include "check/policy_rules.h"
+#include "base/match.h"
+#include "check/rules.h"
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 #include "cmd/test/docs_test_util.h"
-#include "cmd/options.h"
+#include "cli/options.h"
 #include "run/engine_losses.h"
 #include "run/nest/nesting.h"
 #include "format/registry.h"
 #include "htdump/htdump.h"
-#include "policy/policy_baseline.h"
-#include "stats/histogram.h"
-#include "vocab/vocab_state.h"
+#include "policy/policy.h"
+#include "stats/stats.h"
+#include "vocab/private.h"
 
 /* The manual pages agree with the tables of the program: rules, losses, options, commands. */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/test/policy_util_test.h"
-#include "policy/policy_baseline.h"
+#include "policy/policy.h"
 
 #define QUIET "ignore: chrome/unbalanced\n"
 

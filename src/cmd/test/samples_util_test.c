@@ -6,7 +6,7 @@
 
 #include "cmd/test/samples_test_util.h"
 #include "format/registry.h"
-#include "input/input_open.h"
+#include "input/open.h"
 
 #define MAX_TEXT 65536
 

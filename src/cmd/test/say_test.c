@@ -1,4 +1,4 @@
-#include "cmd/say.h"
+#include "cli/say.h"
 
 #include <criterion/criterion.h>
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 /* Reports of commands that read a trace for something else. */
 

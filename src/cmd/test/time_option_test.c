@@ -1,7 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "cmd/time_option.h"
+#include "cli/options.h"
 
 static void
 expect_time(const char *s, enum select_time_kind kind, uint64_t v)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 /* One rule: if an input, or a member of one, cannot be opened or read, no output gets its name, unless
  * --keep-partial; the status is 2.  What is damaged is a finding, and what was read of it is kept. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 #define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
 #define OVERLAPPING "testdata/htdump/good/overlapping.htdump"

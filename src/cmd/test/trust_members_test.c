@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
-#include "input/input_tree.h"
+#include "cli/command.h"
+#include "input/open.h"
 
 #define GOOD "testdata/htdump/good/wire-little.htdump"
 

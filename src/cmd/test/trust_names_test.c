@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 /* All names of a run are names of different files, and nothing that tracetool did not write is replaced. */
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 #include "format/registry.h"
 
 /* Outputs: their names, and how a run ends that cannot write them. */

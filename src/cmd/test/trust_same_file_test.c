@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "cmd/cmd.h"
+#include "cli/command.h"
 
 /* An output never replaces one of its inputs. */
 #define SAMPLE "testdata/htdump/good/wire-little.htdump"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "output/text_fit.h"
+#include "output/text_visible.h"
 
 #define RUN(...) run_tool((const char *const[]){ __VA_ARGS__, NULL }, NULL, 0)
 

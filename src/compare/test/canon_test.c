@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "compare/canon.h"
+#include "compare/compare.h"
 #include "model/value.h"
 
 /* Which values are the same, and which are not. */

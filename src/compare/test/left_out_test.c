@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "compare/differ.h"
+#include "compare/compare.h"
 #include "model/trace.h"
 #include "model/trace_engine.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/textscan.h"
+#include "base/scan.h"
 #include "test/support/splitmix.h"
 
 static uint64_t

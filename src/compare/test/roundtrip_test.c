@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "compare/allowance.h"
+#include "compare/compare.h"
 #include "compare/test/random_events_test.h"
 #include "format/registry.h"
-#include "format/touches.h"
-#include "input/input_open.h"
-#include "run/read/vocabularies.h"
+#include "format/features.h"
+#include "input/open.h"
+#include "run/read/operands.h"
 #include "run/write/test/writer_rig_test.h"
 
 /*

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "compare/trace_bytes.h"
+#include "compare/compare.h"
 #include "format/registry.h"
 
 /* Which traces are the same byte for byte. */

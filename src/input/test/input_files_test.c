@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "input/input_open.h"
+#include "input/open.h"
 
 struct place {
 	char *dir;

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* posix_openpt, mkdtemp */
-#include "input/input_open.h"
+#include "input/open.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json/json_scan.h"
+#include "json/scan.h"
 
 static uint64_t
 next_random(uint64_t *state)

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #include "test/fuzz/strict_json.h"
-#include "json/json_number.h"
+#include "json/scan.h"
 #include "json/json_random.h"
-#include "json/json_token.h"
+#include "json/token.h"
 
 /* ---- against cJSON, by the functions that walk ---- */
 

@@ -1,4 +1,4 @@
-#include "model/class_parts.h"
+#include "model/class_plan.h"
 
 #include <criterion/criterion.h>
 

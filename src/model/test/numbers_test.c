@@ -1,4 +1,4 @@
-#include "model/numbers.h"
+#include "model/definitions.h"
 
 #include <criterion/criterion.h>
 

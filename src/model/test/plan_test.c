@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-#include "base/glob.h"
+#include "base/match.h"
 
 /* By the definition, one byte after the other; slow. */
 static bool

@@ -1,13 +1,12 @@
-#include "output/folder_old.h"
-#include "output/folder_publish.h"
-#include "output/output_folder.h"
+#include "output/private.h"
+#include "output/output.h"
 #include "output/test/output_test.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/resource.h>
 
-#include "base/rename.h"
+#include "base/os.h"
 
 /* A folder that is there already. */
 TestSuite(folder_replace, .init = folder_make, .fini = folder_remove);

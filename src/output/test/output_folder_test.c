@@ -1,5 +1,4 @@
-#include "output/output_folder.h"
-#include "output/folder_name.h"
+#include "output/output.h"
 #include "output/test/output_test.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "output/output_folder.h"
+#include "output/output.h"
 #include "output/test/output_test.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #include <criterion/criterion.h>
 
-#include "output/text_commands.h"
+#include "output/text_visible.h"
 
 static const struct {
 	const char *in, *out;

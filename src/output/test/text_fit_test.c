@@ -1,4 +1,4 @@
-#include "output/text_fit.h"
+#include "output/text_visible.h"
 
 #include <criterion/criterion.h>
 

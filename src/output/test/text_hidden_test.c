@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/textscan.h"
+#include "base/scan.h"
 #include "base/utf8.h"
 #include "cmd/test/cli_test_util.h"
 #include "output/text_json.h"

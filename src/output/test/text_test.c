@@ -1,5 +1,5 @@
 #include "output/text_json.h"
-#include "output/text_numbers.h"
+#include "output/text_units.h"
 #include "output/text_visible.h"
 
 #include <cjson/cJSON.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/textscan.h"
+#include "base/scan.h"
 #include "base/utf8.h"
 
 static uint64_t

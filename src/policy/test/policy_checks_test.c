@@ -1,5 +1,5 @@
 /* What is expected of a trace; where that is nothing, its events need not be interpreted. */
-#include "policy/policy_checks.h"
+#include "policy/policy.h"
 
 #include <criterion/criterion.h>
 

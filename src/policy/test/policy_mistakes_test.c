@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/policy_rules.h"
-#include "policy/policy_file.h"
+#include "check/rules.h"
+#include "policy/policy.h"
 
 struct said {
 	char text[2048]; /* "LINE:COLUMN RULE MESSAGE\n" of each */

@@ -1,8 +1,10 @@
-#ifndef PIPELINE_JOIN_H
-#define PIPELINE_JOIN_H
+#ifndef RUN_ADJUST_JOIN_H
+#define RUN_ADJUST_JOIN_H
 
 #include "base/table.h"
 #include "run/pipeline.h"
+
+/* ---- join ---- */
 
 /*
  * Several traces, of any formats, as one.  A first pass over each finds out
@@ -73,5 +75,13 @@ void joining_losses(const struct joining *g, struct ledger *into);
 /* What was selected of all traces; NULL: nothing was asked for, or no memory. */
 const struct select_found *joining_found(struct joining *g);
 void joining_free(struct joining *g);
+
+/* ---- rebase ---- */
+
+/* The stage that subtracts the least time of the trace from all times. */
+
+/* Finds that time, where the input can be read twice.  false after a finding. */
+bool rebase_init(struct pipeline *p);
+enum stage_status rebase_next(struct stage *stage, struct batch **out);
 
 #endif

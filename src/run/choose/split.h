@@ -3,7 +3,7 @@
 
 #include "base/table.h"
 #include "run/read/operands.h"
-#include "run/choose/record_marks.h"
+#include "run/choose/marks.h"
 
 /*
  * A trace divided into several: each event is in the part in which it begins.  A pass of its own finds which

@@ -1,4 +1,4 @@
-#include "run/meaning/arrows.h"
+#include "run/meaning/interpret.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,194 @@
-#include "run/meaning/pairing.h"
-
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "run/engine_losses.h"
+#include "run/meaning/interpret.h"
 
-#define BUCKETS 65536U
+/* ---- pending end ---- */
+
+#define BUCKETS 8192U
+#define LOOK 64 /* places of a bucket */
+
+struct pending_end {
+	uint64_t ts, offset, key;
+	struct slice name;
+	const struct class *cls;
+	const struct track *track; /* NULL: the place is free */
+	struct retained *retained;
+	uint32_t next; /* place + 1 */
+	uint16_t pair;
+};
+
+static void
+pending_ends_free(struct pending_ends *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		retained_free(a->ends[i].retained);
+	free(a->ends);
+	free(a->buckets);
+	*a = (struct pending_ends){ .n = 0 };
+}
+
+static uint32_t *
+bucket_of(const struct pending_ends *a, const struct pairing *p, const struct track *track,
+          struct pairing_end_of how)
+{
+	const uint64_t which = (uint64_t)track_process(track)->index << 16 | how.pair;
+
+	return &a->buckets[hash_u64(how.key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
+}
+
+/* 0: there are enough already, or there is no memory. */
+static uint32_t
+take_place(struct pending_ends *a, struct pairing *p)
+{
+	const uint32_t place = a->free;
+
+	if (a->buckets == NULL && (a->buckets = calloc(BUCKETS, sizeof *a->buckets)) == NULL) {
+		p->failed = true;
+		return 0;
+	}
+	if (place != 0) {
+		a->free = a->ends[place - 1].next;
+		return place;
+	}
+	if (a->n == PENDING_END_MAX)
+		return 0;
+	if (!array_room(&a->ends, a->n, &a->cap, sizeof *a->ends)) {
+		p->failed = true;
+		return 0;
+	}
+	a->ends[a->n].retained = NULL;
+	return ++a->n;
+}
+
+/* What it points to is the batch's from now on. */
+static void
+give_place(struct pending_ends *a, struct pairing *p, struct pending_end *s, struct batch *b)
+{
+	if (s->retained != NULL) {
+		p->retained_bytes -= s->retained->bytes;
+		batch_own(b, &s->retained->block);
+	}
+	s->retained = NULL;
+	s->track = NULL;
+	s->next = a->free;
+	a->free = (uint32_t)(s - a->ends) + 1;
+}
+
+/* Keeps an END that nothing was open for.  true: it is retained, and the event is no longer needed.  Without
+ * memory p->failed is set. */
+static bool
+pending_end_keep(struct pending_ends *a, struct pairing *p, struct batch *b, const struct event *e,
+                 struct pairing_end_of how)
+{
+	const struct slice name = how.lasting ? (struct slice){ NULL, 0, 0 } : e->name;
+	const uint32_t n = how.fields ? e->nfields : 0;
+	enum retained_made made = RETAINED_MADE;
+	struct retained *k = NULL;
+	const uint32_t place = take_place(a, p);
+
+	if (place == 0)
+		return false;
+	struct pending_end *const s = &a->ends[place - 1];
+	*s = (struct pending_end){ e->ts, e->offset, how.key, e->name, e->cls, e->track, NULL, 0, how.pair };
+	if (n > 0 || !how.lasting)
+		made =
+		    retained_new(&k, name, b->fields + e->first_field, n, PAIRING_BYTES - p->retained_bytes);
+	if (made != RETAINED_MADE) {
+		p->failed |= made == RETAINED_NO_MEMORY;
+		give_place(a, p, s, b);
+		return false;
+	}
+	s->retained = k;
+	p->retained_bytes += k != NULL ? k->bytes : 0;
+	if (!how.lasting)
+		s->name = k->name;
+	uint32_t *const head = bucket_of(a, p, e->track, how);
+	s->next = *head;
+	*head = place;
+	return true;
+}
+
+/* The link to the earliest end that is not before the beginning, or NULL. */
+static uint32_t *
+find(const struct pending_ends *a, const struct pairing *p, const struct event *e, struct pairing_end_of how)
+{
+	uint32_t *link = bucket_of(a, p, e->track, how), *best = NULL;
+
+	for (unsigned i = 0; *link != 0 && i < LOOK; i++) {
+		struct pending_end *const s = &a->ends[*link - 1];
+		if (s->pair == how.pair && s->key == how.key && s->ts >= e->ts &&
+		    track_process(s->track) == track_process(e->track) &&
+		    (best == NULL || s->ts < a->ends[*best - 1].ts))
+			best = link;
+		link = &s->next;
+	}
+	return best;
+}
+
+/* Whether the end of this BEGIN was met before; then e is the span. */
+static bool
+pending_end_meet(struct pending_ends *a, struct pairing *p, struct batch *b, struct event *e,
+                 struct pairing_end_of how)
+{
+	uint32_t *const link = a->buckets != NULL ? find(a, p, e, how) : NULL;
+
+	if (link == NULL)
+		return false;
+	struct pending_end *const s = &a->ends[*link - 1];
+	struct field *const to =
+	    s->retained != NULL && how.fields ? batch_fields(b, e->nfields + s->retained->nfields) : NULL;
+	if (to != NULL) {
+		const uint32_t n = retained_join(b, b->fields + e->first_field, e->nfields,
+		                                 s->retained->fields, s->retained->nfields, to);
+		e->first_field = b->nfields;
+		e->nfields = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
+		b->nfields += n;
+	}
+	a->met = s->offset;
+	e->dur = s->ts - e->ts;
+	e->phase = PHASE_SPAN;
+	e->flags = EVENT_ASYNC;
+	*link = s->next;
+	give_place(a, p, s, b);
+	return true;
+}
+
+/* At the end of the trace: those whose beginning never came become instants.  true: there was no room for
+ * all. */
+static bool
+pending_end_finish(struct pending_ends *a, struct pairing *p, struct batch *b)
+{
+	for (; a->at < a->n && b->n < b->cap; a->at++) {
+		struct pending_end *const s = &a->ends[a->at];
+		if (s->track == NULL)
+			continue;
+		const uint32_t n = s->retained != NULL ? s->retained->nfields : 0;
+		struct field *const to = batch_fields(b, n);
+		if (to == NULL)
+			continue;
+		if (n > 0)
+			memcpy(to, s->retained->fields, n * sizeof *to);
+		struct event *const e = &b->events[b->n++];
+		*e = (struct event){ .ts = s->ts,
+			             .name = s->name,
+			             .cls = s->cls,
+			             .track = s->track,
+			             .offset = s->offset,
+			             .phase = PHASE_INSTANT,
+			             .first_field = b->nfields,
+			             .nfields = (uint16_t)n };
+		b->nfields += n;
+		pairing_alone(p, e);
+		give_place(a, p, s, b);
+	}
+	return a->at < a->n;
+}
+
+/* ---- pairing ---- */
+
+#define BUCKETS_PAIRING 65536U
 
 void
 pairing_init(struct pairing *p, struct trace *trace)
@@ -65,7 +249,7 @@ more_places(struct pairing *p)
 
 /* A free place; the caller has seen that there may be one more.  NULL: no memory. */
 static struct open_span *
-take_place(struct pairing *p)
+take_place_pairing(struct pairing *p)
 {
 	if (p->free == 0)
 		more_places(p);
@@ -78,7 +262,7 @@ take_place(struct pairing *p)
 
 /* What it points to is the batch's from now on. */
 static void
-give_place(struct pairing *p, struct open_span *s, struct batch *b)
+give_place_pairing(struct pairing *p, struct open_span *s, struct batch *b)
 {
 	if (s->retained != NULL) {
 		p->retained_bytes -= s->retained->bytes;
@@ -93,11 +277,11 @@ give_place(struct pairing *p, struct open_span *s, struct batch *b)
 /* ---- lists ---- */
 
 static uint32_t *
-bucket_of(const struct pairing *p, const struct track *track, uint16_t pair, uint64_t key)
+bucket_of_pairing(const struct pairing *p, const struct track *track, uint16_t pair, uint64_t key)
 {
 	const uint64_t which = (uint64_t)track_process(track)->index << 16 | pair;
 
-	return &p->buckets[hash_u64(key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS - 1)];
+	return &p->buckets[hash_u64(key, p->seed ^ which * UINT64_C(0x9e3779b97f4a7c15)) & (BUCKETS_PAIRING - 1)];
 }
 
 /* Where the list starts in which a span stands, or is looked for. */
@@ -105,7 +289,7 @@ static uint32_t *
 list_of(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0)
-		return bucket_of(p, track, how.pair, how.key);
+		return bucket_of_pairing(p, track, how.pair, how.key);
 	struct open_track *const t = &p->tracks[track->index];
 	return (how.flags & PAIRING_STATE) != 0 ? &t->states : &t->top;
 }
@@ -123,7 +307,7 @@ belong(const struct open_span *s, const struct track *track, struct pairing_end_
 
 /* The link to the span that an end closes, or NULL. */
 static uint32_t *
-find(const struct pairing *p, const struct track *track, struct pairing_end_of how)
+find_pairing(const struct pairing *p, const struct track *track, struct pairing_end_of how)
 {
 	uint32_t *link;
 
@@ -211,7 +395,7 @@ static bool
 have_list(struct pairing *p, const struct event *e, struct pairing_end_of how)
 {
 	if ((how.flags & PAIRING_ASYNC) != 0 && p->buckets == NULL) {
-		p->buckets = calloc(BUCKETS, sizeof *p->buckets);
+		p->buckets = calloc(BUCKETS_PAIRING, sizeof *p->buckets);
 		p->failed |= p->buckets == NULL;
 		return p->buckets != NULL;
 	}
@@ -238,7 +422,7 @@ open_span(struct pairing *p, const struct batch *b, const struct event *e, struc
 		leave_out(p, e, how);
 		return;
 	}
-	struct open_span *const s = take_place(p);
+	struct open_span *const s = take_place_pairing(p);
 	if (s == NULL)
 		return;
 	s->ts = e->ts;
@@ -308,7 +492,7 @@ close_span(struct pairing *p, struct batch *b, struct event *e, struct pairing_e
 			return PAIRING_DROPPED;
 		}
 	}
-	uint32_t *const link = find(p, e->track, how);
+	uint32_t *const link = find_pairing(p, e->track, how);
 	if (link == NULL) {
 		const uint32_t beyond = beyond_count(p, e->track, how);
 		if (beyond == 0)
@@ -328,7 +512,7 @@ close_span(struct pairing *p, struct batch *b, struct event *e, struct pairing_e
 	*link = s->below;
 	if ((s->flags & (PAIRING_ASYNC | PAIRING_STATE)) == 0)
 		p->tracks[s->track->index].depth--;
-	give_place(p, s, b);
+	give_place_pairing(p, s, b);
 	return PAIRING_SPAN;
 }
 
@@ -380,7 +564,7 @@ give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 	struct field *const to = batch_fields(b, n);
 
 	if (to == NULL) {
-		give_place(p, s, b);
+		give_place_pairing(p, s, b);
 		return;
 	}
 	if (retained > 0)
@@ -395,7 +579,7 @@ give_open(struct pairing *p, struct batch *b, struct open_span *s, bool fields)
 		p->unpaired++;
 		ledger_add(&p->ledger, &engine_losses[ENGINE_LOSS_NO_END], s->offset, 1);
 	}
-	give_place(p, s, b);
+	give_place_pairing(p, s, b);
 }
 
 /* The innermost first, as if their ends had come. */

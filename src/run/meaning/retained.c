@@ -1,4 +1,4 @@
-#include "run/meaning/retained.h"
+#include "run/meaning/interpret.h"
 
 #include <stdlib.h>
 

@@ -1,9 +1,11 @@
-#ifndef PIPELINE_NESTING_H
-#define PIPELINE_NESTING_H
+#ifndef RUN_NEST_NESTING_H
+#define RUN_NEST_NESTING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* ---- nesting ---- */
 
 /*
  * How the spans of a track nest, found in one pass with bounded memory, in
@@ -138,6 +140,47 @@ nesting_span(struct nesting *n, uint32_t track, uint64_t start, uint64_t dur, ui
 	*last = (struct nest_span){ start, end, who, size };
 	l->n++;
 	*out = (struct nest_result){ .covered = covered };
+}
+
+/* ---- nest lane ---- */
+
+/* One lane of nesting.h: where a span would go, and what is around it. */
+
+struct nest_look {
+	uint32_t pos;     /* the span would be put in here */
+	uint32_t first;   /* fits: the first of those within it; they end at pos */
+	uint32_t holder;  /* of the innermost span that it lies within: index + 1; 0: there is none */
+	uint64_t covered; /* ns that spans of this lane within it cover */
+	bool fits;        /* it overlaps no span of this lane in part only */
+	bool unsure;      /* forgotten, or too much to look at: all the rest may be wrong */
+};
+
+/* What of a track is looked at.  pieces: every span that shares time with the new one but does not lie around
+ * it is added to nesting.pieces; of nested ones the outermost within the new one, and all that overlap it in
+ * part only.  whole: look at all even if it does not fit.  Each span that is looked at costs one of
+ * nesting.looks. */
+struct nest_asked {
+	struct nesting *n;
+	bool pieces, whole;
+};
+
+/* True if nothing known of this lane reaches beyond the start of x. */
+static inline bool
+nest_lane_is_before(const struct nest_lane *l, const struct nest_span *x)
+{
+	return l->n > 0 && l->spans[l->n - 1].end <= x->start;
+}
+
+/* ---- nest room ---- */
+
+/* The room of lanes: counted in spans, given out in powers of two, bounded. */
+
+enum nest_room { NEST_ROOM_OK, NEST_ROOM_NONE, NEST_ROOM_NO_MEMORY };
+
+static inline struct nest_lane *
+nest_lane_at(struct nest_track *t, uint32_t i)
+{
+	return i == 0 ? &t->first : &t->more[i - 1];
 }
 
 #endif

@@ -1,8 +1,290 @@
 #include "run/read/operands.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/memory.h"
+#include "check/rules.h"
 #include "format/registry.h"
+#include "run/pipeline.h"
+#include "vocab/vocab.h"
+
+/* ---- vocabularies ---- */
+
+struct vocabularies_row {
+	const struct format *format;
+	struct vocabulary *vocabulary;
+};
+
+static void
+say_no_memory(const struct pipeline_job *job)
+{
+	struct findings findings;
+
+	findings_init(&findings, job->npaths > 0 && job->paths[0] != NULL ? job->paths[0] : "", job->sink,
+	              job->ctx);
+	finding_add(&findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
+	findings_free(&findings);
+}
+
+static bool
+add(struct vocabulary *v, const struct pipeline_job *job, const char *path, struct slice text)
+{
+	struct findings findings;
+
+	findings_init(&findings, path, job->sink, job->ctx);
+	const bool ok = vocab_add_text(v, text.p, text.n, &findings, NULL);
+	findings_free(&findings);
+	if (!ok && vocab_no_memory(v))
+		say_no_memory(job);
+	return ok;
+}
+
+static struct vocabulary *
+load(const struct pipeline_job *job, const struct format *format)
+{
+	struct vocabulary *const v = vocab_new(format->name);
+	const struct slice builtin = vocab_builtin(format->name);
+	bool ok = v != NULL;
+
+	if (!ok)
+		say_no_memory(job);
+	for (size_t i = 0; ok && i < job->nschemas; i++)
+		ok = add(v, job, job->schemas[i].path, job->schemas[i].text);
+	if (ok && builtin.p != NULL)
+		ok = add(v, job, "(built in)", builtin);
+	if (ok)
+		return v;
+	vocab_free(v);
+	return NULL;
+}
+
+const struct vocabulary *
+vocabularies_of(struct vocabularies *m, const struct pipeline_job *job, const struct format *format)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->rows[i].format == format)
+			return m->rows[i].vocabulary;
+	struct vocabularies_row *const rows = realloc(m->rows, (m->n + 1) * sizeof *rows);
+	if (rows == NULL) {
+		say_no_memory(job);
+		return NULL;
+	}
+	m->rows = rows;
+	rows[m->n] = (struct vocabularies_row){ format, load(job, format) };
+	return rows[m->n].vocabulary != NULL ? rows[m->n++].vocabulary : NULL;
+}
+
+void
+vocabularies_free(struct vocabularies *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		vocab_free(m->rows[i].vocabulary);
+	free(m->rows);
+	*m = (struct vocabularies){ .n = 0 };
+}
+
+/* ---- trace groups ---- */
+
+/* The groups of the present operand begin at `first`. */
+struct grouping {
+	struct trace_groups *all;
+	const struct operand *operand;
+	uint32_t first;
+	struct tabletext index; /* "format path" of traces of several files -> their group */
+	struct arena arena;     /* of its keys */
+};
+
+static struct trace_group *
+add_group(struct trace_groups *g, const struct operand *o)
+{
+	if (!array_room(&g->list, g->n, &g->cap, sizeof *g->list))
+		return NULL;
+	g->list[g->n] = (struct trace_group){
+		.operand = { .path = o->path, .folder = o->folder, .archive = o->archive }
+	};
+	return &g->list[g->n++];
+}
+
+static bool
+add_path(struct trace_group *t, char *path)
+{
+	struct input_tree *const tree = &t->operand.tree;
+	uint32_t n = (uint32_t)tree->n; /* INPUT_TREE_MAX at most */
+
+	if (!array_room(&tree->paths, n, &t->cap, sizeof *tree->paths))
+		return false;
+	tree->paths[tree->n++] = path;
+	return true;
+}
+
+/* The part of the path that names its trace; empty: the operand does. */
+static struct slice
+trace_path(const struct grouping *g, const struct format *format, const char *path)
+{
+	const struct trace_ops *const ops = format_trace_ops(format);
+	const size_t n = ops->trace_path != NULL ? ops->trace_path(path) : 0;
+
+	return slice_of(path, n > strlen(g->operand->path) ? n : 0);
+}
+
+/* What the files of a trace share is its name: their folder, or how their names begin. */
+static char *
+shared_name(struct slice path, const char *file)
+{
+	char *const name = malloc((size_t)path.n + 2);
+
+	if (name == NULL)
+		return NULL;
+	memcpy(name, path.p, path.n);
+	snprintf(name + path.n, 2, "%s", file[path.n] == '/' ? "" : "*");
+	return name;
+}
+
+/* The group of this trace. */
+static struct trace_group *
+group_of(struct grouping *g, const struct format *format, const char *file)
+{
+	const struct slice path = trace_path(g, format, file);
+	const struct slice key = arena_printf(&g->arena, "%s %.*s", format->name, (int)path.n, path.p);
+	const uint32_t known = key.p != NULL ? tabletext_get(&g->index, key) : TABLE_NONE;
+
+	if (known != TABLE_NONE)
+		return &g->all->list[known];
+	if (key.p == NULL || !tabletext_put(&g->index, key, g->all->n))
+		return NULL;
+	struct trace_group *const t = add_group(g->all, g->operand);
+	if (t == NULL || (path.n > 0 && (t->path = shared_name(path, file)) == NULL))
+		return NULL;
+	t->format = format;
+	t->by_prefix = path.n > 0 && file[path.n] != '/';
+	return t;
+}
+
+static bool
+add_file(struct grouping *g, char *path)
+{
+	const struct operands *const all = &g->all->operands;
+	const struct format *const sidecar = operands_sidecar(all, path);
+	const char *const slash = strrchr(path, '/');
+	const struct format *const format = sidecar != NULL     ? sidecar
+	                                    : all->from != NULL ? all->from
+	                                                        : format_of_name(slash + 1);
+	struct trace_group *const t = format != NULL && format->trace != NULL ? group_of(g, format, path)
+	                                                                      : add_group(g->all, g->operand);
+
+	if (t == NULL)
+		return false;
+	t->holds_input |= sidecar == NULL;
+	return add_path(t, path);
+}
+
+/* Files without events belong to a trace that lacks its others, or are of other programs: they are looked at
+ * with the first trace of the folder. */
+static bool
+join_without_input(struct grouping *g)
+{
+	struct trace_groups *const all = g->all;
+	uint32_t to = g->first;
+
+	while (to < all->n && !all->list[to].holds_input)
+		to++;
+	if (to == all->n)
+		return true;
+	for (uint32_t i = all->n; i > g->first; i--) {
+		struct trace_group *const t = &all->list[i - 1];
+		if (t->holds_input)
+			continue;
+		for (size_t k = 0; k < t->operand.tree.n; k++)
+			if (!add_path(&all->list[to], t->operand.tree.paths[k]))
+				return false;
+		free(t->operand.tree.paths);
+		free(t->path);
+		memmove(t, t + 1, (all->n - i) * sizeof *t);
+		all->n--;
+		to -= to >= i;
+	}
+	return true;
+}
+
+/* The only trace of a folder has its name; of several each has its own. */
+static void
+name_groups(const struct grouping *g)
+{
+	for (uint32_t i = g->first; i < g->all->n && g->all->n - g->first > 1; i++)
+		if (g->all->list[i].path != NULL)
+			g->all->list[i].operand.path = g->all->list[i].path;
+}
+
+/* What stands in the way; a folder without a trace is said to be one. */
+static bool
+add_problems(struct trace_groups *all, const struct operand *o)
+{
+	struct trace_group *const t = add_group(all, o);
+
+	if (t == NULL)
+		return false;
+	t->operand.problems_only = o->tree.n > 0;
+	t->operand.tree.problems = o->tree.problems;
+	t->operand.tree.nproblems = o->tree.nproblems;
+	t->operand.tree.no_memory = o->tree.no_memory;
+	return true;
+}
+
+static bool
+add_folder(struct trace_groups *all, const struct operand *o)
+{
+	struct grouping g = { .all = all, .operand = o };
+	bool ok = (o->tree.nproblems == 0 && !o->tree.no_memory && o->tree.n > 0) || add_problems(all, o);
+
+	g.first = all->n;
+	for (size_t i = 0; i < o->tree.n && ok; i++)
+		ok = add_file(&g, o->tree.paths[i]);
+	tabletext_free(&g.index);
+	arena_free(&g.arena);
+	if (!ok || !join_without_input(&g))
+		return false;
+	name_groups(&g);
+	return true;
+}
+
+bool
+trace_groups_init(struct trace_groups *g, const char *const *paths, size_t n, const struct format *from)
+{
+	*g = (struct trace_groups){ .n = 0 };
+	if (!operands_init(&g->operands, paths, n, from))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct operand *const o = &g->operands.list[i];
+		if (!(o->folder ? add_folder(g, o) : add_group(g, o) != NULL))
+			return false;
+	}
+	return true;
+}
+
+const char *
+trace_group_path(const struct trace_group *t)
+{
+	const struct operand *const o = &t->operand;
+	const bool is_file = t->format == NULL || format_trace_ops(t->format)->sidecars == NULL;
+
+	return o->folder && is_file && o->tree.n == 1 ? o->tree.paths[0] : o->path;
+}
+
+void
+trace_groups_free(struct trace_groups *g)
+{
+	for (uint32_t i = 0; i < g->n; i++) {
+		free(g->list[i].operand.tree.paths);
+		free(g->list[i].path);
+	}
+	free(g->list);
+	operands_free(&g->operands);
+	*g = (struct trace_groups){ .n = 0 };
+}
+
+/* ---- operands ---- */
 
 bool
 operands_want_name(const struct format *from, const char *name)

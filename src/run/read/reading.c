@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "check/input_rules.h"
+#include "check/rules.h"
 #include "format/registry.h"
 
 static const struct pipeline_hooks *

@@ -1,20 +1,166 @@
+/* A second, quiet pass over an input that a reader asks for while it reads. */
 #include "run/read/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check/input_rules.h"
-#include "model/event_traits.h"
-#include "format/reader_copy.h"
-#include "format/reader_gaps.h"
+#include "check/rules.h"
+#include "format/reader_modes.h"
 #include "format/registry.h"
-#include "input/input_foreign.h"
+#include "input/private.h"
+#include "model/event_traits.h"
 #include "run/pipeline.h"
+
+/* ---- look ahead ---- */
+
+#define BATCH_EVENTS 1024
+
+/* Hands on what kept the second input from being read, other than damage that the first will meet itself.
+ * false: nothing did. */
+static bool
+take_fault(struct input *to, const struct source *s, bool started)
+{
+	const struct input *const from = s->in;
+
+	if (from == NULL || from->fault == INPUT_OK ||
+	    (started && from->fault != INPUT_SYSTEM && from->fault != INPUT_SHRUNK &&
+	     from->fault != INPUT_CHANGED))
+		return false;
+	to->fault = from->fault;
+	to->fault_offset = from->fault_offset;
+	memcpy(to->fault_text, from->fault_text, sizeof to->fault_text);
+	return true;
+}
+
+enum look_ahead
+reader_look_ahead(struct reader *asking)
+{
+	struct trace trace;
+	struct trace_context context;
+	struct source s;
+	struct batch b;
+	const struct pipeline_job job = { .dialect = asking->dialect,
+		                          .options = asking->options,
+		                          .from = asking->format,
+		                          .files = asking->files };
+	bool started, done = false;
+
+	if (!input_can_reopen(asking->in))
+		return LOOK_AHEAD_ONE_PASS;
+	trace_init(&trace);
+	trace_context_init(&context, &job, &trace, NULL, WANT_FINDINGS);
+	context.quiet = true;
+	context.vocabulary = asking->trace->vocabulary;
+	context.ahead_of = asking->state;
+	started = source_begin(&s, &context, (struct source_place){ .path = asking->in->path },
+	                       input_reopen(asking->in)) &&
+	          source_start(&s);
+	if (started && batch_init(&b, BATCH_EVENTS, false)) {
+		while (s.status == READ_MORE) {
+			batch_recycle(&b);
+			source_next(&s, &b);
+		}
+		batch_free(&b);
+		done = s.status != READ_NO_MEMORY;
+	}
+	done &= !take_fault(asking->in, &s, started);
+	source_close(&s);
+	trace_context_free(&context);
+	trace_free(&trace);
+	return done ? LOOK_AHEAD_DONE : LOOK_AHEAD_FAILED;
+}
+
+/* ---- min time ---- */
+
+static void
+take_least(struct min_time *m, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		if (!m->known || b->events[i].ts < m->ns) {
+			m->ns = b->events[i].ts;
+			m->known = true;
+		}
+}
+
+/* Takes over the input; NULL: it cannot be read twice. */
+static void
+look_through(struct min_time *m, struct trace_context *c, struct source_place place, struct input *in)
+{
+	struct source s;
+	struct batch b;
+
+	if (in == NULL || !input_can_reopen(in)) {
+		m->complete &= in != NULL && in->p == in->end; /* what holds nothing is no matter */
+		if (in != NULL && (in->fault == INPUT_SYSTEM || in->fault == INPUT_CHANGED)) {
+			snprintf(m->why, sizeof m->why, "%s", in->fault_text);
+			m->failed = true;
+		}
+		input_close(in);
+		return;
+	}
+	if (source_begin(&s, c, place, in) && source_start(&s)) {
+		m->failed |= !batch_init(&b, BATCH_EVENTS, false);
+		while (!m->failed && s.status == READ_MORE) {
+			batch_recycle(&b);
+			source_next(&s, &b);
+			take_least(m, &b);
+		}
+		batch_free(&b);
+	}
+	if (s.in != NULL && (input_shrunk(s.in) || s.in->fault == INPUT_SYSTEM))
+		snprintf(m->why, sizeof m->why, "%s", s.in->fault_text);
+	source_close(&s);
+	if ((c->system_failed || c->incomplete) && m->why[0] == '\0')
+		snprintf(m->why, sizeof m->why, "%s", c->why);
+	m->failed |= c->system_failed || m->why[0] != '\0';
+}
+
+/* What a descriptor gives can be read once; its times may lie before all others. */
+static struct input *
+open_again(struct min_time *m, const struct pipeline_job *job, const struct source_place *at)
+{
+	struct input *in = NULL;
+
+	if (job->input != NULL ? input_can_reopen(job->input) : input_is_named(at->path)) {
+		in = job->input != NULL ? input_reopen(job->input)
+		                        : input_open_in(job->files, at->archive, at->path);
+		m->failed |= in == NULL;
+	}
+	return in;
+}
+
+struct min_time
+min_time_find(const struct pipeline_job *job, const struct operands *operands,
+              struct vocabularies *vocabularies)
+{
+	struct min_time m = { .complete = true };
+	struct trace trace;
+	struct trace_context c;
+
+	trace_init(&trace);
+	trace_context_init(&c, job, &trace, vocabularies, WANT_TIMES);
+	c.quiet = true;
+	for (size_t k = 0; k < operands->n; k++) {
+		const struct operand *const o = &operands->list[k];
+		struct source_place place = { o->path, o->path, o->folder, 0, o->archive };
+		if (!o->folder)
+			look_through(&m, &c, place, open_again(&m, job, &place));
+		for (size_t i = 0; i < o->tree.n; i++) {
+			place.path = o->tree.paths[i];
+			if (operands_sidecar(operands, place.path) == NULL)
+				look_through(&m, &c, place, open_again(&m, job, &place));
+		}
+	}
+	trace_context_free(&c);
+	trace_free(&trace);
+	return m;
+}
+
+/* ---- source ---- */
 
 /* So much of a first window must speak for the format of the files before it. */
 #define SURE_BITS 32
-
 #define PROBED 65536 /* bytes */
 
 _Static_assert((WANT_GAPS & (WANT_FILES | WANT_BARE)) == 0, "optional wants have a bit each");

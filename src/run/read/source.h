@@ -1,8 +1,10 @@
-#ifndef PIPELINE_SOURCE_H
-#define PIPELINE_SOURCE_H
+#ifndef RUN_READ_SOURCE_H
+#define RUN_READ_SOURCE_H
 
-#include "check/finding_deferred.h"
-#include "run/read/vocabularies.h"
+#include "check/findings.h"
+#include "run/read/operands.h"
+
+/* ---- source ---- */
 
 /*
  * One opened input with its reader.  Whoever reads an input does so through
@@ -99,5 +101,19 @@ void source_close(struct source *s);
 
 /* Reports that memory ran out where `in` (may be NULL) is. */
 void source_report_no_memory(struct findings *j, const struct input *in);
+
+/* ---- min time ---- */
+
+/* The least time of all events of a job's inputs, by a quiet pass of its own. */
+struct min_time {
+	uint64_t ns;
+	bool known;    /* there is an event, and it can be looked at twice */
+	bool complete; /* no input was left out because it can be read only once */
+	bool failed;     /* memory or the system failed: nothing of this is to be used */
+	char why[256];   /* then, if it was not memory */
+};
+
+struct min_time min_time_find(const struct pipeline_job *job, const struct operands *operands,
+                              struct vocabularies *vocabularies);
 
 #endif

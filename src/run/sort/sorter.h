@@ -1,7 +1,227 @@
-#ifndef PIPELINE_SORTER_H
-#define PIPELINE_SORTER_H
+#ifndef RUN_SORT_SORTER_H
+#define RUN_SORT_SORTER_H
 
-#include "run/sort/run_merge.h"
+#include "base/os.h"
+#include "model/batch.h"
+#include "model/batch_fill.h"
+#include "model/batch_pool.h"
+#include "model/event.h"
+#include "model/trace_engine.h"
+#include "model/track.h"
+#include "run/stage.h"
+
+/* ---- order key ---- */
+
+/* How the engine puts events into an order. */
+
+struct order_rule {
+	enum event_order order;
+	bool signed_time; /* ts is a signed number: after --rebase, earlier times wrap around */
+	bool by_part; /* instead: by the part of a split, which stands above the offset; else as they come */
+};
+
+/* In events that are sorted by their parts, event.offset has the number of the part from this bit on. */
+#define ORDER_PART_SHIFT 44
+
+/* The place of an event in an order.  Compare keys that were made by the same rule. */
+struct order_key {
+	uint64_t start;    /* unsigned, also where ts is signed */
+	uint64_t inv_dur;  /* all bits of the duration inverted: longer is less */
+	uint32_t track;    /* index + 1; 0: none, or the order does not ask */
+	uint32_t position; /* not compared; for whoever sorts keys */
+};
+
+/* A time as it stands in order_key.start. */
+static inline uint64_t
+order_start(uint64_t ts, struct order_rule rule)
+{
+	return ts ^ (uint64_t)rule.signed_time << 63;
+}
+
+static inline struct order_key
+order_key_of(const struct event *e, struct order_rule rule)
+{
+	if (rule.by_part)
+		return (struct order_key){ .track = (uint32_t)(e->offset >> ORDER_PART_SHIFT) };
+	if (rule.order == ORDER_FILE)
+		return (struct order_key){ .start = 0 };
+	return (struct order_key){
+		.start = order_start(e->ts, rule),
+		.inv_dur = ~(e->phase == PHASE_SPAN ? e->dur : 0),
+		.track = rule.order == ORDER_TRACK_TIME && e->track != NULL ? e->track->index + 1 : 0,
+	};
+}
+
+/* Without a branch, which could not be predicted: x < y, or x == y and the rest is less, is x < y + 1 or x <
+ * y. */
+static inline bool
+order_key_less(const struct order_key *a, const struct order_key *b)
+{
+	const unsigned __int128 x = (unsigned __int128)a->track << 64 | a->start;
+	const unsigned __int128 y = (unsigned __int128)b->track << 64 | b->start;
+
+	return x < y + (a->inv_dur < b->inv_dur);
+}
+
+/* Finds out whether events come in an order already; e.g. in a first pass, to do without a sorter.  Set rule
+ * and in_order (true), zero the rest. */
+struct order_watch {
+	struct order_rule rule;
+	struct order_key last;
+	bool in_order; /* all events so far */
+};
+
+static inline void
+order_watch_add(struct order_watch *w, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n && w->in_order; i++) {
+		const struct order_key key = order_key_of(&b->events[i], w->rule);
+		w->in_order = !order_key_less(&key, &w->last);
+		w->last = key;
+	}
+}
+
+/* ---- field shapes ---- */
+
+/*
+ * What many fields have in common: a short name, and the type of their value.  A packed field
+ * (event_codec.h) has the number of its shape instead.
+ *
+ * The texts of names lie in it: a batch with unpacked fields holds `shared`.
+ */
+#define FIELD_SHAPE_NONE UINT16_MAX
+#define FIELD_SHAPES_MOST 1024U
+#define FIELD_SHAPE_NAME 16U  /* longer names have no shape, unless they stay */
+#define FIELD_SHAPE_BYTES 80U /* that one takes, the table included */
+
+/* Two fields are of one shape if these are equal. */
+struct field_key {
+	uint64_t name[2]; /* all bytes of the name, or where and how long one is that stays */
+	uint64_t rest;    /* the length of the other; flags; type, element and flags of the value */
+};
+
+struct field_shape {
+	struct field_key key;
+	struct field field; /* its value is 0 */
+	char text[FIELD_SHAPE_NAME];
+};
+
+struct field_shapes {
+	struct shared_memory shared; /* first: its address is that of the whole */
+	uint32_t most, n;
+	uint64_t seed;
+	uint32_t mask;   /* slots - 1 */
+	uint16_t *slots; /* a hash table of indexes + 1 */
+	struct field_shape list[];
+};
+
+/* Room for `most` shapes, up to FIELD_SHAPES_MOST.  Give it back with shared_memory_drop(&s->shared).  NULL:
+ * no memory. */
+struct field_shapes *field_shapes_new(uint32_t most);
+
+/* The number of a field's shape, or FIELD_SHAPE_NONE: it has none, or there are too many. */
+uint16_t field_shapes_find(struct field_shapes *s, const struct field *f);
+
+/* ---- event shapes ---- */
+
+/*
+ * What many events have in common: all but times, offset, fields, and a name without SLICE_STAYS.  A packed
+ * event (event_codec.h) has the number of its shape instead.
+ *
+ * Numbers stay valid until event_shapes_free.  Zero-initialise, and set `most`.
+ */
+#define EVENT_SHAPE_NONE UINT16_MAX /* no number is as large */
+#define EVENT_SHAPES_MOST (1U << 14)
+#define EVENT_SHAPE_BYTES 80U /* that one takes at most, the table included */
+
+struct event_shapes {
+	uint64_t base;      /* packed times are relative to this one; set before the first is packed */
+	uint32_t most;      /* at most so many, up to EVENT_SHAPES_MOST; events of others have none */
+	struct event *list; /* without a name that does not stay, but name.p NULL stays NULL */
+	uint32_t n, cap;
+	uint16_t last;   /* that was found: often the next one's, too */
+	uint32_t *slots; /* a hash table of indexes + 1 */
+	uint32_t mask;   /* slots - 1 */
+	uint64_t seed;
+	struct field_shapes *fields; /* NULL: fields have no shapes either */
+};
+
+/* The shape of an event as it stands in the list. */
+struct event event_shape_of(const struct event *e);
+
+/* Its number, or EVENT_SHAPE_NONE: there are too many, or there is no memory for more. */
+uint16_t event_shapes_find(struct event_shapes *s, const struct event *e);
+void event_shapes_free(struct event_shapes *s);
+
+/* ---- run merge ---- */
+
+/*
+ * Merges runs of packed events (event_codec.h) that lie in a spill file or in
+ * memory, each in order.  Of events with equal keys that of the earlier run
+ * comes first, so with the runs in order of arrival the merge is stable.
+ *
+ * A run takes part only from its first event on, so what an event costs depends
+ * on how many runs overlap there, not on how many there are.
+ *
+ * Memory: for runs of a file, the buffers take what the caller allows, at least
+ * 4 KiB for each of the runs that are merged at a time, and 150 bytes for each
+ * run.  An event may be larger than its buffer.
+ */
+struct spill_run {
+	uint64_t offset, bytes; /* in the file, or in memory */
+};
+
+struct run_rule {
+	struct order_rule order;
+	bool with_bytes;                   /* as the events were packed, and */
+	const struct event_shapes *shapes; /* with these */
+	uint64_t memory;                   /* for buffers */
+};
+
+/* How many runs are merged at a time with so much memory: 4 to 256. */
+uint32_t run_merge_most(uint64_t memory);
+
+/* Merges neighbours, as few as possible, until at most `most` of the *n runs are left.  They are written at
+ * the end of the file; those they were made of are discarded.  *merges: how many merges it took.  false: no
+ * memory, or the file failed. */
+bool runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
+                 const struct run_rule *rule, uint32_t *merges);
+
+struct run_reader;
+
+struct run_merge {
+	struct spill_file *file; /* NULL: the runs are in memory */
+	struct run_rule rule;
+	struct run_reader *readers;
+	char *buffers;
+	struct order_key *keys; /* of the next event of each run */
+	struct order_key
+	    *waiting;     /* of the first event of each run, in order; position: the number of the run */
+	uint32_t *active; /* a heap of runs: the one whose next event comes first is at its top */
+	uint32_t n, nstarted, nactive; /* runs; no longer waiting; in the heap */
+};
+
+/* n runs, at least one, in a file, or (f NULL) in memory.  The arguments but `runs` outlive *m.  In any case
+ * end with run_merge_free.  false: as above. */
+bool run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory,
+                    const struct spill_run *runs, uint32_t n, const struct run_rule *rule);
+void run_merge_free(struct run_merge *m);
+
+/* Whether no event is left. */
+static inline bool
+run_merge_ended(const struct run_merge *m)
+{
+	return m->nactive == 0;
+}
+
+/* Adds the next event to a batch with room for it.  What it points to is copied to the batch, or lies in the
+ * memory of the runs.  false: as above. */
+bool run_merge_next(struct run_merge *m, struct batch *out);
+
+/* Writes all events that are left to the end of a file, through a buffer.  false: as above. */
+bool run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, uint64_t cap);
+
+/* ---- sorter ---- */
 
 /*
  * Puts the events of a trace into an order (model/event_order.h), with bounded
@@ -133,5 +353,111 @@ void sorter_reason(const struct sorter *s, char *why, size_t size);
 
 /* At any time after sorter_init. */
 void sorter_free(struct sorter *s);
+
+/* ---- order stage ---- */
+
+struct pipeline;
+
+/* Events in the order that somebody needs, with bounded memory: see run/sort/sorter.h. */
+struct order_stage {
+	struct stage stage;
+	struct pipeline *p;
+	struct sorter sorter;
+	bool begun; /* the sorter is */
+};
+
+enum stage_status order_stage_next(struct stage *stage, struct batch **out);
+void order_stage_free(struct order_stage *st);
+
+/* ---- order sort ---- */
+
+/*
+ * Sorts keys; equal ones keep their order.  Runs that are in order already, or
+ * in reverse order, are merged, so n keys in r long runs take O(n log r).  Keys
+ * without such runs are distributed by the digits in which they differ.  At
+ * worst O(n log n), for any input.
+ * scratch: room for 2 * n keys.
+ */
+void order_sort(struct order_key *keys, uint32_t n, struct order_key *scratch);
+
+/* ---- value order ---- */
+
+/* The number that a text is, all of it, as JSON writes numbers; value: U64, I64 or F64.  false: it is none,
+ * or is longer than numbers are. */
+bool value_number(struct slice text, struct value *v);
+
+/* How one number compares with another, whatever their types: *order is below, 0 or above.  false: one is no
+ * number, or not a number. */
+bool value_order(const struct value *a, const struct value *b, int *order);
+
+/* ---- event codec ---- */
+
+/*
+ * Packs an event with all it points to into one run of bytes that can be
+ * moved, written to a file and read back by the same process.
+ *
+ * A packed event is, in this order, without gaps:
+ *
+ *	u32     bits 0-19 the size of the whole; 20-23 that of its dur, 24-27 of its offset, 28-31 of its ts
+ *	u16     the number of its shape
+ *	u8[]    dur, offset, and how far ts is from event_shapes.base: without leading zero bytes
+ *	u64     the size of the whole, if it does not fit above (EVENT_PACKED_LARGE stands there)
+ *	struct event  its shape, if it has no number (EVENT_SHAPE_NONE)
+ *	text    its name, unless that stays or is NULL
+ *	fields  of each the number of its shape, or its name and type; its value; of lists and maps the number
+ *	        of entries
+ *	u64, struct value[]  the entries of lists and maps, breadth first; only if there are any
+ *	text[]  of those
+ *	slice   the bytes of the record; only when packed `with_bytes`
+ *
+ * A text is its length, one byte or five, and its bytes.  Kept as pointers are
+ * classes and tracks, and text with SLICE_STAYS, which all live as long as the
+ * trace.  So a small event takes some 25 bytes, and each field some 5 and its
+ * text.
+ *
+ * Reading may look at EVENT_PACKED_SLACK bytes behind a packed event.
+ */
+#define EVENT_PACKED_MAX (UINT64_C(1) << 40)
+#define EVENT_PACKED_LARGE ((1U << 20) - 1)
+#define EVENT_PACKED_SLACK 8U
+
+/* Packs event i of b into [to, to + room).  shapes: NULL makes its shape part of it.  with_bytes: b->bytes
+ * too (an empty text when b has none).  The number of bytes used; 0: they do not fit (what is in the room
+ * then is undefined).  Lists in lists may be of any depth. */
+uint64_t event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, struct event_shapes *shapes,
+                    bool with_bytes);
+
+/* The first EVENT_PACKED_HEAD bytes of a packed event, or all if it is smaller, say how large it is and where
+ * it belongs. */
+#define EVENT_PACKED_HEAD (40 + sizeof(struct event))
+
+static inline uint64_t
+event_packed_size(const char *packed)
+{
+	uint32_t head;
+	uint64_t size;
+
+	memcpy(&head, packed, sizeof head);
+	if ((head & EVENT_PACKED_LARGE) != EVENT_PACKED_LARGE)
+		return head & EVENT_PACKED_LARGE;
+	memcpy(&size, packed + 6 + (head >> 20 & 15) + (head >> 24 & 15) + (head >> 28), sizeof size);
+	return size;
+}
+
+/* shapes: those it was packed with. */
+struct order_key event_packed_key(const char *packed, const struct event_shapes *shapes,
+                                  struct order_rule rule);
+
+/* Adds the packed event to a batch that has room for one more (n < cap).  false: no memory; the batch is as
+ * before, but for its scratch arena.  shapes, with_bytes: as it was packed; out->bytes may be NULL all the
+ * same.
+ *
+ * event_unpack_in_place: texts of the batch lie in `packed`, which must live as long as the batch.
+ * event_unpack_copy: what the batch points to is copied to its scratch arena. */
+bool event_unpack_in_place(struct batch *out, const char *packed, const struct event_shapes *shapes,
+                           bool with_bytes);
+
+bool event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes,
+                       bool with_bytes);
 
 #endif

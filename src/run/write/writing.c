@@ -1,8 +1,219 @@
 #include "run/write/writing.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
-#include "run/write/workers.h"
+/* ---- workers ---- */
+
+/*
+ * Jobs have ascending numbers; slot = number % slots.  finished <= prepared <= taken <= put:
+ * those below `finished` are over, those below `taken` run or have run.  Jobs
+ * are taken in order, so the oldest one is always with a thread, and waiting
+ * for one's turn ends.
+ */
+struct workers {
+	const struct workers_ops *ops;
+	void *ctx;
+	size_t slots;
+	bool *done; /* by slot: it has run */
+	unsigned long long put, taken, prepared, finished;
+	bool finishing; /* a thread is about it */
+	bool settling;  /* what was put is to be finished, however little it is */
+	bool ended;
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* prepared or finished is another number */
+	pthread_cond_t work;    /* there is enough to do for one more thread */
+	pthread_t *threads;
+	size_t nthreads;
+};
+
+/* Called with the lock: finishes what can be, in order. */
+static void
+finish_ready(struct workers *w)
+{
+	while (!w->finishing && w->finished < w->taken && w->done[w->finished % w->slots]) {
+		const size_t slot = (size_t)(w->finished % w->slots);
+		w->finishing = true;
+		pthread_mutex_unlock(&w->lock);
+		w->ops->finish(w->ctx, slot);
+		pthread_mutex_lock(&w->lock);
+		w->done[slot] = false;
+		w->finishing = false;
+		w->finished++;
+		pthread_cond_broadcast(&w->changed);
+	}
+}
+
+/* Called with the lock, by the thread that has this job. */
+static void
+prepare(struct workers *w, unsigned long long job)
+{
+	while (w->prepared < job)
+		pthread_cond_wait(&w->changed, &w->lock);
+	pthread_mutex_unlock(&w->lock);
+	w->ops->prepare(w->ctx, (size_t)(job % w->slots));
+	pthread_mutex_lock(&w->lock);
+	w->prepared++;
+	pthread_cond_broadcast(&w->changed);
+}
+
+/* Called with the lock, and there is a job. */
+static void
+run_one(struct workers *w)
+{
+	const unsigned long long job = w->taken++;
+	const size_t slot = (size_t)(job % w->slots);
+
+	if (w->ops->prepare != NULL)
+		prepare(w, job);
+	pthread_mutex_unlock(&w->lock);
+	if (w->ops->run != NULL)
+		w->ops->run(w->ctx, slot);
+	pthread_mutex_lock(&w->lock);
+	w->done[slot] = true;
+	finish_ready(w);
+}
+
+/* A thread that went to sleep starts again when half of the slots are full: to wake one for every job takes
+ * more time than it gives, and whoever puts jobs works too when there is no slot left. */
+static bool
+is_worth_waking(const struct workers *w)
+{
+	return w->put - w->taken >= (w->slots + 1) / 2 || (w->settling && w->taken < w->put);
+}
+
+static void *
+work(void *arg)
+{
+	struct workers *const w = arg;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->ended) {
+		while (w->taken < w->put)
+			run_one(w);
+		while (!w->ended && !is_worth_waking(w))
+			pthread_cond_wait(&w->work, &w->lock);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+/* Signals are for the first thread, but those of a fault: see input_handle_signals(). */
+static void
+start_threads(struct workers *w, size_t threads)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	while (w->nthreads < threads && pthread_create(&w->threads[w->nthreads], NULL, work, w) == 0)
+		w->nthreads++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+struct workers *
+workers_new(size_t slots, size_t threads, const struct workers_ops *ops, void *ctx)
+{
+	struct workers *const w = calloc(1, sizeof *w);
+
+	if (w == NULL)
+		return NULL;
+	*w = (struct workers){ .ops = ops, .ctx = ctx, .slots = slots };
+	w->done = calloc(slots, sizeof *w->done);
+	w->threads = calloc(threads > 0 ? threads : 1, sizeof *w->threads);
+	if (w->done == NULL || w->threads == NULL || pthread_mutex_init(&w->lock, NULL) != 0) {
+		free(w->done);
+		free(w->threads);
+		free(w);
+		return NULL;
+	}
+	pthread_cond_init(&w->changed, NULL);
+	pthread_cond_init(&w->work, NULL);
+	start_threads(w, threads);
+	return w;
+}
+
+/* Called with the lock: works, or waits for others, until `room` more jobs are finished. */
+static void
+help_until(struct workers *w, unsigned long long finished)
+{
+	while (w->finished < finished) {
+		if (w->taken < w->put)
+			run_one(w);
+		else
+			pthread_cond_wait(&w->changed, &w->lock);
+	}
+}
+
+size_t
+workers_slot(struct workers *w)
+{
+	pthread_mutex_lock(&w->lock);
+	if (w->put >= w->slots)
+		help_until(w, w->put - w->slots + 1);
+	const size_t slot = (size_t)(w->put % w->slots);
+	pthread_mutex_unlock(&w->lock);
+	return slot;
+}
+
+void
+workers_put(struct workers *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->put++;
+	if (is_worth_waking(w))
+		pthread_cond_signal(&w->work);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void
+workers_turn(struct workers *w, size_t slot)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->finishing || w->finished % w->slots != slot) {
+		finish_ready(w);
+		if (w->finishing || w->finished % w->slots != slot)
+			pthread_cond_wait(&w->changed, &w->lock);
+	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+void
+workers_settle(struct workers *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->settling = true;
+	pthread_cond_broadcast(&w->work);
+	help_until(w, w->put);
+	w->settling = false;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void
+workers_free(struct workers *w)
+{
+	if (w == NULL)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->ended = true;
+	pthread_cond_broadcast(&w->work);
+	pthread_mutex_unlock(&w->lock);
+	for (size_t i = 0; i < w->nthreads; i++)
+		pthread_join(w->threads[i], NULL);
+	pthread_cond_destroy(&w->changed);
+	pthread_cond_destroy(&w->work);
+	pthread_mutex_destroy(&w->lock);
+	free(w->threads);
+	free(w->done);
+	free(w);
+}
+
+/* ---- writing ---- */
 
 #define SLICE_BYTES                                                                                          \
 	(256U                                                                                                \
@@ -141,7 +352,7 @@ render_slices(struct writing_job *job, size_t slot)
 
 /* In order: what must know of all batches before. */
 static void
-prepare(void *ctx, size_t slot)
+prepare_writing(void *ctx, size_t slot)
 {
 	struct writing *const w = ctx;
 	struct batch *const b = w->jobs[slot].batch;
@@ -197,7 +408,7 @@ writing_put(struct writing *w, struct batch *b)
 	if (w->workers != NULL) {
 		workers_put(w->workers);
 	} else {
-		prepare(w, slot);
+		prepare_writing(w, slot);
 		run(w, slot);
 		finish(w, slot);
 	}
@@ -223,7 +434,7 @@ writing_settle(struct writing *w)
 static bool
 start(struct writing *w, unsigned threads)
 {
-	static const struct workers_ops ops = { prepare, run, finish };
+	static const struct workers_ops ops = { prepare_writing, run, finish };
 
 	w->njobs = threads > 1 ? (size_t)threads * JOBS_A_THREAD : 1;
 	w->jobs = calloc(w->njobs, sizeof *w->jobs);

@@ -1,4 +1,4 @@
-#include "stats/histogram.h"
+#include "stats/stats.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /* Self times, totals and recursion, compared with what the definitions say, span by span. */
-#include "stats/self_times.h"
+#include "stats/stats.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "stats/self_chmin.h"
 
 #define NAMES 4U
 #define TRACKS 2U

@@ -1,5 +1,5 @@
 /* Series of counters, compared with what the definitions say. */
-#include "stats/series.h"
+#include "stats/stats.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "stats/stats_report.h"
 
 static uint64_t
 next_random(uint64_t *state)

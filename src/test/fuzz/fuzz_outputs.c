@@ -6,7 +6,7 @@
 #include "run/write/writing.h"
 #include "format/registry.h"
 #include "test/fuzz/strict_json.h"
-#include "stats/stats_report.h"
+#include "stats/stats.h"
 
 #define TOOL "tracetool of the fuzzer"
 

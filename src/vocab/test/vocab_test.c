@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/glob.h"
+#include "base/match.h"
 #include "model/trace_engine.h"
 #include "vocab/vocab.h"
-#include "vocab/vocab_builtin.h"
+#include "vocab/private.h"
 
 /* What the keys of the language become. */
 

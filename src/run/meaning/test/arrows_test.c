@@ -1,4 +1,4 @@
-#include "run/meaning/arrows.h"
+#include "run/meaning/interpret.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

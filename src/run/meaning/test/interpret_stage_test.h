@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "check/input_rules.h"
+#include "check/rules.h"
 #include "run/meaning/interpret.h"
-#include "run/meaning/interpret_parts.h"
 
 /* For the tests of the stage: meanings made by hand, on a trace of one process and two threads. */
 #define REF(f)                                                                                               \

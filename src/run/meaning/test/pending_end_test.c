@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "run/meaning/pairing.h"
+#include "run/meaning/interpret.h"
 
 #define TASKS 4000U
 

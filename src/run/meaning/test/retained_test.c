@@ -1,4 +1,4 @@
-#include "run/meaning/retained.h"
+#include "run/meaning/interpret.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

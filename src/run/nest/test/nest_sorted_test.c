@@ -1,4 +1,4 @@
-#include "run/nest/nest_sorted.h"
+#include "run/nest/lanes.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

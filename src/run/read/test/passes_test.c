@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check/input_rules.h"
+#include "check/rules.h"
 #include "cmd/test/cli_test_util.h"
 #include "format/registry.h"
 #include "run/adjust/join.h"
 #include "run/choose/split.h"
-#include "run/read/trace_groups.h"
+#include "run/read/operands.h"
 
 #define SAMPLE "testdata/htdump/good/equal-starts.htdump"
 

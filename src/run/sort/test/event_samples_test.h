@@ -2,7 +2,7 @@
 #define PIPELINE_EVENT_SAMPLES_TEST_H
 
 #include "model/batch_pool.h"
-#include "model/order_key.h"
+#include "run/sort/sorter.h"
 #include "model/trace_engine.h"
 
 /* For tests: events of all kinds, the same for the same seed, and ways to compare them. */

@@ -1,4 +1,4 @@
-#include "run/sort/event_shapes.h"
+#include "run/sort/sorter.h"
 
 #include <criterion/criterion.h>
 

@@ -1,4 +1,4 @@
-#include "run/sort/order_sort.h"
+#include "run/sort/sorter.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "base/memory.h"
 #include "model/batch_pool.h"
-#include "input/input_open.h"
+#include "input/open.h"
 
 /* ---- recovering ---- */
 

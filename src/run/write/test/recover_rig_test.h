@@ -1,7 +1,7 @@
 #ifndef PIPELINE_RECOVER_RIG_TEST_H
 #define PIPELINE_RECOVER_RIG_TEST_H
 
-#include "run/write/recover_run.h"
+#include "run/write/recover.h"
 
 /* For tests: what recover makes of bytes in memory, and what must be true of it. */
 struct recovered {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/test/cli_test_util.h"
-#include "input/input_open.h"
+#include "input/open.h"
 #include "output/output.h"
 
 #define BYTES (512U << 10)

@@ -1,4 +1,4 @@
-#include "run/write/workers.h"
+#include "run/write/writing.h"
 
 #include <criterion/criterion.h>
 #include <stdatomic.h>

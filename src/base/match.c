@@ -1,0 +1,275 @@
+#include "base/match.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* ---- edit distance ---- */
+
+#define WORD_MAX 63
+
+static size_t
+min2(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+size_t
+edit_distance(const char *a, const char *b)
+{
+	const size_t na = strlen(a), nb = strlen(b);
+	size_t rows[3][WORD_MAX + 1]; /* two rows back, the last row, this row */
+	size_t *before = rows[0], *last = rows[1], *now = rows[2];
+
+	if (na > WORD_MAX || nb > WORD_MAX)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= nb; j++)
+		last[j] = j;
+	for (size_t i = 1; i <= na; i++) {
+		now[0] = i;
+		for (size_t j = 1; j <= nb; j++) {
+			now[j] = min2(min2(last[j], now[j - 1]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				now[j] = min2(now[j], before[j - 2] + 1);
+		}
+		size_t *const free_row = before;
+		before = last;
+		last = now;
+		now = free_row;
+	}
+	return last[nb];
+}
+
+int
+edit_distance_plausible(const char *typed, const char *known)
+{
+	size_t limit = strlen(known) / 3;
+
+	limit = limit < 1 ? 1 : limit > 3 ? 3 : limit;
+	return edit_distance(typed, known) <= limit;
+}
+
+/* ---- glob ---- */
+
+/* A part of a pattern without *: each element is one byte of a text, or any (ANY). */
+#define ANY 256U
+
+/* The element at *i, which moves on. */
+static unsigned
+element(struct slice pattern, uint32_t *i)
+{
+	const char c = pattern.p[(*i)++];
+
+	if (c == '?')
+		return ANY;
+	if (c == '\\' && *i < pattern.n)
+		return (unsigned char)pattern.p[(*i)++];
+	return (unsigned char)c;
+}
+
+/* Where the part that begins at i ends: at a *, or the end. */
+static uint32_t
+part_end(struct slice pattern, uint32_t i, uint32_t *elements)
+{
+	*elements = 0;
+	while (i < pattern.n && pattern.p[i] != '*') {
+		element(pattern, &i);
+		++*elements;
+	}
+	return i;
+}
+
+/* Whether the part [i, end) stands at p, where there are bytes enough. */
+static bool
+stands_at(struct slice pattern, uint32_t i, uint32_t end, const char *p)
+{
+	for (; i < end; p++) {
+		const unsigned e = element(pattern, &i);
+		if (e != ANY && e != (unsigned char)*p)
+			return false;
+	}
+	return true;
+}
+
+/* ---- searching for a part ---- */
+
+/* For each byte, the places of the part that it fits; made for one part after the other. */
+struct places {
+	uint64_t of[256];
+	bool ready; /* all are zero, but for those of the part */
+};
+
+static void
+set_places(struct places *s, struct slice pattern, uint32_t i, uint32_t end, bool on)
+{
+	for (uint64_t bit = 1; i < end; bit <<= 1) {
+		const unsigned e = element(pattern, &i);
+		if (e != ANY)
+			s->of[e] = on ? s->of[e] | bit : 0;
+	}
+}
+
+/* The places that are any byte. */
+static uint64_t
+any_places(struct slice pattern, uint32_t i, uint32_t end)
+{
+	uint64_t any = 0;
+
+	for (uint64_t bit = 1; i < end; bit <<= 1)
+		any |= element(pattern, &i) == ANY ? bit : 0;
+	return any;
+}
+
+/* Bit b of the state: the last b + 1 bytes fit the first b + 1 elements. */
+static uint32_t
+search_bits(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_t elements,
+            struct slice text, uint32_t from)
+{
+	const uint64_t any = any_places(pattern, i, end), last = UINT64_C(1) << (elements - 1);
+	uint64_t state = 0;
+	uint32_t found = UINT32_MAX;
+
+	if (!s->ready)
+		memset(s->of, 0, sizeof s->of);
+	s->ready = true;
+	set_places(s, pattern, i, end, true);
+	for (uint32_t k = from; k < text.n; k++) {
+		state = (state << 1 | 1) & (s->of[(unsigned char)text.p[k]] | any);
+		if ((state & last) != 0) {
+			found = k + 1 - elements;
+			break;
+		}
+	}
+	set_places(s, pattern, i, end, false);
+	return found;
+}
+
+/* The first place at or behind `from` where the part stands; UINT32_MAX: none. */
+static uint32_t
+search(struct places *s, struct slice pattern, uint32_t i, uint32_t end, uint32_t elements, struct slice text,
+       uint32_t from)
+{
+	if (elements > text.n - from)
+		return UINT32_MAX;
+	if (elements <= GLOB_LINEAR && (uint64_t)elements * (text.n - from) > 1024)
+		return search_bits(s, pattern, i, end, elements, text, from);
+	for (uint32_t k = from; k <= text.n - elements; k++)
+		if (stands_at(pattern, i, end, text.p + k))
+			return k;
+	return UINT32_MAX;
+}
+
+static bool
+fits_parts(struct slice pattern, struct slice text)
+{
+	struct places places;
+	uint32_t elements, i = 0, from, end = part_end(pattern, 0, &elements);
+
+	places.ready = false;
+	/* what stands before the first * stands at the beginning */
+	if (elements > text.n || !stands_at(pattern, 0, end, text.p))
+		return false;
+	if (end == pattern.n)
+		return elements == text.n;
+	for (from = elements; end < pattern.n; from += elements) {
+		i = end + 1;
+		end = part_end(pattern, i, &elements);
+		if (elements == 0)
+			continue;
+		if (end == pattern.n) /* and what stands behind the last one, at the end */
+			return elements <= text.n - from &&
+			       stands_at(pattern, i, end, text.p + text.n - elements);
+		from = search(&places, pattern, i, end, elements, text, from);
+		if (from == UINT32_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* ---- patterns of one word ---- */
+
+/* Whether all of it is itself. */
+static bool
+is_word(struct slice s)
+{
+	for (uint32_t i = 0; i < s.n; i++)
+		if (s.p[i] == '*' || s.p[i] == '?' || s.p[i] == '\\')
+			return false;
+	return true;
+}
+
+static bool
+holds(struct slice text, struct slice word)
+{
+	const char *const last = text.p + (text.n - word.n);
+
+	for (const char *p = text.p; p <= last; p++) {
+		p = memchr(p, word.p[0], (size_t)(last - p) + 1);
+		if (p == NULL)
+			return false;
+		if (memcmp(p, word.p, word.n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Fast path for "word", "word*", "*word" and "*word*", and texts that are no longer than names.  false: it is
+ * something else. */
+static bool
+fits_word(struct slice pattern, struct slice text, bool *fits)
+{
+	const bool any_before = pattern.n > 0 && pattern.p[0] == '*';
+	const bool any_behind = pattern.n > 1 && pattern.p[pattern.n - 1] == '*';
+	const struct slice word = slice_of(pattern.p + any_before, pattern.n - any_before - any_behind);
+
+	if (word.n == 0 || !is_word(word) || (uint64_t)word.n * text.n > 1024)
+		return false;
+	if (text.n < word.n || (text.n > word.n && !any_before && !any_behind))
+		*fits = false;
+	else if (any_before && any_behind)
+		*fits = holds(text, word);
+	else
+		*fits = memcmp(text.p + (any_before ? text.n - word.n : 0), word.p, word.n) == 0;
+	return true;
+}
+
+/* Whether the first byte of the pattern is itself, and that of the text is another one. */
+static inline bool
+differs_at_once(struct slice pattern, struct slice text)
+{
+	const char c = pattern.n > 0 ? pattern.p[0] : '*';
+
+	return c != '*' && c != '?' && c != '\\' && (text.n == 0 || text.p[0] != c);
+}
+
+bool
+glob_fits(struct slice pattern, struct slice text)
+{
+	bool fits;
+
+	if (differs_at_once(pattern, text))
+		return false;
+	return fits_word(pattern, text, &fits) ? fits : fits_parts(pattern, text);
+}
+
+bool
+glob_is_linear(struct slice pattern)
+{
+	uint32_t elements, end = part_end(pattern, 0, &elements);
+
+	while (end < pattern.n) {
+		end = part_end(pattern, end + 1, &elements);
+		if (end < pattern.n && elements > GLOB_LINEAR)
+			return false;
+	}
+	return true;
+}
+
+uint32_t
+glob_stars(struct slice pattern)
+{
+	uint32_t elements, stars = 0;
+
+	for (uint32_t end = part_end(pattern, 0, &elements); end < pattern.n; stars++)
+		end = part_end(pattern, end + 1, &elements);
+	return stars;
+}

@@ -1,0 +1,258 @@
+#include "base/memory.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- arena ---- */
+
+/* Blocks double from the one size to the other; a larger request gets a block of its own. */
+#define BLOCK_MIN ((size_t)4 << 10)
+#define BLOCK_MAX ((size_t)1 << 20)
+#define ALIGN alignof(max_align_t)
+
+struct arena_block {
+	struct arena_block *next;
+	size_t size, used; /* of data */
+	alignas(max_align_t) char data[];
+};
+
+static struct arena_block *
+block_new(size_t size)
+{
+	/* No object is larger; malloc need not be asked. */
+	if (size > PTRDIFF_MAX - sizeof(struct arena_block))
+		return NULL;
+
+	struct arena_block *b = malloc(sizeof *b + size);
+	if (b == NULL)
+		return NULL;
+	b->next = NULL;
+	b->size = size;
+	b->used = 0;
+	return b;
+}
+
+static size_t
+next_block_size(const struct arena *a)
+{
+	if (a->head == NULL)
+		return BLOCK_MIN;
+	return a->head->size < BLOCK_MAX / 2 ? a->head->size * 2 : BLOCK_MAX;
+}
+
+/* A block with room for n bytes, linked in. */
+static struct arena_block *
+arena_grow(struct arena *a, size_t n)
+{
+	const size_t size = next_block_size(a);
+	struct arena_block *b = block_new(n > size ? n : size);
+
+	if (b == NULL)
+		return NULL;
+	/* A block made for one large thing is full already: it goes behind the head, whose rest stays
+	 * in use. */
+	if (n > size && a->head != NULL) {
+		b->next = a->head->next;
+		a->head->next = b;
+	} else {
+		b->next = a->head;
+		a->head = b;
+	}
+	return b;
+}
+
+static void *
+fail(struct arena *a)
+{
+	a->failed = true;
+	return NULL;
+}
+
+void *
+arena_alloc(struct arena *a, size_t n)
+{
+	if (n > SIZE_MAX - ALIGN)
+		return fail(a);
+	n = n == 0 ? ALIGN : (n + ALIGN - 1) / ALIGN * ALIGN;
+
+	struct arena_block *b = a->head;
+	if ((b == NULL || n > b->size - b->used) && (b = arena_grow(a, n)) == NULL)
+		return fail(a);
+
+	char *p = b->data + b->used;
+	b->used += n;
+	a->used += n;
+	return p;
+}
+
+void *
+arena_zalloc(struct arena *a, size_t count, size_t size)
+{
+	if (size != 0 && count > SIZE_MAX / size)
+		return fail(a);
+
+	void *p = arena_alloc(a, count * size);
+	if (p != NULL)
+		memset(p, 0, count * size);
+	return p;
+}
+
+struct slice
+arena_copy(struct arena *a, struct slice s)
+{
+	char *p = arena_alloc(a, (size_t)s.n + 1);
+
+	if (p == NULL)
+		return (struct slice){ NULL, 0, 0 };
+	if (s.n > 0)
+		memcpy(p, s.p, s.n);
+	p[s.n] = '\0';
+	return (struct slice){ p, s.n, s.flags };
+}
+
+struct slice
+arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	const int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+
+	char *p = n < 0 ? NULL : arena_alloc(a, (size_t)n + 1);
+	if (p == NULL)
+		return (struct slice){ NULL, 0, 0 };
+
+	va_start(ap, fmt);
+	(void)vsnprintf(p, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	return slice_of(p, (size_t)n);
+}
+
+static void
+free_blocks(struct arena_block *b)
+{
+	while (b != NULL) {
+		struct arena_block *next = b->next;
+		free(b);
+		b = next;
+	}
+}
+
+void
+arena_move(struct arena *to, struct arena *from)
+{
+	struct arena_block *last = from->head;
+
+	to->failed |= from->failed;
+	from->failed = false;
+	if (last == NULL)
+		return;
+	while (last->next != NULL)
+		last = last->next;
+	if (to->head == NULL) {
+		to->head = from->head;
+	} else { /* behind the head, whose rest stays in use */
+		last->next = to->head->next;
+		to->head->next = from->head;
+	}
+	to->used += from->used;
+	*from = (struct arena){ 0 };
+}
+
+void
+arena_reset(struct arena *a)
+{
+	struct arena_block *b = a->head;
+
+	a->used = 0;
+	if (b == NULL)
+		return;
+	/* One huge thing must not hold its memory for the rest of the run. */
+	if (b->size > BLOCK_MAX) {
+		free_blocks(b);
+		a->head = NULL;
+		return;
+	}
+	free_blocks(b->next);
+	b->next = NULL;
+	b->used = 0;
+}
+
+void
+arena_free(struct arena *a)
+{
+	free_blocks(a->head);
+	*a = (struct arena){ 0 };
+}
+
+/* ---- array ---- */
+
+#define FIRST_CAP 16U
+
+/* The caller's pointer is of another type than void *: it is copied, not looked at through one. */
+static void *
+resized(void *list, uint64_t count, size_t size)
+{
+	void *p;
+
+	memcpy(&p, list, sizeof p);
+	if (count > UINT32_MAX || count > SIZE_MAX / size)
+		return NULL;
+	p = realloc(p, (size_t)count * size);
+	if (p != NULL)
+		memcpy(list, &p, sizeof p);
+	return p;
+}
+
+bool
+array_room(void *list, uint32_t n, uint32_t *cap, size_t size)
+{
+	if (n < *cap)
+		return true;
+	const uint64_t want = *cap == 0 ? FIRST_CAP : (uint64_t)*cap * 2;
+	if (resized(list, want, size) == NULL)
+		return false;
+	*cap = (uint32_t)want;
+	return true;
+}
+
+bool
+array_reach(void *list, uint32_t *n, uint32_t index, size_t size)
+{
+	uint64_t want = *n < FIRST_CAP ? FIRST_CAP : *n;
+
+	if (index < *n)
+		return true;
+	while (want <= index)
+		want *= 2;
+	char *const p = resized(list, want, size);
+	if (p == NULL)
+		return false;
+	memset(p + *n * size, 0, ((size_t)want - *n) * size);
+	*n = (uint32_t)want;
+	return true;
+}
+
+/* ---- radix ---- */
+
+#define DIGITS (1U << RADIX_BITS)
+
+void
+radix_pass(const uint64_t *from, uint64_t *to, uint32_t n, unsigned shift)
+{
+	uint32_t places[DIGITS] = { 0 }, sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		places[(from[i] >> shift) % DIGITS]++;
+	for (uint32_t d = 0; d < DIGITS; d++) {
+		const uint32_t count = places[d];
+		places[d] = sum;
+		sum += count;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		to[places[(from[i] >> shift) % DIGITS]++] = from[i];
+}

@@ -1,0 +1,67 @@
+#ifndef BASE_NUMBERS_H
+#define BASE_NUMBERS_H
+
+#include <stdint.h>
+
+#include "base/slice.h"
+
+/* ---- decimal ---- */
+
+/*
+ * Numbers as text, exact, without printf and without a locale.  Each function
+ * writes at p, which must have room for the number named (all of it may be
+ * written, however short the text), and returns one past the last byte of the
+ * text.  Nothing writes a NUL.
+ */
+#define DECIMAL_U64_MAX 20
+#define DECIMAL_I64_MAX 20
+#define DECIMAL_USEC_MAX 22 /* sign included */
+#define DECIMAL_U128_MAX 39
+#define DECIMAL_F64_MAX 32
+#define DECIMAL_HEX_MAX 18 /* "0x" and up to 16 digits */
+
+char *decimal_u64(char *p, uint64_t v);
+char *decimal_i64(char *p, int64_t v);
+
+/* Nanoseconds as microseconds with exactly three decimals: 1234567 -> 1234.567 */
+char *decimal_usec(char *p, uint64_t ns);
+char *decimal_usec_signed(char *p, int64_t ns);
+char *decimal_u128(char *p, unsigned __int128 v);
+
+/* "0x" and lower-case digits, no leading zeros: 0x0, 0xdeadbeef */
+char *decimal_hex(char *p, uint64_t v);
+
+/* The shortest decimal text (%.15g, %.16g or %.17g, whichever reads back first) that gives the same double,
+ * as a JSON number, always with '.' as decimal point: 0.1, 1e+300, -0.0 as -0.  v must be finite. */
+char *decimal_f64(char *p, double v);
+
+/* The same for a float: %.6g to %.9g. */
+char *decimal_f32(char *p, float v);
+
+/* ---- units ---- */
+
+/* Numbers with units, as people write them into a policy or on the command line.  Each is all of the text;
+ * false: it is none, or does not fit. */
+
+/* "0", "500us", "1.5 ms", "2 h": ns, us, ms, s, min or h. */
+bool units_time(struct slice s, uint64_t *ns);
+
+/* "2026-05-09", "2026-05-09T22:08:04.5Z": UTC, from 1970 on, as ns since then. */
+bool units_wall(struct slice s, uint64_t *ns);
+
+/* "2.5%": 0.025. */
+bool units_share(struct slice s, double *share);
+
+/* "12.5%" of `whole`, a multiple of 100; false: it is no whole number, or more than that. */
+bool units_part(struct slice s, uint64_t whole, uint64_t *part);
+
+/* "104857600", "64k", "100M", "1.5G" and "64KiB" to "1.5GiB": by 1024; "100kB", "100MB", "2GB": by 1000. */
+bool units_bytes(struct slice s, uint64_t *n);
+
+/* Digits alone. */
+bool units_count(struct slice s, uint64_t *n);
+
+/* "100/s", "2.5 / ms": events in a second. */
+bool units_rate(struct slice s, double *per_second);
+
+#endif

@@ -1,0 +1,340 @@
+/*
+ * One look at each byte answers three questions: where is the NUL, must a JSON
+ * string escape something, is there anything but ASCII.  Sixteen bytes give
+ * three bit masks; what remains at the end of the memory, too short for a
+ * load, is put together from shorter loads that overlap.
+ */
+#include "base/scan.h"
+
+#include "base/utf8.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#define VECTOR 1
+#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#include <arm_neon.h>
+#define VECTOR 1
+#else
+#define VECTOR 0
+#endif
+
+/* What was seen in some bytes; escape and high may hold any bit. */
+struct seen {
+	unsigned escape, high;
+};
+
+static uint32_t
+flags_of(const char *p, size_t n, struct seen seen)
+{
+	bool hidden = false;
+
+	if (seen.high != 0 && !utf8_valid_hidden(p, n, &hidden))
+		return 0;
+	return seen.escape != 0 || hidden ? SLICE_UTF8 : SLICE_UTF8 | SLICE_JSON;
+}
+
+static bool
+give(const char *p, size_t n, struct seen seen, struct slice *out)
+{
+	if (n > UINT32_MAX)
+		return false;
+	*out = (struct slice){ p, (uint32_t)n, flags_of(p, n, seen) };
+	return true;
+}
+
+static inline bool
+must_escape(char c)
+{
+	return (unsigned char)c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
+}
+
+#define LANES UINT64_C(0x0101010101010101)
+#define HIGHS UINT64_C(0x8080808080808080)
+
+/* 0x80 in each byte of w that is 0; exact in the lowest such byte, and zero when there is none. */
+static inline uint64_t
+zero_bytes(uint64_t w)
+{
+	return (w - LANES) & ~w & HIGHS;
+}
+
+/* Not 0 when one of the eight bytes must be escaped or is not ASCII. */
+static inline uint64_t
+odd_bytes(uint64_t w)
+{
+	const uint64_t control = (w - LANES * 0x20) & ~w & HIGHS;
+
+	/* DEL and one more is not ASCII */
+	return control | ((w | (w + LANES)) & HIGHS) | zero_bytes(w ^ LANES * '"') |
+	       zero_bytes(w ^ LANES * '\\');
+}
+
+const char *
+textscan_plain_end_plain(const char *p, const char *end)
+{
+	for (uint64_t w; (size_t)(end - p) >= sizeof w; p += sizeof w) {
+		memcpy(&w, p, sizeof w);
+		if (odd_bytes(w) != 0)
+			break;
+	}
+	while (p < end && !must_escape(*p) && (unsigned char)*p < 0x80)
+		p++;
+	return p;
+}
+
+bool
+textscan_cstring_plain(const char *p, const char *end, struct slice *out)
+{
+	struct seen seen = { 0, 0 };
+
+	for (const char *q = p; (q = textscan_plain_end_plain(q, end)) < end; q++)
+		if (*q == '\0')
+			return give(p, (size_t)(q - p), seen, out);
+		else if (must_escape(*q))
+			seen.escape = 1;
+		else
+			seen.high = 1;
+	return false;
+}
+
+#if VECTOR
+
+/* In all masks bit i tells of byte i; "odd" is what textscan_plain_end() stops at. */
+
+#if defined(__SSE2__)
+
+typedef __m128i vec;
+
+static inline vec
+load(const char *p)
+{
+	return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+static inline vec
+vec_of(uint64_t low, uint64_t high)
+{
+	return _mm_set_epi64x((long long)high, (long long)low);
+}
+
+static inline unsigned
+bits(vec v)
+{
+	return (unsigned)_mm_movemask_epi8(v);
+}
+
+/* Signed, so that all bytes above 0x7f count as small too, and DEL with one added: one test for all. */
+static inline unsigned
+odd_mask(vec v)
+{
+	const vec small = _mm_cmplt_epi8(_mm_add_epi8(v, _mm_set1_epi8(1)), _mm_set1_epi8(0x21));
+	const vec quote = _mm_cmpeq_epi8(v, _mm_set1_epi8('"'));
+	const vec backslash = _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'));
+
+	return bits(_mm_or_si128(small, _mm_or_si128(quote, backslash)));
+}
+
+static inline unsigned
+high_mask(vec v)
+{
+	return bits(v);
+}
+
+static inline unsigned
+nul_mask(vec v)
+{
+	return bits(_mm_cmpeq_epi8(v, _mm_setzero_si128()));
+}
+
+#else
+
+typedef uint8x16_t vec;
+
+static inline vec
+load(const char *p)
+{
+	return vld1q_u8((const uint8_t *)p);
+}
+
+static inline vec
+vec_of(uint64_t low, uint64_t high)
+{
+	return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(high)));
+}
+
+/* Lanes of all ones to a bit each: a weight for each lane, summed in each half. */
+static inline unsigned
+bits(vec v)
+{
+	const uint8x16_t weights = vec_of(UINT64_C(0x8040201008040201), UINT64_C(0x8040201008040201));
+	const uint8x16_t w = vandq_u8(v, weights);
+
+	return vaddv_u8(vget_low_u8(w)) | (unsigned)vaddv_u8(vget_high_u8(w)) << 8;
+}
+
+static inline unsigned
+odd_mask(vec v)
+{
+	const vec small = vcltq_s8(vreinterpretq_s8_u8(vaddq_u8(v, vdupq_n_u8(1))), vdupq_n_s8(0x21));
+	const vec quote = vceqq_u8(v, vdupq_n_u8('"'));
+	const vec backslash = vceqq_u8(v, vdupq_n_u8('\\'));
+	const vec any = vorrq_u8(small, vorrq_u8(quote, backslash));
+
+	return vmaxvq_u8(any) == 0 ? 0 : bits(any);
+}
+
+static inline unsigned
+high_mask(vec v)
+{
+	return bits(vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(0)));
+}
+
+static inline unsigned
+nul_mask(vec v)
+{
+	return bits(vceqq_u8(v, vdupq_n_u8(0)));
+}
+
+#endif
+
+static inline uint64_t
+word(const char *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, sizeof w);
+	return w;
+}
+
+/* n < 16 bytes in their order, zeros after them; nothing else is touched. */
+static inline vec
+load_short(const char *p, size_t n)
+{
+	if (n > 8)
+		return vec_of(word(p), word(p + n - 8) >> (16 - n) * 8);
+	if (n == 8)
+		return vec_of(word(p), 0);
+	if (n >= 4) {
+		uint32_t a, b;
+		memcpy(&a, p, sizeof a);
+		memcpy(&b, p + n - 4, sizeof b);
+		return vec_of(a | (uint64_t)b << (n - 4) * 8, 0);
+	}
+
+	uint64_t w = 0;
+	for (size_t i = 0; i < n; i++)
+		w |= (uint64_t)(unsigned char)p[i] << i * 8;
+	return vec_of(w, 0);
+}
+
+/* Notes what stands in the lanes of `wanted`. */
+static inline void
+note(struct seen *seen, vec v, unsigned odd_lanes, unsigned wanted)
+{
+	const unsigned high = high_mask(v);
+
+	seen->high |= high & wanted;
+	seen->escape |= odd_lanes & ~high & wanted;
+}
+
+static inline unsigned
+below_lowest(unsigned mask)
+{
+	return ~mask & (mask - 1);
+}
+
+/* The rest of a string, shorter than a vector, at the very end of the memory. */
+static bool
+cstring_tail(const char *p, const char *q, const char *end, struct seen seen, struct slice *out)
+{
+	const vec v = load_short(q, (size_t)(end - q));
+	const unsigned nul = nul_mask(v) & ((1u << (end - q)) - 1);
+
+	if (nul == 0)
+		return false;
+	note(&seen, v, odd_mask(v), below_lowest(nul));
+	return give(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
+}
+
+bool
+textscan_cstring(const char *p, const char *end, struct slice *out)
+{
+	struct seen seen = { 0, 0 };
+	const char *q = p;
+
+	for (; end - q >= 16; q += 16) {
+		const vec v = load(q);
+		const unsigned odd_lanes = odd_mask(v);
+		if (odd_lanes == 0)
+			continue;
+		const unsigned nul = nul_mask(v);
+		note(&seen, v, odd_lanes, nul == 0 ? ~0u : below_lowest(nul));
+		if (nul != 0)
+			return give(p, (size_t)(q - p) + (unsigned)__builtin_ctz(nul), seen, out);
+	}
+	return cstring_tail(p, q, end, seen, out);
+}
+
+struct slice
+textscan_slice(const char *p, uint32_t n)
+{
+	struct seen seen = { 0, 0 };
+	size_t i = 0;
+
+	if (n == 0)
+		return (struct slice){ p, 0, SLICE_UTF8 | SLICE_JSON };
+	for (; n - i >= 16; i += 16) {
+		const vec v = load(p + i);
+		const unsigned odd_lanes = odd_mask(v);
+		if (odd_lanes != 0)
+			note(&seen, v, odd_lanes, ~0u);
+	}
+
+	const vec v = load_short(p + i, n - i);
+	note(&seen, v, odd_mask(v), (1u << (n - i)) - 1);
+	return (struct slice){ p, n, flags_of(p, n, seen) };
+}
+
+const char *
+textscan_plain_end(const char *p, const char *end)
+{
+	for (; end - p >= 16; p += 16) {
+		const unsigned odd_lanes = odd_mask(load(p));
+		if (odd_lanes != 0)
+			return p + __builtin_ctz(odd_lanes);
+	}
+	if (p == end)
+		return end;
+	/* The zeros behind the text stop the search at `end`. */
+	return p + __builtin_ctz(odd_mask(load_short(p, (size_t)(end - p))));
+}
+
+#else
+
+bool
+textscan_cstring(const char *p, const char *end, struct slice *out)
+{
+	return textscan_cstring_plain(p, end, out);
+}
+
+struct slice
+textscan_slice(const char *p, uint32_t n)
+{
+	const char *const end = p + n;
+	struct seen seen = { 0, 0 };
+
+	for (const char *q = p; (q = textscan_plain_end_plain(q, end)) < end; q++)
+		if (must_escape(*q))
+			seen.escape = 1;
+		else
+			seen.high = 1;
+	return (struct slice){ p, n, flags_of(p, n, seen) };
+}
+
+const char *
+textscan_plain_end(const char *p, const char *end)
+{
+	return textscan_plain_end_plain(p, end);
+}
+
+#endif

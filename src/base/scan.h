@@ -1,0 +1,66 @@
+#ifndef BASE_SCAN_H
+#define BASE_SCAN_H
+
+#include "base/cursor.h"
+#include "base/slice.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/*
+ * Looks at text 16 bytes at a time (SSE2, NEON, or plain words elsewhere).
+ * None of these reads outside [p, end).
+ */
+
+/* Scans a NUL-terminated string that starts at p.  On success *out is the text before the NUL, with
+ * SLICE_UTF8 and SLICE_JSON set if they hold (both are always decided: after this call a missing flag means
+ * "not so").  false: no NUL before `end` (or the text is longer than 2^32 - 1); *out is then untouched. */
+bool textscan_cstring(const char *p, const char *end, struct slice *out);
+
+/* Decides both flags for text of known length. */
+struct slice textscan_slice(const char *p, uint32_t n);
+
+/* First byte in [p, end) that a JSON string must escape (0x00-0x1f, 0x7f, '"', '\\') or that is not ASCII;
+ * `end` when there is none. */
+const char *textscan_plain_end(const char *p, const char *end);
+
+/* The NUL behind the ASCII text that begins at p; NULL: other bytes come before it, or it is not before the
+ * last 15 bytes of [p, end), so that a function above has to look. */
+static inline const char *
+textscan_ascii_end_plain(const char *p, const char *end)
+{
+	for (const uint64_t lanes = UINT64_C(0x0101010101010101); end - p >= 16; p += 8) {
+		const uint64_t w = load_u64(p, false);
+		const uint64_t nul = (w - lanes) & ~w & lanes << 7; /* exact in the lowest that is set */
+		if ((w & lanes << 7 & ~nul & (nul - 1)) != 0)
+			return NULL;
+		if (nul != 0)
+			return p + (__builtin_ctzll(nul) >> 3);
+	}
+	return NULL;
+}
+
+static inline const char *
+textscan_ascii_end(const char *p, const char *end)
+{
+#if defined(__SSE2__)
+	for (; end - p >= 16; p += 16) {
+		const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+		const unsigned nul = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_setzero_si128()));
+		if (((unsigned)_mm_movemask_epi8(v) & ~nul & (nul - 1)) != 0)
+			return NULL;
+		if (nul != 0)
+			return p + __builtin_ctz(nul);
+	}
+	return NULL;
+#else
+	return textscan_ascii_end_plain(p, end);
+#endif
+}
+
+/* The same functions without any vector instruction: for tests, and for machines without. */
+bool textscan_cstring_plain(const char *p, const char *end, struct slice *out);
+const char *textscan_plain_end_plain(const char *p, const char *end);
+
+#endif

@@ -1,0 +1,88 @@
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "output/output.h"
+#include "output/text.h"
+#include "output/text_json.h"
+#include "output/text_visible.h"
+#include "run/pipeline.h"
+
+/* ---- cmd ---- */
+
+/* One name and number for the whole program. */
+#define TOOL_VERSION "0.1.0"
+#define TOOL_NAME "tracetool " TOOL_VERSION
+
+/* The same meaning in every command; of several inputs the worst counts. */
+enum exit_status {
+	STATUS_CLEAN = 0,
+	STATUS_FINDINGS = 1,   /* findings at or above the fail level; a loss with --fail-on-loss */
+	STATUS_UNREADABLE = 2, /* an input could not be read, or an output failed */
+	STATUS_USAGE = 3,
+	STATUS_PIPE_CLOSED = 4, /* whoever reads the output went away: main ends as SIGPIPE would */
+};
+
+struct cmd_option {
+	const char *name; /* long name */
+	const char *arg;  /* name of the argument in the help; NULL: none */
+	const char *help; /* one line */
+	char letter;      /* 0: no short form */
+};
+
+/* Where the words come from that can stand at a place of the command line. */
+enum cmd_word_source {
+	WORDS_LIST,            /* those of cmd_words */
+	WORDS_FILES,           /* names of files */
+	WORDS_INPUT_FORMATS,   /* names of formats that can be read */
+	WORDS_OUTPUT_FORMATS,  /* ... that can be written */
+	WORDS_VOCABULARIES,    /* ... that have a built-in vocabulary */
+	WORDS_DIALECTS,        /* of all formats */
+	WORDS_OUTPUT_DIALECTS, /* that can be written */
+	WORDS_RULES,           /* ids of rules */
+	WORDS_IDS,             /* ids of rules and of kinds of loss */
+};
+
+/* What completion offers at a place.  Without a row, the name of an option's argument says what it is
+ * ("on|off", FILE, RULES), and operands of commands that read are files. */
+struct cmd_words {
+	const char *place; /* "--to": the option's argument; "": the first operand; "show": behind it */
+	enum cmd_word_source source;
+	const char *const *words; /* of WORDS_LIST; NULL-terminated */
+};
+
+struct command {
+	const char *name;
+	const char *operands;             /* for the usage line */
+	const char *summary;              /* one line */
+	const struct cmd_option *options; /* besides the common ones; ended by a name of NULL; NULL: none */
+	const struct cmd_words *words;    /* ended by a place of NULL; NULL: none */
+	bool reads;                       /* takes traces: has the options of reading */
+	bool writes;                      /* takes -o FILE and -f */
+	bool reports;                     /* findings are its output, so it has a --report of its own */
+	bool selects;                     /* has the options that say which events it takes */
+	bool converts;                    /* has the options of writers */
+	bool tables;                      /* its text fits the width of --width */
+	enum exit_status (*run)(const struct command *cmd, int argc, char **argv);
+};
+
+extern const struct command *const commands[]; /* NULL-terminated */
+
+enum exit_status cmd_info(const struct command *cmd, int argc, char **argv);
+
+extern const struct command convert_command, merge_command, validate_command, stats_command, cat_command,
+    info_command, diff_command, recover_command, formats_command, explain_command, rules_command,
+    vocabulary_command, completion_command;
+
+static inline enum exit_status
+worse(enum exit_status a, enum exit_status b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- version ---- */
+
+/* Name and version on one line; verbose: then what the program is made of and what it can do on this machine,
+ * a line for each. */
+void version_put(struct text *t, bool verbose);
+
+#endif

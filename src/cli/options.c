@@ -1,0 +1,580 @@
+#include "cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/match.h"
+#include "base/numbers.h"
+#include "base/os.h"
+#include "cli/names.h"
+#include "cli/reports.h"
+#include "cli/say.h"
+#include "format/registry.h"
+#include "output/text_json.h"
+#include "run/read/operands.h"
+
+/* getopt's values: the command's own options from OWN, those that select events from SELECT, the common ones
+ * from COMMON, formats' from FORMATS on. */
+enum { OWN = 256, SELECT = 400, COMMON = 512, FORMATS = 768 };
+
+void
+options_init(struct options *o, const struct command *cmd, int argc, char **argv)
+{
+	*o = (struct options){ .cmd = cmd, .argc = argc, .argv = argv };
+	o->files.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	optind = 0; /* start afresh: main has looked at the command line before */
+	opterr = 0;
+}
+
+/* The row of --help about the first option that a message names; false: it names none. */
+static bool
+put_named_row(struct text *t, const struct command *cmd, const char *message)
+{
+	for (const char *p = message; (p = strstr(p, "--")) != NULL;) {
+		const size_t n = strspn(p += 2, "abcdefghijklmnopqrstuvwxyz-");
+		if (n > 0 && options_put_row(t, cmd, p, n))
+			return true;
+	}
+	return false;
+}
+
+enum exit_status
+options_mistake(const struct options *o, const char *fmt, ...)
+{
+	char detail[1024];
+	struct text row = { .p = NULL };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(detail, sizeof detail, fmt, ap);
+	va_end(ap);
+	if (strstr(detail, "tracetool ") != NULL || strchr(detail, '?') != NULL)
+		say("%s: %s", o->cmd->name, detail); /* what to do is said */
+	else if (put_named_row(&row, o->cmd, detail) && !row.failed)
+		say("%s: %s\n%.*s", o->cmd->name, detail, (int)row.n - 1, row.p);
+	else
+		say("%s: %s (tracetool %s --help shows how)", o->cmd->name, detail, o->cmd->name);
+	text_free(&row);
+	return STATUS_USAGE;
+}
+
+struct getopt_table {
+	struct option rows[OPTIONS_MAX + 1];
+	char letters[3 * OPTIONS_MAX + 2];
+	size_t n, nletters;
+};
+
+static void
+add_row(struct getopt_table *t, const struct cmd_option *p, int value)
+{
+	if (t->n == OPTIONS_MAX)
+		return;
+	t->rows[t->n++] =
+	    (struct option){ p->name, p->arg == NULL ? no_argument : required_argument, NULL, value };
+	if (p->letter != 0) {
+		t->letters[t->nletters++] = p->letter;
+		if (p->arg != NULL)
+			t->letters[t->nletters++] = ':';
+	}
+}
+
+static void
+make_table(const struct options *o, struct getopt_table *t)
+{
+	*t = (struct getopt_table){ .n = 0 };
+	t->letters[t->nletters++] = ':'; /* a missing argument is told apart from an unknown option */
+	for (int i = 0; o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
+		add_row(t, &o->cmd->options[i], OWN + i);
+	for (int i = 0; o->cmd->selects && select_option_rows[i].name != NULL; i++)
+		add_row(t, &select_option_rows[i], SELECT + i);
+	for (int i = 0; i < COMMON_COUNT; i++)
+		if (options_has_common(o->cmd, (enum common)i))
+			add_row(t, &options_common[i], COMMON + i);
+	const struct format_option *p;
+	for (int i = 0; (p = options_of_formats(o->cmd, (size_t)i)) != NULL; i++)
+		if (options_own(o->cmd, p->name) < 0)
+			add_row(t, &(struct cmd_option){ p->name, p->arg, p->help, 0 }, FORMATS + i);
+}
+
+/* ---- parsing ---- */
+
+static int
+stop(struct options *o, enum exit_status status)
+{
+	o->status = status;
+	return OPTIONS_STOP;
+}
+
+/* The option of these n bytes at p, or those whose names begin so, "--from, --force"; how many there are. */
+static size_t
+put_candidates(const struct getopt_table *t, const char *p, size_t n, struct text *list)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (strncmp(t->rows[i].name, p, n) == 0 && t->rows[i].name[n] == '\0') {
+			text_printf(list, "--%s", t->rows[i].name);
+			return 1;
+		}
+	for (size_t i = 0; i < t->n; i++)
+		if (strncmp(t->rows[i].name, p, n) == 0)
+			text_printf(list, "%s--%s", found++ > 0 ? ", " : "", t->rows[i].name);
+	return found;
+}
+
+/* The command that has the option, if it is another one; NULL: none has it. */
+static const struct command *
+command_with(const char *option, size_t n)
+{
+	struct text row = { .p = NULL };
+	const struct command *found = NULL;
+
+	for (const struct command *const *c = commands; *c != NULL && found == NULL; c++)
+		if (options_put_row(&row, *c, option, n))
+			found = *c;
+	text_free(&row);
+	return found;
+}
+
+/* The option that may have been meant; NULL: none is near. */
+static const char *
+nearest_option(const struct getopt_table *t, const char *typed)
+{
+	const char *best = NULL;
+	size_t distance = SIZE_MAX;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const size_t d = edit_distance(typed, t->rows[i].name);
+		if (d < distance && edit_distance_plausible(typed, t->rows[i].name)) {
+			distance = d;
+			best = t->rows[i].name;
+		}
+	}
+	return best;
+}
+
+static enum exit_status
+unknown_long_option(const struct options *o, const struct getopt_table *t, const char *typed)
+{
+	const size_t n = strcspn(typed + 2, "=");
+	struct text list = { .p = NULL };
+	struct shown_path shown;
+	char name[64];
+	enum exit_status status;
+
+	snprintf(name, sizeof name, "--%.*s", (int)(n < sizeof name ? n : sizeof name), typed + 2);
+	const char *const best = nearest_option(t, name + 2);
+	const struct command *const other = command_with(typed + 2, n);
+	show_path(&shown, name);
+	const size_t found = put_candidates(t, typed + 2, n, &list);
+	if (found == 1)
+		status = options_mistake(o, "%.*s takes no argument", (int)list.n, list.p);
+	else if (found > 1)
+		status = options_mistake(
+		    o, "%s may be one of %.*s; write more of it, as tracetool %s --help shows", shown.s,
+		    (int)list.n, list.p, o->cmd->name);
+	else if (best != NULL)
+		status = options_mistake(o, "there is no option %s; did you mean --%s?", shown.s, best);
+	else if (other != NULL)
+		status = options_mistake(o, "has no option %s; tracetool %s has it", shown.s, other->name);
+	else
+		status = options_mistake(o, "there is no option %s", shown.s);
+	text_free(&list);
+	return status;
+}
+
+static enum exit_status
+unknown_option(const struct options *o, const struct getopt_table *t)
+{
+	const char *const typed = o->argv[optind - 1];
+	struct shown_path shown;
+
+	if (optopt == 0 || strncmp(typed, "--", 2) == 0)
+		return unknown_long_option(o, t, typed);
+	const char letter[] = { (char)optopt, '\0' };
+	return options_mistake(o, "there is no option -%s", show_path(&shown, letter));
+}
+
+static bool
+take_from(struct options *o, const char *name)
+{
+	struct shown_path shown;
+
+	o->from = format_by_name(name);
+	if (o->from != NULL && o->from->reader != NULL)
+		return true;
+	o->status = options_mistake(o, "there is no input format named %s; tracetool formats lists them",
+	                            show_path(&shown, name));
+	return false;
+}
+
+static bool
+take_schema(struct options *o, const char *path)
+{
+	if (o->nschemas == OPTIONS_MAX_SCHEMAS) {
+		o->status = options_mistake(o, "takes %d vocabularies at most", OPTIONS_MAX_SCHEMAS);
+		return false;
+	}
+	o->schemas[o->nschemas++] = (struct schema_file){ .path = path };
+	return true;
+}
+
+static bool
+take_width(struct options *o, const char *arg)
+{
+	struct shown_path shown;
+	uint64_t n = 0;
+
+	o->width_given = true;
+	if (strcmp(arg, "full") != 0 && (!units_count(slice_str(arg), &n) || n == 0 || n > UINT32_MAX)) {
+		o->status = options_mistake(o, "--width takes a number of columns, or full, not %s",
+		                            show_path(&shown, arg));
+		return false;
+	}
+	o->width = (unsigned)n;
+	return true;
+}
+
+static bool
+take_common(struct options *o, enum common which, const char *arg)
+{
+	if (which == COMMON_FROM)
+		return take_from(o, arg);
+	if (which == COMMON_FROM_DIALECT)
+		o->dialect = arg;
+	if (which == COMMON_VOCABULARY)
+		return take_schema(o, arg);
+	if (which == COMMON_QUIET)
+		o->quiet = true;
+	if (which == COMMON_OUTPUT)
+		o->output = arg;
+	if (which == COMMON_FORCE)
+		o->force = true;
+	if (which == COMMON_WIDTH)
+		return take_width(o, arg);
+	if (which == COMMON_REPORT)
+		return side_reports_add(o, arg);
+	if (which == COMMON_COLOR) {
+		const int i = options_word(o, "--color", arg, options_color_words);
+		o->color_always = i == 1;
+		o->color_never = i == 2;
+		return i >= 0;
+	}
+	return true;
+}
+
+/* A dialect must be one of the format's; when the format is told by content, one that some format has. */
+static bool
+check_dialect(struct options *o)
+{
+	struct shown_path shown;
+
+	if (o->dialect == NULL)
+		return true;
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if (o->from == NULL || *f == o->from)
+			for (const char *const *d = (*f)->dialects; d != NULL && *d != NULL; d++)
+				if (strcmp(*d, o->dialect) == 0)
+					return true;
+	show_path(&shown, o->dialect);
+	if (o->from != NULL)
+		o->status = options_mistake(o, "%s has no dialect named %s; tracetool formats lists them",
+		                            o->from->name, shown.s);
+	else
+		o->status = options_mistake(
+		    o, "no format has a dialect named %s; tracetool formats lists them", shown.s);
+	return false;
+}
+
+/* A report does not replace a file without -f, and that is known before anything is read.  Of outputs that
+ * are traces, who opens them knows more. */
+static bool
+check_output(struct options *o)
+{
+	const bool is_report = !o->cmd->converts && (o->cmd->selects || !o->cmd->reads);
+	struct shown_path shown;
+	struct stat st;
+
+	if (!is_report || o->output == NULL || o->force || strcmp(o->output, "-") == 0 ||
+	    stat(o->output, &st) != 0 || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return true;
+	say("%s: %s: already exists%s", o->cmd->name, show_path(&shown, o->output),
+	    S_ISREG(st.st_mode) ? " (use -f to replace it)" : " and is a directory");
+	o->status = STATUS_USAGE;
+	return false;
+}
+
+/* Mistakes in a vocabulary are told before anything is read or written.  The texts are kept: what cannot be
+ * read twice may have been named. */
+static bool
+read_schemas(struct options *o)
+{
+	for (size_t i = 0; i < o->nschemas; i++)
+		if (!schema_read(o, &o->schemas[i])) {
+			o->status = STATUS_UNREADABLE;
+			return false;
+		}
+	return true;
+}
+
+void
+options_free(struct options *o)
+{
+	for (size_t i = 0; i < o->nschemas; i++)
+		schema_free(&o->schemas[i]);
+	o->nschemas = 0;
+	side_reports_free(o);
+	vocabularies_free(&o->vocabularies);
+	input_files_free(&o->files);
+}
+
+bool
+options_fits(struct options *o, const struct format_option *p, const char *arg)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "--%s", p->name);
+	if (p->words != NULL && options_word(o, name, arg, p->words) < 0)
+		return false;
+	const char *const mistake = p->mistake != NULL ? p->mistake(arg) : NULL;
+	if (mistake != NULL) {
+		struct shown_path shown;
+		o->status = options_mistake(o, "%s %s, not %s", name, mistake, show_path(&shown, arg));
+	}
+	return mistake == NULL;
+}
+
+/* An option of a format.  What one takes that several formats have is known with the output's. */
+static bool
+take_value(struct options *o, const struct format_option *p, const char *arg)
+{
+	struct option_value *const v = &o->values[o->nvalues];
+
+	if (!options_is_shared(o->cmd, p->name) && !options_fits(o, p, arg))
+		return false;
+	if (o->nvalues == OPTIONS_MAX) {
+		o->status = options_mistake(o, "takes %d options of formats at most", OPTIONS_MAX);
+		return false;
+	}
+	*v = (struct option_value){ p->name, arg != NULL ? arg : "",
+		                    o->nvalues > 0 ? v - 1 : NULL }; /* the last given is found first */
+	o->nvalues++;
+	return true;
+}
+
+int
+options_next(struct options *o, const char **arg)
+{
+	struct getopt_table t;
+
+	make_table(o, &t);
+	for (;;) {
+		int c = getopt_long(o->argc, o->argv, t.letters, t.rows, NULL);
+		if (c == -1) {
+			o->first_operand = optind;
+			return check_output(o) && check_dialect(o) && select_options_end(&o->select, o) &&
+			               read_schemas(o)
+			           ? OPTIONS_END
+			           : OPTIONS_STOP;
+		}
+		if (c == ':')
+			return stop(o,
+			            options_mistake(o, "option %s needs an argument", o->argv[optind - 1]));
+		if (c == '?')
+			return stop(o, unknown_option(o, &t));
+		for (int i = 0; c < OWN && o->cmd->options != NULL && o->cmd->options[i].name != NULL; i++)
+			if (o->cmd->options[i].letter == c)
+				c = OWN + i;
+		for (int i = 0; c < OWN && i < COMMON_COUNT; i++)
+			if (options_common[i].letter == c)
+				c = COMMON + i;
+		if (c == COMMON + COMMON_JSON) {
+			*arg = "json";
+			return options_own(o->cmd, "format");
+		}
+		if (c < SELECT) {
+			*arg = optarg;
+			return c - OWN;
+		}
+		if (c < COMMON) {
+			if (!select_options_take(&o->select, o, c - SELECT, optarg))
+				return OPTIONS_STOP;
+			continue;
+		}
+		if (c == COMMON + COMMON_HELP)
+			return stop(o, options_help(o));
+		const bool taken =
+		    c >= FORMATS ? take_value(o, options_of_formats(o->cmd, (size_t)(c - FORMATS)), optarg)
+		                 : take_common(o, (enum common)(c - COMMON), optarg);
+		if (!taken)
+			return OPTIONS_STOP;
+	}
+}
+
+int
+options_word(struct options *o, const char *option, const char *arg, const char *const *words)
+{
+	char room[256];
+	struct text list = text_start(room, sizeof room);
+	struct shown_path shown;
+	int i;
+
+	for (i = 0; words[i] != NULL; i++) {
+		if (strcmp(words[i], arg) == 0) {
+			text_free(&list);
+			return i;
+		}
+		text_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
+	}
+	o->status = options_mistake(o, "%s takes one of %.*s, not %s", option, (int)list.n, list.p,
+	                            show_path(&shown, arg));
+	text_free(&list);
+	return -1;
+}
+
+bool
+options_number(struct options *o, const char *option, const char *arg, uint64_t *v)
+{
+	struct shown_path shown;
+	char *end;
+
+	errno = 0;
+	*v = strtoull(arg, &end, 10);
+	if (arg[0] >= '0' && arg[0] <= '9' && *end == '\0' && errno == 0)
+		return true;
+	o->status = options_mistake(o, "%s takes a number, not %s", option, show_path(&shown, arg));
+	return false;
+}
+
+bool
+options_limit(struct options *o, const char *arg, uint64_t *v)
+{
+	if (!options_number(o, "--limit", arg, v))
+		return false;
+	if (*v == 0)
+		*v = UINT64_MAX;
+	return true;
+}
+
+bool
+options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v)
+{
+	struct shown_path shown;
+
+	if (units_bytes(slice_str(arg), v))
+		return true;
+	o->status = options_mistake(o, "%s takes a number of bytes, 104857600 or 100M, not %s", option,
+	                            show_path(&shown, arg));
+	return false;
+}
+
+bool
+options_positive(struct options *o, const char *option, const char *arg, uint64_t *v)
+{
+	if (!options_number(o, option, arg, v))
+		return false;
+	if (*v == 0)
+		o->status = options_mistake(o, "%s takes a number of at least 1", option);
+	return *v > 0;
+}
+
+void
+options_no_memory(struct options *o)
+{
+	const char *const last = o->argc > 1 ? o->argv[o->argc - 1] : "standard output";
+	struct shown_path shown;
+
+	say("%s: the system gives no more memory", show_path(&shown, last));
+	o->status = STATUS_UNREADABLE;
+}
+
+#define DEFAULT_THREADS 16
+#define MOST_THREADS 256U
+
+unsigned
+options_threads(uint64_t asked)
+{
+	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (asked > 0)
+		return asked < MOST_THREADS ? (unsigned)asked : MOST_THREADS;
+	return cores < 1 ? 1 : cores > DEFAULT_THREADS ? DEFAULT_THREADS : (unsigned)cores;
+}
+
+bool
+options_name_traces(struct options *o)
+{
+	const size_t n = (size_t)(o->argc - o->first_operand);
+
+	if (n > 0)
+		return run_names_check(o, (const char *const *)o->argv + o->first_operand, n);
+	o->status = options_mistake(o, "name at least one trace (- for standard input)");
+	return false;
+}
+
+const struct option_value *
+options_values(const struct options *o)
+{
+	return o->nvalues > 0 ? &o->values[o->nvalues - 1] : NULL;
+}
+
+bool
+options_color(const struct options *o, int fd)
+{
+	const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
+
+	if (o->color_always || o->color_never)
+		return o->color_always;
+	return (no == NULL || *no == '\0') && term != NULL && strcmp(term, "dumb") != 0 && isatty(fd);
+}
+
+bool
+options_traces(struct options *o, struct trace_groups *traces)
+{
+	const char *const *const paths = (const char *const *)o->argv + o->first_operand;
+
+	if (trace_groups_init(traces, paths, (size_t)(o->argc - o->first_operand), o->from))
+		return true;
+	options_no_memory(o);
+	return false;
+}
+
+unsigned
+options_width(const struct options *o)
+{
+	const bool shown = o->output == NULL || strcmp(o->output, "-") == 0;
+
+	if (o->width_given)
+		return o->width;
+	return shown ? terminal_columns(STDOUT_FILENO) : 0;
+}
+
+unsigned
+options_prose_width(const struct options *o)
+{
+	const unsigned most = 100, width = options_width(o);
+
+	return width > most ? most : width;
+}
+
+struct pipeline_job
+options_job(struct options *o, finding_sink *sink, void *ctx)
+{
+	return (struct pipeline_job){
+		.from = o->from,
+		.dialect = o->dialect,
+		.options = options_values(o),
+		.schemas = o->schemas,
+		.nschemas = o->nschemas,
+		.vocabularies = &o->vocabularies,
+		.files = &o->files,
+		.select = select_is_any(&o->select.select) ? NULL : &o->select.select,
+		.sink = sink,
+		.ctx = ctx,
+	};
+}

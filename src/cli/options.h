@@ -1,0 +1,270 @@
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "check/findings.h"
+#include "cli/command.h"
+#include "format/trace_ops.h"
+#include "policy/policy.h"
+#include "run/choose/select.h"
+#include "run/read/source.h"
+
+/* ---- select options ---- */
+
+struct options;
+
+/* The options that say which events a command is to take; ended by a name of NULL. */
+extern const struct cmd_option select_option_rows[];
+
+/* What they say.  Texts are those of the command line. */
+struct select_options {
+	struct select select;
+	bool invert;     /* --not, for the option that follows */
+	bool fail_on_empty;
+	bool clip_asked; /* --edges clip was given, not only meant */
+};
+
+/* The option select_option_rows[which].  false after a message and o->status set. */
+bool select_options_take(struct select_options *s, struct options *o, int which, const char *arg);
+
+/* After the last option: false after a message and o->status set. */
+bool select_options_end(const struct select_options *s, struct options *o);
+
+/* ---- options ---- */
+
+#define OPTIONS_MAX 64 /* long options of one command, those of the formats included */
+#define OPTIONS_MAX_SCHEMAS 16
+
+/*
+ * The command line of one subcommand.  Common options (help, reading, the
+ * formats' own) are dealt with here; options_next() hands out the command's own.
+ */
+struct options {
+	const struct command *cmd;
+	int argc;
+	char **argv;
+	/* reading */
+	const struct format *from;
+	const char *dialect;
+	bool quiet;
+	struct schema_file schemas[OPTIONS_MAX_SCHEMAS]; /* read and checked */
+	size_t nschemas;
+	struct input_files files;         /* of all passes over the inputs */
+	struct vocabularies vocabularies; /* kept from one input to the next */
+	struct select_options select;     /* of commands that select */
+	struct side_reports *side;        /* of --report, of the same commands; NULL: none */
+	bool wordless;                    /* findings are told without words of the trace: --anonymise */
+	uint64_t warnings;                /* about traces, which were not said: say_found() */
+	/* writing */
+	const char *output; /* NULL: not named */
+	bool force;
+	bool color_always, color_never;
+	bool width_given;
+	unsigned width;                          /* of --width; 0: full */
+	struct option_value values[OPTIONS_MAX]; /* of formats' own options */
+	size_t nvalues;
+	/* result */
+	int first_operand;       /* index in argv */
+	enum exit_status status; /* when options_next() says OPTIONS_STOP */
+};
+
+struct trace_groups; /* run/read/trace_groups.h */
+
+enum { OPTIONS_END = -1, OPTIONS_STOP = -2 };
+
+void options_init(struct options *o, const struct command *cmd, int argc, char **argv);
+
+/* Gives back what was read for --vocabulary. */
+void options_free(struct options *o);
+
+/* The index of the command's next own option (*arg is its argument, or NULL), OPTIONS_END after the last one,
+ * OPTIONS_STOP when the command is to return o->status at once (--help, a mistake: it was said). */
+int options_next(struct options *o, const char **arg);
+
+/* The traces that the operands are; a folder may hold several.  false after a message and o->status set.  In
+ * any case end with trace_groups_free. */
+bool options_traces(struct options *o, struct trace_groups *traces);
+
+/* One of several words; its index, or -1 after a message and o->status set. */
+int options_word(struct options *o, const char *option, const char *arg, const char *const *words);
+
+/* A number that is all of arg; false after a message. */
+bool options_number(struct options *o, const char *option, const char *arg, uint64_t *v);
+
+/* The same, of at least 1. */
+bool options_positive(struct options *o, const char *option, const char *arg, uint64_t *v);
+
+/* -n, --limit: how many rows or lines; of 0, which means all of them, UINT64_MAX.  false after a message. */
+bool options_limit(struct options *o, const char *arg, uint64_t *v);
+
+/* A number of bytes, also with a unit: units_bytes().  false as above. */
+bool options_bytes(struct options *o, const char *option, const char *arg, uint64_t *v);
+
+/* Reports that memory ran out before an input was opened, with the last name of the command line; sets
+ * o->status. */
+void options_no_memory(struct options *o);
+
+/* How many threads to work with if `asked` are asked for; 0: one a core, at most 16. */
+unsigned options_threads(uint64_t asked);
+
+/* Whether there is an operand; false after a message and o->status set. */
+bool options_name_traces(struct options *o);
+
+/* What the common options say about reading; the command adds its own.  Findings go to `sink`. */
+struct pipeline_job options_job(struct options *o, finding_sink *sink, void *ctx);
+
+/* Whether an option of a format may have this argument.  false after a message and o->status set. */
+bool options_fits(struct options *o, const struct format_option *p, const char *arg);
+
+/* The list for readers and writers. */
+const struct option_value *options_values(const struct options *o);
+
+/* Whether text that goes to this descriptor shall be coloured. */
+bool options_color(const struct options *o, int fd);
+
+/* How many columns a text report may take; 0: as many as it likes. */
+unsigned options_width(const struct options *o);
+
+/* How many columns help and explanations take: as many, but 100 at most. */
+unsigned options_prose_width(const struct options *o);
+
+/* A mistake in the command line: says it and where help is; returns STATUS_USAGE. */
+enum exit_status options_mistake(const struct options *o, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- options table ---- */
+
+/* The options of a command, as tables: for parsing, for --help and for completion. */
+
+enum common {
+	COMMON_HELP,
+	COMMON_FROM,
+	COMMON_FROM_DIALECT,
+	COMMON_VOCABULARY,
+	COMMON_QUIET,
+	COMMON_COLOR,
+	COMMON_WIDTH,
+	COMMON_JSON,
+	COMMON_OUTPUT,
+	COMMON_FORCE,
+	COMMON_REPORT,
+	COMMON_COUNT
+};
+
+/* What --color takes; NULL-terminated. */
+extern const char *const options_color_words[];
+extern const struct cmd_option options_common[COMMON_COUNT];
+
+/* Whether a command has such an option. */
+bool options_has_common(const struct command *cmd, enum common which);
+
+/* The i-th option that formats bring to a command, over all formats; NULL beyond the last. */
+const struct format_option *options_of_formats(const struct command *cmd, size_t i);
+
+/* Where a command has an option of this name itself, which counts more than one of a format; -1: nowhere. */
+int options_own(const struct command *cmd, const char *name);
+
+/* Whether several formats bring an option of this name: what it takes depends on the output then. */
+bool options_is_shared(const struct command *cmd, const char *name);
+
+/* Calls `visit` for each option of a command in the order of --help; an option that two formats share comes
+ * once. words: what its argument may be, if the table of the option says so. */
+typedef void options_visitor(void *ctx, const struct cmd_option *option, const char *const *words);
+
+void options_visit(const struct command *cmd, options_visitor *visit, void *ctx);
+
+/* Appends the row of --help about the option whose name are these n bytes; false: the command has none. */
+bool options_put_row(struct text *t, const struct command *cmd, const char *name, size_t n);
+
+/* Prints the help of the command. */
+enum exit_status options_help(const struct options *o);
+
+/* ---- time option ---- */
+
+/*
+ * Times and durations on the command line:
+ *   12.5ms         on the trace's own clock; the unit (ns, us, ms, s, min, h) is ns unless given
+ *   +1.5s, -2s     behind the first, before the last time of the trace
+ *   50%            of the way from the first to the last
+ *   2026-11-22T08:30:00.5Z, 2026-11-22   wall time; without Z or an offset (+01:00) it is UTC
+ * Digits beyond a nanosecond are refused.
+ */
+
+/* false: *t is not set. */
+bool time_option(const char *s, struct select_time *t);
+
+/* A duration in ns, "12.5ms"; false: it is none, or does not fit. */
+bool duration_option(const char *s, uint64_t *ns);
+
+/* The same, and the unit is not left out: 100 is hardly ever meant in nanoseconds. */
+bool length_option(const char *s, uint64_t *ns);
+const char *duration_option_why(const char *s);
+
+/* ---- schema files ---- */
+
+/* Reads a vocabulary of the user and checks it; mistakes are said.  false: there were some. */
+bool schema_read(const struct options *o, struct schema_file *s);
+void schema_free(struct schema_file *s);
+
+/* What a file holds, for who only checks it. */
+struct schema_summary {
+	char format[64];
+	size_t rules;
+	bool unreadable; /* it could not be read at all */
+};
+
+/* On success *text is the file's, to be given to schema_free(); `rest` gets a line about the mistakes that
+ * the sink was not told.  false: it has mistakes. */
+bool schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
+                  struct schema_summary *summary, struct text *rest);
+
+/* ---- policy options ---- */
+
+/* The options that say which findings count (--select-rules, --ignore-rules, --level, --limit, --exit-zero
+ * and
+ * --fail-level), and where else it is said. */
+struct policy_options {
+	struct policy_choice choice;
+	bool limited;          /* --limit was given */
+	uint64_t limit;        /* UINT64_MAX: none */
+	const char *config;    /* --config; NULL: the policy is searched for */
+	bool no_config;        /* --no-config */
+	const char *baseline;  /* --baseline; NULL: not given */
+	struct arena arena;    /* for parts of arguments */
+};
+
+/* What --level and --fail-level take, in the order of enum level; NULL-terminated. */
+extern const char *const policy_levels[], *const policy_fail_levels[];
+
+void policy_options_init(struct policy_options *p);
+void policy_options_free(struct policy_options *p);
+
+/* Each takes the argument of its option; false after a message and o->status set.  The last word on a rule
+ * counts; what is ignored stays so, whatever is selected. */
+bool policy_select(struct policy_options *p, struct options *o, const char *glob);
+bool policy_ignore(struct policy_options *p, struct options *o, const char *glob);
+bool policy_level(struct policy_options *p, struct options *o, const char *arg);
+bool policy_fail_level(struct policy_options *p, struct options *o, const char *arg);
+
+/* ---- source record ---- */
+
+/* What reports say of an input that was read, or could not be; without its findings.  Texts are the
+ * source's. */
+static inline struct file_record
+source_record(const struct source *s)
+{
+	return (struct file_record){
+		.path = s->findings.path,
+		.format = s->open ? s->format->name : NULL,
+		.dialect = s->open ? s->dialect : NULL,
+		.rules = s->open ? s->format->rules : NULL,
+		.trace = s->place.in_folder && s->format != NULL && format_trace_ops(s->format)->merges
+		             ? s->place.operand
+		             : NULL,
+		.records = s->reader.records,
+		.unread_bytes = s->open ? s->reader.unread : 0,
+		.unreadable = s->unreadable,
+		.whole = s->as_whole,
+	};
+}
+
+#endif

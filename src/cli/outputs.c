@@ -1,0 +1,531 @@
+#include "cli/outputs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/match.h"
+#include "cli/reports.h"
+#include "cli/say.h"
+#include "format/registry.h"
+#include "output/private.h"
+#include "output/text_visible.h"
+
+/* ---- output format ---- */
+
+/* "chrome (.json), htdump (.htdump)": all that can be written. */
+static void
+put_formats(struct text *t)
+{
+	const char *comma = "";
+
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		if ((*f)->writer == NULL)
+			continue;
+		text_printf(t, "%s%s (", comma, (*f)->name);
+		for (const char *const *s = (*f)->suffixes; *s != NULL; s++)
+			text_printf(t, "%s%s", s > (*f)->suffixes ? " " : "", *s);
+		text_str(t, ")");
+		comma = ", ";
+	}
+	text_char(t, '\0');
+}
+
+/* ---- --to ---- */
+
+static const struct format *
+nearest_format(const char *typed)
+{
+	const struct format *best = NULL;
+	size_t distance = SIZE_MAX;
+
+	for (const struct format *const *f = formats; *f != NULL; f++) {
+		const size_t d = edit_distance(typed, (*f)->name);
+		if ((*f)->writer != NULL && d < distance && edit_distance_plausible(typed, (*f)->name)) {
+			distance = d;
+			best = *f;
+		}
+	}
+	return best;
+}
+
+/* The format of files that are named "x.TYPED", or "xTYPED". */
+static const struct format *
+format_with_suffix(const char *typed)
+{
+	struct text name = { .p = NULL };
+
+	text_printf(&name, "x%s%s", typed[0] == '.' ? "" : ".", typed);
+	text_char(&name, '\0');
+	const struct format *const f = name.failed ? NULL : format_by_suffix(name.p);
+	text_free(&name);
+	return f;
+}
+
+static const struct format *
+named_format(struct options *o, const char *to, const char *all)
+{
+	const struct format *const named = format_by_name(to);
+	struct shown_path shown;
+
+	if (named != NULL && named->writer != NULL)
+		return named;
+	show_path(&shown, to);
+	const struct format *const by_suffix = named == NULL ? format_with_suffix(to) : NULL;
+	const struct format *const near = named == NULL ? nearest_format(to) : NULL;
+	if (named != NULL)
+		o->status = options_mistake(o, "format %s can be read, but not written; --to takes one of %s",
+		                            named->name, all);
+	else if (by_suffix != NULL)
+		o->status =
+		    options_mistake(o, "--to takes the name of a format, not the suffix %s: use --to %s",
+		                    shown.s, by_suffix->name);
+	else if (near != NULL)
+		o->status = options_mistake(o, "there is no output format named %s; did you mean %s?",
+		                            shown.s, near->name);
+	else
+		o->status = options_mistake(o, "there is no output format named %s; --to takes one of %s",
+		                            shown.s, all);
+	return NULL;
+}
+
+/* ---- the suffix ---- */
+
+/* Whether the name would be one of a format in lower case; *suffix is where its suffix begins then. */
+static const struct format *
+format_in_lower_case(const char *out)
+{
+	char *const lower = strdup(out);
+
+	for (char *p = lower; p != NULL && *p != '\0'; p++)
+		*p = (char)tolower((unsigned char)*p);
+	const struct format *const f = lower != NULL ? format_by_suffix(lower) : NULL;
+	free(lower);
+	return f;
+}
+
+/* From the last dot of the last part on; NULL: it has none. */
+static const char *
+suffix_of(const char *out)
+{
+	const char *const slash = strrchr(out, '/'), *const base = slash != NULL ? slash + 1 : out;
+	const char *const dot = strrchr(base, '.');
+
+	return dot != NULL && dot > base && dot[1] != '\0' ? dot : NULL;
+}
+
+/* ".json, .csv": the usual suffix of each format that can be written. */
+static void
+put_suffixes(struct text *t)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if ((*f)->writer != NULL)
+			text_printf(t, "%s%s", t->n > 0 ? ", " : "", (*f)->suffixes[0]);
+}
+
+static void
+refuse_suffix(struct options *o, const char *out, const char *suffix)
+{
+	struct text known = { .p = NULL };
+	struct shown_path shown, shown_suffix;
+
+	put_suffixes(&known);
+	show_path(&shown, out);
+	o->status =
+	    suffix != NULL
+	        ? options_mistake(o,
+	                          "%s: unknown suffix %s: use %.*s, or --to (tracetool formats lists them)",
+	                          shown.s, show_path(&shown_suffix, suffix), (int)known.n, known.p)
+	        : options_mistake(o, "%s: no suffix: use %.*s, or --to (tracetool formats lists them)",
+	                          shown.s, (int)known.n, known.p);
+	text_free(&known);
+}
+
+static const struct format *
+format_by_name_of(struct options *o, const char *out)
+{
+	const struct format *const f = format_by_suffix(out);
+	const struct format *const lower = f == NULL ? format_in_lower_case(out) : NULL;
+	const char *const suffix = suffix_of(out);
+	struct shown_path shown;
+
+	if (f != NULL)
+		return f;
+	show_path(&shown, out);
+	if (strcmp(out, "-") == 0)
+		o->status = options_mistake(o, "standard output has no suffix: choose its format with --to "
+		                               "(tracetool formats lists them)");
+	else if (lower != NULL)
+		o->status =
+		    options_mistake(o, "the suffix of %s is not in lower case; name it so, or use --to %s",
+		                    shown.s, lower->name);
+	else
+		refuse_suffix(o, out, suffix);
+	return NULL;
+}
+
+/* Whether the name asks for compression. */
+static bool
+is_packed_name(const char *out)
+{
+	const char *const dot = suffix_of(out);
+
+	return dot != NULL && (strcmp(dot, ".gz") == 0 || strcmp(dot, ".zst") == 0);
+}
+
+const struct format *
+output_format(struct options *o, const char *to, const char *out)
+{
+	struct text all = { .p = NULL };
+
+	put_formats(&all);
+	const char *const list = all.failed ? "those of tracetool formats" : all.p;
+	const struct format *const f = to != NULL ? named_format(o, to, list) : format_by_name_of(o, out);
+	text_free(&all);
+	return f;
+}
+
+/* Whether the name is that of a file of another format whose programs make nothing of it. */
+static const struct format *
+misleads(const struct format *to, const char *out)
+{
+	const struct format *const f = format_by_suffix(out);
+
+	return f == NULL || f == to || (to->writer->modes & f->writer->modes & WRITER_TEXT) != 0 ? NULL : f;
+}
+
+/* A file that no program reads is not made.  false: it was said. */
+static bool
+file_fits(struct options *o, const struct format *to, const char *out)
+{
+	const struct format *const other = misleads(to, out);
+	struct shown_path shown;
+
+	show_path(&shown, out);
+	if ((to->writer->modes & WRITER_SEEKS) != 0 && is_packed_name(out))
+		o->status = options_mistake(o, "%s: no program reads a compressed %s file; leave out %s",
+		                            shown.s, to->name, suffix_of(out));
+	else if (other != NULL)
+		o->status =
+		    options_mistake(o, "%s is the name of a file in format %s, not %s, whose suffix is %s",
+		                    shown.s, other->name, to->name, to->suffixes[0]);
+	else
+		return true;
+	return false;
+}
+
+bool
+output_format_fits(struct options *o, const struct format *to, const char *out, bool raw)
+{
+	struct shown_path shown;
+
+	show_path(&shown, out);
+	if (raw && (to->writer->modes & (WRITER_RAW | WRITER_RAW_SAME)) == 0)
+		o->status = options_mistake(o, "--raw: %s cannot hold raw records", to->name);
+	else if (to->writer->shape != WRITER_FOLDER)
+		return file_fits(o, to, out);
+	else if (strcmp(out, "-") == 0)
+		o->status = options_mistake(o, "%s is a directory of files; standard output cannot hold it",
+		                            to->name);
+	else if (is_packed_name(out))
+		o->status = options_mistake(o, "%s: %s is a directory of files, which cannot be compressed",
+		                            shown.s, to->name);
+	else
+		return true;
+	return false;
+}
+
+/* The option of this name that an output of the format has; NULL: none. */
+static const struct format_option *
+option_of(const struct format *f, const char *name)
+{
+	for (const struct format_option *p = f->options; p != NULL && p->name != NULL; p++)
+		if (strcmp(p->name, name) == 0 && (f->reader == NULL || p->of_output))
+			return p;
+	return NULL;
+}
+
+/* "chrome, csv": the formats that have an output option of this name. */
+static void
+put_formats_with(struct text *t, const char *name)
+{
+	for (const struct format *const *f = formats; *f != NULL; f++)
+		if (option_of(*f, name) != NULL)
+			text_printf(t, "%s%s", t->n > 0 ? ", " : "", (*f)->name);
+	text_char(t, '\0');
+}
+
+bool
+output_options_fit(struct options *o, const struct format *to)
+{
+	for (const struct option_value *v = options_values(o); v != NULL; v = v->next) {
+		const struct format_option *const p = option_of(to, v->name);
+		struct text with = { .p = NULL };
+		if (p != NULL && !options_fits(o, p, v->value))
+			return false;
+		put_formats_with(&with, v->name);
+		if (p == NULL && with.n > 1)
+			o->status = options_mistake(o, "--%s is for outputs in format %s, not %s", v->name,
+			                            with.failed ? "of another name" : with.p, to->name);
+		text_free(&with);
+		if (o->status != STATUS_CLEAN)
+			return false;
+	}
+	return true;
+}
+
+bool
+output_is_made_anew(const struct options *o, const struct format *to)
+{
+	for (const struct format_option *p = to->options; p != NULL && p->name != NULL; p++)
+		if (p->of_output && option_find(options_values(o), p->name) != NULL)
+			return true;
+	return false;
+}
+
+/* ---- convert output ---- */
+
+bool
+convert_output_open(struct convert_output *o, const char *path, enum writer_shape shape, unsigned flags,
+                    char *why, size_t n)
+{
+	*o = (struct convert_output){ .file = NULL };
+	if (shape == WRITER_FOLDER)
+		o->folder = output_folder_open(path, flags, why, n);
+	else
+		o->file = output_open(path, flags, why, n);
+	return convert_output_is_open(o);
+}
+
+bool
+convert_output_put(void *ctx, const char *file, const char *p, size_t n)
+{
+	struct convert_output *const o = ctx;
+
+	if (o->folder == NULL)
+		return output_write(o->file, p, n);
+	return (file == NULL && n == 0) || output_folder_put(o->folder, file != NULL ? file : "", p, n);
+}
+
+bool
+convert_output_finish(struct convert_output *o)
+{
+	return o->folder != NULL ? output_folder_finish(o->folder) : output_finish(o->file);
+}
+
+bool
+convert_output_check(struct convert_output *o)
+{
+	return o->folder != NULL ? output_folder_check(o->folder) : output_check(o->file);
+}
+
+const char *
+convert_output_error(const struct convert_output *o)
+{
+	return o->folder != NULL ? output_folder_error(o->folder) : output_error(o->file);
+}
+
+bool
+convert_output_pipe_closed(const struct convert_output *o)
+{
+	return o->file != NULL && output_pipe_closed(o->file);
+}
+
+static bool
+convert_output_commit(struct convert_output *o, char *why, size_t n)
+{
+	const struct convert_output was = *o;
+
+	*o = (struct convert_output){ .file = NULL };
+	return was.folder != NULL ? output_folder_commit(was.folder, why, n)
+	                          : output_commit(was.file, why, n);
+}
+
+void
+convert_output_discard(struct convert_output *o)
+{
+	output_folder_discard(o->folder);
+	output_discard(o->file);
+	*o = (struct convert_output){ .file = NULL };
+}
+
+bool
+convert_output_exists(const char *path, enum writer_shape shape, int *error)
+{
+	struct stat st;
+
+	*error = 0;
+	if (strcmp(path, "-") == 0)
+		return false;
+	if (stat(path, &st) != 0) {
+		*error = errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+		return false;
+	}
+	return shape == WRITER_FOLDER ? S_ISDIR(st.st_mode) && folder_is_complete(path, error)
+	                              : S_ISREG(st.st_mode);
+}
+
+/* ---- report out ---- */
+
+bool
+report_out_open_file(struct report_out *r, const char *path, bool force)
+{
+	char why[512];
+
+	*r = (struct report_out){ .path = strcmp(path, "-") == 0 ? "standard output" : path };
+	r->out = output_open(path, force ? OUTPUT_FORCE : 0, why, sizeof why);
+	if (r->out == NULL)
+		say("%s", why);
+	return r->out != NULL;
+}
+
+bool
+report_out_open_below(struct report_out *r, const char *folder, const char *path, const char *head)
+{
+	char why[512];
+
+	*r = (struct report_out){ .path = path };
+	r->out = output_open_below(folder, path, head, why, sizeof why);
+	if (r->out == NULL)
+		say("%s", why);
+	return r->out != NULL;
+}
+
+bool
+report_out_open(struct report_out *r, struct options *o)
+{
+	const bool file = o != NULL && o->output != NULL;
+
+	if (!report_out_open_file(r, file ? o->output : "-", file && o->force))
+		return false;
+	if (o == NULL || side_reports_open(o))
+		return true;
+	report_out_discard(r);
+	return false;
+}
+
+void
+report_out_put(struct report_out *r, struct text *t)
+{
+	if (t->failed) { /* it lacks a part, and the report is not to be shown at all */
+		r->no_memory = true;
+		return;
+	}
+	if (r->plain || !text_has_commands(t->p, t->n, r->lines)) {
+		if (t->n > 0)
+			output_write(r->out, t->p, t->n);
+	} else {
+		struct text safe = { .p = NULL };
+		text_add_guarded(&safe, t->p, t->n, r->lines);
+		r->no_memory |= safe.failed;
+		output_write(r->out, safe.p, safe.n);
+		text_free(&safe);
+	}
+	r->lines = (r->lines & TEXT_OWN_COMMANDS) | text_line_state(t->p, t->n, r->lines);
+	text_clear(t);
+}
+
+void
+report_out_discard(struct report_out *r)
+{
+	output_discard(r->out);
+	r->out = NULL;
+}
+
+/* Says why it failed, and leaves nothing. */
+static enum exit_status
+give_up(struct report_out *r)
+{
+	const bool pipe_closed = !r->no_memory && output_pipe_closed(r->out);
+	struct shown_path shown;
+
+	if (r->no_memory)
+		say("%s: memory ran out while the report was made", show_path(&shown, r->path));
+	else if (!pipe_closed)
+		say("%s", output_error(r->out));
+	report_out_discard(r);
+	return pipe_closed ? STATUS_PIPE_CLOSED : STATUS_UNREADABLE;
+}
+
+enum exit_status
+report_out_close(struct report_out *r)
+{
+	struct publication p = { .n = 0 };
+
+	publication_add(&p, r);
+	(void)publication_end(&p, NULL, NULL, 0);
+	return p.status;
+}
+
+enum exit_status
+report_out_end(struct report_out *r, struct options *o, bool keep)
+{
+	const bool file = o->output != NULL && output_fd_of(o->output) < 0;
+	struct publication p = { .n = 0 };
+
+	const enum exit_status status = side_reports_end(o, &p);
+	if (keep || !file)
+		publication_add(&p, r);
+	else
+		report_out_discard(r);
+	(void)publication_end(&p, NULL, NULL, 0);
+	side_reports_free(o);
+	return worse(status, p.status);
+}
+
+/* ---- several ---- */
+
+void
+publication_add(struct publication *p, struct report_out *r)
+{
+	if (r->out == NULL)
+		return;
+	if (!r->no_memory && output_finish(r->out) && p->n < sizeof p->list / sizeof p->list[0]) {
+		p->list[p->n++] = r;
+		return;
+	}
+	const enum exit_status status = give_up(r);
+	p->status = worse(p->status, status);
+	p->failed |= status == STATUS_UNREADABLE;
+}
+
+/* Gives all their names, or none.  false after a message, or *why. */
+static bool
+publish(struct publication *p, struct convert_output *last, char *why, size_t n)
+{
+	size_t done = 0;
+
+	while (done < p->n && output_publish(p->list[done]->out))
+		done++;
+	if (done < p->n)
+		say("%s", output_error(p->list[done]->out));
+	else if (last == NULL || convert_output_commit(last, why, n))
+		return true;
+	while (done > 0)
+		output_take_back(p->list[--done]->out);
+	return false;
+}
+
+bool
+publication_end(struct publication *p, struct convert_output *last, char *why, size_t n)
+{
+	struct output_register_hold hold;
+
+	if (n > 0)
+		why[0] = '\0';
+	if (!p->failed) {
+		/* no signal ends the process between two names */
+		p->failed = !output_register_begin(&hold) || !publish(p, last, why, n);
+		output_register_end(&hold);
+	}
+	if (p->failed) {
+		p->status = worse(p->status, STATUS_UNREADABLE);
+		if (last != NULL)
+			convert_output_discard(last);
+	}
+	for (size_t i = 0; i < p->n; i++)
+		report_out_discard(p->list[i]);
+	return !p->failed;
+}

@@ -1,0 +1,462 @@
+#define _XOPEN_SOURCE 700 /* realpath() */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "cli/reports.h"
+#include "cli/say.h"
+#include "format/registry.h"
+#include "output/text_json.h"
+#include "policy/policy.h"
+#include "report/report.h"
+
+/* ---- policy options ---- */
+
+const char *const policy_levels[] = { "note", "warning", "error", NULL };
+const char *const policy_fail_levels[] = { "note", "warning", "error", "never", NULL };
+
+void
+policy_options_init(struct policy_options *p)
+{
+	*p = (struct policy_options){ .choice = POLICY_CHOICE_NONE, .limit = UINT64_MAX };
+}
+
+void
+policy_options_free(struct policy_options *p)
+{
+	policy_choice_free(&p->choice);
+	arena_free(&p->arena);
+}
+
+/* A pattern that fits no rule is a mistake. */
+static bool
+add(struct policy_options *p, struct options *o, const char *option, enum policy_choice_key key,
+    const char *glob, enum level level)
+{
+	struct shown_path shown;
+	bool fits;
+
+	if (!policy_choice_add(&p->choice, key, slice_str(glob), level, &fits)) {
+		options_no_memory(o);
+		return false;
+	}
+	if (fits)
+		return true;
+	const char *const nearest = rule_nearest_name(glob);
+	show_path(&shown, glob);
+	if (nearest != NULL)
+		o->status =
+		    options_mistake(o, "%s: no rule fits %s; did you mean %s?", option, shown.s, nearest);
+	else
+		o->status =
+		    options_mistake(o, "%s: no rule fits %s; tracetool rules lists them", option, shown.s);
+	return false;
+}
+
+bool
+policy_select(struct policy_options *p, struct options *o, const char *glob)
+{
+	return add(p, o, "--select-rules", CHOICE_SELECT, glob, LEVEL_NOTE);
+}
+
+bool
+policy_ignore(struct policy_options *p, struct options *o, const char *glob)
+{
+	return add(p, o, "--ignore-rules", CHOICE_IGNORE, glob, LEVEL_NOTE);
+}
+
+bool
+policy_level(struct policy_options *p, struct options *o, const char *arg)
+{
+	const char *const equals = strchr(arg, '=');
+	struct shown_path shown;
+
+	if (equals == NULL) {
+		o->status = options_mistake(o, "--level takes RULE=LEVEL, not %s", show_path(&shown, arg));
+		return false;
+	}
+	const int level = options_word(o, "--level RULE=LEVEL", equals + 1, policy_levels);
+	if (level < 0)
+		return false;
+	const struct slice glob = arena_copy(&p->arena, slice_of(arg, (size_t)(equals - arg)));
+	if (glob.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	return add(p, o, "--level", CHOICE_LEVEL, glob.p, (enum level)level);
+}
+
+bool
+policy_fail_level(struct policy_options *p, struct options *o, const char *arg)
+{
+	p->choice.fail_level = options_word(o, "--fail-level", arg, policy_fail_levels);
+	return p->choice.fail_level >= 0;
+}
+
+/* ---- policies ---- */
+
+/* ---- reading ---- */
+
+/* Mistakes are said as they are found. */
+struct reading_mistakes {
+	struct findings findings;
+	bool no_memory;
+};
+
+static void
+mistakes_begin(struct reading_mistakes *m, const struct options *o, const char *path)
+{
+	/* the sink takes a plain pointer; the options are only looked at */
+	union {
+		const struct options *options;
+		void *ctx;
+	} from = { .options = o };
+
+	*m = (struct reading_mistakes){ .no_memory = false };
+	findings_init(&m->findings, path, say_mistake, from.ctx);
+}
+
+/* ok: it was read. */
+static bool
+mistakes_end(struct reading_mistakes *m, struct options *o, bool ok)
+{
+	char room[1024];
+	struct text rest = text_start(room, sizeof room);
+
+	report_text_rest(&rest, &m->findings, LEVEL_NOTE);
+	say_text(&rest);
+	text_free(&rest);
+	findings_free(&m->findings);
+	if (m->no_memory)
+		options_no_memory(o);
+	if (!ok)
+		o->status = STATUS_UNREADABLE;
+	return ok;
+}
+
+/* folder: of the policy that names it, or NULL. */
+static struct policy_baseline *
+read_baseline(struct options *o, const char *folder, const char *path, const char *shown)
+{
+	struct reading_mistakes m;
+
+	mistakes_begin(&m, o, shown);
+	struct policy_baseline *const b = baseline_read(folder, path, &m.findings, &m.no_memory);
+	mistakes_end(&m, o, b != NULL);
+	return b;
+}
+
+/* A path as messages name it: from the current folder on, if it lies there. */
+static const char *
+short_path(const struct policies *p, const char *path)
+{
+	const size_t n = strlen(p->here);
+
+	if (n > 1 && strncmp(path, p->here, n) == 0 && path[n] == '/')
+		return path + n + 1;
+	return path;
+}
+
+/* An absolute path.  NULL: there is no such thing, or *failed after a message about `what`. */
+static char *
+real_path(struct options *o, const char *path, const char *what, bool *failed)
+{
+	struct shown_path shown;
+
+	errno = ENOMEM;
+	char *const full = path != NULL ? realpath(path, NULL) : NULL;
+	*failed = full == NULL && errno != ENOENT && errno != ENOTDIR;
+	if (*failed && errno == ENOMEM)
+		options_no_memory(o);
+	else if (*failed)
+		say("%s: %s", show_path(&shown, what), strerror(errno));
+	if (*failed)
+		o->status = STATUS_UNREADABLE;
+	return full;
+}
+
+/* The same of the folder of a file. */
+static char *
+folder_of(struct options *o, const char *path, bool *failed)
+{
+	const char *const slash = strrchr(path, '/');
+	char *const name =
+	    slash == NULL ? strdup(".") : strndup(path, slash > path ? (size_t)(slash - path) : 1);
+	char *const full = real_path(o, name, path, failed);
+
+	free(name);
+	return full;
+}
+
+/* Reads the policy of a path, once; false after a message. */
+static bool
+read_entry(struct policies *p, struct options *o, const char *path, bool found, uint32_t *entry)
+{
+	const char *const shown = found ? short_path(p, path) : path;
+	struct reading_mistakes m;
+	bool failed;
+	char *const folder = folder_of(o, path, &failed);
+
+	if (failed)
+		return false;
+	mistakes_begin(&m, o, shown);
+	struct policy_file *const file = policy_file_read(path, shown, folder != NULL ? folder : p->here,
+	                                                  &m.findings, &m.no_memory);
+	free(folder);
+	if (!mistakes_end(&m, o, file != NULL))
+		return false;
+	if (!array_room(&p->entries, p->nentries, &p->entries_cap, sizeof *p->entries)) {
+		policy_file_free(file);
+		options_no_memory(o);
+		return false;
+	}
+	p->entries[p->nentries++] = (struct policy_entry){ .file = file, .path = path };
+	*entry = p->nentries;
+	if (file->baseline == NULL || p->baseline != NULL)
+		return true;
+	const struct slice full = arena_printf(&p->arena, "%s/%s", file->folder, file->baseline);
+	if (full.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	p->entries[*entry - 1].baseline_path = full.p;
+	p->entries[*entry - 1].baseline =
+	    read_baseline(o, file->folder, file->baseline, short_path(p, full.p));
+	return p->entries[*entry - 1].baseline != NULL;
+}
+
+/* ---- finding ---- */
+
+/* The folder where the search for a trace's policy begins, in the arena; p NULL: no memory. */
+static struct slice
+start_of(struct policies *p, const struct trace_group *trace)
+{
+	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
+
+	if (trace->operand.folder && path == trace->operand.path && !trace->by_prefix)
+		return arena_copy(&p->arena, slice_str(path));
+	if (slash == NULL)
+		return arena_copy(&p->arena, slice_str("."));
+	return arena_copy(&p->arena, slice_of(path, slash > path ? (size_t)(slash - path) : 1));
+}
+
+/* Remembers what a key leads to. */
+static bool
+remember(struct options *o, struct tabletext *table, struct slice key, uint32_t entry)
+{
+	if (tabletext_put(table, key, entry))
+		return true;
+	options_no_memory(o);
+	return false;
+}
+
+static bool
+find_by_path(struct policies *p, struct options *o, const char *path, uint32_t *entry)
+{
+	const struct slice key = arena_copy(&p->arena, slice_str(path));
+
+	if (key.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	*entry = tabletext_get(&p->paths, key);
+	return *entry != TABLE_NONE ||
+	       (read_entry(p, o, key.p, true, entry) && remember(o, &p->paths, key, *entry));
+}
+
+static bool
+find_entry(struct policies *p, struct options *o, const struct trace_group *trace, uint32_t *entry)
+{
+	const struct slice folder = start_of(p, trace);
+	struct shown_path shown;
+	int error = folder.p == NULL ? ENOMEM : 0;
+	bool ok = true;
+
+	*entry = folder.p != NULL ? tabletext_get(&p->folders, folder) : TABLE_NONE;
+	if (*entry != TABLE_NONE)
+		return true;
+	*entry = 0;
+	char *const path = folder.p != NULL ? policy_find(folder.p, p->here, &error) : NULL;
+	if (error == ENOMEM) {
+		options_no_memory(o);
+		return false;
+	}
+	if (error != 0) {
+		say("%s: its policy cannot be looked for: %s", show_path(&shown, trace_group_path(trace)),
+		    strerror(error));
+		o->status = STATUS_UNREADABLE;
+		return false;
+	}
+	if (path != NULL)
+		ok = find_by_path(p, o, path, entry);
+	free(path);
+	return ok && remember(o, &p->folders, folder, *entry);
+}
+
+/* Which overrides are for a trace. */
+static bool
+find_overrides(struct policies *p, struct options *o, const struct trace_group *trace,
+               struct policy_of_trace *of)
+{
+	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
+	const char *const path = trace_group_path(trace), *const slash = strrchr(path, '/');
+
+	if (file == NULL || file->noverrides == 0)
+		return true;
+	bool failed;
+	char *const folder = folder_of(o, path, &failed);
+	if (failed)
+		return false;
+	const struct slice full = arena_printf(&p->arena, "%s/%s",
+	                                       folder == NULL             ? ""
+	                                       : strcmp(folder, "/") == 0 ? ""
+	                                                                  : folder,
+	                                       slash != NULL ? slash + 1 : path);
+	free(folder);
+	if (full.p == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	of->overrides = policy_file_overrides(file, full.p);
+	return true;
+}
+
+static bool
+find_all(struct policies *p, struct options *o, const struct trace_groups *traces)
+{
+	uint32_t entry = 0;
+
+	if (p->line->config != NULL && !read_entry(p, o, p->line->config, false, &entry))
+		return false;
+	for (uint32_t i = 0; i < traces->n; i++) {
+		struct policy_of_trace *const of = &p->traces[i];
+		of->entry = entry;
+		if (p->line->config == NULL && !p->line->no_config &&
+		    !find_entry(p, o, &traces->list[i], &of->entry))
+			return false;
+		if (!find_overrides(p, o, &traces->list[i], of))
+			return false;
+	}
+	return true;
+}
+
+/* ---- which findings count ---- */
+
+static void
+compose(const struct policies *p, const struct policy_of_trace *of, struct policy *policy,
+        struct policy_row *rows)
+{
+	const struct policy_file *const file = of->entry > 0 ? p->entries[of->entry - 1].file : NULL;
+
+	policy_rows_reset(rows, policy->n);
+	policy->fail_level = LEVEL_ERROR;
+	policy->exit_zero = false;
+	if (file != NULL)
+		policy_apply(policy, rows, &file->own.choice);
+	for (uint32_t i = 0; file != NULL && i < file->noverrides; i++)
+		if ((of->overrides >> i & 1) != 0)
+			policy_apply(policy, rows, &file->overrides[i].choice);
+	policy_apply(policy, rows, &p->line->choice);
+}
+
+void
+policies_names(const struct policies *p, struct run_names *n)
+{
+	for (uint32_t i = 0; i < p->nentries; i++) {
+		run_names_read(n, "policy", p->entries[i].path);
+		run_names_read(n, "baseline of the policy", p->entries[i].baseline_path);
+	}
+}
+
+const struct policy_file *
+policies_first(const struct policies *p)
+{
+	return p->nentries > 0 ? p->entries[0].file : NULL;
+}
+
+const struct policy *
+policies_of(struct policies *p, size_t trace)
+{
+	const struct policy_of_trace of = p->traces[trace];
+
+	if (of.entry != p->of_present.entry || of.overrides != p->of_present.overrides)
+		compose(p, &of, &p->present, p->rows[1]);
+	p->of_present = of;
+	return &p->present;
+}
+
+bool
+policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
+                const struct policy_baseline **baseline)
+{
+	const struct policy_of_trace *const of = &p->traces[trace];
+	const struct policy_entry *const entry = of->entry > 0 ? &p->entries[of->entry - 1] : NULL;
+
+	*baseline = p->baseline != NULL ? p->baseline : entry != NULL ? entry->baseline : NULL;
+	return policy_checks_init(c, entry != NULL ? entry->file : NULL, of->overrides, *baseline != NULL);
+}
+
+/* ---- the whole ---- */
+
+static bool
+prepare(struct policies *p, struct options *o, uint32_t ntraces)
+{
+	bool failed;
+
+	p->here = real_path(o, ".", "the current folder", &failed);
+	if (failed)
+		return false;
+	if (p->here == NULL)
+		p->here = strdup("/"); /* the folder was removed */
+	p->traces = calloc((size_t)ntraces + 1, sizeof *p->traces);
+	for (int i = 0; i < 2; i++)
+		p->rows[i] = policy_rows_new(&p->whole.n);
+	p->present.n = p->whole.n;
+	p->whole.rows = p->rows[0];
+	p->present.rows = p->rows[1];
+	p->present.most = UINT64_MAX;
+	if (p->here != NULL && p->traces != NULL && p->rows[0] != NULL && p->rows[1] != NULL)
+		return true;
+	options_no_memory(o);
+	return false;
+}
+
+bool
+policies_init(struct policies *p, struct options *o, const struct policy_options *line,
+              const struct trace_groups *traces)
+{
+	*p = (struct policies){ .line = line };
+	if (!prepare(p, o, traces->n))
+		return false;
+	if (line->baseline != NULL &&
+	    (p->baseline = read_baseline(o, NULL, line->baseline, line->baseline)) == NULL)
+		return false;
+	if (!find_all(p, o, traces))
+		return false;
+	const struct policy_file *const first = policies_first(p);
+	const struct policy_of_trace own = { .entry = p->nentries > 0 };
+	compose(p, &own, &p->whole, p->rows[0]);
+	p->whole.most = line->limited ? line->limit : first != NULL ? first->max_findings : UINT64_MAX;
+	p->of_present.entry = UINT32_MAX;
+	return true;
+}
+
+void
+policies_free(struct policies *p)
+{
+	for (uint32_t i = 0; i < p->nentries; i++) {
+		policy_file_free(p->entries[i].file);
+		baseline_free(p->entries[i].baseline);
+	}
+	free(p->entries);
+	baseline_free(p->baseline);
+	free(p->traces);
+	free(p->here);
+	tabletext_free(&p->folders);
+	tabletext_free(&p->paths);
+	arena_free(&p->arena);
+	free(p->rows[0]);
+	free(p->rows[1]);
+}

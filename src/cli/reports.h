@@ -1,0 +1,181 @@
+#ifndef CLI_REPORTS_H
+#define CLI_REPORTS_H
+
+#include "cli/names.h"
+#include "cli/options.h"
+#include "cli/outputs.h"
+#include "format/ledger.h"
+#include "policy/policy.h"
+#include "report/report.h"
+#include "run/read/operands.h"
+
+/* ---- reports ---- */
+
+/* The reports of a run: what --report, --format and -o ask for, and what goes into them. */
+
+/* The names of reports, as --report takes them; NULL-terminated. */
+extern const char *const reports_words[];
+
+struct reports {
+	struct report_request {
+		const struct report_ops *kind;
+		const char *path; /* "-": standard output */
+		const char
+		    *folder; /* of the policy that names it, below which the path lies; NULL: the user did */
+		const char *below; /* its name from there on */
+		bool append;      /* behind what is in the file */
+		struct report report;
+		struct report_out out;
+	} list[REPORTS_MAX];
+	size_t n;
+	struct report_context context;
+	struct report_totals totals;
+	char *folder;       /* the current one */
+	struct arena arena; /* of the present file */
+	struct arena names; /* of the run */
+	enum exit_status status;
+};
+
+/* FORMAT=FILE, or, of a policy, FORMAT alone: to standard output.  false after a message and o->status set.
+ */
+bool reports_add(struct reports *r, struct options *o, const char *arg, bool needs_file);
+
+/* The same, taken apart; path is borrowed. */
+bool reports_request(struct reports *r, struct options *o, const struct report_ops *kind, const char *path);
+
+/* One that a policy asks for: a file below its folder, which replaces an earlier report of its kind and
+ * nothing else, with -f neither. */
+bool reports_add_of_policy(struct reports *r, struct options *o, const char *folder,
+                           const struct policy_report *report);
+
+/* Adds the names of their files. */
+void reports_names(const struct reports *r, struct run_names *n);
+
+/* The kind of this name; false after a message. */
+bool reports_kind(struct options *o, const char *option, const char *name, const struct report_ops **kind);
+
+/* Opens them all.  policy: of the run as a whole; borrowed.  false: it was said, and r->status set; end with
+ * reports_free() too. */
+bool reports_open(struct reports *r, struct options *o, const struct policy *policy);
+
+/* The next file, in the order of the reports, and the policy that it obeys. */
+void reports_file(struct reports *r, const struct file_record *file, const struct policy *policy);
+
+/* Ends those that were opened, for a publication; the worst status of the files.  no_memory: findings are
+ * missing. */
+enum exit_status reports_end(struct reports *r, bool no_memory, struct publication *p);
+
+/* After the publication, or instead of it: nothing of an output is left then. */
+void reports_free(struct reports *r);
+
+/* ---- side reports ---- */
+
+/*
+ * The reports of a command that does something else with its traces than to
+ * validate them: what it finds on the way, in the forms of validate.  They go
+ * to files.
+ */
+struct side_reports;
+
+/* --report FORMAT=FILE.  false after a message and o->status set. */
+bool side_reports_add(struct options *o, const char *arg);
+
+/* Adds the names of their files; nothing without reports. */
+struct run_names;
+
+void side_reports_names(const struct options *o, struct run_names *n);
+
+/* Opens the files; nothing without reports.  false after a message. */
+bool side_reports_open(struct options *o);
+
+/* A finding of the input that is read now. */
+void side_reports_finding(struct side_reports *s, const struct finding *f);
+
+/* The input was read, or could not be. */
+void side_reports_input(struct options *o, const struct source *input);
+
+/* Ends them, for a publication; the worst status of inputs.  STATUS_CLEAN without reports. */
+struct publication;
+
+enum exit_status side_reports_end(struct options *o, struct publication *p);
+
+/* After the publication, or instead of it: nothing of them is left then. */
+void side_reports_free(struct options *o);
+
+/* ---- losses out ---- */
+
+/* What a command makes of the losses of its output: a status, and a report. */
+struct losses_out {
+	bool fail;         /* --fail-on-loss */
+	const char *kinds; /* ids and globs of ids with commas between them; NULL: all kinds */
+	const char *path;  /* --losses; NULL: none */
+	struct report_out report;
+};
+
+/* --fail-on-loss (kinds NULL: all of them) and --fail-on-loss-of.  All of them include those of a list; of
+ * two lists the last counts.  false after a message and o->status set: there is no such kind. */
+bool losses_out_fail_on(struct losses_out *l, struct options *o, const char *kinds);
+
+/* Opens the report.  Nothing is written before losses_out_end().  false after a message. */
+bool losses_out_open(struct losses_out *l, const struct options *o);
+
+/* One conversion, for the report. */
+struct losses_of {
+	const char *const *in;
+	size_t nin;
+	const char *out, *from, *to; /* from: NULL where no input was recognised */
+	const struct ledger *ledger;
+};
+
+/* Writes the report, if there is one, for a publication; the status that the losses make. */
+enum exit_status losses_out_end(struct losses_out *l, const struct losses_of *of, struct publication *p);
+
+/* ---- policies ---- */
+
+/*
+ * The policies of a run.  Each trace has the one that --config names, or else
+ * the nearest to it; what that says about the run as a whole counts if it is
+ * the policy of the first trace that has one.  The command line counts most.
+ */
+struct policies {
+	const struct policy_options *line;
+	struct policy_entry {
+		struct policy_file *file;
+		const char *path, *baseline_path; /* of both files; in the arena, or the user's */
+		struct policy_baseline *baseline; /* its own; NULL: none */
+	} * entries;
+	uint32_t nentries, entries_cap;
+	struct policy_baseline *baseline; /* of --baseline */
+	struct policy_of_trace {
+		uint32_t entry; /* + 1; 0: none */
+		uint32_t overrides;
+	} * traces;                      /* by the index of the trace */
+	char *here;                      /* the current folder */
+	struct tabletext folders, paths; /* -> entry + 1, or 0 */
+	struct arena arena;              /* their keys */
+	struct policy whole, present;    /* of the run as a whole; of the trace that was asked for last */
+	struct policy_row *rows[2];      /* of both */
+	struct policy_of_trace of_present;
+};
+
+/* Finds and reads them all.  line: borrowed.  false after a message and o->status
+ * set.  In any case end with policies_free. */
+bool policies_init(struct policies *p, struct options *o, const struct policy_options *line,
+                   const struct trace_groups *traces);
+void policies_free(struct policies *p);
+
+/* Adds the names of the files that were read: policies and their baselines. */
+void policies_names(const struct policies *p, struct run_names *n);
+
+/* That of the first trace that has one; NULL: none has. */
+const struct policy_file *policies_first(const struct policies *p);
+
+/* Which findings of a trace count.  Valid until the next call; for one thread at a time. */
+const struct policy *policies_of(struct policies *p, size_t trace);
+
+/* What is expected of a trace; c: to be freed.  *baseline: what it is compared with, or NULL.  Any number of
+ * threads may ask.  false: no memory. */
+bool policies_checks(const struct policies *p, size_t trace, struct policy_checks *c,
+                     const struct policy_baseline **baseline);
+
+#endif

@@ -1,0 +1,553 @@
+#include "cli/say.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check/rules.h"
+#include "cli/reports.h"
+#include "format/ledger.h"
+#include "format/registry.h"
+#include "input/open.h"
+#include "output/text_json.h"
+#include "output/text_units.h"
+#include "output/text_visible.h"
+#include "report/report.h"
+
+/* ---- say selected ---- */
+
+enum { ROOM = 2048 };
+
+static void
+put_quoted(struct text *t, const char *s)
+{
+	text_char(t, '"');
+	text_visible(t, slice_str(s), 0);
+	text_char(t, '"');
+}
+
+static void
+put_slice(struct text *t, struct slice s)
+{
+	text_char(t, '"');
+	text_visible(t, s, 200);
+	text_char(t, '"');
+}
+
+/* Whether texts of the trace were noted that a condition did not match, and are names, not ids. */
+static void
+put_what(struct text *t, const struct select_condition *c, const struct select_near *near)
+{
+	switch (c->kind) {
+	case SELECT_NAME:
+		text_str(t, "no event has the name ");
+		put_slice(t, c->glob);
+		break;
+	case SELECT_CATEGORY:
+		text_str(t, "no event has the category ");
+		put_slice(t, c->glob);
+		break;
+	case SELECT_PID:
+		text_printf(t, "no event is of a process %" PRIu64, c->number);
+		break;
+	case SELECT_TID:
+		text_printf(t, "no event is of a thread %" PRIu64, c->number);
+		break;
+	case SELECT_PROCESS:
+		text_str(t, "no event is of a process with the name ");
+		put_slice(t, c->glob);
+		break;
+	case SELECT_THREAD:
+		text_str(t, "no event is of a thread with the name ");
+		put_slice(t, c->glob);
+		break;
+	case SELECT_TRACK:
+		text_str(t, "no track, thread or process with events has the name ");
+		put_slice(t, c->glob);
+		break;
+	default:
+		text_str(t, near != NULL && near->has_key ? "no field " : "no event has a field ");
+		put_slice(t, c->key);
+		if (near != NULL && near->has_key) {
+			text_str(t, c->compare == SELECT_GLOB ? " has the value " : " compares so");
+			if (c->compare == SELECT_GLOB)
+				put_slice(t, c->glob);
+		}
+		break;
+	}
+}
+
+/* The nearest text, or the first few. */
+static void
+put_near(struct text *t, const struct select_condition *c, const struct select_near *near)
+{
+	const bool id = c->kind == SELECT_PID || c->kind == SELECT_TID;
+
+	if (near == NULL || near->n == 0)
+		return;
+	if (near->best[0] != '\0') {
+		text_str(t, "; did you mean ");
+		put_quoted(t, near->best);
+		text_char(t, '?');
+		return;
+	}
+	text_str(t, near->n > 1 ? "; there are " : "; there is ");
+	for (unsigned i = 0; i < near->n && i < FOUND_SHOWN; i++) {
+		text_str(t, i > 0 ? ", " : "");
+		if (id)
+			text_str(t, near->first[i]);
+		else
+			put_quoted(t, near->first[i]);
+	}
+	text_str(t, near->n > FOUND_SHOWN ? ", ..." : "");
+}
+
+static void
+warn(const struct options *o, const char *path, const struct text *what)
+{
+	struct shown_path shown;
+
+	(void)o;
+	say("%s: warning: %.*s", show_path(&shown, path), (int)what->n, what->p);
+}
+
+/* In seconds where the clock has run for long: other units would hide how far apart times are. */
+static void
+put_clock(struct text *t, uint64_t ns)
+{
+	if (ns >= 1000000000)
+		text_printf(t, "%" PRIu64 ".%03u s", ns / 1000000000, (unsigned)(ns / 1000000 % 1000));
+	else
+		text_time(t, ns);
+}
+
+static void
+put_span_of_time(struct text *t, const struct select_found *f)
+{
+	put_clock(t, f->first);
+	text_str(t, " to ");
+	put_clock(t, f->last);
+}
+
+/* An absolute time that was meant to be relative.  true: it was said. */
+static void
+say_early(const struct options *o, const char *path, const struct select_found *f, struct text *t)
+{
+	const struct select_time *const since = &o->select.select.since;
+
+	if (since->kind != SELECT_AT || since->v == 0 || since->text == NULL || f->events == 0 ||
+	    since->v >= f->first)
+		return;
+	struct shown_path shown;
+	t->n = 0;
+	text_visible(t, slice_str(since->text), 0);
+	text_str(t, " is before the trace (");
+	put_span_of_time(t, f);
+	text_str(t, "); +");
+	text_visible(t, slice_str(since->text), 0);
+	text_str(t, " counts from its start");
+	say("%s: note: %.*s", show_path(&shown, path), (int)t->n, t->p);
+}
+
+/* Which of the options no event met; how many. */
+static unsigned
+say_unmet(const struct options *o, const char *path, const struct select_found *f, struct text *t)
+{
+	const struct select *const s = &o->select.select;
+	unsigned n = 0;
+
+	for (uint32_t k = 0; k < s->n && f->events > 0; k++) {
+		if ((f->unmet >> k & 1) == 0)
+			continue;
+		t->n = 0;
+		put_what(t, &s->conditions[k], f->near[k]);
+		put_near(t, &s->conditions[k], f->near[k]);
+		warn(o, path, t);
+		n++;
+	}
+	return n;
+}
+
+static void
+say_empty(const struct options *o, const char *path, const struct select_found *f, struct text *t)
+{
+	const struct select *const s = &o->select.select;
+
+	t->n = 0;
+	if (f->events == 0) {
+		text_str(t, "no event is selected: the trace has none");
+	} else {
+		text_printf(t, "none of %" PRIu64 " event%s is selected", f->events,
+		            f->events == 1 ? "" : "s");
+		if (s->since.kind != SELECT_ANY_TIME || s->until.kind != SELECT_ANY_TIME) {
+			text_str(t, "; the trace is from ");
+			put_span_of_time(t, f);
+		}
+	}
+	warn(o, path, t);
+}
+
+enum exit_status
+say_selected(const struct options *o, const char *path, const struct select_found *f)
+{
+	struct shown_path shown;
+	char room[ROOM];
+
+	if (f == NULL || !f->complete)
+		return STATUS_CLEAN;
+	const uint64_t selected = f->events - f->left_out;
+	struct text t = text_start(room, sizeof room);
+	const unsigned unmet = say_unmet(o, path, f, &t);
+	if (selected == 0 && unmet == 0)
+		say_empty(o, path, f, &t);
+	if (!o->quiet) {
+		say_early(o, path, f, &t);
+		if (f->left_out > 0)
+			say("%s: %" PRIu64 " of %" PRIu64 " event%s selected", show_path(&shown, path),
+			    selected, f->events, f->events == 1 ? "" : "s");
+	}
+	text_free(&t);
+	return selected == 0 && o->select.fail_on_empty ? STATUS_FINDINGS : STATUS_CLEAN;
+}
+
+void
+say_crossing(const struct options *o, const char *path, const struct select_found *f)
+{
+	struct shown_path shown;
+
+	if (f == NULL || o->quiet || f->clipped == 0)
+		return;
+	say("%s: %" PRIu64 " span%s the time window and %s whole, as records are copied",
+	    show_path(&shown, path), f->clipped, f->clipped == 1 ? " crosses an end of" : "s cross an end of",
+	    f->clipped == 1 ? "is" : "are");
+}
+
+/* ---- say ---- */
+
+enum { ROOM_SAY = 4096 }; /* of a message that has to be said when there is no memory */
+
+static void
+put_bytes(const char *p, size_t n)
+{
+	while (n > 0) {
+		const ssize_t k = write(STDERR_FILENO, p, n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return; /* nowhere left to say it */
+		p += k;
+		n -= (size_t)k;
+	}
+}
+
+/* Lines, less the commands of CI services. */
+static void
+put(const char *p, size_t n)
+{
+	char room[ROOM_SAY];
+	struct text safe = text_start(room, sizeof room);
+
+	if (!text_has_commands(p, n, 0)) {
+		put_bytes(p, n);
+		return;
+	}
+	text_add_guarded(&safe, p, n, 0);
+	put_bytes(safe.p, safe.n);
+	text_free(&safe);
+}
+
+/* "41208 instants, fields of 82589 events" */
+static void
+say_lacks(const char *path, const struct ledger *l)
+{
+	char room[ROOM_SAY];
+	struct text t = text_start(room, sizeof room);
+
+	for (size_t i = 0; i < l->n; i++) {
+		const char *const lacks = l->rows[i].loss->lacks;
+		if (lacks == NULL)
+			continue;
+		const size_t before = strcspn(lacks, "#");
+		const bool inside = lacks[before] == '#';
+		text_printf(&t, "%s%.*s%" PRIu64 "%s%s", t.n > 0 ? ", " : "", inside ? (int)before : 0, lacks,
+		            l->rows[i].count, inside ? "" : " ", inside ? lacks + before + 1 : lacks);
+	}
+	if (t.n > 0)
+		say("%s: not in it: %.*s (--losses lists them)", path, (int)t.n, t.p);
+	text_free(&t);
+}
+
+void
+say_losses(const char *path, const struct ledger *l, bool each)
+{
+	struct shown_path shown;
+
+	show_path(&shown, path);
+	if (!each)
+		say_lacks(shown.s, l);
+	for (size_t i = 0; i < l->n; i++)
+		if (each || l->rows[i].loss->lacks == NULL)
+			say("%s: %s: %" PRIu64 "; the first at input offset %" PRIu64 " [%s]", shown.s,
+			    l->rows[i].loss->text, l->rows[i].count, l->rows[i].first_offset,
+			    l->rows[i].loss->id);
+}
+
+void
+say_text(const struct text *t)
+{
+	put(t->p, t->n);
+	if (t->failed && t->n > 0 && t->p[t->n - 1] != '\n')
+		put("\n", 1); /* it is cut for lack of memory */
+}
+
+void
+say(const char *fmt, ...)
+{
+	char line[2048];
+	va_list ap;
+
+	int n = snprintf(line, sizeof line, "tracetool: ");
+	va_start(ap, fmt);
+	n += vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
+	va_end(ap);
+	if ((size_t)n > sizeof line - 2)
+		n = (int)sizeof line - 2;
+	line[n++] = '\n';
+	put(line, (size_t)n);
+}
+
+const char *
+show_path(struct shown_path *p, const char *path)
+{
+	char room[4 * sizeof p->s];
+	struct text t = text_start(room, sizeof room);
+
+	text_visible(&t, slice_str(path), sizeof p->s);
+	const size_t n = t.n < sizeof p->s ? t.n : sizeof p->s - 1;
+	memcpy(p->s, t.p, n);
+	p->s[n] = '\0';
+	text_free(&t);
+	return p->s;
+}
+
+/* A limit of this program is no warning of the trace: events may be shown otherwise for it. */
+static bool
+is_limit(const struct rule *rule)
+{
+	const size_t n = strlen(rule->id);
+
+	return n > 5 && strcmp(rule->id + n - 5, "limit") == 0;
+}
+
+static void
+say_from(const struct options *o, enum level least, const struct findings *j, const struct finding *f)
+{
+	struct finding plain = *f;
+	char room[ROOM_SAY];
+	struct text t = text_start(room, sizeof room);
+
+	/* a message may quote anything; what the system says is of no trace */
+	if (o->wordless && !input_rule_is_failure(f->rule))
+		plain.message = f->rule->text;
+	if (o->side != NULL)
+		side_reports_finding(o->side, &plain);
+	if (f->rule->level < least && (o->quiet || !is_limit(f->rule)))
+		return;
+	if (report_text_is_system(f))
+		text_str(&t, "tracetool: ");
+	report_text_finding(&t, j->path, &plain, options_color(o, STDERR_FILENO));
+	say_text(&t);
+	text_free(&t);
+}
+
+void
+say_finding(void *ctx, const struct findings *j, const struct finding *f)
+{
+	say_from(ctx, LEVEL_ERROR, j, f);
+}
+
+void
+say_mistake(void *ctx, const struct findings *j, const struct finding *f)
+{
+	const struct options *const o = ctx;
+
+	say_from(o, o->quiet ? LEVEL_ERROR : LEVEL_WARNING, j, f);
+}
+
+void
+say_found(const struct options *o)
+{
+	const int nin = o->argc - o->first_operand - (o->cmd->converts && o->output == NULL);
+	struct shown_path shown;
+
+	if (!o->quiet && o->warnings > 0)
+		say("%" PRIu64 " warning%s in the input: tracetool validate %s lists %s", o->warnings,
+		    o->warnings == 1 ? "" : "s",
+		    nin == 1 ? show_path(&shown, o->argv[o->first_operand]) : "IN ...",
+		    o->warnings == 1 ? "it" : "them");
+}
+
+bool
+say_failure(struct options *o, const struct findings *j, const struct finding *f)
+{
+	const bool failure = input_rule_is_failure(f->rule);
+
+	if (failure)
+		say_finding(o, j, f);
+	return failure;
+}
+
+enum exit_status
+say_end(struct options *o, const struct source *s)
+{
+	char room[ROOM_SAY];
+	struct text t = text_start(room, sizeof room);
+
+	o->warnings += s->findings.levels[LEVEL_WARNING];
+	if (o->side != NULL)
+		side_reports_input(o, s);
+	if (!o->quiet)
+		report_text_rest(&t, &s->findings, LEVEL_ERROR);
+	if (s->reader.unread > 0) {
+		struct shown_path shown;
+		text_printf(&t, "%s: %" PRIu64 " bytes not read\n", show_path(&shown, s->findings.path),
+		            s->reader.unread);
+	}
+	say_text(&t);
+	text_free(&t);
+	if (s->context != NULL && s->context->refused[0] != '\0') {
+		say("%s: %s", o->cmd->name, s->context->refused);
+		return STATUS_USAGE;
+	}
+	if (s->unreadable)
+		return STATUS_UNREADABLE;
+	return s->findings.levels[LEVEL_ERROR] > 0 ? STATUS_FINDINGS : STATUS_CLEAN;
+}
+
+bool
+is_nothing_read(const struct source *s)
+{
+	const struct trace *const t = s->context->trace;
+	const uint64_t errors = s->findings.levels[LEVEL_ERROR];
+
+	if (!s->open || errors == 0)
+		return false;
+	/* lines are records, whatever is in them */
+	return s->reader.records == 0 ||
+	       (s->reader.records <= errors && t->events == 0 && t->ntracks == 0 && t->nclasses == 0);
+}
+
+/* What the bytes look like; NULL: nothing that is known. */
+static const struct format *
+content_of(const char *path)
+{
+	enum { LOOKED = 65536 };
+	struct input *const in = path != NULL && input_is_named(path) ? input_open(path) : NULL;
+	const struct format *found = NULL;
+	bool no_memory = false;
+
+	if (in != NULL) {
+		const bool more = input_need(in, LOOKED);
+		const size_t there = (size_t)(in->end - in->p);
+		if (there > 0)
+			found = format_probe(slice_of(in->p, more ? LOOKED : there),
+			                     in->last && there <= LOOKED, &no_memory);
+	}
+	input_close(in);
+	return found;
+}
+
+void
+say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what)
+{
+	const struct format *const content = content_of(path);
+	struct shown_path room;
+
+	show_path(&room, shown);
+	if (content != NULL && content != as)
+		say("%s: %s; its content looks like %s (leave out --from)", room.s, what, content->name);
+	else
+		say("%s: %s", room.s, what);
+}
+
+/* ---- progress ---- */
+
+static int64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void
+progress_init(struct progress *p, const struct options *o)
+{
+	*p = (struct progress){ .wanted = !o->quiet && isatty(STDERR_FILENO) };
+	p->started_ms = p->last_ms = now_ms();
+}
+
+void
+progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms)
+{
+	const uint64_t mega = 1000000, rate = ms > 0 ? read / (uint64_t)ms * 1000 : 0; /* bytes in a second */
+
+	if (size > 0)
+		text_printf(t, "%3u %% of %" PRIu64 " MB", (unsigned)(at < size ? at * 100 / size : 100),
+		            size / mega);
+	else
+		text_printf(t, "%" PRIu64 " MB", at / mega);
+	if (rate < mega)
+		return;
+	text_printf(t, ", %" PRIu64 " MB/s", rate / mega);
+	if (at >= size)
+		return;
+	const uint64_t left = (size - at) / rate + 1;
+	if (left < 60)
+		text_printf(t, ", %u s left", (unsigned)left);
+	else
+		text_printf(t, ", %" PRIu64 " min %u s left", left / 60, (unsigned)(left % 60));
+}
+
+void
+progress_show(void *progress, const struct input *in)
+{
+	struct progress *const p = progress;
+	char room[128];
+	struct text t = text_start(room, sizeof room);
+
+	if (!p->wanted)
+		return;
+	const int64_t now = now_ms();
+	const uint64_t at = input_offset(in, in->p);
+	if (in != p->in || at < p->at) {
+		p->in = in;
+		p->begun_at = at;
+		p->begun_ms = now;
+	}
+	p->at = at;
+	if (now - p->started_ms < 1000 || now - p->last_ms < 200)
+		return;
+	p->last_ms = now;
+	p->shown = true;
+	text_char(&t, '\r');
+	progress_put(&t, at, in->packing == INPUT_PLAIN ? input_file_size(in) : 0, at - p->begun_at,
+	             now - p->begun_ms);
+	text_str(&t, "\033[K");
+	put(t.p, t.n);
+	text_free(&t);
+}
+
+void
+progress_clear(struct progress *p)
+{
+	p->in = NULL;
+	if (!p->shown) /* of several traces, which are read side by side, nothing is */
+		return;
+	put("\r\033[K", 4);
+	p->shown = false;
+}

@@ -1,0 +1,79 @@
+#ifndef CLI_SAY_H
+#define CLI_SAY_H
+
+#include "cli/command.h"
+#include "cli/options.h"
+
+/* The only place that writes to stderr. */
+
+/* "tracetool: MESSAGE". */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The text as it is. */
+void say_text(const struct text *t);
+
+/* Finding sinks of commands whose findings are talk, not data; ctx is a struct options.  Of traces, errors
+ * are said: data is lost.  Warnings say_found() counts. */
+void say_finding(void *ctx, const struct findings *j, const struct finding *f);
+
+/* Of files that people write: warnings, too. */
+void say_mistake(void *ctx, const struct findings *j, const struct finding *f);
+
+/* After the report: how many warnings were not said, and who lists them; not with --quiet. */
+void say_found(const struct options *o);
+
+/* Of an input that is read once more, as its findings were said before: only what the system failed to do is
+ * new.  true: it was that, and it was said. */
+bool say_failure(struct options *o, const struct findings *j, const struct finding *f);
+
+/* How many events were selected, unless all were, and, also with --quiet, which options no event met.  found:
+ * of the trace at `path`, NULL if all of it was wanted.  STATUS_FINDINGS with --fail-on-empty if there is no
+ * event. */
+enum exit_status say_selected(const struct options *o, const char *path, const struct select_found *found);
+
+/* Of a selection whose records are copied: how many of its spans the time window did not cut. */
+void say_crossing(const struct options *o, const char *path, const struct select_found *found);
+
+/* What was lost on the way to an output (or report), one line for each kind; but for one of all that the
+ * format lacks by its nature, unless `each`. */
+struct ledger;
+
+void say_losses(const char *path, const struct ledger *l, bool each);
+
+/* Whether the input has bytes, but nothing of it could be read: it is damaged from the start on, or is no
+ * trace of this format. */
+bool is_nothing_read(const struct source *s);
+
+/* Says so, and what the content of the file looks like, if not like `as`; path NULL, or of what can be read
+ * only once: no more than that. */
+void say_nothing_read(const char *shown, const char *path, const struct format *as, const char *what);
+
+/* After a flow: repeats that were not shown; then what the findings mean for the exit status (fail level:
+ * error). */
+enum exit_status say_end(struct options *o, const struct source *s);
+
+/* Paths as messages show them: escaped. */
+struct shown_path {
+	char s[512];
+};
+
+const char *show_path(struct shown_path *p, const char *path);
+
+/* How far a long run is; on stderr, when that is a terminal, after the first second. */
+struct progress {
+	bool wanted, shown;
+	int64_t started_ms, last_ms;
+	/* of the present file, in the present pass over it */
+	const struct input *in;
+	uint64_t begun_at, at;
+	int64_t begun_ms;
+};
+
+void progress_init(struct progress *p, const struct options *o);
+void progress_show(void *progress, const struct input *in); /* pipeline_hooks.progress */
+void progress_clear(struct progress *p);
+
+/* "34 % of 812 MB, 210 MB/s, 3 s left": `at` of size bytes (0: not known), `read` of them in `ms`. */
+void progress_put(struct text *t, uint64_t at, uint64_t size, uint64_t read, int64_t ms);
+
+#endif

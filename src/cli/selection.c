@@ -1,0 +1,493 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "check/rules.h"
+#include "cli/options.h"
+#include "cli/say.h"
+#include "format/registry.h"
+#include "output/text_json.h"
+#include "report/report.h"
+#include "run/sort/sorter.h"
+#include "vocab/vocab.h"
+
+/* ---- schema files ---- */
+
+#define FORMATS_MAX 64
+
+/* The names of the formats that can be read. */
+static void
+list_formats(const char *names[FORMATS_MAX])
+{
+	size_t n = 0;
+
+	for (const struct format *const *f = formats; *f != NULL && n < FORMATS_MAX - 1; f++)
+		if ((*f)->reader != NULL)
+			names[n++] = (*f)->name;
+	names[n] = NULL;
+}
+
+static bool
+no_memory(struct findings *findings, struct schema_summary *summary)
+{
+	finding_add(findings, &input_rules[INPUT_RULE_NO_MEMORY], 0, 0, "the system gives no more memory");
+	summary->unreadable = true;
+	return false;
+}
+
+static bool
+check_text(struct slice text, struct findings *findings, struct schema_summary *summary)
+{
+	const char *names[FORMATS_MAX];
+	struct vocabulary *const v = vocab_new(NULL);
+	bool ok = false;
+
+	if (v == NULL)
+		return no_memory(findings, summary);
+	list_formats(names);
+	vocab_set_formats(v, names);
+	ok = vocab_add_text(v, text.p, text.n, findings, &summary->rules);
+	if (ok)
+		snprintf(summary->format, sizeof summary->format, "%s", vocab_last_format(v));
+	else if (vocab_no_memory(v))
+		no_memory(findings, summary);
+	vocab_free(v);
+	return ok;
+}
+
+bool
+schema_check(const char *path, finding_sink *sink, void *ctx, struct slice *text,
+             struct schema_summary *summary, struct text *rest)
+{
+	struct findings findings;
+	char *bytes;
+	size_t n;
+	bool ok = false;
+
+	*summary = (struct schema_summary){ .rules = 0 };
+	findings_init(&findings, path, sink, ctx);
+	if (vocab_read_file(path, &findings, &bytes, &n)) {
+		ok = check_text(slice_of(bytes, n), &findings, summary);
+		*text = ok ? slice_of(bytes, n) : (struct slice){ .p = NULL };
+		if (!ok)
+			free(bytes);
+	} else {
+		summary->unreadable = true;
+	}
+	report_text_rest(rest, &findings, LEVEL_NOTE);
+	findings_free(&findings);
+	return ok;
+}
+
+bool
+schema_read(const struct options *o, struct schema_file *s)
+{
+	struct schema_summary summary;
+	char room[1024];
+	struct text rest = text_start(room, sizeof room);
+	/* the sink takes a plain pointer; the options are only looked at */
+	union {
+		const struct options *options;
+		void *ctx;
+	} from = { .options = o };
+
+	const bool ok = schema_check(s->path, say_mistake, from.ctx, &s->text, &summary, &rest);
+	say_text(&rest);
+	text_free(&rest);
+	return ok;
+}
+
+void
+schema_free(struct schema_file *s)
+{
+	union {
+		const char *p;
+		void *mine;
+	} text = { .p = s->text.p };
+
+	free(text.mine);
+	s->text.p = NULL;
+}
+
+/* ---- time option ---- */
+
+#define NS_PER_MINUTE UINT64_C(60000000000)
+
+bool
+duration_option(const char *s, uint64_t *ns)
+{
+	const struct slice text = slice_str(s);
+
+	return strchr(s, ' ') == NULL && (units_count(text, ns) || units_time(text, ns));
+}
+
+/* "Z", "+hh:mm", "-hh:mm" or nothing: how far local time is from UTC. */
+static bool
+offset_of(const char *p, bool *behind, uint64_t *ns)
+{
+	uint64_t hours, minutes;
+
+	*behind = *p == '-';
+	*ns = 0;
+	if (*p == '\0' || strcmp(p, "Z") == 0)
+		return true;
+	if (strlen(p) != 6 || p[3] != ':' || !units_count(slice_of(p + 1, 2), &hours) ||
+	    !units_count(slice_of(p + 4, 2), &minutes) || hours > 23 || minutes > 59)
+		return false;
+	*ns = (hours * 60 + minutes) * NS_PER_MINUTE;
+	return true;
+}
+
+/* Beyond what units_wall() takes: without seconds, without Z, and with an offset from UTC. */
+static bool
+wall_time(const char *s, uint64_t *ns)
+{
+	const char *const clock = strchr(s, 'T');
+	char utc[64];
+	bool behind;
+	uint64_t offset;
+
+	if (clock == NULL)
+		return units_wall(slice_str(s), ns);
+	const char *const zone = clock + strcspn(clock, "Z+-");
+	const char *const colon = strchr(clock, ':');
+	const bool seconds =
+	    colon != NULL && colon < zone && memchr(colon + 1, ':', (size_t)(zone - colon - 1)) != NULL;
+	const int n = snprintf(utc, sizeof utc, "%.*s%sZ", (int)(zone - s), s, seconds ? "" : ":00");
+	if (n >= (int)sizeof utc || !offset_of(zone, &behind, &offset) || !units_wall(slice_str(utc), ns))
+		return false;
+	return behind ? !__builtin_add_overflow(*ns, offset, ns) : !__builtin_sub_overflow(*ns, offset, ns);
+}
+
+bool
+time_option(const char *s, struct select_time *t)
+{
+	if (strchr(s, ' ') != NULL)
+		return false;
+	if (*s == '+' || *s == '-') {
+		t->kind = *s == '+' ? SELECT_FROM_FIRST : SELECT_BEFORE_LAST;
+		return duration_option(s + 1, &t->v);
+	}
+	t->kind = SELECT_PART;
+	if (units_part(slice_str(s), SELECT_WHOLE, &t->v))
+		return true;
+	t->kind = SELECT_WALL;
+	if (strlen(s) >= 10 && s[4] == '-')
+		return wall_time(s, &t->v);
+	t->kind = SELECT_AT;
+	return duration_option(s, &t->v);
+}
+
+/* Where the number at s ends. */
+static const char *
+behind_number(const char *s)
+{
+	while (isdigit((unsigned char)*s) || *s == '.')
+		s++;
+	return s;
+}
+
+const char *
+duration_option_why(const char *s)
+{
+	const char *const unit = behind_number(s);
+	uint64_t ns;
+
+	if (unit == s)
+		return "a duration, which is a number with a unit, such as 12.5ms";
+	if (*unit == '\0')
+		return units_count(slice_str(s), &ns) ? "a unit with its number: ns, us, ms, s, min or h"
+		                                      : "a number with a unit, such as 12.5ms";
+	if (isalpha((unsigned char)*unit)) {
+		char one[24];
+		(void)snprintf(one, sizeof one, "1%.20s", unit);
+		if (!duration_option(one, &ns))
+			return "one of the units ns, us, ms, s, min, h";
+	}
+	return "a duration of whole nanoseconds below 2^64, such as 12.5ms";
+}
+
+/* What was due instead of a text that is none of them, for "--since takes ..., not 200%". */
+static const char *
+time_option_why(const char *s)
+{
+	const bool moved = *s == '+' || *s == '-';
+	const char *const digits = s + moved, *const end = behind_number(digits);
+
+	if (end > digits && strcmp(end, "%") == 0)
+		return *s == '-' ? "0% to 100% of the trace (the last tenth is --since 90%)"
+		                 : "at most 100%, with at most six decimals";
+	if (!moved && strlen(s) >= 10 && s[4] == '-')
+		return "a wall time such as 2026-11-22T08:30:00.5Z";
+	if (end > digits && *end != '\0')
+		return duration_option_why(digits);
+	return "a time: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30:00Z";
+}
+
+bool
+length_option(const char *s, uint64_t *ns)
+{
+	uint64_t n;
+
+	return (!units_count(slice_str(s), &n) || n == 0) && duration_option(s, ns);
+}
+
+/* ---- select options ---- */
+
+enum {
+	S_SINCE,
+	S_UNTIL,
+	S_EDGES,
+	S_NAME,
+	S_CATEGORY,
+	S_PID,
+	S_TID,
+	S_PROCESS,
+	S_THREAD,
+	S_TRACK,
+	S_MIN_DUR,
+	S_MAX_DUR,
+	S_WHERE,
+	S_NOT,
+	S_FAIL_ON_EMPTY,
+};
+
+const struct cmd_option select_option_rows[] = {
+	[S_SINCE] = { "since", "TIME",
+	              "events from TIME on: 1500000 (ns), 12.5ms, +1.5s, -2s, 50%, 2026-11-22T08:30Z", 0 },
+	[S_UNTIL] = { "until", "TIME", "events before TIME", 0 },
+	[S_EDGES] = { "edges", "clip|keep|drop",
+	              "what becomes of spans that cross an end of the window (default: clip)", 0 },
+	[S_NAME] = { "name", "GLOB,...", "events of these names (* stands for any text)", 0 },
+	[S_CATEGORY] = { "category", "GLOB,...", "events of these categories", 0 },
+	[S_PID] = { "pid", "N", "events of this process", 0 },
+	[S_TID] = { "tid", "N", "events of this thread", 0 },
+	[S_PROCESS] = { "process", "GLOB,...", "events of processes of these names", 0 },
+	[S_THREAD] = { "thread", "GLOB,...", "events of threads of these names", 0 },
+	[S_TRACK] = { "track", "GLOB,...", "events of tracks, threads or processes of these names", 0 },
+	[S_MIN_DUR] = { "min-dur", "TIME", "spans of at least this duration, 1.5ms", 0 },
+	[S_MAX_DUR] = { "max-dur", "TIME", "events of at most this duration", 0 },
+	[S_WHERE] = { "where", "KEY=GLOB",
+	              "events with a field KEY whose value is GLOB; KEY>N, KEY<=N, ...: a number", 0 },
+	[S_NOT] = { "not", NULL, "negates the next filter: --not --name idle", 0 },
+	[S_FAIL_ON_EMPTY] = { "fail-on-empty", NULL, "exit status 1 if no event is selected", 0 },
+	{ NULL, NULL, NULL, 0 },
+};
+
+static bool
+mistake(struct options *o, const char *option, const char *what, const char *arg)
+{
+	struct shown_path shown;
+
+	o->status = options_mistake(o, "--%s takes %s, not %s", option, what, show_path(&shown, arg));
+	return false;
+}
+
+static bool
+take_time(struct options *o, int which, const char *arg, struct select_time *t)
+{
+	t->text = arg;
+	return time_option(arg, t) || mistake(o, select_option_rows[which].name, time_option_why(arg), arg);
+}
+
+static bool
+take_edges(struct select_options *s, struct options *o, const char *arg)
+{
+	static const char *const words[] = { "clip", "keep", "drop", NULL };
+	const int i = options_word(o, "--edges", arg, words);
+
+	if (i >= 0)
+		s->select.edges = (enum select_edges)i;
+	s->clip_asked = i == SELECT_CLIP;
+	return i >= 0;
+}
+
+/* KEY<N, KEY<=N, KEY>N or KEY>=N; a "<" or ">" that no number follows belongs to the key. */
+static bool
+take_comparison(struct select_condition *c, const char *arg)
+{
+	const char *const sign = strpbrk(arg, "<>=");
+
+	if (sign == NULL || sign == arg || *sign == '=')
+		return false;
+	const bool equal = sign[1] == '=';
+	if (!value_number(slice_str(sign + 1 + equal), &c->with))
+		return false;
+	c->key = slice_of(arg, (size_t)(sign - arg));
+	c->compare =
+	    *sign == '<' ? (equal ? SELECT_AT_MOST : SELECT_LESS) : (equal ? SELECT_AT_LEAST : SELECT_MORE);
+	return true;
+}
+
+static bool
+take_where(struct select_condition *c, struct options *o, const char *arg)
+{
+	const char *const equals = strchr(arg, '=');
+
+	if (take_comparison(c, arg))
+		return true;
+	if (equals == NULL || equals == arg || strchr("<>", equals[-1]) != NULL)
+		return mistake(o, "where", "KEY=GLOB or a comparison with a number (KEY>N, KEY<=N)", arg);
+	c->key = slice_of(arg, (size_t)(equals - arg));
+	c->glob = slice_str(equals + 1);
+	return true;
+}
+
+static bool
+add(struct select *k, struct options *o, struct select_condition c)
+{
+	if (k->n == SELECT_MOST) {
+		o->status = options_mistake(o, "takes %d conditions at most", SELECT_MOST);
+		return false;
+	}
+	k->conditions[k->n++] = c;
+	return true;
+}
+
+/* How much of a list its first pattern is: up to a comma that neither stands within brackets, as in
+ * "sum(int, int)", nor behind a backslash.  Brackets that are not closed hold no comma back. */
+static size_t
+first_pattern(const char *list)
+{
+	size_t n = 0, depth = 0, comma = SIZE_MAX;
+
+	for (; list[n] != '\0'; n++) {
+		if (list[n] == '\\' && list[n + 1] != '\0')
+			n++;
+		else if (strchr("([{<", list[n]) != NULL)
+			depth++;
+		else if (strchr(")]}>", list[n]) != NULL)
+			depth -= depth > 0;
+		else if (list[n] == ',' && depth == 0)
+			return n;
+		else if (list[n] == ',' && comma == SIZE_MAX)
+			comma = n;
+	}
+	return depth > 0 && comma != SIZE_MAX ? comma : n;
+}
+
+static bool
+take_globs(struct select *k, struct options *o, struct select_condition c, const char *arg)
+{
+	for (;;) {
+		const size_t n = first_pattern(arg);
+		c.glob = slice_of(arg, n);
+		if (!add(k, o, c))
+			return false;
+		if (arg[n] == '\0')
+			return true;
+		arg += n + 1;
+	}
+}
+
+static bool
+take_condition(struct select *k, struct options *o, int which, bool inverted, const char *arg)
+{
+	static const enum select_kind kinds[] = {
+		[S_NAME] = SELECT_NAME,   [S_CATEGORY] = SELECT_CATEGORY, [S_PID] = SELECT_PID,
+		[S_TID] = SELECT_TID,     [S_PROCESS] = SELECT_PROCESS,   [S_THREAD] = SELECT_THREAD,
+		[S_TRACK] = SELECT_TRACK, [S_MIN_DUR] = SELECT_MIN_DUR,   [S_MAX_DUR] = SELECT_MAX_DUR,
+		[S_WHERE] = SELECT_WHERE,
+	};
+	struct select_condition c = { .kind = kinds[which], .inverted = inverted };
+
+	if (which == S_WHERE)
+		return take_where(&c, o, arg) && add(k, o, c);
+	c.glob = slice_str(arg);
+	if (which == S_MIN_DUR || which == S_MAX_DUR)
+		return (length_option(arg, &c.number) ||
+		        mistake(o, select_option_rows[which].name, duration_option_why(arg), arg)) &&
+		       add(k, o, c);
+	if (which == S_PID || which == S_TID)
+		return options_number(o, which == S_PID ? "--pid" : "--tid", arg, &c.number) && add(k, o, c);
+	return take_globs(k, o, c, arg);
+}
+
+bool
+select_options_take(struct select_options *s, struct options *o, int which, const char *arg)
+{
+	struct select *const k = &s->select;
+	const bool inverted = s->invert;
+
+	s->invert = which == S_NOT;
+	if (which == S_NOT)
+		return true;
+	if (which == S_FAIL_ON_EMPTY && !inverted) {
+		s->fail_on_empty = true;
+		return true;
+	}
+	if (inverted &&
+	    (which == S_SINCE || which == S_UNTIL || which == S_EDGES || which == S_FAIL_ON_EMPTY)) {
+		o->status = options_mistake(o, "--not does not go with --%s", select_option_rows[which].name);
+		return false;
+	}
+	if (which == S_SINCE)
+		return take_time(o, which, arg, &k->since);
+	if (which == S_UNTIL)
+		return take_time(o, which, arg, &k->until);
+	if (which == S_EDGES)
+		return take_edges(s, o, arg);
+	return take_condition(k, o, which, inverted, arg);
+}
+
+/* A condition of this kind that excludes the given one, as no duration is in both. */
+static const struct select_condition *
+excluding(const struct select *k, const struct select_condition *least)
+{
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->conditions[i].kind == SELECT_MAX_DUR && !k->conditions[i].inverted &&
+		    k->conditions[i].number >= least->number)
+			return NULL;
+	for (uint32_t i = 0; i < k->n; i++)
+		if (k->conditions[i].kind == SELECT_MAX_DUR && !k->conditions[i].inverted)
+			return &k->conditions[i];
+	return NULL;
+}
+
+/* Options that no event can meet together; false after a message. */
+static bool
+check_ranges(const struct select *k, struct options *o)
+{
+	const struct select_condition *most = NULL, *least = NULL;
+
+	if (select_is_reversed(k)) {
+		o->status = options_mistake(o,
+		                            "--since %s is not before --until %s: no event can be between "
+		                            "them",
+		                            k->since.text, k->until.text);
+		return false;
+	}
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct select_condition *const c = &k->conditions[i];
+		if (c->kind != SELECT_MIN_DUR || c->inverted)
+			continue;
+		most = excluding(k, c);
+		least = c;
+		if (most == NULL)
+			return true; /* conditions of one kind are alternatives */
+	}
+	if (most == NULL)
+		return true;
+	o->status = options_mistake(o, "--min-dur %.*s is longer than --max-dur %.*s", (int)least->glob.n,
+	                            least->glob.p, (int)most->glob.n, most->glob.p);
+	return false;
+}
+
+bool
+select_options_end(const struct select_options *s, struct options *o)
+{
+	const struct select *const k = &s->select;
+
+	if (s->invert)
+		o->status = options_mistake(o, "--not stands before no option that it could turn around");
+	else if (k->edges != SELECT_CLIP && k->since.kind == SELECT_ANY_TIME &&
+	         k->until.kind == SELECT_ANY_TIME)
+		o->status =
+		    options_mistake(o, "--edges says what --since and --until do to spans; give one of "
+		                       "them");
+	else
+		return check_ranges(k, o);
+	return false;
+}

@@ -1,0 +1,199 @@
+#include "base/numbers.h"
+#include "cmd/listing.h"
+#include "model/event_traits.h"
+#include "model/track.h"
+#include "output/text_units.h"
+
+/* ---- value text ---- */
+
+#define MAX_DEPTH 64
+
+static void
+put_quoted(struct text *t, struct slice s)
+{
+	text_char(t, '"');
+	for (uint32_t from = 0;
+	     from <= s.n;) { /* text_visible knows no quotes: escape them between its runs */
+		const char *const quote = s.n > from ? memchr(s.p + from, '"', s.n - from) : NULL;
+		const uint32_t to = quote != NULL ? (uint32_t)(quote - s.p) : s.n;
+		text_visible(t, slice_of(s.p + from, to - from), 0);
+		if (quote != NULL)
+			text_str(t, "\\\"");
+		from = to + 1;
+	}
+	text_char(t, '"');
+}
+
+void
+value_text_word(struct text *t, struct slice s)
+{
+	for (uint32_t i = 0; i < s.n; i++) {
+		const char c = s.p[i];
+		if (c <= ' ' || c >= 0x7f || c == '"' || c == '\\' || c == '=') {
+			put_quoted(t, s);
+			return;
+		}
+	}
+	if (s.n > 0)
+		text_add(t, s.p, s.n);
+	else
+		text_str(t, "\"\"");
+}
+
+static void
+put_f64(struct text *t, double v)
+{
+	char *const p = text_room(t, DECIMAL_F64_MAX);
+
+	if (v - v != 0) /* NaN and the infinities */
+		text_printf(t, "%g", v);
+	else if (p != NULL)
+		t->n = (size_t)(decimal_f64(p, v) - t->p);
+}
+
+static void
+put_f32(struct text *t, float v)
+{
+	char *const p = text_room(t, DECIMAL_F64_MAX);
+
+	if (v - v != 0)
+		text_printf(t, "%g", (double)v);
+	else if (p != NULL)
+		t->n = (size_t)(decimal_f32(p, v) - t->p);
+}
+
+static void
+put(struct text *t, const struct value *v, unsigned depth)
+{
+	switch ((enum value_type)v->type) {
+	case VALUE_NONE:
+		text_str(t, "none");
+		break;
+	case VALUE_BOOL:
+		text_str(t, v->u64 != 0 ? "true" : "false");
+		break;
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+		text_u64(t, v->u64);
+		break;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		text_i64(t, v->i64);
+		break;
+	case VALUE_F32:
+		put_f32(t, (float)v->f64);
+		break;
+	case VALUE_F64:
+		put_f64(t, v->f64);
+		break;
+	case VALUE_ADDRESS:
+		text_printf(t, "0x%llx", (unsigned long long)v->u64);
+		break;
+	case VALUE_STRING:
+		put_quoted(t, value_text(v));
+		break;
+	case VALUE_BYTES:
+		text_str(t, "0x");
+		text_hex(t, v->p, v->count);
+		break;
+	case VALUE_JSON:
+		text_visible(t, value_text(v), 0);
+		break;
+	case VALUE_LIST:
+	case VALUE_MAP: {
+		const size_t per = v->type == VALUE_MAP ? 2 : 1;
+		text_char(t, per == 2 ? '{' : '[');
+		for (size_t i = 0; depth < MAX_DEPTH && i < v->count * per; i++) {
+			if (i > 0)
+				text_str(t, i % per == 1 ? ": " : ", ");
+			put(t, &v->values[i], depth + 1);
+		}
+		text_char(t, per == 2 ? '}' : ']');
+		break;
+	}
+	}
+}
+
+void
+value_text_put(struct text *t, const struct value *v)
+{
+	put(t, v, 0);
+}
+
+/* ---- event json ---- */
+
+const char *
+event_kind(const struct event *e)
+{
+	static const char *const kinds[] = {
+		[PHASE_SPAN] = "span",       [PHASE_BEGIN] = "begin",         [PHASE_END] = "end",
+		[PHASE_INSTANT] = "instant", [PHASE_COUNTER] = "counter",     [PHASE_FLOW_OUT] = "flow_out",
+		[PHASE_FLOW_IN] = "flow_in", [PHASE_STRUCTURE] = "structure",
+	};
+
+	return event_is_async(e) ? "async" : event_is_step(e) ? "flow_step" : kinds[e->phase];
+}
+
+static void
+put_text(struct text *t, const char *key, struct slice s, struct fields_json_lost *lost)
+{
+	text_printf(t, ",\"%s\":", key);
+	lost->bad_text += text_json_string(t, s) > 0;
+}
+
+static void
+put_number(struct text *t, const char *key, uint64_t v)
+{
+	text_printf(t, ",\"%s\":", key);
+	text_json_u64(t, v);
+}
+
+static void
+put_named(struct text *t, const char *name, const char *number, const struct track *k,
+          struct fields_json_lost *lost)
+{
+	if (k == NULL)
+		return;
+	put_text(t, name, k->name, lost);
+	if (k->has_id)
+		put_number(t, number, k->id);
+}
+
+/* The track is a time line below its thread or process; a lane is no track of its own. */
+static void
+put_place(struct text *t, const struct track *k, struct fields_json_lost *lost)
+{
+	const struct track *const base = k->lane > 0 ? k->parent : k;
+	const struct track *thread = base;
+
+	while (thread != NULL && (thread->is_child || thread->parent == NULL))
+		thread = thread->parent;
+	put_named(t, "process", "pid", track_process(k), lost);
+	put_named(t, "thread", "tid", thread, lost);
+	if (base->is_child)
+		put_text(t, "track", base->name, lost);
+	if (k->lane > 0)
+		put_number(t, "lane", k->lane);
+}
+
+void
+event_json(struct text *t, const struct event *e, struct fields_json_lost *lost)
+{
+	text_printf(t, "\"kind\":\"%s\"", event_kind(e));
+	put_number(t, "ts_ns", e->ts);
+	if (e->phase == PHASE_SPAN)
+		put_number(t, "dur_ns", e->dur);
+	if (event_is_flow(e))
+		put_number(t, "id", e->dur);
+	if (e->phase != PHASE_STRUCTURE) {
+		put_text(t, "name", e->name, lost);
+		put_text(t, "category", e->cls->category, lost);
+		if (e->track != NULL)
+			put_place(t, e->track, lost);
+	}
+	put_number(t, "offset", e->offset);
+}

@@ -1,0 +1,333 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/numbers.h"
+#include "cli/say.h"
+#include "cmd/convert.h"
+#include "format/registry.h"
+#include "input/private.h"
+#include "run/adjust/join.h"
+#include "run/read/operands.h"
+
+/* ---- align file ---- */
+
+#define ALIGN_MOST (16 << 20) /* bytes of the file */
+
+struct align_line {
+	const char *path; /* of the file */
+	unsigned number;  /* from 1 */
+	struct options *options;
+	struct join *join;
+	uint8_t *told; /* by part */
+};
+
+static bool
+mistake(const struct align_line *l, const char *what, struct slice s)
+{
+	struct shown_path shown_file, shown;
+	char text[200];
+
+	snprintf(text, sizeof text, "%.*s", (int)(s.n < 150 ? s.n : 150), s.p);
+	say("%s:%u: %s %s", show_path(&shown_file, l->path), l->number, what, show_path(&shown, text));
+	l->options->status = STATUS_USAGE;
+	return false;
+}
+
+static bool
+offset_of(struct slice s, int64_t *ns)
+{
+	const bool negative = s.n > 0 && s.p[0] == '-', sign = negative || (s.n > 0 && s.p[0] == '+');
+	uint64_t v;
+
+	if (!units_time(slice_of(s.p + sign, s.n - sign), &v) || v > INT64_MAX)
+		return false;
+	*ns = negative ? -(int64_t)v : (int64_t)v;
+	return true;
+}
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* A line without its end. */
+static bool
+take_line(struct align_line *l, const char *p, size_t n)
+{
+	while (n > 0 && (is_blank(p[n - 1]) || p[n - 1] == '\r'))
+		n--;
+	for (; n > 0 && is_blank(*p); n--)
+		p++;
+	if (n == 0 || *p == '#')
+		return true;
+	size_t word = 0;
+	while (word < n && !is_blank(p[word]))
+		word++;
+	size_t at = word;
+	while (at < n && is_blank(p[at]))
+		at++;
+	const struct slice offset = slice_of(p, word), name = slice_of(p + at, n - at);
+	int64_t ns;
+	if (!offset_of(offset, &ns))
+		return mistake(l, "there must be an offset such as 12.5ms, not", offset);
+	for (size_t i = 0; i < l->join->n; i++)
+		if (slice_equal(slice_str(l->join->parts[i].path), name)) {
+			l->join->parts[i].later = ns;
+			l->told[i] = 1;
+			return true;
+		}
+	return mistake(l, "none of the inputs is named", name);
+}
+
+static bool
+take_lines(struct align_line *l, const char *p, const char *end)
+{
+	bool ok = true;
+
+	while (ok && p < end) {
+		const char *const nl = memchr(p, '\n', (size_t)(end - p));
+		const size_t n = (size_t)((nl != NULL ? nl : end) - p);
+		l->number++;
+		ok = take_line(l, p, n);
+		p += n + (nl != NULL);
+	}
+	return ok;
+}
+
+/* false after a message. */
+static bool
+read_file(struct align_line *l, struct input_whole *w)
+{
+	struct shown_path shown;
+
+	if (input_read_whole(w, l->path, ALIGN_MOST))
+		return true;
+	if (w->no_memory)
+		options_no_memory(l->options);
+	else if (w->too_large)
+		say("%s: is larger than %d MiB", show_path(&shown, l->path), ALIGN_MOST >> 20);
+	else
+		say("%s: cannot read it: %s", show_path(&shown, l->path), w->why);
+	l->options->status = STATUS_UNREADABLE;
+	return false;
+}
+
+/* Reads offsets of inputs from a file: lines of an offset ("12.5ms", "-3 s") and, behind blanks, the input as
+ * the command line names it; # begins a comment.  false after a message and o->status set. */
+static bool
+align_file(const char *path, struct join *j, struct options *o)
+{
+	struct align_line l = { .path = path, .options = o, .join = j, .told = calloc(j->n, 1) };
+	struct input_whole w = { .p = NULL };
+	struct shown_path shown;
+
+	if (l.told == NULL)
+		options_no_memory(o);
+	bool ok = l.told != NULL && read_file(&l, &w) && take_lines(&l, w.p, w.p + w.n);
+	for (size_t i = 0; ok && i < j->n; i++)
+		if (!l.told[i]) {
+			struct shown_path input;
+			say("%s: no offset of %s", show_path(&shown, path),
+			    show_path(&input, j->parts[i].path));
+			o->status = STATUS_USAGE;
+			ok = false;
+		}
+	free(w.p);
+	free(l.told);
+	return ok;
+}
+
+/* ---- merge command ---- */
+
+enum { O_ALIGN = CONVERT_OWN };
+
+static const struct cmd_option own[] = {
+	CONVERT_ROWS,
+	[O_ALIGN] = { "align", "start|none|FILE",
+	              "how to align clocks (default: by wall time, which all traces must have)", 0 },
+	{ NULL, NULL, NULL, 0 },
+};
+
+static enum exit_status cmd_merge(const struct command *cmd, int argc, char **argv);
+
+const struct command merge_command = {
+	.name = "merge",
+	.operands = "[options] -o OUT IN ...",
+	.summary = "Writes several traces, also of different formats, as one, with their clocks aligned.",
+	.options = own,
+	.words = convert_words,
+	.reads = true,
+	.writes = true,
+	.selects = true,
+	.converts = true,
+	.run = cmd_merge,
+};
+
+struct merge {
+	struct convert convert;
+	struct trace_groups traces;
+	struct join join;
+	const char *align; /* NULL: by the wall times */
+};
+
+/* convert takes its output as the last operand; merge does not. */
+static void
+refuse_no_output(struct convert *c)
+{
+	struct options *const o = &c->options;
+	const char *const last = c->nin > 1 ? c->in[c->nin - 1] : NULL;
+	struct shown_path shown;
+
+	if (last != NULL && format_by_suffix(last) != NULL && access(last, F_OK) != 0)
+		o->status =
+		    options_mistake(o, "name the output with -o (is it -o %s?)", show_path(&shown, last));
+	else
+		o->status = options_mistake(o, "name the output with -o");
+}
+
+static bool
+parse(struct merge *m)
+{
+	struct convert *const c = &m->convert;
+	struct options *const o = &c->options;
+	const char *arg;
+	int opt;
+
+	while ((opt = options_next(o, &arg)) >= 0)
+		if (opt == O_ALIGN)
+			m->align = arg;
+		else if (!convert_take_option(c, opt, arg))
+			return false;
+	if (opt == OPTIONS_STOP)
+		return false;
+	c->out = o->output;
+	c->in = (const char *const *)o->argv + o->first_operand;
+	c->nin = (size_t)(o->argc - o->first_operand);
+	if (c->out == NULL)
+		refuse_no_output(c);
+	else if (c->nin == 0)
+		o->status = options_mistake(o, "name the inputs");
+	if (m->align != NULL && strcmp(m->align, "start") != 0 && strcmp(m->align, "none") != 0)
+		c->offsets = m->align;
+	return o->status == STATUS_CLEAN && convert_check_names(c);
+}
+
+/* ---- clocks ---- */
+
+static bool
+all_know_epoch(struct merge *m)
+{
+	struct shown_path shown;
+
+	for (size_t i = 0; i < m->join.n; i++)
+		if (!m->join.parts[i].epoch_known && m->join.parts[i].any) {
+			m->convert.options.status = options_mistake(
+			    &m->convert.options,
+			    "%s does not say at which wall time it began: --align start has all "
+			    "traces begin at 0, --align none leaves their times",
+			    show_path(&shown, m->join.parts[i].path));
+			return false;
+		}
+	return true;
+}
+
+/* false after a message and status set. */
+static bool
+align(struct merge *m)
+{
+	struct options *const o = &m->convert.options;
+	bool fits = true;
+
+	if (m->align == NULL) {
+		if (!all_know_epoch(m))
+			return false;
+		fits = join_by_epoch(&m->join);
+	} else if (strcmp(m->align, "start") == 0) {
+		fits = join_by_start(&m->join);
+	} else if (m->convert.offsets != NULL && !align_file(m->align, &m->join, o)) {
+		return false;
+	}
+	const char *const mistake = fits ? join_window(&m->join, &o->select.select) : NULL;
+	if (mistake != NULL) {
+		o->status = options_mistake(o, "%s", mistake);
+		return false;
+	}
+	if (fits && m->convert.rebase)
+		fits = join_rebase(&m->join);
+	if (!fits) {
+		say("the times of the inputs are more than 292 years apart");
+		o->status = STATUS_UNREADABLE;
+	}
+	return fits;
+}
+
+/* Inputs are read twice; pipes, from a copy.  false after a message and status set. */
+static bool
+spool(struct merge *m)
+{
+	const struct convert *const c = &m->convert;
+	char why[512];
+
+	for (size_t i = 0; i < c->nin; i++)
+		if (!input_spool(c->in[i], strcmp(c->out, "-") != 0 ? c->out : NULL, why, sizeof why)) {
+			say("%s", why);
+			m->convert.options.status = STATUS_UNREADABLE;
+			return false;
+		}
+	return true;
+}
+
+static enum exit_status
+run(struct merge *m)
+{
+	struct options *const o = &m->convert.options;
+	const struct pipeline_job job = convert_job(&m->convert);
+
+	if (!convert_open(&m->convert))
+		return STATUS_UNREADABLE;
+	if (!spool(m))
+		return o->status;
+	if (!options_traces(o, &m->traces))
+		return o->status;
+	if (!join_init(&m->join, &m->traces)) {
+		options_no_memory(o);
+		return o->status;
+	}
+	progress_init(&m->convert.progress, o);
+	const bool looked = join_look(&m->join, &job);
+	progress_clear(&m->convert.progress);
+	if (!looked) {
+		struct shown_path in, out;
+		say("%s: not written: %s: %s", show_path(&out, m->convert.out),
+		    show_path(&in, m->join.failed_path), pipeline_why_text(&m->join.why));
+		return STATUS_UNREADABLE;
+	}
+	if (!align(m))
+		return o->status;
+	if (m->join.failed) {
+		options_no_memory(o);
+		return o->status;
+	}
+	m->convert.join = &m->join;
+	return convert_run(&m->convert);
+}
+
+static enum exit_status
+cmd_merge(const struct command *cmd, int argc, char **argv)
+{
+	struct merge m = { .align = NULL };
+
+	options_init(&m.convert.options, cmd, argc, argv);
+	const bool parsed = parse(&m);
+	const enum exit_status status = parsed ? run(&m) : m.convert.options.status;
+	if (parsed)
+		say_found(&m.convert.options);
+	convert_close(&m.convert);
+	join_free(&m.join);
+	trace_groups_free(&m.traces);
+	options_free(&m.convert.options);
+	return status;
+}

@@ -1,0 +1,575 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options.h"
+#include "cli/outputs.h"
+#include "cmd/convert.h"
+#include "format/registry.h"
+#include "input/open.h"
+#include "run/choose/route.h"
+
+/* ---- options ---- */
+
+static bool
+take_time(struct convert *c, const char *arg)
+{
+	uint64_t *const step = &c->split.split.step;
+	const bool is_length = length_option(arg, step);
+	struct shown_path shown;
+
+	if (is_length && *step > 0)
+		return true;
+	c->options.status = options_mistake(&c->options, "--split time= takes %s, not %s",
+	                                    is_length ? "a duration above 0" : duration_option_why(arg),
+	                                    show_path(&shown, arg));
+	return false;
+}
+
+static bool
+take_by(struct convert *c, const char *arg)
+{
+	static const char *const words[] = { "pid", "tid", "stream", NULL };
+	static const enum split_by kinds[] = { SPLIT_PID, SPLIT_TID, SPLIT_STREAM };
+	const int i = options_word(&c->options, "--split by=", arg, words);
+
+	if (i >= 0)
+		c->split.split.by = kinds[i];
+	return i >= 0;
+}
+
+#define SIZE_LEAST 1024U
+
+static bool
+take_size(struct convert *c, const char *arg)
+{
+	struct options *const o = &c->options;
+	struct shown_path shown;
+
+	if (!options_bytes(o, "--split size=", arg, &c->split.split.step))
+		return false;
+	if (c->split.split.step < SIZE_LEAST)
+		o->status = options_mistake(o, "--split size= takes a number of bytes, at least %u, not %s",
+		                            SIZE_LEAST, show_path(&shown, arg));
+	return c->split.split.step >= SIZE_LEAST;
+}
+
+bool
+convert_split_option(struct convert *c, const char *arg)
+{
+	static const struct {
+		const char *word;
+		enum split_by by;
+		bool (*take)(struct convert *, const char *);
+	} ways[] = {
+		{ "time=", SPLIT_TIME, take_time },
+		{ "by=", SPLIT_PID, take_by },
+		{ "size=", SPLIT_SIZE, take_size },
+	};
+	struct options *const o = &c->options;
+	struct shown_path shown;
+
+	if (convert_splits(&c->split)) {
+		o->status = options_mistake(o, "the output is split in one way: give --split once");
+		return false;
+	}
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+		if (strncmp(arg, ways[i].word, strlen(ways[i].word)) == 0) {
+			c->split.split.by = ways[i].by;
+			return ways[i].take(c, arg + strlen(ways[i].word));
+		}
+	o->status = options_mistake(o, "--split takes time=DURATION, by=pid|tid|stream or size=BYTES, not %s",
+	                            show_path(&shown, arg));
+	return false;
+}
+
+/* ---- the folder ---- */
+
+/* The name of a folder of parts is that of a trace, or one with ".d" behind. */
+static const struct format *
+format_of_folder(const char *out)
+{
+	const size_t n = strlen(out);
+	char *const name = n > 2 && strcmp(out + n - 2, ".d") == 0 ? strndup(out, n - 2) : NULL;
+	const struct format *const f = format_by_suffix(name != NULL ? name : out);
+
+	free(name);
+	return f;
+}
+
+bool
+convert_split_format(struct convert *c)
+{
+	struct options *const o = &c->options;
+	const struct format *in;
+	size_t n = strlen(c->out);
+
+	while (n > 1 && c->out[n - 1] == '/')
+		n--;
+	if ((c->split.out = strndup(c->out, n)) == NULL) {
+		options_no_memory(o);
+		return false;
+	}
+	c->out = c->split.out;
+	if (strcmp(c->out, "-") == 0) {
+		o->status =
+		    options_mistake(o, "parts are files in a directory; standard output cannot hold them");
+		return false;
+	}
+	c->to = c->to_name == NULL ? format_of_folder(c->out) : NULL;
+	if (c->to == NULL && c->to_name == NULL && (in = format_by_suffix(c->in[0])) != NULL &&
+	    in->reader != NULL)
+		c->to = in;
+	if (c->to == NULL)
+		c->to = output_format(o, c->to_name, c->out);
+	return c->to != NULL;
+}
+
+bool
+convert_split_check(struct convert *c)
+{
+	struct options *const o = &c->options;
+	const char *with = NULL;
+	struct shown_path shown;
+
+	if (c->verify.wanted)
+		with = "--verify";
+	if (c->anonymise.keyfile != NULL)
+		with = "--anonymise";
+	if (with != NULL)
+		o->status = options_mistake(o,
+		                            "%s does not go with parts: give it in a run of its own, and "
+		                            "split its output",
+		                            with);
+	for (size_t i = 0; i < c->nin && o->status == STATUS_CLEAN; i++) {
+		const bool is_stdin = strcmp(c->in[i], "-") == 0;
+		if (!input_is_named(c->in[i]))
+			o->status = options_mistake(
+			    o,
+			    "a trace that is split is read several times, %s can be read once: "
+			    "name a file",
+			    is_stdin ? "standard input" : show_path(&shown, c->in[i]));
+	}
+	return o->status == STATUS_CLEAN;
+}
+
+/* That of a format written as folders is the last one, where there are others for files. */
+static const char *
+suffix_of(const struct format *f)
+{
+	const char *const *s = f->suffixes;
+
+	while (f->writer->shape == WRITER_FOLDER && s[1] != NULL)
+		s++;
+	return *s;
+}
+
+static bool
+put(void *ctx, const char *file, const char *p, size_t n)
+{
+	struct part_out *const out = ctx;
+	struct convert *const c = out->c;
+	struct convert_split *const s = &c->split;
+	struct text *const name = &s->name;
+
+	out->bytes += n;
+	if (s->measures)
+		return true;
+	text_clear(name);
+	if (s->split.by == SPLIT_SIZE)
+		text_printf(name, "part-%05" PRIu32, out->number);
+	else
+		text_str(name, s->split.parts[out->number].name);
+	text_str(name, suffix_of(c->to));
+	if (file != NULL)
+		text_printf(name, "/%s", file);
+	text_char(name, '\0');
+	if (name->failed)
+		atomic_store(&out->writing.no_memory, true);
+	return !name->failed && convert_output_put(&c->output, name->p, p, n);
+}
+
+/* ---- parts that are written at once ---- */
+
+/* Parts are so many, and so small, that threads take longer to start than they save. */
+static bool
+is_fine(const struct convert_split *s)
+{
+	return s->split.nparts > 64;
+}
+
+/* Gives each of the parts a batch in which the events of all others are left out. */
+static void
+for_each_part(struct convert *c, const struct batch *b, void (*give)(struct part_out *, const struct batch *))
+{
+	const struct record_marks *const m = &c->pipeline.marks;
+	const struct convert_split *const s = &c->split;
+
+	for (uint32_t k = 0; k < s->nouts; k++) {
+		struct part_out *const out = &s->outs[k];
+		for (uint32_t i = 0; i < b->n && !m->drops; i++) {
+			struct event *const e = &b->events[i];
+			const uint32_t part = e->phase == PHASE_STRUCTURE ? SPLIT_ALL : m->parts[i];
+			if (part == SPLIT_ALL || (part >= out->from && part < out->end))
+				e->flags &= (uint8_t)~EVENT_LEFT_OUT;
+			else
+				e->flags |= EVENT_LEFT_OUT;
+		}
+		give(out, b);
+	}
+}
+
+static void
+give_survey(struct part_out *out, const struct batch *b)
+{
+	out->writing.to->writer->survey(out->writing.writer.state, b);
+}
+
+static void
+take_survey(void *ctx, const struct batch *b)
+{
+	for_each_part(ctx, b, give_survey);
+}
+
+static void
+give_batch(struct part_out *out, const struct batch *b)
+{
+	struct batch lent = *b;
+
+	out->failed |= !writing_lend(&out->writing, &lent);
+}
+
+bool
+convert_split_begin(struct convert *c, struct pipeline *p)
+{
+	struct convert_split *const s = &c->split;
+	const struct writing_options options = {
+		.values = options_values(&c->options),
+		.tool = TOOL_NAME,
+		.beside = c->out,
+		.threads = s->routes && !is_fine(s) ? options_threads(c->threads) : 1,
+		.surveyed = true,
+	};
+	bool ok = true;
+
+	for (uint32_t k = 0; k < s->nouts && ok; k++) {
+		struct part_out *const out = &s->outs[k];
+		out->c = c;
+		ok = writing_begin(&out->writing, p, c->to, (struct writing_output){ put, out }, &options);
+	}
+	return ok && (s->routes || c->to->writer->survey == NULL || !s->outs[0].writing.writer.selected ||
+	              record_marks_survey(p, take_survey, c));
+}
+
+/* Ends the parts, well or not. */
+static bool
+end_parts(struct convert *c, bool written)
+{
+	struct convert_split *const s = &c->split;
+
+	for (uint32_t k = 0; k < s->nouts; k++) {
+		struct writing *const w = &s->outs[k].writing;
+		written = written && !s->outs[k].failed && writing_end(w);
+		if (written && !s->measures)
+			ledger_merge(&s->total, &w->total);
+		if (atomic_load(&w->no_memory))
+			atomic_store(&c->writing.no_memory, true);
+		if (w->failure != NULL)
+			c->writing.failure = w->failure;
+		writing_free(w);
+	}
+	return written && !s->total.failed;
+}
+
+/* ---- copies of records ---- */
+
+/* Findings were reported with the first pass; what keeps a later one from being read is new. */
+static void
+say_new(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct convert *const c = ctx;
+
+	if (c->status < STATUS_UNREADABLE && say_failure(&c->options, j, f))
+		c->split.failed = true;
+}
+
+/* One more part to be written with the next pass. */
+static void
+add_out(struct convert_split *s, uint32_t number, uint32_t from, uint32_t end)
+{
+	s->outs[s->nouts++] = (struct part_out){ .number = number, .from = from, .end = end };
+}
+
+/* Reads the inputs and writes s->outs, which follow one another.  false: it failed. */
+static bool
+copy_parts(struct convert *c, struct pipeline_job *job)
+{
+	struct convert_split *const s = &c->split;
+	enum stage_status status = STAGE_BAD;
+	struct shown_path shown;
+	struct batch *b;
+	bool ok = true;
+
+	for (uint32_t k = 0; k < s->nouts; k++)
+		s->outs[k].bytes = 0;
+	if (s->is_again) {
+		pipeline_close(&c->pipeline);
+		job->sink = say_new;
+		job->ctx = c;
+	}
+	job->part = s->outs[0].from;
+	job->part_end = s->outs[s->nouts - 1].end;
+	if (pipeline_open(&c->pipeline, job))
+		while (ok && (status = pipeline_next(&c->pipeline, &b)) == STAGE_MORE) {
+			if ((ok = s->outs[0].writing.begun)) /* else classes of an unreadable input */
+				for_each_part(c, b, give_batch);
+			for (uint32_t k = 0; k < s->nouts; k++)
+				ok &= !s->outs[k].failed;
+			batch_release(b);
+		}
+	const bool written = end_parts(c, status == STAGE_END && s->outs[0].writing.begun && !s->failed);
+	pipeline_end(&c->pipeline);
+	s->is_again = true;
+	if (written && s->split.is_changed)
+		say("%s: changed while it was read", show_path(&shown, c->in[0]));
+	return written && !s->split.is_changed && !s->split.no_memory;
+}
+
+static bool
+write_copies(struct convert *c, struct pipeline_job *job)
+{
+	struct convert_split *const s = &c->split;
+	bool ok = true;
+
+	for (uint32_t i = 0; i < s->split.nparts && ok;) {
+		for (s->nouts = 0; i < s->split.nparts && s->nouts < s->most; i++)
+			add_out(s, i, i, i + 1);
+		ok = copy_parts(c, job);
+	}
+	return ok;
+}
+
+/* ---- parts of a size ---- */
+
+/* Events of units [from, to), 2 standing for more. */
+static uint32_t
+events_of(const struct split *s, uint32_t from, uint32_t to)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = from; i < to && n < 2; i++)
+		n += s->units[i] < 2 ? s->units[i] : 2;
+	return n;
+}
+
+static bool
+measure(struct convert *c, struct pipeline_job *job)
+{
+	c->split.measures = true;
+	const bool ok = copy_parts(c, job);
+	c->split.measures = false;
+	return ok;
+}
+
+static bool
+is_well_filled(const struct convert_split *s, uint64_t bytes)
+{
+	return bytes <= s->split.step && bytes >= s->split.step / 4 * 3;
+}
+
+/* How many of the units from this one on make a part; `most` to begin with.  0: it failed, after a message.
+ */
+static uint32_t
+find_size(struct convert *c, struct pipeline_job *job, uint32_t from, uint32_t most)
+{
+	struct convert_split *const s = &c->split;
+	const uint64_t step = s->split.step;
+	uint32_t fits = 0, exceeds = s->split.nunits - from + 1, n = most < exceeds ? most : exceeds - 1;
+	struct shown_path shown;
+
+	for (;;) {
+		s->nouts = 0;
+		add_out(s, 0, from, from + n);
+		if (!measure(c, job))
+			return 0;
+		const struct part_out *const out = &s->outs[0];
+		const double next = (double)n * (double)step * 0.95 / (double)(out->bytes + 1);
+		if (out->bytes <= step)
+			fits = n;
+		else
+			exceeds = n;
+		if (exceeds == 1 && events_of(&s->split, from, from + 1) > 1) {
+			say("%s: not written: a part of the fewest records takes %" PRIu64
+			    " bytes, --split size= is %" PRIu64,
+			    show_path(&shown, c->out), out->bytes, step);
+			return 0;
+		}
+		if (fits + 1 >= exceeds || is_well_filled(s, out->bytes))
+			return fits > 0 ? fits : 1;
+		n = next >= (double)exceeds ? exceeds - 1 : (uint32_t)next;
+		n = n <= fits ? fits + 1 : n;
+	}
+}
+
+/* Measures up to `most` parts of n units each.  s->outs: those from the first one on that are well filled.
+ * false: it failed. */
+static bool
+find_same_size(struct convert *c, struct pipeline_job *job, uint32_t number, uint32_t from, uint32_t n,
+               uint32_t most)
+{
+	struct convert_split *const s = &c->split;
+	const uint32_t all = s->split.nunits;
+	uint32_t well = 0;
+
+	for (s->nouts = 0; s->nouts < most && from < all && events_of(&s->split, from, all) > 0;) {
+		const uint32_t end = n < all - from ? from + n : all;
+		add_out(s, number + s->nouts, from, end);
+		from = end;
+	}
+	if (!measure(c, job))
+		return false;
+	while (well < s->nouts && (is_well_filled(s, s->outs[well].bytes) ||
+	                           (s->outs[well].end == all && s->outs[well].bytes <= s->split.step)))
+		well++;
+	s->nouts = well;
+	return true;
+}
+
+/* Parts of as many units as the last one had are measured with one pass: twice as many each time all of them
+ * are well filled. */
+static bool
+write_sizes(struct convert *c, struct pipeline_job *job)
+{
+	struct convert_split *const s = &c->split;
+	uint32_t n = SPLIT_UNITS - 2, at_once = 1, number = 0, from = 0;
+	struct shown_path shown;
+
+	while (from < s->split.nunits && (from == 0 || events_of(&s->split, from, s->split.nunits) > 0)) {
+		s->nouts = 0;
+		if (at_once > 1 && !find_same_size(c, job, number, from, n, at_once))
+			return false;
+		if (s->nouts == 0) {
+			if ((n = find_size(c, job, from, n)) == 0)
+				return false;
+			s->nouts = 0;
+			add_out(s, number, from, from + n);
+			at_once = 1;
+		}
+		if (number + s->nouts > SPLIT_MOST) {
+			say("%s: not written: more than %d parts of %" PRIu64 " bytes",
+			    show_path(&shown, c->out), SPLIT_MOST, s->split.step);
+			return false;
+		}
+		number += s->nouts;
+		from = s->outs[s->nouts - 1].end;
+		at_once = s->nouts < at_once ? s->nouts : at_once * 2 < s->most ? at_once * 2 : s->most;
+		if (!copy_parts(c, job))
+			return false;
+	}
+	return true;
+}
+
+/* ---- parts that are read at once ---- */
+
+/* Ends well or not; what went wrong is a finding, or in c->writing. */
+static bool
+write_routed_part(struct convert *c, const struct pipeline_job *job, struct split_route *r,
+                  struct pipeline *p)
+{
+	enum stage_status status = STAGE_BAD;
+	struct batch *b;
+	bool ok = pipeline_open_part(p, job, &c->pipeline, split_route_part(r, p, c->split.outs[0].number)) &&
+	          convert_split_begin(c, p);
+
+	while (ok && (status = pipeline_next(p, &b)) == STAGE_MORE)
+		ok = writing_put(&c->split.outs[0].writing, b);
+	ok = end_parts(c, ok && status == STAGE_END);
+	pipeline_close_part(p, &c->pipeline);
+	return ok;
+}
+
+/* Reads the inputs once more, and writes part after part of what they gave. */
+static bool
+write_routed(struct convert *c, const struct pipeline_job *job)
+{
+	struct convert_split *const s = &c->split;
+	struct pipeline_job all = *job, one = *job;
+	struct split_route r = { .part = 0 };
+	struct pipeline *const p = malloc(sizeof *p);
+	struct shown_path shown;
+
+	all.part = SPLIT_ALL;
+	all.order = ORDER_FILE;
+	all.lanes = all.lanes_off = all.late = false;
+	one.split = NULL;
+	one.select = NULL;
+	one.hooks = (struct pipeline_hooks){ .progress = job->hooks.progress, .ctx = c };
+	s->routes = true;
+	s->split.no_memory |= p == NULL;
+	bool ok = p != NULL && pipeline_open(&c->pipeline, &all) && split_route_fill(&r, &c->pipeline);
+	pipeline_end(&c->pipeline);
+	if (ok && s->split.is_changed)
+		say("%s: changed while it was read", show_path(&shown, c->in[0]));
+	ok = ok && !s->split.is_changed && !s->split.no_memory && s->any;
+	for (uint32_t i = 0; ok && i < s->split.nparts; i++) {
+		s->nouts = 0;
+		add_out(s, i, i, i + 1);
+		ok = write_routed_part(c, &one, &r, p);
+	}
+	if (ok)
+		pipeline_losses(&c->pipeline, &s->total);
+	split_route_free(&r);
+	free(p);
+	return ok && !s->total.failed;
+}
+
+/* ---- all of them ---- */
+
+/* What a writer keeps of a trace's structure may be as large as the trace. */
+static uint32_t
+parts_at_once(const struct split *s)
+{
+	const uint64_t memory = UINT64_C(1) << 30, least = 4, most = 64, n = memory / (s->bytes + 1);
+
+	return (uint32_t)(n < least ? least : n > most ? most : n);
+}
+
+bool
+convert_split_write(struct convert *c)
+{
+	struct split *const s = &c->split.split;
+	struct pipeline_job job = convert_job(c);
+	struct shown_path shown;
+
+	if (!split_plan(s, &job)) {
+		say("%s: not written: %s", show_path(&shown, c->out), s->why);
+		c->status = s->is_refused ? STATUS_USAGE : STATUS_UNREADABLE;
+		return false;
+	}
+	job.split = s;
+	job.operands = &s->operands;
+	c->split.most = job.raw_drops || !s->copies ? 1 : parts_at_once(s);
+	if ((c->split.outs = calloc(c->split.most, sizeof *c->split.outs)) == NULL) {
+		atomic_store(&c->writing.no_memory, true);
+		return false;
+	}
+	const bool ok = !s->copies             ? write_routed(c, &job)
+	                : s->by == SPLIT_SIZE ? write_sizes(c, &job)
+	                                      : write_copies(c, &job);
+	if (s->no_memory || c->split.total.failed)
+		c->writing.no_memory = true; /* which is said when the output ends */
+	const char *const path = c->nin == 1 ? c->in[0] : c->out;
+	if (ok && s->selects)
+		c->status = worse(c->status, say_selected(&c->options, path, s->found));
+	return ok;
+}
+
+void
+convert_split_free(struct convert_split *s)
+{
+	split_free(&s->split);
+	free(s->out);
+	free(s->outs);
+	text_free(&s->name);
+	ledger_free(&s->total);
+}

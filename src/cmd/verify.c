@@ -1,0 +1,686 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "check/rules.h"
+#include "cmd/convert.h"
+#include "cmd/listing.h"
+#include "compare/compare.h"
+#include "input/open.h"
+#include "output/text_json.h"
+#include "run/read/reading.h"
+
+/* ---- convert verify events ---- */
+
+#define SHOWN 10          /* differences */
+#define BATCH_EVENTS 1024 /* of those that were kept */
+
+struct comparing {
+	struct convert *c;
+	struct pipeline *back; /* the output */
+	struct allowance *allowance;
+	bool in_step;            /* nothing is said */
+	struct batch_pool pool;  /* of the events that were kept */
+	struct pipeline_job job; /* of the input, once more */
+	struct pipeline again;
+	bool failed; /* it cannot be read once more, which was said */
+	struct differ differ;
+	uint64_t refused;
+	struct text text;
+};
+
+/* ---- the two sides ---- */
+
+static bool convert_verify_sorter_failed(const struct convert *c);
+
+static enum stage_status
+next_kept(struct comparing *x, struct batch **out)
+{
+	struct sorter *const sorter = &x->c->verify.sorter;
+	enum sorter_status status = SORTER_NO_RESULT;
+
+	*out = batch_pool_take(&x->pool);
+	if (*out != NULL && (status = sorter_next(sorter, *out)) == SORTER_MORE)
+		return STAGE_MORE;
+	if (status == SORTER_NO_RESULT)
+		convert_verify_sorter_failed(x->c);
+	batch_release(*out);
+	return status == SORTER_END ? STAGE_END : STAGE_BAD;
+}
+
+/* What was written, and records that were not selected. */
+static enum stage_status
+next_written(void *ctx, struct batch **out)
+{
+	struct comparing *const x = ctx;
+
+	return x->c->verify.by == VERIFY_EVENTS ? next_kept(x, out) : pipeline_next(&x->again, out);
+}
+
+static enum stage_status
+next_back(void *ctx, struct batch **out)
+{
+	struct comparing *const x = ctx;
+
+	return pipeline_next(x->back, out);
+}
+
+/* ---- what differs ---- */
+
+static void
+put_parts(struct text *t, unsigned parts)
+{
+	static const char *const words[] = { "time",   "duration", "name", "category",
+		                             "fields", "track",    "phase" };
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if ((parts >> i & 1) != 0) {
+			text_printf(t, "%s%s", any ? ", " : ": other ", words[i]);
+			any = true;
+		}
+}
+
+static void
+put_field(void *ctx, struct slice name, const struct value *a, const struct value *b)
+{
+	struct text *const t = ctx;
+
+	text_str(t, "\n    field ");
+	value_text_word(t, name);
+	text_str(t, ": ");
+	if (a != NULL)
+		value_text_put(t, a);
+	text_str(t, a == NULL ? "none, " : ", ");
+	if (b != NULL)
+		value_text_put(t, b);
+	else
+		text_str(t, "none");
+}
+
+static bool
+take(void *ctx, const struct difference *d)
+{
+	struct comparing *const x = ctx;
+	const struct event *const a = difference_event(d, DIFFER_A), *const b = difference_event(d, DIFFER_B),
+	                          *const e = a != NULL ? a : b;
+	struct shown_path shown;
+
+	if (allowance_take(x->allowance, d) || x->refused++ >= SHOWN)
+		return true;
+	text_printf(&x->text, "%s: --verify: ", show_path(&shown, x->c->out));
+	if (a != NULL)
+		text_printf(&x->text, "input @%" PRIu64 ", ", a->offset);
+	if (b != NULL)
+		text_printf(&x->text, "output @%" PRIu64 ": ", b->offset);
+	else
+		text_str(&x->text, "not in the output: ");
+	text_printf(&x->text, "%s%s ", a == NULL ? "not in the input: " : "", event_kind(e));
+	value_text_word(&x->text, e->name);
+	text_printf(&x->text, " at %" PRIu64 " ns", e->ts);
+	put_parts(&x->text, d->parts);
+	if ((d->parts & PART_FIELDS) != 0)
+		field_differences(d, &x->differ.rules, put_field, &x->text);
+	text_char(&x->text, '\n');
+	return true;
+}
+
+static bool
+take_allowed(void *ctx, const struct difference *d)
+{
+	struct comparing *const x = ctx;
+
+	return allowance_take(x->allowance, d);
+}
+
+/* ---- running ---- */
+
+static struct event_fields convert_verify_fields(const struct convert *c, const char *const *added);
+
+static enum differ_status
+compare(struct comparing *x)
+{
+	/* a record is what its bytes say; whose it is may depend on where the file lies */
+	const bool raw = x->c->pipeline.context.raw;
+	const struct allowance *const a = x->allowance;
+	const struct differ_rules rules = {
+		.tolerance = a->tolerance,
+		.pair_all = true,
+		.sorted = !raw,
+		.in_step = x->in_step,
+		.left_out = raw,
+		.ignore = allowance_ignore(a) | (raw ? PART_TRACK : 0U),
+		.tracks = a->tracks,
+		.more = a->nmore > 0 ? a->more : NULL,
+		.fields = { [DIFFER_A] = convert_verify_fields(x->c, NULL),
+		            [DIFFER_B] = convert_verify_fields(x->c, a->added) },
+	};
+	struct pipeline *const written = x->c->verify.by == VERIFY_EVENTS ? &x->c->pipeline : &x->again;
+
+	differ_init(
+	    &x->differ, &rules,
+	    (struct differ_source){ .next = next_written, .ctx = x, .trace = pipeline_trace(written) },
+	    (struct differ_source){ .next = next_back, .ctx = x, .trace = &x->back->trace },
+	    x->in_step ? take_allowed : take, x);
+	const enum differ_status status = differ_run(&x->differ);
+	if (x->differ.more > a->nmore)
+		x->refused += x->differ.more - a->nmore;
+	differ_free(&x->differ);
+	return status;
+}
+
+/* Findings were said when it was read first. */
+static void
+say_new(void *ctx, const struct findings *j, const struct finding *f)
+{
+	struct comparing *const x = ctx;
+
+	if (x->c->status < STATUS_UNREADABLE && !x->in_step)
+		x->failed |= say_failure(&x->c->options, j, f);
+}
+
+static enum event_order convert_verify_order(const struct convert *c);
+
+/* The events as they were written, but in order of time unless both sides go in step. */
+static bool
+open_again(struct comparing *x)
+{
+	struct convert *const c = x->c;
+
+	x->job = convert_job(c);
+	if (c->pipeline.reading != NULL)
+		x->job.operands = &c->pipeline.reading->operands;
+	x->job.raw_runs = false;
+	x->job.raw_fields = true;
+	x->job.order = x->in_step ? c->to->writer->order : convert_verify_order(c);
+	x->job.lanes = x->job.lanes_off = x->job.late = false;
+	x->job.sink = say_new;
+	x->job.ctx = x;
+	x->job.hooks = (struct pipeline_hooks){ .progress = x->job.hooks.progress, .ctx = c };
+	return pipeline_open(&x->again, &x->job);
+}
+
+static enum differ_status
+compare_kept(struct comparing *x)
+{
+	const bool ok = batch_pool_init(&x->pool, BATCH_EVENTS, false) && sorter_end(&x->c->verify.sorter);
+	const enum differ_status status = ok ? compare(x) : DIFFER_NO_MEMORY;
+
+	batch_pool_free(&x->pool);
+	return status;
+}
+
+static enum differ_status
+compare_again(struct comparing *x)
+{
+	const enum differ_status status = open_again(x) ? compare(x) : DIFFER_BAD;
+
+	pipeline_end(&x->again);
+	progress_clear(&x->c->progress);
+	pipeline_close(&x->again);
+	return status;
+}
+
+/*
+ * Compares the events that were written with those that are read back, one by one, and reports the first
+ * differences that the losses do not allow.  Those that were written are the ones that were kept
+ * (VERIFY_EVENTS), or come from the input, which is read once more.
+ * back: the output, of which nothing was read so far.  *refused: how many events differ.  false: it could not
+ * be done, after a message or as a finding of `back` says.
+ */
+static bool
+convert_verify_events(struct convert *c, struct pipeline *back, struct allowance *allowance,
+                      uint64_t *refused)
+{
+	struct comparing *const x = calloc(1, sizeof *x);
+
+	if (x == NULL) {
+		pipeline_no_memory(back);
+		return false;
+	}
+	x->c = c;
+	x->back = back;
+	x->allowance = allowance;
+	const enum differ_status status = c->verify.by == VERIFY_EVENTS ? compare_kept(x) : compare_again(x);
+	const bool compared = status == DIFFER_DONE && !x->failed;
+	if (status == DIFFER_NO_MEMORY)
+		pipeline_no_memory(back);
+	*refused = x->refused;
+	if (compared)
+		say_text(&x->text);
+	text_free(&x->text);
+	free(x);
+	return compared;
+}
+
+/* The same where the input can be read twice and the output has its events in the order in which they were
+ * written, which saves putting them in order.  Whether they differ in what the losses allow; false, too, if
+ * that cannot be told.  Nothing is said, and the allowance stays. */
+static bool
+convert_verify_in_step(struct convert *c, struct pipeline *back, const struct allowance *allowance)
+{
+	struct comparing *const x = calloc(1, sizeof *x);
+	struct allowance left = *allowance;
+
+	if (x == NULL)
+		return false;
+	x->c = c;
+	x->back = back;
+	x->allowance = &left;
+	x->in_step = true;
+	const bool same = compare_again(x) == DIFFER_DONE && x->refused == 0;
+	free(x);
+	return same;
+}
+
+/* ---- convert verify ---- */
+
+struct verify {
+	struct convert *c;
+	struct pipeline_job job;
+	struct pipeline back; /* the output */
+	struct allowance allowance;
+	const char *path; /* of the output before it has its name */
+	uint64_t refused;
+	bool failed;   /* the output cannot be read */
+	bool findings; /* it breaks rules */
+	bool is_quiet; /* findings were said, failures were not */
+	bool in_step;  /* nothing is said, as another comparison may follow, but noted: */
+	bool is_told;  /* there was something to say */
+};
+
+bool
+convert_verify_check(struct convert *c)
+{
+	struct options *const o = &c->options;
+
+	if (!c->verify.wanted)
+		return true;
+	if (c->to->reader == NULL)
+		o->status =
+		    options_mistake(o, "--verify reads the output back; %s cannot be read", c->to->name);
+	else if (strcmp(c->out, "-") == 0)
+		o->status =
+		    options_mistake(o, "--verify reads the output back; it cannot be standard output");
+	return o->status == STATUS_CLEAN;
+}
+
+bool
+convert_verify_can_compare_bytes(const struct convert *c, const struct pipeline_job *job)
+{
+	return c->verify.wanted && job->raw_from == c->to && job->npaths == 1 && job->select == NULL &&
+	       job->join == NULL && !job->rebase && pipeline_reads_twice(job);
+}
+
+/* ---- while it is written ---- */
+
+/* The order in which events are compared. */
+/* Records that are copied stay in the order of the file. */
+static enum event_order
+convert_verify_order(const struct convert *c)
+{
+	return c->pipeline.context.raw ? ORDER_FILE : ORDER_TIME;
+}
+
+static enum verify_by
+choose(const struct convert *c)
+{
+	const struct pipeline *const p = &c->pipeline;
+
+	if (!c->verify.wanted)
+		return VERIFY_RULES;
+	if (p->context.raw && p->context.format == c->to && convert_verify_can_compare_bytes(c, p->job))
+		return VERIFY_BYTES;
+	return pipeline_reads_twice(p->job) && p->job->join == NULL ? VERIFY_DIGEST : VERIFY_EVENTS;
+}
+
+bool
+convert_verify_begin(struct convert *c)
+{
+	struct shown_path shown;
+	const struct sorter_options options = {
+		.order = { .order = convert_verify_order(c) },
+		.memory = c->sort_memory > 0 ? c->sort_memory : SORTER_MEMORY,
+		.beside = c->out,
+	};
+	const bool can_be_read =
+	    convert_output_written(&c->output) != NULL && !c->pipeline.rebase.signed_time;
+
+	if (!c->verify.wanted && !(c->verify.implied && can_be_read))
+		return true;
+	if (!can_be_read) {
+		say(c->pipeline.rebase.signed_time
+		        ? "%s: --verify with --rebase needs inputs that can be read twice"
+		        : "%s: --verify reads the output back; it is no regular file",
+		    show_path(&shown, c->out));
+		c->status = STATUS_USAGE;
+		return false;
+	}
+	c->verify.by = choose(c);
+	if (c->verify.by == VERIFY_EVENTS)
+		sorter_init(&c->verify.sorter, &options);
+	c->verify.digest.rules.no_tracks = c->pipeline.context.raw;
+	c->verify.digest.rules.fields = convert_verify_fields(c, NULL);
+	c->verify.begun = true;
+	return true;
+}
+
+/* Whether the writer copies such a field as it is. */
+static bool
+is_copied(const void *ctx, struct slice name)
+{
+	for (const char *const *recounted = ctx; *recounted != NULL; recounted++)
+		if (slice_is(name, *recounted))
+			return false;
+	return true;
+}
+
+/* Which fields are compared; added: those that all events of the output may have besides. */
+static struct event_fields
+convert_verify_fields(const struct convert *c, const char *const *added)
+{
+	const struct pipeline *const p = &c->pipeline;
+	const bool recounted =
+	    p->context.raw && (p->job->select != NULL || c->rebase) && c->to->recounted != NULL;
+
+	return (struct event_fields){ .counts = recounted ? is_copied : NULL,
+		                      .ctx = c->to->recounted,
+		                      .added = added };
+}
+
+/* Says why; returns false. */
+static bool
+convert_verify_sorter_failed(const struct convert *c)
+{
+	char why[512];
+	struct shown_path shown;
+
+	sorter_reason(&c->verify.sorter, why, sizeof why);
+	say("%s: --verify: %s", show_path(&shown, c->out), why);
+	return false;
+}
+
+static bool
+no_memory(const struct convert *c)
+{
+	struct shown_path shown;
+
+	say("%s: the system gives no more memory", show_path(&shown, c->out));
+	return false;
+}
+
+static bool
+keep(struct convert *c, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		c->verify.events +=
+		    event_is_compared(&b->events[i]) && (b->events[i].flags & EVENT_LEFT_OUT) == 0;
+	return sorter_add(&c->verify.sorter, b) || convert_verify_sorter_failed(c);
+}
+
+bool
+convert_verify_add(struct convert *c, const struct batch *b)
+{
+	if (!c->verify.begun)
+		return true;
+	if (c->verify.by == VERIFY_DIGEST)
+		return digest_add(&c->verify.digest, b) || no_memory(c);
+	return c->verify.by != VERIFY_EVENTS || keep(c, b);
+}
+
+/* ---- reading it back ---- */
+
+/* Says it of the output by the name that it is to get. */
+static void
+say_of_output(const struct verify *v, const struct findings *findings, const struct finding *f)
+{
+	struct findings named = *findings;
+	char room[512];
+	struct text path = text_start(room, sizeof room);
+
+	text_str(&path, v->c->out);
+	text_str(&path, findings->path + strlen(v->path)); /* a file of a folder */
+	text_char(&path, '\0');
+	named.path = path.failed ? v->c->out : path.p;
+	say_finding(&v->c->options, &named, f);
+	text_free(&path);
+}
+
+/* The findings of an input may be those of its records in the output. */
+static void
+say_back(void *ctx, const struct findings *findings, const struct finding *f)
+{
+	struct verify *const v = ctx;
+
+	if (v->c->status != STATUS_CLEAN)
+		return;
+	if (v->in_step)
+		v->is_told |= f->rule->level >= LEVEL_WARNING || v->c->options.side != NULL;
+	else if (!v->is_quiet || input_rule_is_failure(f->rule))
+		say_of_output(v, findings, f);
+}
+
+static void
+closed(void *ctx, const struct source *s)
+{
+	struct verify *const v = ctx;
+
+	progress_clear(&v->c->progress);
+	v->failed |= s->unreadable;
+	v->findings |= s->findings.levels[LEVEL_ERROR] > 0;
+}
+
+static void
+show_progress(void *ctx, const struct input *in)
+{
+	struct verify *const v = ctx;
+
+	progress_show(&v->c->progress, in);
+}
+
+/* Opens the output. */
+static bool
+open_back(struct verify *v, enum event_order order)
+{
+	const struct convert *const c = v->c;
+	const bool raw = c->pipeline.context.raw;
+
+	v->job = (struct pipeline_job){
+		.paths = &v->path,
+		.npaths = 1,
+		.from = c->to,
+		.want = WANT_TIMES | WANT_FIELDS | WANT_ORDER | (raw ? c->to->writer->want & WANT_FILES : 0U),
+		.interpret = raw ? INTERPRET_NOT : INTERPRET_SPANS,
+		.raw = raw && pipeline_format(&c->pipeline) == c->to,
+		.order = order,
+		.sort_memory = c->sort_memory,
+		.sort_beside = c->out,
+		.max_repeat = c->max_repeat,
+		.sink = say_back,
+		.ctx = v,
+		.hooks = { .closed = closed, .progress = show_progress, .ctx = v },
+	};
+	return pipeline_open(&v->back, &v->job);
+}
+
+static void
+close_back(struct verify *v)
+{
+	pipeline_end(&v->back);
+	pipeline_close(&v->back);
+}
+
+/* The digest of the output.  false: it cannot be read. */
+static bool
+digest_back(struct verify *v, struct digest *d)
+{
+	struct batch *b;
+	enum stage_status status = open_back(v, ORDER_FILE) ? STAGE_MORE : STAGE_BAD;
+
+	while (status == STAGE_MORE && (status = pipeline_next(&v->back, &b)) == STAGE_MORE) {
+		if (!digest_add(d, b)) {
+			pipeline_no_memory(&v->back);
+			status = STAGE_BAD;
+		}
+		batch_release(b);
+	}
+	return status == STAGE_END;
+}
+
+/* Whether both digests are the same; false, too, without memory for that. */
+static bool
+digests_same(struct verify *v, struct digest *back)
+{
+	struct digest *const written = &v->c->verify.digest;
+	struct wide_hash a, b;
+
+	written->identities.without = back->identities.without = v->allowance.tracks;
+	return digest_end(written, pipeline_trace(&v->c->pipeline), &a) &&
+	       digest_end(back, &v->back.trace, &b) && wide_hash_equal(a, b) &&
+	       written->events == back->events && back->more <= v->allowance.nmore;
+}
+
+/* Reads the output without keeping anything of it.  false: it cannot be read.  *same: its events are those
+ * that were written. */
+static bool
+compare_digests(struct verify *v, bool *same)
+{
+	struct digest back = { .rules = { .no_tracks = v->c->pipeline.context.raw,
+		                          .fields = convert_verify_fields(v->c, v->allowance.added),
+		                          .more = v->allowance.nmore > 0 ? v->allowance.more : NULL } };
+	const bool ok = digest_back(v, &back);
+
+	*same = ok && v->c->verify.by == VERIFY_DIGEST && digests_same(v, &back);
+	digest_free(&back);
+	close_back(v);
+	v->is_quiet = true; /* what is to be said of it was */
+	return ok && !v->failed;
+}
+
+/* Whether events differ in no more than the losses allow, one by one as they were written.  false, too, if a
+ * side cannot be read: whether that is to be said shows when all events are compared. */
+static bool
+compare_in_step(struct verify *v)
+{
+	v->in_step = true;
+	const bool same = open_back(v, ORDER_FILE) && convert_verify_in_step(v->c, &v->back, &v->allowance);
+	close_back(v);
+	const bool ok = same && !v->failed && !v->is_told;
+	v->in_step = v->failed = v->findings = false;
+	return ok;
+}
+
+static bool
+compare_events(struct verify *v)
+{
+	const bool ok = open_back(v, convert_verify_order(v->c)) &&
+	                convert_verify_events(v->c, &v->back, &v->allowance, &v->refused);
+
+	close_back(v);
+	return ok && !v->failed;
+}
+
+/* Whether the output has all events that were written.  false: it could not be compared. */
+static bool
+compare_convert_verify(struct verify *v)
+{
+	struct convert *const c = v->c;
+	bool same = false;
+
+	if (c->verify.by == VERIFY_RULES)
+		return compare_digests(v, &same);
+	if (c->verify.by == VERIFY_DIGEST && allowance_is_none(&v->allowance) && !compare_digests(v, &same))
+		return false;
+	if (c->verify.by == VERIFY_DIGEST && !allowance_is_none(&v->allowance))
+		same = compare_in_step(v);
+	return same || compare_events(v);
+}
+
+/* Whether the content of a compressed output, which its own bytes do not show, is what was written.  false
+ * after a message. */
+static bool
+unpacks_to(const struct verify *v, const struct byte_sum *content)
+{
+	struct input *const in = input_open(v->path);
+	struct byte_sum back = { .bytes = 0 };
+	struct shown_path shown;
+
+	while (in != NULL && input_need(in, 1)) {
+		byte_sum_add(&back, in->p, (size_t)(in->end - in->p));
+		in->p = in->end;
+		input_behind(in);
+	}
+	show_path(&shown, v->c->out);
+	const bool whole = in != NULL && (in->fault == INPUT_OK || in->fault == INPUT_EMPTY);
+	const bool same = whole && byte_sum_equal(&back, content);
+	if (in == NULL)
+		no_memory(v->c);
+	else if (!whole)
+		say("%s: not written: it could not be read back: %s", shown.s, in->fault_text);
+	else if (!same)
+		say("%s: not written: unpacked, " BYTE_SUM_DIFFERS, shown.s);
+	input_close(in);
+	return same;
+}
+
+static bool
+run(struct verify *v)
+{
+	struct convert *const c = v->c;
+	const struct byte_sum *const content = convert_output_packed(&c->output);
+	const bool is_copy = c->verify.by == VERIFY_BYTES &&
+	                     trace_bytes_same(c->in[0], v->path, c->to, &c->options.files);
+	struct shown_path shown;
+
+	if (is_copy && content == NULL) /* its bytes were read already */
+		return true;
+	if (c->verify.wanted && !convert_output_check(&c->output))
+		return false; /* which is a failure of the output */
+	if (is_copy)
+		return true;
+	if (c->verify.wanted && content != NULL && !unpacks_to(v, content))
+		return false;
+	show_path(&shown, c->out);
+	if (!compare_convert_verify(v))
+		say("%s: not written: it could not be read back", shown.s);
+	else if (v->refused > 0)
+		say("%s: not written: %" PRIu64 " events differ in what no loss declares", shown.s,
+		    v->refused);
+	else
+		return true;
+	return false;
+}
+
+/* How many events are compared; where nobody counted them, as many as there can be. */
+static uint64_t
+events_of(const struct convert_verify *v)
+{
+	return v->by == VERIFY_DIGEST ? v->digest.events : v->by == VERIFY_EVENTS ? v->events : UINT64_MAX;
+}
+
+bool
+convert_verify_end(struct convert *c)
+{
+	if (!c->verify.begun)
+		return true;
+	struct verify *const v = calloc(1, sizeof *v);
+	if (v == NULL)
+		return no_memory(c);
+	v->c = c;
+	v->path = convert_output_written(&c->output);
+	v->allowance = allowance_of(&c->writing.total, c->pipeline.context.raw ? NULL : c->to->losses,
+	                            events_of(&c->verify));
+	const bool ok = run(v);
+	if (v->findings)
+		c->status = worse(c->status, STATUS_FINDINGS);
+	free(v);
+	return ok;
+}
+
+void
+convert_verify_free(struct convert_verify *v)
+{
+	if (v->begun && v->by == VERIFY_EVENTS)
+		sorter_free(&v->sorter);
+	digest_free(&v->digest);
+	v->begun = false;
+}

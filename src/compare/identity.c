@@ -1,0 +1,299 @@
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "compare/compare.h"
+#include "model/class.h"
+#include "model/event_traits.h"
+
+/* ---- by name ---- */
+
+static bool
+add(struct by_name *t, struct slice name, uint64_t key)
+{
+	const bool rest = t->n + 1 == BY_NAME_MAX;
+	struct slice copy = slice_of(name.p, name.n < BY_NAME_MAX_TEXT ? name.n : BY_NAME_MAX_TEXT);
+
+	if (!array_room(&t->rows, t->n, &t->cap, sizeof *t->rows))
+		return false;
+	copy = rest ? SLICE_LIT("(other names)") : arena_copy(&t->texts, copy);
+	if (copy.p == NULL || (!rest && !table64_put(&t->index, key, t->n)))
+		return false;
+	t->rows[t->n++] = (struct by_name_row){ .name = copy };
+	return true;
+}
+
+struct by_name_row *
+by_name_row(struct by_name *t, struct slice name, const struct event_identity *id)
+{
+	const uint64_t key = id->name.a;
+
+	if (t->n > 0 && key == t->last_key)
+		return &t->rows[t->last];
+	uint32_t i = table64_get(&t->index, key);
+	if (i == TABLE_NONE) {
+		if (t->n < BY_NAME_MAX && !add(t, name, key))
+			return NULL;
+		i = t->n - 1;
+	}
+	t->last_key = key;
+	t->last = i;
+	return &t->rows[i];
+}
+
+void
+by_name_free(struct by_name *t)
+{
+	free(t->rows);
+	table64_free(&t->index);
+	arena_free(&t->texts);
+}
+
+/* ---- track identity ---- */
+
+enum { PROCESS = 1, TRACK, NAME };
+
+static bool
+counts(const struct track *t)
+{
+	return t->has_id && t->id <= TRACK_MAX_NUMBER;
+}
+
+static struct wide_hash
+process_identity(const struct track *p, unsigned without)
+{
+	struct wide_hash h = wide_hash_start(PROCESS);
+
+	if (p->kind == TRACK_PROCESS && counts(p) && (without & TRACKS_WITHOUT_PROCESSES) == 0) {
+		wide_hash_add(&h, p->id);
+		if ((without & TRACKS_WITHOUT_NAMES) == 0)
+			wide_hash_add_text(&h, p->name);
+	}
+	return wide_hash_end(h);
+}
+
+static struct wide_hash
+own_identity(const struct track *t, unsigned without)
+{
+	struct wide_hash h = wide_hash_start(TRACK);
+
+	if (t->kind == TRACK_PROCESS || (without & TRACKS_WITHOUT_THREADS) != 0)
+		return process_identity(track_process(t), without);
+	wide_hash_add_hash(&h, process_identity(track_process(t), without));
+	wide_hash_add(&h, counts(t) && !t->is_child ? t->id + 1 : 0);
+	if ((without & TRACKS_WITHOUT_NAMES) == 0)
+		wide_hash_add_text(&h, t->name);
+	return wide_hash_end(h);
+}
+
+/* What the tracks of this name have in common. */
+static uint64_t
+name_key(const struct track *t, struct slice name)
+{
+	struct wide_hash h = wide_hash_start(NAME);
+
+	wide_hash_add_hash(&h, process_identity(track_process(t), 0));
+	wide_hash_add_text(&h, name);
+	return wide_hash_end(h).a;
+}
+
+static void
+learn_names(struct track_identities *t, const struct trace *trace)
+{
+	for (; t->named < trace->ntracks && !t->failed; t->named++) {
+		const struct track *const k = trace->tracks[t->named];
+		const uint64_t key = name_key(k, k->name);
+		if (k->kind != TRACK_PROCESS && k->lane == 0 && table64_get(&t->names, key) == TABLE_NONE)
+			t->failed = !table64_put(&t->names, key, t->named);
+	}
+}
+
+/* The name before " (N)"; p NULL: there is no such end. */
+static struct slice
+lane_of(struct slice name)
+{
+	uint32_t n = name.n, digits = 0;
+
+	if (n < 5 || name.p[--n] != ')')
+		return (struct slice){ .p = NULL };
+	for (; n > 0 && name.p[n - 1] >= '0' && name.p[n - 1] <= '9' && digits < 3; digits++)
+		n--;
+	if (digits == 0 || n < 3 || name.p[n - 1] != '(' || name.p[n - 2] != ' ')
+		return (struct slice){ .p = NULL };
+	return slice_of(name.p, n - 2);
+}
+
+/* The track that this one is a lane of; itself if it is none. */
+static const struct track *
+base_of(const struct track_identities *t, const struct trace *trace, const struct track *k)
+{
+	while (k->lane > 0 && k->parent != NULL)
+		k = k->parent;
+	const struct slice name = k->kind == TRACK_PROCESS ? slice_of(NULL, 0) : lane_of(k->name);
+	const uint32_t index = name.p != NULL ? table64_get(&t->names, name_key(k, name)) : TABLE_NONE;
+	if (index == TABLE_NONE)
+		return k;
+	const struct track *const base = trace->tracks[index];
+	return !counts(k) || (counts(base) && base->id == k->id) ? base : k;
+}
+
+struct wide_hash
+track_identity(struct track_identities *t, const struct trace *trace, const struct track *track)
+{
+	const bool no_names = (t->without & TRACKS_WITHOUT_NAMES) != 0;
+
+	while ((track->lane > 0 || (no_names && track->is_child)) && track->parent != NULL)
+		track = track->parent;
+	if (!array_reach(&t->known, &t->nknown, track->index, sizeof *t->known)) {
+		t->failed = true;
+		return (struct wide_hash){ 0, 0 };
+	}
+	struct wide_hash *const known = &t->known[track->index];
+	if ((known->a | known->b) == 0) {
+		learn_names(t, trace);
+		*known = own_identity(base_of(t, trace, track), t->without);
+	}
+	return *known;
+}
+
+void
+track_identities_free(struct track_identities *t)
+{
+	free(t->known);
+	table64_free(&t->names);
+}
+
+/* ---- event identity ---- */
+
+enum { TEXT = 1, FIELD, EVENT, CATEGORY };
+
+static struct wide_hash
+text(struct slice s)
+{
+	struct wide_hash h = wide_hash_start(TEXT);
+
+	wide_hash_add_text(&h, s);
+	return wide_hash_end(h);
+}
+
+struct wide_hash
+event_field_hash(struct canon *c, const struct field *f)
+{
+	struct wide_hash h = wide_hash_start(FIELD);
+
+	wide_hash_add_text(&h, f->name);
+	wide_hash_add_hash(&h, f->value.type <= VALUE_U64 && f->value.type >= VALUE_U8
+	                           ? canon_integer(false, f->value.u64)
+	                           : canon_value(c, &f->value));
+	return wide_hash_end(h);
+}
+
+uint32_t
+event_words_at(const char *const *lists, struct slice name)
+{
+	uint32_t at = 0;
+
+	for (; *lists != NULL; lists++)
+		for (const char *p = *lists; *p != '\0'; at++) {
+			const size_t n = strcspn(p, " ");
+			if (n == name.n && memcmp(p, name.p, n) == 0)
+				return at;
+			p += n + (p[n] == ' ');
+		}
+	return UINT32_MAX;
+}
+
+bool
+event_field_counts_in(const struct event_fields *f, struct slice name, unsigned *seen)
+{
+	const uint32_t at = f->added != NULL ? event_words_at(f->added, name) : UINT32_MAX;
+
+	if (at < 32 && (*seen >> at & 1) == 0) {
+		*seen |= 1U << at;
+		return false;
+	}
+	return f->counts == NULL || f->counts(f->ctx, name);
+}
+
+struct event_identity
+event_identity(struct canon *c, const struct batch *b, const struct event *e,
+               const struct event_fields *fields)
+{
+	struct event_identity id = {
+		.name = text(e->name),
+		.category = event_is_flow(e) ? (struct wide_hash){ 0, 0 } : text(event_category(e)),
+		.ts = e->ts,
+		.dur = event_compared_length(e),
+		.phase = event_compared_phase(e),
+		.async = event_is_async(e),
+		.step = event_is_step(e),
+	};
+	const bool all = fields == NULL || event_all_fields_count(fields);
+	unsigned seen = 0;
+
+	for (uint16_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (!all && !event_field_counts_in(fields, f->name, &seen))
+			continue;
+		wide_hash_sum(&id.fields, event_field_hash(c, f));
+		id.nfields++;
+	}
+	return id;
+}
+
+static struct wide_hash
+category_of(struct category_memo *m, const struct event *e)
+{
+	if (m->of != e->cls) {
+		struct wide_hash h = wide_hash_start(CATEGORY);
+		wide_hash_add_text(&h, event_category(e));
+		*m = (struct category_memo){ e->cls, wide_hash_end(h) };
+	}
+	return m->hash;
+}
+
+/* All but the fields is one chain of words; what is hashed by itself is added to that. */
+struct wide_hash
+event_hash(struct canon *c, struct category_memo *m, const struct batch *b, const struct event *e,
+           const struct event_fields *fields)
+{
+	const bool all = event_all_fields_count(fields);
+	struct wide_hash sum = { 0, 0 }, h = wide_hash_start(EVENT);
+	uint64_t n = 0;
+	unsigned seen = 0;
+
+	for (uint16_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		if (!all && !event_field_counts_in(fields, f->name, &seen))
+			continue;
+		wide_hash_sum(&sum, event_field_hash(c, f));
+		n++;
+	}
+	if (!event_is_flow(e))
+		wide_hash_sum(&sum, category_of(m, e));
+	wide_hash_add(&h, n << 16 | (uint64_t)event_compared_phase(e) << 1 |
+	                      (event_is_async(e) || event_is_step(e)));
+	wide_hash_add(&h, e->ts);
+	wide_hash_add(&h, event_compared_length(e));
+	wide_hash_add_text(&h, e->name);
+	wide_hash_sum(&h, sum);
+	return wide_hash_end(h);
+}
+
+struct wide_hash
+event_identity_hash(const struct event_identity *id, unsigned without)
+{
+	struct wide_hash h = wide_hash_start(EVENT);
+
+	wide_hash_add(&h, (without & PART_PHASE) != 0 ? 0 : id->phase * 2U + (id->async || id->step));
+	wide_hash_add(&h, (without & PART_TIME) != 0 ? 0 : id->ts);
+	wide_hash_add(&h, (without & PART_DURATION) != 0 ? 0 : id->dur);
+	if ((without & PART_NAME) == 0)
+		wide_hash_add_hash(&h, id->name);
+	if ((without & PART_CATEGORY) == 0)
+		wide_hash_add_hash(&h, id->category);
+	if ((without & PART_FIELDS) == 0) {
+		wide_hash_add(&h, id->nfields);
+		wide_hash_add_hash(&h, id->fields);
+	}
+	return wide_hash_end(h);
+}

@@ -1,0 +1,444 @@
+#include <isa-l/igzip_lib.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "input/private.h"
+
+/* ---- input gzip ---- */
+
+/*
+ * Gzip (RFC 1952): any number of members one after the other; zeros behind one
+ * (tapes, blocks) are no fault.  The header is parsed apart from the data,
+ * because only then a header that is split over two reads is understood.
+ */
+enum gzip_phase { BETWEEN_MEMBERS, IN_HEADER, IN_DATA, IN_PADDING };
+
+struct gzip {
+	enum gzip_phase phase;
+	bool first; /* no member has begun yet */
+	struct isal_gzip_header header;
+	struct inflate_state inflate;
+};
+
+static void *
+gzip_start(void)
+{
+	struct gzip *z = calloc(1, sizeof *z);
+
+	if (z == NULL)
+		return NULL;
+	z->first = true;
+	isal_inflate_init(&z->inflate);
+	return z;
+}
+
+static enum unpack_result
+begin_member(struct gzip *z, struct unpack_io *io)
+{
+	if (io->nin == 0 && io->last && !z->first)
+		return UNPACK_END;
+	if (io->nin > 0 && io->in[0] == 0 && !z->first) {
+		z->phase = IN_PADDING;
+		return UNPACK_GOING;
+	}
+	if (io->nin < 2 && !io->last)
+		return UNPACK_HUNGRY;
+	if (io->nin < 2 && (io->nin == 0 || io->in[0] == 0x1f))
+		return input_unpack_stop(io, UNPACK_CUT, "gzip stream ends early at", io->offset + io->nin);
+	if (io->in[0] != 0x1f || io->in[1] != 0x8b)
+		return input_unpack_stop(io, UNPACK_TRAILING,
+		                         "bytes that are not gzip follow the gzip stream at", io->offset);
+	isal_inflate_reset(&z->inflate);
+	z->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER;
+	isal_gzip_header_init(&z->header);
+	z->first = false;
+	z->phase = IN_HEADER;
+	return UNPACK_GOING;
+}
+
+static enum unpack_result
+skip_padding(struct gzip *z, struct unpack_io *io)
+{
+	while (io->nin > 0 && io->in[0] == 0) {
+		io->in++;
+		io->nin--;
+		io->offset++;
+	}
+	if (io->nin > 0)
+		z->phase = BETWEEN_MEMBERS;
+	return io->nin > 0 ? UNPACK_GOING : io->last ? UNPACK_END : UNPACK_HUNGRY;
+}
+
+static const char *
+text_of(int error)
+{
+	switch (error) {
+	case ISAL_INVALID_BLOCK:
+		return "gzip stream is damaged: bad block at";
+	case ISAL_INVALID_SYMBOL:
+		return "gzip stream is damaged: bad symbol near";
+	case ISAL_INVALID_LOOKBACK:
+		return "gzip stream is damaged: copy from before its start near";
+	case ISAL_INVALID_WRAPPER:
+		return "gzip stream is damaged: bad header near";
+	case ISAL_UNSUPPORTED_METHOD:
+		return "gzip stream is damaged: unknown method in the header near";
+	case ISAL_INCORRECT_CHECKSUM:
+		return "gzip stream is damaged: wrong checksum or length before";
+	default:
+		return "gzip stream is damaged near";
+	}
+}
+
+static uint32_t
+at_most_u32(size_t n)
+{
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+/* One call of the library, for the header or for the data. */
+static int
+run(struct gzip *z, struct unpack_io *io)
+{
+	struct inflate_state *s = &z->inflate;
+	const uint32_t nin = at_most_u32(io->nin), nout = at_most_u32(io->nout);
+	int r;
+
+	s->next_in = (uint8_t *)(uintptr_t)io->in; /* the library only reads there */
+	s->avail_in = nin;
+	s->next_out = io->out;
+	s->avail_out = nout;
+	r = z->phase == IN_HEADER ? isal_read_gzip_header(s, &z->header) : isal_inflate(s);
+	io->in += nin - s->avail_in;
+	io->nin -= nin - s->avail_in;
+	io->offset += nin - s->avail_in;
+	io->out += nout - s->avail_out;
+	io->nout -= nout - s->avail_out;
+	return r;
+}
+
+static enum unpack_result
+in_member(struct gzip *z, struct unpack_io *io)
+{
+	const size_t nin = io->nin, nout = io->nout;
+	const int r = run(z, io);
+	bool idle;
+
+	if (r < 0 || r == ISAL_NEED_DICT) {
+		/* Bits that were taken in ahead do not count. */
+		const int32_t ahead = z->inflate.read_in_length > 0 ? z->inflate.read_in_length / 8 : 0;
+
+		return input_unpack_stop(io, UNPACK_CORRUPT, text_of(r), io->offset - (uint64_t)ahead);
+	}
+	if (z->phase == IN_HEADER && r == ISAL_DECOMP_OK) {
+		z->phase = IN_DATA;
+		return UNPACK_GOING;
+	}
+	if (z->phase == IN_DATA && z->inflate.block_state == ISAL_BLOCK_FINISH) {
+		z->phase = BETWEEN_MEMBERS;
+		return UNPACK_GOING;
+	}
+	idle = io->nin == nin && io->nout == nout;
+	if (io->nout == 0 || (io->nin > 0 && !idle))
+		return UNPACK_GOING;
+	if (!io->last)
+		return UNPACK_HUNGRY;
+	return idle ? input_unpack_stop(io, UNPACK_CUT, "gzip stream ends early at", io->offset + io->nin)
+	            : UNPACK_GOING;
+}
+
+static enum unpack_result
+gzip_step(void *state, struct unpack_io *io)
+{
+	struct gzip *z = state;
+
+	switch (z->phase) {
+	case BETWEEN_MEMBERS:
+		return begin_member(z, io);
+	case IN_PADDING:
+		return skip_padding(z, io);
+	default:
+		return in_member(z, io);
+	}
+}
+
+const struct unpacker input_gzip = { .start = gzip_start, .step = gzip_step, .stop = free };
+
+/* ---- input xz ---- */
+
+/*
+ * XZ: any number of streams one after the other; zeros behind one (padding) are
+ * no fault if they are a multiple of four bytes.  A stream may ask for a
+ * dictionary of up to 128 MiB (xz -9 makes 64 MiB); the library uses no more
+ * memory than MOST_MEMORY, whatever it asks for.
+ */
+#define MOST_MEMORY (UINT64_C(160) << 20)
+
+static const unsigned char magic[6] = { 0xfd, '7', 'z', 'X', 'Z', 0 };
+
+struct xz {
+	lzma_stream stream;
+	bool first;       /* no stream has begun yet */
+	unsigned padding; /* zeros since the last stream, modulo 4 */
+	bool in_stream;
+};
+
+static void *
+xz_start(void)
+{
+	struct xz *z = calloc(1, sizeof *z);
+
+	if (z == NULL)
+		return NULL;
+	z->stream = (lzma_stream)LZMA_STREAM_INIT;
+	z->first = true;
+	return z;
+}
+
+static void
+xz_stop(void *state)
+{
+	struct xz *z = state;
+
+	lzma_end(&z->stream);
+	free(z);
+}
+
+/* Whether the bytes begin a stream, as far as they go. */
+static bool
+is_magic(const unsigned char *p, size_t n)
+{
+	for (size_t i = 0; i < n && i < sizeof magic; i++)
+		if (p[i] != magic[i])
+			return false;
+	return true;
+}
+
+static void
+skip_padding_input_xz(struct xz *z, struct unpack_io *io)
+{
+	while (io->nin > 0 && io->in[0] == 0) {
+		io->in++;
+		io->nin--;
+		io->offset++;
+		z->padding = (z->padding + 1) % 4;
+	}
+}
+
+static enum unpack_result
+begin_stream(struct xz *z, struct unpack_io *io)
+{
+	if (!z->first)
+		skip_padding_input_xz(z, io);
+	if (io->nin < sizeof magic && !io->last)
+		return UNPACK_HUNGRY;
+	if (z->padding != 0) /* what follows is not for us to guess */
+		return input_unpack_stop(io,
+		                         io->nin > 0 && is_magic(io->in, io->nin) ? UNPACK_CORRUPT
+		                                                                  : UNPACK_TRAILING,
+		                         "zeros that are no multiple of 4 bytes follow the xz stream, up to",
+		                         io->offset);
+	if (io->nin == 0 && !z->first)
+		return UNPACK_END;
+	if (!is_magic(io->in, io->nin))
+		return input_unpack_stop(io, UNPACK_TRAILING, "bytes that are not xz follow the xz stream at",
+		                         io->offset);
+	if (io->nin < sizeof magic)
+		return input_unpack_stop(io, UNPACK_CUT, "xz stream ends early at", io->offset + io->nin);
+	if (lzma_stream_decoder(&z->stream, MOST_MEMORY, 0) != LZMA_OK)
+		return input_unpack_stop(io, UNPACK_TOO_LARGE, "out of memory for an xz stream near",
+		                         io->offset);
+	z->first = false;
+	z->in_stream = true;
+	return UNPACK_GOING;
+}
+
+static enum unpack_result
+stop_with(struct unpack_io *io, lzma_ret error)
+{
+	switch (error) {
+	case LZMA_MEMLIMIT_ERROR:
+		return input_unpack_stop(io, UNPACK_TOO_LARGE,
+		                         "xz stream asks for more than 160 MiB of memory near", io->offset);
+	case LZMA_MEM_ERROR:
+		return input_unpack_stop(io, UNPACK_TOO_LARGE, "out of memory for an xz stream near",
+		                         io->offset);
+	case LZMA_OPTIONS_ERROR:
+		return input_unpack_stop(io, UNPACK_CORRUPT,
+		                         "xz stream is damaged, or of a kind that is not known, near",
+		                         io->offset);
+	default:
+		return input_unpack_stop(io, UNPACK_CORRUPT, "xz stream is damaged near", io->offset);
+	}
+}
+
+static enum unpack_result
+xz_step(void *state, struct unpack_io *io)
+{
+	struct xz *const z = state;
+	lzma_stream *const s = &z->stream;
+
+	if (!z->in_stream)
+		return begin_stream(z, io);
+	s->next_in = io->in;
+	s->avail_in = io->nin;
+	s->next_out = io->out;
+	s->avail_out = io->nout;
+	const lzma_ret r = lzma_code(s, LZMA_RUN);
+	const bool idle = s->avail_in == io->nin && s->avail_out == io->nout;
+	io->in += io->nin - s->avail_in;
+	io->offset += io->nin - s->avail_in;
+	io->nin = s->avail_in;
+	io->out += io->nout - s->avail_out;
+	io->nout = s->avail_out;
+	if (r == LZMA_STREAM_END) {
+		z->in_stream = false;
+		return UNPACK_GOING;
+	}
+	if (r != LZMA_OK && r != LZMA_BUF_ERROR)
+		return stop_with(io, r);
+	if (io->nout == 0 || (io->nin > 0 && !idle))
+		return UNPACK_GOING;
+	if (!io->last)
+		return UNPACK_HUNGRY;
+	return idle ? input_unpack_stop(io, UNPACK_CUT, "xz stream ends early at", io->offset + io->nin)
+	            : UNPACK_GOING;
+}
+
+const struct unpacker input_xz = { .start = xz_start, .step = xz_step, .stop = xz_stop };
+
+/* ---- input zstd ---- */
+
+/*
+ * Zstandard (RFC 8878): any number of frames, those to be skipped among them.
+ * A frame may ask for a window of up to 128 MiB (what the zstd tool makes
+ * without --long=28 and up, and unpacks without --memory); memory is used as
+ * data fills it, whatever the frame asks for.
+ */
+enum { LARGEST_WINDOW_LOG = 27 };
+
+struct zstd {
+	ZSTD_DStream *stream;
+	bool first;
+	bool in_frame;
+};
+
+static void
+zstd_stop(void *state)
+{
+	struct zstd *z = state;
+
+	(void)ZSTD_freeDStream(z->stream);
+	free(z);
+}
+
+static void *
+zstd_start(void)
+{
+	struct zstd *z = calloc(1, sizeof *z);
+
+	if (z == NULL)
+		return NULL;
+	z->first = true;
+	z->stream = ZSTD_createDStream();
+	if (z->stream == NULL ||
+	    ZSTD_isError(ZSTD_DCtx_setParameter(z->stream, ZSTD_d_windowLogMax, LARGEST_WINDOW_LOG))) {
+		zstd_stop(z);
+		return NULL;
+	}
+	return z;
+}
+
+/* Whether the bytes begin a frame, as far as they go. */
+static bool
+is_magic_input_zstd(const unsigned char *p, size_t n)
+{
+	static const unsigned char data[4] = { 0x28, 0xb5, 0x2f, 0xfd }, skip[4] = { 0x50, 0x2a, 0x4d, 0x18 };
+	bool is_data = true, is_skip = true;
+
+	for (size_t i = 0; i < 4 && i < n; i++) {
+		is_data = is_data && p[i] == data[i];
+		is_skip = is_skip && (i == 0 ? p[i] & 0xf0 : p[i]) == skip[i];
+	}
+	return is_data || is_skip;
+}
+
+static enum unpack_result
+begin_frame(struct zstd *z, struct unpack_io *io)
+{
+	if (io->nin < 4 && !io->last)
+		return UNPACK_HUNGRY;
+	if (io->nin == 0 && !z->first)
+		return UNPACK_END;
+	if (!is_magic_input_zstd(io->in, io->nin))
+		return input_unpack_stop(io, UNPACK_TRAILING,
+		                         "bytes that are not zstd follow the zstd stream at", io->offset);
+	if (io->nin < 4)
+		return input_unpack_stop(io, UNPACK_CUT, "zstd stream ends early at", io->offset + io->nin);
+	z->first = false;
+	z->in_frame = true;
+	return UNPACK_GOING;
+}
+
+static enum unpack_result
+stop_with_input_zstd(struct unpack_io *io, size_t error)
+{
+	const char *text = "zstd stream is damaged near";
+	enum unpack_result step = UNPACK_CORRUPT;
+
+	switch (ZSTD_getErrorCode(error)) {
+	case ZSTD_error_frameParameter_windowTooLarge:
+		text = "zstd frame asks for a window of more than 128 MiB near";
+		step = UNPACK_TOO_LARGE;
+		break;
+	case ZSTD_error_memory_allocation:
+		text = "out of memory for a zstd frame near";
+		step = UNPACK_TOO_LARGE;
+		break;
+	case ZSTD_error_checksum_wrong:
+		text = "zstd stream is damaged: wrong checksum before";
+		break;
+	case ZSTD_error_dictionary_wrong:
+		text = "zstd stream needs a dictionary near";
+		break;
+	default:
+		break;
+	}
+	return input_unpack_stop(io, step, text, io->offset);
+}
+
+static enum unpack_result
+zstd_step(void *state, struct unpack_io *io)
+{
+	struct zstd *z = state;
+	ZSTD_inBuffer in = { .src = io->in, .size = io->nin };
+	ZSTD_outBuffer out = { .dst = io->out, .size = io->nout };
+	size_t r;
+	bool idle;
+
+	if (!z->in_frame)
+		return begin_frame(z, io);
+	r = ZSTD_decompressStream(z->stream, &out, &in);
+	io->in += in.pos;
+	io->nin -= in.pos;
+	io->offset += in.pos;
+	io->out += out.pos;
+	io->nout -= out.pos;
+	if (ZSTD_isError(r))
+		return stop_with_input_zstd(io, r);
+	if (r == 0) {
+		z->in_frame = false;
+		return UNPACK_GOING;
+	}
+	idle = in.pos == 0 && out.pos == 0;
+	if (io->nout == 0 || (io->nin > 0 && !idle))
+		return UNPACK_GOING;
+	if (!io->last)
+		return UNPACK_HUNGRY;
+	return idle ? input_unpack_stop(io, UNPACK_CUT, "zstd stream ends early at", io->offset + io->nin)
+	            : UNPACK_GOING;
+}
+
+const struct unpacker input_zstd = { .start = zstd_start, .step = zstd_step, .stop = zstd_stop };

@@ -1,0 +1,501 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input/private.h"
+
+/* ---- input packed ---- */
+
+enum {
+	PACKED_STEP = 1 << 20, /* of a mapping, given to the unpacker at a time */
+	FORGET_STEP = 8 << 20, /* of a mapping, behind the unpacker */
+};
+
+static bool
+fill_mapped(struct packed_bytes *packed, struct unpack_io *io)
+{
+	const struct input_buffer *b = &packed->mapping->buffer;
+	const size_t at = (size_t)io->offset;
+	const size_t left = b->cap - at;
+
+	io->in = (const unsigned char *)b->bytes + at;
+	io->nin = io->nin + PACKED_STEP < left ? io->nin + PACKED_STEP : left;
+	io->last = io->nin == left;
+	if (at - packed->forgotten >= FORGET_STEP) {
+		input_map_forget(packed->mapping, packed->forgotten, at);
+		packed->forgotten = at;
+	}
+	return true;
+}
+
+/* A writer that never writes must not keep us from closing. */
+static bool
+wait_readable(const struct packed_bytes *packed)
+{
+	struct pollfd wait[2] = {
+		{ .fd = packed->fd, .events = POLLIN },
+		{ .fd = packed->cancel[0], .events = POLLIN },
+	};
+
+	while (poll(wait, 2, -1) < 0)
+		if (errno != EINTR && errno != EAGAIN)
+			return false;
+	errno = 0;
+	return wait[1].revents == 0;
+}
+
+static bool
+fill_stream(struct packed_bytes *packed, struct unpack_io *io)
+{
+	struct input_buffer *b = packed->buffer;
+	ssize_t got;
+
+	memmove(b->bytes, io->in, io->nin);
+	io->in = (const unsigned char *)b->bytes;
+	if (!wait_readable(packed))
+		return false;
+	got = input_read_fd(packed->fd, b->bytes + io->nin, b->cap - io->nin);
+	if (got < 0)
+		return false;
+	io->nin += (size_t)got;
+	io->last = got == 0;
+	return true;
+}
+
+/* Makes more bytes available behind those that are left, or sets io->last.  false: cannot be read (errno);
+ * errno 0: cancelled. */
+static bool
+input_packed_fill(struct packed_bytes *packed, struct unpack_io *io)
+{
+	return packed->mapping != NULL ? fill_mapped(packed, io) : fill_stream(packed, io);
+}
+
+/* The first bytes; false: no descriptors left (errno).  Takes over what it is given only on success. */
+static bool
+input_packed_start_mapped(struct packed_bytes *packed, struct input_mapping *m, struct unpack_io *io)
+{
+	*packed = (struct packed_bytes){ .mapping = m, .fd = -1, .cancel = { -1, -1 } };
+	return fill_mapped(packed, io);
+}
+
+static bool
+input_packed_start_stream(struct packed_bytes *packed, int fd, struct input_buffer *probed,
+                          struct unpack_io *io)
+{
+	int cancel[2];
+
+	if (pipe(cancel) != 0)
+		return false;
+	(void)fcntl(cancel[0], F_SETFD, FD_CLOEXEC);
+	(void)fcntl(cancel[1], F_SETFD, FD_CLOEXEC);
+	*packed = (struct packed_bytes){ .fd = fd, .cancel = { cancel[0], cancel[1] }, .buffer = probed };
+	io->in = (const unsigned char *)probed->bytes;
+	io->nin = probed->len;
+	return true;
+}
+
+static void
+input_packed_cancel(struct packed_bytes *packed)
+{
+	/* A byte, not a close: another process may have inherited that end. */
+	if (packed->cancel[1] >= 0)
+		(void)!write(packed->cancel[1], "", 1);
+}
+
+static void
+input_packed_close(struct packed_bytes *packed)
+{
+	for (int i = 0; i < 2; i++)
+		if (packed->cancel[i] >= 0)
+			(void)close(packed->cancel[i]);
+	if (packed->fd >= 0)
+		(void)close(packed->fd);
+	input_buffer_drop(packed->buffer);
+	if (packed->mapping != NULL)
+		input_buffer_drop(&packed->mapping->buffer);
+}
+
+/* ---- input unpack ---- */
+
+/*
+ * Packed input: a thread unpacks into buffers, a short queue hands them to the
+ * reader.  Each buffer has room in front, so that the unread tail of the last
+ * window is all that is ever copied; only records longer than that room are
+ * joined in buffers of their own.
+ */
+enum {
+	HEADROOM = 64 << 10,
+	QUEUE_LENGTH = 4,
+};
+
+struct unpack {
+	struct input_source source;
+	struct input_pool *pool;
+	pthread_t thread;
+
+	/* The thread's own while it runs. */
+	const struct unpacker *unpacker;
+	void *state;
+	struct packed_bytes packed;
+	struct unpack_io io;
+
+	pthread_mutex_t lock; /* of the rest */
+	pthread_cond_t changed;
+	struct input_buffer *queue, **queue_end;
+	size_t queued;
+	bool cancelled;
+	bool done; /* nothing more will be queued; the rest is told when the queue is empty */
+	enum input_fault fault;
+	int error; /* errno, when not 0 */
+};
+
+enum unpack_result
+input_unpack_stop(struct unpack_io *io, enum unpack_result step, const char *text, uint64_t offset)
+{
+	(void)snprintf(io->fault, sizeof io->fault, "%s packed byte %" PRIu64, text, offset);
+	return step;
+}
+
+static enum input_fault
+fault_of_step(enum unpack_result step)
+{
+	switch (step) {
+	case UNPACK_CUT:
+		return INPUT_CUT;
+	case UNPACK_CORRUPT:
+		return INPUT_CORRUPT;
+	case UNPACK_TRAILING:
+		return INPUT_TRAILING;
+	case UNPACK_TOO_LARGE:
+		return INPUT_SYSTEM;
+	default:
+		return INPUT_OK;
+	}
+}
+
+/* Unpacks until the room is used up (GOING) or there is no more. */
+static enum unpack_result
+fill_buffer(struct unpack *u, int *error)
+{
+	struct unpack_io *io = &u->io;
+
+	while (io->nout > 0) {
+		const enum unpack_result step = u->unpacker->step(u->state, io);
+
+		if (step != UNPACK_GOING && step != UNPACK_HUNGRY)
+			return step;
+		/* Only when hungry: a pipe may stay silent for long. */
+		if (step == UNPACK_HUNGRY && !input_packed_fill(&u->packed, io)) {
+			*error = errno;
+			return UNPACK_CUT;
+		}
+	}
+	return UNPACK_GOING;
+}
+
+/* Waits for a place in the queue; false: nobody wants it any more. */
+static bool
+wait_for_room(struct unpack *u)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&u->lock);
+	while (u->queued >= QUEUE_LENGTH && !u->cancelled)
+		pthread_cond_wait(&u->changed, &u->lock);
+	wanted = !u->cancelled;
+	pthread_mutex_unlock(&u->lock);
+	return wanted;
+}
+
+static void
+hand_over(struct unpack *u, struct input_buffer *b, enum unpack_result step, int error)
+{
+	pthread_mutex_lock(&u->lock);
+	if (b != NULL && b->len > 0) {
+		*u->queue_end = b;
+		u->queue_end = &b->next;
+		u->queued++;
+		b = NULL;
+	}
+	if (step != UNPACK_GOING) {
+		u->done = true;
+		u->fault = error != 0 ? INPUT_SYSTEM : fault_of_step(step);
+		u->error = error;
+	}
+	pthread_cond_signal(&u->changed);
+	pthread_mutex_unlock(&u->lock);
+	input_buffer_drop(b);
+}
+
+static void *
+unpack_thread(void *arg)
+{
+	struct unpack *u = arg;
+	enum unpack_result step = UNPACK_GOING;
+
+	while (step == UNPACK_GOING && wait_for_room(u)) {
+		struct input_buffer *b = input_buffer_new(u->pool, INPUT_BUFFER_SIZE);
+		int error = 0;
+
+		if (b == NULL) {
+			hand_over(u, NULL, UNPACK_CUT, ENOMEM);
+			break;
+		}
+		b->first = HEADROOM;
+		u->io.out = (unsigned char *)b->bytes + HEADROOM;
+		u->io.nout = b->cap - HEADROOM;
+		step = fill_buffer(u, &error);
+		b->len = b->cap - HEADROOM - u->io.nout;
+		hand_over(u, b, step, error);
+	}
+	return NULL;
+}
+
+/* The next buffer; NULL: there are no more. */
+static struct input_buffer *
+take_buffer(struct unpack *u)
+{
+	struct input_buffer *b;
+
+	pthread_mutex_lock(&u->lock);
+	while (u->queue == NULL && !u->done)
+		pthread_cond_wait(&u->changed, &u->lock);
+	b = u->queue;
+	if (b != NULL) {
+		u->queue = b->next;
+		if (u->queue == NULL)
+			u->queue_end = &u->queue;
+		u->queued--;
+		b->next = NULL;
+		pthread_cond_signal(&u->changed);
+	}
+	pthread_mutex_unlock(&u->lock);
+	return b;
+}
+
+/* true after the fault is set. */
+static bool
+file_changed(struct input *in, const struct unpack *u)
+{
+	return input_fail_compared(in, u->packed.mapping == NULL ? input_fd_look(u->packed.fd, in)
+	                                                         : input_map_look(u->packed.mapping, in));
+}
+
+/* After the last buffer, so the thread is done and its fields can be read. */
+static bool
+unpack_end(struct input *in, const struct unpack *u)
+{
+	in->last = true;
+	if (u->fault == INPUT_OK)
+		return false;
+	if (u->error != 0)
+		return input_fail_errno(in, "cannot read: ", u->error);
+	if (file_changed(in, u))
+		return false;
+	return input_fail(in, u->fault, "%s", u->io.fault);
+}
+
+/* Unread bytes and those of b together in a new buffer with as much room again. */
+static bool
+join_in_new_buffer(struct input *in, struct unpack *u, const struct input_buffer *b)
+{
+	const size_t unread = (size_t)(in->end - in->p);
+	struct input_buffer *joined = NULL;
+
+	if (unread <= SIZE_MAX / 4)
+		joined = input_buffer_new(u->pool, (unread + b->len) * 2);
+	if (joined == NULL)
+		return input_fail(in, INPUT_SYSTEM, "out of memory (%zu bytes are waiting to be read)",
+		                  unread);
+	memcpy(joined->bytes, in->p, unread);
+	memcpy(joined->bytes + unread, b->bytes + b->first, b->len);
+	input_show(in, joined, joined->bytes, joined->bytes + unread + b->len);
+	return true;
+}
+
+static bool
+unpack_more(struct input *in)
+{
+	struct unpack *u = (struct unpack *)in->source;
+	const size_t unread = (size_t)(in->end - in->p);
+	struct input_buffer *current = u->source.current;
+	struct input_buffer *b = take_buffer(u);
+	bool ok = true;
+
+	if (b == NULL)
+		return unpack_end(in, u);
+	if (unread <= b->first) {
+		char *p = b->bytes + b->first - unread;
+
+		memcpy(p, in->p, unread);
+		input_show(in, b, p, b->bytes + b->first + b->len);
+		return true;
+	}
+	if ((size_t)(current->bytes + current->cap - in->end) >= b->len) {
+		memcpy(current->bytes + (in->end - current->bytes), b->bytes + b->first, b->len);
+		in->end += b->len;
+	} else {
+		ok = join_in_new_buffer(in, u, b);
+	}
+	input_buffer_drop(b);
+	return ok;
+}
+
+static struct input *
+unpack_reopen(const struct input *in)
+{
+	const struct unpack *u = (const struct unpack *)in->source;
+	struct input *again;
+
+	if (u->packed.mapping == NULL)
+		return input_open_in(in->files, NULL, in->path);
+	again = input_new(in->path);
+	if (again == NULL)
+		return NULL;
+	again->files = in->files;
+	again->again = in->again;
+	again->packing = in->packing;
+	input_buffer_ref(&u->packed.mapping->buffer);
+	if (input_unpack_start_mapped(again, u->packed.mapping))
+		input_prime(again);
+	return again;
+}
+
+static bool
+unpack_shrunk(struct input *in)
+{
+	struct unpack *u = (struct unpack *)in->source;
+
+	return file_changed(in, u);
+}
+
+static void
+free_unpack(struct unpack *u)
+{
+	while (u->queue != NULL) {
+		struct input_buffer *b = u->queue;
+
+		u->queue = b->next;
+		input_buffer_drop(b);
+	}
+	if (u->state != NULL)
+		u->unpacker->stop(u->state);
+	input_packed_close(&u->packed);
+	input_pool_close(u->pool);
+	(void)pthread_cond_destroy(&u->changed);
+	(void)pthread_mutex_destroy(&u->lock);
+	free(u);
+}
+
+static void
+unpack_close(struct input *in)
+{
+	struct unpack *u = (struct unpack *)in->source;
+
+	pthread_mutex_lock(&u->lock);
+	u->cancelled = true;
+	pthread_cond_signal(&u->changed);
+	pthread_mutex_unlock(&u->lock);
+	input_packed_cancel(&u->packed);
+	(void)pthread_join(u->thread, NULL);
+	free_unpack(u);
+}
+
+INPUT_SOURCE_OPS(unpack);
+
+/* Signals that are sent to the process go to the threads that expect them; faults stay with who makes them.
+ */
+static int
+start_thread(struct unpack *u)
+{
+	sigset_t most, before;
+	int error;
+
+	(void)sigfillset(&most);
+	(void)sigdelset(&most, SIGBUS);
+	(void)sigdelset(&most, SIGSEGV);
+	(void)sigdelset(&most, SIGFPE);
+	(void)sigdelset(&most, SIGILL);
+	(void)pthread_sigmask(SIG_SETMASK, &most, &before);
+	error = pthread_create(&u->thread, NULL, unpack_thread, u);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
+/* All but the packed bytes; NULL: no memory. */
+static struct unpack *
+new_unpack(const struct input *in, struct input_pool *pool)
+{
+	struct unpack *u = calloc(1, sizeof *u);
+
+	if (u == NULL)
+		return NULL;
+	u->unpacker = in->packing == INPUT_GZIP   ? &input_gzip
+	              : in->packing == INPUT_ZSTD ? &input_zstd
+	                                          : &input_xz;
+	u->state = u->unpacker->start();
+	u->pool = pool;
+	u->queue_end = &u->queue;
+	(void)pthread_mutex_init(&u->lock, NULL); /* with default attributes these cannot fail here */
+	(void)pthread_cond_init(&u->changed, NULL);
+	u->packed = (struct packed_bytes){ .fd = -1, .cancel = { -1, -1 } };
+	return u;
+}
+
+/* With packed bytes ready; frees u if it cannot run. */
+static bool
+run_unpack(struct input *in, struct unpack *u)
+{
+	const int error = u->state != NULL && u->pool != NULL ? start_thread(u) : ENOMEM;
+
+	if (error != 0) {
+		free_unpack(u);
+		return input_fail_errno(in, "cannot unpack: ", error);
+	}
+	in->source = &u->source;
+	in->ops = &unpack_ops;
+	return true;
+}
+
+bool
+input_unpack_start_mapped(struct input *in, struct input_mapping *m)
+{
+	struct input_pool *pool = input_pool_new();
+	struct unpack *u = new_unpack(in, pool);
+
+	if (u == NULL) {
+		input_pool_close(pool);
+		input_buffer_drop(&m->buffer);
+		return input_fail(in, INPUT_SYSTEM, "out of memory");
+	}
+	u->source.file_size = m->buffer.cap;
+	u->source.can_reopen = true;
+	(void)input_packed_start_mapped(&u->packed, m, &u->io);
+	return run_unpack(in, u);
+}
+
+bool
+input_unpack_start_stream(struct input *in, int fd, struct input_buffer *probed, struct input_pool *pool)
+{
+	struct unpack *u = new_unpack(in, pool);
+	int error = ENOMEM;
+
+	if (u != NULL && input_packed_start_stream(&u->packed, fd, probed, &u->io))
+		return run_unpack(in, u);
+	if (u != NULL) {
+		error = errno;
+		free_unpack(u); /* closes the pool */
+	} else {
+		input_pool_close(pool);
+	}
+	input_buffer_drop(probed);
+	(void)close(fd);
+	return input_fail_errno(in, "cannot unpack: ", error);
+}

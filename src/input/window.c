@@ -1,0 +1,555 @@
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/scan.h"
+#include "input/open.h"
+#include "input/private.h"
+
+/* ---- input buffer ---- */
+
+/*
+ * Buffers are a megabyte and live for a few milliseconds: those that come back
+ * are kept for the next window.  Batches may hold them longer than the input
+ * exists and give them back from other threads, so the pool is counted too:
+ * one reference of its owner and one of every buffer that is out.
+ */
+enum { MAX_IDLE = 8 };
+
+struct input_pool {
+	pthread_mutex_t lock;
+	struct input_buffer *idle;
+	size_t nidle;
+	size_t refs;
+	bool closed;
+};
+
+struct input_pool *
+input_pool_new(void)
+{
+	struct input_pool *pool = calloc(1, sizeof *pool);
+
+	if (pool == NULL)
+		return NULL;
+	if (pthread_mutex_init(&pool->lock, NULL) != 0) {
+		free(pool);
+		return NULL;
+	}
+	pool->refs = 1;
+	return pool;
+}
+
+/* Called with the lock, which is given up. */
+static void
+pool_unref_and_unlock(struct input_pool *pool)
+{
+	bool gone = --pool->refs == 0;
+
+	pthread_mutex_unlock(&pool->lock);
+	if (!gone)
+		return;
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+void
+input_pool_close(struct input_pool *pool)
+{
+	if (pool == NULL)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->closed = true;
+	while (pool->idle != NULL) {
+		struct input_buffer *b = pool->idle;
+
+		pool->idle = b->next;
+		free(b);
+	}
+	pool_unref_and_unlock(pool);
+}
+
+static void
+pooled_destroy(struct input_buffer *b)
+{
+	struct input_pool *pool = b->pool;
+
+	pthread_mutex_lock(&pool->lock);
+	if (!pool->closed && b->cap == INPUT_BUFFER_SIZE && pool->nidle < MAX_IDLE) {
+		b->next = pool->idle;
+		pool->idle = b;
+		pool->nidle++;
+	} else {
+		free(b);
+	}
+	pool_unref_and_unlock(pool);
+}
+
+static struct input_buffer *
+take_idle(struct input_pool *pool)
+{
+	struct input_buffer *b = pool->idle;
+
+	if (b != NULL) {
+		pool->idle = b->next;
+		pool->nidle--;
+	}
+	return b;
+}
+
+struct input_buffer *
+input_buffer_new(struct input_pool *pool, size_t cap)
+{
+	/* The bytes follow the head, on a cache line of their own. */
+	const size_t head = (sizeof(struct input_buffer) + 63) / 64 * 64;
+	struct input_buffer *b = NULL;
+
+	if (cap < INPUT_BUFFER_SIZE)
+		cap = INPUT_BUFFER_SIZE;
+	pthread_mutex_lock(&pool->lock);
+	if (cap == INPUT_BUFFER_SIZE)
+		b = take_idle(pool);
+	if (b == NULL && cap <= SIZE_MAX - head && (b = malloc(head + cap)) != NULL)
+		*b = (struct input_buffer){ .bytes = (char *)b + head, .cap = cap, .pool = pool };
+	if (b != NULL) {
+		pool->refs++;
+		b->destroy = pooled_destroy;
+		b->first = b->len = 0;
+		b->next = NULL;
+		atomic_init(&b->refs, 1);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return b;
+}
+
+void
+input_buffer_ref(struct input_buffer *b)
+{
+	atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+}
+
+void
+input_buffer_drop(struct input_buffer *b)
+{
+	if (b != NULL && atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) == 1)
+		b->destroy(b);
+}
+
+/* ---- input memory ---- */
+
+/* Bytes that are in memory already, whole or in small portions: for tests. */
+struct memory {
+	struct input_source source;
+	const char *bytes;
+	size_t n;
+	size_t given; /* bytes that were in a window so far */
+	size_t step;  /* 0: whole */
+};
+
+static struct input *open_memory(const char *p, size_t n, size_t step);
+
+static void
+portion_destroy(struct input_buffer *b)
+{
+	free(b->bytes);
+	free(b);
+}
+
+/* The bytes are an allocation of their own, and not one byte longer: a checker of memory sees each step
+ * outside. */
+static struct input_buffer *
+portion_new(size_t n)
+{
+	struct input_buffer *b = calloc(1, sizeof *b);
+
+	if (b == NULL)
+		return NULL;
+	b->bytes = malloc(n > 0 ? n : 1);
+	if (b->bytes == NULL) {
+		free(b);
+		return NULL;
+	}
+	b->cap = n;
+	b->destroy = portion_destroy;
+	atomic_init(&b->refs, 1);
+	return b;
+}
+
+static bool
+memory_more(struct input *in)
+{
+	struct memory *m = (struct memory *)in->source;
+	const size_t unread = (size_t)(in->end - in->p);
+	size_t n = m->n - m->given;
+	struct input_buffer *b;
+
+	if (n > m->step)
+		n = m->step;
+	if (n == 0) {
+		in->last = true;
+		return false;
+	}
+	b = portion_new(unread + n);
+	if (b == NULL)
+		return input_fail(in, INPUT_SYSTEM, "out of memory");
+	memcpy(b->bytes, in->p, unread);
+	memcpy(b->bytes + unread, m->bytes + m->given, n);
+	m->given += n;
+	input_show(in, b, b->bytes, b->bytes + unread + n);
+	return true;
+}
+
+static struct input *
+memory_reopen(const struct input *in)
+{
+	const struct memory *m = (const struct memory *)in->source;
+
+	return open_memory(m->bytes, m->n, m->step);
+}
+
+static bool
+memory_shrunk(struct input *in)
+{
+	(void)in;
+	return false;
+}
+
+static void
+memory_close(struct input *in)
+{
+	free(in->source);
+}
+
+INPUT_SOURCE_OPS(memory);
+
+static struct input *
+open_memory(const char *p, size_t n, size_t step)
+{
+	struct input *in = input_new("memory");
+	struct memory *m = calloc(1, sizeof *m);
+
+	if (in == NULL || m == NULL) {
+		free(in);
+		free(m);
+		return NULL;
+	}
+	*m = (struct memory){ .bytes = p, .n = n, .step = step };
+	m->source.file_size = n;
+	m->source.can_reopen = true;
+	in->source = &m->source;
+	in->ops = &memory_ops;
+	if (n == 0) {
+		(void)input_fail(in, INPUT_EMPTY, "is empty");
+	} else if (step == 0) {
+		in->base = in->p = p;
+		in->end = p + n;
+		in->last = true;
+	} else {
+		(void)memory_more(in);
+	}
+	return in;
+}
+
+struct input *
+input_from_memory(const char *p, size_t n)
+{
+	return open_memory(p, n, 0);
+}
+
+struct input *
+input_from_memory_slowly(const char *p, size_t n, size_t step)
+{
+	return open_memory(p, n, step > 0 ? step : 1);
+}
+
+/* ---- input whole ---- */
+
+enum { FIRST_ROOM = 16 << 10 };
+
+/* To the end, or to one byte more than it may have. */
+static bool
+read_all(struct input_whole *w, int fd, size_t most)
+{
+	size_t room = 0;
+
+	while (w->n <= most) {
+		if (room - w->n < 2) {
+			const size_t want = room == 0 ? FIRST_ROOM : room * 2;
+			char *const p = realloc(w->p, want);
+			w->no_memory = p == NULL;
+			if (p == NULL)
+				return false;
+			w->p = p;
+			room = want;
+		}
+		const ssize_t got = input_read_fd(fd, w->p + w->n, room - w->n - 1);
+		if (got < 0 && strerror_r(errno, w->why, sizeof w->why) != 0)
+			(void)snprintf(w->why, sizeof w->why, "error %d", errno);
+		if (got < 0)
+			return false;
+		w->n += (size_t)got;
+		w->p[w->n] = '\0';
+		if (got == 0)
+			return true;
+	}
+	w->too_large = true;
+	return false;
+}
+
+bool
+input_read_whole_fd(struct input_whole *w, int fd, size_t most)
+{
+	*w = (struct input_whole){ .p = NULL };
+	if (read_all(w, fd, most))
+		return true;
+	free(w->p);
+	w->p = NULL;
+	return false;
+}
+
+bool
+input_read_whole(struct input_whole *w, const char *path, size_t most)
+{
+	struct input *const in = input_new(path);
+	struct stat st;
+
+	*w = (struct input_whole){ .no_memory = in == NULL };
+	if (in == NULL)
+		return false;
+	const int fd = input_open_path(in, &st);
+	const bool ok = fd >= 0 && input_read_whole_fd(w, fd, most);
+	if (fd < 0) {
+		const char *const hint =
+		    strstr(in->fault_text, ": feed it"); /* to a command that takes traces */
+		const size_t n = hint != NULL ? (size_t)(hint - in->fault_text) : sizeof w->why - 1;
+		(void)snprintf(w->why, sizeof w->why, "%.*s", (int)n, in->fault_text);
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	input_close(in);
+	return ok;
+}
+
+/* ---- input ---- */
+
+/* What is the same for all sources: faults, the window, who holds which buffer. */
+
+struct input *
+input_new(const char *path)
+{
+	const size_t n = strlen(path) + 1;
+	struct input *in = calloc(1, sizeof *in + n);
+
+	if (in == NULL)
+		return NULL;
+	in->path = memcpy(in + 1, path, n);
+	in->p = in->end = in->base = "";
+	return in;
+}
+
+bool
+input_fail(struct input *in, enum input_fault fault, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(in->fault_text, sizeof in->fault_text, fmt, ap);
+	va_end(ap);
+	in->fault = fault;
+	in->fault_offset = input_offset(in, in->end);
+	in->last = true;
+	return false;
+}
+
+enum input_fault
+input_fault_of_errno(int error)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+	case ELOOP:
+		return INPUT_MISSING;
+	case EACCES:
+	case EPERM:
+		return INPUT_DENIED;
+	case EISDIR:
+		return INPUT_NOT_A_FILE;
+	default:
+		return INPUT_SYSTEM;
+	}
+}
+
+bool
+input_fail_errno(struct input *in, const char *what, int error)
+{
+	char text[128];
+
+	if (strerror_r(error, text, sizeof text) != 0)
+		(void)snprintf(text, sizeof text, "error %d", error);
+	return input_fail(in, input_fault_of_errno(error), "%s%s", what, text);
+}
+
+static void
+hold(struct input *in)
+{
+	struct input_holds *h = in->holds;
+	struct input_buffer *b = in->source != NULL ? in->source->current : NULL;
+
+	if (h == NULL || b == NULL)
+		return;
+	for (size_t i = h->n; i-- > 0;)
+		if (h->buffers[i] == b)
+			return;
+	/* Taken even if it cannot be noted: better never freed than freed under somebody's slices. */
+	input_buffer_ref(b);
+	if (h->n == h->cap) {
+		const size_t cap = h->cap == 0 ? 2 : h->cap * 2;
+		struct input_buffer **more = realloc(h->buffers, cap * sizeof *more);
+
+		if (more == NULL) {
+			input_fail(in, INPUT_SYSTEM, "out of memory");
+			return;
+		}
+		h->buffers = more;
+		h->cap = cap;
+	}
+	h->buffers[h->n++] = b;
+}
+
+void
+input_show(struct input *in, struct input_buffer *b, const char *p, const char *end)
+{
+	struct input_buffer *old = in->source->current;
+
+	in->base_offset = input_offset(in, in->p);
+	in->base = in->p = p;
+	in->end = end;
+	in->source->current = b;
+	input_buffer_drop(old);
+	hold(in);
+}
+
+bool
+input_more(struct input *in)
+{
+	if (in->last || in->ops == NULL) {
+		in->last = true;
+		return false;
+	}
+	return in->ops->more(in);
+}
+
+bool
+input_can_reopen(const struct input *in)
+{
+	return in->source != NULL && in->source->can_reopen;
+}
+
+struct input *
+input_reopen(const struct input *in)
+{
+	return input_can_reopen(in) ? in->ops->reopen(in) : NULL;
+}
+
+struct slice
+input_name(const struct input *in)
+{
+	const char *const slash = strrchr(in->path, '/');
+	const char *const name = strcmp(in->path, "-") == 0          ? "standard input"
+	                         : slash != NULL && slash[1] != '\0' ? slash + 1
+	                                                             : in->path;
+
+	return textscan_slice(name, (uint32_t)strlen(name));
+}
+
+uint64_t
+input_file_size(const struct input *in)
+{
+	return in->source != NULL ? in->source->file_size : 0;
+}
+
+uint64_t
+input_drain(struct input *in)
+{
+	struct input_holds *holds = in->holds;
+	uint64_t n = 0;
+
+	in->holds = NULL; /* nobody points into what nobody reads */
+	do {
+		n += (uint64_t)(in->end - in->p);
+		in->p = in->end;
+	} while (input_more(in));
+	input_hold(in, holds);
+	return n;
+}
+
+void
+input_hold(struct input *in, struct input_holds *holds)
+{
+	in->holds = holds;
+	hold(in);
+}
+
+void
+input_release(struct input_holds *holds)
+{
+	for (size_t i = 0; i < holds->n; i++)
+		input_buffer_drop(holds->buffers[i]);
+	holds->n = 0;
+}
+
+void
+input_holds_free(struct input_holds *holds)
+{
+	input_release(holds);
+	free(holds->buffers);
+	*holds = (struct input_holds){ 0 };
+}
+
+uint64_t
+input_holds_size(const struct input_holds *holds)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < holds->n; i++)
+		n += holds->buffers[i]->mapped ? 0 : holds->buffers[i]->cap;
+	return n;
+}
+
+void
+input_keep(struct input *in, size_t bytes)
+{
+	if (in->ops != NULL && in->ops->keep != NULL)
+		in->ops->keep(in, bytes);
+}
+
+void
+input_behind(struct input *in)
+{
+	if (in->ops != NULL && in->ops->behind != NULL)
+		in->ops->behind(in);
+}
+
+bool
+input_shrunk(struct input *in)
+{
+	return in->fault == INPUT_SHRUNK || in->fault == INPUT_CHANGED ||
+	       (in->ops != NULL && in->ops->shrunk(in));
+}
+
+void
+input_close(struct input *in)
+{
+	if (in == NULL)
+		return;
+	if (in->source != NULL) {
+		input_buffer_drop(in->source->current);
+		in->source->current = NULL;
+		in->ops->close(in);
+	}
+	free(in);
+}

@@ -1,0 +1,499 @@
+#include "json/token.h"
+
+#include "base/scan.h"
+#include "base/utf8.h"
+
+/* ---- json string ---- */
+
+/* Strings: where they end, and what they say. */
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The number of four hexadecimal digits; -1: they are not there. */
+static int32_t
+hex4(const char *p, const char *e)
+{
+	int32_t v = 0;
+
+	if (e - p < 4)
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		const int d = hex_digit(p[i]);
+		if (d < 0)
+			return -1;
+		v = v << 4 | d;
+	}
+	return v;
+}
+
+/* The bytes of a valid escape at the backslash, a pair of surrogates as one; 0: there is none. */
+static uint32_t
+escape_length(const char *p, const char *e)
+{
+	if (e - p < 2)
+		return 0;
+	if (p[1] != 'u')
+		return p[1] != '\0' && strchr("\"\\/bfnrt", p[1]) != NULL ? 2 : 0;
+	const int32_t first = hex4(p + 2, e);
+	if (first < 0 || (first >= 0xdc00 && first <= 0xdfff))
+		return 0;
+	if (first < 0xd800 || first > 0xdbff)
+		return 6;
+	if (e - p < 12 || p[6] != '\\' || p[7] != 'u')
+		return 0;
+	const int32_t second = hex4(p + 8, e);
+	return second >= 0xdc00 && second <= 0xdfff ? 12 : 0;
+}
+
+/* Notes a flaw inside a string; false: it is an error.  Without a closing quote behind it the text may be cut
+ * inside a character or escape, which then is no flaw. */
+static bool
+flawed(struct json *x, enum json_flaw flaw, const char *at, const char *e, const char *why)
+{
+	if (x->lenient) {
+		json_flaw_add(x, flaw, at);
+		return true;
+	}
+	if (memchr(at + 1, '"', (size_t)(e - at) - 1) == NULL)
+		json_cut(x, at, why);
+	else
+		json_fail(x, at, why);
+	return false;
+}
+
+/* Bytes that are not ASCII, up to the next that is: all of them must be UTF-8.  NULL: an error. */
+static const char *
+beyond_ascii(struct json *x, const char *p, const char *e, enum json_kind *kind)
+{
+	const char *q = p;
+
+	while (q < e && (unsigned char)*q >= 0x80)
+		q++;
+	const size_t good = utf8_valid_prefix(p, (size_t)(q - p));
+	if (good == (size_t)(q - p))
+		return q;
+	*kind = JSON_BAD_STRING;
+	return flawed(x, JSON_FLAW_UTF8, p + good, e, "string is not UTF-8") ? q : NULL;
+}
+
+/* Behind the backslash or the escape at p; NULL: an error. */
+static const char *
+escape(struct json *x, const char *p, const char *e, enum json_kind *kind)
+{
+	const uint32_t n = escape_length(p, e);
+
+	if (n > 0) {
+		*kind = *kind == JSON_STRING ? JSON_ESCAPED : *kind;
+		return p + n;
+	}
+	*kind = JSON_BAD_STRING;
+	if (e - p >= 2 && !flawed(x, JSON_FLAW_ESCAPE, p, e, "invalid escape in a string"))
+		return NULL;
+	return p + 1;
+}
+
+const char *
+json_string(struct json *x, const char *p, const char *e, enum json_kind *kind)
+{
+	const char *const open = p++;
+
+	*kind = JSON_STRING;
+	while (p != NULL && (p = textscan_plain_end(p, e)) < e && *p != '"') {
+		if ((unsigned char)*p >= 0x80) {
+			p = beyond_ascii(x, p, e, kind);
+		} else if (*p == '\\') {
+			p = escape(x, p, e, kind);
+		} else if (*p == 0x7f) {
+			p++; /* JSON allows it */
+		} else {
+			/* NUL is more than a missing escape: memory or a file system put it there */
+			const enum json_flaw flaw = *p == '\0' ? JSON_FLAW_NUL : JSON_FLAW_CONTROL_BYTE;
+			*kind = JSON_BAD_STRING;
+			p = flawed(x, flaw, p, e, "control byte in a string") ? p + 1 : NULL;
+		}
+	}
+	if (p == NULL)
+		return NULL;
+	return p < e ? p + 1 : json_cut(x, open, "unterminated string");
+}
+
+/* ---- escapes resolved ---- */
+
+static char *
+put_utf8(char *to, uint32_t c)
+{
+	if (c < 0x80) {
+		*to++ = (char)c;
+	} else if (c < 0x800) {
+		*to++ = (char)(0xc0 | c >> 6);
+		*to++ = (char)(0x80 | (c & 63));
+	} else if (c < 0x10000) {
+		*to++ = (char)(0xe0 | c >> 12);
+		*to++ = (char)(0x80 | (c >> 6 & 63));
+		*to++ = (char)(0x80 | (c & 63));
+	} else {
+		*to++ = (char)(0xf0 | c >> 18);
+		*to++ = (char)(0x80 | (c >> 12 & 63));
+		*to++ = (char)(0x80 | (c >> 6 & 63));
+		*to++ = (char)(0x80 | (c & 63));
+	}
+	return to;
+}
+
+/* One escape of n bytes, as escape_length() measured it. */
+static char *
+put_escape(char *to, const char *p, uint32_t n)
+{
+	static const char names[] = "bfnrt", bytes[] = "\b\f\n\r\t";
+	uint32_t c;
+
+	if (n == 2) {
+		const char *const at = strchr(names, p[1]);
+		*to++ = at != NULL ? bytes[at - names] : p[1];
+		return to;
+	}
+	c = (uint32_t)hex4(p + 2, p + 6);
+	if (n == 12)
+		c = 0x10000 + ((c - 0xd800) << 10) + ((uint32_t)hex4(p + 8, p + 12) - 0xdc00);
+	return put_utf8(to, c);
+}
+
+struct slice
+json_unescape(struct arena *a, struct slice s)
+{
+	char *const start = arena_alloc(a, s.n), *to = start;
+	const char *const e = s.p + s.n;
+
+	if (start == NULL)
+		return (struct slice){ NULL, 0, 0 };
+	for (const char *p = s.p; p < e;) {
+		const uint32_t n = *p == '\\' ? escape_length(p, e) : 0;
+		if (n > 0) {
+			to = put_escape(to, p, n);
+			p += n;
+		} else {
+			*to++ = *p++;
+		}
+	}
+	return textscan_slice(start, (uint32_t)(to - start));
+}
+
+/* ---- json token ---- */
+
+void
+json_flaw_add(struct json *x, unsigned kind, const char *at)
+{
+	x->met++;
+	/* one bad path has many bad bytes */
+	for (uint32_t i = 0; i < x->nflaws; i++)
+		if (x->flaws[i].kind == kind)
+			return;
+	if (x->nflaws < JSON_FLAWS)
+		x->flaws[x->nflaws++] = (struct json_flaw_at){ at, (uint8_t)kind };
+}
+
+const char *
+json_fail(struct json *x, const char *at, const char *why)
+{
+	x->error = (struct json_error){ at, why, false };
+	return NULL;
+}
+
+const char *
+json_cut(struct json *x, const char *at, const char *why)
+{
+	x->error = (struct json_error){ at, why, true };
+	return NULL;
+}
+
+/* ---- numbers and words ---- */
+
+static const char *
+digits(const char *p, const char *e)
+{
+	while (p < e && *p >= '0' && *p <= '9')
+		p++;
+	return p;
+}
+
+const char *
+json_number(const char *p, const char *e, enum json_kind *kind)
+{
+	const bool minus = p < e && *p == '-';
+	const char *const first = p + minus;
+
+	p = digits(first, e);
+	if (p == first || (p - first > 1 && *first == '0'))
+		return NULL;
+	*kind = minus ? JSON_INT : JSON_UINT;
+	if (p < e && *p == '.') {
+		const char *const fraction = p + 1;
+		p = digits(fraction, e);
+		if (p == fraction)
+			return NULL;
+		*kind = JSON_NUMBER;
+	}
+	if (p < e && (*p == 'e' || *p == 'E')) {
+		p++;
+		if (p < e && (*p == '+' || *p == '-'))
+			p++;
+		const char *const exponent = p;
+		p = digits(exponent, e);
+		if (p == exponent)
+			return NULL;
+		*kind = JSON_NUMBER;
+	}
+	return p;
+}
+
+static bool
+ends_value(const char *p, const char *e)
+{
+	return p == e || *p == ',' || *p == '}' || *p == ']' || *p == ' ' || *p == '\t' || *p == '\r' ||
+	       *p == '\n';
+}
+
+static bool
+is_word_byte(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
+	       c == '-' || c == '.' || c == '_' || c == '#';
+}
+
+static bool
+is_word(struct slice s, const char *w)
+{
+	if (s.n != strlen(w))
+		return false;
+	for (uint32_t i = 0; i < s.n; i++)
+		if ((s.p[i] | 0x20) != w[i])
+			return false;
+	return true;
+}
+
+/* As the C and C++ libraries print them. */
+static bool
+is_not_finite(struct slice s)
+{
+	if (s.n > 0 && (*s.p == '-' || *s.p == '+'))
+		s = slice_of(s.p + 1, s.n - 1);
+	return is_word(s, "nan") || is_word(s, "inf") || is_word(s, "infinity");
+}
+
+/* A run of letters, digits and signs that is no JSON value. */
+static const char *
+bad_word(struct json *x, const char *p, const char *e, enum json_kind *kind)
+{
+	const char *q = p;
+
+	while (q < e && is_word_byte(*q))
+		q++;
+	if (q == p)
+		return json_fail(x, p, "expected a value");
+	if (q == e && !x->complete)
+		return json_cut(x, p, "unterminated value");
+	if (!ends_value(q, e))
+		return json_fail(x, q, "expected a comma or a closing bracket");
+	const bool known = is_not_finite(slice_of(p, (size_t)(q - p)));
+	if (!x->lenient)
+		return json_fail(x, p, known ? "nan and inf are not JSON numbers" : "invalid value");
+	*kind = known ? JSON_NOT_FINITE : JSON_BAD_WORD;
+	json_flaw_add(x, known ? JSON_FLAW_NOT_FINITE : JSON_FLAW_WORD, p);
+	return q;
+}
+
+static const char *
+literal(const char *p, const char *e, const char *word)
+{
+	const size_t n = strlen(word);
+
+	return (size_t)(e - p) >= n && memcmp(p, word, n) == 0 && ends_value(p + n, e) ? p + n : NULL;
+}
+
+const char *
+json_scalar(struct json *x, const char *p, const char *e, enum json_kind *kind)
+{
+	const char *q = NULL;
+
+	if (p == e)
+		return json_cut(x, p, "expected a value");
+	if (*p == '"')
+		return json_string(x, p, e, kind);
+	if (*p == '-' || (*p >= '0' && *p <= '9'))
+		q = json_number(p, e, kind);
+	else if ((q = literal(p, e, "true")) != NULL)
+		*kind = JSON_TRUE;
+	else if ((q = literal(p, e, "false")) != NULL)
+		*kind = JSON_FALSE;
+	else if ((q = literal(p, e, "null")) != NULL)
+		*kind = JSON_NULL;
+	if (q == e && !x->complete)
+		return json_cut(x, p, "unterminated value");
+	return q != NULL && ends_value(q, e) ? q : bad_word(x, p, e, kind);
+}
+
+/* ---- walking through an object or array ---- */
+
+static const char *
+unterminated(struct json *x, const char *p, bool object)
+{
+	return json_cut(x, p, object ? "unterminated object" : "unterminated array");
+}
+
+const char *
+json_first(struct json *x, const char *p, const char *e, bool *more)
+{
+	const bool object = *p == '{';
+
+	p = json_skip_blanks(p + 1, e);
+	if (p == e)
+		return unterminated(x, p, object);
+	*more = *p != (object ? '}' : ']');
+	return *more ? p : p + 1;
+}
+
+const char *
+json_key(struct json *x, const char *p, const char *e, struct slice *key, enum json_kind *kind)
+{
+	if (p == e)
+		return unterminated(x, p, true);
+	if (*p != '"')
+		return json_fail(x, p, "expected a name in quotes");
+	const char *const q = json_string(x, p, e, kind);
+	if (q == NULL)
+		return NULL;
+	*key = slice_of(p + 1, (size_t)(q - p) - 2);
+	p = json_skip_blanks(q, e);
+	if (p == e)
+		return json_cut(x, p, "expected a colon");
+	return *p == ':' ? json_skip_blanks(p + 1, e) : json_fail(x, p, "expected a colon");
+}
+
+const char *
+json_next(struct json *x, const char *p, const char *e, char close, bool *more)
+{
+	p = json_skip_blanks(p, e);
+	if (p == e)
+		return unterminated(x, p, close == '}');
+	*more = *p == ',';
+	if (*p == close)
+		return p + 1;
+	if (!*more)
+		return json_fail(x, p, "expected a comma or a closing bracket");
+	p = json_skip_blanks(p + 1, e);
+	if (p == e)
+		return unterminated(x, p, close == '}');
+	if (*p != close)
+		return p;
+	if (!x->lenient)
+		return json_fail(x, p, close == '}' ? "expected a name in quotes" : "expected a value");
+	json_flaw_add(x, JSON_FLAW_COMMA, p);
+	*more = false;
+	return p + 1;
+}
+
+/* ---- values in values ---- */
+
+/* Open objects and arrays: a bit for each, the innermost lowest, 1: an object. */
+struct nest {
+	unsigned __int128 objects;
+	unsigned depth;
+};
+
+static bool
+in_object(const struct nest *n)
+{
+	return (n->objects & 1) != 0;
+}
+
+/* Behind a value: closes what ends here.  *more: another key or value follows. */
+static const char *
+close_levels(struct json *x, struct nest *n, const char *p, const char *e, bool *more)
+{
+	*more = false;
+	while (n->depth > 0 && !*more) {
+		p = json_next(x, p, e, in_object(n) ? '}' : ']', more);
+		if (p == NULL)
+			return NULL;
+		if (!*more) {
+			n->objects >>= 1;
+			n->depth--;
+		}
+	}
+	return p;
+}
+
+/* A key if one belongs here, then the start of a value or all of it; *more: what follows is inside. */
+static const char *
+member(struct json *x, struct nest *n, const char *p, const char *e, enum json_kind *kind, bool *more)
+{
+	struct slice key;
+	enum json_kind key_kind;
+
+	if (n->depth > 0 && in_object(n) && (p = json_key(x, p, e, &key, &key_kind)) == NULL)
+		return NULL;
+	*more = false;
+	if (p == e || (*p != '{' && *p != '['))
+		return json_scalar(x, p, e, kind);
+	if (n->depth == x->depth)
+		return json_fail(x, p, "values nested too deep");
+	const bool object = *p == '{';
+	p = json_first(x, p, e, more);
+	if (p != NULL && *more) {
+		n->objects = n->objects << 1 | object;
+		n->depth++;
+	}
+	return p;
+}
+
+const char *
+json_nested(struct json *x, const char *p, const char *e, enum json_kind *kind)
+{
+	const uint32_t met = x->met;
+	const enum json_kind outer = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
+	struct nest n = { 0, 0 };
+	bool more = true;
+
+	while (p != NULL && more) {
+		p = member(x, &n, p, e, kind, &more);
+		if (p != NULL && !more)
+			p = close_levels(x, &n, p, e, &more);
+	}
+	*kind = x->met > met ? JSON_BAD_NESTED : outer;
+	return p;
+}
+
+const char *
+json_value(struct json *x, const char *p, const char *e, enum json_kind *kind)
+{
+	return p < e && (*p == '{' || *p == '[') ? json_nested(x, p, e, kind) : json_scalar(x, p, e, kind);
+}
+
+/* ---- documents ---- */
+
+const char *
+json_document_fault(const char *p, size_t n, unsigned depth, size_t *at)
+{
+	const char *const e = p + n;
+	struct json x = { .complete = true, .depth = depth };
+	enum json_kind kind;
+
+	*at = 0;
+	if (n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
+		return "byte order mark";
+	const char *end = json_value(&x, json_skip_blanks(p, e), e, &kind);
+	if (end != NULL && (end = json_skip_blanks(end, e)) < e)
+		end = json_fail(&x, end, "data after the end of the value");
+	if (end != NULL)
+		return NULL;
+	*at = (size_t)(x.error.at - p);
+	return x.error.why;
+}

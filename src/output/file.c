@@ -1,0 +1,557 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "output/output.h"
+#include "output/private.h"
+
+/* ---- byte sum ---- */
+
+enum { READ_STEP = 256 << 10 };
+
+static int
+read_all(struct byte_sum *s, int fd, char *room)
+{
+	for (;;) {
+		const ssize_t did = read(fd, room, READ_STEP);
+		if (did == 0)
+			return 0;
+		if (did > 0)
+			byte_sum_add(s, room, (size_t)did);
+		else if (errno != EINTR)
+			return errno;
+	}
+}
+
+int
+byte_sum_read(struct byte_sum *s, const char *path)
+{
+	char *const room = malloc(READ_STEP);
+	struct stat st;
+	int fd, why = 0;
+
+	*s = (struct byte_sum){ .bytes = 0 };
+	if (room == NULL)
+		return ENOMEM;
+	do
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	while (fd < 0 && errno == EINTR);
+	if (fd < 0 || fstat(fd, &st) != 0)
+		why = errno;
+	else
+		why = S_ISREG(st.st_mode) ? read_all(s, fd, room) : EINVAL;
+	if (fd >= 0)
+		(void)close(fd);
+	free(room);
+	return why;
+}
+
+/* ---- output link ---- */
+
+#define LINKS_MOST 40 /* as the kernel */
+
+/* Where the link `at` leads, not looking further; malloced.  NULL: errno EINVAL says that it is no link. */
+static char *
+link_target(const char *at)
+{
+	char to[PATH_MAX];
+	const ssize_t n = readlink(at, to, sizeof to);
+	if (n < 0)
+		return NULL;
+	if ((size_t)n == sizeof to) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	const char *slash = strrchr(at, '/');
+	const size_t folder = to[0] == '/' || slash == NULL ? 0 : (size_t)(slash + 1 - at);
+	char *path = malloc(folder + (size_t)n + 1);
+	if (path == NULL)
+		return NULL;
+	memcpy(path, at, folder);
+	memcpy(path + folder, to, (size_t)n);
+	path[folder + (size_t)n] = '\0';
+	return path;
+}
+
+char *
+output_follow_links(const char *path)
+{
+	char *at = strdup(path);
+	for (int i = 0; at != NULL && i < LINKS_MOST; i++) {
+		char *next = link_target(at);
+		if (next == NULL && (errno == EINVAL || errno == ENOENT))
+			return at;
+		const int why = errno;
+		free(at);
+		errno = why;
+		at = next;
+	}
+	if (at != NULL) {
+		free(at);
+		errno = ELOOP;
+	}
+	return NULL;
+}
+
+/* ---- output ---- */
+
+/*
+ * Plain output: small writes gather in `held`, large ones go straight to
+ * write().  Compressed output is always packed in whole buffers, so that the bytes of
+ * the file do not depend on how the caller cut its writes.
+ */
+enum {
+	BUFFER_SIZE = 256 * 1024,
+	DIRECT_SIZE = 64 * 1024,
+	HEAD_MOST = 256,      /* of what an earlier output begins with */
+	WRITE_MOST = 1 << 30, /* bytes in one write(); Linux takes no more than 2 GiB */
+};
+
+struct output {
+	int fd;
+	int parent; /* the open folder of a file that is named by another one; -1: none */
+	bool force;
+	bool sums;
+	bool finished; /* all bytes are handed to the system */
+	struct output_failure failure;
+	char *target; /* where the file goes, links followed; NULL: written directly */
+	struct output_temp temp;
+	struct output_pack *pack; /* NULL: plain */
+	unsigned long long bytes;
+	struct byte_sum given, stored; /* stored: what is given, or what it is packed to */
+	size_t nheld;
+	char *held;
+};
+
+static bool
+fail(struct output *o, int error)
+{
+	return output_failure_set(&o->failure, error);
+}
+
+static bool
+fail_because(struct output *o, int error, const char *reason)
+{
+	return output_failure_because(&o->failure, error, reason);
+}
+
+/* ---- Opening ---- */
+
+/* Opened by name, a redirected /dev/stdout would be an existing file. */
+int
+output_fd_of(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+
+	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		const size_t folder = strlen(folders[i]);
+		if (strncmp(path, folders[i], folder) != 0)
+			continue;
+		const size_t n = strlen(path + folder);
+		if (n > 0 && n <= 6 && strspn(path + folder, "0123456789") == n)
+			return (int)strtol(path + folder, NULL, 10);
+	}
+	return -1;
+}
+
+/* keep_mode: of the file that is replaced; -1: there is none. */
+static bool
+open_temp(struct output *o, const char *path, int keep_mode)
+{
+	o->target = output_follow_links(path);
+	if (o->target == NULL)
+		return fail(o, errno);
+	if (o->target[strlen(o->target) - 1] == '/')
+		return fail_because(o, EISDIR, "names a directory");
+	o->fd = output_temp_create(&o->temp, o->target, keep_mode);
+	if (o->fd >= 0)
+		return true;
+	if (errno == ENOENT)
+		return fail_because(o, ENOENT, "its directory does not exist");
+	return fail(o, errno);
+}
+
+static bool
+open_path(struct output *o, const char *path)
+{
+	struct stat st;
+	if (path[0] == '\0')
+		return fail(o, ENOENT);
+	if (stat(path, &st) != 0)
+		return errno == ENOENT ? open_temp(o, path, -1) : fail(o, errno);
+	if (S_ISDIR(st.st_mode))
+		return fail(o, EISDIR);
+	if ((S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)) && !o->force)
+		return fail_because(o, EEXIST, "already exists (use -f to replace it)");
+	if (S_ISREG(st.st_mode))
+		return open_temp(o, path, (int)(st.st_mode & 0777));
+	do
+		o->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	while (o->fd < 0 && errno == EINTR); /* a FIFO waits for its reader */
+	return o->fd >= 0 || fail(o, errno);
+}
+
+static bool
+open_somehow(struct output *o, const char *path)
+{
+	const int inherited = output_fd_of(path);
+	if (inherited >= 0) {
+		/* A copy, so that closing it tells late errors and leaves the original open. */
+		o->fd = fcntl(inherited, F_DUPFD_CLOEXEC, 0);
+		return o->fd >= 0 || fail(o, errno);
+	}
+	const enum output_packing packing = output_packing_of(path);
+	if (packing != OUTPUT_PLAIN) {
+		o->pack = output_pack_open(packing);
+		if (o->pack == NULL)
+			return fail(o, ENOMEM);
+	}
+	return open_path(o, path);
+}
+
+static void
+release(struct output *o)
+{
+	if (o->fd >= 0)
+		(void)close(o->fd);
+	output_temp_remove(&o->temp);
+	if (o->parent >= 0)
+		(void)close(o->parent);
+	output_pack_close(o->pack);
+	free(o->target);
+	free(o->held);
+	output_failure_free(&o->failure);
+	free(o);
+}
+
+/* Everything in memory, nothing opened; NULL: no memory. */
+static struct output *
+output_new(const char *name)
+{
+	struct output *o = calloc(1, sizeof *o);
+	if (o == NULL)
+		return NULL;
+	o->fd = -1;
+	o->parent = -1;
+	o->held = malloc(BUFFER_SIZE);
+	if (output_failure_init(&o->failure, name) && o->held != NULL)
+		return o;
+	release(o);
+	return NULL;
+}
+
+struct output *
+output_open(const char *path, unsigned flags, char *why, size_t n)
+{
+	const char *name = strcmp(path, "-") == 0 ? "standard output" : path;
+	struct output *o = output_new(name);
+	if (o == NULL) {
+		output_failure_no_memory(name, why, n);
+		return NULL;
+	}
+	o->force = (flags & OUTPUT_FORCE) != 0;
+	o->sums = (flags & OUTPUT_SUMS) != 0;
+	if (open_somehow(o, path))
+		return o;
+	output_failure_tell(&o->failure, why, n);
+	release(o);
+	return NULL;
+}
+
+/* ---- Below a folder ---- */
+
+/* Whether it is an earlier output: a regular file that begins with the head. */
+static bool
+begins_with(int fd, const char *head)
+{
+	const size_t n = strlen(head);
+	char room[HEAD_MOST];
+	struct stat st;
+	size_t got = 0;
+
+	if (n > sizeof room || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	while (got < n) {
+		const ssize_t k = pread(fd, room + got, n - got, (off_t)got);
+		if (k == 0 || (k < 0 && errno != EINTR))
+			return false;
+		got += k > 0 ? (size_t)k : 0;
+	}
+	return memcmp(room, head, n) == 0;
+}
+
+/* false: something is there that is kept. */
+static bool
+look_below(struct output *o, const char *name, const char *head, int *keep_mode)
+{
+	struct stat st;
+
+	*keep_mode = -1;
+	if (fstatat(o->parent, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		return errno == ENOENT || fail(o, errno);
+	if (S_ISLNK(st.st_mode))
+		return fail_because(o, ELOOP, below_why(ELOOP));
+	const int fd =
+	    head != NULL && S_ISREG(st.st_mode)
+	        ? openat(o->parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+	        : -1;
+	o->force = fd >= 0 && begins_with(fd, head);
+	if (fd >= 0)
+		(void)close(fd);
+	*keep_mode = (int)(st.st_mode & 0666);
+	return o->force || fail_because(o, EEXIST,
+	                                "already exists and is kept: it is not known as an earlier report "
+	                                "of this kind; remove it, or name the report with --report");
+}
+
+static bool
+open_below(struct output *o, const char *folder, const char *path, const char *head)
+{
+	const char *name;
+	int keep_mode;
+
+	o->parent = below_open_folder(folder, path, &name);
+	if (o->parent < 0)
+		return fail_because(o, errno,
+		                    errno == ENOENT ? "its directory does not exist" : below_why(errno));
+	const enum output_packing packing = output_packing_of(name);
+	if (packing != OUTPUT_PLAIN && (o->pack = output_pack_open(packing)) == NULL)
+		return fail(o, ENOMEM);
+	if (!look_below(o, name, packing == OUTPUT_PLAIN ? head : NULL, &keep_mode))
+		return false;
+	o->target = strdup(name);
+	if (o->target == NULL)
+		return fail(o, ENOMEM);
+	o->fd = output_temp_create_in(&o->temp, o->parent, o->target, keep_mode);
+	return o->fd >= 0 || fail(o, errno);
+}
+
+struct output *
+output_open_below(const char *folder, const char *path, const char *head, char *why, size_t n)
+{
+	char name[PATH_MAX];
+	struct output *o;
+
+	snprintf(name, sizeof name, "%s%s%s", folder, strcmp(folder, "/") == 0 ? "" : "/", path);
+	o = output_new(name);
+	if (o == NULL) {
+		output_failure_no_memory(name, why, n);
+		return NULL;
+	}
+	if (open_below(o, folder, path, head))
+		return o;
+	output_failure_tell(&o->failure, why, n);
+	release(o);
+	return NULL;
+}
+
+/* ---- Writing ---- */
+
+static bool send_all(struct output *o, const char *p, size_t n);
+
+/* Standard output may be a pipe that somebody else made non-blocking. */
+static int
+wait_writable(int fd)
+{
+	struct pollfd ask = { .fd = fd, .events = POLLOUT };
+	return poll(&ask, 1, -1) >= 0 || errno == EINTR ? 0 : errno;
+}
+
+/* Bytes of a mapped file that became shorter since cannot be written, but read: see input_sigbus.c. */
+static bool
+send_unmapped(struct output *o, const char *p, size_t n)
+{
+	for (size_t k; n > 0; p += k, n -= k) {
+		k = n < BUFFER_SIZE ? n : BUFFER_SIZE;
+		memcpy(o->held, p, k);
+		if (!send_all(o, o->held, k))
+			return false;
+	}
+	return true;
+}
+
+static bool
+send_all(struct output *o, const char *p, size_t n)
+{
+	while (n > 0) {
+		const ssize_t done = write(o->fd, p, n < WRITE_MOST ? n : WRITE_MOST);
+		int why = done < 0 ? errno : EIO; /* nothing written, no reason given */
+		if (done > 0) {
+			p += done;
+			n -= (size_t)done;
+			continue;
+		}
+		if (why == EFAULT && p != o->held)
+			return send_unmapped(o, p, n);
+		if (why == EAGAIN)
+			why = wait_writable(o->fd);
+		if (why != 0 && why != EINTR)
+			return fail(o, why);
+	}
+	return true;
+}
+
+static bool
+send_packed(void *to, const char *p, size_t n)
+{
+	struct output *const o = to;
+
+	if (o->sums)
+		byte_sum_add(&o->stored, p, n);
+	return send_all(o, p, n);
+}
+
+/* Writes out what waits; `last`: and what ends the file. */
+static bool
+flush_held(struct output *o, bool last)
+{
+	const size_t n = o->nheld;
+	o->nheld = 0;
+	if (o->pack == NULL)
+		return send_all(o, o->held, n);
+	const char *why = output_pack_feed(o->pack, o->held, n, last, send_packed, o);
+	if (why != NULL)
+		return fail_because(o, EIO, why);
+	return o->failure.error == 0;
+}
+
+bool
+output_write(struct output *o, const char *p, size_t n)
+{
+	if (o->failure.error != 0 || o->finished)
+		return false;
+	o->bytes += n;
+	if (o->sums)
+		byte_sum_add(&o->given, p, n);
+	if (o->pack == NULL && n >= DIRECT_SIZE)
+		return flush_held(o, false) && send_all(o, p, n);
+	while (n > 0) {
+		const size_t room = BUFFER_SIZE - o->nheld;
+		const size_t k = n < room ? n : room;
+		memcpy(o->held + o->nheld, p, k);
+		o->nheld += k;
+		p += k;
+		n -= k;
+		if (k == room && !flush_held(o, false))
+			return false;
+	}
+	return true;
+}
+
+const char *
+output_error(const struct output *o)
+{
+	return output_failure_text(&o->failure);
+}
+
+bool
+output_pipe_closed(const struct output *o)
+{
+	return o->failure.error == EPIPE;
+}
+
+const char *
+output_written(const struct output *o)
+{
+	return o->temp.path;
+}
+
+unsigned long long
+output_bytes(const struct output *o)
+{
+	return o->bytes;
+}
+
+/* ---- The end ---- */
+
+bool
+output_check(struct output *o)
+{
+	const struct byte_sum *const is = o->pack != NULL ? &o->stored : &o->given;
+	struct byte_sum back;
+
+	if (o->failure.error != 0 || o->temp.path == NULL)
+		return o->failure.error == 0;
+	const int error = byte_sum_read(&back, o->temp.path);
+	if (error != 0)
+		return fail(o, error);
+	return byte_sum_equal(&back, is) || fail_because(o, EIO, BYTE_SUM_DIFFERS);
+}
+
+const struct byte_sum *
+output_packed(const struct output *o)
+{
+	return o->pack != NULL ? &o->given : NULL;
+}
+
+static bool
+close_checked(struct output *o)
+{
+	const int fd = o->fd;
+	o->fd = -1;
+	/* Linux has closed it even when it says EINTR. */
+	return close(fd) == 0 || errno == EINTR || fail(o, errno);
+}
+
+bool
+output_finish(struct output *o)
+{
+	if (o->failure.error == 0 && !o->finished) {
+		o->finished = true;
+		(void)(flush_held(o, true) && close_checked(o));
+	}
+	return o->failure.error == 0;
+}
+
+/* What came of giving it its name: 0 or an errno value. */
+static bool
+named(struct output *o, int why)
+{
+	if (why == EEXIST && !o->force)
+		return fail_because(o, why, "appeared while it was written (use -f to replace it)");
+	return why == 0 || fail(o, why);
+}
+
+bool
+output_publish(struct output *o)
+{
+	if (!output_finish(o))
+		return false;
+	return o->target == NULL || named(o, output_temp_try(&o->temp, o->force));
+}
+
+void
+output_take_back(struct output *o)
+{
+	if (o->temp.path != NULL)
+		output_temp_take_back(&o->temp);
+}
+
+bool
+output_commit(struct output *o, char *why, size_t n)
+{
+	const bool done =
+	    output_finish(o) && (o->target == NULL || named(o, output_temp_publish(&o->temp, o->force)));
+	if (!done)
+		output_failure_tell(&o->failure, why, n);
+	release(o);
+	return done;
+}
+
+void
+output_discard(struct output *o)
+{
+	if (o != NULL)
+		release(o);
+}

@@ -1,0 +1,554 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/os.h"
+#include "output/output.h"
+#include "output/private.h"
+#include "output/text_json.h"
+#include "output/text_visible.h"
+
+/* ---- output failure ---- */
+
+enum { REASON_SIZE = 256 };
+
+bool
+output_failure_init(struct output_failure *f, const char *name)
+{
+	struct text shown = { .p = NULL };
+
+	text_visible(&shown, slice_str(name), 0);
+	text_char(&shown, '\0');
+	f->size = shown.n + OUTPUT_FAILURE_FILE_MOST + REASON_SIZE;
+	f->text = malloc(f->size);
+	f->name = shown.p;
+	return !shown.failed && f->text != NULL;
+}
+
+void
+output_failure_free(struct output_failure *f)
+{
+	free(f->name);
+	free(f->text);
+	*f = (struct output_failure){ .error = 0 };
+}
+
+static void
+errno_text(char *reason, size_t size, int error)
+{
+	if (strerror_r(error, reason, size) != 0)
+		(void)snprintf(reason, size, "error %d", error);
+}
+
+bool
+output_failure_because(struct output_failure *f, int error, const char *reason)
+{
+	if (f->error == 0) {
+		f->error = error;
+		(void)snprintf(f->text, f->size, "%s: %s", f->name, reason);
+	}
+	return false;
+}
+
+bool
+output_failure_set(struct output_failure *f, int error)
+{
+	char reason[REASON_SIZE / 2];
+
+	errno_text(reason, sizeof reason, error);
+	return output_failure_because(f, error, reason);
+}
+
+bool
+output_failure_in(struct output_failure *f, const char *file, int error, const char *reason)
+{
+	char room[REASON_SIZE / 2];
+
+	if (f->error == 0) {
+		f->error = error;
+		errno_text(room, sizeof room, error);
+		(void)snprintf(f->text, f->size, "%s/%.*s: %s", f->name, OUTPUT_FAILURE_FILE_MOST, file,
+		               reason != NULL ? reason : room);
+	}
+	return false;
+}
+
+const char *
+output_failure_text(const struct output_failure *f)
+{
+	return f->error != 0 ? f->text : NULL;
+}
+
+void
+output_failure_tell(const struct output_failure *f, char *why, size_t n)
+{
+	const size_t len = strlen(f->text);
+
+	if (n <= len && n > 4) {
+		const char *tail = f->text + (len - (n - 4));
+		while ((*tail & 0xc0) == 0x80) /* no half UTF-8 */
+			tail++;
+		(void)snprintf(why, n, "...%s", tail);
+	} else if (n > 0) {
+		(void)snprintf(why, n, "%s", f->text);
+	}
+}
+
+void
+output_failure_no_memory(const char *name, char *why, size_t n)
+{
+	char room[REASON_SIZE];
+	struct text shown = text_start(room, sizeof room);
+
+	text_visible_ends(&shown, slice_str(name), REASON_SIZE / 2);
+	if (n > 0)
+		(void)snprintf(why, n, "%.*s: the system gives no more memory for the output", (int)shown.n,
+		               shown.p);
+	text_free(&shown);
+}
+
+/* ---- output register ---- */
+
+enum {
+	SLOTS = 1024,     /* as many as a process usually may have open files */
+	PATIENCE = 10000, /* ms that a dying process waits for threads that are creating something */
+};
+
+/* What was made in a folder, the last first. */
+struct inside {
+	struct inside *next;
+	bool folder;
+	char path[];
+};
+
+struct output_registered {
+	_Atomic(struct inside *) inside;
+	int dir; /* where the path begins; AT_FDCWD: as any path */
+	bool folder;
+	char path[];
+};
+
+/*
+ * A signal handler is given no argument of ours, hence the statics.  Whoever takes a pointer out of its slot
+ * owns what it leads to: the handler may run on another thread while a file is forgotten.
+ */
+static _Atomic(struct output_registered *) slots[SLOTS];
+
+static atomic_bool dying;
+static atomic_int creating; /* threads between output_register_begin() and _end() */
+
+/* SIGPIPE is ignored instead: a closed pipe is an error of write(). */
+static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2 };
+
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
+
+static sigset_t
+ending_set(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		sigaddset(&set, ending_signals[i]);
+	return set;
+}
+
+static void
+remove_one(const char *path, bool folder)
+{
+	(void)(folder ? rmdir(path) : unlink(path));
+}
+
+static void
+remove_with_all(struct output_registered *r)
+{
+	for (const struct inside *i = atomic_load(&r->inside); i != NULL; i = i->next)
+		remove_one(i->path, i->folder);
+	if (r->dir != AT_FDCWD)
+		(void)unlinkat(r->dir, r->path, 0);
+	else
+		remove_one(r->path, r->folder);
+}
+
+/* Only what POSIX allows in a handler: poll, unlink, unlinkat, rmdir, signal, raise. */
+static void
+remove_all_and_die(int sig)
+{
+	atomic_store(&dying, true);
+	for (int ms = 0; atomic_load(&creating) > 0 && ms < PATIENCE; ms++)
+		(void)poll(NULL, 0, 1);
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct output_registered *const r = atomic_exchange(&slots[i], NULL);
+		if (r != NULL)
+			remove_with_all(r);
+	}
+	(void)signal(sig, SIG_DFL);
+	(void)raise(sig); /* blocked here; ends the process on return */
+}
+
+void
+output_handle_signals(void)
+{
+	struct sigaction on = { .sa_handler = remove_all_and_die };
+	on.sa_mask = ending_set();
+	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
+		struct sigaction was;
+		/* What nohup or a shell's background job ignores stays ignored. */
+		if (sigaction(ending_signals[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			(void)sigaction(ending_signals[i], &on, NULL);
+	}
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN); /* `ulimit -f` is an error of write() too */
+}
+
+bool
+output_register_begin(struct output_register_hold *h)
+{
+	const sigset_t ending = ending_set();
+
+	h->blocked = pthread_sigmask(SIG_BLOCK, &ending, &h->before) == 0;
+	(void)atomic_fetch_add(&creating, 1);
+	h->held = !atomic_load(&dying);
+	if (!h->held) {
+		(void)atomic_fetch_sub(&creating, 1);
+		errno = EINTR;
+	}
+	return h->held;
+}
+
+void
+output_register_end(const struct output_register_hold *h)
+{
+	const int why = errno;
+
+	if (h->held)
+		(void)atomic_fetch_sub(&creating, 1);
+	if (h->blocked)
+		(void)pthread_sigmask(SIG_SETMASK, &h->before, NULL);
+	errno = why;
+}
+
+/* Enters a file or a folder that exists; the path is copied.  dir: AT_FDCWD, or the open folder of a file,
+ * which stays open as long as the entry.  NULL: no memory, or no slot left (EMFILE). */
+static struct output_registered *
+output_register_add(int dir, const char *path, bool folder)
+{
+	const size_t size = strlen(path) + 1;
+	struct output_registered *const r = calloc(1, sizeof *r + size);
+
+	if (r == NULL)
+		return NULL;
+	r->dir = dir;
+	r->folder = folder;
+	memcpy(r->path, path, size);
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct output_registered *none = NULL;
+		if (atomic_compare_exchange_strong(&slots[i], &none, r))
+			return r;
+	}
+	free(r);
+	errno = EMFILE;
+	return NULL;
+}
+
+bool
+output_register_inside(struct output_registered *folder, const char *path, bool is_folder)
+{
+	const size_t size = strlen(path) + 1;
+	struct inside *const i = malloc(sizeof *i + size);
+
+	if (i == NULL)
+		return false;
+	i->folder = is_folder;
+	memcpy(i->path, path, size);
+	i->next = atomic_load(&folder->inside);
+	atomic_store(&folder->inside, i);
+	return true;
+}
+
+/* false: the handler was faster, and it is the handler's. */
+static bool
+take_out(struct output_registered *r)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct output_registered *mine = r;
+		if (atomic_compare_exchange_strong(&slots[i], &mine, NULL))
+			return true;
+	}
+	return false;
+}
+
+static void
+entry_free(struct output_registered *r)
+{
+	struct inside *i = atomic_load(&r->inside);
+
+	while (i != NULL) {
+		struct inside *const next = i->next;
+		free(i);
+		i = next;
+	}
+	free(r);
+}
+
+/* Takes it out and frees the entry: it has a name of its own now. */
+static void
+output_register_forget(struct output_registered *r)
+{
+	if (take_out(r))
+		entry_free(r);
+}
+
+/* Removes it, takes it out and frees the entry. */
+static void
+output_register_remove(struct output_registered *r)
+{
+	if (!take_out(r))
+		return;
+	remove_with_all(r);
+	entry_free(r);
+}
+
+/* ---- output temp ---- */
+
+enum {
+	TRIES = 100, /* other names when one is taken */
+	RANDOM_CHARS = 10,
+};
+
+static void
+random_chars(char out[RANDOM_CHARS + 1])
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+	unsigned char r[RANDOM_CHARS];
+	if (getrandom(r, sizeof r, GRND_NONBLOCK) != (ssize_t)sizeof r) {
+		/* Early boot: guessable, but O_EXCL still makes it safe. */
+		struct timespec now = { 0 };
+		(void)clock_gettime(CLOCK_REALTIME, &now);
+		uint64_t x = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
+		for (size_t i = 0; i < RANDOM_CHARS; i++)
+			r[i] = (unsigned char)(x >> (5 * i));
+	}
+	for (size_t i = 0; i < RANDOM_CHARS; i++)
+		out[i] = letters[r[i] % 32];
+	out[RANDOM_CHARS] = '\0';
+}
+
+/* One new name: ".out.json.tracetool-x7c2...", or the short ".tracetool-x7c2..." when that is too long. */
+static char *
+name_new(const char *target, bool is_short)
+{
+	const char *slash = strrchr(target, '/');
+	const size_t folder = slash == NULL ? 0 : (size_t)(slash + 1 - target);
+	const char *base = target + folder;
+	const char *tail = ".tracetool-";
+	char r[RANDOM_CHARS + 1];
+	random_chars(r);
+	const size_t size = strlen(target) + strlen(tail) + RANDOM_CHARS + 2;
+	char *name = malloc(size);
+	if (name == NULL)
+		return NULL;
+	memcpy(name, target, folder);
+	if (is_short)
+		(void)snprintf(name + folder, size - folder, "%s%s", tail, r);
+	else
+		(void)snprintf(name + folder, size - folder, ".%s%s%s", base, tail, r);
+	return name;
+}
+
+/* The descriptor, or 0 for a folder; -1: errno. */
+static int
+create_thing(int dir, const char *name, bool folder, mode_t mode)
+{
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+
+	if (folder)
+		return mkdir(name, mode);
+	return dir == AT_FDCWD ? open(name, flags, mode) : openat(dir, name, flags, mode);
+}
+
+static void
+remove_thing(int dir, const char *name, bool folder)
+{
+	if (dir != AT_FDCWD)
+		(void)unlinkat(dir, name, 0);
+	else
+		(void)(folder ? rmdir(name) : unlink(name));
+}
+
+static int
+create_one(struct output_temp *t, const char *target, bool is_short, mode_t mode)
+{
+	char *name = name_new(target, is_short);
+	if (name == NULL)
+		return -1;
+	const int fd = create_thing(t->dir, name, t->folder, mode);
+	if (fd >= 0 && (t->entry = output_register_add(t->dir, name, t->folder)) != NULL) {
+		t->path = name;
+		t->target = target;
+		return fd;
+	}
+	const int why = errno;
+	if (fd >= 0) {
+		remove_thing(t->dir, name, t->folder);
+		if (!t->folder)
+			(void)close(fd);
+	}
+	free(name);
+	errno = why;
+	return -1;
+}
+
+static int
+create_some(struct output_temp *t, const char *target, mode_t mode)
+{
+	bool is_short = false;
+	for (int i = 0; i < TRIES; i++) {
+		const int fd = create_one(t, target, is_short, mode);
+		if (fd >= 0)
+			return fd;
+		if (errno == ENAMETOOLONG && !is_short)
+			is_short = true;
+		else if (errno != EEXIST && errno != EINTR)
+			return -1;
+	}
+	return -1;
+}
+
+/* No signal between the thing and its entry in the register. */
+static int
+create_held(struct output_temp *t, const char *target, mode_t mode)
+{
+	struct output_register_hold hold;
+	const int fd = output_register_begin(&hold) ? create_some(t, target, mode) : -1;
+
+	output_register_end(&hold);
+	return fd;
+}
+
+int
+output_temp_create(struct output_temp *t, const char *target, int keep_mode)
+{
+	return output_temp_create_in(t, AT_FDCWD, target, keep_mode);
+}
+
+int
+output_temp_create_in(struct output_temp *t, int dir, const char *target, int keep_mode)
+{
+	*t = (struct output_temp){ .dir = dir };
+	const int fd = create_held(t, target, keep_mode < 0 ? 0666 : 0600);
+	/* File systems without permission bits may refuse; the file then has what they give. */
+	if (fd >= 0 && keep_mode >= 0 && fchmod(fd, (mode_t)keep_mode & 0777) != 0 && errno != EPERM &&
+	    errno != ENOSYS && errno != EOPNOTSUPP) {
+		const int why = errno;
+		(void)close(fd);
+		output_temp_remove(t);
+		errno = why;
+		return -1;
+	}
+	return fd;
+}
+
+bool
+output_temp_create_folder(struct output_temp *t, const char *target)
+{
+	*t = (struct output_temp){ .dir = AT_FDCWD, .folder = true };
+	return create_held(t, target, 0777) >= 0;
+}
+
+void
+output_temp_forget(struct output_temp *t)
+{
+	output_register_forget(t->entry);
+	free(t->path);
+	t->path = NULL;
+}
+
+int
+output_temp_publish(struct output_temp *t, bool replace)
+{
+	int why = 0;
+
+	if (!replace)
+		why = rename_new_in(t->dir, t->path, t->target);
+	else if (t->dir == AT_FDCWD)
+		why = rename(t->path, t->target) == 0 ? 0 : errno;
+	else
+		why = renameat(t->dir, t->path, t->dir, t->target) == 0 ? 0 : errno;
+	if (why == 0)
+		output_temp_forget(t);
+	return why;
+}
+
+/* As an exchange, where the system has none: a second name keeps what is replaced.  EINVAL: it cannot be
+ * kept.
+ */
+static int
+exchange_by_link(const struct output_temp *t)
+{
+	char *const aside = strdup(t->path);
+	int why = aside == NULL ? ENOMEM : 0;
+
+	if (why == 0) {
+		aside[strlen(aside) - 1] = '-'; /* random names have none */
+		why = link(t->target, aside) != 0 ? EINVAL : 0;
+	}
+	if (why == 0 && rename(t->path, t->target) != 0) {
+		why = errno;
+		(void)unlink(aside);
+	} else if (why == 0) {
+		(void)rename(aside, t->path);
+	}
+	free(aside);
+	return why;
+}
+
+int
+output_temp_try(struct output_temp *t, bool replace)
+{
+	int why = rename_new_in(t->dir, t->path, t->target);
+
+	if (why == 0)
+		t->named = TEMP_NAMED;
+	if (why != EEXIST || !replace)
+		return why;
+	if (t->dir != AT_FDCWD) /* reports that policies name are in no set that is taken back */
+		return output_temp_publish(t, true);
+	why = rename_exchange(t->path, t->target);
+	if (why == EINVAL || why == ENOSYS)
+		why = exchange_by_link(t);
+	if (why == EINVAL)
+		return output_temp_publish(t, true);
+	if (why == 0)
+		t->named = TEMP_SWAPPED;
+	return why;
+}
+
+void
+output_temp_take_back(struct output_temp *t)
+{
+	if (t->named == TEMP_NAMED)
+		(void)renameat(t->dir, t->target, t->dir, t->path);
+	else if (t->named == TEMP_SWAPPED && rename_exchange(t->path, t->target) != 0)
+		(void)rename(t->path, t->target);
+	t->named = TEMP_UNNAMED;
+}
+
+void
+output_temp_remove(struct output_temp *t)
+{
+	if (t->path == NULL)
+		return;
+	output_register_remove(t->entry);
+	free(t->path);
+	t->path = NULL;
+}

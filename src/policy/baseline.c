@@ -1,0 +1,387 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/table.h"
+#include "check/rules.h"
+#include "json/token.h"
+#include "policy/policy.h"
+#include "yaml/yaml.h"
+
+/* The numbers of a name; those that the report lacks are NaN. */
+struct baseline_row {
+	double values[STATISTIC_COUNT + 1];
+};
+
+struct baseline_input {
+	const char *path;
+	double seconds;         /* from the first time to the last; NaN: without events */
+	struct tabletext index; /* table, name, NUL, category -> rows[] */
+	struct baseline_row *rows;
+	uint32_t nrows, cap;
+};
+
+struct policy_baseline {
+	struct arena arena;
+	struct baseline_input *inputs;
+	uint32_t n;
+	bool failed; /* memory ran out */
+};
+
+static const char *const tables[BASELINE_TABLES] = { "spans", "async_spans", "instants", "counters" };
+
+/* ---- reading ---- */
+
+/*
+ * The text is walked through token by token, and what is asked for is kept; a tree of all values would take
+ * forty times the memory.
+ */
+struct baseline_draft {
+	struct policy_baseline *b;
+	struct baseline_input *input; /* the present one */
+	uint32_t inputs_cap;
+	uint64_t nrows; /* of all inputs */
+	struct json json;
+	const char *end;
+	const char *at, *wrong; /* the first mistake; NULL: none, or memory is out */
+};
+
+/* Reads the value of a key, from p to *q. */
+typedef bool member_fn(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                       enum json_kind kind, void *into);
+
+static bool
+bad(struct baseline_draft *d, const char *at, const char *wrong)
+{
+	if (d->wrong == NULL && !d->b->failed) {
+		d->at = at;
+		d->wrong = wrong;
+	}
+	return false;
+}
+
+static bool
+out_of_memory(struct baseline_draft *d)
+{
+	d->b->failed = true;
+	return false;
+}
+
+/* Hands each member of an object, or each item of an array with an empty key, to a function.  The text is
+ * known to be JSON. */
+static bool
+walk(struct baseline_draft *d, const char *p, member_fn *take, void *into)
+{
+	const char close = *p == '{' ? '}' : ']';
+	enum json_kind kind, key_kind;
+	struct slice key = SLICE_LIT("");
+	bool more;
+
+	for (p = json_first(&d->json, p, d->end, &more); p != NULL && more;
+	     p = json_next(&d->json, p, d->end, close, &more)) {
+		if (close == '}' && (p = json_key(&d->json, p, d->end, &key, &key_kind)) == NULL)
+			break;
+		const char *const q = json_value(&d->json, p, d->end, &kind);
+		if (q == NULL)
+			break;
+		if (!take(d, key, p, q, kind, into))
+			return false;
+		p = q;
+	}
+	return p != NULL || bad(d, d->json.error.at, d->json.error.why);
+}
+
+/* A number that is no less than 0; large ones are written as strings.  NaN: none. */
+static double
+number(const char *p, const char *q, enum json_kind kind)
+{
+	const struct slice s = json_text(p, q, kind);
+	char digits[64];
+	char *rest;
+
+	if ((kind != JSON_UINT && kind != JSON_NUMBER && kind != JSON_STRING) || s.n == 0 ||
+	    s.n >= sizeof digits || s.p[0] < '0' || s.p[0] > '9')
+		return NAN;
+	memcpy(digits, s.p, s.n);
+	digits[s.n] = '\0';
+	const double v = strtod(digits, &rest);
+	return *rest == '\0' && isfinite(v) && v >= 0 ? v : NAN;
+}
+
+/* A string without its escapes; p NULL: it is none, or memory is out. */
+static struct slice
+text_of(struct baseline_draft *d, const char *p, const char *q, enum json_kind kind)
+{
+	if (kind == JSON_STRING)
+		return json_text(p, q, kind);
+	if (kind != JSON_ESCAPED)
+		return (struct slice){ .p = NULL };
+	const struct slice s = json_unescape(&d->b->arena, json_text(p, q, kind));
+	d->b->failed |= s.p == NULL;
+	return s;
+}
+
+/* "0name\0category" */
+static struct slice
+key_of(struct arena *a, enum baseline_table table, struct slice name, struct slice category)
+{
+	char *const p = arena_alloc(a, (size_t)name.n + category.n + 2);
+
+	if (p == NULL)
+		return (struct slice){ .p = NULL };
+	p[0] = (char)('0' + (int)table);
+	if (name.n > 0)
+		memcpy(p + 1, name.p, name.n);
+	p[1 + name.n] = '\0';
+	if (category.n > 0)
+		memcpy(p + 2 + name.n, category.p, category.n);
+	return slice_of(p, (size_t)name.n + category.n + 2);
+}
+
+/* ---- rows ---- */
+
+struct row_draft {
+	enum baseline_table table;
+	struct slice name, category;
+	struct baseline_row row;
+};
+
+static bool
+take_duration(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+              void *into)
+{
+	static const char *const keys[] = { "p50", "p90", "p99", "max", "sum", "mean" };
+	struct row_draft *const r = into;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (slice_is(key, keys[i]))
+			r->row.values[STATISTIC_P50 + i] = number(p, q, kind);
+	return true;
+}
+
+static bool
+take_row_member(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+                void *into)
+{
+	struct row_draft *const r = into;
+
+	if (slice_is(key, "name"))
+		r->name = text_of(d, p, q, kind);
+	else if (slice_is(key, "category") && r->table <= BASELINE_ASYNC)
+		r->category = text_of(d, p, q, kind);
+	else if (slice_is(key, "self_ns"))
+		r->row.values[STATISTIC_SELF] = number(p, q, kind);
+	else if (slice_is(key, "count"))
+		r->row.values[STATISTIC_COUNT] = number(p, q, kind);
+	else if (slice_is(key, "dur_ns") && kind == JSON_OBJECT)
+		return walk(d, p, take_duration, r);
+	return !d->b->failed;
+}
+
+static bool
+take_row(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+         void *into)
+{
+	const enum baseline_table *const table = into;
+	struct baseline_input *const in = d->input;
+	struct row_draft r = { .table = *table, .category = SLICE_LIT("") };
+
+	for (size_t i = 0; i < sizeof r.row.values / sizeof r.row.values[0]; i++)
+		r.row.values[i] = NAN;
+	if (kind == JSON_OBJECT && !walk(d, p, take_row_member, &r))
+		return false;
+	if (r.name.p == NULL)
+		return bad(d, p, "a row has no name");
+	if (d->nrows++ == BASELINE_MAX_ROWS)
+		return bad(d, p, "from here on it has more rows than a baseline may have");
+	if (r.category.p == NULL)
+		r.category = SLICE_LIT("");
+	const struct slice at = key_of(&d->b->arena, r.table, r.name, r.category);
+	if (at.p == NULL || !array_room(&in->rows, in->nrows, &in->cap, sizeof *in->rows) ||
+	    !tabletext_put(&in->index, at, in->nrows))
+		return out_of_memory(d);
+	in->rows[in->nrows++] = r.row;
+	return true;
+}
+
+/* ---- inputs ---- */
+
+struct input_draft {
+	unsigned tables; /* a bit for each that is there */
+	double first, last;
+};
+
+static bool
+take_input_member(struct baseline_draft *d, struct slice key, const char *p, const char *q,
+                  enum json_kind kind, void *into)
+{
+	struct input_draft *const n = into;
+
+	if (slice_is(key, "path")) {
+		const struct slice path = text_of(d, p, q, kind);
+		if (path.p == NULL || memchr(path.p, '\0', path.n) != NULL)
+			return bad(d, p, "a path is no text");
+		d->input->path = arena_copy(&d->b->arena, path).p;
+		return d->input->path != NULL || out_of_memory(d);
+	}
+	if (slice_is(key, "first_ns"))
+		n->first = number(p, q, kind);
+	else if (slice_is(key, "last_ns"))
+		n->last = number(p, q, kind);
+	for (enum baseline_table t = 0; t < BASELINE_TABLES; t++)
+		if (slice_is(key, tables[t]) && kind == JSON_ARRAY) {
+			n->tables |= 1U << t;
+			return walk(d, p, take_row, &t);
+		}
+	return true;
+}
+
+static bool
+take_input(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+           void *into)
+{
+	struct input_draft n = { .first = NAN, .last = NAN };
+
+	if (kind != JSON_OBJECT)
+		return bad(d, p, "an input is no object");
+	if (!array_room(&d->b->inputs, d->b->n, &d->inputs_cap, sizeof *d->b->inputs))
+		return out_of_memory(d);
+	d->input = &d->b->inputs[d->b->n++];
+	*d->input = (struct baseline_input){ .path = NULL };
+	if (!walk(d, p, take_input_member, &n))
+		return false;
+	if (d->input->path == NULL)
+		return bad(d, p, "an input has no path");
+	if (n.tables != (1U << BASELINE_TABLES) - 1)
+		return bad(d, p, "an input lacks one of spans, async_spans, instants and counters");
+	d->input->seconds = (n.last - n.first) / 1e9;
+	return true;
+}
+
+static bool
+take_top_member(struct baseline_draft *d, struct slice key, const char *p, const char *q, enum json_kind kind,
+                void *into)
+{
+	return !slice_is(key, "inputs") || kind != JSON_ARRAY || walk(d, p, take_input, NULL);
+}
+
+static void
+say_bad(struct findings *findings, struct slice text, const char *at, const char *what, const char *wrong)
+{
+	uint64_t line = 1;
+	const char *begin = text.p;
+
+	for (const char *p = text.p; p < at; p++)
+		if (*p == '\n') {
+			line++;
+			begin = p + 1;
+		}
+	finding_add_line(findings, &policy_rules[POLICY_RULE_BAD_BASELINE], (uint64_t)(at - text.p), line,
+	                 (uint64_t)(at - begin) + 1, 0, "%s%s", what, wrong);
+}
+
+static struct policy_baseline *
+parse(struct slice text, struct findings *findings, bool *no_memory)
+{
+	struct policy_baseline *const b = calloc(1, sizeof *b);
+	struct baseline_draft d = { .b = b, .end = text.p + text.n };
+	size_t at = 0;
+
+	*no_memory = b == NULL;
+	if (b == NULL)
+		return NULL;
+	d.json = (struct json){ .complete = true, .depth = JSON_MAX_DEPTH };
+	const char *const fault = json_document_fault(text.p, text.n, JSON_MAX_DEPTH, &at);
+	const char *const p = json_skip_blanks(text.p, d.end);
+	if (fault != NULL)
+		bad(&d, text.p + at, fault);
+	else if (*p == '{')
+		walk(&d, p, take_top_member, NULL);
+	if (d.wrong == NULL && b->n == 0)
+		bad(&d, text.p, "it has no inputs; tracetool stats --format json writes such a file");
+	b->failed |= b->arena.failed;
+	*no_memory = b->failed;
+	if (d.wrong != NULL && !b->failed)
+		say_bad(findings, text, d.at, fault != NULL ? "the file is no JSON from here on: " : "",
+		        d.wrong);
+	if (d.wrong == NULL && !b->failed)
+		return b;
+	baseline_free(b);
+	return NULL;
+}
+
+struct policy_baseline *
+baseline_read(const char *folder, const char *path, struct findings *findings, bool *no_memory)
+{
+	struct policy_baseline *b = NULL;
+	char *text;
+	size_t n;
+
+	*no_memory = false;
+	if (folder != NULL
+	        ? !yaml_read_below(folder, path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n)
+	        : !yaml_read(path, BASELINE_MAX_BYTES, policy_rules, findings, &text, &n))
+		return NULL;
+	b = parse(slice_of(text, n), findings, no_memory);
+	free(text);
+	return b;
+}
+
+void
+baseline_free(struct policy_baseline *b)
+{
+	if (b == NULL)
+		return;
+	for (uint32_t i = 0; i < b->n; i++) {
+		tabletext_free(&b->inputs[i].index);
+		free(b->inputs[i].rows);
+	}
+	free(b->inputs);
+	arena_free(&b->arena);
+	free(b);
+}
+
+/* ---- asking ---- */
+
+static const char *
+file_name(const char *path)
+{
+	const char *const slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+const struct baseline_input *
+baseline_input(const struct policy_baseline *b, const char *path)
+{
+	const struct baseline_input *found = NULL;
+	uint32_t n = 0;
+
+	if (b->n == 1)
+		return &b->inputs[0];
+	for (uint32_t i = 0; i < b->n; i++)
+		if (strcmp(b->inputs[i].path, path) == 0)
+			return &b->inputs[i];
+	for (uint32_t i = 0; i < b->n; i++)
+		if (strcmp(file_name(b->inputs[i].path), file_name(path)) == 0) {
+			found = &b->inputs[i];
+			n++;
+		}
+	return n == 1 ? found : NULL;
+}
+
+bool
+baseline_value(const struct baseline_input *in, enum baseline_table table, struct slice name,
+               struct slice category, enum policy_statistic statistic, double *value)
+{
+	struct arena room = { .head = NULL };
+	const struct slice key = key_of(&room, table, name, category);
+	const uint32_t i = key.p != NULL ? tabletext_get(&in->index, key) : TABLE_NONE;
+
+	arena_free(&room);
+	if (i == TABLE_NONE)
+		return false;
+	*value = statistic == STATISTIC_RATE ? in->rows[i].values[STATISTIC_COUNT] / in->seconds
+	                                     : in->rows[i].values[statistic];
+	return isfinite(*value);
+}

@@ -1,0 +1,558 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/match.h"
+#include "base/numbers.h"
+#include "base/os.h"
+#include "check/rules.h"
+#include "format/registry.h"
+#include "policy/policy.h"
+#include "report/report.h"
+
+/* ---- policy value ---- */
+
+/* The plain values of policies. */
+
+void *
+policy_alloc(struct policy_draft *d, size_t n, size_t size)
+{
+	void *const p = arena_zalloc(&d->file->arena, n, size);
+
+	d->yaml.no_memory |= p == NULL;
+	return p;
+}
+
+bool
+policy_map(struct policy_draft *d, const struct yaml_node *node, const char *what,
+           const struct policy_key *keys, size_t n, void *into)
+{
+	const struct yaml_node *values[POLICY_MAX_KEYS];
+	const uint64_t mistakes = d->yaml.mistakes;
+
+	if (!yaml_keys(&d->yaml, node, what, &keys[0].name, sizeof keys[0], n, values))
+		return false;
+	const bool ok = d->yaml.mistakes == mistakes;
+	for (size_t i = 0; i < n; i++)
+		if (values[i] != NULL)
+			keys[i].take(d, values[i], into);
+	return ok;
+}
+
+bool
+policy_text(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
+{
+	if (!yaml_is_text(&d->yaml, node, what))
+		return false;
+	*out = arena_copy(&d->file->arena, node->text);
+	d->yaml.no_memory |= out->p == NULL;
+	return out->p != NULL;
+}
+
+bool
+policy_pattern(struct policy_draft *d, const struct yaml_node *node, const char *what, struct slice *out)
+{
+	if (!policy_text(d, node, what, out))
+		return false;
+	if (out->n <= POLICY_MAX_PATTERN && glob_is_linear(*out) && glob_stars(*out) <= POLICY_MAX_STARS)
+		return true;
+	if (out->n > POLICY_MAX_PATTERN)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is longer than %u bytes", what,
+		         POLICY_MAX_PATTERN);
+	else if (glob_stars(*out) > POLICY_MAX_STARS)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u *", what, POLICY_MAX_STARS);
+	else
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u bytes between two *", what,
+		         GLOB_LINEAR);
+	return false;
+}
+
+bool
+policy_patterns(struct policy_draft *d, const struct yaml_node *node, const char *what, uint32_t most,
+                const struct slice **out, uint32_t *n)
+{
+	const bool list = node->kind == NODE_LIST;
+	struct slice *const texts = policy_alloc(d, list ? node->n : 1, sizeof *texts);
+	uint32_t i = 0;
+
+	if (texts == NULL)
+		return false;
+	if (list && (node->n == 0 || node->n > most)) {
+		if (node->n == 0)
+			yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is an empty list", what);
+		else
+			yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s has more than %u entries", what, most);
+		return false;
+	}
+	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
+	     item = list ? item->next : NULL)
+		if (policy_pattern(d, item, what, &texts[i]))
+			i++;
+	*out = texts;
+	*n = i;
+	return i > 0;
+}
+
+bool
+policy_bool(struct policy_draft *d, const struct yaml_node *node, const char *what, bool *out)
+{
+	static const char *const words[] = { "false", "true", NULL };
+	uint32_t i;
+
+	if (!yaml_word(&d->yaml, node, what, words, &i))
+		return false;
+	*out = i == 1;
+	return true;
+}
+
+static bool
+policy_whole(struct policy_draft *d, const struct yaml_node *node, const char *what, uint64_t *out)
+{
+	struct quoted q;
+
+	if (!yaml_is_text(&d->yaml, node, what))
+		return false;
+	if (units_count(node->text, out))
+		return true;
+	yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s is a whole number such as 20, not %s", what,
+	         quoted(&q, node->text));
+	return false;
+}
+
+static void
+take_min(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_range *const r = into;
+
+	policy_whole(d, node, "min", &r->min);
+}
+
+static void
+take_max(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_range *const r = into;
+
+	policy_whole(d, node, "max", &r->max);
+}
+
+bool
+policy_counts(struct policy_draft *d, const struct yaml_node *node, const char *what,
+              struct policy_range *out)
+{
+	static const struct policy_key keys[] = { { "min", take_min }, { "max", take_max } };
+	const uint64_t mistakes = d->yaml.mistakes;
+
+	*out = (struct policy_range){ 0, UINT64_MAX };
+	if (node->kind == NODE_SCALAR) {
+		if (!policy_whole(d, node, what, &out->min))
+			return false;
+		out->max = out->min;
+		return true;
+	}
+	if (!POLICY_MAP(d, node, what, keys, out) || d->yaml.mistakes != mistakes)
+		return false;
+	if (out->min > out->max)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: min is more than max", what);
+	return out->min <= out->max;
+}
+
+/* ---- which events ---- */
+
+void
+policy_take_name(struct policy_draft *d, const struct yaml_node *node, void *who)
+{
+	policy_pattern(d, node, "name", &((struct policy_who *)who)->name);
+}
+
+void
+policy_take_category(struct policy_draft *d, const struct yaml_node *node, void *who)
+{
+	policy_pattern(d, node, "category", &((struct policy_who *)who)->category);
+}
+
+void
+policy_take_thread(struct policy_draft *d, const struct yaml_node *node, void *who)
+{
+	policy_pattern(d, node, "thread", &((struct policy_who *)who)->thread);
+}
+
+void
+policy_take_kind(struct policy_draft *d, const struct yaml_node *node, void *who)
+{
+	static const char *const words[] = { "span", "async", "instant", "counter",
+		                             NULL }; /* enum policy_kind */
+	uint32_t i;
+
+	if (yaml_word(&d->yaml, node, "kind", words, &i))
+		((struct policy_who *)who)->kinds = 1U << i;
+}
+
+bool
+policy_says_who(const struct policy_who *who)
+{
+	return who->name.p != NULL || who->category.p != NULL || who->thread.p != NULL;
+}
+
+static bool
+same(struct slice a, struct slice b)
+{
+	return (a.p == NULL) == (b.p == NULL) && slice_equal(a, b);
+}
+
+bool
+policy_same_who(const struct policy_who *a, const struct policy_who *b)
+{
+	return same(a->name, b->name) && same(a->category, b->category) && same(a->thread, b->thread) &&
+	       a->kinds == b->kinds;
+}
+
+/* ---- policy read ---- */
+
+/* A policy as a whole: the keys that say what options say, and overrides. */
+
+/* ---- which findings count ---- */
+
+static void
+say_no_rule(struct policy_draft *d, const struct yaml_node *node, const char *key, struct slice rules)
+{
+	struct quoted q;
+
+	/* the search for what was meant takes long, and ends in a finding that may not be shown */
+	const char *const nearest = finding_is_shown(d->yaml.findings, &policy_rules[YAML_BAD_VALUE])
+	                                ? rule_nearest_name(rules.p)
+	                                : NULL;
+	if (nearest != NULL)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; did you mean %s?", key,
+		         quoted(&q, rules), nearest);
+	else
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "%s: no rule fits %s; tracetool rules lists them",
+		         key, quoted(&q, rules));
+}
+
+/* Whether the file may have as many patterns of rules more. */
+static bool
+has_room(struct policy_draft *d, const struct yaml_node *node, uint32_t n)
+{
+	if (n > POLICY_MAX_RULES - d->file->nrules) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "there are more than %u patterns of rules in all",
+		         POLICY_MAX_RULES);
+		return false;
+	}
+	d->file->nrules += n;
+	return true;
+}
+
+static bool
+take_pattern(struct policy_draft *d, const struct yaml_node *node, const char *key, struct policy_choice *c,
+             enum policy_choice_key which, enum level level)
+{
+	struct slice rules;
+	bool fits = true;
+
+	if (!policy_pattern(d, node, which == CHOICE_LEVEL ? "a rule" : key, &rules))
+		return false;
+	d->yaml.no_memory |= !policy_choice_add(c, which, rules, level, &fits);
+	if (!fits)
+		say_no_rule(d, node, key, rules);
+	return fits;
+}
+
+static void
+take_patterns(struct policy_draft *d, const struct yaml_node *node, const char *key, struct policy_choice *c,
+              enum policy_choice_key which)
+{
+	const bool list = node->kind == NODE_LIST;
+
+	if (!has_room(d, node, list ? node->n : 1))
+		return;
+	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
+	     item = list ? item->next : NULL)
+		take_pattern(d, item, key, c, which, LEVEL_NOTE);
+}
+
+static void
+take_select(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_section *const s = into;
+
+	take_patterns(d, node, "select", &s->choice, CHOICE_SELECT);
+}
+
+static void
+take_ignore(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_section *const s = into;
+
+	take_patterns(d, node, "ignore", &s->choice, CHOICE_IGNORE);
+}
+
+static void
+take_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	static const char *const words[] = { "note", "warning", "error", NULL }; /* enum level */
+	struct policy_section *const s = into;
+	uint32_t level;
+
+	if (node->kind != NODE_MAP) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "level is a mapping of rules to levels");
+		return;
+	}
+	if (!has_room(d, node, node->n / 2))
+		return;
+	for (const struct yaml_node *key = node->child; key != NULL; key = key->next->next)
+		if (yaml_word(&d->yaml, key->next, "a level", words, &level))
+			take_pattern(d, key, "level", &s->choice, CHOICE_LEVEL, (enum level)level);
+}
+
+static void
+take_fail_level(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	static const char *const words[] = { "note", "warning", "error", "never", NULL };
+	struct policy_section *const s = into;
+	uint32_t level;
+
+	if (yaml_word(&d->yaml, node, "fail-level", words, &level))
+		s->choice.fail_level = (int)level;
+}
+
+static void
+take_exit_zero(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_section *const s = into;
+	bool yes;
+
+	if (policy_bool(d, node, "exit-zero", &yes))
+		s->choice.exit_zero = yes;
+}
+
+/* ---- of the whole run ---- */
+
+/* Files that a policy names lie below its folder. */
+static bool
+lies_below(struct policy_draft *d, const struct yaml_node *node, const char *what, const char *path)
+{
+	const char *const mistake = below_mistake(path);
+
+	if (mistake != NULL)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node,
+		         "%s lies below the folder of the policy; of this name, %s", what, mistake);
+	return mistake == NULL;
+}
+
+static bool
+is_report(struct policy_draft *d, const struct yaml_node *node, struct slice name)
+{
+	char list[200] = "auto";
+	size_t n = strlen(list);
+	struct quoted q;
+
+	if (slice_is(name, "auto"))
+		return true;
+	for (const struct report_ops *const *r = report_kinds; *r != NULL; r++) {
+		if (slice_is(name, (*r)->name))
+			return true;
+		if (n < sizeof list)
+			n += (size_t)snprintf(list + n, sizeof list - n, ", %s", (*r)->name);
+	}
+	yaml_say(&d->yaml, YAML_BAD_VALUE, node, "a report is one of %s, not %s", list, quoted(&q, name));
+	return false;
+}
+
+static void
+take_one_report(struct policy_draft *d, const struct yaml_node *node, struct policy_report *out)
+{
+	struct slice text;
+
+	if (!policy_text(d, node, "report", &text))
+		return;
+	const char *const equals = strchr(text.p, '=');
+	const struct slice format = slice_of(text.p, strcspn(text.p, "="));
+	if (!is_report(d, node, format) ||
+	    (equals != NULL && !lies_below(d, node, "the file of a report", equals + 1)))
+		return;
+	out->format = arena_copy(&d->file->arena, format).p;
+	out->file = equals != NULL ? equals + 1 : NULL;
+	d->yaml.no_memory |= out->format == NULL;
+}
+
+static void
+take_report(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	const bool list = node->kind == NODE_LIST;
+	struct policy_report *const reports = policy_alloc(d, list ? node->n : 1, sizeof *reports);
+
+	if (reports == NULL)
+		return;
+	if (list && node->n > POLICY_MAX_REPORTS) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "report has more than %u entries",
+		         POLICY_MAX_REPORTS);
+		return;
+	}
+	d->file->reports = reports;
+	for (const struct yaml_node *item = list ? node->child : node; item != NULL;
+	     item = list ? item->next : NULL) {
+		take_one_report(d, item, &reports[d->file->nreports]);
+		d->file->nreports += reports[d->file->nreports].format != NULL;
+	}
+}
+
+static void
+take_max_findings(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	policy_whole(d, node, "max-findings", &d->file->max_findings);
+}
+
+static void
+take_threads(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	if (policy_whole(d, node, "threads", &d->file->threads) && d->file->threads == 0)
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "threads is a number of at least 1");
+}
+
+static void
+take_baseline(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct slice name;
+
+	if (policy_text(d, node, "baseline", &name) && lies_below(d, node, "a baseline", name.p))
+		d->file->baseline = name.p;
+}
+
+/* ---- overrides ---- */
+
+static void
+take_paths(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	struct policy_section *const s = into;
+
+	policy_patterns(d, node, "paths", POLICY_MAX_NAMES, &s->paths, &s->npaths);
+}
+
+#define SECTION_KEYS                                                                                         \
+	{ "select", take_select }, { "ignore", take_ignore }, { "level", take_level },                       \
+	    { "fail-level", take_fail_level }, { "exit-zero", take_exit_zero },                              \
+	    { "expect", policy_take_expect },                                                                \
+	{                                                                                                    \
+		"budgets", policy_take_budgets                                                               \
+	}
+
+static void
+take_overrides(struct policy_draft *d, const struct yaml_node *node, void *into)
+{
+	static const struct policy_key keys[] = { { "paths", take_paths }, SECTION_KEYS };
+	struct policy_file *const f = d->file;
+
+	if (node->kind != NODE_LIST || node->n > POLICY_MAX_OVERRIDES) {
+		yaml_say(&d->yaml, YAML_BAD_VALUE, node, "overrides is a list of at most %u mappings",
+		         POLICY_MAX_OVERRIDES);
+		return;
+	}
+	f->overrides = policy_alloc(d, node->n, sizeof *f->overrides);
+	if (f->overrides == NULL)
+		return;
+	for (const struct yaml_node *item = node->child; item != NULL; item = item->next) {
+		struct policy_section *const s = &f->overrides[f->noverrides++];
+		const uint64_t mistakes = d->yaml.mistakes;
+		s->choice = (struct policy_choice)POLICY_CHOICE_NONE;
+		if (POLICY_MAP(d, item, "an override", keys, s) && s->npaths == 0 &&
+		    d->yaml.mistakes == mistakes)
+			yaml_say(&d->yaml, YAML_BAD_VALUE, item, "an override has no paths");
+	}
+}
+
+uint32_t
+policy_file_overrides(const struct policy_file *f, const char *path)
+{
+	const size_t n = strlen(f->folder);
+	uint32_t bits = 0;
+
+	if (strncmp(path, f->folder, n) == 0 && path[n] == '/')
+		path += n + 1;
+	else if (n == 1)
+		path++; /* the folder is / */
+	const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
+	for (uint32_t i = 0; i < f->noverrides; i++)
+		for (uint32_t k = 0; k < f->overrides[i].npaths; k++) {
+			const struct slice glob = f->overrides[i].paths[k];
+			const bool bare = memchr(glob.p, '/', glob.n) == NULL;
+			if (glob_fits(glob, slice_str(bare ? name : path)))
+				bits |= UINT32_C(1) << i;
+		}
+	return bits;
+}
+
+/* ---- the whole ---- */
+
+static const struct policy_key file_keys[] = {
+	SECTION_KEYS,
+	{ "report", take_report },
+	{ "max-findings", take_max_findings },
+	{ "threads", take_threads },
+	{ "baseline", take_baseline },
+	{ "overrides", take_overrides },
+};
+
+static struct policy_file *
+new_file(const char *name, const char *folder)
+{
+	struct policy_file *const f = calloc(1, sizeof *f);
+
+	if (f == NULL)
+		return NULL;
+	f->own.choice = (struct policy_choice)POLICY_CHOICE_NONE;
+	f->max_findings = UINT64_MAX;
+	f->path = arena_copy(&f->arena, slice_str(name)).p;
+	f->folder = arena_copy(&f->arena, slice_str(folder)).p;
+	if (f->path != NULL && f->folder != NULL)
+		return f;
+	policy_file_free(f);
+	return NULL;
+}
+
+void
+policy_file_free(struct policy_file *f)
+{
+	if (f == NULL)
+		return;
+	policy_choice_free(&f->own.choice);
+	for (uint32_t i = 0; i < f->noverrides; i++)
+		policy_choice_free(&f->overrides[i].choice);
+	arena_free(&f->arena);
+	free(f);
+}
+
+struct policy_file *
+policy_file_parse(struct slice text, const char *name, const char *folder, struct findings *findings,
+                  bool *no_memory)
+{
+	struct policy_draft d = { .yaml = { .text = text, .rules = policy_rules, .findings = findings } };
+	const struct yaml_node *root;
+
+	*no_memory = true;
+	d.file = new_file(name, folder);
+	if (d.file == NULL)
+		return NULL;
+	root = yaml_root(&d.yaml);
+	if (root != NULL)
+		POLICY_MAP(&d, root, "a policy", file_keys, &d.file->own);
+	arena_free(&d.yaml.nodes);
+	*no_memory = d.yaml.no_memory || d.file->arena.failed;
+	if (d.yaml.mistakes == 0 && !*no_memory)
+		return d.file;
+	policy_file_free(d.file);
+	return NULL;
+}
+
+struct policy_file *
+policy_file_read(const char *path, const char *name, const char *folder,
+                 struct findings *findings, bool *no_memory)
+{
+	char *text;
+	size_t n;
+
+	*no_memory = false;
+	if (!yaml_read(path, POLICY_MAX_BYTES, policy_rules, findings, &text, &n))
+		return NULL;
+	struct policy_file *const f = policy_file_parse(slice_of(text, n), name, folder, findings, no_memory);
+	free(text);
+	return f;
+}

@@ -1,0 +1,300 @@
+#include <inttypes.h>
+
+#include "report/parts.h"
+
+/*
+ * JUnit XML: a suite for each file, a case for each rule, and for each budget of
+ * a policy.  Rules of the file's format that were not broken are cases that
+ * pass, until the report is long: the services take 30 MB.  Findings below the
+ * fail level are output of their case.
+ */
+#define LONG_REPORT ((uint64_t)16 << 20)
+
+struct junit_state {
+	uint64_t bytes;
+	struct text name; /* of the file, as people see it, with a NUL */
+	struct text path; /* from the root on, likewise */
+};
+
+/* What the case of a rule or a check says. */
+struct junit_case {
+	const char *name;
+	const struct rule *rule; /* NULL: of the check */
+	uint32_t check;          /* from 1 on; 0: of the rule */
+	enum level level;
+	uint64_t count, listed;
+	bool fails;
+};
+
+static bool
+is_of(const struct junit_case *c, const struct finding *f)
+{
+	return c->check > 0 ? f->check == c->check : f->rule == c->rule && f->check == 0;
+}
+
+static void
+put_attribute(struct text *t, const char *name, const char *value)
+{
+	text_printf(t, " %s=\"", name);
+	report_put_xml(t, value);
+	text_char(t, '"');
+}
+
+static void
+open_case(struct report *r, const char *rule)
+{
+	struct junit_state *const s = r->state;
+
+	text_str(&r->out, "  <testcase");
+	put_attribute(&r->out, "name", rule);
+	put_attribute(&r->out, "classname", s->name.p);
+	put_attribute(&r->out, "file", s->path.p);
+}
+
+/* Its findings, one a line, as editors know them. */
+static void
+put_lines(struct report *r, const struct report_file *file, const struct junit_case *c)
+{
+	struct junit_state *const s = r->state;
+	struct text line = { .p = NULL };
+
+	for (size_t i = 0; i < file->nfindings; i++) {
+		const struct finding *const f = &file->findings[i];
+		if (!is_of(c, f))
+			continue;
+		text_printf(&line, "%s:%" PRIu64 ":%" PRIu64 ": %s: @%" PRIu64 ": %s [%s]\n", s->name.p,
+		            f->line > 0 ? f->line : 1, f->line > 0 && f->column > 0 ? f->column : 1,
+		            level_name(f->level), f->offset, f->message, f->rule->id);
+	}
+	if (c->count > c->listed)
+		text_printf(&line, "%" PRIu64 " more are not listed\n", c->count - c->listed);
+	struct text safe = { .p = NULL };
+	report_put_guarded(&safe, line.p, line.n);
+	text_char(&safe, '\0');
+	r->failed |= line.failed || safe.failed;
+	if (!safe.failed)
+		report_put_xml(&r->out, safe.p);
+	text_free(&line);
+	text_free(&safe);
+}
+
+static const char *
+first_message(const struct report_file *file, const struct junit_case *c)
+{
+	for (size_t i = 0; i < file->nfindings; i++)
+		if (is_of(c, &file->findings[i]))
+			return file->findings[i].message;
+	return c->rule != NULL ? c->rule->text : c->name;
+}
+
+static bool
+fails(const struct report_file *file, enum level level)
+{
+	return (int)level >= file->policy->fail_level;
+}
+
+static void
+put_case(struct report *r, const struct report_file *file, const struct junit_case *c)
+{
+	struct text *const t = &r->out;
+
+	open_case(r, c->name);
+	if (c->count == 0) {
+		text_str(t, "/>\n");
+	} else if (c->fails) {
+		text_str(t, ">\n   <failure");
+		put_attribute(t, "message", first_message(file, c));
+		put_attribute(t, "type", level_name(c->level));
+		text_char(t, '>');
+		put_lines(r, file, c);
+		text_str(t, "</failure>\n  </testcase>\n");
+	} else {
+		text_str(t, ">\n   <system-out>");
+		put_lines(r, file, c);
+		text_str(t, "</system-out>\n  </testcase>\n");
+	}
+}
+
+static struct junit_case
+rule_case(const struct report_file *file, const struct report_rule *rule)
+{
+	return (struct junit_case){ .name = rule->rule->id,
+		                    .rule = rule->rule,
+		                    .level = rule->level,
+		                    .count = rule->count,
+		                    .listed = rule->listed,
+		                    .fails = fails(file, rule->level) };
+}
+
+/* Whether its findings are all of checks, which have cases of their own. */
+static bool
+is_checked(const struct report_file *file, const struct rule *rule)
+{
+	for (size_t i = 0; i < file->record->nchecks; i++)
+		for (int k = 0; k < FILE_CHECK_RULES; k++)
+			if (file->record->checks[i].rules[k] == rule)
+				return true;
+	return false;
+}
+
+/* false: all that it may break is left out. */
+static bool
+check_case(const struct report_file *file, uint32_t i, struct junit_case *c)
+{
+	const struct file_check *const check = &file->record->checks[i];
+	bool seen = false;
+
+	*c = (struct junit_case){ .name = check->name, .check = i + 1, .level = LEVEL_NOTE };
+	for (int k = 0; k < FILE_CHECK_RULES; k++) {
+		const struct policy_row row = policy_of(file->policy, check->rules[k]);
+		if (row.left_out)
+			continue;
+		seen = true;
+		c->count += check->counts[k];
+		if (check->counts[k] > 0 && row.level > c->level)
+			c->level = row.level;
+	}
+	for (size_t k = 0; k < file->nfindings; k++)
+		c->listed += file->findings[k].check == c->check;
+	c->fails = c->count > 0 && fails(file, c->level);
+	return seen;
+}
+
+/* Cases of rules that were found and of checks; put: writes them. */
+static void
+found_cases(struct report *r, const struct report_file *file, bool put, uint64_t *n, uint64_t *failures)
+{
+	struct junit_case c;
+
+	for (size_t i = 0; i < file->nrules; i++) {
+		if (is_checked(file, file->rules[i].rule))
+			continue;
+		c = rule_case(file, &file->rules[i]);
+		++*n;
+		*failures += c.fails;
+		if (put)
+			put_case(r, file, &c);
+	}
+	for (uint32_t i = 0; i < file->record->nchecks; i++) {
+		if (!check_case(file, i, &c))
+			continue;
+		++*n;
+		*failures += c.fails;
+		if (put)
+			put_case(r, file, &c);
+	}
+}
+
+static bool
+was_found(const struct report_file *file, const struct rule *rule)
+{
+	for (size_t i = 0; i < file->nrules; i++)
+		if (file->rules[i].rule == rule)
+			return true;
+	return false;
+}
+
+/* Rules of its format that can be seen to hold; those that are left out are not among them. */
+static uint64_t
+passing(struct report *r, const struct report_file *file, bool put)
+{
+	uint64_t n = 0;
+
+	for (const struct rule *rule = file->record->rules; rule != NULL && rule->id != NULL; rule++) {
+		if (was_found(file, rule) || policy_of(file->policy, rule).left_out)
+			continue;
+		n++;
+		if (put) {
+			open_case(r, rule->id);
+			text_str(&r->out, "/>\n");
+		}
+	}
+	return n;
+}
+
+static void
+put_suite(struct report *r, const struct report_file *file)
+{
+	struct junit_state *const s = r->state;
+	struct text *const t = &r->out;
+	const bool brief = s->bytes > LONG_REPORT || file->record->unreadable;
+	uint64_t failures = 0, found = 0;
+
+	found_cases(r, file, false, &found, &failures);
+	const uint64_t tests = found + 1 + (brief ? 0 : passing(r, file, false));
+	text_str(t, " <testsuite");
+	put_attribute(t, "name", s->name.p);
+	text_printf(t, " tests=\"%" PRIu64 "\" failures=\"%" PRIu64 "\" errors=\"%d\" skipped=\"0\">\n",
+	            tests, failures, file->record->unreadable);
+	open_case(r, "readable");
+	if (file->record->unreadable)
+		text_str(
+		    t,
+		    ">\n   <error message=\"the file could not be read\" type=\"error\"/>\n  </testcase>\n");
+	else
+		text_str(t, "/>\n");
+	found_cases(r, file, true, &found, &failures);
+	if (!brief)
+		passing(r, file, true);
+	if (file->left_out > 0)
+		text_printf(t, "  <system-out>%" PRIu64 " findings are left out</system-out>\n",
+		            file->left_out);
+	text_str(t, " </testsuite>\n");
+}
+
+static void
+file_end(struct report *r, const struct report_file *file)
+{
+	struct junit_state *const s = r->state;
+	const size_t from = r->out.n;
+
+	text_clear(&s->name);
+	text_visible(&s->name, slice_str(file->record->path), 0);
+	if (file->record->whole)
+		text_str(&s->name, " (as a whole)");
+	text_char(&s->name, '\0');
+	struct text path = { .p = NULL };
+	report_put_path(&path, r->context, file->record->path);
+	text_clear(&s->path);
+	text_visible(&s->path, slice_of(path.p, path.n), 0);
+	text_char(&s->path, '\0');
+	r->failed |= s->name.failed || s->path.failed || path.failed;
+	text_free(&path);
+	if (!s->name.failed && !s->path.failed)
+		put_suite(r, file);
+	s->bytes += r->out.n - from;
+}
+
+static const char head[] =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tracetool validate\">\n";
+
+static void
+begin(struct report *r)
+{
+	text_str(&r->out, head);
+}
+
+static void
+end(struct report *r, const struct report_totals *totals)
+{
+	text_str(&r->out, "</testsuites>\n");
+}
+
+static void
+free_state(struct report *r)
+{
+	struct junit_state *const s = r->state;
+
+	text_free(&s->name);
+	text_free(&s->path);
+}
+
+const struct report_ops report_junit = {
+	.name = "junit",
+	.head = head,
+	.state_size = sizeof(struct junit_state),
+	.begin = begin,
+	.file = file_end,
+	.end = end,
+	.free = free_state,
+};

@@ -1,0 +1,44 @@
+#ifndef REPORT_PARTS_H
+#define REPORT_PARTS_H
+
+#include "base/table.h"
+#include "report/report.h"
+
+/* Parts of several reports. */
+
+/* No report holds commands of CI services (output/text_commands.h), wherever it is printed. */
+
+/* A JSON string without such commands. */
+void report_put_json(struct text *t, const char *s);
+
+/* Text of XML: markup and what XML 1.0 does not allow is replaced; without commands. */
+void report_put_xml(struct text *t, const char *s);
+
+/* Lines, with "##[" and its like as "#\x23[" and "::" as ":\x3a". */
+void report_put_guarded(struct text *t, const char *p, size_t n);
+
+/* {"error":1,"warning":0,"note":0} */
+void report_put_levels(struct text *t, const uint64_t *levels);
+
+/* `,"offset":..,"line":..,"column":..,"record":..,"message":".."` with rule and level before them. */
+void report_put_finding(struct text *t, const struct finding *f);
+
+/* The file's name from the root of the repository on, without "./" and "..": bytes as they are.  What lies
+ * outside of it keeps its whole path, without the slash at the start; standard input is "stdin". */
+void report_put_path(struct text *t, const struct report_context *c, const char *path);
+
+/* "3 errors, 1 warning, 0 notes in 2 files", and how many are left out or not listed. */
+void report_put_sum(struct text *t, const struct report_totals *totals);
+
+/* ---- fingerprints: the same when a trace is made again, different for each finding of a run ---- */
+
+struct report_prints {
+	struct table64 seen; /* hash -> how often */
+};
+
+/* "0123456789abcdef:N" of the rule, the file (as report_put_path has it) and the record.  false: no memory.
+ */
+bool report_put_print(struct text *t, struct report_prints *k, const char *file, const struct finding *f);
+void report_prints_free(struct report_prints *k);
+
+#endif

@@ -1,0 +1,292 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "report/parts.h"
+
+/*
+ * SARIF 2.1.0 as GitHub's code scanning takes it.  That accepts 10 MB packed,
+ * 25,000 results and rules, and shows 5,000 results, the worst: results are
+ * gathered by level, and what does not fit is counted.
+ */
+#define MOST_RESULTS 20000
+#define MOST_BYTES ((size_t)8 << 20) /* of all results together */
+#define MOST_TEXT 1000               /* bytes of a description */
+
+struct sarif_state {
+	struct text results[LEVEL_COUNT];
+	uint64_t nresults[LEVEL_COUNT];
+	const struct rule **rules;
+	uint32_t nrules, rules_cap;
+	const struct file_record *present; /* the file that `path` is of */
+	struct text path, result;          /* with a NUL; of one result */
+	struct report_prints prints;
+};
+
+/* Bytes of names that stand for themselves; others are percent-encoded. */
+static void
+put_uri(struct text *t, const char *s)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
+
+	for (; *s != '\0'; s++)
+		if (strchr(plain, *s) != NULL)
+			text_char(t, *s);
+		else
+			text_printf(t, "%%%02X", (unsigned)(unsigned char)*s);
+}
+
+static void
+put_capped(struct text *t, const char *s)
+{
+	char part[MOST_TEXT + 1];
+	size_t n = strlen(s);
+
+	if (n > MOST_TEXT)
+		for (n = MOST_TEXT; n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80;)
+			n--;
+	memcpy(part, s, n);
+	part[n] = '\0';
+	report_put_json(t, part);
+}
+
+/* Its index among those that results name; UINT32_MAX: no memory. */
+static uint32_t
+rule_index(struct sarif_state *s, const struct rule *rule)
+{
+	for (uint32_t i = 0; i < s->nrules; i++)
+		if (s->rules[i] == rule)
+			return i;
+	if (!array_room(&s->rules, s->nrules, &s->rules_cap, sizeof(struct rule *)))
+		return UINT32_MAX;
+	s->rules[s->nrules] = rule;
+	return s->nrules++;
+}
+
+static void
+enter_file(struct report *r, const struct file_record *file)
+{
+	struct sarif_state *const s = r->state;
+
+	s->present = file;
+	text_clear(&s->path);
+	report_put_path(&s->path, r->context, file->path);
+	text_char(&s->path, '\0');
+}
+
+static void
+put_region(struct text *t, const struct finding *f)
+{
+	const uint64_t line = f->line > 0 ? f->line : 1,
+	               column = f->line > 0 && f->column > 0 ? f->column : 1;
+
+	text_printf(t,
+	            "\"region\":{\"startLine\":%" PRIu64 ",\"startColumn\":%" PRIu64 ",\"endLine\":%" PRIu64
+	            ",\"endColumn\":%" PRIu64 ",\"byteOffset\":%" PRIu64 ",\"byteLength\":1}",
+	            line, column, line, column + 1, f->offset);
+}
+
+static void
+put_result(struct report *r, const struct finding *f, uint32_t rule)
+{
+	struct sarif_state *const s = r->state;
+	struct text *const t = &s->result;
+
+	text_str(t, "{\"ruleId\":");
+	report_put_json(t, f->rule->id);
+	text_printf(t, ",\"ruleIndex\":%" PRIu32 ",\"level\":\"%s\",\"message\":{\"text\":", rule,
+	            level_name(f->level));
+	report_put_json(t, f->message);
+	text_str(t, "},\n\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":\"");
+	put_uri(t, s->path.p);
+	text_str(t, "\"},");
+	put_region(t, f);
+	text_str(t, "}}],\n\"partialFingerprints\":{\"primaryLocationLineHash\":\"");
+	r->failed |= !report_put_print(t, &s->prints, s->path.p, f);
+	text_printf(t, "\"},\"properties\":{\"record\":%" PRIu64 "}}", f->record);
+}
+
+static void
+finding(struct report *r, const struct report_file *file, const struct finding *f)
+{
+	struct sarif_state *const s = r->state;
+	struct text *const all = &s->results[f->level];
+
+	if (all->n >= MOST_BYTES || s->nresults[f->level] >= MOST_RESULTS) {
+		r->dropped++;
+		return;
+	}
+	if (s->present != file->record)
+		enter_file(r, file->record);
+	const uint32_t rule = rule_index(s, f->rule);
+	if (s->path.failed || rule == UINT32_MAX) {
+		r->failed = true;
+		return;
+	}
+	text_clear(&s->result);
+	put_result(r, f, rule);
+	text_char(&s->result, '\0'); /* the end of one, where fewer are taken in the end */
+	text_add(all, s->result.p, s->result.n);
+	r->failed |= s->result.failed || all->failed;
+	s->nresults[f->level]++;
+}
+
+static void
+file_end(struct report *r, const struct report_file *file)
+{
+	struct sarif_state *const s = r->state;
+
+	s->present = NULL; /* the next one may lie at the same address */
+}
+
+static const char head[] =
+    "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\","
+    "\"runs\":[{\n\"columnKind\":\"unicodeCodePoints\","
+    "\"automationDetails\":{\"id\":\"tracetool/validate/\"},\n\"results\":[";
+
+static void
+begin(struct report *r)
+{
+	text_str(&r->out, head);
+}
+
+/* Results of all levels, the worst first, as many as there is room for. */
+static void
+put_results(struct report *r)
+{
+	struct sarif_state *const s = r->state;
+	size_t bytes = 0;
+	uint64_t n = 0;
+
+	for (int level = LEVEL_COUNT - 1; level >= 0; level--) {
+		const struct text *const t = &s->results[level];
+		for (size_t i = 0; i < t->n;) {
+			const size_t size = strlen(t->p + i);
+			if (n < MOST_RESULTS && bytes + size < MOST_BYTES + (1 << 20)) {
+				text_str(&r->out, n++ > 0 ? ",\n" : "\n");
+				text_add(&r->out, t->p + i, size);
+				bytes += size;
+			} else {
+				r->dropped++;
+			}
+			i += size + 1;
+		}
+	}
+}
+
+/* "htdump/cut-record" is HtdumpCutRecord. */
+static void
+put_name(struct text *t, const char *id)
+{
+	bool first = true;
+
+	for (; *id != '\0'; id++) {
+		const bool letter = (*id >= 'a' && *id <= 'z') || (*id >= '0' && *id <= '9');
+		if (letter)
+			text_char(t, first && *id >= 'a' ? (char)(*id - 'a' + 'A') : *id);
+		first = !letter;
+	}
+}
+
+static void
+put_sentence(struct text *t, const char *s)
+{
+	text_str(t, "{\"text\":");
+	put_capped(t, s);
+	text_char(t, '}');
+}
+
+static void
+put_rule(struct report *r, const struct rule *rule)
+{
+	static const char *const severity[] = { "recommendation", "warning", "error" };
+	struct text *const t = &r->out;
+	const enum level level = policy_of(r->context->policy, rule).level;
+
+	text_str(t, "{\"id\":");
+	report_put_json(t, rule->id);
+	text_str(t, ",\"name\":\"");
+	put_name(t, rule->id);
+	text_str(t, "\",\n\"shortDescription\":");
+	put_sentence(t, rule->text);
+	text_str(t, ",\n\"fullDescription\":");
+	put_sentence(t, rule->explain);
+	text_str(t, ",\n\"help\":");
+	struct text help = { .p = NULL };
+	text_printf(&help, "%s%s%s\ntracetool explain %s", rule->explain,
+	            rule->spec[0] != '\0' ? "\nThe specification: " : "", rule->spec, rule->id);
+	text_char(&help, '\0');
+	r->failed |= help.failed;
+	text_str(t, "{\"text\":");
+	report_put_json(t, help.failed ? rule->explain : help.p);
+	text_free(&help);
+	text_printf(t,
+	            "},\n\"defaultConfiguration\":{\"level\":\"%s\"},\"properties\":{\"tags\":[\"trace\"],"
+	            "\"precision\":\"very-high\",\"problem.severity\":\"%s\"}}",
+	            level_name(level), severity[level]);
+}
+
+/* What is not among the results. */
+static void
+put_invocation(struct report *r, const struct report_totals *totals)
+{
+	struct text *const t = &r->out;
+	struct text sum = { .p = NULL };
+
+	report_put_sum(&sum, totals);
+	if (r->dropped > 0)
+		text_printf(&sum, "; %" PRIu64 " do not fit in this report", r->dropped);
+	text_char(&sum, '\0');
+	r->failed |= sum.failed;
+	text_printf(
+	    t,
+	    "\n\"invocations\":[{\"executionSuccessful\":%s,\"toolExecutionNotifications\":[{\"level\":"
+	    "\"note\",\"message\":{\"text\":",
+	    totals->unreadable == 0 ? "true" : "false");
+	report_put_json(t, sum.failed ? "" : sum.p);
+	text_str(t, "}}]}]");
+	text_free(&sum);
+}
+
+static void
+end(struct report *r, const struct report_totals *totals)
+{
+	struct sarif_state *const s = r->state;
+	struct text *const t = &r->out;
+
+	put_results(r);
+	text_str(t, "],");
+	put_invocation(r, totals);
+	text_str(t, ",\n\"tool\":{\"driver\":{\"name\":\"tracetool\",\"semanticVersion\":");
+	report_put_json(t, r->context->version);
+	text_str(t, ",\"rules\":[");
+	for (uint32_t i = 0; i < s->nrules; i++) {
+		text_str(t, i > 0 ? ",\n" : "\n");
+		put_rule(r, s->rules[i]);
+	}
+	text_str(t, "]}}}]}\n");
+}
+
+static void
+free_state(struct report *r)
+{
+	struct sarif_state *const s = r->state;
+
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		text_free(&s->results[level]);
+	text_free(&s->path);
+	text_free(&s->result);
+	free(s->rules);
+	report_prints_free(&s->prints);
+}
+
+const struct report_ops report_sarif = {
+	.name = "sarif",
+	.head = head,
+	.state_size = sizeof(struct sarif_state),
+	.begin = begin,
+	.finding = finding,
+	.file = file_end,
+	.end = end,
+	.free = free_state,
+};

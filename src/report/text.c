@@ -1,0 +1,278 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/rules.h"
+#include "report/parts.h"
+
+static const char *const level_colors[LEVEL_COUNT] = {
+	[LEVEL_NOTE] = "\033[36m",
+	[LEVEL_WARNING] = "\033[35m",
+	[LEVEL_ERROR] = "\033[31m",
+};
+
+static void
+put_path(struct text *t, const char *path)
+{
+	text_visible(t, slice_str(path), 0);
+}
+
+bool
+report_text_is_system(const struct finding *f)
+{
+	const struct rule *const r = f->rule;
+
+	return f->offset == 0 &&
+	       (r == &input_rules[INPUT_RULE_MISSING] || r == &input_rules[INPUT_RULE_DENIED] ||
+	        r == &input_rules[INPUT_RULE_SYSTEM] || r == &input_rules[INPUT_RULE_NO_MEMORY]);
+}
+
+void
+report_text_finding(struct text *t, const char *path, const struct finding *f, bool color)
+{
+	put_path(t, path);
+	if (report_text_is_system(f)) {
+		const bool plain = strcmp(f->message, strerror(ENOENT)) == 0;
+		text_printf(t, ": %s\n", plain ? "no such file" : f->message);
+		return;
+	}
+	if (f->line > 0)
+		text_printf(t, ":%" PRIu64, f->line);
+	if (f->line > 0 && f->column > 0)
+		text_printf(t, ":%" PRIu64, f->column);
+	text_printf(t, ":@%" PRIu64 ": ", f->offset);
+	text_printf(t, "%s%s%s: ", color ? level_colors[f->level] : "", level_name(f->level),
+	            color ? "\033[0m" : "");
+	text_str(t, f->message);
+	text_printf(t, " [%s]\n", f->rule->id);
+}
+
+/* For a rule that was found more often than shown: how often. */
+static void
+report_text_more(struct text *t, const char *path, const struct rule *rule, uint64_t more)
+{
+	put_path(t, path);
+	text_printf(t, ": %" PRIu64 " more of [%s] are not shown\n", more, rule->id);
+}
+
+void
+report_text_rest(struct text *t, const struct findings *j, enum level least)
+{
+	for (size_t i = 0; i < j->ncounts; i++)
+		if (j->counts[i].count > FINDINGS_SHOWN && j->counts[i].rule->level >= least)
+			report_text_more(t, j->path, j->counts[i].rule, j->counts[i].count - FINDINGS_SHOWN);
+}
+
+static void
+put_count(struct text *t, uint64_t n, const char *what)
+{
+	if (n > 0)
+		text_printf(t, ", %" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
+/* What one closing line says: of a file, or of the streams of a trace. */
+struct summary {
+	char *trace; /* of streams: its path; NULL: none is waiting */
+	char own_format[32]; /* its format's name, which outlives the record */
+	const char *path, *format, *dialect;
+	bool valid, whole;
+	uint64_t streams, records, levels[LEVEL_COUNT], left_out, unread_bytes;
+};
+
+static void
+add_file(struct summary *s, const struct report_file *file)
+{
+	s->valid &= file->valid;
+	s->records += file->record->records;
+	s->left_out += file->left_out;
+	s->unread_bytes += file->record->unread_bytes;
+	for (int level = 0; level < LEVEL_COUNT; level++)
+		s->levels[level] += file->levels[level];
+}
+
+/* Valid or not, what was read. */
+static void
+put_summary(struct text *t, const struct summary *s)
+{
+	put_path(t, s->path);
+	text_str(t, s->valid ? ": valid" : ": not valid");
+	if (s->format != NULL)
+		text_printf(t, " %s%s%s%s", s->format, s->dialect[0] != '\0' ? " (" : "", s->dialect,
+		            s->dialect[0] != '\0' ? ")" : "");
+	put_count(t, s->streams, "stream");
+	if (s->format != NULL && s->whole)
+		text_str(t, " as a whole");
+	else if (s->format != NULL)
+		text_printf(t, ", %" PRIu64 " record%s", s->records, s->records == 1 ? "" : "s");
+	for (int level = LEVEL_COUNT - 1; level >= 0; level--)
+		put_count(t, s->levels[level], level_name((enum level)level));
+	if (s->left_out > 0)
+		text_printf(t, ", %" PRIu64 " left out", s->left_out);
+	if (s->unread_bytes > 0)
+		text_printf(t, ", %" PRIu64 " bytes not read", s->unread_bytes);
+	text_char(t, '\n');
+}
+
+/* Takes what was put behind `from`, and puts it back in a form that is no command. */
+static void
+guard(struct report *r, size_t from)
+{
+	struct text safe = { .p = NULL };
+
+	if (!r->context->in_actions || r->out.failed)
+		return;
+	report_put_guarded(&safe, r->out.p + from, r->out.n - from);
+	r->out.n = from;
+	text_add(&r->out, safe.p, safe.n);
+	r->out.failed |= safe.failed;
+	text_free(&safe);
+}
+
+/* The streams of a trace were all read. */
+static void
+end_trace(struct report *r)
+{
+	struct summary *const s = r->state;
+	const size_t from = r->out.n;
+
+	if (s->trace == NULL)
+		return;
+	s->path = s->trace;
+	put_summary(&r->out, s);
+	guard(r, from);
+	free(s->trace);
+	*s = (struct summary){ .trace = NULL };
+}
+
+static bool
+is_of_trace(const struct summary *s, const struct report_file *file)
+{
+	return s->trace != NULL && file->record->trace != NULL && strcmp(s->trace, file->record->trace) == 0;
+}
+
+/* One of the trace's streams, or what was found in the trace as a whole. */
+static void
+add_stream(struct report *r, const struct report_file *file)
+{
+	struct summary *const s = r->state;
+
+	if (s->trace == NULL) {
+		*s = (struct summary){ .trace = strdup(file->record->trace),
+			               .dialect = "",
+			               .valid = true };
+		r->failed |= s->trace == NULL;
+	}
+	if (file->record->format != NULL) {
+		snprintf(s->own_format, sizeof s->own_format, "%s", file->record->format);
+		s->format = s->own_format;
+	}
+	s->streams += !file->record->whole;
+	add_file(s, file);
+}
+
+static void
+finding(struct report *r, const struct report_file *file, const struct finding *f)
+{
+	if (!is_of_trace(r->state, file))
+		end_trace(r);
+	const size_t from = r->out.n;
+
+	if (r->context->quiet && f->level < LEVEL_ERROR)
+		return;
+	report_text_finding(&r->out, file->record->path, f, r->color);
+	guard(r, from);
+}
+
+static void
+put_more(struct report *r, const struct report_file *file)
+{
+	for (size_t i = 0; i < file->nrules; i++)
+		if (file->rules[i].count > file->rules[i].listed)
+			report_text_more(&r->out, file->record->path, file->rules[i].rule,
+			                 file->rules[i].count - file->rules[i].listed);
+}
+
+static void
+file_end(struct report *r, const struct report_file *file)
+{
+	const struct file_record *const k = file->record;
+	struct summary s = {
+		.path = k->path, .format = k->format, .dialect = k->dialect, .valid = true, .whole = k->whole
+	};
+
+	if (r->context->quiet)
+		return;
+	if (!is_of_trace(r->state, file))
+		end_trace(r);
+	const size_t from = r->out.n;
+	put_more(r, file);
+	if (k->trace != NULL)
+		add_stream(r, file);
+	else if (k->format != NULL || k->nfindings == 0 || !report_text_is_system(&k->findings[0])) {
+		add_file(&s, file);
+		put_summary(&r->out, &s);
+	}
+	guard(r, from);
+}
+
+static void
+text_end(struct report *r, const struct report_totals *t)
+{
+	(void)t;
+	end_trace(r);
+}
+
+static void
+text_free_state(struct report *r)
+{
+	const struct summary *const s = r->state;
+
+	free(s->trace);
+}
+
+const struct report_ops report_text = {
+	.name = "text",
+	.state_size = sizeof(struct summary),
+	.end = text_end,
+	.free = text_free_state,
+	.finding = finding,
+	.file = file_end,
+};
+
+/* ---- gcc: FILE:LINE:COLUMN: LEVEL: MESSAGE [RULE], which editors know ---- */
+
+static void
+gcc_finding(struct report *r, const struct report_file *file, const struct finding *f)
+{
+	struct text *const t = &r->out;
+	const size_t from = t->n;
+
+	if (r->context->quiet && f->level < LEVEL_ERROR)
+		return;
+	put_path(t, file->record->path);
+	text_printf(t, ":%" PRIu64 ":%" PRIu64 ": %s: ", f->line > 0 ? f->line : 1,
+	            f->line > 0 && f->column > 0 ? f->column : 1, level_name(f->level));
+	if (f->line == 0)
+		text_printf(t, "@%" PRIu64 ": ", f->offset);
+	text_str(t, f->message);
+	text_printf(t, " [%s]\n", f->rule->id);
+	guard(r, from);
+}
+
+static void
+gcc_file(struct report *r, const struct report_file *file)
+{
+	const size_t from = r->out.n;
+
+	if (!r->context->quiet)
+		put_more(r, file);
+	guard(r, from);
+}
+
+const struct report_ops report_gcc = {
+	.name = "gcc",
+	.finding = gcc_finding,
+	.file = gcc_file,
+};

@@ -1,0 +1,245 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/match.h"
+#include "base/table.h"
+#include "model/class.h"
+#include "model/plan.h"
+#include "model/track.h"
+#include "run/choose/select.h"
+
+struct select_found *
+select_found_new(const struct select *s)
+{
+	struct select_found *const f = calloc(1, sizeof *f);
+
+	if (f == NULL)
+		return NULL;
+	f->first = UINT64_MAX;
+	for (uint32_t k = 0; k < s->n; k++)
+		if (s->conditions[k].kind != SELECT_MIN_DUR && s->conditions[k].kind != SELECT_MAX_DUR)
+			f->unmet |= UINT64_C(1) << k;
+	return f;
+}
+
+void
+select_found_free(struct select_found *f)
+{
+	if (f == NULL)
+		return;
+	for (uint32_t k = 0; k < SELECT_MOST; k++)
+		free(f->near[k]);
+	free(f);
+}
+
+/* ---- texts ---- */
+
+/* As a word of letters that differ in case only count as one. */
+static void
+plain_word(char *to, const char *from)
+{
+	size_t n = 0;
+
+	for (; from[n] != '\0' && n < FOUND_TEXT; n++)
+		to[n] = (char)(from[n] >= 'A' && from[n] <= 'Z' ? from[n] - 'A' + 'a' : from[n]);
+	to[n] = '\0';
+}
+
+/* The shown part of a text; false: it is cut, or holds a byte that ends a C string. */
+static bool
+copy(char to[FOUND_TEXT + 1], struct slice text)
+{
+	const bool cut = text.n > FOUND_TEXT;
+	const size_t n = cut ? FOUND_TEXT - 3 : text.n;
+
+	if (n > 0)
+		memcpy(to, text.p, n);
+	memcpy(to + n, cut ? "..." : "", cut ? 4 : 1);
+	return !cut && memchr(to, '\0', n) == NULL;
+}
+
+/* A pattern without what makes it one. */
+static void
+wanted(char to[FOUND_TEXT + 1], struct slice glob)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < glob.n && n < FOUND_TEXT; i++)
+		if (glob.p[i] != '*' && glob.p[i] != '\\' && glob.p[i] != '\0')
+			to[n++] = glob.p[i];
+	to[n] = '\0';
+}
+
+static void
+compare(struct select_near *near, const char *text, struct slice glob)
+{
+	char typed[FOUND_TEXT + 1], known[FOUND_TEXT + 1], word[FOUND_TEXT + 1];
+
+	wanted(word, glob);
+	plain_word(typed, word);
+	plain_word(known, text);
+	const size_t d = edit_distance(typed, known);
+	if (d < near->distance && edit_distance_plausible(typed, known)) {
+		near->distance = d;
+		memcpy(near->best, text, strlen(text) + 1);
+	}
+}
+
+static void
+look(struct select_near *near, struct slice text, struct slice glob)
+{
+	char shown[FOUND_TEXT + 1];
+
+	if (text.n == 0 || near->looks == FOUND_LOOKS)
+		return;
+	const uint64_t hash = hash_bytes(text.p, text.n < 256 ? text.n : 256, 1) | 1;
+	uint64_t *const recent = &near->recent[hash / 2 % FOUND_RECENT];
+	if (*recent == hash)
+		return;
+	*recent = hash;
+	near->looks++;
+	const bool whole = copy(shown, text);
+	bool known = false;
+	for (unsigned i = 0; i < near->n && i < FOUND_SHOWN; i++)
+		known |= strcmp(near->first[i], shown) == 0;
+	if (!known && near->n < FOUND_SHOWN)
+		memcpy(near->first[near->n], shown, strlen(shown) + 1);
+	near->n += !known && near->n <= FOUND_SHOWN;
+	if (whole && glob.n > 0)
+		compare(near, shown, glob);
+}
+
+static void
+look_at_id(struct select_near *near, const struct track *t)
+{
+	char text[24];
+
+	if (t == NULL || !t->has_id)
+		return;
+	const int n = snprintf(text, sizeof text, "%llu", (unsigned long long)t->id);
+	look(near, slice_of(text, (size_t)n), SLICE_LIT(""));
+}
+
+/* ---- conditions ---- */
+
+static void
+look_at_fields(struct select_near *near, const struct select_condition *c, const struct field *fields,
+               uint32_t n)
+{
+	char room[SELECT_VALUE_TEXT];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const bool is_it = slice_equal(fields[i].name, c->key);
+		if (is_it && !near->has_key) {
+			near->has_key = true;
+			near->distance = SIZE_MAX;
+			near->best[0] = '\0';
+			near->n = 0;
+		}
+		if (is_it && fields[i].value.type < VALUE_LIST)
+			look(near, select_value_text(&fields[i].value, room), c->glob);
+		else if (!near->has_key)
+			look(near, fields[i].name, c->key);
+	}
+}
+
+static void
+note(struct select_near *near, const struct select_condition *c, const struct batch *b, const struct event *e)
+{
+	switch (c->kind) {
+	case SELECT_NAME:
+		look(near, e->name, c->glob);
+		break;
+	case SELECT_CATEGORY:
+		look(near, e->cls->category, c->glob);
+		break;
+	case SELECT_PID:
+		look_at_id(near, track_process(e->track));
+		break;
+	case SELECT_TID:
+		if (select_thread_of(e->track)->kind == TRACK_THREAD)
+			look_at_id(near, select_thread_of(e->track));
+		break;
+	case SELECT_PROCESS:
+		look(near, track_process(e->track)->name, c->glob);
+		break;
+	case SELECT_THREAD:
+		if (select_thread_of(e->track)->kind == TRACK_THREAD)
+			look(near, select_thread_of(e->track)->name, c->glob);
+		break;
+	case SELECT_TRACK:
+		for (const struct track *t = e->track; t != NULL; t = t->parent)
+			look(near, t->name, c->glob);
+		break;
+	case SELECT_WHERE:
+		look_at_fields(near, c, b->fields + e->first_field, e->nfields);
+		look_at_fields(near, c, e->cls->parts, e->cls->nparts);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+select_found_see(struct select_found *f, const struct select *s, const struct batch *b, uint32_t i)
+{
+	const struct event *const e = &b->events[i];
+
+	for (uint32_t k = 0; k < s->n; k++) {
+		const uint64_t bit = UINT64_C(1) << k;
+		if ((f->unmet & bit) == 0)
+			continue;
+		if (select_meets(&s->conditions[k], b, e)) {
+			f->unmet &= ~bit;
+			free(f->near[k]);
+			f->near[k] = NULL;
+			continue;
+		}
+		if (f->near[k] == NULL && (f->near[k] = calloc(1, sizeof *f->near[k])) != NULL)
+			f->near[k]->distance = SIZE_MAX;
+		if (f->near[k] != NULL)
+			note(f->near[k], &s->conditions[k], b, e);
+	}
+}
+
+static void
+add_near(struct select_near *to, const struct select_near *from)
+{
+	if (from->has_key != to->has_key) {
+		if (from->has_key)
+			*to = *from;
+		return;
+	}
+	if (from->distance < to->distance) {
+		to->distance = from->distance;
+		memcpy(to->best, from->best, sizeof to->best);
+	}
+	for (unsigned i = 0; i < from->n && i < FOUND_SHOWN && to->n < FOUND_SHOWN; i++) {
+		bool known = false;
+		for (unsigned k = 0; k < to->n; k++)
+			known |= strcmp(to->first[k], from->first[i]) == 0;
+		if (!known)
+			memcpy(to->first[to->n++], from->first[i], sizeof to->first[0]);
+	}
+}
+
+void
+select_found_add(struct select_found *f, const struct select_found *other)
+{
+	f->events += other->events;
+	f->left_out += other->left_out;
+	f->clipped += other->clipped;
+	f->first = other->first < f->first ? other->first : f->first;
+	f->last = other->last > f->last ? other->last : f->last;
+	f->complete &= other->complete;
+	f->unmet &= other->unmet;
+	for (uint32_t k = 0; k < SELECT_MOST; k++) {
+		if (other->near[k] == NULL)
+			continue;
+		if (f->near[k] == NULL && (f->near[k] = malloc(sizeof *f->near[k])) != NULL)
+			*f->near[k] = *other->near[k];
+		else if (f->near[k] != NULL)
+			add_near(f->near[k], other->near[k]);
+	}
+}

@@ -1,0 +1,518 @@
+/* The bytes of a payload become fields. */
+/* References into the fields of an event, and texts made of them. */
+/* The series of counters. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/cursor.h"
+#include "base/numbers.h"
+#include "base/scan.h"
+#include "check/rules.h"
+#include "run/engine_losses.h"
+#include "run/meaning/interpret.h"
+
+/* ---- interpret class parts ---- */
+
+/* Whether the event itself has a field of this name. */
+static bool
+has_own(const struct batch *b, const struct event *e, struct slice name)
+{
+	for (uint32_t i = 0; i < e->nfields; i++)
+		if (slice_equal(b->fields[e->first_field + i].name, name))
+			return true;
+	return false;
+}
+
+void
+interpret_class_parts(struct interpret *in, struct batch *b, struct event *e)
+{
+	const uint32_t n = e->cls->nparts;
+	uint32_t to = e->nfields;
+
+	if (n > UINT16_MAX - to) {
+		ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset, n);
+		return;
+	}
+	struct field *const fields = batch_fields(b, to + n);
+	if (fields == NULL)
+		return;
+	memcpy(fields, b->fields + e->first_field, to * sizeof *fields);
+	for (uint32_t i = 0; i < n; i++) {
+		if (has_own(b, e, e->cls->parts[i].name))
+			ledger_add(&in->pairing.ledger, &engine_losses[ENGINE_LOSS_PARTS_LEFT_OUT], e->offset,
+			           1);
+		else
+			fields[to++] = e->cls->parts[i];
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)to;
+	b->nfields += to;
+}
+
+/* ---- interpret layout ---- */
+
+#define LIST_MAX 65536U /* values of a repeated field; a value takes more room than its byte */
+
+static uint64_t
+load_bytes(const char *p, uint32_t n, bool big)
+{
+	switch (n) {
+	case 1:
+		return (uint8_t)*p;
+	case 2:
+		return load_u16(p, big);
+	case 4:
+		return load_u32(p, big);
+	default:
+		return load_u64(p, big);
+	}
+}
+
+/* The value of a type with a size. */
+static struct value
+value_at(const char *p, uint8_t type, bool big)
+{
+	const uint64_t raw = load_bytes(p, plan_width(type), big);
+	struct value v = { .type = type, .u64 = raw };
+	uint32_t raw32 = (uint32_t)raw;
+	float f;
+
+	switch ((enum value_type)type) {
+	case VALUE_I8:
+		v.i64 = (int8_t)raw;
+		break;
+	case VALUE_I16:
+		v.i64 = (int16_t)raw;
+		break;
+	case VALUE_I32:
+		v.i64 = (int32_t)raw;
+		break;
+	case VALUE_F32:
+		memcpy(&f, &raw32, sizeof f);
+		v.f64 = f;
+		break;
+	case VALUE_F64:
+		memcpy(&v.f64, &raw, sizeof v.f64);
+		break;
+	default:
+		break;
+	}
+	return v;
+}
+
+/* A list of all that is left. */
+static void
+take_list(struct batch *b, struct cursor *c, uint8_t type, struct value *v)
+{
+	const size_t left = cursor_left(c) / plan_width(type);
+	const uint32_t n = left < LIST_MAX ? (uint32_t)left : LIST_MAX;
+	struct value *const list = arena_alloc(&b->scratch, n * sizeof *list);
+
+	*v = (struct value){ .type = VALUE_LIST, .count = list != NULL ? n : 0, .values = list };
+	for (uint32_t i = 0; i < v->count; i++)
+		list[i] = value_at(c->p + i * plan_width(type), type, c->big);
+	c->p += n * plan_width(type);
+}
+
+/* false: there are too few bytes. */
+static bool
+take_value(struct batch *b, struct cursor *c, const struct plan_layout_field *f, struct value *v)
+{
+	const uint32_t left = (uint32_t)cursor_left(c);
+
+	if (f->type == VALUE_BYTES) {
+		*v = (struct value){ .type = VALUE_BYTES, .count = left, .p = c->p };
+		c->p = c->end;
+		return true;
+	}
+	if (f->type == VALUE_STRING) {
+		struct slice text;
+		if (!textscan_cstring(c->p, c->end, &text))
+			return false;
+		*v = value_string(text);
+		c->p = text.p + text.n + 1;
+		return true;
+	}
+	if (plan_width(f->type) == 0)
+		return false;
+	if (f->repeated) {
+		take_list(b, c, f->type, v);
+		return true;
+	}
+	if (left < plan_width(f->type))
+		return false;
+	*v = value_at(c->p, f->type, c->big);
+	c->p += plan_width(f->type);
+	return true;
+}
+
+static void
+check_size(const struct interpret *in, const struct batch *b, const struct event *e, const struct plan *m,
+           uint32_t size, uint32_t lacking, size_t rest)
+{
+	struct quoted q, q2;
+
+	if (in->checks_payloads)
+		return;
+	struct findings *const findings = interpret_findings(b, e);
+	if (lacking < m->nlayout)
+		finding_add(findings, &input_rules[INPUT_RULE_PAYLOAD_SHORT], e->offset, 0,
+		            "an event of %s: %" PRIu32 " bytes of payload end before field %s is whole",
+		            quoted(&q, e->cls->name), size, quoted(&q2, m->layout[lacking].name));
+	else if (rest > 0)
+		finding_add(findings, &input_rules[INPUT_RULE_PAYLOAD_LONG], e->offset, 0,
+		            "an event of %s: %" PRIu32 " bytes of payload, its fields take %zu of them",
+		            quoted(&q, e->cls->name), size, size - rest);
+}
+
+/* The event's payload, or NULL. */
+static const struct field *
+find_payload(const struct batch *b, const struct event *e, const struct plan *m)
+{
+	const struct field *const first = b->fields + e->first_field;
+
+	for (uint32_t i = 0; i < e->nfields; i++)
+		if (first[i].value.type == VALUE_BYTES && slice_equal(first[i].name, m->payload))
+			return &first[i];
+	return NULL;
+}
+
+void
+interpret_layout(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
+{
+	const struct field *from = find_payload(b, e, m);
+	const uint32_t at = from != NULL ? (uint32_t)(from - (b->fields + e->first_field)) : e->nfields;
+	const struct slice bytes = from != NULL ? value_text(&from->value) : slice_of("", 0);
+	struct cursor c = cursor_on(bytes.p, bytes.p + bytes.n, (e->flags & EVENT_BIG) != 0);
+	uint32_t n = at, i = 0;
+
+	if (from == NULL && m->nlayout == 0)
+		return;
+	struct field *const to = (uint64_t)e->nfields + m->nlayout < UINT16_MAX
+	                             ? batch_fields(b, e->nfields + m->nlayout + 1)
+	                             : NULL;
+	if (to == NULL)
+		return; /* the bytes stay as they are */
+	const struct field *const old = b->fields + e->first_field;
+	if (at > 0)
+		memcpy(to, old, at * sizeof *to);
+	for (; i < m->nlayout; i++, n++) {
+		to[n].name = m->layout[i].name;
+		if (!take_value(b, &c, &m->layout[i], &to[n].value))
+			break;
+	}
+	check_size(in, b, e, m, bytes.n, i, cursor_left(&c));
+	if (cursor_left(&c) > 0)
+		to[n++] =
+		    (struct field){ SLICE_LIT("rest"),
+			            { .type = VALUE_BYTES, .count = (uint32_t)cursor_left(&c), .p = c.p } };
+	if (at + 1U < e->nfields) {
+		memcpy(to + n, old + at + 1, (e->nfields - at - 1U) * sizeof *to);
+		n += e->nfields - at - 1U;
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)n;
+	b->nfields += n;
+}
+
+/* ---- interpret text ---- */
+
+#define PIECES 16
+#define MADE_BYTES 4096U /* of a text that is put together; a single reference is not cut */
+
+const struct value *
+interpret_field(const struct batch *b, const struct event *e, struct slice name)
+{
+	const struct field *f = b->fields + e->first_field, *const end = f + e->nfields;
+
+	for (; f < end; f++)
+		if (f->name.n == name.n && (f->name.p == name.p || memcmp(f->name.p, name.p, name.n) == 0))
+			return &f->value;
+	for (uint32_t i = 0; e->cls != NULL && i < e->cls->nparts; i++)
+		if (slice_equal(e->cls->parts[i].name, name))
+			return &e->cls->parts[i].value;
+	return NULL;
+}
+
+bool
+interpret_number(const struct value *v, uint64_t *number)
+{
+	switch ((enum value_type)v->type) {
+	case VALUE_BOOL:
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+	case VALUE_ADDRESS:
+		*number = v->u64;
+		return true;
+	case VALUE_STRING:
+	case VALUE_BYTES:
+		*number = hash_bytes(v->p, v->count, hash_seed());
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint32_t
+interpret_scope(const struct interpret *in, const struct event *e, uint8_t table)
+{
+	const uint8_t scope =
+	    in->trace->vocabulary != NULL ? in->trace->vocabulary->scopes[table] : PLAN_SCOPE_TRACE;
+
+	if (scope == PLAN_SCOPE_TRACE || e->track == NULL)
+		return DEFINITIONS_WHOLE_TRACE;
+	return scope == PLAN_SCOPE_THREAD ? e->track->index : track_process(e->track)->index;
+}
+
+/* Whether the value says that there is none. */
+static bool
+is_none(const struct plan_none *none, const struct value *v)
+{
+	const bool number = (v->type >= VALUE_U8 && v->type <= VALUE_I64) || v->type == VALUE_ADDRESS;
+
+	for (uint32_t i = 0; number && i < none->n; i++)
+		if (v->u64 == none->values[i])
+			return true;
+	return false;
+}
+
+/* The i-th field of a reference; NULL: it is not there, or says that there is nothing. */
+static const struct value *
+ref_field(const struct batch *b, const struct event *e, const struct plan_ref *r, uint32_t i)
+{
+	const struct value *const v = interpret_field(b, e, r->field[i]);
+
+	return v == NULL || (r->none[i].n > 0 && is_none(&r->none[i], v)) ? NULL : v;
+}
+
+struct value
+interpret_ref(const struct interpret *in, const struct batch *b, const struct event *e,
+              const struct plan_ref *r)
+{
+	const struct value none = { .type = VALUE_NONE };
+	const struct value *const first = r->nfields > 0 ? ref_field(b, e, r, 0) : NULL;
+	uint64_t key1, key2 = 0;
+
+	if (first == NULL || r->ntables == 0)
+		return first != NULL ? *first : none;
+	if (r->nfields > 1) {
+		const struct value *const second = ref_field(b, e, r, 1);
+		if (second == NULL || !interpret_number(second, &key2))
+			return none;
+	}
+	struct value v = *first;
+	for (uint32_t i = 0; i < r->ntables && v.type != VALUE_NONE; i++, key2 = 0) {
+		if (!interpret_number(&v, &key1))
+			return none;
+		v = definitions_get(&in->trace->definitions, r->tables[i],
+		                    interpret_scope(in, e, r->tables[i]), key1, key2);
+	}
+	return v;
+}
+
+/* ---- texts ---- */
+
+/* What a value looks like; p NULL: it has no text.  Numbers are written to `to`, which has room for
+ * DECIMAL_F64_MAX bytes. */
+static struct slice
+piece_of(const struct value *v, char *to)
+{
+	const char *end = to;
+
+	switch ((enum value_type)v->type) {
+	case VALUE_BOOL:
+		return v->u64 != 0 ? SLICE_LIT("true") : SLICE_LIT("false");
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+		end = decimal_u64(to, v->u64);
+		break;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		end = decimal_i64(to, v->i64);
+		break;
+	case VALUE_ADDRESS:
+		end = decimal_hex(to, v->u64);
+		break;
+	case VALUE_F32:
+	case VALUE_F64:
+		if (isfinite(v->f64))
+			end = v->type == VALUE_F32 ? decimal_f32(to, (float)v->f64) : decimal_f64(to, v->f64);
+		break;
+	case VALUE_STRING:
+		return value_text(v);
+	default:
+		break;
+	}
+	if (end == to)
+		return (struct slice){ NULL, 0, 0 };
+	return (struct slice){ to, (uint32_t)(end - to), SLICE_UTF8 | SLICE_JSON };
+}
+
+/* Puts pieces behind each other; what is too long is cut. */
+static struct slice
+joined(struct arena *a, const struct slice *pieces, uint32_t n)
+{
+	uint32_t flags = SLICE_UTF8 | SLICE_JSON;
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		flags &= pieces[i].n > 0 ? pieces[i].flags : flags;
+		size += pieces[i].n;
+	}
+	if (size > MADE_BYTES) {
+		size = MADE_BYTES;
+		flags = 0;
+	}
+	char *const p = arena_alloc(a, (size_t)size);
+	uint32_t at = 0;
+	if (p == NULL)
+		return (struct slice){ NULL, 0, 0 };
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t room = (uint32_t)size - at, part = pieces[i].n < room ? pieces[i].n : room;
+		if (part > 0)
+			memcpy(p + at, pieces[i].p, part);
+		at += part;
+	}
+	return (struct slice){ p, at, flags };
+}
+
+/* One reference without text around it needs no copy. */
+static bool
+single(const struct interpret *in, struct batch *b, const struct event *e, const struct plan_ref *r,
+       struct slice *text, bool *lasting)
+{
+	const struct value v = interpret_ref(in, b, e, r);
+	char number[DECIMAL_F64_MAX];
+	const struct slice s = piece_of(&v, number);
+
+	if (s.p == NULL)
+		return false;
+	*lasting = (v.type == VALUE_STRING && r->ntables > 0) || v.type == VALUE_BOOL; /* definitions stay */
+	*text = s.p == number ? arena_copy(&b->scratch, s) : s;
+	return text->p != NULL;
+}
+
+bool
+interpret_template(const struct interpret *in, struct batch *b, const struct event *e,
+                   const struct plan_template *t, struct slice *text, bool *lasting)
+{
+	char numbers[PIECES][DECIMAL_F64_MAX];
+	struct slice pieces[PIECES];
+	uint32_t n = 0;
+
+	if (t->nparts == 1 && t->parts[0].ref.nfields == 0) {
+		*text = t->parts[0].text;
+		*lasting = true;
+		return true;
+	}
+	if (t->nparts == 1 && t->parts[0].text.n == 0)
+		return single(in, b, e, &t->parts[0].ref, text, lasting);
+	*lasting = false;
+	for (uint32_t i = 0; i < t->nparts; i++) {
+		const struct plan_part *const part = &t->parts[i];
+		if (n + 2 > PIECES) {
+			pieces[0] = joined(&b->scratch, pieces, n);
+			n = 1;
+		}
+		if (part->text.n > 0)
+			pieces[n++] = part->text;
+		if (part->ref.nfields == 0)
+			continue;
+		const struct value v = interpret_ref(in, b, e, &part->ref);
+		pieces[n] = piece_of(&v, numbers[n]);
+		if (pieces[n++].p == NULL)
+			return false;
+	}
+	*text = joined(&b->scratch, pieces, n);
+	return text->p != NULL;
+}
+
+/* ---- interpret series ---- */
+
+static bool
+is_number(const struct value *v)
+{
+	return v->type >= VALUE_U8 && v->type <= VALUE_F64;
+}
+
+/* How many series a field is: a list of numbers is as many as it has. */
+static uint32_t
+series_of(const struct plan *m, const struct field *f)
+{
+	uint32_t n = f->value.type == VALUE_LIST ? f->value.count : is_number(&f->value);
+
+	for (uint32_t i = 0; f->value.type == VALUE_LIST && i < f->value.count; i++)
+		if (!is_number(&f->value.values[i]))
+			n = 0;
+	for (uint32_t i = 0; i < m->nvalues; i++)
+		if (slice_equal(m->values[i], f->name))
+			return n;
+	return m->nvalues == 0 ? n : 0;
+}
+
+/* What the vocabulary's table has for a place in a list; p NULL: nothing, or something else than a text. */
+static struct slice
+name_of(const struct interpret *in, const struct event *e, const struct plan *m, uint32_t place)
+{
+	const struct slice none = { NULL, 0, 0 };
+
+	if (!m->has_series)
+		return none;
+	const struct value v =
+	    definitions_get(&in->trace->definitions, m->series, interpret_scope(in, e, m->series), place, 0);
+	return v.type == VALUE_STRING ? value_text(&v) : none;
+}
+
+/* As the table has it, else "NAME 1", "NAME 2" ... */
+static void
+put_list(const struct interpret *in, struct batch *b, const struct event *e, const struct plan *m,
+         const struct field *list, struct field *to)
+{
+	for (uint32_t i = 0; i < list->value.count; i++) {
+		struct slice name = name_of(in, e, m, i);
+		if (name.p == NULL) {
+			name = arena_printf(&b->scratch, "%.*s %" PRIu32, (int)list->name.n, list->name.p,
+			                    i + 1);
+			name.flags = list->name.flags;
+		}
+		to[i] = (struct field){ name, list->value.values[i] };
+	}
+}
+
+void
+interpret_series(const struct interpret *in, struct batch *b, struct event *e, const struct plan *m)
+{
+	uint64_t all = 0;
+	uint32_t n = 0;
+
+	e->phase = PHASE_COUNTER;
+	for (uint32_t i = 0; i < e->nfields; i++)
+		all += series_of(m, &b->fields[e->first_field + i]);
+	if (all > UINT16_MAX)
+		return; /* nobody's counter: it stays as it is */
+	struct field *const to = batch_fields(b, (uint32_t)all);
+	if (to == NULL)
+		return;
+	for (uint32_t i = 0; i < e->nfields; i++) {
+		const struct field *const f = &b->fields[e->first_field + i];
+		const uint32_t series = series_of(m, f);
+		if (series > 0 && f->value.type != VALUE_LIST)
+			to[n] = *f;
+		else if (series > 0)
+			put_list(in, b, e, m, f, to + n);
+		n += series;
+	}
+	e->first_field = b->nfields;
+	e->nfields = (uint16_t)n;
+	b->nfields += n;
+}

@@ -1,0 +1,172 @@
+/* Time lines that events name. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/numbers.h"
+#include "check/rules.h"
+#include "run/meaning/interpret.h"
+
+#define CACHED 1024U
+#define NAME_BYTES 256U      /* of a line that an event names; the rest is cut */
+#define ALL_BYTES (4U << 20) /* of all such names */
+
+#define ALL_TRACKS                                                                                           \
+	65536U /* when there are so many, events name no more; readers have the rest of TRACE_MAX_TRACKS */
+
+/* The answer for a rule, the process (or track, if the line is child one) and a number. */
+struct line_cached {
+	const void *how; /* the meaning_track, or the meaning whose states are shown */
+	const struct track *base;
+	uint64_t value;
+	uint8_t type;
+	const struct track *track;
+};
+
+void
+interpret_lines_free(struct interpret *in)
+{
+	tabletext_free(&in->lines);
+	free(in->cached);
+	in->cached = NULL;
+}
+
+/* NULL: no memory. */
+static struct line_cached *
+cached_at(struct interpret *in, const void *how, const struct track *base, uint64_t value)
+{
+	uint64_t h = (uint64_t)(uintptr_t)how >> 3;
+
+	if (in->cached == NULL)
+		in->cached = calloc(CACHED, sizeof *in->cached);
+	if (in->cached == NULL) {
+		in->failed = true;
+		return NULL;
+	}
+	h = (h * 31 + base->index) * 31 + value;
+	return &in->cached[(h * UINT64_C(0x9e3779b97f4a7c15)) >> 54];
+}
+
+/* A new line of this name.  NULL: no memory. */
+static const struct track *
+new_line(struct interpret *in, const struct track *base, bool child, struct slice name,
+         const struct value *id)
+{
+	if (child)
+		return trace_child_track(in->trace, base, name);
+	struct track *const k = trace_add_thread(in->trace, base, 0, name);
+	if (k == NULL)
+		return NULL;
+	k->has_id = id != NULL && interpret_number(id, &k->id);
+	return k;
+}
+
+/* Said once for a trace. */
+static void
+say_limit(struct interpret *in, const struct batch *b, const struct event *e, struct slice name)
+{
+	struct quoted q;
+
+	if (!in->lines_full)
+		finding_add(interpret_findings(b, e), &input_rules[INPUT_RULE_LINE_LIMIT], e->offset, 0,
+		            "%s and others share one time line", quoted(&q, name));
+	in->lines_full = true;
+}
+
+/* "t17:NAME", in memory of the batch.  p is NULL when there is no memory. */
+static struct slice
+line_key(struct batch *b, char kind, uint32_t base, struct slice name)
+{
+	char *const p = arena_alloc(&b->scratch, (size_t)name.n + DECIMAL_U64_MAX + 2);
+
+	if (p == NULL)
+		return (struct slice){ NULL, 0, 0 };
+	p[0] = kind;
+	char *end = decimal_u64(p + 1, base);
+	*end++ = ':';
+	if (name.n > 0)
+		memcpy(end, name.p, name.n);
+	return slice_of(p, (size_t)(end - p) + name.n);
+}
+
+/* The line of this name: lines of one process and one name are one.  Without memory the base. */
+static const struct track *
+named_line(struct interpret *in, struct batch *b, const struct event *e, const struct track *base, bool child,
+           struct slice name, const struct value *id)
+{
+	struct slice key = line_key(b, child ? 'b' : 't', base->index, name);
+	uint32_t known = key.p != NULL ? tabletext_get(&in->lines, key) : TABLE_NONE;
+
+	if (key.p == NULL)
+		return base;
+	if (known == TABLE_NONE && (in->trace->ntracks >= ALL_TRACKS || in->line_bytes > ALL_BYTES)) {
+		say_limit(in, b, e, name);
+		base = track_process(base);
+		child = false;
+		name = SLICE_LIT("more tracks");
+		id = NULL;
+		key = arena_printf(&b->scratch, "m%" PRIu32, base->index);
+		known = key.p != NULL ? tabletext_get(&in->lines, key) : TABLE_NONE;
+	}
+	if (known != TABLE_NONE)
+		return in->trace->tracks[known];
+	const struct track *const k = new_line(in, base, child, name, id);
+	in->line_bytes += 2 * key.n;
+	key = key.p != NULL ? arena_copy(&in->trace->arena, key) : key;
+	in->failed |= k == NULL || key.p == NULL || !tabletext_put(&in->lines, key, k->index);
+	return k != NULL ? k : base;
+}
+
+/* *track stays as it is where a field is not there. */
+static void
+try_line(struct interpret *in, struct batch *b, const struct event *e, const struct plan_track *how,
+         const struct track **track)
+{
+	const struct track *const base = how->child ? e->track : track_process(e->track);
+	const struct value v = interpret_ref(in, b, e, &how->number);
+	const struct value *const id = how->id.p != NULL ? interpret_field(b, e, how->id) : NULL;
+	const bool plain = v.type != VALUE_STRING && v.type != VALUE_BYTES;
+	struct slice name;
+	bool lasting;
+
+	if ((how->number.nfields > 0 && v.type == VALUE_NONE) || (how->id.p != NULL && id == NULL))
+		return;
+	struct line_cached *const c = cached_at(in, how, base, v.u64);
+	if (c == NULL)
+		return;
+	if (plain && c->how == how && c->base == base && c->value == v.u64 && c->type == v.type) {
+		*track = c->track;
+		return;
+	}
+	if (!interpret_template(in, b, e, &how->name, &name, &lasting))
+		return;
+	if (name.n > NAME_BYTES)
+		name = slice_of(name.p, NAME_BYTES);
+	const struct track *const found = named_line(in, b, e, base, how->child, name, id);
+	*track = found;
+	if (plain)
+		*c = (struct line_cached){ how, base, v.u64, v.type, found };
+}
+
+const struct track *
+interpret_line(struct interpret *in, struct batch *b, const struct event *e, const struct plan *m)
+{
+	const struct track *track = NULL;
+
+	for (uint32_t i = 0; i < m->ntracks && track == NULL; i++)
+		try_line(in, b, e, &m->tracks[i], &track);
+	return track != NULL ? track : e->track;
+}
+
+const struct track *
+interpret_state_line(struct interpret *in, struct batch *b, const struct event *e, const struct plan *m)
+{
+	struct line_cached *const c = cached_at(in, m->state_name.p, e->track, m->state);
+
+	if (c == NULL)
+		return e->track;
+	if (c->how == m->state_name.p && c->base == e->track && c->value == m->state)
+		return c->track;
+	const struct track *const found = named_line(in, b, e, e->track, true, m->state_name, NULL);
+	*c = (struct line_cached){ m->state_name.p, e->track, m->state, VALUE_NONE, found };
+	return found;
+}

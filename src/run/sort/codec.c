@@ -1,0 +1,570 @@
+#include <stddef.h>
+
+#include "run/sort/sorter.h"
+
+/* ---- event packed ---- */
+
+/* Private to event_pack.c and event_unpack.c: the parts of a packed event. */
+
+/* The fixed part of a field, in front of its texts. */
+struct packed_field {
+	uint16_t shape;
+	uint8_t kind; /* of the value: if a text enum kind, if a number or list its size in bytes: 0, 1, 2, 4,
+	                 8 */
+} __attribute__((packed));
+
+/* What follows of a field without a number for its shape. */
+struct packed_shape {
+	uint8_t name_flags, name_kind;
+	uint8_t type, flags, element;
+};
+
+enum kind { KIND_NULL, KIND_TEXT, KIND_STAYS };
+
+_Static_assert(sizeof(struct event) == 64 && sizeof(struct value) == 16 && sizeof(struct packed_field) == 3,
+               "the parts of a packed event have no gaps");
+
+#define LONG_TEXT 255U /* this length byte: four follow with the length */
+
+/* In a list that is packed, the address of a text that lies with the others. */
+#define PACKED_TEXT ((const char *)(uintptr_t)1)
+
+static inline bool
+is_text(const struct value *v)
+{
+	return v->type == VALUE_STRING || v->type == VALUE_BYTES || v->type == VALUE_JSON;
+}
+
+static inline bool
+is_list(const struct value *v)
+{
+	return v->type == VALUE_LIST || v->type == VALUE_MAP;
+}
+
+static inline uint64_t
+entries(const struct value *v)
+{
+	return v->type == VALUE_MAP ? 2 * (uint64_t)v->count : v->type == VALUE_LIST ? v->count : 0;
+}
+
+static inline enum kind
+kind_of(const char *p, uint32_t flags)
+{
+	return (flags & SLICE_STAYS) != 0 ? KIND_STAYS : p == NULL ? KIND_NULL : KIND_TEXT;
+}
+
+/* Near 0 on both sides: small. */
+static inline uint64_t
+distance(uint64_t from, uint64_t to)
+{
+	const uint64_t d = to - from;
+
+	return d << 1 ^ -(d >> 63);
+}
+
+static inline uint64_t
+at_distance(uint64_t from, uint64_t distance)
+{
+	return from + (distance >> 1 ^ -(distance & 1));
+}
+
+/* ---- event pack ---- */
+
+#define HEAD_ROOM (6 + 3 * 8) /* what the numbers of an event may take */
+
+/* How many bytes a number takes without its leading zeros. */
+static unsigned
+bytes_of(uint64_t v)
+{
+	return v == 0 ? 0 : (71 - (unsigned)__builtin_clzll(v)) / 8;
+}
+
+static unsigned
+size_of_number(uint64_t v)
+{
+	return v == 0 ? 0 : v >> 8 == 0 ? 1 : v >> 16 == 0 ? 2 : v >> 32 == 0 ? 4 : 8;
+}
+
+struct packing {
+	char *at, *end;
+	struct field_shapes *shapes;
+};
+
+static bool
+put(struct packing *k, const void *p, uint64_t n)
+{
+	if (n > (uint64_t)(k->end - k->at))
+		return false;
+	if (n > 0)
+		memcpy(k->at, p, (size_t)n);
+	k->at += n;
+	return true;
+}
+
+/* The length of a text of which `follow` bytes follow. */
+static bool
+put_length(struct packing *k, uint32_t n, uint64_t follow)
+{
+	if (follow + (n < LONG_TEXT ? 1 : 5) > (uint64_t)(k->end - k->at))
+		return false;
+	*k->at++ = (char)(n < LONG_TEXT ? n : LONG_TEXT);
+	if (n >= LONG_TEXT) {
+		memcpy(k->at, &n, sizeof n);
+		k->at += sizeof n;
+	}
+	return true;
+}
+
+static bool
+put_text(struct packing *k, const char *p, uint32_t n)
+{
+	if (!put_length(k, n, n))
+		return false;
+	if (n > 0)
+		memcpy(k->at, p, n);
+	k->at += n;
+	return true;
+}
+
+static bool
+put_slice(struct packing *k, const char *p, uint32_t n, enum kind kind)
+{
+	if (kind == KIND_TEXT)
+		return put_text(k, p, n);
+	/* Text that is NULL has a length as well, whatever it may mean. */
+	return put_length(k, n, 0) && (kind == KIND_NULL || put(k, &p, sizeof p));
+}
+
+/* The name, and what is known of the value. */
+static bool
+put_shape(struct packing *k, const struct field *f)
+{
+	const enum kind kind = kind_of(f->name.p, f->name.flags);
+	const struct packed_shape shape = {
+		.name_flags = (uint8_t)f->name.flags,
+		.name_kind = (uint8_t)kind,
+		.type = f->value.type,
+		.flags = f->value.flags,
+		.element = f->value.element,
+	};
+
+	return put(k, &shape, sizeof shape) && put_slice(k, f->name.p, f->name.n, kind);
+}
+
+static bool
+put_field(struct packing *k, const struct field *f)
+{
+	const struct value *const v = &f->value;
+	const bool text = is_text(v), list = is_list(v);
+	const struct packed_field head = {
+		.shape = k->shapes != NULL ? field_shapes_find(k->shapes, f) : FIELD_SHAPE_NONE,
+		.kind = (uint8_t)(text   ? kind_of(v->p, v->flags)
+		                  : list ? sizeof v->count
+		                         : size_of_number(v->u64)),
+	};
+
+	if (!put(k, &head, sizeof head) || (head.shape == FIELD_SHAPE_NONE && !put_shape(k, f)))
+		return false;
+	return text ? put_slice(k, v->p, v->count, (enum kind)head.kind)
+	            : put(k, list ? (const void *)&v->count : &v->u64, head.kind);
+}
+
+/* The entries of a list; texts among them follow later. */
+static bool
+put_list(struct packing *k, const struct value *list)
+{
+	return put(k, list->values, entries(list) * sizeof *list);
+}
+
+/* The entries of all lists: what was copied is the queue of those whose own entries are still to be copied.
+ */
+static bool
+put_lists(struct packing *k, const struct field *fields, uint32_t n)
+{
+	char *const count = k->at, *const first = count + sizeof(uint64_t);
+	const uint64_t none = 0;
+
+	if (!put(k, &none, sizeof none))
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (is_list(&fields[i].value) && !put_list(k, &fields[i].value))
+			return false;
+	for (const char *at = first; at < k->at; at += sizeof(struct value)) {
+		struct value v;
+		memcpy(&v, at, sizeof v);
+		if (is_list(&v) && !put_list(k, &v))
+			return false;
+	}
+	const uint64_t all = (uint64_t)(k->at - first) / sizeof(struct value);
+	memcpy(count, &all, sizeof all);
+	for (uint64_t i = 0; i < all; i++) {
+		char *const at = first + i * sizeof(struct value);
+		struct value v;
+		memcpy(&v, at, sizeof v);
+		if (!is_text(&v) || kind_of(v.p, v.flags) != KIND_TEXT)
+			continue;
+		if (!put_text(k, v.p, v.count))
+			return false;
+		v.p = PACKED_TEXT;
+		memcpy(at, &v, sizeof v);
+	}
+	return true;
+}
+
+static bool
+put_fields(struct packing *k, const struct field *fields, uint32_t n)
+{
+	bool lists = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!put_field(k, &fields[i]))
+			return false;
+		lists |= entries(&fields[i].value) > 0;
+	}
+	return !lists || put_lists(k, fields, n);
+}
+
+/* large: room for its size follows. */
+static bool
+put_head(struct packing *k, const struct event *e, uint64_t base, uint16_t shape, bool large)
+{
+	const uint64_t ts = distance(base, e->ts);
+	const unsigned ndur = bytes_of(e->dur), noffset = bytes_of(e->offset), nts = bytes_of(ts);
+	const uint32_t sizes = (large ? EVENT_PACKED_LARGE : 0) | ndur << 20 | noffset << 24 | nts << 28;
+	const unsigned n = 6 + ndur + noffset + nts;
+	const bool roomy = k->end - k->at >= (ptrdiff_t)HEAD_ROOM;
+	char tight[HEAD_ROOM], *const head = roomy ? k->at : tight;
+
+	/* All eight bytes of each: those that are zero are overwritten. */
+	memcpy(head, &sizes, sizeof sizes);
+	memcpy(head + 4, &shape, sizeof shape);
+	memcpy(head + 6, &e->dur, sizeof e->dur);
+	memcpy(head + 6 + ndur, &e->offset, sizeof e->offset);
+	memcpy(head + 6 + ndur + noffset, &ts, sizeof ts);
+	if (roomy)
+		k->at += n;
+	else if (!put(k, head, n))
+		return false;
+	const uint64_t size = 0;
+	if (large && !put(k, &size, sizeof size))
+		return false;
+	if (shape != EVENT_SHAPE_NONE)
+		return true;
+	const struct event whole = event_shape_of(e);
+	return put(k, &whole, sizeof whole);
+}
+
+static bool
+put_rest(struct packing *k, const struct batch *b, uint32_t i, bool with_bytes)
+{
+	const struct event *const e = &b->events[i];
+
+	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT && !put_text(k, e->name.p, e->name.n))
+		return false;
+	if (e->nfields > 0 && !put_fields(k, b->fields + e->first_field, e->nfields))
+		return false;
+	if (!with_bytes)
+		return true;
+	const struct slice record = b->bytes != NULL ? b->bytes[i] : (struct slice){ .p = NULL };
+	const uint8_t kind = (uint8_t)kind_of(record.p, record.flags);
+	return put(k, &kind, 1) && put(k, &record.flags, sizeof record.flags) &&
+	       put_slice(k, record.p, record.n, (enum kind)kind);
+}
+
+uint64_t
+event_pack(char *to, uint64_t room, const struct batch *b, uint32_t i, struct event_shapes *shapes,
+           bool with_bytes)
+{
+	const struct event *const e = &b->events[i];
+	const uint16_t shape = shapes != NULL ? event_shapes_find(shapes, e) : EVENT_SHAPE_NONE;
+	const uint64_t base = shapes != NULL ? shapes->base : 0;
+	struct packing k = { to, to + (room < EVENT_PACKED_MAX ? room : EVENT_PACKED_MAX),
+		             shapes != NULL ? shapes->fields : NULL };
+
+	if (!put_head(&k, e, base, shape, false) || !put_rest(&k, b, i, with_bytes))
+		return 0;
+	uint64_t size = (uint64_t)(k.at - to);
+	if (size < EVENT_PACKED_LARGE) {
+		uint32_t head;
+		memcpy(&head, to, sizeof head);
+		head |= (uint32_t)size;
+		memcpy(to, &head, sizeof head);
+		return size;
+	}
+	k.at = to;
+	if (!put_head(&k, e, base, shape, true))
+		return 0;
+	char *const at = k.at - sizeof size - (shape == EVENT_SHAPE_NONE ? sizeof *e : 0);
+	if (!put_rest(&k, b, i, with_bytes))
+		return 0;
+	size = (uint64_t)(k.at - to);
+	memcpy(at, &size, sizeof size);
+	return size;
+}
+
+/* ---- event unpack ---- */
+
+/* The numbers of the event, and where the rest begins. */
+struct packed_head {
+	uint64_t ts, dur, offset;
+	const struct event *shape;
+	const char *rest;
+	struct event own; /* its shape, if it has no number */
+};
+
+static inline uint64_t
+number_at(const char *p, unsigned n)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof v);
+	return n == 0 ? 0 : v & UINT64_MAX >> (64 - 8 * n);
+}
+
+static inline void
+read_head(struct packed_head *h, const char *packed, const struct event_shapes *shapes)
+{
+	uint32_t sizes;
+	uint16_t shape;
+
+	memcpy(&sizes, packed, sizeof sizes);
+	memcpy(&shape, packed + 4, sizeof shape);
+	const unsigned dur = sizes >> 20 & 15, offset = sizes >> 24 & 15, ts = sizes >> 28;
+	h->dur = number_at(packed + 6, dur);
+	h->offset = number_at(packed + 6 + dur, offset);
+	h->ts = at_distance(shapes != NULL ? shapes->base : 0, number_at(packed + 6 + dur + offset, ts));
+	h->rest = packed + 6 + dur + offset + ts;
+	if ((sizes & EVENT_PACKED_LARGE) == EVENT_PACKED_LARGE)
+		h->rest += sizeof(uint64_t);
+	if (shape != EVENT_SHAPE_NONE) {
+		h->shape = &shapes->list[shape];
+	} else {
+		memcpy(&h->own, h->rest, sizeof h->own);
+		h->shape = &h->own;
+		h->rest += sizeof h->own;
+	}
+}
+
+struct order_key
+event_packed_key(const char *packed, const struct event_shapes *shapes, struct order_rule rule)
+{
+	struct packed_head h;
+
+	read_head(&h, packed, shapes);
+	const struct event e = {
+		.ts = h.ts, .dur = h.dur, .track = h.shape->track, .offset = h.offset, .phase = h.shape->phase
+	};
+	return order_key_of(&e, rule);
+}
+
+static const char *
+take(const char **at, void *to, size_t n)
+{
+	const char *const p = *at;
+
+	memcpy(to, p, n);
+	*at += n;
+	return p;
+}
+
+static uint32_t
+take_length(const char **at)
+{
+	uint32_t n = (uint8_t) * *at;
+
+	++*at;
+	if (n == LONG_TEXT)
+		take(at, &n, sizeof n);
+	return n;
+}
+
+static struct slice
+take_text(const char **at, uint32_t flags)
+{
+	const uint32_t n = take_length(at);
+	const struct slice s = { *at, n, flags };
+
+	*at += n;
+	return s;
+}
+
+static struct slice
+take_slice(const char **at, enum kind kind, uint32_t flags)
+{
+	struct slice s = { .flags = flags };
+
+	if (kind == KIND_TEXT)
+		return take_text(at, flags);
+	s.n = take_length(at);
+	if (kind == KIND_STAYS)
+		take(at, &s.p, sizeof s.p);
+	return s;
+}
+
+static uint64_t
+take_number(const char **at, unsigned size)
+{
+	uint64_t v = 0;
+
+	switch (size) {
+	case 1:
+		v = (uint8_t) * *at;
+		break;
+	case 2:
+		memcpy(&v, *at, 2);
+		break;
+	case 4:
+		memcpy(&v, *at, 4);
+		break;
+	case 8:
+		memcpy(&v, *at, 8);
+		break;
+	default:
+		break;
+	}
+	*at += size;
+	return v;
+}
+
+static void
+take_shape(const char **at, struct field *f)
+{
+	struct packed_shape shape;
+
+	take(at, &shape, sizeof shape);
+	f->name = take_slice(at, (enum kind)shape.name_kind, shape.name_flags);
+	f->value = (struct value){ .type = shape.type, .flags = shape.flags, .element = shape.element };
+}
+
+static void
+take_field(const char **at, const struct field_shapes *shapes, struct field *f)
+{
+	struct packed_field head;
+	struct value *const v = &f->value;
+
+	take(at, &head, sizeof head);
+	if (head.shape != FIELD_SHAPE_NONE)
+		*f = shapes->list[head.shape].field;
+	else
+		take_shape(at, f);
+	if (is_text(v)) {
+		const struct slice s = take_slice(at, (enum kind)head.kind, v->flags);
+		v->count = s.n;
+		v->p = s.p;
+	} else if (is_list(v)) {
+		v->count = (uint32_t)take_number(at, head.kind);
+	} else {
+		v->u64 = take_number(at, head.kind);
+	}
+}
+
+/* Gives a list the next entries of all. */
+static void
+place_list(struct value *v, struct value **next)
+{
+	if (!is_list(v))
+		return;
+	v->values = entries(v) > 0 ? *next : NULL;
+	*next += entries(v);
+}
+
+static bool
+take_lists(const char **at, struct batch *out, struct field *fields, uint32_t n)
+{
+	uint64_t count;
+
+	take(at, &count, sizeof count);
+	struct value *const all = arena_alloc(&out->scratch, (size_t)(count * sizeof *all)), *next = all;
+	if (all == NULL)
+		return false;
+	take(at, all, (size_t)(count * sizeof *all));
+	for (uint32_t i = 0; i < n; i++)
+		place_list(&fields[i].value, &next);
+	for (uint64_t i = 0; i < count; i++) {
+		if (is_text(&all[i]) && all[i].p == PACKED_TEXT)
+			all[i].p = take_text(at, 0).p;
+		else
+			place_list(&all[i], &next);
+	}
+	return true;
+}
+
+static bool
+take_fields(const char **at, struct batch *out, struct field_shapes *shapes, uint32_t n)
+{
+	struct field *const fields = batch_fields(out, n);
+	bool lists = false;
+
+	if (fields == NULL || (shapes != NULL && !batch_hold(out, &shapes->shared)))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		take_field(at, shapes, &fields[i]);
+		lists |= entries(&fields[i].value) > 0;
+	}
+	return !lists || take_lists(at, out, fields, n);
+}
+
+static void
+take_record(const char *at, struct slice *record)
+{
+	uint8_t kind;
+	uint32_t flags;
+
+	take(&at, &kind, 1);
+	take(&at, &flags, sizeof flags);
+	*record = take_slice(&at, (enum kind)kind, flags);
+}
+
+/* rest: where texts lie that the batch points to. */
+static bool
+unpack(struct batch *out, const struct packed_head *h, const char *rest, struct field_shapes *shapes,
+       bool with_bytes)
+{
+	struct event *const e = &out->events[out->n];
+
+	*e = *h->shape;
+	e->ts = h->ts;
+	e->dur = h->dur;
+	e->offset = h->offset;
+	e->first_field = out->nfields;
+	if (kind_of(e->name.p, e->name.flags) == KIND_TEXT)
+		e->name = take_text(&rest, e->name.flags);
+	if (e->nfields > 0 && !take_fields(&rest, out, shapes, e->nfields))
+		return false;
+	if (out->bytes != NULL) {
+		out->bytes[out->n] = (struct slice){ .p = NULL };
+		if (with_bytes)
+			take_record(rest, &out->bytes[out->n]);
+	}
+	out->nfields += e->nfields;
+	out->n++;
+	return true;
+}
+
+bool
+event_unpack_in_place(struct batch *out, const char *packed, const struct event_shapes *shapes,
+                      bool with_bytes)
+{
+	struct packed_head h;
+
+	read_head(&h, packed, shapes);
+	return unpack(out, &h, h.rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
+}
+
+bool
+event_unpack_copy(struct batch *out, const char *packed, const struct event_shapes *shapes, bool with_bytes)
+{
+	struct packed_head h;
+
+	read_head(&h, packed, shapes);
+	const size_t size = (size_t)(packed + event_packed_size(packed) - h.rest);
+	const char *rest = h.rest;
+	if (size > 0) {
+		char *const copy = arena_alloc(&out->scratch, size);
+		if (copy == NULL)
+			return false;
+		memcpy(copy, h.rest, size);
+		rest = copy;
+	}
+	return unpack(out, &h, rest, shapes != NULL ? shapes->fields : NULL, with_bytes);
+}

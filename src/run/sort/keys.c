@@ -1,0 +1,383 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "json/token.h"
+#include "run/sort/sorter.h"
+
+/* ---- value order ---- */
+
+#define LONGEST 400U /* a double written without an exponent has no more digits than these */
+
+bool
+value_number(struct slice text, struct value *v)
+{
+	char copy[LONGEST + 1];
+	enum json_kind kind;
+	char *end;
+
+	if (text.n == 0 || text.n > LONGEST || json_number(text.p, text.p + text.n, &kind) != text.p + text.n)
+		return false;
+	memcpy(copy, text.p, text.n);
+	copy[text.n] = '\0';
+	errno = 0;
+	if (copy[0] == '-')
+		*v = (struct value){ .type = VALUE_I64, .i64 = strtoll(copy, &end, 10) };
+	else
+		*v = (struct value){ .type = VALUE_U64, .u64 = strtoull(copy, &end, 10) };
+	if (*end != '\0' || errno != 0)
+		*v = (struct value){ .type = VALUE_F64, .f64 = strtod(copy, NULL) };
+	return true;
+}
+
+/* A number as an integer, of which the sign stands apart, or as a double. */
+struct number {
+	bool real, negative;
+	uint64_t size; /* of an integer, without its sign */
+	double value;
+};
+
+static bool
+number_of(const struct value *v, struct number *n)
+{
+	*n = (struct number){ .real = false };
+	switch ((enum value_type)v->type) {
+	case VALUE_U8:
+	case VALUE_U16:
+	case VALUE_U32:
+	case VALUE_U64:
+	case VALUE_ADDRESS:
+		n->size = v->u64;
+		n->value = (double)v->u64;
+		return true;
+	case VALUE_I8:
+	case VALUE_I16:
+	case VALUE_I32:
+	case VALUE_I64:
+		n->negative = v->i64 < 0;
+		n->size = v->i64 < 0 ? -(uint64_t)v->i64 : (uint64_t)v->i64;
+		n->value = (double)v->i64;
+		return true;
+	case VALUE_F32:
+	case VALUE_F64:
+		n->real = true;
+		n->value = v->f64;
+		return v->f64 == v->f64;
+	default:
+		return false;
+	}
+}
+
+bool
+value_order(const struct value *a, const struct value *b, int *order)
+{
+	struct number x, y;
+
+	if (!number_of(a, &x) || !number_of(b, &y))
+		return false;
+	if (x.real || y.real)
+		*order = (x.value > y.value) - (x.value < y.value);
+	else if (x.negative != y.negative)
+		*order = x.negative ? -1 : 1;
+	else
+		*order = ((x.size > y.size) - (x.size < y.size)) * (x.negative ? -1 : 1);
+	return true;
+}
+
+/* ---- order sort ---- */
+
+/*
+ * Two ways: a natural merge sort, and a radix sort for many keys in hardly any
+ * order, where each step of a merge would cost a comparison that depends on the
+ * one before.
+ *
+ * Which runs are merged when is decided as in powersort (J. Ian Munro and
+ * Sebastian Wild: Nearly-Optimal Mergesorts, 2018): the border between two
+ * runs has a power, the depth at which it would stand in a balanced tree over
+ * all keys; borders of a higher power are merged away first.
+ */
+
+#define SHORT_RUN 16U  /* shorter ones are made this long by insertion */
+#define MAX_PENDING 66 /* powers on the stack rise, and are at most 65 */
+
+struct run {
+	uint32_t at, n;
+	unsigned power; /* of the border to the run before it */
+};
+
+static void
+reverse(struct order_key *keys, uint32_t n)
+{
+	for (uint32_t i = 0; i < n / 2; i++) {
+		const struct order_key k = keys[i];
+		keys[i] = keys[n - 1 - i];
+		keys[n - 1 - i] = k;
+	}
+}
+
+/* The first `sorted` of n keys are in order; then all are. */
+static void
+insert_rest(struct order_key *keys, uint32_t sorted, uint32_t n)
+{
+	for (uint32_t i = sorted; i < n; i++) {
+		const struct order_key k = keys[i];
+		uint32_t at = i;
+		for (; at > 0 && order_key_less(&k, &keys[at - 1]); at--)
+			keys[at] = keys[at - 1];
+		keys[at] = k;
+	}
+}
+
+/* Makes the first of n keys (at least one) a run; gives its length.  Only keys that get strictly less are
+ * reversed, so equal ones keep their order. */
+static uint32_t
+first_run(struct order_key *keys, uint32_t n)
+{
+	uint32_t len = 1;
+
+	if (n > 1 && order_key_less(&keys[1], &keys[0])) {
+		while (len < n && order_key_less(&keys[len], &keys[len - 1]))
+			len++;
+		reverse(keys, len);
+	} else {
+		while (len < n && !order_key_less(&keys[len], &keys[len - 1]))
+			len++;
+	}
+	if (len < SHORT_RUN && len < n) {
+		const uint32_t want = n < SHORT_RUN ? n : SHORT_RUN;
+		insert_rest(keys, len, want);
+		len = want;
+	}
+	return len;
+}
+
+/* How many of n keys in order come before `key`; or_equal: those equal to it too. */
+static uint32_t
+count_before(const struct order_key *keys, uint32_t n, const struct order_key *key, bool or_equal)
+{
+	uint32_t low = 0, high = n;
+
+	while (low < high) {
+		const uint32_t mid = low + (high - low) / 2;
+		if (or_equal ? !order_key_less(key, &keys[mid]) : order_key_less(&keys[mid], key))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* One of two keys, without a branch: which one cannot be predicted, and compilers make a branch of a?b:c. */
+static const struct order_key *
+choose(bool second, const struct order_key *a, const struct order_key *b)
+{
+	const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+
+	return (const struct order_key *)(x ^ ((x ^ y) & -(uintptr_t)second));
+}
+
+/* The left run is the shorter one: it moves out of the way. */
+static void
+merge_forward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
+{
+	const struct order_key *const left = scratch, *const right = keys + nleft;
+	const size_t nright = n - nleft;
+	size_t done = 0, from_right = 0;
+
+	memcpy(scratch, keys, nleft * sizeof *keys);
+	while (done - from_right < nleft && from_right < nright) {
+		const struct order_key *const l = left + (done - from_right), *const r = right + from_right;
+		const bool take_right = order_key_less(r, l);
+		keys[done++] = *choose(take_right, l, r);
+		from_right += take_right;
+	}
+	memcpy(keys + done, left + (done - from_right), (nleft - (done - from_right)) * sizeof *keys);
+}
+
+/* The right run is the shorter one. */
+static void
+merge_backward(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
+{
+	const size_t nright = n - nleft;
+	size_t left = nleft, rest = n; /* not yet in their place: of the left run, of both */
+
+	memcpy(scratch, keys + nleft, nright * sizeof *keys);
+	while (left > 0 && rest > left) {
+		const struct order_key *const l = keys + left - 1, *const r = scratch + (rest - left) - 1;
+		const bool take_left = order_key_less(r, l);
+		keys[--rest] = *choose(take_left, r, l);
+		left -= take_left;
+	}
+	memcpy(keys + left, scratch, (rest - left) * sizeof *keys);
+}
+
+static void
+merge_runs(struct order_key *keys, uint32_t nleft, uint32_t n, struct order_key *scratch)
+{
+	/* What is in its place already at both ends stays there. */
+	const uint32_t skip = count_before(keys, nleft, &keys[nleft], true);
+
+	if (skip == nleft)
+		return;
+	n = nleft + count_before(keys + nleft, n - nleft, &keys[nleft - 1], false);
+	keys += skip;
+	nleft -= skip;
+	n -= skip;
+	if (nleft <= n - nleft)
+		merge_forward(keys, nleft, n, scratch);
+	else
+		merge_backward(keys, nleft, n, scratch);
+}
+
+/* The first bit in which the middles of two neighbours, as binary fractions of `total`, differ. */
+static unsigned
+border_power(struct run left, uint32_t nright, uint64_t total)
+{
+	uint64_t a = 2 * (uint64_t)left.at + left.n, b = a + left.n + nright;
+	unsigned power = 1;
+
+	for (; a >= total || b < total; power++) {
+		if (a >= total) {
+			a -= total;
+			b -= total;
+		}
+		a *= 2;
+		b *= 2;
+	}
+	return power;
+}
+
+static void
+merge_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
+{
+	struct run pending[MAX_PENDING], last = { 0, n > 0 ? first_run(keys, n) : 0, 0 };
+	unsigned npending = 0;
+
+	while (last.at + last.n < n) {
+		struct run next = { .at = last.at + last.n };
+		next.n = first_run(keys + next.at, n - next.at);
+		next.power = border_power(last, next.n, n);
+		for (; npending > 0 && last.power > next.power; npending--) {
+			const struct run before = pending[npending - 1];
+			merge_runs(keys + before.at, before.n, before.n + last.n, scratch);
+			last = (struct run){ before.at, before.n + last.n, before.power };
+		}
+		pending[npending++] = last;
+		last = next;
+	}
+	for (; npending > 0; npending--) {
+		const struct run before = pending[npending - 1];
+		merge_runs(keys + before.at, before.n, before.n + last.n, scratch);
+		last = (struct run){ before.at, before.n + last.n, before.power };
+	}
+}
+
+/* ---- many keys without order ---- */
+
+#define RADIX_FEWEST 1024U /* keys; fewer are not worth counting the digits */
+#define FAR 64U
+
+/* The bits in which keys differ: of the start above min_start, then of the track above min_track. */
+struct spread {
+	uint64_t min_start;
+	uint32_t min_track;
+	unsigned start_bits, track_bits;
+	uint32_t descents; /* keys that are less than the one before */
+	uint32_t far;      /* keys that are less than one at least FAR before; others take few merges */
+};
+
+static unsigned
+bits_of(uint64_t v)
+{
+	return v == 0 ? 0 : 64 - (unsigned)__builtin_clzll(v);
+}
+
+static struct spread
+spread_of(const struct order_key *keys, uint32_t n)
+{
+	struct spread s = { .min_start = keys[0].start, .min_track = keys[0].track };
+	uint64_t max_start = s.min_start;
+	uint32_t max_track = s.min_track;
+	const struct order_key *max = keys, *border_max = keys, *far_max = keys;
+
+	for (uint32_t i = 1; i < n; i++) {
+		const struct order_key *const k = &keys[i];
+		s.min_start = k->start < s.min_start ? k->start : s.min_start;
+		max_start = k->start > max_start ? k->start : max_start;
+		s.min_track = k->track < s.min_track ? k->track : s.min_track;
+		max_track = k->track > max_track ? k->track : max_track;
+		s.descents += order_key_less(k, k - 1);
+		s.far += order_key_less(k, far_max);
+		max = choose(order_key_less(max, k), max, k);
+		if (i % FAR == 0) {
+			far_max = border_max;
+			border_max = max;
+		}
+	}
+	s.start_bits = bits_of(max_start - s.min_start);
+	s.track_bits = bits_of(max_track - s.min_track);
+	return s;
+}
+
+/* A key as one number: the bits in which keys differ, above its place among them. */
+static void
+shorten(const struct order_key *keys, uint32_t n, const struct spread *s, unsigned place_bits, uint64_t *to)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t track = keys[i].track - s->min_track;
+		to[i] = (track << s->start_bits | (keys[i].start - s->min_start)) << place_bits | i;
+	}
+}
+
+/* Keys that are in order but for durations. */
+static void
+sort_durations(struct order_key *keys, uint32_t n, struct order_key *scratch)
+{
+	for (uint32_t i = 0, end; i < n; i = end) {
+		bool in_order = true;
+		for (end = i + 1;
+		     end < n && keys[end].start == keys[i].start && keys[end].track == keys[i].track; end++)
+			in_order &= keys[end - 1].inv_dur <= keys[end].inv_dur;
+		if (!in_order)
+			merge_sort(keys + i, end - i, scratch);
+	}
+}
+
+/* place_bits: what the index of a key takes; with it, all bits in which keys differ fit a number. */
+static void
+radix_sort(struct order_key *keys, uint32_t n, struct order_key *scratch, const struct spread *s,
+           unsigned place_bits)
+{
+	uint64_t *from = (uint64_t *)(void *)scratch, *to = from + n;
+	struct order_key *const sorted = scratch + n;
+
+	shorten(keys, n, s, place_bits, from);
+	for (unsigned bit = 0; bit < s->start_bits + s->track_bits; bit += RADIX_BITS) {
+		uint64_t *const was_from = from;
+		radix_pass(from, to, n, place_bits + bit);
+		from = to;
+		to = was_from;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = keys[from[i] & ((UINT64_C(1) << place_bits) - 1)];
+	memcpy(keys, sorted, n * sizeof *keys);
+	sort_durations(keys, n, scratch);
+}
+
+void
+order_sort(struct order_key *keys, uint32_t n, struct order_key *scratch)
+{
+	if (n >= RADIX_FEWEST) {
+		const struct spread s = spread_of(keys, n);
+		if (s.descents == 0)
+			return;
+		const unsigned place_bits = bits_of(n - 1);
+		if (s.descents > n / SHORT_RUN && s.far > n / 8 &&
+		    s.start_bits + s.track_bits + place_bits <= 64) {
+			radix_sort(keys, n, scratch, &s, place_bits);
+			return;
+		}
+	}
+	merge_sort(keys, n, scratch);
+}

@@ -1,0 +1,354 @@
+#include <stdlib.h>
+
+#include "run/sort/sorter.h"
+
+/*
+ * Why not struct merge (merge.h): its keys are 64 bits, and equal ones are
+ * decided by the number of the source.  Here the duration, and the track, count
+ * too.
+ */
+
+#define BUFFER_MIN UINT64_C(4096)
+#define BUFFER_GOOD (UINT64_C(64) << 10) /* smaller ones cost more in system calls than another pass */
+#define BUFFER_MAX (UINT64_C(1) << 20)
+#define MOST_RUNS 256U
+#define FEWEST_RUNS 4U
+
+/* A window into a run: [at, have) of the buffer is not yet taken. */
+struct run_reader {
+	uint64_t next, end; /* what of the run is still in the file only */
+	char *room;         /* where what is read goes; NULL: all is there */
+	const char *buffer; /* that, or the memory of the run */
+	uint64_t cap, at, have;
+};
+
+uint32_t
+run_merge_most(uint64_t memory)
+{
+	const uint64_t n = memory / BUFFER_GOOD;
+
+	return n < FEWEST_RUNS ? FEWEST_RUNS : n > MOST_RUNS ? MOST_RUNS : (uint32_t)n;
+}
+
+/* The size of each of n buffers: a multiple of 64. */
+static uint64_t
+buffer_size(uint64_t memory, uint32_t n)
+{
+	const uint64_t each = memory / n / 64 * 64;
+
+	return each < BUFFER_MIN ? BUFFER_MIN : each > BUFFER_MAX ? BUFFER_MAX : each;
+}
+
+/* ---- one run ---- */
+
+/* Makes n <= cap bytes available at `at`; the run has them. */
+static bool
+reader_need(struct run_reader *r, struct spill_file *f, uint64_t n)
+{
+	const uint64_t rest = r->have - r->at;
+
+	if (n <= rest)
+		return true;
+	memmove(r->room, r->room + r->at, (size_t)rest);
+	r->at = 0;
+	r->have = rest;
+	const uint64_t room = r->cap - rest, left = r->end - r->next, want = room < left ? room : left;
+	if (!spill_read(f, r->next, r->room + rest, (size_t)want))
+		return false;
+	r->next += want;
+	r->have += want;
+	return true;
+}
+
+static bool
+reader_ended(const struct run_reader *r)
+{
+	return r->at == r->have && r->next == r->end;
+}
+
+/* Up to n bytes, at least one. */
+static bool
+reader_some(struct run_reader *r, struct spill_file *f, uint64_t n, const char **p, uint64_t *got)
+{
+	if (!reader_need(r, f, 1))
+		return false;
+	*p = r->buffer + r->at;
+	*got = r->have - r->at < n ? r->have - r->at : n;
+	r->at += *got;
+	return true;
+}
+
+/* ---- the next one ---- */
+
+static bool
+comes_first(const struct run_merge *m, uint32_t a, uint32_t b)
+{
+	const struct order_key *const x = &m->keys[a], *const y = &m->keys[b];
+
+	return order_key_less(x, y) || (!order_key_less(y, x) && a < b);
+}
+
+/* Puts a run into its place in the heap, from a place down ... */
+static void
+sift_down(struct run_merge *m, uint32_t at, uint32_t run)
+{
+	for (uint32_t child; (child = 2 * at + 1) < m->nactive; at = child) {
+		child += child + 1 < m->nactive && comes_first(m, m->active[child + 1], m->active[child]);
+		if (!comes_first(m, m->active[child], run))
+			break;
+		m->active[at] = m->active[child];
+	}
+	m->active[at] = run;
+}
+
+/* ... or up. */
+static void
+sift_up(struct run_merge *m, uint32_t at, uint32_t run)
+{
+	for (uint32_t above; at > 0; at = above) {
+		above = (at - 1) / 2;
+		if (!comes_first(m, run, m->active[above]))
+			break;
+		m->active[at] = m->active[above];
+	}
+	m->active[at] = run;
+}
+
+/* Those that wait and come before what is active. */
+static void
+start_waiting(struct run_merge *m)
+{
+	while (m->nstarted < m->n) {
+		const uint32_t run = m->waiting[m->nstarted].position;
+		if (m->nactive > 0 && !comes_first(m, run, m->active[0]))
+			return;
+		m->nstarted++;
+		sift_up(m, m->nactive++, run);
+	}
+}
+
+/* The key of the next event of a run; there is one. */
+static bool
+read_key(struct run_merge *m, uint32_t i)
+{
+	struct run_reader *const r = &m->readers[i];
+	const uint64_t left = r->have - r->at + (r->end - r->next);
+
+	if (!reader_need(r, m->file, left < EVENT_PACKED_HEAD ? left : EVENT_PACKED_HEAD))
+		return false;
+	m->keys[i] = event_packed_key(r->buffer + r->at, m->rule.shapes, m->rule.order);
+	return true;
+}
+
+/* The first active run's event was taken. */
+static bool
+advance(struct run_merge *m)
+{
+	const uint32_t run = m->active[0];
+
+	if (!reader_ended(&m->readers[run])) {
+		if (!read_key(m, run))
+			return false;
+		sift_down(m, 0, run);
+	} else if (--m->nactive > 0) {
+		sift_down(m, 0, m->active[m->nactive]);
+	}
+	start_waiting(m);
+	return true;
+}
+
+static bool
+allocate(struct run_merge *m, uint32_t n, uint64_t each)
+{
+	m->readers = calloc(n, sizeof *m->readers);
+	m->active = calloc(n, sizeof *m->active);
+	m->keys = calloc(n, sizeof *m->keys);
+	m->waiting = calloc((size_t)n * 3, sizeof *m->waiting);
+	m->buffers = m->file != NULL ? malloc((size_t)(n * each) + EVENT_PACKED_SLACK) : NULL;
+	return m->readers != NULL && m->active != NULL && m->keys != NULL && m->waiting != NULL &&
+	       (m->buffers != NULL || m->file == NULL);
+}
+
+bool
+run_merge_init(struct run_merge *m, struct spill_file *f, const char *memory, const struct spill_run *runs,
+               uint32_t n, const struct run_rule *rule)
+{
+	const uint64_t each = f != NULL ? buffer_size(rule->memory, n) : 0;
+
+	*m = (struct run_merge){ .file = f, .rule = *rule, .n = n };
+	if (!allocate(m, n, each))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t end = runs[i].offset + runs[i].bytes;
+		m->readers[i] = f != NULL ? (struct run_reader){ .next = runs[i].offset,
+			                                         .end = end,
+			                                         .room = m->buffers + i * each,
+			                                         .buffer = m->buffers + i * each,
+			                                         .cap = each }
+		                          : (struct run_reader){ .buffer = memory + runs[i].offset,
+			                                         .cap = runs[i].bytes,
+			                                         .have = runs[i].bytes };
+		if (!read_key(m, i))
+			return false;
+		m->waiting[i] = m->keys[i];
+		m->waiting[i].position = i;
+	}
+	order_sort(m->waiting, n, m->waiting + n);
+	start_waiting(m);
+	return true;
+}
+
+void
+run_merge_free(struct run_merge *m)
+{
+	free(m->readers);
+	free(m->active);
+	free(m->keys);
+	free(m->waiting);
+	free(m->buffers);
+	*m = (struct run_merge){ .readers = NULL };
+}
+
+/* An event that is larger than the buffer. */
+static bool
+next_large(struct run_merge *m, struct run_reader *r, struct batch *out, uint64_t size)
+{
+	char *const packed = arena_alloc(&out->scratch, (size_t)size + EVENT_PACKED_SLACK);
+
+	if (packed == NULL)
+		return false;
+	for (uint64_t done = 0, n; done < size; done += n) {
+		const char *p;
+		if (!reader_some(r, m->file, size - done, &p, &n))
+			return false;
+		memcpy(packed + done, p, (size_t)n);
+	}
+	return event_unpack_in_place(out, packed, m->rule.shapes, m->rule.with_bytes) && advance(m);
+}
+
+bool
+run_merge_next(struct run_merge *m, struct batch *out)
+{
+	struct run_reader *const r = &m->readers[m->active[0]];
+	const uint64_t size = event_packed_size(r->buffer + r->at);
+
+	if (size > r->cap)
+		return next_large(m, r, out, size);
+	if (!reader_need(r, m->file, size))
+		return false;
+	const char *const packed = r->buffer + r->at;
+	if (!(m->file == NULL ? event_unpack_in_place(out, packed, m->rule.shapes, m->rule.with_bytes)
+	                      : event_unpack_copy(out, packed, m->rule.shapes, m->rule.with_bytes)))
+		return false;
+	r->at += size;
+	return advance(m);
+}
+
+/* ---- writing ---- */
+
+/* Collects what is written to the end of the file. */
+struct run_writer {
+	struct spill_file *file;
+	char *buffer;
+	uint64_t cap, used;
+};
+
+static bool
+writer_flush(struct run_writer *w)
+{
+	const bool ok = spill_write(w->file, w->buffer, (size_t)w->used);
+
+	w->used = 0;
+	return ok;
+}
+
+static bool
+writer_put(struct run_writer *w, const char *p, uint64_t n)
+{
+	if (n > w->cap - w->used && !writer_flush(w))
+		return false;
+	if (n > w->cap)
+		return spill_write(w->file, p, (size_t)n);
+	memcpy(w->buffer + w->used, p, (size_t)n);
+	w->used += n;
+	return true;
+}
+
+bool
+run_merge_write(struct run_merge *m, struct spill_file *to, char *buffer, uint64_t cap)
+{
+	struct run_writer w = { .file = to, .buffer = buffer, .cap = cap };
+
+	while (!run_merge_ended(m)) {
+		struct run_reader *const r = &m->readers[m->active[0]];
+		const uint64_t size = event_packed_size(r->buffer + r->at);
+		for (uint64_t done = 0, n; done < size; done += n) {
+			const char *p;
+			if (!reader_some(r, m->file, size - done, &p, &n) || !writer_put(&w, p, n))
+				return false;
+		}
+		if (!advance(m))
+			return false;
+	}
+	return writer_flush(&w);
+}
+
+/* ---- fewer runs ---- */
+
+/* Makes one run of n neighbours. */
+static bool
+merge_into_one(struct spill_file *f, const struct spill_run *runs, uint32_t n, const struct run_rule *rule,
+               struct spill_run *made)
+{
+	struct run_rule share = *rule;
+	const uint64_t cap = buffer_size(rule->memory, n + 1);
+	char *const buffer = malloc((size_t)cap);
+	struct run_merge m;
+
+	share.memory = rule->memory > cap ? rule->memory - cap : 0;
+	made->offset = f->size;
+	bool ok = run_merge_init(&m, f, NULL, runs, n, &share);
+	ok = ok && buffer != NULL && run_merge_write(&m, f, buffer, cap);
+	made->bytes = f->size - made->offset;
+	run_merge_free(&m);
+	free(buffer);
+	for (uint32_t i = 0; ok && i < n; i++)
+		spill_discard(f, runs[i].offset, runs[i].bytes);
+	return ok;
+}
+
+/* Once over all runs, or to where enough are merged. */
+static bool
+reduce_once(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
+            const struct run_rule *rule, uint32_t *merges)
+{
+	uint32_t from = 0, to = 0, too_many = *n - most;
+
+	while (from < *n) {
+		const uint32_t left = *n - from;
+		uint32_t group = too_many + 1 < most ? too_many + 1 : most;
+		group = group < left ? group : left;
+		struct spill_run made = runs[from];
+		if (group > 1) {
+			if (!merge_into_one(f, runs + from, group, rule, &made))
+				return false;
+			++*merges;
+			too_many -= group - 1;
+		}
+		runs[to++] = made;
+		from += group;
+	}
+	*n = to;
+	return true;
+}
+
+bool
+runs_reduce(struct spill_file *f, struct spill_run *runs, uint32_t *n, uint32_t most,
+            const struct run_rule *rule, uint32_t *merges)
+{
+	*merges = 0;
+	while (*n > most)
+		if (!reduce_once(f, runs, n, most, rule, merges))
+			return false;
+	return true;
+}
